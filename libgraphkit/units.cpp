@@ -1,0 +1,64 @@
+#include "libgraphkit/units.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace graphkit {
+
+std::string FormatBytes(Bytes bytes) {
+  static constexpr std::array<const char*, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  double value = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[32];
+  const int decimals = value == std::floor(value) ? 0 : value < 10 ? 2 : 1;
+  std::snprintf(text, sizeof text, "%.*f %s", decimals, value, kUnits[unit]);
+  return text;
+}
+
+std::string FormatCount(uint64_t count) {
+  std::string digits = std::to_string(count);
+  for (size_t end = digits.size(); end > 3; end -= 3) digits.insert(end - 3, 1, ' ');
+  return digits;
+}
+
+namespace {
+
+struct Suffix {
+  std::string_view name;
+  double factor;
+};
+
+constexpr double kKibi = 1024.0;
+constexpr std::array<Suffix, 14> kSuffixes = {{
+    {"", 1}, {"B", 1}, {"KiB", kKibi}, {"MiB", kKibi* kKibi}, {"GiB", kKibi* kKibi* kKibi},
+    {"TiB", kKibi* kKibi* kKibi* kKibi}, {"KB", 1e3}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+    {"TB", 1e12}, {"K", kKibi}, {"M", kKibi* kKibi}, {"G", kKibi* kKibi* kKibi},
+}};
+
+}  // namespace
+
+std::optional<Bytes> ParseBytes(std::string_view text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  if (error != std::errc() || value < 0) return std::nullopt;
+  std::string_view unit(rest, static_cast<size_t>(end - rest));
+  while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
+  for (const Suffix& suffix : kSuffixes) {
+    if (unit != suffix.name) continue;
+    const double bytes = value * suffix.factor;
+    if (bytes >= static_cast<double>(std::numeric_limits<Bytes>::max())) return std::nullopt;
+    return static_cast<Bytes>(std::llround(bytes));
+  }
+  return std::nullopt;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,35 @@
+// Quantities, and how people read them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace graphkit {
+
+using Bytes = uint64_t;
+using Address = uint64_t;      // a device (or host) virtual address in the traced process
+using Nanoseconds = uint64_t;  // since the trace began, on the monotonic clock
+
+// Place in the trace: the number of the record, counting from 0 in file order, which is the order of the API
+// calls. "Capture order" is the order of Seq.
+using Seq = uint32_t;
+inline constexpr Seq kNever = 0xffffffffu;  // later than everything recorded
+
+// "512 B", "1.5 KiB", "2.00 GiB": at most four significant digits, exact below 1 KiB.
+std::string FormatBytes(Bytes bytes);
+
+// "1 234 567" with thin grouping, for counts that a person reads.
+std::string FormatCount(uint64_t count);
+
+// "80GiB", "1.2 MiB", "4096", "512B", "2GB" (decimal) to bytes; nothing when it isn't a size.
+std::optional<Bytes> ParseBytes(std::string_view text);
+
+// PyTorch's kMinBlockSize: sizes are compared after rounding up to a multiple of it.
+inline constexpr Bytes kBlockGranularity = 512;
+constexpr Bytes RoundUp(Bytes size, Bytes granularity) {
+  return (size + granularity - 1) / granularity * granularity;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,10 @@
+# Defines the imported target PkgConfig::graphviz and GRAPHKIT_HAS_GRAPHVIZ.
+set(GRAPHKIT_HAS_GRAPHVIZ OFF)
+if(GRAPHKIT_GRAPHVIZ)
+  pkg_check_modules(graphviz IMPORTED_TARGET libcgraph libgvc)
+  if(graphviz_FOUND)
+    set(GRAPHKIT_HAS_GRAPHVIZ ON)
+  else()
+    message(STATUS "graphkit: Graphviz not found: 'graphkit dot' writes DOT text only (install libgraphviz-dev)")
+  endif()
+endif()
