@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# shellcheck source-path=SCRIPTDIR/setup
 # Brings what graphkit needs and this machine lacks: Debian packages, and a CUDA 13 toolkit for the plugins.
 # Safe to run again: with nothing missing it touches neither the network nor the system.
 #

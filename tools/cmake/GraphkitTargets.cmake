@@ -14,7 +14,7 @@ endif()
 
 # Sets the properties that every target of ours has.
 function(graphkit_target target)
-  target_link_libraries(${target} PRIVATE graphkit_options)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:graphkit_options>)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF
@@ -35,4 +35,26 @@ function(graphkit_test name)
     GRAPHKIT_TESTDATA="${PROJECT_SOURCE_DIR}/testdata" GRAPHKIT_BUILD="${PROJECT_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" SKIP_RETURN_CODE 77)
+endfunction()
+
+# graphkit_benchmark(name sources... [LIBRARIES ...]): one google-benchmark program. 'cmake --build build --target
+# bench' runs all of them, one after the other, and writes build/bench/<name>.json; 'bench_programs' only builds
+# them. Does nothing where google-benchmark isn't found.
+function(graphkit_benchmark name)
+  if(NOT TARGET benchmark::benchmark_main)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+  add_executable(${name} EXCLUDE_FROM_ALL ${arg_UNPARSED_ARGUMENTS})
+  graphkit_target(${name})
+  target_link_libraries(${name} PRIVATE graphkit benchmark::benchmark_main ${arg_LIBRARIES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+  target_compile_definitions(${name} PRIVATE
+    GRAPHKIT_TESTDATA="${PROJECT_SOURCE_DIR}/testdata" GRAPHKIT_BUILD="${PROJECT_BINARY_DIR}")
+  # The console is held by one program at a time, so no two benchmarks run at once.
+  add_custom_target(run_${name}
+    COMMAND ${name} --benchmark_out=${PROJECT_BINARY_DIR}/bench/${name}.json --benchmark_out_format=json
+    WORKING_DIRECTORY "${PROJECT_BINARY_DIR}/bench" USES_TERMINAL VERBATIM)
+  add_dependencies(bench run_${name})
+  add_dependencies(bench_programs ${name})
 endfunction()

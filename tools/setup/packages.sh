@@ -54,7 +54,7 @@ install_packages() {
   log_file="$(graphkit_cache)/setup.log"
   mkdir -p "$(graphkit_cache)"
   : > "$log_file"
-  say "installing $# packages and what they need: $*"
+  say "installing, with what they depend on: $*"
   apt_get update >> "$log_file" 2>&1 || say "the package lists could not be refreshed: going on with those here"
   # Pipe status: with pipefail the failure of apt-get is the pipe's.
   apt_get install -y --no-install-recommends "$@" 2>&1 | apt_progress "$log_file"
