@@ -3,7 +3,7 @@
 # Brings what graphkit needs and this machine lacks: Debian packages, and a CUDA 13 toolkit for the plugins.
 # Safe to run again: with nothing missing it touches neither the network nor the system.
 #
-#   tools/setup.sh [build] [test]     what is needed (default: build)
+#   tools/setup.sh [build] [test] [fuzz]     what is needed (default: build)
 set -euo pipefail
 GRAPHKIT_SETUP="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/setup"
 . "$GRAPHKIT_SETUP/talk.sh"
@@ -12,8 +12,8 @@ GRAPHKIT_SETUP="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/setup"
 
 for need in "$@"; do
   case "$need" in
-    build | test) ;;
-    *) die "unknown need '$need'" "usage: tools/setup.sh [build] [test]" ;;
+    build | test | fuzz) ;;
+    *) die "unknown need '$need'" "usage: tools/setup.sh [build] [test] [fuzz]" ;;
   esac
 done
 need_packages build "$@"

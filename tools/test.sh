@@ -3,7 +3,7 @@
 # UndefinedBehaviorSanitizer. Needs no GPU; tests that want one skip, visibly. Exits 1 when any test failed.
 #
 #   tools/test.sh          what every change must pass
-#   tools/test.sh --all    and ThreadSanitizer for the threaded tests, and long random cross-checks
+#   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -79,6 +79,20 @@ threads() {
   run_tests build-tsan -L threads
 }
 
+# The other compiler: its warnings, and its view of what is standard.
+clang_build() {
+  configure build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DGRAPHKIT_WERROR=ON \
+    -DGRAPHKIT_BENCHMARKS=OFF
+  if build_or_fail build-clang; then run_tests build-clang -L unit; fi
+}
+
+# Each fuzz target for a minute; what it finds stays in build-fuzz/.
+fuzz() {
+  configure build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DGRAPHKIT_FUZZ=ON \
+    -DGRAPHKIT_PLUGINS=OFF -DGRAPHKIT_BENCHMARKS=OFF -DGRAPHKIT_SANITIZE=address,undefined
+  if build_or_fail build-fuzz fuzz_programs; then run_tests build-fuzz -L fuzz; fi
+}
+
 long_random() {
   GRAPHKIT_TEST_SEED="$(date +%s)" GRAPHKIT_TEST_ROUNDS=50
   export GRAPHKIT_TEST_SEED GRAPHKIT_TEST_ROUNDS
@@ -86,14 +100,16 @@ long_random() {
   run_tests build -L random
 }
 
-tools/setup.sh build test
+if [ "$all" = yes ]; then tools/setup.sh build test fuzz; else tools/setup.sh build test; fi
 ordinary
 address_and_undefined
 if [ "$all" = yes ]; then
   threads
+  clang_build
   long_random
+  fuzz
 else
-  say "not run: ThreadSanitizer, long random cross-checks (tools/test.sh --all)"
+  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing (tools/test.sh --all)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
   say "not run: everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"

@@ -11,6 +11,9 @@ if(GRAPHKIT_SANITIZE)
     $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${GRAPHKIT_SANITIZE};-fno-sanitize-recover=all>)
   target_link_options(graphkit_options INTERFACE -fsanitize=${GRAPHKIT_SANITIZE})
 endif()
+if(GRAPHKIT_FUZZ)
+  target_compile_options(graphkit_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=fuzzer-no-link>)
+endif()
 
 # Sets the properties that every target of ours has.
 function(graphkit_target target)
@@ -57,4 +60,22 @@ function(graphkit_benchmark name)
     WORKING_DIRECTORY "${PROJECT_BINARY_DIR}/bench" USES_TERMINAL VERBATIM)
   add_dependencies(bench run_${name})
   add_dependencies(bench_programs ${name})
+endfunction()
+
+# graphkit_fuzz(name source.cpp [SEEDS folders...]): one libFuzzer program, and a ctest that runs it for
+# GRAPHKIT_FUZZ_SECONDS from what it found earlier and the inputs in SEEDS.
+set(GRAPHKIT_FUZZ_SECONDS 60 CACHE STRING "How long ctest runs each fuzz target")
+function(graphkit_fuzz name)
+  cmake_parse_arguments(arg "" "" "SEEDS" ${ARGN})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  graphkit_target(${name})
+  target_link_libraries(${name} PRIVATE graphkit)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set(found "${PROJECT_BINARY_DIR}/fuzz/found_${name}")
+  file(MAKE_DIRECTORY "${found}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
+  add_dependencies(fuzz_programs ${name})
+  add_test(NAME ${name} COMMAND ${name} -max_total_time=${GRAPHKIT_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=4096
+    -print_final_stats=1 -artifact_prefix=${found}- "${found}" ${arg_SEEDS})
+  set_tests_properties(${name} PROPERTIES LABELS fuzz)
 endfunction()

@@ -6,6 +6,7 @@ have_proof() {
   local value="${1#*:}" folder
   case "$1" in
     command:*) command -v "$value" > /dev/null ;;
+    file:*) compgen -G "$value" > /dev/null ;;
     module:*) python3 -c "import $value" 2> /dev/null ;;
     header:*)
       for folder in /usr/include /usr/local/include ${CPLUS_INCLUDE_PATH:+${CPLUS_INCLUDE_PATH//:/ }}; do
