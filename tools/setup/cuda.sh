@@ -30,9 +30,13 @@ cuda_cache() {
 # find_toolkit: prints the first usable one; nothing and 1 where there is none.
 find_toolkit() {
   local root nvcc
+  if [ -n "${GRAPHKIT_CUDA_ROOT:-}" ]; then
+    usable_toolkit "$GRAPHKIT_CUDA_ROOT" && printf '%s\n' "$GRAPHKIT_CUDA_ROOT"
+    return
+  fi
   nvcc="$(command -v nvcc || true)"
   [ -n "$nvcc" ] && nvcc="$(dirname "$(dirname "$(readlink -f "$nvcc")")")"
-  for root in "${GRAPHKIT_CUDA_ROOT:-}" "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda "$nvcc" "$(cuda_cache)"; do
+  for root in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda "$nvcc" "$(cuda_cache)"; do
     if [ -n "$root" ] && usable_toolkit "$root"; then
       printf '%s\n' "$root"
       return 0
@@ -99,6 +103,9 @@ fetch_toolkit() {
 # want_toolkit: finds or fetches one; without it the build goes on, and this says so in one line.
 want_toolkit() {
   if find_toolkit > /dev/null; then return 0; fi
+  [ -z "${GRAPHKIT_CUDA_ROOT:-}" ] ||
+    die "GRAPHKIT_CUDA_ROOT=$GRAPHKIT_CUDA_ROOT has no CUDA 13 toolkit with CUPTI (bin/nvcc, cuda.h, cupti.h)" \
+      "name another, or none to look in the usual places"
   if [ "$(uname -sm)" != "Linux x86_64" ]; then
     say "no CUDA 13 toolkit here, and none pinned for $(uname -sm): building without the tracer and the software device (set GRAPHKIT_CUDA_ROOT to a toolkit)"
   elif ! (need_packages cuda && fetch_toolkit); then
