@@ -64,8 +64,8 @@ sanitized() {
   build_or_fail "$1"
 }
 
-# The traced programs are nvcc's and not instrumented, the plugins loaded into them are: so the sanitizer's runtime
-# is loaded first, everywhere. Leaks of those programs are theirs, so leaks are looked for in the unit tests only.
+# A plugin is loaded into programs that may lack the sanitizer's runtime, so it is loaded first, everywhere. Some of
+# them leak on purpose: leaks are looked for in the unit tests only.
 address_and_undefined() {
   sanitized build-asan address,undefined || return 0
   export UBSAN_OPTIONS=print_stacktrace=1
