@@ -4,8 +4,8 @@
  * stream that a region belongs to, for the other streams that use it, nor for a free that has been
  * asked for and is not done. These are what decides whether memory can be used again in a capture.
  *
+ *     graphkit_pool(segment, size, "capture 1");     what lies there belongs to this pool
  *     nvtxMemHeapRegister(...);                      a segment from the driver
- *     graphkit_pool(segment, size, "capture 1");     the pool that it belongs to
  *     ...
  *     nvtxMemRegionsRegister(...);                   a block handed out of it
  *     graphkit_block_stream(block, size, stream);    for this stream
