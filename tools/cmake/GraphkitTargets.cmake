@@ -2,7 +2,7 @@
 add_library(graphkit_options INTERFACE)
 target_compile_features(graphkit_options INTERFACE cxx_std_20)
 target_compile_options(graphkit_options INTERFACE
-  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wconversion;-fno-omit-frame-pointer>)
+  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wconversion;-Wno-missing-field-initializers;-fno-omit-frame-pointer>)
 if(GRAPHKIT_WERROR)
   target_compile_options(graphkit_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
 endif()
