@@ -1,6 +1,6 @@
 // What the tracer is told: CUDA calls and graph events as plain values, without a CUDA type among
-// them. The glue makes these from CUPTI's callbacks; the recorder makes records from them, and tests
-// make them by hand.
+// them. The glue makes these from CUPTI's callbacks; the recorder makes records from them, and
+// tests make them by hand.
 #pragma once
 
 #include <cstddef>
@@ -147,6 +147,7 @@ struct ThreadState {
   ThreadId id;                     // none: not recorded yet
   std::vector<GraphEvent> events;  // since the driver call in flight began
   const char* runtime_call = nullptr;
+  int runtime_depth = 0;
   int driver_depth = 0;
   bool inside = false;  // in the tracer itself
 

@@ -82,7 +82,7 @@ std::vector<std::string> CuptiCandidates() {
 bool IsSoftwareDevice() {
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (driver == nullptr) return false;
-  bool soft = dlsym(driver, "graphkit_soft_cuda_version") != nullptr;
+  bool soft = dlsym(driver, "graphkit_soft_shared") != nullptr;
   dlclose(driver);
   return soft;
 }

@@ -14,8 +14,7 @@ struct CuptiLibrary {
   std::string path;
   uint32_t version = 0;  // cuptiGetVersion
   int (*subscribe)(void** subscriber, cupti::Callback callback, void* user) = nullptr;
-  int (*enable_callback)(uint32_t enable, void* subscriber, uint32_t domain,
-                         uint32_t id) = nullptr;
+  int (*enable_callback)(uint32_t enable, void* subscriber, uint32_t domain, uint32_t id) = nullptr;
   int (*result_string)(int result, const char** text) = nullptr;
   int (*graph_id)(void* graph, uint32_t* id) = nullptr;
   int (*exec_id)(void* exec, uint32_t* id) = nullptr;
@@ -24,8 +23,8 @@ struct CuptiLibrary {
   bool found() const { return subscribe != nullptr && enable_callback != nullptr; }
 };
 
-// The places where a libcupti may be, in the order in which they are tried after the copy that is in
-// the process already: beside the loaded libcudart or in its Python wheel, beside a software
+// The places where a libcupti may be, in the order in which they are tried after the copy that is
+// in the process already: beside the loaded libcudart or in its Python wheel, beside a software
 // libcuda, in the toolkit, on the loader's path.
 std::vector<std::string> CuptiCandidates();
 

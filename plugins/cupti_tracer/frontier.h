@@ -1,6 +1,6 @@
-// The frontier of a capturing stream: the nodes that its next node will depend on, and through which
-// port each is left. Follows the stream's calls, because CUPTI tells of a new node which nodes it
-// depends on, but not with what edge data.
+// The frontier of a capturing stream: the nodes that its next node will depend on, and through
+// which port each is left. Follows the stream's calls, because CUPTI tells of a new node which
+// nodes it depends on, but not with what edge data.
 #pragma once
 
 #include <algorithm>
