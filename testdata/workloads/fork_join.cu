@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
     LaunchTwice(graph, s.main);
     CHECK(cudaGraphDestroy(graph));
   }
-  std::printf("fork_join: %ld nodes in %ld captures\n", counter.count(), loops);
+  std::printf("fork_join: captures %ld, nodes %ld\n", loops, counter.count());
 
   CHECK(cudaFreeHost(host));
   CHECK(cudaFree(result));
