@@ -1,0 +1,15 @@
+#include "tools/graphkit/commands.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr Command kCommands[] = {
+    {"help", AddHelpCommand},
+};
+
+}  // namespace
+
+std::span<const Command> Commands() { return kCommands; }
+
+}  // namespace graphkit
