@@ -12,8 +12,6 @@
 //     big_capture [--nodes N]
 #include "testdata/workloads/cuda_check.h"
 
-namespace {
-
 constexpr int kLanes = 4;
 constexpr int kOtherNodes = 4;
 constexpr int kThreads = 256;
@@ -24,6 +22,8 @@ __global__ void Advance(float* data, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) data[i] += 1.0f;
 }
+
+namespace {
 
 void LaunchAdvance(float* data, int n, cudaStream_t stream) {
   Advance<<<static_cast<unsigned>((n + kThreads - 1) / kThreads), kThreads, 0, stream>>>(data, n);

@@ -17,8 +17,6 @@
 // Memory: one block of 2 MiB, allocated and freed in the graph. Launched twice.
 #include "testdata/workloads/cuda_check.h"
 
-namespace {
-
 constexpr int kThreads = 256;
 constexpr size_t kSize = 2 * kMiB;
 constexpr int kElements = static_cast<int>(kSize / sizeof(float));
@@ -33,6 +31,8 @@ __global__ void Scale(float* data, int n, float factor) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) data[i] *= factor;
 }
+
+namespace {
 
 void CUDART_CB Count(void* counter) { ++*static_cast<int*>(counter); }
 

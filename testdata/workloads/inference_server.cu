@@ -22,8 +22,6 @@
 // Five requests of 1, 3, 8, 5 and 2 inputs are answered by the graphs of 1, 4, 8, 8 and 2.
 #include "testdata/workloads/caching_allocator.h"
 
-namespace {
-
 constexpr int kBatches[] = {8, 4, 2, 1};
 constexpr int kRequests[] = {1, 3, 8, 5, 2};
 constexpr const char* kPool = "pool of the graphs";
@@ -47,6 +45,8 @@ __global__ void Attend(const float* hidden, float* attended, int n) {
 __global__ void Project(const float* attended, float* logits, int n) {
   if (Index() < n) logits[Index()] = attended[2 * Index()] + attended[2 * Index() + 1];
 }
+
+namespace {
 
 struct BatchGraph {
   int batch = 0;

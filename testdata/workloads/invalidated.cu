@@ -24,11 +24,11 @@
 
 #include "testdata/workloads/cuda_check.h"
 
-namespace {
-
 constexpr int kUnjudged = -1;
 
 __global__ void Touch(float* data) { data[threadIdx.x] += 1.0f; }
+
+namespace {
 
 // What the rules work with: streams and events made anew for each.
 struct Scene {

@@ -24,8 +24,6 @@
 //     P2-C2 by a launch completion event (from_port 2), C1-C2; P2-Finish, C2-Finish. 7 in all.
 #include "testdata/workloads/cuda_check.h"
 
-namespace {
-
 constexpr int kThreads = 256;
 constexpr size_t kSize = 4 * kMiB;
 constexpr int kElements = static_cast<int>(kSize / sizeof(float));
@@ -63,6 +61,8 @@ __global__ void CarelessConsume(const float* x, float* y) {
 __global__ void Finish(const float* y, float* z) {
   if (Index() < kElements) z[Index()] = y[Index()];
 }
+
+namespace {
 
 // Launches a kernel with one attribute, or with none.
 template <typename... Parameters, typename... Arguments>

@@ -27,8 +27,6 @@
 //     record_stream [--layers N]
 #include "testdata/workloads/caching_allocator.h"
 
-namespace {
-
 constexpr size_t kHidden = 12 * kMiB;
 constexpr size_t kScratch = 4 * kMiB;
 constexpr int kThreads = 256;
@@ -53,6 +51,8 @@ __global__ void Reduce(float* gathered) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < kElements) gathered[i] *= 0.5f;
 }
+
+namespace {
 
 struct Step {
   CachingAllocator& allocator;

@@ -23,13 +23,13 @@
 
 #include "testdata/workloads/cuda_check.h"
 
-namespace {
-
 constexpr int kThreads = 4;
 constexpr size_t kSize = kMiB;
 constexpr size_t kOutside = 64 * kKiB;
 
 __global__ void Touch(float* data) { data[blockIdx.x * blockDim.x + threadIdx.x] += 1.0f; }
+
+namespace {
 
 // Lets threads 0, 1, 2, 3, 0, … through one after the other.
 class Turns {

@@ -24,8 +24,6 @@
 // layer 3 needs in any order: here deferring costs nothing, since backward frees as it goes.
 #include "testdata/workloads/caching_allocator.h"
 
-namespace {
-
 constexpr int kLayers = 3;
 constexpr size_t kSize = 12 * kMiB;
 constexpr const char* kPool = "private pool of the training step";
@@ -58,6 +56,8 @@ __global__ void ReduceScatter(const float* weight_gradient, float* shard) {
 __global__ void Optimize(const float* shard, float* weights) {
   weights[Index()] -= 0.1f * shard[Index()];
 }
+
+namespace {
 
 struct Step {
   CachingAllocator allocator;
