@@ -38,9 +38,20 @@ struct Suffix {
 
 constexpr double kKibi = 1024.0;
 constexpr std::array<Suffix, 14> kSuffixes = {{
-    {"", 1}, {"B", 1}, {"KiB", kKibi}, {"MiB", kKibi* kKibi}, {"GiB", kKibi* kKibi* kKibi},
-    {"TiB", kKibi* kKibi* kKibi* kKibi}, {"KB", 1e3}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
-    {"TB", 1e12}, {"K", kKibi}, {"M", kKibi* kKibi}, {"G", kKibi* kKibi* kKibi},
+    {"", 1},
+    {"B", 1},
+    {"KiB", kKibi},
+    {"MiB", kKibi* kKibi},
+    {"GiB", kKibi* kKibi* kKibi},
+    {"TiB", kKibi* kKibi* kKibi* kKibi},
+    {"KB", 1e3},
+    {"kB", 1e3},
+    {"MB", 1e6},
+    {"GB", 1e9},
+    {"TB", 1e12},
+    {"K", kKibi},
+    {"M", kKibi* kKibi},
+    {"G", kKibi* kKibi* kKibi},
 }};
 
 }  // namespace
