@@ -21,7 +21,8 @@ std::string Text(const Report& report, const TextStyle& style = {}) {
 }  // namespace
 
 TEST_CASE("a report reads from the program down to what to change in it") {
-  CHECK(Text(SampleReport()) == R"(build/workloads/fork_join, recorded on the software device (simulated)
+  CHECK(Text(SampleReport()) ==
+        R"(build/workloads/fork_join, recorded on the software device (simulated)
 1 graph, 3 nodes, 3 edges, 2 blocks of 5 MiB, 2 launches
 
 graph 0 "step", captured on 2 streams
@@ -89,7 +90,8 @@ TEST_CASE("many graphs are a table of the heaviest") {
     report.graphs[i].graph = GraphId(i);
     report.graphs[i].total_bytes = i;
   }
-  CHECK(Text(report, {.top = 2}) == R"(build/workloads/fork_join, recorded on the software device (simulated)
+  CHECK(Text(report, {.top = 2}) ==
+        R"(build/workloads/fork_join, recorded on the software device (simulated)
 1 graph, 3 nodes, 3 edges, 2 blocks of 5 MiB, 2 launches
 
 graph  name  nodes  edges  streams  blocks  peak live  deferred  lower bound  reuse

@@ -5,6 +5,7 @@ namespace graphkit {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"doctor", AddDoctorCommand},
     {"help", AddHelpCommand},
 };
 

@@ -14,6 +14,7 @@ struct Command {
   void (*add)(CLI::App& app, int& exit_code);
 };
 
+void AddDoctorCommand(CLI::App& app, int& exit_code);
 void AddHelpCommand(CLI::App& app, int& exit_code);
 
 // Every subcommand there is, in the order of `graphkit --help`.
