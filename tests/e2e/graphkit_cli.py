@@ -17,8 +17,8 @@ class Graphkit:
     """The binary under test, and a folder for what it writes."""
 
     def __init__(self, binary, folder):
-        self.binary = pathlib.Path(binary)
-        self.folder = pathlib.Path(folder)
+        self.binary = pathlib.Path(binary).resolve()
+        self.folder = pathlib.Path(folder).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def run(self, arguments, exit_code=0):

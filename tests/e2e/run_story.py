@@ -35,7 +35,7 @@ def compare_with_golden(got, golden, update):
 def run_story(name, options):
     story = importlib.import_module(f"stories.{name}")
     graphkit = Graphkit(options.graphkit, pathlib.Path(options.out) / name)
-    program = pathlib.Path(options.workloads) / getattr(story, "PROGRAM", name)
+    program = pathlib.Path(options.workloads).resolve() / getattr(story, "PROGRAM", name)
     trace, stdout = graphkit.trace(program, getattr(story, "ARGUMENTS", []), name)
     lines = []
     if stdout != story.STDOUT:
