@@ -5,6 +5,7 @@ namespace graphkit {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"trace", AddTraceCommand},
     {"doctor", AddDoctorCommand},
     {"help", AddHelpCommand},
 };
