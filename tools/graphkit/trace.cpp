@@ -201,7 +201,6 @@ void AddTraceCommand(CLI::App& app, int& exit_code) {
   AddChoice<Scope>(
       *sub, "--scope", options->scope, {{"graphs", Scope::kGraphs}, {"all", Scope::kAll}},
       "graphs, memory and what orders them (the default), or work outside of captures too");
-  sub->usage("Usage: graphkit trace [options] [--] <program> [arguments...]");
   sub->prefix_command();
   SetExamples(*sub, {"graphkit trace ./app --its-option      # writes trace.json",
                      "graphkit trace -o step.json python train.py",
