@@ -6,6 +6,7 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"trace", AddTraceCommand},
+    {"dot", AddDotCommand},
     {"doctor", AddDoctorCommand},
     {"help", AddHelpCommand},
 };

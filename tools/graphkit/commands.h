@@ -15,6 +15,7 @@ struct Command {
 };
 
 void AddDoctorCommand(CLI::App& app, int& exit_code);
+void AddDotCommand(CLI::App& app, int& exit_code);
 void AddHelpCommand(CLI::App& app, int& exit_code);
 void AddTraceCommand(CLI::App& app, int& exit_code);
 

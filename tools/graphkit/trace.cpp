@@ -16,6 +16,7 @@
 #include "tools/graphkit/exit_codes.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/plugins.h"
+#include "tools/graphkit/separator.h"
 #include "tools/graphkit/talk.h"
 #include "tools/graphkit/trace_outcome.h"
 #include "tools/graphkit/trace_program.h"
@@ -174,8 +175,7 @@ int RunTrace(const TraceOptions& options, const std::vector<std::string>& words)
 // `graphkit trace … [--] program args…`: what follows the options, without the separator.
 int Run(const CLI::App& sub, const TraceOptions& options) {
   std::vector<std::string> words = sub.remaining();
-  const bool separated = !words.empty() && words.front() == "--";
-  if (separated) words.erase(words.begin());
+  const bool separated = TakeSeparator(words);
   if (words.empty()) {
     std::cerr << sub.help();
     return kExitTrace;
