@@ -32,6 +32,7 @@ Recorder::GraphInfo* Recorder::AddGraph(uint64_t handle, GraphOrigin origin, uin
   line_.Hex("handle", handle);
   if (tool_id != 0) line_.Number("tool_id", tool_id);
   Write();
+  ++counts_.graphs;
   return graph.get();
 }
 

@@ -5,6 +5,7 @@ namespace graphkit {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"trace", AddTraceCommand},
     {"dot", AddDotCommand},
     {"doctor", AddDoctorCommand},
     {"help", AddHelpCommand},

@@ -17,6 +17,7 @@ struct Command {
 void AddDoctorCommand(CLI::App& app, int& exit_code);
 void AddDotCommand(CLI::App& app, int& exit_code);
 void AddHelpCommand(CLI::App& app, int& exit_code);
+void AddTraceCommand(CLI::App& app, int& exit_code);
 
 // Every subcommand there is, in the order of `graphkit --help`.
 std::span<const Command> Commands();
