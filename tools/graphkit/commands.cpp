@@ -7,6 +7,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"dot", AddDotCommand},
     {"doctor", AddDoctorCommand},
+    {"completion", AddCompletionCommand},
     {"help", AddHelpCommand},
 };
 
