@@ -54,9 +54,9 @@ void TraceBuilder::NvtxPush(std::string_view name, std::string_view domain) {
 }
 
 void TraceBuilder::NvtxPop(std::string_view domain) {
-  const StringId wanted = Intern(domain);
   for (auto range = trace_.nvtx_ranges.rbegin(); range != trace_.nvtx_ranges.rend(); ++range) {
-    if (range->thread != thread_ || range->domain != wanted || range->end != kNever) continue;
+    if (range->thread != thread_ || trace_[range->domain] != domain) continue;
+    if (range->end != kNever) continue;
     range->end = Next();
     return;
   }
