@@ -8,6 +8,7 @@ constexpr Command kCommands[] = {
     {"trace", AddTraceCommand},
     {"dot", AddDotCommand},
     {"doctor", AddDoctorCommand},
+    {"completion", AddCompletionCommand},
     {"help", AddHelpCommand},
 };
 
