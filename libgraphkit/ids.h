@@ -1,5 +1,5 @@
-// Typed dense indices. Things in a trace refer to each other by these, never by pointer: a NodeId is an index
-// into Trace::nodes, and can't be mixed up with an EdgeId.
+// Typed dense indices. Things in a trace refer to each other by these, never by pointer: a NodeId
+// is an index into Trace::nodes, and can't be mixed up with an EdgeId.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
-// Errors as values. What can fail returns Result<T>; an Error is printed once, by the tool, on one line.
-// Result has the names of std::expected (C++23), to become an alias of it one day.
+// Errors as values. What can fail returns Result<T>; an Error is printed once, by the tool, on one
+// line. Result has the names of std::expected (C++23), to become an alias of it one day.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct Error {
     kSystem,       // the system refused: no space, no permission
   };
 
-  std::string message;                // what is wrong, lower case, no full stop
-  std::string hint = {};              // what to do about it; may be empty
-  std::string file = {};              // the input, as the user named it; may be empty
-  std::optional<uint64_t> line = {};  // 1-based
+  std::string message;                  // what is wrong, lower case, no full stop
+  std::string hint = {};                // what to do about it; may be empty
+  std::string file = {};                // the input, as the user named it; may be empty
+  std::optional<uint64_t> line = {};    // 1-based
   std::optional<uint64_t> offset = {};  // bytes from the start of the file
   Kind kind = Kind::kInput;
 
@@ -42,7 +42,8 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit as in expected
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit as in expected
   Result(Unexpected e) : state_(std::in_place_index<1>, std::move(e.error)) {}  // NOLINT
   Result(Error e) : state_(std::in_place_index<1>, std::move(e)) {}             // NOLINT
 

@@ -12,8 +12,8 @@ using Bytes = uint64_t;
 using Address = uint64_t;      // a device (or host) virtual address in the traced process
 using Nanoseconds = uint64_t;  // since the trace began, on the monotonic clock
 
-// Place in the trace: the number of the record, counting from 0 in file order, which is the order of the API
-// calls. "Capture order" is the order of Seq.
+// Place in the trace: the number of the record, counting from 0 in file order, which is the order
+// of the API calls. "Capture order" is the order of Seq.
 using Seq = uint32_t;
 inline constexpr Seq kNever = 0xffffffffu;  // later than everything recorded
 

@@ -6,8 +6,10 @@ namespace graphkit {
 namespace {
 
 TEST_CASE("an error reads as one line: file, place, what, what to do") {
-  const Error error{.message = "not a graphkit trace", .hint = "make one with 'graphkit trace'",
-                    .file = "a.json", .line = 3};
+  const Error error{.message = "not a graphkit trace",
+                    .hint = "make one with 'graphkit trace'",
+                    .file = "a.json",
+                    .line = 3};
   CHECK(Describe(error) == "a.json:3: not a graphkit trace; make one with 'graphkit trace'");
   CHECK(Describe(Error{.message = "cut off", .file = "b", .offset = 7}) == "b: cut off at byte 7");
 }

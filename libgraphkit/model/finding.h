@@ -1,0 +1,51 @@
+// What a check found: data with a stable id. Presenters turn it into text, JSON, SARIF, ….
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libgraphkit/ids.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+enum class Severity : uint8_t { kNote, kWarning, kError };
+
+// What a proof of order rests on.
+enum class Assumption : uint8_t {
+  kOrder,         // the graph's edges, nothing else
+  kTorchStreams,  // uses end at the free on the allocation stream and the recorded streams
+  kArguments,     // kernels touch only blocks whose address stands in their arguments
+};
+
+// One sentence that supports a finding, and what it speaks of.
+struct Evidence {
+  std::string text;
+  std::vector<NodeId> nodes = {};
+  std::vector<EdgeId> edges = {};
+  std::vector<BlockId> blocks = {};
+  StackId stack = {};
+  bool operator==(const Evidence&) const = default;
+};
+
+struct Finding {
+  std::string check;  // kebab-case id; names docs/checks/<id>.md
+  Severity severity = Severity::kWarning;
+  std::string message;      // one line: what is so, and with which numbers
+  std::string advice = {};  // one line: what to change in the program
+  Bytes bytes = 0;          // what it costs; 0: not a matter of bytes
+  GraphId graph = {};
+  std::vector<NodeId> nodes = {};
+  std::vector<BlockId> blocks = {};
+  std::vector<StreamId> streams = {};
+  std::vector<Evidence> evidence = {};
+  Assumption assumes = Assumption::kOrder;
+  bool operator==(const Finding&) const = default;
+};
+
+const char* SeverityName(Severity severity);        // "note", "warning", "error"
+const char* AssumptionName(Assumption assumption);  // "order", "torch-streams", "arguments"
+
+}  // namespace graphkit

@@ -1,0 +1,152 @@
+// Graphs, their nodes and edges, and what is instantiated and launched from them.
+#pragma once
+
+#include <cstdint>
+
+#include "libgraphkit/ids.h"
+#include "libgraphkit/interval.h"
+#include "libgraphkit/model/process.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+enum class GraphOrigin : uint8_t {
+  kCapture,   // made by stream capture
+  kExplicit,  // cudaGraphCreate
+  kClone,     // cudaGraphClone
+  kChild,     // the embedded graph of a child graph node
+  kBody,      // a body of a conditional node
+  kImported,
+};
+
+struct Graph {
+  GraphOrigin origin = GraphOrigin::kExplicit;
+  GraphId original;   // clone and child: what it was cloned from; may be none
+  NodeId parent;      // child and body: the node that holds it
+  uint32_t body = 0;  // body: which one of the conditional node
+  Seq created = 0;
+  Seq destroyed = kNever;
+  uint64_t handle = 0;
+  uint64_t tool_id = 0;  // cuptiGetGraphId; 0: unknown
+  StringId name;
+  bool operator==(const Graph&) const = default;
+};
+
+// Values are CUgraphNodeType's (cuda.h, CUDA 13.0).
+enum class NodeKind : uint8_t {
+  kKernel = 0,
+  kMemcpy = 1,
+  kMemset = 2,
+  kHost = 3,
+  kChildGraph = 4,
+  kEmpty = 5,
+  kEventWait = 6,
+  kEventRecord = 7,
+  kExternalSemaphoreSignal = 8,
+  kExternalSemaphoreWait = 9,
+  kMemAlloc = 10,
+  kMemFree = 11,
+  kBatchMemOp = 12,
+  kConditional = 13,
+  kUnknown = 255,
+};
+inline constexpr int kNodeKindCount = 14;
+
+// "kernel", "memcpy", …: the names used in files and reports.
+const char* NodeKindName(NodeKind kind);
+
+enum class ConditionalType : uint8_t { kIf = 0, kWhile = 1, kSwitch = 2 };
+
+struct LaunchShape {
+  uint32_t grid[3] = {1, 1, 1};
+  uint32_t block[3] = {1, 1, 1};
+  uint32_t shared_bytes = 0;  // dynamic shared memory
+  bool operator==(const LaunchShape&) const = default;
+};
+
+struct Node {
+  GraphId graph;
+  StreamId stream;  // the stream it was captured on; none for explicitly added nodes
+  ThreadId thread;
+  Seq seq = 0;
+  Seq destroyed = kNever;
+  NodeKind kind = NodeKind::kUnknown;
+  Source source = Source::kCallback;
+  ConditionalType conditional = ConditionalType::kIf;
+  bool accesses_complete =
+      false;        // all that the node may touch is listed (memcpy, memset, a kernel with layout)
+  KernelId kernel;  // kernel nodes
+  uint32_t shape = 0xffffffffu;  // kernel nodes: index in Trace::shapes
+  Slice accesses;                // in Trace::accesses
+  BlockId block;                 // mem alloc and mem free nodes
+  EventId event;                 // event record and wait nodes
+  StackId stack;
+  uint32_t duration_ns = 0;  // measured; 0: unknown
+  bool operator==(const Node&) const = default;
+};
+
+// CUgraphDependencyType.
+enum class EdgeType : uint8_t { kDefault = 0, kProgrammatic = 1 };
+
+// Ports of a kernel node that an edge may leave by (cuda.h: CU_GRAPH_KERNEL_NODE_PORT_*).
+inline constexpr uint8_t kPortDefault = 0;           // the kernel finished
+inline constexpr uint8_t kPortProgrammatic = 1;      // all its blocks triggered, or exited
+inline constexpr uint8_t kPortLaunchCompletion = 2;  // all its blocks began
+
+struct Edge {
+  NodeId from;
+  NodeId to;
+  uint8_t from_port = kPortDefault;
+  uint8_t to_port = 0;
+  EdgeType type = EdgeType::kDefault;
+  Source source = Source::kCallback;
+  Seq seq = 0;
+  Seq removed = kNever;
+  bool operator==(const Edge&) const = default;
+
+  // Whether `to` starts only when `from` has finished and its writes are visible.
+  bool full() const { return from_port == kPortDefault && type == EdgeType::kDefault; }
+};
+
+struct Exec {
+  GraphId graph;  // instantiated from
+  uint64_t handle = 0;
+  uint64_t flags = 0;    // cudaGraphInstantiateFlag*
+  uint64_t tool_id = 0;  // cuptiGetGraphExecId
+  Seq created = 0;
+  Seq destroyed = kNever;
+  StackId stack;
+  bool operator==(const Exec&) const = default;
+};
+inline constexpr uint64_t kInstantiateAutoFreeOnLaunch = 1;
+
+// An exec was updated from another graph (cudaGraphExecUpdate): its later launches run that one.
+struct ExecUpdate {
+  ExecId exec;
+  GraphId graph;
+  int32_t result = 0;  // cudaGraphExecUpdateResult; 0: updated
+  Seq seq = 0;
+  bool operator==(const ExecUpdate&) const = default;
+};
+
+// One replay.
+struct Launch {
+  ExecId exec;
+  StreamId stream;
+  Seq seq = 0;
+  bool operator==(const Launch&) const = default;
+};
+
+// A CUDA call that returned an error, or that a capture didn't survive.
+struct Failure {
+  StringId call;      // "cudaMalloc"
+  int32_t error = 0;  // cudaError_t
+  ThreadId thread;
+  StreamId stream;
+  GraphId graph;  // the capture that it hit; may be none
+  StackId stack;
+  Seq seq = 0;
+  bool operator==(const Failure&) const = default;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,91 @@
+// Memory: segments got from the driver, blocks handed out of them, pools, and what nodes touch.
+//
+// A block's life, in records (Seq):
+//
+//     allocated ────────── free_requested ─ ─ deferred ─ ─ free_completed
+//         │ used on its allocation stream      │ may not be reused yet
+//         │ and on the streams it was recorded on
+#pragma once
+
+#include <cstdint>
+
+#include "libgraphkit/ids.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+enum class PoolKind : uint8_t {
+  kDevice,     // plain driver allocations (cudaMalloc): no reuse by anybody but the driver
+  kStream,     // a driver memory pool (cudaMallocAsync)
+  kGraph,      // the driver's graph memory (memory-alloc nodes)
+  kAllocator,  // an allocator in the program: the default pool of PyTorch, a heap announced through
+               // NVTX
+  kPrivate,    // an allocator's pool for one capture, or a MemPool
+  kHost,       // pinned host memory
+  kManaged,
+};
+
+struct Pool {
+  PoolKind kind = PoolKind::kDevice;
+  StringId name;
+  uint64_t handle = 0;  // the driver's or the allocator's; 0: none
+  Seq created = 0;
+  Seq destroyed = kNever;
+  bool operator==(const Pool&) const = default;
+};
+
+// Memory that an allocator got from the driver and hands out in blocks.
+struct Segment {
+  Address address = 0;
+  Bytes size = 0;
+  PoolId pool;
+  StreamId stream;
+  BlockId block;  // the driver allocation that it is; may be none
+  Seq allocated = 0;
+  Seq freed = kNever;
+  bool operator==(const Segment&) const = default;
+};
+
+struct Block {
+  Address address = 0;
+  Bytes size = 0;  // as asked for; not rounded
+  PoolId pool;
+  SegmentId segment;     // suballocations: where it lies
+  StreamId stream;       // allocation stream; none: not stream-ordered
+  GraphId graph;         // allocated while this graph was being made; none: outside captures
+  NodeId alloc_node;     // memory-alloc node
+  NodeId free_node;      // memory-free node
+  StreamId free_stream;  // stream of the free; none: synchronous, or not freed
+  StackId stack;
+  StackId free_stack;
+  Seq allocated = 0;
+  Seq free_requested = kNever;
+  Seq free_completed = kNever;
+  bool operator==(const Block&) const = default;
+
+  bool freed() const { return free_requested != kNever; }
+};
+
+// A block was handed to another stream than its own (record_stream).
+struct BlockStream {
+  BlockId block;
+  StreamId stream;
+  Seq seq = 0;
+  bool operator==(const BlockStream&) const = default;
+};
+
+enum class AccessMode : uint8_t { kUnknown, kRead, kWrite, kReadWrite };
+
+inline constexpr Bytes kLengthUnknown = ~Bytes{0};
+
+// What a node touches of a block. For memcpy and memset nodes exact; for kernels: an address inside
+// the block stood in the argument buffer.
+struct Access {
+  BlockId block;
+  AccessMode mode = AccessMode::kUnknown;
+  Bytes offset = 0;               // into the block
+  Bytes length = kLengthUnknown;  // from offset
+  bool operator==(const Access&) const = default;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,99 @@
+// The traced process: who it was, its threads, clocks, kernels and call stacks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/ids.h"
+#include "libgraphkit/interval.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+// What the trace was recorded on. Soft: graphkit's software device, a simulation.
+enum class DeviceKind : uint8_t { kCuda, kSoft, kImported };
+
+// Where a record came from.
+enum class Source : uint8_t {
+  kCallback,  // a CUPTI callback
+  kWalk,      // read back from the driver's graph
+  kDerived,   // concluded from other records
+  kImported,  // another tool's file
+};
+
+struct Process {
+  DeviceKind device = DeviceKind::kImported;
+  int64_t pid = 0;
+  std::string program;            // path, as executed
+  std::vector<std::string> args;  // without the program itself
+  std::string device_name;        // "NVIDIA H200"; empty: unknown
+  int driver_version = 0;         // as cuDriverGetVersion: 13000; 0: unknown
+  int runtime_version = 0;        // as cudaRuntimeGetVersion
+  int cupti_version = 0;          // as cuptiGetVersion
+  std::string cupti_path;         // the libcupti that was used
+  std::string tracer_version;     // graphkit's own
+  Seq seq = 0;                    // of the first process record
+  bool operator==(const Process&) const = default;
+};
+
+// One reading of both clocks at once.
+struct ClockPair {
+  Nanoseconds monotonic = 0;  // since the trace began
+  int64_t wall = 0;           // ns since 1970-01-01 UTC
+  Seq seq = 0;
+  bool operator==(const ClockPair&) const = default;
+};
+
+struct Thread {
+  int64_t tid = 0;  // the system's thread id
+  StringId name;
+  Seq created = 0;
+  bool operator==(const Thread&) const = default;
+};
+
+enum class Ternary : uint8_t { kUnknown, kNo, kYes };
+
+// One parameter in a kernel's argument buffer.
+struct KernelParam {
+  uint32_t offset = 0;  // bytes
+  uint32_t size = 0;    // bytes
+  bool operator==(const KernelParam&) const = default;
+};
+
+struct Kernel {
+  StringId name;  // mangled, as the driver has it
+  Slice params;   // in Trace::kernel_params; empty with has_layout false: layout unknown
+  bool has_layout = false;
+  // Whether it waits for its grid dependencies (griddepcontrol.wait in its PTX or SASS): only then
+  // does its end prove the end of a programmatic predecessor.
+  Ternary waits = Ternary::kUnknown;
+  Seq created = 0;
+  bool operator==(const Kernel&) const = default;
+};
+
+// A call stack: frames in Trace::stack_frames, innermost first.
+struct Stack {
+  Slice frames;
+  Seq created = 0;
+  bool operator==(const Stack&) const = default;
+};
+
+struct StackFrame {
+  StringId function;  // demangled where known
+  StringId file;      // source file, or the object when the source isn't known
+  uint32_t line = 0;  // 1-based; 0: unknown
+  bool operator==(const StackFrame&) const = default;
+};
+
+// An NVTX range that was open on a thread: [begin, end) in records.
+struct NvtxRange {
+  ThreadId thread;
+  StringId domain;
+  StringId name;
+  Seq begin = 0;
+  Seq end = kNever;
+  bool operator==(const NvtxRange&) const = default;
+};
+
+}  // namespace graphkit

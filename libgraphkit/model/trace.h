@@ -1,0 +1,82 @@
+// A trace: everything recorded of one process. Plain columns; an id is an index into its column,
+// ids are dense and in order of appearance. Nothing here judges or computes: see analysis/.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "libgraphkit/model/graph.h"
+#include "libgraphkit/model/memory.h"
+#include "libgraphkit/model/process.h"
+#include "libgraphkit/model/stream.h"
+#include "libgraphkit/model/string_table.h"
+
+namespace graphkit {
+
+// What is missing from a trace, and why. A trace with anything here never passes a gate.
+struct Completeness {
+  bool truncated = false;        // no end record: the program was killed, or the file was cut
+  uint64_t dropped_records = 0;  // the tracer's own count
+  uint64_t skipped_lines =
+      0;  // lines that could not be read (a cut last line is `truncated`, not counted)
+  std::vector<std::string> notes;  // one sentence each, for people
+  bool operator==(const Completeness&) const = default;
+
+  bool complete() const {
+    return !truncated && dropped_records == 0 && skipped_lines == 0 && notes.empty();
+  }
+};
+
+struct Trace {
+  Process process;
+  Completeness completeness;
+  Seq records = 0;  // records read: every Seq is below it, or kNever
+
+  StringTable strings;
+  std::vector<ClockPair> clocks;
+  std::vector<Thread> threads;
+  std::vector<Kernel> kernels;
+  std::vector<KernelParam> kernel_params;
+  std::vector<Stack> stacks;
+  std::vector<StackFrame> stack_frames;
+  std::vector<NvtxRange> nvtx_ranges;
+
+  std::vector<Stream> streams;
+  std::vector<Event> events;
+  std::vector<Capture> captures;
+  std::vector<StreamOp> stream_ops;  // by seq
+  std::vector<FrontierEntry> frontier_entries;
+
+  std::vector<Graph> graphs;
+  std::vector<Node> nodes;  // by seq
+  std::vector<Edge> edges;  // by seq
+  std::vector<LaunchShape> shapes;
+  std::vector<Exec> execs;
+  std::vector<ExecUpdate> exec_updates;  // by seq
+  std::vector<Launch> launches;          // by seq
+  std::vector<Failure> failures;
+
+  std::vector<Pool> pools;
+  std::vector<Segment> segments;
+  std::vector<Block> blocks;               // by allocated
+  std::vector<BlockStream> block_streams;  // by seq
+  std::vector<Access> accesses;
+
+  std::vector<Nanoseconds>
+      times;  // times[seq] of records that carry one; 0 or out of range: unknown
+
+  bool operator==(const Trace&) const = default;
+
+  const Graph& operator[](GraphId id) const { return graphs[id.index()]; }
+  const Node& operator[](NodeId id) const { return nodes[id.index()]; }
+  const Edge& operator[](EdgeId id) const { return edges[id.index()]; }
+  const Stream& operator[](StreamId id) const { return streams[id.index()]; }
+  const Block& operator[](BlockId id) const { return blocks[id.index()]; }
+  const Pool& operator[](PoolId id) const { return pools[id.index()]; }
+  const Segment& operator[](SegmentId id) const { return segments[id.index()]; }
+  const Kernel& operator[](KernelId id) const { return kernels[id.index()]; }
+  const Exec& operator[](ExecId id) const { return execs[id.index()]; }
+  std::string_view operator[](StringId id) const { return strings[id]; }
+};
+
+}  // namespace graphkit
