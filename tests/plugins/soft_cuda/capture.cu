@@ -93,9 +93,11 @@ void DependenciesCanBeSet() {
   cudaStreamCaptureStatus status;
   const cudaGraphNode_t* nodes = nullptr;
   size_t count = 0;
-  EXPECT_OK(cudaStreamGetCaptureInfo(main_stream, &status, nullptr, nullptr, &nodes, nullptr, &count));
+  EXPECT_OK(
+      cudaStreamGetCaptureInfo(main_stream, &status, nullptr, nullptr, &nodes, nullptr, &count));
   EXPECT(count == 1);
-  EXPECT_OK(cudaStreamUpdateCaptureDependencies(main_stream, nullptr, nullptr, 0, cudaStreamSetCaptureDependencies));
+  EXPECT_OK(cudaStreamUpdateCaptureDependencies(main_stream, nullptr, nullptr, 0,
+                                                cudaStreamSetCaptureDependencies));
   Touch<<<1, 2, 0, main_stream>>>(nullptr);
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaStreamEndCapture(main_stream, &graph));
@@ -109,7 +111,8 @@ void CaptureIntoAGraph() {
   cudaGraphNode_t root = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
   EXPECT_OK(cudaGraphAddEmptyNode(&root, graph, nullptr, 0));
-  EXPECT_OK(cudaStreamBeginCaptureToGraph(main_stream, graph, &root, nullptr, 1, cudaStreamCaptureModeGlobal));
+  EXPECT_OK(cudaStreamBeginCaptureToGraph(main_stream, graph, &root, nullptr, 1,
+                                          cudaStreamCaptureModeGlobal));
   Touch<<<1, 1, 0, main_stream>>>(nullptr);
   cudaGraph_t same = nullptr;
   EXPECT_OK(cudaStreamEndCapture(main_stream, &same));

@@ -62,7 +62,9 @@ void UnsafeCallsOfOtherThreads() {
   End(cudaSuccess);
   EXPECT_OK(cudaFree(memory));
   Begin(cudaStreamCaptureModeGlobal);
-  std::thread([&] { EXPECT_ERROR(cudaErrorStreamCaptureUnsupported, cudaMalloc(&memory, 256)); }).join();
+  std::thread([&] {
+    EXPECT_ERROR(cudaErrorStreamCaptureUnsupported, cudaMalloc(&memory, 256));
+  }).join();
   End(cudaErrorStreamCaptureInvalidated);
 }
 
@@ -71,7 +73,8 @@ void LegacyStream() {
   Touch<<<1, 1>>>(nullptr);
   EXPECT_ERROR(cudaErrorStreamCaptureImplicit, cudaGetLastError());
   End(cudaErrorStreamCaptureInvalidated);
-  EXPECT_ERROR(cudaErrorStreamCaptureUnsupported, cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal));
+  EXPECT_ERROR(cudaErrorStreamCaptureUnsupported,
+               cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal));
 }
 
 void CapturedEvents() {
@@ -113,7 +116,8 @@ void TwoCaptures() {
 
 void BeginAndEnd() {
   Begin();
-  EXPECT_ERROR(cudaErrorIllegalState, cudaStreamBeginCapture(main_stream, cudaStreamCaptureModeGlobal));
+  EXPECT_ERROR(cudaErrorIllegalState,
+               cudaStreamBeginCapture(main_stream, cudaStreamCaptureModeGlobal));
   cudaGraph_t graph = nullptr;
   std::thread([&] {
     EXPECT_ERROR(cudaErrorStreamCaptureWrongThread, cudaStreamEndCapture(main_stream, &graph));

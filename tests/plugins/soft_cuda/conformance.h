@@ -1,5 +1,6 @@
-// Checks for the conformance programs: plain CUDA programs that assert effects and errors of one family of calls by
-// the documentation, on the software device and on a GPU alike. A program prints every check that fails and exits 1.
+// Checks for the conformance programs: plain CUDA programs that assert effects and errors of one
+// family of calls by the documentation, on the software device and on a GPU alike. A program prints
+// every check that fails and exits 1.
 #pragma once
 
 #include <cuda.h>
@@ -31,9 +32,10 @@ inline int Finish(const char* family) {
 
 }  // namespace conformance
 
-#define EXPECT(condition) \
-  do {                                                                             \
+#define EXPECT(condition)                                                             \
+  do {                                                                                \
     if (!(condition)) conformance::Report(__FILE__, __LINE__, "not so: " #condition); \
   } while (0)
-#define EXPECT_ERROR(want, call) conformance::ExpectError(__FILE__, __LINE__, #call, static_cast<int>(call), want)
+#define EXPECT_ERROR(want, call) \
+  conformance::ExpectError(__FILE__, __LINE__, #call, static_cast<int>(call), want)
 #define EXPECT_OK(call) EXPECT_ERROR(0, call)

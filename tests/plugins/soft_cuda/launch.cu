@@ -1,4 +1,5 @@
-// Launches: entry points, errors, argument layouts, and the copy of the arguments that a node keeps.
+// Launches: entry points, errors, argument layouts, and the copy of the arguments that a node
+// keeps.
 #include <string_view>
 
 #include "conformance.h"
@@ -67,8 +68,10 @@ void Errors() {
   const auto touch = reinterpret_cast<const void*>(Touch);
   EXPECT_OK(cudaLaunchKernel(touch, dim3(1), dim3(1), arguments, 0, stream));
   EXPECT_OK(cudaLaunchCooperativeKernel(touch, dim3(1), dim3(1), arguments, 0, stream));
-  EXPECT_ERROR(cudaErrorInvalidConfiguration, cudaLaunchKernel(touch, dim3(0), dim3(1), arguments, 0, stream));
-  EXPECT_ERROR(cudaErrorInvalidConfiguration, cudaLaunchKernel(touch, dim3(1), dim3(2048), arguments, 0, stream));
+  EXPECT_ERROR(cudaErrorInvalidConfiguration,
+               cudaLaunchKernel(touch, dim3(0), dim3(1), arguments, 0, stream));
+  EXPECT_ERROR(cudaErrorInvalidConfiguration,
+               cudaLaunchKernel(touch, dim3(1), dim3(2048), arguments, 0, stream));
   int not_a_kernel = 0;
   EXPECT_ERROR(cudaErrorInvalidDeviceFunction,
                cudaLaunchKernel(&not_a_kernel, dim3(1), dim3(1), arguments, 0, stream));

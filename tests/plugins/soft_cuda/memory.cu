@@ -54,7 +54,8 @@ void InStreamOrder() {
   EXPECT_OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
   EXPECT(used == 0);
   unsigned long long high = 5;
-  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &high));
+  EXPECT_ERROR(cudaErrorInvalidValue,
+               cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &high));
 }
 
 cudaGraph_t CaptureAllocation(void** memory, bool freed) {
