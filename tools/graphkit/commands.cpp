@@ -1,0 +1,16 @@
+#include "tools/graphkit/commands.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr Command kCommands[] = {
+    {"doctor", AddDoctorCommand},
+    {"help", AddHelpCommand},
+};
+
+}  // namespace
+
+std::span<const Command> Commands() { return kCommands; }
+
+}  // namespace graphkit
