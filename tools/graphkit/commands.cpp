@@ -7,6 +7,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"doctor", AddDoctorCommand},
     {"help", AddHelpCommand},
+    {"synth", AddSynthCommand},
 };
 
 }  // namespace
