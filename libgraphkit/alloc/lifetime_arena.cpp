@@ -56,7 +56,8 @@ std::vector<LifetimeArena> SplitIntoArenas(const LifetimeProblem& problem) {
     const PlanBlock& b = problem.blocks[i];
     if (b.size == 0 || problem.lifetimes[i].empty()) continue;
     const auto at = std::lower_bound(numbers.begin(), numbers.end(), b.arena) - numbers.begin();
-    arenas[static_cast<size_t>(at)].blocks.push_back({i, b.size, b.alignment, b.fixed, {}});
+    const auto length = static_cast<Bytes>(problem.lifetimes[i].size());
+    arenas[static_cast<size_t>(at)].blocks.push_back({i, b.size, b.alignment, b.fixed, length, {}});
   }
   for (LifetimeArena& arena : arenas) {
     RankTimes(problem, &arena);

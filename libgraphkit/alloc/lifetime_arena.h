@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/placed_by_offset.h"
-#include "libgraphkit/alloc/problem.h"
+#include "libgraphkit/model/plan_problem.h"
 
 namespace graphkit {
 
@@ -18,6 +18,7 @@ struct ArenaBlock {
   Bytes size = 0;
   Bytes alignment = 1;
   Bytes fixed = PlanBlock::kAnywhere;
+  Bytes length = 0;   // of its lifetime, in the problem's times
   RankLifetime life;  // sections [lower, upper)
 };
 
