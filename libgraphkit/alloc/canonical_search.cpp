@@ -48,7 +48,9 @@ CanonicalSearch::CanonicalSearch(const LifetimeArena& component, SearchOrder ord
 void CanonicalSearch::BuildSections() {
   std::vector<std::vector<uint32_t>> in(loads_.size());
   for (uint32_t rank = 0; rank < items_.size(); ++rank) {
+    position_begin_.push_back(static_cast<uint32_t>(position_.size()));
     for (int32_t s = items_[rank].lower; s < items_[rank].upper; ++s) {
+      position_.push_back(static_cast<uint32_t>(in[static_cast<size_t>(s)].size()));
       in[static_cast<size_t>(s)].push_back(rank);
     }
   }
@@ -56,6 +58,26 @@ void CanonicalSearch::BuildSections() {
   for (const std::vector<uint32_t>& section : in) {
     section_items_.insert(section_items_.end(), section.begin(), section.end());
     section_begin_.push_back(static_cast<uint32_t>(section_items_.size()));
+    unplaced_in_.push_back(static_cast<uint32_t>(section.size()));
+  }
+}
+
+void CanonicalSearch::LeaveSections(uint32_t rank) {
+  const Item& item = items_[rank];
+  const auto position = [&](uint32_t r, int32_t s) -> uint32_t& {
+    return position_[position_begin_[r] + static_cast<uint32_t>(s - items_[r].lower)];
+  };
+  for (int32_t s = item.lower; s < item.upper; ++s) {
+    const auto section = static_cast<size_t>(s);
+    uint32_t* items = section_items_.data() + section_begin_[section];
+    const uint32_t last = --unplaced_in_[section];
+    const uint32_t moved = items[last];
+    uint32_t& own = position(rank, s);
+    items[own] = moved;
+    position(moved, s) = own;
+    items[last] = rank;
+    own = last;
+    rest_[section] -= item.size;
   }
 }
 
@@ -205,7 +227,7 @@ void CanonicalSearch::Place(Candidate chosen) {
     support_[other] = AlignUp(top, items_[other].alignment);
     RaiseBound(other, support_[other]);
   }
-  for (int32_t s = item.lower; s < item.upper; ++s) rest_[static_cast<size_t>(s)] -= item.size;
+  LeaveSections(chosen.rank);
   for (int32_t s = item.lower + 1; s < item.upper; ++s) --crossing_[static_cast<size_t>(s)];
   MarkDirty(item.lower, item.upper);
 }
@@ -242,8 +264,7 @@ bool CanonicalSearch::TightenSection(size_t section, Bytes reached) {
   const Bytes highest_first = capacity_ - rest_[section];
   Bytes lowest = ~Bytes{0};
   Bytes top = ~Bytes{0};  // the lowest top of those that can be first
-  for (const uint32_t rank : InSection(section)) {
-    if (placed_[rank]) continue;
+  for (const uint32_t rank : UnplacedIn(section)) {
     const Bytes bound = std::max(bound_[rank], reached);
     lowest = std::min(lowest, bound);
     if (bound > highest_first) continue;
@@ -255,8 +276,7 @@ bool CanonicalSearch::TightenSection(size_t section, Bytes reached) {
     floor_trail_.push_back({static_cast<uint32_t>(section), floor_[section]});
     floor_[section] = lowest;
   }
-  for (const uint32_t rank : InSection(section)) {
-    if (placed_[rank]) continue;
+  for (const uint32_t rank : UnplacedIn(section)) {
     if (std::max(bound_[rank], reached) > highest_first && bound_[rank] < top &&
         !RaiseBound(rank, top)) {
       return false;
@@ -277,7 +297,10 @@ void CanonicalSearch::UndoBounds(const Marks& marks) {
 void CanonicalSearch::Undo(Candidate chosen, const Marks& marks) {
   const Item& item = items_[chosen.rank];
   placed_[chosen.rank] = 0;
-  for (int32_t s = item.lower; s < item.upper; ++s) rest_[static_cast<size_t>(s)] += item.size;
+  for (int32_t s = item.lower; s < item.upper; ++s) {
+    rest_[static_cast<size_t>(s)] += item.size;
+    ++unplaced_in_[static_cast<size_t>(s)];
+  }
   for (int32_t s = item.lower + 1; s < item.upper; ++s) ++crossing_[static_cast<size_t>(s)];
   for (; support_trail_.size() > marks.supports; support_trail_.pop_back()) {
     support_[support_trail_.back().index] = support_trail_.back().before;

@@ -103,10 +103,11 @@ class CanonicalSearch {
     return std::span(neighbours_)
         .subspan(neighbour_begin_[rank], neighbour_begin_[rank + 1] - neighbour_begin_[rank]);
   }
-  std::span<const uint32_t> InSection(size_t section) const {
-    return std::span(section_items_)
-        .subspan(section_begin_[section], section_begin_[section + 1] - section_begin_[section]);
+  // The unplaced blocks of a section, in any order.
+  std::span<const uint32_t> UnplacedIn(size_t section) const {
+    return std::span(section_items_).subspan(section_begin_[section], unplaced_in_[section]);
   }
+  void LeaveSections(uint32_t rank);
 
   std::vector<Item> items_;
   std::vector<Bytes> loads_;
@@ -114,6 +115,12 @@ class CanonicalSearch {
   std::vector<uint32_t> neighbour_begin_;
   std::vector<uint32_t> section_items_;
   std::vector<uint32_t> section_begin_;
+  // Of each section's items the first so many are unplaced. A block that is placed swaps places
+  // with the last of them; undone in reverse order, raising the number brings it back.
+  std::vector<uint32_t> unplaced_in_;
+  std::vector<uint32_t>
+      position_;  // by block and section of it: its place among the section's items
+  std::vector<uint32_t> position_begin_;
 
   Bytes capacity_ = 0;
   uint64_t max_nodes_ = 0;
