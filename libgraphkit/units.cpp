@@ -37,13 +37,15 @@ struct Suffix {
 };
 
 constexpr double kKibi = 1024.0;
-constexpr std::array<Suffix, 14> kSuffixes = {{
+constexpr std::array<Suffix, 16> kSuffixes = {{
     {"", 1},
     {"B", 1},
     {"KiB", kKibi},
     {"MiB", kKibi* kKibi},
     {"GiB", kKibi* kKibi* kKibi},
     {"TiB", kKibi* kKibi* kKibi* kKibi},
+    {"PiB", kKibi* kKibi* kKibi* kKibi* kKibi},
+    {"EiB", kKibi* kKibi* kKibi* kKibi* kKibi* kKibi},
     {"KB", 1e3},
     {"kB", 1e3},
     {"MB", 1e6},
@@ -60,14 +62,14 @@ std::optional<Bytes> ParseBytes(std::string_view text) {
   double value = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
-  if (error != std::errc() || value < 0) return std::nullopt;
+  if (error != std::errc() || !std::isfinite(value) || value < 0) return std::nullopt;
   std::string_view unit(rest, static_cast<size_t>(end - rest));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   for (const Suffix& suffix : kSuffixes) {
     if (unit != suffix.name) continue;
-    const double bytes = value * suffix.factor;
+    const double bytes = std::round(value * suffix.factor);
     if (bytes >= static_cast<double>(std::numeric_limits<Bytes>::max())) return std::nullopt;
-    return static_cast<Bytes>(std::llround(bytes));
+    return static_cast<Bytes>(bytes);
   }
   return std::nullopt;
 }

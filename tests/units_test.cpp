@@ -19,6 +19,10 @@ TEST_CASE("sizes parse with binary and decimal units") {
   CHECK(ParseBytes("1.5 KiB") == 1536);
   CHECK(ParseBytes("4096") == 4096);
   CHECK(ParseBytes("2GB") == 2'000'000'000);
+  CHECK(ParseBytes("15EiB") == Bytes{15} << 60);
+  CHECK_FALSE(ParseBytes("16EiB").has_value());
+  CHECK_FALSE(ParseBytes("nan").has_value());
+  CHECK_FALSE(ParseBytes("inf").has_value());
   CHECK_FALSE(ParseBytes("").has_value());
   CHECK_FALSE(ParseBytes("many").has_value());
   CHECK_FALSE(ParseBytes("-1B").has_value());

@@ -120,6 +120,15 @@ struct Exec {
 };
 inline constexpr uint64_t kInstantiateAutoFreeOnLaunch = 1;
 
+// An exec was updated from another graph (cudaGraphExecUpdate): its later launches run that one.
+struct ExecUpdate {
+  ExecId exec;
+  GraphId graph;
+  int32_t result = 0;  // cudaGraphExecUpdateResult; 0: updated
+  Seq seq = 0;
+  bool operator==(const ExecUpdate&) const = default;
+};
+
 // One replay.
 struct Launch {
   ExecId exec;

@@ -33,6 +33,7 @@ struct Process {
   int cupti_version = 0;          // as cuptiGetVersion
   std::string cupti_path;         // the libcupti that was used
   std::string tracer_version;     // graphkit's own
+  Seq seq = 0;                    // of the first process record
   bool operator==(const Process&) const = default;
 };
 
@@ -40,12 +41,14 @@ struct Process {
 struct ClockPair {
   Nanoseconds monotonic = 0;  // since the trace began
   int64_t wall = 0;           // ns since 1970-01-01 UTC
+  Seq seq = 0;
   bool operator==(const ClockPair&) const = default;
 };
 
 struct Thread {
   int64_t tid = 0;  // the system's thread id
   StringId name;
+  Seq created = 0;
   bool operator==(const Thread&) const = default;
 };
 
@@ -65,12 +68,14 @@ struct Kernel {
   // Whether it waits for its grid dependencies (griddepcontrol.wait in its PTX or SASS): only then
   // does its end prove the end of a programmatic predecessor.
   Ternary waits = Ternary::kUnknown;
+  Seq created = 0;
   bool operator==(const Kernel&) const = default;
 };
 
 // A call stack: frames in Trace::stack_frames, innermost first.
 struct Stack {
   Slice frames;
+  Seq created = 0;
   bool operator==(const Stack&) const = default;
 };
 

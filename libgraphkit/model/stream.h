@@ -85,9 +85,9 @@ struct StreamOp {
   bool capturing = false;  // the stream was capturing, or joined a capture by this
   bool external = false;   // cudaEventRecordExternal / cudaEventWaitExternal: a node, no order
   bool has_entries = false;
-  StreamId stream;
-  EventId event;
-  Slice entries;  // in Trace::frontier_entries, when has_entries
+  StreamId stream = {};
+  EventId event = {};
+  Slice entries = {};  // in Trace::frontier_entries, when has_entries
   bool operator==(const StreamOp&) const = default;
 };
 

@@ -52,7 +52,8 @@ struct Trace {
   std::vector<Edge> edges;  // by seq
   std::vector<LaunchShape> shapes;
   std::vector<Exec> execs;
-  std::vector<Launch> launches;  // by seq
+  std::vector<ExecUpdate> exec_updates;  // by seq
+  std::vector<Launch> launches;          // by seq
   std::vector<Failure> failures;
 
   std::vector<Pool> pools;

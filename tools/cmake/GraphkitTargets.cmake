@@ -2,7 +2,7 @@
 add_library(graphkit_options INTERFACE)
 target_compile_features(graphkit_options INTERFACE cxx_std_20)
 target_compile_options(graphkit_options INTERFACE
-  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wconversion;-fno-omit-frame-pointer>)
+  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wconversion;-Wno-missing-field-initializers;-fno-omit-frame-pointer>)
 if(GRAPHKIT_WERROR)
   target_compile_options(graphkit_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
 endif()
@@ -11,10 +11,13 @@ if(GRAPHKIT_SANITIZE)
     $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${GRAPHKIT_SANITIZE};-fno-sanitize-recover=all>)
   target_link_options(graphkit_options INTERFACE -fsanitize=${GRAPHKIT_SANITIZE})
 endif()
+if(GRAPHKIT_FUZZ)
+  target_compile_options(graphkit_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=fuzzer-no-link>)
+endif()
 
 # Sets the properties that every target of ours has.
 function(graphkit_target target)
-  target_link_libraries(${target} PRIVATE graphkit_options)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:graphkit_options>)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF
@@ -35,4 +38,44 @@ function(graphkit_test name)
     GRAPHKIT_TESTDATA="${PROJECT_SOURCE_DIR}/testdata" GRAPHKIT_BUILD="${PROJECT_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" SKIP_RETURN_CODE 77)
+endfunction()
+
+# graphkit_benchmark(name sources... [LIBRARIES ...]): one google-benchmark program. 'cmake --build build --target
+# bench' runs all of them, one after the other, and writes build/bench/<name>.json; 'bench_programs' only builds
+# them. Does nothing where google-benchmark isn't found.
+function(graphkit_benchmark name)
+  if(NOT TARGET benchmark::benchmark_main)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+  add_executable(${name} EXCLUDE_FROM_ALL ${arg_UNPARSED_ARGUMENTS})
+  graphkit_target(${name})
+  target_link_libraries(${name} PRIVATE graphkit benchmark::benchmark_main ${arg_LIBRARIES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+  target_compile_definitions(${name} PRIVATE
+    GRAPHKIT_TESTDATA="${PROJECT_SOURCE_DIR}/testdata" GRAPHKIT_BUILD="${PROJECT_BINARY_DIR}")
+  # The console is held by one program at a time, so no two benchmarks run at once.
+  add_custom_target(run_${name}
+    COMMAND ${name} --benchmark_out=${PROJECT_BINARY_DIR}/bench/${name}.json --benchmark_out_format=json
+    WORKING_DIRECTORY "${PROJECT_BINARY_DIR}/bench" USES_TERMINAL VERBATIM)
+  add_dependencies(bench run_${name})
+  add_dependencies(bench_programs ${name})
+endfunction()
+
+# graphkit_fuzz(name source.cpp [SEEDS folders...]): one libFuzzer program, and a ctest that runs it for
+# GRAPHKIT_FUZZ_SECONDS from what it found earlier and the inputs in SEEDS.
+set(GRAPHKIT_FUZZ_SECONDS 60 CACHE STRING "How long ctest runs each fuzz target")
+function(graphkit_fuzz name)
+  cmake_parse_arguments(arg "" "" "SEEDS" ${ARGN})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  graphkit_target(${name})
+  target_link_libraries(${name} PRIVATE graphkit)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set(found "${PROJECT_BINARY_DIR}/fuzz/found_${name}")
+  file(MAKE_DIRECTORY "${found}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
+  add_dependencies(fuzz_programs ${name})
+  add_test(NAME ${name} COMMAND ${name} -max_total_time=${GRAPHKIT_FUZZ_SECONDS} -timeout=20 -rss_limit_mb=4096
+    -print_final_stats=1 -artifact_prefix=${found}- "${found}" ${arg_SEEDS})
+  set_tests_properties(${name} PROPERTIES LABELS fuzz)
 endfunction()

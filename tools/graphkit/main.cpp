@@ -1,10 +1,74 @@
-// The command line: one table of subcommands, one file each.
+// The command line: parses, hands over to one subcommand, ends with its exit code.
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/exit_codes.h"
+#include "tools/graphkit/help_formatter.h"
+#include "tools/graphkit/options.h"
+#include "tools/graphkit/parse_errors.h"
+#include "tools/graphkit/separator.h"
+#include "tools/graphkit/talk.h"
+#include "tools/graphkit/version.h"
+
+namespace graphkit {
+
+namespace {
+
+void SetUp(CLI::App& app) {
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "print this help");
+  app.set_version_flag("--version", VersionText, "print the versions of graphkit and its format");
+  app.require_subcommand(1);
+  SetExamples(app, {"graphkit trace -o trace.json ./app      # record what ./app captures",
+                    "graphkit analyze trace.json             # reuse opportunities, leaks, hazards",
+                    "graphkit dot trace.json -o capture.svg  # see the capture"});
+}
+
+int Parse(CLI::App& app, int argc, char** argv, const int& exit_code) {
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  if (args.empty()) {
+    std::cerr << app.help();
+    return kExitBad;
+  }
+  if (const auto error = CheckSubcommand(app, args)) return PrintError(*error);
+  try {
+    std::vector<std::string> words = args;
+    HideSeparator(words);
+    std::ranges::reverse(words);  // as CLI11 takes them
+    app.parse(std::move(words));
+  } catch (const CLI::Success& shown) {  // --help, --version
+    return app.exit(shown);
+  } catch (const CLI::ParseError& error) {
+    const int code = PrintError(DescribeParseError(app, error));
+    return args.front() == "trace" ? kExitTrace : code;  // the other codes are the program's
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+}  // namespace graphkit
+
 int main(int argc, char** argv) {
-  CLI::App app("Inspect what CUDA graphs capture, what memory they keep, and what may share it",
-               "graphkit");
-  app.set_version_flag("--version", "graphkit " GRAPHKIT_VERSION);
-  CLI11_PARSE(app, argc, argv);
-  return 0;
+  using namespace graphkit;
+  try {
+    CLI::App app("Inspect what CUDA graphs capture, what memory they keep, and what may share it.",
+                 "graphkit");
+    SetUp(app);
+    int exit_code = kExitOk;
+    for (const Command& command : Commands()) command.add(app, exit_code);
+    return Parse(app, argc, argv, exit_code);
+  } catch (const std::bad_alloc&) {
+    PrintError("out of memory; use a machine with more, or trace less");
+  } catch (const std::exception& error) {
+    PrintError(std::string("unexpected: ") + error.what());
+  }
+  return kExitBad;
 }

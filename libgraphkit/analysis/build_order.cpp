@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/topology.h"
+
+namespace graphkit {
+namespace {
+
+Ternary Waits(const Trace& trace, const Node& node) {
+  return node.kernel.index() < trace.kernels.size() ? trace[node.kernel].waits : Ternary::kUnknown;
+}
+
+void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Order* order) {
+  const Node& node = trace.nodes[id];
+  const bool all_full =
+      std::all_of(in.begin(), in.end(), [](const InEdge& edge) { return edge.full; });
+  order->Add(NodeId(id), node.graph, node.stream, all_full ? Ternary::kUnknown : Waits(trace, node),
+             in);
+}
+
+// The common case: edges in the order of the nodes that they lead to, and from earlier nodes.
+bool AddInCaptureOrder(const Trace& trace, Order* order) {
+  const bool in_order = std::is_sorted(trace.edges.begin(), trace.edges.end(),
+                                       [](const Edge& a, const Edge& b) { return a.to < b.to; }) &&
+                        std::all_of(trace.edges.begin(), trace.edges.end(),
+                                    [](const Edge& edge) { return edge.from < edge.to; });
+  if (!in_order) return false;
+  std::vector<InEdge> in;
+  size_t at = 0;
+  for (size_t id = 0; id < trace.nodes.size(); ++id) {
+    in.clear();
+    for (; at < trace.edges.size() && trace.edges[at].to.index() == id; ++at) {
+      const Edge& edge = trace.edges[at];
+      if (Joins(trace, edge)) in.push_back({edge.from, edge.full()});
+    }
+    AddNode(trace, id, in, order);
+  }
+  return true;
+}
+
+}  // namespace
+
+Order BuildOrder(const Trace& trace, EdgeRule rule) {
+  Order order(rule);
+  const size_t spare = trace.edges.size() - std::min(trace.nodes.size(), trace.edges.size());
+  order.Reserve(trace.nodes.size(), spare + spare / 8 + 16);
+  for (size_t id = 0; id < trace.graphs.size(); ++id) {
+    if (trace.graphs[id].parent.valid()) order.SetParent(GraphId(id), trace.graphs[id].parent);
+  }
+  if (AddInCaptureOrder(trace, &order)) return order;
+  const InEdges in = FindInEdges(trace);
+  const std::vector<uint32_t> sorted = SortNodes(in);
+  std::vector<bool> added(trace.nodes.size());
+  for (const uint32_t id : sorted) {
+    added[id] = true;
+    AddNode(trace, id, in.Of(id), &order);
+  }
+  for (size_t id = 0; id < trace.nodes.size(); ++id) {
+    if (!added[id]) AddNode(trace, id, {}, &order);
+  }
+  return order;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,140 @@
+#include "libgraphkit/io/byte_source.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace graphkit {
+namespace {
+
+constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";  // RFC 8878, 3.1.1
+
+class MemorySource final : public ByteSource {
+ public:
+  explicit MemorySource(std::string_view text) : rest_(text) {}
+
+  Result<size_t> Read(std::span<char> buffer) override {
+    const size_t count = rest_.copy(buffer.data(), buffer.size());
+    rest_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+class FileSource final : public ByteSource {
+ public:
+  FileSource(int fd, bool owned) : fd_(fd), owned_(owned) {}
+  ~FileSource() override {
+    if (owned_) close(fd_);
+  }
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+
+  Result<size_t> Read(std::span<char> buffer) override {
+    size_t filled = 0;
+    while (filled < buffer.size()) {
+      const ssize_t count = read(fd_, buffer.data() + filled, buffer.size() - filled);
+      if (count == 0) break;
+      if (count > 0) {
+        filled += static_cast<size_t>(count);
+      } else if (errno != EINTR) {
+        return Error{.message = std::string("can't be read: ") + std::strerror(errno),
+                     .kind = Error::Kind::kSystem};
+      }
+    }
+    return filled;
+  }
+
+ private:
+  int fd_;
+  bool owned_;
+};
+
+// Gives back the bytes that were looked at, then the rest.
+class ResumedSource final : public ByteSource {
+ public:
+  ResumedSource(std::string seen, std::unique_ptr<ByteSource> rest)
+      : seen_(std::move(seen)), rest_(std::move(rest)) {}
+
+  Result<size_t> Read(std::span<char> buffer) override {
+    const size_t count = std::min(seen_.size(), buffer.size());
+    std::copy_n(seen_.begin(), count, buffer.begin());
+    seen_.erase(0, count);
+    Result<size_t> more = rest_->Read(buffer.subspan(count));
+    if (!more) return more;
+    return count + *more;
+  }
+
+ private:
+  std::string seen_;
+  std::unique_ptr<ByteSource> rest_;
+};
+
+class ZstdSource final : public ByteSource {
+ public:
+  explicit ZstdSource(std::unique_ptr<ByteSource> source)
+      : source_(std::move(source)),
+        stream_(ZSTD_createDStream(), ZSTD_freeDStream),
+        compressed_(ZSTD_DStreamInSize()) {}
+
+  Result<size_t> Read(std::span<char> buffer) override {
+    ZSTD_outBuffer out{buffer.data(), buffer.size(), 0};
+    while (out.pos < out.size) {
+      if (in_.pos == in_.size) {
+        Result<size_t> count = source_->Read(compressed_);
+        if (!count) return count;
+        in_ = {compressed_.data(), *count, 0};
+        if (*count == 0) break;
+      }
+      const size_t rc = ZSTD_decompressStream(stream_.get(), &out, &in_);
+      if (ZSTD_isError(rc)) {
+        return Error{.message = std::string("can't be decompressed: ") + ZSTD_getErrorName(rc),
+                     .hint = "the zstd file is damaged"};
+      }
+    }
+    return out.pos;
+  }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream_;
+  std::vector<char> compressed_;
+  ZSTD_inBuffer in_{nullptr, 0, 0};
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> OpenMemory(std::string_view text) {
+  return std::make_unique<MemorySource>(text);
+}
+
+Result<std::unique_ptr<ByteSource>> Decompressed(std::unique_ptr<ByteSource> source) {
+  std::string magic(kZstdMagic.size(), '\0');
+  const Result<size_t> count = source->Read(magic);
+  if (!count) return count.error();
+  magic.resize(*count);
+  const bool compressed = magic == kZstdMagic;
+  source = std::make_unique<ResumedSource>(std::move(magic), std::move(source));
+  if (compressed) source = std::make_unique<ZstdSource>(std::move(source));
+  return source;
+}
+
+Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {
+  const bool is_stdin = path == "-";
+  const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Error{.message = std::string("can't be opened: ") + std::strerror(errno)};
+  std::unique_ptr<ByteSource> file = std::make_unique<FileSource>(fd, !is_stdin);
+  struct stat info {};
+  if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) return Error{.message = "is a directory"};
+  return Decompressed(std::move(file));
+}
+
+}  // namespace graphkit

@@ -1,0 +1,162 @@
+#include "libgraphkit/io/record_parser.h"
+
+#include <cstring>
+
+#include "libgraphkit/io/field_reader.h"
+
+namespace graphkit {
+namespace {
+
+template <typename Record>
+constexpr RecordType Row() {
+  return {Record::kType,
+          [](FieldReader& fields, Arena& arena) -> const void* {
+            auto* record = arena.New<Record>();
+            fields.Read(*record);
+            return record;
+          },
+          [](TraceAssembler& assembler, const void* record) {
+            return assembler.Add(*static_cast<const Record*>(record));
+          }};
+}
+
+// The most frequent first.
+constexpr RecordType kRecordTypes[] = {
+    Row<NodeRecord>(),
+    Row<EdgeRecord>(),
+    Row<AllocRecord>(),
+    Row<FreeRecord>(),
+    Row<FreeRequestedRecord>(),
+    Row<FreeCompletedRecord>(),
+    Row<RecordStreamRecord>(),
+    Row<EventRecordRecord>(),
+    Row<EventWaitRecord>(),
+    Row<LaunchRecord>(),
+    Row<StackRecord>(),
+    Row<KernelRecord>(),
+    Row<ThreadRecord>(),
+    Row<NvtxPushRecord>(),
+    Row<NvtxPopRecord>(),
+    Row<FailureRecord>(),
+    Row<DroppedRecord>(),
+    Row<NoteRecord>(),
+    Row<BlankRecord>(),
+    Row<ProcessRecord>(),
+    Row<ClockRecord>(),
+    Row<StreamRecord>(),
+    Row<StreamDestroyedRecord>(),
+    Row<EventRecord>(),
+    Row<EventDestroyedRecord>(),
+    Row<CaptureBeginRecord>(),
+    Row<CaptureEndRecord>(),
+    Row<FrontierRecord>(),
+    Row<SyncRecord>(),
+    Row<GraphRecord>(),
+    Row<GraphDestroyedRecord>(),
+    Row<NodeDestroyedRecord>(),
+    Row<EdgeRemovedRecord>(),
+    Row<ExecRecord>(),
+    Row<ExecDestroyedRecord>(),
+    Row<ExecUpdatedRecord>(),
+    Row<PoolRecord>(),
+    Row<PoolDestroyedRecord>(),
+    Row<SegmentRecord>(),
+    Row<SegmentFreedRecord>(),
+    Row<EndRecord>(),
+};
+
+const RecordType* FindType(std::string_view name) {
+  for (const RecordType& type : kRecordTypes) {
+    if (type.name == name) return &type;
+  }
+  return nullptr;
+}
+
+std::string_view TrimRight(std::string_view text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+// The type of a record whose first key isn't "type".
+bool FindTypeAnywhere(simdjson::ondemand::object& object, std::string_view& type) {
+  return !object.find_field_unordered("type").get_string().get(type) && !object.reset().error();
+}
+
+}  // namespace
+
+void ParsedLines::Clear() {
+  arena.Reset();
+  records.clear();
+  problem = {};
+  blank = false;
+}
+
+void RecordParser::Parse(std::string_view lines, size_t capacity, ParsedLines& out) {
+  out.Clear();
+  while (!lines.empty()) {
+    const auto* feed = static_cast<const char*>(std::memchr(lines.data(), '\n', lines.size()));
+    const size_t length = static_cast<size_t>(feed - lines.data());
+    if (!ParseLine(lines.substr(0, length), capacity, out)) return;
+    lines.remove_prefix(length + 1);
+    capacity -= length + 1;
+  }
+}
+
+bool RecordParser::ParseLine(std::string_view line, size_t capacity, ParsedLines& out) {
+  line = TrimRight(line);
+  if (line.empty()) return out.blank = true;
+  if (out.blank) {
+    out.problem.message = "the line is empty";
+    return false;
+  }
+  if (line.ends_with("},")) {
+    line.remove_suffix(1);
+    return ParseObject(line, capacity, false, out);
+  }
+  if (line.ends_with("}]}")) {
+    line.remove_suffix(2);
+    return ParseObject(line, capacity, true, out);
+  }
+  out.problem = {"the line isn't one record followed by a comma",
+                 "a trace has one record a line, and ends with the end record"};
+  return false;
+}
+
+bool RecordParser::ParseObject(std::string_view text, size_t capacity, bool last,
+                               ParsedLines& out) {
+  const auto fail = [&](std::string message) {
+    out.problem.message = std::move(message);
+    return false;
+  };
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object object;
+  auto error = parser_.iterate(text.data(), text.size(), capacity).get(document);
+  if (!error) error = document.get_object().get(object);
+  if (error) return fail(std::string("not valid JSON (") + simdjson::error_message(error) + ")");
+
+  FieldReader fields(object, out.arena);
+  std::string_view name;
+  if (!fields.TakeFirst("type", name)) {
+    if (!fields.Rewind([&](auto& o) { return FindTypeAnywhere(o, name); })) {
+      return fail("the record has no \"type\", or isn't valid JSON");
+    }
+  }
+  const RecordType* type = FindType(name);
+  if (last != (type != nullptr && type->name == EndRecord::kType)) {
+    return fail(last ? "the file ends, but this isn't an end record"
+                     : "the end record isn't followed by \"]}\"");
+  }
+  ParsedRecord parsed{.type = type};
+  if (type != nullptr) parsed.record = type->read(fields, out.arena);
+  if (type == nullptr) fields.PassOverAll();
+  if (fields.failed()) return fail("record \"" + std::string(name) + "\" " + fields.problem());
+  if (document.current_location().error() == simdjson::SUCCESS) {
+    return fail("record \"" + std::string(name) + "\" is followed by more than a comma");
+  }
+  out.records.push_back(parsed);
+  return true;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,202 @@
+#include "libgraphkit/io/record_writer.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kKeptForTheEnd = 4096;  // bytes that stay free for the dropped and end records
+constexpr size_t kFirstStep = size_t{1} << 20;
+constexpr size_t kLargestStep = size_t{1} << 24;
+// Address space to ask for, so that a growing file need not be mapped again.
+constexpr size_t kAddressSpace[] = {size_t{1} << 38, size_t{1} << 34, size_t{1} << 30, kFirstStep};
+
+// The length of the valid UTF-8 sequence at the start of `text`, or 0.
+size_t Utf8Length(std::string_view text) {
+  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  size_t length = byte(0) < 0x80   ? 1
+                  : byte(0) < 0xc2 ? 0
+                  : byte(0) < 0xe0 ? 2
+                  : byte(0) < 0xf0 ? 3
+                  : byte(0) < 0xf5 ? 4
+                                   : 0;
+  if (length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  if (length == 3 && byte(0) == 0xe0 && byte(1) < 0xa0) return 0;   // overlong
+  if (length == 3 && byte(0) == 0xed && byte(1) >= 0xa0) return 0;  // surrogate
+  if (length == 4 && byte(0) == 0xf0 && byte(1) < 0x90) return 0;   // overlong
+  if (length == 4 && byte(0) == 0xf4 && byte(1) >= 0x90) return 0;  // above U+10FFFF
+  return length;
+}
+
+}  // namespace
+
+void RecordLine::Grow(size_t more) {
+  size_t capacity = std::max<size_t>({size_ + more, capacity_ * 2, 1024});
+  auto larger = std::make_unique<char[]>(capacity);
+  if (size_ != 0) std::memcpy(larger.get(), buffer_.get(), size_);
+  buffer_ = std::move(larger);
+  capacity_ = capacity;
+}
+
+void RecordLine::Text(std::string_view key, std::string_view text) {
+  Key(key);
+  Quoted(text);
+}
+
+void RecordLine::TextItem(std::string_view text) {
+  Comma();
+  Quoted(text);
+  comma_ = true;
+}
+
+void RecordLine::Quoted(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  Put("\"");
+  while (!text.empty()) {
+    char c = text[0];
+    size_t length = Utf8Length(text);
+    if (length == 0) {
+      Put("\xef\xbf\xbd");  // U+FFFD
+      length = 1;
+    } else if (c == '"' || c == '\\') {
+      char escaped[] = {'\\', c};
+      Put({escaped, 2});
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char escaped[] = {'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]};
+      Put({escaped, 6});
+    } else {
+      Put(text.substr(0, length));
+    }
+    text.remove_prefix(length);
+  }
+  Put("\"");
+}
+
+RecordFile::~RecordFile() { Abandon(); }
+
+bool RecordFile::Fail(std::string_view what, int error) {
+  if (error_.empty()) error_ = std::string(what) + ": " + std::strerror(error);
+  return false;
+}
+
+bool RecordFile::Open(const std::string& path, std::string_view device, uint64_t max_bytes) {
+  Abandon();
+  records_ = dropped_ = 0;
+  error_.clear();
+  max_bytes_ = max_bytes;
+  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd_ < 0) return Fail("cannot create " + path, errno);
+  bool mapped = std::any_of(std::begin(kAddressSpace), std::end(kAddressSpace),
+                            [this](size_t bytes) { return Map(bytes); });
+  std::string header = "{\"schema\":\"graphkit-trace\",\"version\":1,\"device\":\"" +
+                       std::string(device) + "\",\"records\":[";
+  if (!mapped || !GrowFile(header.size() + kKeptForTheEnd)) {
+    if (error_.empty()) Fail("cannot map " + path, errno);
+    Abandon();
+    return false;
+  }
+  WriteLine(header, "\n");
+  return true;
+}
+
+bool RecordFile::Map(size_t bytes) {
+  void* at = base_ == nullptr ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0)
+                              : mremap(base_, mapped_, bytes, MREMAP_MAYMOVE);
+  if (at == MAP_FAILED) return false;
+  base_ = static_cast<char*>(at);
+  mapped_ = bytes;
+  madvise(base_, mapped_, MADV_DONTDUMP);
+  return true;
+}
+
+// Makes room for `needed` bytes. Blocks are allocated, not only promised: writing to a promised page
+// of a full disk would kill the process.
+bool RecordFile::GrowFile(size_t needed) {
+  size_t step = std::clamp(allocated_, kFirstStep, kLargestStep);
+  size_t target = std::max(allocated_ + step, (needed + kFirstStep - 1) / kFirstStep * kFirstStep);
+  if (max_bytes_ != 0) target = std::min<size_t>(target, max_bytes_);
+  if (target < needed) return Fail("the trace has reached its size limit", EFBIG);
+  if (target > mapped_ && !Map(std::max(target, mapped_ * 2))) return Fail("cannot map", errno);
+  auto from = static_cast<off_t>(allocated_), more = static_cast<off_t>(target - allocated_);
+  int result = fallocate(fd_, 0, from, more) == 0 ? 0 : errno;
+  if (result == EOPNOTSUPP || result == ENOSYS) result = posix_fallocate(fd_, from, more);
+  if (result != 0 && target > needed + kFirstStep) {  // perhaps there is room for less
+    more = static_cast<off_t>(needed + kFirstStep - allocated_);
+    result = posix_fallocate(fd_, from, more);
+  }
+  if (result != 0) return Fail("cannot write the trace", result);
+  allocated_ += static_cast<size_t>(more);
+  return true;
+}
+
+// The newline is stored last: until then the line doesn't count.
+void RecordFile::WriteLine(std::string_view record, std::string_view ending) {
+  char* at = base_ + size_;
+  std::memcpy(at, record.data(), record.size());
+  at += record.size();
+  std::memcpy(at, ending.data(), ending.size() - 1);
+  at += ending.size() - 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  *static_cast<volatile char*>(at) = '\n';
+  size_ += record.size() + ending.size();
+}
+
+uint64_t RecordFile::Append(std::string_view record) {
+  if (base_ == nullptr) return kDropped;
+  size_t needed = size_ + record.size() + 2 + kKeptForTheEnd;
+  if (dropped_ != 0 || (needed > allocated_ && !GrowFile(needed))) {
+    ++dropped_;
+    return kDropped;
+  }
+  uint64_t place = size_;
+  WriteLine(record, ",\n");
+  ++records_;
+  return place;
+}
+
+std::string_view RecordFile::Read(uint64_t place) const {
+  if (base_ == nullptr || place >= size_) return {};
+  std::string_view rest(base_ + place, size_ - place);
+  return rest.substr(0, rest.find(",\n"));
+}
+
+bool RecordFile::Finish(const RecordCounts& counts) {
+  if (base_ == nullptr) return false;
+  RecordLine line;
+  if (dropped_ != 0) {
+    line.Start("dropped");
+    line.Number("records", dropped_);
+    WriteLine(line.Finish(), ",\n");
+    ++records_;
+  }
+  line.Start("end");
+  line.Number("records", records_);
+  line.Number("graphs", counts.graphs);
+  line.Number("nodes", counts.nodes);
+  line.Number("edges", counts.edges);
+  line.Number("blocks", counts.blocks);
+  line.Number("launches", counts.launches);
+  WriteLine(line.Finish(), "]}\n");
+  bool cut = ftruncate(fd_, static_cast<off_t>(size_)) == 0;
+  Abandon();
+  return cut;
+}
+
+void RecordFile::Abandon() {
+  if (base_ != nullptr) munmap(base_, mapped_);
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
+  base_ = nullptr;
+  mapped_ = allocated_ = size_ = 0;
+}
+
+}  // namespace graphkit

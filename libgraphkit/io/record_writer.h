@@ -1,0 +1,198 @@
+// Writing a trace from inside the traced process: one record a line, straight into a shared file
+// mapping, so that a killed process loses nothing that was recorded. Standard library only: this is
+// loaded into other people's programs. The format is docs/format.md.
+//
+//     RecordFile file;                       {"schema":"graphkit-trace","version":1,…,"records":[
+//     file.Open("trace.json", "soft");       {"type":"stream","id":0,"handle":"0x0","kind":"legacy"},
+//     RecordLine line;                       …
+//     line.Start("stream");                  {"type":"end","records":1}]}
+//     line.Number("id", 0);
+//     file.Append(line.Finish());
+//     file.Finish({});
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace graphkit {
+
+// Builds one record in a buffer that is reused from record to record.
+class RecordLine {
+ public:
+  // {"type":"<type>"
+  void Start(std::string_view type) {
+    size_ = 0;
+    comma_ = false;
+    Put("{\"type\":\"");
+    Put(type);
+    Put("\"");
+    comma_ = true;
+  }
+
+  template <std::integral T>
+  void Number(std::string_view key, T value) {
+    Key(key);
+    Digits(value, 10);
+  }
+  void Hex(std::string_view key, uint64_t value) {
+    Key(key);
+    Put("\"0x");
+    Digits(value, 16);
+    Put("\"");
+  }
+  // `name` must need no escaping.
+  void Name(std::string_view key, std::string_view name) {
+    Key(key);
+    Put("\"");
+    Put(name);
+    Put("\"");
+  }
+  // Any bytes: escaped, and made valid UTF-8.
+  void Text(std::string_view key, std::string_view text);
+  void TextItem(std::string_view text);
+  void True(std::string_view key) {
+    Key(key);
+    Put("true");
+  }
+
+  // Arrays. Items and inner arrays take their commas by themselves.
+  void OpenArray(std::string_view key) {
+    Key(key);
+    Put("[");
+    comma_ = false;
+  }
+  void OpenInner() {
+    Comma();
+    Put("[");
+    comma_ = false;
+  }
+  void CloseArray() {
+    Put("]");
+    comma_ = true;
+  }
+  template <std::integral T>
+  void Item(T value) {
+    Comma();
+    Digits(value, 10);
+    comma_ = true;
+  }
+  void NameItem(std::string_view name) {
+    Comma();
+    Put("\"");
+    Put(name);
+    Put("\"");
+    comma_ = true;
+  }
+
+  // Takes over `,"key":value…` as another record has it.
+  void Raw(std::string_view fields) { Put(fields); }
+
+  // The whole record; valid until the next Start.
+  std::string_view Finish() {
+    Put("}");
+    return {buffer_.get(), size_};
+  }
+
+ private:
+  void Put(std::string_view text) {
+    Reserve(text.size());
+    std::memcpy(buffer_.get() + size_, text.data(), text.size());
+    size_ += text.size();
+  }
+  void Comma() {
+    if (comma_) Put(",");
+  }
+  void Key(std::string_view key) {
+    Reserve(key.size() + 4);
+    char* at = buffer_.get() + size_;
+    *at++ = ',';
+    *at++ = '"';
+    std::memcpy(at, key.data(), key.size());
+    at += key.size();
+    *at++ = '"';
+    *at++ = ':';
+    size_ += key.size() + 4;
+  }
+  template <std::integral T>
+  void Digits(T value, int base) {
+    Reserve(24);
+    char* at = buffer_.get() + size_;
+    size_ += static_cast<size_t>(std::to_chars(at, at + 24, value, base).ptr - at);
+  }
+  void Reserve(size_t more) {
+    if (size_ + more > capacity_) Grow(more);
+  }
+  void Grow(size_t more);
+  void Quoted(std::string_view text);
+
+  std::unique_ptr<char[]> buffer_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+  bool comma_ = false;
+};
+
+// What the `end` record counts beside the records.
+struct RecordCounts {
+  uint64_t graphs = 0;
+  uint64_t nodes = 0;
+  uint64_t edges = 0;
+  uint64_t blocks = 0;
+  uint64_t launches = 0;
+  bool operator==(const RecordCounts&) const = default;
+};
+
+// A trace file being written. Every line that stands in it is whole, but for the last. When there
+// is no more space, all further records are dropped and counted; the end record says so. Not thread
+// safe.
+class RecordFile {
+ public:
+  RecordFile() = default;
+  ~RecordFile();
+  RecordFile(const RecordFile&) = delete;
+  RecordFile& operator=(const RecordFile&) = delete;
+
+  // Creates (or empties) the file and writes the header. `max_bytes` bounds the file; 0: no bound.
+  bool Open(const std::string& path, std::string_view device, uint64_t max_bytes = 0);
+  bool is_open() const { return fd_ >= 0; }
+
+  // Writes one record, without its comma. Returns where it stands, or kDropped.
+  static constexpr uint64_t kDropped = ~uint64_t{0};
+  uint64_t Append(std::string_view record);
+
+  // The record at a place that Append returned; valid until the next Append.
+  std::string_view Read(uint64_t place) const;
+
+  // Writes the end record, cuts the file to its length and closes it.
+  bool Finish(const RecordCounts& counts);
+
+  // Leaves the file as it is, to whoever else has it (a forked child's copy of its parent's).
+  void Abandon();
+
+  uint64_t records() const { return records_; }
+  uint64_t dropped() const { return dropped_; }
+  const std::string& error() const { return error_; }  // why Open or Append failed; may be empty
+
+ private:
+  bool Map(size_t bytes);
+  bool GrowFile(size_t needed);
+  void WriteLine(std::string_view record, std::string_view ending);
+  bool Fail(std::string_view what, int error);
+
+  int fd_ = -1;
+  char* base_ = nullptr;
+  size_t mapped_ = 0;     // bytes of address space
+  size_t allocated_ = 0;  // bytes of the file
+  size_t size_ = 0;       // bytes written
+  uint64_t max_bytes_ = 0;
+  uint64_t records_ = 0;
+  uint64_t dropped_ = 0;
+  std::string error_;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,61 @@
+#include "libgraphkit/io/trace_assembler.h"
+
+namespace graphkit {
+
+bool TraceAssembler::Fail(std::string message, std::string hint) {
+  problem_ = {std::move(message), std::move(hint)};
+  return false;
+}
+
+bool TraceAssembler::FailNext(uint32_t id, size_t count, const char* what) {
+  return Fail("has id " + std::to_string(id) + ", but the next of the " + what + " is " +
+                  std::to_string(count),
+              "ids count from 0 in order of appearance");
+}
+
+bool TraceAssembler::FailReference(const char* key, uint32_t id, size_t count, const char* what) {
+  const std::string number = std::to_string(count);
+  const std::string declared =
+      count == 0 ? std::string("no ") + what : "only " + number + " " + what;
+  return Fail(std::string("has ") + key + " " + std::to_string(id) + ", but " + declared +
+                  " were declared before it",
+              "the file is damaged, or what wrote it is wrong");
+}
+
+StringId TraceAssembler::Intern(std::string_view text) {
+  return text.empty() ? StringId() : trace_.strings.Intern(text);
+}
+
+void TraceAssembler::SetTime(Nanoseconds time) {
+  trace_.times.resize(size_t{place()} + 1);
+  trace_.times.back() = time;
+}
+
+bool TraceAssembler::Add(const EndRecord& r) {
+  const auto check = [&](const char* key, uint64_t counted, uint64_t read) {
+    if (counted == kNotCounted || counted == read) return true;
+    return Fail(std::string("counts ") + std::to_string(counted) + " " + key + ", but " +
+                    std::to_string(read) + " were read",
+                "lines were lost or added after the file was written");
+  };
+  ended_ = check("records", r.records, trace_.records) &&
+           check("nodes", r.nodes, trace_.nodes.size()) &&
+           check("edges", r.edges, trace_.edges.size()) &&
+           check("blocks", r.blocks, trace_.blocks.size()) &&
+           check("launches", r.launches, trace_.launches.size());
+  return ended_;
+}
+
+bool TraceAssembler::Finish() {
+  trace_.completeness.truncated = !ended_;
+  if (!ended_ || expected_graphs_.empty()) return true;
+  const auto& [graph, expected] = *expected_graphs_.begin();
+  Fail("node " + std::to_string(expected.parent.value) + " holds graph " +
+           std::to_string(graph.value) + ", but only " + std::to_string(trace_.graphs.size()) +
+           " graphs are in the file",
+       "the file is damaged, or what wrote it is wrong");
+  problem_.place = expected.place;
+  return false;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,219 @@
+#include "libgraphkit/io/trace_reader.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "libgraphkit/io/byte_source.h"
+#include "libgraphkit/io/line_chunks.h"
+#include "libgraphkit/io/record_parser.h"
+#include "libgraphkit/io/trace_assembler.h"
+#include "libgraphkit/io/trace_header.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kChunkSize = size_t{256} * 1024;
+constexpr uint64_t kLineOfFirstRecord = 2;
+constexpr unsigned kMostThreads = 4;  // putting records into the trace is serial
+
+// Puts parsed lines into a trace, until something is wrong.
+class Assembly {
+ public:
+  explicit Assembly(DeviceKind device) : assembler_(device) {}
+
+  bool failed() const { return error_.has_value(); }
+  void Add(const ParsedLines& lines);
+  void AddTail(std::string_view tail);
+  void Fail(Error error);
+  Result<Trace> Finish();
+
+ private:
+  bool Add(const ParsedRecord& parsed);
+  void FailAt(Seq place, std::string message, std::string hint);
+
+  TraceAssembler assembler_;
+  std::optional<Error> error_;
+};
+
+void Assembly::Fail(Error error) {
+  if (!error_) error_ = std::move(error);
+}
+
+void Assembly::FailAt(Seq place, std::string message, std::string hint) {
+  Fail(
+      {.message = std::move(message), .hint = std::move(hint), .line = kLineOfFirstRecord + place});
+}
+
+bool Assembly::Add(const ParsedRecord& parsed) {
+  if (parsed.type == nullptr) return assembler_.AddUnknown();
+  return parsed.type->add(assembler_, parsed.record);
+}
+
+void Assembly::Add(const ParsedLines& lines) {
+  for (const ParsedRecord& parsed : lines.records) {
+    if (Add(parsed)) continue;
+    const std::string name(parsed.type == nullptr ? "?" : parsed.type->name);
+    const Problem& problem = assembler_.problem();
+    FailAt(assembler_.place(), "record \"" + name + "\" " + problem.message, problem.hint);
+    return;
+  }
+  const Seq next = assembler_.place() + (assembler_.ended() ? 1 : 0);
+  if (!lines.problem.message.empty()) FailAt(next, lines.problem.message, lines.problem.hint);
+  if (lines.blank && !assembler_.ended()) FailAt(next, "the line is empty", "one record a line");
+}
+
+// What follows the last line feed: the end record, or a line that was cut.
+void Assembly::AddTail(std::string_view tail) {
+  if (assembler_.ended() && tail.find_first_not_of(" \t\r") != std::string_view::npos) {
+    return FailAt(assembler_.place() + 1, "text follows the end record", {});
+  }
+  if (!tail.starts_with(R"({"type":"end")") || !tail.ends_with("}]}")) return;
+  std::string line(tail);
+  line += '\n';
+  line.resize(line.size() + RecordParser::kPadding);
+  ParsedLines lines;
+  RecordParser().Parse({line.data(), tail.size() + 1}, line.size(), lines);
+  Add(lines);
+}
+
+Result<Trace> Assembly::Finish() {
+  if (!failed() && !assembler_.Finish()) {
+    const Problem& problem = assembler_.problem();
+    FailAt(problem.place.value_or(assembler_.place()), problem.message, problem.hint);
+  }
+  if (failed()) return *error_;
+  return assembler_.Take();
+}
+
+// A chunk on its way through one thread.
+struct Work {
+  LineChunk chunk;
+  size_t header = 0;  // bytes at the beginning of the chunk that aren't records
+  size_t ticket = 0;
+  ParsedLines lines;
+  RecordParser parser;
+};
+
+// Reads one file with any number of threads. Each takes a chunk and a ticket, parses the chunk,
+// waits until the tickets before its own have been put into the trace, and puts its own there.
+class ParallelReader {
+ public:
+  ParallelReader(LineChunks& chunks, Assembly& assembly) : chunks_(chunks), assembly_(assembly) {}
+
+  // Reads everything; `first` holds the first chunk.
+  void ReadAll(Work& first);
+
+ private:
+  bool Take(Work& work);
+  void Run(Work& work);
+  void WaitForTurn(size_t ticket);
+  void PassTurn();
+
+  std::mutex take_;
+  LineChunks& chunks_;
+  size_t tickets_ = 1;
+  bool stopped_ = false;
+  std::optional<Error> read_error_;
+
+  std::mutex turn_mutex_;
+  std::condition_variable turn_changed_;
+  size_t turn_ = 0;
+  Assembly& assembly_;  // belongs to the thread whose turn it is
+};
+
+bool ParallelReader::Take(Work& work) {
+  std::lock_guard lock(take_);
+  if (stopped_) return false;
+  const Result<bool> more = chunks_.Next(work.chunk);
+  if (!more) read_error_ = more.error();
+  stopped_ = !more || !*more;
+  if (stopped_) return false;
+  work.header = 0;
+  work.ticket = tickets_++;
+  return true;
+}
+
+void ParallelReader::WaitForTurn(size_t ticket) {
+  std::unique_lock lock(turn_mutex_);
+  turn_changed_.wait(lock, [&] { return turn_ == ticket; });
+}
+
+void ParallelReader::PassTurn() {
+  {
+    std::lock_guard lock(turn_mutex_);
+    ++turn_;
+  }
+  turn_changed_.notify_all();
+}
+
+// `work` holds a chunk.
+void ParallelReader::Run(Work& work) {
+  bool more = true;
+  while (more) {
+    const std::string_view text = work.chunk.text().substr(work.header);
+    work.parser.Parse(text, work.chunk.capacity() - work.header, work.lines);
+    WaitForTurn(work.ticket);
+    if (!assembly_.failed()) assembly_.Add(work.lines);
+    const bool failed = assembly_.failed();
+    PassTurn();
+    more = !failed && Take(work);
+  }
+}
+
+void ParallelReader::ReadAll(Work& first) {
+  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < cores && !chunks_.at_end(); ++i) {
+    threads.emplace_back([this] {
+      Work work;
+      if (Take(work)) Run(work);
+    });
+  }
+  Run(first);
+  for (std::thread& thread : threads) thread.join();
+  if (read_error_) assembly_.Fail(*read_error_);
+  if (!assembly_.failed()) assembly_.AddTail(chunks_.tail());
+}
+
+Result<Trace> ReadBytes(ByteSource& source) {
+  LineChunks chunks(source, kChunkSize, RecordParser::kPadding);
+  Work first;
+  const Result<bool> whole_lines = chunks.Next(first.chunk);
+  if (!whole_lines) return whole_lines.error();
+  const std::string_view text = *whole_lines ? first.chunk.text() : chunks.tail();
+  if (text.empty()) return Error{.message = "the file is empty"};
+  const size_t feed = text.find('\n');
+  const Result<DeviceKind> device = ParseTraceHeader(text.substr(0, feed));
+  if (!device) return device.error();
+
+  Assembly assembly(*device);
+  first.header = feed + 1;
+  if (*whole_lines) ParallelReader(chunks, assembly).ReadAll(first);
+  return assembly.Finish();
+}
+
+Result<Trace> Named(Result<Trace> result, std::string name) {
+  if (!result) result.error().file = std::move(name);
+  return result;
+}
+
+}  // namespace
+
+Result<Trace> ReadTrace(const std::string& path) {
+  const std::string name = path == "-" ? "stdin" : path;
+  Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
+  if (!source) return Named(source.error(), name);
+  return Named(ReadBytes(**source), name);
+}
+
+Result<Trace> ParseTrace(std::string_view text, std::string name) {
+  Result<std::unique_ptr<ByteSource>> source = Decompressed(OpenMemory(text));
+  if (!source) return Named(source.error(), std::move(name));
+  return Named(ReadBytes(**source), std::move(name));
+}
+
+}  // namespace graphkit

@@ -1,0 +1,185 @@
+// Makes traces by hand, call by call, the way a program makes them: for tests, generators and
+// importers. It keeps the order of the records, the ids, and each stream's frontier, from which
+// the edges follow as in CUDA.
+//
+//     TraceBuilder t;
+//     StreamId a = t.Stream("a"), b = t.Stream("b");
+//     GraphId graph = t.BeginCapture(a);
+//     BlockId x = t.Alloc(a, 1024);
+//     NodeId produce = t.Kernel(a, "produce", {Writes(x)});    //  a: produce ── record ──── join
+//     t.Order(a, b);                                           //                └─ consume ─┘
+//     NodeId consume = t.Kernel(b, "consume", {Reads(x)});     //  b:
+//     t.RecordStream(x, b);
+//     t.Order(b, a);
+//     t.Free(x);
+//     t.EndCapture(a);
+//     Trace trace = t.Build();
+//
+// The builder trusts its caller: an id must come from the same builder.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// What a node touches.
+Access Reads(BlockId block, Bytes offset = 0, Bytes length = kLengthUnknown);
+Access Writes(BlockId block, Bytes offset = 0, Bytes length = kLengthUnknown);
+Access ReadsWrites(BlockId block, Bytes offset = 0, Bytes length = kLengthUnknown);
+Access Touches(BlockId block, Bytes offset = 0, Bytes length = kLengthUnknown);  // mode unknown
+
+struct FrameText {
+  std::string_view function;
+  std::string_view file = {};
+  uint32_t line = 0;
+};
+
+class TraceBuilder {
+ public:
+  using Accesses = std::span<const Access>;
+  using AccessList = std::initializer_list<Access>;
+
+  explicit TraceBuilder(DeviceKind device = DeviceKind::kSoft);
+
+  // The process.
+  ThreadId Thread(std::string_view name = {});
+  StackId Stack(std::initializer_list<FrameText> frames);
+  void SetThread(ThreadId thread) { thread_ = thread; }  // of the nodes that follow
+  void SetStack(StackId stack) { stack_ = stack; }       // of the nodes, blocks, … that follow
+  KernelId Function(std::string_view name, Ternary waits = Ternary::kUnknown);
+  void NvtxPush(std::string_view name, std::string_view domain = {});
+  void NvtxPop(std::string_view domain = {});
+  uint32_t Fail(std::string_view call, int32_t error, StreamId stream = {}, GraphId graph = {});
+
+  // Streams and events.
+  StreamId Stream(std::string_view name = {}, StreamKind kind = StreamKind::kCreated);
+  EventId Event();
+  void Destroy(StreamId stream);
+  void Destroy(EventId event);
+  void Record(EventId event, StreamId stream);
+  void Wait(StreamId stream, EventId event);
+  void Order(StreamId before,
+             StreamId after);  // records an event on one, waits for it on the other
+  void SetFrontier(StreamId stream, std::initializer_list<FrontierEntry> entries);
+  void AddToFrontier(StreamId stream, std::initializer_list<FrontierEntry> entries);
+  void Synchronize();  // the device
+  void Synchronize(StreamId stream);
+  void Synchronize(EventId event);
+
+  // Captures. Other streams join by waiting for an event.
+  GraphId BeginCapture(StreamId origin, std::string_view name = {},
+                       CaptureMode mode = CaptureMode::kGlobal);
+  GraphId BeginCaptureToGraph(StreamId origin, GraphId graph);  // SetFrontier: its dependencies
+  void EndCapture(StreamId origin);
+  void InvalidateCapture(StreamId origin, std::string_view call, int32_t error);
+  bool Capturing(StreamId stream) const;
+
+  // Nodes captured on a stream: each depends on the stream's frontier, and becomes it.
+  NodeId Kernel(StreamId stream, std::string_view name = "kernel", AccessList accesses = {});
+  NodeId Kernel(StreamId stream, KernelId function, Accesses accesses);
+  // Launched with programmatic stream serialization: it starts when the kernel before it on the
+  // stream has triggered (edge: from_port 1, programmatic).
+  NodeId ProgrammaticKernel(StreamId stream, std::string_view name = "kernel",
+                            AccessList accesses = {});
+  NodeId ProgrammaticKernel(StreamId stream, KernelId function, Accesses accesses);
+  // Launched with a programmatic event: who waits for `event` waits for the node's trigger
+  // (kPortProgrammatic), or for its blocks' start (kPortLaunchCompletion), only.
+  NodeId KernelWithEvent(StreamId stream, EventId event, uint8_t port,
+                         std::string_view name = "kernel", AccessList accesses = {});
+  NodeId Memcpy(StreamId stream, AccessList accesses = {});
+  NodeId Memset(StreamId stream, AccessList accesses = {});
+  NodeId Host(StreamId stream);
+  NodeId Empty(StreamId stream);
+  NodeId ChildGraph(StreamId stream, GraphId original);  // embeds a clone: Embedded() names it
+  NodeId Conditional(StreamId stream, ConditionalType type);
+  NodeId Capture(StreamId stream, NodeKind kind, Accesses accesses = {});  // any kind
+
+  // Graphs, and nodes added to them explicitly.
+  GraphId Graph(std::string_view name = {}, GraphOrigin origin = GraphOrigin::kExplicit);
+  GraphId Body(NodeId conditional);      // the next body of a conditional node
+  GraphId Embedded(NodeId child) const;  // the graph inside a child graph node
+  NodeId Add(GraphId graph, NodeKind kind, std::initializer_list<NodeId> dependencies = {},
+             AccessList accesses = {});
+  EdgeId Connect(NodeId from, NodeId to, uint8_t from_port = kPortDefault,
+                 EdgeType type = EdgeType::kDefault);
+  void Remove(EdgeId edge);
+  void Destroy(NodeId node);
+  void Destroy(GraphId graph);
+
+  // Execs.
+  ExecId Instantiate(GraphId graph, uint64_t flags = 0);
+  void Update(ExecId exec, GraphId graph, int32_t result = 0);
+  void Launch(ExecId exec, StreamId stream);
+  void Destroy(ExecId exec);
+
+  // Memory. Without a pool: one of kind kAllocator, or kDevice when there is no stream. Without an
+  // address: one that nobody had.
+  PoolId Pool(PoolKind kind, std::string_view name = {});
+  SegmentId Segment(PoolId pool, Bytes size, StreamId stream = {});
+  void FreeSegment(SegmentId segment);
+  void SetPool(PoolId pool) { pool_ = pool; }  // of the allocations that follow
+  BlockId Alloc(StreamId stream, Bytes size);  // stream-ordered; the capture's, if it captures
+  BlockId AllocAt(StreamId stream, Bytes size, Address address, SegmentId segment = {});
+  BlockId AllocNode(StreamId stream, Bytes size);  // cudaMallocAsync in a capture
+  NodeId FreeNode(StreamId stream, BlockId block);
+  void RecordStream(BlockId block, StreamId stream);
+  void Free(BlockId block, StreamId stream = {});  // without a stream: on its own
+  void RequestFree(BlockId block, StreamId stream = {});
+  void CompleteFree(BlockId block);
+
+  void Note(std::string_view text);  // makes the trace incomplete
+  void SetTime(Nanoseconds time);    // of the last record
+
+  // What is there so far.
+  const Trace& trace() const { return trace_; }
+  NodeId last_node() const { return NodeId(trace_.nodes.size() - 1); }
+
+  // The finished trace. The builder is empty afterwards.
+  Trace Build();
+
+ private:
+  using Frontier = std::vector<FrontierEntry>;
+  // A stream's or an event's place in a capture.
+  struct Front {
+    GraphId graph;  // none: not capturing
+    Frontier entries = {};
+  };
+
+  Seq Next() { return trace_.records++; }
+  // The empty text has no id.
+  StringId Intern(std::string_view text);
+  Front& FrontOf(StreamId stream) { return streams_[stream.index()]; }
+  NodeId AddNode(graphkit::Node node, Accesses accesses);
+  void ConnectFrontier(NodeId node, bool programmatic);
+  NodeId CaptureKernel(StreamId stream, KernelId function, Accesses accesses, bool programmatic);
+  void EditFrontier(StreamId stream, std::initializer_list<FrontierEntry> entries,
+                    StreamOpKind kind);
+  void LeaveCapture(GraphId graph);
+  void EndCapture(StreamId origin, CaptureStatus status, int32_t error, uint32_t failure);
+  Address Reserve(Bytes size);
+  PoolId DefaultPool(PoolKind kind);
+  BlockId AddBlock(graphkit::Block block);
+  void AddStreamOp(StreamOp op);
+  void CloneInto(GraphId clone, GraphId original);
+  uint32_t DefaultShape();
+  KernelId FunctionNamed(std::string_view name);
+
+  Trace trace_;
+  ThreadId thread_;
+  StackId stack_;
+  PoolId pool_;
+  Address next_address_ = 0x7f0000000000;
+  std::vector<Front> streams_;
+  std::vector<Front> events_;
+  std::map<PoolKind, PoolId> default_pools_;
+  std::unordered_map<uint32_t, KernelId> functions_;  // by name
+};
+
+}  // namespace graphkit

@@ -1,0 +1,127 @@
+#include "libgraphkit/render/analyze_text.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/render/graph_text.h"
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr size_t kGraphsInFull = 8;  // more than that are shown as a table
+
+std::string DeviceText(const Process& process, DeviceKind device) {
+  switch (device) {
+    case DeviceKind::kSoft:
+      return "recorded on the software device (simulated)";
+    case DeviceKind::kCuda:
+      return "recorded on " +
+             (process.device_name.empty() ? "a CUDA device" : Printable(process.device_name));
+    case DeviceKind::kImported:
+      break;
+  }
+  return "imported from another tool's file";
+}
+
+void RenderHeader(const Report& report, const Trace& trace, const TextStyle& style,
+                  std::ostream& out) {
+  const std::string program = report.program.empty() ? "trace" : Printable(report.program);
+  out << Wrapped("", program + ", " + DeviceText(trace.process, report.device), style);
+  const ReportTotals& totals = report.totals;
+  out << Wrapped(
+      "",
+      Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node") + ", " +
+          Counted(totals.edges, "edge") + ", " + Counted(totals.blocks, "block") + " of " +
+          FormatBytes(totals.allocated_bytes) + ", " +
+          (totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches"),
+      style);
+}
+
+void RenderIncomplete(const Report& report, const TextStyle& style, std::ostream& out) {
+  if (report.complete) return;
+  out << "\n"
+      << Inked("Incomplete: what follows holds for the part that was recorded.", Ink::kRed, style)
+      << "\n";
+  for (const std::string& reason : report.incomplete_because) {
+    out << Wrapped("  - ", Printable(reason), style);
+  }
+}
+
+Ink InkOf(Severity severity) {
+  switch (severity) {
+    case Severity::kError:
+      return Ink::kRed;
+    case Severity::kWarning:
+      return Ink::kYellow;
+    case Severity::kNote:
+      break;
+  }
+  return Ink::kBlue;
+}
+
+void RenderEvidence(const Finding& finding, const Trace& trace, const TextStyle& style,
+                    std::ostream& out) {
+  const size_t shown =
+      style.top == 0 ? finding.evidence.size() : std::min(finding.evidence.size(), style.top);
+  for (size_t i = 0; i < shown; ++i) {
+    const Evidence& evidence = finding.evidence[i];
+    const std::string at = StackTitle(trace, evidence.stack);
+    out << Wrapped("  - ", Printable(evidence.text) + (at.empty() ? "" : " (" + at + ")"), style);
+  }
+  if (shown < finding.evidence.size()) {
+    out << "  - and " << FormatCount(finding.evidence.size() - shown)
+        << " more; --top 0 shows all\n";
+  }
+}
+
+void RenderFinding(const Finding& finding, const Trace& trace, const TextStyle& style,
+                   std::ostream& out) {
+  const std::string label = std::string(SeverityName(finding.severity)) + ":";
+  std::string text = Printable(finding.message) + " [" + finding.check + "]";
+  std::string wrapped = Wrapped("", label + " " + text, style);
+  if (style.colour) {
+    wrapped = Inked(label, InkOf(finding.severity), style) + wrapped.substr(label.size());
+  }
+  out << "\n" << wrapped;
+  RenderEvidence(finding, trace, style, out);
+  if (finding.assumes != Assumption::kOrder) {
+    out << Wrapped("  holds ", AssumptionText(finding.assumes), style);
+  }
+  if (!finding.advice.empty()) out << Wrapped("  → ", Printable(finding.advice), style);
+}
+
+void RenderFindings(const Report& report, const Trace& trace, const TextStyle& style,
+                    std::ostream& out) {
+  if (report.findings.empty()) {
+    out << "\n" << Inked("No findings.", Ink::kGreen, style) << "\n";
+    return;
+  }
+  std::vector<std::string> counts;
+  for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
+    const auto count = std::ranges::count(report.findings, severity, &Finding::severity);
+    if (count > 0) counts.push_back(Counted(static_cast<uint64_t>(count), SeverityName(severity)));
+  }
+  out << "\n" << Inked("Findings: " + Listed(counts), Ink::kBold, style) << "\n";
+  for (const Finding& finding : report.findings) RenderFinding(finding, trace, style, out);
+}
+
+}  // namespace
+
+void RenderText(const Report& report, const Trace& trace, const TextStyle& style,
+                std::ostream& out) {
+  RenderHeader(report, trace, style, out);
+  RenderIncomplete(report, style, out);
+  if (report.graphs.empty()) out << "\nNo graph was made.\n";
+  if (report.graphs.size() > kGraphsInFull) {
+    RenderGraphTable(report, style, out);
+  } else {
+    for (const GraphSummary& graph : report.graphs) RenderGraph(graph, trace, style, out);
+  }
+  RenderFindings(report, trace, style, out);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,51 @@
+// Graphs as DOT, the language of Graphviz: each graph a cluster, in it a cluster for each stream;
+// child graphs and bodies of conditional nodes nested, and linked to their node. Written as text,
+// so that it needs no Graphviz; tests read it back with libcgraph.
+//
+// What an edge means can be told without colours: full edges are solid, programmatic ones dashed
+// with an open head, launch-completion ones dotted.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/model/finding.h"
+#include "libgraphkit/model/trace.h"
+#include "libgraphkit/render/fold.h"
+#include "libgraphkit/render/selection.h"
+
+namespace graphkit {
+
+enum class ColourBy : uint8_t { kType, kStream, kPool, kFinding };
+
+// What else stands in boxes and on edges.
+struct DotDetails {
+  bool memory = false;  // the blocks that a node touches
+  bool edges = false;   // ids and ports
+  bool params = false;  // sizes of a kernel's parameters
+  bool operator==(const DotDetails&) const = default;
+};
+
+struct DotOptions {
+  SelectionOptions select;
+  Fold fold = Fold::kAuto;
+  ColourBy colour = ColourBy::kType;
+  DotDetails details;
+  std::vector<NodeId> path = {};       // drawn with thick lines, from its first node to its last
+  std::vector<Finding> findings = {};  // for ColourBy::kFinding
+  bool operator==(const DotOptions&) const = default;
+};
+
+// What is drawn, and what a person should know about it.
+struct DotSummary {
+  uint64_t nodes = 0;
+  uint64_t boxes = 0;
+  Fold fold = Fold::kNone;
+  std::vector<std::string> notes;  // also in the drawing: folding, incompleteness, simulation
+  bool operator==(const DotSummary&) const = default;
+};
+
+DotSummary RenderDot(const Trace& trace, const DotOptions& options, std::ostream& out);
+
+}  // namespace graphkit

@@ -1,0 +1,154 @@
+#include "libgraphkit/render/names.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr size_t kLongestMangled = 64 * 1024;  // longer ones are shown as they are
+
+// Replaces what stands in <…> and drops "(anonymous namespace)::". `operator<`, `operator->` and
+// their like keep their characters.
+std::string CollapseTemplates(std::string_view name) {
+  static constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  static constexpr std::string_view kOperator = "operator";
+  std::string out;
+  size_t depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name.substr(i).starts_with(kAnonymous)) {
+      i += kAnonymous.size() - 1;
+      continue;
+    }
+    const bool is_operator = depth == 0 && out.ends_with(kOperator);
+    if (is_operator && (name[i] == '<' || name[i] == '>' || name[i] == '-')) {
+      while (i < name.size() && std::string_view("<>=-").find(name[i]) != std::string_view::npos) {
+        out += name[i++];
+      }
+      --i;
+    } else if (name[i] == '<') {
+      if (depth++ == 0) out += "<…>";
+    } else if (name[i] == '>' && depth > 0) {
+      --depth;
+    } else if (depth == 0) {
+      out += name[i];
+    }
+  }
+  return out;
+}
+
+// Cuts the parameters off: the last top-level (…), and what follows it ("const").
+std::string_view WithoutParameters(std::string_view name) {
+  const size_t close = name.rfind(')');
+  if (close == std::string_view::npos) return name;
+  size_t depth = 0;
+  for (size_t i = close + 1; i-- > 0;) {
+    if (name[i] == ')') ++depth;
+    if (name[i] == '(' && --depth == 0) {
+      const std::string_view rest = name.substr(0, i);
+      return rest.empty() || rest.ends_with("operator") ? name : rest;
+    }
+  }
+  return name;
+}
+
+// Cuts the return type off: all up to the last space outside brackets, or before "operator".
+std::string_view WithoutReturnType(std::string_view name) {
+  size_t depth = 0;
+  for (size_t i = std::min(name.rfind("operator"), name.size()); i-- > 0;) {
+    if (name[i] == ')' || name[i] == '}' || name[i] == ']') ++depth;
+    if ((name[i] == '(' || name[i] == '{' || name[i] == '[') && depth > 0) --depth;
+    if (name[i] == ' ' && depth == 0) return name.substr(i + 1);
+  }
+  return name;
+}
+
+// "legacy default stream", "stream 3".
+std::string StreamBase(const Stream& stream, StreamId id) {
+  if (stream.kind == StreamKind::kLegacyDefault) return "legacy default stream";
+  if (stream.kind == StreamKind::kPerThreadDefault) {
+    return "per-thread default stream " + std::to_string(id.value);
+  }
+  return "stream " + std::to_string(id.value);
+}
+
+std::string Quoted(std::string_view name) {
+  return name.empty() ? "" : " \"" + Ellipsize(Printable(name), 48) + "\"";
+}
+
+bool IsCudaFrame(std::string_view function, std::string_view file) {
+  return file.find("libcuda") != std::string_view::npos || function.starts_with("cuda");
+}
+
+}  // namespace
+
+std::string Demangle(std::string_view name) {
+  if (!name.starts_with("_Z") || name.size() > kLongestMangled) return Printable(name);
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? Printable(text.get()) : Printable(name);
+}
+
+std::string ShortName(std::string_view demangled, size_t columns) {
+  const std::string collapsed = CollapseTemplates(demangled);
+  std::string_view name = WithoutReturnType(WithoutParameters(collapsed));
+  while (DisplayWidth(name) > columns) {
+    const size_t scope = name.find("::");
+    if (scope == std::string_view::npos) break;
+    name.remove_prefix(scope + 2);
+  }
+  return Ellipsize(name, columns);
+}
+
+std::string NodeTitle(const Trace& trace, NodeId id, size_t columns) {
+  const Node& node = trace[id];
+  if (node.kind != NodeKind::kKernel || !node.kernel) return NodeKindName(node.kind);
+  const std::string name = Demangle(trace[trace[node.kernel].name]);
+  return name.empty() ? "kernel" : ShortName(name, columns);
+}
+
+std::string StreamTitle(const Trace& trace, StreamId id) {
+  if (!id) return "no stream";
+  const Stream& stream = trace[id];
+  return StreamBase(stream, id) + Quoted(trace[stream.name]);
+}
+
+std::string GraphTitle(const Trace& trace, GraphId id) {
+  if (!id) return "no graph";
+  return "graph " + std::to_string(id.value) + Quoted(trace[trace[id].name]);
+}
+
+std::string PoolTitle(const Trace& trace, PoolId id) {
+  static constexpr std::array<const char*, 7> kKinds = {
+      "device", "stream-ordered", "graph", "allocator", "private", "pinned host", "managed"};
+  if (!id) return "no pool";
+  const Pool& pool = trace[id];
+  const std::string name = Printable(trace[pool.name]);
+  return "pool " + std::to_string(id.value) + " (" + kKinds[static_cast<size_t>(pool.kind)] +
+         (name.empty() ? "" : ", " + name) + ")";
+}
+
+std::string StackTitle(const Trace& trace, StackId id) {
+  if (!id) return "";
+  const Slice frames = trace.stacks[id.index()].frames;
+  for (uint32_t i = 0; i < frames.count; ++i) {
+    const StackFrame& frame = trace.stack_frames[frames.first + i];
+    const std::string_view file = trace[frame.file], function = trace[frame.function];
+    if (IsCudaFrame(function, file) && i + 1 < frames.count) continue;
+    std::string title = Printable(file);
+    if (frame.line != 0) title += ":" + std::to_string(frame.line);
+    if (!function.empty()) title += (title.empty() ? "" : " ") + ShortName(Demangle(function), 60);
+    return title;
+  }
+  return "";
+}
+
+}  // namespace graphkit

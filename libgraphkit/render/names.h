@@ -1,0 +1,35 @@
+// How reports and drawings name things.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// The C++ name behind a mangled one, printable; what isn't mangled comes back printable.
+std::string Demangle(std::string_view name);
+
+// A demangled function name without its return type, parameters and template arguments, in at most
+// `columns` columns; enclosing namespaces go first when it is too long:
+//
+//     void at::native::(anonymous namespace)::fill<4, float>(int, float*)   →   at::native::fill<…>
+std::string ShortName(std::string_view demangled, size_t columns);
+
+// "kernel add<…>", "memcpy", "event_record": what a node is, in at most `columns` columns.
+std::string NodeTitle(const Trace& trace, NodeId id, size_t columns);
+
+// "stream 2", "stream 2 \"copy\"", "legacy default stream".
+std::string StreamTitle(const Trace& trace, StreamId id);
+
+// "graph 3", "graph 3 \"decode\"".
+std::string GraphTitle(const Trace& trace, GraphId id);
+
+// "pool 1 (graph)", "pool 2 (allocator, decode)".
+std::string PoolTitle(const Trace& trace, PoolId id);
+
+// The innermost frame that isn't CUDA's: "train.py:120 forward"; empty for no stack.
+std::string StackTitle(const Trace& trace, StackId id);
+
+}  // namespace graphkit

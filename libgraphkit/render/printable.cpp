@@ -1,0 +1,89 @@
+#include "libgraphkit/render/printable.h"
+
+#include <cstdint>
+#include <cstdio>
+
+namespace graphkit {
+
+namespace {
+
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
+
+bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+// Bytes of the UTF-8 sequence at the front; 0: there is none (overlong forms, surrogates and what
+// lies beyond U+10FFFF aren't UTF-8 either; RFC 3629 §4).
+size_t SequenceLength(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if (!Continues(text[i])) return 0;
+  }
+  const auto second = static_cast<unsigned char>(text[1]);
+  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
+  const bool outside = (lead == 0xed && second >= 0xa0) || (lead == 0xf4 && second >= 0x90);
+  return overlong || outside ? 0 : length;
+}
+
+void AppendEscape(unsigned char byte, std::string& out) {
+  if (byte == '\n') {
+    out += "\\n";
+  } else if (byte == '\t') {
+    out += "\\t";
+  } else {
+    char escape[8];
+    std::snprintf(escape, sizeof escape, "\\x%02x", byte);
+    out += escape;
+  }
+}
+
+// Where the code point number `count` starts, counted from the front.
+size_t ByteOf(std::string_view text, size_t count) {
+  size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if (!Continues(text[at]) && count-- == 0) break;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string Printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = SequenceLength(text);
+    const auto byte = static_cast<unsigned char>(text[0]);
+    if (length == 0) {
+      out += kReplacement;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      AppendEscape(byte, out);
+    } else if (byte == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0) {
+      AppendEscape(static_cast<unsigned char>(text[1]), out);  // C1: U+0080 to U+009F
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return out;
+}
+
+size_t DisplayWidth(std::string_view text) {
+  size_t width = 0;
+  for (const char c : text) width += Continues(c) ? 0 : 1;
+  return width;
+}
+
+std::string Ellipsize(std::string_view text, size_t columns) {
+  const size_t width = DisplayWidth(text);
+  if (width <= columns) return std::string(text);
+  if (columns == 0) return "";
+  const size_t kept = columns - 1;
+  const size_t front = kept - kept / 3;
+  return std::string(text.substr(0, ByteOf(text, front))) + "…" +
+         std::string(text.substr(ByteOf(text, width - (kept - front))));
+}
+
+}  // namespace graphkit

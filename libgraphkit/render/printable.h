@@ -1,0 +1,20 @@
+// Text from a trace is data: it may hold control characters, bytes that are no UTF-8, and be ten
+// kilobytes long. These make it fit to be shown.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace graphkit {
+
+// Valid UTF-8 on one line: control characters as \n, \t, \x1b; each byte that is no UTF-8 as
+// U+FFFD.
+std::string Printable(std::string_view text);
+
+// Columns that valid UTF-8 takes: its code points (wide characters count as one).
+size_t DisplayWidth(std::string_view text);
+
+// At most `columns` wide: the middle gives way to "…". Expects valid UTF-8, never cuts a character.
+std::string Ellipsize(std::string_view text, size_t columns);
+
+}  // namespace graphkit

@@ -1,0 +1,39 @@
+// Laying out text for a terminal or a pipe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphkit {
+
+// How a text view looks. The defaults are those of a pipe.
+struct TextStyle {
+  size_t width = 100;   // columns; lines are wrapped there
+  bool colour = false;  // ANSI colours, and bars
+  size_t top = 10;      // entries shown of a list that can be long; 0: all
+  bool operator==(const TextStyle&) const = default;
+};
+
+enum class Ink : uint8_t { kPlain, kBold, kDim, kRed, kYellow, kGreen, kBlue };
+
+// The text in that ink; unchanged without colour.
+std::string Inked(std::string_view text, Ink ink, const TextStyle& style);
+
+// Wraps at spaces to the style's width: the first line starts with `first`, the others with as many
+// spaces. Ends with a newline. A word that is too long stands on a line of its own.
+std::string Wrapped(std::string_view first, std::string_view text, const TextStyle& style);
+
+// `cells` as rows, each column as wide as its widest cell; the columns flagged in `right` are
+// aligned right. Two spaces between columns, none at the end of a line.
+std::string Table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
+                  std::string_view indent);
+
+// "1 node", "3 nodes": the count grouped, the noun in its number.
+std::string Counted(uint64_t count, std::string_view noun);
+
+// "a", "a and b", "a, b and c".
+std::string Listed(const std::vector<std::string>& items);
+
+}  // namespace graphkit

@@ -1,0 +1,179 @@
+// What the tracer is told: CUDA calls and graph events as plain values, without a CUDA type among
+// them. The glue makes these from CUPTI's callbacks; the recorder makes records from them, and
+// tests make them by hand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/ids.h"
+#include "libgraphkit/model/graph.h"
+#include "libgraphkit/model/memory.h"
+
+namespace graphkit {
+
+enum class CallKind : uint8_t {
+  kOther,  // recorded only when it fails
+  kStreamCreate,
+  kStreamDestroy,
+  kEventDestroy,
+  kBeginCapture,  // `graph` when it captures into a graph that is there already
+  kEndCapture,
+  kUpdateDependencies,  // flags: 0 add, 1 set
+  kEventRecord,         // flags: 1 external
+  kEventWait,           // flags: 1 external
+  kStreamSync,
+  kEventSync,
+  kDeviceSync,
+  kWork,  // a kernel, a copy, a host function, …: a node when its stream captures
+  kAlloc,
+  kFree,
+  kPoolCreate,
+  kPoolDestroy,
+  kGraphCreate,
+  kGraphClone,  // of `original`
+  kAddNode,     // to `graph`
+  kAddDependencies,
+  kRemoveDependencies,
+  kDestroyNode,
+  kGraphDestroy,
+  kInstantiate,
+  kExecDestroy,
+  kExecUpdate,
+  kGraphLaunch,
+  kInternal,  // makes graph objects that are none of the user's
+};
+
+// A stream as a call names it.
+inline constexpr uint64_t kNoStream = 0;
+inline constexpr uint64_t kLegacyStream = 1;     // CU_STREAM_LEGACY
+inline constexpr uint64_t kPerThreadStream = 2;  // CU_STREAM_PER_THREAD
+
+// Memory that a copy or a memset touches. A length below 0: unknown.
+struct Touch {
+  uint64_t address = 0;
+  int64_t length = -1;
+  bool write = false;
+};
+
+// An end of an edge given to a call, and the data that goes with it.
+struct Dependency {
+  uint64_t from = 0;
+  uint64_t to = 0;  // 0: the node that the call adds
+  uint8_t from_port = 0;
+  uint8_t to_port = 0;
+  uint8_t type = 0;
+};
+
+// A kernel launch or a kernel node's parameters. Arguments are in the caller's memory.
+struct KernelWork {
+  uint64_t function = 0;
+  const char* name = nullptr;  // mangled; null: to be asked for
+  uint32_t grid[3] = {1, 1, 1};
+  uint32_t block[3] = {1, 1, 1};
+  uint32_t shared_bytes = 0;
+  const void* const* arguments = nullptr;  // one pointer per parameter
+  const char* packed = nullptr;            // or the whole argument buffer
+  size_t packed_bytes = 0;
+  // Launch attributes that decide about edges.
+  bool programmatic_serialization = false;
+  bool at_block_start = false;      // of programmatic_event
+  uint64_t programmatic_event = 0;  // recorded when all blocks have triggered (or begun)
+  uint64_t completion_event = 0;    // recorded when all blocks have begun
+};
+
+// One CUDA call. Which fields mean something depends on `kind`.
+struct Call {
+  CallKind kind = CallKind::kOther;
+  NodeKind node_kind = NodeKind::kUnknown;  // kWork, kAddNode: the node it makes
+  PoolKind pool_kind = PoolKind::kDevice;   // kAlloc
+  ConditionalType conditional = ConditionalType::kIf;
+  bool is_allocation = false;  // when it fails, that is a failed allocation
+  uint8_t mode = 0;            // kBeginCapture: CaptureMode
+  const char* name = "";       // the function
+  uint64_t time = 0;           // ns since the trace began
+  uint64_t context = 0;
+  uint64_t stream = kNoStream;
+  uint64_t event = 0;
+  uint64_t graph = 0;
+  uint64_t original = 0;  // kGraphClone; the graph that a child node embeds
+  uint64_t node = 0;
+  uint64_t exec = 0;
+  uint64_t pool = 0;
+  uint64_t address = 0;
+  uint64_t size = 0;
+  uint64_t flags = 0;
+  int32_t priority = 0;
+  int32_t device = 0;
+  uint64_t tool_id = 0;
+  KernelWork kernel;
+  Touch touches[2];
+  uint32_t touch_count = 0;
+  const uint64_t* bodies = nullptr;  // handles of a conditional node's bodies
+  uint32_t body_count = 0;
+  std::vector<Dependency> dependencies;
+};
+
+// What a CUPTI resource callback says about graphs. Numbers are CUPTI's callback ids.
+enum class GraphEventKind : uint8_t {
+  kGraphCreated = 9,
+  kGraphDestroyed = 10,
+  kGraphCloned = 11,
+  kNodeStarting = 12,
+  kNodeCreated = 13,
+  kNodeDestroyed = 14,
+  kDependencyCreated = 15,
+  kDependencyDestroyed = 16,
+  kNodeCloned = 20,
+};
+
+struct GraphEvent {
+  GraphEventKind kind = GraphEventKind::kGraphCreated;
+  uint8_t node_type = 0;  // CUgraphNodeType; valid with kNodeStarting
+  uint64_t graph = 0;
+  uint64_t original_graph = 0;
+  uint64_t node = 0;
+  uint64_t original_node = 0;
+  uint64_t dependency = 0;
+  uint64_t tool_id = 0;  // kGraphCreated: cuptiGetGraphId
+};
+
+// An NVTX range that is open on a thread.
+struct OpenRange {
+  std::string domain;
+  std::string name;
+  bool written = false;
+};
+
+// What the tracer keeps for each thread of the program. Owned by that thread.
+struct ThreadState {
+  int64_t tid = 0;
+  std::string name;
+  ThreadId id;                     // none: not recorded yet
+  std::vector<GraphEvent> events;  // since the driver call in flight began
+  std::vector<OpenRange> ranges;   // innermost last
+  size_t silent_ranges = 0;        // of these, the ones not written
+  uint64_t context = 0;            // of its last call
+  const char* runtime_call = nullptr;
+  int runtime_depth = 0;
+  int driver_depth = 0;
+  bool inside = false;  // in the tracer itself
+
+  // What the call in flight will take away, as it was when the call began: by the time it returns,
+  // another thread may have been given the same handle or address.
+  BlockId freeing;
+  StreamId stream_going;
+  EventId event_going;
+  ExecId exec_going;
+  PoolId pool_going;
+
+  // While a runtime call is in flight: the error of the last driver call in it.
+  int32_t failed = 0;
+  uint64_t failed_stream = kNoStream;
+  bool failed_matters = false;  // also outside of captures
+  bool failure_told = false;    // it is recorded already
+};
+
+}  // namespace graphkit

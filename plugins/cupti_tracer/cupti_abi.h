@@ -1,0 +1,67 @@
+// What the tracer takes from CUPTI: the layouts of three structures, and numbers. They are the same
+// from CUDA 12.0 to 13.0, so that one build attaches to any libcupti. Checked against the headers
+// where the plugin is built (driver_calls.cpp).
+#pragma once
+
+#include <cstdint>
+
+namespace graphkit::cupti {
+
+// CUpti_CallbackDomain
+inline constexpr uint32_t kDriverDomain = 1;
+inline constexpr uint32_t kRuntimeDomain = 2;
+inline constexpr uint32_t kResourceDomain = 3;
+
+// CUpti_CallbackIdResource
+inline constexpr uint32_t kGraphCreated = 9;
+inline constexpr uint32_t kGraphDestroyStarting = 10;
+inline constexpr uint32_t kGraphCloned = 11;
+inline constexpr uint32_t kNodeCreateStarting = 12;
+inline constexpr uint32_t kNodeCreated = 13;
+inline constexpr uint32_t kNodeDestroyStarting = 14;
+inline constexpr uint32_t kDependencyCreated = 15;
+inline constexpr uint32_t kDependencyDestroyStarting = 16;
+inline constexpr uint32_t kNodeCloned = 20;
+
+// CUptiResult
+inline constexpr int kSuccess = 0;
+inline constexpr int kMultipleSubscribers = 39;
+inline constexpr int kUnknownError = 999;
+
+inline constexpr uint32_t kApiEnter = 0;
+inline constexpr uint32_t kApiExit = 1;
+
+struct CallbackData {  // CUpti_CallbackData
+  uint32_t site;
+  const char* function_name;
+  const void* params;
+  const void* return_value;
+  const char* symbol_name;
+  void* context;
+  uint32_t context_uid;
+  uint64_t* correlation_data;
+  uint32_t correlation_id;
+};
+static_assert(sizeof(CallbackData) == 72);
+
+struct GraphData {  // CUpti_GraphData
+  void* graph;
+  void* original_graph;
+  void* node;
+  void* original_node;
+  int node_type;
+  void* dependency;
+  void* exec;
+};
+static_assert(sizeof(GraphData) == 56);
+
+struct ResourceData {  // CUpti_ResourceData
+  void* context;
+  void* handle;
+  void* descriptor;  // GraphData, with the graph callbacks
+};
+static_assert(sizeof(ResourceData) == 24);
+
+using Callback = void (*)(void* user, uint32_t domain, uint32_t id, const void* data);
+
+}  // namespace graphkit::cupti

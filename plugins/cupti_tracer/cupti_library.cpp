@@ -1,0 +1,106 @@
+#include "plugins/cupti_tracer/cupti_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdlib>
+
+namespace graphkit {
+namespace {
+
+constexpr const char* kSonames[] = {"libcupti.so.13", "libcupti.so.12"};
+constexpr const char* kRuntimes[] = {"libcudart.so.13", "libcudart.so.12"};
+// From libcudart's folder: beside it (CUDA 13 wheels too), in CUDA 12's wheel, in the toolkit.
+constexpr const char* kFromRuntime[] = {"/", "/../../cuda_cupti/lib/", "/../extras/CUPTI/lib64/",
+                                        "/../../../extras/CUPTI/lib64/"};
+constexpr const char* kInToolkit[] = {"/extras/CUPTI/lib64/", "/lib64/",
+                                      "/targets/x86_64-linux/lib/", "/lib/"};
+
+std::string PathOf(void* library) {
+  link_map* map = nullptr;
+  if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr)
+    return {};
+  return map->l_name != nullptr ? map->l_name : "";
+}
+
+template <typename Function>
+void Load(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+}
+
+CuptiLibrary Bind(void* library) {
+  CuptiLibrary cupti;
+  cupti.path = PathOf(library);
+  Load(library, "cuptiSubscribe", cupti.subscribe);
+  Load(library, "cuptiEnableCallback", cupti.enable_callback);
+  Load(library, "cuptiGetResultString", cupti.result_string);
+  Load(library, "cuptiGetGraphId", cupti.graph_id);
+  Load(library, "cuptiGetGraphExecId", cupti.exec_id);
+  Load(library, "cuptiGetDeviceId", cupti.device_id);
+  int (*get_version)(uint32_t*) = nullptr;
+  Load(library, "cuptiGetVersion", get_version);
+  if (get_version != nullptr) get_version(&cupti.version);
+  return cupti;
+}
+
+}  // namespace
+
+std::string LoadedLibraryPath(const char* soname) {
+  void* library = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
+  std::string path = PathOf(library);
+  if (library != nullptr) dlclose(library);
+  return path;
+}
+
+std::vector<std::string> CuptiCandidates() {
+  std::vector<std::string> folders;
+  auto add = [&folders](const std::string& library, const char* relative) {
+    size_t slash = library.rfind('/');
+    if (slash != std::string::npos) folders.push_back(library.substr(0, slash) + relative);
+  };
+  for (const char* runtime : kRuntimes) {
+    std::string library = LoadedLibraryPath(runtime);
+    for (const char* relative : kFromRuntime) add(library, relative);
+  }
+  if (IsSoftwareDevice()) add(LoadedLibraryPath("libcuda.so.1"), "/");
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    const char* root = std::getenv(variable);
+    for (const char* relative : kInToolkit) {
+      if (root != nullptr && *root != '\0') folders.push_back(std::string(root) + relative);
+    }
+  }
+  for (const char* relative : kInToolkit)
+    folders.push_back(std::string("/usr/local/cuda") + relative);
+  folders.emplace_back();  // the loader's path
+  std::vector<std::string> candidates;
+  for (const std::string& folder : folders) {
+    for (const char* soname : kSonames) candidates.push_back(folder + soname);
+  }
+  return candidates;
+}
+
+bool IsSoftwareDevice() {
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver == nullptr) return false;
+  bool soft = dlsym(driver, "graphkit_soft_shared") != nullptr;
+  dlclose(driver);
+  return soft;
+}
+
+CuptiLibrary OpenCupti() {
+  for (const char* soname : kSonames) {
+    if (void* library = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD)) {
+      CuptiLibrary cupti = Bind(library);
+      if (cupti.found()) return cupti;
+    }
+  }
+  for (const std::string& candidate : CuptiCandidates()) {
+    if (void* library = dlopen(candidate.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+      CuptiLibrary cupti = Bind(library);
+      if (cupti.found()) return cupti;
+    }
+  }
+  return {};
+}
+
+}  // namespace graphkit

@@ -1,0 +1,39 @@
+// Finds libcupti and opens it: never a second copy, never at link time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plugins/cupti_tracer/cupti_abi.h"
+
+namespace graphkit {
+
+// The functions that the tracer calls. Those that may be missing are null.
+struct CuptiLibrary {
+  std::string path;
+  uint32_t version = 0;  // cuptiGetVersion
+  int (*subscribe)(void** subscriber, cupti::Callback callback, void* user) = nullptr;
+  int (*enable_callback)(uint32_t enable, void* subscriber, uint32_t domain, uint32_t id) = nullptr;
+  int (*result_string)(int result, const char** text) = nullptr;
+  int (*graph_id)(void* graph, uint32_t* id) = nullptr;
+  int (*exec_id)(void* exec, uint32_t* id) = nullptr;
+  int (*device_id)(void* context, uint32_t* id) = nullptr;
+
+  bool found() const { return subscribe != nullptr && enable_callback != nullptr; }
+};
+
+// The places where a libcupti may be, in the order in which they are tried after the copy that is
+// in the process already: beside the loaded libcudart or in its Python wheel, beside a software
+// libcuda, in the toolkit, on the loader's path.
+std::vector<std::string> CuptiCandidates();
+
+// Whether the libcuda in this process is the software device.
+bool IsSoftwareDevice();
+
+CuptiLibrary OpenCupti();
+
+// The file that holds a symbol of an already loaded library; empty when it is not loaded.
+std::string LoadedLibraryPath(const char* soname);
+
+}  // namespace graphkit

@@ -1,0 +1,39 @@
+// The few questions that the tracer asks the driver: names and argument layouts of kernels,
+// versions. None of them changes anything, waits for anything, or is forbidden during a capture.
+// They are asked from callbacks on the enter and exit of API calls only, never from resource
+// callbacks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "plugins/cupti_tracer/kernels.h"
+
+namespace graphkit {
+
+class DriverLibrary {
+ public:
+  // From the libcuda that is in the process; functions that it lacks are not asked.
+  void Bind();
+
+  int Version() const;             // as cuDriverGetVersion; 0: unknown
+  std::string DeviceName() const;  // of the current context's device; empty: unknown
+
+  // `function` is a CUfunction or a CUkernel; `name`, if the caller knows it already.
+  KernelLayout Layout(uint64_t function, const char* name) const;
+
+ private:
+  using ParamInfo = int (*)(uint64_t function, size_t index, size_t* offset, size_t* size);
+  using GetName = int (*)(const char** name, uint64_t function);
+
+  ParamInfo function_param_ = nullptr;
+  ParamInfo kernel_param_ = nullptr;
+  GetName function_name_ = nullptr;
+  GetName kernel_name_ = nullptr;
+  int (*version_)(int*) = nullptr;
+  int (*current_device_)(int*) = nullptr;
+  int (*device_name_)(char*, int, int) = nullptr;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,147 @@
+// Parameters of explicitly added nodes.
+#include <cuda.h>
+#include <cupti.h>
+
+#include "plugins/cupti_tracer/driver_decoders.h"
+#include "plugins/cupti_tracer/driver_node_params.h"
+
+namespace graphkit::decode {
+namespace {
+
+uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+// All cuGraphAdd…Node parameters begin alike.
+template <typename Params>
+const Params& Node(const CallParams& params, Call& call) {
+  const auto& p = *static_cast<const Params*>(params.raw);
+  call.graph = Address(p.hGraph);
+  return p;
+}
+
+template <typename KernelParams>
+void Kernel(const KernelParams& p, uint64_t function, KernelWork& work) {
+  work.function = function;
+  work.grid[0] = p.gridDimX, work.grid[1] = p.gridDimY, work.grid[2] = p.gridDimZ;
+  work.block[0] = p.blockDimX, work.block[1] = p.blockDimY, work.block[2] = p.blockDimZ;
+  work.shared_bytes = p.sharedMemBytes;
+  Arguments(p.kernelParams, p.extra, work);
+}
+
+template <typename SetParams>
+void Set(const SetParams& p, Call& call) {
+  SetRange(p.dst, p.pitch, p.width * p.elementSize, p.height, call);
+}
+
+template <typename AllocParams>
+void Alloc(const CallParams& params, const AllocParams& p, Call& call) {
+  call.size = p.bytesize;
+  call.is_allocation = true;
+  if (params.done) call.address = p.dptr;
+}
+
+void Conditional(const CallParams& params, const CUDA_CONDITIONAL_NODE_PARAMS& p, Call& call) {
+  call.conditional = static_cast<ConditionalType>(p.type);
+  if (!params.done || p.phGraph_out == nullptr) return;
+  static_assert(sizeof(CUgraph) == sizeof(uint64_t));
+  call.bodies = reinterpret_cast<const uint64_t*>(p.phGraph_out);
+  call.body_count = p.size;
+}
+
+void Any(const CallParams& params, const CUgraphNodeParams* p, Call& call) {
+  if (p == nullptr) return;
+  switch (p->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: {
+      bool by_kernel = p->kernel.func == nullptr;
+      Kernel(p->kernel, by_kernel ? Address(p->kernel.kern) : Address(p->kernel.func), call.kernel);
+      break;
+    }
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      CopyEnds(p->memcpy.copyParams, call);
+      break;
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+      Set(p->memset, call);
+      break;
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+      call.original = Address(p->graph.graph);
+      break;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      call.event = Address(p->eventWait.event);
+      break;
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      call.event = Address(p->eventRecord.event);
+      break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+      Alloc(params, p->alloc, call);
+      break;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      call.address = p->free.dptr;
+      break;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      Conditional(params, p->conditional, call);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+void AddKernel(const CallParams& params, Call& call) {
+  const auto& p = Node<cuGraphAddKernelNode_params>(params, call);
+  if (p.nodeParams != nullptr) Kernel(*p.nodeParams, Address(p.nodeParams->func), call.kernel);
+}
+
+void AddKernelV2(const CallParams& params, Call& call) {
+  const auto& p = Node<cuGraphAddKernelNode_v2_params>(params, call);
+  if (p.nodeParams == nullptr) return;
+  bool by_kernel = p.nodeParams->func == nullptr;
+  Kernel(*p.nodeParams, by_kernel ? Address(p.nodeParams->kern) : Address(p.nodeParams->func),
+         call.kernel);
+}
+
+void AddCopy(const CallParams& params, Call& call) {
+  const auto& p = Node<cuGraphAddMemcpyNode_params>(params, call);
+  if (p.copyParams != nullptr) CopyEnds(*p.copyParams, call);
+}
+
+void AddSet(const CallParams& params, Call& call) {
+  const auto& p = Node<cuGraphAddMemsetNode_params>(params, call);
+  if (p.memsetParams != nullptr) Set(*p.memsetParams, call);
+}
+
+void AddChild(const CallParams& params, Call& call) {
+  call.original = Address(Node<cuGraphAddChildGraphNode_params>(params, call).childGraph);
+}
+
+void AddEvent(const CallParams& params, Call& call) {
+  call.event = Address(Node<cuGraphAddEventRecordNode_params>(params, call).event);
+}
+
+void AddAlloc(const CallParams& params, Call& call) {
+  const auto& p = Node<cuGraphAddMemAllocNode_params>(params, call);
+  if (p.nodeParams != nullptr) Alloc(params, *p.nodeParams, call);
+}
+
+void AddFree(const CallParams& params, Call& call) {
+  call.address = Node<cuGraphAddMemFreeNode_params>(params, call).dptr;
+}
+
+void AddPlain(const CallParams& params, Call& call) {
+  Node<cuGraphAddEmptyNode_params>(params, call);
+}
+
+void AddNode(const CallParams& params, Call& call) {
+  Any(params, Node<cuGraphAddNode_params>(params, call).nodeParams, call);
+}
+
+void AddNodeV2(const CallParams& params, Call& call) {
+  const auto& p = Node<cuGraphAddNode_v2_params>(params, call);
+  Any(params, p.nodeParams, call);
+  for (size_t i = 0; p.dependencyData != nullptr && i < p.numDependencies; ++i) {
+    const CUgraphEdgeData& data = p.dependencyData[i];
+    call.dependencies.push_back(
+        {Address(p.dependencies[i]), 0, data.from_port, data.to_port, data.type});
+  }
+}
+
+}  // namespace graphkit::decode

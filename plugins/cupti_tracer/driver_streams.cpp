@@ -1,0 +1,131 @@
+// Parameters of calls about streams, events and captures.
+#include <cuda.h>
+#include <cupti.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include "plugins/cupti_tracer/driver_decoders.h"
+
+namespace graphkit::decode {
+namespace {
+
+uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+template <typename Params>
+const Params& As(const CallParams& params) {
+  return *static_cast<const Params*>(params.raw);
+}
+
+uint64_t Stream(const CallParams& params, CUstream stream) {
+  return StreamHandle(stream, params.row->per_thread);
+}
+
+}  // namespace
+
+void OfStream(const CallParams& params, Call& call) {
+  call.stream = Stream(params, As<cuStreamSynchronize_params>(params).hStream);
+}
+void OfEvent(const CallParams& params, Call& call) {
+  call.event = Address(As<cuEventSynchronize_params>(params).hEvent);
+}
+
+void StreamCreate(const CallParams& params, Call& call) {
+  const auto& p = As<cuStreamCreate_params>(params);
+  call.flags = p.Flags;
+  if (params.done) call.stream = Address(*p.phStream);
+}
+void StreamCreateWithPriority(const CallParams& params, Call& call) {
+  const auto& p = As<cuStreamCreateWithPriority_params>(params);
+  call.flags = p.flags;
+  call.priority = p.priority;
+  if (params.done) call.stream = Address(*p.phStream);
+}
+struct GreenStreamParams {  // cuGreenCtxStreamCreate_params, CUDA 12.5
+  CUstream* phStream;
+  void* greenCtx;
+  unsigned int flags;
+  int priority;
+};
+void GreenStreamCreate(const CallParams& params, Call& call) {
+  const auto& p = As<GreenStreamParams>(params);
+  call.flags = p.flags;
+  call.priority = p.priority;
+  if (params.done) call.stream = Address(*p.phStream);
+}
+
+void BeginCaptureV1(const CallParams& params, Call& call) {
+  call.stream = Stream(params, As<cuStreamBeginCapture_params>(params).hStream);
+}
+void BeginCapture(const CallParams& params, Call& call) {
+  const auto& p = As<cuStreamBeginCapture_v2_params>(params);
+  call.stream = Stream(params, p.hStream);
+  call.mode = static_cast<uint8_t>(p.mode);
+}
+void Dependencies(const CUgraphNode* nodes, const CUgraphEdgeData* data, size_t count, Call& call) {
+  for (size_t i = 0; nodes != nullptr && i < count; ++i) {
+    CUgraphEdgeData of_edge = data != nullptr ? data[i] : CUgraphEdgeData{};
+    call.dependencies.push_back(
+        {Address(nodes[i]), 0, of_edge.from_port, of_edge.to_port, of_edge.type});
+  }
+}
+void BeginCaptureToGraph(const CallParams& params, Call& call) {
+  const auto& p = As<cuStreamBeginCaptureToGraph_params>(params);
+  call.stream = Stream(params, p.hStream);
+  call.graph = Address(p.hGraph);
+  call.mode = static_cast<uint8_t>(p.mode);
+  Dependencies(p.dependencies, p.dependencyData, p.numDependencies, call);
+}
+void EndCapture(const CallParams& params, Call& call) {
+  const auto& p = As<cuStreamEndCapture_params>(params);
+  call.stream = Stream(params, p.hStream);
+}
+void UpdateDependenciesV1(const CallParams& params, Call& call) {
+  const auto& p = As<cuStreamUpdateCaptureDependencies_params>(params);
+  call.stream = Stream(params, p.hStream);
+  call.flags = p.flags;
+  Dependencies(p.dependencies, nullptr, p.numDependencies, call);
+}
+void UpdateDependencies(const CallParams& params, Call& call) {
+  const auto& p = As<cuStreamUpdateCaptureDependencies_v2_params>(params);
+  call.stream = Stream(params, p.hStream);
+  call.flags = p.flags;
+  Dependencies(p.dependencies, p.dependencyData, p.numDependencies, call);
+}
+
+void EventRecord(const CallParams& params, Call& call) {
+  const auto& p = As<cuEventRecord_params>(params);
+  call.stream = Stream(params, p.hStream);
+  call.event = Address(p.hEvent);
+}
+void EventRecordWithFlags(const CallParams& params, Call& call) {
+  const auto& p = As<cuEventRecordWithFlags_params>(params);
+  call.stream = Stream(params, p.hStream);
+  call.event = Address(p.hEvent);
+  call.flags = p.flags;
+}
+void StreamWaitEvent(const CallParams& params, Call& call) {
+  const auto& p = As<cuStreamWaitEvent_params>(params);
+  call.stream = Stream(params, p.hStream);
+  call.event = Address(p.hEvent);
+  call.flags = p.Flags;
+}
+
+// Calls of which only the stream matters, by where it stands in the parameters.
+namespace {
+void StreamAt(const CallParams& params, size_t offset, Call& call) {
+  CUstream stream;
+  std::memcpy(&stream, static_cast<const char*>(params.raw) + offset, sizeof stream);
+  call.stream = Stream(params, stream);
+}
+}  // namespace
+void StreamAt24(const CallParams& params, Call& call) { StreamAt(params, 24, call); }
+void StreamAt32(const CallParams& params, Call& call) { StreamAt(params, 32, call); }
+void StreamAt56(const CallParams& params, Call& call) { StreamAt(params, 56, call); }
+void StreamAt64(const CallParams& params, Call& call) { StreamAt(params, 64, call); }
+static_assert(offsetof(cuSignalExternalSemaphoresAsync_params, stream) == 24);
+static_assert(offsetof(cuWaitExternalSemaphoresAsync_params, stream) == 24);
+static_assert(offsetof(cuMemcpyHtoAAsync_v2_params, hStream) == 32);
+static_assert(offsetof(cuMemcpyAtoHAsync_v2_params, hStream) == 32);
+
+}  // namespace graphkit::decode

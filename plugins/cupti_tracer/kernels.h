@@ -1,0 +1,60 @@
+// Kernels: their names, the layout of their argument buffers, and which arguments are addresses of
+// memory that is only read.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "libgraphkit/ids.h"
+#include "libgraphkit/model/process.h"
+#include "plugins/cupti_tracer/handle_map.h"
+
+namespace graphkit {
+
+// What the driver says about a function.
+struct KernelLayout {
+  std::string name;  // mangled
+  bool known = false;
+  std::vector<KernelParam> params;
+  bool operator==(const KernelLayout&) const = default;
+};
+
+// What a C++ signature says about one parameter.
+enum class ParamUse : uint8_t {
+  kUnknown,  // not known to be an address, or of what
+  kRead,     // const T*
+  kAny,      // T*
+  kIndirect  // an address of addresses: more may be touched than the arguments name
+};
+
+struct KernelInfo {
+  KernelId id;
+  std::string name;
+  bool has_layout = false;
+  bool indirect = false;  // takes an address of addresses
+  std::vector<KernelParam> params;
+  std::vector<ParamUse> uses;  // as long as params
+};
+
+// The parameters of a mangled C++ function; empty when the name is not one.
+std::vector<ParamUse> ParamUses(const std::string& mangled);
+
+class KernelTable {
+ public:
+  // The kernel of a function, if that function is known under this name (null: any).
+  KernelInfo* Find(uint64_t function, const char* name);
+
+  // Makes a function known. `is_new`: no function had this name and layout before.
+  KernelInfo& Add(uint64_t function, KernelLayout layout, bool& is_new);
+
+ private:
+  std::deque<KernelInfo> kernels_;
+  HandleMap<KernelInfo*> by_function_;
+  std::unordered_multimap<std::string, KernelInfo*> by_name_;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,272 @@
+#include "plugins/cupti_tracer/recorder.h"
+
+namespace graphkit {
+namespace {
+
+// Default streams are one per context or per thread: their keys are made of those. Handles are
+// addresses below 2^48, so these never meet one.
+uint64_t StreamKey(const ThreadState& thread, const Call& call) {
+  if (call.stream == kLegacyStream) return call.context * 4 + (uint64_t{1} << 62) + 1;
+  if (call.stream == kPerThreadStream) {
+    return static_cast<uint64_t>(thread.tid) * 4 + (uint64_t{1} << 63) + 2;
+  }
+  return call.stream;
+}
+
+}  // namespace
+
+std::string_view PlainCallName(std::string_view name) {
+  for (size_t at = name.find('_', 2); at != std::string_view::npos; at = name.find('_', at + 1)) {
+    std::string_view rest = name.substr(at);
+    bool version = rest.size() > 2 && rest[1] == 'v' && rest[2] >= '0' && rest[2] <= '9';
+    if (version || rest.starts_with("_ptsz") || rest.starts_with("_ptds")) {
+      return name.substr(0, at);
+    }
+  }
+  return name;
+}
+
+uint64_t Recorder::Write() { return sink_.Append(line_.Finish()); }
+
+void Recorder::WriteNote(std::string_view text) {
+  line_.Start("note");
+  line_.Text("text", text);
+  Write();
+}
+
+ThreadId Recorder::ThreadOf(ThreadState& thread) {
+  if (thread.id) return thread.id;
+  thread.id = ThreadId(next_thread_++);
+  line_.Start("thread");
+  line_.Number("id", thread.id.value);
+  line_.Number("tid", thread.tid);
+  if (!thread.name.empty()) line_.Text("name", thread.name);
+  Write();
+  return thread.id;
+}
+
+Recorder::StreamInfo* Recorder::AddStream(uint64_t key, const Call& call, bool announced) {
+  if (auto* old = streams_.Find(key)) {  // its destruction has not returned yet, or went unseen
+    LeaveCapture(**old);
+    line_.Start("stream_destroyed");
+    line_.Number("stream", (*old)->id.value);
+    line_.Name("src", "derived");
+    Write();
+  }
+  auto& stream = streams_.Insert(key, std::make_unique<StreamInfo>());
+  stream->id = StreamId(next_stream_++);
+  bool legacy = call.stream == kLegacyStream, per_thread = call.stream == kPerThreadStream;
+  line_.Start("stream");
+  line_.Number("id", stream->id.value);
+  line_.Hex("handle", legacy ? 0 : call.stream);
+  if (legacy) line_.Name("kind", "legacy");
+  if (per_thread) line_.Name("kind", "per_thread");
+  if (announced && (call.flags & 1) != 0) line_.True("non_blocking");
+  if (announced && call.priority != 0) line_.Number("priority", call.priority);
+  if (call.device != 0) line_.Number("device", call.device);
+  if (!announced && !legacy && !per_thread) line_.Name("src", "derived");
+  Write();
+  return stream.get();
+}
+
+Recorder::StreamInfo* Recorder::StreamOf(ThreadState& thread, const Call& call) {
+  uint64_t key = StreamKey(thread, call);
+  if (auto* known = streams_.Find(key)) return known->get();
+  return AddStream(key, call, false);
+}
+
+StreamId Recorder::StreamIdOf(ThreadState& thread, const Call& call) {
+  return call.stream == kNoStream ? StreamId() : StreamOf(thread, call)->id;
+}
+
+void Recorder::OnStreamDestroyed(ThreadState& thread, const Call& call) {
+  auto* known = streams_.Find(call.stream);
+  if (known == nullptr || (*known)->id != thread.stream_going) return;
+  LeaveCapture(**known);
+  line_.Start("stream_destroyed");
+  line_.Number("stream", (*known)->id.value);
+  Write();
+  streams_.Erase(call.stream);
+}
+
+Recorder::EventInfo* Recorder::EventOf(const Call& call, uint64_t handle) {
+  if (auto* known = events_.Find(handle)) return known->get();
+  (void)call;
+  auto& event = events_.Insert(handle, std::make_unique<EventInfo>());
+  event->id = EventId(next_event_++);
+  line_.Start("event");
+  line_.Number("id", event->id.value);
+  line_.Hex("handle", handle);
+  Write();
+  return event.get();
+}
+
+void Recorder::OnEventDestroyed(ThreadState& thread, const Call& call) {
+  auto* known = events_.Find(call.event);
+  if (known == nullptr || (*known)->id != thread.event_going) return;
+  line_.Start("event_destroyed");
+  line_.Number("event", (*known)->id.value);
+  Write();
+  events_.Erase(call.event);
+}
+
+void Recorder::WriteEntries(const Frontier& entries) {
+  line_.OpenArray("entries");
+  for (const FrontierEntry& entry : entries) {
+    line_.OpenInner();
+    line_.Item(entry.node.value);
+    line_.Item(entry.from_port);
+    line_.Item(entry.edge_type);
+    line_.CloseArray();
+  }
+  line_.CloseArray();
+}
+
+void Recorder::RecordEvent(const Call& call, StreamInfo& stream, uint64_t handle,
+                           const Frontier* entries) {
+  EventInfo* event = EventOf(call, handle);
+  event->capture = stream.capture ? stream.capture->id : CaptureId();
+  event->seen_done = false;
+  event->entries.clear();
+  if (stream.capture) event->entries = entries ? *entries : stream.frontier;
+  line_.Start("event_record");
+  line_.Number("stream", stream.id.value);
+  line_.Number("event", event->id.value);
+  if (stream.capture) line_.True("capturing");
+  if (entries) WriteEntries(*entries);
+  Time(call);
+  Write();
+}
+
+void Recorder::OnEventRecord(ThreadState& thread, const Call& call) {
+  StreamInfo* stream = StreamOf(thread, call);
+  if (thread.events.empty()) return RecordEvent(call, *stream, call.event, nullptr);
+  EventInfo* event = EventOf(call, call.event);
+  ApplyEvents(thread, call, true);  // an external record is a node
+  line_.Start("event_record");
+  line_.Number("stream", stream->id.value);
+  line_.Number("event", event->id.value);
+  line_.True("capturing");
+  line_.True("external");
+  Time(call);
+  Write();
+}
+
+void Recorder::OnEventWait(ThreadState& thread, const Call& call) {
+  StreamInfo* stream = StreamOf(thread, call);
+  EventInfo* event = EventOf(call, call.event);
+  bool external = !thread.events.empty();
+  if (external) ApplyEvents(thread, call, true);
+  CaptureInfo* capture = external ? stream->capture : CaptureById(event->capture);
+  if (!external && capture != nullptr) {
+    if (stream->capture != capture) JoinCapture(*stream, capture);
+    Join(stream->frontier, event->entries);
+  }
+  line_.Start("event_wait");
+  line_.Number("stream", stream->id.value);
+  line_.Number("event", event->id.value);
+  if (stream->capture) line_.True("capturing");
+  if (external) line_.True("external");
+  Time(call);
+  Write();
+}
+
+void Recorder::OnSync(ThreadState& thread, const Call& call) {
+  EventInfo* event = call.kind == CallKind::kEventSync ? EventOf(call, call.event) : nullptr;
+  StreamInfo* stream = call.kind == CallKind::kStreamSync ? StreamOf(thread, call) : nullptr;
+  if (event != nullptr && std::exchange(event->seen_done, true)) return;  // polled on
+  line_.Start("sync");
+  line_.Name("what", event ? "event" : stream ? "stream" : "device");
+  if (stream) line_.Number("stream", stream->id.value);
+  if (event) line_.Number("event", event->id.value);
+  Time(call);
+  Write();
+}
+
+void Recorder::Enter(ThreadState& thread, const Call& call) {
+  auto id_of = [](auto* info) { return info ? (*info)->id : decltype((*info)->id)(); };
+  switch (call.kind) {
+    case CallKind::kStreamDestroy:
+      thread.stream_going = id_of(streams_.Find(call.stream));
+      break;
+    case CallKind::kEventDestroy:
+      thread.event_going = id_of(events_.Find(call.event));
+      break;
+    case CallKind::kExecDestroy: {
+      ExecInfo* exec = execs_.Find(call.exec);
+      thread.exec_going = exec ? exec->id : ExecId();
+      break;
+    }
+    case CallKind::kPoolDestroy: {
+      PoolId* pool = pools_.Find(call.pool);
+      thread.pool_going = pool ? *pool : PoolId();
+      break;
+    }
+    case CallKind::kFree: {
+      auto entry = live_.At(LiveMemory::kDriver, call.address);
+      thread.freeing = entry ? entry->block : BlockId();
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void Recorder::Exit(ThreadState& thread, const Call& call, int32_t result) {
+  thread.context = call.context;
+  if (!waiting_.empty()) FlushPieces(thread);
+  if (call.kind == CallKind::kEndCapture) {
+    OnEndCapture(thread, call, result);
+  } else if (call.kind == CallKind::kExecUpdate) {
+    OnExecUpdate(call);
+    if (result != 0) Failed(thread, call, result);
+  } else if (result != 0) {
+    Failed(thread, call, result);
+  } else {
+    Succeeded(thread, call);
+  }
+  ApplyEvents(thread, call, result == 0);
+}
+
+void Recorder::Succeeded(ThreadState& thread, const Call& call) {
+  switch (call.kind) {
+    case CallKind::kStreamCreate:
+      AddStream(call.stream, call, true);
+      break;
+    case CallKind::kStreamDestroy:
+      return OnStreamDestroyed(thread, call);
+    case CallKind::kEventDestroy:
+      return OnEventDestroyed(thread, call);
+    case CallKind::kBeginCapture:
+      return OnBeginCapture(thread, call);
+    case CallKind::kUpdateDependencies:
+      return OnUpdateDependencies(thread, call);
+    case CallKind::kEventRecord:
+      return OnEventRecord(thread, call);
+    case CallKind::kEventWait:
+      return OnEventWait(thread, call);
+    case CallKind::kStreamSync:
+    case CallKind::kEventSync:
+    case CallKind::kDeviceSync:
+      return OnSync(thread, call);
+    case CallKind::kAlloc:
+      return OnAlloc(thread, call);
+    case CallKind::kFree:
+      return OnFree(thread, call);
+    case CallKind::kPoolCreate:
+      PoolOf(call, PoolKind::kStream, call.pool);
+      break;
+    case CallKind::kPoolDestroy:
+      return OnPoolDestroyed(thread, call);
+    case CallKind::kInstantiate:
+      return OnInstantiate(call);
+    case CallKind::kExecDestroy:
+      return OnExecDestroyed(thread, call);
+    case CallKind::kGraphLaunch:
+      return OnGraphLaunch(thread, call);
+    default:  // what the graph events tell is all there is
+      break;
+  }
+}
+
+}  // namespace graphkit

@@ -1,0 +1,295 @@
+// The tracer's logic: CUDA calls and graph events in, records out, in the order of the calls. Knows
+// nothing of CUPTI. One caller at a time: the glue holds a lock around every call of it.
+//
+// A driver call comes as Enter, the graph events that happened inside it (collected in the thread's
+// state), and Exit. What the call will take away is looked up at Enter: once the driver has let go
+// of a handle or an address, another thread may be given the same one before this call returns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "libgraphkit/ids.h"
+#include "libgraphkit/io/record_writer.h"
+#include "libgraphkit/model/stream.h"
+#include "plugins/cupti_tracer/calls.h"
+#include "plugins/cupti_tracer/frontier.h"
+#include "plugins/cupti_tracer/handle_map.h"
+#include "plugins/cupti_tracer/kernels.h"
+#include "plugins/cupti_tracer/live_memory.h"
+
+namespace graphkit {
+
+// Where records go.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  // Returns the place of the record, to be read again.
+  virtual uint64_t Append(std::string_view record) = 0;
+  virtual std::string_view Read(uint64_t place) const = 0;
+};
+
+class Recorder {
+ public:
+  explicit Recorder(RecordSink& sink) : sink_(sink) {}
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  void Enter(ThreadState& thread, const Call& call);
+  void Exit(ThreadState& thread, const Call& call, int32_t result);
+
+  // The runtime call that is in flight on the thread returned an error. `call` has name and time.
+  void RuntimeFailed(ThreadState& thread, const Call& call, int32_t error);
+
+  // Whether a launch of this function can be recorded with its arguments; if not, AddKernel first.
+  bool KnowsKernel(uint64_t function, const char* name) {
+    return kernels_.Find(function, name) != nullptr;
+  }
+  void AddKernel(uint64_t function, KernelLayout layout);
+
+  // An event that came outside of any call that the glue knows.
+  void LooseEvents(ThreadState& thread, uint64_t time);
+
+  void WriteNote(std::string_view text);
+
+  // What an allocator in the program says (docs/annotate.md): `call` has address, size, stream,
+  // time and context.
+  void OnHeapRegistered(ThreadState& thread, const Call& call, std::string_view name);
+  void OnHeapUnregistered(ThreadState& thread, const Call& call);
+  void OnHeapReset(ThreadState& thread, const Call& call);
+  void OnPoolNamed(ThreadState& thread, const Call& call, std::string_view name);
+  void OnRegion(ThreadState& thread, const Call& call);
+  void OnBlockStream(ThreadState& thread, const Call& call);
+  void OnRecordStream(ThreadState& thread, const Call& call);
+  void OnFreeRequested(ThreadState& thread, const Call& call);
+  void OnFreeCompleted(ThreadState& thread, const Call& call);
+
+  // NVTX ranges of a thread.
+  void OnRangePushed(ThreadState& thread, std::string_view domain, std::string_view name);
+  void OnRangePopped(ThreadState& thread, std::string_view domain);
+
+  // The thread says nothing more for now: what waits for its next call is recorded.
+  void Settle(ThreadState& thread) { FlushPieces(thread); }
+
+  const RecordCounts& counts() const { return counts_; }
+
+ private:
+  struct CaptureInfo;
+  struct StreamInfo {
+    StreamId id;
+    CaptureInfo* capture = nullptr;
+    Frontier frontier;
+  };
+  struct EdgeInfo {
+    NodeId from;
+    NodeId to;
+    EdgeId id;
+  };
+  struct GraphInfo {
+    GraphId id;
+    uint64_t handle = 0;
+    std::vector<EdgeInfo> edges;
+  };
+  struct CaptureInfo {
+    CaptureId id;
+    GraphId graph;
+    uint64_t graph_handle = 0;
+    StreamInfo* origin = nullptr;
+    ThreadId thread;
+    CaptureMode mode = CaptureMode::kGlobal;
+    uint32_t failure = kNoFailure;
+    std::vector<StreamInfo*> streams;
+  };
+  struct NodeInfo {
+    NodeId id;
+    NodeKind kind = NodeKind::kUnknown;
+    uint64_t place = 0;  // of its record
+  };
+  struct EventInfo {
+    EventId id;
+    CaptureId capture;  // that it was recorded in; none: outside of any
+    Frontier entries;
+    bool seen_done = false;  // since it was recorded
+  };
+  struct ExecInfo {
+    ExecId id;
+    GraphId graph;
+  };
+  struct EmbeddedGraph {  // made in the call at hand
+    uint64_t handle = 0;
+    uint64_t original = 0;
+    uint64_t tool_id = 0;
+    bool claimed = false;
+  };
+  struct SegmentInfo {
+    SegmentId id;
+    uint64_t size = 0;
+    PoolId pool;
+  };
+  struct PoolRange {
+    uint64_t size = 0;
+    PoolId pool;
+  };
+  struct WaitingPiece {  // a block whose stream may be told yet
+    int64_t tid = 0;
+    Call call;
+  };
+  struct FreshNode {  // a node whose record is not written yet
+    bool open = false;
+    uint64_t handle = 0;
+    uint64_t graph = 0;
+    uint64_t original = 0;
+    NodeKind kind = NodeKind::kUnknown;
+    std::vector<uint64_t> dependencies;
+  };
+  struct FoundAccess {
+    BlockId block;
+    char mode = '?';
+    uint64_t offset = 0;
+    int64_t length = -1;
+    bool operator==(const FoundAccess&) const = default;
+  };
+  static constexpr uint32_t kNoFailure = 0xffffffffu;
+
+  // recorder.cpp: the process, streams and events
+  void Succeeded(ThreadState& thread, const Call& call);
+  uint64_t Write();
+  void Time(const Call& call) { line_.Number("t", call.time); }
+  template <typename Tag>
+  void Ref(std::string_view key, Id<Tag> id) {
+    if (id) line_.Number(key, id.value);
+  }
+  ThreadId ThreadOf(ThreadState& thread);
+  StreamInfo* StreamOf(ThreadState& thread, const Call& call);
+  StreamInfo* AddStream(uint64_t key, const Call& call, bool announced);
+  StreamId StreamIdOf(ThreadState& thread, const Call& call);
+  EventInfo* EventOf(const Call& call, uint64_t handle);
+  void OnStreamDestroyed(ThreadState& thread, const Call& call);
+  void OnEventDestroyed(ThreadState& thread, const Call& call);
+  void OnEventRecord(ThreadState& thread, const Call& call);
+  void OnEventWait(ThreadState& thread, const Call& call);
+  void OnSync(ThreadState& thread, const Call& call);
+  void RecordEvent(const Call& call, StreamInfo& stream, uint64_t event, const Frontier* entries);
+  void WriteEntries(const Frontier& entries);
+
+  // recorder_captures.cpp
+  void OnBeginCapture(ThreadState& thread, const Call& call);
+  void OnEndCapture(ThreadState& thread, const Call& call, int32_t error);
+  void OnUpdateDependencies(ThreadState& thread, const Call& call);
+  Frontier EntriesOf(const Call& call);
+  void JoinCapture(StreamInfo& stream, CaptureInfo* capture);
+  void LeaveCapture(StreamInfo& stream);
+  CaptureInfo* CaptureById(CaptureId id);
+  CaptureInfo* CaptureOfThread(const ThreadState& thread);
+  CaptureInfo* CaptureOf(const ThreadState& thread, const Call& call);
+  CaptureInfo* CaptureHit(ThreadState& thread, uint64_t stream, int32_t error);
+  void Failed(ThreadState& thread, const Call& call, int32_t error);
+  void WriteFailure(ThreadState& thread, const Call& call, int32_t error, CaptureInfo* capture);
+
+  // recorder_graphs.cpp
+  GraphInfo* AddGraph(uint64_t handle, GraphOrigin origin, uint64_t tool_id, GraphId original,
+                      NodeId parent, uint32_t body);
+  GraphInfo* GraphOf(uint64_t handle);
+  GraphInfo* FindGraph(uint64_t handle);
+  void DropGraph(uint64_t handle);
+  void ApplyEvents(ThreadState& thread, const Call& call, bool succeeded);
+  void ApplyEvent(ThreadState& thread, const Call& call, const GraphEvent& event);
+  void OnGraphCreated(const Call& call, const GraphEvent& event);
+  void OnDependency(ThreadState& thread, const Call& call, const GraphEvent& event);
+  void WriteEdge(const Call& call, GraphInfo* graph, NodeId from, NodeId to,
+                 const FrontierEntry& data);
+  void RemoveEdge(const GraphEvent& event);
+  void OnInstantiate(const Call& call);
+  void OnExecDestroyed(ThreadState& thread, const Call& call);
+  void OnExecUpdate(const Call& call);
+  void OnGraphLaunch(ThreadState& thread, const Call& call);
+
+  // recorder_nodes.cpp
+  void Flush(ThreadState& thread, const Call& call);
+  bool IsTheCallsNode(const Call& call, const FreshNode& node) const;
+  void WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph, StreamInfo* stream);
+  std::string DescriptionOf(uint64_t handle);
+  void PrepareNode(ThreadState& thread, const Call& call, bool of_call);
+  void DescribeNode(const Call& call, bool of_call);
+  void DescribeKernel(const Call& call);
+  void WriteAccesses();
+  void AddAccess(uint64_t address, char mode, int64_t length);
+  void ScanArguments(const KernelWork& work, const KernelInfo& kernel);
+  void ScanParam(const char* bytes, const KernelParam& param, ParamUse use);
+  void WriteIncomingEdges(const Call& call, GraphInfo* graph, StreamInfo* stream, NodeId node);
+  FrontierEntry EdgeData(const Call& call, StreamInfo* stream, uint64_t from, uint64_t to,
+                         const NodeInfo& producer, NodeKind consumer) const;
+  void AdvanceFrontier(const Call& call, StreamInfo& stream, NodeId node);
+  StreamInfo* CapturingStream(ThreadState& thread, const Call& call, GraphInfo* graph);
+  void ClaimGraphs(const Call& call, bool of_call);
+  void WriteClaimedGraphs(const Call& call, NodeId parent, uint32_t from);
+
+  // recorder_memory.cpp
+  void OnAlloc(ThreadState& thread, const Call& call);
+  void OnFree(ThreadState& thread, const Call& call);
+  BlockId WriteAlloc(const Call& call, StreamId stream, PoolId pool, GraphId graph);
+  void WriteFree(std::string_view type, const Call& call, BlockId block, StreamId stream,
+                 bool derived);
+  void WriteFree(const Call& call, BlockId block, StreamId stream, bool derived) {
+    WriteFree("free", call, block, stream, derived);
+  }
+  void ForgetOverlaps(const Call& call, uint64_t address, uint64_t size);
+  PoolId PoolOf(const Call& call, PoolKind kind, uint64_t handle);
+  void OnPoolDestroyed(ThreadState& thread, const Call& call);
+
+  // recorder_heaps.cpp
+  PoolId NamedPool(ThreadState& thread, const Call& call, std::string_view name);
+  PoolId PoolAt(uint64_t address) const;
+  SegmentInfo* SegmentAt(uint64_t address);
+  SegmentInfo& AddSegment(const Call& call, PoolId pool);
+  void DropSegment(const Call& call, uint64_t address);
+  void DropPieces(const Call& call, uint64_t address, uint64_t size);
+  void FlushPieces(ThreadState& thread);
+  void WritePiece(ThreadState& thread, const Call& call);
+
+  // recorder_ranges.cpp
+  void WriteRanges(ThreadState& thread);
+
+  RecordSink& sink_;
+  RecordLine line_;
+  RecordCounts counts_;
+
+  uint32_t next_thread_ = 0, next_stream_ = 0, next_event_ = 0, next_capture_ = 0, next_graph_ = 0,
+           next_exec_ = 0, next_block_ = 0, next_pool_ = 0, next_failure_ = 0, next_segment_ = 0;
+  uint32_t next_node_ = 0, next_edge_ = 0;
+
+  HandleMap<std::unique_ptr<StreamInfo>> streams_;
+  HandleMap<std::unique_ptr<EventInfo>> events_;
+  HandleMap<std::unique_ptr<GraphInfo>> graphs_;
+  HandleMap<NodeInfo> nodes_;
+  HandleMap<ExecInfo> execs_;
+  HandleMap<PoolId> pools_;
+  std::vector<std::unique_ptr<CaptureInfo>> captures_;  // open ones
+  KernelTable kernels_;
+  LiveMemory live_;
+  std::map<uint64_t, SegmentInfo> segments_;   // by address
+  std::map<uint64_t, PoolRange> pool_ranges_;  // by address
+  std::vector<std::pair<std::string, PoolId>> named_pools_;
+  std::vector<WaitingPiece> waiting_;
+
+  // The node at hand.
+  FreshNode fresh_;
+  std::vector<FoundAccess> found_;
+  BlockId node_block_;
+  EventId node_event_;
+  KernelInfo* node_kernel_ = nullptr;
+  uint32_t claims_ = 0;                  // graphs that it embeds
+  uint32_t first_claim_ = 0;             // the id of the first of them
+  std::vector<EmbeddedGraph> embedded_;  // made in the call at hand
+  std::vector<EmbeddedGraph> claimed_;   // of these, the ones whose node is written
+};
+
+// "cudaMalloc_v3020" and "cuStreamBeginCapture_v2_ptsz" without version and stream suffixes.
+std::string_view PlainCallName(std::string_view name);
+
+}  // namespace graphkit

@@ -1,0 +1,214 @@
+// Captures: what begins and ends them, who joins them, and what breaks them.
+#include <algorithm>
+
+#include "plugins/cupti_tracer/recorder.h"
+
+namespace graphkit {
+namespace {
+
+constexpr int32_t kNotReady = 600;            // cudaErrorNotReady
+constexpr int32_t kFirstCaptureError = 900;   // cudaErrorStreamCaptureUnsupported
+constexpr int32_t kLastCaptureError = 907;    // cudaErrorCapturedEvent
+constexpr int32_t kCaptureWrongThread = 908;  // cudaErrorStreamCaptureWrongThread
+constexpr const char* kModeNames[] = {"global", "thread_local", "relaxed"};
+
+bool IsCaptureError(int32_t error) {
+  return error >= kFirstCaptureError && error <= kLastCaptureError;
+}
+
+bool IsGraphCall(CallKind kind) {
+  return kind == CallKind::kInstantiate || kind == CallKind::kGraphLaunch ||
+         kind == CallKind::kExecUpdate || kind == CallKind::kAddNode;
+}
+
+}  // namespace
+
+void Recorder::JoinCapture(StreamInfo& stream, CaptureInfo* capture) {
+  LeaveCapture(stream);
+  stream.capture = capture;
+  capture->streams.push_back(&stream);
+}
+
+void Recorder::LeaveCapture(StreamInfo& stream) {
+  if (stream.capture == nullptr) return;
+  std::erase(stream.capture->streams, &stream);
+  if (stream.capture->origin == &stream) stream.capture->origin = nullptr;
+  stream.capture = nullptr;
+  stream.frontier.clear();
+}
+
+Recorder::CaptureInfo* Recorder::CaptureById(CaptureId id) {
+  if (!id) return nullptr;
+  for (auto& capture : captures_) {
+    if (capture->id == id) return capture.get();
+  }
+  return nullptr;
+}
+
+// The capture that the thread has begun and not ended, if any.
+Recorder::CaptureInfo* Recorder::CaptureOfThread(const ThreadState& thread) {
+  for (auto& capture : captures_) {
+    if (thread.id && capture->thread == thread.id) return capture.get();
+  }
+  return nullptr;
+}
+
+// The capture that a call is made for: its stream's, or else its thread's.
+Recorder::CaptureInfo* Recorder::CaptureOf(const ThreadState& thread, const Call& call) {
+  if (captures_.empty()) return nullptr;
+  if (auto* known = streams_.Find(call.stream); known != nullptr && (*known)->capture != nullptr) {
+    return (*known)->capture;
+  }
+  return CaptureOfThread(thread);
+}
+
+Frontier Recorder::EntriesOf(const Call& call) {
+  Frontier entries;
+  for (const Dependency& dependency : call.dependencies) {
+    NodeInfo* node = nodes_.Find(dependency.from);
+    if (node != nullptr) entries.push_back({node->id, dependency.from_port, dependency.type});
+  }
+  return entries;
+}
+
+void Recorder::OnBeginCapture(ThreadState& thread, const Call& call) {
+  StreamInfo* stream = StreamOf(thread, call);
+  ThreadId thread_id = ThreadOf(thread);
+  GraphInfo* graph = call.graph != 0 ? GraphOf(call.graph) : nullptr;
+  for (const GraphEvent& event : thread.events) {
+    if (graph == nullptr && event.kind == GraphEventKind::kGraphCreated) {
+      graph = AddGraph(event.graph, GraphOrigin::kCapture, event.tool_id, {}, {}, 0);
+    }
+  }
+  thread.events.clear();
+  // A graph that nobody announced gets its handle from its first node.
+  if (graph == nullptr) {
+    graph = AddGraph(~uint64_t{next_capture_}, GraphOrigin::kCapture, 0, {}, {}, 0);
+  }
+
+  captures_.push_back(std::make_unique<CaptureInfo>());
+  CaptureInfo* capture = captures_.back().get();
+  capture->id = CaptureId(next_capture_++);
+  capture->graph = graph->id;
+  capture->graph_handle = graph->handle;
+  capture->origin = stream;
+  capture->thread = thread_id;
+  capture->mode = static_cast<CaptureMode>(call.mode % 3);
+  JoinCapture(*stream, capture);
+  line_.Start("capture_begin");
+  line_.Number("id", capture->id.value);
+  line_.Number("graph", graph->id.value);
+  line_.Number("stream", stream->id.value);
+  line_.Number("thread", thread_id.value);
+  line_.Name("mode", kModeNames[call.mode % 3]);
+  Time(call);
+  Write();
+  if (call.dependencies.empty()) return;
+  stream->frontier = EntriesOf(call);
+  line_.Start("frontier");
+  line_.Number("stream", stream->id.value);
+  line_.Name("mode", "set");
+  WriteEntries(stream->frontier);
+  Write();
+}
+
+void Recorder::OnUpdateDependencies(ThreadState& thread, const Call& call) {
+  StreamInfo* stream = StreamOf(thread, call);
+  Frontier entries = EntriesOf(call);
+  bool set = (call.flags & 1) != 0;
+  line_.Start("frontier");
+  line_.Number("stream", stream->id.value);
+  line_.Name("mode", set ? "set" : "add");
+  WriteEntries(entries);
+  Write();
+  if (set) stream->frontier.clear();
+  Join(stream->frontier, entries);
+}
+
+void Recorder::OnEndCapture(ThreadState& thread, const Call& call, int32_t error) {
+  StreamInfo* stream = StreamOf(thread, call);
+  CaptureInfo* capture = stream->capture;
+  bool ends = capture != nullptr && capture->origin == stream && error != kCaptureWrongThread;
+  if (!ends) {
+    if (error != 0) Failed(thread, call, error);
+    return;
+  }
+  if (error != 0 && capture->failure == kNoFailure) WriteFailure(thread, call, error, capture);
+  if (error != 0) thread.failed = 0;  // told
+  line_.Start("capture_end");
+  line_.Number("capture", capture->id.value);
+  if (error != 0) line_.Number("error", error);
+  if (error != 0 && capture->failure != kNoFailure) line_.Number("failure", capture->failure);
+  Time(call);
+  Write();
+  for (StreamInfo* joined : capture->streams) {
+    joined->capture = nullptr;
+    joined->frontier.clear();
+  }
+  if (error != 0) DropGraph(capture->graph_handle);
+  std::erase_if(captures_, [capture](auto& open) { return open.get() == capture; });
+}
+
+Recorder::CaptureInfo* Recorder::CaptureHit(ThreadState& thread, uint64_t stream, int32_t error) {
+  if (captures_.empty()) return nullptr;
+  Call on_stream;
+  on_stream.stream = stream;
+  if (CaptureInfo* own = CaptureOf(thread, on_stream)) return own;
+  if (!IsCaptureError(error)) return nullptr;
+  for (auto& capture : captures_) {
+    if (capture->mode == CaptureMode::kGlobal) return capture.get();
+  }
+  return captures_.back().get();
+}
+
+void Recorder::Failed(ThreadState& thread, const Call& call, int32_t error) {
+  if (error == kNotReady) return;
+  // The runtime may go another way when the driver refuses: it has the last word, unless a capture
+  // was broken.
+  if (thread.runtime_call != nullptr && !IsCaptureError(error)) {
+    thread.failed = error;
+    thread.failed_stream = call.stream;
+    thread.failed_matters = call.is_allocation || IsGraphCall(call.kind);
+    return;
+  }
+  CaptureInfo* capture = CaptureHit(thread, call.stream, error);
+  if (capture != nullptr || call.is_allocation || IsGraphCall(call.kind)) {
+    WriteFailure(thread, call, error, capture);
+  }
+}
+
+void Recorder::RuntimeFailed(ThreadState& thread, const Call& call, int32_t error) {
+  bool told = thread.failure_told;
+  bool matters = thread.failed != 0 && thread.failed_matters;
+  uint64_t stream = thread.failed_stream;
+  thread.failure_told = thread.failed_matters = false;
+  thread.failed = 0;
+  thread.failed_stream = kNoStream;
+  if (told || error == kNotReady) return;
+  Call failed = call;
+  failed.stream = stream;
+  CaptureInfo* capture = CaptureHit(thread, stream, error);
+  if (capture != nullptr || matters) WriteFailure(thread, failed, error, capture);
+}
+
+void Recorder::WriteFailure(ThreadState& thread, const Call& call, int32_t error,
+                            CaptureInfo* capture) {
+  ThreadId thread_id = ThreadOf(thread);
+  StreamId stream = StreamIdOf(thread, call);
+  const char* name = thread.runtime_call != nullptr ? thread.runtime_call : call.name;
+  thread.failure_told = thread.runtime_call != nullptr;
+  if (capture != nullptr && IsCaptureError(error) && capture->failure == kNoFailure) {
+    capture->failure = next_failure_;
+  }
+  ++next_failure_;
+  line_.Start("failure");
+  line_.Text("call", PlainCallName(name));
+  line_.Number("error", error);
+  line_.Number("thread", thread_id.value);
+  Ref("stream", stream);
+  if (capture != nullptr) line_.Number("graph", capture->graph.value);
+  Time(call);
+  Write();
+}
+
+}  // namespace graphkit

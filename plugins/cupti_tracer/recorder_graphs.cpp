@@ -1,0 +1,266 @@
+// Graphs, their edges, and what is made from them.
+#include <algorithm>
+
+#include "plugins/cupti_tracer/recorder.h"
+
+namespace graphkit {
+namespace {
+
+constexpr const char* kOriginNames[] = {"capture", "explicit", "clone",
+                                        "child",   "body",     "imported"};
+
+GraphOrigin OriginOf(CallKind kind) {
+  if (kind == CallKind::kBeginCapture) return GraphOrigin::kCapture;
+  if (kind == CallKind::kGraphClone) return GraphOrigin::kClone;
+  return GraphOrigin::kExplicit;
+}
+
+}  // namespace
+
+Recorder::GraphInfo* Recorder::AddGraph(uint64_t handle, GraphOrigin origin, uint64_t tool_id,
+                                        GraphId original, NodeId parent, uint32_t body) {
+  DropGraph(handle);
+  auto& graph = graphs_.Insert(handle, std::make_unique<GraphInfo>());
+  graph->id = GraphId(next_graph_++);
+  graph->handle = handle;
+  line_.Start("graph");
+  line_.Number("id", graph->id.value);
+  line_.Name("origin", kOriginNames[static_cast<int>(origin)]);
+  Ref("original", original);
+  Ref("parent", parent);
+  if (body != 0) line_.Number("body", body);
+  line_.Hex("handle", handle);
+  if (tool_id != 0) line_.Number("tool_id", tool_id);
+  Write();
+  ++counts_.graphs;
+  return graph.get();
+}
+
+Recorder::GraphInfo* Recorder::FindGraph(uint64_t handle) {
+  auto* known = graphs_.Find(handle);
+  return known ? known->get() : nullptr;
+}
+
+// A graph that was made before the tracer looked is taken as it comes.
+Recorder::GraphInfo* Recorder::GraphOf(uint64_t handle) {
+  GraphInfo* known = FindGraph(handle);
+  return known ? known : AddGraph(handle, GraphOrigin::kExplicit, 0, {}, {}, 0);
+}
+
+void Recorder::DropGraph(uint64_t handle) {
+  GraphInfo* graph = FindGraph(handle);
+  if (graph == nullptr) return;
+  line_.Start("graph_destroyed");
+  line_.Number("graph", graph->id.value);
+  Write();
+  graphs_.Erase(handle);
+}
+
+void Recorder::AddKernel(uint64_t function, KernelLayout layout) {
+  bool is_new = false;
+  KernelInfo& kernel = kernels_.Add(function, std::move(layout), is_new);
+  if (!is_new) return;
+  line_.Start("kernel");
+  line_.Number("id", kernel.id.value);
+  line_.Text("name", kernel.name);
+  if (kernel.has_layout) {
+    line_.OpenArray("params");
+    for (const KernelParam& param : kernel.params) {
+      line_.OpenInner();
+      line_.Item(param.offset);
+      line_.Item(param.size);
+      line_.CloseArray();
+    }
+    line_.CloseArray();
+  }
+  Write();
+}
+
+// The events of one call. Those of the graph that the call works on come first, so that a node is
+// recorded before the graphs that it embeds, and these before their own nodes.
+void Recorder::ApplyEvents(ThreadState& thread, const Call& call, bool succeeded) {
+  if (thread.events.empty()) return;
+  bool makes = succeeded && call.kind != CallKind::kInternal &&
+               call.kind != CallKind::kInstantiate && call.kind != CallKind::kExecUpdate;
+  bool embeds = false;
+  embedded_.clear();
+  for (const GraphEvent& event : thread.events) {
+    if (!makes || event.kind != GraphEventKind::kGraphCreated) continue;
+    embeds = true;
+    embedded_.push_back({event.graph, event.original_graph, event.tool_id, false});
+  }
+  uint64_t target = call.graph;
+  if (embeds && target == 0) {
+    for (const GraphEvent& event : thread.events) {
+      if (event.kind == GraphEventKind::kNodeStarting && FindGraph(event.graph))
+        target = event.graph;
+    }
+  }
+  for (int pass = 0; pass < (embeds && target != 0 ? 2 : 1); ++pass) {
+    for (const GraphEvent& event : thread.events) {
+      bool first = !embeds || target == 0 || event.graph == target;
+      if (first != (pass == 0)) continue;
+      bool removes = event.kind == GraphEventKind::kGraphDestroyed ||
+                     event.kind == GraphEventKind::kNodeDestroyed ||
+                     event.kind == GraphEventKind::kDependencyDestroyed;
+      if (makes || removes) ApplyEvent(thread, call, event);
+    }
+    Flush(thread, call);
+  }
+  thread.events.clear();
+}
+
+void Recorder::LooseEvents(ThreadState& thread, uint64_t time) {
+  Call call;
+  call.time = time;
+  ApplyEvents(thread, call, true);
+}
+
+void Recorder::ApplyEvent(ThreadState& thread, const Call& call, const GraphEvent& event) {
+  switch (event.kind) {
+    case GraphEventKind::kGraphCreated:
+      Flush(thread, call);
+      return OnGraphCreated(call, event);
+    case GraphEventKind::kGraphDestroyed:
+      Flush(thread, call);
+      return DropGraph(event.graph);
+    case GraphEventKind::kNodeStarting:
+      Flush(thread, call);
+      fresh_.open = true;
+      fresh_.handle = event.node;
+      fresh_.graph = event.graph;
+      fresh_.original = 0;
+      fresh_.kind = static_cast<NodeKind>(event.node_type);
+      fresh_.dependencies.clear();
+      return;
+    case GraphEventKind::kNodeCloned:
+      if (fresh_.open && fresh_.handle == event.node) fresh_.original = event.original_node;
+      return;
+    case GraphEventKind::kNodeDestroyed: {
+      Flush(thread, call);
+      NodeInfo* node = nodes_.Find(event.node);
+      if (node == nullptr) return;
+      if (call.kind == CallKind::kDestroyNode) {
+        line_.Start("node_destroyed");
+        line_.Number("node", node->id.value);
+        Write();
+      }
+      nodes_.Erase(event.node);
+      return;
+    }
+    case GraphEventKind::kDependencyCreated:
+      return OnDependency(thread, call, event);
+    case GraphEventKind::kDependencyDestroyed:
+      return RemoveEdge(event);
+    case GraphEventKind::kGraphCloned:
+    case GraphEventKind::kNodeCreated:
+      return;
+  }
+}
+
+void Recorder::OnGraphCreated(const Call& call, const GraphEvent& event) {
+  for (const EmbeddedGraph& embedded : embedded_) {
+    if (embedded.handle == event.graph && embedded.claimed) return;  // recorded with its node
+  }
+  GraphInfo* original = FindGraph(call.kind == CallKind::kGraphClone ? call.original : 0);
+  AddGraph(event.graph, OriginOf(call.kind), event.tool_id, original ? original->id : GraphId(), {},
+           0);
+}
+
+void Recorder::OnDependency(ThreadState& thread, const Call& call, const GraphEvent& event) {
+  if (fresh_.open && event.node == fresh_.handle) {
+    fresh_.dependencies.push_back(event.dependency);
+    return;
+  }
+  Flush(thread, call);
+  NodeInfo* from = nodes_.Find(event.dependency);
+  NodeInfo* to = nodes_.Find(event.node);
+  if (from == nullptr || to == nullptr) return;
+  WriteEdge(call, FindGraph(event.graph), from->id, to->id,
+            EdgeData(call, nullptr, event.dependency, event.node, *from, to->kind));
+}
+
+void Recorder::WriteEdge(const Call&, GraphInfo* graph, NodeId from, NodeId to,
+                         const FrontierEntry& data) {
+  EdgeId id(next_edge_++);
+  line_.Start("edge");
+  line_.Number("id", id.value);
+  line_.Number("from", from.value);
+  line_.Number("to", to.value);
+  if (data.from_port != 0) line_.Number("from_port", data.from_port);
+  if (data.edge_type != 0) line_.Number("edge_type", data.edge_type);
+  Write();
+  ++counts_.edges;
+  if (graph != nullptr) graph->edges.push_back({from, to, id});
+}
+
+void Recorder::RemoveEdge(const GraphEvent& event) {
+  NodeInfo* from = nodes_.Find(event.dependency);
+  NodeInfo* to = nodes_.Find(event.node);
+  GraphInfo* graph = FindGraph(event.graph);
+  if (from == nullptr || to == nullptr || graph == nullptr) return;
+  auto last = std::find_if(graph->edges.rbegin(), graph->edges.rend(), [&](const EdgeInfo& edge) {
+    return edge.from == from->id && edge.to == to->id;
+  });
+  if (last == graph->edges.rend()) return;
+  line_.Start("edge_removed");
+  line_.Number("edge", last->id.value);
+  Write();
+  graph->edges.erase(std::next(last).base());
+}
+
+void Recorder::OnInstantiate(const Call& call) {
+  GraphInfo* graph = GraphOf(call.graph);
+  ExecInfo& exec = execs_.Insert(call.exec, {ExecId(next_exec_++), graph->id});
+  line_.Start("exec");
+  line_.Number("id", exec.id.value);
+  line_.Number("graph", exec.graph.value);
+  line_.Hex("handle", call.exec);
+  if (call.flags != 0) line_.Number("flags", call.flags);
+  if (call.tool_id != 0) line_.Number("tool_id", call.tool_id);
+  Time(call);
+  Write();
+}
+
+void Recorder::OnExecDestroyed(ThreadState& thread, const Call& call) {
+  ExecInfo* exec = execs_.Find(call.exec);
+  if (exec == nullptr || exec->id != thread.exec_going) return;
+  line_.Start("exec_destroyed");
+  line_.Number("exec", exec->id.value);
+  Time(call);
+  Write();
+  execs_.Erase(call.exec);
+}
+
+void Recorder::OnExecUpdate(const Call& call) {
+  ExecInfo* exec = execs_.Find(call.exec);
+  if (exec == nullptr) return;
+  ExecId id = exec->id;
+  GraphInfo* graph = GraphOf(call.graph);
+  line_.Start("exec_updated");
+  line_.Number("exec", id.value);
+  line_.Number("graph", graph->id.value);
+  if (call.flags != 0) line_.Number("result", call.flags);
+  Time(call);
+  Write();
+}
+
+void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
+  bool captured = std::any_of(thread.events.begin(), thread.events.end(), [](const GraphEvent& e) {
+    return e.kind == GraphEventKind::kNodeStarting;
+  });
+  if (captured) return;  // a child graph node
+  thread.events.clear();
+  StreamInfo* stream = StreamOf(thread, call);
+  ExecInfo* exec = execs_.Find(call.exec);
+  if (exec == nullptr) return;
+  if (thread.silent_ranges != 0) WriteRanges(thread);
+  line_.Start("launch");
+  line_.Number("exec", exec->id.value);
+  line_.Number("stream", stream->id.value);
+  Time(call);
+  Write();
+  ++counts_.launches;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,94 @@
+// Memory: what the driver gives out and takes back.
+#include "plugins/cupti_tracer/recorder.h"
+
+namespace graphkit {
+namespace {
+
+constexpr const char* kPoolNames[] = {"device",  "stream", "graph",  "allocator",
+                                      "private", "host",   "managed"};
+
+// Pools without a handle are one per kind and device.
+uint64_t PoolKey(PoolKind kind, uint64_t handle, int32_t device) {
+  if (handle != 0) return handle;
+  return (uint64_t{1} << 62) + static_cast<uint64_t>(kind) * 65536 + static_cast<uint32_t>(device);
+}
+
+}  // namespace
+
+PoolId Recorder::PoolOf(const Call& call, PoolKind kind, uint64_t handle) {
+  bool everywhere = kind == PoolKind::kHost || kind == PoolKind::kManaged;
+  uint64_t key = PoolKey(kind, handle, everywhere ? 0 : call.device);
+  if (PoolId* known = pools_.Find(key)) return *known;
+  PoolId id = pools_.Insert(key, PoolId(next_pool_++));
+  line_.Start("pool");
+  line_.Number("id", id.value);
+  line_.Name("kind", kPoolNames[static_cast<int>(kind)]);
+  if (handle != 0) line_.Hex("handle", handle);
+  Write();
+  return id;
+}
+
+void Recorder::OnPoolDestroyed(ThreadState& thread, const Call& call) {
+  PoolId* pool = pools_.Find(call.pool);
+  if (pool == nullptr || *pool != thread.pool_going) return;
+  line_.Start("pool_destroyed");
+  line_.Number("pool", pool->value);
+  Write();
+  pools_.Erase(call.pool);
+}
+
+// Whatever was live where memory is given out again has been freed: its free has not returned yet
+// on another thread, or went unseen.
+void Recorder::ForgetOverlaps(const Call& call, uint64_t address, uint64_t size) {
+  while (auto old = live_.Overlapping(LiveMemory::kDriver, address, size)) {
+    live_.Erase(LiveMemory::kDriver, old->first);
+    WriteFree(call, old->second.block, {}, true);
+  }
+}
+
+BlockId Recorder::WriteAlloc(const Call& call, StreamId stream, PoolId pool, GraphId graph) {
+  ForgetOverlaps(call, call.address, call.size);
+  BlockId id(next_block_++);
+  live_.Insert(LiveMemory::kDriver, call.address, call.size, id);
+  line_.Start("alloc");
+  line_.Number("id", id.value);
+  line_.Hex("address", call.address);
+  line_.Number("size", call.size);
+  line_.Number("pool", pool.value);
+  Ref("stream", stream);
+  Ref("graph", graph);
+  Time(call);
+  Write();
+  ++counts_.blocks;
+  return id;
+}
+
+void Recorder::OnAlloc(ThreadState& thread, const Call& call) {
+  if (!thread.events.empty()) return;  // a memory-alloc node
+  if (call.address == 0 || call.size == 0) return;
+  StreamId stream = StreamIdOf(thread, call);
+  PoolId pool = PoolOf(call, call.pool_kind, call.pool);
+  CaptureInfo* capture = CaptureOf(thread, call);
+  WriteAlloc(call, stream, pool, capture ? capture->graph : GraphId());
+}
+
+void Recorder::WriteFree(std::string_view type, const Call& call, BlockId block, StreamId stream,
+                         bool derived) {
+  line_.Start(type);
+  line_.Number("memory", block.value);
+  Ref("stream", stream);
+  if (derived) line_.Name("src", "derived");
+  Time(call);
+  Write();
+}
+
+void Recorder::OnFree(ThreadState& thread, const Call& call) {
+  if (!thread.events.empty()) return;  // a memory-free node
+  auto entry = live_.At(LiveMemory::kDriver, call.address);
+  if (!entry || entry->block != thread.freeing) return;  // freed already, or none of ours
+  live_.Erase(LiveMemory::kDriver, call.address);
+  if (!segments_.empty()) DropSegment(call, call.address);
+  WriteFree(call, entry->block, StreamIdOf(thread, call), false);
+}
+
+}  // namespace graphkit

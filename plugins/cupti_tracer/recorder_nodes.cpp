@@ -1,0 +1,327 @@
+// Nodes: what they do, what they touch, and the edges that they come with.
+#include <algorithm>
+#include <cstring>
+
+#include "plugins/cupti_tracer/recorder.h"
+
+namespace graphkit {
+namespace {
+
+// As in docs/format.md, by CUgraphNodeType.
+constexpr std::string_view kKindNames[] = {
+    "kernel",       "memcpy",       "memset",           "host",           "graph",     "empty",
+    "event_wait",   "event_record", "semaphore_signal", "semaphore_wait", "mem_alloc", "mem_free",
+    "batch_mem_op", "conditional"};
+constexpr const char* kConditionalNames[] = {"if", "while", "switch"};
+constexpr size_t kWord = 8;  // bytes of a device address
+
+std::string_view KindName(NodeKind kind) {
+  auto at = static_cast<size_t>(kind);
+  return at < std::size(kKindNames) ? kKindNames[at] : "unknown";
+}
+
+}  // namespace
+
+bool Recorder::IsTheCallsNode(const Call& call, const FreshNode& node) const {
+  if (call.kind == CallKind::kAddNode) return node.graph == call.graph;
+  bool captured = call.kind == CallKind::kWork || call.kind == CallKind::kAlloc ||
+                  call.kind == CallKind::kFree || call.kind == CallKind::kEventRecord ||
+                  call.kind == CallKind::kEventWait || call.kind == CallKind::kGraphLaunch;
+  if (!captured) return false;
+  return std::none_of(embedded_.begin(), embedded_.end(),
+                      [&](const EmbeddedGraph& embedded) { return embedded.handle == node.graph; });
+}
+
+Recorder::StreamInfo* Recorder::CapturingStream(ThreadState& thread, const Call& call,
+                                                GraphInfo* graph) {
+  if (call.stream == kNoStream || call.kind == CallKind::kAddNode) return nullptr;
+  StreamInfo* stream = StreamOf(thread, call);
+  if (stream->capture == nullptr) {  // joined in a way that went unseen
+    for (auto& capture : captures_) {
+      if (capture->graph == graph->id) JoinCapture(*stream, capture.get());
+    }
+  }
+  return stream;
+}
+
+// What the record of a node says of its work, to be said of its clone too.
+std::string Recorder::DescriptionOf(uint64_t handle) {
+  NodeInfo* node = nodes_.Find(handle);
+  if (node == nullptr) return {};
+  std::string_view record = sink_.Read(node->place);
+  size_t at = record.find(",\"kind\":");
+  if (at == std::string_view::npos) return {};
+  return std::string(record.substr(at, record.size() - at - 1));
+}
+
+// Writes the record of the node at hand, and of the edges that lead into it.
+void Recorder::Flush(ThreadState& thread, const Call& call) {
+  if (!fresh_.open) return;
+  fresh_.open = false;
+  bool of_call = IsTheCallsNode(call, fresh_);
+  GraphInfo* graph = FindGraph(fresh_.graph);
+  if (graph == nullptr && of_call && call.stream != kNoStream) {
+    StreamInfo* stream = StreamOf(thread, call);
+    CaptureInfo* capture = stream->capture;
+    auto* waiting = capture ? graphs_.Find(capture->graph_handle) : nullptr;
+    if (waiting != nullptr && (*waiting)->handle == ~uint64_t{capture->id.value}) {
+      auto owned = std::move(*waiting);  // the capture's graph had no handle so far
+      graphs_.Erase(capture->graph_handle);
+      owned->handle = capture->graph_handle = fresh_.graph;
+      graph = graphs_.Insert(fresh_.graph, std::move(owned)).get();
+    }
+  }
+  if (graph == nullptr) graph = GraphOf(fresh_.graph);
+  WriteNode(thread, call, graph, of_call ? CapturingStream(thread, call, graph) : nullptr);
+}
+
+void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph,
+                         StreamInfo* stream) {
+  if (thread.silent_ranges != 0) WriteRanges(thread);
+  bool of_call = IsTheCallsNode(call, fresh_);
+  bool embeds = fresh_.kind == NodeKind::kChildGraph || fresh_.kind == NodeKind::kConditional;
+  std::string copied = of_call || embeds ? std::string() : DescriptionOf(fresh_.original);
+  if (copied.empty()) PrepareNode(thread, call, of_call);
+  ThreadId thread_id = ThreadOf(thread);
+  auto claimed_before = static_cast<uint32_t>(claimed_.size());
+  if (embeds) ClaimGraphs(call, of_call);
+
+  NodeId id(next_node_++);
+  line_.Start("node");
+  line_.Number("id", id.value);
+  line_.Number("graph", graph->id.value);
+  if (stream != nullptr) line_.Number("stream", stream->id.value);
+  line_.Number("thread", thread_id.value);
+  Time(call);
+  if (copied.empty()) {
+    DescribeNode(call, of_call);
+  } else {
+    line_.Raw(copied);
+  }
+  uint64_t place = Write();
+  ++counts_.nodes;
+  NodeKind kind = fresh_.kind;
+  nodes_.Insert(fresh_.handle, {id, kind, place});
+  WriteIncomingEdges(call, graph, stream, id);
+  if (stream != nullptr) AdvanceFrontier(call, *stream, id);
+  WriteClaimedGraphs(call, id, claimed_before);
+}
+
+// Writes the records that the node's refers to, and finds what the node touches.
+void Recorder::PrepareNode(ThreadState& thread, const Call& call, bool of_call) {
+  found_.clear();
+  node_block_ = {};
+  node_event_ = {};
+  node_kernel_ = nullptr;
+  if (!of_call) return;
+  switch (fresh_.kind) {
+    case NodeKind::kKernel:
+      node_kernel_ = kernels_.Find(call.kernel.function, nullptr);
+      if (node_kernel_ != nullptr) ScanArguments(call.kernel, *node_kernel_);
+      break;
+    case NodeKind::kMemcpy:
+    case NodeKind::kMemset:
+      for (uint32_t i = 0; i < call.touch_count; ++i) {
+        const Touch& touch = call.touches[i];
+        AddAccess(touch.address, touch.write ? 'w' : 'r', touch.length);
+      }
+      break;
+    case NodeKind::kEventWait:
+    case NodeKind::kEventRecord:
+      node_event_ = EventOf(call, call.event)->id;
+      break;
+    case NodeKind::kMemAlloc: {
+      GraphInfo* graph = FindGraph(fresh_.graph);
+      node_block_ = WriteAlloc(call, StreamIdOf(thread, call), PoolOf(call, PoolKind::kGraph, 0),
+                               graph ? graph->id : GraphId());
+      break;
+    }
+    case NodeKind::kMemFree:
+      if (auto entry = live_.At(LiveMemory::kDriver, call.address)) node_block_ = entry->block;
+      live_.Erase(LiveMemory::kDriver, call.address);
+      break;
+    default:
+      break;
+  }
+}
+
+void Recorder::DescribeNode(const Call& call, bool of_call) {
+  line_.Name("kind", KindName(fresh_.kind));
+  if (fresh_.kind == NodeKind::kChildGraph && claims_ != 0) line_.Number("child", first_claim_);
+  if (!of_call) return;
+  Ref("event", node_event_);
+  Ref("memory", node_block_);
+  switch (fresh_.kind) {
+    case NodeKind::kKernel:
+      return DescribeKernel(call);
+    case NodeKind::kMemcpy:
+    case NodeKind::kMemset:
+      WriteAccesses();
+      if (call.touch_count != 0) line_.True("complete");
+      return;
+    case NodeKind::kConditional:
+      line_.Name("conditional", kConditionalNames[static_cast<int>(call.conditional) % 3]);
+      line_.OpenArray("bodies");
+      for (uint32_t i = 0; i < claims_; ++i) line_.Item(first_claim_ + i);
+      line_.CloseArray();
+      return;
+    default:
+      return;
+  }
+}
+
+void Recorder::DescribeKernel(const Call& call) {
+  auto shape = [this](std::string_view key, const uint32_t(&size)[3]) {
+    if (size[0] == 1 && size[1] == 1 && size[2] == 1) return;
+    line_.OpenArray(key);
+    for (uint32_t extent : size) line_.Item(extent);
+    line_.CloseArray();
+  };
+  if (node_kernel_ != nullptr) line_.Number("kernel", node_kernel_->id.value);
+  shape("grid", call.kernel.grid);
+  shape("block", call.kernel.block);
+  if (call.kernel.shared_bytes != 0) line_.Number("shared", call.kernel.shared_bytes);
+  WriteAccesses();
+  bool read = call.kernel.arguments != nullptr || call.kernel.packed != nullptr ||
+              (node_kernel_ != nullptr && node_kernel_->params.empty());
+  bool complete = node_kernel_ != nullptr && node_kernel_->has_layout && read;
+  if (complete && !node_kernel_->indirect) line_.True("complete");
+}
+
+void Recorder::WriteAccesses() {
+  if (found_.empty()) return;
+  line_.OpenArray("access");
+  for (const FoundAccess& access : found_) {
+    line_.OpenInner();
+    line_.Item(access.block.value);
+    line_.NameItem({&access.mode, 1});
+    line_.Item(access.offset);
+    line_.Item(access.length);
+    line_.CloseArray();
+  }
+  line_.CloseArray();
+}
+
+void Recorder::AddAccess(uint64_t address, char mode, int64_t length) {
+  auto place = live_.Find(address);
+  if (!place) return;
+  FoundAccess access{place->block, mode, place->offset, length};
+  for (FoundAccess& known : found_) {
+    if (known.block != access.block || known.offset != access.offset) continue;
+    if (known.length == length && known.mode != mode && mode != 'r') known.mode = mode;
+    if (known.length == length) return;
+  }
+  found_.push_back(access);
+}
+
+void Recorder::ScanArguments(const KernelWork& work, const KernelInfo& kernel) {
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    const KernelParam& param = kernel.params[i];
+    const char* bytes = nullptr;
+    if (work.arguments != nullptr) {
+      bytes = static_cast<const char*>(work.arguments[i]);
+    } else if (work.packed != nullptr && param.offset + param.size <= work.packed_bytes) {
+      bytes = work.packed + param.offset;
+    }
+    if (bytes != nullptr) ScanParam(bytes, param, kernel.uses[i]);
+  }
+}
+
+// Every aligned 8-byte word of the parameter may be an address: also inside structs.
+void Recorder::ScanParam(const char* bytes, const KernelParam& param, ParamUse use) {
+  size_t first = (kWord - param.offset % kWord) % kWord;
+  bool pointer = param.size == kWord && use == ParamUse::kRead;
+  for (size_t at = first; at + kWord <= param.size; at += kWord) {
+    uint64_t word;
+    std::memcpy(&word, bytes + at, kWord);
+    AddAccess(word, pointer ? 'r' : '?', -1);
+  }
+}
+
+FrontierEntry Recorder::EdgeData(const Call& call, StreamInfo* stream, uint64_t from, uint64_t to,
+                                 const NodeInfo& producer, NodeKind consumer) const {
+  for (const Dependency& given : call.dependencies) {
+    if (given.from == from && (given.to == to || given.to == 0)) {
+      return {producer.id, given.from_port, given.type};
+    }
+  }
+  if (stream == nullptr) return {producer.id, kPortDefault, 0};
+  bool kernel = consumer == NodeKind::kKernel;
+  bool programmatic =
+      kernel && call.kernel.programmatic_serialization && producer.kind == NodeKind::kKernel;
+  FrontierEntry data = EdgeDataFrom(stream->frontier, producer.id, programmatic);
+  // Programmatic edges lead from kernel to kernel only: whatever else follows waits for the end.
+  if (!kernel && data.edge_type != 0) return {producer.id, kPortDefault, 0};
+  return data;
+}
+
+void Recorder::WriteIncomingEdges(const Call& call, GraphInfo* graph, StreamInfo* stream,
+                                  NodeId node) {
+  for (uint64_t dependency : fresh_.dependencies) {
+    NodeInfo* from = nodes_.Find(dependency);
+    if (from == nullptr) continue;
+    WriteEdge(call, graph, from->id, node,
+              EdgeData(call, stream, dependency, fresh_.handle, *from, fresh_.kind));
+  }
+}
+
+// The node takes the place of its stream's frontier; a launch may record events besides.
+void Recorder::AdvanceFrontier(const Call& call, StreamInfo& stream, NodeId node) {
+  stream.frontier.assign(1, {node, kPortDefault, 0});
+  const KernelWork& work = call.kernel;
+  if (work.programmatic_event != 0) {
+    uint8_t port = work.at_block_start ? kPortLaunchCompletion : kPortProgrammatic;
+    Frontier entries{{node, port, static_cast<uint8_t>(EdgeType::kProgrammatic)}};
+    RecordEvent(call, stream, work.programmatic_event, &entries);
+  }
+  if (work.completion_event != 0) {
+    Frontier entries{{node, kPortLaunchCompletion, 0}};
+    RecordEvent(call, stream, work.completion_event, &entries);
+  }
+}
+
+// Chooses, among the graphs that were made in this call, those that the node at hand embeds. Their
+// records follow the node's, in this order, so their ids are known before.
+void Recorder::ClaimGraphs(const Call& call, bool of_call) {
+  claims_ = 0;
+  first_claim_ = next_graph_ + static_cast<uint32_t>(claimed_.size());
+  auto claim = [this](EmbeddedGraph& graph) {
+    graph.claimed = true;
+    claimed_.push_back(graph);
+    ++claims_;
+  };
+  bool conditional = fresh_.kind == NodeKind::kConditional;
+  for (uint32_t i = 0; conditional && of_call && i < call.body_count; ++i) {
+    auto made = std::find_if(embedded_.begin(), embedded_.end(), [&](const EmbeddedGraph& graph) {
+      return graph.handle == call.bodies[i];
+    });
+    if (made != embedded_.end()) {
+      claim(*made);
+    } else {
+      EmbeddedGraph unseen{call.bodies[i], 0, 0, true};
+      claim(unseen);
+    }
+  }
+  if (conditional) return;
+  uint64_t original = of_call ? call.original : 0;
+  auto free = [](const EmbeddedGraph& graph) { return !graph.claimed; };
+  auto best = std::find_if(embedded_.begin(), embedded_.end(), [&](const EmbeddedGraph& graph) {
+    return free(graph) && original != 0 && graph.original == original;
+  });
+  if (best == embedded_.end()) best = std::find_if(embedded_.begin(), embedded_.end(), free);
+  if (best != embedded_.end()) claim(*best);
+}
+
+void Recorder::WriteClaimedGraphs(const Call& call, NodeId parent, uint32_t from) {
+  bool conditional = fresh_.kind == NodeKind::kConditional;
+  for (uint32_t i = from; i < claimed_.size(); ++i) {
+    GraphInfo* original = conditional ? nullptr : FindGraph(claimed_[i].original);
+    if (original == nullptr && !conditional) original = FindGraph(call.original);
+    AddGraph(claimed_[i].handle, conditional ? GraphOrigin::kBody : GraphOrigin::kChild,
+             claimed_[i].tool_id, original ? original->id : GraphId(), parent,
+             conditional ? i - from : 0);
+  }
+  claimed_.resize(from);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,162 @@
+#include "plugins/cupti_tracer/trace_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <vector>
+
+namespace graphkit {
+namespace {
+
+uint64_t NumberOf(const char* text) {
+  return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+}
+
+std::string Absolute(const std::string& path) {
+  if (!path.empty() && path[0] == '/') return path;
+  char folder[PATH_MAX];
+  if (getcwd(folder, sizeof folder) == nullptr) return path;
+  return std::string(folder) + "/" + path;
+}
+
+// The program and its arguments, as it was started.
+std::vector<std::string> CommandLine() {
+  std::vector<std::string> words;
+  std::string word;
+  if (FILE* file = std::fopen("/proc/self/cmdline", "re")) {
+    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) {
+      if (c != 0) {
+        word += static_cast<char>(c);
+      } else {
+        words.push_back(std::move(word));
+        word.clear();
+      }
+    }
+    std::fclose(file);
+  }
+  return words;
+}
+
+uint64_t ReadClock(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+TraceTarget TargetFromEnvironment() {
+  TraceTarget target;
+  const char* out = std::getenv("GRAPHKIT_TRACE_OUT");
+  target.path = Absolute(out != nullptr && *out != '\0' ? out : "trace.json");
+  target.max_bytes = NumberOf(std::getenv("GRAPHKIT_TRACE_LIMIT"));
+  if (const char* old = std::getenv("GRAPHKIT_TRACE_OLD")) {
+    target.old_inode = NumberOf(old);
+    return target;
+  }
+  struct stat status {};
+  if (stat(target.path.c_str(), &status) == 0) target.old_inode = status.st_ino;
+  setenv("GRAPHKIT_TRACE_OUT", target.path.c_str(), 1);
+  setenv("GRAPHKIT_TRACE_OLD", std::to_string(target.old_inode).c_str(), 1);
+  return target;
+}
+
+std::string PathForProcess(const std::string& path, int64_t pid, int again) {
+  std::string middle = "." + std::to_string(pid);
+  if (again > 1) middle += "." + std::to_string(again);
+  constexpr std::string_view kEnding = ".json";
+  if (!path.ends_with(kEnding)) return path + middle;
+  return path.substr(0, path.size() - kEnding.size()) + middle + std::string(kEnding);
+}
+
+uint64_t TraceFile::Append(std::string_view record) {
+  if (!file_.is_open() && (failed_ || !Open())) return RecordFile::kDropped;
+  uint64_t place = file_.Append(record);
+  if (place == RecordFile::kDropped && error_.empty()) {
+    error_ = file_.error() + "; the trace ends here, and says so";
+  }
+  return place;
+}
+
+bool TraceFile::Open() {
+  std::string temporary = target_.path + "." + std::to_string(getpid()) + ".tmp";
+  if (file_.Open(temporary, target_.device, target_.max_bytes)) {
+    WriteProcess();
+    WriteClock();
+    if (Claim(temporary)) return true;
+    file_.Abandon();
+    unlink(temporary.c_str());
+  } else {
+    error_ = file_.error() + "; nothing is recorded: choose another place with -o";
+  }
+  failed_ = true;
+  return false;
+}
+
+// Gives the new file its name. Processes of one run take turns, by a lock on the folder.
+bool TraceFile::Claim(const std::string& temporary) {
+  std::string folder = target_.path.substr(0, target_.path.rfind('/') + 1);
+  int lock = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock >= 0) flock(lock, LOCK_EX);
+  std::string path = target_.path;
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) {
+      error_ = path + " is not a file; nothing is recorded";
+    } else if (status.st_ino != target_.old_inode) {
+      path = PathForProcess(target_.path, getpid(), 1);
+      for (int again = 2; stat(path.c_str(), &status) == 0 && again < 100; ++again) {
+        path = PathForProcess(target_.path, getpid(), again);
+      }
+    }
+  }
+  if (error_.empty() && rename(temporary.c_str(), path.c_str()) != 0) {
+    error_ = "cannot create " + path + ": " + std::strerror(errno) + "; nothing is recorded";
+  }
+  if (lock >= 0) close(lock);
+  return error_.empty();
+}
+
+void TraceFile::WriteProcess() {
+  std::vector<std::string> words = CommandLine();
+  RecordLine line;
+  line.Start("process");
+  line.Number("pid", static_cast<int64_t>(getpid()));
+  line.Text("program", words.empty() ? std::string() : words[0]);
+  line.OpenArray("args");
+  for (size_t i = 1; i < words.size(); ++i) line.TextItem(words[i]);
+  line.CloseArray();
+  if (!facts_.device_name.empty()) line.Text("device_name", facts_.device_name);
+  if (facts_.driver != 0) line.Number("driver", facts_.driver);
+  if (facts_.cupti != 0) line.Number("cupti", facts_.cupti);
+  if (!facts_.cupti_path.empty()) line.Text("cupti_path", facts_.cupti_path);
+  line.Text("tracer", GRAPHKIT_VERSION);
+  file_.Append(line.Finish());
+}
+
+void TraceFile::WriteClock() {
+  uint64_t before = ReadClock(CLOCK_MONOTONIC);
+  uint64_t wall = ReadClock(CLOCK_REALTIME);
+  uint64_t after = ReadClock(CLOCK_MONOTONIC);
+  RecordLine line;
+  line.Start("clock");
+  line.Number("mono", (before + after) / 2 - epoch_);
+  line.Number("wall", wall);
+  file_.Append(line.Finish());
+}
+
+bool TraceFile::Finish(const RecordCounts& counts) {
+  if (!file_.is_open()) return true;
+  WriteClock();
+  return file_.Finish(counts);
+}
+
+}  // namespace graphkit

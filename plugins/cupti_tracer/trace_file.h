@@ -1,0 +1,73 @@
+// The tracer's file: made when there is something to record, under the name that the user asked
+// for.
+//
+// Several processes may record at once, and an older trace may be in the way. The first process of
+// a run to record something takes the name; it replaces the older file in one step, once the new
+// one has a record. Every further process takes `trace.<pid>.json`. Which file is the older one is
+// told by its inode, which the run was started with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "libgraphkit/io/record_writer.h"
+#include "plugins/cupti_tracer/recorder.h"
+
+namespace graphkit {
+
+// Where a run records, as its environment says.
+struct TraceTarget {
+  std::string path;        // absolute
+  uint64_t old_inode = 0;  // of the file that may be replaced; 0: none
+  uint64_t max_bytes = 0;  // 0: no bound
+  std::string device;      // "cuda" or "soft"
+};
+
+// Reads GRAPHKIT_TRACE_OUT, GRAPHKIT_TRACE_OLD and GRAPHKIT_TRACE_LIMIT; what is missing of the
+// first two is completed and set, so that children of this process know it.
+TraceTarget TargetFromEnvironment();
+
+// "/a/trace.json" for process 7: "/a/trace.7.json"; with `again` above 1: "/a/trace.7.2.json".
+std::string PathForProcess(const std::string& path, int64_t pid, int again);
+
+// What the first records of a trace say about the process.
+struct ProcessFacts {
+  std::string device_name;
+  int driver = 0;
+  uint32_t cupti = 0;
+  std::string cupti_path;
+};
+
+class TraceFile : public RecordSink {
+ public:
+  explicit TraceFile(TraceTarget target, uint64_t epoch)
+      : target_(std::move(target)), epoch_(epoch) {}
+
+  uint64_t Append(std::string_view record) override;
+  std::string_view Read(uint64_t place) const override { return file_.Read(place); }
+
+  void SetFacts(ProcessFacts facts) { facts_ = std::move(facts); }
+  bool Finish(const RecordCounts& counts);
+  bool is_open() const { return file_.is_open(); }
+
+  // In a forked child: lets go of the parent's file. What comes next goes to a file of its own.
+  void Forked() { file_.Abandon(); }
+
+  // What went wrong, for one line; empty while all is well. Told once.
+  const std::string& error() const { return error_; }
+
+ private:
+  bool Open();
+  bool Claim(const std::string& temporary);
+  void WriteProcess();
+  void WriteClock();
+
+  TraceTarget target_;
+  uint64_t epoch_;  // CLOCK_MONOTONIC, ns, when the trace began
+  ProcessFacts facts_;
+  RecordFile file_;
+  bool failed_ = false;
+  std::string error_;
+};
+
+}  // namespace graphkit

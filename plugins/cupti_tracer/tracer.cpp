@@ -1,0 +1,294 @@
+#include "plugins/cupti_tracer/tracer.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <new>
+#include <string>
+
+namespace graphkit {
+namespace {
+
+thread_local ThreadState* this_thread = nullptr;
+
+void EndThread(void* state) {
+  this_thread = nullptr;
+  delete static_cast<ThreadState*>(state);
+}
+
+pthread_key_t ThreadKey() {
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    pthread_key_create(&made, EndThread);
+    return made;
+  }();
+  return key;
+}
+
+uint64_t MonotonicNow() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+void Say(std::string_view text) {
+  std::string line = "graphkit: " + std::string(text) + "\n";
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+}
+
+uint64_t Handle(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+// Whether something must be looked up before the call takes it away.
+bool TakesAway(CallKind kind) {
+  return kind == CallKind::kStreamDestroy || kind == CallKind::kEventDestroy ||
+         kind == CallKind::kExecDestroy || kind == CallKind::kPoolDestroy ||
+         kind == CallKind::kFree;
+}
+
+// Whether a successful call without graph events leaves nothing to record.
+bool IsSilent(CallKind kind) {
+  switch (kind) {
+    case CallKind::kOther:
+    case CallKind::kWork:
+    case CallKind::kInternal:
+    case CallKind::kGraphCreate:
+    case CallKind::kGraphClone:
+    case CallKind::kGraphDestroy:
+    case CallKind::kAddNode:
+    case CallKind::kAddDependencies:
+    case CallKind::kRemoveDependencies:
+    case CallKind::kDestroyNode:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Subscribed(void*, uint32_t domain, uint32_t id, const void* data) {
+  Tracer::Get().OnCallback(domain, id, data);
+}
+
+}  // namespace
+
+ThreadState* CurrentThread() {
+  if (this_thread != nullptr) return this_thread;
+  auto* state = new (std::nothrow) ThreadState;
+  if (state == nullptr) return nullptr;
+  state->tid = syscall(SYS_gettid);
+  char name[32] = "";
+  if (pthread_getname_np(pthread_self(), name, sizeof name) == 0) state->name = name;
+  pthread_setspecific(ThreadKey(), state);
+  return this_thread = state;
+}
+
+Tracer& Tracer::Get() {
+  static Tracer* const tracer = new Tracer;  // callbacks may come after static destructors
+  return *tracer;
+}
+
+Tracer::Tracer() : epoch_(MonotonicNow()) {}
+
+uint64_t Tracer::Now() const { return MonotonicNow() - epoch_; }
+
+bool Tracer::Start() {
+  cupti_ = OpenCupti();
+  if (!cupti_.found()) {
+    Say("no libcupti found: nothing is recorded; install CUPTI (part of the CUDA toolkit), or put "
+        "its "
+        "folder on LD_LIBRARY_PATH");
+    return false;
+  }
+  int result = cupti_.subscribe(&subscriber_, Subscribed, nullptr);
+  if (result == cupti::kMultipleSubscribers) {
+    Say("another tool holds CUPTI (torch.profiler, Nsight, …): nothing is recorded; run without "
+        "it");
+    return false;
+  }
+  if (result != cupti::kSuccess) {
+    Say("CUPTI (" + cupti_.path + ") refuses with error " + std::to_string(result) +
+        ": nothing is recorded");
+    return false;
+  }
+  driver_.Bind();
+  TraceTarget target = TargetFromEnvironment();
+  target.device = IsSoftwareDevice() ? "soft" : "cuda";
+  file_ = std::make_unique<TraceFile>(std::move(target), epoch_);
+  recorder_ = std::make_unique<Recorder>(*file_);
+  on_ = true;
+  EnableCallbacks();
+  return true;
+}
+
+void Tracer::EnableCallbacks() {
+  auto enable = [this](uint32_t domain, uint32_t id) {
+    cupti_.enable_callback(1, subscriber_, domain, id);  // refused where this CUPTI lacks it
+  };
+  for (const DriverCall& call : DriverCalls()) enable(cupti::kDriverDomain, call.id);
+  for (uint32_t id = 1; id < kRuntimeCallLimit; ++id) {
+    if (!IsRuntimeNoise(id)) enable(cupti::kRuntimeDomain, id);
+  }
+  for (uint32_t id = cupti::kGraphCreated; id <= cupti::kDependencyDestroyStarting; ++id) {
+    enable(cupti::kResourceDomain, id);
+  }
+  enable(cupti::kResourceDomain, cupti::kNodeCloned);
+}
+
+void Tracer::SwitchOff(std::string_view why) {
+  if (on_.exchange(false)) Say(std::string(why) + ": nothing more is recorded");
+}
+
+void Tracer::SayErrors() {
+  if (said_ || file_ == nullptr || file_->error().empty()) return;
+  said_ = true;
+  Say(file_->error());
+  if (!file_->is_open()) on_ = false;
+}
+
+void Tracer::Finish() {
+  if (file_ == nullptr) return;
+  std::lock_guard lock(mutex_);
+  on_ = false;
+  if (ThreadState* thread = CurrentThread()) recorder_->Settle(*thread);
+  file_->Finish(recorder_->counts());
+}
+
+void Tracer::AfterForkInChild() {
+  if (file_ != nullptr) {
+    file_->Forked();
+    recorder_ = std::make_unique<Recorder>(*file_);
+    process_known_ = false;
+  }
+  if (ThreadState* thread = this_thread) {
+    *thread = ThreadState();
+    thread->tid = syscall(SYS_gettid);
+  }
+  mutex_.unlock();
+}
+
+void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept {
+  if (!on_.load(std::memory_order_relaxed) || data == nullptr) return;
+  ThreadState* thread = CurrentThread();
+  if (thread == nullptr || thread->inside) return;
+  thread->inside = true;
+  try {
+    if (domain == cupti::kDriverDomain) {
+      const DriverCall* row = FindDriverCall(id);
+      if (row != nullptr) OnDriver(*thread, *row, *static_cast<const cupti::CallbackData*>(data));
+    } else if (domain == cupti::kRuntimeDomain) {
+      OnRuntime(*thread, *static_cast<const cupti::CallbackData*>(data));
+    } else if (domain == cupti::kResourceDomain) {
+      OnResource(*thread, id, *static_cast<const cupti::ResourceData*>(data));
+    }
+  } catch (...) {
+    SwitchOff("out of memory");
+  }
+  thread->inside = false;
+}
+
+void Tracer::OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data) {
+  if (data.descriptor == nullptr) return;
+  const auto& graph = *static_cast<const cupti::GraphData*>(data.descriptor);
+  GraphEvent& event = thread.events.emplace_back();
+  event.kind = static_cast<GraphEventKind>(id);
+  event.graph = Handle(graph.graph);
+  event.node = Handle(graph.node);
+  event.dependency = Handle(graph.dependency);
+  event.node_type = static_cast<uint8_t>(graph.node_type);
+  if (id == cupti::kGraphCreated || id == cupti::kGraphCloned || id == cupti::kNodeCloned) {
+    event.original_graph = Handle(graph.original_graph);
+    event.original_node = Handle(graph.original_node);
+  }
+  uint32_t tool_id = 0;
+  if (id == cupti::kGraphCreated && cupti_.graph_id != nullptr &&
+      cupti_.graph_id(graph.graph, &tool_id) == cupti::kSuccess) {
+    event.tool_id = tool_id;
+  }
+}
+
+void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
+  if (data.site == cupti::kApiEnter) {
+    if (thread.runtime_depth++ == 0) thread.runtime_call = data.function_name;
+    return;
+  }
+  if (thread.runtime_depth > 0 && --thread.runtime_depth > 0) return;
+  int32_t error = data.return_value ? *static_cast<const int32_t*>(data.return_value) : 0;
+  if (error != 0 && thread.runtime_call != nullptr) {
+    Call call;
+    call.name = data.function_name;
+    call.time = Now();
+    call.context = Handle(data.context);
+    std::lock_guard lock(mutex_);
+    recorder_->RuntimeFailed(thread, call, error);
+  }
+  thread.runtime_call = nullptr;
+  thread.failed = 0;
+  thread.failure_told = thread.failed_matters = false;
+}
+
+void Tracer::OnDriver(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data) {
+  if (data.site == cupti::kApiExit) return OnDriverExit(thread, row, data);
+  if (thread.driver_depth++ == 0) thread.events.clear();
+  if (!TakesAway(row.kind)) return;
+  Call call;
+  call.kind = row.kind;
+  row.decode({data.params, &row, false}, call);
+  std::lock_guard lock(mutex_);
+  recorder_->Enter(thread, call);
+}
+
+void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
+                          const cupti::CallbackData& data) {
+  if (thread.driver_depth > 0) --thread.driver_depth;
+  int32_t result = data.return_value ? *static_cast<const int32_t*>(data.return_value) : 0;
+  if (result == 0 && thread.events.empty() && IsSilent(row.kind)) return;
+  Call call;
+  call.kind = row.kind;
+  call.name = data.function_name;
+  call.time = Now();
+  call.context = Handle(data.context);
+  call.kernel.name = data.symbol_name;
+  if (row.decode != nullptr) row.decode({data.params, &row, result == 0}, call);
+  if (result == 0 && call.kind == CallKind::kInstantiate && cupti_.exec_id != nullptr) {
+    uint32_t id = 0;
+    if (cupti_.exec_id(reinterpret_cast<void*>(call.exec), &id) == cupti::kSuccess)
+      call.tool_id = id;
+  }
+  std::lock_guard lock(mutex_);
+  if (!on_.load(std::memory_order_relaxed)) return;
+  if (!process_known_) LearnProcess();
+  call.device = DeviceOf(call.context);
+  if (call.kernel.function != 0) LearnKernel(thread, call);
+  recorder_->Exit(thread, call, result);
+  thread.events.clear();
+  SayErrors();
+}
+
+void Tracer::LearnKernel(ThreadState& thread, const Call& call) {
+  bool captured = std::any_of(thread.events.begin(), thread.events.end(), [](const GraphEvent& e) {
+    return e.kind == GraphEventKind::kNodeStarting;
+  });
+  if (!captured || recorder_->KnowsKernel(call.kernel.function, call.kernel.name)) return;
+  recorder_->AddKernel(call.kernel.function,
+                       driver_.Layout(call.kernel.function, call.kernel.name));
+}
+
+int32_t Tracer::DeviceOf(uint64_t context) {
+  if (context == 0 || cupti_.device_id == nullptr) return 0;
+  for (const auto& [known, device] : devices_) {
+    if (known == context) return device;
+  }
+  uint32_t device = 0;
+  if (cupti_.device_id(reinterpret_cast<void*>(context), &device) != cupti::kSuccess) device = 0;
+  devices_.emplace_back(context, static_cast<int32_t>(device));
+  return static_cast<int32_t>(device);
+}
+
+void Tracer::LearnProcess() {
+  process_known_ = true;
+  file_->SetFacts({driver_.DeviceName(), driver_.Version(), cupti_.version, cupti_.path});
+}
+
+}  // namespace graphkit

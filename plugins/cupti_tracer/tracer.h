@@ -1,0 +1,90 @@
+// The glue between CUPTI and the recorder: one object in the process, never destroyed, because
+// callbacks may come until the very end.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plugins/cupti_tracer/calls.h"
+#include "plugins/cupti_tracer/cupti_library.h"
+#include "plugins/cupti_tracer/driver_calls.h"
+#include "plugins/cupti_tracer/driver_library.h"
+#include "plugins/cupti_tracer/recorder.h"
+#include "plugins/cupti_tracer/trace_file.h"
+
+namespace graphkit {
+
+// The calling thread's state; null when there is no memory for one.
+ThreadState* CurrentThread();
+
+class Tracer {
+ public:
+  static Tracer& Get();
+
+  // Subscribes to CUPTI. Says on stderr, in one line, why it can't.
+  bool Start();
+
+  // Ends the trace. Whatever comes later is not recorded.
+  void Finish();
+
+  void OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept;
+
+  // Runs `function(recorder, thread, time)` under the lock, unless the tracer is off or at work on
+  // this thread already. For what comes from elsewhere than CUPTI.
+  template <typename Function>
+  void With(Function function) noexcept;
+
+  void BeforeFork() { mutex_.lock(); }
+  void AfterForkInParent() { mutex_.unlock(); }
+  void AfterForkInChild();
+
+ private:
+  Tracer();
+
+  void OnDriver(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
+  void OnDriverExit(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
+  void OnRuntime(ThreadState& thread, const cupti::CallbackData& data);
+  void OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data);
+  void LearnKernel(ThreadState& thread, const Call& call);
+  int32_t DeviceOf(uint64_t context);
+  void LearnProcess();
+  void EnableCallbacks();
+  uint64_t Now() const;
+  void SwitchOff(std::string_view why);
+  void SayErrors();
+
+  std::atomic<bool> on_{false};
+  std::mutex mutex_;
+  uint64_t epoch_;
+  CuptiLibrary cupti_;
+  DriverLibrary driver_;
+  void* subscriber_ = nullptr;
+  std::unique_ptr<TraceFile> file_;
+  std::unique_ptr<Recorder> recorder_;
+  std::vector<std::pair<uint64_t, int32_t>> devices_;  // by context
+  bool process_known_ = false;
+  bool said_ = false;
+};
+
+template <typename Function>
+void Tracer::With(Function function) noexcept {
+  ThreadState* thread = on_.load(std::memory_order_relaxed) ? CurrentThread() : nullptr;
+  if (thread == nullptr || thread->inside) return;
+  thread->inside = true;
+  try {
+    uint64_t now = Now();
+    std::lock_guard lock(mutex_);
+    if (on_.load(std::memory_order_relaxed)) function(*recorder_, *thread, now);
+    SayErrors();
+  } catch (...) {
+    SwitchOff("out of memory");
+  }
+  thread->inside = false;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,24 @@
+// Small random traces with everything that bears on order: several captures at once, joins,
+// programmatic and launch-completion edges, frontier rewinds, child graphs, conditional bodies,
+// explicit graphs whose edges come late, edges and nodes that are taken away. Optionally with
+// blocks that are allocated, touched, recorded on other streams and freed on the way.
+#pragma once
+
+#include <cstdint>
+
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+struct RandomTraceOptions {
+  int max_streams = 4;
+  int max_steps = 16;
+  bool partial_edges = true;  // programmatic, launch completion
+  bool rewinds = true;
+  bool nested = true;  // child graphs, bodies, explicit graphs
+  bool memory = false;
+};
+
+Trace RandomTrace(uint64_t seed, const RandomTraceOptions& options = {});
+
+}  // namespace graphkit

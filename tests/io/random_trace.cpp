@@ -1,0 +1,180 @@
+#include "tests/io/random_trace.h"
+
+#include <random>
+#include <string>
+
+#include "libgraphkit/model/build_trace.h"
+
+namespace graphkit {
+namespace {
+
+class RandomProgram {
+ public:
+  explicit RandomProgram(uint64_t seed) : random_(seed), t_(DeviceKind::kCuda) {}
+
+  Trace Run(int steps) {
+    streams_ = {t_.Stream("main", StreamKind::kLegacyDefault), t_.Stream("side \"1\"\n"),
+                t_.Stream("\xc3\xa9t\xc3\xa9")};
+    t_.Stack({{"main", "main.cu", 12}, {"start", {}, 0}});
+    for (int i = 0; i < steps; ++i) Step();
+    Trace trace = t_.Build();
+    Vary(trace);
+    return trace;
+  }
+
+ private:
+  static constexpr int kKinds = 24;
+
+  uint32_t Pick(size_t count) { return static_cast<uint32_t>(random_() % count); }
+  StreamId Stream() { return streams_[Pick(streams_.size())]; }
+  BlockId Block() { return BlockId(Pick(t_.trace().blocks.size())); }
+
+  void Step() {
+    const bool capturing = t_.Capturing(streams_[0]);
+    if (!capturing && Pick(4) == 0) t_.BeginCapture(streams_[0], Pick(2) ? "step" : "");
+    if (capturing && Pick(20) == 0) return EndCapture();
+    const StreamId stream = Stream();
+    if (t_.Capturing(stream) && Pick(2)) return Node(stream);
+    Other(stream, Pick(kKinds));
+  }
+
+  void EndCapture() {
+    const GraphId graph = t_.trace().captures.back().graph;
+    if (Pick(4) == 0) return t_.InvalidateCapture(streams_[0], "cudaMalloc", 900);
+    t_.EndCapture(streams_[0]);
+    const ExecId exec = t_.Instantiate(graph, Pick(2));
+    t_.Launch(exec, Stream());
+    if (Pick(2)) t_.Update(exec, graph, static_cast<int32_t>(Pick(3)));
+    if (Pick(2)) t_.Destroy(exec);
+    if (Pick(2)) t_.Destroy(graph);
+  }
+
+  void Node(StreamId stream) {
+    const bool touch = !t_.trace().blocks.empty() && Pick(2);
+    const BlockId block = touch ? Block() : BlockId();
+    switch (Pick(8)) {
+      case 0:
+        t_.Memset(stream);
+        break;
+      case 1:
+        t_.ProgrammaticKernel(stream, "_Z1bv");
+        break;
+      case 2:
+        t_.KernelWithEvent(stream, t_.Event(), kPortLaunchCompletion, "_Z1cv");
+        break;
+      case 3:
+        t_.FreeNode(stream, t_.AllocNode(stream, 100 + Pick(10'000)));
+        break;
+      case 4:
+        Nested(stream);
+        break;
+      default:
+        if (touch) t_.Kernel(stream, "_Z1dv", {Reads(block), Writes(block, 16, Pick(100))});
+        if (!touch) t_.Kernel(stream, "_Z1a" + std::to_string(Pick(9)));
+    }
+  }
+
+  void Nested(StreamId stream) {
+    const NodeId node = t_.Conditional(stream, static_cast<ConditionalType>(Pick(3)));
+    for (uint32_t i = Pick(3); i > 0; --i) t_.Add(t_.Body(node), NodeKind::kEmpty);
+    if (!t_.trace().captures.empty()) t_.ChildGraph(stream, t_.trace().captures[0].graph);
+  }
+
+  void Other(StreamId stream, uint32_t kind) {
+    const size_t blocks = t_.trace().blocks.size();
+    switch (kind) {
+      case 0:
+        return t_.SetThread(t_.Thread("worker"));
+      case 1:
+        return t_.SetStack(Pick(2) ? StackId() : t_.Stack({{"f", "f.cc", Pick(99)}}));
+      case 2:
+        return t_.NvtxPush("range", Pick(2) ? "domain" : "");
+      case 3:
+        return t_.NvtxPop();
+      case 4:
+        return t_.NvtxPop("domain");
+      case 5:
+        t_.Fail("cudaMalloc", 2, stream);
+        return;
+      case 6:
+        return t_.Destroy(t_.Event());
+      case 7:
+        return t_.Synchronize();
+      case 8:
+        return t_.Synchronize(stream);
+      case 9:
+        return t_.Destroy(t_.Stream());
+      case 10:
+        t_.Function("_Z1kv", static_cast<Ternary>(Pick(3)));
+        return;
+      case 11:
+        return t_.FreeSegment(t_.Segment(t_.Pool(PoolKind::kPrivate, "p"), 1 << 20, stream));
+      case 12:
+        return t_.SetPool(t_.Pool(static_cast<PoolKind>(Pick(7))));
+      case 13:
+        if (!t_.trace().edges.empty()) t_.Remove(EdgeId(t_.trace().edges.size() - 1));
+        return;
+      case 14:
+        return RewindFrontier(stream);
+      case 15:
+        if (blocks > 0) t_.RecordStream(Block(), stream);
+        return;
+      case 16:
+        return FreeOne();
+      case 17:
+        return t_.SetTime(1 + Pick(1'000'000));
+      case 18:
+        t_.Add(t_.Graph("explicit"), NodeKind::kHost);
+        return;
+      case 19:
+        return t_.Order(Stream(), stream);
+      default:
+        t_.Alloc(stream, Pick(1 << 20));
+    }
+  }
+
+  void RewindFrontier(StreamId stream) {
+    if (!t_.Capturing(stream) || t_.trace().nodes.empty()) return;
+    const GraphId graph = t_.trace().captures.back().graph;
+    const NodeId node = t_.last_node();
+    if (t_.trace()[node].graph == graph) t_.SetFrontier(stream, {{node, 1, 1}});
+  }
+
+  void FreeOne() {
+    if (t_.trace().blocks.empty()) return;
+    const BlockId block = Block();
+    if (t_.trace()[block].freed()) return;
+    if (Pick(2)) return t_.Free(block, Stream());
+    t_.RequestFree(block);
+    if (Pick(2)) t_.CompleteFree(block);
+  }
+
+  // What the builder doesn't set.
+  void Vary(Trace& trace) {
+    trace.process.pid = 4242;
+    trace.process.program = "/bin/app";
+    trace.process.args = {"-n", "3", "tab\there"};
+    trace.process.driver_version = 13000;
+    for (size_t i = 0; i < trace.nodes.size(); i += 3) {
+      trace.nodes[i].duration_ns = 1000;
+      trace.nodes[i].source = Source::kWalk;
+    }
+    for (Kernel& kernel : trace.kernels) {
+      if (Pick(2)) continue;
+      kernel.has_layout = true;
+      const uint32_t count = Pick(3);
+      if (count != 0) kernel.params = {static_cast<uint32_t>(trace.kernel_params.size()), count};
+      for (uint32_t i = 0; i < count; ++i) trace.kernel_params.push_back({8 * i, 8});
+    }
+  }
+
+  std::mt19937_64 random_;
+  TraceBuilder t_;
+  std::vector<StreamId> streams_;
+};
+
+}  // namespace
+
+Trace RandomTrace(uint64_t seed, int steps) { return RandomProgram(seed).Run(steps); }
+
+}  // namespace graphkit

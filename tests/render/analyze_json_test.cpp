@@ -1,0 +1,128 @@
+#include "libgraphkit/render/analyze_json.h"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string>
+
+#include "tests/render/sample_report.h"
+
+namespace graphkit {
+
+namespace {
+
+std::string Json(const Report& report) {
+  std::ostringstream out;
+  RenderJson(report, SampleTrace(), out);
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
+  CHECK(Json(SampleReport()) == R"({
+  "schema": "graphkit-analyze",
+  "version": 1,
+  "device": "soft",
+  "complete": true,
+  "incomplete_because": [],
+  "program": "build/workloads/fork_join",
+  "graphs": [
+    {
+      "id": 0,
+      "name": "step",
+      "origin": "capture",
+      "nodes": 3,
+      "edges": 3,
+      "nodes_by_type": {
+        "kernel": 2,
+        "memcpy": 1
+      },
+      "programmatic_edges": 1,
+      "launch_completion_edges": 0,
+      "cross_stream_edges": 2,
+      "critical_path_nodes": 3,
+      "streams": 2,
+      "blocks": 2,
+      "total_bytes": 5242880,
+      "peak_live_bytes": 5242880,
+      "deferred_bytes": 1048576,
+      "lower_bound_bytes": 4194304,
+      "lower_bound_exact": true,
+      "recorded_extent_bytes": 0,
+      "never_freed_bytes": 1048576,
+      "never_freed_blocks": 1,
+      "reuse_bytes": 1048576,
+      "reuse": [
+        {
+          "earlier": 0,
+          "later": 1,
+          "bytes": 1048576,
+          "assumes": "torch-streams"
+        }
+      ]
+    }
+  ],
+  "findings": [
+    {
+      "check": "never-freed-block",
+      "severity": "error",
+      "message": "block 1 of 1 MiB is never freed",
+      "advice": "free it on its stream before the capture ends, or allocate it outside",
+      "bytes": 1048576,
+      "graph": 0,
+      "nodes": [],
+      "blocks": [
+        1
+      ],
+      "streams": [],
+      "assumes": "order",
+      "evidence": [
+        {
+          "text": "allocated in the capture",
+          "nodes": [],
+          "edges": [],
+          "blocks": [
+            1
+          ],
+          "stack": [
+            {
+              "function": "cudaMallocAsync",
+              "file": "libcudart.so.13",
+              "line": 0
+            },
+            {
+              "function": "_Z4stepv",
+              "file": "step.cu",
+              "line": 42
+            }
+          ]
+        }
+      ]
+    }
+  ],
+  "totals": {
+    "graphs": 1,
+    "nodes": 3,
+    "edges": 3,
+    "blocks": 2,
+    "launches": 2,
+    "allocated_bytes": 5242880,
+    "notes": 0,
+    "warnings": 0,
+    "errors": 1
+  }
+}
+)");
+}
+
+TEST_CASE("bytes that are no UTF-8 become replacement characters") {
+  Report report = SampleReport();
+  report.program =
+      "a\xff"
+      "b";
+  CHECK(Json(report).find("\"program\": \"a\xef\xbf\xbd"
+                          "b\"") != std::string::npos);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,106 @@
+#include "libgraphkit/render/analyze_text.h"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string>
+
+#include "libgraphkit/render/printable.h"
+#include "tests/render/sample_report.h"
+
+namespace graphkit {
+
+namespace {
+
+std::string Text(const Report& report, const TextStyle& style = {}) {
+  std::ostringstream out;
+  RenderText(report, SampleTrace(), style, out);
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("a report reads from the program down to what to change in it") {
+  CHECK(Text(SampleReport()) ==
+        R"(build/workloads/fork_join, recorded on the software device (simulated)
+1 graph, 3 nodes, 3 edges, 2 blocks of 5 MiB, 2 launches
+
+graph 0 "step", captured on 2 streams
+  nodes      3: 2 kernel, 1 memcpy; the longest path has 3 nodes
+  edges      3: 1 programmatic and 2 between streams
+  memory     2 blocks of 5 MiB in all
+               peak live    5 MiB
+               deferred     1 MiB
+               never freed  1 MiB  1 block
+               lower bound  4 MiB  no placement needs less
+  reuse      1 MiB could lie where another block lay
+             - 1 MiB: block 1 (1 MiB, step.cu:42 step) where block 0 (4 MiB) lay, if every use ends
+               at the free, or lies on a recorded stream
+
+Findings: 1 error
+
+error: block 1 of 1 MiB is never freed [never-freed-block]
+  - allocated in the capture (step.cu:42 step)
+  → free it on its stream before the capture ends, or allocate it outside
+)");
+}
+
+TEST_CASE("an incomplete trace says so before any figure") {
+  Report report = SampleReport();
+  report.complete = false;
+  report.incomplete_because = {"the trace ends before the program did"};
+  report.graphs.clear();
+  report.findings.clear();
+  CHECK(Text(report) == R"(build/workloads/fork_join, recorded on the software device (simulated)
+1 graph, 3 nodes, 3 edges, 2 blocks of 5 MiB, 2 launches
+
+Incomplete: what follows holds for the part that was recorded.
+  - the trace ends before the program did
+
+No graph was made.
+
+No findings.
+)");
+}
+
+TEST_CASE("no line is wider than the style, and names can't add lines") {
+  Report report = SampleReport();
+  report.graphs[0].name = "a\nb\x1b[2J";
+  report.findings[0].message = std::string(30, 'x') + " " + std::string(30, 'y');
+  std::istringstream lines(Text(report, {.width = 60}));
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    CHECK(line.find('\x1b') == std::string::npos);
+    CHECK(DisplayWidth(line) <= 60);
+  }
+}
+
+TEST_CASE("a list longer than the limit ends with what was left out") {
+  Report report = SampleReport();
+  report.graphs[0].reuse.assign(5, report.graphs[0].reuse[0]);
+  CHECK(Text(report, {.top = 2}).find("and 3 smaller pairs; --top 0 shows all") !=
+        std::string::npos);
+}
+
+TEST_CASE("many graphs are a table of the heaviest") {
+  Report report = SampleReport();
+  report.findings.clear();
+  report.graphs.resize(12, report.graphs[0]);
+  for (uint32_t i = 0; i < 12; ++i) {
+    report.graphs[i].graph = GraphId(i);
+    report.graphs[i].total_bytes = i;
+  }
+  CHECK(Text(report, {.top = 2}) ==
+        R"(build/workloads/fork_join, recorded on the software device (simulated)
+1 graph, 3 nodes, 3 edges, 2 blocks of 5 MiB, 2 launches
+
+graph  name  nodes  edges  streams  blocks  peak live  deferred  lower bound  reuse
+   11  step      3      3        2       2      5 MiB     1 MiB        4 MiB  1 MiB
+   10  step      3      3        2       2      5 MiB     1 MiB        4 MiB  1 MiB
+and 10 graphs with fewer bytes; --top 0 shows all
+
+No findings.
+)");
+}
+
+}  // namespace graphkit

@@ -1,0 +1,214 @@
+// Everything that is drawn is read back by libcgraph, and counted there.
+#include "libgraphkit/render/dot.h"
+
+#include <doctest/doctest.h>
+#include <graphviz/cgraph.h>
+
+#include <memory>
+#include <random>
+#include <sstream>
+#include <string>
+
+#include "libgraphkit/model/build_trace.h"
+
+namespace graphkit {
+
+namespace {
+
+std::string parse_errors;
+
+int KeepError(char* text) {
+  parse_errors += text;
+  return 0;
+}
+
+struct Parsed {
+  std::unique_ptr<Agraph_t, decltype(&agclose)> graph{nullptr, agclose};
+  int nodes = 0;
+  int edges = 0;
+};
+
+Parsed Parse(const std::string& dot) {
+  parse_errors.clear();
+  agseterrf(KeepError);
+  Parsed parsed;
+  parsed.graph.reset(agmemread(dot.c_str()));
+  CHECK(parse_errors == "");
+  REQUIRE(parsed.graph != nullptr);
+  parsed.nodes = agnnodes(parsed.graph.get());
+  parsed.edges = agnedges(parsed.graph.get());
+  return parsed;
+}
+
+std::string Dot(const Trace& trace, const DotOptions& options = {}) {
+  std::ostringstream out;
+  RenderDot(trace, options, out);
+  return out.str();
+}
+
+std::string Attribute(const Parsed& parsed, const char* node, const char* name) {
+  char* id = const_cast<char*>(node);
+  Agnode_t* found = agnode(parsed.graph.get(), id, 0);
+  REQUIRE(found != nullptr);
+  return agget(found, const_cast<char*>(name));
+}
+
+Trace WithNames(const std::string& name) {
+  TraceBuilder t;
+  const StreamId a = t.Stream(name);
+  t.BeginCapture(a, name);
+  t.SetStack(t.Stack({{name, name, 3}}));
+  t.Kernel(a, name);
+  t.Kernel(a, name);
+  t.EndCapture(a);
+  Trace trace = t.Build();
+  trace.process.program = name;
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("each node, edge, stream and graph is there") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("main"), b = t.Stream();
+  t.BeginCapture(a, "step");
+  t.Kernel(a, "produce");
+  t.Order(a, b);
+  t.Memset(b);
+  t.ProgrammaticKernel(a, "consume");
+  t.Order(b, a);
+  const NodeId holder = t.Conditional(a, ConditionalType::kWhile);
+  const GraphId body = t.Body(holder);
+  t.Add(body, NodeKind::kEmpty);
+  t.EndCapture(a);
+  const Parsed parsed = Parse(Dot(t.Build()));
+  CHECK(parsed.nodes == 5);
+  CHECK(parsed.edges == 4 + 1);  // and the link from the conditional node to its body
+  Agraph_t* graph = agsubg(parsed.graph.get(), const_cast<char*>("cluster_g0"), 0);
+  CHECK(agsubg(graph, const_cast<char*>("cluster_g0_s0"), 0) != nullptr);
+  CHECK(agsubg(graph, const_cast<char*>("cluster_g0_s1"), 0) != nullptr);
+  CHECK(agsubg(graph, const_cast<char*>("cluster_g1"), 0) != nullptr);
+}
+
+TEST_CASE("edges can be told apart without colours") {
+  TraceBuilder t;
+  const StreamId a = t.Stream(), b = t.Stream();
+  const EventId event = t.Event();
+  t.BeginCapture(a);
+  t.KernelWithEvent(a, event, kPortLaunchCompletion);
+  t.Wait(b, event);
+  t.Kernel(b);
+  t.ProgrammaticKernel(a);
+  t.Kernel(a);
+  t.EndCapture(a);
+  const Parsed parsed = Parse(Dot(t.Build()));
+  std::string styles;
+  for (Agnode_t* n = agfstnode(parsed.graph.get()); n; n = agnxtnode(parsed.graph.get(), n)) {
+    for (Agedge_t* e = agfstout(parsed.graph.get(), n); e; e = agnxtout(parsed.graph.get(), e)) {
+      styles += std::string(agnameof(aghead(e))) + "<-" + agnameof(agtail(e)) + " " +
+                agget(e, const_cast<char*>("style")) + "\n";
+    }
+  }
+  CHECK(styles == "n2<-n0 dashed\nn1<-n0 dotted\nn3<-n2 solid\n");
+}
+
+TEST_CASE("hostile names are data") {
+  const std::string names[] = {"\"];} evil [label=\"",
+                               "a\nb\r\t\x1b[31m",
+                               "<b>&amp;</b>",
+                               "\\N\\G\\l\\",
+                               "\xff\xfe\x80 \xed\xa0\x80",
+                               std::string(10000, '<'),
+                               "x::y<" + std::string(10000, 'T') + ">::z(int)",
+                               "\xef\xbf\xbf",
+                               std::string("nul\0byte", 8),
+                               "-->",
+                               "]]>",
+                               ""};
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const Parsed parsed = Parse(Dot(WithNames(name)));
+    CHECK(parsed.nodes == 2);
+    CHECK(parsed.edges == 1);
+  }
+  const Parsed quoted = Parse(Dot(WithNames("q\"\\n")));
+  CHECK(Attribute(quoted, "n0", "tooltip") ==
+        R"(node 0, kernel: q"\\n; 1 block of 1; q"\\n:3 q"\\n)");
+}
+
+TEST_CASE("random bytes as names never break the drawing") {
+  const unsigned seed = std::random_device()();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 200; ++round) {
+    std::string name(random() % 60, ' ');
+    for (char& c : name) c = static_cast<char>(random());
+    CHECK(Parse(Dot(WithNames(name))).nodes == 2);
+  }
+}
+
+TEST_CASE("one graph can be picked, with what lies inside it") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.BeginCapture(a, "first");
+  t.Kernel(a);
+  t.EndCapture(a);
+  t.BeginCapture(a, "second");
+  t.Kernel(a);
+  t.Body(t.Conditional(a, ConditionalType::kIf));
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  CHECK(Parse(Dot(trace, {.select = {.graph = GraphId(0u)}})).nodes == 1);
+  CHECK(Parse(Dot(trace, {.select = {.graph = GraphId(1u)}})).nodes ==
+        2 + 1);  // and "no nodes" in the body
+}
+
+TEST_CASE("colours, details, a focus and a path are in the drawing") {
+  TraceBuilder t;
+  const StreamId a = t.Stream(), b = t.Stream();
+  t.BeginCapture(a);
+  const BlockId block = t.Alloc(a, 4096);
+  t.Kernel(a, "first", {Writes(block)});
+  t.Order(a, b);
+  t.Kernel(b, "second", {Reads(block)});
+  t.Order(b, a);
+  t.Kernel(a, "third");
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  const Finding finding{.severity = Severity::kError, .nodes = {NodeId(1u)}};
+  const Parsed parsed = Parse(Dot(trace, {.select = {.focus = NodeId(0u)},
+                                          .colour = ColourBy::kFinding,
+                                          .details = {true, true, true},
+                                          .path = {NodeId(0u), NodeId(1u), NodeId(2u)},
+                                          .findings = {finding}}));
+  CHECK(Attribute(parsed, "n0", "label").find("writes block 0") != std::string::npos);
+  CHECK(Attribute(parsed, "n0", "label").find("parameters unknown") != std::string::npos);
+  CHECK(Attribute(parsed, "n0", "peripheries") == "2");
+  CHECK(Attribute(parsed, "n0", "penwidth") == "2.6");
+  CHECK(Attribute(parsed, "n1", "fillcolor") == "#f9d9d6");
+  CHECK(Attribute(parsed, "n2", "fillcolor") == "#ffffff");
+  for (const ColourBy by : {ColourBy::kStream, ColourBy::kPool}) {
+    CHECK(Parse(Dot(trace, {.colour = by})).nodes == 3);
+  }
+}
+
+TEST_CASE("folding is said") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.BeginCapture(a);
+  for (int i = 0; i < 1000; ++i) t.Kernel(a);
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  std::ostringstream out;
+  const DotSummary summary = RenderDot(trace, {}, out);
+  CHECK(summary == DotSummary{1000,
+                              1,
+                              Fold::kChains,
+                              {"recorded on the software device (simulated)",
+                               "1 000 nodes folded into 1 group, straight chains"}});
+  CHECK(out.str().find("1 000 nodes folded into 1 group") != std::string::npos);
+}
+
+TEST_CASE("an empty trace is an empty drawing") { CHECK(Parse(Dot(Trace{})).nodes == 0); }
+
+}  // namespace graphkit

@@ -1,0 +1,42 @@
+#include "libgraphkit/render/names.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/render/sample_report.h"
+
+namespace graphkit {
+
+TEST_CASE("mangled names are demangled, others stay") {
+  CHECK(Demangle("_Z5scaleIfEvPT_S0_i") == "void scale<float>(float*, float, int)");
+  CHECK(Demangle("triton_poi_fused_add_0") == "triton_poi_fused_add_0");
+  CHECK(Demangle("_Znot a mangled name") == "_Znot a mangled name");
+  CHECK(Demangle("_Z\n") == "_Z\\n");
+}
+
+TEST_CASE("short names are what a person calls the function") {
+  CHECK(ShortName("void scale<float>(float*, float, int)", 40) == "scale<…>");
+  CHECK(ShortName("triton_poi_fused_add_0", 40) == "triton_poi_fused_add_0");
+  CHECK(ShortName("void at::native::(anonymous namespace)::fill<4, f<int> >(int, g<h>)", 40) ==
+        "at::native::fill<…>");
+  CHECK(ShortName("void at::native::vectorized_elementwise_kernel<4>(int)", 32) ==
+        "vectorized_elementwise_kernel<…>");
+  CHECK(ShortName("a::f(int)::{lambda(float)#1}::operator()(float) const", 60) ==
+        "a::f(int)::{lambda(float)#1}::operator()");
+  CHECK(ShortName("bool operator< <int>(S<int> const&, S<int> const&)", 40) == "operator< <…>");
+  CHECK(ShortName(std::string(10000, 'x'), 10) == "xxxxxx…xxx");
+  CHECK(ShortName("", 10) == "");
+  CHECK(ShortName(")(>><(", 10).size() <= 30);
+}
+
+TEST_CASE("things are named by their ids and their own names") {
+  const Trace trace = SampleTrace();
+  CHECK(NodeTitle(trace, NodeId(0u), 40) == "scale<…>");
+  CHECK(NodeTitle(trace, NodeId(1u), 40) == "memcpy");
+  CHECK(StreamTitle(trace, StreamId(0u)) == "legacy default stream");
+  CHECK(StreamTitle(trace, StreamId(2u)) == "stream 2 \"copy\"");
+  CHECK(StreamTitle(trace, StreamId()) == "no stream");
+  CHECK(GraphTitle(trace, GraphId(0u)) == "graph 0 \"step\"");
+  CHECK(StackTitle(trace, StackId(0u)) == "step.cu:42 step");
+}
+
+}  // namespace graphkit

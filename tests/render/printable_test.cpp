@@ -1,0 +1,32 @@
+#include "libgraphkit/render/printable.h"
+
+#include <doctest/doctest.h>
+
+namespace graphkit {
+
+TEST_CASE("printable text is valid UTF-8 on one line") {
+  CHECK(Printable("plain é ✓ 🚀") == "plain é ✓ 🚀");
+  CHECK(Printable("a\nb\tc\x1b[0m\x7f") == "a\\nb\\tc\\x1b[0m\\x7f");
+  CHECK(Printable("\xc2\x85") == "\\x85");                     // C1: next line
+  CHECK(Printable("a\xff") == "a\xef\xbf\xbd");                // no lead byte
+  CHECK(Printable("\xc0\xaf") == "\xef\xbf\xbd\xef\xbf\xbd");  // overlong slash
+  CHECK(Printable("\xe2\x82") == "\xef\xbf\xbd\xef\xbf\xbd");  // cut off
+  CHECK(Printable("\xed\xa0\x80").size() == 9);                // a surrogate: three replacements
+  CHECK(Printable("\xf4\x90\x80\x80").size() == 12);           // beyond U+10FFFF
+  CHECK(Printable(std::string_view("a\0b", 3)) == "a\\x00b");
+}
+
+TEST_CASE("width counts characters, not bytes") {
+  CHECK(DisplayWidth("") == 0);
+  CHECK(DisplayWidth("aé✓🚀") == 4);
+}
+
+TEST_CASE("the middle of a long text gives way") {
+  CHECK(Ellipsize("short", 5) == "short");
+  CHECK(Ellipsize("abcdefghij", 7) == "abcd…ij");
+  CHECK(Ellipsize("ééééé", 3) == "éé…");
+  CHECK(Ellipsize("abc", 1) == "…");
+  CHECK(Ellipsize("abc", 0) == "");
+}
+
+}  // namespace graphkit

@@ -1,0 +1,98 @@
+// A small trace and the report on it, as the analysis would give it: what the presenters' tests
+// draw.
+//
+//     stream 1:  k0 scale ───────────────→ k2 add
+//     stream 2:     └──→ k1 copy (memcpy) ──┘          edge k0→k1 programmatic
+#pragma once
+
+#include "libgraphkit/model/report.h"
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+inline Trace SampleTrace() {
+  Trace trace;
+  trace.process.device = DeviceKind::kSoft;
+  trace.process.program = "build/workloads/fork_join";
+  trace.records = 12;
+  trace.streams = {{.kind = StreamKind::kLegacyDefault}, {.handle = 1}, {.handle = 2}};
+  trace.streams[2].name = trace.strings.Intern("copy");
+  trace.stack_frames = {
+      {trace.strings.Intern("cudaMallocAsync"), trace.strings.Intern("libcudart.so.13"), 0},
+      {trace.strings.Intern("_Z4stepv"), trace.strings.Intern("step.cu"), 42}};
+  trace.stacks = {{.frames = {0, 2}}};
+  trace.kernels = {{.name = trace.strings.Intern("_Z5scaleIfEvPT_S0_i")},
+                   {.name = trace.strings.Intern("_Z3addPKfS0_Pf")}};
+  trace.shapes = {{.grid = {64, 1, 1}, .block = {256, 1, 1}, .shared_bytes = 0}};
+  trace.graphs = {{.origin = GraphOrigin::kCapture, .name = trace.strings.Intern("step")}};
+  const GraphId graph(0u);
+  trace.nodes.resize(3);
+  trace.nodes[0] = {.graph = graph, .stream = StreamId(1u), .seq = 4, .kind = NodeKind::kKernel};
+  trace.nodes[1] = {.graph = graph, .stream = StreamId(2u), .seq = 5, .kind = NodeKind::kMemcpy};
+  trace.nodes[2] = {.graph = graph, .stream = StreamId(1u), .seq = 8, .kind = NodeKind::kKernel};
+  trace.nodes[0].kernel = KernelId(0u);
+  trace.nodes[2].kernel = KernelId(1u);
+  trace.nodes[0].shape = trace.nodes[2].shape = 0;
+  trace.edges = {{.from = NodeId(0u), .to = NodeId(1u), .seq = 6},
+                 {.from = NodeId(0u), .to = NodeId(2u), .seq = 9},
+                 {.from = NodeId(1u), .to = NodeId(2u), .seq = 10}};
+  trace.edges[0].from_port = kPortProgrammatic;
+  trace.edges[0].type = EdgeType::kProgrammatic;
+  trace.pools = {{.kind = PoolKind::kStream}};
+  trace.blocks.resize(2);
+  trace.blocks[0] = {.address = 0x1000, .size = 4 << 20, .pool = PoolId(0u), .graph = graph};
+  trace.blocks[1] = {.address = 0x800000, .size = 1 << 20, .pool = PoolId(0u), .graph = graph};
+  trace.blocks[1].stack = StackId(0u);
+  return trace;
+}
+
+inline Report SampleReport() {
+  GraphSummary graph;
+  graph.graph = GraphId(0u);
+  graph.name = "step";
+  graph.nodes = 3;
+  graph.edges = 3;
+  graph.nodes_by_type[static_cast<size_t>(NodeKind::kKernel)] = 2;
+  graph.nodes_by_type[static_cast<size_t>(NodeKind::kMemcpy)] = 1;
+  graph.programmatic_edges = 1;
+  graph.cross_stream_edges = 2;
+  graph.streams = 2;
+  graph.blocks = 2;
+  graph.total_bytes = 5 << 20;
+  graph.peak_live_bytes = 5 << 20;
+  graph.deferred_bytes = 1 << 20;
+  graph.lower_bound_bytes = 4 << 20;
+  graph.lower_bound_exact = true;
+  graph.never_freed_bytes = 1 << 20;
+  graph.never_freed_blocks = 1;
+  graph.critical_path_nodes = 3;
+  graph.reuse = {{BlockId(0u), BlockId(1u), 1 << 20, Assumption::kTorchStreams}};
+  graph.reuse_bytes = 1 << 20;
+
+  Finding finding;
+  finding.check = "never-freed-block";
+  finding.severity = Severity::kError;
+  finding.message = "block 1 of 1 MiB is never freed";
+  finding.advice = "free it on its stream before the capture ends, or allocate it outside";
+  finding.bytes = 1 << 20;
+  finding.graph = GraphId(0u);
+  finding.blocks = {BlockId(1u)};
+  finding.evidence = {
+      {.text = "allocated in the capture", .blocks = {BlockId(1u)}, .stack = StackId(0u)}};
+
+  Report report;
+  report.device = DeviceKind::kSoft;
+  report.program = "build/workloads/fork_join";
+  report.graphs = {graph};
+  report.findings = {finding};
+  report.totals = {.graphs = 1,
+                   .nodes = 3,
+                   .edges = 3,
+                   .blocks = 2,
+                   .launches = 2,
+                   .allocated_bytes = 5 << 20,
+                   .findings = {0, 0, 1}};
+  return report;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,95 @@
+#include "tools/graphkit/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace graphkit {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void WriteAll(int fd, const std::string& text) {
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t written = write(fd, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    done += static_cast<size_t>(written);
+  }
+}
+
+[[noreturn]] void BeChild(int fd, const std::function<std::string()>& work) {
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) {
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+  }
+  WriteAll(fd, work());
+  _exit(0);  // without the parent's exit handlers
+}
+
+int MillisecondsLeft(std::optional<Clock::time_point> end) {
+  if (!end) return -1;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*end - Clock::now());
+  return left.count() > 0 ? static_cast<int>(left.count()) : 0;
+}
+
+// Reads to the end of the pipe; false when the time is over first.
+bool ReadUntil(int fd, std::optional<Clock::time_point> end, std::string& text) {
+  char buffer[65536];
+  for (;;) {
+    pollfd waiting{fd, POLLIN, 0};
+    const int ready = poll(&waiting, 1, MillisecondsLeft(end));
+    if (ready == 0) return false;
+    if (ready < 0 && errno == EINTR) continue;
+    const ssize_t count = read(fd, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return true;
+    text.append(buffer, static_cast<size_t>(count));
+  }
+}
+
+int WaitFor(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+}  // namespace
+
+std::string ChildAnswer::Failure() const {
+  if (!started) return "couldn't be started";
+  if (late) return "didn't answer in time";
+  return "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+}
+
+ChildAnswer RunInChild(const std::function<std::string()>& work,
+                       std::optional<std::chrono::milliseconds> limit) {
+  ChildAnswer answer;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {.started = false};
+  const pid_t child = fork();
+  if (child == 0) BeChild(ends[1], work);
+  close(ends[1]);
+  if (child < 0) {
+    close(ends[0]);
+    return {.started = false};
+  }
+  std::optional<Clock::time_point> end;
+  if (limit) end = Clock::now() + *limit;
+  answer.late = !ReadUntil(ends[0], end, answer.text);
+  close(ends[0]);
+  if (answer.late) kill(child, SIGKILL);
+  const int status = WaitFor(child);
+  if (!answer.late && WIFSIGNALED(status)) answer.signal = WTERMSIG(status);
+  return answer;
+}
+
+}  // namespace graphkit

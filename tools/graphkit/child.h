@@ -1,0 +1,28 @@
+// Work that may crash or hang because it calls other people's libraries: done in a process of its
+// own, which answers with text.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace graphkit {
+
+struct ChildAnswer {
+  std::string text;   // all of it only when the child ended by itself
+  int signal = 0;     // that killed it
+  bool late = false;  // it was killed because its time was over
+  bool started = true;
+
+  bool whole() const { return started && signal == 0 && !late; }
+  // "was killed by signal 11 (Segmentation fault)", "didn't answer in time": for the end of a
+  // sentence.
+  std::string Failure() const;
+};
+
+// Runs `work` in a forked child and gives what it returns. The child's own output goes nowhere.
+ChildAnswer RunInChild(const std::function<std::string()>& work,
+                       std::optional<std::chrono::milliseconds> limit = std::nullopt);
+
+}  // namespace graphkit

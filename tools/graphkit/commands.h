@@ -1,0 +1,26 @@
+// The subcommands: one file each, one row each in the table of main.cpp. A row's function adds the
+// subcommand to the application and gives it a callback; the callback sets `exit_code` and never
+// throws.
+#pragma once
+
+#include <span>
+
+#include <CLI/CLI.hpp>
+
+namespace graphkit {
+
+struct Command {
+  const char* name;
+  void (*add)(CLI::App& app, int& exit_code);
+};
+
+void AddCompletionCommand(CLI::App& app, int& exit_code);
+void AddDoctorCommand(CLI::App& app, int& exit_code);
+void AddDotCommand(CLI::App& app, int& exit_code);
+void AddHelpCommand(CLI::App& app, int& exit_code);
+void AddTraceCommand(CLI::App& app, int& exit_code);
+
+// Every subcommand there is, in the order of `graphkit --help`.
+std::span<const Command> Commands();
+
+}  // namespace graphkit

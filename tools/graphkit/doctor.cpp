@@ -1,0 +1,100 @@
+// `graphkit doctor`: what this machine has, and what to do about what it lacks.
+#include <iostream>
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/exit_codes.h"
+#include "tools/graphkit/inventory.h"
+#include "tools/graphkit/options.h"
+#include "tools/graphkit/output.h"
+#include "tools/graphkit/progress.h"
+#include "tools/graphkit/talk.h"
+#include "tools/graphkit/version.h"
+
+namespace graphkit {
+
+namespace {
+
+Ink InkOf(Health health) {
+  switch (health) {
+    case Health::kOk:
+      return Ink::kGreen;
+    case Health::kAbsent:
+      return Ink::kYellow;
+    case Health::kProblem:
+      break;
+  }
+  return Ink::kRed;
+}
+
+std::string Verdict(const std::string& device) {
+  if (device == "cuda") return "graphkit trace will use the GPU.";
+  if (device == "soft") return "graphkit trace will use the software device (simulated).";
+  return "graphkit trace can't run here: it needs its plugins.";
+}
+
+void RenderItem(const Item& item, const TextStyle& style, std::ostream& out) {
+  std::string mark = HealthName(item.health);
+  mark.resize(9, ' ');
+  std::string line = Wrapped("  " + mark, Printable(item.found), style);
+  if (style.colour) line = "  " + Inked(mark, InkOf(item.health), style) + line.substr(11);
+  out << line;
+  if (!item.advice.empty()) out << Wrapped("           → ", Printable(item.advice), style);
+}
+
+void RenderText(const Inventory& inventory, const TextStyle& style, std::ostream& out) {
+  out << VersionText() << "\n";
+  std::string section;
+  for (const Item& item : inventory.items) {
+    if (item.section != section) out << "\n" << Inked(item.section, Ink::kBold, style) << "\n";
+    section = item.section;
+    RenderItem(item, style, out);
+  }
+  out << "\n" << Verdict(inventory.device) << "\n";
+}
+
+void RenderJson(const Inventory& inventory, std::ostream& out) {
+  using Json = nlohmann::ordered_json;
+  Json items = Json::array();
+  for (const Item& item : inventory.items) {
+    items.push_back(Json{{"section", item.section},
+                         {"health", HealthName(item.health)},
+                         {"found", item.found},
+                         {"advice", item.advice}});
+  }
+  const Json root = {{"schema", "graphkit-doctor"},
+                     {"version", 1},
+                     {"device", inventory.device},
+                     {"items", std::move(items)}};
+  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}
+
+int RunDoctor(Format format) {
+  Inventory inventory;
+  {
+    const Progress progress("asking the CUDA libraries what they are");
+    inventory = Judge(LookAround());
+  }
+  const TextStyle style{.width = static_cast<size_t>(TerminalWidth()), .colour = ColourOnStdout()};
+  const Result<void> written = WriteOutput("-", [&](std::ostream& out) {
+    format == Format::kJson ? RenderJson(inventory, out) : RenderText(inventory, style, out);
+  });
+  return written ? kExitOk : PrintError(written.error());
+}
+
+}  // namespace
+
+void AddDoctorCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub = app.add_subcommand(
+      "doctor", "Say what this machine has for graphkit, and what to do about what it lacks");
+  const auto format = std::make_shared<Format>(Format::kText);
+  AddFormat(*sub, *format);
+  SetExamples(*sub, {"graphkit doctor"});
+  sub->callback([&exit_code, format] { exit_code = RunDoctor(*format); });
+}
+
+}  // namespace graphkit

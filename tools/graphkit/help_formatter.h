@@ -1,0 +1,26 @@
+// The look of --help: usage, arguments, options with their defaults, examples. Fixed at 100
+// columns, so that the pinned help texts don't depend on a terminal.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace graphkit {
+
+class HelpFormatter : public CLI::FormatterBase {
+ public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override;
+};
+
+// "-o, --output FILE", "--format text|json", "<trace>".
+std::string OptionHeading(const CLI::Option& option);
+
+// What a person reads as the argument of an option: "FILE", "N"; empty for a flag.
+std::string OptionArgument(const CLI::Option& option);
+
+// "graphkit analyze [options] <trace>".
+std::string UsageLine(const CLI::App& app);
+
+}  // namespace graphkit

@@ -1,0 +1,49 @@
+// Options that several subcommands have, so that they read and behave alike everywhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace graphkit {
+
+enum class Format { kText, kJson };
+
+CLI::Option* AddFormat(CLI::App& app, Format& format);
+CLI::Option* AddOutput(CLI::App& app, std::string& path, const std::string& what);
+CLI::Option* AddTrace(CLI::App& app, std::string& path);
+
+// An option with a fixed set of words: the help lists them, an error suggests the nearest.
+template <typename T>
+CLI::Option* AddChoice(CLI::App& app, const std::string& name, T& value,
+                       const std::vector<std::pair<std::string, T>>& choices,
+                       const std::string& description);
+
+// Command lines that work as they stand, shown below the help; the first also stands in errors.
+void SetExamples(CLI::App& app, const std::vector<std::string>& examples);
+// The first of them; empty when there is none.
+std::string FirstExample(const CLI::App& app);
+
+// The words of a choice, as "a|b|c".
+std::string JoinWords(const std::vector<std::string>& words);
+// Empty when `word` is among `words`, otherwise what is wrong with it and what was probably meant.
+std::string CheckWord(const std::string& word, const std::vector<std::string>& words);
+
+template <typename T>
+CLI::Option* AddChoice(CLI::App& app, const std::string& name, T& value,
+                       const std::vector<std::pair<std::string, T>>& choices,
+                       const std::string& description) {
+  std::vector<std::string> words;
+  for (const auto& [word, unused] : choices) words.push_back(word);
+  const auto set = [&value, choices](const std::string& word) {
+    for (const auto& [name_of, meaning] : choices) {
+      if (name_of == word) value = meaning;
+    }
+  };
+  return app.add_option_function<std::string>(name, set, description)
+      ->option_text(JoinWords(words))
+      ->check([words](const std::string& word) { return CheckWord(word, words); });
+}
+
+}  // namespace graphkit

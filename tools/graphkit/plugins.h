@@ -1,0 +1,17 @@
+// Where the plugins are: files in ../lib/graphkit, seen from the executable, in the build tree as
+// in an installed one.
+#pragma once
+
+#include <string>
+
+namespace graphkit {
+
+// The folder of this executable; empty when the system doesn't tell.
+std::string ExecutableFolder();
+
+// The folder of the plugins, whether it exists or not.
+std::string PluginFolder();
+
+inline constexpr const char* kTracerPlugin = "libgraphkit_tracer.so";
+
+}  // namespace graphkit

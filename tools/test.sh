@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# Installs what the tests need, builds, and runs all tests: in the ordinary build, then under AddressSanitizer and
+# UndefinedBehaviorSanitizer. Needs no GPU; tests that want one skip, visibly. Exits 1 when any test failed.
+#
+#   tools/test.sh          what every change must pass
+#   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. tools/setup/talk.sh
+. tools/setup/build.sh
+
+passed=0 failed=0 skipped=0
+all=no
+case "${1:-}" in
+  "") ;;
+  --all) all=yes ;;
+  *) die "unknown option '$1'" "usage: tools/test.sh [--all]" ;;
+esac
+
+# count ATTRIBUTE FILE: an attribute of the test suite in ctest's JUnit file, which has one on a line.
+count() {
+  local number
+  number="$(sed -n "s/^[[:space:]]*$1=\"\([0-9][0-9]*\)\"$/\1/p" "$2" | head -n 1)"
+  printf '%s\n' "${number:-0}"
+}
+
+# run_tests FOLDER CTEST ARGUMENT...: runs them and adds up what came out. ctest names what failed and skipped.
+run_tests() {
+  local folder="$1" report tests failures skips status=0
+  shift
+  report="$PWD/$folder/junit.xml"
+  rm -f "$report"
+  ctest --test-dir "$folder" -j "$(build_jobs)" --output-on-failure --no-tests=ignore --timeout 600 \
+    --output-junit "$report" "$@" || status=$?
+  if [ ! -s "$report" ]; then
+    [ "$status" -eq 0 ] || failed=$((failed + 1))
+    return 0
+  fi
+  tests="$(count tests "$report")" failures="$(count failures "$report")"
+  skips=$(($(count skipped "$report") + $(count disabled "$report")))
+  [ "$status" -ne 0 ] && [ "$failures" -eq 0 ] && failures=1 tests=$((tests + 1))
+  passed=$((passed + tests - failures - skips)) failed=$((failed + failures)) skipped=$((skipped + skips))
+}
+
+# build_or_fail FOLDER [TARGET...]: a build that fails counts as one failed test.
+build_or_fail() {
+  build "$@" && return 0
+  say "$1 does not build"
+  failed=$((failed + 1))
+  return 1
+}
+
+ordinary() {
+  local warnings=()
+  [ -n "${CI:-}" ] && warnings=(-DGRAPHKIT_WERROR=ON)
+  configure build -DGRAPHKIT_TESTS=ON -DGRAPHKIT_BENCHMARKS=ON "${warnings[@]}"
+  if build_or_fail build all bench_programs; then run_tests build; fi
+}
+
+# sanitized FOLDER SANITIZERS: configures and builds; -O1 keeps the build and the stacks short.
+sanitized() {
+  configure "$1" "-DGRAPHKIT_SANITIZE=$2" -DGRAPHKIT_BENCHMARKS=OFF \
+    -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" "-DCMAKE_C_FLAGS_DEBUG=-O1 -g1"
+  build_or_fail "$1"
+}
+
+# A plugin is loaded into programs that may lack the sanitizer's runtime, so it is loaded first, everywhere. Some of
+# them leak on purpose: leaks are looked for in the unit tests only.
+address_and_undefined() {
+  sanitized build-asan address,undefined || return 0
+  export UBSAN_OPTIONS=print_stacktrace=1
+  run_tests build-asan -L unit
+  ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(g++ -print-file-name=libasan.so)" \
+    run_tests build-asan -LE unit -E '^layering$'
+}
+
+threads() {
+  sanitized build-tsan thread || return 0
+  run_tests build-tsan -L threads
+}
+
+# The other compiler: its warnings, and its view of what is standard.
+clang_build() {
+  configure build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DGRAPHKIT_WERROR=ON \
+    -DGRAPHKIT_BENCHMARKS=OFF
+  if build_or_fail build-clang; then run_tests build-clang -L unit; fi
+}
+
+# Each fuzz target for a minute; what it finds stays in build-fuzz/.
+fuzz() {
+  configure build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DGRAPHKIT_FUZZ=ON \
+    -DGRAPHKIT_PLUGINS=OFF -DGRAPHKIT_BENCHMARKS=OFF -DGRAPHKIT_SANITIZE=address,undefined
+  if build_or_fail build-fuzz fuzz_programs; then run_tests build-fuzz -L fuzz; fi
+}
+
+long_random() {
+  GRAPHKIT_TEST_SEED="$(date +%s)" GRAPHKIT_TEST_ROUNDS=50
+  export GRAPHKIT_TEST_SEED GRAPHKIT_TEST_ROUNDS
+  say "random cross-checks, 50 times as long, with GRAPHKIT_TEST_SEED=$GRAPHKIT_TEST_SEED"
+  run_tests build -L random
+}
+
+if [ "$all" = yes ]; then tools/setup.sh build test fuzz; else tools/setup.sh build test; fi
+ordinary
+address_and_undefined
+if [ "$all" = yes ]; then
+  threads
+  clang_build
+  long_random
+  fuzz
+else
+  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing (tools/test.sh --all)"
+fi
+if grep -q 'no CUDA 13 headers' build/configure.log; then
+  say "not run: everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"
+fi
+
+summary="$passed passed, $failed failed"
+[ "$skipped" -eq 0 ] || summary+=", $skipped skipped"
+printf '\n%s\n' "$summary"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
