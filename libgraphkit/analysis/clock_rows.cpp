@@ -14,6 +14,46 @@ uint32_t ClockRows::CountDeep(Row row, uint32_t chain) const {
   return tiles_[tile].v[chain & (kWidth - 1)];
 }
 
+// `but`: columns counted from this tile's first; out of range when they lie elsewhere.
+bool ClockRows::TilesWithin(uint32_t a, uint32_t b, uint32_t depth,
+                            std::array<uint32_t, 2> but) const {
+  if (a == b || a == 0) return true;
+  const uint32_t shift = (depth - 1) * kWidthBits;
+  for (uint32_t slot = 0; slot < kWidth; ++slot) {
+    const uint32_t left = tiles_[a].v[slot];
+    const uint32_t right = tiles_[b].v[slot];
+    if (depth == 1) {
+      if (left > right && slot != but[0] && slot != but[1]) return false;
+      continue;
+    }
+    const uint32_t first = slot << shift;
+    if (!TilesWithin(left, right, depth - 1, {but[0] - first, but[1] - first})) return false;
+  }
+  return true;
+}
+
+// The tile that holds the first 16^depth columns of a row, or of a deeper one all that it holds
+// there.
+uint32_t ClockRows::TileAt(Row row, uint32_t depth) const {
+  uint32_t tile = row >> kDepthBits;
+  for (uint32_t at = row & kDepthMask; at > depth; --at) tile = tiles_[tile].v[0];
+  return tile;
+}
+
+bool ClockRows::Within(Row a, Row b, uint32_t but, uint32_t and_but) const {
+  if (a == b || a == kEmpty) return true;
+  const uint32_t depth = a & kDepthMask;
+  const uint32_t other = b & kDepthMask;
+  if (other >= depth) {
+    return TilesWithin(a >> kDepthBits, TileAt(b, depth), depth, {but, and_but});
+  }
+  for (uint32_t chain = 0; (chain >> (depth * kWidthBits)) == 0; ++chain) {
+    if (chain == but || chain == and_but) continue;
+    if (Count(a, chain) > Count(b, chain)) return false;
+  }
+  return true;
+}
+
 // The tile itself when it may be changed in place, else a copy that may.
 uint32_t ClockRows::Soft(uint32_t tile) {
   if (tile >= first_soft_) return tile;

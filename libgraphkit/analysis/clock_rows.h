@@ -32,6 +32,9 @@ class ClockRows {
     return CountDeep(row, chain);
   }
 
+  // Whether a <= b in every chain but two.
+  bool Within(Row a, Row b, uint32_t but, uint32_t and_but) const;
+
   // From here on, rows that already exist stay as they are; rows made since are still soft: joining
   // into them changes them in place. Call it before making the row of the next node.
   void Begin() { first_soft_ = static_cast<uint32_t>(tiles_.size()); }
@@ -62,6 +65,8 @@ class ClockRows {
   };
 
   uint32_t CountDeep(Row row, uint32_t chain) const;
+  bool TilesWithin(uint32_t a, uint32_t b, uint32_t depth, std::array<uint32_t, 2> but) const;
+  uint32_t TileAt(Row row, uint32_t depth) const;
   uint32_t Soft(uint32_t tile);
   uint32_t JoinTiles(uint32_t a, uint32_t b, uint32_t depth);
   uint32_t JoinLeaves(uint32_t a, uint32_t b);

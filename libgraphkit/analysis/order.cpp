@@ -239,4 +239,37 @@ bool Order::BeforeAcross(NodeId a, OrderPoint b) const {
   return a != to_node && Before(a, b);
 }
 
+bool Order::Covers(const OrderPoint& later, const OrderPoint& earlier) const {
+  if (earlier.graph != later.graph) return CoversAcross(later, earlier);
+  if (earlier.count == 0 && earlier.row == ClockRows::kEmpty) return true;
+  if (later.chain == kNoChain) return false;
+  const uint32_t own = chains_[later.chain].local;
+  if (CountAt(later, earlier.chain) < earlier.count) return false;
+  if (earlier.chain != later.chain && rows_.Count(earlier.row, own) > later.count) return false;
+  return rows_.Within(earlier.row, later.row, own, chains_[earlier.chain].local);
+}
+
+// Lifts both sides to the graph that holds both. What ended inside an embedded graph is covered
+// outside once the whole graph has ended.
+bool Order::CoversAcross(OrderPoint later, OrderPoint earlier) const {
+  if (!later.graph.valid() || !earlier.graph.valid()) return false;
+  uint32_t later_depth = Depth(later.graph);
+  uint32_t earlier_depth = Depth(earlier.graph);
+  NodeId later_node;
+  NodeId earlier_node;
+  while (later.graph != earlier.graph) {
+    if (later_depth == 0 && earlier_depth == 0) return false;
+    if (earlier_depth >= later_depth) {
+      earlier_node = Holder(earlier.graph);
+      earlier = EndOf(earlier_node);
+      --earlier_depth;
+    } else {
+      later_node = Holder(later.graph);
+      later = StartOf(later_node);
+      --later_depth;
+    }
+  }
+  return later_node != earlier_node && Covers(later, earlier);
+}
+
 }  // namespace graphkit

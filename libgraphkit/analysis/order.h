@@ -109,6 +109,9 @@ class Order {
   // end(a) ≤ end(b): b itself included.
   bool EndsBefore(NodeId a, NodeId b) const { return a == b || Before(a, EndOf(b)); }
 
+  // Whether all that has ended at `earlier` has ended at `later`.
+  bool Covers(const OrderPoint& later, const OrderPoint& earlier) const;
+
   // What has ended when the node starts, and when it has ended (itself included).
   OrderPoint StartOf(NodeId node) const;
   OrderPoint EndOf(NodeId node) const;
@@ -163,6 +166,7 @@ class Order {
 
   bool BeforeElsewhere(NodeId a, const OrderPoint& b) const;
   bool BeforeAcross(NodeId a, OrderPoint b) const;
+  bool CoversAcross(OrderPoint later, OrderPoint earlier) const;
   uint32_t Depth(GraphId graph) const;
   GraphState& StateOf(GraphId graph);
 

@@ -1,5 +1,6 @@
 #include "libgraphkit/render/analyze_json.h"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -78,6 +79,28 @@ Json GraphJson(const GraphSummary& graph) {
               {"reuse", ReuseJson(graph)}};
 }
 
+Json BillJson(const MemoryBill& bill, BillBy by) {
+  Json lines = Json::array();
+  for (const BillLine& line : bill.lines) {
+    lines.push_back(Json{{"name", line.name},
+                         {"blocks", line.blocks},
+                         {"bytes", line.bytes},
+                         {"never_freed_bytes", line.never_freed_bytes},
+                         {"reuse_bytes", line.reuse_bytes}});
+  }
+  return Json{{"by", BillByName(by)}, {"lines", std::move(lines)}};
+}
+
+Json GraphsJson(const Report& report, const std::vector<MemoryBill>& bills, BillBy by) {
+  Json graphs = Json::array();
+  for (const GraphSummary& graph : report.graphs) {
+    graphs.push_back(GraphJson(graph));
+    const auto bill = std::ranges::find(bills, graph.graph, &MemoryBill::graph);
+    if (bill != bills.end()) graphs.back()["memory_by"] = BillJson(*bill, by);
+  }
+  return graphs;
+}
+
 Json EvidenceJson(const Evidence& evidence, const Trace& trace) {
   return Json{{"text", evidence.text},
               {"nodes", IdsJson(evidence.nodes)},
@@ -123,9 +146,9 @@ const char* OriginName(GraphOrigin origin) {
   return kNames[static_cast<size_t>(origin)];
 }
 
-void RenderJson(const Report& report, const Trace& trace, std::ostream& out) {
-  Json graphs = Json::array();
-  for (const GraphSummary& graph : report.graphs) graphs.push_back(GraphJson(graph));
+void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
+                const std::vector<MemoryBill>& bills, BillBy by) {
+  Json graphs = GraphsJson(report, bills, by);
   Json findings = Json::array();
   for (const Finding& finding : report.findings) findings.push_back(FindingJson(finding, trace));
   const Json root = {{"schema", "graphkit-analyze"},

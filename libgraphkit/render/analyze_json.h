@@ -3,13 +3,17 @@
 #pragma once
 
 #include <ostream>
+#include <vector>
 
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
+#include "libgraphkit/render/memory_bill.h"
 
 namespace graphkit {
 
-void RenderJson(const Report& report, const Trace& trace, std::ostream& out);
+// With `bills`, each graph that has one gets "memory_by": what, and its lines.
+void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
+                const std::vector<MemoryBill>& bills = {}, BillBy by = BillBy::kBlock);
 
 const char* DeviceName(DeviceKind device);   // "cuda", "soft", "imported"
 const char* OriginName(GraphOrigin origin);  // "capture", "explicit", …

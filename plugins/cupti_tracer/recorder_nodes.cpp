@@ -244,12 +244,14 @@ FrontierEntry Recorder::EdgeData(const Call& call, StreamInfo* stream, uint64_t 
       return {producer.id, given.from_port, given.type};
     }
   }
-  if (stream == nullptr || consumer != NodeKind::kKernel) {
-    return stream == nullptr ? FrontierEntry{producer.id, 0, 0}
-                             : EdgeDataFrom(stream->frontier, producer.id, false);
-  }
-  bool programmatic = call.kernel.programmatic_serialization && producer.kind == NodeKind::kKernel;
-  return EdgeDataFrom(stream->frontier, producer.id, programmatic);
+  if (stream == nullptr) return {producer.id, kPortDefault, 0};
+  bool kernel = consumer == NodeKind::kKernel;
+  bool programmatic =
+      kernel && call.kernel.programmatic_serialization && producer.kind == NodeKind::kKernel;
+  FrontierEntry data = EdgeDataFrom(stream->frontier, producer.id, programmatic);
+  // Programmatic edges lead from kernel to kernel only: whatever else follows waits for the end.
+  if (!kernel && data.edge_type != 0) return {producer.id, kPortDefault, 0};
+  return data;
 }
 
 void Recorder::WriteIncomingEdges(const Call& call, GraphInfo* graph, StreamInfo* stream,

@@ -21,8 +21,6 @@
 // who kills the program knows how far it was.
 #include "testdata/workloads/cuda_check.h"
 
-namespace {
-
 constexpr int kThreads = 256;
 constexpr int kFixedNodes = 5;  // alloc x, memset, produce; free x, memcpy
 constexpr int kDiamondNodes = 10;
@@ -47,6 +45,8 @@ __global__ void Square(const float* result, float* scratch, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) scratch[i] = result[i] * result[i];
 }
+
+namespace {
 
 // The program's own count of what it captured.
 class NodeCounter {
@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
     LaunchTwice(graph, s.main);
     CHECK(cudaGraphDestroy(graph));
   }
-  std::printf("fork_join: %ld nodes in %ld captures\n", counter.count(), loops);
+  std::printf("fork_join: captures %ld, nodes %ld\n", loops, counter.count());
 
   CHECK(cudaFreeHost(host));
   CHECK(cudaFree(result));

@@ -11,14 +11,14 @@
 //     leaky [--exec] [--graph-alloc] [--block]      without any: all three
 #include "testdata/workloads/cuda_check.h"
 
-namespace {
-
 constexpr int kThreads = 256;
 
 __global__ void Touch(float* data, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) data[i] = static_cast<float>(i);
 }
+
+namespace {
 
 void LaunchTouch(float* data, size_t size, cudaStream_t stream) {
   const int n = static_cast<int>(size / sizeof(float));

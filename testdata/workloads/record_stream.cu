@@ -17,18 +17,15 @@
 //   defer    Nothing that crossed comes back: 6 x 12 + 4 = 76 MiB, of which 72 MiB are deferred in
 //            the end. In segments: 12 (h_0) + 20 (scratch, and h_1 behind it) + 4 x 12 (h_2 to h_5)
 //            = 80 MiB.
-//   pytorch  A free takes the tips of both streams as markers: R_i for h_{i-1}, although R_{i-1}
-//   was
-//            the last to touch it. main has waited for R_i only when h_{i+2} is asked for, so three
-//            are held: 3 x 12 + 4 = 40 MiB.
+//   pytorch  A free takes the tips of both streams as markers: R_i for h_{i-1}, although the last
+//            to touch it was R_{i-1}. main has waited for R_i only when h_{i+2} is asked for, so
+//            three are held: 3 x 12 + 4 = 40 MiB.
 //   reuse    The marker of h_{i-1} is R_{i-1}, for which main waited before the free: h_{i+1} takes
 //            its place. 2 x 12 + 4 = 28 MiB. That much has to exist at once, since R_{i-1} may read
 //            h_{i-1} while F_i writes h_i and its scratch: it is the lower bound.
 //
 //     record_stream [--layers N]
 #include "testdata/workloads/caching_allocator.h"
-
-namespace {
 
 constexpr size_t kHidden = 12 * kMiB;
 constexpr size_t kScratch = 4 * kMiB;
@@ -54,6 +51,8 @@ __global__ void Reduce(float* gathered) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < kElements) gathered[i] *= 0.5f;
 }
+
+namespace {
 
 struct Step {
   CachingAllocator& allocator;

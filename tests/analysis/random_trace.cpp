@@ -26,7 +26,10 @@ class Maker {
     for (int i = 0; i < steps; ++i) Step(Any(streams_));
     for (const StreamId origin : origins_) t_.EndCapture(origin);
     if (Chance(0.2)) TakeAway();
-    return t_.Build();
+    Trace trace = t_.Build();
+    for (graphkit::Kernel& kernel : trace.kernels)
+      kernel.has_layout = !options_.memory || Chance(0.9);
+    return trace;
   }
 
  private:
@@ -160,7 +163,7 @@ class Maker {
   std::vector<Access> SomeAccesses() {
     std::vector<Access> accesses;
     if (!options_.memory || live_.empty()) return accesses;
-    const int count = Below(3);
+    const int count = Below(4);
     for (int i = 0; i < count; ++i) {
       accesses.push_back({.block = Any(live_), .mode = static_cast<AccessMode>(Below(4))});
     }

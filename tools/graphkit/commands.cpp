@@ -5,6 +5,7 @@ namespace graphkit {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"dot", AddDotCommand},
     {"doctor", AddDoctorCommand},
     {"help", AddHelpCommand},
     {"synth", AddSynthCommand},

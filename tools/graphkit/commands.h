@@ -16,6 +16,7 @@ struct Command {
 
 void AddDoctorCommand(CLI::App& app, int& exit_code);
 void AddSynthCommand(CLI::App& app, int& exit_code);
+void AddDotCommand(CLI::App& app, int& exit_code);
 void AddHelpCommand(CLI::App& app, int& exit_code);
 
 // Every subcommand there is, in the order of `graphkit --help`.

@@ -17,7 +17,17 @@ int Keep(char* text) {
   return 0;
 }
 
+// gvRenderData names formats that it lacks in these words.
+bool FormatIsUnknown(const std::string& said) {
+  return said.find("not recognized") != std::string::npos ||
+         said.find("unavailable") != std::string::npos;
+}
+
 Error DrawingError(const std::string& what, const std::string& format) {
+  if (FormatIsUnknown(what)) {
+    return Error{.message = "Graphviz has no format '" + format + "'",
+                 .hint = "use an ending that it knows: svg, png, pdf, dot, …"};
+  }
   return Error{
       .message = "Graphviz can't draw this as " + format + ": " + what,
       .hint = "write DOT with -o FILE.dot and try dot -T" + format + " or another layout engine",

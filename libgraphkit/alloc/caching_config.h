@@ -1,0 +1,50 @@
+// The numbers and the rounding rules of PyTorch's caching allocator, as a value.
+// Source: c10/cuda/CUDACachingAllocator.cpp and c10/core/AllocatorConfig.h of PyTorch, December
+// 2025.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+struct CachingConfig {
+  static constexpr Bytes kNoLimit = ~Bytes{0};
+
+  Bytes min_block = 512;                  // every block is a multiple of it
+  Bytes small_size = Bytes{1} << 20;      // requests up to it are served from small segments
+  Bytes small_segment = Bytes{2} << 20;   // size of a small segment
+  Bytes large_segment = Bytes{20} << 20;  // size of a segment for requests below min_large
+  Bytes min_large = Bytes{10} << 20;      // requests from it on get a segment of their own size
+  Bytes round_large = Bytes{2} << 20;     // which is rounded up to a multiple of this
+  Bytes max_split_size = kNoLimit;        // blocks from it on are never split
+  // A block that is never split may be this much larger than the request that it serves.
+  Bytes max_non_split_rounding = Bytes{20} << 20;
+  // Steps between powers of two, by size class: [i] for sizes from 2^(20+i), [0] also below, [15]
+  // also above. 0 and 1: no such rounding.
+  std::array<uint32_t, 16> roundup_power2_divisions{};
+  bool expandable_segments = false;
+  Bytes device_memory = Bytes{80} << 30;  // an expandable segment reserves 9/8 of it
+  // What this process may take from the driver (set_per_process_memory_fraction).
+  std::optional<Bytes> memory_limit;
+  // Share of memory_limit above which unused segments are given back; 0: never.
+  double garbage_collection_threshold = 0;
+
+  bool operator==(const CachingConfig&) const = default;
+};
+
+// A request's size as the allocator sees it.
+Bytes RoundRequest(const CachingConfig& config, Bytes size);
+
+// Whether a rounded request is served from the small pool.
+inline bool IsSmall(const CachingConfig& config, Bytes rounded) {
+  return rounded <= config.small_size;
+}
+
+// The size of the segment that is got from the driver for a rounded request.
+Bytes SegmentSize(const CachingConfig& config, Bytes rounded);
+
+}  // namespace graphkit

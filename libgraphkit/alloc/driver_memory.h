@@ -1,0 +1,48 @@
+// Where an allocator model gets its memory: the driver, reduced to what the models ask of it.
+#pragma once
+
+#include <optional>
+
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+class DriverMemory {
+ public:
+  virtual ~DriverMemory() = default;
+
+  // cudaMalloc. Nothing: out of memory.
+  virtual std::optional<Address> Allocate(Bytes size) = 0;
+  virtual void Free(Address address, Bytes size) = 0;
+
+  // Address space for an expandable segment, without memory behind it.
+  virtual Address Reserve(Bytes size) = 0;
+  virtual void Unreserve(Address address, Bytes size) = 0;
+  // Memory behind [address, address + size). False: out of memory.
+  virtual bool Map(Address address, Bytes size) = 0;
+  virtual void Unmap(Address address, Bytes size) = 0;
+};
+
+// A driver that gives consecutive addresses and refuses above its capacity.
+class BumpDriver final : public DriverMemory {
+ public:
+  explicit BumpDriver(Bytes capacity = ~Bytes{0}) : capacity_(capacity) {}
+
+  std::optional<Address> Allocate(Bytes size) override;
+  void Free(Address address, Bytes size) override;
+  Address Reserve(Bytes size) override;
+  void Unreserve(Address, Bytes) override {}
+  bool Map(Address address, Bytes size) override;
+  void Unmap(Address address, Bytes size) override;
+
+  Bytes used() const { return used_; }
+
+ private:
+  static constexpr Bytes kGranularity = Bytes{2} << 20;
+
+  Bytes capacity_;
+  Bytes used_ = 0;
+  Address next_ = Address{1} << 40;
+};
+
+}  // namespace graphkit

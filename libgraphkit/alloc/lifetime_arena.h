@@ -1,0 +1,38 @@
+// One arena of a lifetime problem, in the form that the planner works on: blocks that matter, times
+// as ranks, and the load, which is the lower bound.
+//
+// A section is the time from one rank to the next: the set of live blocks is constant in it, and
+// its load is the sum of their sizes. The largest load is a lower bound for every plan.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libgraphkit/alloc/placed_by_offset.h"
+#include "libgraphkit/alloc/problem.h"
+
+namespace graphkit {
+
+struct ArenaBlock {
+  uint32_t block = 0;  // in the problem
+  Bytes size = 0;
+  Bytes alignment = 1;
+  Bytes fixed = PlanBlock::kAnywhere;
+  RankLifetime life;  // sections [lower, upper)
+};
+
+struct LifetimeArena {
+  uint32_t arena = 0;
+  std::vector<ArenaBlock> blocks;  // that have bytes and a lifetime
+  std::vector<Bytes> loads;        // by section
+  Bytes lower_bound = 0;           // the largest load, or the top of a fixed block above it
+};
+
+// The arenas of a problem, by number.
+std::vector<LifetimeArena> SplitIntoArenas(const LifetimeProblem& problem);
+
+// The parts of an arena that share no section: each can be planned by itself. Loads and bounds are
+// theirs.
+std::vector<LifetimeArena> SplitIntoComponents(const LifetimeArena& arena);
+
+}  // namespace graphkit

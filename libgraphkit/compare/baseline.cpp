@@ -1,0 +1,100 @@
+#include "libgraphkit/compare/baseline.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+namespace graphkit {
+
+namespace {
+
+constexpr uint64_t kFnvOffset = 0xcbf29ce484222325u;  // FNV-1a, 64 bits (RFC 9923)
+constexpr uint64_t kFnvPrime = 0x100000001b3u;
+
+uint64_t HashField(uint64_t hash, std::string_view text) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
+  return (hash ^ 0xff) * kFnvPrime;  // no text holds the byte that ends a field
+}
+
+// The graph by its name and its number among those of that name: ids move when graphs are added.
+std::string GraphKey(const Report& report, GraphId graph) {
+  uint32_t ordinal = 0;
+  for (const GraphSummary& summary : report.graphs) {
+    if (summary.graph != graph) continue;
+    for (const GraphSummary* other = report.graphs.data(); other != &summary; ++other) {
+      ordinal += other->name == summary.name;
+    }
+    return summary.name + "#" + std::to_string(ordinal);
+  }
+  return "";
+}
+
+BaselineTrace MakeBaselineTrace(const GateSubject& subject) {
+  BaselineTrace trace;
+  trace.trace = FileName(subject.trace);
+  trace.peak_reserved_bytes = subject.peak_reserved_bytes;
+  const std::vector<uint32_t> ordinals = GraphOrdinals(subject.report);
+  for (size_t i = 0; i < subject.report.graphs.size(); ++i) {
+    const GraphSummary& graph = subject.report.graphs[i];
+    trace.graphs.push_back({graph.name, ordinals[i], graph.peak_live_bytes, graph.deferred_bytes,
+                            graph.never_freed_bytes});
+  }
+  return trace;
+}
+
+}  // namespace
+
+std::string_view FileName(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::vector<uint32_t> GraphOrdinals(const Report& report) {
+  std::map<std::string_view, uint32_t> seen;
+  std::vector<uint32_t> ordinals;
+  for (const GraphSummary& graph : report.graphs) ordinals.push_back(seen[graph.name]++);
+  return ordinals;
+}
+
+std::string Fingerprint(const GateSubject& subject, size_t finding) {
+  const Finding& found = subject.report.findings[finding];
+  const FindingPlace& place = subject.places[finding];
+  uint64_t hash = HashField(kFnvOffset, found.check);
+  hash = HashField(hash, GraphKey(subject.report, found.graph));
+  if (!place.frames.empty()) {
+    hash = HashField(hash, place.frames.front().function);
+    hash = HashField(hash, FileName(place.frames.front().file));
+  }
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+Baseline MakeBaseline(const std::vector<GateSubject>& subjects, const GateVerdict& verdict) {
+  Baseline baseline;
+  for (const GateSubject& subject : subjects) baseline.traces.push_back(MakeBaselineTrace(subject));
+  std::vector<std::map<std::string, BaselineFinding>> findings(subjects.size());
+  for (const JudgedFinding& judged : verdict.findings) {
+    if (judged.status == FindingStatus::kSuppressed) continue;
+    const Finding& finding = subjects[judged.trace].report.findings[judged.finding];
+    BaselineFinding& entry = findings[judged.trace][judged.fingerprint];
+    entry.check = finding.check;
+    entry.fingerprint = judged.fingerprint;
+    entry.count += 1;
+    entry.bytes += finding.bytes;
+  }
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    for (auto& [fingerprint, entry] : findings[i]) baseline.traces[i].findings.push_back(entry);
+  }
+  return baseline;
+}
+
+const BaselineTrace* FindBaselineTrace(const Baseline& baseline, std::string_view trace_file,
+                                       size_t subjects) {
+  if (subjects == 1 && baseline.traces.size() == 1) return &baseline.traces.front();
+  const auto found =
+      std::ranges::find(baseline.traces, FileName(trace_file), &BaselineTrace::trace);
+  return found == baseline.traces.end() ? nullptr : &*found;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,76 @@
+#include "libgraphkit/compare/gate.h"
+
+#include <algorithm>
+
+#include "libgraphkit/compare/judge_figures.h"
+#include "libgraphkit/compare/judge_findings.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr int kPassed = 0;
+constexpr int kFailed = 1;
+constexpr int kRefused = 3;
+
+void RefuseWhatIsMissing(const std::vector<GateSubject>& subjects, GateVerdict& verdict) {
+  const auto refuse = [&verdict](uint32_t trace, std::string text) {
+    verdict.reasons.push_back({GateReason::Kind::kBlind, trace, std::move(text)});
+  };
+  for (uint32_t trace = 0; trace < subjects.size(); ++trace) {
+    const Report& report = subjects[trace].report;
+    for (const std::string& reason : report.incomplete_because) {
+      refuse(trace, "incomplete: " + reason);
+    }
+    if (!report.complete && report.incomplete_because.empty()) {
+      refuse(trace, "incomplete: the trace doesn't hold all that happened");
+    }
+    const auto empty = [](const GraphSummary& graph) { return graph.nodes == 0; };
+    if (std::ranges::all_of(report.graphs, empty)) {
+      refuse(trace, "no graph: nothing was captured that could be judged");
+    }
+  }
+  if (subjects.empty()) {
+    verdict.reasons.push_back({GateReason::Kind::kBlind, {}, "no trace was given"});
+  }
+}
+
+int ExitCode(const GateVerdict& verdict) {
+  const auto blind = [](const GateReason& reason) {
+    return reason.kind == GateReason::Kind::kBlind;
+  };
+  if (std::ranges::any_of(verdict.reasons, blind)) return kRefused;
+  return verdict.reasons.empty() ? kPassed : kFailed;
+}
+
+}  // namespace
+
+GateVerdict JudgeGate(const std::vector<GateSubject>& subjects, const GateConfig& config,
+                      const std::optional<Baseline>& baseline) {
+  GateVerdict verdict;
+  RefuseWhatIsMissing(subjects, verdict);
+  JudgeFindings(subjects, config, baseline, verdict);
+  JudgeBudgets(subjects, config, verdict);
+  if (baseline) JudgeAgainstBaseline(subjects, config, *baseline, verdict);
+  // What blinds the gate comes first.
+  std::ranges::stable_sort(verdict.reasons, {}, [](const GateReason& reason) {
+    return reason.kind != GateReason::Kind::kBlind;
+  });
+  verdict.exit_code = ExitCode(verdict);
+  return verdict;
+}
+
+std::vector<std::string> UnknownChecks(const GateConfig& config, std::span<const GateCheck> known) {
+  std::vector<std::string> named = config.fail_on_checks;
+  for (const Suppression& suppression : config.suppressions) named.push_back(suppression.check);
+  std::vector<std::string> unknown;
+  for (const std::string& id : named) {
+    if (std::ranges::find(known, id, &GateCheck::id) != known.end()) continue;
+    if (std::ranges::find(unknown, id) == unknown.end()) unknown.push_back(id);
+  }
+  return unknown;
+}
+
+bool IsLeakCheck(std::string_view check) { return check.ends_with("-leak"); }
+
+}  // namespace graphkit

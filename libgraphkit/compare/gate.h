@@ -1,0 +1,31 @@
+// The gate of `graphkit check`: whether what was recorded is good enough for a CI job to pass.
+//
+// It fails closed. Where something that is needed to judge is missing (a trace that is cut off or
+// has drops, a trace without a graph, a baseline without the trace), the verdict is 3 and says why,
+// whatever else was found.
+//
+//     subjects ──► suppressed? ──► in the baseline? ──► asked for by fail-on? ──► fails
+//              ──► budgets of each graph and trace  ──────────────────────────► fails
+//              ──► more than the baseline allows    ──────────────────────────► fails
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libgraphkit/model/gate.h"
+
+namespace graphkit {
+
+GateVerdict JudgeGate(const std::vector<GateSubject>& subjects, const GateConfig& config,
+                      const std::optional<Baseline>& baseline);
+
+// The ids that `config` names and `known` doesn't hold, in the order of the configuration.
+std::vector<std::string> UnknownChecks(const GateConfig& config, std::span<const GateCheck> known);
+
+// Whether a check looks for things that are never given back: its id ends with "-leak".
+bool IsLeakCheck(std::string_view check);
+
+}  // namespace graphkit

@@ -1,0 +1,106 @@
+#include "libgraphkit/compare/gate_subject.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace graphkit {
+
+namespace {
+
+constexpr uint32_t kFramesKept = 32;
+
+bool IsCudaFrame(std::string_view function, std::string_view file) {
+  return file.find("libcuda") != std::string_view::npos || function.starts_with("cuda");
+}
+
+std::vector<PlaceFrame> FramesOf(const Trace& trace, StackId stack) {
+  std::vector<PlaceFrame> frames;
+  if (!stack) return frames;
+  const Slice slice = trace.stacks[stack.index()].frames;
+  bool inside = true;
+  for (uint32_t i = 0; i < slice.count && frames.size() < kFramesKept; ++i) {
+    const StackFrame& frame = trace.stack_frames[slice.first + i];
+    const std::string_view function = trace[frame.function], file = trace[frame.file];
+    inside = inside && i + 1 < slice.count && IsCudaFrame(function, file);
+    if (inside) continue;
+    frames.push_back({std::string(function), std::string(file), frame.line});
+  }
+  return frames;
+}
+
+// The first stack that the finding or what it names has.
+StackId StackOf(const Finding& finding, const Trace& trace) {
+  for (const Evidence& evidence : finding.evidence) {
+    if (evidence.stack) return evidence.stack;
+  }
+  for (const BlockId block : finding.blocks) {
+    if (trace[block].stack) return trace[block].stack;
+  }
+  for (const NodeId node : finding.nodes) {
+    if (trace[node].stack) return trace[node].stack;
+  }
+  return {};
+}
+
+std::string LogicalName(const Finding& finding, const Trace& trace) {
+  std::string name = "trace";
+  if (finding.graph) {
+    name = "graph " + std::to_string(finding.graph.value);
+    const std::string_view text = trace[trace[finding.graph].name];
+    if (!text.empty()) name += " " + std::string(text);
+  }
+  if (!finding.nodes.empty()) return name + "/node " + std::to_string(finding.nodes[0].value);
+  if (!finding.blocks.empty()) return name + "/block " + std::to_string(finding.blocks[0].value);
+  if (!finding.streams.empty()) return name + "/stream " + std::to_string(finding.streams[0].value);
+  return name;
+}
+
+// A change of a sum at a place in the trace.
+struct Step {
+  Seq seq;
+  int64_t bytes;
+};
+
+Bytes Peak(std::vector<Step> steps) {
+  // Memory that is given back at a place can be taken at the same place.
+  std::ranges::sort(steps, [](const Step& a, const Step& b) {
+    return std::pair(a.seq, a.bytes) < std::pair(b.seq, b.bytes);
+  });
+  int64_t sum = 0, peak = 0;
+  for (const Step& step : steps) peak = std::max(peak, sum += step.bytes);
+  return static_cast<Bytes>(peak);
+}
+
+void AddLife(Bytes size, Seq begin, Seq end, std::vector<Step>& steps) {
+  steps.push_back({begin, static_cast<int64_t>(size)});
+  if (end != kNever) steps.push_back({end, -static_cast<int64_t>(size)});
+}
+
+}  // namespace
+
+FindingPlace PlaceOf(const Finding& finding, const Trace& trace) {
+  return {.frames = FramesOf(trace, StackOf(finding, trace)),
+          .logical = LogicalName(finding, trace)};
+}
+
+GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report report) {
+  GateSubject subject;
+  subject.trace = std::move(trace_file);
+  for (const Finding& finding : report.findings) subject.places.push_back(PlaceOf(finding, trace));
+  subject.report = std::move(report);
+  std::vector<Step> reserved, allocated;
+  for (const Segment& segment : trace.segments) {
+    AddLife(segment.size, segment.allocated, segment.freed, reserved);
+  }
+  for (const Block& block : trace.blocks) {
+    if (!block.segment) continue;
+    AddLife(RoundUp(block.size, kBlockGranularity), block.allocated, block.free_requested,
+            allocated);
+  }
+  if (!trace.segments.empty()) subject.peak_reserved_bytes = Peak(std::move(reserved));
+  subject.peak_allocated_bytes = Peak(std::move(allocated));
+  return subject;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,197 @@
+#include "libgraphkit/compare/judge_figures.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "libgraphkit/compare/baseline.h"
+#include "libgraphkit/compare/gate.h"
+
+namespace graphkit {
+
+namespace {
+
+std::string GraphText(const GraphSummary& graph) {
+  const std::string text = "graph " + std::to_string(graph.graph.value);
+  return graph.name.empty() ? text : text + " " + graph.name;
+}
+
+std::string FigureText(double value, MeasureUnit unit) {
+  if (unit == MeasureUnit::kBytes) return FormatBytes(static_cast<Bytes>(value));
+  if (unit == MeasureUnit::kCount) return FormatCount(static_cast<uint64_t>(value));
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+// Figures that are near each other are told apart in full.
+std::string Exceeds(const GateMeasure& measure, const char* what) {
+  std::string value = FigureText(measure.value, measure.unit);
+  std::string limit = FigureText(measure.limit, measure.unit);
+  if (measure.unit == MeasureUnit::kBytes && measure.value < measure.limit * 1.01) {
+    value = FormatCount(static_cast<uint64_t>(measure.value)) + " B";
+    limit = FormatCount(static_cast<uint64_t>(measure.limit)) + " B";
+  }
+  return value + " " + what + ", " + limit + " allowed";
+}
+
+void Hold(GateMeasure measure, const char* what, GateReason::Kind kind, GateVerdict& verdict) {
+  measure.passed = measure.value <= measure.limit;
+  if (!measure.passed) {
+    const std::string subject = measure.subject.empty() ? "" : measure.subject + ": ";
+    verdict.reasons.push_back(
+        {kind, measure.trace, measure.rule + ": " + subject + Exceeds(measure, what)});
+  }
+  verdict.measures.push_back(std::move(measure));
+}
+
+void HoldBytes(const char* rule, const char* what, uint32_t trace, const GraphSummary& graph,
+               Bytes value, std::optional<Bytes> limit, GateVerdict& verdict) {
+  if (!limit) return;
+  Hold({.rule = rule,
+        .trace = trace,
+        .subject = GraphText(graph),
+        .value = static_cast<double>(value),
+        .limit = static_cast<double>(*limit)},
+       what, GateReason::Kind::kBudget, verdict);
+}
+
+uint64_t CountLeaks(const std::vector<GateSubject>& subjects, uint32_t trace,
+                    const GateVerdict& verdict) {
+  uint64_t leaks = 0;
+  for (const JudgedFinding& judged : verdict.findings) {
+    if (judged.trace != trace || judged.status == FindingStatus::kSuppressed) continue;
+    const Finding& finding = subjects[trace].report.findings[judged.finding];
+    if (IsLeakCheck(finding.check)) leaks += std::max<size_t>(1, finding.blocks.size());
+  }
+  return leaks;
+}
+
+void HoldRatio(const GateSubject& subject, uint32_t trace, double limit, GateVerdict& verdict) {
+  if (!subject.peak_reserved_bytes || subject.peak_allocated_bytes == 0) {
+    verdict.reasons.push_back({GateReason::Kind::kBlind, trace,
+                               "max-reserved-over-allocated: no blocks in segments were recorded, "
+                               "so that the ratio isn't known"});
+    return;
+  }
+  const double ratio = static_cast<double>(*subject.peak_reserved_bytes) /
+                       static_cast<double>(subject.peak_allocated_bytes);
+  Hold({.rule = "max-reserved-over-allocated",
+        .trace = trace,
+        .unit = MeasureUnit::kRatio,
+        .value = ratio,
+        .limit = limit},
+       "reserved over allocated", GateReason::Kind::kBudget, verdict);
+}
+
+struct Comparison {
+  const char* rule;
+  const char* what;
+  Bytes GraphSummary::*value;
+  Bytes BaselineGraph::*base;
+};
+
+constexpr Comparison kComparisons[] = {
+    {"baseline-peak", "live at the peak", &GraphSummary::peak_live_bytes,
+     &BaselineGraph::peak_live_bytes},
+    {"baseline-deferred", "deferred", &GraphSummary::deferred_bytes,
+     &BaselineGraph::deferred_bytes},
+    {"baseline-never-freed", "never freed", &GraphSummary::never_freed_bytes,
+     &BaselineGraph::never_freed_bytes},
+};
+
+double Grown(Bytes base, double increase) {
+  return static_cast<double>(static_cast<Bytes>(static_cast<double>(base) * (1 + increase)));
+}
+
+void CompareGraph(const GraphSummary& graph, const BaselineGraph& base, uint32_t trace,
+                  double increase, GateVerdict& verdict) {
+  for (const Comparison& comparison : kComparisons) {
+    Hold({.rule = comparison.rule,
+          .trace = trace,
+          .subject = GraphText(graph),
+          .value = static_cast<double>(graph.*comparison.value),
+          .limit = Grown(base.*comparison.base, increase)},
+         comparison.what, GateReason::Kind::kBaseline, verdict);
+  }
+}
+
+void CompareTrace(const GateSubject& subject, uint32_t trace, const BaselineTrace& base,
+                  double increase, GateVerdict& verdict) {
+  const std::vector<uint32_t> ordinals = GraphOrdinals(subject.report);
+  std::vector<bool> met(base.graphs.size(), false);
+  for (size_t i = 0; i < subject.report.graphs.size(); ++i) {
+    const GraphSummary& graph = subject.report.graphs[i];
+    const auto same = std::ranges::find_if(base.graphs, [&](const BaselineGraph& other) {
+      return other.name == graph.name && other.ordinal == ordinals[i];
+    });
+    if (same == base.graphs.end()) {
+      verdict.reasons.push_back({GateReason::Kind::kBaseline, trace,
+                                 "baseline: " + GraphText(graph) +
+                                     " isn't in it; save it again "
+                                     "if the graph is meant to be there"});
+      continue;
+    }
+    met[static_cast<size_t>(same - base.graphs.begin())] = true;
+    CompareGraph(graph, *same, trace, increase, verdict);
+  }
+  for (size_t i = 0; i < met.size(); ++i) {
+    if (met[i]) continue;
+    const std::string name = base.graphs[i].name.empty() ? "a graph" : base.graphs[i].name;
+    verdict.reasons.push_back({GateReason::Kind::kBaseline, trace,
+                               "baseline: " + name + " of the baseline wasn't captured"});
+  }
+  if (!base.peak_reserved_bytes || !subject.peak_reserved_bytes) return;
+  Hold({.rule = "baseline-reserved",
+        .trace = trace,
+        .value = static_cast<double>(*subject.peak_reserved_bytes),
+        .limit = Grown(*base.peak_reserved_bytes, increase)},
+       "reserved", GateReason::Kind::kBaseline, verdict);
+}
+
+}  // namespace
+
+void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& config,
+                  GateVerdict& verdict) {
+  for (uint32_t trace = 0; trace < subjects.size(); ++trace) {
+    for (const GraphSummary& graph : subjects[trace].report.graphs) {
+      HoldBytes("max-deferred", "deferred", trace, graph, graph.deferred_bytes,
+                config.max_deferred_bytes, verdict);
+      HoldBytes("max-peak", "live at the peak", trace, graph, graph.peak_live_bytes,
+                config.max_peak_bytes, verdict);
+    }
+    if (config.max_leaks) {
+      Hold({.rule = "max-leaks",
+            .trace = trace,
+            .unit = MeasureUnit::kCount,
+            .value = static_cast<double>(CountLeaks(subjects, trace, verdict)),
+            .limit = static_cast<double>(*config.max_leaks)},
+           "leaks", GateReason::Kind::kBudget, verdict);
+    }
+    if (config.max_reserved_over_allocated) {
+      HoldRatio(subjects[trace], trace, *config.max_reserved_over_allocated, verdict);
+    }
+  }
+}
+
+void JudgeAgainstBaseline(const std::vector<GateSubject>& subjects, const GateConfig& config,
+                          const Baseline& baseline, GateVerdict& verdict) {
+  std::vector<const BaselineTrace*> met;
+  for (uint32_t trace = 0; trace < subjects.size(); ++trace) {
+    const BaselineTrace* base = FindBaselineTrace(baseline, subjects[trace].trace, subjects.size());
+    if (base == nullptr) {
+      verdict.reasons.push_back(
+          {GateReason::Kind::kBlind, trace, "baseline: it has no entry for this trace"});
+      continue;
+    }
+    met.push_back(base);
+    CompareTrace(subjects[trace], trace, *base, config.allow_increase, verdict);
+  }
+  for (const BaselineTrace& base : baseline.traces) {
+    if (std::ranges::find(met, &base) != met.end()) continue;
+    verdict.reasons.push_back(
+        {GateReason::Kind::kBlind, {}, "baseline: " + base.trace + " is in it and wasn't given"});
+  }
+}
+
+}  // namespace graphkit

@@ -1,0 +1,21 @@
+// The part of the gate that holds figures against limits: budgets, and the baseline with what it
+// may grow by.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "libgraphkit/model/gate.h"
+
+namespace graphkit {
+
+// Adds to verdict.measures each figure that has a limit, and to verdict.reasons those that exceed
+// it. Leaks are counted from verdict.findings: those that aren't suppressed.
+void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& config,
+                  GateVerdict& verdict);
+
+// The same for what the baseline had. A graph that only one side has is a reason too.
+void JudgeAgainstBaseline(const std::vector<GateSubject>& subjects, const GateConfig& config,
+                          const Baseline& baseline, GateVerdict& verdict);
+
+}  // namespace graphkit

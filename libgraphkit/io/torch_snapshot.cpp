@@ -1,0 +1,438 @@
+#include "libgraphkit/io/torch_snapshot.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "libgraphkit/io/mapped_file.h"
+#include "libgraphkit/io/pickle.h"
+#include "libgraphkit/io/torch_stacks.h"
+
+namespace graphkit {
+namespace {
+
+enum class Key : uint8_t {
+  kOther,
+  kAction,
+  kAddr,
+  kAddress,
+  kDeviceFree,
+  kSize,
+  kStream,
+  kTimeUs,
+  kFrames,
+  kPool,
+  kMetadata,
+  kRequestedSize,
+  kState,
+  kTotalSize,
+  kAllocatedSize,
+  kActiveSize,
+  kSegmentType,
+  kExpandable,
+  kDevice,
+  kBlocks,
+};
+
+struct KeyName {
+  std::string_view text;
+  Key key;
+};
+
+constexpr std::array<KeyName, 20> kKeys = {{
+    {"action", Key::kAction},
+    {"addr", Key::kAddr},
+    {"address", Key::kAddress},
+    {"device_free", Key::kDeviceFree},
+    {"size", Key::kSize},
+    {"stream", Key::kStream},
+    {"time_us", Key::kTimeUs},
+    {"frames", Key::kFrames},
+    {"pool_id", Key::kPool},
+    {"segment_pool_id", Key::kPool},
+    {"user_metadata", Key::kMetadata},
+    {"requested_size", Key::kRequestedSize},
+    {"state", Key::kState},
+    {"total_size", Key::kTotalSize},
+    {"allocated_size", Key::kAllocatedSize},
+    {"active_size", Key::kActiveSize},
+    {"segment_type", Key::kSegmentType},
+    {"is_expandable", Key::kExpandable},
+    {"device", Key::kDevice},
+    {"blocks", Key::kBlocks},
+}};
+
+struct ActionName {
+  std::string_view text;
+  TorchAction action;
+};
+
+constexpr std::array<ActionName, 9> kActions = {{
+    {"alloc", TorchAction::kAlloc},
+    {"free_requested", TorchAction::kFreeRequested},
+    {"free_completed", TorchAction::kFreeCompleted},
+    {"segment_alloc", TorchAction::kSegmentAlloc},
+    {"segment_free", TorchAction::kSegmentFree},
+    {"segment_map", TorchAction::kSegmentMap},
+    {"segment_unmap", TorchAction::kSegmentUnmap},
+    {"snapshot", TorchAction::kSnapshot},
+    {"oom", TorchAction::kOom},
+}};
+
+// Dicts of one kind mostly have the same keys in the same order, and the pickle shares the key
+// strings: the key at a place is known by its address before its text is looked at.
+class KeyReader {
+ public:
+  Key At(size_t place, const PickleValue& key) {
+    if (place < known_.size() && known_[place].first == key.chars) return known_[place].second;
+    const Key found = Lookup(key);
+    if (place >= known_.size() && place < 64) known_.resize(place + 1, {nullptr, Key::kOther});
+    if (place < known_.size()) known_[place] = {key.chars, found};
+    return found;
+  }
+
+ private:
+  static Key Lookup(const PickleValue& key) {
+    for (const KeyName& name : kKeys) {
+      if (name.text == key.text()) return name.key;
+    }
+    return Key::kOther;
+  }
+  std::vector<std::pair<const char*, Key>> known_;
+};
+
+bool Natural(const PickleValue& value, uint64_t* out) {
+  if (value.is(PickleType::kUint)) {
+    *out = value.natural;
+    return true;
+  }
+  if (!value.is(PickleType::kInt) || value.integer < 0) return false;
+  *out = static_cast<uint64_t>(value.integer);
+  return true;
+}
+
+bool Truth(const PickleValue* value) {
+  return value && (value->is(PickleType::kBool) || value->is(PickleType::kInt)) && value->integer;
+}
+
+class SnapshotReader {
+ public:
+  explicit SnapshotReader(size_t file_size) : budget_(file_size), stacks_(&out_) {
+    out_.pools.push_back({});
+  }
+
+  Result<TorchSnapshot> Run(const PickleValue& root);
+
+ private:
+  bool Fail(std::string what) {
+    error_ = {.message = "not a PyTorch memory snapshot: " + std::move(what),
+              .hint = "give the file that torch.cuda.memory._dump_snapshot wrote"};
+    return false;
+  }
+  // Each thing in an honest file takes at least a byte of it: reading more means that references
+  // multiply them.
+  bool Spend(size_t things) {
+    if (things > budget_) return Fail("it repeats the same entries beyond the file's size");
+    budget_ -= things;
+    return true;
+  }
+  bool Items(const PickleValue& value, const char* name, std::span<const PickleValue>* out) {
+    if (!value.is_sequence()) return Fail(std::string("'") + name + "' isn't a list");
+    *out = value.items();
+    return Spend(out->size());
+  }
+
+  // Calls field(key, value) for each entry of a dict; stops at the first false.
+  template <typename Field>
+  bool ForEach(const PickleValue& dict, KeyReader& keys, const char* what, Field field) {
+    if (!dict.is(PickleType::kDict)) return Fail(std::string(what) + " isn't a dict");
+    const std::span<const PickleValue> items = dict.items();
+    if (!Spend(items.size())) return false;
+    for (size_t i = 0; i + 1 < items.size(); i += 2) {
+      if (!items[i].is(PickleType::kString)) continue;
+      const Key key = keys.At(i / 2, items[i]);
+      if (key == Key::kOther || field(key, items[i + 1])) continue;
+      if (!error_.message.empty()) return false;
+      return Fail(std::string(what) + ": '" + std::string(items[i].text()) +
+                  "' has an unexpected value");
+    }
+    return true;
+  }
+
+  bool Segments(const PickleValue& list);
+  bool Segment(const PickleValue& dict);
+  bool SegmentField(TorchSegment& segment, Key key, const PickleValue& value);
+  bool Blocks(const PickleValue& list, TorchSegment* segment);
+  bool Block(const PickleValue& dict);
+  bool BlockField(TorchBlock& block, Key key, const PickleValue& value);
+  bool Devices(const PickleValue& list);
+  bool Event(const PickleValue& dict);
+  bool EventField(TorchEvent& event, Key key, const PickleValue& value);
+  bool Settings(const PickleValue& dict);
+  bool Pool(const PickleValue& value, uint16_t* out);
+
+  size_t budget_;
+  TorchSnapshot out_;
+  TorchStacks stacks_;
+  IdTable pools_;
+  KeyReader event_keys_;
+  KeyReader segment_keys_;
+  KeyReader block_keys_;
+  const char* last_action_text_ = nullptr;
+  TorchAction last_action_ = TorchAction::kOther;
+  Error error_;
+};
+
+bool SnapshotReader::Pool(const PickleValue& value, uint16_t* out) {
+  TorchPoolId id;
+  if (!value.is_sequence() || value.items().size() != 2) return false;
+  if (!Natural(value.items()[0], &id.first) || !Natural(value.items()[1], &id.second)) return false;
+  if (id == TorchPoolId{}) {
+    *out = 0;
+    return true;
+  }
+  const uint64_t hash = IdTable::Combine(IdTable::Combine(0, id.first), id.second);
+  uint32_t at = pools_.Find(hash, [&](uint32_t i) { return out_.pools[i] == id; });
+  if (at == IdTable::kNone) {
+    at = static_cast<uint32_t>(out_.pools.size());
+    if (at >= TorchEvent::kNoPool) return Fail("it has more than 65 534 pools");
+    out_.pools.push_back(id);
+    pools_.Insert(hash, at);
+  }
+  *out = static_cast<uint16_t>(at);
+  return true;
+}
+
+TorchAction ActionNamed(std::string_view text) {
+  for (const ActionName& name : kActions) {
+    if (name.text == text) return name.action;
+  }
+  return TorchAction::kOther;
+}
+
+bool SnapshotReader::EventField(TorchEvent& event, Key key, const PickleValue& value) {
+  switch (key) {
+    case Key::kAction:
+      if (!value.is(PickleType::kString)) return false;
+      if (value.chars != last_action_text_) {
+        last_action_text_ = value.chars;
+        last_action_ = ActionNamed(value.text());
+      }
+      event.action = last_action_;
+      return true;
+    case Key::kAddr:
+    case Key::kDeviceFree:
+      return Natural(value, &event.address);
+    case Key::kSize:
+      return Natural(value, &event.size);
+    case Key::kStream:
+      return Natural(value, &event.stream);
+    case Key::kTimeUs:
+      if (!value.is(PickleType::kInt)) return false;
+      event.time_us = value.integer;
+      return true;
+    case Key::kFrames:
+      event.stack = stacks_.Stack(value);
+      return true;
+    case Key::kPool:
+      return Pool(value, &event.pool);
+    case Key::kMetadata:
+      if (value.is(PickleType::kString) && value.length) {
+        event.metadata = stacks_.Intern(value.text());
+      }
+      return true;
+    default:
+      return true;
+  }
+}
+
+bool SnapshotReader::Event(const PickleValue& dict) {
+  TorchEvent event;
+  const bool read = ForEach(dict, event_keys_, "an event", [&](Key key, const PickleValue& value) {
+    return EventField(event, key, value);
+  });
+  if (read) out_.events.push_back(event);
+  return read;
+}
+
+bool SnapshotReader::Devices(const PickleValue& list) {
+  std::span<const PickleValue> devices;
+  if (!Items(list, "device_traces", &devices)) return false;
+  for (const PickleValue& device : devices) {
+    std::span<const PickleValue> events;
+    if (!Items(device, "device_traces", &events)) return false;
+    const auto first = static_cast<uint32_t>(out_.events.size());
+    out_.events.reserve(first + events.size());
+    for (const PickleValue& event : events) {
+      if (!Event(event)) return false;
+    }
+    out_.devices.push_back({first, static_cast<uint32_t>(events.size())});
+  }
+  return true;
+}
+
+bool SnapshotReader::BlockField(TorchBlock& block, Key key, const PickleValue& value) {
+  switch (key) {
+    case Key::kAddress:
+      return Natural(value, &block.address);
+    case Key::kSize:
+      return Natural(value, &block.size);
+    case Key::kRequestedSize:
+      return Natural(value, &block.requested_size);
+    case Key::kFrames:
+      block.stack = stacks_.Stack(value);
+      return true;
+    case Key::kState:
+      if (!value.is(PickleType::kString)) return false;
+      block.state = value.text() == "active_allocated" ? TorchBlockState::kActive
+                    : value.text() == "inactive"       ? TorchBlockState::kInactive
+                                                       : TorchBlockState::kPendingFree;
+      return true;
+    default:
+      return true;
+  }
+}
+
+bool SnapshotReader::Block(const PickleValue& dict) {
+  TorchBlock block;
+  const bool read = ForEach(dict, block_keys_, "a block", [&](Key key, const PickleValue& value) {
+    return BlockField(block, key, value);
+  });
+  if (read) out_.blocks.push_back(block);
+  return read;
+}
+
+// Old snapshots leave the blocks' addresses out: they lie one after the other from the segment's
+// start.
+bool SnapshotReader::Blocks(const PickleValue& list, TorchSegment* segment) {
+  std::span<const PickleValue> blocks;
+  if (!Items(list, "blocks", &blocks)) return false;
+  segment->blocks = {static_cast<uint32_t>(out_.blocks.size()),
+                     static_cast<uint32_t>(blocks.size())};
+  for (const PickleValue& block : blocks) {
+    if (!Block(block)) return false;
+  }
+  return true;
+}
+
+bool SnapshotReader::SegmentField(TorchSegment& segment, Key key, const PickleValue& value) {
+  switch (key) {
+    case Key::kAddress:
+      return Natural(value, &segment.address);
+    case Key::kTotalSize:
+      return Natural(value, &segment.total_size);
+    case Key::kAllocatedSize:
+      return Natural(value, &segment.allocated_size);
+    case Key::kActiveSize:
+      return Natural(value, &segment.active_size);
+    case Key::kRequestedSize:
+      return Natural(value, &segment.requested_size);
+    case Key::kStream:
+      return Natural(value, &segment.stream);
+    case Key::kDevice:
+      if (!value.is(PickleType::kInt)) return false;
+      segment.device = static_cast<int32_t>(std::clamp<int64_t>(value.integer, -1, 0x7fffffff));
+      return true;
+    case Key::kPool:
+      return Pool(value, &segment.pool);
+    case Key::kSegmentType:
+      segment.small = value.is(PickleType::kString) && value.text() == "small";
+      return true;
+    case Key::kExpandable:
+      segment.expandable = Truth(&value);
+      return true;
+    case Key::kFrames:
+      segment.stack = stacks_.Stack(value);
+      return true;
+    case Key::kBlocks:
+      return Blocks(value, &segment);
+    default:
+      return true;
+  }
+}
+
+bool SnapshotReader::Segment(const PickleValue& dict) {
+  TorchSegment segment;
+  const bool read =
+      ForEach(dict, segment_keys_, "a segment",
+              [&](Key key, const PickleValue& value) { return SegmentField(segment, key, value); });
+  if (!read) return false;
+  Address next = segment.address;
+  for (uint32_t i = 0; i < segment.blocks.count; ++i) {
+    TorchBlock& block = out_.blocks[segment.blocks.first + i];
+    if (block.address == 0) block.address = next;
+    next = block.address + block.size;
+  }
+  out_.segments.push_back(segment);
+  return true;
+}
+
+bool SnapshotReader::Segments(const PickleValue& list) {
+  std::span<const PickleValue> segments;
+  if (!Items(list, "segments", &segments)) return false;
+  for (const PickleValue& segment : segments) {
+    if (!Segment(segment)) return false;
+  }
+  return true;
+}
+
+bool SnapshotReader::Settings(const PickleValue& dict) {
+  if (!dict.is(PickleType::kDict)) return Fail("'allocator_settings' isn't a dict");
+  TorchSettings& settings = out_.settings;
+  settings.known = true;
+  for (const char* name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"}) {
+    const PickleValue* conf = dict.find(name);
+    if (conf && conf->is(PickleType::kString) && conf->length) settings.conf = conf->text();
+  }
+  const PickleValue* split = dict.find("max_split_size");
+  if (split && split->is(PickleType::kInt)) settings.max_split_size = split->integer;
+  const PickleValue* gc = dict.find("garbage_collection_threshold");
+  if (gc && gc->is(PickleType::kFloat)) settings.garbage_collection_threshold = gc->real;
+  settings.expandable_segments = Truth(dict.find("expandable_segments"));
+  settings.graph_capture_record_stream_reuse =
+      Truth(dict.find("graph_capture_record_stream_reuse"));
+  const PickleValue* steps = dict.find("roundup_power2_divisions");
+  if (!steps || !steps->is(PickleType::kDict)) return true;
+  for (size_t i = 0; i + 1 < steps->items().size(); i += 2) {
+    const PickleValue& name = steps->items()[i];
+    uint64_t megabytes = 0;
+    uint64_t divisions = 0;
+    if (!name.is(PickleType::kString) || !Natural(steps->items()[i + 1], &divisions)) continue;
+    std::from_chars(name.chars, name.chars + name.length, megabytes);
+    settings.roundup_power2_divisions.emplace_back(megabytes, static_cast<uint32_t>(divisions));
+  }
+  return Spend(settings.roundup_power2_divisions.size());
+}
+
+Result<TorchSnapshot> SnapshotReader::Run(const PickleValue& root) {
+  const PickleValue* segments = root.find("segments");
+  const PickleValue* devices = root.find("device_traces");
+  const PickleValue* settings = root.find("allocator_settings");
+  if (!segments && !devices) {
+    Fail("it has neither 'segments' nor 'device_traces'");
+    return error_;
+  }
+  if (segments && !Segments(*segments)) return error_;
+  if (devices && !Devices(*devices)) return error_;
+  if (settings && !Settings(*settings)) return error_;
+  return std::move(out_);
+}
+
+}  // namespace
+
+Result<TorchSnapshot> ParseTorchSnapshot(std::string_view bytes) {
+  Result<PickleDocument> document = ReadPickle(bytes);
+  if (!document) return document.error();
+  return SnapshotReader(bytes.size()).Run(document->root);
+}
+
+Result<TorchSnapshot> ReadTorchSnapshot(const std::string& path) {
+  Result<MappedFile> file = MappedFile::Open(path);
+  if (!file) return file.error();
+  Result<TorchSnapshot> snapshot = ParseTorchSnapshot(file->bytes());
+  if (!snapshot) snapshot.error().file = path;
+  return snapshot;
+}
+
+}  // namespace graphkit

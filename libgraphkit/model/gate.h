@@ -1,0 +1,143 @@
+// What the gate judges and what it says: values that every presenter of `graphkit check` draws
+// from. A subject keeps all that is needed of a trace, so that the trace itself can go.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/model/gate_config.h"
+#include "libgraphkit/model/report.h"
+
+namespace graphkit {
+
+struct PlaceFrame {
+  std::string function;  // as recorded: possibly mangled
+  std::string file;      // source file, or the object when the source isn't known
+  uint32_t line = 0;     // 1-based; 0: unknown
+  bool operator==(const PlaceFrame&) const = default;
+};
+
+// Where in the program a finding comes from.
+struct FindingPlace {
+  std::vector<PlaceFrame> frames = {};  // innermost first, CUDA's own left out; may be empty
+  std::string logical = {};             // "graph 0 step/node 3"; "trace" when it names nothing
+  bool operator==(const FindingPlace&) const = default;
+};
+
+// One trace before the gate.
+struct GateSubject {
+  std::string trace = {};  // its file, as the user named it
+  Report report = {};
+  std::vector<FindingPlace> places = {};          // of report.findings, in the same order
+  std::optional<Bytes> peak_reserved_bytes = {};  // of segments; nothing: none was recorded
+  Bytes peak_allocated_bytes = 0;                 // of blocks inside segments
+  bool operator==(const GateSubject&) const = default;
+};
+
+// What an earlier run had, to compare with. The trace and the graphs are known by name, findings by
+// fingerprint: what they say, without ids and numbers.
+struct BaselineGraph {
+  std::string name;
+  uint32_t ordinal = 0;  // among the graphs of that name
+  Bytes peak_live_bytes = 0;
+  Bytes deferred_bytes = 0;
+  Bytes never_freed_bytes = 0;
+  bool operator==(const BaselineGraph&) const = default;
+};
+
+struct BaselineFinding {
+  std::string check;
+  std::string fingerprint;  // 16 hexadecimal digits
+  uint64_t count = 0;
+  Bytes bytes = 0;  // of all of them
+  bool operator==(const BaselineFinding&) const = default;
+};
+
+struct BaselineTrace {
+  std::string trace;  // the file's name without folders
+  std::optional<Bytes> peak_reserved_bytes = {};
+  std::vector<BaselineGraph> graphs = {};
+  std::vector<BaselineFinding> findings = {};  // by fingerprint
+  bool operator==(const BaselineTrace&) const = default;
+};
+
+struct Baseline {
+  std::vector<BaselineTrace> traces = {};
+  bool operator==(const Baseline&) const = default;
+};
+
+// What became of a finding.
+enum class FindingStatus : uint8_t {
+  kFails,       // counts, and fails the gate
+  kReported,    // counts, and isn't asked for by fail-on
+  kKnown,       // was in the baseline
+  kSuppressed,  // accepted by a suppression
+};
+
+struct JudgedFinding {
+  uint32_t trace = 0;    // index of the subject
+  uint32_t finding = 0;  // in its report
+  FindingStatus status = FindingStatus::kReported;
+  std::string fingerprint = {};
+  std::string suppression_reason = {};
+  bool operator==(const JudgedFinding&) const = default;
+};
+
+enum class MeasureUnit : uint8_t { kBytes, kCount, kRatio };
+
+// A figure that was held against a limit.
+struct GateMeasure {
+  std::string rule;  // "max-deferred", "baseline-peak", …
+  uint32_t trace = 0;
+  std::string subject = {};  // "graph 0 step"; empty: the trace
+  MeasureUnit unit = MeasureUnit::kBytes;
+  double value = 0;
+  double limit = 0;
+  bool passed = true;
+  bool operator==(const GateMeasure&) const = default;
+};
+
+// Why the gate didn't pass.
+struct GateReason {
+  enum class Kind : uint8_t {
+    kFinding,  // exit code 1
+    kBudget,
+    kBaseline,
+    kBlind,  // exit code 3: something that is needed to judge is missing
+  };
+  Kind kind = Kind::kFinding;
+  std::optional<uint32_t> trace = {};  // index of the subject
+  std::string text = {};
+  bool operator==(const GateReason&) const = default;
+};
+
+struct GateVerdict {
+  int exit_code = 0;  // 0 passed, 1 failed, 3 refused: the gate would be blind
+  std::vector<GateReason> reasons = {};
+  std::vector<JudgedFinding> findings = {};  // by trace, then as the report has them
+  std::vector<GateMeasure> measures = {};
+  std::vector<std::string> notes = {};  // expired and unused suppressions
+  bool operator==(const GateVerdict&) const = default;
+
+  bool passed() const { return exit_code == 0; }
+};
+
+// A check that ran.
+struct GateCheck {
+  std::string id;
+  std::string summary = {};  // one line
+  bool operator==(const GateCheck&) const = default;
+};
+
+// All of one run, for presenters.
+struct GateRun {
+  std::vector<GateSubject> subjects = {};
+  std::vector<GateCheck> checks = {};
+  GateVerdict verdict = {};
+  std::string source_root = {};  // files below it are shown relative to it; may be empty
+  bool operator==(const GateRun&) const = default;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,55 @@
+// What a CI gate is asked to hold: plain values, from the command line or a checked-in file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/model/finding.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+// A day of the calendar. The gate compares days, so that it doesn't depend on a time zone's hour.
+struct Date {
+  int year = 0;
+  unsigned month = 0;  // 1 to 12
+  unsigned day = 0;    // 1 to 31
+  auto operator<=>(const Date&) const = default;
+};
+
+// "2026-03-31"; nothing when it isn't a day of the calendar.
+std::optional<Date> ParseDate(std::string_view text);
+std::string FormatDate(const Date& date);
+
+// Findings that somebody looked at and accepts. What is given must agree, what is left empty
+// agrees with anything.
+struct Suppression {
+  std::string check;                 // the check's id; required
+  std::string reason;                // for people; required
+  std::string trace = {};            // the trace's file name
+  std::string graph = {};            // the graph's name
+  std::string source = {};           // a part of "file:line function" of a frame of its stack
+  std::optional<Date> expires = {};  // the last day on which it holds
+  bool operator==(const Suppression&) const = default;
+};
+
+struct GateConfig {
+  // Findings that fail the gate: those at least so grave, and those of these checks.
+  std::optional<Severity> fail_on_severity = Severity::kError;
+  std::vector<std::string> fail_on_checks = {};
+
+  // Budgets; nothing: no limit.
+  std::optional<Bytes> max_deferred_bytes = {};  // of each graph
+  std::optional<Bytes> max_peak_bytes = {};      // peak live bytes of each graph
+  std::optional<uint64_t> max_leaks = {};        // of each trace: what checks named *-leak found
+  std::optional<double> max_reserved_over_allocated = {};  // of each trace: peak over peak
+
+  double allow_increase = 0;  // over the baseline: 0.02 allows 2 %
+  std::vector<Suppression> suppressions = {};
+  Date today = {};  // suppressions that expired before are void
+  bool operator==(const GateConfig&) const = default;
+};
+
+}  // namespace graphkit

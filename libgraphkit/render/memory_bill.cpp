@@ -1,0 +1,111 @@
+#include "libgraphkit/render/memory_bill.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr size_t kNameColumns = 60;
+
+std::string PoolTitle(const Trace& trace, PoolId id) {
+  static constexpr std::array<const char*, 7> kKinds = {
+      "device", "stream-ordered", "graph", "allocator", "private", "pinned host", "managed"};
+  if (!id) return "no pool";
+  const Pool& pool = trace[id];
+  const std::string name = Printable(trace[pool.name]);
+  return "pool " + std::to_string(id.value) + " (" + kKinds[static_cast<size_t>(pool.kind)] +
+         (name.empty() ? "" : ", " + name) + ")";
+}
+
+std::string NameOf(const Trace& trace, BlockId id, BillBy by) {
+  const Block& block = trace[id];
+  switch (by) {
+    case BillBy::kBlock:
+      return "block " + std::to_string(id.value);
+    case BillBy::kStream:
+      return StreamTitle(trace, block.stream);
+    case BillBy::kPool:
+      return PoolTitle(trace, block.pool);
+    case BillBy::kStack:
+      break;
+  }
+  const std::string at = StackTitle(trace, block.stack);
+  return at.empty() ? "no call stack" : at;
+}
+
+MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
+                     const std::vector<BlockId>& blocks, BillBy by) {
+  std::map<BlockId, Bytes> reuse;  // of a block that lies over several earlier ones, the largest
+  for (const ReusePair& pair : graph.reuse) {
+    Bytes& bytes = reuse[pair.later];
+    bytes = std::max(bytes, pair.bytes);
+  }
+  std::map<std::string, BillLine> lines;
+  for (const BlockId id : blocks) {
+    BillLine& line = lines[NameOf(trace, id, by)];
+    const Bytes bytes = RoundUp(trace[id].size, kBlockGranularity);
+    ++line.blocks;
+    line.bytes += bytes;
+    if (!trace[id].freed()) line.never_freed_bytes += bytes;
+    if (const auto found = reuse.find(id); found != reuse.end()) line.reuse_bytes += found->second;
+  }
+  MemoryBill bill{.graph = graph.graph};
+  for (auto& [name, line] : lines) {
+    line.name = name;
+    bill.lines.push_back(std::move(line));
+  }
+  std::ranges::stable_sort(bill.lines, std::ranges::greater(), &BillLine::bytes);
+  return bill;
+}
+
+}  // namespace
+
+std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by) {
+  std::vector<std::vector<BlockId>> blocks(trace.graphs.size());
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    if (trace.blocks[i].graph) blocks[trace.blocks[i].graph.index()].push_back(BlockId(i));
+  }
+  std::vector<MemoryBill> bills;
+  for (const GraphSummary& graph : report.graphs) {
+    const std::vector<BlockId>& of_graph = blocks[graph.graph.index()];
+    if (!of_graph.empty()) bills.push_back(BillGraph(trace, graph, of_graph, by));
+  }
+  return bills;
+}
+
+const char* BillByName(BillBy by) {
+  static constexpr std::array<const char*, 4> kNames = {"block", "stack", "stream", "pool"};
+  return kNames[static_cast<size_t>(by)];
+}
+
+void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillBy by,
+                 const TextStyle& style, std::ostream& out) {
+  for (const MemoryBill& bill : bills) {
+    out << "\n"
+        << Inked("Memory of " + GraphTitle(trace, bill.graph) + " by " + BillByName(by), Ink::kBold,
+                 style)
+        << "\n";
+    const size_t shown =
+        style.top == 0 ? bill.lines.size() : std::min(bill.lines.size(), style.top);
+    std::vector<std::vector<std::string>> rows = {
+        {"bytes", "blocks", "never freed", "reuse", BillByName(by)}};
+    for (size_t i = 0; i < shown; ++i) {
+      const BillLine& line = bill.lines[i];
+      rows.push_back({FormatBytes(line.bytes), FormatCount(line.blocks),
+                      FormatBytes(line.never_freed_bytes), FormatBytes(line.reuse_bytes),
+                      Ellipsize(line.name, kNameColumns)});
+    }
+    out << Table(rows, {true, true, true, true, false}, "  ");
+    if (shown < bill.lines.size()) {
+      out << "  and " << FormatCount(bill.lines.size() - shown) << " more; --top 0 shows all\n";
+    }
+  }
+}
+
+}  // namespace graphkit

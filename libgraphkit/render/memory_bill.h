@@ -1,0 +1,40 @@
+// What a graph's memory was asked for by: the bytes of its blocks, grouped.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/model/report.h"
+#include "libgraphkit/model/trace.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+enum class BillBy : uint8_t { kBlock, kStack, kStream, kPool };
+
+struct BillLine {
+  std::string name;  // "block 3", "train.py:120 forward", "stream 2", "pool 1 (graph)"
+  uint64_t blocks = 0;
+  Bytes bytes = 0;              // of all blocks, sizes rounded up to 512
+  Bytes never_freed_bytes = 0;  // of those without a free
+  Bytes reuse_bytes = 0;        // could lie where another block lay
+  bool operator==(const BillLine&) const = default;
+};
+
+struct MemoryBill {
+  GraphId graph;
+  std::vector<BillLine> lines;  // the largest first, then by name
+  bool operator==(const MemoryBill&) const = default;
+};
+
+// One bill for each graph of the report that has blocks.
+std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by);
+
+const char* BillByName(BillBy by);  // "block", "stack", "stream", "pool"
+
+void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillBy by,
+                 const TextStyle& style, std::ostream& out);
+
+}  // namespace graphkit

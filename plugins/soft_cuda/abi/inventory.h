@@ -1,0 +1,18 @@
+// What the software device models, function by function; `graphkit doctor --soft` counts it.
+#pragma once
+
+#include <cstddef>
+
+extern "C" {
+
+struct graphkit_soft_function {
+  const char* name;
+  const char* family;  // "-": not modelled
+  const char* test;    // the conformance test that checks it; "-": none
+  bool seen;           // its behaviour was compared with a GPU
+};
+
+// library: 0 libcuda.so.1, 1 libcudart.so.13, 2 libcupti.so.13. Returns the number of functions; null rows for another.
+size_t graphkit_soft_inventory(int library, const graphkit_soft_function** rows);
+
+}  // extern "C"

@@ -1,0 +1,129 @@
+// The one device object: everything that the software device knows. libcuda.so.1 holds it; the runtime and CUPTI
+// libraries have no state of their own but what their callers registered.
+//
+// One lock guards the model. It is recursive, since a subscriber may call back from inside a call.
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "plugins/soft_cuda/device/address_space.h"
+#include "plugins/soft_cuda/device/hub.h"
+#include "plugins/soft_cuda/device/thread_state.h"
+#include "plugins/soft_cuda/model/capture.h"
+#include "plugins/soft_cuda/model/graph.h"
+#include "plugins/soft_cuda/model/handle.h"
+#include "plugins/soft_cuda/model/module.h"
+#include "plugins/soft_cuda/model/pool.h"
+#include "plugins/soft_cuda/model/stream.h"
+
+namespace graphkit::soft {
+
+struct Context {
+  static constexpr Tag kTag = Tag::kContext;
+  Tag tag = kTag;
+  uint32_t uid = 0;
+  unsigned flags = 0;
+  bool primary = false;
+  unsigned retained = 0;       // primary: cuDevicePrimaryCtxRetain
+  Stream* legacy = nullptr;
+  std::map<int, size_t> limits;
+  std::vector<Stream*> streams;
+
+  CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
+};
+
+enum class AllocationKind : uint8_t { kDevice, kHost, kRegistered, kManaged, kPool, kGraph, kModule };
+
+struct Allocation {
+  AllocationKind kind;
+  size_t size;  // as asked for
+  Context* context;
+  uint64_t id;
+  Pool* pool = nullptr;
+  bool live = true;    // of a graph allocation: between its node and its free
+  unsigned flags = 0;  // as given to the call that made it
+};
+
+struct GraphMemory {
+  uint64_t used = 0;
+  uint64_t used_high = 0;
+  uint64_t reserved = 0;
+  uint64_t reserved_high = 0;
+};
+
+class Device {
+ public:
+  static Device& Get();
+
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  std::recursive_mutex mutex;
+  Hub hub;
+  std::atomic<bool> ready{false};  // cuInit was called
+  std::atomic<uint64_t> thread_count{0};
+  uint32_t module_count = 0;
+
+  GraphStore graphs{hub};
+  Captures captures{graphs};
+  Slab<Stream> streams;
+  Slab<Event> events;
+  Slab<Context> contexts;
+  Slab<Function> functions;
+  Slab<Module> modules;
+  Slab<Pool> pools;
+
+  AddressSpace memory;       // of the device
+  AddressSpace host_memory;  // page-locked
+  std::map<uint64_t, Allocation> allocations;  // by address
+  GraphMemory graph_memory;
+  Context* primary = nullptr;
+  unsigned primary_flags = 0;
+  Pool* default_pool = nullptr;
+  Pool* current_pool = nullptr;
+  uint64_t host_time_ns = 0;  // modelled
+  std::set<std::string> not_modelled;  // functions that said so
+
+  // Memory. 0 where the device is full.
+  uint64_t Allocate(AllocationKind kind, size_t bytes, Context* context, Pool* pool = nullptr);
+  void AddRegistered(uint64_t address, size_t bytes, Context* context, unsigned flags);
+  bool Release(uint64_t address);
+  std::map<uint64_t, Allocation>::iterator FindAllocation(uint64_t address);  // that holds it, or end()
+  uint64_t free_bytes() const;
+
+  // Contexts and streams.
+  Context* MakeContext(unsigned flags);
+  void DestroyContext(Context* context);
+  Stream* MakeStream(Context* context, StreamKind kind, unsigned flags, int priority);
+  void DestroyStream(Stream* stream);
+  uint64_t NextStreamId() { return ++stream_count_; }
+
+ private:
+  Device();
+
+  uint32_t context_count_ = 0;
+  uint64_t stream_count_ = 0;
+  uint64_t allocation_count_ = 0;
+};
+
+ThreadState& CurrentThread();
+Context* CurrentContext();  // null: none
+// The stream behind a handle, the special ones included; null: not a stream, or no context.
+Stream* FindStream(CUstream handle);
+
+using Lock = std::unique_lock<std::recursive_mutex>;
+inline Lock LockDevice() { return Lock(Device::Get().mutex); }
+
+// Loads the library that CUDA_INJECTION64_PATH names and calls its InitializeInjection.
+void LoadInjection();
+
+}  // namespace graphkit::soft

@@ -1,0 +1,97 @@
+#include "plugins/soft_cuda/device/shared.h"
+
+#include <chrono>
+#include <cstdio>
+
+#include "plugins/soft_cuda/device/device.h"
+
+namespace graphkit::soft {
+namespace {
+
+// The stream ids that CUPTI was seen to give: the legacy stream has 7, others count on from there.
+constexpr uint64_t kStreamIdOffset = 6;
+
+CUcontext CurrentContextAndUid(uint32_t* uid) {
+  Context* context = CurrentContext();
+  *uid = context != nullptr ? context->uid : 0;
+  return context != nullptr ? context->handle() : nullptr;
+}
+
+const char* SymbolName(const void* handle) {
+  auto* function = Resolve<Function>(const_cast<void*>(handle));
+  return function != nullptr ? function->info.name.c_str() : nullptr;
+}
+
+void SayNotModelled(const char* function) {
+  Device& device = Device::Get();
+  const Lock lock(device.mutex);
+  if (!device.not_modelled.insert(function).second) return;
+  std::fprintf(stderr,
+               "graphkit soft device: %s is not modelled and returns 'not supported'; "
+               "run on a GPU (graphkit trace --device cuda), or avoid the call\n",
+               function);
+}
+
+bool GraphIdOf(CUgraph handle, uint32_t* id) {
+  const auto* graph = Resolve<Graph>(handle);
+  if (graph != nullptr) *id = graph->id;
+  return graph != nullptr;
+}
+
+bool NodeIdOf(CUgraphNode handle, uint64_t* id) {
+  const auto* node = Resolve<Node>(handle);
+  if (node != nullptr) *id = uint64_t{node->graph->id} << 32 | node->index;
+  return node != nullptr;
+}
+
+bool ExecIdOf(CUgraphExec handle, uint32_t* id) {
+  const auto* exec = Resolve<Graph>(handle);
+  if (exec == nullptr || exec->kind != GraphKind::kExec) return false;
+  *id = exec->id;
+  return true;
+}
+
+bool StreamIdOf(CUcontext context_handle, CUstream handle, bool per_thread, uint32_t* id) {
+  const Lock lock = LockDevice();
+  Stream* stream = nullptr;
+  if (handle == nullptr && !per_thread) {
+    const auto* context = Resolve<Context>(context_handle);
+    stream = context != nullptr ? context->legacy : nullptr;
+  } else {
+    stream = FindStream(handle == nullptr ? CU_STREAM_PER_THREAD : handle);
+  }
+  if (stream == nullptr) return false;
+  *id = static_cast<uint32_t>(stream->id + kStreamIdOffset);
+  return true;
+}
+
+bool ContextIdOf(CUcontext handle, uint32_t* id) {
+  const auto* context = Resolve<Context>(handle);
+  if (context != nullptr) *id = context->uid;
+  return context != nullptr;
+}
+
+bool DeviceIdOf(CUcontext handle, uint32_t* id) {
+  *id = 0;
+  return Resolve<Context>(handle) != nullptr;
+}
+
+uint64_t HostTime() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+ThreadState* ThreadStateOf() { return &CurrentThread(); }
+bool DriverReady() { return Device::Get().ready.load(std::memory_order_acquire); }
+
+}  // namespace
+}  // namespace graphkit::soft
+
+const graphkit::soft::Shared* graphkit_soft_shared() {
+  using namespace graphkit::soft;
+  static const Shared shared{&Device::Get().hub, ThreadStateOf, CurrentContextAndUid, SymbolName,
+                             SayNotModelled,     DriverReady,   GraphIdOf,            NodeIdOf,
+                             ExecIdOf,           StreamIdOf,    ContextIdOf,          DeviceIdOf,
+                             HostTime};
+  return &shared;
+}

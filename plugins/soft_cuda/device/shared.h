@@ -1,0 +1,29 @@
+// What libcuda.so.1 of the software device offers to its libcudart and libcupti: one C symbol.
+#pragma once
+
+#include "plugins/soft_cuda/device/hub.h"
+#include "plugins/soft_cuda/device/thread_state.h"
+
+namespace graphkit::soft {
+
+
+struct Shared {
+  Hub* hub;
+  ThreadState* (*thread)();
+  CUcontext (*current_context)(uint32_t* uid);
+  const char* (*symbol)(const void* function_or_kernel);  // kernel name, or null
+  void (*not_modelled)(const char* function);             // says so once on stderr
+  bool (*driver_ready)();                                 // cuInit was called
+  // Ids as CUPTI counts them; false for a handle that isn't one.
+  bool (*graph_id)(CUgraph, uint32_t*);
+  bool (*node_id)(CUgraphNode, uint64_t*);
+  bool (*exec_id)(CUgraphExec, uint32_t*);
+  bool (*stream_id)(CUcontext, CUstream, bool per_thread, uint32_t*);
+  bool (*context_id)(CUcontext, uint32_t*);
+  bool (*device_id)(CUcontext, uint32_t*);
+  uint64_t (*host_time)();  // nanoseconds
+};
+
+}  // namespace graphkit::soft
+
+extern "C" __attribute__((visibility("default"))) const graphkit::soft::Shared* graphkit_soft_shared();

@@ -1,0 +1,89 @@
+// Stream-ordered memory: in a capture an allocation or a free becomes a memory node.
+#include "driver_impl.h"
+#include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/graph_memory.h"
+#include "plugins/soft_cuda/driver/submit.h"
+
+namespace graphkit::soft::driver {
+namespace {
+
+CUresult CaptureAllocation(Stream* stream, Pool* pool, size_t bytes, CUdeviceptr* out) {
+  auto node = std::make_unique<MemAllocParams>();
+  node->params.poolProps = pool->properties;
+  node->params.bytesize = bytes;
+  std::vector<Edge> dependencies = stream->dependencies;
+  for (Edge& e : dependencies) e.data = {};
+  const CUresult placed = PlaceGraphAllocation(stream->capture->graph, dependencies, node->params);
+  if (placed != CUDA_SUCCESS) return placed;
+  *out = node->params.dptr;
+  Device& device = Device::Get();
+  device.allocations.at(*out).live = false;
+  device.captures.AddNode(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC, std::move(node), dependencies);
+  return CUDA_SUCCESS;
+}
+
+CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* out) {
+  Device& device = Device::Get();
+  Stream* stream = nullptr;
+  if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
+  if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (stream->capture != nullptr) return CaptureAllocation(stream, pool, bytes, out);
+  const uint64_t address = device.Allocate(AllocationKind::kPool, bytes, CurrentContext(), pool);
+  if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  Grow(*pool, bytes);
+  *out = address;
+  return CUDA_SUCCESS;
+}
+
+CUresult CaptureFree(Lock& lock, Stream* stream, CUdeviceptr address) {
+  MemAllocParams* allocation = OpenAllocation(stream->capture->graph, address);
+  auto block = Device::Get().allocations.find(address);
+  const bool other_graph = block != Device::Get().allocations.end() && block->second.kind == AllocationKind::kGraph &&
+                           block->second.live;
+  if (allocation == nullptr && !other_graph) return CUDA_ERROR_INVALID_VALUE;
+  if (allocation != nullptr) allocation->freed_in_graph = true;
+  return Submit(lock, stream, CU_GRAPH_NODE_TYPE_MEM_FREE, MemFreeParams{address});
+}
+
+}  // namespace
+
+CUresult FreeBlock(uint64_t address) {
+  Device& device = Device::Get();
+  auto block = device.allocations.find(address);
+  if (block == device.allocations.end()) return CUDA_ERROR_INVALID_VALUE;
+  if (block->second.kind == AllocationKind::kGraph) {
+    if (!block->second.live) return CUDA_ERROR_INVALID_VALUE;
+    MarkGraphAllocation(address, false);  // the graph keeps the address
+    return CUDA_SUCCESS;
+  }
+  if (block->second.pool != nullptr) Shrink(*block->second.pool, block->second.size);
+  device.Release(address);
+  return CUDA_SUCCESS;
+}
+
+CUresult MemAllocAsync(CUdeviceptr* out, size_t bytes, CUstream stream) {
+  const Lock lock = LockDevice();
+  return AllocateFrom(Device::Get().current_pool, bytes, stream, out);
+}
+
+CUresult MemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool pool_handle, CUstream stream) {
+  const Lock lock = LockDevice();
+  auto* pool = Resolve<Pool>(pool_handle);
+  return pool != nullptr ? AllocateFrom(pool, bytes, stream, out) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult MemFreeAsync(CUdeviceptr address, CUstream handle) {
+  Lock lock = LockDevice();
+  Stream* stream = nullptr;
+  if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
+  if (address == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (stream->capture != nullptr) return CaptureFree(lock, stream, address);
+  auto block = Device::Get().allocations.find(address);
+  if (block == Device::Get().allocations.end() || block->second.kind == AllocationKind::kHost ||
+      block->second.kind == AllocationKind::kRegistered) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  return FreeBlock(address);
+}
+
+}  // namespace graphkit::soft::driver

@@ -1,0 +1,213 @@
+// Questions about graphs and nodes.
+#include <algorithm>
+
+#include "driver_impl.h"
+#include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/graph_edges.h"
+#include "plugins/soft_cuda/driver/launch_params.h"
+
+namespace graphkit::soft::driver {
+namespace {
+
+template <typename Wanted>
+CUresult WriteNodes(CUgraph handle, CUgraphNode* out, size_t* count, Wanted&& wanted) {
+  const Lock lock = LockDevice();
+  auto* graph = Resolve<Graph>(handle);
+  if (graph == nullptr || count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  size_t found = 0;
+  for (Node* node : graph->nodes) {
+    if (node == nullptr || !wanted(*node)) continue;
+    if (out != nullptr && found < *count) out[found] = node->handle();
+    ++found;
+  }
+  for (size_t i = found; out != nullptr && i < *count; ++i) out[i] = nullptr;
+  *count = out != nullptr ? std::min(found, *count) : found;
+  return CUDA_SUCCESS;
+}
+
+// The parameters of a node of the type that holds T, or null.
+template <typename T>
+T* ParamsOf(CUgraphNode handle) {
+  auto* node = Resolve<Node>(handle);
+  return node != nullptr ? std::get_if<T>(&node->params) : nullptr;
+}
+
+CUresult Edges(CUgraphNode handle, bool in, CUgraphNode* nodes, CUgraphEdgeData* data, size_t* count) {
+  const Lock lock = LockDevice();
+  auto* node = Resolve<Node>(handle);
+  return node != nullptr ? WriteEdges(in ? node->in : node->out, nodes, data, count) : CUDA_ERROR_INVALID_VALUE;
+}
+
+}  // namespace
+
+CUresult GraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
+  return WriteNodes(graph, nodes, count, [](const Node&) { return true; });
+}
+
+CUresult GraphGetRootNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
+  return WriteNodes(graph, nodes, count, [](const Node& n) { return n.in.empty(); });
+}
+
+CUresult GraphGetEdges_v2(CUgraph handle, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data, size_t* count) {
+  const Lock lock = LockDevice();
+  auto* graph = Resolve<Graph>(handle);
+  if (graph == nullptr || count == nullptr || (from == nullptr) != (to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+  size_t found = 0;
+  bool lossy = false;
+  for (Node* node : graph->nodes) {
+    if (node == nullptr) continue;
+    for (const Edge& e : node->out) {
+      lossy |= !IsFull(e.data);
+      if (from != nullptr && found < *count) {
+        from[found] = node->handle();
+        to[found] = e.node->handle();
+        if (data != nullptr) data[found] = e.data;
+      }
+      ++found;
+    }
+  }
+  if (from != nullptr && data == nullptr && lossy) return CUDA_ERROR_LOSSY_QUERY;
+  for (size_t i = found; from != nullptr && i < *count; ++i) from[i] = to[i] = nullptr;
+  *count = from != nullptr ? std::min(found, *count) : found;
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, size_t* count) {
+  return GraphGetEdges_v2(graph, from, to, nullptr, count);
+}
+
+CUresult GraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* data, size_t* count) {
+  return Edges(node, true, nodes, data, count);
+}
+CUresult GraphNodeGetDependencies(CUgraphNode node, CUgraphNode* nodes, size_t* count) {
+  return Edges(node, true, nodes, nullptr, count);
+}
+CUresult GraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* data, size_t* count) {
+  return Edges(node, false, nodes, data, count);
+}
+CUresult GraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode* nodes, size_t* count) {
+  return Edges(node, false, nodes, nullptr, count);
+}
+
+CUresult GraphNodeGetType(CUgraphNode handle, CUgraphNodeType* type) {
+  const Lock lock = LockDevice();
+  auto* node = Resolve<Node>(handle);
+  if (node == nullptr || type == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *type = node->type;
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* out) {
+  const Lock lock = LockDevice();
+  auto* found = ParamsOf<std::unique_ptr<KernelParams>>(handle);
+  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  KernelParams& p = **found;
+  const LaunchShape& s = p.shape;
+  *out = {};
+  out->func = p.given_as_kernel ? nullptr : p.function->handle();
+  out->kern = p.given_as_kernel ? p.function->kernel_handle() : nullptr;
+  out->ctx = p.context;
+  out->gridDimX = s.grid[0];
+  out->gridDimY = s.grid[1];
+  out->gridDimZ = s.grid[2];
+  out->blockDimX = s.block[0];
+  out->blockDimY = s.block[1];
+  out->blockDimZ = s.block[2];
+  out->sharedMemBytes = s.shared_bytes;
+  out->kernelParams = ArgumentPointers(*p.function, p.arguments);
+  if (p.arguments.as_buffer) out->extra = BufferPointers(p.arguments);
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D* out) {
+  const Lock lock = LockDevice();
+  auto* found = ParamsOf<std::unique_ptr<MemcpyParams>>(handle);
+  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *out = (*found)->copy;
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS* out) {
+  const Lock lock = LockDevice();
+  auto* found = ParamsOf<std::unique_ptr<MemsetParams>>(handle);
+  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *out = (*found)->set;
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphHostNodeGetParams(CUgraphNode handle, CUDA_HOST_NODE_PARAMS* out) {
+  const Lock lock = LockDevice();
+  auto* found = ParamsOf<HostParams>(handle);
+  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *out = {found->function, found->user_data};
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph* out) {
+  const Lock lock = LockDevice();
+  auto* found = ParamsOf<ChildParams>(handle);
+  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *out = found->graph->handle();
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS* out) {
+  const Lock lock = LockDevice();
+  auto* found = ParamsOf<std::unique_ptr<MemAllocParams>>(handle);
+  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *out = (*found)->params;
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr* out) {
+  const Lock lock = LockDevice();
+  auto* found = ParamsOf<MemFreeParams>(handle);
+  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *out = found->address;
+  return CUDA_SUCCESS;
+}
+
+namespace {
+
+CUresult GiveEvent(CUgraphNode handle, CUgraphNodeType type, CUevent* out) {
+  const Lock lock = LockDevice();
+  auto* found = ParamsOf<EventParams>(handle);
+  if (found == nullptr || out == nullptr || Resolve<Node>(handle)->type != type) return CUDA_ERROR_INVALID_VALUE;
+  *out = found->event->handle();
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult GraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* out) {
+  return GiveEvent(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, out);
+}
+CUresult GraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* out) {
+  return GiveEvent(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, out);
+}
+
+CUresult GraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID attr, CUkernelNodeAttrValue* value) {
+  const Lock lock = LockDevice();
+  auto* found = ParamsOf<std::unique_ptr<KernelParams>>(handle);
+  if (found == nullptr || value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *value = {};
+  for (const CUlaunchAttribute& a : (*found)->attributes) {
+    if (a.id == attr) *value = a.value;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue* value) {
+  const Lock lock = LockDevice();
+  auto* found = ParamsOf<std::unique_ptr<KernelParams>>(handle);
+  if (found == nullptr || value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  std::vector<CUlaunchAttribute>& attributes = (*found)->attributes;
+  std::erase_if(attributes, [&](const CUlaunchAttribute& a) { return a.id == attr; });
+  CUlaunchAttribute added{};
+  added.id = attr;
+  added.value = *value;
+  attributes.push_back(added);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace graphkit::soft::driver

@@ -1,0 +1,141 @@
+// Modules and libraries, their kernels and variables.
+#include "plugins/soft_cuda/model/module.h"
+
+#include <fstream>
+#include <iterator>
+
+#include "driver_impl.h"
+#include "plugins/soft_cuda/driver/module_load.h"
+
+namespace graphkit::soft::driver {
+namespace {
+
+CUresult GiveVariable(const Module& module, const char* name, CUdeviceptr* address, size_t* bytes) {
+  if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  auto found = module.variables.find(std::string_view(name));
+  if (found == module.variables.end()) return CUDA_ERROR_NOT_FOUND;
+  if (address != nullptr) *address = found->second.address;
+  if (bytes != nullptr) *bytes = found->second.size;
+  return CUDA_SUCCESS;
+}
+
+std::string ReadFile(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+CUresult ModuleLoadData(CUmodule* out, const void* image) {
+  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const Lock lock = LockDevice();
+  Module* module = nullptr;
+  const CUresult result = LoadModule(image, false, &module);
+  if (result == CUDA_SUCCESS) *out = module->handle();
+  return result;
+}
+
+CUresult ModuleLoadDataEx(CUmodule* out, const void* image, unsigned int, CUjit_option*, void**) {
+  return ModuleLoadData(out, image);
+}
+CUresult ModuleLoadFatBinary(CUmodule* out, const void* image) { return ModuleLoadData(out, image); }
+
+CUresult ModuleLoad(CUmodule* out, const char* path) {
+  if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const std::string image = ReadFile(path);
+  return image.empty() ? CUDA_ERROR_FILE_NOT_FOUND : ModuleLoadData(out, image.c_str());
+}
+
+CUresult ModuleUnload(CUmodule handle) {
+  const Lock lock = LockDevice();
+  auto* module = Resolve<Module>(handle);
+  if (module == nullptr || module->library) return CUDA_ERROR_INVALID_HANDLE;
+  UnloadModule(module);
+  return CUDA_SUCCESS;
+}
+
+CUresult ModuleGetFunction(CUfunction* out, CUmodule handle, const char* name) {
+  if (out == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  auto* module = Resolve<Module>(handle);
+  if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  Function* function = FindFunction(*module, name);
+  if (function == nullptr) return CUDA_ERROR_NOT_FOUND;
+  *out = function->handle();
+  return CUDA_SUCCESS;
+}
+
+CUresult ModuleGetFunctionCount(unsigned int* count, CUmodule handle) {
+  auto* module = Resolve<Module>(handle);
+  if (module == nullptr || count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *count = static_cast<unsigned>(module->functions.size());
+  return CUDA_SUCCESS;
+}
+
+CUresult ModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule handle, const char* name) {
+  const Lock lock = LockDevice();
+  auto* module = Resolve<Module>(handle);
+  return module != nullptr ? GiveVariable(*module, name, address, bytes) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult LibraryLoadData(CUlibrary* out, const void* code, CUjit_option*, void**, unsigned int, CUlibraryOption*,
+                         void**, unsigned int) {
+  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  Module* module = nullptr;
+  const CUresult result = LoadModule(code, true, &module);
+  if (result == CUDA_SUCCESS) *out = module->library_handle();
+  return result;
+}
+
+CUresult LibraryLoadFromFile(CUlibrary* out, const char* path, CUjit_option* jit, void** jit_values,
+                             unsigned int jit_count, CUlibraryOption* options, void** values, unsigned int count) {
+  if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const std::string image = ReadFile(path);
+  if (image.empty()) return CUDA_ERROR_FILE_NOT_FOUND;
+  return LibraryLoadData(out, image.c_str(), jit, jit_values, jit_count, options, values, count);
+}
+
+CUresult LibraryUnload(CUlibrary handle) {
+  const Lock lock = LockDevice();
+  auto* module = Resolve<Module>(handle);
+  if (module == nullptr || !module->library) return CUDA_ERROR_INVALID_HANDLE;
+  UnloadModule(module);
+  return CUDA_SUCCESS;
+}
+
+CUresult LibraryGetKernel(CUkernel* out, CUlibrary handle, const char* name) {
+  return ModuleGetFunction(reinterpret_cast<CUfunction*>(out), reinterpret_cast<CUmodule>(handle), name);
+}
+
+CUresult LibraryGetKernelCount(unsigned int* count, CUlibrary handle) {
+  return ModuleGetFunctionCount(count, reinterpret_cast<CUmodule>(handle));
+}
+
+CUresult LibraryEnumerateKernels(CUkernel* kernels, unsigned int count, CUlibrary handle) {
+  const Lock lock = LockDevice();
+  auto* module = Resolve<Module>(handle);
+  if (module == nullptr || kernels == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < count && i < module->functions.size(); ++i) {
+    kernels[i] = module->functions[i]->kernel_handle();
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult LibraryGetModule(CUmodule* out, CUlibrary handle) {
+  auto* module = Resolve<Module>(handle);
+  if (out == nullptr || module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  *out = module->handle();
+  return CUDA_SUCCESS;
+}
+
+CUresult LibraryGetGlobal(CUdeviceptr* address, size_t* bytes, CUlibrary handle, const char* name) {
+  return ModuleGetGlobal_v2(address, bytes, reinterpret_cast<CUmodule>(handle), name);
+}
+
+CUresult LibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary handle, const char* name) {
+  return ModuleGetGlobal_v2(address, bytes, reinterpret_cast<CUmodule>(handle), name);
+}
+
+}  // namespace graphkit::soft::driver

@@ -1,0 +1,77 @@
+#include "plugins/soft_cuda/driver/module_load.h"
+
+#include <cstring>
+
+#include "plugins/soft_cuda/device/properties.h"
+
+namespace graphkit::soft::driver {
+namespace {
+
+CUresult AddVariable(Module* module, const VariableInfo& info) {
+  Device& device = Device::Get();
+  const uint64_t address = device.Allocate(AllocationKind::kModule, info.size, CurrentContext());
+  if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  std::memset(reinterpret_cast<void*>(address), 0, info.size);
+  std::memcpy(reinterpret_cast<void*>(address), info.initial.data(), info.initial.size());
+  module->variables[info.name] = {address, info.size};
+  return CUDA_SUCCESS;
+}
+
+void AddFunction(Module* module, KernelInfo info) {
+  Function* function = Device::Get().functions.Make();
+  function->module = module;
+  function->info = std::move(info);
+  module->functions.push_back(function);
+}
+
+void NotifyModule(const Module& module, CUpti_CallbackIdResource cbid) {
+  const Device& device = Device::Get();
+  CUpti_ModuleResourceData data{};
+  data.moduleId = module.id;
+  data.cubinSize = module.image.size();
+  data.pCubin = module.image.data();
+  const Context* context = CurrentContext();
+  NotifyResource(device.hub, cbid, context != nullptr ? const_cast<Context*>(context)->handle() : nullptr, nullptr,
+                 &data);
+}
+
+}  // namespace
+
+CUresult LoadModule(const void* data, bool library, Module** out) {
+  if (data == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const std::vector<Image> images = ReadImages(data);
+  if (images.empty()) return CUDA_ERROR_INVALID_IMAGE;
+  const Image* image = ChooseImage(images, kArchitecture);
+  if (image == nullptr) return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  std::optional<ModuleInfo> info = image->ptx ? ReadPtx(image->bytes) : ReadCubin(image->bytes);
+  if (!info) return CUDA_ERROR_INVALID_IMAGE;
+  Device& device = Device::Get();
+  Module* module = device.modules.Make();
+  module->library = library;
+  module->id = ++device.module_count;
+  module->image = image->bytes;
+  for (KernelInfo& kernel : info->kernels) AddFunction(module, std::move(kernel));
+  for (const VariableInfo& variable : info->variables) {
+    if (CUresult error = AddVariable(module, variable); error != CUDA_SUCCESS) return error;
+  }
+  NotifyModule(*module, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+  *out = module;
+  return CUDA_SUCCESS;
+}
+
+void UnloadModule(Module* module) {
+  Device& device = Device::Get();
+  NotifyModule(*module, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
+  for (Function* function : module->functions) device.functions.Unmake(function);
+  for (const auto& [name, variable] : module->variables) device.Release(variable.address);
+  device.modules.Unmake(module);
+}
+
+Function* FindFunction(const Module& module, std::string_view name) {
+  for (Function* function : module.functions) {
+    if (function->info.name == name) return function;
+  }
+  return nullptr;
+}
+
+}  // namespace graphkit::soft::driver

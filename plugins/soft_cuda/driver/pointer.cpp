@@ -1,0 +1,80 @@
+// What is known about an address.
+#include "driver_impl.h"
+#include "plugins/soft_cuda/device/device.h"
+
+namespace graphkit::soft::driver {
+namespace {
+
+template <typename T>
+CUresult Give(void* to, T value) {
+  *static_cast<T*>(to) = value;
+  return CUDA_SUCCESS;
+}
+
+CUresult Read(void* to, CUpointer_attribute attribute, uint64_t address, uint64_t begin, const Allocation& a) {
+  const bool host = a.kind == AllocationKind::kHost || a.kind == AllocationKind::kRegistered;
+  const bool managed = a.kind == AllocationKind::kManaged;
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      return Give<CUcontext>(to, a.context != nullptr ? a.context->handle() : nullptr);
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return Give<CUmemorytype>(to, host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      return Give<CUdeviceptr>(to, address);
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      if (!host && !managed) return CUDA_ERROR_INVALID_VALUE;
+      return Give<void*>(to, reinterpret_cast<void*>(address));
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      return Give<unsigned>(to, managed);
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      return Give<int>(to, 0);
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+      return Give<unsigned long long>(to, a.id);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      return Give<CUdeviceptr>(to, begin);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return Give<size_t>(to, a.size);
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+      return Give<unsigned>(to, 1);
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+      return Give<CUmemoryPool>(to, a.pool != nullptr ? a.pool->handle() : nullptr);
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return Give<unsigned>(to, 0);
+    default:
+      return CUDA_ERROR_NOT_SUPPORTED;
+  }
+}
+
+}  // namespace
+
+CUresult PointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
+  if (data == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  Device& device = Device::Get();
+  auto block = device.FindAllocation(address);
+  if (block == device.allocations.end()) return CUDA_ERROR_INVALID_VALUE;
+  return Read(data, attribute, address, block->first, block->second);
+}
+
+// Addresses that CUDA doesn't know give zeros, not an error.
+CUresult PointerGetAttributes(unsigned int count, CUpointer_attribute* attributes, void** data, CUdeviceptr address) {
+  if (count == 0 || attributes == nullptr || data == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  Device& device = Device::Get();
+  auto block = device.FindAllocation(address);
+  for (unsigned i = 0; i < count; ++i) {
+    const bool word = attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ||
+                      attributes[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED ||
+                      attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    if (word) {
+      Give<int>(data[i], attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? -2 : 0);
+    } else {
+      Give<uint64_t>(data[i], 0);
+    }
+    if (block != device.allocations.end()) Read(data[i], attributes[i], address, block->first, block->second);
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace graphkit::soft::driver

@@ -1,0 +1,188 @@
+// Memory pools and the memory of graphs, as the device keeps account of them.
+#include "plugins/soft_cuda/model/pool.h"
+
+#include "driver_impl.h"
+#include "plugins/soft_cuda/device/device.h"
+
+namespace graphkit::soft::driver {
+namespace {
+
+template <typename T>
+CUresult Give(void* to, T value) {
+  *static_cast<T*>(to) = value;
+  return CUDA_SUCCESS;
+}
+
+CUresult GivePool(CUmemoryPool* out, Pool* pool, CUdevice device) {
+  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  *out = pool->handle();
+  return CUDA_SUCCESS;
+}
+
+// A high-water mark can only be set to 0: back to what is there.
+CUresult ResetHigh(uint64_t value, uint64_t current, uint64_t* high) {
+  if (value != 0) return CUDA_ERROR_INVALID_VALUE;
+  *high = current;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult DeviceGetDefaultMemPool(CUmemoryPool* out, CUdevice device) {
+  return GivePool(out, Device::Get().default_pool, device);
+}
+
+CUresult DeviceGetMemPool(CUmemoryPool* out, CUdevice device) {
+  return GivePool(out, Device::Get().current_pool, device);
+}
+
+CUresult DeviceSetMemPool(CUdevice device, CUmemoryPool handle) {
+  const Lock lock = LockDevice();
+  auto* pool = Resolve<Pool>(handle);
+  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  Device::Get().current_pool = pool;
+  return CUDA_SUCCESS;
+}
+
+CUresult MemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
+  if (out == nullptr || properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE || properties->location.id != 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const Lock lock = LockDevice();
+  Pool* pool = Device::Get().pools.Make();
+  pool->properties = *properties;
+  *out = pool->handle();
+  return CUDA_SUCCESS;
+}
+
+CUresult MemPoolDestroy(CUmemoryPool handle) {
+  Device& device = Device::Get();
+  const Lock lock = LockDevice();
+  auto* pool = Resolve<Pool>(handle);
+  if (pool == nullptr || pool == device.default_pool) return CUDA_ERROR_INVALID_VALUE;
+  if (device.current_pool == pool) device.current_pool = device.default_pool;
+  for (auto& [address, block] : device.allocations) {
+    if (block.pool == pool) block.pool = nullptr;
+  }
+  device.pools.Unmake(pool);
+  return CUDA_SUCCESS;
+}
+
+CUresult MemPoolTrimTo(CUmemoryPool handle, size_t keep) {
+  const Lock lock = LockDevice();
+  auto* pool = Resolve<Pool>(handle);
+  if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  Trim(*pool, keep);
+  return CUDA_SUCCESS;
+}
+
+CUresult MemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void* value) {
+  const Lock lock = LockDevice();
+  auto* pool = Resolve<Pool>(handle);
+  if (pool == nullptr || value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  switch (attr) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+      return Give<int>(value, pool->reuse_follow_event);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+      return Give<int>(value, pool->reuse_opportunistic);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      return Give<int>(value, pool->reuse_internal);
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      return Give<cuuint64_t>(value, pool->release_threshold);
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+      return Give<cuuint64_t>(value, pool->reserved);
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      return Give<cuuint64_t>(value, pool->reserved_high);
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+      return Give<cuuint64_t>(value, pool->used);
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      return Give<cuuint64_t>(value, pool->used_high);
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult MemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attr, void* value) {
+  const Lock lock = LockDevice();
+  auto* pool = Resolve<Pool>(handle);
+  if (pool == nullptr || value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  switch (attr) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+      return Give<int>(&pool->reuse_follow_event, *static_cast<int*>(value));
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+      return Give<int>(&pool->reuse_opportunistic, *static_cast<int*>(value));
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      return Give<int>(&pool->reuse_internal, *static_cast<int*>(value));
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      return Give<uint64_t>(&pool->release_threshold, *static_cast<cuuint64_t*>(value));
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      return ResetHigh(*static_cast<cuuint64_t*>(value), pool->reserved, &pool->reserved_high);
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      return ResetHigh(*static_cast<cuuint64_t*>(value), pool->used, &pool->used_high);
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult MemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* map, size_t count) {
+  const Lock lock = LockDevice();
+  auto* pool = Resolve<Pool>(handle);
+  if (pool == nullptr || (map == nullptr && count > 0)) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < count; ++i) {
+    const bool own = map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE && map[i].location.id == 0;
+    if (!own) return CUDA_ERROR_INVALID_DEVICE;
+    if (map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult MemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool handle, CUmemLocation* location) {
+  const Lock lock = LockDevice();
+  if (flags == nullptr || location == nullptr || Resolve<Pool>(handle) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const bool own = location->type == CU_MEM_LOCATION_TYPE_DEVICE && location->id == 0;
+  *flags = own ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  return CUDA_SUCCESS;
+}
+
+CUresult DeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void* value) {
+  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  const GraphMemory& memory = Device::Get().graph_memory;
+  switch (attr) {
+    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
+      return Give<cuuint64_t>(value, memory.used);
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+      return Give<cuuint64_t>(value, memory.used_high);
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
+      return Give<cuuint64_t>(value, memory.reserved);
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
+      return Give<cuuint64_t>(value, memory.reserved_high);
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult DeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void* value) {
+  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  GraphMemory& memory = Device::Get().graph_memory;
+  const uint64_t wanted = *static_cast<cuuint64_t*>(value);
+  if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) return ResetHigh(wanted, memory.used, &memory.used_high);
+  if (attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) return ResetHigh(wanted, memory.reserved, &memory.reserved_high);
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult DeviceGraphMemTrim(CUdevice device) {
+  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  const Lock lock = LockDevice();
+  Device::Get().graph_memory.reserved = Device::Get().graph_memory.used;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace graphkit::soft::driver

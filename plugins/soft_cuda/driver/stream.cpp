@@ -1,0 +1,160 @@
+// Streams: making, asking, waiting. Capture is in capture.cpp.
+#include "plugins/soft_cuda/model/stream.h"
+
+#include "driver_impl.h"
+#include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/submit.h"
+
+namespace graphkit::soft::driver {
+namespace {
+
+// Looks a stream up for a query.
+CUresult Find(CUstream handle, Stream** stream) {
+  if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  *stream = FindStream(handle);
+  return *stream != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+// A wait for, or a question about a stream's progress is never possible while it captures.
+CUresult CheckProgress(Stream* stream) {
+  if (stream->capture != nullptr) {
+    stream->capture->valid = false;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
+  Captures& captures = Device::Get().captures;
+  if (stream->kind == StreamKind::kLegacy) {
+    if (CUresult error = captures.CheckLegacy(stream->context); error != CUDA_SUCCESS) return error;
+  }
+  return CheckUnsafe();
+}
+
+template <typename T, typename Read>
+CUresult Ask(CUstream handle, T* value, Read&& read) {
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  Stream* stream = nullptr;
+  if (CUresult error = Find(handle, &stream); error != CUDA_SUCCESS) return error;
+  *value = read(*stream);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult StreamCreateWithPriority(CUstream* out, unsigned int flags, int priority) {
+  if (out == nullptr || (flags & ~CU_STREAM_NON_BLOCKING) != 0) return CUDA_ERROR_INVALID_VALUE;
+  Context* context = CurrentContext();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const Lock lock = LockDevice();
+  *out = Device::Get().MakeStream(context, StreamKind::kUser, flags, priority)->handle();
+  return CUDA_SUCCESS;
+}
+
+CUresult StreamCreate(CUstream* out, unsigned int flags) { return StreamCreateWithPriority(out, flags, 0); }
+
+CUresult StreamDestroy_v2(CUstream handle) {
+  const Lock lock = LockDevice();
+  auto* stream = Resolve<Stream>(handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD ? nullptr : handle);
+  if (stream == nullptr || stream->kind != StreamKind::kUser) return CUDA_ERROR_INVALID_HANDLE;
+  Device::Get().DestroyStream(stream);
+  return CUDA_SUCCESS;
+}
+
+CUresult StreamSynchronize(CUstream handle) {
+  const Lock lock = LockDevice();
+  Stream* stream = nullptr;
+  if (CUresult error = Find(handle, &stream); error != CUDA_SUCCESS) return error;
+  if (CUresult error = CheckProgress(stream); error != CUDA_SUCCESS) return error;
+  Advance(stream, 0);
+  HostWaits(stream->time_ns);
+  return CUDA_SUCCESS;
+}
+
+CUresult StreamQuery(CUstream handle) {
+  const Lock lock = LockDevice();
+  Stream* stream = nullptr;
+  if (CUresult error = Find(handle, &stream); error != CUDA_SUCCESS) return error;
+  return CheckProgress(stream);
+}
+
+CUresult StreamGetPriority(CUstream handle, int* priority) {
+  return Ask(handle, priority, [](Stream& s) { return s.priority; });
+}
+CUresult StreamGetFlags(CUstream handle, unsigned int* flags) {
+  return Ask(handle, flags, [](Stream& s) { return s.flags; });
+}
+CUresult StreamGetId(CUstream handle, unsigned long long* id) {
+  return Ask(handle, id, [](Stream& s) { return s.id; });
+}
+CUresult StreamGetCtx(CUstream handle, CUcontext* context) {
+  return Ask(handle, context, [](Stream& s) { return s.context->handle(); });
+}
+CUresult StreamGetDevice(CUstream handle, CUdevice* device) {
+  return Ask(handle, device, [](Stream&) { return 0; });
+}
+
+CUresult StreamGetAttribute(CUstream handle, CUstreamAttrID attr, CUstreamAttrValue* value) {
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  Stream* stream = nullptr;
+  if (CUresult error = Find(handle, &stream); error != CUDA_SUCCESS) return error;
+  switch (attr) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+      value->accessPolicyWindow = stream->window;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+      value->syncPolicy = stream->sync_policy;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+      value->priority = stream->priority;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+      value->memSyncDomainMap = stream->domain_map;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+      value->memSyncDomain = stream->domain;
+      return CUDA_SUCCESS;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult StreamSetAttribute(CUstream handle, CUstreamAttrID attr, const CUstreamAttrValue* value) {
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  Stream* stream = nullptr;
+  if (CUresult error = Find(handle, &stream); error != CUDA_SUCCESS) return error;
+  switch (attr) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+      stream->window = value->accessPolicyWindow;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+      stream->sync_policy = value->syncPolicy;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+      stream->priority = value->priority;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+      stream->domain_map = value->memSyncDomainMap;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+      stream->domain = value->memSyncDomain;
+      return CUDA_SUCCESS;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult StreamCopyAttributes(CUstream to, CUstream from) {
+  const Lock lock = LockDevice();
+  Stream* target = nullptr;
+  Stream* source = nullptr;
+  if (CUresult error = Find(to, &target); error != CUDA_SUCCESS) return error;
+  if (CUresult error = Find(from, &source); error != CUDA_SUCCESS) return error;
+  target->window = source->window;
+  target->sync_policy = source->sync_policy;
+  target->domain_map = source->domain_map;
+  target->domain = source->domain;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace graphkit::soft::driver

@@ -1,0 +1,162 @@
+#include "plugins/soft_cuda/model/capture.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace graphkit::soft {
+
+CUresult Captures::Begin(Stream* stream, Graph* into, std::span<const Edge> dependencies, CUstreamCaptureMode mode,
+                         const ThreadState& thread) {
+  if (stream->kind == StreamKind::kLegacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (stream->capture != nullptr) return CUDA_ERROR_ILLEGAL_STATE;
+  auto capture = std::make_unique<Capture>();
+  capture->id = ++count_;
+  capture->own_graph = into == nullptr;
+  capture->graph = into != nullptr ? into : graphs_.MakeGraph(GraphKind::kUser);
+  capture->graph->capturing = true;
+  capture->origin = stream;
+  capture->thread = thread.number;
+  capture->mode = mode;
+  Join(stream, capture.get(), dependencies);
+  active_.emplace(capture->id, std::move(capture));
+  return CUDA_SUCCESS;
+}
+
+CUresult Captures::End(Stream* stream, const ThreadState& thread, Graph** graph) {
+  *graph = nullptr;
+  Capture* capture = stream->capture;
+  if (capture == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
+  if (capture->origin != stream) return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+  if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != thread.number) {
+    return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+  }
+  CUresult result = CUDA_SUCCESS;
+  if (!capture->valid) {
+    result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  } else if (!Joined(*capture)) {
+    result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+  }
+  capture->graph->capturing = false;
+  if (result == CUDA_SUCCESS) {
+    *graph = capture->graph;
+  } else {
+    graphs_.DestroyGraph(capture->graph);
+  }
+  Release(capture);
+  return result;
+}
+
+bool Captures::Joined(const Capture& capture) const {
+  const uint32_t mark = MarkAncestors(capture.origin->dependencies, true);
+  for (const Stream* stream : capture.streams) {
+    if (stream == capture.origin) continue;
+    for (const Edge& e : stream->dependencies) {
+      if (e.node->mark != mark) return false;
+    }
+  }
+  // An edge that doesn't wait for completion can't be thrown away at the end.
+  return std::all_of(capture.origin->dependencies.begin(), capture.origin->dependencies.end(),
+                     [](const Edge& e) { return IsFull(e.data); });
+}
+
+void Captures::Release(Capture* capture) {
+  for (Stream* stream : capture->streams) {
+    stream->capture = nullptr;
+    stream->dependencies.clear();
+  }
+  active_.erase(capture->id);
+}
+
+void Captures::Join(Stream* stream, Capture* capture, std::span<const Edge> points) {
+  if (stream->capture == nullptr) {
+    stream->capture = capture;
+    stream->dependencies.clear();
+    capture->streams.push_back(stream);
+  }
+  for (const Edge& point : points) {
+    auto same = std::find_if(stream->dependencies.begin(), stream->dependencies.end(),
+                             [&](const Edge& e) { return e.node == point.node; });
+    if (same == stream->dependencies.end()) {
+      stream->dependencies.push_back(point);
+    } else if (IsFull(point.data)) {
+      same->data = point.data;  // waiting for completion includes the weaker wait
+    }
+  }
+}
+
+void Captures::Leave(Stream* stream) {
+  Capture* capture = stream->capture;
+  if (capture == nullptr) return;
+  capture->valid = false;
+  if (capture->origin == stream) {
+    capture->graph->capturing = false;
+    graphs_.DestroyGraph(capture->graph);
+    Release(capture);
+  } else {
+    std::erase(capture->streams, stream);
+  }
+}
+
+Node* Captures::AddNode(Stream* stream, CUgraphNodeType type, NodeParams params,
+                        std::span<const Edge> dependencies) {
+  Node* node = graphs_.AddNode(stream->capture->graph, type, std::move(params), dependencies);
+  stream->dependencies.assign(1, Edge{node, {}});
+  return node;
+}
+
+CUresult Captures::Update(Stream* stream, std::span<const Edge> edges, unsigned flags) {
+  if (stream->capture == nullptr || !stream->capture->valid) return CUDA_ERROR_ILLEGAL_STATE;
+  for (const Edge& e : edges) {
+    if (e.node == nullptr || e.node->graph != stream->capture->graph) return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) {
+    stream->dependencies.clear();
+  } else if (flags != CU_STREAM_ADD_CAPTURE_DEPENDENCIES) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  Join(stream, stream->capture, edges);
+  return CUDA_SUCCESS;
+}
+
+void Captures::Forget(Node* node) {
+  for (auto& [id, capture] : active_) {
+    if (capture->graph != node->graph) continue;
+    for (Stream* stream : capture->streams) {
+      std::erase_if(stream->dependencies, [node](const Edge& e) { return e.node == node; });
+    }
+  }
+}
+
+CUresult Captures::CheckUnsafe(const ThreadState& thread) {
+  if (active_.empty() || thread.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;
+  CUresult result = CUDA_SUCCESS;
+  for (auto& [id, capture] : active_) {
+    const bool own = capture->thread == thread.number && capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    const bool global = capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+                        thread.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+    if (!own && !global) continue;
+    capture->valid = false;
+    result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
+  return result;
+}
+
+CUresult Captures::CheckLegacy(const Context* context) {
+  CUresult result = CUDA_SUCCESS;
+  for (auto& [id, capture] : active_) {
+    const bool implicit = std::any_of(capture->streams.begin(), capture->streams.end(), [&](const Stream* s) {
+      return s->context == context && s->blocking();
+    });
+    if (!implicit) continue;
+    capture->valid = false;
+    result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  }
+  return result;
+}
+
+Capture* Captures::Find(uint64_t id) const {
+  auto found = active_.find(id);
+  return found == active_.end() ? nullptr : found->second.get();
+}
+
+}  // namespace graphkit::soft

@@ -1,0 +1,161 @@
+// What a cubin (an ELF) says about its kernels: .nv.info.<kernel> holds attribute records
+//   u8 format, u8 attribute, u16 size or value, then `size` bytes where the format is 4.
+// Names and layouts as seen in nvcc 13's output (EIATTR_KPARAM_INFO and others).
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugins/soft_cuda/model/module.h"
+
+namespace graphkit::soft {
+namespace {
+
+constexpr uint8_t kSized = 4;
+constexpr uint8_t kMaxThreads = 0x05;
+constexpr uint8_t kFrameSize = 0x11;
+constexpr uint8_t kParameter = 0x17;
+constexpr uint8_t kRegisterCount = 0x2f;
+constexpr uint8_t kParameterWide = 0x45;  // the size has a word of its own
+
+class Elf {
+ public:
+  explicit Elf(std::string_view bytes) : bytes_(bytes) {}
+
+  bool Load() {
+    if (bytes_.size() < sizeof(Elf64_Ehdr)) return false;
+    const auto header = At<Elf64_Ehdr>(0);
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return false;
+    if (header.e_shoff + uint64_t{header.e_shnum} * sizeof(Elf64_Shdr) > bytes_.size()) return false;
+    for (unsigned i = 0; i < header.e_shnum; ++i) {
+      sections.push_back(At<Elf64_Shdr>(header.e_shoff + i * sizeof(Elf64_Shdr)));
+    }
+    if (header.e_shstrndx >= sections.size()) return false;
+    names_ = Bytes(sections[header.e_shstrndx]);
+    return true;
+  }
+
+  template <typename T>
+  T At(uint64_t offset) const {
+    T value{};
+    if (offset + sizeof(T) <= bytes_.size()) std::memcpy(&value, bytes_.data() + offset, sizeof(T));
+    return value;
+  }
+  std::string_view Bytes(const Elf64_Shdr& s) const {
+    if (s.sh_type == SHT_NOBITS || s.sh_offset > bytes_.size()) return {};
+    return bytes_.substr(s.sh_offset, s.sh_size);
+  }
+  std::string_view Name(const Elf64_Shdr& s) const { return String(names_, s.sh_name); }
+  static std::string_view String(std::string_view table, uint64_t offset) {
+    return offset < table.size() ? std::string_view(table.data() + offset) : std::string_view();
+  }
+
+  std::vector<Elf64_Shdr> sections;
+
+ private:
+  std::string_view bytes_;
+  std::string_view names_;
+};
+
+struct Symbol {
+  std::string_view name;
+  Elf64_Sym entry;
+};
+
+std::vector<Symbol> ReadSymbols(const Elf& elf) {
+  std::vector<Symbol> symbols;
+  for (const Elf64_Shdr& section : elf.sections) {
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= elf.sections.size()) continue;
+    const std::string_view names = elf.Bytes(elf.sections[section.sh_link]);
+    const std::string_view bytes = elf.Bytes(section);
+    for (size_t at = 0; at + sizeof(Elf64_Sym) <= bytes.size(); at += sizeof(Elf64_Sym)) {
+      Elf64_Sym entry;
+      std::memcpy(&entry, bytes.data() + at, sizeof entry);
+      symbols.push_back({Elf::String(names, entry.st_name), entry});
+    }
+  }
+  return symbols;
+}
+
+uint32_t Word(std::string_view bytes, size_t at) {
+  uint32_t value = 0;
+  if (at + 4 <= bytes.size()) std::memcpy(&value, bytes.data() + at, 4);
+  return value;
+}
+
+// Calls visit(attribute, payload) for each record.
+template <typename Visit>
+void ForEachRecord(std::string_view info, Visit&& visit) {
+  for (size_t at = 0; at + 4 <= info.size();) {
+    const auto format = static_cast<uint8_t>(info[at]);
+    const auto attribute = static_cast<uint8_t>(info[at + 1]);
+    const size_t size = format == kSized ? Word(info, at) >> 16 : 0;
+    visit(attribute, info.substr(at + 4, size));
+    at += 4 + size;
+  }
+}
+
+void ReadKernelInfo(std::string_view info, KernelInfo& kernel) {
+  std::vector<std::pair<uint32_t, Parameter>> found;
+  ForEachRecord(info, [&](uint8_t attribute, std::string_view payload) {
+    const uint32_t place = Word(payload, 4);  // ordinal, offset
+    if (attribute == kParameter) found.push_back({place & 0xffff, {place >> 16, Word(payload, 8) >> 18}});
+    if (attribute == kParameterWide) found.push_back({place & 0xffff, {place >> 16, Word(payload, 12)}});
+    if (attribute == kMaxThreads) kernel.max_threads = Word(payload, 0) * Word(payload, 4) * Word(payload, 8);
+  });
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [ordinal, parameter] : found) kernel.parameters.push_back(parameter);
+}
+
+void ReadModuleInfo(std::string_view info, const std::vector<Symbol>& symbols, ModuleInfo& module) {
+  ForEachRecord(info, [&](uint8_t attribute, std::string_view payload) {
+    const uint32_t symbol = Word(payload, 0);
+    if (symbol >= symbols.size()) return;
+    for (KernelInfo& kernel : module.kernels) {
+      if (kernel.name != symbols[symbol].name) continue;
+      if (attribute == kRegisterCount) kernel.registers = Word(payload, 4);
+      if (attribute == kFrameSize) kernel.local_bytes = Word(payload, 4);
+    }
+  });
+}
+
+std::optional<VariableInfo> ReadVariable(const Elf& elf, const Symbol& symbol) {
+  const Elf64_Sym& entry = symbol.entry;
+  if (ELF64_ST_TYPE(entry.st_info) != STT_OBJECT || entry.st_shndx >= elf.sections.size()) return std::nullopt;
+  const Elf64_Shdr& section = elf.sections[entry.st_shndx];
+  const std::string_view name = elf.Name(section);
+  const bool constant = name.starts_with(".nv.constant3");
+  if (!constant && !name.starts_with(".nv.global")) return std::nullopt;
+  VariableInfo variable{std::string(symbol.name), entry.st_size, constant, {}};
+  const std::string_view bytes = elf.Bytes(section);
+  if (entry.st_value < bytes.size()) variable.initial = bytes.substr(entry.st_value, entry.st_size);
+  return variable;
+}
+
+}  // namespace
+
+std::optional<ModuleInfo> ReadCubin(std::string_view bytes) {
+  Elf elf(bytes);
+  if (!elf.Load()) return std::nullopt;
+  ModuleInfo module;
+  const std::vector<Symbol> symbols = ReadSymbols(elf);
+  for (const Elf64_Shdr& section : elf.sections) {
+    const std::string_view name = elf.Name(section);
+    if (!name.starts_with(".text.")) continue;
+    module.kernels.push_back({.name = std::string(name.substr(6)), .parameters = {}});
+  }
+  for (const Elf64_Shdr& section : elf.sections) {
+    const std::string_view name = elf.Name(section);
+    for (KernelInfo& kernel : module.kernels) {
+      if (name == ".nv.info." + kernel.name) ReadKernelInfo(elf.Bytes(section), kernel);
+      if (name == ".nv.shared." + kernel.name) kernel.shared_bytes = static_cast<uint32_t>(section.sh_size);
+    }
+    if (name == ".nv.info") ReadModuleInfo(elf.Bytes(section), symbols, module);
+  }
+  for (const Symbol& symbol : symbols) {
+    if (auto variable = ReadVariable(elf, symbol)) module.variables.push_back(std::move(*variable));
+  }
+  return module;
+}
+
+}  // namespace graphkit::soft

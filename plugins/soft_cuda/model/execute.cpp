@@ -1,0 +1,103 @@
+#include "plugins/soft_cuda/model/execute.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugins/soft_cuda/device/properties.h"
+
+namespace graphkit::soft {
+namespace {
+
+struct Box {
+  std::byte* base;
+  size_t pitch;
+  size_t height;
+};
+
+std::byte* Pointer(CUmemorytype type, const void* host, CUdeviceptr device) {
+  return reinterpret_cast<std::byte*>(type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(host) : device);
+}
+
+}  // namespace
+
+bool RunCopy(const CUDA_MEMCPY3D& c) {
+  if (c.srcMemoryType == CU_MEMORYTYPE_ARRAY || c.dstMemoryType == CU_MEMORYTYPE_ARRAY) return false;
+  const Box from{Pointer(c.srcMemoryType, c.srcHost, c.srcDevice), c.srcPitch, c.srcHeight};
+  const Box to{Pointer(c.dstMemoryType, c.dstHost, c.dstDevice), c.dstPitch, c.dstHeight};
+  for (size_t z = 0; z < c.Depth; ++z) {
+    for (size_t y = 0; y < c.Height; ++y) {
+      std::memmove(to.base + ((c.dstZ + z) * to.height + c.dstY + y) * to.pitch + c.dstXInBytes,
+                   from.base + ((c.srcZ + z) * from.height + c.srcY + y) * from.pitch + c.srcXInBytes,
+                   c.WidthInBytes);
+    }
+  }
+  return true;
+}
+
+void RunSet(const CUDA_MEMSET_NODE_PARAMS& set) {
+  for (size_t row = 0; row < set.height; ++row) {
+    auto* at = reinterpret_cast<std::byte*>(set.dst + row * set.pitch);
+    if (set.elementSize == 1) {
+      std::memset(at, static_cast<int>(set.value), set.width);
+      continue;
+    }
+    for (size_t i = 0; i < set.width; ++i) std::memcpy(at + i * set.elementSize, &set.value, set.elementSize);
+  }
+}
+
+uint64_t CopyBytes(const CUDA_MEMCPY3D& c) { return uint64_t{c.WidthInBytes} * c.Height * c.Depth; }
+
+uint64_t DurationNs(const NodeParams& params) {
+  if (std::holds_alternative<std::unique_ptr<KernelParams>>(params)) return kKernelNs;
+  if (const auto* copy = std::get_if<std::unique_ptr<MemcpyParams>>(&params)) {
+    return kNodeNs + CopyBytes((*copy)->copy) / kBytesPerNs;
+  }
+  if (const auto* set = std::get_if<std::unique_ptr<MemsetParams>>(&params)) {
+    const CUDA_MEMSET_NODE_PARAMS& s = (*set)->set;
+    return kNodeNs + uint64_t{s.width} * s.elementSize * s.height / kBytesPerNs;
+  }
+  return kNodeNs;
+}
+
+CUDA_MEMCPY3D PlainCopy(uint64_t to, uint64_t from, size_t bytes, CUmemorytype to_type, CUmemorytype from_type) {
+  CUDA_MEMCPY3D copy{};
+  copy.srcMemoryType = from_type;
+  copy.dstMemoryType = to_type;
+  if (from_type == CU_MEMORYTYPE_HOST) {
+    copy.srcHost = reinterpret_cast<const void*>(from);
+  } else {
+    copy.srcDevice = from;
+  }
+  if (to_type == CU_MEMORYTYPE_HOST) {
+    copy.dstHost = reinterpret_cast<void*>(to);
+  } else {
+    copy.dstDevice = to;
+  }
+  copy.srcPitch = copy.dstPitch = copy.WidthInBytes = bytes;
+  copy.srcHeight = copy.dstHeight = copy.Height = copy.Depth = 1;
+  return copy;
+}
+
+CUDA_MEMCPY3D FlatToVolume(const CUDA_MEMCPY2D& c) {
+  CUDA_MEMCPY3D copy{};
+  copy.srcXInBytes = c.srcXInBytes;
+  copy.srcY = c.srcY;
+  copy.srcMemoryType = c.srcMemoryType;
+  copy.srcHost = c.srcHost;
+  copy.srcDevice = c.srcDevice;
+  copy.srcArray = c.srcArray;
+  copy.srcPitch = c.srcPitch;
+  copy.dstXInBytes = c.dstXInBytes;
+  copy.dstY = c.dstY;
+  copy.dstMemoryType = c.dstMemoryType;
+  copy.dstHost = c.dstHost;
+  copy.dstDevice = c.dstDevice;
+  copy.dstArray = c.dstArray;
+  copy.dstPitch = c.dstPitch;
+  copy.WidthInBytes = c.WidthInBytes;
+  copy.Height = copy.srcHeight = copy.dstHeight = c.Height;
+  copy.Depth = 1;
+  return copy;
+}
+
+}  // namespace graphkit::soft

@@ -1,0 +1,73 @@
+// Objects behind CUDA handles. A handle is the address of its object; the object starts with a tag, and its memory
+// stays the same kind of object for ever, so a stale handle is recognised instead of followed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace graphkit::soft {
+
+enum class Tag : uint32_t {
+  kGone = 0,
+  kContext = 0x67730001,
+  kStream,
+  kEvent,
+  kGraph,
+  kNode,
+  kModule,
+  kFunction,
+  kPool,
+};
+
+// Makes and unmakes objects of one kind. Memory goes back to the slab, never to the system.
+template <typename T>
+class Slab {
+ public:
+  template <typename... Args>
+  T* Make(Args&&... args) {
+    if (free_.empty()) Grow();
+    void* place = free_.back();
+    free_.pop_back();
+    ++live_;
+    return new (place) T(std::forward<Args>(args)...);
+  }
+
+  void Unmake(T* object) {
+    object->~T();
+    object->tag = Tag::kGone;
+    free_.push_back(object);
+    --live_;
+  }
+
+  size_t live() const { return live_; }
+
+ private:
+  static constexpr size_t kChunk = 64;
+
+  struct alignas(T) Place {
+    std::byte bytes[sizeof(T)];
+  };
+
+  void Grow() {
+    chunks_.push_back(std::make_unique<Place[]>(kChunk));
+    for (size_t i = kChunk; i-- > 0;) free_.push_back(&chunks_.back()[i]);
+  }
+
+  std::vector<std::unique_ptr<Place[]>> chunks_;
+  std::vector<void*> free_;
+  size_t live_ = 0;
+};
+
+// The object behind a handle, or null.
+template <typename T, typename Handle>
+T* Resolve(Handle handle) {
+  auto* object = reinterpret_cast<T*>(handle);
+  return object != nullptr && object->tag == T::kTag ? object : nullptr;
+}
+
+}  // namespace graphkit::soft

@@ -1,0 +1,101 @@
+// Modules: what a fat binary, cubin or PTX text says about its kernels and variables. Code is never run.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugins/soft_cuda/model/handle.h"
+
+namespace graphkit::soft {
+
+struct Context;
+struct Module;
+
+struct Parameter {
+  uint32_t offset;  // bytes, in the argument buffer
+  uint32_t size;    // bytes
+};
+
+struct KernelInfo {
+  std::string name;
+  bool layout_known = true;
+  std::vector<Parameter> parameters;
+  uint32_t registers = 0;
+  uint32_t shared_bytes = 0;
+  uint32_t local_bytes = 0;
+  uint32_t max_threads = 1024;
+};
+
+struct VariableInfo {
+  std::string name;
+  uint64_t size = 0;
+  bool constant = false;
+  std::string initial;  // bytes; shorter than size: the rest is zero
+};
+
+struct ModuleInfo {
+  std::vector<KernelInfo> kernels;
+  std::vector<VariableInfo> variables;
+  unsigned architecture = 0;  // 90: sm_90; of the image that was chosen
+};
+
+// A kernel. CUfunction and CUkernel handles are both its address.
+struct Function {
+  static constexpr Tag kTag = Tag::kFunction;
+  Tag tag = kTag;
+  Module* module = nullptr;
+  KernelInfo info;
+  std::map<int, int> attributes;  // set by the user
+
+  size_t argument_bytes() const {
+    return info.parameters.empty() ? 0 : info.parameters.back().offset + info.parameters.back().size;
+  }
+  CUfunction handle() { return reinterpret_cast<CUfunction>(this); }
+  CUkernel kernel_handle() { return reinterpret_cast<CUkernel>(this); }
+};
+
+struct Variable {
+  uint64_t address;
+  uint64_t size;
+};
+
+// CUmodule and CUlibrary handles are both its address.
+struct Module {
+  static constexpr Tag kTag = Tag::kModule;
+  Tag tag = kTag;
+  bool library = false;
+  uint32_t id = 0;
+  std::vector<Function*> functions;
+  std::map<std::string, Variable, std::less<>> variables;
+  std::string image;  // the chosen cubin, for CUPTI
+
+  CUmodule handle() { return reinterpret_cast<CUmodule>(this); }
+  CUlibrary library_handle() { return reinterpret_cast<CUlibrary>(this); }
+};
+
+struct Image {
+  bool ptx = false;
+  unsigned architecture = 0;
+  std::string bytes;
+};
+
+// The images in what cuModuleLoadData and __cudaRegisterFatBinary take: a wrapper, a fat binary, an ELF or PTX.
+// Images whose compression isn't known are left out.
+std::vector<Image> ReadImages(const void* data);
+// The image that a device of this architecture would use: the nearest cubin below it, else PTX; null if none.
+const Image* ChooseImage(const std::vector<Image>& images, unsigned architecture);
+std::optional<ModuleInfo> ReadCubin(std::string_view elf);
+std::optional<ModuleInfo> ReadPtx(std::string_view text);
+
+std::optional<std::string> DecompressLz4(std::string_view data, size_t size);
+std::optional<std::string> DecompressZstd(std::string_view data, size_t size);
+
+}  // namespace graphkit::soft

@@ -1,0 +1,82 @@
+// What a graph node does, by type. Node owns its parameters; copying a node copies them deeply.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace graphkit::soft {
+
+struct Event;
+struct Function;
+struct Graph;
+
+struct LaunchShape {
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+};
+
+// A copy of the argument values of a launch, laid out as the kernel expects them.
+struct KernelArguments {
+  std::unique_ptr<std::byte[]> bytes;  // null: the layout is unknown
+  size_t size = 0;
+  std::unique_ptr<void*[]> pointers;   // one per parameter, into bytes; made on request
+  bool as_buffer = false;              // given as CU_LAUNCH_PARAM_BUFFER_POINTER
+};
+
+struct KernelParams {
+  Function* function = nullptr;
+  CUcontext context = nullptr;
+  bool given_as_kernel = false;
+  LaunchShape shape;
+  KernelArguments arguments;
+  std::vector<CUlaunchAttribute> attributes;
+};
+
+struct MemcpyParams {
+  CUDA_MEMCPY3D copy;
+  CUcontext context;
+};
+
+struct MemsetParams {
+  CUDA_MEMSET_NODE_PARAMS set;
+  CUcontext context;
+};
+
+struct HostParams {
+  CUhostFn function;
+  void* user_data;
+};
+
+struct ChildParams {
+  Graph* graph;  // owned by the node
+};
+
+struct EventParams {
+  Event* event;
+};
+
+struct MemAllocParams {
+  CUDA_MEM_ALLOC_NODE_PARAMS params;
+  std::vector<CUmemAccessDesc> access;
+  bool freed_in_graph = false;
+};
+
+struct MemFreeParams {
+  CUdeviceptr address;
+};
+
+using NodeParams =
+    std::variant<std::monostate, std::unique_ptr<KernelParams>, std::unique_ptr<MemcpyParams>,
+                 std::unique_ptr<MemsetParams>, HostParams, ChildParams, EventParams,
+                 std::unique_ptr<MemAllocParams>, MemFreeParams>;
+
+// A deep copy of everything but a child graph, which stays null: who copies clones it.
+NodeParams CopyParams(const NodeParams& params);
+std::unique_ptr<KernelParams> CopyKernelParams(const KernelParams& params);
+
+}  // namespace graphkit::soft

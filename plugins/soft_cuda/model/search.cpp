@@ -1,0 +1,48 @@
+// Searches over a graph's edges, by marks on its nodes. The device's lock guards the marks, as all of a graph.
+#include "plugins/soft_cuda/model/graph.h"
+
+namespace graphkit::soft {
+uint32_t MarkAncestors(std::span<const Edge> from, bool full_only) {
+  if (from.empty()) return ~0u;
+  const uint32_t mark = ++from.front().node->graph->last_mark;
+  std::vector<Node*> todo;
+  auto visit = [&](const Edge& e) {
+    if (e.node->mark == mark || (full_only && !IsFull(e.data))) return;
+    e.node->mark = mark;
+    todo.push_back(e.node);
+  };
+  for (const Edge& e : from) visit(e);
+  while (!todo.empty()) {
+    Node* node = todo.back();
+    todo.pop_back();
+    for (const Edge& e : node->in) visit(e);
+  }
+  return mark;
+}
+
+bool IsAncestorOrSelf(Node* ancestor, std::span<const Edge> from, bool full_only) {
+  return ancestor->mark == MarkAncestors(from, full_only);
+}
+
+bool Reaches(Node* from, Node* to) {
+  const Edge end{to, {}};
+  return IsAncestorOrSelf(from, {&end, 1}, false);
+}
+
+std::vector<Node*> ExecutionOrder(const Graph& graph) {
+  if (graph.ordered_by_index) return graph.nodes;
+  std::vector<Node*> order;
+  std::vector<size_t> missing(graph.nodes.size());
+  for (Node* node : graph.nodes) {
+    missing[node->position] = node->in.size();
+    if (node->in.empty()) order.push_back(node);
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (const Edge& e : order[i]->out) {
+      if (--missing[e.node->position] == 0) order.push_back(e.node);
+    }
+  }
+  return order;
+}
+
+}  // namespace graphkit::soft

@@ -1,0 +1,154 @@
+// Devices, versions and limits.
+#include <cstring>
+#include <iterator>
+
+#include "plugins/soft_cuda/device/properties.h"
+#include "plugins/soft_cuda/device/shared.h"
+#include "plugins/soft_cuda/runtime/start.h"
+#include "runtime_impl.h"
+
+namespace graphkit::soft::runtime {
+namespace {
+
+int Attribute(CUdevice_attribute attribute) {
+  int value = 0;
+  cuDeviceGetAttribute(&value, attribute, 0);
+  return value;
+}
+
+struct Field {
+  int cudaDeviceProp::* field;
+  CUdevice_attribute attribute;
+};
+
+constexpr Field kFields[] = {
+    {&cudaDeviceProp::regsPerBlock, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK},
+    {&cudaDeviceProp::warpSize, CU_DEVICE_ATTRIBUTE_WARP_SIZE},
+    {&cudaDeviceProp::maxThreadsPerBlock, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+    {&cudaDeviceProp::major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR},
+    {&cudaDeviceProp::minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR},
+    {&cudaDeviceProp::multiProcessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
+    {&cudaDeviceProp::canMapHostMemory, CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY},
+    {&cudaDeviceProp::concurrentKernels, CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS},
+    {&cudaDeviceProp::ECCEnabled, CU_DEVICE_ATTRIBUTE_ECC_ENABLED},
+    {&cudaDeviceProp::pciBusID, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID},
+    {&cudaDeviceProp::asyncEngineCount, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT},
+    {&cudaDeviceProp::unifiedAddressing, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING},
+    {&cudaDeviceProp::memoryBusWidth, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH},
+    {&cudaDeviceProp::l2CacheSize, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE},
+    {&cudaDeviceProp::persistingL2CacheMaxSize, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE},
+    {&cudaDeviceProp::maxThreadsPerMultiProcessor, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR},
+    {&cudaDeviceProp::streamPrioritiesSupported, CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED},
+    {&cudaDeviceProp::globalL1CacheSupported, CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED},
+    {&cudaDeviceProp::localL1CacheSupported, CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED},
+    {&cudaDeviceProp::regsPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR},
+    {&cudaDeviceProp::managedMemory, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY},
+    {&cudaDeviceProp::concurrentManagedAccess, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS},
+    {&cudaDeviceProp::computePreemptionSupported, CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED},
+    {&cudaDeviceProp::cooperativeLaunch, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH},
+    {&cudaDeviceProp::maxBlocksPerMultiProcessor, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR},
+    {&cudaDeviceProp::accessPolicyMaxWindowSize, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE},
+    {&cudaDeviceProp::hostRegisterSupported, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED},
+    {&cudaDeviceProp::memoryPoolsSupported, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED},
+    {&cudaDeviceProp::clusterLaunch, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH},
+};
+
+void FillDimensions(cudaDeviceProp* prop) {
+  for (int i = 0; i < 3; ++i) {
+    prop->maxThreadsDim[i] = Attribute(static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i));
+    prop->maxGridSize[i] = Attribute(static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i));
+  }
+}
+
+size_t Size(CUdevice_attribute attribute) { return static_cast<size_t>(Attribute(attribute)); }
+
+}  // namespace
+
+cudaError_t GetDeviceCount(int* count) { return ToRuntime(cuDeviceGetCount(count)); }
+
+cudaError_t GetDevice(int* device) {
+  if (device == nullptr) return cudaErrorInvalidValue;
+  *device = graphkit_soft_shared()->thread()->runtime_device;
+  return cudaSuccess;
+}
+
+cudaError_t SetDevice(int device) {
+  if (device != 0) return cudaErrorInvalidDevice;
+  graphkit_soft_shared()->thread()->runtime_device = device;
+  return MakeContextCurrent();
+}
+
+cudaError_t InitDevice(int device, unsigned int, unsigned int) {
+  if (device != 0) return cudaErrorInvalidDevice;
+  return MakeContextCurrent();
+}
+
+cudaError_t SetDeviceFlags(unsigned int flags) { return ToRuntime(cuDevicePrimaryCtxSetFlags(0, flags)); }
+
+cudaError_t GetDeviceFlags(unsigned int* flags) {
+  if (flags == nullptr) return cudaErrorInvalidValue;
+  int active = 0;
+  return ToRuntime(cuDevicePrimaryCtxGetState(0, flags, &active));
+}
+
+cudaError_t DriverGetVersion(int* version) { return ToRuntime(cuDriverGetVersion(version)); }
+
+cudaError_t RuntimeGetVersion(int* version) {
+  if (version == nullptr) return cudaErrorInvalidValue;
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t DeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) {
+  return ToRuntime(cuDeviceGetAttribute(value, static_cast<CUdevice_attribute>(attr), device));
+}
+
+cudaError_t GetDeviceProperties(cudaDeviceProp* prop, int device) {
+  if (prop == nullptr) return cudaErrorInvalidValue;
+  if (device != 0) return cudaErrorInvalidDevice;
+  *prop = {};
+  cuDeviceGetName(prop->name, sizeof prop->name, 0);
+  cuDeviceGetUuid(reinterpret_cast<CUuuid*>(&prop->uuid), 0);
+  cuDeviceTotalMem(&prop->totalGlobalMem, 0);
+  for (const Field& f : kFields) prop->*f.field = Attribute(f.attribute);
+  FillDimensions(prop);
+  prop->sharedMemPerBlock = Size(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  prop->sharedMemPerBlockOptin = Size(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  prop->sharedMemPerMultiprocessor = Size(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  prop->reservedSharedMemPerBlock = Size(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  prop->memPitch = Size(CU_DEVICE_ATTRIBUTE_MAX_PITCH);
+  prop->totalConstMem = Size(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
+  prop->textureAlignment = Size(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
+  return cudaSuccess;
+}
+
+cudaError_t DeviceGetPCIBusId(char* id, int len, int device) {
+  return ToRuntime(cuDeviceGetPCIBusId(id, len, device));
+}
+cudaError_t DeviceGetByPCIBusId(int* device, const char* id) {
+  return ToRuntime(cuDeviceGetByPCIBusId(device, id));
+}
+cudaError_t DeviceCanAccessPeer(int* can, int device, int peer) {
+  return ToRuntime(cuDeviceCanAccessPeer(can, device, peer));
+}
+cudaError_t DeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return ToRuntime(cuCtxGetStreamPriorityRange(least, greatest));
+}
+cudaError_t DeviceGetLimit(size_t* value, cudaLimit limit) {
+  return ToRuntime(cuCtxGetLimit(value, static_cast<CUlimit>(limit)));
+}
+cudaError_t DeviceSetLimit(cudaLimit limit, size_t value) {
+  return ToRuntime(cuCtxSetLimit(static_cast<CUlimit>(limit), value));
+}
+cudaError_t DeviceSynchronize() { return ToRuntime(cuCtxSynchronize()); }
+cudaError_t DeviceReset() { return ToRuntime(cuDevicePrimaryCtxReset(0)); }
+
+cudaError_t GetLastError() {
+  int& error = graphkit_soft_shared()->thread()->runtime_error;
+  const auto result = static_cast<cudaError_t>(error);
+  error = cudaSuccess;
+  return result;
+}
+cudaError_t PeekAtLastError() { return static_cast<cudaError_t>(graphkit_soft_shared()->thread()->runtime_error); }
+
+}  // namespace graphkit::soft::runtime

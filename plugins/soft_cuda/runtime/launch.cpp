@@ -1,0 +1,99 @@
+// Launches and kernels.
+#include "plugins/soft_cuda/runtime/start.h"
+#include "runtime_impl.h"
+
+namespace graphkit::soft::runtime {
+
+cudaError_t LaunchKernel(const void* func, dim3 grid, dim3 block, void** args, size_t shared, cudaStream_t stream) {
+  CUfunction function = FunctionOf(func);
+  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  return ToRuntime(cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                  static_cast<unsigned>(shared), stream, args, nullptr));
+}
+
+cudaError_t LaunchCooperativeKernel(const void* func, dim3 grid, dim3 block, void** args, size_t shared,
+                                    cudaStream_t stream) {
+  CUfunction function = FunctionOf(func);
+  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  return ToRuntime(cuLaunchCooperativeKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                             static_cast<unsigned>(shared), stream, args));
+}
+
+cudaError_t LaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args) {
+  if (config == nullptr) return cudaErrorInvalidValue;
+  CUfunction function = FunctionOf(func);
+  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  CUlaunchConfig c{};
+  c.gridDimX = config->gridDim.x;
+  c.gridDimY = config->gridDim.y;
+  c.gridDimZ = config->gridDim.z;
+  c.blockDimX = config->blockDim.x;
+  c.blockDimY = config->blockDim.y;
+  c.blockDimZ = config->blockDim.z;
+  c.sharedMemBytes = static_cast<unsigned>(config->dynamicSmemBytes);
+  c.hStream = config->stream;
+  c.attrs = reinterpret_cast<CUlaunchAttribute*>(config->attrs);
+  c.numAttrs = config->numAttrs;
+  return ToRuntime(cuLaunchKernelEx(&c, function, args, nullptr));
+}
+
+cudaError_t FuncGetName(const char** name, const void* func) {
+  CUfunction function = FunctionOf(func);
+  return function != nullptr ? ToRuntime(cuFuncGetName(name, function)) : cudaErrorInvalidDeviceFunction;
+}
+
+cudaError_t FuncGetParamInfo(const void* func, size_t index, size_t* offset, size_t* size) {
+  CUfunction function = FunctionOf(func);
+  return function != nullptr ? ToRuntime(cuFuncGetParamInfo(function, index, offset, size))
+                             : cudaErrorInvalidDeviceFunction;
+}
+
+cudaError_t GetFuncBySymbol(cudaFunction_t* out, const void* func) {
+  *out = FunctionOf(func);
+  return *out != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+
+cudaError_t GetKernel(cudaKernel_t* out, const void* func) {
+  *out = reinterpret_cast<cudaKernel_t>(KernelOf(func));
+  return *out != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+
+cudaError_t FuncGetAttributes(cudaFuncAttributes* out, const void* func) {
+  CUfunction f = FunctionOf(func);
+  if (out == nullptr || f == nullptr) return cudaErrorInvalidDeviceFunction;
+  auto get = [f](CUfunction_attribute attribute) {
+    int value = 0;
+    cuFuncGetAttribute(&value, attribute, f);
+    return value;
+  };
+  *out = {};
+  out->sharedSizeBytes = static_cast<size_t>(get(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
+  out->localSizeBytes = static_cast<size_t>(get(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES));
+  out->maxThreadsPerBlock = get(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  out->numRegs = get(CU_FUNC_ATTRIBUTE_NUM_REGS);
+  out->ptxVersion = get(CU_FUNC_ATTRIBUTE_PTX_VERSION);
+  out->binaryVersion = get(CU_FUNC_ATTRIBUTE_BINARY_VERSION);
+  out->maxDynamicSharedSizeBytes = get(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  out->preferredShmemCarveout = get(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+  return cudaSuccess;
+}
+
+cudaError_t FuncSetAttribute(const void* func, cudaFuncAttribute attr, int value) {
+  CUfunction function = FunctionOf(func);
+  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  return ToRuntime(cuFuncSetAttribute(function, static_cast<CUfunction_attribute>(attr), value));
+}
+
+cudaError_t OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* func, int block,
+                                                               size_t dynamic, unsigned int flags) {
+  CUfunction function = FunctionOf(func);
+  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  return ToRuntime(
+      cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block, dynamic, flags));
+}
+
+cudaError_t OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* func, int block, size_t dynamic) {
+  return OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, func, block, dynamic, 0);
+}
+
+}  // namespace graphkit::soft::runtime

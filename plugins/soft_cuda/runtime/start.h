@@ -1,0 +1,24 @@
+// How the runtime comes up: the driver on the first call, the primary context on the first call that needs one.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+namespace graphkit::soft::runtime {
+
+cudaError_t StartDriver();
+cudaError_t MakeContextCurrent();
+
+// Runtime errors have the driver's numbers.
+inline cudaError_t ToRuntime(CUresult result) { return static_cast<cudaError_t>(result); }
+
+// The kernel behind what launches take: a host function that nvcc registered, or a cudaKernel_t. Loads its library on
+// first use. Null: neither.
+CUkernel KernelOf(const void* function);
+// The host function of a kernel; null where it has none.
+const void* HostFunctionOf(CUkernel kernel);
+// The device address and size of a registered variable.
+cudaError_t VariableOf(const void* symbol, CUdeviceptr* address, size_t* bytes);
+CUfunction FunctionOf(const void* function);
+
+}  // namespace graphkit::soft::runtime

@@ -1,0 +1,226 @@
+#include "libgraphkit/alloc/recorded_replay.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <random>
+#include <string>
+
+#include "libgraphkit/io/torch_snapshot.h"
+
+namespace graphkit {
+namespace {
+
+TorchSnapshot Read(const std::string& name) {
+  const std::string path = std::string(GRAPHKIT_TESTDATA) + "/torch-snapshots/" + name + ".pickle";
+  Result<TorchSnapshot> snapshot = ReadTorchSnapshot(path);
+  REQUIRE_MESSAGE(snapshot.has_value(), Describe(snapshot.error()));
+  return std::move(*snapshot);
+}
+
+PredictionScore Score(const TorchSnapshot& snapshot) {
+  Result<PredictionScore> score = PredictRecorded(snapshot, 0);
+  REQUIRE_MESSAGE(score.has_value(), Describe(score.error()));
+  return std::move(*score);
+}
+
+TEST_CASE("every address that a real GPU's allocator gave is predicted") {
+  const auto perfect = [](uint64_t addresses) {
+    return PredictionScore{.addresses = addresses, .addresses_hit = addresses, .misses = {}};
+  };
+  CHECK(Score(Read("transformer_forward")) == perfect(4138));
+  CHECK(Score(Read("transformer_step")) == perfect(6488));
+  CHECK(Score(Read("transformer_inference")) == perfect(2162));
+  CHECK(Score(Read("transformer_small")) == perfect(1721));
+}
+
+TEST_CASE("one altered address is one miss, at its event") {
+  for (const char* name : {"transformer_forward", "transformer_small"}) {
+    const TorchSnapshot snapshot = Read(name);
+    const unsigned seed = 5;
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    for (int round = 0; round < 60; ++round) {
+      TorchSnapshot altered = snapshot;
+      uint32_t event = 0;
+      do {
+        event = static_cast<uint32_t>(random() % altered.events.size());
+      } while (altered.events[event].action != TorchAction::kAlloc);
+      CAPTURE(name);
+      CAPTURE(event);
+      CAPTURE(round);
+      const Address real = altered.events[event].address;
+      const Address wrong = round % 3 == 0 ? real + 512 : round % 3 == 1 ? real - (2 << 20) : 4096;
+      altered.events[event].address = wrong;
+      const PredictionScore score = Score(altered);
+      REQUIRE(score.misses.size() == 1);
+      CHECK(score.misses[0].event == event);
+      CHECK(score.misses[0].recorded == wrong);
+    }
+  }
+}
+
+TEST_CASE("a snapshot whose start can't be told is refused") {
+  TorchSnapshot lost_segment = Read("transformer_small");
+  std::erase_if(lost_segment.segments, [](const TorchSegment& s) { return s.small; });
+  CHECK_FALSE(RewindSnapshot(lost_segment, 0).has_value());
+
+  TorchSnapshot overlap = Read("transformer_small");
+  for (TorchBlock& block : overlap.blocks) {
+    if (block.state == TorchBlockState::kActive) block.size *= 3;
+  }
+  const Result<RecordedRun> run = RewindSnapshot(overlap, 0);
+  REQUIRE_FALSE(run.has_value());
+  CHECK(run.error().message.starts_with("the state before the first event can't be told"));
+
+  CHECK_FALSE(RewindSnapshot(Read("transformer_small"), 3).has_value());
+}
+
+// What the model itself does, written down as PyTorch would.
+class Recorder {
+ public:
+  explicit Recorder(CachingConfig config, Bytes capacity, uint32_t pools)
+      : driver_(capacity), model_(config, &driver_) {
+    model_.set_keep_segment_events(true);
+    snapshot_.pools = {{0, 0}};
+    for (uint32_t pool = 1; pool < pools; ++pool) {
+      snapshot_.pools.push_back({0, pool});
+      model_.CreatePool();
+    }
+  }
+
+  std::optional<BlockHandle> Malloc(Bytes size, uint64_t stream, PoolHandle pool) {
+    if (pool) model_.BeginAllocateToPool(pool);
+    const std::optional<BlockHandle> block = model_.Malloc({size, stream, 0});
+    if (pool) model_.EndAllocateToPool(pool);
+    TakeSegmentEvents(pool);
+    if (block) Add(TorchAction::kAlloc, model_.address(*block), size, stream, pool);
+    if (block) requested_[*block] = {size, stream};
+    return block;
+  }
+  void RequestFree(BlockHandle b) {
+    model_.RequestFree(b);
+    Add(TorchAction::kFreeRequested, model_.address(b), requested_[b].first, requested_[b].second,
+        0);
+  }
+  void CompleteFree(BlockHandle b) {
+    Add(TorchAction::kFreeCompleted, model_.address(b), requested_[b].first, requested_[b].second,
+        0);
+    model_.CompleteFree(b);
+  }
+  void EmptyCache() {
+    model_.EmptyCache();
+    TakeSegmentEvents(0);
+  }
+
+  // The snapshot with the last `keep` events.
+  TorchSnapshot Take(size_t keep) {
+    TorchSnapshot s = snapshot_;
+    if (s.events.size() > keep)
+      s.events.erase(s.events.begin(), s.events.end() - static_cast<std::ptrdiff_t>(keep));
+    s.devices = {{0, static_cast<uint32_t>(s.events.size())}};
+    for (const SegmentState& segment : model_.Segments()) {
+      s.segments.push_back({.address = segment.address,
+                            .total_size = segment.size,
+                            .stream = segment.stream,
+                            .pool = static_cast<uint16_t>(segment.pool),
+                            .small = segment.small,
+                            .blocks = {static_cast<uint32_t>(s.blocks.size()),
+                                       static_cast<uint32_t>(segment.blocks.size())}});
+      for (const SegmentState::Block& b : segment.blocks) {
+        s.blocks.push_back({b.address,
+                            b.size,
+                            b.requested,
+                            b.pending ? TorchBlockState::kPendingFree
+                            : b.used  ? TorchBlockState::kActive
+                                      : TorchBlockState::kInactive,
+                            {}});
+      }
+    }
+    return s;
+  }
+
+ private:
+  void TakeSegmentEvents(PoolHandle pool) {
+    for (; taken_ < model_.segment_events().size(); ++taken_) {
+      const SegmentEvent& e = model_.segment_events()[taken_];
+      const bool get = e.kind == SegmentEvent::Kind::kAllocate;
+      Add(get ? TorchAction::kSegmentAlloc : TorchAction::kSegmentFree, e.address, e.size, e.stream,
+          pool);
+    }
+  }
+  void Add(TorchAction action, Address address, Bytes size, uint64_t stream, PoolHandle pool) {
+    snapshot_.events.push_back({.action = action,
+                                .pool = static_cast<uint16_t>(pool),
+                                .address = address,
+                                .size = size,
+                                .stream = stream});
+  }
+
+  BumpDriver driver_;
+  CachingAllocator model_;
+  TorchSnapshot snapshot_;
+  size_t taken_ = 0;
+  std::map<BlockHandle, std::pair<Bytes, uint64_t>> requested_;
+};
+
+// Any program on several streams and pools, with segments that come and go.
+TorchSnapshot RandomRun(unsigned seed, size_t keep) {
+  std::mt19937_64 random(seed);
+  Recorder recorder({}, Bytes{900} << 20, 3);
+  std::vector<BlockHandle> live;
+  std::vector<BlockHandle> pending;
+  for (int step = 0; step < 3000; ++step) {
+    const uint64_t what = random() % 100;
+    if (what == 0 && step % 5 == 0) recorder.EmptyCache();
+    if (what < 48 && !live.empty()) {
+      std::swap(live[random() % live.size()], live.back());
+      recorder.RequestFree(live.back());
+      pending.push_back(live.back());
+      live.pop_back();
+      if (what % 4) recorder.CompleteFree(pending.back());
+      if (what % 4) pending.pop_back();
+    } else if (what < 60 && !pending.empty()) {
+      std::swap(pending[random() % pending.size()], pending.back());
+      recorder.CompleteFree(pending.back());
+      pending.pop_back();
+    } else {
+      // Small sizes, and multiples of 2 MiB: a window then can't hide a rest of at most 1 MiB.
+      const Bytes size = random() % 2 ? 1 + random() % 900000 : (1 + random() % 12) << 21;
+      const auto block = recorder.Malloc(
+          size, random() % 3, static_cast<PoolHandle>(random() % 6 < 4 ? 0 : 1 + random() % 2));
+      if (block) live.push_back(*block);
+    }
+  }
+  return recorder.Take(keep);
+}
+
+TEST_CASE("a run with several streams, pools and segments is predicted from wherever it is cut") {
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    for (const size_t keep : {100000u, 1500u, 300u}) {
+      CAPTURE(seed);
+      CAPTURE(keep);
+      const PredictionScore score = Score(RandomRun(seed, keep));
+      CHECK(score.misses == std::vector<PredictionMiss>{});
+      CHECK(score.addresses_hit == score.addresses);
+      if (keep > 1000) CHECK(score.segments_hit > 10);
+    }
+  }
+}
+
+TEST_CASE("a segment of another size than recorded is a miss") {
+  TorchSnapshot s = RandomRun(1, 100000);
+  for (TorchEvent& event : s.events) {
+    if (event.action != TorchAction::kSegmentAlloc || event.size < (Bytes{21} << 20)) continue;
+    event.size += Bytes{2} << 20;
+    break;
+  }
+  const Result<RecordedRun> run = RewindSnapshot(s, 0);
+  REQUIRE(run.has_value());
+  const PredictionScore score = ComparePrediction(*run, ReplayRecorded(*run));
+  CHECK_FALSE(score.perfect());
+  CHECK(score.segments_hit < score.segments);
+}
+
+}  // namespace
+}  // namespace graphkit

@@ -1,0 +1,188 @@
+#include "libgraphkit/analysis/lifetimes.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "libgraphkit/analysis/block_order.h"
+#include "libgraphkit/model/build_trace.h"
+#include "tests/analysis/random_trace.h"
+#include "tests/analysis/slow_lifetimes.h"
+
+namespace graphkit {
+namespace {
+
+std::vector<NodeId> List(std::span<const NodeId> nodes) { return {nodes.begin(), nodes.end()}; }
+
+//     a:  malloc x ── write x ─ record ──────────────── join ── free x, malloc y ── write y
+//     b:                           └── read x ── other ──┘
+TEST_CASE("a block that crossed streams dies at its last use, or later at its free") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const StreamId b = t.Stream("b");
+  t.BeginCapture(a);
+  const BlockId x = t.Alloc(a, 1024);
+  const NodeId write = t.Kernel(a, "write", {Writes(x)});
+  t.Order(a, b);
+  const NodeId read = t.Kernel(b, "read", {Reads(x)});
+  t.RecordStream(x, b);
+  t.Order(b, a);
+  const BlockId early = t.Alloc(a, 512);
+  t.Kernel(a, "write", {Writes(early)});
+  const NodeId other = t.Memset(b);
+  const NodeId last = t.last_node();
+  const NodeId joined(last.index() - 1);
+  t.Free(x);
+  t.Order(b, a);
+  const BlockId late = t.Alloc(a, 512);
+  t.Kernel(a, "write", {Writes(late)});
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  graphkit::Order order = BuildOrder(trace);
+  const Lifetimes lives = FindLifetimes(trace, &order);
+
+  CHECK(lives[x].freed);
+  CHECK_FALSE(lives[x].escaped);
+  CHECK(List(lives.Markers(x, MarkerRule::kLastUse)) == std::vector{read});
+  CHECK(List(lives.Markers(x, MarkerRule::kAtFree)) == std::vector{joined, other});
+  CHECK(lives.Touches(x).size() == 2);
+  CHECK(lives.Touches(x).front().node == write);
+
+  const BlockOrder at_free(trace, order, lives, MarkerRule::kAtFree);
+  const BlockOrder last_use(trace, order, lives, MarkerRule::kLastUse);
+  CHECK_FALSE(at_free.Before(x, early));
+  CHECK(last_use.Before(x, early));
+  CHECK(at_free.Before(x, late));
+  CHECK(at_free.Assumes(x) == Assumption::kTorchStreams);
+  CHECK(last_use.Assumes(x) == Assumption::kArguments);
+}
+
+TEST_CASE("a block that outlives its capture is before nothing") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.BeginCapture(a);
+  const BlockId dead = t.Alloc(a, 512);
+  t.Kernel(a, "write", {Writes(dead)});
+  t.Free(dead);
+  const BlockId output = t.Alloc(a, 512);
+  t.Kernel(a, "write", {Writes(output)});
+  const BlockId later = t.Alloc(a, 512);
+  t.Kernel(a, "write", {Writes(later)});
+  t.EndCapture(a);
+  t.Free(output);
+  const Trace trace = t.Build();
+  graphkit::Order order = BuildOrder(trace);
+  const Lifetimes lives = FindLifetimes(trace, &order);
+  const BlockOrder blocks(trace, order, lives, MarkerRule::kLastUse);
+  CHECK(blocks.Before(dead, output));
+  CHECK(blocks.Conflict(output, later));
+  CHECK_FALSE(lives[output].freed);
+}
+
+TEST_CASE("a kernel whose arguments nobody could read keeps live blocks until their free") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.BeginCapture(a);
+  const BlockId x = t.Alloc(a, 512);
+  t.Kernel(a, "write", {Writes(x)});
+  const NodeId opaque = t.Kernel(a, "opaque");
+  t.Free(x);
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  graphkit::Order order = BuildOrder(trace);
+  const Lifetimes lives = FindLifetimes(trace, &order);
+  CHECK(lives[x].escaped);
+  CHECK(List(lives.Markers(x, MarkerRule::kLastUse)) == std::vector{opaque});
+}
+
+TEST_CASE("blocks of different bodies of a conditional don't conflict, blocks of one do") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  const StreamId inside = t.Stream();
+  t.BeginCapture(a);
+  const NodeId branch = t.Conditional(a, ConditionalType::kIf);
+  std::vector<BlockId> blocks;
+  for (int i = 0; i < 2; ++i) {
+    const GraphId body = t.Body(branch);
+    t.BeginCaptureToGraph(inside, body);
+    for (int j = 0; j < 2; ++j) blocks.push_back(t.Alloc(inside, 512));
+    t.Kernel(inside, "use", {Writes(blocks[blocks.size() - 2]), Writes(blocks.back())});
+    for (int j = 0; j < 2; ++j) t.Free(blocks[blocks.size() - 1 - static_cast<size_t>(j)]);
+    t.EndCapture(inside);
+  }
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  graphkit::Order order = BuildOrder(trace);
+  const Lifetimes lives = FindLifetimes(trace, &order);
+  const BlockOrder before(trace, order, lives, MarkerRule::kLastUse);
+  CHECK(before.Conflict(blocks[0], blocks[1]));
+  CHECK(before.Before(blocks[0], blocks[2]));
+  CHECK_FALSE(before.Before(blocks[2], blocks[0]));
+}
+
+TEST_CASE("what a loop touches, it touches until the loop has ended") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.BeginCapture(a);
+  const BlockId carried = t.Alloc(a, 512);
+  const NodeId loop = t.Conditional(a, ConditionalType::kWhile);
+  const GraphId body = t.Body(loop);
+  t.Add(body, NodeKind::kMemset, {}, {Writes(carried)});
+  t.Free(carried);
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  graphkit::Order order = BuildOrder(trace);
+  const Lifetimes lives = FindLifetimes(trace, &order);
+  CHECK(List(lives.Markers(carried, MarkerRule::kLastUse)) == std::vector{loop});
+}
+
+TEST_CASE("a programmatic launch after an allocation may touch it before the stream is there") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.BeginCapture(a);
+  const BlockId x = t.Alloc(a, 512);
+  t.Kernel(a, "use x", {Writes(x)});
+  t.Free(x);
+  const BlockId y = t.Alloc(a, 512);
+  t.ProgrammaticKernel(a, "use y", {Writes(y)});
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  graphkit::Order order = BuildOrder(trace);
+  const Lifetimes lives = FindLifetimes(trace, &order);
+  CHECK(BlockOrder(trace, order, lives, MarkerRule::kLastUse).Conflict(x, y));
+  CHECK(BlockOrder(trace, order, lives, MarkerRule::kAtFree).Conflict(x, y));
+}
+
+TEST_CASE("on random traces blocks are ordered as a search orders them, strictly") {
+  for (uint64_t seed = 1; seed <= 20'000; ++seed) {
+    const Trace trace =
+        RandomTrace(seed, {.max_steps = 24, .nested = seed % 2 == 0, .memory = true});
+    graphkit::Order order = BuildOrder(trace);
+    const Lifetimes lives = FindLifetimes(trace, &order);
+    for (const MarkerRule rule : {MarkerRule::kAtFree, MarkerRule::kLastUse}) {
+      const BlockOrder blocks(trace, order, lives, rule);
+      const SlowBlockOrder slow(trace, rule);
+      const size_t count = trace.blocks.size();
+      for (size_t x = 0; x < count; ++x) {
+        for (size_t y = 0; y < count; ++y) {
+          CAPTURE(seed);
+          CAPTURE(static_cast<int>(rule));
+          CAPTURE(x);
+          CAPTURE(y);
+          const bool before = blocks.Before(BlockId(x), BlockId(y));
+          REQUIRE(before == slow.Before(BlockId(x), BlockId(y)));
+          if (!before) continue;
+          REQUIRE_FALSE(blocks.Before(BlockId(y), BlockId(x)));
+          for (size_t z = 0; z < count; ++z) {
+            if (!blocks.Before(BlockId(y), BlockId(z))) continue;
+            CAPTURE(z);
+            REQUIRE(blocks.Before(BlockId(x), BlockId(z)));
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace graphkit

@@ -1,0 +1,44 @@
+// Lifetimes and the order of blocks, the slow and obvious way: nothing is reduced, every pair of
+// nodes is asked for by search.
+#pragma once
+
+#include <vector>
+
+#include "libgraphkit/analysis/block_order.h"
+#include "tests/analysis/slow_order.h"
+
+namespace graphkit {
+
+class SlowBlockOrder {
+ public:
+  SlowBlockOrder(const Trace& trace, MarkerRule rule);
+
+  bool Before(BlockId x, BlockId y) const;
+
+ private:
+  using Frontier = std::vector<FrontierEntry>;
+  struct Life {
+    bool inside = false;  // allocated in a graph
+    bool dies = false;
+    bool by_streams = false;
+    GraphId graph;
+    Frontier alloc;
+    std::vector<NodeId> touches;
+    std::vector<NodeId> markers;
+    std::vector<NodeId> first;  // besides the allocation point
+  };
+
+  Life Find(BlockId block) const;
+  bool OpaqueNodeWhileLive(const Block& block, GraphId graph) const;
+  void AddFreeMarkers(BlockId block, Life* life) const;
+  bool StartCovers(NodeId node, const Life& life) const;
+  bool MarkedBefore(const Life& x, NodeId node) const;
+  Seq LastSeq(BlockId x) const;
+
+  const Trace& trace_;
+  MarkerRule rule_;
+  SlowOrder order_;
+  std::vector<Life> lives_;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,56 @@
+#include "libgraphkit/compare/gate_subject.h"
+
+#include <doctest/doctest.h>
+
+#include "libgraphkit/model/build_trace.h"
+
+namespace graphkit {
+namespace {
+
+TEST_CASE("a finding's place is the innermost stack that is the program's own") {
+  TraceBuilder t;
+  t.SetStack(t.Stack({{"cudaMallocAsync", "libcudart.so.13"}, {"step", "step.cu", 42}, {"main"}}));
+  const StreamId a = t.Stream();
+  const GraphId graph = t.BeginCapture(a, "decode");
+  const BlockId block = t.Alloc(a, 512);
+  t.SetStack({});
+  const NodeId node = t.Kernel(a);
+  const Trace trace = t.Build();
+  CHECK(PlaceOf({.graph = graph, .blocks = {block}}, trace) ==
+        FindingPlace{{{"step", "step.cu", 42}, {"main", "", 0}}, "graph 0 decode/block 0"});
+  CHECK(PlaceOf({.graph = graph, .nodes = {node}}, trace) ==
+        FindingPlace{{}, "graph 0 decode/node 0"});
+  CHECK(PlaceOf({.streams = {a}}, trace) == FindingPlace{{}, "trace/stream 0"});
+  CHECK(PlaceOf({}, trace) == FindingPlace{{}, "trace"});
+}
+
+TEST_CASE("the peaks of segments and of the blocks in them are over capture order") {
+  //  segments   1024 ├──────────────┤     ├── 2048 ──
+  //  blocks       ├─ 600 ─┤├─ 100 ─┤         ├── 512      (rounded: 1024, 512, 512)
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  const PoolId pool = t.Pool(PoolKind::kAllocator);
+  t.SetPool(pool);
+  const SegmentId first = t.Segment(pool, 1024);
+  const BlockId x = t.AllocAt(a, 600, 0x1000, first);
+  t.Free(x);
+  const BlockId y = t.AllocAt(a, 100, 0x1000, first);
+  t.Free(y);
+  t.FreeSegment(first);
+  const SegmentId second = t.Segment(pool, 2048);
+  t.AllocAt(a, 512, 0x2000, second);
+  t.Alloc(a, 1 << 20);  // in no segment
+  const Trace trace = t.Build();
+  const GateSubject subject = MakeGateSubject("a.json", trace, {});
+  CHECK(subject.peak_reserved_bytes == 2048);
+  CHECK(subject.peak_allocated_bytes == 1024);
+}
+
+TEST_CASE("without segments the reserved bytes aren't known") {
+  TraceBuilder t;
+  t.Alloc(t.Stream(), 512);
+  CHECK_FALSE(MakeGateSubject("a.json", t.Build(), {}).peak_reserved_bytes);
+}
+
+}  // namespace
+}  // namespace graphkit

@@ -1,0 +1,249 @@
+#include "libgraphkit/compare/gate.h"
+
+#include <doctest/doctest.h>
+
+#include "libgraphkit/compare/baseline.h"
+#include "tests/compare/sample_subject.h"
+
+namespace graphkit {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Texts ReasonsOf(const GateVerdict& verdict) {
+  Texts texts;
+  for (const GateReason& reason : verdict.reasons) texts.push_back(reason.text);
+  return texts;
+}
+
+std::vector<FindingStatus> StatusesOf(const GateVerdict& verdict) {
+  std::vector<FindingStatus> statuses;
+  for (const JudgedFinding& judged : verdict.findings) statuses.push_back(judged.status);
+  return statuses;
+}
+
+GateVerdict Judge(const GateSubject& subject, const GateConfig& config = {},
+                  const std::optional<Baseline>& baseline = {}) {
+  return JudgeGate({subject}, config, baseline);
+}
+
+GateSubject WithDeferred(Bytes bytes) {
+  GateSubject subject = CleanSubject();
+  subject.report.graphs[0].deferred_bytes = bytes;
+  return subject;
+}
+
+Baseline BaselineOf(const GateSubject& subject) { return MakeBaseline({subject}, Judge(subject)); }
+
+TEST_CASE("a clean trace passes") { CHECK(Judge(CleanSubject()) == GateVerdict()); }
+
+TEST_CASE("errors fail by default, warnings and notes don't") {
+  GateSubject subject = CleanSubject();
+  AddFinding(subject, "unsafe-reuse", Severity::kError);
+  AddFinding(subject, "late-free", Severity::kWarning);
+  const GateVerdict verdict = Judge(subject);
+  CHECK(verdict.exit_code == 1);
+  CHECK(StatusesOf(verdict) == std::vector{FindingStatus::kFails, FindingStatus::kReported});
+  CHECK(ReasonsOf(verdict) == Texts{"unsafe-reuse: something is wrong"});
+}
+
+TEST_CASE("fail-on names severities and checks") {
+  GateSubject subject = CleanSubject();
+  AddFinding(subject, "late-free", Severity::kWarning);
+  AddFinding(subject, "empty-node", Severity::kNote);
+  GateConfig config;
+  config.fail_on_severity = Severity::kWarning;
+  CHECK(StatusesOf(Judge(subject, config)) ==
+        std::vector{FindingStatus::kFails, FindingStatus::kReported});
+  config = {.fail_on_severity = {}, .fail_on_checks = {"empty-node"}};
+  CHECK(StatusesOf(Judge(subject, config)) ==
+        std::vector{FindingStatus::kReported, FindingStatus::kFails});
+  config.fail_on_checks = {};
+  CHECK(Judge(subject, config).passed());
+}
+
+TEST_CASE("a budget of deferred bytes is exceeded by one byte more") {
+  GateConfig config;
+  config.max_deferred_bytes = 1 << 20;
+  CHECK(Judge(WithDeferred(1 << 20), config).passed());
+  const GateVerdict verdict = Judge(WithDeferred((1 << 20) + 1), config);
+  CHECK(verdict.exit_code == 1);
+  CHECK(ReasonsOf(verdict) == Texts{"max-deferred: graph 0 step: 1 048 577 B deferred, "
+                                    "1 048 576 B allowed"});
+}
+
+TEST_CASE("each graph has the budget of peak live bytes for itself") {
+  GateSubject subject = CleanSubject();
+  subject.report.graphs.push_back(subject.report.graphs[0]);
+  subject.report.graphs[1].graph = GraphId(1u);
+  subject.report.graphs[1].peak_live_bytes = 9 << 20;
+  GateConfig config;
+  config.max_peak_bytes = 8 << 20;
+  const GateVerdict verdict = Judge(subject, config);
+  CHECK(ReasonsOf(verdict) ==
+        Texts{"max-peak: graph 1 step: 9 MiB live at the peak, 8 MiB allowed"});
+  CHECK(verdict.measures.size() == 2);
+}
+
+TEST_CASE("leaks are what the leak checks found, block by block") {
+  GateSubject subject = CleanSubject();
+  AddFinding(subject, "exec-leak", Severity::kWarning);
+  AddFinding(subject, "block-leak", Severity::kWarning);
+  AddFinding(subject, "late-free", Severity::kWarning);
+  subject.report.findings[1].blocks = {BlockId(1u), BlockId(2u)};
+  GateConfig config;
+  config.max_leaks = 3;
+  CHECK(Judge(subject, config).passed());
+  config.max_leaks = 2;
+  CHECK(ReasonsOf(Judge(subject, config)) == Texts{"max-leaks: 3 leaks, 2 allowed"});
+  config.suppressions = {{.check = "exec-leak", .reason = "lives as long as the process"}};
+  CHECK(Judge(subject, config).passed());
+}
+
+TEST_CASE("reserved over allocated needs segments") {
+  GateConfig config;
+  config.max_reserved_over_allocated = 1.1;
+  GateSubject subject = CleanSubject();
+  CHECK(Judge(subject, config).exit_code == 3);
+  subject.peak_reserved_bytes = 120;
+  subject.peak_allocated_bytes = 100;
+  CHECK(ReasonsOf(Judge(subject, config)) ==
+        Texts{"max-reserved-over-allocated: 1.2 reserved over allocated, 1.1 allowed"});
+  subject.peak_reserved_bytes = 110;
+  CHECK(Judge(subject, config).passed());
+}
+
+TEST_CASE("a trace with holes is refused, whatever else was found") {
+  GateSubject subject = CleanSubject();
+  AddFinding(subject, "unsafe-reuse", Severity::kError);
+  subject.report.complete = false;
+  subject.report.incomplete_because = {"the file is cut off", "7 records were dropped"};
+  const GateVerdict verdict = Judge(subject);
+  CHECK(verdict.exit_code == 3);
+  CHECK(ReasonsOf(verdict) == Texts{"incomplete: the file is cut off",
+                                    "incomplete: 7 records were dropped",
+                                    "unsafe-reuse: something is wrong"});
+}
+
+TEST_CASE("a trace without a graph is refused") {
+  GateSubject subject = CleanSubject();
+  subject.report.graphs[0].nodes = 0;
+  CHECK(Judge(subject).exit_code == 3);
+  subject.report.graphs.clear();
+  CHECK(Judge(subject).exit_code == 3);
+  CHECK(JudgeGate({}, {}, {}).exit_code == 3);
+}
+
+TEST_CASE("a suppression holds for what it names, until it expires") {
+  GateSubject subject = CleanSubject();
+  AddFinding(subject, "block-leak", Severity::kError, 512, {{"_Z4stepv", "src/step.cu", 42}});
+  GateConfig config;
+  config.today = {2026, 3, 31};
+  Suppression suppression{.check = "block-leak", .reason = "known"};
+  const auto judge = [&] {
+    config.suppressions = {suppression};
+    return Judge(subject, config);
+  };
+  CHECK(judge().findings[0].suppression_reason == "known");
+  CHECK(judge().passed());
+
+  suppression.source = "step.cu:42";
+  CHECK(judge().passed());
+  suppression.source = "step.cu:43";
+  CHECK(judge().exit_code == 1);
+  CHECK(judge().notes ==
+        Texts{"the suppression of block-leak (known) suppresses nothing; remove it"});
+
+  suppression = {.check = "block-leak", .reason = "known", .graph = "step"};
+  CHECK(judge().passed());
+  suppression.graph = "other";
+  CHECK(judge().exit_code == 1);
+
+  suppression = {.check = "block-leak", .reason = "known", .trace = "trace.json"};
+  CHECK(judge().passed());
+  suppression.trace = "rank1.json";
+  CHECK(judge().exit_code == 1);
+
+  suppression = {.check = "block-leak", .reason = "known", .expires = Date{2026, 3, 31}};
+  CHECK(judge().passed());
+  suppression.expires = Date{2026, 3, 30};
+  CHECK(judge().exit_code == 1);
+  CHECK(judge().notes == Texts{"the suppression of block-leak (known) expired on 2026-03-30"});
+}
+
+TEST_CASE("findings of the baseline pass, further ones don't") {
+  GateSubject before = CleanSubject();
+  AddFinding(before, "unsafe-reuse", Severity::kError, 512);
+  const Baseline baseline = BaselineOf(before);
+  CHECK(Judge(before, {}, baseline).passed());
+
+  GateSubject after = before;
+  AddFinding(after, "unsafe-reuse", Severity::kError, 256);
+  CHECK(StatusesOf(Judge(after, {}, baseline)) ==
+        std::vector{FindingStatus::kKnown, FindingStatus::kFails});
+
+  after = before;
+  after.report.findings[0].bytes = 513;  // the same, but it costs more
+  CHECK(Judge(after, {}, baseline).exit_code == 1);
+  CHECK(Judge(after, {.allow_increase = 0.01}, baseline).passed());
+
+  after = CleanSubject();
+  AddFinding(after, "unsafe-reuse", Severity::kError, 512, {{"elsewhere", "a.cu", 1}});
+  CHECK(Judge(after, {}, baseline).exit_code == 1);
+}
+
+TEST_CASE("a finding keeps its fingerprint when lines and messages move") {
+  GateSubject a = CleanSubject(), b = CleanSubject();
+  AddFinding(a, "block-leak", Severity::kError, 512, {{"step", "/build/1/step.cu", 42}});
+  AddFinding(b, "block-leak", Severity::kError, 1024, {{"step", "/build/2/step.cu", 47}});
+  b.report.findings[0].message = "block 7 is never freed";
+  CHECK(Fingerprint(a, 0) == Fingerprint(b, 0));
+  b.places[0].frames[0].function = "other";
+  CHECK(Fingerprint(a, 0) != Fingerprint(b, 0));
+}
+
+TEST_CASE("what grows over the baseline fails, within the allowed increase it doesn't") {
+  const Baseline baseline = BaselineOf(WithDeferred(1000));
+  CHECK(Judge(WithDeferred(1000), {}, baseline).passed());
+  CHECK(Judge(WithDeferred(900), {}, baseline).passed());
+  CHECK(Judge(WithDeferred(1020), {.allow_increase = 0.02}, baseline).passed());
+  const GateVerdict verdict = Judge(WithDeferred(1021), {.allow_increase = 0.02}, baseline);
+  CHECK(verdict.exit_code == 1);
+  CHECK(ReasonsOf(verdict) ==
+        Texts{"baseline-deferred: graph 0 step: 1 021 B deferred, 1 020 B allowed"});
+}
+
+TEST_CASE("graphs are compared by name, and none may come or go unseen") {
+  GateSubject before = CleanSubject();
+  GateSubject after = before;
+  after.report.graphs[0].graph = GraphId(7u);
+  CHECK(Judge(after, {}, BaselineOf(before)).passed());
+  after.report.graphs[0].name = "other";
+  CHECK(
+      ReasonsOf(Judge(after, {}, BaselineOf(before))) ==
+      Texts{"baseline: graph 7 other isn't in it; save it again if the graph is meant to be there",
+            "baseline: step of the baseline wasn't captured"});
+}
+
+TEST_CASE("a trace that the baseline doesn't have, or one that is missing, is refused") {
+  const std::vector<GateSubject> both = {CleanSubject("a/rank0.json"),
+                                         CleanSubject("a/rank1.json")};
+  const Baseline baseline = MakeBaseline(both, JudgeGate(both, {}, {}));
+  CHECK(JudgeGate({CleanSubject("b/rank0.json"), CleanSubject("b/rank1.json")}, {}, baseline)
+            .passed());
+  CHECK(JudgeGate({both[0]}, {}, baseline).exit_code == 3);
+  const GateVerdict verdict = JudgeGate({both[0], CleanSubject("rank2.json")}, {}, baseline);
+  CHECK(ReasonsOf(verdict) == Texts{"baseline: it has no entry for this trace",
+                                    "baseline: rank1.json is in it and wasn't given"});
+}
+
+TEST_CASE("ids that no check has are named once") {
+  GateConfig config;
+  config.fail_on_checks = {"late-free", "late-fre"};
+  config.suppressions = {{.check = "late-fre", .reason = "x"}, {.check = "nothing", .reason = "x"}};
+  const std::vector<GateCheck> known = {{.id = "late-free"}};
+  CHECK(UnknownChecks(config, known) == Texts{"late-fre", "nothing"});
+}
+
+}  // namespace
+}  // namespace graphkit

@@ -1,0 +1,56 @@
+"""Runs graphkit's commands the way a user does, and says what is wrong with what they give."""
+
+import json
+import pathlib
+import subprocess
+import xml.etree.ElementTree
+
+SKIPPED = 77
+TIMEOUT_S = 300
+
+
+class Failure(Exception):
+    """What was expected and isn't so; one or more lines."""
+
+
+class Graphkit:
+    """The binary under test, and a folder for what it writes."""
+
+    def __init__(self, binary, folder):
+        self.binary = pathlib.Path(binary)
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def run(self, arguments, exit_code=0):
+        """stdout of the command; a Failure with all it said unless it ends with exit_code."""
+        command = [str(self.binary), *map(str, arguments)]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT_S)
+        if done.returncode != exit_code:
+            raise Failure(f"{' '.join(command)}\nended with {done.returncode}, expected {exit_code}\n"
+                          f"stdout:\n{done.stdout[-2000:]}\nstderr:\n{done.stderr[-4000:]}")
+        return done.stdout
+
+    def trace(self, program, arguments, name, exit_code=0):
+        """Traces a program on the software device: the trace's path and what the program printed."""
+        path = self.folder / f"{name}.json"
+        path.unlink(missing_ok=True)
+        stdout = self.run(["trace", "--device", "soft", "-o", path, program, *arguments], exit_code)
+        if not path.exists():
+            raise Failure(f"graphkit trace wrote no {path}")
+        return path, stdout
+
+    def analyze(self, trace, exit_code=0):
+        return json.loads(self.run(["analyze", "--format", "json", trace], exit_code))
+
+    def draw(self, trace):
+        """Draws the trace as SVG and parses it: the root element."""
+        path = trace.with_suffix(".svg")
+        path.unlink(missing_ok=True)
+        self.run(["dot", trace, "-o", path])
+        try:
+            root = xml.etree.ElementTree.parse(path).getroot()
+        except (OSError, xml.etree.ElementTree.ParseError) as error:
+            raise Failure(f"{path} is no well-formed SVG: {error}") from error
+        if not root.tag.endswith("svg"):
+            raise Failure(f"{path}: the root element is {root.tag}, not svg")
+        return root

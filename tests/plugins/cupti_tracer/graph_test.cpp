@@ -1,0 +1,220 @@
+// Graphs made by hand, cloned, embedded, instantiated, edited and destroyed.
+#include <doctest/doctest.h>
+
+#include "tests/plugins/cupti_tracer/script.h"
+
+namespace graphkit {
+namespace {
+
+constexpr uint64_t kStream = 0x100;
+constexpr uint64_t kGraph = 0x1000, kOther = 0x2000, kInner = 0x3000;
+constexpr uint64_t kExec = 0x9000;
+
+Call AddTo(uint64_t graph) {
+  Call call = Script::Of(CallKind::kAddNode);
+  call.graph = graph;
+  return call;
+}
+
+void Create(Script& s, uint64_t graph) {
+  s.Do(Script::Of(CallKind::kGraphCreate), {Script::Created(graph)});
+}
+
+std::vector<GraphEvent> operator+(std::vector<GraphEvent> a, const std::vector<GraphEvent>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+GraphEvent Cloned(uint64_t graph, uint64_t node, uint64_t original) {
+  GraphEvent event = Script::OfNode(GraphEventKind::kNodeCloned, graph, node);
+  event.original_node = original;
+  return event;
+}
+
+TEST_CASE("an explicit graph has nodes without streams, and edges with the data given") {
+  Script s;
+  Create(s, kGraph);
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 1, NodeKind::kKernel));
+  Call add = AddTo(kGraph);
+  add.dependencies = {{1, 0, 1, 0, 1}};
+  s.Do(add, Script::Node(kGraph, 2, NodeKind::kKernel, {1}));
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 3, NodeKind::kHost));
+  Call edges = Script::Of(CallKind::kAddDependencies);
+  edges.graph = kGraph;
+  edges.dependencies = {{2, 3, 2, 0, 0}};
+  s.Do(edges, {Script::Dependency(kGraph, 2, 3)});
+  CHECK(s.sink.records ==
+        Lines{
+            R"({"type":"graph","id":0,"origin":"explicit","handle":"0x1000"})",
+            R"({"type":"thread","id":0,"tid":100})",
+            R"({"type":"node","id":0,"graph":0,"thread":0,"kind":"kernel"})",
+            R"({"type":"node","id":1,"graph":0,"thread":0,"kind":"kernel"})",
+            R"({"type":"edge","id":0,"from":0,"to":1,"from_port":1,"edge_type":1})",
+            R"({"type":"node","id":2,"graph":0,"thread":0,"kind":"host"})",
+            R"({"type":"edge","id":1,"from":1,"to":2,"from_port":2})",
+        });
+}
+
+TEST_CASE("an edge that is taken away is named by its id") {
+  Script s;
+  Create(s, kGraph);
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 1, NodeKind::kEmpty));
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 2, NodeKind::kEmpty, {1}));
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 3, NodeKind::kEmpty, {1}));
+  GraphEvent gone = Script::Dependency(kGraph, 1, 2);
+  gone.kind = GraphEventKind::kDependencyDestroyed;
+  s.Do(Script::Of(CallKind::kRemoveDependencies), {gone});
+  s.Do(Script::Of(CallKind::kRemoveDependencies), {gone});
+  CHECK(s.Records("edge_removed") == Lines{R"({"type":"edge_removed","edge":0})"});
+}
+
+TEST_CASE("a node that is destroyed alone is told, one that goes with its graph isn't") {
+  Script s;
+  Create(s, kGraph);
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 1, NodeKind::kEmpty));
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 2, NodeKind::kEmpty));
+  s.Do(Script::Of(CallKind::kDestroyNode),
+       {Script::OfNode(GraphEventKind::kNodeDestroyed, kGraph, 1)});
+  s.Do(Script::Of(CallKind::kGraphDestroy),
+       {Script::OfNode(GraphEventKind::kGraphDestroyed, kGraph, 0),
+        Script::OfNode(GraphEventKind::kNodeDestroyed, kGraph, 2)});
+  CHECK(s.Records("node_destroyed") == Lines{R"({"type":"node_destroyed","node":0})"});
+  CHECK(s.Records("graph_destroyed") == Lines{R"({"type":"graph_destroyed","graph":0})"});
+}
+
+TEST_CASE("a clone says of its nodes what the original said") {
+  Script s;
+  Create(s, kGraph);
+  Call kernel = AddTo(kGraph);
+  kernel.kernel.grid[0] = 8;
+  s.Do(kernel, Script::Node(kGraph, 1, NodeKind::kKernel));
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 2, NodeKind::kEmpty, {1}));
+  Call clone = Script::Of(CallKind::kGraphClone);
+  clone.original = kGraph;
+  s.Do(clone, std::vector{Script::Created(kOther)} + Script::Node(kOther, 11, NodeKind::kKernel) +
+                  std::vector{Cloned(kOther, 11, 1)} + Script::Node(kOther, 12, NodeKind::kEmpty) +
+                  std::vector{Cloned(kOther, 12, 2)} +
+                  std::vector{Script::Dependency(kOther, 11, 12)});
+  CHECK(s.Records("graph").back() ==
+        R"({"type":"graph","id":1,"origin":"clone","original":0,"handle":"0x2000"})");
+  CHECK(s.Records("node").at(2) ==
+        R"({"type":"node","id":2,"graph":1,"thread":0,"kind":"kernel","grid":[8,1,1]})");
+  CHECK(s.Records("edge").back() == R"({"type":"edge","id":1,"from":2,"to":3})");
+}
+
+TEST_CASE("what instantiation makes inside is not shown") {
+  Script s;
+  Create(s, kGraph);
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 1, NodeKind::kKernel));
+  Call instantiate = Script::Of(CallKind::kInstantiate);
+  instantiate.graph = kGraph;
+  instantiate.exec = kExec;
+  instantiate.flags = 1;
+  s.Do(instantiate, std::vector{Script::Created(kInner)} +
+                        Script::Node(kInner, 21, NodeKind::kKernel) +
+                        std::vector{Cloned(kInner, 21, 1)});
+  Call launch = Script::Of(CallKind::kGraphLaunch);
+  launch.exec = kExec;
+  launch.stream = kStream;
+  s.Do(launch);
+  Call destroy = Script::Of(CallKind::kExecDestroy);
+  destroy.exec = kExec;
+  s.Do(destroy, {Script::OfNode(GraphEventKind::kGraphDestroyed, kInner, 0),
+                 Script::OfNode(GraphEventKind::kNodeDestroyed, kInner, 21)});
+  CHECK(s.Records("graph").size() == 1);
+  CHECK(s.Records("node").size() == 1);
+  CHECK(s.Records("exec") ==
+        Lines{R"({"type":"exec","id":0,"graph":0,"handle":"0x9000","flags":1})"});
+  CHECK(s.Records("launch") == Lines{R"({"type":"launch","exec":0,"stream":0})"});
+  CHECK(s.Records("exec_destroyed") == Lines{R"({"type":"exec_destroyed","exec":0})"});
+  CHECK(s.Records("graph_destroyed").empty());
+}
+
+TEST_CASE("a child graph follows the node that embeds it, before its own nodes") {
+  Script s;
+  Create(s, kInner);
+  s.Do(AddTo(kInner), Script::Node(kInner, 1, NodeKind::kEmpty));
+  Create(s, kGraph);
+  Call add = AddTo(kGraph);
+  add.original = kInner;
+  // The embedded clone is told before the node that holds it.
+  s.Do(add, std::vector{Script::Created(kOther)} + Script::Node(kOther, 11, NodeKind::kEmpty) +
+                std::vector{Cloned(kOther, 11, 1)} +
+                Script::Node(kGraph, 2, NodeKind::kChildGraph));
+  Lines tail(s.sink.records.end() - 3, s.sink.records.end());
+  CHECK(tail ==
+        Lines{
+            R"({"type":"node","id":1,"graph":1,"thread":0,"kind":"graph","child":2})",
+            R"({"type":"graph","id":2,"origin":"child","original":0,"parent":1,"handle":"0x2000"})",
+            R"({"type":"node","id":2,"graph":2,"thread":0,"kind":"empty"})",
+        });
+}
+
+TEST_CASE("a conditional node names its bodies") {
+  Script s;
+  Create(s, kGraph);
+  const uint64_t bodies[] = {kInner, kOther};
+  Call add = AddTo(kGraph);
+  add.conditional = ConditionalType::kIf;
+  add.bodies = bodies;
+  add.body_count = 2;
+  s.Do(add, std::vector{Script::Created(kInner), Script::Created(kOther)} +
+                Script::Node(kGraph, 1, NodeKind::kConditional));
+  Lines tail(s.sink.records.end() - 3, s.sink.records.end());
+  CHECK(
+      tail ==
+      Lines{
+          R"({"type":"node","id":0,"graph":0,"thread":0,"kind":"conditional","conditional":"if","bodies":[1,2]})",
+          R"({"type":"graph","id":1,"origin":"body","parent":0,"handle":"0x3000"})",
+          R"({"type":"graph","id":2,"origin":"body","parent":0,"body":1,"handle":"0x2000"})",
+      });
+}
+
+TEST_CASE("a launch into a capturing stream is a child graph node of the capture") {
+  Script s;
+  Create(s, kInner);
+  Call instantiate = Script::Of(CallKind::kInstantiate);
+  instantiate.graph = kInner;
+  instantiate.exec = kExec;
+  s.Do(instantiate);
+  s.BeginCapture(kStream, kGraph);
+  Call launch = Script::Of(CallKind::kGraphLaunch);
+  launch.exec = kExec;
+  launch.stream = kStream;
+  s.Do(launch,
+       std::vector{Script::Created(kOther)} + Script::Node(kGraph, 1, NodeKind::kChildGraph));
+  s.Kernel(kStream, kGraph, 2, {1});
+  CHECK(s.Records("launch").empty());
+  CHECK(s.Records("node").at(0) ==
+        R"({"type":"node","id":0,"graph":1,"stream":0,"thread":0,"kind":"graph","child":2})");
+  CHECK(s.Records("edge") == Lines{R"({"type":"edge","id":0,"from":0,"to":1})"});
+}
+
+TEST_CASE("an update that fails is told with its result") {
+  Script s;
+  Create(s, kGraph);
+  Call instantiate = Script::Of(CallKind::kInstantiate);
+  instantiate.graph = kGraph;
+  instantiate.exec = kExec;
+  s.Do(instantiate);
+  Call update = Script::Of(CallKind::kExecUpdate, "cuGraphExecUpdate_v2");
+  update.exec = kExec;
+  update.graph = kGraph;
+  update.flags = 2;
+  s.Do(update, {}, 910);
+  CHECK(s.Records("exec_updated") ==
+        Lines{R"({"type":"exec_updated","exec":0,"graph":0,"result":2})"});
+  CHECK(s.Records("failure") ==
+        Lines{R"({"type":"failure","call":"cuGraphExecUpdate","error":910,"thread":0})"});
+}
+
+TEST_CASE("a handle that comes again is another graph") {
+  Script s;
+  Create(s, kGraph);
+  Create(s, kGraph);
+  CHECK(s.Records("graph").size() == 2);
+  CHECK(s.Records("graph_destroyed").size() == 1);
+}
+
+}  // namespace
+}  // namespace graphkit

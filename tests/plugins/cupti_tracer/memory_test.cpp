@@ -1,0 +1,196 @@
+// Memory: blocks, what nodes touch of them, and handles that other threads are given again.
+#include <doctest/doctest.h>
+
+#include "tests/plugins/cupti_tracer/script.h"
+
+namespace graphkit {
+namespace {
+
+constexpr uint64_t kStream = 0x100, kGraph = 0x1000, kFunction = 0x5000;
+constexpr uint64_t kX = 0x7f0000000000, kY = 0x7f0000100000;
+
+TEST_CASE("memory is given out and taken back") {
+  Script s;
+  s.Malloc(kX, 1024);
+  s.Free(kX);
+  s.Free(kX);
+  s.Free(0xdead);
+  CHECK(s.sink.records ==
+        Lines{
+            R"({"type":"pool","id":0,"kind":"device"})",
+            R"({"type":"alloc","id":0,"address":"0x7f0000000000","size":1024,"pool":0})",
+            R"({"type":"free","memory":0})",
+        });
+}
+
+TEST_CASE("an address given out again before its free has returned was freed") {
+  Script s;
+  s.Malloc(kX, 1024);
+  Call free = Script::Of(CallKind::kFree);
+  free.address = kX;
+  ThreadState other;
+  other.tid = 101;
+  s.recorder.Enter(other, free);  // the driver takes the block back …
+  s.Malloc(kX, 512);              // … and gives it out again, before the free returns
+  s.recorder.Exit(other, free, 0);
+  CHECK(s.Records("free") == Lines{R"({"type":"free","memory":0,"src":"derived"})"});
+  s.Free(kX);
+  CHECK(s.Records("free").back() == R"({"type":"free","memory":1})");
+}
+
+TEST_CASE("pools are told apart by kind, handle and device") {
+  Script s;
+  auto alloc = [&](PoolKind kind, uint64_t pool, int32_t device, uint64_t address) {
+    Call call = Script::Of(CallKind::kAlloc);
+    call.pool_kind = kind;
+    call.pool = pool;
+    call.device = device;
+    call.address = address;
+    call.size = 16;
+    s.Do(call);
+  };
+  alloc(PoolKind::kDevice, 0, 0, 0x1000);
+  alloc(PoolKind::kDevice, 0, 1, 0x2000);
+  alloc(PoolKind::kStream, 0x77, 0, 0x3000);
+  alloc(PoolKind::kHost, 0, 0, 0x4000);
+  alloc(PoolKind::kHost, 0, 1, 0x5000);
+  CHECK(s.Records("pool") == Lines{
+                                 R"({"type":"pool","id":0,"kind":"device"})",
+                                 R"({"type":"pool","id":1,"kind":"device"})",
+                                 R"({"type":"pool","id":2,"kind":"stream","handle":"0x77"})",
+                                 R"({"type":"pool","id":3,"kind":"host"})",
+                             });
+}
+
+TEST_CASE("a memory-alloc node follows its block, a memory-free node frees it alone") {
+  Script s;
+  s.BeginCapture(kStream, kGraph);
+  Call alloc = Script::Of(CallKind::kAlloc);
+  alloc.stream = kStream;
+  alloc.pool_kind = PoolKind::kStream;
+  alloc.address = kX;
+  alloc.size = 4096;
+  s.Do(alloc, Script::Node(kGraph, 1, NodeKind::kMemAlloc));
+  Call free = Script::Of(CallKind::kFree);
+  free.stream = kStream;
+  free.address = kX;
+  s.Do(free, Script::Node(kGraph, 2, NodeKind::kMemFree, {1}));
+  Lines tail(s.sink.records.end() - 5, s.sink.records.end());
+  CHECK(
+      tail ==
+      Lines{
+          R"({"type":"pool","id":0,"kind":"graph"})",
+          R"({"type":"alloc","id":0,"address":"0x7f0000000000","size":4096,"pool":0,"stream":0,"graph":0})",
+          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"mem_alloc","memory":0})",
+          R"({"type":"node","id":1,"graph":0,"stream":0,"thread":0,"kind":"mem_free","memory":0})",
+          R"({"type":"edge","id":0,"from":0,"to":1})",
+      });
+}
+
+TEST_CASE("copies touch what they read and write, exactly") {
+  Script s;
+  s.Malloc(kX, 4096);
+  s.Malloc(kY, 4096);
+  s.BeginCapture(kStream, kGraph);
+  Call copy = Script::Work(kStream);
+  copy.touches[0] = {kY + 256, 128, true};
+  copy.touches[1] = {kX, 128, false};
+  copy.touch_count = 2;
+  s.Do(copy, Script::Node(kGraph, 1, NodeKind::kMemcpy));
+  CHECK(
+      s.Records("node") ==
+      Lines{
+          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"memcpy","access":[[1,"w",256,128],[0,"r",0,128]],"complete":true})"});
+}
+
+struct Pointers {  // a kernel argument by value
+  uint32_t count;
+  uint32_t padding;
+  uint64_t data;
+};
+
+TEST_CASE("addresses are found in arguments, and inside structures") {
+  Script s;
+  s.Malloc(kX, 4096);
+  s.Malloc(kY, 4096);
+  // kernel(const float*, float*, int, Pointers)
+  s.recorder.AddKernel(kFunction,
+                       {"_Z6kernelPKfPfi8Pointers", true, {{0, 8}, {8, 8}, {16, 4}, {24, 16}}});
+  s.BeginCapture(kStream, kGraph);
+  uint64_t in = kX + 16, out = kY;
+  int32_t n = 0x7f00;
+  Pointers more{3, 0, kX + 4095};
+  const void* arguments[] = {&in, &out, &n, &more};
+  Call launch = Script::Work(kStream);
+  launch.kernel.function = kFunction;
+  launch.kernel.arguments = arguments;
+  launch.kernel.grid[0] = 4;
+  launch.kernel.block[0] = 256;
+  launch.kernel.shared_bytes = 32;
+  s.Do(launch, Script::Node(kGraph, 1, NodeKind::kKernel));
+  CHECK(
+      s.Records("kernel") ==
+      Lines{
+          R"({"type":"kernel","id":0,"name":"_Z6kernelPKfPfi8Pointers","params":[[0,8],[8,8],[16,4],[24,16]]})"});
+  CHECK(
+      s.Records("node") ==
+      Lines{
+          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"kernel","kernel":0,"grid":[4,1,1],"block":[256,1,1],"shared":32,"access":[[0,"r",16,-1],[1,"?",0,-1],[0,"?",4095,-1]],"complete":true})"});
+}
+
+TEST_CASE("a packed argument buffer is read as far as it goes") {
+  Script s;
+  s.Malloc(kX, 4096);
+  s.recorder.AddKernel(kFunction, {"k", true, {{0, 8}, {8, 8}}});
+  s.BeginCapture(kStream, kGraph);
+  uint64_t buffer[] = {kX, kX};
+  Call launch = Script::Work(kStream);
+  launch.kernel.function = kFunction;
+  launch.kernel.packed = reinterpret_cast<const char*>(buffer);
+  launch.kernel.packed_bytes = 8;
+  s.Do(launch, Script::Node(kGraph, 1, NodeKind::kKernel));
+  CHECK(
+      s.Records("node") ==
+      Lines{
+          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"kernel","kernel":0,"access":[[0,"?",0,-1]],"complete":true})"});
+}
+
+TEST_CASE("a kernel that takes addresses of addresses may touch more than it names") {
+  Script s;
+  s.Malloc(kX, 4096);
+  s.recorder.AddKernel(kFunction, {"_Z6kernelPPf", true, {{0, 8}}});
+  s.BeginCapture(kStream, kGraph);
+  uint64_t in = kX;
+  const void* arguments[] = {&in};
+  Call launch = Script::Work(kStream);
+  launch.kernel.function = kFunction;
+  launch.kernel.arguments = arguments;
+  s.Do(launch, Script::Node(kGraph, 1, NodeKind::kKernel));
+  CHECK(
+      s.Records("node") ==
+      Lines{
+          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"kernel","kernel":0,"access":[[0,"?",0,-1]]})"});
+}
+
+TEST_CASE("a signature tells what is only read") {
+  using U = ParamUse;
+  CHECK(ParamUses("_Z3AddPKfS0_Pfi") == std::vector{U::kRead, U::kRead, U::kAny, U::kUnknown});
+  CHECK(ParamUses("_Z6kernelIfEvPKT_PS0_i") == std::vector{U::kRead, U::kAny, U::kUnknown});
+  CHECK(ParamUses("_Z6kernelPPKf") == std::vector{U::kIndirect});
+  CHECK(ParamUses("_Z6kernelv").empty());
+  CHECK(ParamUses("plain_c_name").empty());
+}
+
+TEST_CASE("the innermost live block answers for an address") {
+  LiveMemory live;
+  live.Insert(LiveMemory::kDriver, 1000, 100, BlockId(3u));
+  live.Insert(LiveMemory::kPiece, 1010, 10, BlockId(4u));
+  CHECK(live.Find(999) == std::nullopt);
+  CHECK(live.Find(1000) == LiveMemory::Place{BlockId(3u), 0, 100});
+  CHECK(live.Find(1015) == LiveMemory::Place{BlockId(4u), 5, 10});
+  CHECK(live.Find(1020) == LiveMemory::Place{BlockId(3u), 20, 100});
+  CHECK(live.Find(1100) == std::nullopt);
+}
+
+}  // namespace
+}  // namespace graphkit

@@ -1,0 +1,46 @@
+#include "tools/graphkit/input.h"
+
+#include "libgraphkit/io/trace_reader.h"
+#include "tools/graphkit/exit_codes.h"
+#include "tools/graphkit/progress.h"
+#include "tools/graphkit/talk.h"
+
+namespace graphkit {
+
+namespace {
+
+std::string WhatIsMissing(const Completeness& completeness) {
+  std::string what;
+  const auto add = [&what](const std::string& reason) {
+    what += (what.empty() ? "" : ", ") + reason;
+  };
+  if (completeness.truncated) add("it ends early (the program was killed, or the file was cut)");
+  if (completeness.dropped_records > 0) {
+    add("the tracer dropped " + FormatCount(completeness.dropped_records) + " records");
+  }
+  if (completeness.skipped_lines > 0) {
+    add(FormatCount(completeness.skipped_lines) + " lines could not be read");
+  }
+  if (completeness.notes.size() == 1) add(completeness.notes.front());
+  if (completeness.notes.size() > 1) {
+    add(completeness.notes.front() + " (and " + FormatCount(completeness.notes.size() - 1) +
+        " more)");
+  }
+  return what;
+}
+
+}  // namespace
+
+Result<Trace> ReadInput(const std::string& path) {
+  const Progress progress("reading " + (path == "-" ? std::string("standard input") : path));
+  return ReadTrace(path);
+}
+
+int WarnIncomplete(const Trace& trace, const std::string& path) {
+  if (trace.completeness.complete()) return kExitOk;
+  PrintWarning((path == "-" ? std::string("the trace") : path) +
+               " is incomplete: " + WhatIsMissing(trace.completeness));
+  return kExitIncomplete;
+}
+
+}  // namespace graphkit
