@@ -5,8 +5,10 @@ namespace graphkit {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"trace", AddTraceCommand},
     {"dot", AddDotCommand},
     {"doctor", AddDoctorCommand},
+    {"completion", AddCompletionCommand},
     {"help", AddHelpCommand},
     {"synth", AddSynthCommand},
 };
