@@ -14,9 +14,12 @@ struct Command {
   void (*add)(CLI::App& app, int& exit_code);
 };
 
+void AddCompletionCommand(CLI::App& app, int& exit_code);
 void AddDoctorCommand(CLI::App& app, int& exit_code);
 void AddDotCommand(CLI::App& app, int& exit_code);
+void AddSynthCommand(CLI::App& app, int& exit_code);
 void AddHelpCommand(CLI::App& app, int& exit_code);
+void AddTraceCommand(CLI::App& app, int& exit_code);
 
 // Every subcommand there is, in the order of `graphkit --help`.
 std::span<const Command> Commands();
