@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/render/dot.h"
+#include "libgraphkit/render/longest_path.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/draw.h"
 #include "tools/graphkit/exit_codes.h"
@@ -25,6 +26,7 @@ struct DotArguments {
   std::string output = "-";
   uint32_t graph = GraphId::kNone;
   uint32_t focus = NodeId::kNone;
+  bool critical_path = false;
   DotOptions options;
 };
 
@@ -52,10 +54,13 @@ Result<void> CheckIds(const Trace& trace, const DotArguments& arguments) {
   return CheckId("node", arguments.focus, trace.nodes.size(), arguments.trace);
 }
 
-DotOptions OptionsOf(const DotArguments& arguments) {
+DotOptions OptionsOf(const Trace& trace, const DotArguments& arguments) {
   DotOptions options = arguments.options;
   options.select.graph = GraphId(arguments.graph);
   options.select.focus = NodeId(arguments.focus);
+  if (arguments.critical_path) {
+    options.path = LongestPath(trace, Select(trace, options.select).nodes);
+  }
   return options;
 }
 
@@ -78,7 +83,7 @@ int RunDot(const DotArguments& arguments) {
     return PrintError(checked.error());
   }
   std::ostringstream dot;
-  const DotSummary summary = RenderDot(*trace, OptionsOf(arguments), dot);
+  const DotSummary summary = RenderDot(*trace, OptionsOf(*trace, arguments), dot);
   const int exit_code = WarnIncomplete(*trace, arguments.trace);
   if (summary.boxes < summary.nodes) {
     PrintNote(summary.notes.back() + "; --fold none draws them all");
@@ -109,11 +114,14 @@ void AddWhat(CLI::App& sub, DotArguments& arguments) {
 }
 
 // Options that choose how it looks.
-void AddLook(CLI::App& sub, DotOptions& options) {
+void AddLook(CLI::App& sub, DotArguments& arguments) {
+  DotOptions& options = arguments.options;
   AddChoice<ColourBy>(
       sub, "--color", options.colour,
       {{"type", ColourBy::kType}, {"stream", ColourBy::kStream}, {"pool", ColourBy::kPool}},
       "what the colours of the boxes mean (default: type)");
+  sub.add_flag("--critical-path", arguments.critical_path,
+               "thick lines along the longest path: by measured durations, or by nodes");
   const auto show = [&options](const std::vector<std::string>& words) {
     options.details.memory = std::ranges::find(words, "memory") != words.end();
     options.details.edges = std::ranges::find(words, "edges") != words.end();
@@ -137,7 +145,7 @@ void AddDotCommand(CLI::App& app, int& exit_code) {
   AddOutput(*sub, arguments->output,
             "where to; its ending says what: dot, svg, png, pdf, … (default: DOT on stdout)");
   AddWhat(*sub, *arguments);
-  AddLook(*sub, arguments->options);
+  AddLook(*sub, *arguments);
   SetExamples(*sub, {"graphkit dot trace.json -o capture.svg",
                      "graphkit dot trace.json --graph 3 -o decode.png",
                      "graphkit dot trace.json --focus 120 --depth 3 --show memory -o near.svg",
