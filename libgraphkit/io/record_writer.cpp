@@ -180,6 +180,7 @@ bool RecordFile::Finish(const RecordCounts& counts) {
   }
   line.Start("end");
   line.Number("records", records_);
+  line.Number("graphs", counts.graphs);
   line.Number("nodes", counts.nodes);
   line.Number("edges", counts.edges);
   line.Number("blocks", counts.blocks);

@@ -139,6 +139,7 @@ class RecordLine {
 
 // What the `end` record counts beside the records.
 struct RecordCounts {
+  uint64_t graphs = 0;
   uint64_t nodes = 0;
   uint64_t edges = 0;
   uint64_t blocks = 0;

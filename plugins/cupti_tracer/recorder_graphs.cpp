@@ -32,6 +32,7 @@ Recorder::GraphInfo* Recorder::AddGraph(uint64_t handle, GraphOrigin origin, uin
   line_.Hex("handle", handle);
   if (tool_id != 0) line_.Number("tool_id", tool_id);
   Write();
+  ++counts_.graphs;
   return graph.get();
 }
 
@@ -253,6 +254,7 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
   StreamInfo* stream = StreamOf(thread, call);
   ExecInfo* exec = execs_.Find(call.exec);
   if (exec == nullptr) return;
+  if (thread.silent_ranges != 0) WriteRanges(thread);
   line_.Start("launch");
   line_.Number("exec", exec->id.value);
   line_.Number("stream", stream->id.value);

@@ -5,10 +5,12 @@ namespace graphkit {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"trace", AddTraceCommand},
     {"dot", AddDotCommand},
     {"doctor", AddDoctorCommand},
     {"completion", AddCompletionCommand},
     {"help", AddHelpCommand},
+    {"synth", AddSynthCommand},
 };
 
 }  // namespace

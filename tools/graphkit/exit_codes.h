@@ -10,6 +10,12 @@ inline constexpr int kExitFailed = 1;      // a verdict: the check, the verifica
 inline constexpr int kExitBad = 2;         // bad usage or input
 inline constexpr int kExitIncomplete = 3;  // made from incomplete input, and still shown
 
+// `trace` ends with the program's own code; these are graphkit's (as env(1) and timeout(1) have
+// them).
+inline constexpr int kExitTrace = 125;          // graphkit failed
+inline constexpr int kExitNotExecutable = 126;  // the program can't be executed
+inline constexpr int kExitNotFound = 127;       // there is no such program
+
 inline int ExitCodeOf(const Error& error) {
   return error.kind == Error::Kind::kIncomplete ? kExitIncomplete : kExitBad;
 }

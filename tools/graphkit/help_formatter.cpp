@@ -87,6 +87,7 @@ std::string UsageLine(const CLI::App& app) {
         "<" + option->get_name(true) + ">" + (option->get_items_expected_max() > 1 ? "…" : "");
     usage += option->get_required() ? " " + name : " [" + name + "]";
   }
+  if (app.get_prefix_command()) usage += " [--] <program> [<argument>…]";
   if (!app.get_subcommands([](const CLI::App*) { return true; }).empty())
     usage += " <subcommand> …";
   return usage;

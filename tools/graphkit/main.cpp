@@ -1,4 +1,5 @@
 // The command line: parses, hands over to one subcommand, ends with its exit code.
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "tools/graphkit/help_formatter.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/parse_errors.h"
+#include "tools/graphkit/separator.h"
 #include "tools/graphkit/talk.h"
 #include "tools/graphkit/version.h"
 
@@ -37,11 +39,15 @@ int Parse(CLI::App& app, int argc, char** argv, const int& exit_code) {
   }
   if (const auto error = CheckSubcommand(app, args)) return PrintError(*error);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = args;
+    HideSeparator(words);
+    std::ranges::reverse(words);  // as CLI11 takes them
+    app.parse(std::move(words));
   } catch (const CLI::Success& shown) {  // --help, --version
     return app.exit(shown);
   } catch (const CLI::ParseError& error) {
-    return PrintError(DescribeParseError(app, error));
+    const int code = PrintError(DescribeParseError(app, error));
+    return args.front() == "trace" ? kExitTrace : code;  // the other codes are the program's
   }
   return exit_code;
 }

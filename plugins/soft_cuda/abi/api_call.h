@@ -1,4 +1,5 @@
-// What every exported function does around its implementation: tell the subscriber on enter and on exit.
+// What every exported function does around its implementation: tell the subscriber on enter and on
+// exit.
 #pragma once
 
 #include "plugins/soft_cuda/device/shared.h"
@@ -24,10 +25,12 @@ T NotModelled(const char* function) {
   return static_cast<T>(801);  // CUDA_ERROR_NOT_SUPPORTED, cudaErrorNotSupported
 }
 
-// One call in flight that somebody listens to. Nested calls share the correlation id of the outermost one.
+// One call in flight that somebody listens to. Nested calls share the correlation id of the
+// outermost one.
 class TracedCall {
  public:
-  TracedCall(CUpti_CallbackDomain domain, const CallSite& site, const void* params, const char* symbol)
+  TracedCall(CUpti_CallbackDomain domain, const CallSite& site, const void* params,
+             const char* symbol)
       : domain_(domain), site_(site), thread_(*SharedState().thread()) {
     if (thread_.depth++ == 0) thread_.correlation = ++SharedState().hub->correlation;
     data_.functionName = site.name;
@@ -61,8 +64,8 @@ class TracedCall {
 };
 
 template <typename Symbol, typename Body>
-auto CallThroughHub(CUpti_CallbackDomain domain, const CallSite& site, const void* params, Symbol&& symbol,
-                    Body&& body) {
+auto CallThroughHub(CUpti_CallbackDomain domain, const CallSite& site, const void* params,
+                    Symbol&& symbol, Body&& body) {
   if (!SharedState().hub->Wants(domain, site.cbid)) [[likely]] {
     return body();
   }

@@ -19,12 +19,13 @@ struct Table {
   size_t count;
 };
 
-constexpr Table kTables[] = {{kDriver, std::size(kDriver)}, {kRuntime, std::size(kRuntime)}, {kCupti, std::size(kCupti)}};
+constexpr Table kTables[] = {
+    {kDriver, std::size(kDriver)}, {kRuntime, std::size(kRuntime)}, {kCupti, std::size(kCupti)}};
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) size_t graphkit_soft_inventory(int library,
-                                                                                const graphkit_soft_function** rows) {
+extern "C" __attribute__((visibility("default"))) size_t graphkit_soft_inventory(
+    int library, const graphkit_soft_function** rows) {
   if (library < 0 || library >= static_cast<int>(std::size(kTables))) {
     *rows = nullptr;
     return 0;

@@ -12,7 +12,8 @@ struct graphkit_soft_function {
   bool seen;           // its behaviour was compared with a GPU
 };
 
-// library: 0 libcuda.so.1, 1 libcudart.so.13, 2 libcupti.so.13. Returns the number of functions; null rows for another.
+// library: 0 libcuda.so.1, 1 libcudart.so.13, 2 libcupti.so.13. Returns the number of functions;
+// null rows for another.
 size_t graphkit_soft_inventory(int library, const graphkit_soft_function** rows);
 
 }  // extern "C"

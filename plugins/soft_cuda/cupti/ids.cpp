@@ -38,7 +38,9 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
   return Checked(found != nullptr);
 }
 
-CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** text) { return cuptiGetResultString(result, text); }
+CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** text) {
+  return cuptiGetResultString(result, text);
+}
 
 CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t* id) {
   return Checked(id != nullptr && SharedState().graph_id(graph, id));
@@ -49,7 +51,8 @@ CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
 CUptiResult cuptiGetGraphExecId(CUgraphExec exec, uint32_t* id) {
   return Checked(id != nullptr && SharedState().exec_id(exec, id));
 }
-CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per_thread, uint32_t* id) {
+CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per_thread,
+                               uint32_t* id) {
   return Checked(id != nullptr && SharedState().stream_id(context, stream, per_thread != 0, id));
 }
 CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, uint32_t* id) {

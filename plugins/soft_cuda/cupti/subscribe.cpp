@@ -23,13 +23,14 @@ bool IsSubscriber(CUpti_SubscriberHandle handle) {
 }
 
 void TellHolder(const Hub& hub, const CUpti_SubscriberParams* params) {
-  if (params == nullptr || params->oldSubscriberName == nullptr || params->oldSubscriberSize == 0) return;
+  if (params == nullptr || params->oldSubscriberName == nullptr || params->oldSubscriberSize == 0)
+    return;
   std::strncpy(params->oldSubscriberName, hub.name.c_str(), params->oldSubscriberSize - 1);
   params->oldSubscriberName[params->oldSubscriberSize - 1] = '\0';
 }
 
-CUptiResult Subscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* user_data,
-                      const CUpti_SubscriberParams* params) {
+CUptiResult Subscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                      void* user_data, const CUpti_SubscriberParams* params) {
   if (subscriber == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   Hub& hub = TheHub();
   const std::lock_guard lock(hub.mutex);
@@ -38,15 +39,18 @@ CUptiResult Subscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc cal
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   }
   hub.subscribed = true;
-  hub.name = params != nullptr && params->subscriberName != nullptr ? kPrefix + std::string(params->subscriberName)
-                                                                   : std::string("CUPTI");
+  hub.name = params != nullptr && params->subscriberName != nullptr
+                 ? kPrefix + std::string(params->subscriberName)
+                 : std::string("CUPTI");
   hub.user_data.store(user_data);
   hub.callback.store(callback);
   *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&hub);
   return CUPTI_SUCCESS;
 }
 
-bool IsDomain(CUpti_CallbackDomain domain) { return domain > CUPTI_CB_DOMAIN_INVALID && domain < CUPTI_CB_DOMAIN_SIZE; }
+bool IsDomain(CUpti_CallbackDomain domain) {
+  return domain > CUPTI_CB_DOMAIN_INVALID && domain < CUPTI_CB_DOMAIN_SIZE;
+}
 
 void EnableAll(CUpti_CallbackDomain domain, uint32_t enable) {
   for (uint32_t cbid = 1; cbid < Hub::kCallbacks; ++cbid) {
@@ -56,12 +60,13 @@ void EnableAll(CUpti_CallbackDomain domain, uint32_t enable) {
 
 }  // namespace
 
-CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* user_data) {
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                           void* user_data) {
   return Subscribe(subscriber, callback, user_data, nullptr);
 }
 
-CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* user_data,
-                              CUpti_SubscriberParams* params) {
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                              void* user_data, CUpti_SubscriberParams* params) {
   if (params != nullptr && params->structSize < CUpti_SubscriberParams_STRUCT_SIZE) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
@@ -80,8 +85,8 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
   return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain,
-                                CUpti_CallbackId cbid) {
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
+                                CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
   const uint32_t known = graphkit::soft::CallbackCount(domain);
   if (!IsSubscriber(subscriber) || !IsDomain(domain) || cbid == 0 || cbid >= known) {
     return CUPTI_ERROR_INVALID_PARAMETER;
@@ -90,7 +95,8 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscrib
   return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain) {
+CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle subscriber,
+                              CUpti_CallbackDomain domain) {
   if (!IsSubscriber(subscriber) || !IsDomain(domain)) return CUPTI_ERROR_INVALID_PARAMETER;
   EnableAll(domain, enable);
   return CUPTI_SUCCESS;
@@ -104,9 +110,10 @@ CUptiResult cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHandle subscr
   return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiGetCallbackState(uint32_t* enable, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain,
-                                  CUpti_CallbackId cbid) {
-  if (enable == nullptr || !IsSubscriber(subscriber) || !IsDomain(domain) || cbid >= Hub::kCallbacks) {
+CUptiResult cuptiGetCallbackState(uint32_t* enable, CUpti_SubscriberHandle subscriber,
+                                  CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
+  if (enable == nullptr || !IsSubscriber(subscriber) || !IsDomain(domain) ||
+      cbid >= Hub::kCallbacks) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
   *enable = TheHub().enabled[domain][cbid].load(std::memory_order_relaxed);
@@ -124,5 +131,6 @@ CUptiResult cuptiSupportedDomains(size_t* count, CUpti_DomainTable* table) {
 
 CUptiResult cuptiFinalize() {
   Hub& hub = TheHub();
-  return hub.subscribed ? cuptiUnsubscribe(reinterpret_cast<CUpti_SubscriberHandle>(&hub)) : CUPTI_SUCCESS;
+  return hub.subscribed ? cuptiUnsubscribe(reinterpret_cast<CUpti_SubscriberHandle>(&hub))
+                        : CUPTI_SUCCESS;
 }

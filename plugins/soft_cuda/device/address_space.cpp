@@ -10,7 +10,8 @@ namespace {
 
 constexpr uint64_t kGranularity = 512;
 constexpr uint64_t kCommitStep = uint64_t{1} << 30;
-constexpr uint64_t kReturnAbove = uint64_t{1} << 20;  // larger blocks give their pages back when freed
+constexpr uint64_t kReturnAbove = uint64_t{1}
+                                  << 20;  // larger blocks give their pages back when freed
 
 uint64_t RoundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 

@@ -1,5 +1,6 @@
-// Device memory: one reserved range of addresses that starts at a fixed place, committed by the kernel on touch.
-// Addresses depend only on the sequence of calls. A second range serves page-locked host memory.
+// Device memory: one reserved range of addresses that starts at a fixed place, committed by the
+// kernel on touch. Addresses depend only on the sequence of calls. A second range serves
+// page-locked host memory.
 #pragma once
 
 #include <cstddef>

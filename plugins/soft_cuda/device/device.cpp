@@ -77,7 +77,8 @@ std::map<uint64_t, Allocation>::iterator Device::FindAllocation(uint64_t address
   auto next = allocations.upper_bound(address);
   if (next == allocations.begin()) return allocations.end();
   auto block = std::prev(next);
-  return address < block->first + std::max<size_t>(block->second.size, 1) ? block : allocations.end();
+  return address < block->first + std::max<size_t>(block->second.size, 1) ? block
+                                                                          : allocations.end();
 }
 
 uint64_t Device::free_bytes() const {
@@ -117,7 +118,8 @@ Stream* Device::MakeStream(Context* context, StreamKind kind, unsigned flags, in
 
 void Device::DestroyStream(Stream* stream) {
   if (stream->kind == StreamKind::kUser) {
-    NotifyResource(hub, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, stream->context->handle(), stream->handle());
+    NotifyResource(hub, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, stream->context->handle(),
+                   stream->handle());
   }
   captures.Leave(stream);
   std::erase(stream->context->streams, stream);

@@ -1,5 +1,5 @@
-// The one device object: everything that the software device knows. libcuda.so.1 holds it; the runtime and CUPTI
-// libraries have no state of their own but what their callers registered.
+// The one device object: everything that the software device knows. libcuda.so.1 holds it; the
+// runtime and CUPTI libraries have no state of their own but what their callers registered.
 //
 // One lock guards the model. It is recursive, since a subscriber may call back from inside a call.
 #pragma once
@@ -33,7 +33,7 @@ struct Context {
   uint32_t uid = 0;
   unsigned flags = 0;
   bool primary = false;
-  unsigned retained = 0;       // primary: cuDevicePrimaryCtxRetain
+  unsigned retained = 0;  // primary: cuDevicePrimaryCtxRetain
   Stream* legacy = nullptr;
   std::map<int, size_t> limits;
   std::vector<Stream*> streams;
@@ -41,7 +41,15 @@ struct Context {
   CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
 };
 
-enum class AllocationKind : uint8_t { kDevice, kHost, kRegistered, kManaged, kPool, kGraph, kModule };
+enum class AllocationKind : uint8_t {
+  kDevice,
+  kHost,
+  kRegistered,
+  kManaged,
+  kPool,
+  kGraph,
+  kModule
+};
 
 struct Allocation {
   AllocationKind kind;
@@ -82,22 +90,23 @@ class Device {
   Slab<Module> modules;
   Slab<Pool> pools;
 
-  AddressSpace memory;       // of the device
-  AddressSpace host_memory;  // page-locked
+  AddressSpace memory;                         // of the device
+  AddressSpace host_memory;                    // page-locked
   std::map<uint64_t, Allocation> allocations;  // by address
   GraphMemory graph_memory;
   Context* primary = nullptr;
   unsigned primary_flags = 0;
   Pool* default_pool = nullptr;
   Pool* current_pool = nullptr;
-  uint64_t host_time_ns = 0;  // modelled
+  uint64_t host_time_ns = 0;           // modelled
   std::set<std::string> not_modelled;  // functions that said so
 
   // Memory. 0 where the device is full.
   uint64_t Allocate(AllocationKind kind, size_t bytes, Context* context, Pool* pool = nullptr);
   void AddRegistered(uint64_t address, size_t bytes, Context* context, unsigned flags);
   bool Release(uint64_t address);
-  std::map<uint64_t, Allocation>::iterator FindAllocation(uint64_t address);  // that holds it, or end()
+  std::map<uint64_t, Allocation>::iterator FindAllocation(
+      uint64_t address);  // that holds it, or end()
   uint64_t free_bytes() const;
 
   // Contexts and streams.

@@ -1,5 +1,6 @@
-// The callbacks that a CUPTI subscriber asked for, and their delivery. There is one hub in the process, inside
-// libcuda.so.1; the runtime and CUPTI libraries reach it through shared.h, so everything here is inline.
+// The callbacks that a CUPTI subscriber asked for, and their delivery. There is one hub in the
+// process, inside libcuda.so.1; the runtime and CUPTI libraries reach it through shared.h, so
+// everything here is inline.
 #pragma once
 
 #include <cuda.h>
@@ -37,8 +38,8 @@ struct Hub {
 };
 
 // Delivers a callback of the resource domain about a context, stream or module.
-inline void NotifyResource(const Hub& hub, CUpti_CallbackIdResource cbid, CUcontext context, CUstream stream,
-                           void* descriptor = nullptr) {
+inline void NotifyResource(const Hub& hub, CUpti_CallbackIdResource cbid, CUcontext context,
+                           CUstream stream, void* descriptor = nullptr) {
   if (!hub.Wants(CUPTI_CB_DOMAIN_RESOURCE, cbid)) return;
   CUpti_ResourceData data{};
   data.context = context;
@@ -47,7 +48,8 @@ inline void NotifyResource(const Hub& hub, CUpti_CallbackIdResource cbid, CUcont
   hub.Deliver(CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
 }
 
-// What a callback about a graph says; the fields of CUpti_GraphData, of which each callback fills a few.
+// What a callback about a graph says; the fields of CUpti_GraphData, of which each callback fills a
+// few.
 struct GraphNews {
   CUgraph graph = nullptr;
   CUgraph original_graph = nullptr;
@@ -58,8 +60,10 @@ struct GraphNews {
   CUgraphExec exec = nullptr;
 };
 
-// Delivers a callback about a graph, node, edge or exec. `context` is null for all but the making of an exec.
-inline void NotifyGraph(const Hub& hub, CUpti_CallbackIdResource cbid, const GraphNews& news, CUcontext context) {
+// Delivers a callback about a graph, node, edge or exec. `context` is null for all but the making
+// of an exec.
+inline void NotifyGraph(const Hub& hub, CUpti_CallbackIdResource cbid, const GraphNews& news,
+                        CUcontext context) {
   CUpti_GraphData data{};
   data.graph = news.graph;
   data.originalGraph = news.original_graph;

@@ -17,7 +17,8 @@ void LoadInjection() {
   }
   auto* initialize = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
   if (initialize == nullptr) {
-    std::fprintf(stderr, "graphkit soft device: %s has no InitializeInjection; nothing is injected\n", path);
+    std::fprintf(
+        stderr, "graphkit soft device: %s has no InitializeInjection; nothing is injected\n", path);
     return;
   }
   initialize();

@@ -89,9 +89,18 @@ bool DriverReady() { return Device::Get().ready.load(std::memory_order_acquire);
 
 const graphkit::soft::Shared* graphkit_soft_shared() {
   using namespace graphkit::soft;
-  static const Shared shared{&Device::Get().hub, ThreadStateOf, CurrentContextAndUid, SymbolName,
-                             SayNotModelled,     DriverReady,   GraphIdOf,            NodeIdOf,
-                             ExecIdOf,           StreamIdOf,    ContextIdOf,          DeviceIdOf,
+  static const Shared shared{&Device::Get().hub,
+                             ThreadStateOf,
+                             CurrentContextAndUid,
+                             SymbolName,
+                             SayNotModelled,
+                             DriverReady,
+                             GraphIdOf,
+                             NodeIdOf,
+                             ExecIdOf,
+                             StreamIdOf,
+                             ContextIdOf,
+                             DeviceIdOf,
                              HostTime};
   return &shared;
 }

@@ -6,7 +6,6 @@
 
 namespace graphkit::soft {
 
-
 struct Shared {
   Hub* hub;
   ThreadState* (*thread)();
@@ -26,4 +25,5 @@ struct Shared {
 
 }  // namespace graphkit::soft
 
-extern "C" __attribute__((visibility("default"))) const graphkit::soft::Shared* graphkit_soft_shared();
+extern "C" __attribute__((visibility("default"))) const graphkit::soft::Shared*
+graphkit_soft_shared();

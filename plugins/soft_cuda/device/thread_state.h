@@ -1,4 +1,5 @@
-// What CUDA keeps per host thread: the current contexts, the capture mode, the runtime's last error.
+// What CUDA keeps per host thread: the current contexts, the capture mode, the runtime's last
+// error.
 #pragma once
 
 #include <cuda.h>
@@ -21,17 +22,17 @@ struct CallConfiguration {
 };
 
 struct ThreadState {
-  uint64_t number = 0;              // in order of first use, from 1
-  std::vector<Context*> contexts;   // the context stack; the last one is current
+  uint64_t number = 0;             // in order of first use, from 1
+  std::vector<Context*> contexts;  // the context stack; the last one is current
   Stream* per_thread_stream = nullptr;
   CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  int runtime_error = 0;            // cudaGetLastError
-  int runtime_device = 0;           // cudaSetDevice
-  bool context_asked = false;       // the runtime made its context current once
+  int runtime_error = 0;                 // cudaGetLastError
+  int runtime_device = 0;                // cudaSetDevice
+  bool context_asked = false;            // the runtime made its context current once
   std::vector<CallConfiguration> calls;  // __cudaPushCallConfiguration
-  uint32_t correlation = 0;         // of the outermost call in flight
-  uint32_t depth = 0;               // calls in flight: a driver call inside a runtime call is 2
-  bool in_host_function = false;    // CUDA calls are not permitted there
+  uint32_t correlation = 0;              // of the outermost call in flight
+  uint32_t depth = 0;             // calls in flight: a driver call inside a runtime call is 2
+  bool in_host_function = false;  // CUDA calls are not permitted there
 };
 
 }  // namespace graphkit::soft

@@ -38,8 +38,8 @@ CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* ou
 CUresult CaptureFree(Lock& lock, Stream* stream, CUdeviceptr address) {
   MemAllocParams* allocation = OpenAllocation(stream->capture->graph, address);
   auto block = Device::Get().allocations.find(address);
-  const bool other_graph = block != Device::Get().allocations.end() && block->second.kind == AllocationKind::kGraph &&
-                           block->second.live;
+  const bool other_graph = block != Device::Get().allocations.end() &&
+                           block->second.kind == AllocationKind::kGraph && block->second.live;
   if (allocation == nullptr && !other_graph) return CUDA_ERROR_INVALID_VALUE;
   if (allocation != nullptr) allocation->freed_in_graph = true;
   return Submit(lock, stream, CU_GRAPH_NODE_TYPE_MEM_FREE, MemFreeParams{address});
@@ -66,7 +66,8 @@ CUresult MemAllocAsync(CUdeviceptr* out, size_t bytes, CUstream stream) {
   return AllocateFrom(Device::Get().current_pool, bytes, stream, out);
 }
 
-CUresult MemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool pool_handle, CUstream stream) {
+CUresult MemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool pool_handle,
+                               CUstream stream) {
   const Lock lock = LockDevice();
   auto* pool = Resolve<Pool>(pool_handle);
   return pool != nullptr ? AllocateFrom(pool, bytes, stream, out) : CUDA_ERROR_INVALID_VALUE;

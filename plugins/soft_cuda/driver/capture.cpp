@@ -8,9 +8,12 @@
 namespace graphkit::soft::driver {
 namespace {
 
-bool IsMode(CUstreamCaptureMode mode) { return mode >= 0 && mode <= CU_STREAM_CAPTURE_MODE_RELAXED; }
+bool IsMode(CUstreamCaptureMode mode) {
+  return mode >= 0 && mode <= CU_STREAM_CAPTURE_MODE_RELAXED;
+}
 
-CUresult Begin(CUstream handle, Graph* into, std::span<const Edge> dependencies, CUstreamCaptureMode mode) {
+CUresult Begin(CUstream handle, Graph* into, std::span<const Edge> dependencies,
+               CUstreamCaptureMode mode) {
   if (!IsMode(mode)) return CUDA_ERROR_INVALID_VALUE;
   if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   Stream* stream = FindStream(handle);
@@ -26,10 +29,12 @@ CUresult StreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
 }
 
 CUresult StreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode* dependencies,
-                                   const CUgraphEdgeData* data, size_t count, CUstreamCaptureMode mode) {
+                                   const CUgraphEdgeData* data, size_t count,
+                                   CUstreamCaptureMode mode) {
   const Lock lock = LockDevice();
   auto* into = Resolve<Graph>(graph);
-  if (into == nullptr || into->kind == GraphKind::kExec || into->capturing) return CUDA_ERROR_INVALID_VALUE;
+  if (into == nullptr || into->kind == GraphKind::kExec || into->capturing)
+    return CUDA_ERROR_INVALID_VALUE;
   std::vector<Edge> edges;
   if (!ReadDependencies(into, dependencies, data, count, &edges)) return CUDA_ERROR_INVALID_VALUE;
   return Begin(stream, into, edges, mode);
@@ -52,40 +57,46 @@ CUresult StreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
   Stream* stream = FindStream(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  if (stream->kind == StreamKind::kLegacy) return Device::Get().captures.CheckLegacy(stream->context);
+  if (stream->kind == StreamKind::kLegacy)
+    return Device::Get().captures.CheckLegacy(stream->context);
   if (stream->capture != nullptr) {
-    *status = stream->capture->valid ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+    *status = stream->capture->valid ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                     : CU_STREAM_CAPTURE_STATUS_INVALIDATED;
   }
   return CUDA_SUCCESS;
 }
 
-CUresult StreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
-                                 const CUgraphNode** dependencies, const CUgraphEdgeData** data, size_t* count) {
+CUresult StreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id,
+                                 CUgraph* graph, const CUgraphNode** dependencies,
+                                 const CUgraphEdgeData** data, size_t* count) {
   if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
   if (CUresult error = StreamIsCapturing(handle, status); error != CUDA_SUCCESS) return error;
   if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
   Stream* stream = FindStream(handle);
-  if (dependencies != nullptr && data == nullptr && !AllFull(stream->dependencies)) return CUDA_ERROR_LOSSY_QUERY;
+  if (dependencies != nullptr && data == nullptr && !AllFull(stream->dependencies))
+    return CUDA_ERROR_LOSSY_QUERY;
   if (id != nullptr) *id = stream->capture->id;
   if (graph != nullptr) *graph = stream->capture->graph->handle();
   ShowDependencies(stream, dependencies, data, count);
   return CUDA_SUCCESS;
 }
 
-CUresult StreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
-                                 const CUgraphNode** dependencies, size_t* count) {
+CUresult StreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
+                                 CUgraph* graph, const CUgraphNode** dependencies, size_t* count) {
   return StreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, nullptr, count);
 }
 
-CUresult StreamUpdateCaptureDependencies_v2(CUstream handle, CUgraphNode* dependencies, const CUgraphEdgeData* data,
-                                            size_t count, unsigned int flags) {
+CUresult StreamUpdateCaptureDependencies_v2(CUstream handle, CUgraphNode* dependencies,
+                                            const CUgraphEdgeData* data, size_t count,
+                                            unsigned int flags) {
   const Lock lock = LockDevice();
   Stream* stream = FindStream(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (stream->capture == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
   std::vector<Edge> edges;
-  if (!ReadDependencies(stream->capture->graph, dependencies, data, count, &edges)) return CUDA_ERROR_INVALID_VALUE;
+  if (!ReadDependencies(stream->capture->graph, dependencies, data, count, &edges))
+    return CUDA_ERROR_INVALID_VALUE;
   return Device::Get().captures.Update(stream, edges, flags);
 }
 

@@ -40,7 +40,9 @@ CUresult AtOnce(const CUDA_MEMCPY3D& copy) {
 
 }  // namespace
 
-CUresult Memcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) { return AtOnce(PlainCopy(to, from, bytes)); }
+CUresult Memcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  return AtOnce(PlainCopy(to, from, bytes));
+}
 CUresult MemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   return Enqueue(PlainCopy(to, from, bytes), stream);
 }

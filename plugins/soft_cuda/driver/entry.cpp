@@ -29,7 +29,8 @@ CUresult GetProcAddress_v2(const char* name, void** out, int version, cuuint64_t
   for (const Symbol& symbol : kSymbols) {
     if (symbol.name != name) continue;
     known = true;
-    if (symbol.version <= version && (best == nullptr || symbol.version > best->version)) best = &symbol;
+    if (symbol.version <= version && (best == nullptr || symbol.version > best->version))
+      best = &symbol;
   }
   *out = nullptr;
   if (best != nullptr) {

@@ -1,4 +1,5 @@
-// Events: in streams, and in captures, where a record notes the stream's dependency set and makes no node.
+// Events: in streams, and in captures, where a record notes the stream's dependency set and makes
+// no node.
 #include <algorithm>
 
 #include "driver_impl.h"
@@ -8,7 +9,8 @@
 namespace graphkit::soft::driver {
 namespace {
 
-constexpr unsigned kEventFlags = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+constexpr unsigned kEventFlags =
+    CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
 
 CUresult CheckProgress(Event* event) {
   Captures& captures = Device::Get().captures;
@@ -49,7 +51,8 @@ CUresult JoinCapture(Stream* stream, Event* event) {
 
 CUresult EventCreate(CUevent* out, unsigned int flags) {
   if (out == nullptr || (flags & ~kEventFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
-  if ((flags & CU_EVENT_INTERPROCESS) != 0 && (flags & CU_EVENT_DISABLE_TIMING) == 0) return CUDA_ERROR_INVALID_VALUE;
+  if ((flags & CU_EVENT_INTERPROCESS) != 0 && (flags & CU_EVENT_DISABLE_TIMING) == 0)
+    return CUDA_ERROR_INVALID_VALUE;
   if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const Lock lock = LockDevice();
   Event* event = Device::Get().events.Make();
@@ -69,7 +72,7 @@ CUresult EventDestroy_v2(CUevent handle) {
 
 CUresult EventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned int flags) {
   Lock lock = LockDevice();
-  if ((flags & ~CU_EVENT_RECORD_EXTERNAL) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if ((flags & ~unsigned{CU_EVENT_RECORD_EXTERNAL}) != 0) return CUDA_ERROR_INVALID_VALUE;
   auto* event = Resolve<Event>(handle);
   if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   Stream* stream = nullptr;
@@ -93,7 +96,7 @@ CUresult EventRecord(CUevent event, CUstream stream) {
 
 CUresult StreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned int flags) {
   Lock lock = LockDevice();
-  if ((flags & ~CU_EVENT_WAIT_EXTERNAL) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if ((flags & ~unsigned{CU_EVENT_WAIT_EXTERNAL}) != 0) return CUDA_ERROR_INVALID_VALUE;
   auto* event = Resolve<Event>(handle);
   if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   Stream* stream = nullptr;
@@ -135,12 +138,15 @@ CUresult EventElapsedTime_v2(float* ms, CUevent start_handle, CUevent end_handle
   const auto* start = Resolve<Event>(start_handle);
   const auto* end = Resolve<Event>(end_handle);
   if (start == nullptr || end == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (!start->recorded || !end->recorded || !start->timing() || !end->timing()) return CUDA_ERROR_INVALID_HANDLE;
+  if (!start->recorded || !end->recorded || !start->timing() || !end->timing())
+    return CUDA_ERROR_INVALID_HANDLE;
   if (start->capture != 0 || end->capture != 0) return CUDA_ERROR_CAPTURED_EVENT;
   *ms = static_cast<float>(static_cast<int64_t>(end->time_ns - start->time_ns)) / 1e6f;
   return CUDA_SUCCESS;
 }
 
-CUresult EventElapsedTime(float* ms, CUevent start, CUevent end) { return EventElapsedTime_v2(ms, start, end); }
+CUresult EventElapsedTime(float* ms, CUevent start, CUevent end) {
+  return EventElapsedTime_v2(ms, start, end);
+}
 
 }  // namespace graphkit::soft::driver

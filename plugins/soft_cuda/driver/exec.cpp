@@ -32,7 +32,8 @@ CUresult Instantiate(CUgraphExec* out, CUgraph handle, unsigned long long flags)
 // Allocations of an earlier launch that nobody freed: an error, unless the exec frees them itself.
 CUresult SettleAllocations(const Graph& exec) {
   if (exec.memory_nodes == 0 || !AnyAllocationLive(exec)) return CUDA_SUCCESS;
-  if ((exec.flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) == 0) return CUDA_ERROR_INVALID_VALUE;
+  if ((exec.flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) == 0)
+    return CUDA_ERROR_INVALID_VALUE;
   for (const Node* node : exec.nodes) {
     const auto* p = std::get_if<std::unique_ptr<MemAllocParams>>(&node->params);
     if (p != nullptr) MarkGraphAllocation((*p)->params.dptr, false);
@@ -54,7 +55,8 @@ CUresult CaptureLaunch(Lock& lock, Stream* stream, Graph* exec) {
 CUresult GraphClone(CUgraph* out, CUgraph handle) {
   const Lock lock = LockDevice();
   auto* graph = Resolve<Graph>(handle);
-  if (out == nullptr || graph == nullptr || graph->kind == GraphKind::kExec) return CUDA_ERROR_INVALID_VALUE;
+  if (out == nullptr || graph == nullptr || graph->kind == GraphKind::kExec)
+    return CUDA_ERROR_INVALID_VALUE;
   if (graph->memory_nodes > 0) return CUDA_ERROR_NOT_SUPPORTED;
   *out = Device::Get().graphs.Clone(graph, GraphKind::kUser)->handle();
   return CUDA_SUCCESS;
@@ -79,12 +81,14 @@ CUresult GraphInstantiateWithFlags(CUgraphExec* out, CUgraph graph, unsigned lon
   return Instantiate(out, graph, flags);
 }
 
-CUresult GraphInstantiateWithParams(CUgraphExec* out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+CUresult GraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
+                                    CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
   if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
   const CUresult result = Instantiate(out, graph, params->flags);
   params->hErrNode_out = nullptr;
-  params->result_out = result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
+  params->result_out =
+      result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
   return result;
 }
 

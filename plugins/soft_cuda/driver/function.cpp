@@ -18,7 +18,8 @@ CUresult GiveName(const char** out, const Function* function) {
 CUresult GiveParameter(const Function* function, size_t index, size_t* offset, size_t* size) {
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (!function->info.layout_known) return CUDA_ERROR_NOT_SUPPORTED;
-  if (offset == nullptr || index >= function->info.parameters.size()) return CUDA_ERROR_INVALID_VALUE;
+  if (offset == nullptr || index >= function->info.parameters.size())
+    return CUDA_ERROR_INVALID_VALUE;
   *offset = function->info.parameters[index].offset;
   if (size != nullptr) *size = function->info.parameters[index].size;
   return CUDA_SUCCESS;
@@ -48,7 +49,8 @@ int BuiltIn(const Function& f, CUfunction_attribute attribute) {
 
 CUresult GiveAttribute(int* value, CUfunction_attribute attribute, const Function* function) {
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (value == nullptr || attribute < 0 || attribute >= CU_FUNC_ATTRIBUTE_MAX) return CUDA_ERROR_INVALID_VALUE;
+  if (value == nullptr || attribute < 0 || attribute >= CU_FUNC_ATTRIBUTE_MAX)
+    return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
   auto set = function->attributes.find(attribute);
   *value = set != function->attributes.end() ? set->second : BuiltIn(*function, attribute);
@@ -57,10 +59,12 @@ CUresult GiveAttribute(int* value, CUfunction_attribute attribute, const Functio
 
 CUresult TakeAttribute(Function* function, CUfunction_attribute attribute, int value) {
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (attribute < CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || attribute >= CU_FUNC_ATTRIBUTE_MAX) {
+  if (attribute < CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
+      attribute >= CU_FUNC_ATTRIBUTE_MAX) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && (value < 0 || value > 232448)) {
+  if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
+      (value < 0 || value > 232448)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   const Lock lock = LockDevice();
@@ -80,8 +84,12 @@ int BlocksPerMultiprocessor(const Function& f, int block, size_t dynamic_bytes) 
 
 }  // namespace
 
-CUresult FuncGetName(const char** name, CUfunction f) { return GiveName(name, Resolve<Function>(f)); }
-CUresult KernelGetName(const char** name, CUkernel k) { return GiveName(name, Resolve<Function>(k)); }
+CUresult FuncGetName(const char** name, CUfunction f) {
+  return GiveName(name, Resolve<Function>(f));
+}
+CUresult KernelGetName(const char** name, CUkernel k) {
+  return GiveName(name, Resolve<Function>(k));
+}
 
 CUresult FuncGetParamInfo(CUfunction f, size_t index, size_t* offset, size_t* size) {
   return GiveParameter(Resolve<Function>(f), index, offset, size);
@@ -113,22 +121,26 @@ CUresult KernelGetFunction(CUfunction* out, CUkernel k) {
 CUresult FuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction f) {
   return GiveAttribute(value, attribute, Resolve<Function>(f));
 }
-CUresult KernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel k, CUdevice device) {
-  return device == 0 ? GiveAttribute(value, attribute, Resolve<Function>(k)) : CUDA_ERROR_INVALID_DEVICE;
+CUresult KernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel k,
+                            CUdevice device) {
+  return device == 0 ? GiveAttribute(value, attribute, Resolve<Function>(k))
+                     : CUDA_ERROR_INVALID_DEVICE;
 }
 CUresult FuncSetAttribute(CUfunction f, CUfunction_attribute attribute, int value) {
   return TakeAttribute(Resolve<Function>(f), attribute, value);
 }
-CUresult KernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel k, CUdevice device) {
-  return device == 0 ? TakeAttribute(Resolve<Function>(k), attribute, value) : CUDA_ERROR_INVALID_DEVICE;
+CUresult KernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel k,
+                            CUdevice device) {
+  return device == 0 ? TakeAttribute(Resolve<Function>(k), attribute, value)
+                     : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult FuncSetCacheConfig(CUfunction f, CUfunc_cache) {
   return Resolve<Function>(f) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction f, int block, size_t dynamic,
-                                                            unsigned int) {
+CUresult OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction f, int block,
+                                                            size_t dynamic, unsigned int) {
   const auto* function = Resolve<Function>(f);
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (blocks == nullptr || block <= 0 || block > 1024) return CUDA_ERROR_INVALID_VALUE;
@@ -136,7 +148,8 @@ CUresult OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunct
   return CUDA_SUCCESS;
 }
 
-CUresult OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction f, int block, size_t dynamic) {
+CUresult OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction f, int block,
+                                                   size_t dynamic) {
   return OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, block, dynamic, 0);
 }
 

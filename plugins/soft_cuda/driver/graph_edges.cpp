@@ -15,18 +15,20 @@ bool IsPossible(const Node& from, const CUgraphEdgeData& data) {
                       data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER);
   }
   if (data.type != CU_GRAPH_DEPENDENCY_TYPE_DEFAULT) return false;
-  return data.from_port == 0 || (kernel && data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER);
+  return data.from_port == 0 ||
+         (kernel && data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER);
 }
 
-bool ReadDependencies(Graph* graph, const CUgraphNode* nodes, const CUgraphEdgeData* data, size_t count,
-                      std::vector<Edge>* edges) {
+bool ReadDependencies(Graph* graph, const CUgraphNode* nodes, const CUgraphEdgeData* data,
+                      size_t count, std::vector<Edge>* edges) {
   if (count > 0 && nodes == nullptr) return false;
   edges->reserve(count);
   for (size_t i = 0; i < count; ++i) {
     auto* node = Resolve<Node>(nodes[i]);
     const CUgraphEdgeData edge_data = data != nullptr ? data[i] : CUgraphEdgeData{};
     if (node == nullptr || node->graph != graph || !IsPossible(*node, edge_data)) return false;
-    if (std::any_of(edges->begin(), edges->end(), [&](const Edge& e) { return e.node == node; })) return false;
+    if (std::any_of(edges->begin(), edges->end(), [&](const Edge& e) { return e.node == node; }))
+      return false;
     edges->push_back({node, edge_data});
   }
   return true;
@@ -36,7 +38,8 @@ bool AllFull(std::span<const Edge> edges) {
   return std::all_of(edges.begin(), edges.end(), [](const Edge& e) { return IsFull(e.data); });
 }
 
-CUresult WriteEdges(std::span<const Edge> edges, CUgraphNode* nodes, CUgraphEdgeData* data, size_t* count) {
+CUresult WriteEdges(std::span<const Edge> edges, CUgraphNode* nodes, CUgraphEdgeData* data,
+                    size_t* count) {
   if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (nodes == nullptr) {
     if (data != nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -52,7 +55,8 @@ CUresult WriteEdges(std::span<const Edge> edges, CUgraphNode* nodes, CUgraphEdge
   return CUDA_SUCCESS;
 }
 
-void ShowDependencies(Stream* stream, const CUgraphNode** nodes, const CUgraphEdgeData** data, size_t* count) {
+void ShowDependencies(Stream* stream, const CUgraphNode** nodes, const CUgraphEdgeData** data,
+                      size_t* count) {
   stream->shown_nodes.clear();
   stream->shown_data.clear();
   for (const Edge& e : stream->dependencies) {

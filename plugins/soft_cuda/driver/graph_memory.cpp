@@ -9,7 +9,8 @@ namespace {
 constexpr uint32_t kReuseWindow = 4096;
 
 MemAllocParams* AllocationOf(Node* node) {
-  auto* params = node != nullptr ? std::get_if<std::unique_ptr<MemAllocParams>>(&node->params) : nullptr;
+  auto* params =
+      node != nullptr ? std::get_if<std::unique_ptr<MemAllocParams>>(&node->params) : nullptr;
   return params != nullptr ? params->get() : nullptr;
 }
 
@@ -25,11 +26,13 @@ CUdeviceptr Reusable(const Graph& graph, std::span<const Edge> dependencies, siz
   Device& device = Device::Get();
   const uint32_t mark = MarkAncestors(dependencies, true);
   uint32_t looked = 0;
-  for (auto at = graph.nodes.rbegin(); at != graph.nodes.rend() && looked < kReuseWindow; ++at, ++looked) {
+  for (auto at = graph.nodes.rbegin(); at != graph.nodes.rend() && looked < kReuseWindow;
+       ++at, ++looked) {
     const auto* freed = *at != nullptr ? std::get_if<MemFreeParams>(&(*at)->params) : nullptr;
     if (freed == nullptr || (*at)->mark != mark) continue;
     auto block = device.allocations.find(freed->address);
-    if (block != device.allocations.end() && block->second.size >= bytes && !InUse(graph, freed->address)) {
+    if (block != device.allocations.end() && block->second.size >= bytes &&
+        !InUse(graph, freed->address)) {
       return freed->address;
     }
   }
@@ -38,11 +41,13 @@ CUdeviceptr Reusable(const Graph& graph, std::span<const Edge> dependencies, siz
 
 }  // namespace
 
-CUresult PlaceGraphAllocation(Graph* graph, std::span<const Edge> dependencies, CUDA_MEM_ALLOC_NODE_PARAMS& params) {
+CUresult PlaceGraphAllocation(Graph* graph, std::span<const Edge> dependencies,
+                              CUDA_MEM_ALLOC_NODE_PARAMS& params) {
   Device& device = Device::Get();
   if (params.bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
   params.dptr = graph->memory_nodes > 0 ? Reusable(*graph, dependencies, params.bytesize) : 0;
-  if (params.dptr == 0) params.dptr = device.Allocate(AllocationKind::kGraph, params.bytesize, CurrentContext());
+  if (params.dptr == 0)
+    params.dptr = device.Allocate(AllocationKind::kGraph, params.bytesize, CurrentContext());
   return params.dptr != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 

@@ -32,10 +32,12 @@ T* ParamsOf(CUgraphNode handle) {
   return node != nullptr ? std::get_if<T>(&node->params) : nullptr;
 }
 
-CUresult Edges(CUgraphNode handle, bool in, CUgraphNode* nodes, CUgraphEdgeData* data, size_t* count) {
+CUresult Edges(CUgraphNode handle, bool in, CUgraphNode* nodes, CUgraphEdgeData* data,
+               size_t* count) {
   const Lock lock = LockDevice();
   auto* node = Resolve<Node>(handle);
-  return node != nullptr ? WriteEdges(in ? node->in : node->out, nodes, data, count) : CUDA_ERROR_INVALID_VALUE;
+  return node != nullptr ? WriteEdges(in ? node->in : node->out, nodes, data, count)
+                         : CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace
@@ -48,10 +50,12 @@ CUresult GraphGetRootNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
   return WriteNodes(graph, nodes, count, [](const Node& n) { return n.in.empty(); });
 }
 
-CUresult GraphGetEdges_v2(CUgraph handle, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data, size_t* count) {
+CUresult GraphGetEdges_v2(CUgraph handle, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data,
+                          size_t* count) {
   const Lock lock = LockDevice();
   auto* graph = Resolve<Graph>(handle);
-  if (graph == nullptr || count == nullptr || (from == nullptr) != (to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+  if (graph == nullptr || count == nullptr || (from == nullptr) != (to == nullptr))
+    return CUDA_ERROR_INVALID_VALUE;
   size_t found = 0;
   bool lossy = false;
   for (Node* node : graph->nodes) {
@@ -76,13 +80,15 @@ CUresult GraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, size_t
   return GraphGetEdges_v2(graph, from, to, nullptr, count);
 }
 
-CUresult GraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* data, size_t* count) {
+CUresult GraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* data,
+                                     size_t* count) {
   return Edges(node, true, nodes, data, count);
 }
 CUresult GraphNodeGetDependencies(CUgraphNode node, CUgraphNode* nodes, size_t* count) {
   return Edges(node, true, nodes, nullptr, count);
 }
-CUresult GraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* data, size_t* count) {
+CUresult GraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* data,
+                                       size_t* count) {
   return Edges(node, false, nodes, data, count);
 }
 CUresult GraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode* nodes, size_t* count) {
@@ -172,7 +178,8 @@ namespace {
 CUresult GiveEvent(CUgraphNode handle, CUgraphNodeType type, CUevent* out) {
   const Lock lock = LockDevice();
   auto* found = ParamsOf<EventParams>(handle);
-  if (found == nullptr || out == nullptr || Resolve<Node>(handle)->type != type) return CUDA_ERROR_INVALID_VALUE;
+  if (found == nullptr || out == nullptr || Resolve<Node>(handle)->type != type)
+    return CUDA_ERROR_INVALID_VALUE;
   *out = found->event->handle();
   return CUDA_SUCCESS;
 }
@@ -186,7 +193,8 @@ CUresult GraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* out) {
   return GiveEvent(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, out);
 }
 
-CUresult GraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID attr, CUkernelNodeAttrValue* value) {
+CUresult GraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID attr,
+                                     CUkernelNodeAttrValue* value) {
   const Lock lock = LockDevice();
   auto* found = ParamsOf<std::unique_ptr<KernelParams>>(handle);
   if (found == nullptr || value == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -197,7 +205,8 @@ CUresult GraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID attr
   return CUDA_SUCCESS;
 }
 
-CUresult GraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue* value) {
+CUresult GraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID attr,
+                                     const CUkernelNodeAttrValue* value) {
   const Lock lock = LockDevice();
   auto* found = ParamsOf<std::unique_ptr<KernelParams>>(handle);
   if (found == nullptr || value == nullptr) return CUDA_ERROR_INVALID_VALUE;

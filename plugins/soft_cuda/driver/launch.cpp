@@ -1,10 +1,13 @@
-// Kernel launches and host functions. A captured launch becomes a kernel node; its launch attributes become the edge
-// data of its incoming edges, and of those that leave through a programmatic or launch-completion event.
+// Kernel launches and host functions. A captured launch becomes a kernel node; its launch
+// attributes become the edge data of its incoming edges, and of those that leave through a
+// programmatic or launch-completion event.
 //
-//   attribute of the secondary   ProgrammaticStreamSerialization  edge from a kernel: Programmatic, port 1
-//   attribute of the primary     ProgrammaticEvent                edge to the waiter: Programmatic, port 1,
+//   attribute of the secondary   ProgrammaticStreamSerialization  edge from a kernel: Programmatic,
+//   port 1 attribute of the primary     ProgrammaticEvent                edge to the waiter:
+//   Programmatic, port 1,
 //                                                                 port 2 with triggerAtBlockStart
-//   attribute of the primary     LaunchCompletionEvent            edge to the waiter: Default, port 2 (read from the
+//   attribute of the primary     LaunchCompletionEvent            edge to the waiter: Default, port
+//   2 (read from the
 //                                                                 headers, not seen on a GPU)
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
@@ -48,7 +51,8 @@ std::vector<Edge> KernelDependencies(const Stream& stream, const Launch& launch)
   if (!Serializes(launch)) return edges;
   for (Edge& e : edges) {
     if (e.node->type == CU_GRAPH_NODE_TYPE_KERNEL && IsFull(e.data)) {
-      e.data = EdgeData(CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
+      e.data =
+          EdgeData(CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
     }
   }
   return edges;
@@ -73,10 +77,12 @@ CUresult RecordEvents(Stream* stream, const Launch& launch, Node* node) {
     const int port = p.triggerAtBlockStart ? CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
                                            : CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
     const CUgraphEdgeData data = EdgeData(port, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
-    if (CUresult error = RecordEvent(stream, p.event, data, node); error != CUDA_SUCCESS) return error;
+    if (CUresult error = RecordEvent(stream, p.event, data, node); error != CUDA_SUCCESS)
+      return error;
   }
   if (const auto* a = FindAttribute(launch, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)) {
-    const CUgraphEdgeData data = EdgeData(CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER, CU_GRAPH_DEPENDENCY_TYPE_DEFAULT);
+    const CUgraphEdgeData data =
+        EdgeData(CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER, CU_GRAPH_DEPENDENCY_TYPE_DEFAULT);
     return RecordEvent(stream, a->value.launchCompletionEvent.event, data, node);
   }
   return CUDA_SUCCESS;
@@ -100,7 +106,8 @@ CUresult CaptureLaunch(Stream* stream, const Launch& launch) {
   params->context = stream->context->handle();
   params->shape = launch.shape;
   params->attributes.assign(launch.attributes.begin(), launch.attributes.end());
-  if (CUresult error = CopyArguments(*launch.function, launch.kernel_params, launch.extra, &params->arguments);
+  if (CUresult error =
+          CopyArguments(*launch.function, launch.kernel_params, launch.extra, &params->arguments);
       error != CUDA_SUCCESS) {
     return error;
   }
@@ -110,7 +117,8 @@ CUresult CaptureLaunch(Stream* stream, const Launch& launch) {
     const std::vector<Edge> edges = KernelDependencies(*stream, launch);
     node = captures.AddNode(stream, CU_GRAPH_NODE_TYPE_KERNEL, std::move(params), edges);
   } else {
-    node = captures.AddNode(stream, CU_GRAPH_NODE_TYPE_KERNEL, std::move(params), stream->dependencies);
+    node = captures.AddNode(stream, CU_GRAPH_NODE_TYPE_KERNEL, std::move(params),
+                            stream->dependencies);
   }
   return RecordEvents(stream, launch, node);
 }
@@ -129,15 +137,16 @@ CUresult Enqueue(const Launch& launch, CUstream handle) {
 
 }  // namespace
 
-CUresult LaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-                      unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void** params,
-                      void** extra) {
-  return Enqueue({Resolve<Function>(f), {{gx, gy, gz}, {bx, by, bz}, shared}, params, extra, {}}, stream);
+CUresult LaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+                      unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+                      CUstream stream, void** params, void** extra) {
+  return Enqueue({Resolve<Function>(f), {{gx, gy, gz}, {bx, by, bz}, shared}, params, extra, {}},
+                 stream);
 }
 
-CUresult LaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-                                 unsigned int by, unsigned int bz, unsigned int shared, CUstream stream,
-                                 void** params) {
+CUresult LaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+                                 unsigned int bx, unsigned int by, unsigned int bz,
+                                 unsigned int shared, CUstream stream, void** params) {
   CUlaunchAttribute cooperative{};
   cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
   cooperative.value.cooperative = 1;
@@ -159,7 +168,8 @@ CUresult LaunchHostFunc(CUstream stream, CUhostFn fn, void* user_data) {
   return Submit(lock, stream, CU_GRAPH_NODE_TYPE_HOST, HostParams{fn, user_data});
 }
 
-CUresult StreamAddCallback(CUstream handle, CUstreamCallback callback, void* user_data, unsigned int flags) {
+CUresult StreamAddCallback(CUstream handle, CUstreamCallback callback, void* user_data,
+                           unsigned int flags) {
   if (callback == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   Lock lock = LockDevice();
   Stream* stream = nullptr;

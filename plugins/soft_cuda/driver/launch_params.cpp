@@ -39,7 +39,8 @@ CUresult CheckShape(const LaunchShape& s) {
   return threads <= 1024 && s.shared_bytes <= 232448 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult CopyArguments(const Function& function, void** kernel_params, void** extra, KernelArguments* out) {
+CUresult CopyArguments(const Function& function, void** kernel_params, void** extra,
+                       KernelArguments* out) {
   if (kernel_params != nullptr && extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (extra != nullptr) return CopyBuffer(extra, out);
   if (!function.info.layout_known || function.info.parameters.empty()) return CUDA_SUCCESS;
@@ -68,8 +69,8 @@ void** ArgumentPointers(const Function& function, KernelArguments& arguments) {
 void** BufferPointers(KernelArguments& arguments) {
   if (!arguments.pointers) {
     arguments.pointers = std::make_unique<void*[]>(5);
-    void* const list[5] = {CU_LAUNCH_PARAM_BUFFER_POINTER, arguments.bytes.get(), CU_LAUNCH_PARAM_BUFFER_SIZE,
-                           &arguments.size, CU_LAUNCH_PARAM_END};
+    void* const list[5] = {CU_LAUNCH_PARAM_BUFFER_POINTER, arguments.bytes.get(),
+                           CU_LAUNCH_PARAM_BUFFER_SIZE, &arguments.size, CU_LAUNCH_PARAM_END};
     std::memcpy(arguments.pointers.get(), list, sizeof list);
   }
   return arguments.pointers.get();

@@ -12,9 +12,10 @@
 namespace graphkit::soft::driver {
 
 CUresult CheckShape(const LaunchShape& shape);
-// Copies the argument values by the kernel's layout, out of `kernel_params` or the buffer in `extra`. Where the
-// layout isn't known nothing is read.
-CUresult CopyArguments(const Function& function, void** kernel_params, void** extra, KernelArguments* out);
+// Copies the argument values by the kernel's layout, out of `kernel_params` or the buffer in
+// `extra`. Where the layout isn't known nothing is read.
+CUresult CopyArguments(const Function& function, void** kernel_params, void** extra,
+                       KernelArguments* out);
 // One pointer per parameter, into the copy; null where there is none.
 void** ArgumentPointers(const Function& function, KernelArguments& arguments);
 

@@ -41,7 +41,8 @@ CUresult MemAlloc_v2(CUdeviceptr* out, size_t bytes) {
   return result;
 }
 
-CUresult MemAllocPitch_v2(CUdeviceptr* out, size_t* pitch, size_t width, size_t height, unsigned int element) {
+CUresult MemAllocPitch_v2(CUdeviceptr* out, size_t* pitch, size_t width, size_t height,
+                          unsigned int element) {
   if (pitch == nullptr || width == 0 || height == 0) return CUDA_ERROR_INVALID_VALUE;
   if (element != 4 && element != 8 && element != 16) return CUDA_ERROR_INVALID_VALUE;
   *pitch = (width + kPitch - 1) / kPitch * kPitch;
@@ -72,7 +73,8 @@ CUresult MemFree_v2(CUdeviceptr address) {
 }
 
 CUresult MemHostAlloc(void** out, size_t bytes, unsigned int flags) {
-  constexpr unsigned kFlags = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+  constexpr unsigned kFlags =
+      CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
   if (out == nullptr || (flags & ~kFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
   if (bytes == 0) {
     *out = nullptr;
@@ -104,7 +106,8 @@ CUresult MemHostRegister_v2(void* pointer, size_t bytes, unsigned int flags) {
   if (CUresult error = Begin(); error != CUDA_SUCCESS) return error;
   Device& device = Device::Get();
   const auto address = reinterpret_cast<uint64_t>(pointer);
-  if (device.FindAllocation(address) != device.allocations.end()) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  if (device.FindAllocation(address) != device.allocations.end())
+    return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
   device.AddRegistered(address, bytes, CurrentContext(), flags);
   return CUDA_SUCCESS;
 }

@@ -39,7 +39,9 @@ CUresult ModuleLoadData(CUmodule* out, const void* image) {
 CUresult ModuleLoadDataEx(CUmodule* out, const void* image, unsigned int, CUjit_option*, void**) {
   return ModuleLoadData(out, image);
 }
-CUresult ModuleLoadFatBinary(CUmodule* out, const void* image) { return ModuleLoadData(out, image); }
+CUresult ModuleLoadFatBinary(CUmodule* out, const void* image) {
+  return ModuleLoadData(out, image);
+}
 
 CUresult ModuleLoad(CUmodule* out, const char* path) {
   if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -73,14 +75,16 @@ CUresult ModuleGetFunctionCount(unsigned int* count, CUmodule handle) {
   return CUDA_SUCCESS;
 }
 
-CUresult ModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule handle, const char* name) {
+CUresult ModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule handle,
+                            const char* name) {
   const Lock lock = LockDevice();
   auto* module = Resolve<Module>(handle);
-  return module != nullptr ? GiveVariable(*module, name, address, bytes) : CUDA_ERROR_INVALID_HANDLE;
+  return module != nullptr ? GiveVariable(*module, name, address, bytes)
+                           : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult LibraryLoadData(CUlibrary* out, const void* code, CUjit_option*, void**, unsigned int, CUlibraryOption*,
-                         void**, unsigned int) {
+CUresult LibraryLoadData(CUlibrary* out, const void* code, CUjit_option*, void**, unsigned int,
+                         CUlibraryOption*, void**, unsigned int) {
   if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
   Module* module = nullptr;
@@ -90,7 +94,8 @@ CUresult LibraryLoadData(CUlibrary* out, const void* code, CUjit_option*, void**
 }
 
 CUresult LibraryLoadFromFile(CUlibrary* out, const char* path, CUjit_option* jit, void** jit_values,
-                             unsigned int jit_count, CUlibraryOption* options, void** values, unsigned int count) {
+                             unsigned int jit_count, CUlibraryOption* options, void** values,
+                             unsigned int count) {
   if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const std::string image = ReadFile(path);
   if (image.empty()) return CUDA_ERROR_FILE_NOT_FOUND;
@@ -106,7 +111,8 @@ CUresult LibraryUnload(CUlibrary handle) {
 }
 
 CUresult LibraryGetKernel(CUkernel* out, CUlibrary handle, const char* name) {
-  return ModuleGetFunction(reinterpret_cast<CUfunction*>(out), reinterpret_cast<CUmodule>(handle), name);
+  return ModuleGetFunction(reinterpret_cast<CUfunction*>(out), reinterpret_cast<CUmodule>(handle),
+                           name);
 }
 
 CUresult LibraryGetKernelCount(unsigned int* count, CUlibrary handle) {
@@ -134,7 +140,8 @@ CUresult LibraryGetGlobal(CUdeviceptr* address, size_t* bytes, CUlibrary handle,
   return ModuleGetGlobal_v2(address, bytes, reinterpret_cast<CUmodule>(handle), name);
 }
 
-CUresult LibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary handle, const char* name) {
+CUresult LibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary handle,
+                           const char* name) {
   return ModuleGetGlobal_v2(address, bytes, reinterpret_cast<CUmodule>(handle), name);
 }
 

@@ -31,7 +31,8 @@ void NotifyModule(const Module& module, CUpti_CallbackIdResource cbid) {
   data.cubinSize = module.image.size();
   data.pCubin = module.image.data();
   const Context* context = CurrentContext();
-  NotifyResource(device.hub, cbid, context != nullptr ? const_cast<Context*>(context)->handle() : nullptr, nullptr,
+  NotifyResource(device.hub, cbid,
+                 context != nullptr ? const_cast<Context*>(context)->handle() : nullptr, nullptr,
                  &data);
 }
 

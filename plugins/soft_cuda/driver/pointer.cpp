@@ -11,7 +11,8 @@ CUresult Give(void* to, T value) {
   return CUDA_SUCCESS;
 }
 
-CUresult Read(void* to, CUpointer_attribute attribute, uint64_t address, uint64_t begin, const Allocation& a) {
+CUresult Read(void* to, CUpointer_attribute attribute, uint64_t address, uint64_t begin,
+              const Allocation& a) {
   const bool host = a.kind == AllocationKind::kHost || a.kind == AllocationKind::kRegistered;
   const bool managed = a.kind == AllocationKind::kManaged;
   switch (attribute) {
@@ -58,7 +59,8 @@ CUresult PointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevice
 }
 
 // Addresses that CUDA doesn't know give zeros, not an error.
-CUresult PointerGetAttributes(unsigned int count, CUpointer_attribute* attributes, void** data, CUdeviceptr address) {
+CUresult PointerGetAttributes(unsigned int count, CUpointer_attribute* attributes, void** data,
+                              CUdeviceptr address) {
   if (count == 0 || attributes == nullptr || data == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
   Device& device = Device::Get();
@@ -72,7 +74,8 @@ CUresult PointerGetAttributes(unsigned int count, CUpointer_attribute* attribute
     } else {
       Give<uint64_t>(data[i], 0);
     }
-    if (block != device.allocations.end()) Read(data[i], attributes[i], address, block->first, block->second);
+    if (block != device.allocations.end())
+      Read(data[i], attributes[i], address, block->first, block->second);
   }
   return CUDA_SUCCESS;
 }

@@ -142,7 +142,8 @@ CUresult MemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* map, size_
 
 CUresult MemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool handle, CUmemLocation* location) {
   const Lock lock = LockDevice();
-  if (flags == nullptr || location == nullptr || Resolve<Pool>(handle) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (flags == nullptr || location == nullptr || Resolve<Pool>(handle) == nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
   const bool own = location->type == CU_MEM_LOCATION_TYPE_DEVICE && location->id == 0;
   *flags = own ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
   return CUDA_SUCCESS;
@@ -173,8 +174,10 @@ CUresult DeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, 
   const Lock lock = LockDevice();
   GraphMemory& memory = Device::Get().graph_memory;
   const uint64_t wanted = *static_cast<cuuint64_t*>(value);
-  if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) return ResetHigh(wanted, memory.used, &memory.used_high);
-  if (attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) return ResetHigh(wanted, memory.reserved, &memory.reserved_high);
+  if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
+    return ResetHigh(wanted, memory.used, &memory.used_high);
+  if (attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
+    return ResetHigh(wanted, memory.reserved, &memory.reserved_high);
   return CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -20,9 +20,10 @@ CUresult Enqueue(const Fill& fill, CUstream stream) {
   if (fill.width == 0 || fill.height == 0) return CUDA_SUCCESS;
   Lock lock = LockDevice();
   Context* context = CurrentContext();
-  const CUDA_MEMSET_NODE_PARAMS set{fill.to, fill.pitch, fill.value, fill.element, fill.width, fill.height};
-  auto params =
-      std::make_unique<MemsetParams>(MemsetParams{set, context != nullptr ? context->handle() : nullptr});
+  const CUDA_MEMSET_NODE_PARAMS set{fill.to,      fill.pitch, fill.value,
+                                    fill.element, fill.width, fill.height};
+  auto params = std::make_unique<MemsetParams>(
+      MemsetParams{set, context != nullptr ? context->handle() : nullptr});
   return Submit(lock, stream, CU_GRAPH_NODE_TYPE_MEMSET, std::move(params));
 }
 
@@ -50,25 +51,28 @@ CUresult MemsetD16Async(CUdeviceptr to, unsigned short value, size_t n, CUstream
 CUresult MemsetD32Async(CUdeviceptr to, unsigned int value, size_t n, CUstream stream) {
   return Enqueue(Line(to, value, 4, n), stream);
 }
-CUresult MemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height) {
+CUresult MemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
+                       size_t height) {
   return Enqueue({to, pitch, value, 1, width, height}, CU_STREAM_LEGACY);
 }
-CUresult MemsetD2D16_v2(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height) {
+CUresult MemsetD2D16_v2(CUdeviceptr to, size_t pitch, unsigned short value, size_t width,
+                        size_t height) {
   return Enqueue({to, pitch, value, 2, width, height}, CU_STREAM_LEGACY);
 }
-CUresult MemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height) {
+CUresult MemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned int value, size_t width,
+                        size_t height) {
   return Enqueue({to, pitch, value, 4, width, height}, CU_STREAM_LEGACY);
 }
-CUresult MemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height,
-                         CUstream stream) {
+CUresult MemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
+                         size_t height, CUstream stream) {
   return Enqueue({to, pitch, value, 1, width, height}, stream);
 }
-CUresult MemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height,
-                          CUstream stream) {
+CUresult MemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width,
+                          size_t height, CUstream stream) {
   return Enqueue({to, pitch, value, 2, width, height}, stream);
 }
-CUresult MemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height,
-                          CUstream stream) {
+CUresult MemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned int value, size_t width,
+                          size_t height, CUstream stream) {
   return Enqueue({to, pitch, value, 4, width, height}, stream);
 }
 

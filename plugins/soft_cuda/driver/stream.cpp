@@ -41,7 +41,7 @@ CUresult Ask(CUstream handle, T* value, Read&& read) {
 }  // namespace
 
 CUresult StreamCreateWithPriority(CUstream* out, unsigned int flags, int priority) {
-  if (out == nullptr || (flags & ~CU_STREAM_NON_BLOCKING) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (out == nullptr || (flags & ~unsigned{CU_STREAM_NON_BLOCKING}) != 0) return CUDA_ERROR_INVALID_VALUE;
   Context* context = CurrentContext();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const Lock lock = LockDevice();
@@ -49,11 +49,14 @@ CUresult StreamCreateWithPriority(CUstream* out, unsigned int flags, int priorit
   return CUDA_SUCCESS;
 }
 
-CUresult StreamCreate(CUstream* out, unsigned int flags) { return StreamCreateWithPriority(out, flags, 0); }
+CUresult StreamCreate(CUstream* out, unsigned int flags) {
+  return StreamCreateWithPriority(out, flags, 0);
+}
 
 CUresult StreamDestroy_v2(CUstream handle) {
   const Lock lock = LockDevice();
-  auto* stream = Resolve<Stream>(handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD ? nullptr : handle);
+  auto* stream = Resolve<Stream>(
+      handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD ? nullptr : handle);
   if (stream == nullptr || stream->kind != StreamKind::kUser) return CUDA_ERROR_INVALID_HANDLE;
   Device::Get().DestroyStream(stream);
   return CUDA_SUCCESS;

@@ -17,7 +17,8 @@ CUresult StreamForWork(CUstream handle, Stream** stream) {
     return Device::Get().captures.CheckLegacy((*stream)->context);
   }
   const Capture* capture = (*stream)->capture;
-  return capture != nullptr && !capture->valid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+  return capture != nullptr && !capture->valid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                                               : CUDA_SUCCESS;
 }
 
 void Advance(Stream* stream, uint64_t ns) {

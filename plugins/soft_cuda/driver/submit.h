@@ -8,7 +8,8 @@
 
 namespace graphkit::soft::driver {
 
-// The stream behind a handle, fit to take work: not an invalidated capture, no forbidden use of the legacy stream.
+// The stream behind a handle, fit to take work: not an invalidated capture, no forbidden use of the
+// legacy stream.
 CUresult StreamForWork(CUstream handle, Stream** stream);
 
 // Puts one operation into the stream. Host functions run with the lock released.
@@ -19,7 +20,8 @@ CUresult Submit(Lock& lock, CUstream handle, CUgraphNodeType type, NodeParams pa
 CUresult Run(Lock& lock, Stream* stream, const NodeParams& params);
 CUresult RunGraph(Lock& lock, Stream* stream, Graph* graph);
 
-// Moves the modelled clock of a stream on; the legacy stream and blocking streams wait for each other.
+// Moves the modelled clock of a stream on; the legacy stream and blocking streams wait for each
+// other.
 void Advance(Stream* stream, uint64_t ns);
 // The host waits for a stream.
 void HostWaits(uint64_t until_ns);

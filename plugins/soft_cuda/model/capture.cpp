@@ -5,8 +5,8 @@
 
 namespace graphkit::soft {
 
-CUresult Captures::Begin(Stream* stream, Graph* into, std::span<const Edge> dependencies, CUstreamCaptureMode mode,
-                         const ThreadState& thread) {
+CUresult Captures::Begin(Stream* stream, Graph* into, std::span<const Edge> dependencies,
+                         CUstreamCaptureMode mode, const ThreadState& thread) {
   if (stream->kind == StreamKind::kLegacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (stream->capture != nullptr) return CUDA_ERROR_ILLEGAL_STATE;
   auto capture = std::make_unique<Capture>();
@@ -107,7 +107,8 @@ Node* Captures::AddNode(Stream* stream, CUgraphNodeType type, NodeParams params,
 CUresult Captures::Update(Stream* stream, std::span<const Edge> edges, unsigned flags) {
   if (stream->capture == nullptr || !stream->capture->valid) return CUDA_ERROR_ILLEGAL_STATE;
   for (const Edge& e : edges) {
-    if (e.node == nullptr || e.node->graph != stream->capture->graph) return CUDA_ERROR_INVALID_VALUE;
+    if (e.node == nullptr || e.node->graph != stream->capture->graph)
+      return CUDA_ERROR_INVALID_VALUE;
   }
   if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) {
     stream->dependencies.clear();
@@ -131,7 +132,8 @@ CUresult Captures::CheckUnsafe(const ThreadState& thread) {
   if (active_.empty() || thread.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;
   CUresult result = CUDA_SUCCESS;
   for (auto& [id, capture] : active_) {
-    const bool own = capture->thread == thread.number && capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    const bool own =
+        capture->thread == thread.number && capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
     const bool global = capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
                         thread.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
     if (!own && !global) continue;
@@ -144,9 +146,9 @@ CUresult Captures::CheckUnsafe(const ThreadState& thread) {
 CUresult Captures::CheckLegacy(const Context* context) {
   CUresult result = CUDA_SUCCESS;
   for (auto& [id, capture] : active_) {
-    const bool implicit = std::any_of(capture->streams.begin(), capture->streams.end(), [&](const Stream* s) {
-      return s->context == context && s->blocking();
-    });
+    const bool implicit =
+        std::any_of(capture->streams.begin(), capture->streams.end(),
+                    [&](const Stream* s) { return s->context == context && s->blocking(); });
     if (!implicit) continue;
     capture->valid = false;
     result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;

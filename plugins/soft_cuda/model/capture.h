@@ -1,7 +1,8 @@
 // Stream capture: which streams record into which graph, and the rules that end or spoil a capture.
 //
 //   origin  a ── b ───────────── e      EndCapture(origin) needs d ordered before e's set:
-//                 \             /       every other stream's dependencies must lie at or before the origin's,
+//                 \             /       every other stream's dependencies must lie at or before the
+//                 origin's,
 //   joined         c ── d ─────         along edges that wait for completion
 #pragma once
 
@@ -24,7 +25,7 @@ struct Capture {
   Stream* origin;
   uint64_t thread;  // ThreadState::number of who began it
   CUstreamCaptureMode mode;
-  bool own_graph;   // made by the capture, not given to it
+  bool own_graph;  // made by the capture, not given to it
   bool valid = true;
   std::vector<Stream*> streams;  // origin first
 };
@@ -33,20 +34,23 @@ class Captures {
  public:
   explicit Captures(GraphStore& graphs) : graphs_(graphs) {}
 
-  CUresult Begin(Stream* stream, Graph* into, std::span<const Edge> dependencies, CUstreamCaptureMode mode,
-                 const ThreadState& thread);
-  // The graph is null where the capture failed; the capture is over either way, unless the call itself was wrong.
+  CUresult Begin(Stream* stream, Graph* into, std::span<const Edge> dependencies,
+                 CUstreamCaptureMode mode, const ThreadState& thread);
+  // The graph is null where the capture failed; the capture is over either way, unless the call
+  // itself was wrong.
   CUresult End(Stream* stream, const ThreadState& thread, Graph** graph);
   void Invalidate(Capture* capture) { capture->valid = false; }
   void Join(Stream* stream, Capture* capture, std::span<const Edge> points);
   void Leave(Stream* stream);  // a destroyed stream
 
   // Adds a node after the stream's dependencies and makes it the stream's only dependency.
-  Node* AddNode(Stream* stream, CUgraphNodeType type, NodeParams params, std::span<const Edge> dependencies);
+  Node* AddNode(Stream* stream, CUgraphNodeType type, NodeParams params,
+                std::span<const Edge> dependencies);
   CUresult Update(Stream* stream, std::span<const Edge> edges, unsigned flags);
   void Forget(Node* node);  // destroyed during the capture: no dependency set may keep it
 
-  // May this thread make a call that is unsafe while somebody captures? Spoils the captures that forbid it.
+  // May this thread make a call that is unsafe while somebody captures? Spoils the captures that
+  // forbid it.
   CUresult CheckUnsafe(const ThreadState& thread);
   // A use of the legacy stream: not while a blocking stream of the context captures.
   CUresult CheckLegacy(const Context* context);

@@ -25,7 +25,9 @@ std::unique_ptr<KernelParams> CopyKernelParams(const KernelParams& from) {
 namespace {
 
 struct Copier {
-  NodeParams operator()(const std::unique_ptr<KernelParams>& p) const { return CopyKernelParams(*p); }
+  NodeParams operator()(const std::unique_ptr<KernelParams>& p) const {
+    return CopyKernelParams(*p);
+  }
   NodeParams operator()(const std::unique_ptr<MemAllocParams>& p) const {
     auto copy = std::make_unique<MemAllocParams>(*p);
     copy->params.accessDescs = copy->access.empty() ? nullptr : copy->access.data();
@@ -88,13 +90,14 @@ Graph* GraphStore::Clone(Graph* source, GraphKind kind) {
   CloneEdges(source, copy);
   if (kind != GraphKind::kUser) copy->order = ExecutionOrder(*copy);
   if (kind != GraphKind::kExec) {
-    Tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED, {.graph = copy->handle(), .original_graph = source->handle()});
+    Tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED,
+         {.graph = copy->handle(), .original_graph = source->handle()});
   }
   return copy;
 }
 
-// The second internal graph of an instantiation: its nodes are announced (12) and linked (15), never completed (13).
-// It uses up an id even where nobody listens.
+// The second internal graph of an instantiation: its nodes are announced (12) and linked (15),
+// never completed (13). It uses up an id even where nobody listens.
 void GraphStore::MakeShadow(Graph* exec) {
   const uint32_t id = ++graph_count_;
   if (!hub_.Wants(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING)) return;
@@ -124,7 +127,8 @@ Graph* GraphStore::Instantiate(Graph* source, uint64_t flags, CUcontext context)
 void GraphStore::ReleaseNodes(Graph* graph) {
   for (Node* node : graph->nodes) {
     if (node == nullptr) continue;
-    Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING, {.graph = graph->handle(), .node = node->handle()});
+    Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
+         {.graph = graph->handle(), .node = node->handle()});
     ReleaseNode(node);
   }
 }
@@ -133,7 +137,8 @@ void GraphStore::DestroyExec(Graph* exec) {
   Graph* shadow = exec->shadow;
   Tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING, {.exec = exec->exec_handle()});
   Tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, {.graph = exec->handle()});
-  if (shadow != nullptr) Tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, {.graph = shadow->handle()});
+  if (shadow != nullptr)
+    Tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, {.graph = shadow->handle()});
   ReleaseNodes(exec);
   graphs_.Unmake(exec);
   if (shadow == nullptr) return;

@@ -25,8 +25,11 @@ class Elf {
   bool Load() {
     if (bytes_.size() < sizeof(Elf64_Ehdr)) return false;
     const auto header = At<Elf64_Ehdr>(0);
-    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return false;
-    if (header.e_shoff + uint64_t{header.e_shnum} * sizeof(Elf64_Shdr) > bytes_.size()) return false;
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_shentsize != sizeof(Elf64_Shdr))
+      return false;
+    if (header.e_shoff + uint64_t{header.e_shnum} * sizeof(Elf64_Shdr) > bytes_.size())
+      return false;
     for (unsigned i = 0; i < header.e_shnum; ++i) {
       sections.push_back(At<Elf64_Shdr>(header.e_shoff + i * sizeof(Elf64_Shdr)));
     }
@@ -99,11 +102,15 @@ void ReadKernelInfo(std::string_view info, KernelInfo& kernel) {
   std::vector<std::pair<uint32_t, Parameter>> found;
   ForEachRecord(info, [&](uint8_t attribute, std::string_view payload) {
     const uint32_t place = Word(payload, 4);  // ordinal, offset
-    if (attribute == kParameter) found.push_back({place & 0xffff, {place >> 16, Word(payload, 8) >> 18}});
-    if (attribute == kParameterWide) found.push_back({place & 0xffff, {place >> 16, Word(payload, 12)}});
-    if (attribute == kMaxThreads) kernel.max_threads = Word(payload, 0) * Word(payload, 4) * Word(payload, 8);
+    if (attribute == kParameter)
+      found.push_back({place & 0xffff, {place >> 16, Word(payload, 8) >> 18}});
+    if (attribute == kParameterWide)
+      found.push_back({place & 0xffff, {place >> 16, Word(payload, 12)}});
+    if (attribute == kMaxThreads)
+      kernel.max_threads = Word(payload, 0) * Word(payload, 4) * Word(payload, 8);
   });
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [ordinal, parameter] : found) kernel.parameters.push_back(parameter);
 }
 
@@ -121,7 +128,8 @@ void ReadModuleInfo(std::string_view info, const std::vector<Symbol>& symbols, M
 
 std::optional<VariableInfo> ReadVariable(const Elf& elf, const Symbol& symbol) {
   const Elf64_Sym& entry = symbol.entry;
-  if (ELF64_ST_TYPE(entry.st_info) != STT_OBJECT || entry.st_shndx >= elf.sections.size()) return std::nullopt;
+  if (ELF64_ST_TYPE(entry.st_info) != STT_OBJECT || entry.st_shndx >= elf.sections.size())
+    return std::nullopt;
   const Elf64_Shdr& section = elf.sections[entry.st_shndx];
   const std::string_view name = elf.Name(section);
   const bool constant = name.starts_with(".nv.constant3");
@@ -148,7 +156,8 @@ std::optional<ModuleInfo> ReadCubin(std::string_view bytes) {
     const std::string_view name = elf.Name(section);
     for (KernelInfo& kernel : module.kernels) {
       if (name == ".nv.info." + kernel.name) ReadKernelInfo(elf.Bytes(section), kernel);
-      if (name == ".nv.shared." + kernel.name) kernel.shared_bytes = static_cast<uint32_t>(section.sh_size);
+      if (name == ".nv.shared." + kernel.name)
+        kernel.shared_bytes = static_cast<uint32_t>(section.sh_size);
     }
     if (name == ".nv.info") ReadModuleInfo(elf.Bytes(section), symbols, module);
   }

@@ -32,11 +32,13 @@ std::optional<std::string> DecompressLz4(std::string_view data, size_t size) {
     out.append(data.substr(at, literals));
     at += literals;
     if (at + 2 > data.size()) break;  // the last sequence has no match
-    const size_t distance = static_cast<uint8_t>(data[at]) | static_cast<size_t>(static_cast<uint8_t>(data[at + 1])) << 8;
+    const size_t distance = static_cast<uint8_t>(data[at]) |
+                            static_cast<size_t>(static_cast<uint8_t>(data[at + 1])) << 8;
     at += 2;
     if (distance == 0 || distance > out.size()) return std::nullopt;
     const size_t match = Extended(token & 15, data, at) + 4;
-    for (size_t i = 0; i < match && out.size() < size; ++i) out.push_back(out[out.size() - distance]);
+    for (size_t i = 0; i < match && out.size() < size; ++i)
+      out.push_back(out[out.size() - distance]);
   }
   if (out.size() != size) return std::nullopt;
   return out;

@@ -15,20 +15,23 @@ struct Box {
 };
 
 std::byte* Pointer(CUmemorytype type, const void* host, CUdeviceptr device) {
-  return reinterpret_cast<std::byte*>(type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(host) : device);
+  return reinterpret_cast<std::byte*>(
+      type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(host) : device);
 }
 
 }  // namespace
 
 bool RunCopy(const CUDA_MEMCPY3D& c) {
-  if (c.srcMemoryType == CU_MEMORYTYPE_ARRAY || c.dstMemoryType == CU_MEMORYTYPE_ARRAY) return false;
+  if (c.srcMemoryType == CU_MEMORYTYPE_ARRAY || c.dstMemoryType == CU_MEMORYTYPE_ARRAY)
+    return false;
   const Box from{Pointer(c.srcMemoryType, c.srcHost, c.srcDevice), c.srcPitch, c.srcHeight};
   const Box to{Pointer(c.dstMemoryType, c.dstHost, c.dstDevice), c.dstPitch, c.dstHeight};
   for (size_t z = 0; z < c.Depth; ++z) {
     for (size_t y = 0; y < c.Height; ++y) {
-      std::memmove(to.base + ((c.dstZ + z) * to.height + c.dstY + y) * to.pitch + c.dstXInBytes,
-                   from.base + ((c.srcZ + z) * from.height + c.srcY + y) * from.pitch + c.srcXInBytes,
-                   c.WidthInBytes);
+      std::memmove(
+          to.base + ((c.dstZ + z) * to.height + c.dstY + y) * to.pitch + c.dstXInBytes,
+          from.base + ((c.srcZ + z) * from.height + c.srcY + y) * from.pitch + c.srcXInBytes,
+          c.WidthInBytes);
     }
   }
   return true;
@@ -41,7 +44,8 @@ void RunSet(const CUDA_MEMSET_NODE_PARAMS& set) {
       std::memset(at, static_cast<int>(set.value), set.width);
       continue;
     }
-    for (size_t i = 0; i < set.width; ++i) std::memcpy(at + i * set.elementSize, &set.value, set.elementSize);
+    for (size_t i = 0; i < set.width; ++i)
+      std::memcpy(at + i * set.elementSize, &set.value, set.elementSize);
   }
 }
 
@@ -59,7 +63,8 @@ uint64_t DurationNs(const NodeParams& params) {
   return kNodeNs;
 }
 
-CUDA_MEMCPY3D PlainCopy(uint64_t to, uint64_t from, size_t bytes, CUmemorytype to_type, CUmemorytype from_type) {
+CUDA_MEMCPY3D PlainCopy(uint64_t to, uint64_t from, size_t bytes, CUmemorytype to_type,
+                        CUmemorytype from_type) {
   CUDA_MEMCPY3D copy{};
   copy.srcMemoryType = from_type;
   copy.dstMemoryType = to_type;

@@ -1,4 +1,5 @@
-// What work does when its turn comes: copies and fills memory, calls host functions. Kernel bodies are skipped.
+// What work does when its turn comes: copies and fills memory, calls host functions. Kernel bodies
+// are skipped.
 #pragma once
 
 #include <cuda.h>
@@ -9,7 +10,8 @@
 
 namespace graphkit::soft {
 
-// The bytes that a copy or fill reads and writes in rows; false: an array or another thing that isn't modelled.
+// The bytes that a copy or fill reads and writes in rows; false: an array or another thing that
+// isn't modelled.
 bool RunCopy(const CUDA_MEMCPY3D& copy);
 void RunSet(const CUDA_MEMSET_NODE_PARAMS& set);
 
@@ -17,7 +19,8 @@ uint64_t CopyBytes(const CUDA_MEMCPY3D& copy);
 uint64_t DurationNs(const NodeParams& params);
 
 // A plain copy of bytes between any two addresses.
-CUDA_MEMCPY3D PlainCopy(uint64_t to, uint64_t from, size_t bytes, CUmemorytype to_type = CU_MEMORYTYPE_UNIFIED,
+CUDA_MEMCPY3D PlainCopy(uint64_t to, uint64_t from, size_t bytes,
+                        CUmemorytype to_type = CU_MEMORYTYPE_UNIFIED,
                         CUmemorytype from_type = CU_MEMORYTYPE_UNIFIED);
 CUDA_MEMCPY3D FlatToVolume(const CUDA_MEMCPY2D& copy);
 

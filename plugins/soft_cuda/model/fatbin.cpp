@@ -1,8 +1,10 @@
-// The container that nvcc puts into a program. Layout seen with nvcc 12 and 13; not documented by NVIDIA.
+// The container that nvcc puts into a program. Layout seen with nvcc 12 and 13; not documented by
+// NVIDIA.
 //
 //   wrapper  0x466243b1, version, → data
 //   data     0xba55ed50, u16 version, u16 header bytes, u64 bytes of all entries
-//   entry    u16 kind (1 PTX, 2 ELF), …, u32 header bytes, u64 payload bytes, u32 compressed bytes, …, u32 arch,
+//   entry    u16 kind (1 PTX, 2 ELF), …, u32 header bytes, u64 payload bytes, u32 compressed bytes,
+//   …, u32 arch,
 //            …, u64 flags (0x2000 LZ4, 0x8000 zstd), u64 0, u64 uncompressed bytes
 #include <algorithm>
 #include <cstring>
@@ -36,8 +38,9 @@ struct Entry {
 };
 
 Entry ReadEntry(const char* at) {
-  return {Read<uint16_t>(at),      Read<uint32_t>(at + 4),  Read<uint64_t>(at + 8), Read<uint32_t>(at + 16),
-          Read<uint32_t>(at + 28), Read<uint64_t>(at + 40), Read<uint64_t>(at + 56)};
+  return {Read<uint16_t>(at),      Read<uint32_t>(at + 4),  Read<uint64_t>(at + 8),
+          Read<uint32_t>(at + 16), Read<uint32_t>(at + 28), Read<uint64_t>(at + 40),
+          Read<uint64_t>(at + 56)};
 }
 
 std::optional<std::string> Payload(const Entry& entry, const char* at) {
@@ -54,7 +57,8 @@ std::vector<Image> ReadFatBinary(const char* data) {
   while (at + kEntryHeader <= end) {
     const Entry entry = ReadEntry(at);
     if (entry.header_bytes < kEntryHeader) break;
-    if (auto bytes = Payload(entry, at + entry.header_bytes); bytes && (entry.kind == 1 || entry.kind == 2)) {
+    if (auto bytes = Payload(entry, at + entry.header_bytes);
+        bytes && (entry.kind == 1 || entry.kind == 2)) {
       images.push_back({entry.kind == 1, entry.architecture, std::move(*bytes)});
     }
     at += entry.header_bytes + entry.payload_bytes;
@@ -64,8 +68,10 @@ std::vector<Image> ReadFatBinary(const char* data) {
 
 // The size of a 64-bit ELF: the end of its section headers or of its program headers.
 size_t ElfSize(const char* elf) {
-  const uint64_t sections = Read<uint64_t>(elf + 40) + uint64_t{Read<uint16_t>(elf + 58)} * Read<uint16_t>(elf + 60);
-  const uint64_t programs = Read<uint64_t>(elf + 32) + uint64_t{Read<uint16_t>(elf + 54)} * Read<uint16_t>(elf + 56);
+  const uint64_t sections =
+      Read<uint64_t>(elf + 40) + uint64_t{Read<uint16_t>(elf + 58)} * Read<uint16_t>(elf + 60);
+  const uint64_t programs =
+      Read<uint64_t>(elf + 32) + uint64_t{Read<uint16_t>(elf + 54)} * Read<uint16_t>(elf + 56);
   return std::max(sections, programs);
 }
 
@@ -89,7 +95,8 @@ const Image* ChooseImage(const std::vector<Image>& images, unsigned architecture
   const Image* best = nullptr;
   for (const Image& image : images) {
     const bool fits = image.ptx ? image.architecture <= architecture
-                                : image.architecture / 10 == architecture / 10 && image.architecture <= architecture;
+                                : image.architecture / 10 == architecture / 10 &&
+                                      image.architecture <= architecture;
     if (!fits) continue;
     const bool better = best == nullptr || (best->ptx && !image.ptx) ||
                         (best->ptx == image.ptx && image.architecture > best->architecture);

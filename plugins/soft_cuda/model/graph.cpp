@@ -27,7 +27,8 @@ Node* GraphStore::MakeNode(Graph* graph, CUgraphNodeType type) {
   node->position = static_cast<uint32_t>(graph->nodes.size());
   graph->nodes.push_back(node);
   ++graph->live;
-  if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE) ++graph->memory_nodes;
+  if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+    ++graph->memory_nodes;
   Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING,
        {.graph = graph->handle(), .node = node->handle(), .type = type});
   return node;
@@ -52,7 +53,8 @@ void GraphStore::Link(Node* from, Node* to, CUgraphEdgeData data) {
 }
 
 CUresult GraphStore::AddEdge(Node* from, Node* to, CUgraphEdgeData data) {
-  const bool known = std::any_of(to->in.begin(), to->in.end(), [&](const Edge& e) { return e.node == from; });
+  const bool known =
+      std::any_of(to->in.begin(), to->in.end(), [&](const Edge& e) { return e.node == from; });
   const bool forward = to->graph->ordered_by_index && from->index < to->index;
   if (known || from == to || from->graph != to->graph || (!forward && Reaches(to, from))) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -64,7 +66,8 @@ CUresult GraphStore::AddEdge(Node* from, Node* to, CUgraphEdgeData data) {
 CUresult GraphStore::RemoveEdge(Node* from, Node* to, const CUgraphEdgeData* data) {
   auto other_end = [](Node* node) { return [node](const Edge& e) { return e.node == node; }; };
   auto in = std::find_if(to->in.begin(), to->in.end(), other_end(from));
-  if (in == to->in.end() || (data != nullptr && !(in->data == *data))) return CUDA_ERROR_INVALID_VALUE;
+  if (in == to->in.end() || (data != nullptr && !(in->data == *data)))
+    return CUDA_ERROR_INVALID_VALUE;
   Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING,
        {.graph = to->graph->handle(), .node = to->handle(), .dependency = from->handle()});
   to->in.erase(in);
@@ -74,7 +77,8 @@ CUresult GraphStore::RemoveEdge(Node* from, Node* to, const CUgraphEdgeData* dat
 
 void GraphStore::DestroyNode(Node* node) {
   Graph* graph = node->graph;
-  Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING, {.graph = graph->handle(), .node = node->handle()});
+  Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
+       {.graph = graph->handle(), .node = node->handle()});
   auto is_node = [node](const Edge& e) { return e.node == node; };
   for (const Edge& e : node->in) std::erase_if(e.node->out, is_node);
   for (const Edge& e : node->out) std::erase_if(e.node->in, is_node);
@@ -84,7 +88,8 @@ void GraphStore::DestroyNode(Node* node) {
 }
 
 void GraphStore::ReleaseNode(Node* node) {
-  if (auto* child = std::get_if<ChildParams>(&node->params); child != nullptr && child->graph != nullptr) {
+  if (auto* child = std::get_if<ChildParams>(&node->params);
+      child != nullptr && child->graph != nullptr) {
     DestroyGraph(child->graph);
   }
   nodes_.Unmake(node);

@@ -1,6 +1,7 @@
-// Graphs as the driver holds them: nodes, edges with edge data, and the graphs that live inside an exec.
-// Every change tells the CUPTI subscriber, in the order that was measured on a GPU for kernel and empty nodes
-// (reference: an RTX 3060 with CUDA 13); for child, conditional and memory nodes the same order is assumed.
+// Graphs as the driver holds them: nodes, edges with edge data, and the graphs that live inside an
+// exec. Every change tells the CUPTI subscriber, in the order that was measured on a GPU for kernel
+// and empty nodes (reference: an RTX 3060 with CUDA 13); for child, conditional and memory nodes
+// the same order is assumed.
 #pragma once
 
 #include <cuda.h>
@@ -26,7 +27,9 @@ struct Edge {
 constexpr bool operator==(const CUgraphEdgeData& a, const CUgraphEdgeData& b) {
   return a.from_port == b.from_port && a.to_port == b.to_port && a.type == b.type;
 }
-constexpr bool IsFull(const CUgraphEdgeData& d) { return d.from_port == 0 && d.to_port == 0 && d.type == 0; }
+constexpr bool IsFull(const CUgraphEdgeData& d) {
+  return d.from_port == 0 && d.to_port == 0 && d.type == 0;
+}
 
 struct Node {
   static constexpr Tag kTag = Tag::kNode;
@@ -59,18 +62,19 @@ struct Graph {
   bool ordered_by_index = true;  // each edge goes from a lower to a higher index
   uint32_t id = 0;               // as cuptiGetGraphId counts
   uint32_t next_index = 0;
-  uint32_t live = 0;             // nodes that exist
+  uint32_t live = 0;  // nodes that exist
   uint32_t memory_nodes = 0;
-  uint32_t last_mark = 0;        // of the searches
-  std::vector<Node*> nodes;      // in order of creation; null where one was destroyed
+  uint32_t last_mark = 0;    // of the searches
+  std::vector<Node*> nodes;  // in order of creation; null where one was destroyed
   Graph* original = nullptr;
-  Node* parent = nullptr;        // of a child graph
+  Node* parent = nullptr;  // of a child graph
   // Exec only
   Graph* source = nullptr;
   uint64_t flags = 0;
-  Graph* shadow = nullptr;       // the second graph of an instantiation; kept only where a subscriber saw it
-  std::vector<Node*> order;      // of execution; of every graph that lives in an exec
-  bool memory_live = false;              // launched, and its allocations not freed since
+  Graph* shadow =
+      nullptr;  // the second graph of an instantiation; kept only where a subscriber saw it
+  std::vector<Node*> order;  // of execution; of every graph that lives in an exec
+  bool memory_live = false;  // launched, and its allocations not freed since
 
   CUgraph handle() { return reinterpret_cast<CUgraph>(this); }
   CUgraphExec exec_handle() { return reinterpret_cast<CUgraphExec>(this); }
@@ -85,10 +89,11 @@ class GraphStore {
   void DestroyGraph(Graph* graph);  // with its nodes and child graphs
 
   // Makes a node with its incoming edges: callbacks 12, 15 for each edge, 13.
-  Node* AddNode(Graph* graph, CUgraphNodeType type, NodeParams params, std::span<const Edge> dependencies);
+  Node* AddNode(Graph* graph, CUgraphNodeType type, NodeParams params,
+                std::span<const Edge> dependencies);
   void DestroyNode(Node* node);
 
-  CUresult AddEdge(Node* from, Node* to, CUgraphEdgeData data);  // callback 15
+  CUresult AddEdge(Node* from, Node* to, CUgraphEdgeData data);            // callback 15
   CUresult RemoveEdge(Node* from, Node* to, const CUgraphEdgeData* data);  // callback 16
 
   Graph* Clone(Graph* source, GraphKind kind);
@@ -105,7 +110,8 @@ class GraphStore {
   void MakeShadow(Graph* exec);
   void ReleaseNode(Node* node);
   void ReleaseNodes(Graph* graph);
-  void Tell(CUpti_CallbackIdResource cbid, const GraphNews& news, CUcontext context = nullptr) const {
+  void Tell(CUpti_CallbackIdResource cbid, const GraphNews& news,
+            CUcontext context = nullptr) const {
     if (hub_.Wants(CUPTI_CB_DOMAIN_RESOURCE, cbid)) NotifyGraph(hub_, cbid, news, context);
   }
 
@@ -119,7 +125,8 @@ class GraphStore {
 bool IsAncestorOrSelf(Node* ancestor, std::span<const Edge> from, bool full_only);
 bool Reaches(Node* from, Node* to);
 std::vector<Node*> ExecutionOrder(const Graph& graph);
-// Marks every node that is at or before one of `from`; a node is marked when node->mark == the result.
+// Marks every node that is at or before one of `from`; a node is marked when node->mark == the
+// result.
 uint32_t MarkAncestors(std::span<const Edge> from, bool full_only);
 
 }  // namespace graphkit::soft

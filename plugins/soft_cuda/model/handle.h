@@ -1,5 +1,6 @@
-// Objects behind CUDA handles. A handle is the address of its object; the object starts with a tag, and its memory
-// stays the same kind of object for ever, so a stale handle is recognised instead of followed.
+// Objects behind CUDA handles. A handle is the address of its object; the object starts with a tag,
+// and its memory stays the same kind of object for ever, so a stale handle is recognised instead of
+// followed.
 #pragma once
 
 #include <cstddef>

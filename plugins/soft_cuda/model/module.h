@@ -1,4 +1,5 @@
-// Modules: what a fat binary, cubin or PTX text says about its kernels and variables. Code is never run.
+// Modules: what a fat binary, cubin or PTX text says about its kernels and variables. Code is never
+// run.
 #pragma once
 
 #include <cuda.h>
@@ -56,7 +57,8 @@ struct Function {
   std::map<int, int> attributes;  // set by the user
 
   size_t argument_bytes() const {
-    return info.parameters.empty() ? 0 : info.parameters.back().offset + info.parameters.back().size;
+    return info.parameters.empty() ? 0
+                                   : info.parameters.back().offset + info.parameters.back().size;
   }
   CUfunction handle() { return reinterpret_cast<CUfunction>(this); }
   CUkernel kernel_handle() { return reinterpret_cast<CUkernel>(this); }
@@ -87,10 +89,11 @@ struct Image {
   std::string bytes;
 };
 
-// The images in what cuModuleLoadData and __cudaRegisterFatBinary take: a wrapper, a fat binary, an ELF or PTX.
-// Images whose compression isn't known are left out.
+// The images in what cuModuleLoadData and __cudaRegisterFatBinary take: a wrapper, a fat binary, an
+// ELF or PTX. Images whose compression isn't known are left out.
 std::vector<Image> ReadImages(const void* data);
-// The image that a device of this architecture would use: the nearest cubin below it, else PTX; null if none.
+// The image that a device of this architecture would use: the nearest cubin below it, else PTX;
+// null if none.
 const Image* ChooseImage(const std::vector<Image>& images, unsigned architecture);
 std::optional<ModuleInfo> ReadCubin(std::string_view elf);
 std::optional<ModuleInfo> ReadPtx(std::string_view text);

@@ -24,8 +24,8 @@ struct LaunchShape {
 struct KernelArguments {
   std::unique_ptr<std::byte[]> bytes;  // null: the layout is unknown
   size_t size = 0;
-  std::unique_ptr<void*[]> pointers;   // one per parameter, into bytes; made on request
-  bool as_buffer = false;              // given as CU_LAUNCH_PARAM_BUFFER_POINTER
+  std::unique_ptr<void*[]> pointers;  // one per parameter, into bytes; made on request
+  bool as_buffer = false;             // given as CU_LAUNCH_PARAM_BUFFER_POINTER
 };
 
 struct KernelParams {

@@ -1,4 +1,5 @@
-// What PTX text says about its kernels: the .param declarations of each .entry give the argument layout.
+// What PTX text says about its kernels: the .param declarations of each .entry give the argument
+// layout.
 #include <cctype>
 #include <charconv>
 
@@ -8,7 +9,9 @@ namespace graphkit::soft {
 namespace {
 
 std::string_view NextWord(std::string_view text, size_t& at) {
-  auto separator = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0 || c == ',' || c == '('; };
+  auto separator = [](char c) {
+    return std::isspace(static_cast<unsigned char>(c)) != 0 || c == ',' || c == '(';
+  };
   while (at < text.size() && separator(text[at])) ++at;
   const size_t begin = at;
   while (at < text.size() && !separator(text[at]) && text[at] != ')' && text[at] != '{') ++at;
@@ -37,7 +40,8 @@ void AddParameter(std::string_view declaration, KernelInfo& kernel, uint32_t& en
     if (word.empty()) break;
     if (word == ".align") {
       const uint32_t value = Number(NextWord(declaration, at));
-      if (element == 0) align = value;  // after the type it is the alignment of what a pointer points to
+      if (element == 0)
+        align = value;  // after the type it is the alignment of what a pointer points to
     } else if (word == ".ptr" || word == ".param" || word == ".global" || word == ".const") {
       continue;
     } else if (word[0] == '.') {
@@ -74,7 +78,8 @@ KernelInfo ReadEntryPoint(std::string_view text, size_t& at) {
 
 std::optional<ModuleInfo> ReadPtx(std::string_view text) {
   ModuleInfo module;
-  for (size_t at = text.find(".entry"); at != std::string_view::npos; at = text.find(".entry", at)) {
+  for (size_t at = text.find(".entry"); at != std::string_view::npos;
+       at = text.find(".entry", at)) {
     at += 6;
     module.kernels.push_back(ReadEntryPoint(text, at));
   }

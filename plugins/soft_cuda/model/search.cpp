@@ -1,4 +1,5 @@
-// Searches over a graph's edges, by marks on its nodes. The device's lock guards the marks, as all of a graph.
+// Searches over a graph's edges, by marks on its nodes. The device's lock guards the marks, as all
+// of a graph.
 #include "plugins/soft_cuda/model/graph.h"
 
 namespace graphkit::soft {
@@ -21,7 +22,8 @@ uint32_t MarkAncestors(std::span<const Edge> from, bool full_only) {
 }
 
 bool IsAncestorOrSelf(Node* ancestor, std::span<const Edge> from, bool full_only) {
-  return ancestor->mark == MarkAncestors(from, full_only);
+  const uint32_t mark = MarkAncestors(from, full_only);
+  return ancestor->mark == mark;
 }
 
 bool Reaches(Node* from, Node* to) {

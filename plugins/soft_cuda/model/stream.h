@@ -1,4 +1,5 @@
-// Streams and events. A stream that captures holds its dependency set: the nodes that its next node will follow.
+// Streams and events. A stream that captures holds its dependency set: the nodes that its next node
+// will follow.
 #pragma once
 
 #include <cuda.h>
@@ -30,8 +31,8 @@ struct Stream {
   CUlaunchMemSyncDomainMap domain_map{0, 1};
   CUlaunchMemSyncDomain domain = CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
 
-  Capture* capture = nullptr;      // the capture it takes part in
-  std::vector<Edge> dependencies;  // of the next captured node
+  Capture* capture = nullptr;            // the capture it takes part in
+  std::vector<Edge> dependencies;        // of the next captured node
   std::vector<CUgraphNode> shown_nodes;  // the same, as last shown to a caller
   std::vector<CUgraphEdgeData> shown_data;
 

@@ -1,5 +1,5 @@
-// What surrounds each runtime function (runtime_entries.cpp): the driver and the primary context are made ready on
-// first use, and an error becomes the thread's last error.
+// What surrounds each runtime function (runtime_entries.cpp): the driver and the primary context
+// are made ready on first use, and an error becomes the thread's last error.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -23,15 +23,21 @@ class PerThreadConfig {
     own_ = *given_;
     own_.stream = PerThread(own_.stream);
   }
-  operator const cudaLaunchConfig_t*() const { return given_ != nullptr ? &own_ : nullptr; }  // NOLINT
+  operator const cudaLaunchConfig_t*() const {
+    return given_ != nullptr ? &own_ : nullptr;
+  }  // NOLINT
 
  private:
   const cudaLaunchConfig_t* given_;
   cudaLaunchConfig_t own_{};
 };
-inline PerThreadConfig PerThread(const cudaLaunchConfig_t* config) { return PerThreadConfig(config); }
+inline PerThreadConfig PerThread(const cudaLaunchConfig_t* config) {
+  return PerThreadConfig(config);
+}
 
-inline const char* SymbolOf(const void* function) { return SharedState().symbol(runtime::KernelOf(function)); }
+inline const char* SymbolOf(const void* function) {
+  return SharedState().symbol(runtime::KernelOf(function));
+}
 
 inline cudaError_t Latched(cudaError_t error, unsigned flags) {
   if (error != cudaSuccess && error != cudaErrorNotReady && !(flags & kNolatch)) {
@@ -43,11 +49,13 @@ inline cudaError_t Latched(cudaError_t error, unsigned flags) {
 template <typename Symbol, typename Body>
 cudaError_t Call(const CallSite& site, const void* params, Symbol&& symbol, Body&& body) {
   if (!(site.flags & kEarly)) {
-    if (cudaError_t error = runtime::StartDriver(); error != cudaSuccess) return Latched(error, site.flags);
+    if (cudaError_t error = runtime::StartDriver(); error != cudaSuccess)
+      return Latched(error, site.flags);
   }
   return CallThroughHub(CUPTI_CB_DOMAIN_RUNTIME_API, site, params, symbol, [&]() -> cudaError_t {
     if (!(site.flags & (kEarly | kNoctx))) {
-      if (cudaError_t error = runtime::MakeContextCurrent(); error != cudaSuccess) return Latched(error, site.flags);
+      if (cudaError_t error = runtime::MakeContextCurrent(); error != cudaSuccess)
+        return Latched(error, site.flags);
     }
     return Latched(body(), site.flags);
   });

@@ -18,11 +18,14 @@ CUmemorytype TargetType(cudaMemcpyKind kind) {
   return kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
 }
 
-bool IsKind(cudaMemcpyKind kind) { return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault; }
+bool IsKind(cudaMemcpyKind kind) {
+  return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault;
+}
 
 cudaMemcpyKind KindOf(CUmemorytype from, CUmemorytype to) {
   if (from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
-  if (from == CU_MEMORYTYPE_HOST) return to == CU_MEMORYTYPE_HOST ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice;
+  if (from == CU_MEMORYTYPE_HOST)
+    return to == CU_MEMORYTYPE_HOST ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice;
   return to == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
 }
 
@@ -71,9 +74,11 @@ bool ToDriver(const cudaMemcpy3DParms& p, CUDA_MEMCPY3D* out) {
 cudaMemcpy3DParms FromDriver(const CUDA_MEMCPY3D& c) {
   cudaMemcpy3DParms p{};
   p.kind = KindOf(c.srcMemoryType, c.dstMemoryType);
-  const void* from =
-      c.srcMemoryType == CU_MEMORYTYPE_HOST ? c.srcHost : reinterpret_cast<const void*>(c.srcDevice);
-  void* to = c.dstMemoryType == CU_MEMORYTYPE_HOST ? c.dstHost : reinterpret_cast<void*>(c.dstDevice);
+  const void* from = c.srcMemoryType == CU_MEMORYTYPE_HOST
+                         ? c.srcHost
+                         : reinterpret_cast<const void*>(c.srcDevice);
+  void* to =
+      c.dstMemoryType == CU_MEMORYTYPE_HOST ? c.dstHost : reinterpret_cast<void*>(c.dstDevice);
   p.srcPtr = {const_cast<void*>(from), c.srcPitch, c.srcPitch, c.srcHeight};
   p.dstPtr = {to, c.dstPitch, c.dstPitch, c.dstHeight};
   p.srcPos = {c.srcXInBytes, c.srcY, c.srcZ};
@@ -91,8 +96,8 @@ cudaMemcpy3DParms LinearParms(void* to, const void* from, size_t bytes, cudaMemc
   return p;
 }
 
-CUDA_MEMCPY2D FlatCopy(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                       cudaMemcpyKind kind) {
+CUDA_MEMCPY2D FlatCopy(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                       size_t height, cudaMemcpyKind kind) {
   CUDA_MEMCPY2D c{};
   c.srcMemoryType = SourceType(kind);
   c.dstMemoryType = TargetType(kind);
@@ -122,7 +127,8 @@ cudaError_t Memcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind
   return cudaErrorInvalidMemcpyDirection;
 }
 
-cudaError_t MemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t MemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                        cudaStream_t stream) {
   switch (kind) {
     case cudaMemcpyHostToDevice:
       return ToRuntime(cuMemcpyHtoDAsync(Address(to), from, bytes, stream));
@@ -137,16 +143,16 @@ cudaError_t MemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind
   return cudaErrorInvalidMemcpyDirection;
 }
 
-cudaError_t Memcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                     cudaMemcpyKind kind) {
+cudaError_t Memcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                     size_t height, cudaMemcpyKind kind) {
   if (!IsKind(kind)) return cudaErrorInvalidMemcpyDirection;
   if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
   const CUDA_MEMCPY2D copy = FlatCopy(to, to_pitch, from, from_pitch, width, height, kind);
   return ToRuntime(cuMemcpy2DUnaligned(&copy));
 }
 
-cudaError_t Memcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                          cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t Memcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                          size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
   if (!IsKind(kind)) return cudaErrorInvalidMemcpyDirection;
   if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
   const CUDA_MEMCPY2D copy = FlatCopy(to, to_pitch, from, from_pitch, width, height, kind);
@@ -172,10 +178,13 @@ cudaError_t MemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) 
   return ToRuntime(cuMemsetD8Async(Address(to), static_cast<unsigned char>(value), bytes, stream));
 }
 cudaError_t Memset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
-  return ToRuntime(cuMemsetD2D8(Address(to), pitch, static_cast<unsigned char>(value), width, height));
+  return ToRuntime(
+      cuMemsetD2D8(Address(to), pitch, static_cast<unsigned char>(value), width, height));
 }
-cudaError_t Memset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
-  return ToRuntime(cuMemsetD2D8Async(Address(to), pitch, static_cast<unsigned char>(value), width, height, stream));
+cudaError_t Memset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
+                          cudaStream_t stream) {
+  return ToRuntime(cuMemsetD2D8Async(Address(to), pitch, static_cast<unsigned char>(value), width,
+                                     height, stream));
 }
 
 namespace {
@@ -201,24 +210,26 @@ cudaError_t GetSymbolSize(size_t* size, const void* symbol) {
   return size != nullptr ? VariableOf(symbol, &address, size) : cudaErrorInvalidValue;
 }
 
-cudaError_t MemcpyToSymbol(const void* symbol, const void* from, size_t count, size_t offset, cudaMemcpyKind kind) {
+cudaError_t MemcpyToSymbol(const void* symbol, const void* from, size_t count, size_t offset,
+                           cudaMemcpyKind kind) {
   void* to = nullptr;
   const cudaError_t error = InVariable(symbol, offset, count, &to);
   return error == cudaSuccess ? Memcpy(to, from, count, kind) : error;
 }
-cudaError_t MemcpyFromSymbol(void* to, const void* symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
+cudaError_t MemcpyFromSymbol(void* to, const void* symbol, size_t count, size_t offset,
+                             cudaMemcpyKind kind) {
   void* from = nullptr;
   const cudaError_t error = InVariable(symbol, offset, count, &from);
   return error == cudaSuccess ? Memcpy(to, from, count, kind) : error;
 }
-cudaError_t MemcpyToSymbolAsync(const void* symbol, const void* from, size_t count, size_t offset, cudaMemcpyKind kind,
-                                cudaStream_t stream) {
+cudaError_t MemcpyToSymbolAsync(const void* symbol, const void* from, size_t count, size_t offset,
+                                cudaMemcpyKind kind, cudaStream_t stream) {
   void* to = nullptr;
   const cudaError_t error = InVariable(symbol, offset, count, &to);
   return error == cudaSuccess ? MemcpyAsync(to, from, count, kind, stream) : error;
 }
-cudaError_t MemcpyFromSymbolAsync(void* to, const void* symbol, size_t count, size_t offset, cudaMemcpyKind kind,
-                                  cudaStream_t stream) {
+cudaError_t MemcpyFromSymbolAsync(void* to, const void* symbol, size_t count, size_t offset,
+                                  cudaMemcpyKind kind, cudaStream_t stream) {
   void* from = nullptr;
   const cudaError_t error = InVariable(symbol, offset, count, &from);
   return error == cudaSuccess ? MemcpyAsync(to, from, count, kind, stream) : error;

@@ -17,7 +17,7 @@ int Attribute(CUdevice_attribute attribute) {
 }
 
 struct Field {
-  int cudaDeviceProp::* field;
+  int cudaDeviceProp::*field;
   CUdevice_attribute attribute;
 };
 
@@ -37,7 +37,8 @@ constexpr Field kFields[] = {
     {&cudaDeviceProp::memoryBusWidth, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH},
     {&cudaDeviceProp::l2CacheSize, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE},
     {&cudaDeviceProp::persistingL2CacheMaxSize, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE},
-    {&cudaDeviceProp::maxThreadsPerMultiProcessor, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR},
+    {&cudaDeviceProp::maxThreadsPerMultiProcessor,
+     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR},
     {&cudaDeviceProp::streamPrioritiesSupported, CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED},
     {&cudaDeviceProp::globalL1CacheSupported, CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED},
     {&cudaDeviceProp::localL1CacheSupported, CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED},
@@ -46,7 +47,8 @@ constexpr Field kFields[] = {
     {&cudaDeviceProp::concurrentManagedAccess, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS},
     {&cudaDeviceProp::computePreemptionSupported, CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED},
     {&cudaDeviceProp::cooperativeLaunch, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH},
-    {&cudaDeviceProp::maxBlocksPerMultiProcessor, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR},
+    {&cudaDeviceProp::maxBlocksPerMultiProcessor,
+     CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR},
     {&cudaDeviceProp::accessPolicyMaxWindowSize, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE},
     {&cudaDeviceProp::hostRegisterSupported, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED},
     {&cudaDeviceProp::memoryPoolsSupported, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED},
@@ -55,8 +57,10 @@ constexpr Field kFields[] = {
 
 void FillDimensions(cudaDeviceProp* prop) {
   for (int i = 0; i < 3; ++i) {
-    prop->maxThreadsDim[i] = Attribute(static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i));
-    prop->maxGridSize[i] = Attribute(static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i));
+    prop->maxThreadsDim[i] =
+        Attribute(static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i));
+    prop->maxGridSize[i] =
+        Attribute(static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i));
   }
 }
 
@@ -83,7 +87,9 @@ cudaError_t InitDevice(int device, unsigned int, unsigned int) {
   return MakeContextCurrent();
 }
 
-cudaError_t SetDeviceFlags(unsigned int flags) { return ToRuntime(cuDevicePrimaryCtxSetFlags(0, flags)); }
+cudaError_t SetDeviceFlags(unsigned int flags) {
+  return ToRuntime(cuDevicePrimaryCtxSetFlags(0, flags));
+}
 
 cudaError_t GetDeviceFlags(unsigned int* flags) {
   if (flags == nullptr) return cudaErrorInvalidValue;
@@ -149,6 +155,8 @@ cudaError_t GetLastError() {
   error = cudaSuccess;
   return result;
 }
-cudaError_t PeekAtLastError() { return static_cast<cudaError_t>(graphkit_soft_shared()->thread()->runtime_error); }
+cudaError_t PeekAtLastError() {
+  return static_cast<cudaError_t>(graphkit_soft_shared()->thread()->runtime_error);
+}
 
 }  // namespace graphkit::soft::runtime

@@ -18,9 +18,11 @@ constexpr ErrorName kErrors[] = {
 }  // namespace
 
 cudaError_t GetDriverEntryPointByVersion(const char* symbol, void** out, unsigned int version,
-                                         unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
+                                         unsigned long long flags,
+                                         cudaDriverEntryPointQueryResult* status) {
   CUdriverProcAddressQueryResult found{};
-  const CUresult result = cuGetProcAddress_v2(symbol, out, static_cast<int>(version), flags, &found);
+  const CUresult result =
+      cuGetProcAddress_v2(symbol, out, static_cast<int>(version), flags, &found);
   if (status != nullptr) *status = static_cast<cudaDriverEntryPointQueryResult>(found);
   if (result == CUDA_SUCCESS && status == nullptr && found != CU_GET_PROC_ADDRESS_SUCCESS) {
     return cudaErrorSymbolNotFound;
@@ -42,7 +44,9 @@ static const char* ErrorNameOf(cudaError_t error) {
 
 }  // namespace graphkit::soft::runtime
 
-EXPORT const char* cudaGetErrorName(cudaError_t error) { return graphkit::soft::runtime::ErrorNameOf(error); }
+EXPORT const char* cudaGetErrorName(cudaError_t error) {
+  return graphkit::soft::runtime::ErrorNameOf(error);
+}
 
 EXPORT const char* cudaGetErrorString(cudaError_t error) {
   const char* text = nullptr;
@@ -50,6 +54,7 @@ EXPORT const char* cudaGetErrorString(cudaError_t error) {
   return text != nullptr ? text : graphkit::soft::runtime::ErrorNameOf(error);
 }
 
-EXPORT cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f) {
+EXPORT cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                   cudaChannelFormatKind f) {
   return {x, y, z, w, f};
 }

@@ -16,16 +16,16 @@ cudaError_t GraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* cou
 cudaError_t GraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   return ToRuntime(cuGraphGetRootNodes(graph, nodes, count));
 }
-cudaError_t GraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, cudaGraphEdgeData* data,
-                          size_t* count) {
+cudaError_t GraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                          cudaGraphEdgeData* data, size_t* count) {
   return ToRuntime(cuGraphGetEdges_v2(graph, from, to, Data(data), count));
 }
-cudaError_t GraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, cudaGraphEdgeData* data,
-                                     size_t* count) {
+cudaError_t GraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                     cudaGraphEdgeData* data, size_t* count) {
   return ToRuntime(cuGraphNodeGetDependencies_v2(node, nodes, Data(data), count));
 }
-cudaError_t GraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes, cudaGraphEdgeData* data,
-                                       size_t* count) {
+cudaError_t GraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                       cudaGraphEdgeData* data, size_t* count) {
   return ToRuntime(cuGraphNodeGetDependentNodes_v2(node, nodes, Data(data), count));
 }
 cudaError_t GraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
@@ -35,7 +35,8 @@ cudaError_t GraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
 cudaError_t GraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* out) {
   CUDA_KERNEL_NODE_PARAMS p;
   if (out == nullptr) return cudaErrorInvalidValue;
-  if (CUresult error = cuGraphKernelNodeGetParams(node, &p); error != CUDA_SUCCESS) return ToRuntime(error);
+  if (CUresult error = cuGraphKernelNodeGetParams(node, &p); error != CUDA_SUCCESS)
+    return ToRuntime(error);
   const auto kernel = p.func != nullptr ? reinterpret_cast<CUkernel>(p.func) : p.kern;
   const void* host = HostFunctionOf(kernel);
   out->func = host != nullptr ? const_cast<void*>(host) : static_cast<void*>(kernel);
@@ -78,7 +79,8 @@ cudaError_t GraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* out) {
   return ToRuntime(cuGraphEventWaitNodeGetEvent(node, out));
 }
 cudaError_t GraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* out) {
-  return ToRuntime(cuGraphMemAllocNodeGetParams(node, reinterpret_cast<CUDA_MEM_ALLOC_NODE_PARAMS*>(out)));
+  return ToRuntime(
+      cuGraphMemAllocNodeGetParams(node, reinterpret_cast<CUDA_MEM_ALLOC_NODE_PARAMS*>(out)));
 }
 cudaError_t GraphMemFreeNodeGetParams(cudaGraphNode_t node, void* out) {
   return ToRuntime(cuGraphMemFreeNodeGetParams(node, static_cast<CUdeviceptr*>(out)));
@@ -90,23 +92,28 @@ cudaError_t GraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttribut
 }
 cudaError_t GraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attr,
                                         const cudaLaunchAttributeValue* value) {
-  return ToRuntime(cuGraphKernelNodeSetAttribute(node, static_cast<CUkernelNodeAttrID>(attr),
-                                                 reinterpret_cast<const CUkernelNodeAttrValue*>(value)));
+  return ToRuntime(
+      cuGraphKernelNodeSetAttribute(node, static_cast<CUkernelNodeAttrID>(attr),
+                                    reinterpret_cast<const CUkernelNodeAttrValue*>(value)));
 }
 
-cudaError_t GraphClone(cudaGraph_t* out, cudaGraph_t graph) { return ToRuntime(cuGraphClone(out, graph)); }
+cudaError_t GraphClone(cudaGraph_t* out, cudaGraph_t graph) {
+  return ToRuntime(cuGraphClone(out, graph));
+}
 cudaError_t GraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t node, cudaGraph_t clone) {
   return ToRuntime(cuGraphNodeFindInClone(out, node, clone));
 }
 cudaError_t GraphInstantiate(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long flags) {
   return ToRuntime(cuGraphInstantiate(out, graph, flags));
 }
-cudaError_t GraphInstantiateWithFlags(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long flags) {
+cudaError_t GraphInstantiateWithFlags(cudaGraphExec_t* out, cudaGraph_t graph,
+                                      unsigned long long flags) {
   return ToRuntime(cuGraphInstantiate(out, graph, flags));
 }
-cudaError_t GraphInstantiateWithParams(cudaGraphExec_t* out, cudaGraph_t graph, cudaGraphInstantiateParams* params) {
-  return ToRuntime(
-      cuGraphInstantiateWithParams(out, graph, reinterpret_cast<CUDA_GRAPH_INSTANTIATE_PARAMS*>(params)));
+cudaError_t GraphInstantiateWithParams(cudaGraphExec_t* out, cudaGraph_t graph,
+                                       cudaGraphInstantiateParams* params) {
+  return ToRuntime(cuGraphInstantiateWithParams(
+      out, graph, reinterpret_cast<CUDA_GRAPH_INSTANTIATE_PARAMS*>(params)));
 }
 cudaError_t GraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
   cuuint64_t value = 0;
@@ -115,7 +122,11 @@ cudaError_t GraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
   return ToRuntime(result);
 }
 cudaError_t GraphExecDestroy(cudaGraphExec_t exec) { return ToRuntime(cuGraphExecDestroy(exec)); }
-cudaError_t GraphUpload(cudaGraphExec_t exec, cudaStream_t stream) { return ToRuntime(cuGraphUpload(exec, stream)); }
-cudaError_t GraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) { return ToRuntime(cuGraphLaunch(exec, stream)); }
+cudaError_t GraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
+  return ToRuntime(cuGraphUpload(exec, stream));
+}
+cudaError_t GraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  return ToRuntime(cuGraphLaunch(exec, stream));
+}
 
 }  // namespace graphkit::soft::runtime

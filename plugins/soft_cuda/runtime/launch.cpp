@@ -4,19 +4,31 @@
 
 namespace graphkit::soft::runtime {
 
-cudaError_t LaunchKernel(const void* func, dim3 grid, dim3 block, void** args, size_t shared, cudaStream_t stream) {
-  CUfunction function = FunctionOf(func);
-  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
-  return ToRuntime(cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                  static_cast<unsigned>(shared), stream, args, nullptr));
+cudaError_t FromLaunch(CUresult result, dim3 grid, dim3 block) {
+  const bool empty =
+      grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0;
+  const bool large = block.x > 1024 || block.y > 1024 || block.z > 64 ||
+                     block.x * block.y * block.z > 1024 || grid.y > 65535 || grid.z > 65535;
+  return result == CUDA_ERROR_INVALID_VALUE && (empty || large) ? cudaErrorInvalidConfiguration
+                                                                : ToRuntime(result);
 }
 
-cudaError_t LaunchCooperativeKernel(const void* func, dim3 grid, dim3 block, void** args, size_t shared,
-                                    cudaStream_t stream) {
+cudaError_t LaunchKernel(const void* func, dim3 grid, dim3 block, void** args, size_t shared,
+                         cudaStream_t stream) {
   CUfunction function = FunctionOf(func);
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
-  return ToRuntime(cuLaunchCooperativeKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                             static_cast<unsigned>(shared), stream, args));
+  return FromLaunch(cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                   static_cast<unsigned>(shared), stream, args, nullptr),
+                    grid, block);
+}
+
+cudaError_t LaunchCooperativeKernel(const void* func, dim3 grid, dim3 block, void** args,
+                                    size_t shared, cudaStream_t stream) {
+  CUfunction function = FunctionOf(func);
+  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  return FromLaunch(cuLaunchCooperativeKernel(function, grid.x, grid.y, grid.z, block.x, block.y,
+                                              block.z, static_cast<unsigned>(shared), stream, args),
+                    grid, block);
 }
 
 cudaError_t LaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args) {
@@ -34,12 +46,14 @@ cudaError_t LaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, 
   c.hStream = config->stream;
   c.attrs = reinterpret_cast<CUlaunchAttribute*>(config->attrs);
   c.numAttrs = config->numAttrs;
-  return ToRuntime(cuLaunchKernelEx(&c, function, args, nullptr));
+  return FromLaunch(cuLaunchKernelEx(&c, function, args, nullptr), config->gridDim,
+                    config->blockDim);
 }
 
 cudaError_t FuncGetName(const char** name, const void* func) {
   CUfunction function = FunctionOf(func);
-  return function != nullptr ? ToRuntime(cuFuncGetName(name, function)) : cudaErrorInvalidDeviceFunction;
+  return function != nullptr ? ToRuntime(cuFuncGetName(name, function))
+                             : cudaErrorInvalidDeviceFunction;
 }
 
 cudaError_t FuncGetParamInfo(const void* func, size_t index, size_t* offset, size_t* size) {
@@ -84,15 +98,17 @@ cudaError_t FuncSetAttribute(const void* func, cudaFuncAttribute attr, int value
   return ToRuntime(cuFuncSetAttribute(function, static_cast<CUfunction_attribute>(attr), value));
 }
 
-cudaError_t OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* func, int block,
-                                                               size_t dynamic, unsigned int flags) {
+cudaError_t OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* func,
+                                                               int block, size_t dynamic,
+                                                               unsigned int flags) {
   CUfunction function = FunctionOf(func);
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
-  return ToRuntime(
-      cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block, dynamic, flags));
+  return ToRuntime(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block,
+                                                                        dynamic, flags));
 }
 
-cudaError_t OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* func, int block, size_t dynamic) {
+cudaError_t OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* func, int block,
+                                                      size_t dynamic) {
   return OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, func, block, dynamic, 0);
 }
 

@@ -31,7 +31,8 @@ cudaError_t Malloc3D(cudaPitchedPtr* out, cudaExtent extent) {
   if (out == nullptr) return cudaErrorInvalidValue;
   out->xsize = extent.width;
   out->ysize = extent.height;
-  return ToRuntime(cuMemAllocPitch(Out(&out->ptr), &out->pitch, extent.width, extent.height * extent.depth, 4));
+  return ToRuntime(
+      cuMemAllocPitch(Out(&out->ptr), &out->pitch, extent.width, extent.height * extent.depth, 4));
 }
 
 cudaError_t MallocManaged(void** out, size_t bytes, unsigned int flags) {
@@ -41,7 +42,9 @@ cudaError_t MallocHost(void** out, size_t bytes) { return ToRuntime(cuMemAllocHo
 cudaError_t HostAlloc(void** out, size_t bytes, unsigned int flags) {
   return ToRuntime(cuMemHostAlloc(out, bytes, flags));
 }
-cudaError_t FreeHost(void* pointer) { return pointer != nullptr ? ToRuntime(cuMemFreeHost(pointer)) : cudaSuccess; }
+cudaError_t FreeHost(void* pointer) {
+  return pointer != nullptr ? ToRuntime(cuMemFreeHost(pointer)) : cudaSuccess;
+}
 cudaError_t HostRegister(void* pointer, size_t bytes, unsigned int flags) {
   return ToRuntime(cuMemHostRegister(pointer, bytes, flags));
 }
@@ -49,7 +52,9 @@ cudaError_t HostUnregister(void* pointer) { return ToRuntime(cuMemHostUnregister
 cudaError_t HostGetDevicePointer(void** out, void* pointer, unsigned int flags) {
   return ToRuntime(cuMemHostGetDevicePointer(Out(out), pointer, flags));
 }
-cudaError_t HostGetFlags(unsigned int* flags, void* pointer) { return ToRuntime(cuMemHostGetFlags(flags, pointer)); }
+cudaError_t HostGetFlags(unsigned int* flags, void* pointer) {
+  return ToRuntime(cuMemHostGetFlags(flags, pointer));
+}
 cudaError_t MemGetInfo(size_t* free, size_t* total) { return ToRuntime(cuMemGetInfo(free, total)); }
 
 cudaError_t PointerGetAttributes(cudaPointerAttributes* out, const void* pointer) {
@@ -59,7 +64,8 @@ cudaError_t PointerGetAttributes(cudaPointerAttributes* out, const void* pointer
   int device = -2;
   *out = {};
   CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                 CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+                                 CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                 CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
                                  CU_POINTER_ATTRIBUTE_HOST_POINTER};
   void* values[] = {&type, &managed, &device, &out->devicePointer, &out->hostPointer};
   const CUresult result = cuPointerGetAttributes(5, names, values, Address(pointer));
@@ -81,18 +87,26 @@ cudaError_t MallocAsync(void** out, size_t bytes, cudaStream_t stream) {
 cudaError_t MallocFromPoolAsync(void** out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
   return ToRuntime(cuMemAllocFromPoolAsync(Out(out), bytes, pool, stream));
 }
-cudaError_t FreeAsync(void* pointer, cudaStream_t stream) { return ToRuntime(cuMemFreeAsync(Address(pointer), stream)); }
+cudaError_t FreeAsync(void* pointer, cudaStream_t stream) {
+  return ToRuntime(cuMemFreeAsync(Address(pointer), stream));
+}
 
 cudaError_t DeviceGetDefaultMemPool(cudaMemPool_t* out, int device) {
   return ToRuntime(cuDeviceGetDefaultMemPool(out, device));
 }
-cudaError_t DeviceGetMemPool(cudaMemPool_t* out, int device) { return ToRuntime(cuDeviceGetMemPool(out, device)); }
-cudaError_t DeviceSetMemPool(int device, cudaMemPool_t pool) { return ToRuntime(cuDeviceSetMemPool(device, pool)); }
+cudaError_t DeviceGetMemPool(cudaMemPool_t* out, int device) {
+  return ToRuntime(cuDeviceGetMemPool(out, device));
+}
+cudaError_t DeviceSetMemPool(int device, cudaMemPool_t pool) {
+  return ToRuntime(cuDeviceSetMemPool(device, pool));
+}
 cudaError_t MemPoolCreate(cudaMemPool_t* out, const cudaMemPoolProps* properties) {
   return ToRuntime(cuMemPoolCreate(out, reinterpret_cast<const CUmemPoolProps*>(properties)));
 }
 cudaError_t MemPoolDestroy(cudaMemPool_t pool) { return ToRuntime(cuMemPoolDestroy(pool)); }
-cudaError_t MemPoolTrimTo(cudaMemPool_t pool, size_t keep) { return ToRuntime(cuMemPoolTrimTo(pool, keep)); }
+cudaError_t MemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
+  return ToRuntime(cuMemPoolTrimTo(pool, keep));
+}
 cudaError_t MemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attr, void* value) {
   return ToRuntime(cuMemPoolGetAttribute(pool, static_cast<CUmemPool_attribute>(attr), value));
 }
@@ -102,15 +116,18 @@ cudaError_t MemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attr, void* 
 cudaError_t MemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* map, size_t count) {
   return ToRuntime(cuMemPoolSetAccess(pool, reinterpret_cast<const CUmemAccessDesc*>(map), count));
 }
-cudaError_t MemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
+cudaError_t MemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
+                             cudaMemLocation* location) {
   return ToRuntime(cuMemPoolGetAccess(reinterpret_cast<CUmemAccess_flags*>(flags), pool,
                                       reinterpret_cast<CUmemLocation*>(location)));
 }
 cudaError_t DeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attr, void* value) {
-  return ToRuntime(cuDeviceGetGraphMemAttribute(device, static_cast<CUgraphMem_attribute>(attr), value));
+  return ToRuntime(
+      cuDeviceGetGraphMemAttribute(device, static_cast<CUgraphMem_attribute>(attr), value));
 }
 cudaError_t DeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attr, void* value) {
-  return ToRuntime(cuDeviceSetGraphMemAttribute(device, static_cast<CUgraphMem_attribute>(attr), value));
+  return ToRuntime(
+      cuDeviceSetGraphMemAttribute(device, static_cast<CUgraphMem_attribute>(attr), value));
 }
 cudaError_t DeviceGraphMemTrim(int device) { return ToRuntime(cuDeviceGraphMemTrim(device)); }
 

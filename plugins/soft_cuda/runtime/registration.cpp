@@ -1,5 +1,5 @@
-// What nvcc's code calls before main and around each launch: fat binaries, kernels and variables are registered; a
-// library is loaded when something in it is first used.
+// What nvcc's code calls before main and around each launch: fat binaries, kernels and variables
+// are registered; a library is loaded when something in it is first used.
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -66,7 +66,9 @@ CUkernel KernelOf(const void* function) {
   return entry.kernel;
 }
 
-CUfunction FunctionOf(const void* function) { return reinterpret_cast<CUfunction>(KernelOf(function)); }
+CUfunction FunctionOf(const void* function) {
+  return reinterpret_cast<CUfunction>(KernelOf(function));
+}
 
 const void* HostFunctionOf(CUkernel kernel) {
   Registry& registry = TheRegistry();
@@ -79,7 +81,8 @@ cudaError_t VariableOf(const void* symbol, CUdeviceptr* address, size_t* bytes) 
   Registry& registry = TheRegistry();
   const std::lock_guard lock(registry.mutex);
   auto found = registry.variables.find(symbol);
-  if (found == registry.variables.end() || Load(found->second.binary) == nullptr) return cudaErrorInvalidSymbol;
+  if (found == registry.variables.end() || Load(found->second.binary) == nullptr)
+    return cudaErrorInvalidSymbol;
   const CUresult result =
       cuLibraryGetGlobal(address, bytes, found->second.binary->library, found->second.name.c_str());
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidSymbol;
@@ -109,14 +112,15 @@ EXPORT void __cudaUnregisterFatBinary(void** handle) {
 
 EXPORT char __cudaInitModule(void**) { return 1; }
 
-EXPORT void __cudaRegisterFunction(void** handle, const char* host_function, char*, const char* name, int, uint3*,
-                                   uint3*, dim3*, dim3*, int*) {
+EXPORT void __cudaRegisterFunction(void** handle, const char* host_function, char*,
+                                   const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {
   Registry& registry = TheRegistry();
   const std::lock_guard lock(registry.mutex);
   registry.kernels[host_function] = {reinterpret_cast<FatBinary*>(handle), name};
 }
 
-EXPORT void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* name, int, size_t, int, int) {
+EXPORT void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* name, int,
+                              size_t, int, int) {
   Registry& registry = TheRegistry();
   const std::lock_guard lock(registry.mutex);
   registry.variables[host_variable] = {reinterpret_cast<FatBinary*>(handle), name};
@@ -126,21 +130,25 @@ EXPORT void __cudaRegisterHostVar(void**, const char*, char*, size_t) {
   SharedState().not_modelled("__cudaRegisterHostVar");
 }
 
-EXPORT void __cudaRegisterManagedVar(void** handle, void** host_variable, char*, const char* name, int, size_t, int,
-                                     int) {
+EXPORT void __cudaRegisterManagedVar(void** handle, void** host_variable, char*, const char* name,
+                                     int, size_t, int, int) {
   Registry& registry = TheRegistry();
   const std::lock_guard lock(registry.mutex);
   registry.variables[host_variable] = {reinterpret_cast<FatBinary*>(handle), name, host_variable};
 }
 
-EXPORT void __cudaRegisterUnifiedTable(void**, void*) { SharedState().not_modelled("__cudaRegisterUnifiedTable"); }
+EXPORT void __cudaRegisterUnifiedTable(void**, void*) {
+  SharedState().not_modelled("__cudaRegisterUnifiedTable");
+}
 
-EXPORT unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, struct CUstream_st* stream) {
+EXPORT unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
+                                            struct CUstream_st* stream) {
   SharedState().thread()->calls.push_back({grid, block, shared, stream});
   return 0;
 }
 
-EXPORT cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
+EXPORT cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared,
+                                              void* stream) {
   std::vector<CallConfiguration>& calls = SharedState().thread()->calls;
   if (calls.empty()) return cudaErrorMissingConfiguration;
   const CallConfiguration call = calls.back();
@@ -156,29 +164,30 @@ EXPORT cudaError_t __cudaGetKernel(cudaKernel_t* out, const void* function) {
   if (cudaError_t error = StartDriver(); error != cudaSuccess) return error;
   if (cudaError_t error = MakeContextCurrent(); error != cudaSuccess) return error;
   *out = reinterpret_cast<cudaKernel_t>(KernelOf(function));
-  return *out != nullptr ? cudaSuccess
-                         : graphkit::soft::Latched(cudaErrorInvalidDeviceFunction, 0);
+  return *out != nullptr ? cudaSuccess : graphkit::soft::Latched(cudaErrorInvalidDeviceFunction, 0);
 }
 
 // Tools see these as cudaLaunchKernel, as measured on a GPU.
-static cudaError_t LaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args, size_t shared,
-                                cudaStream_t stream) {
+static cudaError_t LaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args,
+                                size_t shared, cudaStream_t stream) {
   static constexpr graphkit::soft::CallSite kSite{211, "cudaLaunchKernel", 0};
   cudaLaunchKernel_v7000_params params{kernel, grid, block, args, shared, stream};
   return graphkit::soft::Call(
       kSite, &params, [&] { return SharedState().symbol(kernel); },
       [&] {
-        return ToRuntime(cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), grid.x, grid.y, grid.z, block.x,
-                                        block.y, block.z, static_cast<unsigned>(shared), stream, args, nullptr));
+        return FromLaunch(
+            cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), grid.x, grid.y, grid.z, block.x,
+                           block.y, block.z, static_cast<unsigned>(shared), stream, args, nullptr),
+            grid, block);
       });
 }
 
-EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args, size_t shared,
-                                      cudaStream_t stream) {
+EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args,
+                                      size_t shared, cudaStream_t stream) {
   return LaunchKernel(kernel, grid, block, args, shared, stream);
 }
 
-EXPORT cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** args, size_t shared,
-                                           cudaStream_t stream) {
+EXPORT cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** args,
+                                           size_t shared, cudaStream_t stream) {
   return LaunchKernel(kernel, grid, block, args, shared, graphkit::soft::PerThread(stream));
 }

@@ -15,7 +15,8 @@ cudaError_t MakeContextCurrent() {
   ThreadState& thread = *shared.thread();
   if (!thread.contexts.empty()) return cudaSuccess;
   CUcontext context = nullptr;
-  if (CUresult error = cuDevicePrimaryCtxRetain(&context, thread.runtime_device); error != CUDA_SUCCESS) {
+  if (CUresult error = cuDevicePrimaryCtxRetain(&context, thread.runtime_device);
+      error != CUDA_SUCCESS) {
     return ToRuntime(error);
   }
   return ToRuntime(cuCtxSetCurrent(context));

@@ -1,4 +1,5 @@
-// How the runtime comes up: the driver on the first call, the primary context on the first call that needs one.
+// How the runtime comes up: the driver on the first call, the primary context on the first call
+// that needs one.
 #pragma once
 
 #include <cuda.h>
@@ -12,8 +13,12 @@ cudaError_t MakeContextCurrent();
 // Runtime errors have the driver's numbers.
 inline cudaError_t ToRuntime(CUresult result) { return static_cast<cudaError_t>(result); }
 
-// The kernel behind what launches take: a host function that nvcc registered, or a cudaKernel_t. Loads its library on
-// first use. Null: neither.
+// What a launch returned. The runtime has an error of its own for grids and blocks that no device
+// can run.
+cudaError_t FromLaunch(CUresult result, dim3 grid, dim3 block);
+
+// The kernel behind what launches take: a host function that nvcc registered, or a cudaKernel_t.
+// Loads its library on first use. Null: neither.
 CUkernel KernelOf(const void* function);
 // The host function of a kernel; null where it has none.
 const void* HostFunctionOf(CUkernel kernel);

@@ -1,0 +1,39 @@
+"""Checks that the libraries export exactly what their tables list, and that each named conformance test exists.
+
+    check_exports.py LIBRARY_FOLDER ABI_FOLDER TEST_FOLDER
+"""
+
+import pathlib
+import subprocess
+import sys
+
+LIBRARIES = {"libcuda.so.1": "driver", "libcudart.so.13": "runtime", "libcupti.so.13": "cupti"}
+OURS = {"graphkit_soft_shared", "graphkit_soft_inventory"}
+
+
+def exported(library: pathlib.Path) -> set:
+    lines = subprocess.run(["nm", "-D", "--defined-only", str(library)], check=True, capture_output=True,
+                           text=True).stdout.splitlines()
+    return {line.split()[2].split("@")[0] for line in lines if " A " not in line} - OURS
+
+
+def main() -> int:
+    libraries, abi, tests = map(pathlib.Path, sys.argv[1:4])
+    wrong = []
+    for library, table in LIBRARIES.items():
+        rows = [line.split("#")[0].split() for line in (abi / f"{table}.table").read_text().splitlines()]
+        rows = [row for row in rows if row]
+        listed = {row[0] for row in rows}
+        found = exported(libraries / library)
+        wrong += [f"{library}: {name} is listed but not exported" for name in sorted(listed - found)]
+        wrong += [f"{library}: {name} is exported but not listed" for name in sorted(found - listed)]
+        wrong += [f"{table}.table: {row[0]} names the test {row[2]}, which isn't there" for row in rows
+                  if row[2] != "-" and not (tests / f"{row[2]}.cu").exists()]
+        wrong += [f"{table}.table: {row[0]} isn't modelled but has a test" for row in rows
+                  if row[1] == "-" and row[2] != "-"]
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

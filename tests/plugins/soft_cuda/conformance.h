@@ -1,0 +1,41 @@
+// Checks for the conformance programs: plain CUDA programs that assert effects and errors of one
+// family of calls by the documentation, on the software device and on a GPU alike. A program prints
+// every check that fails and exits 1.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstdio>
+
+namespace conformance {
+
+inline int failures = 0;
+
+inline void Report(const char* file, int line, const char* what) {
+  std::printf("%s:%d: %s\n", file, line, what);
+  ++failures;
+}
+
+inline void ExpectError(const char* file, int line, const char* call, int got, int want) {
+  if (got == want) return;
+  std::printf("%s:%d: %s returned %d (%s), expected %d (%s)\n", file, line, call, got,
+              cudaGetErrorName(static_cast<cudaError_t>(got)), want,
+              cudaGetErrorName(static_cast<cudaError_t>(want)));
+  ++failures;
+}
+
+inline int Finish(const char* family) {
+  std::printf("%s: %s\n", family, failures == 0 ? "conforms" : "differs");
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace conformance
+
+#define EXPECT(condition)                                                             \
+  do {                                                                                \
+    if (!(condition)) conformance::Report(__FILE__, __LINE__, "not so: " #condition); \
+  } while (0)
+#define EXPECT_ERROR(want, call) \
+  conformance::ExpectError(__FILE__, __LINE__, #call, static_cast<int>(call), want)
+#define EXPECT_OK(call) EXPECT_ERROR(0, call)

@@ -1,0 +1,103 @@
+// Copies and fills move the bytes that they say, at once, in streams and in graphs.
+#include <vector>
+
+#include "conformance.h"
+#include "kernels.h"
+
+__device__ int variable[4] = {1, 2, 3, 4};
+__constant__ float constants[2];
+
+namespace {
+
+void AtOnce() {
+  const std::vector<int> source = {1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<int> target(8);
+  int* device = nullptr;
+  int* second = nullptr;
+  const size_t bytes = source.size() * sizeof(int);
+  EXPECT_OK(cudaMalloc(&device, bytes));
+  EXPECT_OK(cudaMalloc(&second, bytes));
+  EXPECT_OK(cudaMemcpy(device, source.data(), bytes, cudaMemcpyHostToDevice));
+  EXPECT_OK(cudaMemcpy(second, device, bytes, cudaMemcpyDeviceToDevice));
+  EXPECT_OK(cudaMemcpy(target.data(), second, bytes, cudaMemcpyDefault));
+  EXPECT(target == source);
+  EXPECT_OK(cudaMemset(device, 0xff, bytes));
+  EXPECT_OK(cudaMemcpy(target.data(), device, bytes, cudaMemcpyDeviceToHost));
+  EXPECT(target == std::vector<int>(8, -1));
+  EXPECT_ERROR(cudaErrorInvalidMemcpyDirection,
+               cudaMemcpy(device, second, bytes, static_cast<cudaMemcpyKind>(9)));
+
+  EXPECT_OK(cudaMemcpy2D(device, 8, source.data(), 16, 8, 2, cudaMemcpyHostToDevice));
+  EXPECT_OK(cudaMemcpy(target.data(), device, 16, cudaMemcpyDeviceToHost));
+  EXPECT((std::vector<int>(target.begin(), target.begin() + 4) == std::vector<int>{1, 2, 5, 6}));
+  EXPECT_ERROR(cudaErrorInvalidPitchValue,
+               cudaMemcpy2D(device, 4, source.data(), 16, 8, 2, cudaMemcpyHostToDevice));
+  EXPECT_OK(cudaFree(device));
+  EXPECT_OK(cudaFree(second));
+  (void)cudaGetLastError();
+}
+
+void InAGraph() {
+  cudaStream_t stream = nullptr;
+  int* device = nullptr;
+  int* host = nullptr;
+  EXPECT_OK(cudaStreamCreate(&stream));
+  EXPECT_OK(cudaMalloc(&device, 64));
+  EXPECT_OK(cudaMallocHost(&host, 64));
+  EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  EXPECT_OK(cudaMemsetAsync(device, 1, 64, stream));
+  EXPECT_OK(cudaMemcpyAsync(host, device, 64, cudaMemcpyDeviceToHost, stream));
+  cudaGraph_t graph = nullptr;
+  EXPECT_OK(cudaStreamEndCapture(stream, &graph));
+  host[3] = 0;
+  cudaGraphExec_t exec = nullptr;
+  EXPECT_OK(cudaGraphInstantiate(&exec, graph, 0));
+  EXPECT(host[3] == 0);
+  EXPECT_OK(cudaGraphLaunch(exec, stream));
+  EXPECT_OK(cudaStreamSynchronize(stream));
+  EXPECT(host[3] == 0x01010101);
+
+  cudaGraphNode_t nodes[2];
+  size_t count = 2;
+  EXPECT_OK(cudaGraphGetNodes(graph, nodes, &count));
+  cudaMemsetParams set;
+  EXPECT_OK(cudaGraphMemsetNodeGetParams(nodes[0], &set));
+  EXPECT(set.dst == device && set.width * set.elementSize * set.height == 64);
+  cudaMemcpy3DParms copy;
+  EXPECT_OK(cudaGraphMemcpyNodeGetParams(nodes[1], &copy));
+  EXPECT(copy.srcPtr.ptr == device && copy.dstPtr.ptr == host && copy.extent.width == 64);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphMemsetNodeGetParams(nodes[1], &set));
+  EXPECT_OK(cudaGraphExecDestroy(exec));
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaFree(device));
+  EXPECT_OK(cudaFreeHost(host));
+}
+
+void Variables() {
+  int values[4] = {};
+  EXPECT_OK(cudaMemcpyFromSymbol(values, variable, sizeof values));
+  EXPECT(values[0] == 1 && values[3] == 4);
+  const int seven = 7;
+  EXPECT_OK(cudaMemcpyToSymbol(variable, &seven, sizeof seven, 4));
+  EXPECT_OK(cudaMemcpyFromSymbol(values, variable, sizeof values));
+  EXPECT(values[1] == 7 && values[2] == 3);
+  size_t bytes = 0;
+  EXPECT_OK(cudaGetSymbolSize(&bytes, constants));
+  EXPECT(bytes == sizeof constants);
+  void* address = nullptr;
+  EXPECT_OK(cudaGetSymbolAddress(&address, variable));
+  EXPECT(address != nullptr);
+  int unregistered = 0;
+  EXPECT_ERROR(cudaErrorInvalidSymbol, cudaGetSymbolSize(&bytes, &unregistered));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpyToSymbol(variable, values, sizeof values, 4));
+  (void)cudaGetLastError();
+}
+
+}  // namespace
+
+int main() {
+  AtOnce();
+  InAGraph();
+  Variables();
+  return conformance::Finish("copy");
+}

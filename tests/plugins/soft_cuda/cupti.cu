@@ -1,0 +1,126 @@
+// CUPTI: one subscriber, who holds it, names, versions, ids. Needs a libcupti.so.13 on the loader's
+// path.
+#include <cupti.h>
+#include <dlfcn.h>
+
+#include <cstring>
+
+#include "conformance.h"
+#include "kernels.h"
+
+namespace {
+
+void* cupti = nullptr;
+int calls = 0;
+uint32_t last_correlation = 0;
+
+template <typename F>
+F Find(F, const char* name) {
+  return reinterpret_cast<F>(dlsym(cupti, name));
+}
+#define CUPTI(name) Find(&name, #name)
+
+void CUPTIAPI Count(void* user_data, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                    const void* data) {
+  EXPECT(user_data == &calls);
+  EXPECT(domain == CUPTI_CB_DOMAIN_RUNTIME_API);
+  EXPECT(cbid == CUPTI_RUNTIME_TRACE_CBID_cudaGetDeviceCount_v3020);
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    *call.correlationData = 77;
+    last_correlation = call.correlationId;
+  } else {
+    EXPECT(*call.correlationData == 77);
+    EXPECT(call.correlationId == last_correlation);
+    EXPECT(*static_cast<cudaError_t*>(call.functionReturnValue) == cudaSuccess);
+    const auto& params = *static_cast<const int* const*>(call.functionParams);
+    EXPECT(*params >= 1);
+  }
+  EXPECT(std::strcmp(call.functionName, "cudaGetDeviceCount") == 0);
+  ++calls;
+}
+
+void OneSubscriber() {
+  CUpti_SubscriberHandle first = nullptr;
+  CUpti_SubscriberParams params = {};
+  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  params.subscriberName = "conformance";
+  EXPECT(CUPTI(cuptiSubscribe_v2)(&first, Count, &calls, &params) == CUPTI_SUCCESS);
+  CUpti_SubscriberHandle second = nullptr;
+  char holder[64] = {};
+  params.subscriberName = "another";
+  params.oldSubscriberName = holder;
+  params.oldSubscriberSize = sizeof holder;
+  EXPECT(CUPTI(cuptiSubscribe_v2)(&second, Count, &calls, &params) ==
+         CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+  EXPECT(std::strcmp(holder, "CUPTI for conformance") == 0);
+  EXPECT(CUPTI(cuptiSubscribe)(&second, Count, &calls) ==
+         CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+
+  auto* enable = CUPTI(cuptiEnableCallback);
+  const auto domain = CUPTI_CB_DOMAIN_RUNTIME_API;
+  EXPECT(enable(1, first, domain, CUPTI_RUNTIME_TRACE_CBID_cudaGetDeviceCount_v3020) ==
+         CUPTI_SUCCESS);
+  EXPECT(enable(1, first, domain, 100000) == CUPTI_ERROR_INVALID_PARAMETER);
+  int count = 0;
+  EXPECT_OK(cudaGetDeviceCount(&count));
+  EXPECT(calls == 2);
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT(calls == 2);
+  EXPECT(CUPTI(cuptiUnsubscribe)(first) == CUPTI_SUCCESS);
+  EXPECT_OK(cudaGetDeviceCount(&count));
+  EXPECT(calls == 2);
+  EXPECT(CUPTI(cuptiSubscribe)(&second, Count, &calls) == CUPTI_SUCCESS);
+  EXPECT(CUPTI(cuptiUnsubscribe)(second) == CUPTI_SUCCESS);
+}
+
+void Names() {
+  const char* name = nullptr;
+  EXPECT(CUPTI(cuptiGetCallbackName)(CUPTI_CB_DOMAIN_DRIVER_API,
+                                     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+                                     &name) == CUPTI_SUCCESS);
+  EXPECT(std::strcmp(name, "cuGraphLaunch") == 0);
+  EXPECT(CUPTI(cuptiGetResultString)(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, &name) ==
+         CUPTI_SUCCESS);
+  EXPECT(std::strcmp(name, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED") == 0);
+  uint32_t version = 0;
+  EXPECT(CUPTI(cuptiGetVersion)(&version) == CUPTI_SUCCESS && version >= 130000);
+  uint64_t before = 0;
+  uint64_t after = 0;
+  EXPECT(CUPTI(cuptiGetTimestamp)(&before) == CUPTI_SUCCESS);
+  EXPECT(CUPTI(cuptiGetTimestamp)(&after) == CUPTI_SUCCESS);
+  EXPECT(after >= before);
+}
+
+void Ids() {
+  cudaGraph_t graph = nullptr;
+  cudaGraph_t second = nullptr;
+  cudaGraphNode_t node = nullptr;
+  EXPECT_OK(cudaGraphCreate(&graph, 0));
+  EXPECT_OK(cudaGraphCreate(&second, 0));
+  EXPECT_OK(cudaGraphAddEmptyNode(&node, graph, nullptr, 0));
+  uint32_t id = 0;
+  uint32_t next = 0;
+  uint64_t node_id = 0;
+  EXPECT(CUPTI(cuptiGetGraphId)(graph, &id) == CUPTI_SUCCESS);
+  EXPECT(CUPTI(cuptiGetGraphId)(second, &next) == CUPTI_SUCCESS);
+  EXPECT(next == id + 1);
+  EXPECT(CUPTI(cuptiGetGraphNodeId)(node, &node_id) == CUPTI_SUCCESS);
+  EXPECT(node_id >> 32 == id);
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaGraphDestroy(second));
+}
+
+}  // namespace
+
+int main() {
+  EXPECT_OK(cudaFree(nullptr));
+  cupti = dlopen("libcupti.so.13", RTLD_NOW);
+  EXPECT(cupti != nullptr);
+  if (cupti != nullptr) {
+    OneSubscriber();
+    Names();
+    Ids();
+  }
+  return conformance::Finish("cupti");
+}

@@ -1,0 +1,91 @@
+// Launches: entry points, errors, argument layouts, and the copy of the arguments that a node
+// keeps.
+#include <string_view>
+
+#include "conformance.h"
+#include "kernels.h"
+
+namespace {
+
+cudaStream_t stream;
+
+cudaGraphNode_t CaptureMixed(cudaGraph_t* graph, Mixed mixed, const float* pointer) {
+  EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  TakeMixed<<<dim3(3, 2), dim3(8, 4), 128, stream>>>(42, mixed, 'c', pointer);
+  EXPECT_OK(cudaStreamEndCapture(stream, graph));
+  cudaGraphNode_t node = nullptr;
+  size_t count = 1;
+  EXPECT_OK(cudaGraphGetNodes(*graph, &node, &count));
+  EXPECT(count == 1);
+  return node;
+}
+
+void ArgumentsAreCopied() {
+  double target = 0;
+  float value = 0;
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t node = CaptureMixed(&graph, {'x', &target, 9}, &value);
+  cudaKernelNodeParams params;
+  EXPECT_OK(cudaGraphKernelNodeGetParams(node, &params));
+  EXPECT(params.gridDim.x == 3 && params.gridDim.y == 2 && params.gridDim.z == 1);
+  EXPECT(params.blockDim.x == 8 && params.blockDim.y == 4);
+  EXPECT(params.sharedMemBytes == 128);
+  EXPECT(params.kernelParams != nullptr);
+  if (params.kernelParams != nullptr) {
+    EXPECT(*static_cast<int*>(params.kernelParams[0]) == 42);
+    EXPECT(static_cast<Mixed*>(params.kernelParams[1])->pointer == &target);
+    EXPECT(*static_cast<char*>(params.kernelParams[2]) == 'c');
+    EXPECT(*static_cast<const float**>(params.kernelParams[3]) == &value);
+  }
+  EXPECT_OK(cudaGraphDestroy(graph));
+}
+
+void Layouts() {
+  size_t offset = 0;
+  size_t size = 0;
+  const auto function = reinterpret_cast<const void*>(TakeMixed);
+  EXPECT_OK(cudaFuncGetParamInfo(function, 0, &offset, &size));
+  EXPECT(offset == 0 && size == 4);
+  EXPECT_OK(cudaFuncGetParamInfo(function, 1, &offset, &size));
+  EXPECT(offset == 8 && size == sizeof(Mixed));
+  EXPECT_OK(cudaFuncGetParamInfo(function, 3, &offset, &size));
+  EXPECT(offset == 40 && size == 8);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaFuncGetParamInfo(function, 4, &offset, &size));
+  const char* name = nullptr;
+  EXPECT_OK(cudaFuncGetName(&name, function));
+  EXPECT(name != nullptr && std::string_view(name).find("TakeMixed") != std::string_view::npos);
+  cudaFuncAttributes attributes;
+  EXPECT_OK(cudaFuncGetAttributes(&attributes, function));
+  EXPECT(attributes.maxThreadsPerBlock == 1024);
+  int blocks = 0;
+  EXPECT_OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 256, 0));
+  EXPECT(blocks >= 1);
+}
+
+void Errors() {
+  float* data = nullptr;
+  void* arguments[] = {&data};
+  const auto touch = reinterpret_cast<const void*>(Touch);
+  EXPECT_OK(cudaLaunchKernel(touch, dim3(1), dim3(1), arguments, 0, stream));
+  EXPECT_OK(cudaLaunchCooperativeKernel(touch, dim3(1), dim3(1), arguments, 0, stream));
+  EXPECT_ERROR(cudaErrorInvalidConfiguration,
+               cudaLaunchKernel(touch, dim3(0), dim3(1), arguments, 0, stream));
+  EXPECT_ERROR(cudaErrorInvalidConfiguration,
+               cudaLaunchKernel(touch, dim3(1), dim3(2048), arguments, 0, stream));
+  int not_a_kernel = 0;
+  EXPECT_ERROR(cudaErrorInvalidDeviceFunction,
+               cudaLaunchKernel(&not_a_kernel, dim3(1), dim3(1), arguments, 0, stream));
+  EXPECT_ERROR(cudaErrorInvalidDeviceFunction, cudaGetLastError());
+  EXPECT_OK(cudaGetLastError());
+  EXPECT_OK(cudaDeviceSynchronize());
+}
+
+}  // namespace
+
+int main() {
+  EXPECT_OK(cudaStreamCreate(&stream));
+  ArgumentsAreCopied();
+  Layouts();
+  Errors();
+  return conformance::Finish("launch");
+}
