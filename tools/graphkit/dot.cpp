@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/render/dot.h"
 #include "libgraphkit/render/longest_path.h"
 #include "tools/graphkit/commands.h"
@@ -64,6 +65,16 @@ DotOptions OptionsOf(const Trace& trace, const DotArguments& arguments) {
   return options;
 }
 
+// What `graphkit analyze` finds, for colours by finding.
+Result<void> AddFindings(const Trace& trace, DotOptions& options) {
+  if (options.colour != ColourBy::kFinding) return {};
+  const Progress progress("analyzing");
+  Result<Report> report = Analyze(trace);
+  if (!report) return report.error();
+  options.findings = std::move(report->findings);
+  return {};
+}
+
 Result<void> WriteDrawing(const std::string& dot, const std::string& path) {
   const std::string format = FormatOf(path);
   std::string picture = dot;
@@ -82,8 +93,10 @@ int RunDot(const DotArguments& arguments) {
   if (const auto checked = CheckIds(*trace, arguments); !checked) {
     return PrintError(checked.error());
   }
+  DotOptions options = OptionsOf(*trace, arguments);
+  if (const auto added = AddFindings(*trace, options); !added) return PrintError(added.error());
   std::ostringstream dot;
-  const DotSummary summary = RenderDot(*trace, OptionsOf(*trace, arguments), dot);
+  const DotSummary summary = RenderDot(*trace, options, dot);
   const int exit_code = WarnIncomplete(*trace, arguments.trace);
   if (summary.boxes < summary.nodes) {
     PrintNote(summary.notes.back() + "; --fold none draws them all");
@@ -116,10 +129,12 @@ void AddWhat(CLI::App& sub, DotArguments& arguments) {
 // Options that choose how it looks.
 void AddLook(CLI::App& sub, DotArguments& arguments) {
   DotOptions& options = arguments.options;
-  AddChoice<ColourBy>(
-      sub, "--color", options.colour,
-      {{"type", ColourBy::kType}, {"stream", ColourBy::kStream}, {"pool", ColourBy::kPool}},
-      "what the colours of the boxes mean (default: type)");
+  AddChoice<ColourBy>(sub, "--color", options.colour,
+                      {{"type", ColourBy::kType},
+                       {"stream", ColourBy::kStream},
+                       {"pool", ColourBy::kPool},
+                       {"finding", ColourBy::kFinding}},
+                      "what the colours of the boxes mean (default: type)");
   sub.add_flag("--critical-path", arguments.critical_path,
                "thick lines along the longest path: by measured durations, or by nodes");
   const auto show = [&options](const std::vector<std::string>& words) {
