@@ -14,6 +14,7 @@ struct Command {
   void (*add)(CLI::App& app, int& exit_code);
 };
 
+void AddAnalyzeCommand(CLI::App& app, int& exit_code);
 void AddCompletionCommand(CLI::App& app, int& exit_code);
 void AddDoctorCommand(CLI::App& app, int& exit_code);
 void AddSynthCommand(CLI::App& app, int& exit_code);
