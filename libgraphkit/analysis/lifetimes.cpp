@@ -23,7 +23,7 @@ class Finder {
 
   Lifetimes Find() {
     lives_.blocks.resize(trace_.blocks.size());
-    FindRoots();
+    FindEnds();
     FindOpaque();
     GroupByStream();
     GroupTouches();
@@ -49,11 +49,10 @@ class Finder {
     OrderPoint point;
   };
 
-  void FindRoots() {
+  void FindEnds() {
     const size_t graphs = trace_.graphs.size();
-    roots_.resize(graphs);
+    roots_ = graphkit::FindRoots(trace_);
     ends_.assign(graphs, 0);
-    for (size_t i = 0; i < graphs; ++i) roots_[i] = RootOf(trace_, GraphId(i));
     for (const Capture& capture : trace_.captures) {
       if (!capture.graph.valid()) continue;
       Seq& end = ends_[roots_[capture.graph.index()].index()];
@@ -326,15 +325,6 @@ class Finder {
 };
 
 }  // namespace
-
-GraphId RootOf(const Trace& trace, GraphId graph) {
-  for (size_t i = 0; i < trace.graphs.size() && graph.valid(); ++i) {
-    const NodeId parent = trace[graph].parent;
-    if (!parent.valid()) break;
-    graph = trace[parent].graph;
-  }
-  return graph;
-}
 
 std::span<const Touch> Lifetimes::Touches(BlockId block) const {
   const Slice slice = blocks[block.index()].touches;

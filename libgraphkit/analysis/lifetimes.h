@@ -64,7 +64,4 @@ struct Lifetimes {
 // Adds the rows of the allocation points to `order`; what it says of nodes stays the same.
 Lifetimes FindLifetimes(const Trace& trace, Order* order);
 
-// The outermost graph that holds a graph: the one that the user launches.
-GraphId RootOf(const Trace& trace, GraphId graph);
-
 }  // namespace graphkit

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/clock_rows.h"
+#include "libgraphkit/analysis/topology.h"
 #include "libgraphkit/ids.h"
 #include "libgraphkit/model/trace.h"
 
@@ -38,13 +39,6 @@ namespace graphkit {
 enum class EdgeRule : uint8_t {
   kCompletion,  // edges mean what CUDA says
   kLaunch,      // every edge counts as a full one, as PyTorch takes it (`--edges=pytorch`)
-};
-
-// An edge into a node that is being added.
-struct InEdge {
-  NodeId from;
-  bool full = true;  // Edge::full()
-  bool operator==(const InEdge&) const = default;
 };
 
 // A place in a graph where a node could start: what has ended there. Made from a frontier.
@@ -194,9 +188,5 @@ class Order {
 // The order of all graphs of a trace at once. Edges and nodes that were taken away before their
 // graph was destroyed don't count; edges of a cycle (which only a broken file has) neither.
 Order BuildOrder(const Trace& trace, EdgeRule rule = EdgeRule::kCompletion);
-
-// Whether a node or edge still was in its graph when the graph was last seen.
-bool InGraph(const Trace& trace, const Node& node);
-bool InGraph(const Trace& trace, const Edge& edge);
 
 }  // namespace graphkit

@@ -10,14 +10,30 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/render/fold.h"
+#include "libgraphkit/render/selection.h"
 
 namespace graphkit {
 
+enum class ColourBy : uint8_t { kType, kStream, kPool, kFinding };
+
+// What else stands in boxes and on edges.
+struct DotDetails {
+  bool memory = false;  // the blocks that a node touches
+  bool edges = false;   // ids and ports
+  bool params = false;  // sizes of a kernel's parameters
+  bool operator==(const DotDetails&) const = default;
+};
+
 struct DotOptions {
-  GraphId graph;  // draw this one, with the graphs inside it; none: all
+  SelectionOptions select;
   Fold fold = Fold::kAuto;
+  ColourBy colour = ColourBy::kType;
+  DotDetails details;
+  std::vector<NodeId> path = {};       // drawn with thick lines, from its first node to its last
+  std::vector<Finding> findings = {};  // for ColourBy::kFinding
   bool operator==(const DotOptions&) const = default;
 };
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kTitleColumns = 32;
 constexpr size_t kTipColumns = 400;
+constexpr uint32_t kShownAccesses = 6;
 
 // "64", "64×2": trailing ones left out.
 std::string Dimensions(const uint32_t (&size)[3]) {
@@ -55,6 +56,41 @@ std::string KindCounts(const Trace& trace, const Box& box) {
   return text;
 }
 
+// "2 parameters: 8 B, 4 B".
+std::string ParamsText(const Trace& trace, NodeId id) {
+  const Node& node = trace[id];
+  if (!node.kernel) return "";
+  const Kernel& kernel = trace[node.kernel];
+  if (!kernel.has_layout) return "parameters unknown";
+  std::string sizes;
+  for (uint32_t i = 0; i < std::min(kernel.params.count, kShownAccesses); ++i) {
+    sizes +=
+        (i == 0 ? ": " : ", ") + FormatBytes(trace.kernel_params[kernel.params.first + i].size);
+  }
+  if (kernel.params.count > kShownAccesses) sizes += ", …";
+  return Counted(kernel.params.count, "parameter") + sizes;
+}
+
+// "reads block 1, writes block 2": what the node touches.
+std::string MemoryText(const Trace& trace, NodeId id) {
+  static constexpr std::array<const char*, 4> kVerbs = {"touches", "reads", "writes", "updates"};
+  const Slice accesses = trace[id].accesses;
+  std::string text;
+  for (uint32_t i = 0; i < std::min(accesses.count, kShownAccesses); ++i) {
+    const Access& access = trace.accesses[accesses.first + i];
+    text += (i == 0 ? "" : ", ") + std::string(kVerbs[static_cast<size_t>(access.mode)]) +
+            " block " + std::to_string(access.block.value);
+  }
+  if (accesses.count > kShownAccesses) {
+    text += ", +" + std::to_string(accesses.count - kShownAccesses);
+  }
+  return text;
+}
+
+void AddUnlessEmpty(std::string text, std::vector<std::string>& lines) {
+  if (!text.empty()) lines.push_back(std::move(text));
+}
+
 std::string NodeTip(const Trace& trace, NodeId id) {
   const Node& node = trace[id];
   std::string tip = "node " + std::to_string(id.value) + ", " + NodeKindName(node.kind);
@@ -85,27 +121,41 @@ std::string NodeDetail(const Trace& trace, NodeId id) {
   return "";
 }
 
-std::string TitleLabel(const std::string& title, const std::string& detail, const char* align) {
+std::string TitleLabel(const std::string& title, const std::vector<std::string>& details,
+                       const char* align) {
   const std::string cell = "<tr><td align=\"" + std::string(align) + "\">";
   std::string label = "<<table border=\"0\" cellborder=\"0\" cellspacing=\"0\" cellpadding=\"1\">";
   if (!title.empty()) label += cell + DotHtml(title) + "</td></tr>";
-  if (!detail.empty()) {
+  for (const std::string& detail : details) {
     label += cell + "<font point-size=\"9\" color=\"" + kPaleInk + "\">" + DotHtml(detail) +
              "</font></td></tr>";
   }
   return label + "</table>>";
 }
 
-std::string BoxLabel(const Trace& trace, const Box& box) {
+std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& details) {
   const NodeId first = box.nodes.front(), last = box.nodes.back();
-  if (box.nodes.size() == 1) {
-    const std::string detail = NodeDetail(trace, first);
-    return TitleLabel(NodeTitle(trace, first, kTitleColumns),
-                      "#" + std::to_string(first.value) + (detail.empty() ? "" : " · " + detail));
+  if (box.nodes.size() > 1) {
+    const std::string ends = NodeTitle(trace, first, kTitleColumns / 2) + " … " +
+                             NodeTitle(trace, last, kTitleColumns / 2);
+    return TitleLabel(Counted(box.nodes.size(), "node"), {KindCounts(trace, box) + " · " + ends});
   }
-  const std::string ends = NodeTitle(trace, first, kTitleColumns / 2) + " … " +
-                           NodeTitle(trace, last, kTitleColumns / 2);
-  return TitleLabel(Counted(box.nodes.size(), "node"), KindCounts(trace, box) + " · " + ends);
+  const std::string detail = NodeDetail(trace, first);
+  std::vector<std::string> lines = {"#" + std::to_string(first.value) +
+                                    (detail.empty() ? "" : " · " + detail)};
+  if (details.params) AddUnlessEmpty(ParamsText(trace, first), lines);
+  if (details.memory) AddUnlessEmpty(MemoryText(trace, first), lines);
+  return TitleLabel(NodeTitle(trace, first, kTitleColumns), lines);
+}
+
+std::string EdgeLabel(const Trace& trace, const BoxEdge& edge, const DotDetails& details) {
+  if (!details.edges) return edge.count > 1 ? std::to_string(edge.count) : "";
+  const Edge& first = trace[edge.first];
+  std::string label = "edge " + std::to_string(edge.first.value);
+  if (!first.full()) {
+    label += ", port " + std::to_string(first.from_port) + "→" + std::to_string(first.to_port);
+  }
+  return edge.count > 1 ? label + ", +" + std::to_string(edge.count - 1) : label;
 }
 
 std::string BoxTip(const Trace& trace, const Box& box) {

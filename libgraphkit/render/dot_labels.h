@@ -4,17 +4,19 @@
 #include <string>
 
 #include "libgraphkit/model/trace.h"
+#include "libgraphkit/render/dot.h"
 #include "libgraphkit/render/fold.h"
 
 namespace graphkit {
 
-// HTML-like labels, in their angle brackets: a title and a pale second line, either may be empty
-// but not both. `align`: "center" or "left".
-std::string BoxLabel(const Trace& trace, const Box& box);
-std::string TitleLabel(const std::string& title, const std::string& detail,
+// HTML-like labels, in their angle brackets: a title, which may be empty, and pale lines below it.
+// `align`: "center" or "left".
+std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& details);
+std::string TitleLabel(const std::string& title, const std::vector<std::string>& details,
                        const char* align = "center");
 
-// Plain text.
+// Plain text; of an edge's label nothing when there is nothing to say.
+std::string EdgeLabel(const Trace& trace, const BoxEdge& edge, const DotDetails& details);
 std::string BoxTip(const Trace& trace, const Box& box);
 std::string EdgeTip(const Trace& trace, const BoxEdge& edge);
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "libgraphkit/render/selection.h"
+
 namespace graphkit {
 
 namespace {
@@ -13,34 +15,19 @@ constexpr uint64_t kChainsUpTo = 1500;  // boxes; more than that fold into stret
 constexpr uint64_t kStretches = 160;    // boxes, when streams are cut into stretches
 constexpr size_t kShortestChain = 3;    // nodes; shorter ones stay as they are
 
-struct Selection {
-  std::vector<bool> nodes;
-  std::vector<EdgeId> edges;
-  uint64_t count = 0;
+struct Drawn {
+  const std::vector<bool>& nodes;
+  std::vector<EdgeId> edges = {};
 };
 
-// A node or edge that was taken out of its graph while the graph went on.
-bool RemovedBefore(Seq removed, const Graph& graph) {
-  return removed != kNever && graph.destroyed == kNever;
-}
-
-Selection Select(const Trace& trace, const std::vector<bool>& graphs) {
-  Selection selected;
-  selected.nodes.resize(trace.nodes.size());
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node& node = trace.nodes[i];
-    const bool drawn =
-        graphs[node.graph.index()] && !RemovedBefore(node.destroyed, trace[node.graph]);
-    selected.nodes[i] = drawn;
-    selected.count += drawn ? 1 : 0;
-  }
+std::vector<EdgeId> DrawnEdges(const Trace& trace, const std::vector<bool>& nodes) {
+  std::vector<EdgeId> edges;
   for (size_t i = 0; i < trace.edges.size(); ++i) {
     const Edge& edge = trace.edges[i];
-    if (!selected.nodes[edge.from.index()] || !selected.nodes[edge.to.index()]) continue;
-    if (RemovedBefore(edge.removed, trace[trace[edge.to].graph])) continue;
-    selected.edges.push_back(EdgeId(i));
+    const bool both = nodes[edge.from.index()] && nodes[edge.to.index()];
+    if (both && !WasRemoved(trace, edge)) edges.push_back(EdgeId(i));
   }
-  return selected;
+  return edges;
 }
 
 bool HoldsGraphs(NodeKind kind) {
@@ -48,14 +35,14 @@ bool HoldsGraphs(NodeKind kind) {
 }
 
 // By node: the one that follows it in its chain; none at the end of one.
-std::vector<NodeId> ChainLinks(const Trace& trace, const Selection& selected) {
+std::vector<NodeId> ChainLinks(const Trace& trace, const Drawn& drawn) {
   std::vector<uint32_t> in(trace.nodes.size()), out(trace.nodes.size());
-  for (const EdgeId id : selected.edges) {
+  for (const EdgeId id : drawn.edges) {
     ++out[trace[id].from.index()];
     ++in[trace[id].to.index()];
   }
   std::vector<NodeId> next(trace.nodes.size());
-  for (const EdgeId id : selected.edges) {
+  for (const EdgeId id : drawn.edges) {
     const Edge& edge = trace[id];
     const Node &from = trace[edge.from], &to = trace[edge.to];
     const bool alone = out[edge.from.index()] == 1 && in[edge.to.index()] == 1;
@@ -73,14 +60,14 @@ void AddBox(const Trace& trace, std::vector<NodeId> nodes, FoldedGraphs& folded)
   folded.boxes.push_back({first.graph, first.stream, std::move(nodes)});
 }
 
-void BoxChains(const Trace& trace, const Selection& selected, FoldedGraphs& folded) {
-  const std::vector<NodeId> next = ChainLinks(trace, selected);
+void BoxChains(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
+  const std::vector<NodeId> next = ChainLinks(trace, drawn);
   std::vector<bool> followed(trace.nodes.size());
   for (const NodeId id : next) {
     if (id) followed[id.index()] = true;
   }
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    if (!selected.nodes[i] || followed[i]) continue;
+    if (!drawn.nodes[i] || followed[i]) continue;
     std::vector<NodeId> chain;
     for (NodeId at{i}; at; at = next[at.index()]) chain.push_back(at);
     if (chain.size() >= kShortestChain) {
@@ -91,19 +78,18 @@ void BoxChains(const Trace& trace, const Selection& selected, FoldedGraphs& fold
   }
 }
 
-void BoxNodes(const Trace& trace, const Selection& selected, FoldedGraphs& folded) {
+void BoxNodes(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    if (selected.nodes[i]) AddBox(trace, {NodeId(i)}, folded);
+    if (drawn.nodes[i]) AddBox(trace, {NodeId(i)}, folded);
   }
 }
 
 // Stretches of equal numbers of nodes: at most kStretches in all, if one per stream and graph
 // allows.
-void BoxStreams(const Trace& trace, const Selection& selected, FoldedGraphs& folded) {
+void BoxStreams(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
   std::map<std::pair<GraphId, StreamId>, std::vector<NodeId>> lanes;
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    if (selected.nodes[i])
-      lanes[{trace.nodes[i].graph, trace.nodes[i].stream}].push_back(NodeId(i));
+    if (drawn.nodes[i]) lanes[{trace.nodes[i].graph, trace.nodes[i].stream}].push_back(NodeId(i));
   }
   const uint64_t windows = std::max<uint64_t>(1, kStretches / std::max<size_t>(1, lanes.size()));
   std::vector<std::vector<NodeId>> boxes;
@@ -124,8 +110,8 @@ void BoxStreams(const Trace& trace, const Selection& selected, FoldedGraphs& fol
   }
 }
 
-void JoinBoxes(const Trace& trace, const Selection& selected, FoldedGraphs& folded) {
-  for (const EdgeId id : selected.edges) {
+void JoinBoxes(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
+  for (const EdgeId id : drawn.edges) {
     const Edge& edge = trace[id];
     const uint32_t from = folded.box_of[edge.from.index()], to = folded.box_of[edge.to.index()];
     if (from != to) folded.edges.push_back({from, to, edge.from_port, edge.type, id});
@@ -145,23 +131,23 @@ void JoinBoxes(const Trace& trace, const Selection& selected, FoldedGraphs& fold
 
 }  // namespace
 
-FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& graphs, Fold fold) {
-  const Selection selected = Select(trace, graphs);
+FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold fold) {
+  const Drawn drawn{nodes, DrawnEdges(trace, nodes)};
   FoldedGraphs folded;
-  folded.nodes = selected.count;
+  folded.nodes = static_cast<uint64_t>(std::ranges::count(nodes, true));
   const bool automatic = fold == Fold::kAuto;
-  if (automatic) fold = selected.count <= kReadable ? Fold::kNone : Fold::kChains;
+  if (automatic) fold = folded.nodes <= kReadable ? Fold::kNone : Fold::kChains;
   const auto box = [&](Fold how) {
     folded.fold = how;
     folded.boxes.clear();
     folded.box_of.assign(trace.nodes.size(), kNoBox);
-    if (how == Fold::kChains) return BoxChains(trace, selected, folded);
-    if (how == Fold::kStreams) return BoxStreams(trace, selected, folded);
-    BoxNodes(trace, selected, folded);
+    if (how == Fold::kChains) return BoxChains(trace, drawn, folded);
+    if (how == Fold::kStreams) return BoxStreams(trace, drawn, folded);
+    BoxNodes(trace, drawn, folded);
   };
   box(fold);
   if (automatic && folded.boxes.size() > kChainsUpTo) box(Fold::kStreams);
-  JoinBoxes(trace, selected, folded);
+  JoinBoxes(trace, drawn, folded);
   return folded;
 }
 

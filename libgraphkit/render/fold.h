@@ -51,7 +51,7 @@ struct FoldedGraphs {
 };
 inline constexpr uint32_t kNoBox = 0xffffffffu;
 
-// `graphs`: which to draw, by graph id. Removed nodes and edges aren't drawn.
-FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& graphs, Fold fold);
+// `nodes`: which to draw, by node id. Removed edges aren't drawn.
+FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold fold);
 
 }  // namespace graphkit

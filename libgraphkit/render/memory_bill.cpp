@@ -13,16 +13,6 @@ namespace {
 
 constexpr size_t kNameColumns = 60;
 
-std::string PoolTitle(const Trace& trace, PoolId id) {
-  static constexpr std::array<const char*, 7> kKinds = {
-      "device", "stream-ordered", "graph", "allocator", "private", "pinned host", "managed"};
-  if (!id) return "no pool";
-  const Pool& pool = trace[id];
-  const std::string name = Printable(trace[pool.name]);
-  return "pool " + std::to_string(id.value) + " (" + kKinds[static_cast<size_t>(pool.kind)] +
-         (name.empty() ? "" : ", " + name) + ")";
-}
-
 std::string NameOf(const Trace& trace, BlockId id, BillBy by) {
   const Block& block = trace[id];
   switch (by) {

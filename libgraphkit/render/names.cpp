@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <memory>
 
@@ -123,6 +124,16 @@ std::string StreamTitle(const Trace& trace, StreamId id) {
 std::string GraphTitle(const Trace& trace, GraphId id) {
   if (!id) return "no graph";
   return "graph " + std::to_string(id.value) + Quoted(trace[trace[id].name]);
+}
+
+std::string PoolTitle(const Trace& trace, PoolId id) {
+  static constexpr std::array<const char*, 7> kKinds = {
+      "device", "stream-ordered", "graph", "allocator", "private", "pinned host", "managed"};
+  if (!id) return "no pool";
+  const Pool& pool = trace[id];
+  const std::string name = Printable(trace[pool.name]);
+  return "pool " + std::to_string(id.value) + " (" + kKinds[static_cast<size_t>(pool.kind)] +
+         (name.empty() ? "" : ", " + name) + ")";
 }
 
 std::string StackTitle(const Trace& trace, StackId id) {

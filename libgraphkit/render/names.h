@@ -26,6 +26,9 @@ std::string StreamTitle(const Trace& trace, StreamId id);
 // "graph 3", "graph 3 \"decode\"".
 std::string GraphTitle(const Trace& trace, GraphId id);
 
+// "pool 1 (graph)", "pool 2 (allocator, decode)".
+std::string PoolTitle(const Trace& trace, PoolId id);
+
 // The innermost frame that isn't CUDA's: "train.py:120 forward"; empty for no stack.
 std::string StackTitle(const Trace& trace, StackId id);
 

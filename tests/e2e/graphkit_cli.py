@@ -17,8 +17,8 @@ class Graphkit:
     """The binary under test, and a folder for what it writes."""
 
     def __init__(self, binary, folder):
-        self.binary = pathlib.Path(binary)
-        self.folder = pathlib.Path(folder)
+        self.binary = pathlib.Path(binary).resolve()
+        self.folder = pathlib.Path(folder).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def run(self, arguments, exit_code=0):
@@ -43,7 +43,7 @@ class Graphkit:
         return json.loads(self.run(["analyze", "--format", "json", trace], exit_code))
 
     def draw(self, trace):
-        """Draws the trace as SVG and parses it: the root element."""
+        """Draws the trace as SVG and parses it: how many nodes, edges and clusters the drawing has."""
         path = trace.with_suffix(".svg")
         path.unlink(missing_ok=True)
         self.run(["dot", trace, "-o", path])
@@ -53,4 +53,5 @@ class Graphkit:
             raise Failure(f"{path} is no well-formed SVG: {error}") from error
         if not root.tag.endswith("svg"):
             raise Failure(f"{path}: the root element is {root.tag}, not svg")
-        return root
+        classes = [element.get("class") for element in root.iter()]
+        return {"nodes": classes.count("node"), "edges": classes.count("edge"), "clusters": classes.count("cluster")}

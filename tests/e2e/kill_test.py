@@ -83,8 +83,8 @@ def check(options, delay):
     graphkit = Graphkit(options.graphkit, options.out)
     trace = graphkit.folder / "killed.json"
     trace.unlink(missing_ok=True)
-    command = [options.graphkit, "trace", "--device", "soft", "-o", str(trace),
-               str(pathlib.Path(options.workloads) / "fork_join"), "--loop", "1000000", "--nodes",
+    command = [str(graphkit.binary), "trace", "--device", "soft", "-o", str(trace),
+               str(pathlib.Path(options.workloads).resolve() / "fork_join"), "--loop", "1000000", "--nodes",
                str(NODES_PER_CAPTURE)]
     counted = kill_while_capturing(command, graphkit.folder, delay)
     held = nodes_of_captures(trace)

@@ -34,7 +34,7 @@ class Addresses:
 class Normaliser:
     def __init__(self):
         self.addresses = Addresses()
-        self.handles = {"0x0": "0x0"}
+        self.handles = 0
 
     def record(self, record):
         """The record as it is kept; None: it isn't."""
@@ -42,8 +42,9 @@ class Normaliser:
         if kind in ("clock", "stack"):
             return None
         kept = {key: value for key, value in record.items() if key not in LEFT_OUT}
-        if "handle" in kept:
-            kept["handle"] = self.handles.setdefault(kept["handle"], hex(len(self.handles)))
+        if kept.get("handle", "0x0") != "0x0":
+            self.handles += 1  # each appearance is another object: freed handles come again at random
+            kept["handle"] = hex(self.handles)
         if "address" in kept:
             kept["address"] = hex(self.addresses.move(int(kept["address"], 16), kept["size"]))
         if kind == "process":

@@ -41,7 +41,7 @@ class NormaliseTest(unittest.TestCase):
             trace('{"type":"stream","id":0,"handle":"0x0"}',
                   '{"type":"stream","id":1,"handle":"0x1"}',
                   '{"type":"event","id":0,"handle":"0x2"}',
-                  '{"type":"graph","id":0,"origin":"capture","handle":"0x1"}',
+                  '{"type":"graph","id":0,"origin":"capture","handle":"0x3"}',
                   '{"type":"end","records":4}'))
 
     def test_memory_is_moved_and_keeps_its_offset_in_its_segment(self):

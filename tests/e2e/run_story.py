@@ -1,9 +1,13 @@
-"""Traces a workload and compares all that graphkit makes of it with the story that the workload tells.
+"""Compares what graphkit makes of a workload with the story that the workload tells.
 
-    run_story.py NAME --graphkit BINARY --workloads FOLDER --golden FOLDER --out FOLDER [--update]
+    run_story.py trace  NAME --graphkit BINARY --golden FOLDER --out FOLDER --workloads FOLDER [--update]
+    run_story.py report NAME --graphkit BINARY --golden FOLDER --out FOLDER
 
-The story is stories/NAME.py: ARGUMENTS, STDOUT (what the program prints), GRAPHS, FINDINGS, …, with the numbers worked
-out by hand. `--update` writes the golden trace instead of comparing it.
+`trace` runs the workload on the software device and compares what it prints, its trace with the golden trace, and
+draws it. `--update` writes the golden trace instead of comparing it. `report` analyzes the golden trace and compares
+the numbers: it needs neither CUDA nor nvcc. (A story without a golden trace analyzes what `trace` left in --out.)
+
+The story is stories/NAME.py: STDOUT, GRAPHS, FINDINGS, …, with the numbers worked out by hand.
 """
 
 import argparse
@@ -12,7 +16,7 @@ import importlib
 import pathlib
 import sys
 
-from expect import report_differences
+from expect import differences, report_differences
 from graphkit_cli import Failure, Graphkit
 from normalise import normalise
 
@@ -32,31 +36,47 @@ def compare_with_golden(got, golden, update):
     return ["the trace isn't the golden one (--update rewrites it):", *list(diff)[:60]]
 
 
-def run_story(name, options):
-    story = importlib.import_module(f"stories.{name}")
-    graphkit = Graphkit(options.graphkit, pathlib.Path(options.out) / name)
-    program = pathlib.Path(options.workloads) / getattr(story, "PROGRAM", name)
-    trace, stdout = graphkit.trace(program, getattr(story, "ARGUMENTS", []), name)
+def has_golden(story):
+    return getattr(story, "GOLDEN", True)
+
+
+def golden_trace(options):
+    return pathlib.Path(options.golden).resolve() / f"{options.name}.json"
+
+
+def check_trace(story, graphkit, options):
+    program = pathlib.Path(options.workloads).resolve() / getattr(story, "PROGRAM", options.name)
+    trace, stdout = graphkit.trace(program, getattr(story, "ARGUMENTS", []), options.name)
     lines = []
     if stdout != story.STDOUT:
         lines.append(f"the program printed {stdout!r}, expected {story.STDOUT!r}")
-    if getattr(story, "GOLDEN", True):
+    if has_golden(story):
         normalised = normalise(trace.read_text(encoding="utf-8"))
-        lines += compare_with_golden(normalised, pathlib.Path(options.golden) / f"{name}.json", options.update)
-    lines += report_differences(story, graphkit.analyze(trace))
-    graphkit.draw(trace)
-    return lines
+        lines += compare_with_golden(normalised, golden_trace(options), options.update)
+    return lines + differences(getattr(story, "DRAWN", {}), graphkit.draw(trace), "drawn")
+
+
+def check_report(story, graphkit, options):
+    trace = golden_trace(options) if has_golden(story) else graphkit.folder / f"{options.name}.json"
+    return report_differences(story, graphkit.analyze(trace))
+
+
+STEPS = {"trace": check_trace, "report": check_report}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=STEPS)
     parser.add_argument("name")
-    for option in ("--graphkit", "--workloads", "--golden", "--out"):
+    for option in ("--graphkit", "--golden", "--out"):
         parser.add_argument(option, required=True)
+    parser.add_argument("--workloads")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
+    story = importlib.import_module(f"stories.{options.name}")
+    graphkit = Graphkit(options.graphkit, pathlib.Path(options.out) / options.name)
     try:
-        lines = run_story(options.name, options)
+        lines = STEPS[options.step](story, graphkit, options)
     except Failure as failure:
         lines = [str(failure)]
     print("\n".join(lines) if lines else f"{options.name}: as told")

@@ -158,8 +158,38 @@ TEST_CASE("one graph can be picked, with what lies inside it") {
   t.Body(t.Conditional(a, ConditionalType::kIf));
   t.EndCapture(a);
   const Trace trace = t.Build();
-  CHECK(Parse(Dot(trace, {.graph = GraphId(0u)})).nodes == 1);
-  CHECK(Parse(Dot(trace, {.graph = GraphId(1u)})).nodes == 2 + 1);  // and "no nodes" in the body
+  CHECK(Parse(Dot(trace, {.select = {.graph = GraphId(0u)}})).nodes == 1);
+  CHECK(Parse(Dot(trace, {.select = {.graph = GraphId(1u)}})).nodes ==
+        2 + 1);  // and "no nodes" in the body
+}
+
+TEST_CASE("colours, details, a focus and a path are in the drawing") {
+  TraceBuilder t;
+  const StreamId a = t.Stream(), b = t.Stream();
+  t.BeginCapture(a);
+  const BlockId block = t.Alloc(a, 4096);
+  t.Kernel(a, "first", {Writes(block)});
+  t.Order(a, b);
+  t.Kernel(b, "second", {Reads(block)});
+  t.Order(b, a);
+  t.Kernel(a, "third");
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  const Finding finding{.severity = Severity::kError, .nodes = {NodeId(1u)}};
+  const Parsed parsed = Parse(Dot(trace, {.select = {.focus = NodeId(0u)},
+                                          .colour = ColourBy::kFinding,
+                                          .details = {true, true, true},
+                                          .path = {NodeId(0u), NodeId(1u), NodeId(2u)},
+                                          .findings = {finding}}));
+  CHECK(Attribute(parsed, "n0", "label").find("writes block 0") != std::string::npos);
+  CHECK(Attribute(parsed, "n0", "label").find("parameters unknown") != std::string::npos);
+  CHECK(Attribute(parsed, "n0", "peripheries") == "2");
+  CHECK(Attribute(parsed, "n0", "penwidth") == "2.6");
+  CHECK(Attribute(parsed, "n1", "fillcolor") == "#f9d9d6");
+  CHECK(Attribute(parsed, "n2", "fillcolor") == "#ffffff");
+  for (const ColourBy by : {ColourBy::kStream, ColourBy::kPool}) {
+    CHECK(Parse(Dot(trace, {.colour = by})).nodes == 3);
+  }
 }
 
 TEST_CASE("folding is said") {

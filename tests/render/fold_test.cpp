@@ -3,12 +3,13 @@
 #include <doctest/doctest.h>
 
 #include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/render/selection.h"
 
 namespace graphkit {
 
 namespace {
 
-std::vector<bool> All(const Trace& trace) { return std::vector<bool>(trace.graphs.size(), true); }
+std::vector<bool> All(const Trace& trace) { return Select(trace, {}).nodes; }
 
 std::vector<NodeId> Nodes(std::initializer_list<uint32_t> ids) {
   std::vector<NodeId> nodes;

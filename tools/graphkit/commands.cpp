@@ -8,7 +8,9 @@ constexpr Command kCommands[] = {
     {"trace", AddTraceCommand},
     {"dot", AddDotCommand},
     {"doctor", AddDoctorCommand},
+    {"completion", AddCompletionCommand},
     {"help", AddHelpCommand},
+    {"synth", AddSynthCommand},
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
 // `graphkit dot`: the graphs of a trace as a drawing.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "libgraphkit/render/dot.h"
 #include "tools/graphkit/commands.h"
@@ -22,7 +24,8 @@ struct DotArguments {
   std::string trace;
   std::string output = "-";
   uint32_t graph = GraphId::kNone;
-  Fold fold = Fold::kAuto;
+  uint32_t focus = NodeId::kNone;
+  DotOptions options;
 };
 
 // "svg" of "capture.svg"; "dot" for stdout and for what has no ending.
@@ -32,14 +35,28 @@ std::string FormatOf(const std::string& path) {
   return ending.substr(1);
 }
 
-Result<void> CheckGraph(const Trace& trace, const DotArguments& arguments) {
-  if (arguments.graph == GraphId::kNone || arguments.graph < trace.graphs.size()) return {};
-  const size_t count = trace.graphs.size();
-  return Error{.message = "no graph " + std::to_string(arguments.graph),
+// An error when the id was given and there is no such thing.
+Result<void> CheckId(const char* what, uint32_t id, size_t count, const std::string& file) {
+  if (id == GraphId::kNone || id < count) return {};
+  const std::string name = what;
+  return Error{.message = "no " + name + " " + std::to_string(id),
                .hint = count == 0   ? "the trace holds none"
-                       : count == 1 ? "the trace holds one, graph 0"
-                                    : "the graphs are 0 to " + std::to_string(count - 1),
-               .file = arguments.trace};
+                       : count == 1 ? "the trace holds one, " + name + " 0"
+                                    : "the " + name + "s are 0 to " + std::to_string(count - 1),
+               .file = file};
+}
+
+Result<void> CheckIds(const Trace& trace, const DotArguments& arguments) {
+  const auto graph = CheckId("graph", arguments.graph, trace.graphs.size(), arguments.trace);
+  if (!graph) return graph;
+  return CheckId("node", arguments.focus, trace.nodes.size(), arguments.trace);
+}
+
+DotOptions OptionsOf(const DotArguments& arguments) {
+  DotOptions options = arguments.options;
+  options.select.graph = GraphId(arguments.graph);
+  options.select.focus = NodeId(arguments.focus);
+  return options;
 }
 
 Result<void> WriteDrawing(const std::string& dot, const std::string& path) {
@@ -57,18 +74,58 @@ Result<void> WriteDrawing(const std::string& dot, const std::string& path) {
 int RunDot(const DotArguments& arguments) {
   const Result<Trace> trace = ReadInput(arguments.trace);
   if (!trace) return PrintError(trace.error());
-  if (const auto checked = CheckGraph(*trace, arguments); !checked) {
+  if (const auto checked = CheckIds(*trace, arguments); !checked) {
     return PrintError(checked.error());
   }
   std::ostringstream dot;
-  const DotOptions options{.graph = GraphId(arguments.graph), .fold = arguments.fold};
-  const DotSummary summary = RenderDot(*trace, options, dot);
+  const DotSummary summary = RenderDot(*trace, OptionsOf(arguments), dot);
   const int exit_code = WarnIncomplete(*trace, arguments.trace);
   if (summary.boxes < summary.nodes) {
     PrintNote(summary.notes.back() + "; --fold none draws them all");
   }
   const Result<void> written = WriteDrawing(dot.str(), arguments.output);
   return written ? exit_code : PrintError(written.error());
+}
+
+// Options that choose what is drawn.
+void AddWhat(CLI::App& sub, DotArguments& arguments) {
+  sub.add_option("--graph", arguments.graph,
+                 "draw this graph only, with the child graphs and bodies inside it")
+      ->option_text("ID");
+  CLI::Option* focus = sub.add_option("--focus", arguments.focus,
+                                      "draw only what leads to this node, and what follows from it")
+                           ->option_text("NODE");
+  sub.add_option("--depth", arguments.options.select.depth,
+                 "with --focus: how many edges away (default: 5)")
+      ->option_text("N")
+      ->needs(focus);
+  AddChoice<Fold>(sub, "--fold", arguments.options.fold,
+                  {{"auto", Fold::kAuto},
+                   {"none", Fold::kNone},
+                   {"chains", Fold::kChains},
+                   {"streams", Fold::kStreams}},
+                  "draw straight chains, or stretches of streams, as one box each (default: auto, "
+                  "only what is too large to read)");
+}
+
+// Options that choose how it looks.
+void AddLook(CLI::App& sub, DotOptions& options) {
+  AddChoice<ColourBy>(
+      sub, "--color", options.colour,
+      {{"type", ColourBy::kType}, {"stream", ColourBy::kStream}, {"pool", ColourBy::kPool}},
+      "what the colours of the boxes mean (default: type)");
+  const auto show = [&options](const std::vector<std::string>& words) {
+    options.details.memory = std::ranges::find(words, "memory") != words.end();
+    options.details.edges = std::ranges::find(words, "edges") != words.end();
+    options.details.params = std::ranges::find(words, "params") != words.end();
+  };
+  sub.add_option_function<std::vector<std::string>>(
+         "--show", show, "also: the blocks that nodes touch, ids of edges, sizes of parameters")
+      ->option_text("memory|edges|params")
+      ->delimiter(',')
+      ->check([](const std::string& word) {
+        return CheckWord(word, {"memory", "edges", "params"});
+      });
 }
 
 }  // namespace
@@ -79,18 +136,11 @@ void AddDotCommand(CLI::App& app, int& exit_code) {
   AddTrace(*sub, arguments->trace);
   AddOutput(*sub, arguments->output,
             "where to; its ending says what: dot, svg, png, pdf, … (default: DOT on stdout)");
-  sub->add_option("--graph", arguments->graph,
-                  "draw this graph only, with the child graphs and bodies inside it")
-      ->option_text("ID");
-  AddChoice<Fold>(*sub, "--fold", arguments->fold,
-                  {{"auto", Fold::kAuto},
-                   {"none", Fold::kNone},
-                   {"chains", Fold::kChains},
-                   {"streams", Fold::kStreams}},
-                  "draw straight chains, or stretches of streams, as one box each (default: auto, "
-                  "only what is too large to read)");
+  AddWhat(*sub, *arguments);
+  AddLook(*sub, arguments->options);
   SetExamples(*sub, {"graphkit dot trace.json -o capture.svg",
                      "graphkit dot trace.json --graph 3 -o decode.png",
+                     "graphkit dot trace.json --focus 120 --depth 3 --show memory -o near.svg",
                      "graphkit dot trace.json | dot -Tpdf > capture.pdf"});
   sub->callback([&exit_code, arguments] { exit_code = RunDot(*arguments); });
 }

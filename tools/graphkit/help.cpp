@@ -1,43 +1,90 @@
-// `graphkit help [subcommand]`.
+// `graphkit help [topic]`: a subcommand's help, or a page on something that belongs to none.
 #include <iostream>
 #include <memory>
 
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
+#include "tools/graphkit/help_topics.h"
+#include "tools/graphkit/man_page.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/suggest.h"
 #include "tools/graphkit/talk.h"
+#include "tools/graphkit/version.h"
 
 namespace graphkit {
 
 namespace {
 
-int RunHelp(const CLI::App& app, const std::string& topic) {
-  if (topic.empty()) {
-    std::cout << app.help();
+// Null when there is none of that name.
+const CLI::App* FindSubcommand(const CLI::App& app, const std::string& name) {
+  const auto found =
+      app.get_subcommands([&name](const CLI::App* sub) { return sub->get_name() == name; });
+  return found.empty() ? nullptr : found.front();
+}
+
+void PrintOverview(const CLI::App& app) {
+  std::cout << app.help() << "\nTopics of graphkit help:\n";
+  for (const HelpTopic& topic : HelpTopics()) {
+    std::string name = topic.name;
+    name.resize(28, ' ');
+    std::cout << "  " << name << topic.summary << "\n";
+  }
+}
+
+int PrintUnknown(const CLI::App& app, const std::string& name) {
+  std::vector<std::string> names;
+  for (const CommandInfo& command : DescribeSubcommands(app)) names.push_back(command.name);
+  for (const HelpTopic& topic : HelpTopics()) names.emplace_back(topic.name);
+  const auto nearest = Nearest(name, names);
+  return PrintError(Error{
+      .message = "no help on '" + name + "'",
+      .hint = nearest ? "did you mean " + *nearest + "?" : "graphkit help lists what there is"});
+}
+
+int RunHelp(const CLI::App& app, const std::string& name) {
+  if (name.empty()) {
+    PrintOverview(app);
     return kExitOk;
   }
-  std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(sub->get_name());
-    if (names.back() != topic) continue;
+  if (const CLI::App* sub = FindSubcommand(app, name)) {
     std::cout << sub->help();
     return kExitOk;
   }
-  const auto nearest = Nearest(topic, names);
-  return PrintError(
-      Error{.message = "no help on '" + topic + "'",
-            .hint = nearest ? "did you mean " + *nearest + "?" : "see graphkit --help"});
+  for (const HelpTopic& topic : HelpTopics()) {
+    if (topic.name != name) continue;
+    std::cout << topic.text;
+    return kExitOk;
+  }
+  return PrintUnknown(app, name);
 }
+
+int RunMan(const CLI::App& app, const std::string& name) {
+  if (name.empty() || name == app.get_name()) {
+    std::cout << RootManPage(DescribeCommand(app), DescribeSubcommands(app), Version());
+    return kExitOk;
+  }
+  const CLI::App* sub = FindSubcommand(app, name);
+  if (sub == nullptr) return PrintUnknown(app, name);
+  std::cout << CommandManPage(DescribeCommand(*sub), Version());
+  return kExitOk;
+}
+
+struct HelpArguments {
+  std::string topic;
+  bool man = false;
+};
 
 }  // namespace
 
 void AddHelpCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub = app.add_subcommand("help", "Explain a subcommand");
-  const auto topic = std::make_shared<std::string>();
-  sub->add_option("topic", *topic, "the name of a subcommand");
-  SetExamples(*sub, {"graphkit help analyze"});
-  sub->callback([&app, &exit_code, topic] { exit_code = RunHelp(app, *topic); });
+  CLI::App* sub = app.add_subcommand("help", "Explain a subcommand or a topic");
+  const auto arguments = std::make_shared<HelpArguments>();
+  sub->add_option("topic", arguments->topic, "a subcommand or a topic; left out: what there is");
+  sub->add_flag("--man", arguments->man, "as the source of a manual page, for man -l");
+  SetExamples(*sub, {"graphkit help exit-codes", "graphkit help --man dot | man -l -"});
+  sub->callback([&app, &exit_code, arguments] {
+    exit_code = arguments->man ? RunMan(app, arguments->topic) : RunHelp(app, arguments->topic);
+  });
 }
 
 }  // namespace graphkit

@@ -10,8 +10,10 @@ constexpr int kTraceFormat = 1;  // docs/format.md
 
 }  // namespace
 
+std::string Version() { return GRAPHKIT_VERSION; }
+
 std::string VersionText() {
-  std::string text = "graphkit " GRAPHKIT_VERSION "\ntrace format " + std::to_string(kTraceFormat);
+  std::string text = "graphkit " + Version() + "\ntrace format " + std::to_string(kTraceFormat);
   const ProbedLibrary cupti = FindCupti();
   if (cupti.path.empty()) return text;
   return text + "\nCUPTI " + CuptiVersionText(cupti.version) + " (" + cupti.path + ")";

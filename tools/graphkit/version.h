@@ -9,4 +9,6 @@ namespace graphkit {
 // would use, when there is one.
 std::string VersionText();
 
+std::string Version();  // of graphkit: "0.1.0"
+
 }  // namespace graphkit

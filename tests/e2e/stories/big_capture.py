@@ -13,3 +13,5 @@ GRAPHS = [{
     "blocks": 0,
 }]
 TOTALS = {"nodes": 10000, "edges": 10002, "launches": 1}
+# memset, root, four folded lanes, join, memcpy; the graph and its four streams.
+DRAWN = {"nodes": 8, "edges": 10, "clusters": 5}

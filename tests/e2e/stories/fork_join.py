@@ -20,3 +20,4 @@ GRAPHS = [{
     "never_freed_bytes": 0,
 }]
 TOTALS = {"nodes": 15, "edges": 15, "launches": 2}
+DRAWN = {"nodes": 15, "edges": 15, "clusters": 3}  # the graph and its two streams

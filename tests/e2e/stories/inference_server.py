@@ -27,3 +27,4 @@ def graph_of(batch):
 
 GRAPHS = [graph_of(batch) for batch in (8, 4, 2, 1)]
 TOTALS = {"nodes": 16, "edges": 12, "launches": 5}
+DRAWN = {"nodes": 16, "edges": 12, "clusters": 8}  # 4 graphs with a stream each

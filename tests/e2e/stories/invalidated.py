@@ -28,3 +28,4 @@ GRAPHS = [
     ONE_KERNEL,  # begin_again
 ]
 TOTALS = {"nodes": 13, "edges": 2, "launches": 0}
+DRAWN = {"nodes": 13, "edges": 2}

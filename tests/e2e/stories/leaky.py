@@ -11,3 +11,4 @@ GRAPHS = [
      "never_freed_bytes": 8 * MIB, "never_freed_blocks": 1},
 ]
 TOTALS = {"nodes": 7, "edges": 4, "launches": 5}  # 2 + 2 + 1
+DRAWN = {"nodes": 7, "edges": 4, "clusters": 6}  # 3 graphs with a stream each

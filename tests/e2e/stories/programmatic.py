@@ -28,3 +28,4 @@ GRAPHS = [
         "streams": 2,
     },
 ]
+DRAWN = {"nodes": 23, "edges": 23, "clusters": 7}  # 3 graphs with 1, 1 and 2 streams

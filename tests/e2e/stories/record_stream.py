@@ -19,3 +19,4 @@ GRAPHS = [{
     "never_freed_bytes": 0,
 }]
 TOTALS = {"nodes": 13, "edges": 23, "launches": 3}
+DRAWN = {"nodes": 13, "edges": 23, "clusters": 3}

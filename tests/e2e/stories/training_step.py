@@ -18,3 +18,4 @@ GRAPHS = [{
     "never_freed_bytes": 0,
 }]
 TOTALS = {"nodes": 14, "edges": 16, "launches": 3}
+DRAWN = {"nodes": 14, "edges": 16, "clusters": 3}

@@ -1,0 +1,83 @@
+#include "libgraphkit/analysis/topology.h"
+
+#include <numeric>
+
+namespace graphkit {
+
+bool InGraph(const Trace& trace, const Node& node) {
+  return node.destroyed == kNever || node.destroyed >= trace[node.graph].destroyed;
+}
+
+bool InGraph(const Trace& trace, const Edge& edge) {
+  const Node& from = trace[edge.from];
+  return (edge.removed == kNever || edge.removed >= trace[from.graph].destroyed) &&
+         InGraph(trace, from) && InGraph(trace, trace[edge.to]);
+}
+
+bool Joins(const Trace& trace, const Edge& edge) {
+  return edge.from.index() < trace.nodes.size() && edge.to.index() < trace.nodes.size() &&
+         trace[edge.from].graph == trace[edge.to].graph && InGraph(trace, edge);
+}
+
+GraphId RootOf(const Trace& trace, GraphId graph) {
+  for (size_t i = 0; i < trace.graphs.size() && graph.valid(); ++i) {
+    const NodeId parent = trace[graph].parent;
+    if (!parent.valid()) break;
+    graph = trace[parent].graph;
+  }
+  return graph;
+}
+
+std::vector<GraphId> FindRoots(const Trace& trace) {
+  std::vector<GraphId> roots(trace.graphs.size());
+  for (size_t i = 0; i < roots.size(); ++i) roots[i] = RootOf(trace, GraphId(i));
+  return roots;
+}
+
+InEdges FindInEdges(const Trace& trace) {
+  InEdges in;
+  in.first.assign(trace.nodes.size() + 1, 0);
+  std::vector<bool> joins(trace.edges.size());
+  for (size_t i = 0; i < trace.edges.size(); ++i) {
+    joins[i] = Joins(trace, trace.edges[i]);
+    if (joins[i]) ++in.first[trace.edges[i].to.index() + 1];
+  }
+  std::partial_sum(in.first.begin(), in.first.end(), in.first.begin());
+  in.edges.resize(in.first.back());
+  std::vector<uint32_t> next(in.first.begin(), in.first.end() - 1);
+  for (size_t i = 0; i < trace.edges.size(); ++i) {
+    const Edge& edge = trace.edges[i];
+    if (joins[i]) in.edges[next[edge.to.index()]++] = {edge.from, edge.full()};
+  }
+  return in;
+}
+
+std::vector<uint32_t> SortNodes(const InEdges& in) {
+  const size_t nodes = in.nodes();
+  std::vector<uint32_t> missing(nodes);
+  std::vector<uint32_t> first(nodes + 1, 0);
+  for (size_t node = 0; node < nodes; ++node) {
+    missing[node] = static_cast<uint32_t>(in.Of(node).size());
+    for (const InEdge& edge : in.Of(node)) ++first[edge.from.index() + 1];
+  }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<uint32_t> out(in.edges.size());
+  std::vector<uint32_t> next(first.begin(), first.end() - 1);
+  std::vector<uint32_t> sorted;
+  sorted.reserve(nodes);
+  for (size_t node = 0; node < nodes; ++node) {
+    for (const InEdge& edge : in.Of(node)) {
+      out[next[edge.from.index()]++] = static_cast<uint32_t>(node);
+    }
+    if (missing[node] == 0) sorted.push_back(static_cast<uint32_t>(node));
+  }
+  for (size_t at = 0; at < sorted.size(); ++at) {
+    const uint32_t node = sorted[at];
+    for (uint32_t i = first[node]; i < first[node + 1]; ++i) {
+      if (--missing[out[i]] == 0) sorted.push_back(out[i]);
+    }
+  }
+  return sorted;
+}
+
+}  // namespace graphkit

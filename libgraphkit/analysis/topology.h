@@ -1,0 +1,47 @@
+// A trace's graphs as they were last seen: which nodes and edges are in them, each node's in-edges,
+// and an order of all nodes in which every edge leads forwards.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// Whether a node or edge still was in its graph when the graph was last seen.
+bool InGraph(const Trace& trace, const Node& node);
+bool InGraph(const Trace& trace, const Edge& edge);
+// Whether an edge counts: it is in its graph, and joins two nodes of it.
+bool Joins(const Trace& trace, const Edge& edge);
+
+// The outermost graph that holds a graph: the one that the user launches.
+GraphId RootOf(const Trace& trace, GraphId graph);
+// The root of every graph.
+std::vector<GraphId> FindRoots(const Trace& trace);
+
+struct InEdge {
+  NodeId from;
+  bool full = true;  // Edge::full()
+  bool operator==(const InEdge&) const = default;
+};
+
+// Edges that count, by the node that they lead to.
+struct InEdges {
+  std::vector<uint32_t> first;  // per node, and one more
+  std::vector<InEdge> edges;
+
+  size_t nodes() const { return first.size() - 1; }
+  std::span<const InEdge> Of(size_t node) const {
+    return {edges.data() + first[node], first[node + 1] - first[node]};
+  }
+};
+InEdges FindInEdges(const Trace& trace);
+
+// Ids of nodes such that every edge leads from an earlier to a later one. Nodes of a cycle, and
+// what follows them, are left out.
+std::vector<uint32_t> SortNodes(const InEdges& in);
+
+}  // namespace graphkit

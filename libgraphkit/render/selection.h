@@ -1,0 +1,30 @@
+// Which nodes and graphs a drawing shows.
+#pragma once
+
+#include <vector>
+
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+struct SelectionOptions {
+  GraphId graph;       // this one, with the graphs inside it; none: all
+  NodeId focus;        // only what leads to this node and what follows from it; none: everything
+  uint32_t depth = 5;  // edges from the focus, each way
+  bool operator==(const SelectionOptions&) const = default;
+};
+
+struct Selection {
+  std::vector<bool> nodes;
+  std::vector<bool> graphs;
+  bool operator==(const Selection&) const = default;
+};
+
+// Nodes that were removed from a graph while it went on aren't in a selection. With a focus, graphs
+// without a selected node aren't either; otherwise empty graphs are.
+Selection Select(const Trace& trace, const SelectionOptions& options);
+
+// Whether the edge was taken out of its graph while the graph went on.
+bool WasRemoved(const Trace& trace, const Edge& edge);
+
+}  // namespace graphkit

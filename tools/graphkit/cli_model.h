@@ -1,0 +1,39 @@
+// The command line as data, read from the CLI definitions: what completion scripts and manual
+// pages are made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace graphkit {
+
+struct OptionInfo {
+  std::vector<std::string> names;  // "-o", "--output"; empty for an argument
+  std::string argument;            // "FILE", "text|json"; empty for a flag
+  std::string description;
+  bool operator==(const OptionInfo&) const = default;
+
+  bool takes_file() const { return argument == "FILE"; }
+};
+
+struct CommandInfo {
+  std::string name;  // "analyze"; of the root "graphkit"
+  std::string description;
+  std::string usage;
+  std::vector<OptionInfo> arguments;
+  std::vector<OptionInfo> options;
+  std::vector<std::string> examples;
+  bool operator==(const CommandInfo&) const = default;
+};
+
+CommandInfo DescribeCommand(const CLI::App& app);
+
+// The subcommands, in the order of --help.
+std::vector<CommandInfo> DescribeSubcommands(const CLI::App& app);
+
+// The words of "text|json"; empty when the argument isn't a choice.
+std::vector<std::string> Words(const OptionInfo& option);
+
+}  // namespace graphkit

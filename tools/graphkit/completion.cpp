@@ -1,0 +1,39 @@
+// `graphkit completion bash|zsh|fish`.
+#include <iostream>
+#include <memory>
+
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/exit_codes.h"
+#include "tools/graphkit/options.h"
+#include "tools/graphkit/shell_completion.h"
+
+namespace graphkit {
+
+namespace {
+
+int RunCompletion(const CLI::App& app, const std::string& shell) {
+  const CommandInfo root = DescribeCommand(app);
+  const std::vector<CommandInfo> commands = DescribeSubcommands(app);
+  if (shell == "bash") std::cout << BashCompletion(root, commands);
+  if (shell == "zsh") std::cout << ZshCompletion(root, commands);
+  if (shell == "fish") std::cout << FishCompletion(root, commands);
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddCompletionCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub = app.add_subcommand("completion", "Print a completion script for a shell");
+  const auto shell = std::make_shared<std::string>();
+  sub->add_option("shell", *shell, "bash, zsh or fish")
+      ->required()
+      ->check([](const std::string& word) {
+        return CheckWord(word, {"bash", "zsh", "fish"});
+      });
+  SetExamples(*sub,
+              {"source <(graphkit completion bash)", "graphkit completion zsh > ~/.zfunc/_graphkit",
+               "graphkit completion fish > ~/.config/fish/completions/graphkit.fish"});
+  sub->callback([&app, &exit_code, shell] { exit_code = RunCompletion(app, *shell); });
+}
+
+}  // namespace graphkit
