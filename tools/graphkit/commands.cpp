@@ -4,14 +4,17 @@ namespace graphkit {
 
 namespace {
 
+// clang-format off: one row a line
 constexpr Command kCommands[] = {
     {"trace", AddTraceCommand},
+    {"analyze", AddAnalyzeCommand},
     {"dot", AddDotCommand},
+    {"synth", AddSynthCommand},
     {"doctor", AddDoctorCommand},
     {"completion", AddCompletionCommand},
     {"help", AddHelpCommand},
-    {"synth", AddSynthCommand},
 };
+// clang-format on
 
 }  // namespace
 
