@@ -237,6 +237,19 @@ TEST_CASE("a trace that the baseline doesn't have, or one that is missing, is re
                                     "baseline: rank1.json is in it and wasn't given"});
 }
 
+TEST_CASE("traces of one name are told apart by their folders") {
+  const auto keys = [](std::initializer_list<const char*> files) {
+    std::vector<GateSubject> subjects;
+    for (const char* file : files) subjects.push_back(CleanSubject(file));
+    return TraceKeys(subjects);
+  };
+  CHECK(keys({"/tmp/x/rank0.json", "rank1.json"}) == Texts{"rank0.json", "rank1.json"});
+  CHECK(keys({"/tmp/0/trace.json", "/tmp/1/trace.json"}) == Texts{"0/trace.json", "1/trace.json"});
+  CHECK(keys({"trace.json", "b/trace.json"}) == Texts{"trace.json", "b/trace.json"});
+  CHECK(keys({"/trace.json"}) == Texts{"trace.json"});
+  CHECK(keys({"a/b.json", "a/b.json"}) == Texts{"a/b.json", "a/b.json"});
+}
+
 TEST_CASE("ids that no check has are named once") {
   GateConfig config;
   config.fail_on_checks = {"late-free", "late-fre"};
