@@ -34,10 +34,10 @@ std::string GraphKey(const Report& report, GraphId graph) {
 // "/a/b/c.json", 2 → "b/c.json".
 std::string_view LastParts(std::string_view path, size_t parts) {
   size_t start = path.size();
-  while (parts-- > 0 && start != std::string_view::npos && start > 0) {
-    start = path.rfind('/', start - 1);
+  for (; start > 0; --start) {
+    if (path[start - 1] == '/' && --parts == 0) break;
   }
-  return start == std::string_view::npos || start == 0 ? path : path.substr(start + 1);
+  return path.substr(start);
 }
 
 BaselineTrace MakeBaselineTrace(const GateSubject& subject, std::string key) {

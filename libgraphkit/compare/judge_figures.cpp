@@ -62,7 +62,8 @@ uint64_t CountLeaks(const std::vector<GateSubject>& subjects, uint32_t trace,
   for (const JudgedFinding& judged : verdict.findings) {
     if (judged.trace != trace || judged.status == FindingStatus::kSuppressed) continue;
     const Finding& finding = subjects[trace].report.findings[judged.finding];
-    if (IsLeakCheck(finding.check)) leaks += std::max<size_t>(1, finding.blocks.size());
+    const bool leak = IsLeakCheck(finding.check) && finding.severity != Severity::kNote;
+    if (leak) leaks += std::max<size_t>(1, finding.blocks.size());
   }
   return leaks;
 }

@@ -90,6 +90,7 @@ TEST_CASE("leaks are what the leak checks found, block by block") {
   AddFinding(subject, "exec-leak", Severity::kWarning);
   AddFinding(subject, "block-leak", Severity::kWarning);
   AddFinding(subject, "late-free", Severity::kWarning);
+  AddFinding(subject, "event-stream-leak", Severity::kNote);
   subject.report.findings[1].blocks = {BlockId(1u), BlockId(2u)};
   GateConfig config;
   config.max_leaks = 3;

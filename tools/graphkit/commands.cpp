@@ -6,12 +6,10 @@ namespace {
 
 // clang-format off: one row a line
 constexpr Command kCommands[] = {
-    {"trace", AddTraceCommand},
-    {"analyze", AddAnalyzeCommand},
-    {"dot", AddDotCommand},
-    {"synth", AddSynthCommand},
-    {"doctor", AddDoctorCommand},
-    {"completion", AddCompletionCommand},
+    {"trace", AddTraceCommand},   {"analyze", AddAnalyzeCommand},
+    {"dot", AddDotCommand},       {"check", AddCheckCommand},
+    {"diff", AddDiffCommand},     {"synth", AddSynthCommand},
+    {"doctor", AddDoctorCommand}, {"completion", AddCompletionCommand},
     {"help", AddHelpCommand},
 };
 // clang-format on
