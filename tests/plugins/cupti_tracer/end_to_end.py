@@ -18,6 +18,10 @@ import time
 BUILD = pathlib.Path()
 
 
+class Skipped(Exception):
+    """A test that can't be run here, and why."""
+
+
 def trace(folder, *words, options=(), env=None, **kwargs):
     """Runs `graphkit trace`; returns its exit code, stdout and stderr."""
     command = [BUILD / "bin/graphkit", "trace", "--device", "soft", *options, "--", *words]
@@ -144,6 +148,9 @@ def test_processes_side_by_side_give_one_file_each(folder):
 
 
 def test_exit_handlers_are_recorded(folder):
+    env = {**os.environ, "LD_LIBRARY_PATH": str(BUILD / "lib/graphkit/soft_cuda")}
+    if subprocess.run(processes("handler"), env=env, timeout=60, check=False).returncode < 0:
+        raise Skipped("the software device doesn't outlive main here, with or without the tracer")
     trace(folder, *processes("handler"))
     assert count(load(folder / "trace.json"), "free") == 1
 
@@ -250,6 +257,8 @@ def main():
             try:
                 test(pathlib.Path(folder))
                 print(f"ok      {name.replace('_', ' ')}")
+            except Skipped as why:
+                print(f"skipped {name.replace('_', ' ')}: {why}")
             except Exception as error:  # noqa: BLE001: every failure is reported, and the rest goes on
                 failed += 1
                 print(f"FAILED  {name.replace('_', ' ')}: {type(error).__name__}: {error}")
