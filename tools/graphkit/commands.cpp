@@ -4,12 +4,18 @@ namespace graphkit {
 
 namespace {
 
-// clang-format off: one row a line
+// One row a line.
+// clang-format off
 constexpr Command kCommands[] = {
-    {"trace", AddTraceCommand},   {"analyze", AddAnalyzeCommand},
-    {"dot", AddDotCommand},       {"check", AddCheckCommand},
-    {"diff", AddDiffCommand},     {"synth", AddSynthCommand},
-    {"doctor", AddDoctorCommand}, {"completion", AddCompletionCommand},
+    {"trace", AddTraceCommand},
+    {"analyze", AddAnalyzeCommand},
+    {"dot", AddDotCommand},
+    {"check", AddCheckCommand},
+    {"diff", AddDiffCommand},
+    {"export", AddExportCommand},
+    {"synth", AddSynthCommand},
+    {"doctor", AddDoctorCommand},
+    {"completion", AddCompletionCommand},
     {"help", AddHelpCommand},
 };
 // clang-format on

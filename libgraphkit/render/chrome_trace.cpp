@@ -1,0 +1,90 @@
+#include "libgraphkit/render/chrome_trace.h"
+
+#include <nlohmann/json.hpp>
+#include <variant>
+
+namespace graphkit {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Times of the format are in microseconds.
+double Micros(Nanoseconds time) { return static_cast<double>(time) / 1000; }
+
+class ChromeWriter {
+ public:
+  ChromeWriter(const Timeline& timeline, std::ostream& out) : timeline_(timeline), out_(out) {}
+
+  void Write() {
+    out_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+    Name("process_name", 0, timeline_.process);
+    for (size_t i = 0; i < timeline_.tracks.size(); ++i) {
+      Name("thread_name", i + 1, timeline_.tracks[i]);
+    }
+    for (const TimelineSlice& slice : timeline_.slices) WriteSlice(slice);
+    for (const TimelineCounter& counter : timeline_.counters) {
+      for (const TimelineSample& sample : counter.samples) {
+        Json event = Event("C", 0, sample.time);
+        event["name"] = counter.name;
+        event["args"] = Json{{"bytes", sample.bytes}};
+        Put(event);
+      }
+    }
+    out_ << "\n]}\n";
+  }
+
+ private:
+  Json Event(const char* phase, size_t thread, Nanoseconds time) const {
+    return Json{{"ph", phase}, {"pid", timeline_.pid}, {"tid", thread}, {"ts", Micros(time)}};
+  }
+
+  void Put(const Json& event) {
+    out_ << (first_ ? "\n" : ",\n") << event.dump(-1, ' ', false, Json::error_handler_t::replace);
+    first_ = false;
+  }
+
+  void Name(const char* what, size_t thread, const std::string& name) {
+    Put(Json{{"ph", "M"},
+             {"pid", timeline_.pid},
+             {"tid", thread},
+             {"name", what},
+             {"args", Json{{"name", name}}}});
+  }
+
+  void WriteSlice(const TimelineSlice& slice) {
+    Json event = Event("X", slice.track + size_t{1}, slice.begin);
+    event["dur"] = Micros(slice.length);
+    event["name"] = slice.name;
+    event["cat"] = slice.category;
+    Json args = Json::object();
+    for (const TimelineArg& arg : slice.args) {
+      std::visit([&](const auto& value) { args[std::string(arg.key)] = value; }, arg.value);
+    }
+    event["args"] = std::move(args);
+    Put(event);
+    for (const EdgeId edge : slice.out) WriteFlow("s", edge, slice);
+    for (const EdgeId edge : slice.in) WriteFlow("f", edge, slice);
+  }
+
+  void WriteFlow(const char* phase, EdgeId edge, const TimelineSlice& slice) {
+    Json event = Event(phase, slice.track + size_t{1}, slice.begin);
+    event["id"] = edge.value;
+    event["name"] = "edge";
+    event["cat"] = "edge";
+    if (*phase == 'f') event["bp"] = "e";  // binds to the slice around it
+    Put(event);
+  }
+
+  const Timeline& timeline_;
+  std::ostream& out_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+void RenderChromeTrace(const Timeline& timeline, std::ostream& out) {
+  ChromeWriter(timeline, out).Write();
+}
+
+}  // namespace graphkit
