@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <random>
 
 namespace graphkit {
 namespace {
@@ -13,12 +14,14 @@ Bytes AlignUp(Bytes offset, Bytes alignment) {
 
 }  // namespace
 
-CanonicalSearch::CanonicalSearch(const LifetimeArena& component, SearchOrder order)
+CanonicalSearch::CanonicalSearch(const LifetimeArena& component, SearchOrder order, uint64_t seed)
     : loads_(component.loads) {
+  std::mt19937_64 random(seed);
+  const auto disturbed = [&](Bytes key) { return seed ? key + random() % (key / 4 + 1) : key; };
   const auto key = [&](uint32_t i) -> std::array<Bytes, 3> {
     const ArenaBlock& b = component.blocks[i];
-    const auto width = static_cast<Bytes>(b.life.upper - b.life.lower);
-    const Bytes area = width * b.size;
+    const Bytes width = disturbed(b.length);
+    const Bytes area = disturbed(width * b.size);
     const Bytes load =
         *std::max_element(loads_.begin() + b.life.lower, loads_.begin() + b.life.upper);
     switch (order) {
@@ -45,7 +48,9 @@ CanonicalSearch::CanonicalSearch(const LifetimeArena& component, SearchOrder ord
 void CanonicalSearch::BuildSections() {
   std::vector<std::vector<uint32_t>> in(loads_.size());
   for (uint32_t rank = 0; rank < items_.size(); ++rank) {
+    position_begin_.push_back(static_cast<uint32_t>(position_.size()));
     for (int32_t s = items_[rank].lower; s < items_[rank].upper; ++s) {
+      position_.push_back(static_cast<uint32_t>(in[static_cast<size_t>(s)].size()));
       in[static_cast<size_t>(s)].push_back(rank);
     }
   }
@@ -53,6 +58,26 @@ void CanonicalSearch::BuildSections() {
   for (const std::vector<uint32_t>& section : in) {
     section_items_.insert(section_items_.end(), section.begin(), section.end());
     section_begin_.push_back(static_cast<uint32_t>(section_items_.size()));
+    unplaced_in_.push_back(static_cast<uint32_t>(section.size()));
+  }
+}
+
+void CanonicalSearch::LeaveSections(uint32_t rank) {
+  const Item& item = items_[rank];
+  const auto position = [&](uint32_t r, int32_t s) -> uint32_t& {
+    return position_[position_begin_[r] + static_cast<uint32_t>(s - items_[r].lower)];
+  };
+  for (int32_t s = item.lower; s < item.upper; ++s) {
+    const auto section = static_cast<size_t>(s);
+    uint32_t* items = section_items_.data() + section_begin_[section];
+    const uint32_t last = --unplaced_in_[section];
+    const uint32_t moved = items[last];
+    uint32_t& own = position(rank, s);
+    items[own] = moved;
+    position(moved, s) = own;
+    items[last] = rank;
+    own = last;
+    rest_[section] -= item.size;
   }
 }
 
@@ -69,15 +94,19 @@ void CanonicalSearch::BuildNeighbours() {
 
 void CanonicalSearch::Reset() {
   placed_.assign(items_.size(), 0);
-  offset_.assign(items_.size(), 0);
+  support_.assign(items_.size(), 0);
+  bound_.assign(items_.size(), 0);
   rest_ = loads_;
   floor_.assign(loads_.size(), 0);
   crossing_.assign(loads_.size() + 1, 0);
   for (const Item& item : items_) {
     for (int32_t s = item.lower + 1; s < item.upper; ++s) ++crossing_[static_cast<size_t>(s)];
   }
-  offset_trail_.clear();
+  support_trail_.clear();
+  bound_trail_.clear();
   floor_trail_.clear();
+  dirty_.assign(loads_.size(), 0);
+  dirty_list_.clear();
 }
 
 SearchOutcome CanonicalSearch::Run(Bytes capacity, uint64_t max_nodes,
@@ -100,12 +129,12 @@ std::vector<CanonicalSearch::Candidate> CanonicalSearch::Candidates(const Part& 
                                                                     Candidate last) const {
   Bytes lowest_top = ~Bytes{0};
   for (const uint32_t rank : part.unplaced) {
-    lowest_top = std::min(lowest_top, offset_[rank] + items_[rank].size);
+    lowest_top = std::min(lowest_top, support_[rank] + items_[rank].size);
   }
   std::vector<Candidate> candidates;
   for (const uint32_t rank : part.unplaced) {
-    const Candidate c{offset_[rank], rank};
-    if (c < last || c.offset >= lowest_top) continue;
+    const Candidate c{support_[rank], rank};
+    if (c < last || c.offset >= lowest_top || bound_[rank] > c.offset) continue;
     candidates.push_back(c);
   }
   std::sort(candidates.begin(), candidates.end());
@@ -116,20 +145,22 @@ SearchOutcome CanonicalSearch::Search(const Part& part, Candidate last) {
   if (++nodes_ > max_nodes_ || (stop_ && stop_->load(std::memory_order_relaxed))) {
     return SearchOutcome::kGaveUp;
   }
+  const Marks marks = Now();
+  SearchOutcome outcome = SearchOutcome::kInfeasible;
   for (const Candidate& chosen : Candidates(part, last)) {
-    const SearchOutcome outcome = Descend(part, chosen);
-    if (outcome != SearchOutcome::kInfeasible) return outcome;
-    if (MustComeNow(chosen)) break;
+    if (bound_[chosen.rank] > chosen.offset) continue;  // raised since the list was made
+    outcome = Descend(part, chosen);
+    if (outcome != SearchOutcome::kInfeasible || !PassOver(chosen)) break;
   }
-  return SearchOutcome::kInfeasible;
+  UndoBounds(marks);
+  return outcome;
 }
 
 SearchOutcome CanonicalSearch::Descend(const Part& part, Candidate chosen) {
-  const size_t offset_mark = offset_trail_.size();
-  const size_t floor_mark = floor_trail_.size();
+  const Marks marks = Now();
   Place(chosen);
   SearchOutcome outcome = SearchOutcome::kInfeasible;
-  if (Fits(part, chosen.offset)) {
+  if (Propagate(chosen.offset) && Fits(part, chosen.offset)) {
     Part rest{part.lower, part.upper, {}};
     rest.unplaced.reserve(part.unplaced.size());
     for (const uint32_t rank : part.unplaced) {
@@ -140,7 +171,7 @@ SearchOutcome CanonicalSearch::Descend(const Part& part, Candidate chosen) {
               : rest.unplaced.empty()           ? SearchOutcome::kFound
                                                 : Search(rest, chosen);
   }
-  Undo(chosen, offset_mark, floor_mark);
+  Undo(chosen, marks);
   return outcome;
 }
 
@@ -167,48 +198,114 @@ SearchOutcome CanonicalSearch::SearchParts(const Part& whole, Candidate chosen) 
   return SearchOutcome::kFound;
 }
 
+void CanonicalSearch::MarkDirty(int32_t lower, int32_t upper) {
+  for (int32_t s = lower; s < upper; ++s) {
+    const auto section = static_cast<size_t>(s);
+    if (dirty_[section]) continue;
+    dirty_[section] = 1;
+    dirty_list_.push_back(static_cast<uint32_t>(s));
+  }
+}
+
+bool CanonicalSearch::RaiseBound(uint32_t rank, Bytes bound) {
+  const Item& item = items_[rank];
+  bound = AlignUp(bound, item.alignment);
+  if (bound <= bound_[rank]) return true;
+  bound_trail_.push_back({rank, bound_[rank]});
+  bound_[rank] = bound;
+  MarkDirty(item.lower, item.upper);
+  return bound + item.size <= capacity_;
+}
+
 void CanonicalSearch::Place(Candidate chosen) {
   const Item& item = items_[chosen.rank];
   placed_[chosen.rank] = 1;
-  int32_t lower = item.lower;
-  int32_t upper = item.upper;
   const Bytes top = chosen.offset + item.size;
   for (const uint32_t other : Neighbours(chosen.rank)) {
-    if (placed_[other] || offset_[other] >= top) continue;
-    offset_trail_.push_back({other, offset_[other]});
-    offset_[other] = AlignUp(top, items_[other].alignment);
-    lower = std::min(lower, items_[other].lower);
-    upper = std::max(upper, items_[other].upper);
+    if (placed_[other] || support_[other] >= top) continue;
+    support_trail_.push_back({other, support_[other]});
+    support_[other] = AlignUp(top, items_[other].alignment);
+    RaiseBound(other, support_[other]);
   }
-  for (int32_t s = item.lower; s < item.upper; ++s) rest_[static_cast<size_t>(s)] -= item.size;
+  LeaveSections(chosen.rank);
   for (int32_t s = item.lower + 1; s < item.upper; ++s) --crossing_[static_cast<size_t>(s)];
-  RaiseFloors(lower, upper);
+  MarkDirty(item.lower, item.upper);
 }
 
-void CanonicalSearch::RaiseFloors(int32_t lower, int32_t upper) {
-  for (int32_t s = lower; s < upper; ++s) {
-    const auto section = static_cast<size_t>(s);
-    Bytes lowest = ~Bytes{0};
-    for (const uint32_t rank : InSection(section)) {
-      if (!placed_[rank]) lowest = std::min(lowest, offset_[rank]);
-    }
-    if (lowest == floor_[section] || rest_[section] == 0) continue;
-    floor_trail_.push_back({static_cast<uint32_t>(s), floor_[section]});
+// A candidate that isn't placed now has to be lifted by an unplaced block that it conflicts with.
+// False: nothing can lift it.
+bool CanonicalSearch::PassOver(Candidate passed) {
+  Bytes lifted = capacity_;
+  for (const uint32_t other : Neighbours(passed.rank)) {
+    if (placed_[other]) continue;
+    lifted = std::min(lifted, std::max(bound_[other], passed.offset) + items_[other].size);
+  }
+  RaiseBound(passed.rank, lifted);
+  return Propagate(passed.offset);
+}
+
+// Tightens bounds until nothing changes. `reached`: no unplaced block will lie lower. False: some
+// section can't hold its blocks.
+bool CanonicalSearch::Propagate(Bytes reached) {
+  bool sound = true;
+  while (!dirty_list_.empty()) {
+    const uint32_t section = dirty_list_.back();
+    dirty_list_.pop_back();
+    dirty_[section] = 0;
+    sound = sound && TightenSection(section, reached);
+  }
+  return sound;
+}
+
+// Only a block that leaves room for all others of the section above it can be the lowest one. Each
+// other block lies above the top of one of those.
+bool CanonicalSearch::TightenSection(size_t section, Bytes reached) {
+  if (rest_[section] == 0) return true;
+  const Bytes highest_first = capacity_ - rest_[section];
+  Bytes lowest = ~Bytes{0};
+  Bytes top = ~Bytes{0};  // the lowest top of those that can be first
+  for (const uint32_t rank : UnplacedIn(section)) {
+    const Bytes bound = std::max(bound_[rank], reached);
+    lowest = std::min(lowest, bound);
+    if (bound > highest_first) continue;
+    const Bytes own_top = bound + items_[rank].size;
+    top = std::min(top, own_top);
+  }
+  if (top == ~Bytes{0}) return false;
+  if (lowest > floor_[section]) {
+    floor_trail_.push_back({static_cast<uint32_t>(section), floor_[section]});
     floor_[section] = lowest;
   }
+  for (const uint32_t rank : UnplacedIn(section)) {
+    if (std::max(bound_[rank], reached) > highest_first && bound_[rank] < top &&
+        !RaiseBound(rank, top)) {
+      return false;
+    }
+  }
+  return true;
 }
 
-void CanonicalSearch::Undo(Candidate chosen, size_t offset_mark, size_t floor_mark) {
-  const Item& item = items_[chosen.rank];
-  placed_[chosen.rank] = 0;
-  for (int32_t s = item.lower; s < item.upper; ++s) rest_[static_cast<size_t>(s)] += item.size;
-  for (int32_t s = item.lower + 1; s < item.upper; ++s) ++crossing_[static_cast<size_t>(s)];
-  for (; offset_trail_.size() > offset_mark; offset_trail_.pop_back()) {
-    offset_[offset_trail_.back().index] = offset_trail_.back().before;
+void CanonicalSearch::UndoBounds(const Marks& marks) {
+  for (; bound_trail_.size() > marks.bounds; bound_trail_.pop_back()) {
+    bound_[bound_trail_.back().index] = bound_trail_.back().before;
   }
-  for (; floor_trail_.size() > floor_mark; floor_trail_.pop_back()) {
+  for (; floor_trail_.size() > marks.floors; floor_trail_.pop_back()) {
     floor_[floor_trail_.back().index] = floor_trail_.back().before;
   }
+}
+
+void CanonicalSearch::Undo(Candidate chosen, const Marks& marks) {
+  const Item& item = items_[chosen.rank];
+  placed_[chosen.rank] = 0;
+  for (int32_t s = item.lower; s < item.upper; ++s) {
+    rest_[static_cast<size_t>(s)] += item.size;
+    ++unplaced_in_[static_cast<size_t>(s)];
+  }
+  for (int32_t s = item.lower + 1; s < item.upper; ++s) ++crossing_[static_cast<size_t>(s)];
+  for (; support_trail_.size() > marks.supports; support_trail_.pop_back()) {
+    support_[support_trail_.back().index] = support_trail_.back().before;
+  }
+  UndoBounds(marks);
 }
 
 // Whether each section can hold its unplaced blocks above its floor and above the offset that the
@@ -221,16 +318,6 @@ bool CanonicalSearch::Fits(const Part& part, Bytes offset) const {
     }
   }
   return true;
-}
-
-// A block that is passed over has to be lifted by an unplaced one that it conflicts with.
-bool CanonicalSearch::MustComeNow(Candidate chosen) const {
-  Bytes lifted = ~Bytes{0};
-  for (const uint32_t other : Neighbours(chosen.rank)) {
-    if (placed_[other]) continue;
-    lifted = std::min(lifted, std::max(offset_[other], chosen.offset) + items_[other].size);
-  }
-  return lifted > capacity_ || lifted + items_[chosen.rank].size > capacity_;
 }
 
 bool CanonicalSearch::HasCut(const Part& part, const Item& item) const {

@@ -4,6 +4,9 @@
 // conflicts with. So it is enough to place blocks from the bottom up, each at the top of what is
 // placed below it, in order of (offset, rank). A branch is cut when
 //   - some section can't hold the rest of its blocks above its floor (section inference),
+//   - no block of a section can be its lowest; one that can't be the lowest lies above one that
+//   can,
+//     which raises its bound, and so on to a fixed point,
 //   - an unplaced block would fit entirely below the one to be placed (it would have been placed
 //   before),
 //   - a block was passed over and nothing unplaced conflicts with it: it would hang in the air.
@@ -32,8 +35,9 @@ enum class SearchOutcome : uint8_t { kFound, kInfeasible, kGaveUp };
 
 class CanonicalSearch {
  public:
-  // The component must have no fixed blocks.
-  CanonicalSearch(const LifetimeArena& component, SearchOrder order);
+  // The component must have no fixed blocks. A seed other than 0 disturbs the keys: which order
+  // leads to a plan soon is luck, and many short searches find one earlier than a long one.
+  CanonicalSearch(const LifetimeArena& component, SearchOrder order, uint64_t seed = 0);
 
   // Gives up after that many nodes, or when *stop becomes true (stop may be null).
   SearchOutcome Run(Bytes capacity, uint64_t max_nodes, const std::atomic<bool>* stop = nullptr);
@@ -62,6 +66,12 @@ class CanonicalSearch {
     uint32_t index;
     Bytes before;
   };
+  // How long the trails were.
+  struct Marks {
+    size_t supports;
+    size_t bounds;
+    size_t floors;
+  };
   // A stretch of sections whose unplaced blocks lie wholly inside it.
   struct Part {
     int32_t lower = 0;
@@ -69,6 +79,7 @@ class CanonicalSearch {
     std::vector<uint32_t> unplaced;  // ranks
   };
 
+  Marks Now() const { return {support_trail_.size(), bound_trail_.size(), floor_trail_.size()}; }
   void BuildNeighbours();
   void BuildSections();
   void Reset();
@@ -77,10 +88,14 @@ class CanonicalSearch {
   SearchOutcome SearchParts(const Part& part, Candidate chosen);
   std::vector<Candidate> Candidates(const Part& part, Candidate last) const;
   void Place(Candidate chosen);
-  void Undo(Candidate chosen, size_t offset_mark, size_t floor_mark);
-  void RaiseFloors(int32_t lower, int32_t upper);
+  void Undo(Candidate chosen, const Marks& marks);
+  void UndoBounds(const Marks& marks);
+  bool Propagate(Bytes reached);
+  bool TightenSection(size_t section, Bytes reached);
+  bool RaiseBound(uint32_t rank, Bytes bound);
+  bool PassOver(Candidate passed);
+  void MarkDirty(int32_t lower, int32_t upper);
   bool Fits(const Part& part, Bytes offset) const;
-  bool MustComeNow(Candidate chosen) const;
   bool HasCut(const Part& part, const Item& item) const;
   Bytes Pressure(const Part& part) const;
 
@@ -88,10 +103,11 @@ class CanonicalSearch {
     return std::span(neighbours_)
         .subspan(neighbour_begin_[rank], neighbour_begin_[rank + 1] - neighbour_begin_[rank]);
   }
-  std::span<const uint32_t> InSection(size_t section) const {
-    return std::span(section_items_)
-        .subspan(section_begin_[section], section_begin_[section + 1] - section_begin_[section]);
+  // The unplaced blocks of a section, in any order.
+  std::span<const uint32_t> UnplacedIn(size_t section) const {
+    return std::span(section_items_).subspan(section_begin_[section], unplaced_in_[section]);
   }
+  void LeaveSections(uint32_t rank);
 
   std::vector<Item> items_;
   std::vector<Bytes> loads_;
@@ -99,18 +115,28 @@ class CanonicalSearch {
   std::vector<uint32_t> neighbour_begin_;
   std::vector<uint32_t> section_items_;
   std::vector<uint32_t> section_begin_;
+  // Of each section's items the first so many are unplaced. A block that is placed swaps places
+  // with the last of them; undone in reverse order, raising the number brings it back.
+  std::vector<uint32_t> unplaced_in_;
+  std::vector<uint32_t>
+      position_;  // by block and section of it: its place among the section's items
+  std::vector<uint32_t> position_begin_;
 
   Bytes capacity_ = 0;
   uint64_t max_nodes_ = 0;
   uint64_t nodes_ = 0;
   const std::atomic<bool>* stop_ = nullptr;
   std::vector<uint8_t> placed_;
-  std::vector<Bytes> offset_;       // placed: its offset; else the lowest that is left
+  std::vector<Bytes> support_;      // by rank: the top of what is placed below it
+  std::vector<Bytes> bound_;        // by rank: it can't lie lower; at least support_
   std::vector<Bytes> rest_;         // by section: bytes of its unplaced blocks
-  std::vector<Bytes> floor_;        // by section: the lowest offset_ of its unplaced blocks
+  std::vector<Bytes> floor_;        // by section: the lowest bound of its unplaced blocks
   std::vector<uint32_t> crossing_;  // by boundary before a section: unplaced blocks that cross it
-  std::vector<Change> offset_trail_;
+  std::vector<Change> support_trail_;
+  std::vector<Change> bound_trail_;
   std::vector<Change> floor_trail_;
+  std::vector<uint8_t> dirty_;  // by section
+  std::vector<uint32_t> dirty_list_;
   std::vector<Bytes> solution_;
 };
 

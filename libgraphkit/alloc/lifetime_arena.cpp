@@ -1,13 +1,10 @@
 #include "libgraphkit/alloc/lifetime_arena.h"
 
 #include <algorithm>
+#include <compare>
 
 namespace graphkit {
 namespace {
-
-int32_t RankOf(const std::vector<int64_t>& times, int64_t time) {
-  return static_cast<int32_t>(std::lower_bound(times.begin(), times.end(), time) - times.begin());
-}
 
 // Fills in loads and bound from the blocks.
 void AddLoads(LifetimeArena* arena) {
@@ -29,17 +26,34 @@ void AddLoads(LifetimeArena* arena) {
   }
 }
 
+// A section begins at the first birth after a death.
 void RankTimes(const LifetimeProblem& problem, LifetimeArena* arena) {
-  std::vector<int64_t> times;
-  for (const ArenaBlock& b : arena->blocks) {
-    times.push_back(problem.lifetimes[b.block].begin);
-    times.push_back(problem.lifetimes[b.block].end);
+  struct Moment {
+    int64_t time;
+    bool birth;  // deaths come first
+    uint32_t block;
+    auto operator<=>(const Moment&) const = default;
+  };
+  std::vector<Moment> moments;
+  moments.reserve(2 * arena->blocks.size());
+  for (uint32_t i = 0; i < arena->blocks.size(); ++i) {
+    const Lifetime& life = problem.lifetimes[arena->blocks[i].block];
+    moments.push_back({life.begin, true, i});
+    moments.push_back({life.end, false, i});
   }
-  std::sort(times.begin(), times.end());
-  times.erase(std::unique(times.begin(), times.end()), times.end());
-  for (ArenaBlock& b : arena->blocks) {
-    const Lifetime& life = problem.lifetimes[b.block];
-    b.life = {RankOf(times, life.begin), RankOf(times, life.end)};
+  std::sort(moments.begin(), moments.end());
+  int32_t section = -1;
+  bool died = true;
+  for (const Moment& moment : moments) {
+    RankLifetime& life = arena->blocks[moment.block].life;
+    if (!moment.birth) {
+      life.upper = section + 1;
+      died = true;
+      continue;
+    }
+    if (died) ++section;
+    died = false;
+    life.lower = section;
   }
 }
 
@@ -56,7 +70,8 @@ std::vector<LifetimeArena> SplitIntoArenas(const LifetimeProblem& problem) {
     const PlanBlock& b = problem.blocks[i];
     if (b.size == 0 || problem.lifetimes[i].empty()) continue;
     const auto at = std::lower_bound(numbers.begin(), numbers.end(), b.arena) - numbers.begin();
-    arenas[static_cast<size_t>(at)].blocks.push_back({i, b.size, b.alignment, b.fixed, {}});
+    const auto length = static_cast<Bytes>(problem.lifetimes[i].size());
+    arenas[static_cast<size_t>(at)].blocks.push_back({i, b.size, b.alignment, b.fixed, length, {}});
   }
   for (LifetimeArena& arena : arenas) {
     RankTimes(problem, &arena);

@@ -1,15 +1,19 @@
 // One arena of a lifetime problem, in the form that the planner works on: blocks that matter, times
 // as ranks, and the load, which is the lower bound.
 //
-// A section is the time from one rank to the next: the set of live blocks is constant in it, and
-// its load is the sum of their sizes. The largest load is a lower bound for every plan.
+// A section is a time at which the set of live blocks is as large as it gets: from a birth after
+// which no other comes before the next death. Two blocks conflict if they share a section. The load
+// of a section is the sum of its blocks' sizes, the largest load a lower bound for every plan.
+//
+//   births and deaths   b b d b d d b b d d
+//   sections             0   1     2
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "libgraphkit/alloc/placed_by_offset.h"
-#include "libgraphkit/alloc/problem.h"
+#include "libgraphkit/model/plan_problem.h"
 
 namespace graphkit {
 
@@ -18,6 +22,7 @@ struct ArenaBlock {
   Bytes size = 0;
   Bytes alignment = 1;
   Bytes fixed = PlanBlock::kAnywhere;
+  Bytes length = 0;   // of its lifetime, in the problem's times
   RankLifetime life;  // sections [lower, upper)
 };
 

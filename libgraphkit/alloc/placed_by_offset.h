@@ -13,7 +13,7 @@ namespace graphkit {
 // What a gap is chosen for: the lowest, or the one with the least to spare (the lowest of equals).
 enum class Fit : uint8_t { kFirst, kBest };
 
-// [lower, upper), in ranks of the times that occur.
+// [lower, upper), in ranks: any numbering of times that keeps the conflicts.
 struct RankLifetime {
   int32_t lower = 0;
   int32_t upper = 0;

@@ -140,12 +140,22 @@ struct GraphEvent {
   uint64_t tool_id = 0;  // kGraphCreated: cuptiGetGraphId
 };
 
+// An NVTX range that is open on a thread.
+struct OpenRange {
+  std::string domain;
+  std::string name;
+  bool written = false;
+};
+
 // What the tracer keeps for each thread of the program. Owned by that thread.
 struct ThreadState {
   int64_t tid = 0;
   std::string name;
   ThreadId id;                     // none: not recorded yet
   std::vector<GraphEvent> events;  // since the driver call in flight began
+  std::vector<OpenRange> ranges;   // innermost last
+  size_t silent_ranges = 0;        // of these, the ones not written
+  uint64_t context = 0;            // of its last call
   const char* runtime_call = nullptr;
   int runtime_depth = 0;
   int driver_depth = 0;

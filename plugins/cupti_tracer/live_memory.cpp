@@ -5,7 +5,7 @@
 namespace graphkit {
 
 void LiveMemory::Insert(Level level, Address address, Bytes size, BlockId block) {
-  blocks_[level][address] = {size, block};
+  blocks_[level][address] = {size, block, false};
   lowest_ = std::min(lowest_, address);
   highest_ = std::max(highest_, address + size);
 }
@@ -14,6 +14,11 @@ std::optional<LiveMemory::Entry> LiveMemory::At(Level level, Address address) co
   auto found = blocks_[level].find(address);
   if (found == blocks_[level].end()) return {};
   return found->second;
+}
+
+LiveMemory::Entry* LiveMemory::Edit(Level level, Address address) {
+  auto found = blocks_[level].find(address);
+  return found == blocks_[level].end() ? nullptr : &found->second;
 }
 
 void LiveMemory::Erase(Level level, Address address) { blocks_[level].erase(address); }

@@ -20,6 +20,7 @@ class LiveMemory {
   struct Entry {
     Bytes size = 0;
     BlockId block;
+    bool free_requested = false;
   };
   struct Place {
     BlockId block;
@@ -32,6 +33,8 @@ class LiveMemory {
   void Insert(Level level, Address address, Bytes size, BlockId block);
   // The block that begins at the address.
   std::optional<Entry> At(Level level, Address address) const;
+  // The same, to be changed; null when there is none.
+  Entry* Edit(Level level, Address address);
   void Erase(Level level, Address address);
 
   // A block of this level that overlaps [address, address + size), if any.

@@ -213,6 +213,8 @@ void Recorder::Enter(ThreadState& thread, const Call& call) {
 }
 
 void Recorder::Exit(ThreadState& thread, const Call& call, int32_t result) {
+  thread.context = call.context;
+  if (!waiting_.empty()) FlushPieces(thread);
   if (call.kind == CallKind::kEndCapture) {
     OnEndCapture(thread, call, result);
   } else if (call.kind == CallKind::kExecUpdate) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -55,6 +56,25 @@ class Recorder {
   void LooseEvents(ThreadState& thread, uint64_t time);
 
   void WriteNote(std::string_view text);
+
+  // What an allocator in the program says (docs/annotate.md): `call` has address, size, stream,
+  // time and context.
+  void OnHeapRegistered(ThreadState& thread, const Call& call, std::string_view name);
+  void OnHeapUnregistered(ThreadState& thread, const Call& call);
+  void OnHeapReset(ThreadState& thread, const Call& call);
+  void OnPoolNamed(ThreadState& thread, const Call& call, std::string_view name);
+  void OnRegion(ThreadState& thread, const Call& call);
+  void OnBlockStream(ThreadState& thread, const Call& call);
+  void OnRecordStream(ThreadState& thread, const Call& call);
+  void OnFreeRequested(ThreadState& thread, const Call& call);
+  void OnFreeCompleted(ThreadState& thread, const Call& call);
+
+  // NVTX ranges of a thread.
+  void OnRangePushed(ThreadState& thread, std::string_view domain, std::string_view name);
+  void OnRangePopped(ThreadState& thread, std::string_view domain);
+
+  // The thread says nothing more for now: what waits for its next call is recorded.
+  void Settle(ThreadState& thread) { FlushPieces(thread); }
 
   const RecordCounts& counts() const { return counts_; }
 
@@ -105,6 +125,19 @@ class Recorder {
     uint64_t original = 0;
     uint64_t tool_id = 0;
     bool claimed = false;
+  };
+  struct SegmentInfo {
+    SegmentId id;
+    uint64_t size = 0;
+    PoolId pool;
+  };
+  struct PoolRange {
+    uint64_t size = 0;
+    PoolId pool;
+  };
+  struct WaitingPiece {  // a block whose stream may be told yet
+    int64_t tid = 0;
+    Call call;
   };
   struct FreshNode {  // a node whose record is not written yet
     bool open = false;
@@ -200,17 +233,34 @@ class Recorder {
   void OnAlloc(ThreadState& thread, const Call& call);
   void OnFree(ThreadState& thread, const Call& call);
   BlockId WriteAlloc(const Call& call, StreamId stream, PoolId pool, GraphId graph);
-  void WriteFree(const Call& call, BlockId block, StreamId stream, bool derived);
+  void WriteFree(std::string_view type, const Call& call, BlockId block, StreamId stream,
+                 bool derived);
+  void WriteFree(const Call& call, BlockId block, StreamId stream, bool derived) {
+    WriteFree("free", call, block, stream, derived);
+  }
   void ForgetOverlaps(const Call& call, uint64_t address, uint64_t size);
   PoolId PoolOf(const Call& call, PoolKind kind, uint64_t handle);
   void OnPoolDestroyed(ThreadState& thread, const Call& call);
+
+  // recorder_heaps.cpp
+  PoolId NamedPool(ThreadState& thread, const Call& call, std::string_view name);
+  PoolId PoolAt(uint64_t address) const;
+  SegmentInfo* SegmentAt(uint64_t address);
+  SegmentInfo& AddSegment(const Call& call, PoolId pool);
+  void DropSegment(const Call& call, uint64_t address);
+  void DropPieces(const Call& call, uint64_t address, uint64_t size);
+  void FlushPieces(ThreadState& thread);
+  void WritePiece(ThreadState& thread, const Call& call);
+
+  // recorder_ranges.cpp
+  void WriteRanges(ThreadState& thread);
 
   RecordSink& sink_;
   RecordLine line_;
   RecordCounts counts_;
 
   uint32_t next_thread_ = 0, next_stream_ = 0, next_event_ = 0, next_capture_ = 0, next_graph_ = 0,
-           next_exec_ = 0, next_block_ = 0, next_pool_ = 0, next_failure_ = 0;
+           next_exec_ = 0, next_block_ = 0, next_pool_ = 0, next_failure_ = 0, next_segment_ = 0;
   uint32_t next_node_ = 0, next_edge_ = 0;
 
   HandleMap<std::unique_ptr<StreamInfo>> streams_;
@@ -222,6 +272,10 @@ class Recorder {
   std::vector<std::unique_ptr<CaptureInfo>> captures_;  // open ones
   KernelTable kernels_;
   LiveMemory live_;
+  std::map<uint64_t, SegmentInfo> segments_;   // by address
+  std::map<uint64_t, PoolRange> pool_ranges_;  // by address
+  std::vector<std::pair<std::string, PoolId>> named_pools_;
+  std::vector<WaitingPiece> waiting_;
 
   // The node at hand.
   FreshNode fresh_;

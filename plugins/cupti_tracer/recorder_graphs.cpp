@@ -254,6 +254,7 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
   StreamInfo* stream = StreamOf(thread, call);
   ExecInfo* exec = execs_.Find(call.exec);
   if (exec == nullptr) return;
+  if (thread.silent_ranges != 0) WriteRanges(thread);
   line_.Start("launch");
   line_.Number("exec", exec->id.value);
   line_.Number("stream", stream->id.value);

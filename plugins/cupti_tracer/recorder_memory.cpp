@@ -72,8 +72,9 @@ void Recorder::OnAlloc(ThreadState& thread, const Call& call) {
   WriteAlloc(call, stream, pool, capture ? capture->graph : GraphId());
 }
 
-void Recorder::WriteFree(const Call& call, BlockId block, StreamId stream, bool derived) {
-  line_.Start("free");
+void Recorder::WriteFree(std::string_view type, const Call& call, BlockId block, StreamId stream,
+                         bool derived) {
+  line_.Start(type);
   line_.Number("memory", block.value);
   Ref("stream", stream);
   if (derived) line_.Name("src", "derived");
@@ -86,6 +87,7 @@ void Recorder::OnFree(ThreadState& thread, const Call& call) {
   auto entry = live_.At(LiveMemory::kDriver, call.address);
   if (!entry || entry->block != thread.freeing) return;  // freed already, or none of ours
   live_.Erase(LiveMemory::kDriver, call.address);
+  if (!segments_.empty()) DropSegment(call, call.address);
   WriteFree(call, entry->block, StreamIdOf(thread, call), false);
 }
 

@@ -77,6 +77,7 @@ void Recorder::Flush(ThreadState& thread, const Call& call) {
 
 void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph,
                          StreamInfo* stream) {
+  if (thread.silent_ranges != 0) WriteRanges(thread);
   bool of_call = IsTheCallsNode(call, fresh_);
   bool embeds = fresh_.kind == NodeKind::kChildGraph || fresh_.kind == NodeKind::kConditional;
   std::string copied = of_call || embeds ? std::string() : DescriptionOf(fresh_.original);

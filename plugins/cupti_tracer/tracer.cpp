@@ -151,6 +151,7 @@ void Tracer::Finish() {
   if (file_ == nullptr) return;
   std::lock_guard lock(mutex_);
   on_ = false;
+  if (ThreadState* thread = CurrentThread()) recorder_->Settle(*thread);
   file_->Finish(recorder_->counts());
 }
 

@@ -10,6 +10,7 @@ constexpr Command kCommands[] = {
     {"doctor", AddDoctorCommand},
     {"completion", AddCompletionCommand},
     {"help", AddHelpCommand},
+    {"synth", AddSynthCommand},
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ struct Command {
 void AddCompletionCommand(CLI::App& app, int& exit_code);
 void AddDoctorCommand(CLI::App& app, int& exit_code);
 void AddDotCommand(CLI::App& app, int& exit_code);
+void AddSynthCommand(CLI::App& app, int& exit_code);
 void AddHelpCommand(CLI::App& app, int& exit_code);
 void AddTraceCommand(CLI::App& app, int& exit_code);
 

@@ -1,0 +1,49 @@
+// graphkit_annotate_v1: what allocators say through graphkit_annotate.h.
+#include "plugins/cupti_tracer/graphkit_annotate.h"
+
+#include "plugins/cupti_tracer/driver_calls.h"
+#include "plugins/cupti_tracer/tracer.h"
+
+namespace graphkit {
+namespace {
+
+void Annotate(Recorder& recorder, ThreadState& thread, uint32_t kind, const Call& call,
+              const char* name) {
+  switch (kind) {
+    case GRAPHKIT_BLOCK_STREAM:
+      return recorder.OnBlockStream(thread, call);
+    case GRAPHKIT_RECORD_STREAM:
+      return recorder.OnRecordStream(thread, call);
+    case GRAPHKIT_FREE_REQUESTED:
+      return recorder.OnFreeRequested(thread, call);
+    case GRAPHKIT_FREE_COMPLETED:
+      return recorder.OnFreeCompleted(thread, call);
+    case GRAPHKIT_ALLOC:
+      recorder.OnRegion(thread, call);
+      return recorder.Settle(thread);
+    case GRAPHKIT_POOL:
+      return recorder.OnPoolNamed(thread, call, name != nullptr ? name : "");
+    default:  // of a later version
+      return;
+  }
+}
+
+}  // namespace
+}  // namespace graphkit
+
+extern "C" __attribute__((visibility("default"))) int graphkit_annotate_v1(
+    uint32_t kind, const void* address, uint64_t size, void* stream, const char* name) {
+  using namespace graphkit;
+  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t now) {
+    Call call;
+    call.time = now;
+    call.context = thread.context;
+    call.address = reinterpret_cast<uint64_t>(address);
+    call.size = size;
+    bool has_stream = kind == GRAPHKIT_BLOCK_STREAM || kind == GRAPHKIT_RECORD_STREAM ||
+                      kind == GRAPHKIT_ALLOC || kind == GRAPHKIT_FREE_REQUESTED;
+    if (has_stream) call.stream = StreamHandle(stream, false);
+    Annotate(recorder, thread, kind, call, name);
+  });
+  return 0;
+}

@@ -1,0 +1,37 @@
+// How NVTX hands itself to a tool: layouts as in nvtx3/nvtxDetail (NVTX 3.2), which are NVTX's
+// binary interface.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace graphkit {
+
+struct NvtxSegment {  // nvtxExtModuleSegment_t
+  size_t id;
+  size_t slot_count;
+  intptr_t* slots;  // function pointers
+};
+
+struct NvtxModuleInfo {  // nvtxExtModuleInfo_t
+  uint16_t nvtx_version;
+  uint16_t struct_size;
+  uint16_t module_id;
+  uint16_t compat_id;
+  size_t segment_count;
+  NvtxSegment* segments;
+  void* get_export_function;
+  const void* info;
+};
+
+using NvtxFunction = void (*)();
+
+struct NvtxCallbackTable {  // NvtxExportTableCallbacks
+  size_t struct_size;
+  int (*module_table)(int module, NvtxFunction*** table, unsigned* size);
+};
+
+// Takes the memory extension's functions, if this is the memory extension.
+bool AttachMemoryExtension(NvtxModuleInfo& module);
+
+}  // namespace graphkit

@@ -1,0 +1,162 @@
+#include "libgraphkit/alloc/planner.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "libgraphkit/alloc/validate_plan.h"
+#include "libgraphkit/io/lifetime_csv.h"
+
+namespace graphkit {
+namespace {
+
+LifetimeProblem Random(uint64_t seed, size_t blocks, int64_t times, Bytes largest) {
+  std::mt19937_64 random(seed);
+  LifetimeProblem problem;
+  for (size_t i = 0; i < blocks; ++i) {
+    const auto lower = static_cast<int64_t>(random() % static_cast<uint64_t>(times));
+    const auto length = 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(times / 2 + 1));
+    problem.blocks.push_back({.size = 1 + random() % largest});
+    problem.lifetimes.push_back({lower, lower + length});
+  }
+  return problem;
+}
+
+// The least peak, found by pushing the blocks down in every order.
+Bytes LeastPeak(const LifetimeProblem& problem) {
+  std::vector<uint32_t> order(problem.blocks.size());
+  std::iota(order.begin(), order.end(), 0u);
+  Bytes least = ~Bytes{0};
+  do {
+    std::vector<Bytes> tops(order.size());
+    Bytes peak = 0;
+    for (size_t i = 0; i < order.size(); ++i) {
+      Bytes offset = 0;
+      for (size_t j = 0; j < i; ++j) {
+        if (Overlaps(problem.lifetimes[order[i]], problem.lifetimes[order[j]])) {
+          offset = std::max(offset, tops[j]);
+        }
+      }
+      tops[i] = offset + problem.blocks[order[i]].size;
+      peak = std::max(peak, tops[i]);
+    }
+    least = std::min(least, peak);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return least;
+}
+
+TEST_CASE("blocks that don't meet share memory") {
+  const LifetimeProblem problem{.blocks = {{.size = 4}, {.size = 4}, {.size = 2}},
+                                .lifetimes = {{0, 3}, {3, 6}, {1, 5}}};
+  CHECK(PlanLifetimes(problem) ==
+        Plan{.offsets = {0, 0, 4}, .arenas = {{0, 6, 6}}, .peak = 6, .lower_bound = 6});
+}
+
+TEST_CASE("nothing to place is a plan of no bytes") {
+  CHECK(PlanLifetimes({}) == Plan{});
+  const LifetimeProblem empty{.blocks = {{.size = 0}, {.size = 7}}, .lifetimes = {{0, 3}, {2, 2}}};
+  CHECK(PlanLifetimes(empty).peak == 0);
+  CHECK(ValidatePlan(empty, PlanLifetimes(empty)).empty());
+}
+
+TEST_CASE("arenas don't share, and their peaks add up") {
+  const LifetimeProblem problem{
+      .blocks = {{.size = 4}, {.size = 3, .arena = 1}, {.size = 5, .arena = 1}},
+      .lifetimes = {{0, 2}, {2, 4}, {4, 6}}};
+  const Plan plan = PlanLifetimes(problem);
+  CHECK(plan.arenas == std::vector<ArenaPlan>{{0, 4, 4}, {1, 5, 5}});
+  CHECK(plan.peak == 9);
+}
+
+TEST_CASE("alignment and fixed offsets are kept") {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    LifetimeProblem problem = Random(seed, 60, 30, 5000);
+    for (PlanBlock& block : problem.blocks) block.alignment = Bytes{1} << (random() % 9);
+    problem.blocks[7].fixed = 12288;
+    const Plan plan = PlanLifetimes(problem, {.effort = 200'000});
+    CHECK(plan.offsets[7] == 12288);
+    CHECK(ValidatePlan(problem, plan).empty());
+  }
+}
+
+TEST_CASE("small problems are solved to the optimum") {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    const LifetimeProblem problem = Random(seed, 7, 9, 12);
+    const Plan plan = PlanLifetimes(problem);
+    CHECK(ValidatePlan(problem, plan).empty());
+    CHECK(plan.peak == LeastPeak(problem));
+    CHECK(plan.lower_bound <= plan.peak);
+  }
+}
+
+TEST_CASE("random plans are valid, whatever the effort") {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    CAPTURE(seed);
+    const LifetimeProblem problem = Random(seed, 300, 200, 100'000);
+    const Plan quick = PlanLifetimes(problem, {.effort = 0});
+    const Plan slow = PlanLifetimes(problem, {.effort = 3'000'000});
+    CHECK(ValidatePlan(problem, quick).empty());
+    CHECK(ValidatePlan(problem, slow).empty());
+    CHECK(slow.peak <= quick.peak);
+    CHECK(slow.lower_bound <= slow.peak);
+  }
+}
+
+TEST_CASE("the same problem gives the same plan") {
+  const LifetimeProblem problem = Random(3, 200, 60, 1000);
+  CHECK(PlanLifetimes(problem, {.effort = 1'000'000}) ==
+        PlanLifetimes(problem, {.effort = 1'000'000}));
+}
+
+TEST_CASE("progress is told, and a stop is heard") {
+  const LifetimeProblem problem = Random(11, 200, 60, 1000);
+  std::atomic<bool> stop = false;
+  int told = 0;
+  const Plan plan = PlanLifetimes(problem, {.stop = &stop, .progress = [&](const PlanProgress& p) {
+                                              CHECK(p.lower_bound <= p.peak);
+                                              if (++told == 3) stop = true;
+                                            }});
+  CHECK(told >= 1);
+  CHECK(told <= 4);
+  CHECK(ValidatePlan(problem, plan).empty());
+}
+
+LifetimeProblem Read(const std::string& name) {
+  Result<LifetimeTable> table = ReadLifetimeCsv(std::string(GRAPHKIT_TESTDATA) + "/" + name);
+  REQUIRE_MESSAGE(table.has_value(), Describe(table.error()));
+  return std::move(table->problem);
+}
+
+TEST_CASE("problems without slack are solved exactly") {
+  for (const char* name : {"A", "E", "G", "K"}) {
+    CAPTURE(name);
+    const LifetimeProblem problem = Read(std::string("minimalloc/") + name + ".1048576.csv");
+    const Plan plan = PlanLifetimes(problem);
+    CHECK(ValidatePlan(problem, plan).empty());
+    CHECK(plan.peak == 1048576);
+    CHECK(plan.optimal());
+  }
+  CHECK(PlanLifetimes(Read("minimalloc/C.1048576.csv")).peak == 1039360);
+  CHECK(PlanLifetimes(Read("minimalloc/input.12.csv")).peak == 12);
+}
+
+TEST_CASE("large problems come close to the largest load") {
+  const LifetimeProblem somas = Read("idealloc/somas_tensors_resnet50.csv");
+  const Plan small = PlanLifetimes(somas);
+  CHECK(ValidatePlan(somas, small).empty());
+  CHECK(static_cast<double>(small.peak) <= 1.003 * static_cast<double>(small.lower_bound));
+  const LifetimeProblem s1 = Read("idealloc/iopddl_S_1.csv");
+  const Plan large = PlanLifetimes(s1);
+  CHECK(ValidatePlan(s1, large).empty());
+  CHECK(large.lower_bound == 1498635932);
+  CHECK(static_cast<double>(large.peak) <= 1.03 * static_cast<double>(large.lower_bound));
+}
+
+}  // namespace
+}  // namespace graphkit
