@@ -1,8 +1,10 @@
 #include "libgraphkit/io/record_parser.h"
 
+#include <array>
 #include <cstring>
 
 #include "libgraphkit/io/field_reader.h"
+#include "libgraphkit/io/record_types.h"
 
 namespace graphkit {
 namespace {
@@ -20,50 +22,12 @@ constexpr RecordType Row() {
           }};
 }
 
-// The most frequent first.
-constexpr RecordType kRecordTypes[] = {
-    Row<NodeRecord>(),
-    Row<EdgeRecord>(),
-    Row<AllocRecord>(),
-    Row<FreeRecord>(),
-    Row<FreeRequestedRecord>(),
-    Row<FreeCompletedRecord>(),
-    Row<RecordStreamRecord>(),
-    Row<EventRecordRecord>(),
-    Row<EventWaitRecord>(),
-    Row<LaunchRecord>(),
-    Row<StackRecord>(),
-    Row<KernelRecord>(),
-    Row<ThreadRecord>(),
-    Row<NvtxPushRecord>(),
-    Row<NvtxPopRecord>(),
-    Row<FailureRecord>(),
-    Row<DroppedRecord>(),
-    Row<NoteRecord>(),
-    Row<BlankRecord>(),
-    Row<ProcessRecord>(),
-    Row<ClockRecord>(),
-    Row<StreamRecord>(),
-    Row<StreamDestroyedRecord>(),
-    Row<EventRecord>(),
-    Row<EventDestroyedRecord>(),
-    Row<CaptureBeginRecord>(),
-    Row<CaptureEndRecord>(),
-    Row<FrontierRecord>(),
-    Row<SyncRecord>(),
-    Row<GraphRecord>(),
-    Row<GraphDestroyedRecord>(),
-    Row<NodeDestroyedRecord>(),
-    Row<EdgeRemovedRecord>(),
-    Row<ExecRecord>(),
-    Row<ExecDestroyedRecord>(),
-    Row<ExecUpdatedRecord>(),
-    Row<PoolRecord>(),
-    Row<PoolDestroyedRecord>(),
-    Row<SegmentRecord>(),
-    Row<SegmentFreedRecord>(),
-    Row<EndRecord>(),
-};
+template <typename... Records>
+constexpr std::array<RecordType, sizeof...(Records)> Table(RecordList<Records...>) {
+  return {Row<Records>()...};
+}
+
+constexpr auto kRecordTypes = Table(RecordTypes());
 
 const RecordType* FindType(std::string_view name) {
   for (const RecordType& type : kRecordTypes) {

@@ -16,6 +16,7 @@ constexpr std::array<Ternary, 3> kWaits = {Ternary::kYes, Ternary::kNo, Ternary:
 
 SynthProgram::SynthProgram(const SynthOptions& options)
     : options_(options), random_(options.seed), t_(DeviceKind::kImported) {
+  t_.SetProgram("graphkit synth");
   const uint32_t count = std::max(options.streams, 1u);
   for (uint32_t i = 0; i < count; ++i) {
     streams_.push_back(t_.Stream("stream " + std::to_string(i)));
