@@ -53,6 +53,7 @@ void AntichainFlow::FindExits(uint32_t local) {
     const auto exit = std::partition_point(
         from, end, [&](uint32_t birth) { return !lanes_.Before(x, items_[birth]); });
     exit_to_.push_back(*exit);
+    exit_from_.push_back(local);
   }
 }
 
@@ -61,8 +62,7 @@ void AntichainFlow::HandOn(uint32_t birth, std::vector<uint32_t>* visible) {
   const Bytes wanted = lanes_.weight(items_[birth]);
   while (taken_[birth] < wanted && !visible->empty()) {
     const uint32_t exit = visible->back();
-    const auto after = std::upper_bound(exit_first_.begin(), exit_first_.end(), exit);
-    const auto x = static_cast<uint32_t>(after - exit_first_.begin() - 1);
+    const uint32_t x = exit_from_[exit];
     const Bytes left = lanes_.weight(items_[x]) - given_[x];
     const Bytes bytes = std::min(left, wanted - taken_[birth]);
     given_[x] += bytes;
@@ -81,6 +81,7 @@ Bytes AntichainFlow::Fluid(std::span<const uint32_t> items) {
   const size_t count = items_.size();
   exit_first_.assign(1, 0);
   exit_to_.clear();
+  exit_from_.clear();
   for (uint32_t local = 0; local < count; ++local) {
     FindExits(local);
     exit_first_.push_back(static_cast<uint32_t>(exit_to_.size()));
@@ -196,9 +197,12 @@ Bytes AntichainFlow::Augment() {
   }
 }
 
-Bytes AntichainFlow::Solve(std::vector<uint32_t>* antichain) {
+Bytes AntichainFlow::Solve(Bytes enough, std::vector<uint32_t>* antichain) {
   BuildArcs();
-  while (FindLevels()) handed_ += Augment();
+  while (FindLevels()) {
+    handed_ += Augment();
+    if (total_ - handed_ <= enough) return 0;
+  }
   antichain->clear();
   Bytes weight = 0;
   for (uint32_t x = 0; x < items_.size(); ++x) {

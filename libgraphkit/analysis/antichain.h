@@ -28,8 +28,8 @@ class AntichainFlow {
   Bytes Fluid(std::span<const uint32_t> items);
 
   // Hands on as much as can be, from where Fluid() left off. Returns the antichain's weight and
-  // puts its items into `antichain`.
-  Bytes Solve(std::vector<uint32_t>* antichain);
+  // puts its items into `antichain`; gives up with 0 once it can't weigh more than `enough`.
+  Bytes Solve(Bytes enough, std::vector<uint32_t>* antichain);
 
  private:
   struct Arc {
@@ -58,6 +58,7 @@ class AntichainFlow {
   // Exits of local x: exit_to_[exit_first_[x]…], the birth where a lane becomes free for x.
   std::vector<uint32_t> exit_first_;
   std::vector<uint32_t> exit_to_;
+  std::vector<uint32_t> exit_from_;  // the x of each exit
   std::vector<Bytes> exit_flow_;
   std::vector<Bytes> given_;   // of each local x
   std::vector<Bytes> taken_;   // by each local birth

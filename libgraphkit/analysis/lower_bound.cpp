@@ -99,7 +99,7 @@ class Bounder {
       if (last_window_[item] >= window) active_.push_back(item);
     }
     if (flow_.Fluid(active_) <= bound_.bytes) return;
-    const Bytes bytes = flow_.Solve(&antichain_);
+    const Bytes bytes = flow_.Solve(bound_.bytes, &antichain_);
     if (bytes <= bound_.bytes) return;
     bound_.bytes = bytes;
     bound_.blocks.clear();

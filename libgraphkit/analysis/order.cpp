@@ -174,11 +174,6 @@ OrderPoint Order::EndOf(NodeId node) const {
   return {chains_[place.chain].graph, place.chain, place.seq + 1, EndRow(place)};
 }
 
-uint32_t Order::CountAt(const OrderPoint& point, uint32_t chain) const {
-  if (point.chain == chain) return point.count;
-  return rows_.Count(point.row, chains_[chain].local);
-}
-
 OrderPoint Order::PointAfter(GraphId graph, std::span<const FrontierEntry> entries) {
   OrderPoint point{.graph = graph};
   for (const FrontierEntry& entry : entries) {

@@ -114,7 +114,10 @@ class Order {
     return {places_[node.index()].chain, places_[node.index()].seq};
   }
   // How many nodes of a chain (of the point's graph) have ended at a point.
-  uint32_t CountAt(const OrderPoint& point, uint32_t chain) const;
+  uint32_t CountAt(const OrderPoint& point, uint32_t chain) const {
+    if (point.chain == chain) return point.count;
+    return rows_.Count(point.row, chains_[chain].local);
+  }
 
   EdgeRule rule() const { return rule_; }
   size_t nodes() const { return places_.size(); }

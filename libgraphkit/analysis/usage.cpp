@@ -37,6 +37,7 @@ void SumOverTime(const Trace& trace, const Lifetimes& lives, std::vector<Usage>*
     if (const GraphId root = root_of(allocated[seq]); root.valid()) {
       Usage& graph = (*usage)[root.index()];
       const Bytes live = running[root.index()].live += RoundedSize(trace.blocks[allocated[seq]]);
+      graph.peak_held = std::max(graph.peak_held, live + running[root.index()].deferred);
       if (live > graph.peak_live) {
         graph.peak_live = live;
         graph.peak_at = seq;

@@ -17,6 +17,7 @@ struct Usage {
   Seq peak_at = 0;      // the allocation that made the peak
   Bytes deferred = 0;   // most bytes between free requested and free completed
   Seq deferred_at = 0;
+  Bytes peak_held = 0;  // most bytes live or deferred: what deferring made necessary
   uint64_t never_freed_blocks = 0;
   Bytes never_freed = 0;
   // From the lowest to the highest address used in each segment (blocks outside segments: what

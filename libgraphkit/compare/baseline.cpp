@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace graphkit {
 
@@ -29,9 +31,18 @@ std::string GraphKey(const Report& report, GraphId graph) {
   return "";
 }
 
-BaselineTrace MakeBaselineTrace(const GateSubject& subject) {
+// "/a/b/c.json", 2 → "b/c.json".
+std::string_view LastParts(std::string_view path, size_t parts) {
+  size_t start = path.size();
+  for (; start > 0; --start) {
+    if (path[start - 1] == '/' && --parts == 0) break;
+  }
+  return path.substr(start);
+}
+
+BaselineTrace MakeBaselineTrace(const GateSubject& subject, std::string key) {
   BaselineTrace trace;
-  trace.trace = FileName(subject.trace);
+  trace.trace = std::move(key);
   trace.peak_reserved_bytes = subject.peak_reserved_bytes;
   const std::vector<uint32_t> ordinals = GraphOrdinals(subject.report);
   for (size_t i = 0; i < subject.report.graphs.size(); ++i) {
@@ -44,10 +55,7 @@ BaselineTrace MakeBaselineTrace(const GateSubject& subject) {
 
 }  // namespace
 
-std::string_view FileName(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
+std::string_view FileName(std::string_view path) { return LastParts(path, 1); }
 
 std::vector<uint32_t> GraphOrdinals(const Report& report) {
   std::map<std::string_view, uint32_t> seen;
@@ -72,7 +80,10 @@ std::string Fingerprint(const GateSubject& subject, size_t finding) {
 
 Baseline MakeBaseline(const std::vector<GateSubject>& subjects, const GateVerdict& verdict) {
   Baseline baseline;
-  for (const GateSubject& subject : subjects) baseline.traces.push_back(MakeBaselineTrace(subject));
+  std::vector<std::string> keys = TraceKeys(subjects);
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    baseline.traces.push_back(MakeBaselineTrace(subjects[i], std::move(keys[i])));
+  }
   std::vector<std::map<std::string, BaselineFinding>> findings(subjects.size());
   for (const JudgedFinding& judged : verdict.findings) {
     if (judged.status == FindingStatus::kSuppressed) continue;
@@ -89,12 +100,30 @@ Baseline MakeBaseline(const std::vector<GateSubject>& subjects, const GateVerdic
   return baseline;
 }
 
-const BaselineTrace* FindBaselineTrace(const Baseline& baseline, std::string_view trace_file,
-                                       size_t subjects) {
-  if (subjects == 1 && baseline.traces.size() == 1) return &baseline.traces.front();
-  const auto found =
-      std::ranges::find(baseline.traces, FileName(trace_file), &BaselineTrace::trace);
-  return found == baseline.traces.end() ? nullptr : &*found;
+std::vector<std::string> TraceKeys(const std::vector<GateSubject>& subjects) {
+  size_t longest = 1;
+  for (const GateSubject& subject : subjects) {
+    const auto slashes = std::ranges::count(subject.trace, '/');
+    longest = std::max(longest, static_cast<size_t>(slashes) + 1);
+  }
+  std::vector<std::string> keys;
+  for (size_t parts = 1; parts <= longest; ++parts) {
+    keys.clear();
+    for (const GateSubject& subject : subjects) keys.emplace_back(LastParts(subject.trace, parts));
+    if (std::set<std::string>(keys.begin(), keys.end()).size() == keys.size()) break;
+  }
+  return keys;
+}
+
+std::vector<const BaselineTrace*> FindBaselineTraces(const Baseline& baseline,
+                                                     const std::vector<GateSubject>& subjects) {
+  if (subjects.size() == 1 && baseline.traces.size() == 1) return {&baseline.traces.front()};
+  std::vector<const BaselineTrace*> found;
+  for (const std::string& key : TraceKeys(subjects)) {
+    const auto entry = std::ranges::find(baseline.traces, key, &BaselineTrace::trace);
+    found.push_back(entry == baseline.traces.end() ? nullptr : &*entry);
+  }
+  return found;
 }
 
 }  // namespace graphkit

@@ -12,9 +12,14 @@ namespace graphkit {
 // What `subjects` have, less the findings that are suppressed in `verdict`.
 Baseline MakeBaseline(const std::vector<GateSubject>& subjects, const GateVerdict& verdict);
 
-// The entry for a trace: that of its file name, or, where both sides have one trace only, that one.
-const BaselineTrace* FindBaselineTrace(const Baseline& baseline, std::string_view trace_file,
-                                       size_t subjects);
+// What a baseline knows each subject by: its file's name, with as many folders before it as are
+// needed to tell the subjects apart.
+std::vector<std::string> TraceKeys(const std::vector<GateSubject>& subjects);
+
+// The entry for each subject, null where there is none: that of its key, or, where both sides have
+// one trace only, that one.
+std::vector<const BaselineTrace*> FindBaselineTraces(const Baseline& baseline,
+                                                     const std::vector<GateSubject>& subjects);
 
 // A finding by what it says and where it comes from: its check, graph, source function and message,
 // with numbers left out, so that it stays the same when ids, sizes and lines move.

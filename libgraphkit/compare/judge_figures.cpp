@@ -62,7 +62,8 @@ uint64_t CountLeaks(const std::vector<GateSubject>& subjects, uint32_t trace,
   for (const JudgedFinding& judged : verdict.findings) {
     if (judged.trace != trace || judged.status == FindingStatus::kSuppressed) continue;
     const Finding& finding = subjects[trace].report.findings[judged.finding];
-    if (IsLeakCheck(finding.check)) leaks += std::max<size_t>(1, finding.blocks.size());
+    const bool leak = IsLeakCheck(finding.check) && finding.severity != Severity::kNote;
+    if (leak) leaks += std::max<size_t>(1, finding.blocks.size());
   }
   return leaks;
 }
@@ -176,19 +177,18 @@ void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& co
 
 void JudgeAgainstBaseline(const std::vector<GateSubject>& subjects, const GateConfig& config,
                           const Baseline& baseline, GateVerdict& verdict) {
-  std::vector<const BaselineTrace*> met;
+  const std::vector<const BaselineTrace*> entries = FindBaselineTraces(baseline, subjects);
   for (uint32_t trace = 0; trace < subjects.size(); ++trace) {
-    const BaselineTrace* base = FindBaselineTrace(baseline, subjects[trace].trace, subjects.size());
+    const BaselineTrace* base = entries[trace];
     if (base == nullptr) {
       verdict.reasons.push_back(
           {GateReason::Kind::kBlind, trace, "baseline: it has no entry for this trace"});
       continue;
     }
-    met.push_back(base);
     CompareTrace(subjects[trace], trace, *base, config.allow_increase, verdict);
   }
   for (const BaselineTrace& base : baseline.traces) {
-    if (std::ranges::find(met, &base) != met.end()) continue;
+    if (std::ranges::find(entries, &base) != entries.end()) continue;
     verdict.reasons.push_back(
         {GateReason::Kind::kBlind, {}, "baseline: " + base.trace + " is in it and wasn't given"});
   }

@@ -124,11 +124,12 @@ class Judge {
 void JudgeFindings(const std::vector<GateSubject>& subjects, const GateConfig& config,
                    const std::optional<Baseline>& baseline, GateVerdict& verdict) {
   Judge judge(subjects, config);
+  const std::vector<const BaselineTrace*> known =
+      baseline ? FindBaselineTraces(*baseline, subjects)
+               : std::vector<const BaselineTrace*>(subjects.size(), nullptr);
   for (uint32_t trace = 0; trace < subjects.size(); ++trace) {
     const GateSubject& subject = subjects[trace];
-    const BaselineTrace* known =
-        baseline ? FindBaselineTrace(*baseline, subject.trace, subjects.size()) : nullptr;
-    Allowances allowances = AllowancesOf(known, config.allow_increase);
+    Allowances allowances = AllowancesOf(known[trace], config.allow_increase);
     for (uint32_t i = 0; i < subject.report.findings.size(); ++i) {
       JudgedFinding judged = judge.One(trace, i, allowances);
       const Finding& finding = subject.report.findings[i];

@@ -14,26 +14,17 @@ namespace graphkit {
 
 class FieldReader {
  public:
-  FieldReader(simdjson::ondemand::object object, Arena& arena) : object_(object), arena_(arena) {
-    if (Check(object_.begin().get(next_)) && Check(object_.end().get(end_))) Load();
+  FieldReader(simdjson::ondemand::object object, Arena& arena) : arena_(arena) {
+    if (Check(object.begin().get(next_)) && Check(object.end().get(end_))) Load();
   }
 
   bool failed() const { return !problem_.empty(); }
-  std::string& problem() { return problem_; }
+  const std::string& problem() const { return problem_; }
 
   // Takes the value of `key`, when that is where the record begins.
   bool TakeFirst(std::string_view key, std::string_view& out) {
     if (!pending_ || !key_.unsafe_is_equal(key)) return false;
     Take(key, out);
-    return !failed();
-  }
-
-  // Starts again from the first key, after `look` has looked at the object.
-  template <typename Look>
-  bool Rewind(Look look) {
-    problem_.clear();
-    if (object_.reset().error() || !look(object_)) return false;
-    if (Check(object_.begin().get(next_)) && Check(object_.end().get(end_))) Load();
     return !failed();
   }
 
@@ -147,7 +138,6 @@ class FieldReader {
     return false;
   }
 
-  simdjson::ondemand::object object_;
   Arena& arena_;
   simdjson::ondemand::object_iterator next_;
   simdjson::ondemand::object_iterator end_;

@@ -1,8 +1,10 @@
 #include "libgraphkit/io/record_parser.h"
 
+#include <array>
 #include <cstring>
 
 #include "libgraphkit/io/field_reader.h"
+#include "libgraphkit/io/record_types.h"
 
 namespace graphkit {
 namespace {
@@ -20,50 +22,12 @@ constexpr RecordType Row() {
           }};
 }
 
-// The most frequent first.
-constexpr RecordType kRecordTypes[] = {
-    Row<NodeRecord>(),
-    Row<EdgeRecord>(),
-    Row<AllocRecord>(),
-    Row<FreeRecord>(),
-    Row<FreeRequestedRecord>(),
-    Row<FreeCompletedRecord>(),
-    Row<RecordStreamRecord>(),
-    Row<EventRecordRecord>(),
-    Row<EventWaitRecord>(),
-    Row<LaunchRecord>(),
-    Row<StackRecord>(),
-    Row<KernelRecord>(),
-    Row<ThreadRecord>(),
-    Row<NvtxPushRecord>(),
-    Row<NvtxPopRecord>(),
-    Row<FailureRecord>(),
-    Row<DroppedRecord>(),
-    Row<NoteRecord>(),
-    Row<BlankRecord>(),
-    Row<ProcessRecord>(),
-    Row<ClockRecord>(),
-    Row<StreamRecord>(),
-    Row<StreamDestroyedRecord>(),
-    Row<EventRecord>(),
-    Row<EventDestroyedRecord>(),
-    Row<CaptureBeginRecord>(),
-    Row<CaptureEndRecord>(),
-    Row<FrontierRecord>(),
-    Row<SyncRecord>(),
-    Row<GraphRecord>(),
-    Row<GraphDestroyedRecord>(),
-    Row<NodeDestroyedRecord>(),
-    Row<EdgeRemovedRecord>(),
-    Row<ExecRecord>(),
-    Row<ExecDestroyedRecord>(),
-    Row<ExecUpdatedRecord>(),
-    Row<PoolRecord>(),
-    Row<PoolDestroyedRecord>(),
-    Row<SegmentRecord>(),
-    Row<SegmentFreedRecord>(),
-    Row<EndRecord>(),
-};
+template <typename... Records>
+constexpr std::array<RecordType, sizeof...(Records)> Table(RecordList<Records...>) {
+  return {Row<Records>()...};
+}
+
+constexpr auto kRecordTypes = Table(RecordTypes());
 
 const RecordType* FindType(std::string_view name) {
   for (const RecordType& type : kRecordTypes) {
@@ -79,9 +43,9 @@ std::string_view TrimRight(std::string_view text) {
   return text;
 }
 
-// The type of a record whose first key isn't "type".
-bool FindTypeAnywhere(simdjson::ondemand::object& object, std::string_view& type) {
-  return !object.find_field_unordered("type").get_string().get(type) && !object.reset().error();
+// Why a record can't be read, from what its fields say.
+std::string Describe(std::string_view name, const FieldReader& fields) {
+  return "record \"" + std::string(name) + "\" " + fields.problem();
 }
 
 }  // namespace
@@ -124,36 +88,49 @@ bool RecordParser::ParseLine(std::string_view line, size_t capacity, ParsedLines
   return false;
 }
 
+bool RecordParser::Fail(std::string message, ParsedLines& out) {
+  out.problem.message = std::move(message);
+  return false;
+}
+
+bool RecordParser::Open(std::string_view text, size_t capacity, ParsedLines& out) {
+  auto error = parser_.iterate(text.data(), text.size(), capacity).get(document_);
+  if (!error) error = document_.get_object().get(object_);
+  if (!error) return true;
+  return Fail(std::string("not valid JSON (") + simdjson::error_message(error) + ")", out);
+}
+
 bool RecordParser::ParseObject(std::string_view text, size_t capacity, bool last,
                                ParsedLines& out) {
-  const auto fail = [&](std::string message) {
-    out.problem.message = std::move(message);
-    return false;
-  };
-  simdjson::ondemand::document document;
-  simdjson::ondemand::object object;
-  auto error = parser_.iterate(text.data(), text.size(), capacity).get(document);
-  if (!error) error = document.get_object().get(object);
-  if (error) return fail(std::string("not valid JSON (") + simdjson::error_message(error) + ")");
-
-  FieldReader fields(object, out.arena);
+  if (!Open(text, capacity, out)) return false;
+  FieldReader fields(object_, out.arena);
   std::string_view name;
-  if (!fields.TakeFirst("type", name)) {
-    if (!fields.Rewind([&](auto& o) { return FindTypeAnywhere(o, name); })) {
-      return fail("the record has no \"type\", or isn't valid JSON");
-    }
+  if (fields.TakeFirst("type", name)) return ParseFields(name, fields, last, out);
+  if (fields.failed()) return Fail("the record " + fields.problem(), out);
+
+  // Its first key isn't "type": look for that, and begin again.
+  if (!Open(text, capacity, out)) return false;
+  if (object_.find_field_unordered("type").get_string().get(name)) {
+    return Fail("the record has no \"type\", or isn't valid JSON", out);
   }
+  name = out.arena.Copy(name);
+  if (!Open(text, capacity, out)) return false;
+  FieldReader unordered(object_, out.arena);
+  return ParseFields(name, unordered, last, out);
+}
+
+bool RecordParser::ParseFields(std::string_view name, FieldReader& fields, bool last,
+                               ParsedLines& out) {
   const RecordType* type = FindType(name);
-  if (last != (type != nullptr && type->name == EndRecord::kType)) {
-    return fail(last ? "the file ends, but this isn't an end record"
-                     : "the end record isn't followed by \"]}\"");
-  }
+  const bool is_end = type != nullptr && type->name == EndRecord::kType;
+  if (last && !is_end) return Fail("the file ends, but this isn't an end record", out);
+  if (is_end && !last) return Fail("the end record isn't followed by \"]}\"", out);
   ParsedRecord parsed{.type = type};
   if (type != nullptr) parsed.record = type->read(fields, out.arena);
   if (type == nullptr) fields.PassOverAll();
-  if (fields.failed()) return fail("record \"" + std::string(name) + "\" " + fields.problem());
-  if (document.current_location().error() == simdjson::SUCCESS) {
-    return fail("record \"" + std::string(name) + "\" is followed by more than a comma");
+  if (fields.failed()) return Fail(Describe(name, fields), out);
+  if (document_.current_location().error() == simdjson::SUCCESS) {
+    return Fail("record \"" + std::string(name) + "\" is followed by more than a comma", out);
   }
   out.records.push_back(parsed);
   return true;

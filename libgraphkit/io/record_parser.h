@@ -48,7 +48,13 @@ class RecordParser {
   bool ParseLine(std::string_view line, size_t capacity, ParsedLines& out);
   bool ParseObject(std::string_view object, size_t capacity, bool last, ParsedLines& out);
 
+  bool ParseFields(std::string_view name, FieldReader& fields, bool last, ParsedLines& out);
+  bool Open(std::string_view text, size_t capacity, ParsedLines& out);
+  static bool Fail(std::string message, ParsedLines& out);
+
   simdjson::ondemand::parser parser_;
+  simdjson::ondemand::document document_;  // of the line that is being parsed
+  simdjson::ondemand::object object_;
 };
 
 }  // namespace graphkit

@@ -118,8 +118,8 @@ bool RecordFile::Map(size_t bytes) {
   return true;
 }
 
-// Makes room for `needed` bytes. Blocks are allocated, not only promised: writing to a promised page
-// of a full disk would kill the process.
+// Makes room for `needed` bytes. Blocks are allocated, not only promised: writing to a promised
+// page of a full disk would kill the process.
 bool RecordFile::GrowFile(size_t needed) {
   size_t step = std::clamp(allocated_, kFirstStep, kLargestStep);
   size_t target = std::max(allocated_ + step, (needed + kFirstStep - 1) / kFirstStep * kFirstStep);

@@ -3,7 +3,7 @@
 // loaded into other people's programs. The format is docs/format.md.
 //
 //     RecordFile file;                       {"schema":"graphkit-trace","version":1,…,"records":[
-//     file.Open("trace.json", "soft");       {"type":"stream","id":0,"handle":"0x0","kind":"legacy"},
+//     file.Open("trace.json", "soft"); {"type":"stream","id":0,"handle":"0x0","kind":"legacy"},
 //     RecordLine line;                       …
 //     line.Start("stream");                  {"type":"end","records":1}]}
 //     line.Number("id", 0);

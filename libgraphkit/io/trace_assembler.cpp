@@ -1,6 +1,16 @@
 #include "libgraphkit/io/trace_assembler.h"
 
 namespace graphkit {
+namespace {
+
+// "no graphs were", "only 1 graph was", "only 3 graphs were".
+std::string OnlySome(size_t count, std::string_view what) {
+  if (count == 0) return "no " + std::string(what) + " were";
+  if (count == 1) return "only 1 " + std::string(what.substr(0, what.size() - 1)) + " was";
+  return "only " + std::to_string(count) + " " + std::string(what) + " were";
+}
+
+}  // namespace
 
 bool TraceAssembler::Fail(std::string message, std::string hint) {
   problem_ = {std::move(message), std::move(hint)};
@@ -14,11 +24,8 @@ bool TraceAssembler::FailNext(uint32_t id, size_t count, const char* what) {
 }
 
 bool TraceAssembler::FailReference(const char* key, uint32_t id, size_t count, const char* what) {
-  const std::string number = std::to_string(count);
-  const std::string declared =
-      count == 0 ? std::string("no ") + what : "only " + number + " " + what;
-  return Fail(std::string("has ") + key + " " + std::to_string(id) + ", but " + declared +
-                  " were declared before it",
+  return Fail(std::string("has ") + key + " " + std::to_string(id) + ", but " +
+                  OnlySome(count, what) + " declared before it",
               "the file is damaged, or what wrote it is wrong");
 }
 
@@ -51,8 +58,8 @@ bool TraceAssembler::Finish() {
   if (!ended_ || expected_graphs_.empty()) return true;
   const auto& [graph, expected] = *expected_graphs_.begin();
   Fail("node " + std::to_string(expected.parent.value) + " holds graph " +
-           std::to_string(graph.value) + ", but only " + std::to_string(trace_.graphs.size()) +
-           " graphs are in the file",
+           std::to_string(graph.value) + ", but " + OnlySome(trace_.graphs.size(), "graphs") +
+           " in the file",
        "the file is damaged, or what wrote it is wrong");
   problem_.place = expected.place;
   return false;

@@ -33,6 +33,7 @@ class Assembly {
 
  private:
   bool Add(const ParsedRecord& parsed);
+  Seq NextPlace() const { return assembler_.place() + (assembler_.ended() ? 1 : 0); }
   void FailAt(Seq place, std::string message, std::string hint);
 
   TraceAssembler assembler_;
@@ -58,18 +59,19 @@ void Assembly::Add(const ParsedLines& lines) {
     if (Add(parsed)) continue;
     const std::string name(parsed.type == nullptr ? "?" : parsed.type->name);
     const Problem& problem = assembler_.problem();
-    FailAt(assembler_.place(), "record \"" + name + "\" " + problem.message, problem.hint);
+    FailAt(NextPlace(), "record \"" + name + "\" " + problem.message, problem.hint);
     return;
   }
-  const Seq next = assembler_.place() + (assembler_.ended() ? 1 : 0);
-  if (!lines.problem.message.empty()) FailAt(next, lines.problem.message, lines.problem.hint);
-  if (lines.blank && !assembler_.ended()) FailAt(next, "the line is empty", "one record a line");
+  if (!lines.problem.message.empty())
+    FailAt(NextPlace(), lines.problem.message, lines.problem.hint);
+  if (lines.blank && !assembler_.ended())
+    FailAt(NextPlace(), "the line is empty", "one record a line");
 }
 
 // What follows the last line feed: the end record, or a line that was cut.
 void Assembly::AddTail(std::string_view tail) {
   if (assembler_.ended() && tail.find_first_not_of(" \t\r") != std::string_view::npos) {
-    return FailAt(assembler_.place() + 1, "text follows the end record", {});
+    return FailAt(NextPlace(), "text follows the end record", {});
   }
   if (!tail.starts_with(R"({"type":"end")") || !tail.ends_with("}]}")) return;
   std::string line(tail);

@@ -8,6 +8,8 @@
 #include <array>
 #include <concepts>
 #include <limits>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -67,6 +69,16 @@ inline Expected ReadValue(JsonValue value, EdgeType& out, Arena&) {
   return nullptr;
 }
 
+// "a, b or c".
+inline std::string OneOf(std::span<const std::string_view> words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
 template <typename Enum>
 requires requires { Names<Enum>::value; }
 Expected ReadValue(JsonValue value, Enum& out, Arena&) {
@@ -84,7 +96,8 @@ Expected ReadValue(JsonValue value, Enum& out, Arena&) {
       return nullptr;
     }
   }
-  return "one of the words in docs/format.md";
+  static const std::string words = OneOf(names);
+  return words.c_str();
 }
 
 // "0x…", up to 16 digits.

@@ -49,6 +49,7 @@ class TraceBuilder {
   explicit TraceBuilder(DeviceKind device = DeviceKind::kSoft);
 
   // The process.
+  void SetProgram(std::string_view program) { trace_.process.program = program; }
   ThreadId Thread(std::string_view name = {});
   StackId Stack(std::initializer_list<FrameText> frames);
   void SetThread(ThreadId thread) { thread_ = thread; }  // of the nodes that follow

@@ -35,8 +35,8 @@ void RenderHeader(const Report& report, const Trace& trace, const TextStyle& sty
   out << Wrapped(
       "",
       Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node") + ", " +
-          Counted(totals.edges, "edge") + ", " + Counted(totals.blocks, "block") + " of " +
-          FormatBytes(totals.allocated_bytes) + ", " +
+          Counted(totals.edges, "edge") + ", " + Counted(totals.blocks, "block") + " (" +
+          FormatBytes(totals.allocated_bytes) + "), " +
           (totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches"),
       style);
 }

@@ -1,7 +1,7 @@
 // The report as a person reads it:
 //
 //     build/workloads/fork_join, recorded on the software device (simulated)
-//     1 graph, 12 nodes, 14 edges, 5 blocks of 24 MiB, 3 launches
+//     1 graph, 12 nodes, 14 edges, 5 blocks (24 MiB), 3 launches
 //
 //     graph 0 "step", captured on 3 streams
 //       nodes    12: 6 kernel, 2 memcpy, 2 mem_alloc, 2 mem_free

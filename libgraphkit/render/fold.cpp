@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "libgraphkit/render/selection.h"
+#include "libgraphkit/analysis/topology.h"
 
 namespace graphkit {
 
@@ -25,7 +25,7 @@ std::vector<EdgeId> DrawnEdges(const Trace& trace, const std::vector<bool>& node
   for (size_t i = 0; i < trace.edges.size(); ++i) {
     const Edge& edge = trace.edges[i];
     const bool both = nodes[edge.from.index()] && nodes[edge.to.index()];
-    if (both && !WasRemoved(trace, edge)) edges.push_back(EdgeId(i));
+    if (both && Joins(trace, edge)) edges.push_back(EdgeId(i));
   }
   return edges;
 }

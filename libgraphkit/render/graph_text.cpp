@@ -88,7 +88,7 @@ std::vector<Figure> MemoryFigures(const GraphSummary& graph) {
     figures.push_back({"address range", graph.recorded_extent_bytes, "as recorded"});
   }
   figures.push_back({"lower bound", graph.lower_bound_bytes,
-                     graph.lower_bound_exact ? "no placement needs less" : "not proved the best"});
+                     graph.lower_bound_exact ? "the least that is safe" : "not proved the best"});
   return figures;
 }
 
@@ -102,8 +102,8 @@ std::string Bar(Bytes bytes, Bytes most) {
 
 void RenderMemory(const GraphSummary& graph, const TextStyle& style, std::ostream& out) {
   if (graph.blocks == 0) return;
-  out << Label("memory") << Counted(graph.blocks, "block") << " of "
-      << FormatBytes(graph.total_bytes) << " in all\n";
+  out << Label("memory") << Counted(graph.blocks, "block") << ", " << FormatBytes(graph.total_bytes)
+      << " in all\n";
   const std::vector<Figure> figures = MemoryFigures(graph);
   const bool bars = style.colour && style.width >= kBarColumns + 60;
   Bytes most = 0;

@@ -29,7 +29,8 @@ struct MemoryBill {
   bool operator==(const MemoryBill&) const = default;
 };
 
-// One bill for each graph of the report that has blocks.
+// One bill for each graph of the report that has blocks. Blocks of embedded graphs are on the bill
+// of the graph that holds them.
 std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by);
 
 const char* BillByName(BillBy by);  // "block", "stack", "stream", "pool"

@@ -1,13 +1,10 @@
 #include "libgraphkit/render/selection.h"
 
+#include "libgraphkit/analysis/topology.h"
+
 namespace graphkit {
 
 namespace {
-
-// What dies with its graph was part of it to the end.
-bool RemovedFrom(const Graph& graph, Seq removed) {
-  return removed != kNever && graph.destroyed == kNever;
-}
 
 // Nested graphs follow the graph that holds them, however deep.
 std::vector<bool> SelectGraphs(const Trace& trace, GraphId wanted) {
@@ -38,7 +35,7 @@ Neighbours NeighboursOf(const Trace& trace, NodeId Edge::*from, NodeId Edge::*to
   for (size_t i = 2; i < result.first.size(); ++i) result.first[i] += result.first[i - 1];
   result.nodes.resize(trace.edges.size());
   for (const Edge& edge : trace.edges) {
-    if (!WasRemoved(trace, edge)) {
+    if (Joins(trace, edge)) {
       result.nodes[result.first[(edge.*from).index() + 1]++] = edge.*to;
     }
   }
@@ -72,10 +69,6 @@ std::vector<bool> AroundFocus(const Trace& trace, NodeId focus, uint32_t depth) 
 
 }  // namespace
 
-bool WasRemoved(const Trace& trace, const Edge& edge) {
-  return RemovedFrom(trace[trace[edge.to].graph], edge.removed);
-}
-
 Selection Select(const Trace& trace, const SelectionOptions& options) {
   Selection selection;
   selection.graphs = SelectGraphs(trace, options.graph);
@@ -85,8 +78,8 @@ Selection Select(const Trace& trace, const SelectionOptions& options) {
   std::vector<bool> used(trace.graphs.size(), !options.focus);
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
-    const bool there = !RemovedFrom(trace[node.graph], node.destroyed);
-    selection.nodes[i] = selection.graphs[node.graph.index()] && there && (near.empty() || near[i]);
+    selection.nodes[i] =
+        selection.graphs[node.graph.index()] && InGraph(trace, node) && (near.empty() || near[i]);
     if (selection.nodes[i]) used[node.graph.index()] = true;
   }
   for (size_t i = 0; i < used.size(); ++i) {

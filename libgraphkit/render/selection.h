@@ -24,7 +24,4 @@ struct Selection {
 // without a selected node aren't either; otherwise empty graphs are.
 Selection Select(const Trace& trace, const SelectionOptions& options);
 
-// Whether the edge was taken out of its graph while the graph went on.
-bool WasRemoved(const Trace& trace, const Edge& edge);
-
 }  // namespace graphkit

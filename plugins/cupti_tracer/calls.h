@@ -159,7 +159,8 @@ struct ThreadState {
   const char* runtime_call = nullptr;
   int runtime_depth = 0;
   int driver_depth = 0;
-  bool inside = false;  // in the tracer itself
+  bool internal_call = false;  // makes graph objects that are none of the user's
+  bool inside = false;         // in the tracer itself
 
   // What the call in flight will take away, as it was when the call began: by the time it returns,
   // another thread may have been given the same handle or address.

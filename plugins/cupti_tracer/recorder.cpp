@@ -253,6 +253,9 @@ void Recorder::Succeeded(ThreadState& thread, const Call& call) {
       return OnAlloc(thread, call);
     case CallKind::kFree:
       return OnFree(thread, call);
+    case CallKind::kWork:
+      if (eager_ && thread.events.empty()) OnEagerWork(thread, call);
+      break;
     case CallKind::kPoolCreate:
       PoolOf(call, PoolKind::kStream, call.pool);
       break;

@@ -36,7 +36,8 @@ class RecordSink {
 
 class Recorder {
  public:
-  explicit Recorder(RecordSink& sink) : sink_(sink) {}
+  // `eager`: also records work that is submitted outside of captures.
+  explicit Recorder(RecordSink& sink, bool eager = false) : sink_(sink), eager_(eager) {}
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
@@ -213,6 +214,7 @@ class Recorder {
   void Flush(ThreadState& thread, const Call& call);
   bool IsTheCallsNode(const Call& call, const FreshNode& node) const;
   void WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph, StreamInfo* stream);
+  void OnEagerWork(ThreadState& thread, const Call& call);
   std::string DescriptionOf(uint64_t handle);
   void PrepareNode(ThreadState& thread, const Call& call, bool of_call);
   void DescribeNode(const Call& call, bool of_call);
@@ -256,6 +258,7 @@ class Recorder {
   void WriteRanges(ThreadState& thread);
 
   RecordSink& sink_;
+  bool eager_;
   RecordLine line_;
   RecordCounts counts_;
 

@@ -107,6 +107,24 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph
   WriteClaimedGraphs(call, id, claimed_before);
 }
 
+// Work that runs at once: described as a node would be.
+void Recorder::OnEagerWork(ThreadState& thread, const Call& call) {
+  if (thread.silent_ranges != 0) WriteRanges(thread);
+  fresh_.kind = call.kernel.function != 0                        ? NodeKind::kKernel
+                : call.touch_count == 2                          ? NodeKind::kMemcpy
+                : call.touch_count == 1 && call.touches[0].write ? NodeKind::kMemset
+                                                                 : NodeKind::kUnknown;
+  PrepareNode(thread, call, true);
+  ThreadId thread_id = ThreadOf(thread);
+  StreamId stream = StreamIdOf(thread, call);
+  line_.Start("work");
+  Ref("stream", stream);
+  line_.Number("thread", thread_id.value);
+  Time(call);
+  DescribeNode(call, true);
+  Write();
+}
+
 // Writes the records that the node's refers to, and finds what the node touches.
 void Recorder::PrepareNode(ThreadState& thread, const Call& call, bool of_call) {
   found_.clear();

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <new>
 #include <string>
@@ -46,6 +47,18 @@ bool TakesAway(CallKind kind) {
   return kind == CallKind::kStreamDestroy || kind == CallKind::kEventDestroy ||
          kind == CallKind::kExecDestroy || kind == CallKind::kPoolDestroy ||
          kind == CallKind::kFree;
+}
+
+// Whether all graph objects that a call makes are CUDA's own.
+bool IsInternal(CallKind kind) {
+  return kind == CallKind::kInternal || kind == CallKind::kInstantiate ||
+         kind == CallKind::kExecUpdate;
+}
+
+// Whether a resource callback tells of the end of something.
+bool TakesDown(uint32_t id) {
+  return id == cupti::kGraphDestroyStarting || id == cupti::kNodeDestroyStarting ||
+         id == cupti::kDependencyDestroyStarting;
 }
 
 // Whether a successful call without graph events leaves nothing to record.
@@ -116,7 +129,9 @@ bool Tracer::Start() {
   TraceTarget target = TargetFromEnvironment();
   target.device = IsSoftwareDevice() ? "soft" : "cuda";
   file_ = std::make_unique<TraceFile>(std::move(target), epoch_);
-  recorder_ = std::make_unique<Recorder>(*file_);
+  const char* scope = std::getenv("GRAPHKIT_TRACE_SCOPE");
+  eager_ = scope != nullptr && std::string_view(scope) == "all";
+  recorder_ = std::make_unique<Recorder>(*file_, eager_);
   on_ = true;
   EnableCallbacks();
   return true;
@@ -130,10 +145,12 @@ void Tracer::EnableCallbacks() {
   for (uint32_t id = 1; id < kRuntimeCallLimit; ++id) {
     if (!IsRuntimeNoise(id)) enable(cupti::kRuntimeDomain, id);
   }
-  for (uint32_t id = cupti::kGraphCreated; id <= cupti::kDependencyDestroyStarting; ++id) {
+  for (uint32_t id :
+       {cupti::kGraphCreated, cupti::kGraphDestroyStarting, cupti::kNodeCreateStarting,
+        cupti::kNodeDestroyStarting, cupti::kDependencyCreated, cupti::kDependencyDestroyStarting,
+        cupti::kNodeCloned}) {
     enable(cupti::kResourceDomain, id);
   }
-  enable(cupti::kResourceDomain, cupti::kNodeCloned);
 }
 
 void Tracer::SwitchOff(std::string_view why) {
@@ -158,7 +175,7 @@ void Tracer::Finish() {
 void Tracer::AfterForkInChild() {
   if (file_ != nullptr) {
     file_->Forked();
-    recorder_ = std::make_unique<Recorder>(*file_);
+    recorder_ = std::make_unique<Recorder>(*file_, eager_);
     process_known_ = false;
   }
   if (ThreadState* thread = this_thread) {
@@ -189,7 +206,7 @@ void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept
 }
 
 void Tracer::OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data) {
-  if (data.descriptor == nullptr) return;
+  if (data.descriptor == nullptr || (thread.internal_call && !TakesDown(id))) return;
   const auto& graph = *static_cast<const cupti::GraphData*>(data.descriptor);
   GraphEvent& event = thread.events.emplace_back();
   event.kind = static_cast<GraphEventKind>(id);
@@ -197,7 +214,7 @@ void Tracer::OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceD
   event.node = Handle(graph.node);
   event.dependency = Handle(graph.dependency);
   event.node_type = static_cast<uint8_t>(graph.node_type);
-  if (id == cupti::kGraphCreated || id == cupti::kGraphCloned || id == cupti::kNodeCloned) {
+  if (id == cupti::kGraphCreated || id == cupti::kNodeCloned) {
     event.original_graph = Handle(graph.original_graph);
     event.original_node = Handle(graph.original_node);
   }
@@ -231,6 +248,7 @@ void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
 void Tracer::OnDriver(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data) {
   if (data.site == cupti::kApiExit) return OnDriverExit(thread, row, data);
   if (thread.driver_depth++ == 0) thread.events.clear();
+  if (IsInternal(row.kind)) thread.internal_call = true;
   if (!TakesAway(row.kind)) return;
   Call call;
   call.kind = row.kind;
@@ -242,8 +260,10 @@ void Tracer::OnDriver(ThreadState& thread, const DriverCall& row, const cupti::C
 void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
                           const cupti::CallbackData& data) {
   if (thread.driver_depth > 0) --thread.driver_depth;
+  if (IsInternal(row.kind)) thread.internal_call = false;
   int32_t result = data.return_value ? *static_cast<const int32_t*>(data.return_value) : 0;
-  if (result == 0 && thread.events.empty() && IsSilent(row.kind)) return;
+  bool eager_work = eager_ && row.kind == CallKind::kWork;
+  if (result == 0 && thread.events.empty() && IsSilent(row.kind) && !eager_work) return;
   Call call;
   call.kind = row.kind;
   call.name = data.function_name;
@@ -270,7 +290,8 @@ void Tracer::LearnKernel(ThreadState& thread, const Call& call) {
   bool captured = std::any_of(thread.events.begin(), thread.events.end(), [](const GraphEvent& e) {
     return e.kind == GraphEventKind::kNodeStarting;
   });
-  if (!captured || recorder_->KnowsKernel(call.kernel.function, call.kernel.name)) return;
+  if ((!captured && !eager_) || recorder_->KnowsKernel(call.kernel.function, call.kernel.name))
+    return;
   recorder_->AddKernel(call.kernel.function,
                        driver_.Layout(call.kernel.function, call.kernel.name));
 }

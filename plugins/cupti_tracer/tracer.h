@@ -67,6 +67,7 @@ class Tracer {
   std::unique_ptr<TraceFile> file_;
   std::unique_ptr<Recorder> recorder_;
   std::vector<std::pair<uint64_t, int32_t>> devices_;  // by context
+  bool eager_ = false;                                 // GRAPHKIT_TRACE_SCOPE=all
   bool process_known_ = false;
   bool said_ = false;
 };

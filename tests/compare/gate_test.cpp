@@ -90,6 +90,7 @@ TEST_CASE("leaks are what the leak checks found, block by block") {
   AddFinding(subject, "exec-leak", Severity::kWarning);
   AddFinding(subject, "block-leak", Severity::kWarning);
   AddFinding(subject, "late-free", Severity::kWarning);
+  AddFinding(subject, "event-stream-leak", Severity::kNote);
   subject.report.findings[1].blocks = {BlockId(1u), BlockId(2u)};
   GateConfig config;
   config.max_leaks = 3;
@@ -235,6 +236,19 @@ TEST_CASE("a trace that the baseline doesn't have, or one that is missing, is re
   const GateVerdict verdict = JudgeGate({both[0], CleanSubject("rank2.json")}, {}, baseline);
   CHECK(ReasonsOf(verdict) == Texts{"baseline: it has no entry for this trace",
                                     "baseline: rank1.json is in it and wasn't given"});
+}
+
+TEST_CASE("traces of one name are told apart by their folders") {
+  const auto keys = [](std::initializer_list<const char*> files) {
+    std::vector<GateSubject> subjects;
+    for (const char* file : files) subjects.push_back(CleanSubject(file));
+    return TraceKeys(subjects);
+  };
+  CHECK(keys({"/tmp/x/rank0.json", "rank1.json"}) == Texts{"rank0.json", "rank1.json"});
+  CHECK(keys({"/tmp/0/trace.json", "/tmp/1/trace.json"}) == Texts{"0/trace.json", "1/trace.json"});
+  CHECK(keys({"trace.json", "b/trace.json"}) == Texts{"trace.json", "b/trace.json"});
+  CHECK(keys({"/trace.json"}) == Texts{"trace.json"});
+  CHECK(keys({"a/b.json", "a/b.json"}) == Texts{"a/b.json", "a/b.json"});
 }
 
 TEST_CASE("ids that no check has are named once") {

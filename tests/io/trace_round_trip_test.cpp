@@ -23,7 +23,7 @@ std::string FirstDifference(const std::string& a, const std::string& b) {
 }
 
 TEST_CASE("random traces read back as they were written") {
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
+  for (uint64_t seed = 1; seed <= 150; ++seed) {
     CAPTURE(seed);
     const Trace trace = RandomTrace(seed, static_cast<int>(seed));
     const Result<std::string> text = FormatTrace(trace);

@@ -23,16 +23,16 @@ std::string Text(const Report& report, const TextStyle& style = {}) {
 TEST_CASE("a report reads from the program down to what to change in it") {
   CHECK(Text(SampleReport()) ==
         R"(build/workloads/fork_join, recorded on the software device (simulated)
-1 graph, 3 nodes, 3 edges, 2 blocks of 5 MiB, 2 launches
+1 graph, 3 nodes, 3 edges, 2 blocks (5 MiB), 2 launches
 
 graph 0 "step", captured on 2 streams
   nodes      3: 2 kernel, 1 memcpy; the longest path has 3 nodes
   edges      3: 1 programmatic and 2 between streams
-  memory     2 blocks of 5 MiB in all
+  memory     2 blocks, 5 MiB in all
                peak live    5 MiB
                deferred     1 MiB
                never freed  1 MiB  1 block
-               lower bound  4 MiB  no placement needs less
+               lower bound  4 MiB  the least that is safe
   reuse      1 MiB could lie where another block lay
              - 1 MiB: block 1 (1 MiB, step.cu:42 step) where block 0 (4 MiB) lay, if every use ends
                at the free, or lies on a recorded stream
@@ -52,7 +52,7 @@ TEST_CASE("an incomplete trace says so before any figure") {
   report.graphs.clear();
   report.findings.clear();
   CHECK(Text(report) == R"(build/workloads/fork_join, recorded on the software device (simulated)
-1 graph, 3 nodes, 3 edges, 2 blocks of 5 MiB, 2 launches
+1 graph, 3 nodes, 3 edges, 2 blocks (5 MiB), 2 launches
 
 Incomplete: what follows holds for the part that was recorded.
   - the trace ends before the program did
@@ -92,7 +92,7 @@ TEST_CASE("many graphs are a table of the heaviest") {
   }
   CHECK(Text(report, {.top = 2}) ==
         R"(build/workloads/fork_join, recorded on the software device (simulated)
-1 graph, 3 nodes, 3 edges, 2 blocks of 5 MiB, 2 launches
+1 graph, 3 nodes, 3 edges, 2 blocks (5 MiB), 2 launches
 
 graph  name  nodes  edges  streams  blocks  peak live  deferred  lower bound  reuse
    11  step      3      3        2       2      5 MiB     1 MiB        4 MiB  1 MiB

@@ -53,7 +53,9 @@ std::vector<CommandInfo> DescribeSubcommands(const CLI::App& app) {
 
 std::vector<std::string> Words(const OptionInfo& option) {
   std::vector<std::string> words;
-  if (option.argument.find('|') == std::string::npos) return words;
+  const bool literal = option.argument.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyz0123456789-_|") == std::string::npos;
+  if (option.argument.find('|') == std::string::npos || !literal) return words;
   std::istringstream text(option.argument);
   for (std::string word; std::getline(text, word, '|');) words.push_back(word);
   return words;

@@ -4,13 +4,15 @@ namespace graphkit {
 
 namespace {
 
+// clang-format off: one row a line
 constexpr Command kCommands[] = {
-    {"trace", AddTraceCommand},
-    {"dot", AddDotCommand},
-    {"doctor", AddDoctorCommand},
-    {"completion", AddCompletionCommand},
+    {"trace", AddTraceCommand},   {"analyze", AddAnalyzeCommand},
+    {"dot", AddDotCommand},       {"check", AddCheckCommand},
+    {"diff", AddDiffCommand},     {"synth", AddSynthCommand},
+    {"doctor", AddDoctorCommand}, {"completion", AddCompletionCommand},
     {"help", AddHelpCommand},
 };
+// clang-format on
 
 }  // namespace
 

@@ -14,8 +14,12 @@ struct Command {
   void (*add)(CLI::App& app, int& exit_code);
 };
 
+void AddAnalyzeCommand(CLI::App& app, int& exit_code);
+void AddCheckCommand(CLI::App& app, int& exit_code);
 void AddCompletionCommand(CLI::App& app, int& exit_code);
+void AddDiffCommand(CLI::App& app, int& exit_code);
 void AddDoctorCommand(CLI::App& app, int& exit_code);
+void AddSynthCommand(CLI::App& app, int& exit_code);
 void AddDotCommand(CLI::App& app, int& exit_code);
 void AddHelpCommand(CLI::App& app, int& exit_code);
 void AddTraceCommand(CLI::App& app, int& exit_code);

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/render/dot.h"
+#include "libgraphkit/render/longest_path.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/draw.h"
 #include "tools/graphkit/exit_codes.h"
@@ -25,6 +27,7 @@ struct DotArguments {
   std::string output = "-";
   uint32_t graph = GraphId::kNone;
   uint32_t focus = NodeId::kNone;
+  bool critical_path = false;
   DotOptions options;
 };
 
@@ -52,11 +55,24 @@ Result<void> CheckIds(const Trace& trace, const DotArguments& arguments) {
   return CheckId("node", arguments.focus, trace.nodes.size(), arguments.trace);
 }
 
-DotOptions OptionsOf(const DotArguments& arguments) {
+DotOptions OptionsOf(const Trace& trace, const DotArguments& arguments) {
   DotOptions options = arguments.options;
   options.select.graph = GraphId(arguments.graph);
   options.select.focus = NodeId(arguments.focus);
+  if (arguments.critical_path) {
+    options.path = LongestPath(trace, Select(trace, options.select).nodes);
+  }
   return options;
+}
+
+// What `graphkit analyze` finds, for colours by finding.
+Result<void> AddFindings(const Trace& trace, DotOptions& options) {
+  if (options.colour != ColourBy::kFinding) return {};
+  const Progress progress("analyzing");
+  Result<Report> report = Analyze(trace);
+  if (!report) return report.error();
+  options.findings = std::move(report->findings);
+  return {};
 }
 
 Result<void> WriteDrawing(const std::string& dot, const std::string& path) {
@@ -77,8 +93,10 @@ int RunDot(const DotArguments& arguments) {
   if (const auto checked = CheckIds(*trace, arguments); !checked) {
     return PrintError(checked.error());
   }
+  DotOptions options = OptionsOf(*trace, arguments);
+  if (const auto added = AddFindings(*trace, options); !added) return PrintError(added.error());
   std::ostringstream dot;
-  const DotSummary summary = RenderDot(*trace, OptionsOf(arguments), dot);
+  const DotSummary summary = RenderDot(*trace, options, dot);
   const int exit_code = WarnIncomplete(*trace, arguments.trace);
   if (summary.boxes < summary.nodes) {
     PrintNote(summary.notes.back() + "; --fold none draws them all");
@@ -109,11 +127,16 @@ void AddWhat(CLI::App& sub, DotArguments& arguments) {
 }
 
 // Options that choose how it looks.
-void AddLook(CLI::App& sub, DotOptions& options) {
-  AddChoice<ColourBy>(
-      sub, "--color", options.colour,
-      {{"type", ColourBy::kType}, {"stream", ColourBy::kStream}, {"pool", ColourBy::kPool}},
-      "what the colours of the boxes mean (default: type)");
+void AddLook(CLI::App& sub, DotArguments& arguments) {
+  DotOptions& options = arguments.options;
+  AddChoice<ColourBy>(sub, "--color", options.colour,
+                      {{"type", ColourBy::kType},
+                       {"stream", ColourBy::kStream},
+                       {"pool", ColourBy::kPool},
+                       {"finding", ColourBy::kFinding}},
+                      "what the colours of the boxes mean (default: type)");
+  sub.add_flag("--critical-path", arguments.critical_path,
+               "thick lines along the longest path: by measured durations, or by nodes");
   const auto show = [&options](const std::vector<std::string>& words) {
     options.details.memory = std::ranges::find(words, "memory") != words.end();
     options.details.edges = std::ranges::find(words, "edges") != words.end();
@@ -137,7 +160,7 @@ void AddDotCommand(CLI::App& app, int& exit_code) {
   AddOutput(*sub, arguments->output,
             "where to; its ending says what: dot, svg, png, pdf, … (default: DOT on stdout)");
   AddWhat(*sub, *arguments);
-  AddLook(*sub, arguments->options);
+  AddLook(*sub, *arguments);
   SetExamples(*sub, {"graphkit dot trace.json -o capture.svg",
                      "graphkit dot trace.json --graph 3 -o decode.png",
                      "graphkit dot trace.json --focus 120 --depth 3 --show memory -o near.svg",

@@ -3,6 +3,8 @@
 #include <sstream>
 #include <vector>
 
+#include "libgraphkit/render/printable.h"
+
 namespace graphkit {
 
 namespace {
@@ -22,12 +24,13 @@ std::vector<const CLI::Option*> Named(const CLI::App& app) {
 // One entry: heading at column 2, description wrapped at kColumn.
 void WriteEntry(const std::string& heading, const std::string& description, std::ostream& out) {
   std::string line = "  " + heading;
-  line += line.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ')
-                                    : std::string(kColumn - line.size(), ' ');
+  const size_t width = DisplayWidth(line);
+  line +=
+      width + 2 > kColumn ? "\n" + std::string(kColumn, ' ') : std::string(kColumn - width, ' ');
   size_t column = kColumn;
   std::istringstream words(description);
   for (std::string word; words >> word;) {
-    if (column > kColumn && column + 1 + word.size() > kWidth) {
+    if (column > kColumn && column + 1 + DisplayWidth(word) > kWidth) {
       line += "\n" + std::string(kColumn, ' ');
       column = kColumn;
     } else if (column > kColumn) {
@@ -35,7 +38,7 @@ void WriteEntry(const std::string& heading, const std::string& description, std:
       ++column;
     }
     line += word;
-    column += word.size();
+    column += DisplayWidth(word);
   }
   out << line << "\n";
 }

@@ -23,6 +23,7 @@
 #include "plugins/soft_cuda/model/handle.h"
 #include "plugins/soft_cuda/model/module.h"
 #include "plugins/soft_cuda/model/pool.h"
+#include "plugins/soft_cuda/model/semaphore.h"
 #include "plugins/soft_cuda/model/stream.h"
 
 namespace graphkit::soft {
@@ -89,6 +90,7 @@ class Device {
   Slab<Function> functions;
   Slab<Module> modules;
   Slab<Pool> pools;
+  Slab<Semaphore> semaphores;
 
   AddressSpace memory;                         // of the device
   AddressSpace host_memory;                    // page-locked
@@ -100,6 +102,7 @@ class Device {
   Pool* current_pool = nullptr;
   uint64_t host_time_ns = 0;           // modelled
   std::set<std::string> not_modelled;  // functions that said so
+  std::set<std::string> explained;     // texts that were said
 
   // Memory. 0 where the device is full.
   uint64_t Allocate(AllocationKind kind, size_t bytes, Context* context, Pool* pool = nullptr);

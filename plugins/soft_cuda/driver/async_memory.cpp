@@ -2,12 +2,15 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/graph_memory.h"
+#include "plugins/soft_cuda/driver/graph_rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
 namespace {
 
 CUresult CaptureAllocation(Stream* stream, Pool* pool, size_t bytes, CUdeviceptr* out) {
+  const Graph& graph = *stream->capture->graph;
+  if (graph.moved || InBody(graph)) return CUDA_ERROR_NOT_SUPPORTED;
   auto node = std::make_unique<MemAllocParams>();
   node->params.poolProps = pool->properties;
   node->params.bytesize = bytes;
@@ -16,9 +19,8 @@ CUresult CaptureAllocation(Stream* stream, Pool* pool, size_t bytes, CUdeviceptr
   const CUresult placed = PlaceGraphAllocation(stream->capture->graph, dependencies, node->params);
   if (placed != CUDA_SUCCESS) return placed;
   *out = node->params.dptr;
-  Device& device = Device::Get();
-  device.allocations.at(*out).live = false;
-  device.captures.AddNode(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC, std::move(node), dependencies);
+  Device::Get().captures.AddNode(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC, std::move(node),
+                                 dependencies);
   return CUDA_SUCCESS;
 }
 
@@ -36,13 +38,12 @@ CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* ou
 }
 
 CUresult CaptureFree(Lock& lock, Stream* stream, CUdeviceptr address) {
-  MemAllocParams* allocation = OpenAllocation(stream->capture->graph, address);
-  auto block = Device::Get().allocations.find(address);
-  const bool other_graph = block != Device::Get().allocations.end() &&
-                           block->second.kind == AllocationKind::kGraph && block->second.live;
-  if (allocation == nullptr && !other_graph) return CUDA_ERROR_INVALID_VALUE;
-  if (allocation != nullptr) allocation->freed_in_graph = true;
-  return Submit(lock, stream, CU_GRAPH_NODE_TYPE_MEM_FREE, MemFreeParams{address});
+  Graph* graph = stream->capture->graph;
+  if (graph->moved) return CUDA_ERROR_NOT_SUPPORTED;
+  if (!CanFreeInGraph(*graph, address)) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult result = Submit(lock, stream, CU_GRAPH_NODE_TYPE_MEM_FREE, MemFreeParams{address});
+  if (result == CUDA_SUCCESS) graph->addresses.Free(address, stream->dependencies.front().node);
+  return result;
 }
 
 }  // namespace

@@ -3,8 +3,9 @@
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/graph_edges.h"
 #include "plugins/soft_cuda/driver/graph_memory.h"
-#include "plugins/soft_cuda/driver/launch_params.h"
-#include "plugins/soft_cuda/driver/submit.h"
+#include "plugins/soft_cuda/driver/graph_rules.h"
+#include "plugins/soft_cuda/driver/leftovers.h"
+#include "plugins/soft_cuda/driver/node_params.h"
 
 namespace graphkit::soft::driver {
 namespace {
@@ -23,120 +24,105 @@ struct Prepared {
   std::vector<Edge> edges;
 };
 
-bool IsEditable(const Graph* graph) { return graph != nullptr && graph->kind != GraphKind::kExec; }
+// What a body graph can't hold. A child graph can't hold conditional nodes.
+bool Allows(const Graph& graph, CUgraphNodeType type) {
+  if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return graph.kind != GraphKind::kChild;
+  const bool memory = type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+  return !(memory && graph.moved) && (!InBody(graph) || IsBodyType(type));
+}
 
-CUresult Prepare(const Place& place, Prepared* out) {
+CUresult Prepare(const Place& place, CUgraphNodeType type, Prepared* out) {
   out->graph = Resolve<Graph>(place.graph);
   if (place.out == nullptr || !IsEditable(out->graph)) return CUDA_ERROR_INVALID_VALUE;
+  if (!Allows(*out->graph, type)) return CUDA_ERROR_NOT_SUPPORTED;
   const bool read =
       ReadDependencies(out->graph, place.dependencies, place.data, place.count, &out->edges);
   return read ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult Add(const Place& place, CUgraphNodeType type, NodeParams params) {
+Node* Make(const Place& place, const Prepared& prepared, CUgraphNodeType type, NodeParams params) {
+  Node* node =
+      Device::Get().graphs.AddNode(prepared.graph, type, std::move(params), prepared.edges);
+  *place.out = node->handle();
+  return node;
+}
+
+// Adds a node whose parameters were read with this result.
+CUresult Add(const Place& place, CUgraphNodeType type, CUresult read, NodeParams params) {
   Prepared prepared;
-  if (CUresult error = Prepare(place, &prepared); error != CUDA_SUCCESS) return error;
-  *place.out = Device::Get()
-                   .graphs.AddNode(prepared.graph, type, std::move(params), prepared.edges)
-                   ->handle();
+  if (CUresult error = Prepare(place, type, &prepared); error != CUDA_SUCCESS) return error;
+  if (read != CUDA_SUCCESS) return read;
+  Make(place, prepared, type, std::move(params));
   return CUDA_SUCCESS;
-}
-
-CUcontext CurrentHandle() {
-  Context* context = CurrentContext();
-  return context != nullptr ? context->handle() : nullptr;
-}
-
-CUresult AddKernel(const Place& place, const CUDA_KERNEL_NODE_PARAMS_v3& p) {
-  auto* function = Resolve<Function>(p.func);
-  if (function == nullptr) function = Resolve<Function>(p.kern);
-  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  auto params = std::make_unique<KernelParams>();
-  params->function = function;
-  params->given_as_kernel = p.func == nullptr;
-  params->context = p.ctx != nullptr ? p.ctx : CurrentHandle();
-  params->shape = {{p.gridDimX, p.gridDimY, p.gridDimZ},
-                   {p.blockDimX, p.blockDimY, p.blockDimZ},
-                   p.sharedMemBytes};
-  if (CUresult error = CheckShape(params->shape); error != CUDA_SUCCESS) return error;
-  if (CUresult error = CopyArguments(*function, p.kernelParams, p.extra, &params->arguments);
-      error != CUDA_SUCCESS) {
-    return error;
-  }
-  return Add(place, CU_GRAPH_NODE_TYPE_KERNEL, std::move(params));
 }
 
 CUresult AddMemAlloc(const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
   Prepared prepared;
-  if (CUresult error = Prepare(place, &prepared); error != CUDA_SUCCESS) return error;
-  if (params->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  const CUgraphNodeType type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+  if (CUresult error = Prepare(place, type, &prepared); error != CUDA_SUCCESS) return error;
+  const bool device = params->poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+                      params->poolProps.location.id == 0;
+  if (params->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED || !device ||
+      (params->accessDescs == nullptr && params->accessDescCount > 0)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   if (CUresult error = PlaceGraphAllocation(prepared.graph, prepared.edges, *params);
       error != CUDA_SUCCESS) {
     return error;
   }
-  Device& device = Device::Get();
-  device.allocations.at(params->dptr).live = false;
   auto node = std::make_unique<MemAllocParams>();
   node->params = *params;
   node->access.assign(params->accessDescs, params->accessDescs + params->accessDescCount);
   node->params.accessDescs = node->access.empty() ? nullptr : node->access.data();
-  *place.out =
-      device.graphs
-          .AddNode(prepared.graph, CU_GRAPH_NODE_TYPE_MEM_ALLOC, std::move(node), prepared.edges)
-          ->handle();
+  Make(place, prepared, type, std::move(node));
   return CUDA_SUCCESS;
 }
 
 CUresult AddMemFree(const Place& place, CUdeviceptr address) {
   Prepared prepared;
-  if (CUresult error = Prepare(place, &prepared); error != CUDA_SUCCESS) return error;
-  Device& device = Device::Get();
-  auto block = device.allocations.find(address);
-  if (block == device.allocations.end() || block->second.kind != AllocationKind::kGraph) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  if (MemAllocParams* allocation = OpenAllocation(prepared.graph, address))
-    allocation->freed_in_graph = true;
-  *place.out = device.graphs
-                   .AddNode(prepared.graph, CU_GRAPH_NODE_TYPE_MEM_FREE, MemFreeParams{address},
-                            prepared.edges)
-                   ->handle();
+  const CUgraphNodeType type = CU_GRAPH_NODE_TYPE_MEM_FREE;
+  if (CUresult error = Prepare(place, type, &prepared); error != CUDA_SUCCESS) return error;
+  if (!CanFreeInGraph(*prepared.graph, address)) return CUDA_ERROR_INVALID_VALUE;
+  const Node* node = Make(place, prepared, type, MemFreeParams{address});
+  prepared.graph->addresses.Free(address, node);
   return CUDA_SUCCESS;
 }
 
-CUresult AddChild(const Place& place, CUgraph handle) {
+CUresult AddChild(const Place& place, CUgraph handle, CUgraphChildGraphNodeOwnership ownership) {
+  const bool move = ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
   auto* child = Resolve<Graph>(handle);
-  if (!IsEditable(child) || child->memory_nodes > 0) return CUDA_ERROR_INVALID_VALUE;
   Prepared prepared;
-  if (CUresult error = Prepare(place, &prepared); error != CUDA_SUCCESS) return error;
+  if (CUresult error = Prepare(place, CU_GRAPH_NODE_TYPE_GRAPH, &prepared); error != CUDA_SUCCESS)
+    return error;
+  if (CUresult error = CheckChild(child, *prepared.graph, move); error != CUDA_SUCCESS)
+    return error;
   GraphStore& graphs = Device::Get().graphs;
-  Graph* body = graphs.Clone(child, GraphKind::kChild);
-  Node* node =
-      graphs.AddNode(prepared.graph, CU_GRAPH_NODE_TYPE_GRAPH, ChildParams{body}, prepared.edges);
-  body->parent = node;
-  *place.out = node->handle();
+  Graph* body = move ? child : graphs.Clone(child, GraphKind::kChild);
+  body->moved = move;
+  Node* node = Make(place, prepared, CU_GRAPH_NODE_TYPE_GRAPH, ChildParams{body});
+  graphs.Adopt(node, body, GraphKind::kChild);
   return CUDA_SUCCESS;
 }
 
-CUresult AddEvent(const Place& place, CUgraphNodeType type, CUevent handle) {
-  auto* event = Resolve<Event>(handle);
-  return event != nullptr ? Add(place, type, EventParams{event}) : CUDA_ERROR_INVALID_HANDLE;
-}
-
-CUresult AddMemset(const Place& place, const CUDA_MEMSET_NODE_PARAMS& p, CUcontext context) {
-  const bool element = p.elementSize == 1 || p.elementSize == 2 || p.elementSize == 4;
-  if (!element || p.dst % p.elementSize != 0) return CUDA_ERROR_INVALID_VALUE;
-  return Add(place, CU_GRAPH_NODE_TYPE_MEMSET,
-             std::make_unique<MemsetParams>(MemsetParams{p, context}));
-}
-
-CUresult AddMemcpy(const Place& place, CUDA_MEMCPY3D copy, CUcontext context) {
-  if (copy.srcHeight == 0) copy.srcHeight = copy.Height;
-  if (copy.dstHeight == 0) copy.dstHeight = copy.Height;
-  if (copy.srcPitch == 0) copy.srcPitch = copy.WidthInBytes;
-  if (copy.dstPitch == 0) copy.dstPitch = copy.WidthInBytes;
-  return Add(place, CU_GRAPH_NODE_TYPE_MEMCPY,
-             std::make_unique<MemcpyParams>(MemcpyParams{copy, context}));
+CUresult AddConditional(const Place& place, CUDA_CONDITIONAL_NODE_PARAMS* params) {
+  Prepared prepared;
+  const CUgraphNodeType type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  if (CUresult error = Prepare(place, type, &prepared); error != CUDA_SUCCESS) return error;
+  ConditionalHandle* handle = FindHandle(prepared.graph, params->handle);
+  if (handle == nullptr || handle->used || !CanHaveBodies(params->type, params->size))
+    return CUDA_ERROR_INVALID_VALUE;
+  handle->used = true;
+  GraphStore& graphs = Device::Get().graphs;
+  auto owned =
+      std::make_unique<ConditionalParams>(ConditionalParams{params->handle, params->type, {}, {}});
+  for (unsigned i = 0; i < params->size; ++i) {
+    owned->bodies.push_back(graphs.MakeGraph(GraphKind::kBody));
+    owned->shown.push_back(owned->bodies.back()->handle());
+  }
+  params->phGraph_out = owned->shown.data();
+  Node* node = Make(place, prepared, type, std::move(owned));
+  for (Graph* body : InnerGraphs(*node)) graphs.Adopt(node, body, GraphKind::kBody);
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -149,11 +135,12 @@ CUresult GraphCreate(CUgraph* out, unsigned int flags) {
 }
 
 CUresult GraphDestroy(CUgraph handle) {
-  const Lock lock = LockDevice();
+  Lock lock = LockDevice();
   auto* graph = Resolve<Graph>(handle);
-  if (graph == nullptr || graph->kind != GraphKind::kUser || graph->capturing)
+  if (graph == nullptr || graph->kind != GraphKind::kUser || Device::Get().captures.Uses(graph))
     return CUDA_ERROR_INVALID_VALUE;
   Device::Get().graphs.DestroyGraph(graph);
+  Settle(lock);
   return CUDA_SUCCESS;
 }
 
@@ -161,54 +148,111 @@ CUresult GraphAddKernelNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNod
                                size_t count, const CUDA_KERNEL_NODE_PARAMS* p) {
   if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  return AddKernel({out, graph, deps, nullptr, count},
-                   {p->func, p->gridDimX, p->gridDimY, p->gridDimZ, p->blockDimX, p->blockDimY,
-                    p->blockDimZ, p->sharedMemBytes, p->kernelParams, p->extra, p->kern, p->ctx});
+  NodeParams params;
+  const CUresult read = ReadKernel(Widen(*p), &params);
+  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_KERNEL, read,
+             std::move(params));
+}
+
+CUresult GraphAddKernelNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps, size_t count,
+                            const CUDA_KERNEL_NODE_PARAMS_v1* p) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  NodeParams params;
+  const CUresult read = ReadKernel(Widen(*p), &params);
+  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_KERNEL, read,
+             std::move(params));
 }
 
 CUresult GraphAddMemcpyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps, size_t count,
                             const CUDA_MEMCPY3D* copy, CUcontext context) {
   if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  return AddMemcpy({out, graph, deps, nullptr, count}, *copy, context);
+  NodeParams params;
+  const CUresult read = ReadMemcpy(*copy, context, &params);
+  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_MEMCPY, read,
+             std::move(params));
 }
 
 CUresult GraphAddMemsetNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps, size_t count,
                             const CUDA_MEMSET_NODE_PARAMS* set, CUcontext context) {
   if (set == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  return AddMemset({out, graph, deps, nullptr, count}, *set, context);
+  NodeParams params;
+  const CUresult read = ReadMemset(*set, context, &params);
+  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_MEMSET, read,
+             std::move(params));
 }
 
 CUresult GraphAddHostNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps, size_t count,
                           const CUDA_HOST_NODE_PARAMS* p) {
-  if (p == nullptr || p->fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_HOST,
-             HostParams{p->fn, p->userData});
+  NodeParams params;
+  const CUresult read = ReadHost(p->fn, p->userData, &params);
+  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_HOST, read, std::move(params));
 }
 
 CUresult GraphAddEmptyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps, size_t count) {
   const Lock lock = LockDevice();
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_EMPTY, std::monostate{});
+  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_EMPTY, CUDA_SUCCESS,
+             std::monostate{});
 }
 
 CUresult GraphAddChildGraphNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps,
                                 size_t count, CUgraph child) {
   const Lock lock = LockDevice();
-  return AddChild({out, graph, deps, nullptr, count}, child);
+  return AddChild({out, graph, deps, nullptr, count}, child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE);
 }
 
 CUresult GraphAddEventRecordNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps,
                                  size_t count, CUevent event) {
   const Lock lock = LockDevice();
-  return AddEvent({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+  NodeParams params;
+  const CUresult read = ReadEvent(event, &params);
+  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_EVENT_RECORD, read,
+             std::move(params));
 }
 
 CUresult GraphAddEventWaitNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps,
                                size_t count, CUevent event) {
   const Lock lock = LockDevice();
-  return AddEvent({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
+  NodeParams params;
+  const CUresult read = ReadEvent(event, &params);
+  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_WAIT_EVENT, read,
+             std::move(params));
+}
+
+CUresult GraphAddExternalSemaphoresSignalNode(CUgraphNode* out, CUgraph graph,
+                                              const CUgraphNode* deps, size_t count,
+                                              const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* p) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  NodeParams params;
+  const CUresult read = ReadSignal(*p, &params);
+  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, read,
+             std::move(params));
+}
+
+CUresult GraphAddExternalSemaphoresWaitNode(CUgraphNode* out, CUgraph graph,
+                                            const CUgraphNode* deps, size_t count,
+                                            const CUDA_EXT_SEM_WAIT_NODE_PARAMS* p) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  NodeParams params;
+  const CUresult read = ReadWait(*p, &params);
+  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, read,
+             std::move(params));
+}
+
+CUresult GraphAddBatchMemOpNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps,
+                                size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS* p) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  NodeParams params;
+  const CUresult read = ReadBatch(*p, &params);
+  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, read,
+             std::move(params));
 }
 
 CUresult GraphAddMemAllocNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps,
@@ -230,25 +274,12 @@ CUresult GraphAddNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNode* dep
   const Lock lock = LockDevice();
   const Place place{out, graph, deps, data, count};
   switch (p->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-      return AddKernel(place, p->kernel);
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-      return AddMemcpy(place, p->memcpy.copyParams, p->memcpy.copyCtx);
-    case CU_GRAPH_NODE_TYPE_MEMSET: {
-      const CUDA_MEMSET_NODE_PARAMS_v2& s = p->memset;
-      return AddMemset(place, {s.dst, s.pitch, s.value, s.elementSize, s.width, s.height}, s.ctx);
-    }
-    case CU_GRAPH_NODE_TYPE_HOST:
-      if (p->host.fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
-      return Add(place, CU_GRAPH_NODE_TYPE_HOST, HostParams{p->host.fn, p->host.userData});
     case CU_GRAPH_NODE_TYPE_GRAPH:
-      return AddChild(place, p->graph.graph);
-    case CU_GRAPH_NODE_TYPE_EMPTY:
-      return Add(place, CU_GRAPH_NODE_TYPE_EMPTY, std::monostate{});
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-      return AddEvent(place, p->type, p->eventWait.event);
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return AddEvent(place, p->type, p->eventRecord.event);
+      return AddChild(place, p->graph.graph, p->graph.ownership);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      return AddConditional(place, &p->conditional);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      return AddMemFree(place, p->free.dptr);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: {
       const CUDA_MEM_ALLOC_NODE_PARAMS_v2& a = p->alloc;
       CUDA_MEM_ALLOC_NODE_PARAMS params{a.poolProps, a.accessDescs, a.accessDescCount, a.bytesize,
@@ -257,68 +288,17 @@ CUresult GraphAddNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNode* dep
       p->alloc.dptr = params.dptr;
       return result;
     }
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-      return AddMemFree(place, p->free.dptr);
-    default:
-      return CUDA_ERROR_NOT_SUPPORTED;
+    default: {
+      NodeParams params;
+      const CUresult read = ReadParams(*p, &params);
+      return Add(place, p->type, read, std::move(params));
+    }
   }
 }
 
-CUresult GraphAddDependencies_v2(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
-                                 const CUgraphEdgeData* data, size_t count) {
-  const Lock lock = LockDevice();
-  auto* graph = Resolve<Graph>(handle);
-  if (!IsEditable(graph) || (count > 0 && (from == nullptr || to == nullptr)))
-    return CUDA_ERROR_INVALID_VALUE;
-  for (size_t i = 0; i < count; ++i) {
-    auto* a = Resolve<Node>(from[i]);
-    auto* b = Resolve<Node>(to[i]);
-    if (a == nullptr || b == nullptr || a->graph != graph || b->graph != graph)
-      return CUDA_ERROR_INVALID_VALUE;
-    const CUgraphEdgeData edge = data != nullptr ? data[i] : CUgraphEdgeData{};
-    if (!IsPossible(*a, edge)) return CUDA_ERROR_INVALID_VALUE;
-    if (CUresult error = Device::Get().graphs.AddEdge(a, b, edge); error != CUDA_SUCCESS)
-      return error;
-  }
-  return CUDA_SUCCESS;
-}
-
-CUresult GraphAddDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
-                              size_t count) {
-  return GraphAddDependencies_v2(graph, from, to, nullptr, count);
-}
-
-CUresult GraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
-                                    const CUgraphEdgeData* data, size_t count) {
-  const Lock lock = LockDevice();
-  auto* graph = Resolve<Graph>(handle);
-  if (!IsEditable(graph) || graph->memory_nodes > 0) return CUDA_ERROR_INVALID_VALUE;
-  if (count > 0 && (from == nullptr || to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
-  for (size_t i = 0; i < count; ++i) {
-    auto* a = Resolve<Node>(from[i]);
-    auto* b = Resolve<Node>(to[i]);
-    if (a == nullptr || b == nullptr || a->graph != graph || b->graph != graph)
-      return CUDA_ERROR_INVALID_VALUE;
-    const CUresult error =
-        Device::Get().graphs.RemoveEdge(a, b, data != nullptr ? &data[i] : nullptr);
-    if (error != CUDA_SUCCESS) return error;
-  }
-  return CUDA_SUCCESS;
-}
-
-CUresult GraphRemoveDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
-                                 size_t count) {
-  return GraphRemoveDependencies_v2(graph, from, to, nullptr, count);
-}
-
-CUresult GraphDestroyNode(CUgraphNode handle) {
-  const Lock lock = LockDevice();
-  auto* node = Resolve<Node>(handle);
-  if (node == nullptr || node->graph->kind == GraphKind::kExec) return CUDA_ERROR_INVALID_VALUE;
-  if (node->graph->memory_nodes > 0) return CUDA_ERROR_NOT_SUPPORTED;
-  Device::Get().captures.Forget(node);
-  Device::Get().graphs.DestroyNode(node);
-  return CUDA_SUCCESS;
+CUresult GraphAddNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps, size_t count,
+                      CUgraphNodeParams* p) {
+  return GraphAddNode_v2(out, graph, deps, nullptr, count, p);
 }
 
 }  // namespace graphkit::soft::driver

@@ -2,41 +2,31 @@
 
 #include <algorithm>
 
+#include "plugins/soft_cuda/driver/leftovers.h"
+
 namespace graphkit::soft::driver {
 namespace {
 
-// Free nodes further back than this many nodes are not looked for.
-constexpr uint32_t kReuseWindow = 4096;
+// How many nodes before an allocation are searched for a free address. Which freed address the
+// driver takes isn't documented, so any bound is as right as another.
+constexpr size_t kSearched = 1024;
 
-MemAllocParams* AllocationOf(Node* node) {
-  auto* params =
-      node != nullptr ? std::get_if<std::unique_ptr<MemAllocParams>>(&node->params) : nullptr;
-  return params != nullptr ? params->get() : nullptr;
-}
-
-bool InUse(const Graph& graph, CUdeviceptr address) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](Node* node) {
-    const MemAllocParams* p = AllocationOf(node);
-    return p != nullptr && p->params.dptr == address && !p->freed_in_graph;
-  });
-}
-
-// An address whose free node lies before the dependencies and whose block is large enough; 0: none.
+// An address that a node before the dependencies has freed and whose block is large enough, the
+// nearest first; 0: none.
 CUdeviceptr Reusable(const Graph& graph, std::span<const Edge> dependencies, size_t bytes) {
-  Device& device = Device::Get();
-  const uint32_t mark = MarkAncestors(dependencies, true);
-  uint32_t looked = 0;
-  for (auto at = graph.nodes.rbegin(); at != graph.nodes.rend() && looked < kReuseWindow;
-       ++at, ++looked) {
-    const auto* freed = *at != nullptr ? std::get_if<MemFreeParams>(&(*at)->params) : nullptr;
-    if (freed == nullptr || (*at)->mark != mark) continue;
-    auto block = device.allocations.find(freed->address);
-    if (block != device.allocations.end() && block->second.size >= bytes &&
-        !InUse(graph, freed->address)) {
-      return freed->address;
-    }
-  }
-  return 0;
+  CUdeviceptr found = 0;
+  VisitAncestors(dependencies, kSearched, [&](const Node& node) {
+    const auto* freed = std::get_if<MemFreeParams>(&node.params);
+    if (freed == nullptr || !graph.addresses.IsIdle(freed->address, &node, bytes)) return false;
+    found = freed->address;
+    return true;
+  });
+  return found;
+}
+
+MemAllocParams* AllocationOf(const Node& node) {
+  const auto* params = std::get_if<std::unique_ptr<MemAllocParams>>(&node.params);
+  return params != nullptr ? params->get() : nullptr;
 }
 
 }  // namespace
@@ -45,18 +35,24 @@ CUresult PlaceGraphAllocation(Graph* graph, std::span<const Edge> dependencies,
                               CUDA_MEM_ALLOC_NODE_PARAMS& params) {
   Device& device = Device::Get();
   if (params.bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
-  params.dptr = graph->memory_nodes > 0 ? Reusable(*graph, dependencies, params.bytesize) : 0;
-  if (params.dptr == 0)
+  params.dptr = 0;
+  if (graph->addresses.AnyIdle(params.bytesize))
+    params.dptr = Reusable(*graph, dependencies, params.bytesize);
+  if (params.dptr == 0) {
     params.dptr = device.Allocate(AllocationKind::kGraph, params.bytesize, CurrentContext());
-  return params.dptr != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    if (params.dptr == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+    device.allocations.at(params.dptr).live = false;
+  }
+  graph->addresses.Allocate(params.dptr, params.bytesize);
+  return CUDA_SUCCESS;
 }
 
-MemAllocParams* OpenAllocation(Graph* graph, CUdeviceptr address) {
-  for (auto at = graph->nodes.rbegin(); at != graph->nodes.rend(); ++at) {
-    MemAllocParams* p = AllocationOf(*at);
-    if (p != nullptr && p->params.dptr == address && !p->freed_in_graph) return p;
-  }
-  return nullptr;
+bool CanFreeInGraph(const Graph& graph, CUdeviceptr address) {
+  using State = GraphAddresses::State;
+  const State state = graph.addresses.Find(address);
+  if (state != State::kUnknown) return state == State::kAllocated;
+  auto block = Device::Get().allocations.find(address);
+  return block != Device::Get().allocations.end() && block->second.kind == AllocationKind::kGraph;
 }
 
 void MarkGraphAllocation(CUdeviceptr address, bool live) {
@@ -67,6 +63,7 @@ void MarkGraphAllocation(CUdeviceptr address, bool live) {
   GraphMemory& memory = device.graph_memory;
   if (!live) {
     memory.used -= block->second.size;
+    ReleaseIfUnused(address);
     return;
   }
   memory.used += block->second.size;
@@ -75,14 +72,23 @@ void MarkGraphAllocation(CUdeviceptr address, bool live) {
   memory.reserved_high = std::max(memory.reserved_high, memory.reserved);
 }
 
-bool AnyAllocationLive(const Graph& exec) {
-  Device& device = Device::Get();
-  return std::any_of(exec.nodes.begin(), exec.nodes.end(), [&](Node* node) {
-    const MemAllocParams* p = AllocationOf(node);
+bool AnyAllocationLive(const Graph& graph) {
+  const Device& device = Device::Get();
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node* node) {
+    if (const auto* child = std::get_if<ChildParams>(&node->params))
+      return child->graph->memory_nodes > 0 && AnyAllocationLive(*child->graph);
+    const MemAllocParams* p = AllocationOf(*node);
     if (p == nullptr) return false;
     auto block = device.allocations.find(p->params.dptr);
     return block != device.allocations.end() && block->second.live;
   });
+}
+
+void FreeAllocations(const Graph& exec) {
+  for (const Node* node : exec.nodes) {
+    if (const MemAllocParams* p = AllocationOf(*node)) MarkGraphAllocation(p->params.dptr, false);
+    for (const Graph* inner : InnerGraphs(*node)) FreeAllocations(*inner);
+  }
 }
 
 }  // namespace graphkit::soft::driver

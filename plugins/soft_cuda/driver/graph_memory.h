@@ -14,9 +14,11 @@ namespace graphkit::soft::driver {
 // has freed before it, where the size fits, else a fresh one. Fills params.dptr.
 CUresult PlaceGraphAllocation(Graph* graph, std::span<const Edge> dependencies,
                               CUDA_MEM_ALLOC_NODE_PARAMS& params);
-// The address was allocated by a node of this graph and not freed in it yet.
-MemAllocParams* OpenAllocation(Graph* graph, CUdeviceptr address);
+// May a free node of this graph name the address? An allocation of this graph that it didn't free
+// yet, or one of another graph.
+bool CanFreeInGraph(const Graph& graph, CUdeviceptr address);
 void MarkGraphAllocation(CUdeviceptr address, bool live);
-bool AnyAllocationLive(const Graph& exec);  // of those that the graph doesn't free itself
+bool AnyAllocationLive(const Graph& exec);  // left over from an earlier launch
+void FreeAllocations(const Graph& exec);
 
 }  // namespace graphkit::soft::driver

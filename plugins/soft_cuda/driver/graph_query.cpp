@@ -125,6 +125,26 @@ CUresult GraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS
   return CUDA_SUCCESS;
 }
 
+CUresult GraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS_v1* out) {
+  CUDA_KERNEL_NODE_PARAMS p;
+  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  const CUresult result = GraphKernelNodeGetParams_v2(handle, &p);
+  if (result != CUDA_SUCCESS) return result;
+  const KernelParams& kernel = **ParamsOf<std::unique_ptr<KernelParams>>(handle);
+  *out = {kernel.function->handle(),
+          p.gridDimX,
+          p.gridDimY,
+          p.gridDimZ,
+          p.blockDimX,
+          p.blockDimY,
+          p.blockDimZ,
+          p.sharedMemBytes,
+          p.kernelParams,
+          p.extra};
+  return CUDA_SUCCESS;
+}
+
 CUresult GraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D* out) {
   const Lock lock = LockDevice();
   auto* found = ParamsOf<std::unique_ptr<MemcpyParams>>(handle);
@@ -193,29 +213,32 @@ CUresult GraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* out) {
   return GiveEvent(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, out);
 }
 
-CUresult GraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID attr,
-                                     CUkernelNodeAttrValue* value) {
+CUresult GraphExternalSemaphoresSignalNodeGetParams(CUgraphNode handle,
+                                                    CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* out) {
   const Lock lock = LockDevice();
-  auto* found = ParamsOf<std::unique_ptr<KernelParams>>(handle);
-  if (found == nullptr || value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *value = {};
-  for (const CUlaunchAttribute& a : (*found)->attributes) {
-    if (a.id == attr) *value = a.value;
-  }
+  auto* found = ParamsOf<std::unique_ptr<SignalParams>>(handle);
+  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  SignalParams& p = **found;
+  *out = {p.semaphores.data(), p.values.data(), static_cast<unsigned>(p.semaphores.size())};
   return CUDA_SUCCESS;
 }
 
-CUresult GraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID attr,
-                                     const CUkernelNodeAttrValue* value) {
+CUresult GraphExternalSemaphoresWaitNodeGetParams(CUgraphNode handle,
+                                                  CUDA_EXT_SEM_WAIT_NODE_PARAMS* out) {
   const Lock lock = LockDevice();
-  auto* found = ParamsOf<std::unique_ptr<KernelParams>>(handle);
-  if (found == nullptr || value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  std::vector<CUlaunchAttribute>& attributes = (*found)->attributes;
-  std::erase_if(attributes, [&](const CUlaunchAttribute& a) { return a.id == attr; });
-  CUlaunchAttribute added{};
-  added.id = attr;
-  added.value = *value;
-  attributes.push_back(added);
+  auto* found = ParamsOf<std::unique_ptr<WaitParams>>(handle);
+  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  WaitParams& p = **found;
+  *out = {p.semaphores.data(), p.values.data(), static_cast<unsigned>(p.semaphores.size())};
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphBatchMemOpNodeGetParams(CUgraphNode handle, CUDA_BATCH_MEM_OP_NODE_PARAMS* out) {
+  const Lock lock = LockDevice();
+  auto* found = ParamsOf<std::unique_ptr<BatchParams>>(handle);
+  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  BatchParams& p = **found;
+  *out = {p.context, static_cast<unsigned>(p.operations.size()), p.operations.data(), p.flags};
   return CUDA_SUCCESS;
 }
 

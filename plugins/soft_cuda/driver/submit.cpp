@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugins/soft_cuda/driver/explain.h"
 #include "plugins/soft_cuda/driver/graph_memory.h"
+#include "plugins/soft_cuda/driver/graph_rules.h"
 #include "plugins/soft_cuda/model/execute.h"
+#include "plugins/soft_cuda/model/semaphore.h"
 
 namespace graphkit::soft::driver {
 
@@ -48,6 +51,30 @@ void CallHost(Lock& lock, const HostParams& host) {
   lock.lock();
 }
 
+// A wait that nothing in the model can end.
+CUresult StuckWait() {
+  Explain(
+      "a batch memory operation waits for a value that nothing will write: kernels don't run here, "
+      "and work is done in the order of the calls");
+  return CUDA_ERROR_LAUNCH_TIMEOUT;
+}
+
+// Runs the body that the handle's value chooses. Kernels, which would set the value, don't run.
+CUresult RunConditional(Lock& lock, Stream* stream, const ConditionalParams& p) {
+  const ConditionalHandle* handle = FindHandle(p.bodies.front(), p.handle);
+  const unsigned value = handle != nullptr ? handle->value : 0;
+  size_t body = value;
+  if (p.kind == CU_GRAPH_COND_TYPE_IF) body = value != 0 ? 0 : 1;
+  if (p.kind == CU_GRAPH_COND_TYPE_WHILE) body = value != 0 ? 0 : p.bodies.size();
+  if (body >= p.bodies.size()) return CUDA_SUCCESS;
+  const CUresult result = RunGraph(lock, stream, p.bodies[body]);
+  if (p.kind != CU_GRAPH_COND_TYPE_WHILE || result != CUDA_SUCCESS) return result;
+  Explain(
+      "a WHILE node would loop for ever: its handle starts with a value other than 0, and the "
+      "kernel that would set it to 0 doesn't run here; its body was run once");
+  return CUDA_ERROR_LAUNCH_TIMEOUT;
+}
+
 struct Runner {
   Lock& lock;
   Stream* stream;
@@ -66,6 +93,20 @@ struct Runner {
     return CUDA_SUCCESS;
   }
   CUresult operator()(const ChildParams& p) const { return RunGraph(lock, stream, p.graph); }
+  CUresult operator()(const std::unique_ptr<SignalParams>& p) const {
+    for (size_t i = 0; i < p->semaphores.size(); ++i) {
+      if (auto* semaphore = Resolve<Semaphore>(p->semaphores[i]))
+        semaphore->value = p->values[i].params.fence.value;
+    }
+    return CUDA_SUCCESS;
+  }
+  CUresult operator()(const std::unique_ptr<WaitParams>&) const { return CUDA_SUCCESS; }
+  CUresult operator()(const std::unique_ptr<BatchParams>& p) const {
+    return RunBatch(p->operations) ? CUDA_SUCCESS : StuckWait();
+  }
+  CUresult operator()(const std::unique_ptr<ConditionalParams>& p) const {
+    return RunConditional(lock, stream, *p);
+  }
   CUresult operator()(const EventParams&) const { return CUDA_SUCCESS; }
   CUresult operator()(const std::unique_ptr<MemAllocParams>& p) const {
     MarkGraphAllocation(p->params.dptr, true);
@@ -79,6 +120,7 @@ struct Runner {
 
 void RecordNodeEvent(Stream* stream, const Node& node) {
   Event* event = std::get<EventParams>(node.params).event;
+  if (event->tag != Event::kTag) return;  // destroyed since
   if (node.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
     event->recorded = true;
     event->capture = 0;
@@ -106,6 +148,7 @@ CUresult RunGraph(Lock& lock, Stream* stream, Graph* graph) {
 
 CUresult Submit(Lock& lock, Stream* stream, CUgraphNodeType type, NodeParams params) {
   if (stream->capture == nullptr) return Run(lock, stream, params);
+  if (InBody(*stream->capture->graph) && !IsBodyType(type)) return CUDA_ERROR_NOT_SUPPORTED;
   std::vector<Edge> full = stream->dependencies;
   for (Edge& e : full) e.data = {};  // what isn't a kernel waits for completion (not seen on a GPU)
   Device::Get().captures.AddNode(stream, type, std::move(params), full);

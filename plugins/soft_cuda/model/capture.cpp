@@ -40,10 +40,19 @@ CUresult Captures::End(Stream* stream, const ThreadState& thread, Graph** graph)
   if (result == CUDA_SUCCESS) {
     *graph = capture->graph;
   } else {
-    graphs_.DestroyGraph(capture->graph);
+    Discard(capture->graph);
   }
   Release(capture);
   return result;
+}
+
+// A graph inside a node stays, empty: the node owns it.
+void Captures::Discard(Graph* graph) {
+  if (graph->kind == GraphKind::kUser) {
+    graphs_.DestroyGraph(graph);
+  } else {
+    graphs_.DestroyNodes(graph);
+  }
 }
 
 bool Captures::Joined(const Capture& capture) const {
@@ -90,7 +99,7 @@ void Captures::Leave(Stream* stream) {
   capture->valid = false;
   if (capture->origin == stream) {
     capture->graph->capturing = false;
-    graphs_.DestroyGraph(capture->graph);
+    Discard(capture->graph);
     Release(capture);
   } else {
     std::erase(capture->streams, stream);
@@ -119,13 +128,14 @@ CUresult Captures::Update(Stream* stream, std::span<const Edge> edges, unsigned 
   return CUDA_SUCCESS;
 }
 
-void Captures::Forget(Node* node) {
-  for (auto& [id, capture] : active_) {
-    if (capture->graph != node->graph) continue;
-    for (Stream* stream : capture->streams) {
-      std::erase_if(stream->dependencies, [node](const Edge& e) { return e.node == node; });
+bool Captures::Uses(const Graph* graph) const {
+  return std::any_of(active_.begin(), active_.end(), [graph](const auto& entry) {
+    for (const Graph* g = entry.second->graph; g != nullptr;
+         g = g->parent != nullptr ? g->parent->graph : nullptr) {
+      if (g == graph) return true;
     }
-  }
+    return false;
+  });
 }
 
 CUresult Captures::CheckUnsafe(const ThreadState& thread) {

@@ -47,7 +47,8 @@ class Captures {
   Node* AddNode(Stream* stream, CUgraphNodeType type, NodeParams params,
                 std::span<const Edge> dependencies);
   CUresult Update(Stream* stream, std::span<const Edge> edges, unsigned flags);
-  void Forget(Node* node);  // destroyed during the capture: no dependency set may keep it
+  // Does a capture record into this graph or into one inside it?
+  bool Uses(const Graph* graph) const;
 
   // May this thread make a call that is unsafe while somebody captures? Spoils the captures that
   // forbid it.
@@ -58,6 +59,7 @@ class Captures {
   bool any() const { return !active_.empty(); }
 
  private:
+  void Discard(Graph* graph);  // of a capture that failed
   void Release(Capture* capture);
   bool Joined(const Capture& capture) const;
 

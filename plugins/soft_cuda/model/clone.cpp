@@ -37,6 +37,9 @@ struct Copier {
   NodeParams operator()(const std::unique_ptr<T>& p) const {
     return std::make_unique<T>(*p);
   }
+  NodeParams operator()(const std::unique_ptr<ConditionalParams>& p) const {
+    return std::make_unique<ConditionalParams>(ConditionalParams{p->handle, p->kind, {}, {}});
+  }
   NodeParams operator()(const ChildParams&) const { return ChildParams{nullptr}; }
   template <typename T>
   NodeParams operator()(const T& p) const {
@@ -48,19 +51,35 @@ struct Copier {
 
 NodeParams CopyParams(const NodeParams& params) { return std::visit(Copier{}, params); }
 
+// The graphs inside a node are cloned, too, and become part of its copy.
+NodeParams GraphStore::CloneParams(const Node& from, Node* to) {
+  NodeParams params = CopyParams(from.params);
+  if (const auto* child = std::get_if<ChildParams>(&from.params)) {
+    Graph* body = Clone(child->graph, GraphKind::kChild);
+    Adopt(to, body, GraphKind::kChild);
+    params = ChildParams{body};
+  }
+  if (const auto* from_params = std::get_if<std::unique_ptr<ConditionalParams>>(&from.params)) {
+    auto& copy = std::get<std::unique_ptr<ConditionalParams>>(params);
+    for (Graph* body : (*from_params)->bodies) {
+      copy->bodies.push_back(Clone(body, GraphKind::kBody));
+      copy->shown.push_back(copy->bodies.back()->handle());
+      Adopt(to, copy->bodies.back(), GraphKind::kBody);
+    }
+  }
+  return params;
+}
+
 void GraphStore::CloneNodes(Graph* source, Graph* copy) {
   copy->nodes.reserve(source->live);
+  copy->original_indices.reserve(source->live);
   for (Node* from : source->nodes) {
     if (from == nullptr) continue;
     Node* node = MakeNode(copy, from->type);
-    node->original = from;
+    copy->original_indices.push_back(from->index);
     node->enabled = from->enabled;
-    node->params = CopyParams(from->params);
-    if (const auto* child = std::get_if<ChildParams>(&from->params)) {
-      Graph* body = Clone(child->graph, GraphKind::kChild);
-      body->parent = node;
-      node->params = ChildParams{body};
-    }
+    node->params = CloneParams(*from, node);
+    CountAddress(*node);
     from->mark = node->position;  // for CloneEdges
     Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, {.graph = copy->handle(), .node = node->handle()});
     Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, {.graph = copy->handle(),
@@ -85,7 +104,10 @@ void GraphStore::CloneEdges(Graph* source, Graph* copy) {
 
 Graph* GraphStore::Clone(Graph* source, GraphKind kind) {
   Graph* copy = MakeGraph(kind);
-  copy->original = source;
+  copy->original_id = source->id;
+  copy->handles = source->handles;
+  copy->objects = source->objects;
+  for (const HeldObject& held : copy->objects) Retain(held.object, held.references);
   CloneNodes(source, copy);
   CloneEdges(source, copy);
   if (kind != GraphKind::kUser) copy->order = ExecutionOrder(*copy);
@@ -115,6 +137,7 @@ void GraphStore::MakeShadow(Graph* exec) {
 Graph* GraphStore::Instantiate(Graph* source, uint64_t flags, CUcontext context) {
   Graph* exec = Clone(source, GraphKind::kExec);
   exec->source = source;
+  ++source->instances;
   exec->flags = flags;
   MakeShadow(exec);
   const GraphNews news{.graph = source->handle(), .exec = exec->exec_handle()};
@@ -133,6 +156,16 @@ void GraphStore::ReleaseNodes(Graph* graph) {
   }
 }
 
+namespace {
+
+// The graph that an exec was made of, where it still exists.
+Graph* LiveSource(const Graph& exec) {
+  Graph* source = exec.source;
+  return source->tag == Tag::kGraph && source->id == exec.original_id ? source : nullptr;
+}
+
+}  // namespace
+
 void GraphStore::DestroyExec(Graph* exec) {
   Graph* shadow = exec->shadow;
   Tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING, {.exec = exec->exec_handle()});
@@ -140,10 +173,42 @@ void GraphStore::DestroyExec(Graph* exec) {
   if (shadow != nullptr)
     Tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, {.graph = shadow->handle()});
   ReleaseNodes(exec);
+  ReleaseObjects(exec);
+  if (Graph* source = LiveSource(*exec)) --source->instances;
   graphs_.Unmake(exec);
   if (shadow == nullptr) return;
   ReleaseNodes(shadow);
   graphs_.Unmake(shadow);
+}
+
+void GraphStore::SetExecParams(Graph* exec, Node* node, Node* source, NodeParams params,
+                               CUpti_CallbackIdResource cbid) {
+  DropAddress(*node);
+  node->params = std::move(params);
+  CountAddress(*node);
+  Tell(cbid, {.original_graph = source->graph->handle(),
+              .node = node->handle(),
+              .original_node = source->handle(),
+              .exec = exec->exec_handle()});
+}
+
+Node* FindCopy(Graph* copy, const Node* node) {
+  Graph* around = copy;
+  if (node->graph->id != copy->original_id) {  // deeper: first the copy of the node around it
+    if (node->graph->parent == nullptr) return nullptr;
+    const Node* parent = FindCopy(copy, node->graph->parent);
+    if (parent == nullptr) return nullptr;
+    const auto inner = InnerGraphs(*parent);
+    auto found = std::find_if(inner.begin(), inner.end(), [node](const Graph* graph) {
+      return graph->original_id == node->graph->id;
+    });
+    if (found == inner.end()) return nullptr;
+    around = *found;
+  }
+  const std::vector<uint32_t>& indices = around->original_indices;
+  auto at = std::lower_bound(indices.begin(), indices.end(), node->index);
+  if (at == indices.end() || *at != node->index) return nullptr;
+  return around->nodes[static_cast<size_t>(at - indices.begin())];
 }
 
 }  // namespace graphkit::soft

@@ -49,6 +49,57 @@ void RunSet(const CUDA_MEMSET_NODE_PARAMS& set) {
   }
 }
 
+namespace {
+
+uint64_t Load(CUdeviceptr address, size_t bytes) {
+  uint64_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const void*>(address), bytes);
+  return value;
+}
+
+// The comparisons of CUstreamWaitValue_flags; both 4-byte and 8-byte values are compared as given.
+bool IsFulfilled(uint64_t value, uint64_t wanted, unsigned flags, size_t bytes) {
+  switch (flags & ~unsigned{CU_STREAM_WAIT_VALUE_FLUSH}) {
+    case CU_STREAM_WAIT_VALUE_GEQ:  // cyclic
+      return bytes == 4 ? static_cast<int32_t>(value - wanted) >= 0
+                        : static_cast<int64_t>(value - wanted) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+      return value == wanted;
+    case CU_STREAM_WAIT_VALUE_AND:
+      return (value & wanted) != 0;
+    default: {
+      const uint64_t all = bytes == 4 ? ~uint32_t{0} : ~uint64_t{0};
+      return (~(value | wanted) & all) != 0;
+    }
+  }
+}
+
+bool RunOperation(const CUstreamBatchMemOpParams& op) {
+  const size_t bytes = op.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
+                               op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64
+                           ? 8
+                           : 4;
+  switch (op.operation) {
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+      std::memcpy(reinterpret_cast<void*>(op.writeValue.address), &op.writeValue.value64, bytes);
+      return true;
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64: {
+      const uint64_t wanted = bytes == 8 ? op.waitValue.value64 : op.waitValue.value;
+      return IsFulfilled(Load(op.waitValue.address, bytes), wanted, op.waitValue.flags, bytes);
+    }
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+bool RunBatch(std::span<const CUstreamBatchMemOpParams> operations) {
+  return std::all_of(operations.begin(), operations.end(), RunOperation);
+}
+
 uint64_t CopyBytes(const CUDA_MEMCPY3D& c) { return uint64_t{c.WidthInBytes} * c.Height * c.Depth; }
 
 uint64_t DurationNs(const NodeParams& params) {

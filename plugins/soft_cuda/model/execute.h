@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <span>
 
 #include "plugins/soft_cuda/model/node_params.h"
 
@@ -14,6 +15,8 @@ namespace graphkit::soft {
 // isn't modelled.
 bool RunCopy(const CUDA_MEMCPY3D& copy);
 void RunSet(const CUDA_MEMSET_NODE_PARAMS& set);
+// Writes and waits of values in memory; false: a wait isn't fulfilled.
+bool RunBatch(std::span<const CUstreamBatchMemOpParams> operations);
 
 uint64_t CopyBytes(const CUDA_MEMCPY3D& copy);
 uint64_t DurationNs(const NodeParams& params);

@@ -16,7 +16,44 @@ Graph* GraphStore::MakeGraph(GraphKind kind) {
 void GraphStore::DestroyGraph(Graph* graph) {
   Tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, {.graph = graph->handle()});
   ReleaseNodes(graph);
+  ReleaseObjects(graph);
   graphs_.Unmake(graph);
+}
+
+namespace {
+
+bool IsMemory(CUgraphNodeType type) {
+  return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+}
+
+// Counts nodes for a graph and for those around it.
+void Count(Graph* graph, uint32_t memory, uint32_t conditional) {
+  for (Graph* g = graph; g != nullptr; g = g->parent != nullptr ? g->parent->graph : nullptr) {
+    g->memory_nodes += memory;
+    g->conditional_nodes += conditional;
+  }
+}
+
+}  // namespace
+
+void GraphStore::Adopt(Node* node, Graph* body, GraphKind kind) {
+  body->parent = node;
+  body->kind = kind;
+  Count(node->graph, body->memory_nodes, body->conditional_nodes);
+}
+
+void GraphStore::CountAddress(const Node& node) {
+  if (const auto* p = std::get_if<std::unique_ptr<MemAllocParams>>(&node.params))
+    ++address_count_[(*p)->params.dptr];
+}
+
+void GraphStore::DropAddress(const Node& node) {
+  const auto* p = std::get_if<std::unique_ptr<MemAllocParams>>(&node.params);
+  if (p == nullptr) return;
+  auto count = address_count_.find((*p)->params.dptr);
+  if (--count->second > 0) return;
+  leftovers_.addresses.push_back(count->first);
+  address_count_.erase(count);
 }
 
 Node* GraphStore::MakeNode(Graph* graph, CUgraphNodeType type) {
@@ -27,8 +64,8 @@ Node* GraphStore::MakeNode(Graph* graph, CUgraphNodeType type) {
   node->position = static_cast<uint32_t>(graph->nodes.size());
   graph->nodes.push_back(node);
   ++graph->live;
-  if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE)
-    ++graph->memory_nodes;
+  if (IsMemory(type)) Count(graph, 1, 0);
+  if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) Count(graph, 0, 1);
   Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING,
        {.graph = graph->handle(), .node = node->handle(), .type = type});
   return node;
@@ -38,6 +75,7 @@ Node* GraphStore::AddNode(Graph* graph, CUgraphNodeType type, NodeParams params,
                           std::span<const Edge> dependencies) {
   Node* node = MakeNode(graph, type);
   node->params = std::move(params);
+  CountAddress(*node);
   node->in.reserve(dependencies.size());
   for (const Edge& edge : dependencies) Link(edge.node, node, edge.data);
   Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, {.graph = graph->handle(), .node = node->handle()});
@@ -84,15 +122,67 @@ void GraphStore::DestroyNode(Node* node) {
   for (const Edge& e : node->out) std::erase_if(e.node->in, is_node);
   graph->nodes[node->position] = nullptr;
   --graph->live;
+  uint32_t conditional = node->type == CU_GRAPH_NODE_TYPE_CONDITIONAL ? 1 : 0;
+  for (const Graph* inner : InnerGraphs(*node)) conditional += inner->conditional_nodes;
+  Count(graph, 0, -conditional);
   ReleaseNode(node);
 }
 
+void GraphStore::DestroyNodes(Graph* graph) {
+  ReleaseNodes(graph);
+  Count(graph, -graph->memory_nodes, -graph->conditional_nodes);
+  graph->addresses = {};
+  graph->nodes.clear();
+  graph->live = 0;
+}
+
 void GraphStore::ReleaseNode(Node* node) {
-  if (auto* child = std::get_if<ChildParams>(&node->params);
-      child != nullptr && child->graph != nullptr) {
-    DestroyGraph(child->graph);
-  }
+  DropAddress(*node);
+  for (Graph* inner : InnerGraphs(*node)) DestroyGraph(inner);
   nodes_.Unmake(node);
+}
+
+UserObject* GraphStore::MakeObject(void* pointer, CUhostFn destroy, uint64_t references) {
+  UserObject* object = objects_.Make();
+  object->pointer = pointer;
+  object->destroy = destroy;
+  object->references = references;
+  return object;
+}
+
+void GraphStore::Release(UserObject* object, uint64_t count) {
+  object->references -= count;
+  if (object->references > 0) return;
+  leftovers_.destructors.push_back({object->destroy, object->pointer});
+  objects_.Unmake(object);
+}
+
+void GraphStore::ReleaseObjects(Graph* graph) {
+  for (const HeldObject& held : graph->objects) Release(held.object, held.references);
+  graph->objects.clear();
+}
+
+std::span<Graph* const> InnerGraphs(const Node& node) {
+  if (const auto* child = std::get_if<ChildParams>(&node.params))
+    return {&child->graph, child->graph != nullptr ? size_t{1} : size_t{0}};
+  if (const auto* p = std::get_if<std::unique_ptr<ConditionalParams>>(&node.params))
+    return (*p)->bodies;
+  return {};
+}
+
+const Graph* Root(const Graph* graph) {
+  while (graph->parent != nullptr) graph = graph->parent->graph;
+  return graph;
+}
+
+ConditionalHandle* FindHandle(Graph* graph, CUgraphConditionalHandle id) {
+  for (Graph* g = graph; g != nullptr; g = g->parent != nullptr ? g->parent->graph : nullptr) {
+    auto at = std::lower_bound(
+        g->handles.begin(), g->handles.end(), id,
+        [](const ConditionalHandle& h, CUgraphConditionalHandle wanted) { return h.id < wanted; });
+    if (at != g->handles.end() && at->id == id) return &*at;
+  }
+  return nullptr;
 }
 
 }  // namespace graphkit::soft

@@ -7,10 +7,15 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "plugins/soft_cuda/device/hub.h"
+#include "plugins/soft_cuda/model/graph_addresses.h"
 #include "plugins/soft_cuda/model/handle.h"
 #include "plugins/soft_cuda/model/node_params.h"
 
@@ -40,7 +45,6 @@ struct Node {
   uint32_t mark = 0;  // visit mark of searches
   bool enabled = true;
   Graph* graph;
-  Node* original = nullptr;  // in a clone: what it was copied from
   std::vector<Edge> in;
   std::vector<Edge> out;
   NodeParams params;
@@ -50,8 +54,32 @@ struct Node {
 
 enum class GraphKind : uint8_t {
   kUser,   // made by the user, destroyed by the user
-  kChild,  // owned by a node
+  kChild,  // owned by a child graph node
+  kBody,   // owned by a conditional node
   kExec,   // the graph of an exec; its handle is the exec's handle
+};
+
+// A value that a conditional node reads. Kernels would set it; without them it keeps its default.
+struct ConditionalHandle {
+  CUgraphConditionalHandle id;
+  unsigned value;  // at each launch
+  bool used = false;
+};
+
+// Something of the user's that lives as long as somebody holds a reference to it.
+struct UserObject {
+  static constexpr Tag kTag = Tag::kUserObject;
+  Tag tag = kTag;
+  void* pointer;
+  CUhostFn destroy;
+  uint64_t references;
+
+  CUuserObject handle() { return reinterpret_cast<CUuserObject>(this); }
+};
+
+struct HeldObject {
+  UserObject* object;
+  uint64_t references;
 };
 
 struct Graph {
@@ -62,22 +90,35 @@ struct Graph {
   bool ordered_by_index = true;  // each edge goes from a lower to a higher index
   uint32_t id = 0;               // as cuptiGetGraphId counts
   uint32_t next_index = 0;
-  uint32_t live = 0;  // nodes that exist
-  uint32_t memory_nodes = 0;
-  uint32_t last_mark = 0;    // of the searches
-  std::vector<Node*> nodes;  // in order of creation; null where one was destroyed
-  Graph* original = nullptr;
-  Node* parent = nullptr;  // of a child graph
+  uint32_t live = 0;                       // nodes that exist
+  uint32_t memory_nodes = 0;               // its own and those of the graphs inside it
+  uint32_t conditional_nodes = 0;          // likewise
+  uint32_t last_mark = 0;                  // of the searches
+  uint32_t instances = 0;                  // execs that exist of it
+  bool moved = false;                      // a child graph that was a user's graph before
+  std::vector<Node*> nodes;                // in order of creation; null where one was destroyed
+  Node* parent = nullptr;                  // of a child or body graph
+  GraphAddresses addresses;                // of its allocation nodes
+  std::vector<ConditionalHandle> handles;  // by id
+  std::vector<HeldObject> objects;
+  // Of a clone: where it comes from. Its first nodes were copied from these indices, in order.
+  uint32_t original_id = 0;
+  std::vector<uint32_t> original_indices;
   // Exec only
-  Graph* source = nullptr;
+  Graph* source = nullptr;  // may be gone: see original_id
   uint64_t flags = 0;
   Graph* shadow =
       nullptr;  // the second graph of an instantiation; kept only where a subscriber saw it
   std::vector<Node*> order;  // of execution; of every graph that lives in an exec
-  bool memory_live = false;  // launched, and its allocations not freed since
 
   CUgraph handle() { return reinterpret_cast<CUgraph>(this); }
   CUgraphExec exec_handle() { return reinterpret_cast<CUgraphExec>(this); }
+};
+
+// What the end of a graph leaves to be done once the lock is released.
+struct Leftovers {
+  std::vector<HostParams> destructors;  // of user objects
+  std::vector<CUdeviceptr> addresses;   // that no allocation node holds any more
 };
 
 // Where graphs and nodes live, and who is told about them.
@@ -96,19 +137,37 @@ class GraphStore {
   CUresult AddEdge(Node* from, Node* to, CUgraphEdgeData data);            // callback 15
   CUresult RemoveEdge(Node* from, Node* to, const CUgraphEdgeData* data);  // callback 16
 
+  // Makes a graph part of a node, which owns it from then on.
+  void Adopt(Node* node, Graph* body, GraphKind kind);
   Graph* Clone(Graph* source, GraphKind kind);
   Graph* Instantiate(Graph* source, uint64_t flags, CUcontext context);
   void DestroyExec(Graph* exec);
+  void DestroyNodes(Graph* graph);  // all of them; the graph stays
+  // New parameters for a node of an exec: callback 22 (an update) or 23 (a single node).
+  void SetExecParams(Graph* exec, Node* node, Node* source, NodeParams params,
+                     CUpti_CallbackIdResource cbid);
 
+  UserObject* MakeObject(void* pointer, CUhostFn destroy, uint64_t references);
+  void Retain(UserObject* object, uint64_t count) { object->references += count; }
+  void Release(UserObject* object, uint64_t count);
+
+  // Does an allocation node of any graph have this address?
+  bool HasAddress(CUdeviceptr address) const { return address_count_.contains(address); }
+  CUgraphConditionalHandle NextHandle() { return ++handle_count_; }
+  Leftovers TakeLeftovers() { return std::exchange(leftovers_, {}); }
   size_t live_graphs() const { return graphs_.live(); }
 
  private:
   Node* MakeNode(Graph* graph, CUgraphNodeType type);
   void Link(Node* from, Node* to, CUgraphEdgeData data);
+  NodeParams CloneParams(const Node& from, Node* to);
   void CloneNodes(Graph* source, Graph* copy);
   void CloneEdges(Graph* source, Graph* copy);
   void MakeShadow(Graph* exec);
   void ReleaseNode(Node* node);
+  void ReleaseObjects(Graph* graph);
+  void CountAddress(const Node& node);
+  void DropAddress(const Node& node);
   void ReleaseNodes(Graph* graph);
   void Tell(CUpti_CallbackIdResource cbid, const GraphNews& news,
             CUcontext context = nullptr) const {
@@ -118,13 +177,30 @@ class GraphStore {
   const Hub& hub_;
   Slab<Graph> graphs_;
   Slab<Node> nodes_;
+  Slab<UserObject> objects_;
+  std::unordered_map<CUdeviceptr, uint32_t> address_count_;  // allocation nodes that have it
+  Leftovers leftovers_;
   uint32_t graph_count_ = 0;
+  CUgraphConditionalHandle handle_count_ = 0;
 };
+
+// The child graph or the body graphs of a node.
+std::span<Graph* const> InnerGraphs(const Node& node);
+// The node of `copy` that was cloned from `node`, at any depth; null: none.
+Node* FindCopy(Graph* copy, const Node* node);
+// The graph that holds this one at the end of all parents.
+const Graph* Root(const Graph* graph);
+// The handle of a conditional node of this graph: the graph's own or that of a graph around it.
+ConditionalHandle* FindHandle(Graph* graph, CUgraphConditionalHandle id);
 
 // Searches. `full_only` follows edges that wait for completion only.
 bool IsAncestorOrSelf(Node* ancestor, std::span<const Edge> from, bool full_only);
 bool Reaches(Node* from, Node* to);
 std::vector<Node*> ExecutionOrder(const Graph& graph);
+// Shows nodes at or before `from`, along edges that wait for completion, nearest first, at most
+// `limit` of them, until `visit` says true.
+using NodeVisitor = std::function<bool(const Node&)>;
+void VisitAncestors(std::span<const Edge> from, size_t limit, NodeVisitor visit);
 // Marks every node that is at or before one of `from`; a node is marked when node->mark == the
 // result.
 uint32_t MarkAncestors(std::span<const Edge> from, bool full_only);

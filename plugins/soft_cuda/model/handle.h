@@ -23,6 +23,8 @@ enum class Tag : uint32_t {
   kModule,
   kFunction,
   kPool,
+  kUserObject,
+  kSemaphore,
 };
 
 // Makes and unmakes objects of one kind. Memory goes back to the slab, never to the system.

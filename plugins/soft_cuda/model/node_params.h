@@ -13,6 +13,7 @@ namespace graphkit::soft {
 struct Event;
 struct Function;
 struct Graph;
+struct Semaphore;
 
 struct LaunchShape {
   unsigned grid[3] = {1, 1, 1};
@@ -63,19 +64,44 @@ struct EventParams {
 struct MemAllocParams {
   CUDA_MEM_ALLOC_NODE_PARAMS params;
   std::vector<CUmemAccessDesc> access;
-  bool freed_in_graph = false;
 };
 
 struct MemFreeParams {
   CUdeviceptr address;
 };
 
+struct SignalParams {
+  std::vector<CUexternalSemaphore> semaphores;
+  std::vector<CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS> values;
+};
+
+struct WaitParams {
+  std::vector<CUexternalSemaphore> semaphores;
+  std::vector<CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS> values;
+};
+
+struct BatchParams {
+  CUcontext context;
+  std::vector<CUstreamBatchMemOpParams> operations;
+  unsigned flags;
+};
+
+struct ConditionalParams {
+  CUgraphConditionalHandle handle;
+  CUgraphConditionalNodeType kind;
+  std::vector<Graph*> bodies;  // owned by the node
+  std::vector<CUgraph> shown;  // the same, as the caller sees them in phGraph_out
+};
+
 using NodeParams =
     std::variant<std::monostate, std::unique_ptr<KernelParams>, std::unique_ptr<MemcpyParams>,
                  std::unique_ptr<MemsetParams>, HostParams, ChildParams, EventParams,
-                 std::unique_ptr<MemAllocParams>, MemFreeParams>;
+                 std::unique_ptr<MemAllocParams>, MemFreeParams, std::unique_ptr<SignalParams>,
+                 std::unique_ptr<WaitParams>, std::unique_ptr<BatchParams>,
+                 std::unique_ptr<ConditionalParams>>;
 
-// A deep copy of everything but a child graph, which stays null: who copies clones it.
+// A deep copy of everything but the graphs that a node owns, which stay out: who copies clones
+// them.
 NodeParams CopyParams(const NodeParams& params);
 std::unique_ptr<KernelParams> CopyKernelParams(const KernelParams& params);
 

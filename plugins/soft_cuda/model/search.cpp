@@ -21,6 +21,24 @@ uint32_t MarkAncestors(std::span<const Edge> from, bool full_only) {
   return mark;
 }
 
+void VisitAncestors(std::span<const Edge> from, size_t limit, NodeVisitor visit) {
+  if (from.empty()) return;
+  const uint32_t mark = ++from.front().node->graph->last_mark;
+  std::vector<Node*> order;  // nearest first
+  auto add = [&](std::span<const Edge> edges) {
+    for (const Edge& e : edges) {
+      if (order.size() == limit || e.node->mark == mark || !IsFull(e.data)) continue;
+      e.node->mark = mark;
+      order.push_back(e.node);
+    }
+  };
+  add(from);
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (visit(*order[i])) return;
+    add(order[i]->in);
+  }
+}
+
 bool IsAncestorOrSelf(Node* ancestor, std::span<const Edge> from, bool full_only) {
   const uint32_t mark = MarkAncestors(from, full_only);
   return ancestor->mark == mark;

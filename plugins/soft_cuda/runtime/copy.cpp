@@ -1,5 +1,6 @@
 // Copies and fills.
 #include "plugins/soft_cuda/runtime/copy_params.h"
+#include "plugins/soft_cuda/runtime/node_params.h"
 #include "plugins/soft_cuda/runtime/start.h"
 #include "runtime_impl.h"
 
@@ -187,8 +188,6 @@ cudaError_t Memset2DAsync(void* to, size_t pitch, int value, size_t width, size_
                                      height, stream));
 }
 
-namespace {
-
 // `symbol` + offset, where `count` bytes fit.
 cudaError_t InVariable(const void* symbol, size_t offset, size_t count, void** out) {
   CUdeviceptr address = 0;
@@ -198,8 +197,6 @@ cudaError_t InVariable(const void* symbol, size_t offset, size_t count, void** o
   *out = reinterpret_cast<void*>(address + offset);
   return cudaSuccess;
 }
-
-}  // namespace
 
 cudaError_t GetSymbolAddress(void** out, const void* symbol) {
   return out != nullptr ? InVariable(symbol, 0, 0, out) : cudaErrorInvalidValue;

@@ -1,7 +1,6 @@
 // Graphs made by explicit calls.
-#include <cstring>
-
 #include "plugins/soft_cuda/runtime/copy_params.h"
+#include "plugins/soft_cuda/runtime/node_params.h"
 #include "plugins/soft_cuda/runtime/start.h"
 #include "runtime_impl.h"
 
@@ -10,53 +9,6 @@ namespace {
 
 const CUgraphEdgeData* Data(const cudaGraphEdgeData* data) {
   return reinterpret_cast<const CUgraphEdgeData*>(data);
-}
-
-CUcontext Current() {
-  CUcontext context = nullptr;
-  cuCtxGetCurrent(&context);
-  return context;
-}
-
-CUDA_MEMSET_NODE_PARAMS ToDriver(const cudaMemsetParams& p) {
-  return {reinterpret_cast<CUdeviceptr>(p.dst), p.pitch, p.value, p.elementSize, p.width, p.height};
-}
-
-cudaError_t AddKernel(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* deps,
-                      size_t count, const cudaKernelNodeParams& p) {
-  CUDA_KERNEL_NODE_PARAMS k{};
-  k.func = FunctionOf(p.func);
-  if (k.func == nullptr) return cudaErrorInvalidDeviceFunction;
-  k.gridDimX = p.gridDim.x;
-  k.gridDimY = p.gridDim.y;
-  k.gridDimZ = p.gridDim.z;
-  k.blockDimX = p.blockDim.x;
-  k.blockDimY = p.blockDim.y;
-  k.blockDimZ = p.blockDim.z;
-  k.sharedMemBytes = p.sharedMemBytes;
-  k.kernelParams = p.kernelParams;
-  k.extra = p.extra;
-  return ToRuntime(cuGraphAddKernelNode(out, graph, deps, count, &k));
-}
-
-// The two unions have the same members; kernels and copies differ in their fields.
-cudaError_t ToDriver(const cudaGraphNodeParams& p, CUgraphNodeParams* out) {
-  static_assert(sizeof(CUgraphNodeParams) == sizeof(cudaGraphNodeParams));
-  std::memcpy(out, &p, sizeof p);
-  if (p.type == cudaGraphNodeTypeKernel) {
-    out->kernel.func = FunctionOf(p.kernel.func);
-    out->kernel.kern = nullptr;
-    out->kernel.ctx = nullptr;
-    return out->kernel.func != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
-  }
-  if (p.type == cudaGraphNodeTypeMemcpy) {
-    out->memcpy = {};
-    out->memcpy.copyCtx = Current();
-    return runtime::ToDriver(p.memcpy.copyParams, &out->memcpy.copyParams) ? cudaSuccess
-                                                                           : cudaErrorNotSupported;
-  }
-  if (p.type == cudaGraphNodeTypeMemset) out->memset.ctx = Current();
-  return cudaSuccess;
 }
 
 }  // namespace
@@ -69,7 +21,10 @@ cudaError_t GraphDestroyNode(cudaGraphNode_t node) { return ToRuntime(cuGraphDes
 
 cudaError_t GraphAddKernelNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* deps,
                                size_t count, const cudaKernelNodeParams* p) {
-  return p != nullptr ? AddKernel(out, graph, deps, count, *p) : cudaErrorInvalidValue;
+  CUDA_KERNEL_NODE_PARAMS kernel;
+  if (p == nullptr) return cudaErrorInvalidValue;
+  if (cudaError_t error = ToDriver(*p, &kernel); error != cudaSuccess) return error;
+  return ToRuntime(cuGraphAddKernelNode(out, graph, deps, count, &kernel));
 }
 
 cudaError_t GraphAddMemcpyNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* deps,
@@ -77,7 +32,7 @@ cudaError_t GraphAddMemcpyNode(cudaGraphNode_t* out, cudaGraph_t graph, const cu
   CUDA_MEMCPY3D copy;
   if (p == nullptr) return cudaErrorInvalidValue;
   if (!ToDriver(*p, &copy)) return cudaErrorNotSupported;
-  return ToRuntime(cuGraphAddMemcpyNode(out, graph, deps, count, &copy, Current()));
+  return ToRuntime(cuGraphAddMemcpyNode(out, graph, deps, count, &copy, CurrentHandle()));
 }
 
 cudaError_t GraphAddMemcpyNode1D(cudaGraphNode_t* out, cudaGraph_t graph,
@@ -87,11 +42,32 @@ cudaError_t GraphAddMemcpyNode1D(cudaGraphNode_t* out, cudaGraph_t graph,
   return GraphAddMemcpyNode(out, graph, deps, count, &parms);
 }
 
+cudaError_t GraphAddMemcpyNodeToSymbol(cudaGraphNode_t* out, cudaGraph_t graph,
+                                       const cudaGraphNode_t* deps, size_t deps_count,
+                                       const void* symbol, const void* from, size_t bytes,
+                                       size_t offset, cudaMemcpyKind kind) {
+  void* to = nullptr;
+  const cudaError_t error = InVariable(symbol, offset, bytes, &to);
+  return error == cudaSuccess
+             ? GraphAddMemcpyNode1D(out, graph, deps, deps_count, to, from, bytes, kind)
+             : error;
+}
+cudaError_t GraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* out, cudaGraph_t graph,
+                                         const cudaGraphNode_t* deps, size_t deps_count, void* to,
+                                         const void* symbol, size_t bytes, size_t offset,
+                                         cudaMemcpyKind kind) {
+  void* from = nullptr;
+  const cudaError_t error = InVariable(symbol, offset, bytes, &from);
+  return error == cudaSuccess
+             ? GraphAddMemcpyNode1D(out, graph, deps, deps_count, to, from, bytes, kind)
+             : error;
+}
+
 cudaError_t GraphAddMemsetNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* deps,
                                size_t count, const cudaMemsetParams* p) {
   if (p == nullptr) return cudaErrorInvalidValue;
   const CUDA_MEMSET_NODE_PARAMS set = ToDriver(*p);
-  return ToRuntime(cuGraphAddMemsetNode(out, graph, deps, count, &set, Current()));
+  return ToRuntime(cuGraphAddMemsetNode(out, graph, deps, count, &set, CurrentHandle()));
 }
 
 cudaError_t GraphAddHostNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* deps,
@@ -116,6 +92,18 @@ cudaError_t GraphAddEventWaitNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                   const cudaGraphNode_t* deps, size_t count, cudaEvent_t event) {
   return ToRuntime(cuGraphAddEventWaitNode(out, graph, deps, count, event));
 }
+cudaError_t GraphAddExternalSemaphoresSignalNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                 const cudaGraphNode_t* deps, size_t count,
+                                                 const cudaExternalSemaphoreSignalNodeParams* p) {
+  return ToRuntime(cuGraphAddExternalSemaphoresSignalNode(
+      out, graph, deps, count, reinterpret_cast<const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS*>(p)));
+}
+cudaError_t GraphAddExternalSemaphoresWaitNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                               const cudaGraphNode_t* deps, size_t count,
+                                               const cudaExternalSemaphoreWaitNodeParams* p) {
+  return ToRuntime(cuGraphAddExternalSemaphoresWaitNode(
+      out, graph, deps, count, reinterpret_cast<const CUDA_EXT_SEM_WAIT_NODE_PARAMS*>(p)));
+}
 cudaError_t GraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                  const cudaGraphNode_t* deps, size_t count,
                                  cudaMemAllocNodeParams* p) {
@@ -136,7 +124,16 @@ cudaError_t GraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGrap
   const CUresult result = cuGraphAddNode_v2(out, graph, deps, Data(data), count, &params);
   if (p->type == cudaGraphNodeTypeMemAlloc)
     p->alloc.dptr = reinterpret_cast<void*>(params.alloc.dptr);
+  if (p->type == cudaGraphNodeTypeConditional)
+    p->conditional.phGraph_out = params.conditional.phGraph_out;
   return ToRuntime(result);
+}
+
+cudaError_t GraphConditionalHandleCreate(cudaGraphConditionalHandle* out, cudaGraph_t graph,
+                                         unsigned int value, unsigned int flags) {
+  static_assert(sizeof(cudaGraphConditionalHandle) == sizeof(CUgraphConditionalHandle));
+  return ToRuntime(cuGraphConditionalHandleCreate(reinterpret_cast<CUgraphConditionalHandle*>(out),
+                                                  graph, CurrentHandle(), value, flags));
 }
 
 cudaError_t GraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,

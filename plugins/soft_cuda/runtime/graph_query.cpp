@@ -78,6 +78,19 @@ cudaError_t GraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* out)
 cudaError_t GraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* out) {
   return ToRuntime(cuGraphEventWaitNodeGetEvent(node, out));
 }
+cudaError_t GraphExternalSemaphoresSignalNodeGetParams(cudaGraphNode_t node,
+                                                       cudaExternalSemaphoreSignalNodeParams* out) {
+  return ToRuntime(cuGraphExternalSemaphoresSignalNodeGetParams(
+      node, reinterpret_cast<CUDA_EXT_SEM_SIGNAL_NODE_PARAMS*>(out)));
+}
+cudaError_t GraphExternalSemaphoresWaitNodeGetParams(cudaGraphNode_t node,
+                                                     cudaExternalSemaphoreWaitNodeParams* out) {
+  return ToRuntime(cuGraphExternalSemaphoresWaitNodeGetParams(
+      node, reinterpret_cast<CUDA_EXT_SEM_WAIT_NODE_PARAMS*>(out)));
+}
+cudaError_t GraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned int flags) {
+  return ToRuntime(cuGraphDebugDotPrint(graph, path, flags));
+}
 cudaError_t GraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* out) {
   return ToRuntime(
       cuGraphMemAllocNodeGetParams(node, reinterpret_cast<CUDA_MEM_ALLOC_NODE_PARAMS*>(out)));

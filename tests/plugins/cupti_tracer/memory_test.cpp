@@ -172,6 +172,19 @@ TEST_CASE("a kernel that takes addresses of addresses may touch more than it nam
           R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"kernel","kernel":0,"access":[[0,"?",0,-1]]})"});
 }
 
+TEST_CASE("work outside of captures is recorded when asked for") {
+  ListSink sink;
+  Recorder recorder(sink, true);
+  ThreadState thread;
+  thread.tid = 100;
+  Call set = Script::Work(kStream);
+  set.touches[0] = {kX, 64, true};
+  set.touch_count = 1;
+  recorder.Exit(thread, set, 0);
+  CHECK(sink.records.back() ==
+        R"({"type":"work","stream":0,"thread":0,"kind":"memset","complete":true})");
+}
+
 TEST_CASE("a signature tells what is only read") {
   using U = ParamUse;
   CHECK(ParamUses("_Z3AddPKfS0_Pfi") == std::vector{U::kRead, U::kRead, U::kAny, U::kUnknown});

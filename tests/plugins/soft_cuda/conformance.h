@@ -39,3 +39,8 @@ inline int Finish(const char* family) {
 #define EXPECT_ERROR(want, call) \
   conformance::ExpectError(__FILE__, __LINE__, #call, static_cast<int>(call), want)
 #define EXPECT_OK(call) EXPECT_ERROR(0, call)
+// The documentation says that the call fails, but not how.
+#define EXPECT_FAILS(call)                                                         \
+  do {                                                                             \
+    if ((call) == 0) conformance::Report(__FILE__, __LINE__, "succeeded: " #call); \
+  } while (0)

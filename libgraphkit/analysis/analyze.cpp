@@ -1,0 +1,88 @@
+#include "libgraphkit/analysis/analyze.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "libgraphkit/analysis/checks/checks.h"
+#include "libgraphkit/analysis/facts.h"
+
+namespace graphkit {
+namespace {
+
+std::vector<std::string> IncompleteBecause(const Completeness& completeness) {
+  std::vector<std::string> because;
+  if (completeness.truncated) because.emplace_back("the trace has no end record: it was cut off");
+  if (completeness.dropped_records > 0) {
+    because.push_back(FormatCount(completeness.dropped_records) + " records were dropped");
+  }
+  if (completeness.skipped_lines > 0) {
+    because.push_back(FormatCount(completeness.skipped_lines) + " lines could not be read");
+  }
+  because.insert(because.end(), completeness.notes.begin(), completeness.notes.end());
+  return because;
+}
+
+// The gravest first, then by bytes; else as the checks' table has them.
+void Sort(std::vector<Finding>* findings) {
+  std::stable_sort(findings->begin(), findings->end(), [](const Finding& a, const Finding& b) {
+    if (a.severity != b.severity) return a.severity > b.severity;
+    return a.bytes > b.bytes;
+  });
+}
+
+ReportTotals Total(const Trace& trace, const Report& report) {
+  ReportTotals totals;
+  totals.graphs = report.graphs.size();
+  for (const GraphSummary& graph : report.graphs) {
+    totals.nodes += graph.nodes;
+    totals.edges += graph.edges;
+  }
+  totals.blocks = trace.blocks.size();
+  totals.launches = trace.launches.size();
+  for (const Block& block : trace.blocks) totals.allocated_bytes += RoundedSize(block);
+  for (const Finding& finding : report.findings) {
+    ++totals.findings[static_cast<size_t>(finding.severity)];
+  }
+  return totals;
+}
+
+Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
+  std::vector<const Check*> checks;
+  for (const std::string& id : ids) {
+    const Check* check = FindCheck(id);
+    if (check == nullptr) {
+      return Unexpected{Error{.message = "unknown check '" + id + "'",
+                              .hint = "did you mean '" + std::string(NearestCheck(id).id) + "'?"}};
+    }
+    checks.push_back(check);
+  }
+  if (ids.empty()) {
+    for (const Check& check : AllChecks()) checks.push_back(&check);
+  }
+  return checks;
+}
+
+}  // namespace
+
+Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
+  const Result<std::vector<const Check*>> checks = Chosen(options.checks);
+  if (!checks) return Unexpected{checks.error()};
+  const Facts facts = FindFacts(trace);
+  Report report;
+  report.device = trace.process.device;
+  report.complete = trace.completeness.complete();
+  report.incomplete_because = IncompleteBecause(trace.completeness);
+  report.program = trace.process.program;
+  report.graphs = Summarize(facts, options.summary);
+  for (const Check* check : *checks) {
+    for (Finding& finding : RunCheck(*check, facts)) {
+      const bool small = finding.bytes > 0 && finding.bytes < options.min_bytes;
+      if (!small) report.findings.push_back(std::move(finding));
+    }
+  }
+  Sort(&report.findings);
+  report.totals = Total(trace, report);
+  return report;
+}
+
+}  // namespace graphkit

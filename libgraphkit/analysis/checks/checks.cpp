@@ -1,0 +1,77 @@
+#include "libgraphkit/analysis/checks/checks.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "libgraphkit/analysis/checks/find.h"
+
+namespace graphkit {
+namespace {
+
+constexpr Check kChecks[] = {
+    {"block-leak", Severity::kWarning, "memory that was never freed", FindBlockLeaks},
+    {"exec-leak", Severity::kWarning, "instantiated graphs that were never destroyed",
+     FindExecLeaks},
+    {"graph-leak", Severity::kWarning, "graphs that were never destroyed", FindGraphLeaks},
+    {"graph-allocation-leak", Severity::kError, "memory that a graph allocates and nobody frees",
+     FindGraphAllocationLeaks, true},
+    {"event-stream-leak", Severity::kNote, "streams and events that were never destroyed",
+     FindEventStreamLeaks},
+    {"deferred-record-stream", Severity::kWarning,
+     "blocks that crossed streams and came back later than they were freed",
+     FindDeferredRecordStreams, true},
+    {"reuse-opportunity", Severity::kNote, "blocks that could lie where earlier ones lay",
+     FindReuseOpportunities},
+    {"late-free", Severity::kNote, "frees after the last use that raise the peak", FindLateFrees},
+    {"reusable-never-reclaimed", Severity::kNote,
+     "deferred blocks that only other streams could have reused", FindReusableNeverReclaimed},
+    {"missed-by-stream", Severity::kNote, "reuse missed because the memory was another stream's",
+     FindMissedByStream},
+    {"missed-by-pool", Severity::kNote, "reuse missed because the memory was another pool's",
+     FindMissedByPool},
+    {"unsafe-reuse", Severity::kError, "memory that is used again without proof that it is free",
+     FindUnsafeReuse, true},
+};
+
+// How many single-letter changes make one word of another.
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j + 1] + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::span<const Check> AllChecks() { return kChecks; }
+
+const Check* FindCheck(std::string_view id) {
+  const auto* found = std::find_if(std::begin(kChecks), std::end(kChecks),
+                                   [&](const Check& c) { return c.id == id; });
+  return found == std::end(kChecks) ? nullptr : found;
+}
+
+const Check& NearestCheck(std::string_view id) {
+  return *std::min_element(
+      std::begin(kChecks), std::end(kChecks),
+      [&](const Check& a, const Check& b) { return Distance(a.id, id) < Distance(b.id, id); });
+}
+
+std::vector<Finding> RunCheck(const Check& check, const Facts& facts) {
+  std::vector<Finding> findings = check.find(facts);
+  for (Finding& finding : findings) {
+    finding.check = check.id;
+    if (!check.grades) finding.severity = check.severity;
+  }
+  return findings;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,29 @@
+// The checks, in one table. A check looks at facts and says what is wrong: one file, one id, one
+// page in docs/checks, one test.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/finding.h"
+
+namespace graphkit {
+
+struct Check {
+  std::string_view id;  // kebab-case
+  Severity severity;    // of its findings; the gravest, when it grades them itself
+  std::string_view what;
+  std::vector<Finding> (*find)(const Facts& facts);  // leaves `check` of its findings empty
+  bool grades = false;                               // sets the severity of its findings
+};
+
+std::span<const Check> AllChecks();
+const Check* FindCheck(std::string_view id);  // null: there is none
+const Check& NearestCheck(std::string_view id);
+
+// Its findings, with the check's id and severity.
+std::vector<Finding> RunCheck(const Check& check, const Facts& facts);
+
+}  // namespace graphkit

@@ -1,0 +1,210 @@
+// deferred-record-stream: blocks that crossed streams, whose memory came back later than their
+// owner let go.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/analysis/naming.h"
+
+namespace graphkit {
+namespace {
+
+enum class Why : uint8_t {
+  kForeignStream,    // a stream of the block wasn't in the capture
+  kAllocatorWaits,   // ordered before a later allocation on its stream, and still not reused
+  kNobodyAllocates,  // joined, but its stream allocates no more
+  kFreedLate,        // the last use was joined; the free was requested later than that
+  kNoJoin,           // its stream never waits for the last use
+};
+
+class Finder {
+ public:
+  explicit Finder(const Facts& facts)
+      : facts_(facts),
+        trace_(facts.trace),
+        at_free_(facts.Blocks(MarkerRule::kAtFree)),
+        last_use_(facts.Blocks(MarkerRule::kLastUse)),
+        recorded_(Group(trace_.block_streams, trace_.blocks.size(),
+                        [](const BlockStream& use) { return use.block; })),
+        last_block_(trace_.streams.size()),
+        last_node_(trace_.streams.size()) {}
+
+  std::vector<Finding> Find() {
+    for (size_t i = 0; i < facts_.blocks.size(); ++i) {
+      if (facts_.usage[i].deferred > 0) FindIn(GraphId(i));
+    }
+    std::vector<Finding> findings;
+    for (auto& [key, finding] : by_cause_) {
+      Finish(std::get<1>(key), &finding);
+      findings.push_back(std::move(finding));
+    }
+    return findings;
+  }
+
+ private:
+  void FindIn(GraphId graph) {
+    std::fill(last_block_.begin(), last_block_.end(), BlockId());
+    std::fill(last_node_.begin(), last_node_.end(), NodeId());
+    for (const BlockId block : facts_.blocks[graph.index()]) {
+      if (trace_[block].stream.valid()) last_block_[trace_[block].stream.index()] = block;
+    }
+    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+      const Node& node = trace_.nodes[i];
+      if (node.stream.valid() && node.graph == graph) last_node_[node.stream.index()] = NodeId(i);
+    }
+    for (const BlockId block : facts_.blocks[graph.index()]) {
+      if (Deferred(trace_[block])) Add(graph, block);
+    }
+  }
+
+  void Add(GraphId graph, BlockId id) {
+    const Why why = WhyDeferred(id);
+    Finding& finding = by_cause_[{graph, why, trace_[id].stack}];
+    finding.graph = graph;
+    finding.blocks.push_back(id);
+    finding.bytes += RoundedSize(trace_[id]);
+    for (const uint32_t use : recorded_.Of(id.index())) {
+      const StreamId stream = trace_.block_streams[use].stream;
+      if (std::find(finding.streams.begin(), finding.streams.end(), stream) ==
+          finding.streams.end()) {
+        finding.streams.push_back(stream);
+      }
+    }
+  }
+
+  Why WhyDeferred(BlockId id) const {
+    const Block& block = trace_[id];
+    if (facts_.lives[id].foreign || !block.stream.valid()) return Why::kForeignStream;
+    const BlockId last = last_block_[block.stream.index()];
+    if (last.valid() && at_free_.Before(id, last)) return Why::kAllocatorWaits;
+    if (JoinedBy(id, MarkerRule::kAtFree)) return Why::kNobodyAllocates;
+    return JoinedBy(id, MarkerRule::kLastUse) ? Why::kFreedLate : Why::kNoJoin;
+  }
+
+  // Whether the block's own stream ends up after all its markers.
+  bool JoinedBy(BlockId id, MarkerRule rule) const {
+    const NodeId last = last_node_[trace_[id].stream.index()];
+    if (!last.valid()) return false;
+    const auto markers = facts_.lives.Markers(id, rule);
+    return std::all_of(markers.begin(), markers.end(),
+                       [&](NodeId marker) { return facts_.order.EndsBefore(marker, last); });
+  }
+
+  // The last nodes to touch the block that its stream doesn't wait for.
+  std::vector<NodeId> Unjoined(BlockId id) const {
+    std::vector<NodeId> nodes;
+    const NodeId last = last_node_[trace_[id].stream.index()];
+    for (const NodeId marker : facts_.lives.Markers(id, MarkerRule::kLastUse)) {
+      if (!last.valid() || !facts_.order.EndsBefore(marker, last)) nodes.push_back(marker);
+    }
+    return nodes;
+  }
+
+  void Finish(Why why, Finding* finding) const {
+    const BlockId first = finding->blocks.front();
+    const Usage& usage = facts_.usage[finding->graph.index()];
+    const Bytes cost = usage.peak_held - std::min(usage.peak_held, usage.peak_live);
+    finding->severity = cost > 0 ? Severity::kWarning : Severity::kNote;
+    finding->message = FormatBytes(finding->bytes) + " in " + ListOf(finding->blocks) + " of " +
+                       NameOf(trace_, finding->graph) + " came back " + HowLate(finding->blocks) +
+                       " after the free" + Reason(why, first, finding->streams) +
+                       (cost > 0 ? "; deferred frees make the graph hold " + FormatBytes(cost) +
+                                       " more than is live"
+                                 : "; it costs nothing: the peak is elsewhere");
+    finding->advice = Advice(why, first);
+    for (const NodeId node : facts_.lives.Markers(first, MarkerRule::kLastUse)) {
+      finding->nodes.push_back(node);
+      finding->evidence.push_back({.text = NameOf(trace_, first) + " was last touched by " +
+                                           NameOf(trace_, node) + " on " +
+                                           NameOf(trace_, trace_[node].stream),
+                                   .nodes = {node},
+                                   .blocks = {first},
+                                   .stack = trace_[node].stack});
+    }
+    finding->evidence.push_back({.text = NameOf(trace_, first) + " was allocated here",
+                                 .blocks = {first},
+                                 .stack = trace_[first].stack});
+    finding->assumes = Assumption::kTorchStreams;
+  }
+
+  std::string HowLate(const std::vector<BlockId>& blocks) const {
+    size_t most = 0;
+    for (const BlockId id : blocks) {
+      if (trace_[id].free_completed == kNever) return "never";
+      most = std::max(
+          most, NodesBefore(trace_[id].free_completed) - NodesBefore(trace_[id].free_requested));
+    }
+    return "up to " + Count(most, "node");
+  }
+  size_t NodesBefore(Seq seq) const {
+    const auto at =
+        std::lower_bound(trace_.nodes.begin(), trace_.nodes.end(), seq,
+                         [](const Node& node, Seq wanted) { return node.seq < wanted; });
+    return static_cast<size_t>(at - trace_.nodes.begin());
+  }
+
+  std::string Reason(Why why, BlockId block, const std::vector<StreamId>& streams) const {
+    const std::string own = NameOf(trace_, trace_[block].stream);
+    switch (why) {
+      case Why::kForeignStream:
+        return ": a stream that it was used on (" + ListOf(trace_, streams) +
+               ") was not in the capture at the free";
+      case Why::kAllocatorWaits:
+        return ": " + own +
+               " waits for its last use before a later allocation, but the allocator "
+               "keeps it until the capture ends";
+      case Why::kNobodyAllocates:
+        return ": " + own + " waits for its last use, but allocates nothing afterwards";
+      case Why::kFreedLate:
+        return ": it was freed after " + own +
+               " had waited for its last use, so that the free "
+               "counts later work on " +
+               ListOf(trace_, streams) + " as well";
+      case Why::kNoJoin:
+        return ": " + own + " never waits for its last use on " + ListOf(trace_, streams);
+    }
+    return {};
+  }
+
+  std::string Advice(Why why, BlockId block) const {
+    const std::string own = NameOf(trace_, trace_[block].stream);
+    switch (why) {
+      case Why::kForeignStream:
+        return "let the other stream join the capture before the free (record an event on " + own +
+               " and wait for it there), or don't record the block on it";
+      case Why::kAllocatorWaits:
+        return "let the allocator reuse during capture: in PyTorch, PYTORCH_ALLOC_CONF="
+               "graph_capture_record_stream_reuse:True";
+      case Why::kNobodyAllocates:
+        return "let other streams take the memory (graphkit replay --allocator reuse shows what "
+               "that saves), or wait for the last use earlier";
+      case Why::kFreedLate:
+        return "free it right after its last use, before the other stream goes on";
+      case Why::kNoJoin: {
+        const std::vector<NodeId> unjoined = Unjoined(block);
+        if (unjoined.empty()) return "wait for the other stream before the free";
+        return "record an event after " + NameOf(trace_, unjoined.front()) + " on " +
+               NameOf(trace_, trace_[unjoined.front()].stream) + " and let " + own +
+               " wait for it before it allocates again";
+      }
+    }
+    return {};
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  BlockOrder at_free_;
+  BlockOrder last_use_;
+  Grouped recorded_;
+  std::vector<BlockId> last_block_;  // allocated on each stream, in the graph at hand
+  std::vector<NodeId> last_node_;    // captured on each stream, in the graph at hand
+  std::map<std::tuple<GraphId, Why, StackId>, Finding> by_cause_;
+};
+
+}  // namespace
+
+std::vector<Finding> FindDeferredRecordStreams(const Facts& facts) { return Finder(facts).Find(); }
+
+}  // namespace graphkit

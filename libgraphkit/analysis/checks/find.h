@@ -1,0 +1,37 @@
+// The functions behind the checks' table, and what several of them need.
+#pragma once
+
+#include <vector>
+
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/finding.h"
+
+namespace graphkit {
+
+std::vector<Finding> FindBlockLeaks(const Facts& facts);
+std::vector<Finding> FindExecLeaks(const Facts& facts);
+std::vector<Finding> FindGraphLeaks(const Facts& facts);
+std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts);
+std::vector<Finding> FindEventStreamLeaks(const Facts& facts);
+std::vector<Finding> FindDeferredRecordStreams(const Facts& facts);
+std::vector<Finding> FindReuseOpportunities(const Facts& facts);
+std::vector<Finding> FindLateFrees(const Facts& facts);
+std::vector<Finding> FindReusableNeverReclaimed(const Facts& facts);
+std::vector<Finding> FindMissedByStream(const Facts& facts);
+std::vector<Finding> FindMissedByPool(const Facts& facts);
+std::vector<Finding> FindUnsafeReuse(const Facts& facts);
+std::vector<Finding> FindMissingOrder(const Facts& facts);
+std::vector<Finding> FindFreeBeforeUse(const Facts& facts);
+std::vector<Finding> FindProgrammaticOnlyOrder(const Facts& facts);
+
+// Whether the trace goes on to the program's end and says what was freed and destroyed: only then
+// is something that wasn't a leak.
+bool KnowsWhatWasFreed(const Trace& trace);
+
+// Whether a capture of this graph ended with an error: the program never got the graph.
+bool Invalidated(const Trace& trace, GraphId graph);
+
+// The edges from one node to another, as evidence; says so when there is none that can be shown.
+Evidence ProofPath(const Facts& facts, NodeId from, NodeId to);
+
+}  // namespace graphkit

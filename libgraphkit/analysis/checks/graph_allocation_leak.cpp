@@ -1,0 +1,70 @@
+// graph-allocation-leak: memory that a graph allocates and that nobody frees.
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/naming.h"
+
+namespace graphkit {
+namespace {
+
+struct Launched {
+  uint64_t times = 0;
+  bool frees_itself = false;  // every exec that was launched frees on launch
+};
+
+std::vector<Launched> CountLaunches(const Trace& trace) {
+  std::vector<Launched> launched(trace.graphs.size());
+  for (const Launch& launch : trace.launches) {
+    if (launch.exec.index() >= trace.execs.size()) continue;
+    const Exec& exec = trace[launch.exec];
+    if (!exec.graph.valid()) continue;
+    Launched& graph = launched[exec.graph.index()];
+    const bool frees = (exec.flags & kInstantiateAutoFreeOnLaunch) != 0;
+    graph.frees_itself = frees && (graph.times == 0 || graph.frees_itself);
+    ++graph.times;
+  }
+  return launched;
+}
+
+std::string MessageFor(const Trace& trace, const Finding& finding, const Launched& launched) {
+  std::string message = NameOf(trace, finding.graph) + " allocates " + ListOf(finding.blocks) +
+                        " (" + FormatBytes(finding.bytes) + ") and nobody frees " +
+                        (finding.blocks.size() == 1 ? "it" : "them");
+  if (launched.frees_itself) return message + " but the next launch";
+  if (launched.times == 0) return message + ": it can be launched only once";
+  return message + ": the memory outlives the graph, and another launch would fail";
+}
+
+}  // namespace
+
+std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  if (!KnowsWhatWasFreed(trace)) return {};
+  const std::vector<Launched> launched = CountLaunches(trace);
+  std::vector<Finding> findings;
+  for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
+    Finding finding;
+    finding.graph = GraphId(graph);
+    if (Invalidated(trace, finding.graph)) continue;
+    for (const BlockId id : facts.blocks[graph]) {
+      const Block& block = trace[id];
+      if (!block.alloc_node.valid() || block.free_node.valid() || block.freed()) continue;
+      if (!InGraph(trace, trace[block.alloc_node])) continue;
+      finding.blocks.push_back(id);
+      finding.nodes.push_back(block.alloc_node);
+      finding.bytes += block.size;
+      finding.evidence.push_back(
+          {.text = "allocated by " + NameOf(trace, block.alloc_node), .stack = block.stack});
+    }
+    if (finding.blocks.empty()) continue;
+    finding.severity = launched[graph].times > 0 && !launched[graph].frees_itself
+                           ? Severity::kError
+                           : Severity::kWarning;
+    finding.message = MessageFor(trace, finding, launched[graph]);
+    finding.advice =
+        "free it in the graph (cudaFreeAsync while capturing, or a memory-free node), or with "
+        "cudaFreeAsync after each launch";
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,42 @@
+// graph-leak: graphs that were never destroyed.
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/naming.h"
+
+namespace graphkit {
+namespace {
+
+// Graphs that the program owns: embedded ones go with their node.
+bool Owned(const Graph& graph) {
+  return graph.origin == GraphOrigin::kCapture || graph.origin == GraphOrigin::kExplicit ||
+         graph.origin == GraphOrigin::kClone;
+}
+
+// An open capture's graph isn't the program's yet.
+bool StillCaptured(const Trace& trace, GraphId graph) {
+  for (const Capture& capture : trace.captures) {
+    if (capture.graph == graph && capture.status == CaptureStatus::kOpen) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Finding> FindGraphLeaks(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  if (!KnowsWhatWasFreed(trace)) return {};
+  std::vector<Finding> findings;
+  for (size_t i = 0; i < trace.graphs.size(); ++i) {
+    const GraphId id(i);
+    const Graph& graph = trace.graphs[i];
+    if (!Owned(graph) || graph.destroyed != kNever) continue;
+    if (Invalidated(trace, id) || StillCaptured(trace, id)) continue;
+    Finding finding;
+    finding.graph = id;
+    finding.message = NameOf(trace, id) + " was never destroyed";
+    finding.advice = "call cudaGraphDestroy once the graph is instantiated";
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,88 @@
+// late-free: the peak would be lower had blocks been freed right after their last use.
+#include <algorithm>
+
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/naming.h"
+
+namespace graphkit {
+namespace {
+
+// The place after the last node that touches a block; its free where that isn't known.
+Seq LastUse(const Facts& facts, BlockId id) {
+  const BlockLife& life = facts.lives[id];
+  const Seq freed = facts.trace[id].free_requested;
+  if (life.escaped || life.elsewhere || !life.freed || life.touches.count == 0) return freed;
+  Seq last = 0;
+  for (const Touch& touch : facts.lives.Touches(id)) {
+    last = std::max(last, facts.trace[touch.node].seq);
+  }
+  return std::min(freed, last);
+}
+
+struct Change {
+  Seq seq;
+  bool frees;
+  Bytes bytes;
+};
+
+// The peak had every block been freed right after its last use.
+Bytes PeakByLastUse(const Facts& facts, const std::vector<BlockId>& blocks,
+                    const std::vector<Seq>& last_use) {
+  std::vector<Change> changes;
+  changes.reserve(2 * blocks.size());
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const Bytes size = RoundedSize(facts.trace[blocks[i]]);
+    changes.push_back({facts.trace[blocks[i]].allocated, false, size});
+    if (last_use[i] != kNever) changes.push_back({last_use[i], true, size});
+  }
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return a.seq < b.seq; });
+  Bytes live = 0;
+  Bytes peak = 0;
+  for (const Change& change : changes) {
+    live = change.frees ? live - change.bytes : live + change.bytes;
+    peak = std::max(peak, live);
+  }
+  return peak;
+}
+
+}  // namespace
+
+std::vector<Finding> FindLateFrees(const Facts& facts) {
+  std::vector<Finding> findings;
+  for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
+    const std::vector<BlockId>& blocks = facts.blocks[graph];
+    std::vector<Seq> last_use;
+    for (const BlockId id : blocks) last_use.push_back(LastUse(facts, id));
+    const Usage& usage = facts.usage[graph];
+    const Bytes peak = PeakByLastUse(facts, blocks, last_use);
+    if (peak >= usage.peak_live) continue;
+    Finding finding;
+    finding.graph = GraphId(graph);
+    finding.bytes = usage.peak_live - peak;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const Block& block = facts.trace[blocks[i]];
+      const bool live = block.allocated <= usage.peak_at && usage.peak_at < block.free_requested;
+      if (!live || last_use[i] > usage.peak_at) continue;
+      finding.blocks.push_back(blocks[i]);
+      if (finding.evidence.size() >= 3) continue;
+      const NodeId last = facts.lives.Touches(blocks[i]).back().node;
+      finding.nodes.push_back(last);
+      finding.evidence.push_back({.text = NameOf(facts.trace, blocks[i]) + " was last touched by " +
+                                          NameOf(facts.trace, last) + ", before the peak",
+                                  .nodes = {last},
+                                  .blocks = {blocks[i]},
+                                  .stack = block.stack});
+    }
+    finding.message = "the peak of " + NameOf(facts.trace, finding.graph) + " would be " +
+                      FormatBytes(finding.bytes) + " lower if " + ListOf(finding.blocks) +
+                      (finding.blocks.size() == 1 ? " was" : " were") +
+                      " freed right after the last use";
+    finding.advice = "drop the last reference to the memory right after the work that reads it";
+    finding.assumes = Assumption::kArguments;
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace graphkit

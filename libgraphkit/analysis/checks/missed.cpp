@@ -1,0 +1,57 @@
+// missed-by-stream, missed-by-pool: reuse that was possible, and why it didn't happen: an allocator
+// gives memory back to the stream and the pool that it came from only.
+#include <algorithm>
+
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/naming.h"
+
+namespace graphkit {
+namespace {
+
+template <typename Differs>
+std::vector<Finding> FindMissed(const Facts& facts, const char* by, const char* advice,
+                                Differs differs) {
+  std::vector<Finding> findings;
+  for (size_t graph = 0; graph < facts.reuse.size(); ++graph) {
+    Finding finding;
+    for (const ReusePair& pair : facts.reuse[graph].pairs) {
+      const Block& earlier = facts.trace[pair.earlier];
+      const Block& later = facts.trace[pair.later];
+      if (!differs(earlier, later)) continue;
+      finding.bytes += pair.bytes;
+      finding.assumes = std::max(finding.assumes, pair.assumes);
+      finding.blocks.push_back(pair.later);
+      if (finding.evidence.size() >= 3) continue;
+      finding.evidence.push_back({.text = NameOf(facts.trace, pair.earlier) + " of " +
+                                          NameOf(facts.trace, earlier.stream) + " is over before " +
+                                          NameOf(facts.trace, pair.later) + " of " +
+                                          NameOf(facts.trace, later.stream),
+                                  .blocks = {pair.earlier, pair.later},
+                                  .stack = later.stack});
+    }
+    if (finding.blocks.empty()) continue;
+    finding.graph = GraphId(graph);
+    finding.message = FormatBytes(finding.bytes) + " of " + NameOf(facts.trace, finding.graph) +
+                      " were not reused because the free memory belonged to another " + by;
+    finding.advice = advice;
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace
+
+std::vector<Finding> FindMissedByStream(const Facts& facts) {
+  return FindMissed(
+      facts, "stream",
+      "allocate on the stream that frees, or use an allocator that hands memory on "
+      "once the streams are ordered",
+      [](const Block& a, const Block& b) { return a.stream != b.stream && a.pool == b.pool; });
+}
+
+std::vector<Finding> FindMissedByPool(const Facts& facts) {
+  return FindMissed(facts, "pool", "let both allocate from one pool",
+                    [](const Block& a, const Block& b) { return a.pool != b.pool; });
+}
+
+}  // namespace graphkit

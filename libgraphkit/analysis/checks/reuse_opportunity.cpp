@@ -1,0 +1,56 @@
+// reuse-opportunity: blocks that could have lain where earlier ones lay.
+#include <algorithm>
+
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/naming.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kPairsShown = 3;
+constexpr size_t kBlocksNamed = 100;
+
+// Why the later block may take the earlier one's memory: a way from the last use to the first one.
+void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
+  const Trace& trace = facts.trace;
+  Evidence evidence;
+  evidence.text =
+      NameOf(trace, pair.later) + " could lie where " + NameOf(trace, pair.earlier) + " lay";
+  evidence.blocks = {pair.earlier, pair.later};
+  evidence.stack = trace[pair.later].stack;
+  finding->evidence.push_back(std::move(evidence));
+  const auto markers = facts.lives.Markers(pair.earlier, MarkerRule::kLastUse);
+  const auto touches = facts.lives.Touches(pair.later);
+  if (markers.empty() || touches.empty()) return;
+  const NodeId first = touches.front().node;
+  if (!facts.order.Before(markers[0], first)) return;
+  finding->evidence.push_back(ProofPath(facts, markers[0], first));
+}
+
+}  // namespace
+
+std::vector<Finding> FindReuseOpportunities(const Facts& facts) {
+  std::vector<Finding> findings;
+  for (size_t graph = 0; graph < facts.reuse.size(); ++graph) {
+    const ReuseFacts& reuse = facts.reuse[graph];
+    if (reuse.pairs.empty()) continue;
+    Finding finding;
+    finding.graph = GraphId(graph);
+    finding.bytes = reuse.bytes;
+    for (const ReusePair& pair : reuse.pairs) {
+      if (finding.blocks.size() < kBlocksNamed) finding.blocks.push_back(pair.later);
+      finding.assumes = std::max(finding.assumes, pair.assumes);
+    }
+    finding.message = FormatBytes(reuse.bytes) + " of " + NameOf(facts.trace, finding.graph) +
+                      " could lie in memory that was free: " + Count(reuse.pairs.size(), "block") +
+                      " behind earlier ones";
+    finding.advice = "graphkit replay shows what each allocator policy makes of it";
+    for (size_t i = 0; i < std::min(reuse.pairs.size(), kPairsShown); ++i) {
+      Prove(facts, reuse.pairs[i], &finding);
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace graphkit

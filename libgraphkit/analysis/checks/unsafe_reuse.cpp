@@ -1,0 +1,82 @@
+// unsafe-reuse: a block lies where another one lay, and nothing orders their uses.
+#include <algorithm>
+
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/naming.h"
+
+namespace graphkit {
+namespace {
+
+// A pair of nodes, one for each block, that nothing orders; the last one of the earlier block.
+struct Race {
+  NodeId earlier;
+  NodeId later;
+};
+
+Race FindRace(const Facts& facts, const Overlap& overlap) {
+  for (const NodeId marker : facts.lives.Markers(overlap.earlier, MarkerRule::kLastUse)) {
+    for (const Touch& touch : facts.lives.Touches(overlap.later)) {
+      if (!facts.order.Before(marker, touch.node)) return {marker, touch.node};
+    }
+  }
+  return {};
+}
+
+bool Writes(const Trace& trace, std::span<const Touch> touches, NodeId node) {
+  return std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
+    const AccessMode mode = trace.accesses[touch.access].mode;
+    return touch.node == node && (mode == AccessMode::kWrite || mode == AccessMode::kReadWrite);
+  });
+}
+
+Finding Describe(const Facts& facts, const Overlap& overlap, GraphId graph) {
+  const Trace& trace = facts.trace;
+  const Race race = FindRace(facts, overlap);
+  Finding finding;
+  finding.graph = graph;
+  finding.blocks = {overlap.earlier, overlap.later};
+  finding.bytes = std::min(RoundedSize(trace[overlap.earlier]), RoundedSize(trace[overlap.later]));
+  finding.assumes = Assumption::kArguments;
+  finding.message =
+      NameOf(trace, overlap.later) + " lies where " + NameOf(trace, overlap.earlier) + " lay, and ";
+  if (race.earlier.valid()) {
+    const bool writes = Writes(trace, facts.lives.Touches(overlap.later), race.later) ||
+                        Writes(trace, facts.lives.Touches(overlap.earlier), race.earlier);
+    finding.severity = writes ? Severity::kError : Severity::kWarning;
+    finding.nodes = {race.earlier, race.later};
+    finding.message += NameOf(trace, race.earlier) + " need not have ended when " +
+                       NameOf(trace, race.later) + " starts";
+    finding.evidence.push_back(
+        {.text = "captured here", .nodes = {race.earlier}, .stack = trace[race.earlier].stack});
+    finding.evidence.push_back(
+        {.text = "captured here", .nodes = {race.later}, .stack = trace[race.later].stack});
+  } else {
+    finding.severity = Severity::kWarning;
+    finding.message += "nothing proves that it was over";
+  }
+  finding.advice =
+      "order the two (an event from the one stream to the other), or record the block on every "
+      "stream that uses it before it is freed";
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> FindUnsafeReuse(const Facts& facts) {
+  std::vector<Finding> findings;
+  const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
+  for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
+    for (const Overlap& overlap : FindOverlaps(facts.trace, facts.blocks[graph])) {
+      const BlockLife& earlier = facts.lives[overlap.earlier];
+      if (earlier.elsewhere || order.Before(overlap.earlier, overlap.later)) continue;
+      // The driver places the memory of nodes, and knows what it does.
+      if (facts.trace[overlap.later].alloc_node.valid()) continue;
+      // What was freed by a call that no node stands for is over for its owner.
+      if (earlier.escaped && earlier.foreign) continue;
+      findings.push_back(Describe(facts, overlap, GraphId(graph)));
+    }
+  }
+  return findings;
+}
+
+}  // namespace graphkit

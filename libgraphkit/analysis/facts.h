@@ -1,0 +1,37 @@
+// What is known of a trace before anything is judged: computed once, read by all checks and by the
+// summaries.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libgraphkit/analysis/block_order.h"
+#include "libgraphkit/analysis/cost.h"
+#include "libgraphkit/analysis/lifetimes.h"
+#include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/reuse.h"
+#include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+struct Facts {
+  const Trace& trace;
+  Order order;  // completion order, the only one that proves anything
+  InEdges in_edges;
+  Lifetimes lives;
+  std::vector<GraphId> roots;                // of each graph
+  std::vector<std::vector<BlockId>> blocks;  // of each root graph, in capture order
+  std::vector<Usage> usage;                  // by graph
+  std::vector<Shape> shapes;                 // by graph
+  std::vector<ReuseFacts> reuse;             // by graph
+  bool partial_edges = false;                // there are programmatic or launch completion edges
+
+  BlockOrder Blocks(MarkerRule rule) const { return {trace, order, lives, rule}; }
+};
+
+// The trace must outlive the facts.
+Facts FindFacts(const Trace& trace);
+
+}  // namespace graphkit

@@ -1,0 +1,94 @@
+#include "libgraphkit/analysis/naming.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace graphkit {
+namespace {
+
+// A kernel's name without its arguments, template arguments and namespaces.
+std::string ShortKernelName(std::string_view mangled) {
+  std::string name(mangled);
+  if (name.starts_with("_Z")) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    if (status == 0 && text) name = text.get();
+    if (name.starts_with("void ")) name.erase(0, 5);
+  }
+  for (size_t at = name.find("(anonymous namespace)::"); at != std::string::npos;
+       at = name.find("(anonymous namespace)::")) {
+    name.erase(at, sizeof("(anonymous namespace)::") - 1);
+  }
+  name.resize(std::min(name.find('('), name.size()));
+  name.resize(std::min(name.find('<'), name.size()));
+  if (const size_t scope = name.rfind("::"); scope != std::string::npos) name.erase(0, scope + 2);
+  return name;
+}
+
+std::string WithName(const Trace& trace, std::string text, StringId name) {
+  if (!trace[name].empty()) text += " '" + std::string(trace[name]) + "'";
+  return text;
+}
+
+// "a, b and c", cut after a few.
+std::string Join(const std::vector<std::string>& names, size_t total) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const bool last = i + 1 == names.size() && names.size() == total;
+    if (i > 0) text += last ? " and " : ", ";
+    text += names[i];
+  }
+  if (total > names.size()) text += " and " + std::to_string(total - names.size()) + " more";
+  return text;
+}
+
+constexpr size_t kNamed = 4;
+
+}  // namespace
+
+std::string NameOf(const Trace& trace, GraphId graph) {
+  return WithName(trace, "graph " + std::to_string(graph.value), trace[graph].name);
+}
+
+std::string NameOf(const Trace& trace, NodeId id) {
+  const Node& node = trace[id];
+  std::string what = NodeKindName(node.kind);
+  if (node.kind == NodeKind::kKernel && node.kernel.index() < trace.kernels.size()) {
+    what = ShortKernelName(trace[trace[node.kernel].name]);
+  }
+  return "node " + std::to_string(id.value) + " (" + what + ")";
+}
+
+std::string NameOf(const Trace& trace, StreamId stream) {
+  if (!stream.valid()) return "no stream";
+  return WithName(trace, "stream " + std::to_string(stream.value), trace[stream].name);
+}
+
+std::string NameOf(const Trace& trace, BlockId block) {
+  return "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
+}
+
+std::string ListOf(std::span<const BlockId> blocks) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(blocks.size(), kNamed); ++i) {
+    names.push_back(std::to_string(blocks[i].value));
+  }
+  return (blocks.size() == 1 ? "block " : "blocks ") + Join(names, blocks.size());
+}
+
+std::string ListOf(const Trace& trace, std::span<const StreamId> streams) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(streams.size(), kNamed); ++i) {
+    names.push_back(NameOf(trace, streams[i]));
+  }
+  return Join(names, streams.size());
+}
+
+std::string Count(uint64_t count, const char* thing) {
+  return FormatCount(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+}  // namespace graphkit

@@ -1,0 +1,23 @@
+// How findings speak of things: short, with the id of the trace.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+std::string NameOf(const Trace& trace, GraphId graph);    // "graph 0 'decode'"
+std::string NameOf(const Trace& trace, NodeId node);      // "node 7 (Reduce)", "node 3 (memcpy)"
+std::string NameOf(const Trace& trace, StreamId stream);  // "stream 1 'side'"
+std::string NameOf(const Trace& trace, BlockId block);    // "block 4 (12 MiB)"
+
+// "block 4", "blocks 4, 5 and 6", "blocks 4, 5, 6 and 12 more".
+std::string ListOf(std::span<const BlockId> blocks);
+std::string ListOf(const Trace& trace, std::span<const StreamId> streams);
+
+// "1 block", "2 blocks".
+std::string Count(uint64_t count, const char* thing);
+
+}  // namespace graphkit

@@ -1,0 +1,20 @@
+// What two sequences have in common, in order.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace graphkit {
+
+// Places (in a, in b) of equal values, rising in both: as many as possible where the sequences
+// differ over less than 4 000 × 4 000 places once their common ends are taken off, otherwise as
+// many as a search with a short horizon finds.
+std::vector<std::pair<uint32_t, uint32_t>> CommonSubsequence(std::span<const uint64_t> a,
+                                                             std::span<const uint64_t> b);
+
+// Which of `values` to keep so that they rise, as many as possible: their places.
+std::vector<uint32_t> LongestRising(std::span<const uint32_t> values);
+
+}  // namespace graphkit

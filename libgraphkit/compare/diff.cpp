@@ -1,0 +1,160 @@
+#include "libgraphkit/compare/diff.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "libgraphkit/compare/baseline.h"
+#include "libgraphkit/compare/diff_graph.h"
+#include "libgraphkit/compare/gate_subject.h"
+#include "libgraphkit/compare/match_graphs.h"
+#include "libgraphkit/compare/match_nodes.h"
+
+namespace graphkit {
+
+namespace {
+
+struct Figure {
+  const char* name;
+  uint64_t GraphSummary::*value;
+};
+
+// Addresses differ from run to run; figures that depend on them aren't compared.
+constexpr Figure kFigures[] = {
+    {"nodes", &GraphSummary::nodes},
+    {"edges", &GraphSummary::edges},
+    {"streams", &GraphSummary::streams},
+    {"blocks", &GraphSummary::blocks},
+    {"total_bytes", &GraphSummary::total_bytes},
+    {"peak_live_bytes", &GraphSummary::peak_live_bytes},
+    {"deferred_bytes", &GraphSummary::deferred_bytes},
+    {"lower_bound_bytes", &GraphSummary::lower_bound_bytes},
+    {"never_freed_bytes", &GraphSummary::never_freed_bytes},
+    {"reuse_bytes", &GraphSummary::reuse_bytes},
+};
+
+const GraphSummary* SummaryOf(const Report& report, GraphId graph) {
+  const auto found = std::ranges::find(report.graphs, graph, &GraphSummary::graph);
+  return found == report.graphs.end() ? nullptr : &*found;
+}
+
+void DiffFigures(const Report& before, const Report& after, GraphDiff& diff) {
+  const GraphSummary* a = SummaryOf(before, diff.before);
+  const GraphSummary* b = SummaryOf(after, diff.after);
+  if (a == nullptr || b == nullptr) return;
+  for (const Figure& figure : kFigures) {
+    const uint64_t from = a->*figure.value, to = b->*figure.value;
+    if (from != to) diff.figures.push_back({figure.name, from, to});
+  }
+}
+
+using Held = std::map<std::pair<NodeId, uint32_t>, GraphId>;  // by holder and body
+
+Held HeldGraphs(const Trace& trace) {
+  Held held;
+  for (size_t i = 0; i < trace.graphs.size(); ++i) {
+    const Graph& graph = trace.graphs[i];
+    if (graph.parent) held.emplace(std::pair(graph.parent, graph.body), GraphId(i));
+  }
+  return held;
+}
+
+// The graphs inside of matched nodes.
+void MatchHeld(const Held& before, const Held& after, const GraphView& view,
+               const GraphView& after_view, const NodeMatching& matching, GraphMatching& graphs) {
+  if (before.empty() && after.empty()) return;
+  for (uint32_t node = 0; node < view.size(); ++node) {
+    if (matching.after[node] == NodeMatching::kNone) continue;
+    const NodeId a = view.nodes[node], b = after_view.nodes[matching.after[node]];
+    for (auto held = before.lower_bound({a, 0}); held != before.end() && held->first.first == a;
+         ++held) {
+      const auto other = after.find({b, held->first.second});
+      if (other != after.end()) {
+        graphs.pairs.push_back({held->second, other->second});
+      } else {
+        graphs.removed.push_back(held->second);
+      }
+    }
+    for (auto held = after.lower_bound({b, 0}); held != after.end() && held->first.first == b;
+         ++held) {
+      if (!before.contains({a, held->first.second})) graphs.added.push_back(held->second);
+    }
+  }
+}
+
+// A finding by what it says and where it comes from, in terms that both traces share: the ids of
+// graphs are those of the trace before.
+class FindingCounter {
+ public:
+  void Count(const Trace& trace, const Report& report, bool after,
+             const std::map<GraphId, GraphId>& to_before) {
+    for (const Finding& finding : report.findings) {
+      const FindingPlace place = PlaceOf(finding, trace);
+      std::string key = finding.check;
+      key += "|" + (place.frames.empty() ? std::string()
+                                         : place.frames[0].function + "|" +
+                                               std::string(FileName(place.frames[0].file)));
+      key += "|" + GraphKey(finding.graph, after, to_before);
+      FindingChange& change = changes_[key];
+      if (change.check.empty()) {
+        change.check = finding.check;
+        change.severity = finding.severity;
+        change.message = finding.message;
+      }
+      (after ? change.count_after : change.count_before) += 1;
+      (after ? change.bytes_after : change.bytes_before) += finding.bytes;
+    }
+  }
+
+  std::vector<FindingChange> Changes() const {
+    std::vector<FindingChange> changes;
+    for (const auto& [key, change] : changes_) {
+      const bool same =
+          change.count_before == change.count_after && change.bytes_before == change.bytes_after;
+      if (!same) changes.push_back(change);
+    }
+    return changes;
+  }
+
+ private:
+  static std::string GraphKey(GraphId graph, bool after,
+                              const std::map<GraphId, GraphId>& to_before) {
+    if (!graph) return "";
+    if (!after) return std::to_string(graph.value);
+    const auto found = to_before.find(graph);
+    return found == to_before.end() ? "added " + std::to_string(graph.value)
+                                    : std::to_string(found->second.value);
+  }
+
+  std::map<std::string, FindingChange> changes_;
+};
+
+}  // namespace
+
+TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Trace& after,
+                     const Report& after_report) {
+  const std::vector<GraphView> before_views = ViewGraphs(before), after_views = ViewGraphs(after);
+  const Held before_held = HeldGraphs(before), after_held = HeldGraphs(after);
+  GraphMatching graphs = MatchGraphs(before, before_views, after, after_views);
+  std::map<GraphId, GraphId> to_before;
+  TraceDiff diff;
+  // Grows while it is walked: the graphs inside of a graph's nodes follow.
+  for (size_t i = 0; i < graphs.pairs.size(); ++i) {
+    const auto [a, b] = graphs.pairs[i];
+    if (!to_before.emplace(b, a).second) continue;
+    const GraphView &view = before_views[a.index()], &after_view = after_views[b.index()];
+    const NodeMatching matching = MatchNodes(view, before, after_view, after);
+    diff.graphs.push_back(DiffGraph(before, view, after, after_view, matching));
+    DiffFigures(before_report, after_report, diff.graphs.back());
+    MatchHeld(before_held, after_held, view, after_view, matching, graphs);
+  }
+  diff.removed_graphs = std::move(graphs.removed);
+  diff.added_graphs = std::move(graphs.added);
+  FindingCounter findings;
+  findings.Count(before, before_report, false, to_before);
+  findings.Count(after, after_report, true, to_before);
+  diff.findings = findings.Changes();
+  return diff;
+}
+
+}  // namespace graphkit

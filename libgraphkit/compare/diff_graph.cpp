@@ -1,0 +1,193 @@
+#include "libgraphkit/compare/diff_graph.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+namespace graphkit {
+
+namespace {
+
+constexpr uint32_t kNone = NodeMatching::kNone;
+
+std::string Triple(const uint32_t (&sizes)[3]) {
+  return std::to_string(sizes[0]) + "x" + std::to_string(sizes[1]) + "x" + std::to_string(sizes[2]);
+}
+
+const char* ModeText(AccessMode mode) {
+  switch (mode) {
+    case AccessMode::kRead:
+      return "reads";
+    case AccessMode::kWrite:
+      return "writes";
+    case AccessMode::kReadWrite:
+      return "reads and writes";
+    case AccessMode::kUnknown:
+      break;
+  }
+  return "touches";
+}
+
+// "writes 4 KiB at 512 of 1 MiB": what is accessed, whichever block it is.
+std::string AccessText(const Trace& trace, const Access& access) {
+  std::string text = ModeText(access.mode);
+  if (access.length != kLengthUnknown) text += " " + FormatBytes(access.length);
+  if (access.offset != 0) text += " at " + std::to_string(access.offset);
+  if (access.block) text += " of " + FormatBytes(trace[access.block].size);
+  return text;
+}
+
+bool SameAccess(const Trace& a, const Access& x, const Trace& b, const Access& y) {
+  const auto size = [](const Trace& trace, const Access& access) {
+    return access.block ? trace[access.block].size : kLengthUnknown;
+  };
+  return x.mode == y.mode && x.offset == y.offset && x.length == y.length &&
+         size(a, x) == size(b, y);
+}
+
+class ParameterDiff {
+ public:
+  ParameterDiff(const Trace& before, const Trace& after, std::vector<ParameterChange>& changes)
+      : before_(before), after_(after), changes_(changes) {}
+
+  void Compare(NodePair pair) {
+    pair_ = pair;
+    const Node &a = before_[pair.before], &b = after_[pair.after];
+    CompareShapes(a, b);
+    if (a.block && b.block) {
+      Note("size", FormatCount(before_[a.block].size) + " B",
+           FormatCount(after_[b.block].size) + " B");
+    }
+    CompareAccesses(a, b);
+  }
+
+ private:
+  void Note(const char* what, std::string before, std::string after) {
+    if (before == after) return;
+    changes_.push_back({pair_, what, std::move(before), std::move(after)});
+  }
+
+  void CompareShapes(const Node& a, const Node& b) {
+    if (a.shape >= before_.shapes.size() || b.shape >= after_.shapes.size()) return;
+    const LaunchShape &x = before_.shapes[a.shape], &y = after_.shapes[b.shape];
+    Note("grid", Triple(x.grid), Triple(y.grid));
+    Note("block", Triple(x.block), Triple(y.block));
+    Note("shared bytes", std::to_string(x.shared_bytes), std::to_string(y.shared_bytes));
+  }
+
+  void CompareAccesses(const Node& a, const Node& b) {
+    if (a.accesses.count != b.accesses.count) {
+      return Note("accesses", std::to_string(a.accesses.count), std::to_string(b.accesses.count));
+    }
+    for (uint32_t i = 0; i < a.accesses.count; ++i) {
+      const Access& x = before_.accesses[a.accesses.first + i];
+      const Access& y = after_.accesses[b.accesses.first + i];
+      if (SameAccess(before_, x, after_, y)) continue;
+      const std::string which = std::to_string(i) + ": ";
+      changes_.push_back(
+          {pair_, "access", which + AccessText(before_, x), which + AccessText(after_, y)});
+    }
+  }
+
+  const Trace& before_;
+  const Trace& after_;
+  std::vector<ParameterChange>& changes_;
+  NodePair pair_;
+};
+
+// An edge by its ends in the graph after, so that edges of both sides can be compared.
+struct EdgeEnds {
+  uint32_t from, to, data;
+  EdgeId edge;
+  auto Ends() const { return std::tuple(from, to); }
+  auto All() const { return std::tuple(from, to, data); }
+};
+
+// Edges between matched nodes.
+std::vector<EdgeEnds> EdgesOf(const GraphView& view, const std::vector<uint32_t>* to_after,
+                              const std::vector<uint32_t>* to_before) {
+  std::vector<EdgeEnds> edges;
+  const auto translate = [&](uint32_t node) {
+    if (to_after != nullptr) return (*to_after)[node];
+    return (*to_before)[node] == kNone ? kNone : node;
+  };
+  for (uint32_t node = 0; node < view.size(); ++node) {
+    for (const Neighbour& out : view.Out(node)) {
+      const uint32_t from = translate(node), to = translate(out.node);
+      if (from != kNone && to != kNone) edges.push_back({from, to, out.data, out.edge});
+    }
+  }
+  std::ranges::sort(edges, {}, [](const EdgeEnds& edge) {
+    return std::tuple(edge.from, edge.to, edge.data, edge.edge);
+  });
+  return edges;
+}
+
+// Of two sorted lists: what only one of them has.
+void Subtract(const std::vector<EdgeEnds>& a, const std::vector<EdgeEnds>& b,
+              std::vector<EdgeEnds>& only_a, std::vector<EdgeEnds>& only_b) {
+  size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    if (j == b.size() || (i < a.size() && a[i].All() < b[j].All())) {
+      only_a.push_back(a[i++]);
+    } else if (i == a.size() || b[j].All() < a[i].All()) {
+      only_b.push_back(b[j++]);
+    } else {
+      ++i, ++j;
+    }
+  }
+}
+
+void DiffEdges(const GraphView& before, const GraphView& after, const NodeMatching& matching,
+               GraphDiff& diff) {
+  std::vector<EdgeEnds> lost, gained;
+  Subtract(EdgesOf(before, &matching.after, nullptr), EdgesOf(after, nullptr, &matching.before),
+           lost, gained);
+  // An edge that is lost and gained between the same nodes is one that changed.
+  size_t i = 0, j = 0;
+  while (i < lost.size() || j < gained.size()) {
+    if (j == gained.size() || (i < lost.size() && lost[i].Ends() < gained[j].Ends())) {
+      diff.lost_edges.push_back(lost[i++].edge);
+    } else if (i == lost.size() || gained[j].Ends() < lost[i].Ends()) {
+      diff.gained_edges.push_back(gained[j++].edge);
+    } else {
+      diff.changed_edges.push_back({lost[i++].edge, gained[j++].edge});
+    }
+  }
+  std::ranges::sort(diff.lost_edges);
+  std::ranges::sort(diff.gained_edges);
+  std::ranges::sort(diff.changed_edges, {}, &EdgePair::before);
+}
+
+bool Moved(StreamId before, StreamId after, const StreamVotes::Partners& partners) {
+  const size_t index = before ? before.index() : partners.known.size() - 1;
+  return !partners.known[index] || partners.streams[index] != after;
+}
+
+}  // namespace
+
+GraphDiff DiffGraph(const Trace& before_trace, const GraphView& before, const Trace& after_trace,
+                    const GraphView& after, const NodeMatching& matching) {
+  GraphDiff diff{.before = before.graph, .after = after.graph};
+  ParameterDiff parameters(before_trace, after_trace, diff.parameters);
+  for (uint32_t node = 0; node < before.size(); ++node) {
+    const uint32_t partner = matching.after[node];
+    if (partner == kNone) {
+      diff.removed_nodes.push_back(before.nodes[node]);
+      continue;
+    }
+    ++diff.matched_nodes;
+    const NodePair pair{before.nodes[node], after.nodes[partner]};
+    if (Moved(before.streams[node], after.streams[partner], matching.streams)) {
+      diff.moved_nodes.push_back(pair);
+    }
+    parameters.Compare(pair);
+  }
+  for (uint32_t node = 0; node < after.size(); ++node) {
+    if (matching.before[node] == kNone) diff.added_nodes.push_back(after.nodes[node]);
+  }
+  DiffEdges(before, after, matching, diff);
+  return diff;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,182 @@
+#include "libgraphkit/compare/graph_view.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+
+#include "libgraphkit/analysis/order.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr uint32_t kNowhere = 0xffffffffu;
+
+uint64_t HashText(std::string_view text) { return std::hash<std::string_view>()(text); }
+
+uint64_t NameHash(const Trace& trace, const Node& node) {
+  uint64_t hash = Mix(static_cast<uint64_t>(node.kind), 1);
+  if (node.kind == NodeKind::kConditional) {
+    hash = Mix(hash, static_cast<uint64_t>(node.conditional));
+  }
+  return node.kernel ? Mix(hash, HashText(trace[trace[node.kernel].name])) : hash;
+}
+
+uint64_t ParameterHash(const Trace& trace, const Node& node) {
+  uint64_t hash = 0;
+  if (node.shape < trace.shapes.size()) {
+    const LaunchShape& shape = trace.shapes[node.shape];
+    for (const uint32_t size : shape.grid) hash = Mix(hash, size);
+    for (const uint32_t size : shape.block) hash = Mix(hash, size);
+    hash = Mix(hash, shape.shared_bytes);
+  }
+  if (node.block) hash = Mix(hash, trace[node.block].size);
+  for (uint32_t i = 0; i < node.accesses.count; ++i) {
+    const Access& access = trace.accesses[node.accesses.first + i];
+    hash = Mix(hash, static_cast<uint64_t>(access.mode));
+    hash = Mix(Mix(hash, access.offset), access.length);
+    if (access.block) hash = Mix(hash, trace[access.block].size);
+  }
+  return hash;
+}
+
+// Sorts edges by one end.
+void Group(const std::vector<std::pair<uint32_t, Neighbour>>& ends, size_t nodes,
+           std::vector<uint32_t>& first, std::vector<Neighbour>& list) {
+  first.assign(nodes + 1, 0);
+  for (const auto& [node, unused] : ends) ++first[node + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  list.resize(ends.size());
+  std::vector<uint32_t> next(first.begin(), first.end() - 1);
+  for (const auto& [node, neighbour] : ends) list[next[node]++] = neighbour;
+}
+
+struct Ends {
+  std::vector<std::pair<uint32_t, Neighbour>> out, in;
+};
+
+std::vector<Ends> EdgesByGraph(const Trace& trace, const std::vector<uint32_t>& numbers) {
+  std::vector<Ends> ends(trace.graphs.size());
+  for (size_t i = 0; i < trace.edges.size(); ++i) {
+    const Edge& edge = trace.edges[i];
+    if (!InGraph(trace, edge)) continue;
+    const uint32_t from = numbers[edge.from.index()], to = numbers[edge.to.index()];
+    if (from == kNowhere || to == kNowhere || trace[edge.from].graph != trace[edge.to].graph) {
+      continue;
+    }
+    const uint32_t data = uint32_t{edge.from_port} | uint32_t{edge.to_port} << 8 |
+                          static_cast<uint32_t>(edge.type) << 16;
+    Ends& of_graph = ends[trace[edge.from].graph.index()];
+    of_graph.out.push_back({from, {to, data, EdgeId(i)}});
+    of_graph.in.push_back({to, {from, data, EdgeId(i)}});
+  }
+  return ends;
+}
+
+// Adds what the neighbours are to a hash, whatever their order.
+uint64_t MixNeighbours(uint64_t hash, std::span<const Neighbour> neighbours,
+                       const std::vector<uint64_t>& hashes, std::vector<uint64_t>& scratch) {
+  scratch.clear();
+  for (const Neighbour& neighbour : neighbours) {
+    scratch.push_back(Mix(hashes[neighbour.node], neighbour.data));
+  }
+  std::ranges::sort(scratch);
+  for (const uint64_t value : scratch) hash = Mix(hash, value);
+  return hash;
+}
+
+// How many nodes hold the graph, one in another. A broken trace's ring ends somewhere.
+uint32_t Depth(const Trace& trace, GraphId graph) {
+  constexpr uint32_t kDeepest = 64;
+  uint32_t depth = 0;
+  for (NodeId holder = trace[graph].parent; holder && depth < kDeepest; ++depth) {
+    const GraphId outer = trace[holder].graph;
+    if (!outer) break;
+    holder = trace[outer].parent;
+  }
+  return depth;
+}
+
+// Tells the holders what they hold, from the inside out.
+void LabelHolders(const Trace& trace, const std::vector<uint32_t>& numbers,
+                  std::vector<GraphView>& views) {
+  std::vector<std::pair<uint32_t, GraphId>> held;
+  for (size_t i = 0; i < views.size(); ++i) {
+    if (trace.graphs[i].parent) held.push_back({Depth(trace, GraphId(i)), GraphId(i)});
+  }
+  std::ranges::sort(held, std::ranges::greater(), [](const auto& entry) { return entry.first; });
+  for (const auto& [depth, graph] : held) {
+    const NodeId holder = trace[graph].parent;
+    const uint32_t number = numbers[holder.index()];
+    if (number == kNowhere) continue;
+    uint64_t& label = views[trace[holder].graph.index()].labels[number];
+    label += Mix(GraphHash(views[graph.index()]), trace[graph].body);  // in any order
+  }
+}
+
+}  // namespace
+
+uint64_t GraphHash(const GraphView& view) {
+  std::vector<uint64_t> forward = ConeHashes(view, view.labels, true);
+  const std::vector<uint64_t> backward = ConeHashes(view, view.labels, false);
+  for (size_t i = 0; i < forward.size(); ++i) forward[i] = Mix(forward[i], backward[i]);
+  std::ranges::sort(forward);
+  uint64_t hash = forward.size();
+  for (const uint64_t value : forward) hash = Mix(hash, value);
+  return hash;
+}
+
+// The finalizer of MurmurHash3 (public domain, Austin Appleby) over a sum that depends on order.
+uint64_t Mix(uint64_t hash, uint64_t value) {
+  uint64_t mixed = (hash * 0x9e3779b97f4a7c15u) ^ value;
+  mixed = (mixed ^ (mixed >> 33)) * 0xff51afd7ed558ccdu;
+  mixed = (mixed ^ (mixed >> 33)) * 0xc4ceb9fe1a85ec53u;
+  return mixed ^ (mixed >> 33);
+}
+
+std::vector<GraphView> ViewGraphs(const Trace& trace) {
+  std::vector<GraphView> views(trace.graphs.size());
+  for (size_t i = 0; i < views.size(); ++i) views[i].graph = GraphId(i);
+  std::vector<uint32_t> numbers(trace.nodes.size(), kNowhere);
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    const Node& node = trace.nodes[i];
+    if (!node.graph || !InGraph(trace, node)) continue;
+    GraphView& view = views[node.graph.index()];
+    numbers[i] = static_cast<uint32_t>(view.nodes.size());
+    view.nodes.push_back(NodeId(i));
+    view.streams.push_back(node.stream);
+    view.names.push_back(NameHash(trace, node));
+    view.labels.push_back(Mix(view.names.back(), ParameterHash(trace, node)));
+    view.is_kernel.push_back(node.kernel && trace[node.kernel].name);
+  }
+  const std::vector<Ends> ends = EdgesByGraph(trace, numbers);
+  for (size_t i = 0; i < views.size(); ++i) {
+    Group(ends[i].out, views[i].size(), views[i].first_out, views[i].out);
+    Group(ends[i].in, views[i].size(), views[i].first_in, views[i].in);
+  }
+  LabelHolders(trace, numbers, views);
+  return views;
+}
+
+std::vector<uint64_t> ConeHashes(const GraphView& view, const std::vector<uint64_t>& labels,
+                                 bool forward) {
+  std::vector<uint64_t> hashes = labels;
+  std::vector<uint32_t> waiting(view.size()), ready;
+  std::vector<uint64_t> scratch;
+  for (uint32_t node = 0; node < view.size(); ++node) {
+    waiting[node] = static_cast<uint32_t>(forward ? view.In(node).size() : view.Out(node).size());
+    if (waiting[node] == 0) ready.push_back(node);
+  }
+  while (!ready.empty()) {
+    const uint32_t node = ready.back();
+    ready.pop_back();
+    const auto before = forward ? view.In(node) : view.Out(node);
+    hashes[node] = MixNeighbours(labels[node], before, hashes, scratch);
+    for (const Neighbour& next : forward ? view.Out(node) : view.In(node)) {
+      if (--waiting[next.node] == 0) ready.push_back(next.node);
+    }
+  }
+  return hashes;
+}
+
+}  // namespace graphkit

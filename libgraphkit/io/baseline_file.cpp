@@ -1,0 +1,130 @@
+#include "libgraphkit/io/baseline_file.h"
+
+#include "libgraphkit/io/json_file.h"
+
+namespace graphkit {
+
+namespace {
+
+using Json = nlohmann::json;
+using Ordered = nlohmann::ordered_json;
+
+constexpr char kSchema[] = "graphkit-baseline";
+constexpr uint64_t kVersion = 1;
+
+Result<BaselineGraph> ParseGraph(const Json& value, const std::string& where,
+                                 const std::string& file) {
+  JsonObject object(value, where);
+  BaselineGraph graph;
+  graph.name = object.String("name");
+  graph.ordinal = static_cast<uint32_t>(object.OptionalCount("ordinal").value_or(0));
+  graph.peak_live_bytes = object.Count("peak_live_bytes");
+  graph.deferred_bytes = object.Count("deferred_bytes");
+  graph.never_freed_bytes = object.Count("never_freed_bytes");
+  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
+  return graph;
+}
+
+Result<BaselineFinding> ParseFinding(const Json& value, const std::string& where,
+                                     const std::string& file) {
+  JsonObject object(value, where);
+  BaselineFinding finding;
+  finding.check = object.String("check");
+  finding.fingerprint = object.String("fingerprint");
+  finding.count = object.Count("count");
+  finding.bytes = object.Count("bytes");
+  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
+  return finding;
+}
+
+template <typename T, typename Parse>
+Result<std::vector<T>> ParseList(const std::vector<Json>& values, const std::string& where,
+                                 const std::string& file, Parse parse) {
+  std::vector<T> list;
+  for (size_t i = 0; i < values.size(); ++i) {
+    Result<T> one = parse(values[i], where + "[" + std::to_string(i) + "]", file);
+    if (!one) return one.error();
+    list.push_back(*std::move(one));
+  }
+  return list;
+}
+
+Result<BaselineTrace> ParseTraceEntry(const Json& value, const std::string& where,
+                                      const std::string& file) {
+  JsonObject object(value, where);
+  BaselineTrace trace;
+  trace.trace = object.String("trace");
+  trace.peak_reserved_bytes = object.OptionalCount("peak_reserved_bytes");
+  auto graphs =
+      ParseList<BaselineGraph>(object.Array("graphs"), where + ".graphs", file, ParseGraph);
+  auto findings =
+      ParseList<BaselineFinding>(object.Array("findings"), where + ".findings", file, ParseFinding);
+  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
+  if (!graphs) return graphs.error();
+  if (!findings) return findings.error();
+  trace.graphs = *std::move(graphs);
+  trace.findings = *std::move(findings);
+  return trace;
+}
+
+Ordered GraphJson(const BaselineGraph& graph) {
+  return Ordered{{"name", graph.name},
+                 {"ordinal", graph.ordinal},
+                 {"peak_live_bytes", graph.peak_live_bytes},
+                 {"deferred_bytes", graph.deferred_bytes},
+                 {"never_freed_bytes", graph.never_freed_bytes}};
+}
+
+Ordered FindingJson(const BaselineFinding& finding) {
+  return Ordered{{"check", finding.check},
+                 {"fingerprint", finding.fingerprint},
+                 {"count", finding.count},
+                 {"bytes", finding.bytes}};
+}
+
+std::string Dump(const Ordered& value) {
+  return value.dump(-1, ' ', false, Ordered::error_handler_t::replace);
+}
+
+template <typename T, typename ToJson>
+void WriteList(const char* key, const std::vector<T>& list, ToJson to_json, std::ostream& out) {
+  out << "\"" << key << "\": [";
+  for (size_t i = 0; i < list.size(); ++i) {
+    out << (i == 0 ? "\n    " : ",\n    ") << Dump(to_json(list[i]));
+  }
+  out << "]";
+}
+
+void WriteTraceEntry(const BaselineTrace& trace, std::ostream& out) {
+  out << "{\"trace\": " << Dump(trace.trace);
+  if (trace.peak_reserved_bytes) out << ", \"peak_reserved_bytes\": " << *trace.peak_reserved_bytes;
+  out << ",\n   ";
+  WriteList("graphs", trace.graphs, GraphJson, out);
+  out << ",\n   ";
+  WriteList("findings", trace.findings, FindingJson, out);
+  out << "}";
+}
+
+}  // namespace
+
+Result<Baseline> ReadBaseline(const std::string& path) {
+  const Result<Json> json = ReadJsonFile(path);
+  if (!json) return json.error();
+  JsonObject object(*json, "the file");
+  ExpectSchema(object, kSchema, kVersion);
+  auto traces = ParseList<BaselineTrace>(object.Array("traces"), "traces", path, ParseTraceEntry);
+  if (const Result<void> ok = object.Finish(path); !ok) return ok.error();
+  if (!traces) return traces.error();
+  return Baseline{*std::move(traces)};
+}
+
+void WriteBaseline(const Baseline& baseline, std::ostream& out) {
+  out << "{\"schema\": \"" << kSchema << "\", \"version\": " << kVersion << ", \"traces\": [";
+  for (size_t i = 0; i < baseline.traces.size(); ++i) {
+    out << (i == 0 ? "\n  " : ",\n  ");
+    WriteTraceEntry(baseline.traces[i], out);
+  }
+  out << "\n]}\n";
+}
+
+}  // namespace graphkit

@@ -1,0 +1,78 @@
+// What the shapes of synthetic traces share: streams, kernels, and a caching allocator.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/model/random.h"
+#include "libgraphkit/model/synth.h"
+
+namespace graphkit {
+
+class SynthProgram {
+ public:
+  explicit SynthProgram(const SynthOptions& options);
+
+  void BeginGraph();  // all streams capture
+  void EndGraph();    // joins them, instantiates the graph and launches it
+
+  void Kernel(uint32_t stream, std::initializer_list<Access> accesses);
+  void Wait(uint32_t stream, uint32_t other);  // for what `other` has done so far
+  BlockId Alloc(uint32_t stream);
+  void Use(BlockId block, uint32_t stream);  // records it, unless it is the block's own stream
+  void Free(BlockId block);
+
+  // Whether a kernel captured on `stream` next comes after what the block's stream had captured
+  // right after the block was filled.
+  bool SeesFill(uint32_t stream, BlockId block) const;
+  void MarkFilled(BlockId block);
+
+  uint32_t StreamOf(BlockId block) const { return blocks_[block.index()].stream; }
+  uint32_t stream_count() const { return static_cast<uint32_t>(streams_.size()); }
+  uint64_t kernels() const { return kernels_; }
+  Random& random() { return random_; }
+  Trace Build() { return t_.Build(); }
+
+ private:
+  struct Place {
+    Address address = 0;
+    SegmentId segment;
+  };
+  struct SynthBlock {
+    Place place;
+    Bytes size = 0;  // rounded
+    uint32_t stream = 0;
+    bool shared = false;  // used on another stream
+    uint32_t last_recorded = 0;
+    uint64_t filled = 0;  // how many kernels its stream had captured then
+  };
+  // The rest of a stream's current segment, from which blocks are cut.
+  struct Arena {
+    Place next;
+    Bytes left = 0;
+  };
+
+  Bytes PickSize();
+  Place PickPlace(uint32_t stream, Bytes size);
+
+  SynthOptions options_;
+  Random random_;
+  TraceBuilder t_;
+  std::vector<StreamId> streams_;
+  std::vector<EventId> events_;
+  std::vector<KernelId> functions_;
+  uint64_t kernels_ = 0;
+  PoolId pool_;
+  std::vector<SynthBlock> blocks_;
+  std::vector<BlockId> deferred_;
+  std::vector<Arena> arenas_;                                      // by stream
+  std::map<std::pair<uint32_t, Bytes>, std::vector<Place>> free_;  // by stream and size
+  std::vector<std::vector<uint64_t>> clocks_;  // kernels of each stream that a stream comes after
+};
+
+void SynthesizeTraining(uint64_t ops, SynthProgram& program);
+void SynthesizePipeline(uint64_t ops, SynthProgram& program);
+
+}  // namespace graphkit

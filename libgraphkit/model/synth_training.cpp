@@ -1,0 +1,89 @@
+#include "libgraphkit/model/synth_program.h"
+
+namespace graphkit {
+namespace {
+
+constexpr uint32_t kLayers = 24;
+constexpr uint32_t kForwardKernels = 4;  // a layer; every second output is kept for the backward
+
+// One forward and backward pass. The compute stream is stream 0; weight gradients are reduced on
+// the other streams in turn.
+class TrainingStep {
+ public:
+  TrainingStep(SynthProgram& program, uint64_t last_kernel)
+      : program_(program), last_kernel_(last_kernel) {}
+
+  void Run() {
+    for (uint32_t layer = 0; layer < kLayers; ++layer) Forward();
+    while (!kept_.empty()) Backward();
+    if (flow_) program_.Free(flow_);
+    for (uint32_t i = 1; i < program_.stream_count(); ++i) program_.Wait(0, i);
+  }
+
+ private:
+  bool done() const { return program_.kernels() >= last_kernel_; }
+
+  // A kernel that reads what flows along, and maybe another block, into a block of its own.
+  BlockId Produce(BlockId other) {
+    const BlockId output = program_.Alloc(0);
+    if (flow_ && other) program_.Kernel(0, {Writes(output), Reads(flow_), Reads(other)});
+    if (flow_ && !other) program_.Kernel(0, {Writes(output), Reads(flow_)});
+    if (!flow_) program_.Kernel(0, {Writes(output)});
+    return output;
+  }
+
+  void Forward() {
+    for (uint32_t i = 0; i < kForwardKernels && !done(); ++i) {
+      const BlockId output = Produce({});
+      if (flow_ && !flow_is_kept_) program_.Free(flow_);
+      flow_ = output;
+      flow_is_kept_ = i % 2 == 1;
+      if (flow_is_kept_) kept_.push_back(output);
+    }
+  }
+
+  // The gradient of the last kept output, and of the weights beside it.
+  void Backward() {
+    const BlockId activation = kept_.back();
+    kept_.pop_back();
+    if (done()) return FreeUnlessFlow(activation);
+    const BlockId gradient = Produce(activation);
+    ReduceWeights(activation);
+    FreeUnlessFlow(activation);
+    if (flow_) program_.Free(flow_);
+    flow_ = gradient;
+  }
+
+  void FreeUnlessFlow(BlockId block) {
+    if (block != flow_) program_.Free(block);
+  }
+
+  void ReduceWeights(BlockId activation) {
+    if (done()) return;
+    const BlockId weights = program_.Alloc(0);
+    program_.Kernel(0, {Writes(weights), Reads(activation)});
+    if (program_.stream_count() > 1 && !done()) {
+      next_ = next_ % (program_.stream_count() - 1) + 1;
+      program_.Wait(next_, 0);
+      program_.Use(weights, next_);
+      program_.Kernel(next_, {ReadsWrites(weights)});
+    }
+    program_.Free(weights);
+  }
+
+  SynthProgram& program_;
+  uint64_t last_kernel_;
+  std::vector<BlockId> kept_;
+  BlockId flow_;  // the last output
+  bool flow_is_kept_ = false;
+  uint32_t next_ = 0;
+};
+
+}  // namespace
+
+void SynthesizeTraining(uint64_t ops, SynthProgram& program) {
+  const uint64_t last = program.kernels() + ops;
+  while (program.kernels() < last) TrainingStep(program, last).Run();
+}
+
+}  // namespace graphkit

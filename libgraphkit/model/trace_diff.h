@@ -1,0 +1,93 @@
+// What differs between two traces: `before` and `after`. Ids on the left are of the one, on the
+// right of the other trace.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/ids.h"
+#include "libgraphkit/model/finding.h"
+
+namespace graphkit {
+
+struct NodePair {
+  NodeId before;
+  NodeId after;
+  bool operator==(const NodePair&) const = default;
+};
+
+struct EdgePair {
+  EdgeId before;
+  EdgeId after;
+  bool operator==(const EdgePair&) const = default;
+};
+
+// Something that a node was given: "grid", "block", "shared bytes", "accesses", …
+struct ParameterChange {
+  NodePair node;
+  std::string what;
+  std::string before;
+  std::string after;
+  bool operator==(const ParameterChange&) const = default;
+};
+
+// One figure of a graph's summary, by its name in the JSON of analyze.
+struct FigureChange {
+  std::string figure;
+  uint64_t before = 0;
+  uint64_t after = 0;
+  bool operator==(const FigureChange&) const = default;
+};
+
+// Two graphs that are taken for the same one. Edges of nodes that were removed or added go with
+// their node and aren't listed.
+struct GraphDiff {
+  GraphId before;
+  GraphId after;
+  uint64_t matched_nodes = 0;
+  std::vector<NodeId> removed_nodes = {};
+  std::vector<NodeId> added_nodes = {};
+  std::vector<NodePair> moved_nodes = {};  // to another stream than the nodes around them
+  std::vector<ParameterChange> parameters = {};
+  std::vector<EdgeId> lost_edges = {};
+  std::vector<EdgeId> gained_edges = {};
+  std::vector<EdgePair> changed_edges = {};  // the same nodes, other ports or another type
+  std::vector<FigureChange> figures = {};
+  bool operator==(const GraphDiff&) const = default;
+
+  bool equal() const {
+    return removed_nodes.empty() && added_nodes.empty() && moved_nodes.empty() &&
+           parameters.empty() && lost_edges.empty() && gained_edges.empty() &&
+           changed_edges.empty() && figures.empty();
+  }
+};
+
+// Findings of one check at one place of the program.
+struct FindingChange {
+  std::string check;
+  Severity severity = Severity::kWarning;
+  std::string message;  // of the first of them
+  uint64_t count_before = 0;
+  uint64_t count_after = 0;
+  Bytes bytes_before = 0;
+  Bytes bytes_after = 0;
+  bool operator==(const FindingChange&) const = default;
+};
+
+struct TraceDiff {
+  std::vector<GraphDiff> graphs = {};  // equal ones too
+  std::vector<GraphId> removed_graphs = {};
+  std::vector<GraphId> added_graphs = {};
+  std::vector<FindingChange> findings = {};
+  bool operator==(const TraceDiff&) const = default;
+
+  bool equal() const {
+    for (const GraphDiff& graph : graphs) {
+      if (!graph.equal()) return false;
+    }
+    return removed_graphs.empty() && added_graphs.empty() && findings.empty();
+  }
+};
+
+}  // namespace graphkit

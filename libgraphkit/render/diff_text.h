@@ -1,0 +1,34 @@
+// What differs between two traces, as a person reads it:
+//
+//     before: a.json, after: b.json
+//
+//     graph 0 "step": 12 nodes matched, 1 removed, 1 edge gained
+//       - node 7 kernel scale on stream 2
+//       + edge node 3 kernel add → node 9 kernel mul
+//       deferred_bytes  1 MiB → 2 MiB
+//     …
+//     different
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "libgraphkit/model/trace.h"
+#include "libgraphkit/model/trace_diff.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+// One of the two traces, and how the user named its file.
+struct DiffSide {
+  const Trace& trace;
+  std::string file;
+};
+
+void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
+                    const TextStyle& style, std::ostream& out);
+
+// "full", "programmatic, port 1", "port 2": what an edge orders.
+std::string EdgeDataText(const Edge& edge);
+
+}  // namespace graphkit

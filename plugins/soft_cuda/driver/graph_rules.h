@@ -1,0 +1,24 @@
+// Which graphs may be changed, and what may be put into which.
+#pragma once
+
+#include <cuda.h>
+
+#include "plugins/soft_cuda/model/graph.h"
+
+namespace graphkit::soft::driver {
+
+bool IsEditable(const Graph* graph);  // null: no
+bool InBody(const Graph& graph);      // is it, or lies it in, a body of a conditional node?
+bool IsBodyType(CUgraphNodeType type);
+bool CanHaveBodies(CUgraphConditionalNodeType type, unsigned count);
+
+// Can `child` become a child graph node of `parent`?
+CUresult CheckChild(const Graph* child, const Graph& parent, bool move);
+
+// The first node, at any depth, that a body graph can't hold; null: none.
+Node* ForbiddenInBodies(const Graph& graph);
+// The first node that a graph for device launch can't hold; null: none.
+Node* ForbiddenOnDevice(const Graph& graph);
+bool AllHandlesUsed(const Graph& graph);
+
+}  // namespace graphkit::soft::driver

@@ -1,0 +1,168 @@
+#include "plugins/soft_cuda/driver/node_params.h"
+
+#include <algorithm>
+
+#include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/launch_params.h"
+#include "plugins/soft_cuda/model/semaphore.h"
+
+namespace graphkit::soft::driver {
+
+CUcontext CurrentHandle() {
+  Context* context = CurrentContext();
+  return context != nullptr ? context->handle() : nullptr;
+}
+
+namespace {
+
+bool IsOperand(CUmemorytype type, const void* host, CUdeviceptr device) {
+  if (type == CU_MEMORYTYPE_HOST) return host != nullptr;
+  return type == CU_MEMORYTYPE_DEVICE ? CanSet(device) : device != 0;
+}
+
+}  // namespace
+
+bool CanSet(CUdeviceptr to) {
+  return Device::Get().FindAllocation(to) != Device::Get().allocations.end();
+}
+
+bool CanCopy(const CUDA_MEMCPY3D& c) {
+  if (c.srcMemoryType == CU_MEMORYTYPE_ARRAY || c.dstMemoryType == CU_MEMORYTYPE_ARRAY) return true;
+  return IsOperand(c.srcMemoryType, c.srcHost, c.srcDevice) &&
+         IsOperand(c.dstMemoryType, c.dstHost, c.dstDevice);
+}
+
+CUresult ReadKernel(const CUDA_KERNEL_NODE_PARAMS_v3& from, NodeParams* out) {
+  auto* function = Resolve<Function>(from.func);
+  if (function == nullptr) function = Resolve<Function>(from.kern);
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  auto params = std::make_unique<KernelParams>();
+  params->function = function;
+  params->given_as_kernel = from.func == nullptr;
+  params->context = from.ctx != nullptr ? from.ctx : CurrentHandle();
+  params->shape = {{from.gridDimX, from.gridDimY, from.gridDimZ},
+                   {from.blockDimX, from.blockDimY, from.blockDimZ},
+                   from.sharedMemBytes};
+  if (CUresult error = CheckShape(params->shape); error != CUDA_SUCCESS) return error;
+  const CUresult copied =
+      CopyArguments(*function, from.kernelParams, from.extra, &params->arguments);
+  *out = std::move(params);
+  return copied;
+}
+
+CUresult ReadMemcpy(CUDA_MEMCPY3D copy, CUcontext context, NodeParams* out) {
+  if (copy.srcHeight == 0) copy.srcHeight = copy.Height;
+  if (copy.dstHeight == 0) copy.dstHeight = copy.Height;
+  if (copy.srcPitch == 0) copy.srcPitch = copy.WidthInBytes;
+  if (copy.dstPitch == 0) copy.dstPitch = copy.WidthInBytes;
+  if (!CanCopy(copy)) return CUDA_ERROR_INVALID_VALUE;
+  *out = std::make_unique<MemcpyParams>(MemcpyParams{copy, context});
+  return CUDA_SUCCESS;
+}
+
+CUresult ReadMemset(const CUDA_MEMSET_NODE_PARAMS& set, CUcontext context, NodeParams* out) {
+  const bool element = set.elementSize == 1 || set.elementSize == 2 || set.elementSize == 4;
+  if (!element || set.dst % set.elementSize != 0 || !CanSet(set.dst))
+    return CUDA_ERROR_INVALID_VALUE;
+  *out = std::make_unique<MemsetParams>(MemsetParams{set, context});
+  return CUDA_SUCCESS;
+}
+
+CUresult ReadHost(CUhostFn function, void* user_data, NodeParams* out) {
+  if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *out = HostParams{function, user_data};
+  return CUDA_SUCCESS;
+}
+
+CUresult ReadEvent(CUevent handle, NodeParams* out) {
+  auto* event = Resolve<Event>(handle);
+  if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  *out = EventParams{event};
+  return CUDA_SUCCESS;
+}
+
+namespace {
+
+template <typename To, typename From>
+CUresult ReadSemaphores(const From& from, NodeParams* out) {
+  const unsigned count = from.numExtSems;
+  if (count > 0 && (from.extSemArray == nullptr || from.paramsArray == nullptr))
+    return CUDA_ERROR_INVALID_VALUE;
+  auto params = std::make_unique<To>();
+  params->semaphores.assign(from.extSemArray, from.extSemArray + count);
+  params->values.assign(from.paramsArray, from.paramsArray + count);
+  const bool known =
+      std::all_of(params->semaphores.begin(), params->semaphores.end(),
+                  [](CUexternalSemaphore s) { return Resolve<Semaphore>(s) != nullptr; });
+  *out = std::move(params);
+  return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+}  // namespace
+
+CUresult ReadSignal(const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS& from, NodeParams* out) {
+  return ReadSemaphores<SignalParams>(from, out);
+}
+
+CUresult ReadWait(const CUDA_EXT_SEM_WAIT_NODE_PARAMS& from, NodeParams* out) {
+  return ReadSemaphores<WaitParams>(from, out);
+}
+
+CUresult ReadBatch(const CUDA_BATCH_MEM_OP_NODE_PARAMS& from, NodeParams* out) {
+  constexpr unsigned kMostOperations = 256;  // of one call, by the documentation of the stream form
+  const bool listed = from.paramArray != nullptr && from.count > 0;
+  if (!listed || from.count > kMostOperations || from.flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  auto params = std::make_unique<BatchParams>();
+  params->context = from.ctx;
+  params->operations.assign(from.paramArray, from.paramArray + from.count);
+  params->flags = from.flags;
+  *out = std::move(params);
+  return CUDA_SUCCESS;
+}
+
+CUresult ReadParams(const CUgraphNodeParams& from, NodeParams* out) {
+  switch (from.type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      return ReadKernel(from.kernel, out);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      return ReadMemcpy(from.memcpy.copyParams, from.memcpy.copyCtx, out);
+    case CU_GRAPH_NODE_TYPE_MEMSET: {
+      const CUDA_MEMSET_NODE_PARAMS_v2& s = from.memset;
+      return ReadMemset({s.dst, s.pitch, s.value, s.elementSize, s.width, s.height}, s.ctx, out);
+    }
+    case CU_GRAPH_NODE_TYPE_HOST:
+      return ReadHost(from.host.fn, from.host.userData, out);
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+      *out = std::monostate{};
+      return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return ReadEvent(from.eventWait.event, out);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      return ReadEvent(from.eventRecord.event, out);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL: {
+      const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2& s = from.extSemSignal;
+      return ReadSignal({s.extSemArray, s.paramsArray, s.numExtSems}, out);
+    }
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: {
+      const CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2& s = from.extSemWait;
+      return ReadWait({s.extSemArray, s.paramsArray, s.numExtSems}, out);
+    }
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      return ReadBatch({from.memOp.ctx, from.memOp.count, from.memOp.paramArray, from.memOp.flags},
+                       out);
+    default:
+      return CUDA_ERROR_NOT_SUPPORTED;
+  }
+}
+
+CUDA_KERNEL_NODE_PARAMS_v3 Widen(const CUDA_KERNEL_NODE_PARAMS_v1& p) {
+  return {p.func,      p.gridDimX,       p.gridDimY,     p.gridDimZ, p.blockDimX, p.blockDimY,
+          p.blockDimZ, p.sharedMemBytes, p.kernelParams, p.extra,    nullptr,     nullptr};
+}
+
+CUDA_KERNEL_NODE_PARAMS_v3 Widen(const CUDA_KERNEL_NODE_PARAMS_v2& p) {
+  return {p.func,      p.gridDimX,       p.gridDimY,     p.gridDimZ, p.blockDimX, p.blockDimY,
+          p.blockDimZ, p.sharedMemBytes, p.kernelParams, p.extra,    p.kern,      p.ctx};
+}
+
+}  // namespace graphkit::soft::driver

@@ -1,0 +1,55 @@
+// External semaphores: imported by name only, recorded where they are used.
+#include "plugins/soft_cuda/model/semaphore.h"
+
+#include "driver_impl.h"
+#include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/node_params.h"
+#include "plugins/soft_cuda/driver/submit.h"
+
+namespace graphkit::soft::driver {
+
+CUresult ImportExternalSemaphore(CUexternalSemaphore* out,
+                                 const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC* desc) {
+  if (out == nullptr || desc == nullptr || desc->flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  const bool file = desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD ||
+                    desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD;
+  if (!file) return CUDA_ERROR_NOT_SUPPORTED;  // the others are Windows's and NvSci's
+  if (desc->handle.fd < 0) return CUDA_ERROR_INVALID_HANDLE;
+  const Lock lock = LockDevice();
+  Semaphore* semaphore = Device::Get().semaphores.Make();
+  semaphore->type = desc->type;
+  *out = semaphore->handle();
+  return CUDA_SUCCESS;
+}
+
+CUresult DestroyExternalSemaphore(CUexternalSemaphore handle) {
+  const Lock lock = LockDevice();
+  auto* semaphore = Resolve<Semaphore>(handle);
+  if (semaphore == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  Device::Get().semaphores.Unmake(semaphore);
+  return CUDA_SUCCESS;
+}
+
+CUresult SignalExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
+                                       const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* values,
+                                       unsigned int count, CUstream stream) {
+  Lock lock = LockDevice();
+  NodeParams params;
+  const CUresult read =
+      ReadSignal({const_cast<CUexternalSemaphore*>(semaphores), values, count}, &params);
+  if (read != CUDA_SUCCESS) return read;
+  return Submit(lock, stream, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, std::move(params));
+}
+
+CUresult WaitExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
+                                     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* values,
+                                     unsigned int count, CUstream stream) {
+  Lock lock = LockDevice();
+  NodeParams params;
+  const CUresult read =
+      ReadWait({const_cast<CUexternalSemaphore*>(semaphores), values, count}, &params);
+  if (read != CUDA_SUCCESS) return read;
+  return Submit(lock, stream, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, std::move(params));
+}
+
+}  // namespace graphkit::soft::driver

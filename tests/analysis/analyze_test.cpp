@@ -1,0 +1,144 @@
+#include "libgraphkit/analysis/analyze.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/model/build_trace.h"
+#include "tests/analysis/random_trace.h"
+
+namespace graphkit {
+namespace {
+
+constexpr Bytes kMiB = 1 << 20;
+
+// The record_stream story: layer i computes h_i (12 MiB) with 4 MiB of scratch on main, and the
+// side stream exchanges h_i while main goes on. Main waits for an exchange one layer later and lets
+// go of h_{i-1} then.
+Trace RecordStreamStory() {
+  TraceBuilder t;
+  const StreamId main = t.Stream("main");
+  const StreamId side = t.Stream("side");
+  t.BeginCapture(main, "layers");
+  std::vector<BlockId> h;
+  std::vector<EventId> exchanged;
+  BlockId scratch;
+  for (size_t i = 0; i < 6; ++i) {
+    if (i >= 2) t.Wait(main, exchanged[i - 2]);
+    h.push_back(t.Alloc(main, 12 * kMiB));
+    scratch =
+        i == 0 ? t.Alloc(main, 4 * kMiB) : t.AllocAt(main, 4 * kMiB, t.trace()[scratch].address);
+    if (i == 0) {
+      t.Kernel(main, "Forward", {Writes(h[i]), Writes(scratch)});
+    } else {
+      t.Kernel(main, "Forward", {Reads(h[i - 1]), Writes(h[i]), Writes(scratch)});
+    }
+    t.Free(scratch);
+    t.Order(main, side);
+    t.Kernel(side, "Exchange", {ReadsWrites(h[i])});
+    t.RecordStream(h[i], side);
+    exchanged.push_back(t.Event());
+    t.Record(exchanged.back(), side);
+    if (i >= 1) t.RequestFree(h[i - 1]);
+  }
+  t.Wait(main, exchanged[4]);
+  t.Wait(main, exchanged[5]);
+  t.Kernel(main, "Reduce", {Reads(h[5])});
+  t.RequestFree(h[5]);
+  t.EndCapture(main);
+  for (const BlockId block : h) t.CompleteFree(block);
+  Trace trace = t.Build();
+  for (Kernel& kernel : trace.kernels) kernel.has_layout = true;
+  return trace;
+}
+
+TEST_CASE("a capture's figures are those worked out by hand") {
+  const Trace trace = RecordStreamStory();
+  const Report report = *Analyze(trace);
+  REQUIRE(report.graphs.size() == 1);
+  const GraphSummary& graph = report.graphs[0];
+  CHECK(graph.name == "layers");
+  CHECK(graph.nodes == 13);
+  CHECK(graph.nodes_by_type[static_cast<size_t>(NodeKind::kKernel)] == 13);
+  CHECK(graph.edges == 23);
+  CHECK(graph.cross_stream_edges == 12);
+  CHECK(graph.critical_path_nodes == 8);
+  CHECK(graph.streams == 2);
+  CHECK(graph.blocks == 12);
+  CHECK(graph.total_bytes == 96 * kMiB);
+  CHECK(graph.peak_live_bytes == 28 * kMiB);
+  CHECK(graph.deferred_bytes == 72 * kMiB);
+  CHECK(graph.lower_bound_bytes == 28 * kMiB);
+  CHECK(graph.lower_bound_exact);
+  CHECK(graph.recorded_extent_bytes == 76 * kMiB);
+  CHECK(graph.never_freed_bytes == 0);
+  // Four of the six h_i can lie where an earlier one lay.
+  CHECK(graph.reuse_bytes == 48 * kMiB);
+  CHECK(graph.reuse.size() == 4);
+}
+
+TEST_CASE("the same capture's findings: what is deferred, and what could be reused") {
+  const Trace trace = RecordStreamStory();
+  const Report report = *Analyze(trace, {.checks = {"deferred-record-stream", "reuse-opportunity",
+                                                    "unsafe-reuse", "block-leak"}});
+  std::vector<std::pair<std::string, Bytes>> found;
+  Bytes deferred = 0;
+  for (const Finding& finding : report.findings) {
+    if (finding.check == "deferred-record-stream") {
+      deferred += finding.bytes;
+    } else {
+      found.emplace_back(finding.check, finding.bytes);
+    }
+  }
+  CHECK(deferred == 72 * kMiB);
+  CHECK(found == std::vector<std::pair<std::string, Bytes>>{{"reuse-opportunity", 48 * kMiB}});
+}
+
+TEST_CASE("an unknown check is refused, with the nearest one") {
+  const Result<Report> report = Analyze(Trace(), {.checks = {"block-leek"}});
+  REQUIRE_FALSE(report);
+  CHECK(Describe(report.error()) == "unknown check 'block-leek'; did you mean 'block-leak'?");
+}
+
+TEST_CASE("min_bytes drops what is smaller, and keeps what isn't about bytes") {
+  TraceBuilder t;
+  t.Alloc({}, 512);
+  t.Event();
+  const Report report = *Analyze(t.Build(), {.min_bytes = 1024});
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].check == "event-stream-leak");
+}
+
+TEST_CASE("an incomplete trace says why") {
+  TraceBuilder t;
+  t.Note("the clock stood still");
+  Trace trace = t.Build();
+  trace.completeness.truncated = true;
+  trace.completeness.dropped_records = 1200;
+  const Report report = *Analyze(trace);
+  CHECK_FALSE(report.complete);
+  CHECK(report.incomplete_because ==
+        std::vector<std::string>{"the trace has no end record: it was cut off",
+                                 "1 200 records were dropped", "the clock stood still"});
+}
+
+TEST_CASE("findings come with the gravest first, then by bytes") {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    const Trace trace = RandomTrace(seed, {.max_steps = 60, .memory = true});
+    const Report report = *Analyze(trace);
+    CAPTURE(seed);
+    REQUIRE(std::is_sorted(report.findings.begin(), report.findings.end(),
+                           [](const Finding& a, const Finding& b) {
+                             return std::pair(a.severity, a.bytes) > std::pair(b.severity, b.bytes);
+                           }));
+    for (const GraphSummary& graph : report.graphs) {
+      REQUIRE(graph.peak_live_bytes <= graph.total_bytes);
+      REQUIRE(graph.lower_bound_bytes <= graph.total_bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace graphkit

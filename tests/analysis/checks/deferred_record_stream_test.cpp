@@ -1,0 +1,89 @@
+#include <doctest/doctest.h>
+
+#include "tests/analysis/checks/run.h"
+
+namespace graphkit {
+namespace {
+
+constexpr const char* kCheck = "deferred-record-stream";
+
+TEST_CASE("deferred-record-stream: no later join") {
+  CrossedBlock c;
+  c.Request(c.x);
+  c.Allocate(8192);
+  c.End();
+  const Finding finding = RunForOne(kCheck, &c.t);
+  CHECK(finding.message ==
+        "4 KiB in block 0 of graph 0 'step' came back up to 1 node after the free: stream 0 'a' "
+        "never waits for its last use on stream 1 'b'; deferred frees make the graph hold 4 KiB "
+        "more than is live");
+  CHECK(finding.advice ==
+        "record an event after node 1 (read) on stream 1 'b' and let stream 0 'a' wait for it "
+        "before it allocates again");
+  CHECK(finding.bytes == 4096);
+  CHECK(finding.blocks == std::vector{c.x});
+  CHECK(finding.streams == std::vector{c.b});
+  CHECK(finding.nodes == std::vector{c.read});
+  CHECK(finding.severity == Severity::kWarning);
+}
+
+TEST_CASE("deferred-record-stream: joined, and the allocator waits all the same") {
+  CrossedBlock c;
+  c.Request(c.x);
+  c.Join();
+  c.Allocate(8192);
+  c.End();
+  const Finding finding = RunForOne(kCheck, &c.t);
+  CHECK(finding.message.find("waits for its last use before a later allocation, but the allocator "
+                             "keeps it until the capture ends") != std::string::npos);
+  CHECK(finding.advice.find("graph_capture_record_stream_reuse") != std::string::npos);
+}
+
+TEST_CASE("deferred-record-stream: joined, but nobody allocates; it costs nothing") {
+  CrossedBlock c;
+  c.Request(c.x);
+  c.Join();
+  c.t.Kernel(c.a, "finish");
+  c.End();
+  const Finding finding = RunForOne(kCheck, &c.t);
+  CHECK(finding.message.find("allocates nothing afterwards; it costs nothing") !=
+        std::string::npos);
+  CHECK(finding.severity == Severity::kNote);
+}
+
+TEST_CASE("deferred-record-stream: freed after the join") {
+  CrossedBlock c;
+  c.Join();
+  c.t.Kernel(c.a, "join", {Reads(c.x)});
+  c.t.Kernel(c.b, "more");
+  c.Request(c.x);
+  c.Allocate(8192);
+  c.End();
+  const Finding finding = RunForOne(kCheck, &c.t);
+  CHECK(finding.message.find("it was freed after stream 0 'a' had waited for its last use") !=
+        std::string::npos);
+  CHECK(finding.advice == "free it right after its last use, before the other stream goes on");
+}
+
+TEST_CASE("deferred-record-stream: a stream outside the capture") {
+  CrossedBlock c;
+  const StreamId eager = c.t.Stream("eager");
+  c.t.RecordStream(c.x, eager);
+  c.Request(c.x);
+  c.Join();
+  c.Allocate(8192);
+  c.End();
+  CHECK(RunForOne(kCheck, &c.t).message.find("was not in the capture at the free") !=
+        std::string::npos);
+}
+
+TEST_CASE("deferred-record-stream finds nothing when frees are done at once") {
+  CrossedBlock c;
+  c.Join();
+  c.t.Free(c.x);
+  c.End();
+  CHECK(Run(kCheck, &c.t).empty());
+}
+
+}  // namespace
+}  // namespace graphkit

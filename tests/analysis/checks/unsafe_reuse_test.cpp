@@ -1,0 +1,58 @@
+#include <doctest/doctest.h>
+
+#include "libgraphkit/analysis/checks/checks.h"
+#include "tests/analysis/checks/run.h"
+
+namespace graphkit {
+namespace {
+
+// b reads x without x having been recorded on b: the allocator gives x's memory to y at once.
+Trace MissingRecordStream(bool joined) {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const StreamId b = t.Stream("b");
+  t.BeginCapture(a);
+  const BlockId x = t.Alloc(a, 4096);
+  t.Kernel(a, "write", {Writes(x)});
+  t.Order(a, b);
+  t.Kernel(b, "read", {Reads(x)});
+  if (joined) t.Order(b, a);
+  t.Free(x);
+  const BlockId y = t.AllocAt(a, 2048, t.trace()[x].address);
+  t.Kernel(a, "overwrite", {Writes(y)});
+  t.Order(b, a);
+  t.EndCapture(a);
+  return t.Build();
+}
+
+TEST_CASE("unsafe-reuse: memory is overwritten while another stream may still read it") {
+  const std::vector<Finding> findings = Run("unsafe-reuse", MissingRecordStream(false));
+  REQUIRE(findings.size() == 1);
+  CHECK(
+      findings[0].message ==
+      "block 1 (2 KiB) lies where block 0 (4 KiB) lay, and node 1 (read) need not have ended when "
+      "node 2 (overwrite) starts");
+  CHECK(findings[0].severity == Severity::kError);
+  CHECK(findings[0].bytes == 2048);
+}
+
+TEST_CASE("unsafe-reuse finds nothing when the reader was joined") {
+  CHECK(Run("unsafe-reuse", MissingRecordStream(true)).empty());
+}
+
+TEST_CASE("unsafe-reuse trusts a free on the stream when arguments can't be read") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.BeginCapture(a);
+  const BlockId x = t.Alloc(a, 4096);
+  t.Kernel(a, "opaque");
+  t.Free(x);
+  t.AllocAt(a, 4096, t.trace()[x].address);
+  t.Kernel(a, "opaque");
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  CHECK(RunCheck(*FindCheck("unsafe-reuse"), FindFacts(trace)).empty());
+}
+
+}  // namespace
+}  // namespace graphkit

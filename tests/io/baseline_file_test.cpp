@@ -1,0 +1,70 @@
+#include "libgraphkit/io/baseline_file.h"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+#include "tests/io/written_file.h"
+
+namespace graphkit {
+namespace {
+
+Baseline Sample() {
+  BaselineTrace full;
+  full.trace = "rank0 \"quoted\".json";
+  full.peak_reserved_bytes = 2 << 20;
+  full.graphs = {
+      {.name = "step", .peak_live_bytes = 1, .deferred_bytes = 2, .never_freed_bytes = 3},
+      {.name = "step", .ordinal = 1}};
+  full.findings = {{.check = "exec-leak", .fingerprint = "00ff", .count = 2, .bytes = 512}};
+  return {{full, {.trace = "empty.json"}}};
+}
+
+std::string Written(const Baseline& baseline) {
+  std::ostringstream out;
+  WriteBaseline(baseline, out);
+  return out.str();
+}
+
+std::string Wrong(const std::string& text) {
+  const WrittenFile file(text);
+  const auto baseline = ReadBaseline(file.path());
+  INFO(text);
+  REQUIRE_FALSE(baseline);
+  return baseline.error().message;
+}
+
+TEST_CASE("a baseline comes back as it was written") {
+  const WrittenFile file(Written(Sample()));
+  const auto baseline = ReadBaseline(file.path());
+  REQUIRE(baseline);
+  CHECK(*baseline == Sample());
+}
+
+TEST_CASE("a baseline has a line for each graph and each finding") {
+  CHECK(Written(Sample()) == R"({"schema": "graphkit-baseline", "version": 1, "traces": [
+  {"trace": "rank0 \"quoted\".json", "peak_reserved_bytes": 2097152,
+   "graphs": [
+    {"name":"step","ordinal":0,"peak_live_bytes":1,"deferred_bytes":2,"never_freed_bytes":3},
+    {"name":"step","ordinal":1,"peak_live_bytes":0,"deferred_bytes":0,"never_freed_bytes":0}],
+   "findings": [
+    {"check":"exec-leak","fingerprint":"00ff","count":2,"bytes":512}]},
+  {"trace": "empty.json",
+   "graphs": [],
+   "findings": []}
+]}
+)");
+}
+
+TEST_CASE("a baseline that lacks something is refused") {
+  const std::string head = R"({"schema": "graphkit-baseline", "version": 1, "traces": [)";
+  CHECK(Wrong(R"({"traces": []})") == "the file: \"schema\" is not \"graphkit-baseline\"");
+  CHECK(Wrong(head + "{}]}") == "traces[0] has no \"trace\"");
+  CHECK(Wrong(head + R"({"trace": "a", "graphs": [{"name": "b"}]}]})") ==
+        "traces[0].graphs[0] has no \"peak_live_bytes\"");
+  CHECK(Wrong(head + R"({"trace": "a", "findings": [{"check": "b", "fingerprint": 7}]}]})") ==
+        "traces[0].findings[0]: \"fingerprint\" is not a string");
+}
+
+}  // namespace
+}  // namespace graphkit

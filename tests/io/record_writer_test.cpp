@@ -1,0 +1,145 @@
+// Writing a trace from inside a program: lines, growth, and what is left when it is cut off.
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "libgraphkit/io/record_writer.h"
+#include "libgraphkit/io/trace_reader.h"
+
+namespace graphkit {
+namespace {
+
+class Folder {
+ public:
+  Folder() {
+    path_ = std::filesystem::temp_directory_path() /
+            ("graphkit_record_writer_" + std::to_string(getpid()));
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string ReadAll(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::string Note(int number) {
+  RecordLine line;
+  line.Start("note");
+  line.Text("text", "number " + std::to_string(number));
+  return std::string(line.Finish());
+}
+
+TEST_CASE("a line has its keys in order, and takes its commas by itself") {
+  RecordLine line;
+  line.Start("node");
+  line.Number("id", 7);
+  line.Number("offset", int64_t{-1});
+  line.Hex("handle", 0xBEEF);
+  line.OpenArray("access");
+  line.OpenInner();
+  line.Item(1);
+  line.NameItem("rw");
+  line.CloseArray();
+  line.OpenInner();
+  line.CloseArray();
+  line.CloseArray();
+  line.True("complete");
+  CHECK(
+      line.Finish() ==
+      R"({"type":"node","id":7,"offset":-1,"handle":"0xbeef","access":[[1,"rw"],[]],"complete":true})");
+}
+
+TEST_CASE("any text is valid JSON in UTF-8") {
+  RecordLine line;
+  line.Start("note");
+  line.Text("text", std::string_view("a\"b\\c\n\x01 \xc3\xa9 \xff\xc3", 13));
+  CHECK(line.Finish() ==
+        "{\"type\":\"note\",\"text\":\"a\\\"b\\\\c\\u000a\\u0001 \xc3\xa9 "
+        "\xef\xbf\xbd\xef\xbf\xbd\"}");
+}
+
+TEST_CASE("a finished file is whole, and the reader takes it") {
+  Folder folder;
+  RecordFile file;
+  REQUIRE(file.Open(folder / "t.json", "soft"));
+  CHECK(file.Append(Note(0)) != RecordFile::kDropped);
+  REQUIRE(file.Finish({}));
+  CHECK(ReadAll(folder / "t.json") ==
+        "{\"schema\":\"graphkit-trace\",\"version\":1,\"device\":\"soft\",\"records\":[\n"
+        "{\"type\":\"note\",\"text\":\"number 0\"},\n"
+        "{\"type\":\"end\",\"records\":1,\"graphs\":0,\"nodes\":0,\"edges\":0,\"blocks\":0,"
+        "\"launches\":0}]}\n");
+  const auto trace = ReadTrace(folder / "t.json");
+  REQUIRE(trace.has_value());
+  CHECK(trace->completeness.truncated == false);
+  CHECK(trace->records == 1);
+}
+
+TEST_CASE("a record can be read again at its place") {
+  Folder folder;
+  RecordFile file;
+  REQUIRE(file.Open(folder / "t.json", "soft"));
+  uint64_t first = file.Append(Note(1));
+  file.Append(Note(2));
+  CHECK(file.Read(first) == Note(1));
+}
+
+TEST_CASE("a file that is left alone is read up to its last line, and said to be cut off") {
+  Folder folder;
+  RecordFile file;
+  REQUIRE(file.Open(folder / "t.json", "cuda"));
+  for (int i = 0; i < 1000; ++i) file.Append(Note(i));
+  // What another process sees while this one has done nothing to end the file.
+  const auto trace = ReadTrace(folder / "t.json");
+  REQUIRE(trace.has_value());
+  CHECK(trace->completeness.truncated);
+  CHECK(trace->records == 1000);
+}
+
+TEST_CASE("a file grows past every step") {
+  Folder folder;
+  RecordFile file;
+  REQUIRE(file.Open(folder / "t.json", "soft"));
+  const std::string record = "{\"type\":\"future\",\"text\":\"" + std::string(5000, 'x') + "\"}";
+  for (int i = 0; i < 5000; ++i) REQUIRE(file.Append(record) != RecordFile::kDropped);
+  REQUIRE(file.Finish({}));
+  const auto trace = ReadTrace(folder / "t.json");
+  REQUIRE(trace.has_value());
+  CHECK(trace->records == 5000);
+}
+
+TEST_CASE("what doesn't fit is counted, and nothing comes after it") {
+  Folder folder;
+  RecordFile file;
+  REQUIRE(file.Open(folder / "t.json", "soft", 8192));
+  int kept = 0;
+  for (int i = 0; i < 1000; ++i) kept += file.Append(Note(i)) != RecordFile::kDropped;
+  CHECK(kept > 10);
+  CHECK(file.dropped() == static_cast<uint64_t>(1000 - kept));
+  CHECK(file.error() == "the trace has reached its size limit: File too large");
+  REQUIRE(file.Finish({}));
+  CHECK(std::filesystem::file_size(folder / "t.json") <= 8192);
+  const auto trace = ReadTrace(folder / "t.json");
+  REQUIRE(trace.has_value());
+  CHECK(trace->completeness.dropped_records == static_cast<uint64_t>(1000 - kept));
+}
+
+TEST_CASE("a place that can't be written says why") {
+  RecordFile file;
+  CHECK_FALSE(file.Open("/proc/nowhere/t.json", "soft"));
+  CHECK(file.error() == "cannot create /proc/nowhere/t.json: No such file or directory");
+}
+
+}  // namespace
+}  // namespace graphkit

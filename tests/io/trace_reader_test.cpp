@@ -1,0 +1,137 @@
+#include "libgraphkit/io/trace_reader.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <string>
+
+#include "libgraphkit/io/trace_writer.h"
+#include "tests/io/random_trace.h"
+
+namespace graphkit {
+namespace {
+
+constexpr const char* kHeader =
+    R"({"schema":"graphkit-trace","version":1,"device":"soft","records":[)"
+    "\n";
+
+Trace Parsed(const std::string& text) {
+  Result<Trace> trace = ParseTrace(text, "t.json");
+  REQUIRE_MESSAGE(trace, Describe(trace.error()));
+  return std::move(*trace);
+}
+
+std::string ErrorOf(const std::string& text) {
+  const Result<Trace> trace = ParseTrace(text, "t.json");
+  return trace ? "no error" : Describe(trace.error());
+}
+
+// A whole file of these records.
+std::string File(std::initializer_list<const char*> records) {
+  std::string text = kHeader;
+  for (const char* record : records) text += std::string(record) + ",\n";
+  return text + R"({"type":"end","records":)" + std::to_string(records.size()) + "}]}\n";
+}
+
+TEST_CASE("keys may stand in any order, and unknown keys and types are passed over") {
+  const Trace trace = Parsed(
+      File({R"({"name":"side","later":{"a":[1,{"b":"}"}]},"handle":"0x1F","id":0,"type":"stream"})",
+            R"({"type":"from_the_future","id":[],"x":null})",
+            R"({ "type" : "stream" , "id" : 1 , "handle" : "0x0", "t": 77 })"}));
+  REQUIRE(trace.streams.size() == 2);
+  CHECK(trace[trace.streams[0].name] == "side");
+  CHECK(trace.streams[0].handle == 0x1f);
+  CHECK(trace.streams[1].created == 2);
+  CHECK(trace.times == std::vector<Nanoseconds>{0, 0, 77});
+  CHECK(trace.records == 3);
+}
+
+TEST_CASE("strings keep their escapes") {
+  const Trace trace =
+      Parsed(File({R"({"type":"note","text":"a \"b\" \\ \n \u00e9 \ud83d\ude00"})"}));
+  CHECK(trace.completeness.notes[0] == "a \"b\" \\ \n \xc3\xa9 \xf0\x9f\x98\x80");
+}
+
+TEST_CASE("a process may come again: later keys replace earlier ones") {
+  const Trace trace = Parsed(File({R"({"type":"process","pid":7,"program":"a","args":["x"]})",
+                                   R"({"type":"process","driver":13000})"}));
+  CHECK(trace.process.pid == 7);
+  CHECK(trace.process.program == "a");
+  CHECK(trace.process.driver_version == 13000);
+  CHECK(trace.process.device == DeviceKind::kSoft);
+}
+
+TEST_CASE("a block that is freed again keeps its first free") {
+  const Trace trace =
+      Parsed(File({R"({"type":"pool","id":0,"kind":"graph"})",
+                   R"({"type":"alloc","id":0,"address":"0x10","size":1,"pool":0})",
+                   R"({"type":"free","memory":0})", R"({"type":"free","memory":0})"}));
+  CHECK(trace.blocks[0].free_requested == 2);
+  CHECK(trace.blocks[0].free_completed == 2);
+}
+
+TEST_CASE("what was lost makes a trace incomplete") {
+  const Trace trace =
+      Parsed(File({R"({"type":"dropped","records":3})", R"({"type":"dropped","records":4})"}));
+  CHECK(trace.completeness.dropped_records == 7);
+  CHECK_FALSE(trace.completeness.complete());
+}
+
+TEST_CASE("the end record needs no line feed, and nothing may follow it") {
+  std::string text = File({R"({"type":"note","text":"x"})"});
+  text.pop_back();
+  CHECK_FALSE(Parsed(text).completeness.truncated);
+  CHECK_FALSE(Parsed(text + "\n\n \n").completeness.truncated);
+  CHECK(ErrorOf(text + "\n{\"type\":\"blank\"},\n") ==
+        "t.json:4: record \"blank\" comes after the end record");
+  CHECK(ErrorOf(text + "\nx") == "t.json:4: text follows the end record");
+}
+
+TEST_CASE("zeros at the end are the traces of a killed writer") {
+  std::string text = std::string(kHeader) + "{\"type\":\"note\",\"text\":\"x\"},\n";
+  const Trace whole = Parsed(text);
+  CHECK(whole.completeness.truncated);
+  text += "{\"type\":\"no";
+  text.append(5000, '\0');
+  CHECK(Parsed(text) == whole);
+}
+
+// Cutting at byte n must give the records whose line feed is before n, marked as truncated.
+TEST_CASE("a file can be cut at every byte") {
+  const std::string text = FormatTrace(RandomTrace(4, 60)).value();
+  const size_t header = text.find('\n');
+  for (size_t cut = 0; cut < text.size(); ++cut) {
+    CAPTURE(cut);
+    const Result<Trace> trace = ParseTrace(text.substr(0, cut), "cut");
+    if (cut < header) {
+      REQUIRE_FALSE(trace);
+      continue;
+    }
+    REQUIRE_MESSAGE(trace, Describe(trace.error()));
+    const bool whole = cut + 1 >= text.size();
+    REQUIRE(trace->completeness.truncated == !whole);
+    const auto lines = std::count(text.begin(), text.begin() + static_cast<long>(cut), '\n');
+    if (!whole) REQUIRE(trace->records == static_cast<Seq>(std::max<long>(lines - 1, 0)));
+  }
+}
+
+TEST_CASE("flipped bits give a trace or one clear error, never a crash") {
+  const std::string text = FormatTrace(RandomTrace(9, 100)).value();
+  for (uint64_t seed = 0; seed < 1500; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    std::string bad = text;
+    for (int i = 0; i < 3; ++i) bad[random() % bad.size()] ^= static_cast<char>(1 << random() % 8);
+    const Result<Trace> trace = ParseTrace(bad, "bad");
+    if (trace) {
+      const Result<std::string> again = FormatTrace(*trace);
+      CHECK(again);
+    } else {
+      CHECK(trace.error().line.has_value());
+      CHECK(Describe(trace.error()).find('\n') == std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace graphkit

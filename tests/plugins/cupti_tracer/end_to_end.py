@@ -1,0 +1,269 @@
+"""The tracer in real processes, on the software device, through `graphkit trace`.
+
+    end_to_end.py --build BUILD [name…]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = pathlib.Path()
+
+
+class Skipped(Exception):
+    """A test that can't be run here, and why."""
+
+
+def trace(folder, *words, options=(), env=None, **kwargs):
+    """Runs `graphkit trace`; returns its exit code, stdout and stderr."""
+    command = [BUILD / "bin/graphkit", "trace", "--device", "soft", *options, "--", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120,
+                          env={**os.environ, **(env or {})}, **kwargs)
+    return done.returncode, done.stdout, done.stderr
+
+
+def processes(*words):
+    return [BUILD / "tests/tracer_processes", *words]
+
+
+def fork_join(*words):
+    return [BUILD / "workloads/fork_join", *words]
+
+
+def load(path):
+    """A whole trace, after checking what docs/format.md promises: any JSON reader takes it."""
+    text = pathlib.Path(path).read_text()
+    document = json.loads(text)
+    assert list(document) == ["schema", "version", "device", "records"], list(document)
+    records = document["records"]
+    assert records[-1]["type"] == "end" and text.endswith("]}\n"), records[-1]
+    check_records(records[:-1])
+    assert records[-1]["records"] == len(records) - 1
+    for kind, key in (("node", "nodes"), ("edge", "edges"), ("alloc", "blocks"), ("launch", "launches")):
+        assert records[-1][key] == sum(r["type"] == kind for r in records), kind
+    return records
+
+
+def load_cut_off(path):
+    """What a killed process left: whole lines, each a record."""
+    lines = pathlib.Path(path).read_bytes().split(b"\n")
+    assert lines[0].startswith(b'{"schema":"graphkit-trace","version":1,'), lines[0]
+    records = [json.loads(line.rstrip(b",")) for line in lines[1:-1]]
+    check_records(records)
+    return records
+
+
+DEFINES = {"stream": "stream", "event": "event", "thread": "thread", "graph": "graph", "node": "node",
+           "edge": "edge", "exec": "exec", "alloc": "memory", "pool": "pool", "segment": "segment",
+           "kernel": "kernel", "capture_begin": "capture"}
+REFERS = {"stream": "stream", "event": "event", "thread": "thread", "graph": "graph", "exec": "exec",
+          "memory": "memory", "pool": "pool", "segment": "segment", "kernel": "kernel", "capture": "capture",
+          "node": "node", "edge": "edge", "from": "node", "to": "node", "parent": "node", "original": "graph"}
+
+
+def check_records(records):
+    """Ids are dense, in order of appearance, and referred to only once they have appeared."""
+    seen = dict.fromkeys(DEFINES.values(), 0)
+    for record in records:
+        for key, kind in REFERS.items():
+            if key in record:
+                assert record[key] < seen[kind], (key, record)
+        for access in record.get("access", []):
+            assert access[0] < seen["memory"], record
+        if kind := DEFINES.get(record["type"]):
+            assert record["id"] == seen[kind], record
+            seen[kind] += 1
+
+
+def count(records, kind):
+    return sum(record["type"] == kind for record in records)
+
+
+def test_fork_join_gives_the_documented_graph(folder):
+    code, out, err = trace(folder, *fork_join())
+    assert code == 0 and out.startswith("fork_join: "), (code, out)
+    records = load(folder / "trace.json")
+    assert count(records, "node") == 15 and count(records, "edge") == 15
+    assert "15 nodes in 1 graph" in err, err
+    streams = [r["stream"] for r in records if r["type"] == "node"]
+    assert streams == [0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0], streams
+
+
+def test_exit_codes_are_the_programs(folder):
+    assert trace(folder, "sh", "-c", "exit 7")[0] == 7
+    assert trace(folder, "sh", "-c", "kill -TERM $$")[0] == 128 + signal.SIGTERM
+    assert trace(folder, "./missing")[0] == 127
+    (folder / "plain").write_text("not a program")
+    assert trace(folder, "./plain")[0] == 126
+    assert trace(folder, "true", options=["--nonsense"])[0] == 125
+
+
+def test_an_older_trace_stays_until_there_is_a_new_one(folder):
+    (folder / "trace.json").write_text("old")
+    trace(folder, *processes("query"))
+    assert (folder / "trace.json").read_text() == "old"
+    trace(folder, *processes("capture"))
+    assert count(load(folder / "trace.json"), "node") == 1
+    assert sorted(os.listdir(folder)) == ["trace.json"]
+
+
+def test_a_program_that_uses_cuda_for_nothing_is_explained(folder):
+    code, _, err = trace(folder, *processes("query"))
+    assert code == 0 and "allocated, captured and launched nothing" in err, err
+    assert "uses no CUDA" in trace(folder, "true")[2]
+
+
+def test_a_forked_child_writes_its_own_trace(folder):
+    code, out, _ = trace(folder, *processes("fork"))
+    assert code == 0, code
+    child = load(folder / f"trace.{out.strip()}.json")
+    assert count(child, "alloc") == 1 and count(child, "node") == 0
+    assert count(load(folder / "trace.json"), "node") == 3
+
+
+def test_an_executed_program_does_not_overwrite_what_came_before(folder):
+    trace(folder, *processes("exec"))
+    before = load_cut_off(folder / "trace.json")
+    assert count(before, "alloc") == 1
+    others = [name for name in os.listdir(folder) if name != "trace.json"]
+    assert len(others) == 1 and re.fullmatch(r"trace\.\d+\.json", others[0]), others
+    assert count(load(folder / others[0]), "node") == 1
+
+
+def test_processes_side_by_side_give_one_file_each(folder):
+    program = str(processes("capture")[0])
+    trace(folder, "sh", "-c", " & ".join([f"{program} capture"] * 4) + "; wait")
+    files = os.listdir(folder)
+    assert len(files) == 4 and "trace.json" in files, files
+    for name in files:
+        assert count(load(folder / name), "node") == 1
+
+
+def test_exit_handlers_are_recorded(folder):
+    env = {**os.environ, "LD_LIBRARY_PATH": str(BUILD / "lib/graphkit/soft_cuda")}
+    if subprocess.run(processes("handler"), env=env, timeout=60, check=False).returncode < 0:
+        raise Skipped("the software device doesn't outlive main here, with or without the tracer")
+    trace(folder, *processes("handler"))
+    assert count(load(folder / "trace.json"), "free") == 1
+
+
+def test_exit_without_handlers_and_abort_lose_nothing_but_the_end(folder):
+    for how, code in (("exit", 6), ("abort", 128 + signal.SIGABRT)):
+        ended, _, err = trace(folder, *processes(how), options=["-o", f"{how}.json"])
+        assert ended == code and "cut off" in err, (how, ended, err)
+        records = load_cut_off(folder / f"{how}.json")
+        assert count(records, "node") == 1 and count(records, "capture_end") == 1
+
+
+def test_kill_9_at_any_moment_leaves_whole_records(folder):
+    seed = random.randrange(1 << 30)
+    print(f"    seed {seed}")
+    moments = random.Random(seed)
+    for round_ in range(10):
+        path = folder / f"k{round_}.json"
+        env = {**os.environ, "LD_LIBRARY_PATH": str(BUILD / "lib/graphkit/soft_cuda"),
+               "CUDA_INJECTION64_PATH": str(BUILD / "lib/graphkit/libgraphkit_tracer.so"),
+               "GRAPHKIT_TRACE_OUT": str(path)}
+        program = subprocess.Popen(fork_join("--nodes", "1000000000"), env=env, stdout=subprocess.PIPE)
+        os.set_blocking(program.stdout.fileno(), False)
+        deadline = time.monotonic() + 60
+        said = b""
+        while b"\n" not in said and time.monotonic() < deadline:
+            time.sleep(0.01)
+            said += program.stdout.read() or b""
+        time.sleep(moments.random() * 0.2)
+        program.kill()
+        program.wait()
+        said += program.stdout.read() or b""
+        captured = int(re.findall(rb"captured (\d+) nodes\n", said)[-1])
+        nodes = count(load_cut_off(path), "node")
+        assert nodes >= captured, (nodes, captured)
+
+
+def test_an_output_that_cannot_be_written_is_said_before_the_program_runs(folder):
+    code, out, err = trace(folder, "echo", "ran", options=["-o", "/nowhere/trace.json"])
+    assert code == 125 and out == "" and "cannot write into /nowhere" in err, (code, out, err)
+    code, _, err = trace(folder, "true", options=["-o", "/dev/null"])
+    assert code == 125 and "is not a file" in err, err
+    # Without `graphkit trace`: one line, and the program goes on.
+    env = {**os.environ, "LD_LIBRARY_PATH": str(BUILD / "lib/graphkit/soft_cuda"),
+           "CUDA_INJECTION64_PATH": str(BUILD / "lib/graphkit/libgraphkit_tracer.so"),
+           "GRAPHKIT_TRACE_OUT": "/nowhere/trace.json"}
+    done = subprocess.run(fork_join(), env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.startswith("fork_join: "), done
+    assert done.stderr.count("\n") == 1 and "nothing is recorded" in done.stderr, done.stderr
+
+
+def test_a_full_trace_counts_what_it_drops(folder):
+    code, _, err = trace(folder, *processes("exhausted"), env={"GRAPHKIT_TRACE_LIMIT": "1048576"})
+    assert code == 0 and err.count("reached its size limit") == 1 and "dropped" in err, err
+    records = json.loads((folder / "trace.json").read_text())["records"]
+    assert records[-2]["type"] == "dropped" and records[-2]["records"] > 10000, records[-2]
+    check_records(records[:-1])
+
+
+def test_signals_reach_the_program(folder):
+    command = [BUILD / "bin/graphkit", "trace", "--device", "soft", "sh", "-c",
+               "trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done"]
+    program = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert program.stdout.readline() == b"ready\n"
+    program.terminate()
+    assert program.wait(timeout=20) == 9
+
+
+def test_streams_pass_through(folder):
+    done = subprocess.run([BUILD / "bin/graphkit", "trace", "--device", "soft", "cat", "-", "--", "extra"],
+                          cwd=folder, input=b"hello", capture_output=True, timeout=60)
+    assert done.stdout == b"hello", done
+
+
+def test_closed_stderr_does_no_harm(folder):
+    assert trace(folder, *processes("stderr"))[0] == 0
+    load(folder / "trace.json")
+
+
+def test_only_the_entry_points_are_exported(folder):
+    library = BUILD / "lib/graphkit/libgraphkit_tracer.so"
+    symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+    names = sorted(line.split()[-1] for line in symbols.stdout.splitlines())
+    assert names == ["InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
+                     "graphkit_annotate_v1"], names
+    dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic))
+    assert not [n for n in needed if "cuda" in n or "cupti" in n or "stdc++" in n], needed
+
+
+def main():
+    global BUILD
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    BUILD = arguments.build.resolve()
+    failed = 0
+    tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_")}
+    for name, test in tests.items():
+        if arguments.names and name not in arguments.names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                test(pathlib.Path(folder))
+                print(f"ok      {name.replace('_', ' ')}")
+            except Skipped as why:
+                print(f"skipped {name.replace('_', ' ')}: {why}")
+            except Exception as error:  # noqa: BLE001: every failure is reported, and the rest goes on
+                failed += 1
+                print(f"FAILED  {name.replace('_', ' ')}: {type(error).__name__}: {error}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+// User objects: who holds references, and when the destructor is called.
+#include <atomic>
+#include <chrono>
+#include <climits>
+#include <thread>
+
+#include "graphs.h"
+
+using namespace conformance;
+
+namespace {
+
+cudaStream_t stream;
+std::atomic<int> destroyed{0};
+
+void Destroy(void* number) { destroyed += *static_cast<int*>(number); }
+
+// The destructor runs on a thread of CUDA's; nothing but the object can tell when.
+bool BecomesDestroyed(int count) {
+  for (int i = 0; i < 1000 && destroyed != count; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return destroyed == count;
+}
+
+cudaUserObject_t NewObject(unsigned references) {
+  static int one = 1;
+  destroyed = 0;
+  cudaUserObject_t object = nullptr;
+  EXPECT_OK(
+      cudaUserObjectCreate(&object, &one, Destroy, references, cudaUserObjectNoDestructorSync));
+  return object;
+}
+
+// effect: cudaUserObjectCreate cudaUserObjectRetain cudaUserObjectRelease
+void References() {
+  cudaUserObject_t object = NewObject(1);
+  EXPECT_OK(cudaUserObjectRetain(object, 2));
+  EXPECT_OK(cudaUserObjectRelease(object, 2));
+  EXPECT(destroyed == 0);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaUserObjectRetain(object, 0));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaUserObjectRelease(object, 0));
+  EXPECT_OK(cudaUserObjectRelease(object, 1));
+  EXPECT(BecomesDestroyed(1));
+  int number = 0;
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaUserObjectCreate(&object, &number, Destroy, 1, 0));
+  EXPECT_ERROR(cudaErrorInvalidValue,
+               cudaUserObjectCreate(&object, &number, Destroy, 0, cudaUserObjectNoDestructorSync));
+}
+
+// effect: cudaGraphRetainUserObject cudaGraphReleaseUserObject
+void HeldByGraphs() {
+  cudaUserObject_t object = NewObject(1);
+  cudaGraph_t graph = NewGraph();
+  EXPECT_OK(cudaGraphRetainUserObject(graph, object, 2, 0));
+  EXPECT_OK(cudaGraphReleaseUserObject(graph, object, 1));
+  EXPECT_OK(cudaUserObjectRelease(object, 1));
+  EXPECT(destroyed == 0);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphRetainUserObject(graph, object, 0, 0));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphReleaseUserObject(graph, object, 0));
+  EXPECT_OK(cudaGraphReleaseUserObject(graph, object, 1));
+  EXPECT(BecomesDestroyed(1));
+  EXPECT_OK(cudaGraphDestroy(graph));
+}
+
+void MovedIntoAGraphAndItsCopies() {
+  cudaUserObject_t object = NewObject(1);
+  cudaGraph_t graph = NewGraph();
+  EXPECT_OK(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove));
+  cudaGraph_t clone = nullptr;
+  EXPECT_OK(cudaGraphClone(&clone, graph));
+  cudaGraphExec_t exec = Instantiate(graph);
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaGraphDestroy(clone));
+  LaunchAndWait(exec, stream);
+  EXPECT(destroyed == 0);
+  EXPECT_OK(cudaGraphExecDestroy(exec));
+  EXPECT(BecomesDestroyed(1));
+}
+
+void HeldByAChild() {
+  cudaUserObject_t object = NewObject(1);
+  cudaGraph_t child = NewGraph();
+  EXPECT_OK(cudaGraphRetainUserObject(child, object, 1, cudaGraphUserObjectMove));
+  cudaGraph_t graph = NewGraph();
+  cudaGraphNode_t node = nullptr;
+  EXPECT_OK(cudaGraphAddChildGraphNode(&node, graph, nullptr, 0, child));
+  EXPECT_OK(cudaGraphDestroy(child));
+  EXPECT(destroyed == 0);
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT(BecomesDestroyed(1));
+}
+
+}  // namespace
+
+int main() {
+  EXPECT_OK(cudaStreamCreate(&stream));
+  References();
+  HeldByGraphs();
+  MovedIntoAGraphAndItsCopies();
+  HeldByAChild();
+  return Finish("user_object");
+}

@@ -1,0 +1,70 @@
+#include "libgraphkit/render/longest_path.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+
+#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/render/selection.h"
+
+namespace graphkit {
+
+TEST_CASE("without durations the path with the most nodes is the longest") {
+  TraceBuilder t;
+  const GraphId graph = t.Graph();
+  const NodeId a = t.Add(graph, NodeKind::kKernel);
+  const NodeId b = t.Add(graph, NodeKind::kKernel, {a});
+  const NodeId c = t.Add(graph, NodeKind::kKernel, {b});
+  const NodeId d = t.Add(graph, NodeKind::kKernel, {a, c});
+  Trace trace = t.Build();
+  const std::vector<bool> all(4, true);
+  CHECK(LongestPath(trace, all) == std::vector<NodeId>{a, b, c, d});
+  CHECK(LongestPath(trace, {true, false, true, true}) == std::vector<NodeId>{a, d});
+  CHECK(LongestPath(trace, std::vector<bool>(4)).empty());
+}
+
+TEST_CASE("with durations the path that takes longest is") {
+  TraceBuilder t;
+  const GraphId graph = t.Graph();
+  const NodeId a = t.Add(graph, NodeKind::kKernel);
+  const NodeId slow = t.Add(graph, NodeKind::kKernel, {a});
+  const NodeId b = t.Add(graph, NodeKind::kKernel, {a});
+  const NodeId c = t.Add(graph, NodeKind::kKernel, {b});
+  Trace trace = t.Build();
+  for (Node& node : trace.nodes) node.duration_ns = 10;
+  trace.nodes[slow.index()].duration_ns = 100;
+  CHECK(LongestPath(trace, std::vector<bool>(4, true)) == std::vector<NodeId>{a, slow});
+  trace.nodes[c.index()].duration_ns = 0;  // one isn't measured: durations prove nothing
+  CHECK(LongestPath(trace, std::vector<bool>(4, true)) == std::vector<NodeId>{a, b, c});
+}
+
+TEST_CASE("on random graphs it is as long as trying all paths finds") {
+  const unsigned seed = std::random_device()();
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 100; ++round) {
+    TraceBuilder t;
+    const GraphId graph = t.Graph();
+    for (uint32_t i = 0; i < 12; ++i) {
+      const NodeId id = t.Add(graph, NodeKind::kEmpty);
+      for (uint32_t j = 0; j < i; ++j) {
+        if (random() % 4 == 0) t.Connect(NodeId(j), id);
+      }
+    }
+    const Trace trace = t.Build();
+    const std::function<size_t(NodeId)> longest = [&](NodeId from) {
+      size_t best = 0;
+      for (const Edge& edge : trace.edges) {
+        if (edge.from == from) best = std::max(best, longest(edge.to));
+      }
+      return best + 1;
+    };
+    size_t expected = 0;
+    for (uint32_t i = 0; i < 12; ++i) expected = std::max(expected, longest(NodeId(i)));
+    CHECK(LongestPath(trace, std::vector<bool>(12, true)).size() == expected);
+  }
+}
+
+}  // namespace graphkit

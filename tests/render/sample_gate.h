@@ -1,0 +1,88 @@
+// A run of the gate with something of everything in it, and names that want to break out.
+#pragma once
+
+#include "libgraphkit/compare/gate.h"
+#include "libgraphkit/model/gate.h"
+
+namespace graphkit {
+
+inline constexpr char kHostile[] = "k<a,b>&\"'\n::error::]]>%0A\x1b[31m\xff\xef\xbf\xbf--><script>";
+
+inline GateSubject SampleSubject() {
+  GraphSummary graph;
+  graph.graph = GraphId(0u);
+  graph.name = "step";
+  graph.nodes = 3;
+  graph.deferred_bytes = 1 << 20;
+  GateSubject subject;
+  subject.trace = "out/trace.json";
+  subject.report.device = DeviceKind::kSoft;
+  subject.report.graphs = {graph};
+  subject.report.totals = {.graphs = 1, .nodes = 3, .edges = 3, .blocks = 2};
+  Finding leak{.check = "block-leak",
+               .severity = Severity::kError,
+               .message = "block 1 of 1 MiB is never freed",
+               .advice = "free it before the capture ends",
+               .bytes = 1 << 20,
+               .graph = GraphId(0u),
+               .blocks = {BlockId(1u)}};
+  Finding late{.check = "late-free", .message = "block 0 is freed late", .bytes = 512};
+  Finding accepted{.check = "exec-leak", .severity = Severity::kError, .message = "exec 0 stays"};
+  subject.report.findings = {leak, late, accepted};
+  subject.places = {{{{"_Z5innerv", "libtorch.so", 0}, {"_Z4stepv", "/src/app/step.cu", 42}},
+                     "graph 0 step/block 1"},
+                    {{}, "graph 0 step/block 0"},
+                    {{}, "trace"}};
+  return subject;
+}
+
+inline GateRun SampleRun() {
+  GateConfig config;
+  config.max_deferred_bytes = 0;
+  config.max_leaks = 5;
+  config.suppressions = {{.check = "exec-leak", .reason = "lives as long as the process"},
+                         {.check = "late-free", .reason = "old", .expires = Date{2020, 1, 1}}};
+  config.today = {2026, 1, 1};
+  GateRun run;
+  run.subjects = {SampleSubject()};
+  run.checks = {{"block-leak", "A block is never freed."},
+                {"exec-leak", "An exec is never destroyed."},
+                {"late-free", "A block is freed late."},
+                {"unsafe-reuse", "Memory is used again without proof."}};
+  run.verdict = JudgeGate(run.subjects, config, {});
+  run.source_root = "/src/app";
+  return run;
+}
+
+// Every text that comes from a trace, a file name or a configuration is hostile.
+inline GateRun HostileRun() {
+  GateSubject subject = SampleSubject();
+  subject.trace = kHostile;
+  subject.report.graphs[0].name = kHostile;
+  for (Finding& finding : subject.report.findings) {
+    finding.message = finding.advice = kHostile;
+    finding.severity = Severity::kError;
+  }
+  for (FindingPlace& place : subject.places) {
+    place = {{{kHostile, kHostile, 7}, {kHostile, "", 0}}, kHostile};
+  }
+  GateConfig config;
+  config.max_deferred_bytes = 0;
+  config.suppressions = {{.check = "exec-leak", .reason = kHostile}};
+  GateRun run;
+  run.subjects = {subject};
+  run.checks = {{"block-leak", kHostile}};
+  run.verdict = JudgeGate(run.subjects, config, {});
+  return run;
+}
+
+inline GateRun RefusedRun() {
+  GateRun run;
+  run.subjects = {SampleSubject()};
+  run.subjects[0].report.complete = false;
+  run.subjects[0].report.incomplete_because = {"the file is cut off"};
+  run.verdict = JudgeGate(run.subjects, {}, {});
+  return run;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,102 @@
+// `graphkit analyze`: what a trace's graphs hold, and what to do about it.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/render/analyze_json.h"
+#include "libgraphkit/render/analyze_text.h"
+#include "libgraphkit/render/memory_bill.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/exit_codes.h"
+#include "tools/graphkit/input.h"
+#include "tools/graphkit/options.h"
+#include "tools/graphkit/output.h"
+#include "tools/graphkit/progress.h"
+#include "tools/graphkit/talk.h"
+
+namespace graphkit {
+
+namespace {
+
+struct AnalyzeArguments {
+  std::string trace;
+  std::string output = "-";
+  Format format = Format::kText;
+  size_t top = TextStyle{}.top;
+  std::optional<BillBy> by;
+  AnalyzeOptions options;
+};
+
+Result<Report> AnalyzeInput(const Trace& trace, const AnalyzeArguments& arguments) {
+  const Progress progress("analyzing " + arguments.trace);
+  return Analyze(trace, arguments.options);
+}
+
+void Render(const Report& report, const Trace& trace, const AnalyzeArguments& arguments,
+            std::ostream& out) {
+  const BillBy by = arguments.by.value_or(BillBy::kBlock);
+  std::vector<MemoryBill> bills;
+  if (arguments.by) bills = BillMemory(trace, report, by);
+  if (arguments.format == Format::kJson) return RenderJson(report, trace, out, bills, by);
+  const bool terminal = arguments.output == "-" && ColourOnStdout();
+  const TextStyle style{
+      .width = static_cast<size_t>(TerminalWidth()), .colour = terminal, .top = arguments.top};
+  RenderText(report, trace, style, out);
+  RenderBills(trace, bills, by, style, out);
+}
+
+int RunAnalyze(const AnalyzeArguments& arguments) {
+  const Result<Trace> trace = ReadInput(arguments.trace);
+  if (!trace) return PrintError(trace.error());
+  const Result<Report> report = AnalyzeInput(*trace, arguments);
+  if (!report) return PrintError(report.error());
+  const Result<void> written = WriteOutput(
+      arguments.output, [&](std::ostream& out) { Render(*report, *trace, arguments, out); });
+  if (!written) return PrintError(written.error());
+  return WarnIncomplete(*trace, arguments.trace);
+}
+
+// What is analyzed.
+void AddFilters(CLI::App& sub, AnalyzeOptions& options) {
+  sub.add_option("--check", options.checks, "run these checks only, by their ids")
+      ->option_text("ID,…")
+      ->delimiter(',');
+  const auto set_bytes = [&options](const std::string& text) {
+    options.min_bytes = ParseBytes(text).value_or(0);
+  };
+  sub.add_option_function<std::string>("--min-bytes", set_bytes,
+                                       "leave out findings about fewer bytes: 4096, 1MiB, 1.5GiB")
+      ->option_text("SIZE")
+      ->check([](const std::string& text) {
+        return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
+      });
+}
+
+}  // namespace
+
+void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub = app.add_subcommand(
+      "analyze", "Say what each graph holds: memory, what could share it, leaks, hazards");
+  const auto arguments = std::make_shared<AnalyzeArguments>();
+  AddTrace(*sub, arguments->trace);
+  AddFormat(*sub, arguments->format);
+  AddOutput(*sub, arguments->output, "where to (default: stdout)");
+  AddFilters(*sub, arguments->options);
+  sub->add_option("--top", arguments->top,
+                  "entries shown of each list in the text; 0: all (default: 10)")
+      ->option_text("N");
+  AddChoice<std::optional<BillBy>>(*sub, "--by", arguments->by,
+                                   {{"block", BillBy::kBlock},
+                                    {"stack", BillBy::kStack},
+                                    {"stream", BillBy::kStream},
+                                    {"pool", BillBy::kPool}},
+                                   "also list each graph's memory by what asked for it");
+  SetExamples(*sub,
+              {"graphkit analyze trace.json", "graphkit analyze trace.json --by stack --top 20",
+               "graphkit analyze trace.json --format json | jq '.findings[].message'"});
+  sub->callback([&exit_code, arguments] { exit_code = RunAnalyze(*arguments); });
+}
+
+}  // namespace graphkit

@@ -1,0 +1,39 @@
+// What `graphkit check` is asked to hold: the configuration file, and over it the command line.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "libgraphkit/model/gate.h"
+#include "libgraphkit/model/gate_config.h"
+#include "libgraphkit/result.h"
+
+namespace graphkit {
+
+// As given on the command line; what isn't given doesn't override the file.
+struct CheckOptions {
+  std::vector<std::string> fail_on;
+  std::optional<std::string> max_deferred, max_peak;
+  std::optional<uint64_t> max_leaks;
+  std::optional<double> max_reserved_over_allocated;
+  std::optional<std::string> baseline, allow_increase, suppressions, config;
+};
+
+struct CheckSettings {
+  GateConfig config;
+  std::string baseline;  // empty: none
+};
+
+void AddCheckOptions(CLI::App& app, CheckOptions& options);
+
+// Reads the configuration (graphkit.json of the current folder, when there is one and none is
+// given) and the suppressions, and refuses ids that no check has.
+Result<CheckSettings> ReadSettings(const CheckOptions& options, const Date& today);
+
+// The checks that graphkit has.
+std::vector<GateCheck> KnownChecks();
+
+}  // namespace graphkit

@@ -1,0 +1,85 @@
+// `graphkit diff`: what differs between two traces.
+#include <memory>
+#include <string>
+
+#include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/compare/diff.h"
+#include "libgraphkit/render/diff_json.h"
+#include "libgraphkit/render/diff_text.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/exit_codes.h"
+#include "tools/graphkit/input.h"
+#include "tools/graphkit/options.h"
+#include "tools/graphkit/output.h"
+#include "tools/graphkit/progress.h"
+#include "tools/graphkit/talk.h"
+
+namespace graphkit {
+
+namespace {
+
+struct DiffArguments {
+  std::string before, after;
+  std::string output = "-";
+  Format format = Format::kText;
+  size_t top = TextStyle().top;
+};
+
+Result<TraceDiff> Compare(const Trace& before, const Trace& after) {
+  const Progress progress("comparing");
+  const Result<Report> before_report = Analyze(before);
+  if (!before_report) return before_report.error();
+  const Result<Report> after_report = Analyze(after);
+  if (!after_report) return after_report.error();
+  return DiffTraces(before, *before_report, after, *after_report);
+}
+
+Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
+                       const DiffArguments& arguments) {
+  const bool to_terminal = arguments.output == "-";
+  const TextStyle style{.width = static_cast<size_t>(to_terminal ? TerminalWidth() : 100),
+                        .colour = to_terminal && ColourOnStdout(),
+                        .top = arguments.top};
+  return WriteOutput(arguments.output, [&](std::ostream& out) {
+    if (arguments.format == Format::kJson) {
+      RenderDiffJson(diff, before, after, out);
+    } else {
+      RenderDiffText(diff, before, after, style, out);
+    }
+  });
+}
+
+int RunDiff(const DiffArguments& arguments) {
+  const Result<Trace> before = ReadInput(arguments.before);
+  if (!before) return PrintError(before.error());
+  const Result<Trace> after = ReadInput(arguments.after);
+  if (!after) return PrintError(after.error());
+  const int incomplete =
+      std::max(WarnIncomplete(*before, arguments.before), WarnIncomplete(*after, arguments.after));
+  const Result<TraceDiff> diff = Compare(*before, *after);
+  if (!diff) return PrintError(diff.error());
+  const Result<void> written =
+      WriteDiff(*diff, {*before, arguments.before}, {*after, arguments.after}, arguments);
+  if (!written) return PrintError(written.error());
+  if (incomplete != kExitOk) return incomplete;
+  return diff->equal() ? kExitOk : kExitFailed;
+}
+
+}  // namespace
+
+void AddDiffCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub = app.add_subcommand("diff", "Say what differs between two traces");
+  const auto arguments = std::make_shared<DiffArguments>();
+  sub->add_option("before", arguments->before, "a trace, or - for stdin")->required();
+  sub->add_option("after", arguments->after, "the trace to compare it with")->required();
+  AddFormat(*sub, arguments->format);
+  AddOutput(*sub, arguments->output, "where to (default: stdout)");
+  sub->add_option("--top", arguments->top,
+                  "entries of long lists in the text; 0: all (default: 10)")
+      ->option_text("N");
+  SetExamples(*sub, {"graphkit diff before.json after.json",
+                     "graphkit diff rank0.json rank1.json --format json -o diff.json"});
+  sub->callback([&exit_code, arguments] { exit_code = RunDiff(*arguments); });
+}
+
+}  // namespace graphkit
