@@ -12,15 +12,27 @@ Bytes AlignUp(Bytes offset, Bytes alignment) {
   return alignment == 1 ? offset : RoundUp(offset, alignment);
 }
 
+// How many times its width a block may gain by lying in the section that failed most.
+constexpr double kBlame = 4;
+
 }  // namespace
 
-CanonicalSearch::CanonicalSearch(const LifetimeArena& component, SearchOrder order, uint64_t seed)
-    : loads_(component.loads) {
+CanonicalSearch::CanonicalSearch(const LifetimeArena& component, SearchOrder order, uint64_t seed,
+                                 std::span<const uint64_t> failures)
+    : loads_(component.loads), failures_(component.loads.size()) {
   std::mt19937_64 random(seed);
   const auto disturbed = [&](Bytes key) { return seed ? key + random() % (key / 4 + 1) : key; };
+  const uint64_t most = failures.empty() ? 0 : *std::max_element(failures.begin(), failures.end());
+  const auto blamed = [&](Bytes key, RankLifetime life) {
+    if (most == 0) return key;
+    const uint64_t worst =
+        *std::max_element(failures.begin() + life.lower, failures.begin() + life.upper);
+    const double share = static_cast<double>(worst) / static_cast<double>(most);
+    return key + static_cast<Bytes>(kBlame * share * static_cast<double>(key));
+  };
   const auto key = [&](uint32_t i) -> std::array<Bytes, 3> {
     const ArenaBlock& b = component.blocks[i];
-    const Bytes width = disturbed(b.length);
+    const Bytes width = blamed(disturbed(b.length), b.life);
     const Bytes area = disturbed(width * b.size);
     const Bytes load =
         *std::max_element(loads_.begin() + b.life.lower, loads_.begin() + b.life.upper);
@@ -109,11 +121,13 @@ void CanonicalSearch::Reset() {
   dirty_list_.clear();
 }
 
-SearchOutcome CanonicalSearch::Run(Bytes capacity, uint64_t max_nodes,
+SearchOutcome CanonicalSearch::Run(Bytes capacity, uint64_t max_nodes, uint64_t max_work,
                                    const std::atomic<bool>* stop) {
   capacity_ = capacity;
   max_nodes_ = max_nodes;
+  max_work_ = max_work;
   nodes_ = 0;
+  work_ = items_.size();
   stop_ = stop;
   Reset();
   solution_.assign(items_.size(), 0);
@@ -142,7 +156,9 @@ std::vector<CanonicalSearch::Candidate> CanonicalSearch::Candidates(const Part& 
 }
 
 SearchOutcome CanonicalSearch::Search(const Part& part, Candidate last) {
-  if (++nodes_ > max_nodes_ || (stop_ && stop_->load(std::memory_order_relaxed))) {
+  work_ += part.unplaced.size();
+  if (++nodes_ > max_nodes_ || work_ > max_work_ ||
+      (stop_ && stop_->load(std::memory_order_relaxed))) {
     return SearchOutcome::kGaveUp;
   }
   const Marks marks = Now();
@@ -252,7 +268,9 @@ bool CanonicalSearch::Propagate(Bytes reached) {
     const uint32_t section = dirty_list_.back();
     dirty_list_.pop_back();
     dirty_[section] = 0;
-    sound = sound && TightenSection(section, reached);
+    if (!sound || TightenSection(section, reached)) continue;
+    ++failures_[section];
+    sound = false;
   }
   return sound;
 }
@@ -261,6 +279,7 @@ bool CanonicalSearch::Propagate(Bytes reached) {
 // other block lies above the top of one of those.
 bool CanonicalSearch::TightenSection(size_t section, Bytes reached) {
   if (rest_[section] == 0) return true;
+  work_ += 2 * unplaced_in_[section];
   const Bytes highest_first = capacity_ - rest_[section];
   Bytes lowest = ~Bytes{0};
   Bytes top = ~Bytes{0};  // the lowest top of those that can be first
@@ -310,10 +329,11 @@ void CanonicalSearch::Undo(Candidate chosen, const Marks& marks) {
 
 // Whether each section can hold its unplaced blocks above its floor and above the offset that the
 // search has reached.
-bool CanonicalSearch::Fits(const Part& part, Bytes offset) const {
+bool CanonicalSearch::Fits(const Part& part, Bytes offset) {
   for (int32_t s = part.lower; s < part.upper; ++s) {
     const auto section = static_cast<size_t>(s);
     if (rest_[section] && std::max(offset, floor_[section]) + rest_[section] > capacity_) {
+      ++failures_[section];
       return false;
     }
   }

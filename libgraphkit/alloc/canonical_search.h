@@ -36,15 +36,23 @@ enum class SearchOutcome : uint8_t { kFound, kInfeasible, kGaveUp };
 class CanonicalSearch {
  public:
   // The component must have no fixed blocks. A seed other than 0 disturbs the keys: which order
-  // leads to a plan soon is luck, and many short searches find one earlier than a long one.
-  CanonicalSearch(const LifetimeArena& component, SearchOrder order, uint64_t seed = 0);
+  // leads to a plan soon is luck, and many short searches find one earlier than a long one. Blocks
+  // of sections that earlier searches failed at (failures(), by section; may be empty) come
+  // earlier.
+  CanonicalSearch(const LifetimeArena& component, SearchOrder order, uint64_t seed = 0,
+                  std::span<const uint64_t> failures = {});
 
-  // Gives up after that many nodes, or when *stop becomes true (stop may be null).
-  SearchOutcome Run(Bytes capacity, uint64_t max_nodes, const std::atomic<bool>* stop = nullptr);
+  // Gives up after that many nodes, or that much work, or when *stop becomes true (stop may be
+  // null).
+  SearchOutcome Run(Bytes capacity, uint64_t max_nodes, uint64_t max_work,
+                    const std::atomic<bool>* stop = nullptr);
 
   // After kFound: by block of the component.
   const std::vector<Bytes>& offsets() const { return solution_; }
   uint64_t nodes() const { return nodes_; }
+  uint64_t work() const { return work_; }  // blocks looked at
+  // By section: how often it couldn't hold its blocks.
+  const std::vector<uint64_t>& failures() const { return failures_; }
 
  private:
   // A block by rank.
@@ -95,7 +103,7 @@ class CanonicalSearch {
   bool RaiseBound(uint32_t rank, Bytes bound);
   bool PassOver(Candidate passed);
   void MarkDirty(int32_t lower, int32_t upper);
-  bool Fits(const Part& part, Bytes offset) const;
+  bool Fits(const Part& part, Bytes offset);
   bool HasCut(const Part& part, const Item& item) const;
   Bytes Pressure(const Part& part) const;
 
@@ -124,7 +132,9 @@ class CanonicalSearch {
 
   Bytes capacity_ = 0;
   uint64_t max_nodes_ = 0;
+  uint64_t max_work_ = 0;
   uint64_t nodes_ = 0;
+  uint64_t work_ = 0;
   const std::atomic<bool>* stop_ = nullptr;
   std::vector<uint8_t> placed_;
   std::vector<Bytes> support_;      // by rank: the top of what is placed below it
@@ -138,6 +148,7 @@ class CanonicalSearch {
   std::vector<uint8_t> dirty_;  // by section
   std::vector<uint32_t> dirty_list_;
   std::vector<Bytes> solution_;
+  std::vector<uint64_t> failures_;
 };
 
 }  // namespace graphkit

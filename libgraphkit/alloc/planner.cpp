@@ -57,15 +57,15 @@ class ComponentPlanner {
     if (fixed || component_.blocks.size() > kMaxExactBlocks || conflicts > kMaxExactConflicts) {
       return std::move(best_);
     }
-    const uint64_t per_node = 1 + conflicts / component_.blocks.size();
     for (uint64_t round = 0; !Done() && *effort < options_.effort; ++round) {
-      *effort += per_node * Attempt(round, (options_.effort - *effort) / per_node + 1);
+      *effort += Attempt(round, options_.effort - *effort);
       Report(*effort);
     }
     return std::move(best_);
   }
 
-  bool proven(Bytes peak) const { return peak <= goal_; }
+  // No plan below it is possible, or of use.
+  Bytes goal() const { return goal_; }
 
  private:
   bool Done() const {
@@ -74,19 +74,26 @@ class ComponentPlanner {
     return std::chrono::duration<double>(Clock::now() - start_).count() > options_.seconds;
   }
 
-  // One search; returns its nodes.
-  uint64_t Attempt(uint64_t round, uint64_t max_nodes) {
+  // One search; returns its work.
+  uint64_t Attempt(uint64_t round, uint64_t max_work) {
     const uint64_t turn = round / kAims.size();
     const Bytes room = (best_.peak - 1 - goal_) / unit_ * unit_;
     const Bytes capacity = goal_ + room / 64 / unit_ * unit_ * kAims[round % kAims.size()];
     const SearchOrder order = kOrders[round % kOrders.size()];
     const uint64_t seed = round < kOrders.size() ? 0 : options_.seed * 1'000'003 + round;
-    const uint64_t limit = component_.blocks.size() * (2 + turn / 4);
-    CanonicalSearch search(component_, order, seed);
-    const SearchOutcome outcome = search.Run(capacity, std::min(limit, max_nodes), options_.stop);
+    const uint64_t limit = component_.blocks.size() * (4 + turn / 4);
+    CanonicalSearch search(component_, order, seed, failures_);
+    const SearchOutcome outcome = search.Run(capacity, limit, max_work, options_.stop);
     if (outcome == SearchOutcome::kFound) Take(search.offsets());
     if (outcome == SearchOutcome::kInfeasible) goal_ = std::min(capacity + unit_, best_.peak);
-    return search.nodes() + 1;
+    Remember(search.failures());
+    return search.work() + 1;
+  }
+
+  // Where searches fail moves as they learn: what lies back counts less and less.
+  void Remember(const std::vector<uint64_t>& failures) {
+    failures_.resize(failures.size());
+    for (size_t i = 0; i < failures.size(); ++i) failures_[i] += failures[i] - failures_[i] / 10;
   }
 
   void Take(const std::vector<Bytes>& offsets) {
@@ -102,14 +109,12 @@ class ComponentPlanner {
   }
 
   const LifetimeArena& component_;
-  Bytes goal_;  // no plan below it is possible, or of use
+  Bytes goal_;
   const PlannerOptions& options_;
   Clock::time_point start_;
-  Bytes unit_ = 0;  // all sizes are multiples of it
+  Bytes unit_ = 0;                  // all sizes are multiples of it
+  std::vector<uint64_t> failures_;  // by section, of the searches so far
   GreedyPlan best_;
-
- public:
-  Bytes goal() const { return goal_; }
 };
 
 // The hardest part first: what it needs, the others may use as well.

@@ -19,7 +19,11 @@ bool Opaque(const Trace& trace, const Node& node) {
 class Finder {
  public:
   Finder(const Trace& trace, Order* order)
-      : trace_(trace), order_(*order), replay_(trace), points_(trace.streams.size()) {}
+      : trace_(trace),
+        order_(*order),
+        replay_(trace),
+        points_(trace.streams.size()),
+        backs_segment_(BacksSegment(trace)) {}
 
   Lifetimes Find() {
     lives_.blocks.resize(trace_.blocks.size());
@@ -136,6 +140,7 @@ class Finder {
   void Allocate(BlockId id) {
     const Block& block = trace_[id];
     BlockLife& life = lives_.blocks[id.index()];
+    if (backs_segment_[id.index()]) return;
     GraphId graph = block.graph;
     if (block.alloc_node.valid()) graph = trace_[block.alloc_node].graph;
     life.root = Root(graph);
@@ -312,7 +317,8 @@ class Finder {
   const Trace& trace_;
   Order& order_;
   FrontierReplay replay_;
-  std::vector<Point> points_;  // by stream
+  std::vector<Point> points_;        // by stream
+  std::vector<bool> backs_segment_;  // by block
   std::vector<GraphId> roots_;
   std::vector<Seq> ends_;   // by root graph: where its last capture ended
   std::vector<bool> runs_;  // by root graph: it may be launched, not only embedded elsewhere
@@ -338,6 +344,14 @@ std::span<const NodeId> Lifetimes::Nodes(Slice slice) const {
 std::span<const NodeId> Lifetimes::Markers(BlockId block, MarkerRule rule) const {
   const BlockLife& life = (*this)[block];
   return Nodes(ByStreams(block, rule) ? life.at_free : life.last_use);
+}
+
+std::vector<bool> BacksSegment(const Trace& trace) {
+  std::vector<bool> backs(trace.blocks.size());
+  for (const Segment& segment : trace.segments) {
+    if (segment.block.index() < backs.size()) backs[segment.block.index()] = true;
+  }
+  return backs;
 }
 
 Lifetimes FindLifetimes(const Trace& trace, Order* order) { return Finder(trace, order).Find(); }

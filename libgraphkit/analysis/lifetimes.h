@@ -61,6 +61,10 @@ struct Lifetimes {
   std::span<const NodeId> Markers(BlockId block, MarkerRule rule) const;
 };
 
+// By block: whether it is the memory of a segment. Then what is handed out of it lives in graphs,
+// and it itself is the allocator's.
+std::vector<bool> BacksSegment(const Trace& trace);
+
 // Adds the rows of the allocation points to `order`; what it says of nodes stays the same.
 Lifetimes FindLifetimes(const Trace& trace, Order* order);
 

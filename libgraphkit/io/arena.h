@@ -51,18 +51,23 @@ class Arena {
   };
 
   void* Allocate(size_t size, size_t alignment) {
-    used_ = (used_ + alignment - 1) & ~(alignment - 1);
-    while (current_ < blocks_.size() && used_ + size > blocks_[current_].size) {
-      ++current_;
-      used_ = 0;
+    const size_t place = (used_ + alignment - 1) & ~(alignment - 1);
+    if (current_ == blocks_.size() || place + size > blocks_[current_].size) {
+      return AllocateElsewhere(size);
     }
+    used_ = place + size;
+    return blocks_[current_].bytes.get() + place;
+  }
+
+  void* AllocateElsewhere(size_t size) {
+    if (current_ < blocks_.size()) ++current_;  // no room in this one
+    while (current_ < blocks_.size() && size > blocks_[current_].size) ++current_;
     if (current_ == blocks_.size()) {
       const size_t block = size > kBlockSize ? size : kBlockSize;
       blocks_.push_back({std::unique_ptr<std::byte[]>(new std::byte[block]), block});
     }
-    std::byte* place = blocks_[current_].bytes.get() + used_;
-    used_ += size;
-    return place;
+    used_ = size;
+    return blocks_[current_].bytes.get();
   }
 
   std::vector<Block> blocks_;

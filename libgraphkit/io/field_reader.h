@@ -3,10 +3,9 @@
 // that no field wants is passed over.
 #pragma once
 
-#include <simdjson.h>
-
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "libgraphkit/io/value_reader.h"
 
@@ -14,22 +13,37 @@ namespace graphkit {
 
 class FieldReader {
  public:
-  FieldReader(simdjson::ondemand::object object, Arena& arena) : arena_(arena) {
-    if (Check(object.begin().get(next_)) && Check(object.end().get(end_))) Load();
+  // `line` stands at the record's opening brace.
+  FieldReader(JsonCursor line, Arena& arena) : begin_(line.position()), in_(line), arena_(arena) {
+    if (in_.Take('{')) {
+      pending_ = !in_.Take('}');
+    } else {
+      FailHere();
+    }
   }
 
   bool failed() const { return !problem_.empty(); }
   const std::string& problem() const { return problem_; }
 
-  // Takes the value of `key`, when that is where the record begins.
-  bool TakeFirst(std::string_view key, std::string_view& out) {
-    if (!pending_ || !key_.unsafe_is_equal(key)) return false;
-    Take(key, out);
+  const JsonCursor& position() const { return in_; }
+
+  // Takes the value of the next key when it is this one.
+  bool TakeNext(std::string_view key, std::string_view& out) {
+    if (!pending_ || !in_.TakeKey(key)) return false;
+    TakeValue(key, [&] { return ReadValue(in_, out, arena_); });
     return !failed();
   }
 
-  void PassOverAll() {
-    while (pending_) PassOver();
+  // Passes over the next key and its value; false: there is none, or it isn't valid JSON.
+  bool PassOver() {
+    if (!pending_) return false;
+    JsonText key;
+    if (!in_.TakeText(key) || !in_.Take(':') || !in_.Skip()) {
+      FailHere();
+    } else {
+      NextKey();
+    }
+    return !failed();
   }
 
   template <typename Record>
@@ -39,47 +53,47 @@ class FieldReader {
       Walk(record);
       if (taken_ == before) PassOver();
     }
-    if (failed()) return;
+    if (failed() || (walked_ && (required_ & ~seen_) == 0)) return;
     missing_ = {};
     Walk(record);
     if (!missing_.empty()) problem_ = "has no \"" + std::string(missing_) + "\"";
   }
 
   template <typename T>
-  void Required(std::string_view key, T& value) {
-    const uint32_t bit = Field(key, [&](JsonValue v) { return ReadValue(v, value, arena_); });
-    if (!(seen_ & bit) && missing_.empty()) missing_ = key;
+  [[gnu::always_inline]] void Required(std::string_view key, T& value) {
+    const uint32_t bit = Field(key, [&] { return ReadValue(in_, value, arena_); });
+    Require(key, bit);
   }
 
   template <typename T>
-  void Always(std::string_view key, T& value) {
-    Field(key, [&](JsonValue v) { return ReadValue(v, value, arena_); });
+  [[gnu::always_inline]] void Always(std::string_view key, T& value) {
+    Field(key, [&] { return ReadValue(in_, value, arena_); });
   }
 
   template <typename T>
-  void Optional(std::string_view key, T& value) {
+  [[gnu::always_inline]] void Optional(std::string_view key, T& value) {
     Always(key, value);
   }
 
   template <typename T>
-  void Optional(std::string_view key, T& value, const T&) {
+  [[gnu::always_inline]] void Optional(std::string_view key, T& value, const T&) {
     Always(key, value);
   }
 
-  void RequiredHex(std::string_view key, uint64_t& value) {
-    const uint32_t bit = Field(key, [&](JsonValue v) { return ReadHex(v, value); });
-    if (!(seen_ & bit) && missing_.empty()) missing_ = key;
+  [[gnu::always_inline]] void RequiredHex(std::string_view key, uint64_t& value) {
+    const uint32_t bit = Field(key, [&] { return ReadHex(in_, value); });
+    Require(key, bit);
   }
 
-  void AlwaysHex(std::string_view key, uint64_t& value) { Hex(key, value); }
+  [[gnu::always_inline]] void AlwaysHex(std::string_view key, uint64_t& value) { Hex(key, value); }
 
-  void Hex(std::string_view key, uint64_t& value) {
-    Field(key, [&](JsonValue v) { return ReadHex(v, value); });
+  [[gnu::always_inline]] void Hex(std::string_view key, uint64_t& value) {
+    Field(key, [&] { return ReadHex(in_, value); });
   }
 
   template <typename T>
-  void Present(std::string_view key, bool& present, T& value) {
-    const uint32_t bit = Field(key, [&](JsonValue v) { return ReadValue(v, value, arena_); });
+  [[gnu::always_inline]] void Present(std::string_view key, bool& present, T& value) {
+    const uint32_t bit = Field(key, [&] { return ReadValue(in_, value, arena_); });
     present = (seen_ & bit) != 0;
   }
 
@@ -87,65 +101,60 @@ class FieldReader {
   template <typename Record>
   void Walk(Record& record) {
     index_ = 0;
+    walked_ = true;
     VisitFields(*this, record);
     Optional("t", record.time);
     Optional("src", record.source);
   }
 
+  [[gnu::always_inline]] void Require(std::string_view key, uint32_t bit) {
+    required_ |= bit;
+    if (!(seen_ & bit) && missing_.empty()) missing_ = key;
+  }
+
   // Takes the pending value if it is this field's; returns the field's bit in `seen_`.
   template <typename Read>
-  uint32_t Field(std::string_view key, Read read) {
+  [[gnu::always_inline]] uint32_t Field(std::string_view key, Read read) {
     const uint32_t bit = 1u << index_++;
-    if (!pending_ || !key_.unsafe_is_equal(key)) return bit;
+    if (!pending_ || !in_.TakeKey(key)) return bit;
     seen_ |= bit;
-    TakeWith(key, read);
+    TakeValue(key, read);
     return bit;
   }
 
-  template <typename T>
-  void Take(std::string_view key, T& out) {
-    TakeWith(key, [&](JsonValue v) { return ReadValue(v, out, arena_); });
-  }
-
   template <typename Read>
-  void TakeWith(std::string_view key, Read read) {
-    JsonValue value = field_.value();
-    if (Expected wanted = read(value)) {
-      problem_ = "has a bad \"" + std::string(key) + "\": it should be " + wanted;
-      pending_ = false;
-      return;
+  [[gnu::always_inline]] void TakeValue(std::string_view key, Read read) {
+    if (Expected wanted = read()) {
+      Fail("has a bad \"" + std::string(key) + "\": it should be " + wanted);
+    } else {
+      ++taken_;
+      NextKey();
     }
-    PassOver();
-    ++taken_;
   }
 
-  // Moves on to the next key.
-  void PassOver() {
-    ++next_;
-    Load();
+  // Behind a value: moves on to the next key, or behind the record.
+  [[gnu::always_inline]] void NextKey() {
+    pending_ = in_.Take(',');
+    if (!pending_ && !in_.Take('}')) FailHere();
   }
 
-  void Load() {
-    pending_ = next_ != end_;
-    if (!pending_) return;
-    if (Check((*next_).get(field_))) key_ = field_.key();
+  void FailHere() {
+    Fail("isn't valid JSON at column " + std::to_string(in_.position() - begin_ + 1));
   }
 
-  bool Check(simdjson::error_code error) {
-    if (!error) return true;
-    problem_ = std::string("isn't valid JSON (") + simdjson::error_message(error) + ")";
+  void Fail(std::string problem) {
+    problem_ = std::move(problem);
     pending_ = false;
-    return false;
   }
 
+  const char* begin_;
+  JsonCursor in_;
   Arena& arena_;
-  simdjson::ondemand::object_iterator next_;
-  simdjson::ondemand::object_iterator end_;
-  simdjson::ondemand::field field_;
-  simdjson::ondemand::raw_json_string key_;
   std::string problem_;
   std::string_view missing_;
-  bool pending_ = false;
+  bool pending_ = false;  // a key follows
+  bool walked_ = false;
+  uint32_t required_ = 0;
   uint32_t index_ = 0;
   uint32_t seen_ = 0;
   uint32_t taken_ = 0;

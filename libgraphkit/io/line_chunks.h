@@ -13,7 +13,6 @@ namespace graphkit {
 class LineChunk {
  public:
   std::string_view text() const { return {buffer_.data(), size_}; }
-  size_t capacity() const { return buffer_.size(); }
 
  private:
   friend class LineChunks;

@@ -1,5 +1,7 @@
 #include "libgraphkit/io/record_parser.h"
 
+#include <simdjson.h>
+
 #include <array>
 #include <cstring>
 
@@ -36,6 +38,8 @@ const RecordType* FindType(std::string_view name) {
   return nullptr;
 }
 
+std::string Quoted(std::string_view name) { return "record \"" + std::string(name) + "\""; }
+
 std::string_view TrimRight(std::string_view text) {
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) {
     text.remove_suffix(1);
@@ -43,9 +47,71 @@ std::string_view TrimRight(std::string_view text) {
   return text;
 }
 
-// Why a record can't be read, from what its fields say.
-std::string Describe(std::string_view name, const FieldReader& fields) {
-  return "record \"" + std::string(name) + "\" " + fields.problem();
+// Reads the lines of one chunk.
+class LineParser {
+ public:
+  LineParser(bool valid_utf8, ParsedLines& out) : valid_utf8_(valid_utf8), out_(out) {}
+
+  // `line` is followed by a line feed. False: see ParsedLines::problem.
+  bool Parse(std::string_view line);
+
+ private:
+  bool ParseRecord(const char* line, bool last);
+  bool ParseFields(std::string_view name, FieldReader& fields, bool last);
+  bool Fail(std::string message, std::string hint = {}) {
+    out_.problem = {std::move(message), std::move(hint)};
+    return false;
+  }
+
+  bool valid_utf8_;
+  ParsedLines& out_;
+};
+
+bool LineParser::Parse(std::string_view line) {
+  const std::string_view text = TrimRight(line);
+  if (text.empty()) return out_.blank = true;
+  if (out_.blank) return Fail("the line is empty");
+  if (!valid_utf8_ && !simdjson::validate_utf8(text.data(), text.size())) {
+    return Fail("the line isn't UTF-8");
+  }
+  if (text.ends_with("},")) return ParseRecord(line.data(), false);
+  if (text.ends_with("}]}")) return ParseRecord(line.data(), true);
+  return Fail("the line isn't one record followed by a comma",
+              "a trace has one record a line, and ends with the end record");
+}
+
+bool LineParser::ParseRecord(const char* line, bool last) {
+  const JsonCursor begin(line);
+  FieldReader fields(begin, out_.arena);
+  std::string_view name;
+  if (fields.TakeNext("type", name)) return ParseFields(name, fields, last);
+
+  // Its first key isn't "type": look for that, and begin again.
+  while (!fields.failed() && fields.PassOver()) {
+    if (!fields.TakeNext("type", name)) continue;
+    FieldReader again(begin, out_.arena);
+    return ParseFields(name, again, last);
+  }
+  if (fields.failed()) return Fail("the record " + fields.problem());
+  return Fail("the record has no \"type\"");
+}
+
+bool LineParser::ParseFields(std::string_view name, FieldReader& fields, bool last) {
+  const RecordType* type = FindType(name);
+  const bool is_end = type != nullptr && type->name == EndRecord::kType;
+  if (last && !is_end) return Fail("the file ends, but this isn't an end record");
+  if (is_end && !last) return Fail("the end record isn't followed by \"]}\"");
+  ParsedRecord parsed{.type = type};
+  if (type != nullptr) parsed.record = type->read(fields, out_.arena);
+  while (type == nullptr && fields.PassOver()) {
+  }
+  const std::string_view problem = fields.problem();
+  if (!problem.empty()) return Fail(Quoted(name) + " " + std::string(problem));
+  JsonCursor behind = fields.position();
+  const bool closed = last ? behind.Take(']') && behind.Take('}') : behind.Take(',');
+  if (!closed || !behind.at_line_end()) return Fail(Quoted(name) + " isn't alone on its line");
+  out_.records.push_back(parsed);
+  return true;
 }
 
 }  // namespace
@@ -57,83 +123,15 @@ void ParsedLines::Clear() {
   blank = false;
 }
 
-void RecordParser::Parse(std::string_view lines, size_t capacity, ParsedLines& out) {
+void ParseLines(std::string_view lines, ParsedLines& out) {
   out.Clear();
+  LineParser parser(simdjson::validate_utf8(lines.data(), lines.size()), out);
   while (!lines.empty()) {
     const auto* feed = static_cast<const char*>(std::memchr(lines.data(), '\n', lines.size()));
     const size_t length = static_cast<size_t>(feed - lines.data());
-    if (!ParseLine(lines.substr(0, length), capacity, out)) return;
+    if (!parser.Parse(lines.substr(0, length))) return;
     lines.remove_prefix(length + 1);
-    capacity -= length + 1;
   }
-}
-
-bool RecordParser::ParseLine(std::string_view line, size_t capacity, ParsedLines& out) {
-  line = TrimRight(line);
-  if (line.empty()) return out.blank = true;
-  if (out.blank) {
-    out.problem.message = "the line is empty";
-    return false;
-  }
-  if (line.ends_with("},")) {
-    line.remove_suffix(1);
-    return ParseObject(line, capacity, false, out);
-  }
-  if (line.ends_with("}]}")) {
-    line.remove_suffix(2);
-    return ParseObject(line, capacity, true, out);
-  }
-  out.problem = {"the line isn't one record followed by a comma",
-                 "a trace has one record a line, and ends with the end record"};
-  return false;
-}
-
-bool RecordParser::Fail(std::string message, ParsedLines& out) {
-  out.problem.message = std::move(message);
-  return false;
-}
-
-bool RecordParser::Open(std::string_view text, size_t capacity, ParsedLines& out) {
-  auto error = parser_.iterate(text.data(), text.size(), capacity).get(document_);
-  if (!error) error = document_.get_object().get(object_);
-  if (!error) return true;
-  return Fail(std::string("not valid JSON (") + simdjson::error_message(error) + ")", out);
-}
-
-bool RecordParser::ParseObject(std::string_view text, size_t capacity, bool last,
-                               ParsedLines& out) {
-  if (!Open(text, capacity, out)) return false;
-  FieldReader fields(object_, out.arena);
-  std::string_view name;
-  if (fields.TakeFirst("type", name)) return ParseFields(name, fields, last, out);
-  if (fields.failed()) return Fail("the record " + fields.problem(), out);
-
-  // Its first key isn't "type": look for that, and begin again.
-  if (!Open(text, capacity, out)) return false;
-  if (object_.find_field_unordered("type").get_string().get(name)) {
-    return Fail("the record has no \"type\", or isn't valid JSON", out);
-  }
-  name = out.arena.Copy(name);
-  if (!Open(text, capacity, out)) return false;
-  FieldReader unordered(object_, out.arena);
-  return ParseFields(name, unordered, last, out);
-}
-
-bool RecordParser::ParseFields(std::string_view name, FieldReader& fields, bool last,
-                               ParsedLines& out) {
-  const RecordType* type = FindType(name);
-  const bool is_end = type != nullptr && type->name == EndRecord::kType;
-  if (last && !is_end) return Fail("the file ends, but this isn't an end record", out);
-  if (is_end && !last) return Fail("the end record isn't followed by \"]}\"", out);
-  ParsedRecord parsed{.type = type};
-  if (type != nullptr) parsed.record = type->read(fields, out.arena);
-  if (type == nullptr) fields.PassOverAll();
-  if (fields.failed()) return Fail(Describe(name, fields), out);
-  if (document_.current_location().error() == simdjson::SUCCESS) {
-    return Fail("record \"" + std::string(name) + "\" is followed by more than a comma", out);
-  }
-  out.records.push_back(parsed);
-  return true;
 }
 
 }  // namespace graphkit

@@ -1,8 +1,6 @@
 // Lines of a trace file → records. One table names every type of record.
 #pragma once
 
-#include <simdjson.h>
-
 #include <string_view>
 #include <vector>
 
@@ -35,26 +33,10 @@ struct ParsedLines {
   void Clear();
 };
 
-// Parses lines. Not thread safe: one parser a thread.
-class RecordParser {
- public:
-  // Bytes that must be readable after the text.
-  static constexpr size_t kPadding = simdjson::SIMDJSON_PADDING;
+// Bytes that must be readable behind the lines.
+inline constexpr size_t kLinePadding = 64;
 
-  // Parses `lines`, each ending in a line feed; `capacity` counts the padding too.
-  void Parse(std::string_view lines, size_t capacity, ParsedLines& out);
-
- private:
-  bool ParseLine(std::string_view line, size_t capacity, ParsedLines& out);
-  bool ParseObject(std::string_view object, size_t capacity, bool last, ParsedLines& out);
-
-  bool ParseFields(std::string_view name, FieldReader& fields, bool last, ParsedLines& out);
-  bool Open(std::string_view text, size_t capacity, ParsedLines& out);
-  static bool Fail(std::string message, ParsedLines& out);
-
-  simdjson::ondemand::parser parser_;
-  simdjson::ondemand::document document_;  // of the line that is being parsed
-  simdjson::ondemand::object object_;
-};
+// Parses lines, each ending in a line feed.
+void ParseLines(std::string_view lines, ParsedLines& out);
 
 }  // namespace graphkit

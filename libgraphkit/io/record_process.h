@@ -190,6 +190,7 @@ inline constexpr uint64_t kNotCounted = ~uint64_t{0};
 struct EndRecord : RecordBase {
   static constexpr std::string_view kType = "end";
   uint64_t records = 0;
+  uint64_t graphs = kNotCounted;
   uint64_t nodes = kNotCounted;
   uint64_t edges = kNotCounted;
   uint64_t blocks = kNotCounted;
@@ -199,6 +200,7 @@ struct EndRecord : RecordBase {
 template <typename Visitor>
 void VisitFields(Visitor& v, EndRecord& r) {
   v.Required("records", r.records);
+  v.Optional("graphs", r.graphs, kNotCounted);
   v.Optional("nodes", r.nodes, kNotCounted);
   v.Optional("edges", r.edges, kNotCounted);
   v.Optional("blocks", r.blocks, kNotCounted);

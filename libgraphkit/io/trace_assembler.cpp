@@ -46,6 +46,7 @@ bool TraceAssembler::Add(const EndRecord& r) {
                 "lines were lost or added after the file was written");
   };
   ended_ = check("records", r.records, trace_.records) &&
+           check("graphs", r.graphs, trace_.graphs.size()) &&
            check("nodes", r.nodes, trace_.nodes.size()) &&
            check("edges", r.edges, trace_.edges.size()) &&
            check("blocks", r.blocks, trace_.blocks.size()) &&

@@ -76,9 +76,9 @@ void Assembly::AddTail(std::string_view tail) {
   if (!tail.starts_with(R"({"type":"end")") || !tail.ends_with("}]}")) return;
   std::string line(tail);
   line += '\n';
-  line.resize(line.size() + RecordParser::kPadding);
+  line.resize(line.size() + kLinePadding);
   ParsedLines lines;
-  RecordParser().Parse({line.data(), tail.size() + 1}, line.size(), lines);
+  ParseLines({line.data(), tail.size() + 1}, lines);
   Add(lines);
 }
 
@@ -97,7 +97,6 @@ struct Work {
   size_t header = 0;  // bytes at the beginning of the chunk that aren't records
   size_t ticket = 0;
   ParsedLines lines;
-  RecordParser parser;
 };
 
 // Reads one file with any number of threads. Each takes a chunk and a ticket, parses the chunk,
@@ -156,8 +155,7 @@ void ParallelReader::PassTurn() {
 void ParallelReader::Run(Work& work) {
   bool more = true;
   while (more) {
-    const std::string_view text = work.chunk.text().substr(work.header);
-    work.parser.Parse(text, work.chunk.capacity() - work.header, work.lines);
+    ParseLines(work.chunk.text().substr(work.header), work.lines);
     WaitForTurn(work.ticket);
     if (!assembly_.failed()) assembly_.Add(work.lines);
     const bool failed = assembly_.failed();
@@ -182,7 +180,7 @@ void ParallelReader::ReadAll(Work& first) {
 }
 
 Result<Trace> ReadBytes(ByteSource& source) {
-  LineChunks chunks(source, kChunkSize, RecordParser::kPadding);
+  LineChunks chunks(source, kChunkSize, kLinePadding);
   Work first;
   const Result<bool> whole_lines = chunks.Next(first.chunk);
   if (!whole_lines) return whole_lines.error();

@@ -14,6 +14,7 @@ constexpr size_t kFlushSize = size_t{256} * 1024;
 void PrintEnd(const Trace& trace, size_t records, std::string& out) {
   EndRecord r;
   r.records = records;
+  r.graphs = trace.graphs.size();
   r.nodes = trace.nodes.size();
   r.edges = trace.edges.size();
   r.blocks = trace.blocks.size();

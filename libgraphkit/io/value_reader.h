@@ -2,9 +2,6 @@
 // value should have been ("a number").
 #pragma once
 
-#include <simdjson.h>
-
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <limits>
@@ -14,28 +11,28 @@
 #include <vector>
 
 #include "libgraphkit/io/arena.h"
+#include "libgraphkit/io/json_cursor.h"
 #include "libgraphkit/io/record_names.h"
 #include "libgraphkit/io/record_process.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 
-using JsonValue = simdjson::ondemand::value;
 using Expected = const char*;
 
-template <typename T>
-requires std::unsigned_integral<T> Expected ReadValue(JsonValue value, T& out, Arena&) {
+template <std::unsigned_integral T>
+Expected ReadValue(JsonCursor& in, T& out, Arena&) {
   uint64_t number = 0;
-  if (value.get_uint64().get(number)) return "a whole number, not negative";
+  if (!in.TakeNumber(number)) return "a whole number, not negative";
   if (number > std::numeric_limits<T>::max()) return "a smaller number";
   out = static_cast<T>(number);
   return nullptr;
 }
 
-template <typename T>
-requires std::signed_integral<T> Expected ReadValue(JsonValue value, T& out, Arena&) {
+template <std::signed_integral T>
+Expected ReadValue(JsonCursor& in, T& out, Arena&) {
   int64_t number = 0;
-  if (value.get_int64().get(number)) return "a whole number";
+  if (!in.TakeNumber(number)) return "a whole number";
   if (number > std::numeric_limits<T>::max() || number < std::numeric_limits<T>::min()) {
     return "a smaller number";
   }
@@ -43,28 +40,35 @@ requires std::signed_integral<T> Expected ReadValue(JsonValue value, T& out, Are
   return nullptr;
 }
 
-inline Expected ReadValue(JsonValue value, bool& out, Arena&) {
-  return value.get_bool().get(out) ? "true or false" : nullptr;
+inline Expected ReadValue(JsonCursor& in, bool& out, Arena&) {
+  out = in.TakeWord("true");
+  return out || in.TakeWord("false") ? nullptr : "true or false";
 }
 
 template <typename Tag>
-Expected ReadValue(JsonValue value, Id<Tag>& out, Arena&) {
+Expected ReadValue(JsonCursor& in, Id<Tag>& out, Arena&) {
   uint64_t number = 0;
-  if (value.get_uint64().get(number) || number >= Id<Tag>::kNone) return "an id";
+  if (!in.TakeNumber(number) || number >= Id<Tag>::kNone) return "an id";
   out = Id<Tag>(static_cast<uint32_t>(number));
   return nullptr;
 }
 
-inline Expected ReadValue(JsonValue value, std::string_view& out, Arena& arena) {
-  std::string_view text;
-  if (value.get_string().get(text)) return "a string";
-  out = arena.Copy(text);
+inline Expected ReadValue(JsonCursor& in, std::string_view& out, Arena& arena) {
+  JsonText text;
+  if (!in.TakeText(text)) return "a string";
+  if (!text.has_escapes) {
+    out = arena.Copy(text.raw);
+    return nullptr;
+  }
+  std::string unescaped;
+  if (!AppendUnescaped(text.raw, unescaped)) return "a string with JSON's escapes";
+  out = arena.Copy(unescaped);
   return nullptr;
 }
 
-inline Expected ReadValue(JsonValue value, EdgeType& out, Arena&) {
+inline Expected ReadValue(JsonCursor& in, EdgeType& out, Arena&) {
   uint64_t number = 0;
-  if (value.get_uint64().get(number) || number > 1) return "0 (default) or 1 (programmatic)";
+  if (!in.TakeNumber(number) || number > 1) return "0 (default) or 1 (programmatic)";
   out = static_cast<EdgeType>(number);
   return nullptr;
 }
@@ -81,116 +85,92 @@ inline std::string OneOf(std::span<const std::string_view> words) {
 
 template <typename Enum>
 requires requires { Names<Enum>::value; }
-Expected ReadValue(JsonValue value, Enum& out, Arena&) {
-  simdjson::ondemand::raw_json_string text;
-  if (value.get_raw_json_string().get(text)) return "a string";
+Expected ReadValue(JsonCursor& in, Enum& out, Arena&) {
+  JsonText text;
+  if (!in.TakeText(text)) return "a string";
   const auto& names = Names<Enum>::value;
   for (size_t i = 0; i < names.size(); ++i) {
-    if (!text.unsafe_is_equal(names[i])) continue;
+    if (text.raw != names[i]) continue;
     out = static_cast<Enum>(i);
     return nullptr;
   }
   if constexpr (std::same_as<Enum, NodeKind>) {
-    if (text.unsafe_is_equal("unknown")) {
-      out = NodeKind::kUnknown;
-      return nullptr;
-    }
+    out = NodeKind::kUnknown;
+    if (text.raw == "unknown") return nullptr;
   }
   static const std::string words = OneOf(names);
   return words.c_str();
 }
 
 // "0x…", up to 16 digits.
-inline Expected ReadHex(JsonValue value, uint64_t& out) {
+inline Expected ReadHex(JsonCursor& in, uint64_t& out) {
   constexpr const char* kWanted = "a string like \"0x7f0000\"";
-  simdjson::ondemand::raw_json_string text;
-  if (value.get_raw_json_string().get(text)) return kWanted;
-  const char* c = text.raw();
-  if (c[0] != '0' || c[1] != 'x') return kWanted;
-  c += 2;
+  JsonText text;
+  if (!in.TakeText(text) || !text.raw.starts_with("0x")) return kWanted;
+  text.raw.remove_prefix(2);
+  if (text.raw.empty() || text.raw.size() > 16) return kWanted;
   uint64_t number = 0;
-  int digits = 0;
-  for (; *c != '"'; ++c, ++digits) {
-    const auto byte = static_cast<unsigned char>(*c);
-    const unsigned decimal = byte - unsigned{'0'};
-    const unsigned letter = (byte | 0x20u) - unsigned{'a'};
+  for (const char c : text.raw) {
+    const unsigned decimal = static_cast<unsigned char>(c) - unsigned{'0'};
+    const unsigned letter = (static_cast<unsigned char>(c) | 0x20u) - unsigned{'a'};
     if (decimal > 9 && letter > 5) return kWanted;
     number = number << 4 | (decimal <= 9 ? decimal : letter + 10);
   }
-  if (digits == 0 || digits > 16) return kWanted;
   out = number;
   return nullptr;
 }
 
-// The entries of an array of fixed length, one after the other.
-class TupleReader {
- public:
-  TupleReader(JsonValue value, Arena& arena) : arena_(arena) {
-    good_ = !value.get_array().get(array_) && !array_.begin().get(next_);
-    good_ = good_ && !array_.end().get(end_);
-  }
-
-  template <typename T>
-  TupleReader& operator>>(T& out) {
-    JsonValue value;
-    good_ = good_ && next_ != end_ && !(*next_).get(value) && !ReadValue(value, out, arena_);
-    if (good_) ++next_;
-    return *this;
-  }
-
-  bool Done() { return good_ && next_ == end_; }
-
- private:
-  Arena& arena_;
-  simdjson::ondemand::array array_;
-  simdjson::ondemand::array_iterator next_;
-  simdjson::ondemand::array_iterator end_;
-  bool good_ = false;
-};
-
-inline Expected ReadValue(JsonValue value, std::array<uint32_t, 3>& out, Arena& arena) {
-  return (TupleReader(value, arena) >> out[0] >> out[1] >> out[2]).Done() ? nullptr
-                                                                          : "three numbers";
+// Reads an array that holds exactly these values.
+template <typename... Ts>
+bool ReadTuple(JsonCursor& in, Arena& arena, Ts&... outs) {
+  if (!in.Take('[')) return false;
+  bool first = true;
+  const auto read = [&](auto& out) {
+    if (!first && !in.Take(',')) return false;
+    first = false;
+    return ReadValue(in, out, arena) == nullptr;
+  };
+  return (read(outs) && ...) && in.Take(']');
 }
 
-inline Expected ReadValue(JsonValue value, KernelParam& out, Arena& arena) {
-  return (TupleReader(value, arena) >> out.offset >> out.size).Done() ? nullptr : "[offset,size]";
+inline Expected ReadValue(JsonCursor& in, std::array<uint32_t, 3>& out, Arena& arena) {
+  return ReadTuple(in, arena, out[0], out[1], out[2]) ? nullptr : "three numbers";
 }
 
-inline Expected ReadValue(JsonValue value, FrameRecord& out, Arena& arena) {
-  return (TupleReader(value, arena) >> out.function >> out.file >> out.line).Done()
-             ? nullptr
-             : "[function,file,line]";
+inline Expected ReadValue(JsonCursor& in, KernelParam& out, Arena& arena) {
+  return ReadTuple(in, arena, out.offset, out.size) ? nullptr : "[offset,size]";
 }
 
-inline Expected ReadValue(JsonValue value, FrontierEntry& out, Arena& arena) {
-  return (TupleReader(value, arena) >> out.node >> out.from_port >> out.edge_type).Done()
+inline Expected ReadValue(JsonCursor& in, FrameRecord& out, Arena& arena) {
+  return ReadTuple(in, arena, out.function, out.file, out.line) ? nullptr : "[function,file,line]";
+}
+
+inline Expected ReadValue(JsonCursor& in, FrontierEntry& out, Arena& arena) {
+  return ReadTuple(in, arena, out.node, out.from_port, out.edge_type)
              ? nullptr
              : "[node,from_port,edge_type]";
 }
 
-inline Expected ReadValue(JsonValue value, Access& out, Arena& arena) {
+inline Expected ReadValue(JsonCursor& in, Access& out, Arena& arena) {
   int64_t length = 0;
-  const bool good =
-      (TupleReader(value, arena) >> out.block >> out.mode >> out.offset >> length).Done();
-  if (!good || length < -1) return "[block,mode,offset,length]";
+  if (!ReadTuple(in, arena, out.block, out.mode, out.offset, length) || length < -1) {
+    return "[block,mode,offset,length]";
+  }
   out.length = length < 0 ? kLengthUnknown : static_cast<Bytes>(length);
   return nullptr;
 }
 
 template <typename T>
-Expected ReadValue(JsonValue value, std::span<const T>& out, Arena& arena) {
-  simdjson::ondemand::array array;
-  if (value.get_array().get(array)) return "a list";
+Expected ReadValue(JsonCursor& in, std::span<const T>& out, Arena& arena) {
+  if (!in.Take('[')) return "a list";
+  if (in.Take(']')) return nullptr;
   thread_local std::vector<T> entries;
   entries.clear();
-  for (auto result : array) {
-    JsonValue element;
-    if (result.get(element)) return "a list";
-    if (Expected wrong = ReadValue(element, entries.emplace_back(), arena)) return wrong;
-  }
+  do {
+    if (Expected wrong = ReadValue(in, entries.emplace_back(), arena)) return wrong;
+  } while (in.Take(','));
   out = arena.Copy(entries);
-  return nullptr;
+  return in.Take(']') ? nullptr : "a list";
 }
 
 }  // namespace graphkit

@@ -16,6 +16,11 @@ bool IsCaptureError(int32_t error) {
   return error >= kFirstCaptureError && error <= kLastCaptureError;
 }
 
+// Errors that leave a capture invalidated: unsupported, merge, isolation, implicit, captured event.
+bool Invalidates(int32_t error) {
+  return error == 900 || error == 902 || error == 905 || error == 906 || error == 907;
+}
+
 bool IsGraphCall(CallKind kind) {
   return kind == CallKind::kInstantiate || kind == CallKind::kGraphLaunch ||
          kind == CallKind::kExecUpdate || kind == CallKind::kAddNode;
@@ -197,7 +202,10 @@ void Recorder::WriteFailure(ThreadState& thread, const Call& call, int32_t error
   StreamId stream = StreamIdOf(thread, call);
   const char* name = thread.runtime_call != nullptr ? thread.runtime_call : call.name;
   thread.failure_told = thread.runtime_call != nullptr;
-  if (capture != nullptr && IsCaptureError(error) && capture->failure == kNoFailure) {
+  bool ends = call.kind == CallKind::kEndCapture && capture != nullptr &&
+              capture->origin != nullptr && capture->origin->id == stream &&
+              error != kCaptureWrongThread;
+  if (capture != nullptr && (Invalidates(error) || ends) && capture->failure == kNoFailure) {
     capture->failure = next_failure_;
   }
   ++next_failure_;

@@ -78,7 +78,7 @@ TEST_CASE("alignment and fixed offsets are kept") {
     LifetimeProblem problem = Random(seed, 60, 30, 5000);
     for (PlanBlock& block : problem.blocks) block.alignment = Bytes{1} << (random() % 9);
     problem.blocks[7].fixed = 12288;
-    const Plan plan = PlanLifetimes(problem, {.effort = 200'000});
+    const Plan plan = PlanLifetimes(problem, {.effort = 300'000});
     CHECK(plan.offsets[7] == 12288);
     CHECK(ValidatePlan(problem, plan).empty());
   }
@@ -100,7 +100,7 @@ TEST_CASE("random plans are valid, whatever the effort") {
     CAPTURE(seed);
     const LifetimeProblem problem = Random(seed, 300, 200, 100'000);
     const Plan quick = PlanLifetimes(problem, {.effort = 0});
-    const Plan slow = PlanLifetimes(problem, {.effort = 3'000'000});
+    const Plan slow = PlanLifetimes(problem, {.effort = 5'000'000});
     CHECK(ValidatePlan(problem, quick).empty());
     CHECK(ValidatePlan(problem, slow).empty());
     CHECK(slow.peak <= quick.peak);
@@ -110,8 +110,8 @@ TEST_CASE("random plans are valid, whatever the effort") {
 
 TEST_CASE("the same problem gives the same plan") {
   const LifetimeProblem problem = Random(3, 200, 60, 1000);
-  CHECK(PlanLifetimes(problem, {.effort = 1'000'000}) ==
-        PlanLifetimes(problem, {.effort = 1'000'000}));
+  CHECK(PlanLifetimes(problem, {.effort = 2'000'000}) ==
+        PlanLifetimes(problem, {.effort = 2'000'000}));
 }
 
 TEST_CASE("progress is told, and a stop is heard") {
@@ -134,7 +134,7 @@ LifetimeProblem Read(const std::string& name) {
 }
 
 TEST_CASE("problems without slack are solved exactly") {
-  for (const char* name : {"A", "E", "G", "K"}) {
+  for (const char* name : {"A", "E", "G", "I", "K"}) {
     CAPTURE(name);
     const LifetimeProblem problem = Read(std::string("minimalloc/") + name + ".1048576.csv");
     const Plan plan = PlanLifetimes(problem);

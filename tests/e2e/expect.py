@@ -1,6 +1,7 @@
 """Compares a report with what a story expects of it. A story says what it knows; other keys may hold anything."""
 
-MIB = 1024 * 1024
+KIB = 1024
+MIB = 1024 * KIB
 
 
 def differences(expected, got, where):

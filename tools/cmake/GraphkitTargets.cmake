@@ -27,11 +27,20 @@ function(graphkit_target target)
     VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
+# For what is slow to compile and quick to run: under the sanitizers, whose checks the optimizer is slow with, not
+# optimized. Halves the compile time of a file of tests, and more for the command line.
+function(graphkit_quick_to_compile target)
+  if(GRAPHKIT_SANITIZE)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-O0>)
+  endif()
+endfunction()
+
 # graphkit_test(name sources... [LIBRARIES ...] [LABELS ...]): one doctest program, one ctest.
 function(graphkit_test name)
   cmake_parse_arguments(arg "" "" "LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   graphkit_target(${name})
+  graphkit_quick_to_compile(${name})
   target_link_libraries(${name} PRIVATE graphkit_test_main ${arg_LIBRARIES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   target_compile_definitions(${name} PRIVATE

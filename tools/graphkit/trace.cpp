@@ -142,13 +142,13 @@ int64_t WallClock() {
 }
 
 int RunTrace(const TraceOptions& options, const std::vector<std::string>& words) {
+  const Result<std::string> path = CheckOutput(options.output);
+  if (!path) return Fail(path.error());
   const std::string tracer = PluginFolder() + "/" + kTracerPlugin;
   if (!fs::exists(tracer)) {
     return Fail({.message = "the tracer is missing: " + tracer,
                  .hint = "build graphkit with its plugins (tools/setup.sh brings what they need)"});
   }
-  const Result<std::string> path = CheckOutput(options.output);
-  if (!path) return Fail(path.error());
   const Result<Device> device = PickDevice(options.device);
   if (!device) return Fail(device.error());
   const bool soft = *device == Device::kSoft;

@@ -174,7 +174,7 @@ std::string ExplainNoTrace(const NoTraceFacts& facts) {
            ", which hides the software device; link it without, or: patchelf --remove-rpath";
   }
   if (!shared && !driver && !elf.has_device_code) {
-    return nothing + facts.program + " uses no CUDA, and no library that it opened did";
+    return nothing + facts.program + " uses no CUDA, nor does what it opened or started";
   }
   return nothing + facts.program +
          " uses CUDA, but allocated, captured and launched nothing before it ended";

@@ -8,15 +8,6 @@
 namespace graphkit {
 namespace {
 
-// Memory under an allocator's feet: it keeps it on purpose.
-std::vector<bool> BacksSegment(const Trace& trace) {
-  std::vector<bool> backs(trace.blocks.size());
-  for (const Segment& segment : trace.segments) {
-    if (segment.block.index() < backs.size()) backs[segment.block.index()] = true;
-  }
-  return backs;
-}
-
 const char* PoolKindText(PoolKind kind) {
   switch (kind) {
     case PoolKind::kDevice:

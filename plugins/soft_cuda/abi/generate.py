@@ -1,12 +1,14 @@
 """Writes the entry points of one library of the software device.
 
-    generate.py runtime|driver|cupti TABLE INCLUDE_DIR CUPTI_INCLUDE_DIR OUT_DIR
+    generate.py runtime|driver|cupti TABLE INCLUDE_DIR CUPTI_INCLUDE_DIR OUT_DIR PER_THREAD PROGRAMS...
 
 TABLE is the one list of what the library exports (its header line explains the columns). The parameters of each
 function come from the CUDA headers: the parameter structs that CUPTI hands to tools. Written are
   <library>_impl.h       a declaration of each modelled function, which driver/ or runtime/ defines
   <library>_entries.cpp  the exported functions: callbacks, error latch, and 'not modelled' for the rest
-  <library>_inventory.inc  one row per export: {name, family, test, seen on hardware}
+  <library>_inventory.inc  one row per export: {name, family, test, seen on hardware}; the test by checks.py, from
+                           PROGRAMS, the sources of the conformance programs. PER_THREAD lists, with commas, those
+                           that are also built with per-thread default streams: they check the per-thread twins.
   <library>_errors.inc   error codes and names
 CUPTI's functions are written by hand; for it only the refusals, the inventory and the names are generated.
 For the driver there is also driver_symbols.inc: {base name, version, address, per-thread address} for cuGetProcAddress.
@@ -17,12 +19,13 @@ import re
 import sys
 from dataclasses import dataclass, field
 
+from checks import newest_names, read_checks
+
 
 @dataclass
 class Row:
     name: str
     family: str
-    test: str
     seen: str
     options: dict = field(default_factory=dict)
 
@@ -55,9 +58,9 @@ def read_table(path):
     for line in pathlib.Path(path).read_text().splitlines():
         words = line.split("#")[0].split()
         if words:
-            name, family, test, seen = words[:4]
-            options = dict(o.partition("=")[::2] for o in words[4:])
-            yield Row(name, family, test, seen, options)
+            name, family, seen = words[:3]
+            options = dict(o.partition("=")[::2] for o in words[3:])
+            yield Row(name, family, seen, options)
 
 
 def read_parameters(text):
@@ -154,9 +157,28 @@ class Library:
                           "}  // namespace", ""] +
                          [self.entry(r) for r in self.rows] + ["}  // namespace graphkit::soft", ""])
 
-    def inventory(self):
-        return "".join(f'{{"{r.name}", "{self.by_name.get(base_of(r.name), r).family if self.modelled(r.name) else "-"}", '
-                       f'"{r.test}", {"true" if r.seen == "yes" else "false"}}},\n' for r in self.rows)
+    def inventory(self, tests):
+        return "".join(inventory_row(r.name, self.by_name.get(base_of(r.name), r).family if self.modelled(r.name) else "-",
+                                     tests, r.seen) for r in self.rows)
+
+
+class Tests:
+    """Which conformance program checks a function."""
+
+    def __init__(self, include, per_thread, programs):
+        self.checks = read_checks(sorted(map(pathlib.Path, programs)), newest_names((include / "cuda.h").read_text()))
+        self.per_thread = set(per_thread.split(","))
+
+    def test_of(self, name):
+        programs = self.checks.programs(name)
+        if not programs and name != base_of(name):
+            programs = [p for p in self.checks.programs(base_of(name)) if p in self.per_thread]
+        return programs[0] if programs else "-"
+
+
+def inventory_row(name, family, tests, seen):
+    test = tests.test_of(name) if family != "-" else "-"
+    return f'{{"{name}", "{family}", "{test}", {"true" if seen == "yes" else "false"}}},\n'
 
 
 def symbol_rows(library, include):
@@ -199,7 +221,7 @@ def error_rows(kind, include):
             yield f'{{{code}, "{name}"}},'
 
 
-def write_cupti(table, cupti, out):
+def write_cupti(table, cupti, out, tests):
     rows = list(read_table(table))
     out.mkdir(parents=True, exist_ok=True)
     lines = ['#include "plugins/soft_cuda/abi/api_call.h"', "", "using graphkit::soft::SharedState;", ""]
@@ -209,8 +231,7 @@ def write_cupti(table, cupti, out):
                          f'int entry_{r.name}() {{ return SharedState().not_modelled("{r.name}"), kCuptiNotSupported; }}')
     lines.insert(2, "constexpr int kCuptiNotSupported = 27;  // CUPTI_ERROR_NOT_SUPPORTED\n")
     (out / "cupti_entries.cpp").write_text("\n".join(lines) + "\n")
-    (out / "cupti_inventory.inc").write_text("".join(
-        f'{{"{r.name}", "{r.family}", "{r.test}", {"true" if r.seen == "yes" else "false"}}},\n' for r in rows))
+    (out / "cupti_inventory.inc").write_text("".join(inventory_row(r.name, r.family, tests, r.seen) for r in rows))
     for name, header, prefix in (("runtime", "cupti_runtime_cbid.h", "CUPTI_RUNTIME_TRACE_CBID_"),
                                  ("driver", "cupti_driver_cbid.h", "CUPTI_DRIVER_TRACE_CBID_"),
                                  ("resource", "cupti_callbacks.h", "CUPTI_CBID_RESOURCE_"),
@@ -223,15 +244,16 @@ def write_cupti(table, cupti, out):
 
 
 def main():
-    kind, table, include, cupti, out = sys.argv[1:6]
+    kind, table, include, cupti, out, per_thread = sys.argv[1:7]
     include, cupti, out = map(pathlib.Path, (include, cupti, out))
+    tests = Tests(include, per_thread, sys.argv[7:])
     if kind == "cupti":
-        return write_cupti(table, cupti, out)
+        return write_cupti(table, cupti, out, tests)
     library = Library(kind, table, include, cupti)
     out.mkdir(parents=True, exist_ok=True)
     (out / f"{kind}_impl.h").write_text(library.implementation_header())
     (out / f"{kind}_entries.cpp").write_text(library.entries())
-    (out / f"{kind}_inventory.inc").write_text(library.inventory())
+    (out / f"{kind}_inventory.inc").write_text(library.inventory(tests))
     (out / f"{kind}_errors.inc").write_text("\n".join(error_rows(kind, include)) + "\n")
     if kind == "driver":
         (out / "driver_symbols.inc").write_text(symbols(library, include))

@@ -1,6 +1,7 @@
 // Copies, synchronous and in stream order.
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/node_params.h"
 #include "plugins/soft_cuda/driver/submit.h"
 #include "plugins/soft_cuda/model/execute.h"
 
@@ -24,6 +25,7 @@ CUDA_MEMCPY3D Complete(CUDA_MEMCPY3D c) {
 CUresult Enqueue(const CUDA_MEMCPY3D& copy, CUstream stream) {
   if (CopyBytes(copy) == 0) return CUDA_SUCCESS;
   Lock lock = LockDevice();
+  if (!CanCopy(copy)) return CUDA_ERROR_INVALID_VALUE;
   Context* context = CurrentContext();
   auto params = std::make_unique<MemcpyParams>(
       MemcpyParams{Complete(copy), context != nullptr ? context->handle() : nullptr});

@@ -13,6 +13,25 @@ CUcontext CurrentHandle() {
   return context != nullptr ? context->handle() : nullptr;
 }
 
+namespace {
+
+bool IsOperand(CUmemorytype type, const void* host, CUdeviceptr device) {
+  if (type == CU_MEMORYTYPE_HOST) return host != nullptr;
+  return type == CU_MEMORYTYPE_DEVICE ? CanSet(device) : device != 0;
+}
+
+}  // namespace
+
+bool CanSet(CUdeviceptr to) {
+  return Device::Get().FindAllocation(to) != Device::Get().allocations.end();
+}
+
+bool CanCopy(const CUDA_MEMCPY3D& c) {
+  if (c.srcMemoryType == CU_MEMORYTYPE_ARRAY || c.dstMemoryType == CU_MEMORYTYPE_ARRAY) return true;
+  return IsOperand(c.srcMemoryType, c.srcHost, c.srcDevice) &&
+         IsOperand(c.dstMemoryType, c.dstHost, c.dstDevice);
+}
+
 CUresult ReadKernel(const CUDA_KERNEL_NODE_PARAMS_v3& from, NodeParams* out) {
   auto* function = Resolve<Function>(from.func);
   if (function == nullptr) function = Resolve<Function>(from.kern);
@@ -36,13 +55,15 @@ CUresult ReadMemcpy(CUDA_MEMCPY3D copy, CUcontext context, NodeParams* out) {
   if (copy.dstHeight == 0) copy.dstHeight = copy.Height;
   if (copy.srcPitch == 0) copy.srcPitch = copy.WidthInBytes;
   if (copy.dstPitch == 0) copy.dstPitch = copy.WidthInBytes;
+  if (!CanCopy(copy)) return CUDA_ERROR_INVALID_VALUE;
   *out = std::make_unique<MemcpyParams>(MemcpyParams{copy, context});
   return CUDA_SUCCESS;
 }
 
 CUresult ReadMemset(const CUDA_MEMSET_NODE_PARAMS& set, CUcontext context, NodeParams* out) {
   const bool element = set.elementSize == 1 || set.elementSize == 2 || set.elementSize == 4;
-  if (!element || set.dst % set.elementSize != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!element || set.dst % set.elementSize != 0 || !CanSet(set.dst))
+    return CUDA_ERROR_INVALID_VALUE;
   *out = std::make_unique<MemsetParams>(MemsetParams{set, context});
   return CUDA_SUCCESS;
 }

@@ -1,6 +1,7 @@
 // Fills of memory.
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/node_params.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
@@ -19,6 +20,7 @@ CUresult Enqueue(const Fill& fill, CUstream stream) {
   if (fill.to % fill.element != 0) return CUDA_ERROR_INVALID_VALUE;
   if (fill.width == 0 || fill.height == 0) return CUDA_SUCCESS;
   Lock lock = LockDevice();
+  if (!CanSet(fill.to)) return CUDA_ERROR_INVALID_VALUE;
   Context* context = CurrentContext();
   const CUDA_MEMSET_NODE_PARAMS set{fill.to,      fill.pitch, fill.value,
                                     fill.element, fill.width, fill.height};

@@ -1,6 +1,6 @@
 """Numbers: head of testdata/workloads/threads.cu."""
 
-from expect import MIB
+from expect import KIB, MIB
 
 STDOUT = """\
 threads: 4 captures in global mode
@@ -13,9 +13,10 @@ CHAIN = {
     "nodes_by_type": {"mem_alloc": 1, "kernel": 2, "mem_free": 1},
     "edges": 3,
     "streams": 1,
+    "blocks": 1,
     "total_bytes": MIB,
-    "never_freed_bytes": 0,
 }
-GRAPHS = [CHAIN] * 12  # 3 modes x 4 threads
+RELAXED = {**CHAIN, "blocks": 2, "total_bytes": MIB + 64 * KIB}  # and a cudaMalloc in the midst of the capture
+GRAPHS = [CHAIN] * 8 + [RELAXED] * 4  # 3 modes x 4 threads
 TOTALS = {"nodes": 48, "edges": 36, "launches": 0}
 DRAWN = {"nodes": 48, "edges": 36, "clusters": 24}  # 12 graphs with a stream each

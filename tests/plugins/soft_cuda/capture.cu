@@ -21,6 +21,9 @@ size_t CountEdges(cudaGraph_t graph) {
   return count;
 }
 
+// effect: cudaStreamBeginCapture cudaStreamEndCapture cudaStreamGetCaptureInfo
+// effect: cudaStreamIsCapturing cudaStreamWaitEvent cudaEventRecord cudaGraphGetNodes
+// effect: cudaGraphGetRootNodes cudaGraphGetEdges
 // a → b, a → c (on the side stream), b and c → d
 void ForkAndJoin() {
   EXPECT_OK(cudaStreamBeginCapture(main_stream, cudaStreamCaptureModeGlobal));
@@ -71,6 +74,7 @@ void ForkAndJoin() {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
+// effect: cudaEventRecordWithFlags
 void RecordMakesNoNode() {
   EXPECT_OK(cudaStreamBeginCapture(main_stream, cudaStreamCaptureModeThreadLocal));
   EXPECT_OK(cudaEventRecord(fork_event, main_stream));
@@ -87,6 +91,7 @@ void RecordMakesNoNode() {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
+// effect: cudaStreamUpdateCaptureDependencies
 void DependenciesCanBeSet() {
   EXPECT_OK(cudaStreamBeginCapture(main_stream, cudaStreamCaptureModeRelaxed));
   Touch<<<1, 1, 0, main_stream>>>(nullptr);

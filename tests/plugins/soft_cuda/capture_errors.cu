@@ -46,6 +46,7 @@ void UnsafeCalls() {
   EXPECT_OK(cudaFree(memory));
 }
 
+// effect: cudaThreadExchangeStreamCaptureMode
 void UnsafeCallsOfOtherThreads() {
   void* memory = nullptr;
   Begin(cudaStreamCaptureModeThreadLocal);
@@ -126,6 +127,20 @@ void BeginAndEnd() {
   EXPECT_ERROR(cudaErrorIllegalState, cudaStreamEndCapture(main_stream, &graph));
 }
 
+void WrongArguments() {
+  EXPECT_FAILS(cudaStreamBeginCaptureToGraph(main_stream, nullptr, nullptr, nullptr, 0,
+                                             cudaStreamCaptureModeGlobal));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamIsCapturing(main_stream, nullptr));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamGetCaptureInfo(main_stream, nullptr, nullptr,
+                                                               nullptr, nullptr, nullptr, nullptr));
+  EXPECT_ERROR(cudaErrorIllegalState,
+               cudaStreamUpdateCaptureDependencies(main_stream, nullptr, nullptr, 0,
+                                                   cudaStreamSetCaptureDependencies));
+  auto mode = static_cast<cudaStreamCaptureMode>(9);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaThreadExchangeStreamCaptureMode(&mode));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamBeginCapture(main_stream, mode));
+}
+
 }  // namespace
 
 int main() {
@@ -142,5 +157,6 @@ int main() {
   Joining();
   TwoCaptures();
   BeginAndEnd();
+  WrongArguments();
   return conformance::Finish("capture_errors");
 }

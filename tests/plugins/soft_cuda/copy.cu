@@ -9,6 +9,7 @@ __constant__ float constants[2];
 
 namespace {
 
+// effect: cudaMemcpy cudaMemset cudaMemcpy2D
 void AtOnce() {
   const std::vector<int> source = {1, 2, 3, 4, 5, 6, 7, 8};
   std::vector<int> target(8);
@@ -32,11 +33,17 @@ void AtOnce() {
   EXPECT((std::vector<int>(target.begin(), target.begin() + 4) == std::vector<int>{1, 2, 5, 6}));
   EXPECT_ERROR(cudaErrorInvalidPitchValue,
                cudaMemcpy2D(device, 4, source.data(), 16, 8, 2, cudaMemcpyHostToDevice));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemset(nullptr, 0, 16));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(nullptr, device, 16, cudaMemcpyDeviceToDevice));
+  EXPECT_ERROR(cudaErrorInvalidValue,
+               cudaMemcpyAsync(nullptr, device, 16, cudaMemcpyDeviceToDevice));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemsetAsync(nullptr, 0, 16));
   EXPECT_OK(cudaFree(device));
   EXPECT_OK(cudaFree(second));
   (void)cudaGetLastError();
 }
 
+// effect: cudaMemcpyAsync cudaMemsetAsync
 void InAGraph() {
   cudaStream_t stream = nullptr;
   int* device = nullptr;
@@ -73,6 +80,8 @@ void InAGraph() {
   EXPECT_OK(cudaFreeHost(host));
 }
 
+// effect: cudaMemcpyToSymbolAsync cudaMemcpyFromSymbolAsync
+// effect: cudaMemcpyToSymbol cudaMemcpyFromSymbol cudaGetSymbolSize cudaGetSymbolAddress
 void Variables() {
   int values[4] = {};
   EXPECT_OK(cudaMemcpyFromSymbol(values, variable, sizeof values));
@@ -90,6 +99,56 @@ void Variables() {
   int unregistered = 0;
   EXPECT_ERROR(cudaErrorInvalidSymbol, cudaGetSymbolSize(&bytes, &unregistered));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpyToSymbol(variable, values, sizeof values, 4));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpyFromSymbol(values, variable, sizeof values, 4));
+  const int nine = 9;
+  EXPECT_OK(cudaMemcpyToSymbolAsync(variable, &nine, sizeof nine, 8, cudaMemcpyHostToDevice));
+  EXPECT_OK(cudaMemcpyFromSymbolAsync(values, variable, sizeof values, 0, cudaMemcpyDeviceToHost));
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT(values[2] == 9);
+  EXPECT_FAILS(cudaMemcpyToSymbolAsync(variable, values, 16, 4, cudaMemcpyHostToDevice));
+  EXPECT_FAILS(cudaMemcpyFromSymbolAsync(values, variable, 16, 4, cudaMemcpyDeviceToHost));
+  EXPECT_FAILS(cudaGetSymbolAddress(&address, &unregistered));
+  (void)cudaGetLastError();
+}
+
+// effect: cudaMemset2D cudaMemset2DAsync cudaMemcpy2DAsync cudaMemcpy3D cudaMemcpy3DAsync
+void Rows() {
+  unsigned char* device = nullptr;
+  EXPECT_OK(cudaMalloc(&device, 64));
+  std::vector<unsigned char> host(64);
+  const auto read = [&] {
+    EXPECT_OK(cudaDeviceSynchronize());
+    EXPECT_OK(cudaMemcpy(host.data(), device, 64, cudaMemcpyDeviceToHost));
+  };
+  EXPECT_OK(cudaMemset(device, 0, 64));
+  EXPECT_OK(cudaMemset2D(device, 16, 5, 4, 2));
+  EXPECT_OK(cudaMemset2DAsync(device + 32, 16, 6, 4, 2));
+  read();
+  EXPECT(host[3] == 5 && host[4] == 0 && host[19] == 5 && host[35] == 6 && host[51] == 6);
+  const std::vector<unsigned char> source = {1, 2, 3, 4, 5, 6, 7, 8};
+  EXPECT_OK(cudaMemcpy2DAsync(device, 16, source.data(), 4, 2, 2, cudaMemcpyHostToDevice));
+  read();
+  EXPECT(host[1] == 2 && host[2] == 5 && host[16] == 5 && host[17] == 6);
+  cudaMemcpy3DParms parms = {};
+  parms.srcPtr = make_cudaPitchedPtr(const_cast<unsigned char*>(source.data()), 4, 4, 1);
+  parms.dstPtr = make_cudaPitchedPtr(device, 16, 16, 1);
+  parms.extent = make_cudaExtent(4, 1, 2);
+  parms.kind = cudaMemcpyHostToDevice;
+  EXPECT_OK(cudaMemcpy3D(&parms));
+  read();
+  EXPECT(host[3] == 4 && host[16] == 5 && host[19] == 8);
+  parms.dstPtr.ptr = device + 32;
+  EXPECT_OK(cudaMemcpy3DAsync(&parms));
+  read();
+  EXPECT(host[35] == 4 && host[48] == 5);
+
+  EXPECT_FAILS(cudaMemset2D(nullptr, 16, 0, 4, 2));
+  EXPECT_FAILS(cudaMemset2DAsync(nullptr, 16, 0, 4, 2));
+  EXPECT_ERROR(cudaErrorInvalidPitchValue,
+               cudaMemcpy2DAsync(device, 1, source.data(), 4, 2, 2, cudaMemcpyHostToDevice));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy3D(nullptr));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy3DAsync(nullptr));
+  EXPECT_OK(cudaFree(device));
   (void)cudaGetLastError();
 }
 
@@ -97,6 +156,7 @@ void Variables() {
 
 int main() {
   AtOnce();
+  Rows();
   InAGraph();
   Variables();
   return conformance::Finish("copy");

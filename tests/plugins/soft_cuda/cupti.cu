@@ -40,6 +40,7 @@ void CUPTIAPI Count(void* user_data, CUpti_CallbackDomain domain, CUpti_Callback
   ++calls;
 }
 
+// effect: cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiEnableCallback
 void OneSubscriber() {
   CUpti_SubscriberHandle first = nullptr;
   CUpti_SubscriberParams params = {};
@@ -74,6 +75,7 @@ void OneSubscriber() {
   EXPECT(CUPTI(cuptiUnsubscribe)(second) == CUPTI_SUCCESS);
 }
 
+// effect: cuptiGetCallbackName cuptiGetResultString cuptiGetVersion cuptiGetTimestamp
 void Names() {
   const char* name = nullptr;
   EXPECT(CUPTI(cuptiGetCallbackName)(CUPTI_CB_DOMAIN_DRIVER_API,
@@ -92,6 +94,7 @@ void Names() {
   EXPECT(after >= before);
 }
 
+// effect: cuptiGetGraphId cuptiGetGraphNodeId
 void Ids() {
   cudaGraph_t graph = nullptr;
   cudaGraph_t second = nullptr;

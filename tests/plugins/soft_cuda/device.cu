@@ -3,6 +3,8 @@
 
 #include "conformance.h"
 
+// effect: cudaGetDeviceCount cudaSetDevice cudaGetDeviceProperties cudaDeviceGetAttribute
+// effect: cudaMemGetInfo cudaRuntimeGetVersion cudaDriverGetVersion
 int main() {
   int count = 0;
   EXPECT_OK(cudaGetDeviceCount(&count));
@@ -21,6 +23,11 @@ int main() {
   EXPECT(std::strlen(prop.name) > 0);
   EXPECT_ERROR(cudaErrorInvalidDevice, cudaGetDeviceProperties(&prop, count));
 
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGetDeviceCount(nullptr));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaRuntimeGetVersion(nullptr));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaDriverGetVersion(nullptr));
+  EXPECT_ERROR(cudaErrorInvalidDevice,
+               cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, count));
   size_t free_bytes = 0;
   size_t total_bytes = 0;
   EXPECT_OK(cudaMemGetInfo(&free_bytes, &total_bytes));

@@ -3,6 +3,8 @@
 
 #include "conformance.h"
 
+// effect: cudaGetDriverEntryPointByVersion cudaGetErrorName cudaGetErrorString
+// cannot fail: cudaGetErrorName cudaGetErrorString
 int main() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult status;

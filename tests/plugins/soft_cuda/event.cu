@@ -2,6 +2,9 @@
 #include "conformance.h"
 #include "kernels.h"
 
+// effect: cudaEventDestroy
+// effect: cudaEventCreate cudaEventCreateWithFlags cudaEventElapsedTime cudaEventQuery
+// effect: cudaEventSynchronize cudaEventRecord
 int main() {
   cudaStream_t stream = nullptr;
   EXPECT_OK(cudaStreamCreate(&stream));
@@ -28,6 +31,12 @@ int main() {
   EXPECT_OK(cudaEventSynchronize(untimed));
   EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&ms, start, untimed));
 
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaEventCreate(nullptr));
+  EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventRecord(nullptr, stream));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaEventRecordWithFlags(start, stream, 0x10));
+  EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventSynchronize(nullptr));
+  EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventQuery(nullptr));
+  EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventDestroy(nullptr));
   EXPECT_OK(cudaEventDestroy(start));
   EXPECT_OK(cudaEventDestroy(end));
   EXPECT_OK(cudaEventDestroy(untimed));

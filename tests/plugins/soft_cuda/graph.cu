@@ -16,6 +16,8 @@ cudaGraphNode_t AddEmpty(cudaGraph_t graph, std::vector<cudaGraphNode_t> after =
   return node;
 }
 
+// effect: cudaGraphCreate cudaGraphDestroy cudaGraphAddDependencies cudaGraphNodeGetDependencies
+// effect: cudaGraphNodeGetDependentNodes
 void Edges() {
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
@@ -33,12 +35,17 @@ void Edges() {
   count = 4;
   EXPECT_OK(cudaGraphNodeGetDependentNodes(a, nodes, nullptr, &count));
   EXPECT(count == 1 && nodes[0] == b && nodes[1] == nullptr);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphNodeGetDependencies(c, nodes, nullptr, nullptr));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphNodeGetDependentNodes(a, nodes, nullptr, nullptr));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphGetNodes(graph, nodes, nullptr));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphGetRootNodes(graph, nodes, nullptr));
   EXPECT_OK(cudaGraphRemoveDependencies(graph, &b, &c, nullptr, 1));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphRemoveDependencies(graph, &b, &c, nullptr, 1));
   EXPECT_OK(cudaGraphDestroyNode(b));
   EXPECT_OK(cudaGraphGetRootNodes(graph, nullptr, &count));
   EXPECT(count == 2);
   EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphDestroy(nullptr));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphCreate(&graph, 1));
   (void)cudaGetLastError();
 }
@@ -73,6 +80,7 @@ void HostNodesRunInOrder() {
   EXPECT_OK(cudaGraphExecDestroy(exec));
 }
 
+// effect: cudaGraphNodeFindInClone
 void KernelsByParams() {
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));

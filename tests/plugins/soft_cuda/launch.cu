@@ -20,6 +20,7 @@ cudaGraphNode_t CaptureMixed(cudaGraph_t* graph, Mixed mixed, const float* point
   return node;
 }
 
+// effect: __cudaLaunchKernel __cudaPushCallConfiguration __cudaPopCallConfiguration __cudaGetKernel
 void ArgumentsAreCopied() {
   double target = 0;
   float value = 0;
@@ -40,6 +41,8 @@ void ArgumentsAreCopied() {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
+// effect: cudaFuncGetParamInfo cudaFuncGetName cudaFuncGetAttributes
+// effect: cudaOccupancyMaxActiveBlocksPerMultiprocessor
 void Layouts() {
   size_t offset = 0;
   size_t size = 0;
@@ -62,6 +65,7 @@ void Layouts() {
   EXPECT(blocks >= 1);
 }
 
+// effect: cudaLaunchKernelExC cudaLaunchKernel cudaLaunchCooperativeKernel cudaGetLastError
 void Errors() {
   float* data = nullptr;
   void* arguments[] = {&data};
@@ -72,7 +76,22 @@ void Errors() {
                cudaLaunchKernel(touch, dim3(0), dim3(1), arguments, 0, stream));
   EXPECT_ERROR(cudaErrorInvalidConfiguration,
                cudaLaunchKernel(touch, dim3(1), dim3(2048), arguments, 0, stream));
+  cudaLaunchConfig_t config = {};
+  config.gridDim = config.blockDim = dim3(1);
+  config.stream = stream;
+  EXPECT_OK(cudaLaunchKernelExC(&config, touch, arguments));
+  config.blockDim = dim3(2048);
+  EXPECT_ERROR(cudaErrorInvalidConfiguration, cudaLaunchKernelExC(&config, touch, arguments));
+  EXPECT_ERROR(cudaErrorInvalidConfiguration,
+               cudaLaunchCooperativeKernel(touch, dim3(0), dim3(1), arguments, 0, stream));
   int not_a_kernel = 0;
+  const char* name = nullptr;
+  EXPECT_ERROR(cudaErrorInvalidDeviceFunction, cudaFuncGetName(&name, &not_a_kernel));
+  cudaFuncAttributes attributes;
+  EXPECT_ERROR(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&attributes, &not_a_kernel));
+  int blocks = 0;
+  EXPECT_ERROR(cudaErrorInvalidDeviceFunction,
+               cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &not_a_kernel, 256, 0));
   EXPECT_ERROR(cudaErrorInvalidDeviceFunction,
                cudaLaunchKernel(&not_a_kernel, dim3(1), dim3(1), arguments, 0, stream));
   EXPECT_ERROR(cudaErrorInvalidDeviceFunction, cudaGetLastError());

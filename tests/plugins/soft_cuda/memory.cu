@@ -8,6 +8,8 @@ namespace {
 
 cudaStream_t stream;
 
+// effect: cudaMalloc cudaFree cudaMallocHost cudaFreeHost cudaMallocManaged
+// effect: cudaPointerGetAttributes
 void Plain() {
   void* device = nullptr;
   EXPECT_OK(cudaMalloc(&device, 1000));
@@ -31,15 +33,22 @@ void Plain() {
   EXPECT(attributes.type == cudaMemoryTypeHost);
   EXPECT_OK(cudaFreeHost(host));
 
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMallocHost(nullptr, 4096));
+  EXPECT_FAILS(cudaFreeHost(&local));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaPointerGetAttributes(nullptr, host));
+
   void* managed = nullptr;
   EXPECT_OK(cudaMallocManaged(&managed, 4096, cudaMemAttachGlobal));
   std::memset(managed, 1, 4096);
   EXPECT_OK(cudaPointerGetAttributes(&attributes, managed));
   EXPECT(attributes.type == cudaMemoryTypeManaged);
   EXPECT_OK(cudaFree(managed));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMallocManaged(&managed, 4096, 0x40));
   (void)cudaGetLastError();
 }
 
+// effect: cudaMemPoolSetAttribute
+// effect: cudaMallocAsync cudaFreeAsync cudaMemPoolGetAttribute cudaDeviceGetDefaultMemPool
 void InStreamOrder() {
   cudaMemPool_t pool = nullptr;
   EXPECT_OK(cudaDeviceGetDefaultMemPool(&pool, 0));
@@ -56,6 +65,55 @@ void InStreamOrder() {
   unsigned long long high = 5;
   EXPECT_ERROR(cudaErrorInvalidValue,
                cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &high));
+  unsigned long long threshold = 1 << 20;
+  EXPECT_OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+  threshold = 0;
+  EXPECT_OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+  EXPECT(threshold == 1 << 20);
+  EXPECT_FAILS(cudaMemPoolGetAttribute(pool, static_cast<cudaMemPoolAttr>(100), &threshold));
+  EXPECT_FAILS(cudaMallocAsync(nullptr, 16, stream));
+  EXPECT_FAILS(cudaDeviceGetDefaultMemPool(&pool, -1));
+}
+
+// effect: cudaHostAlloc cudaHostGetFlags cudaHostGetDevicePointer cudaHostRegister
+// effect: cudaHostUnregister cudaMallocPitch cudaMalloc3D
+void HostAndRows() {
+  void* host = nullptr;
+  EXPECT_OK(cudaHostAlloc(&host, 4096, cudaHostAllocPortable | cudaHostAllocMapped));
+  unsigned flags = 0;
+  EXPECT_OK(cudaHostGetFlags(&flags, host));
+  EXPECT((flags & cudaHostAllocPortable) != 0);
+  void* device = nullptr;
+  EXPECT_OK(cudaHostGetDevicePointer(&device, host, 0));
+  EXPECT(device != nullptr);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaHostGetDevicePointer(&device, host, 1));
+  EXPECT_OK(cudaFreeHost(host));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaHostAlloc(&host, 4096, 0x100));
+  int local = 0;
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaHostGetFlags(&flags, &local));
+
+  alignas(4096) static char own[8192];
+  EXPECT_OK(cudaHostRegister(own, sizeof own, cudaHostRegisterDefault));
+  cudaPointerAttributes attributes;
+  EXPECT_OK(cudaPointerGetAttributes(&attributes, own));
+  EXPECT(attributes.type == cudaMemoryTypeHost);
+  EXPECT_ERROR(cudaErrorHostMemoryAlreadyRegistered,
+               cudaHostRegister(own, sizeof own, cudaHostRegisterDefault));
+  EXPECT_OK(cudaHostUnregister(own));
+  EXPECT_ERROR(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(own));
+
+  size_t pitch = 0;
+  EXPECT_OK(cudaMallocPitch(&device, &pitch, 100, 3));
+  EXPECT(pitch >= 100 && pitch % 32 == 0);
+  EXPECT_OK(cudaMemset2D(device, pitch, 1, 100, 3));
+  EXPECT_OK(cudaFree(device));
+  EXPECT_FAILS(cudaMallocPitch(nullptr, &pitch, 100, 3));
+  cudaPitchedPtr volume = {};
+  EXPECT_OK(cudaMalloc3D(&volume, make_cudaExtent(100, 3, 2)));
+  EXPECT(volume.pitch >= 100);
+  EXPECT_OK(cudaFree(volume.ptr));
+  EXPECT_FAILS(cudaMalloc3D(nullptr, make_cudaExtent(100, 3, 2)));
+  (void)cudaGetLastError();
 }
 
 cudaGraph_t CaptureAllocation(void** memory, bool freed) {
@@ -134,6 +192,7 @@ int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
   Plain();
   InStreamOrder();
+  HostAndRows();
   NodesOfMemory();
   UnfreedAllocation();
   FreeOfForeignMemory();

@@ -4,6 +4,11 @@
 
 static void AddOne(void* value) { ++*static_cast<int*>(value); }
 
+// effect: cudaStreamGetDevice cudaStreamDestroy
+// effect: cudaStreamCreateWithPriority cudaStreamCreateWithFlags cudaStreamCreate
+// effect: cudaStreamGetFlags cudaStreamGetPriority cudaStreamGetId cudaLaunchHostFunc
+// effect: cudaStreamSynchronize cudaStreamQuery cudaStreamSetAttribute cudaStreamGetAttribute
+// effect: cudaStreamCopyAttributes cudaDeviceGetStreamPriorityRange
 int main() {
   int least = -1;
   int greatest = 1;
@@ -43,7 +48,20 @@ int main() {
   EXPECT_OK(cudaStreamGetAttribute(other, cudaStreamAttributeSynchronizationPolicy, &value));
   EXPECT(value.syncPolicy == cudaSyncPolicyYield);
 
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamCreate(nullptr));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamCreateWithPriority(nullptr, 0, 0));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamGetFlags(stream, nullptr));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamGetPriority(stream, nullptr));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamGetId(stream, nullptr));
+  EXPECT_FAILS(cudaStreamSetAttribute(stream, cudaStreamAttrID(100), &value));
+  EXPECT_FAILS(cudaStreamGetAttribute(stream, cudaStreamAttrID(100), &value));
+  int device = -1;
+  EXPECT_OK(cudaStreamGetDevice(stream, &device));
+  EXPECT(device == 0);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamGetDevice(stream, nullptr));
+
   EXPECT_OK(cudaStreamDestroy(other));
+  EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaStreamDestroy(nullptr));
   EXPECT_OK(cudaStreamDestroy(stream));
   EXPECT_OK(cudaStreamSynchronize(cudaStreamPerThread));
   return conformance::Finish("stream");

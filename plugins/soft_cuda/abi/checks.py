@@ -1,0 +1,49 @@
+"""What the conformance programs check, read from their sources.
+
+A function counts as modelled only if a program checks its effect and one of its errors:
+  effect   a line `// effect: cudaFoo cudaBar` above the check; the program must call them
+  error    EXPECT_ERROR(cudaErrorX, cudaFoo(...)), EXPECT_FAILS(cudaFoo(...)), or for CUPTI
+           EXPECT(CUPTI(cuptiFoo)(...) == CUPTI_ERROR_X)
+           a line `// cannot fail: cudaFoo` for the few that have no error
+"""
+
+import re
+from dataclasses import dataclass
+
+EFFECT = re.compile(r"^// effect:(.*)$", re.M)
+CANNOT_FAIL = re.compile(r"^// cannot fail:(.*)$", re.M)
+ERRORS = [re.compile(r"EXPECT_ERROR\(\s*(?!cudaSuccess|CUDA_SUCCESS|0\b)\w+\s*,\s*(cu\w+)\s*\("),
+          re.compile(r"EXPECT_FAILS\(\s*(cu\w+)\s*\("),
+          re.compile(r"EXPECT\(\s*CUPTI\((\w+)\)[^;]*?==\s*CUPTI_ERROR_")]
+
+
+@dataclass
+class Checks:
+    effects: dict  # function: [programs]
+    errors: dict
+
+    def programs(self, function):
+        """The programs that check its effect, if one of its errors is checked, too."""
+        return self.effects.get(function, []) if function in self.errors else []
+
+
+def newest_names(header):
+    """cuda.h's `#define cuFoo cuFoo_v2`: what a program calls by the short name."""
+    return dict(re.findall(r"^\s*#define\s+(cu\w+)\s+(cu\w+_v\d+)\s*$", header, re.M))
+
+
+def read_checks(sources, renamed):
+    """`sources`: paths of the programs. Names of functions that a program doesn't call are an error."""
+    checks = Checks({}, {})
+    for source in sources:
+        text = source.read_text()
+        code = re.sub(r"//.*", "", text)
+        for pattern, table in ((EFFECT, checks.effects), (CANNOT_FAIL, checks.errors)):
+            for name in " ".join(pattern.findall(text)).split():
+                if not name.startswith("__") and not re.search(rf"\b{name}\b", code):
+                    raise SystemExit(f"{source}: names {name}, which it doesn't call")
+                table.setdefault(renamed.get(name, name), []).append(source.stem)
+        for pattern in ERRORS:
+            for name in pattern.findall(code):
+                checks.errors.setdefault(renamed.get(name, name), []).append(source.stem)
+    return checks
