@@ -71,6 +71,23 @@ std::string NameOf(const Trace& trace, BlockId block) {
   return "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
 }
 
+std::string CapturedOn(const Trace& trace, NodeId node) {
+  const StreamId stream = trace[node].stream;
+  if (stream.valid()) return NameOf(trace, node) + " was captured on " + NameOf(trace, stream);
+  return NameOf(trace, node) + " was added to " + NameOf(trace, trace[node].graph);
+}
+
+std::string PlaceOf(const Trace& trace, Seq seq) {
+  const Capture* last = nullptr;
+  for (const Capture& capture : trace.captures) {
+    if (capture.begin > seq || !capture.graph.valid()) continue;
+    if (seq < capture.end) return "in the capture of " + NameOf(trace, capture.graph);
+    if (last == nullptr || capture.end > last->end) last = &capture;
+  }
+  if (last != nullptr) return "after the capture of " + NameOf(trace, last->graph);
+  return trace.captures.empty() ? "outside captures" : "before the first capture";
+}
+
 std::string ListOf(std::span<const BlockId> blocks) {
   std::vector<std::string> names;
   for (size_t i = 0; i < std::min(blocks.size(), kNamed); ++i) {

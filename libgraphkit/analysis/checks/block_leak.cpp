@@ -42,7 +42,9 @@ std::vector<Finding> FindBlockLeaks(const Facts& facts) {
     if (finding.blocks.size() > 1) continue;
     finding.graph = block.graph;
     finding.evidence.push_back(
-        {.text = "allocated here", .blocks = {BlockId(i)}, .stack = block.stack});
+        {.text = NameOf(trace, BlockId(i)) + " was allocated " + PlaceOf(trace, block.allocated),
+         .blocks = {BlockId(i)},
+         .stack = block.stack});
   }
   std::vector<Finding> findings;
   for (auto& [site, finding] : by_site) {

@@ -123,7 +123,9 @@ class Finder {
                                    .blocks = {first},
                                    .stack = trace_[node].stack});
     }
-    finding->evidence.push_back({.text = NameOf(trace_, first) + " was allocated here",
+    finding->evidence.push_back({.text = NameOf(trace_, first) + " was allocated on " +
+                                         NameOf(trace_, trace_[first].stream) + ", " +
+                                         PlaceOf(trace_, trace_[first].allocated),
                                  .blocks = {first},
                                  .stack = trace_[first].stack});
     finding->assumes = Assumption::kTorchStreams;

@@ -17,7 +17,9 @@ std::vector<Finding> FindExecLeaks(const Facts& facts) {
     for (const uint32_t id : by_graph.Of(graph)) {
       const Exec& exec = trace.execs[id];
       if (exec.destroyed != kNever || ++leaked > 1) continue;
-      finding.evidence.push_back({.text = "instantiated here", .stack = exec.stack});
+      finding.evidence.push_back({.text = "exec " + std::to_string(id) + " was instantiated " +
+                                          PlaceOf(trace, exec.created),
+                                  .stack = exec.stack});
     }
     if (leaked == 0) continue;
     finding.graph = GraphId(graph);

@@ -46,10 +46,12 @@ Finding Describe(const Facts& facts, const Overlap& overlap, GraphId graph) {
     finding.nodes = {race.earlier, race.later};
     finding.message += NameOf(trace, race.earlier) + " need not have ended when " +
                        NameOf(trace, race.later) + " starts";
-    finding.evidence.push_back(
-        {.text = "captured here", .nodes = {race.earlier}, .stack = trace[race.earlier].stack});
-    finding.evidence.push_back(
-        {.text = "captured here", .nodes = {race.later}, .stack = trace[race.later].stack});
+    finding.evidence.push_back({.text = CapturedOn(trace, race.earlier),
+                                .nodes = {race.earlier},
+                                .stack = trace[race.earlier].stack});
+    finding.evidence.push_back({.text = CapturedOn(trace, race.later),
+                                .nodes = {race.later},
+                                .stack = trace[race.later].stack});
   } else {
     finding.severity = Severity::kWarning;
     finding.message += "nothing proves that it was over";
