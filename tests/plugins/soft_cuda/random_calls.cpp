@@ -85,8 +85,8 @@ void Player::Clean() {
     if (!world_.execs[i].gone) cudaGraphExecDestroy(execs_[i]);
   }
   for (const auto& [pointer, bytes] : pool_) cudaFree(pointer);
-  for (const auto& [pointer, number] : owner_) {
-    if (number != kNone && world_.allocations[number].live) cudaFree(pointer);
+  for (const auto& [pointer, place] : places_) {
+    if (world_.live.contains(place)) cudaFree(pointer);
   }
   unsigned long long used = 0;
   cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used);

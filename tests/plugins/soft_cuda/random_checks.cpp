@@ -24,32 +24,45 @@ bool Player::Same(const std::string& call, Error want, cudaError_t got) {
 }
 
 // The bytes of a new allocation overlap nothing that may be in use at the same time.
-void Player::TakeMemory(void* pointer, size_t bytes, int allocation) {
+void Player::TakeMemory(void* pointer, size_t bytes, int graph_number) {
   char* begin = static_cast<char*>(pointer);
   auto overlaps = [&](const char* b, size_t n) { return begin < b + n && b < begin + bytes; };
   for (const auto& [b, n] : pool_) {
     if (overlaps(b, n)) Differ("an allocation overlaps one that is live");
   }
   for (size_t i = 0; i < memory_.size(); ++i) {
-    const Allocation& other = world_.allocations[i];
-    if (!overlaps(memory_[i].begin, memory_[i].bytes)) continue;
-    if (other.live) Differ("an allocation overlaps one that is live in a graph");
-    const Graph& graph = world_.graphs[other.graph];
-    const int own = allocation != kNone ? world_.allocations[allocation].graph : kNone;
-    if (own != other.graph) {
-      if (!graph.gone) Differ("two graphs allocate the same bytes");
-      continue;
-    }
-    const int made = static_cast<int>(graph.nodes.size()) - 1;
-    const bool before = std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
-      return node.type == Type::kFree && node.allocation == static_cast<int>(i) &&
-             world_.IsBefore(graph, static_cast<int>(&node - graph.nodes.data()), made);
-    });
-    if (!before) Differ("an address is used again before it was freed");
+    if (overlaps(memory_[i].begin, memory_[i].bytes)) CheckReuse(static_cast<int>(i), graph_number);
   }
-  owner_[begin] = allocation;
-  if (allocation != kNone) memory_.push_back({begin, bytes});
-  if (allocation == kNone) pool_[begin] = bytes;
+  const int number = static_cast<int>(world_.allocations.size());
+  owner_[begin] = graph_number != kNone ? number : kNone;
+  if (graph_number == kNone) {
+    pool_[begin] = bytes;
+    return;
+  }
+  const int place = places_.try_emplace(begin, static_cast<int>(places_.size())).first->second;
+  world_.allocations.push_back({graph_number, place});
+  memory_.push_back({begin, bytes});
+}
+
+// The newest allocation, of this graph, has bytes of an earlier one.
+void Player::CheckReuse(int earlier, int graph_number) {
+  const Allocation& other = world_.allocations[earlier];
+  const Graph& graph = world_.graphs[other.graph];
+  if (other.graph != graph_number) {
+    if (owner_[memory_[earlier].begin] != earlier) return;  // the address is another's since
+    if (world_.live.contains(other.place)) {
+      Differ("an allocation overlaps number " + std::to_string(earlier) + " of graph " +
+             std::to_string(other.graph) + ", which is live");
+    }
+    if (!graph.gone) Differ("two graphs allocate the same bytes");
+    return;
+  }
+  const int made = static_cast<int>(graph.nodes.size()) - 1;
+  const bool before = std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+    return node.type == Type::kFree && node.allocation == earlier &&
+           world_.IsBefore(graph, static_cast<int>(&node - graph.nodes.data()), made);
+  });
+  if (!before) Differ("an address is used again before it was freed");
 }
 
 bool Player::CheckOrder(const Exec& exec) {

@@ -37,8 +37,7 @@ void Player::AddMemory(int graph) {
   const Error want = world_.AddNode(graph, Type::kAlloc, after, number);
   if (!Same("addMemory(graph " + std::to_string(graph) + ")", want, got) || want != kOk) return;
   nodes_[graph].push_back(node);
-  world_.allocations.push_back({graph});
-  TakeMemory(params.dptr, params.bytesize, number);
+  TakeMemory(params.dptr, params.bytesize, graph);
   if (!Chance(70)) return;
   const Nodes behind = {static_cast<int>(g.nodes.size()) - 1};
   const auto behind_handles = Handles(graph, behind);

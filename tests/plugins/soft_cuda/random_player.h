@@ -90,7 +90,8 @@ class Player {
 
   void TakeNewNode(int stream);
   void OwnGraph(int graph, cudaGraph_t handle);
-  void TakeMemory(void* pointer, size_t bytes, int allocation);
+  void TakeMemory(void* pointer, size_t bytes, int graph);  // kNone: of no graph
+  void CheckReuse(int earlier, int graph);
   bool CheckStreams();
   bool CheckGraph(int graph);
   bool CheckOrder(const Exec& exec);
@@ -108,6 +109,7 @@ class Player {
   std::vector<cudaGraphExec_t> execs_;
   std::vector<Memory> memory_;    // of each allocation of the world
   std::map<char*, int> owner_;    // the latest allocation that has an address; kNone: a pool's
+  std::map<char*, int> places_;   // the number of each address
   std::map<char*, size_t> pool_;  // live, outside of graphs
   std::vector<std::unique_ptr<HostTag>> tags_;
   std::vector<int> log_;

@@ -76,8 +76,7 @@ void Player::Allocate(int stream) {
   const cudaError_t got = cudaMallocAsync(&pointer, bytes, streams_[stream]);
   if (!Same("mallocAsync(stream " + std::to_string(stream) + ")", want, got) || want != kOk) return;
   TakeNewNode(stream);
-  if (capture != kNone) world_.allocations.push_back({world_.captures[capture].graph});
-  TakeMemory(pointer, bytes, capture != kNone ? number : kNone);
+  TakeMemory(pointer, bytes, capture != kNone ? world_.captures[capture].graph : kNone);
 }
 
 void Player::Free(int stream) {
@@ -86,7 +85,9 @@ void Player::Free(int stream) {
   const int graph = capture != kNone ? world_.captures[capture].graph : kNone;
   std::vector<std::pair<char*, int>> candidates;
   for (const auto& [pointer, number] : owner_) {
-    const bool own = number != kNone && world_.allocations[number].graph == graph;
+    // A free that isn't ordered after its allocation is a mistake whose result isn't documented.
+    const bool own = number != kNone && world_.allocations[number].graph == graph &&
+                     world_.IsBehind(stream, number);
     if (capture == kNone || own || (number == kNone && Chance(5)))
       candidates.push_back({pointer, number});
   }

@@ -28,6 +28,17 @@ bool World::IsBefore(const Graph& graph, int first, int second) const {
   return first != second && Past(graph, {second}).contains(first);
 }
 
+bool World::IsBehind(int stream, int allocation) const {
+  const Stream& s = streams[stream];
+  if (s.capture == kNone) return false;
+  const Graph& graph = graphs[captures[s.capture].graph];
+  for (int node : Past(graph, s.set)) {
+    if (graph.nodes[node].type == Type::kAlloc && graph.nodes[node].allocation == allocation)
+      return true;
+  }
+  return false;
+}
+
 bool World::HasMemory(const Graph& graph) const {
   for (const Node& node : graph.nodes) {
     if (!node.gone && (node.type == Type::kAlloc || node.type == Type::kFree)) return true;
@@ -181,9 +192,7 @@ bool World::CanFree(const Graph& graph, int number, int allocation) const {
 Error World::FreeAsync(int stream, int allocation) {
   const int capture = streams[stream].capture;
   if (capture == kNone) {
-    if (!allocations[allocation].live) return kInvalidValue;
-    allocations[allocation].live = false;
-    return kOk;
+    return live.erase(allocations[allocation].place) > 0 ? kOk : kInvalidValue;
   }
   if (!captures[capture].valid) return kCaptureInvalidated;
   const int number = captures[capture].graph;
@@ -259,14 +268,15 @@ Error World::DestroyGraph(int number) {
 
 Error World::Launch(int number) {
   const Graph& graph = execs[number].copy;
+  std::set<int> freed;
   for (const Node& node : graph.nodes) {
-    if (node.type == Type::kAlloc && allocations[node.allocation].live) return kInvalidValue;
+    if (node.type == Type::kAlloc && live.contains(allocations[node.allocation].place))
+      return kInvalidValue;
+    if (node.type == Type::kFree) freed.insert(node.allocation);
   }
   for (const Node& node : graph.nodes) {
-    if (node.type == Type::kAlloc) allocations[node.allocation].live = true;
-  }
-  for (const Node& node : graph.nodes) {
-    if (node.type == Type::kFree) allocations[node.allocation].live = false;
+    if (node.type == Type::kAlloc && !freed.contains(node.allocation))
+      live.insert(allocations[node.allocation].place);
   }
   return kOk;
 }

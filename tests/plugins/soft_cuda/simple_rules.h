@@ -76,9 +76,10 @@ struct Capture {
   bool over = false;
 };
 
+// Of a node. Where a graph has freed an address before, a later allocation may have it again.
 struct Allocation {
   int graph;
-  bool live = false;  // launched and not freed
+  int place;  // the number of its address
 };
 
 struct World {
@@ -88,6 +89,7 @@ struct World {
   std::vector<Graph> graphs;
   std::vector<Exec> execs;
   std::vector<Allocation> allocations;
+  std::set<int> live;  // places whose allocation was launched and not freed
   Mode thread_mode = kGlobal;
 
   // Captures.
@@ -117,6 +119,7 @@ struct World {
   bool HasMemory(const Graph& graph) const;
   bool IsBefore(const Graph& graph, int first, int second) const;  // by a path of edges
   bool AnyCapture() const;
+  bool IsBehind(int stream, int allocation) const;  // of the graph that the stream captures into
 
  private:
   void Over(int capture);
