@@ -8,7 +8,8 @@ namespace {
 constexpr Command kCommands[] = {
     {"trace", AddTraceCommand},   {"analyze", AddAnalyzeCommand},
     {"dot", AddDotCommand},       {"check", AddCheckCommand},
-    {"diff", AddDiffCommand},     {"synth", AddSynthCommand},
+    {"diff", AddDiffCommand},     {"replay", AddReplayCommand},
+    {"plan", AddPlanCommand},     {"synth", AddSynthCommand},
     {"doctor", AddDoctorCommand}, {"completion", AddCompletionCommand},
     {"help", AddHelpCommand},
 };
