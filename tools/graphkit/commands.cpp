@@ -10,6 +10,8 @@ constexpr Command kCommands[] = {
     {"trace", AddTraceCommand},
     {"analyze", AddAnalyzeCommand},
     {"dot", AddDotCommand},
+    {"replay", AddReplayCommand},
+    {"plan", AddPlanCommand},
     {"check", AddCheckCommand},
     {"diff", AddDiffCommand},
     {"export", AddExportCommand},

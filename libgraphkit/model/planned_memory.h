@@ -1,0 +1,46 @@
+// A plan as it is handed on: which block lies where, and what the plan was made for. Written by
+// libgraphkit/render/plan_json.h; docs/plan-format.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/ids.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+// Memory that only its own blocks share: one pool of one graph, or everything of a table.
+struct PlannedArena {
+  GraphId graph;  // none: plain lifetimes
+  PoolId pool;
+  uint64_t blocks = 0;
+  Bytes peak = 0;         // the highest byte used
+  Bytes lower_bound = 0;  // no plan of this arena can have a smaller peak
+  bool operator==(const PlannedArena&) const = default;
+};
+
+struct Placement {
+  uint32_t block = 0;  // the trace's id, or the row in the table
+  uint32_t arena = 0;  // in PlannedMemory::arenas
+  Bytes offset = 0;    // in the arena
+  Bytes size = 0;
+  bool operator==(const Placement&) const = default;
+};
+
+struct PlannedMemory {
+  std::vector<PlannedArena> arenas;
+  std::vector<Placement> placements;  // by block
+  std::vector<std::string> names;     // names[row]: as the table has it; empty: a trace's blocks
+  Bytes peak = 0;                     // sum over the arenas
+  Bytes lower_bound = 0;              // sum over the arenas
+  std::optional<Bytes> capacity;      // what it should fit into
+  bool operator==(const PlannedMemory&) const = default;
+
+  bool optimal() const { return peak == lower_bound; }
+  bool fits() const { return !capacity || peak <= *capacity; }
+};
+
+}  // namespace graphkit

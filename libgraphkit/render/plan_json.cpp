@@ -1,0 +1,58 @@
+#include "libgraphkit/render/plan_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace graphkit {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Tag>
+Json IdJson(Id<Tag> id) {
+  return id ? Json(id.value) : Json(nullptr);
+}
+
+Json ArenaJson(const PlannedArena& arena) {
+  return Json{{"graph", IdJson(arena.graph)},
+              {"pool", IdJson(arena.pool)},
+              {"blocks", arena.blocks},
+              {"peak_bytes", arena.peak},
+              {"lower_bound_bytes", arena.lower_bound}};
+}
+
+// One line each: there may be a million of them.
+void RenderPlacements(const PlannedMemory& plan, std::ostream& out) {
+  for (size_t i = 0; i < plan.placements.size(); ++i) {
+    const Placement& placement = plan.placements[i];
+    const Json block =
+        plan.names.empty() ? Json(placement.block) : Json(plan.names[placement.block]);
+    out << (i == 0 ? "\n" : ",\n") << "    "
+        << Json{{"block", block},
+                {"arena", placement.arena},
+                {"offset", placement.offset},
+                {"size", placement.size}}
+               .dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+}
+
+}  // namespace
+
+void RenderPlanJson(const PlannedMemory& plan, std::ostream& out) {
+  out << "{\n  \"schema\": \"graphkit-plan\",\n  \"version\": 1,\n"
+      << "  \"source\": " << (plan.names.empty() ? "\"trace\"" : "\"lifetimes\"") << ",\n"
+      << "  \"peak_bytes\": " << plan.peak << ",\n"
+      << "  \"lower_bound_bytes\": " << plan.lower_bound << ",\n"
+      << "  \"optimal\": " << (plan.optimal() ? "true" : "false") << ",\n"
+      << "  \"capacity_bytes\": " << (plan.capacity ? Json(*plan.capacity) : Json(nullptr)) << ",\n"
+      << "  \"fits\": " << (plan.fits() ? "true" : "false") << ",\n"
+      << "  \"arenas\": [";
+  for (size_t i = 0; i < plan.arenas.size(); ++i) {
+    out << (i == 0 ? "\n" : ",\n") << "    " << ArenaJson(plan.arenas[i]).dump();
+  }
+  out << "\n  ],\n  \"placements\": [";
+  RenderPlacements(plan, out);
+  out << "\n  ]\n}\n";
+}
+
+}  // namespace graphkit

@@ -1,0 +1,59 @@
+#include "libgraphkit/render/plan_text.h"
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+namespace {
+
+std::string IdText(const char* what, bool valid, uint32_t value) {
+  return valid ? std::string(what) + " " + std::to_string(value) : std::string("no ") + what;
+}
+
+void RenderArenas(const PlannedMemory& plan, std::ostream& out) {
+  std::vector<std::vector<std::string>> rows = {
+      {"", "", "blocks", "peak", "lower bound", "× bound"}};
+  for (const PlannedArena& arena : plan.arenas) {
+    rows.push_back({IdText("graph", arena.graph.valid(), arena.graph.value),
+                    IdText("pool", arena.pool.valid(), arena.pool.value), FormatCount(arena.blocks),
+                    FormatBytes(arena.peak), FormatBytes(arena.lower_bound),
+                    RatioText(arena.peak, arena.lower_bound)});
+  }
+  out << "\n" << Table(rows, {false, false, true, true, true, true}, "");
+}
+
+}  // namespace
+
+std::string RatioText(Bytes bytes, Bytes bound) {
+  if (bytes == bound || bound == 0) return "1";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4f",
+                static_cast<double>(bytes) / static_cast<double>(bound));
+  return text.data();
+}
+
+void RenderPlanText(const PlannedMemory& plan, std::ostream& out) {
+  std::vector<std::vector<std::string>> rows = {
+      {"blocks", FormatCount(plan.placements.size())},
+      {"peak", FormatBytes(plan.peak) + " (" + FormatCount(plan.peak) + " B)"},
+      {"lower bound", FormatBytes(plan.lower_bound) + " (" + FormatCount(plan.lower_bound) + " B)"},
+      {"gap", plan.optimal() ? "none: no plan is smaller"
+                             : FormatBytes(plan.peak - plan.lower_bound) + ", " +
+                                   RatioText(plan.peak, plan.lower_bound) + " × the bound"}};
+  if (plan.capacity) {
+    const std::string what = FormatBytes(*plan.capacity);
+    rows.push_back({"capacity", plan.fits() ? what + ": fits"
+                                            : what + ": too small by " +
+                                                  FormatBytes(plan.peak - *plan.capacity)});
+    if (plan.lower_bound > *plan.capacity) rows.back()[1] += "; no plan fits";
+  }
+  out << Table(rows, {false, false}, "");
+  if (plan.names.empty() && !plan.arenas.empty()) RenderArenas(plan, out);
+}
+
+}  // namespace graphkit

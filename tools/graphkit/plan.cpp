@@ -1,0 +1,114 @@
+// `graphkit plan`: where blocks should lie.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/alloc/planner.h"
+#include "libgraphkit/alloc/validate_plan.h"
+#include "libgraphkit/io/lifetime_csv.h"
+#include "libgraphkit/render/plan_json.h"
+#include "libgraphkit/render/plan_text.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/exit_codes.h"
+#include "tools/graphkit/options.h"
+#include "tools/graphkit/output.h"
+#include "tools/graphkit/progress.h"
+#include "tools/graphkit/talk.h"
+
+namespace graphkit {
+
+namespace {
+
+struct PlanArguments {
+  std::string file;
+  std::string output;
+  Format format = Format::kText;
+  std::optional<Bytes> capacity;
+  PlannerOptions options;
+};
+
+PlannedMemory Describe(LifetimeTable table, const Plan& plan) {
+  PlannedMemory planned;
+  const LifetimeProblem& problem = table.problem;
+  planned.peak = plan.peak;
+  planned.lower_bound = plan.lower_bound;
+  planned.arenas.push_back(
+      {.blocks = problem.blocks.size(), .peak = plan.peak, .lower_bound = plan.lower_bound});
+  for (uint32_t i = 0; i < problem.blocks.size(); ++i) {
+    planned.placements.push_back(
+        {.block = i, .offset = plan.offsets[i], .size = problem.blocks[i].size});
+  }
+  planned.names = std::move(table.ids);
+  return planned;
+}
+
+Result<PlannedMemory> PlanTable(const PlanArguments& arguments) {
+  Result<LifetimeTable> table = ReadLifetimeCsv(arguments.file);
+  if (!table) return table.error();
+  const Progress progress("planning " + arguments.file);
+  const Plan plan = PlanLifetimes(table->problem, arguments.options);
+  const std::vector<PlanViolation> wrong = ValidatePlan(table->problem, plan);
+  if (!wrong.empty()) {
+    return Error{.message = "the plan is wrong: " + DescribeViolation(wrong.front(), plan),
+                 .hint = "nothing was written; this is an error of graphkit",
+                 .file = arguments.file};
+  }
+  return Describe(std::move(*table), plan);
+}
+
+Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments) {
+  const auto json = [&plan](std::ostream& out) { RenderPlanJson(plan, out); };
+  if (!arguments.output.empty()) {
+    const Result<void> written = WriteOutput(arguments.output, json);
+    if (!written || arguments.output == "-") return written;
+  }
+  if (arguments.format == Format::kJson) return WriteOutput("-", json);
+  return WriteOutput("-", [&plan](std::ostream& out) { RenderPlanText(plan, out); });
+}
+
+int RunPlan(const PlanArguments& arguments) {
+  Result<PlannedMemory> plan = PlanTable(arguments);
+  if (!plan) return PrintError(plan.error());
+  plan->capacity = arguments.capacity;
+  const Result<void> written = WritePlan(*plan, arguments);
+  if (!written) return PrintError(written.error());
+  return plan->fits() ? kExitOk : kExitFailed;
+}
+
+void AddLimits(CLI::App& sub, PlanArguments& arguments) {
+  const auto set_capacity = [&arguments](const std::string& text) {
+    arguments.capacity = ParseBytes(text);
+  };
+  sub.add_option_function<std::string>("--capacity", set_capacity,
+                                       "fail (exit code 1) when the plan needs more: 80GiB")
+      ->option_text("SIZE")
+      ->check([](const std::string& text) {
+        return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
+      });
+  sub.add_option("--effort", arguments.options.effort,
+                 "how much to search, in blocks looked at; 0: greedily only (default: 6000000000)")
+      ->option_text("N");
+  sub.add_option("--time", arguments.options.seconds,
+                 "stop searching after so many seconds; the plan then depends on the machine")
+      ->option_text("S")
+      ->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace
+
+void AddPlanCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub =
+      app.add_subcommand("plan", "Say where blocks should lie so that little memory is needed");
+  const auto arguments = std::make_shared<PlanArguments>();
+  sub->add_option("lifetimes", arguments->file, "a table: id,lower,upper,size")->required();
+  AddFormat(*sub, arguments->format);
+  AddOutput(*sub, arguments->output, "also write the plan there, as JSON");
+  AddLimits(*sub, *arguments);
+  SetExamples(*sub, {"graphkit plan lifetimes.csv", "graphkit plan lifetimes.csv -o plan.json",
+                     "graphkit plan lifetimes.csv --capacity 16GiB --time 60"});
+  sub->callback([&exit_code, arguments] { exit_code = RunPlan(*arguments); });
+}
+
+}  // namespace graphkit
