@@ -1,5 +1,7 @@
 #include "plugins/soft_cuda/device/device.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -27,10 +29,30 @@ Device::Device() : memory(kDeviceMemory, kDeviceRange), host_memory(kHostMemory,
   default_pool->properties.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
 }
 
+namespace {
+
+thread_local ThreadState* thread_state = nullptr;
+
+// Ends a thread's state with the thread. The main thread's stays: programs call CUDA from exit handlers, after its
+// thread-local objects are gone.
+struct EndOfThread {
+  ~EndOfThread() {
+    if (gettid() == getpid()) return;
+    delete thread_state;
+    thread_state = nullptr;
+  }
+};
+
+}  // namespace
+
 ThreadState& CurrentThread() {
-  thread_local ThreadState state;
-  if (state.number == 0) state.number = ++Device::Get().thread_count;
-  return state;
+  if (thread_state == nullptr) {
+    thread_local EndOfThread end;
+    static_cast<void>(end);
+    thread_state = new ThreadState;
+    thread_state->number = ++Device::Get().thread_count;
+  }
+  return *thread_state;
 }
 
 Context* CurrentContext() {

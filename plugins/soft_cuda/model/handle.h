@@ -66,9 +66,11 @@ class Slab {
   size_t live_ = 0;
 };
 
-// The object behind a handle, or null.
+// The object behind a handle, or null. A handle that is none (a host function's address) may point anywhere that can
+// be read.
 template <typename T, typename Handle>
 T* Resolve(Handle handle) {
+  if (reinterpret_cast<uintptr_t>(handle) % alignof(T) != 0) return nullptr;
   auto* object = reinterpret_cast<T*>(handle);
   return object != nullptr && object->tag == T::kTag ? object : nullptr;
 }
