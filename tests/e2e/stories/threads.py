@@ -19,3 +19,5 @@ CHAIN = {
 GRAPHS = [CHAIN] * 12  # 3 modes x 4 threads
 TOTALS = {"nodes": 48, "edges": 36, "launches": 0}
 DRAWN = {"nodes": 48, "edges": 36, "clusters": 24}  # 12 graphs with a stream each
+FINDINGS = []  # clean
+NO_OTHER = "*"
