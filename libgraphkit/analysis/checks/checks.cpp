@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
@@ -32,6 +33,23 @@ constexpr Check kChecks[] = {
      FindMissedByPool},
     {"unsafe-reuse", Severity::kError, "memory that is used again without proof that it is free",
      FindUnsafeReuse, true},
+    {"missing-order", Severity::kError, "nodes that touch the same memory and that nothing orders",
+     FindMissingOrder, true},
+    {"free-before-use", Severity::kError, "memory-free nodes that aren't ordered after all users",
+     FindFreeBeforeUse, true},
+    {"programmatic-only-order", Severity::kError,
+     "order that rests on a programmatic edge whose consumer need not wait",
+     FindProgrammaticOnlyOrder, true},
+    {"capture-invalidated", Severity::kError, "calls that broke a capture",
+     FindInvalidatedCaptures},
+    {"unjoined-stream", Severity::kError, "forked streams that never joined their capture",
+     FindUnjoinedStreams},
+    {"unsafe-call-in-capture", Severity::kWarning,
+     "calls that a capture doesn't allow, and that it survived", FindUnsafeCalls},
+    {"lossy-edge-query", Severity::kWarning, "queries of edges that can't say what edges they are",
+     FindLossyEdgeQueries},
+    {"aborted-capture-pool", Severity::kWarning, "pools that a failed capture left behind",
+     FindAbortedCapturePools},
 };
 
 // How many single-letter changes make one word of another.

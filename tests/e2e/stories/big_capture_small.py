@@ -13,3 +13,5 @@ GRAPHS = [{
     "blocks": 0,
 }]
 TOTALS = {"nodes": 104, "edges": 106, "launches": 1}
+FINDINGS = []  # clean
+NO_OTHER = "*"

@@ -21,3 +21,5 @@ GRAPHS = [{
 }]
 TOTALS = {"nodes": 15, "edges": 15, "launches": 2}
 DRAWN = {"nodes": 15, "edges": 15, "clusters": 3}  # the graph and its two streams
+FINDINGS = []  # clean
+NO_OTHER = "*"

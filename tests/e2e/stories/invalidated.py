@@ -29,3 +29,11 @@ GRAPHS = [
 ]
 TOTALS = {"nodes": 13, "edges": 2, "launches": 0}
 DRAWN = {"nodes": 13, "edges": 2}
+BROKEN = {"check": "capture-invalidated", "severity": "error"}
+SURVIVED = {"check": "unsafe-call-in-capture", "severity": "warning"}
+FINDINGS = [{**BROKEN, "graph": graph} for graph in (0, 1, 2, 3, 5, 6, 8)] + [
+    {"check": "unjoined-stream", "severity": "error", "graph": 7},
+    {**SURVIVED, "graph": 9},  # wrong_thread
+    {**SURVIVED, "graph": 10},  # begin_again
+]
+NO_OTHER = "*"

@@ -12,3 +12,9 @@ GRAPHS = [
 ]
 TOTALS = {"nodes": 7, "edges": 4, "launches": 5}  # 2 + 2 + 1
 DRAWN = {"nodes": 7, "edges": 4, "clusters": 6}  # 3 graphs with a stream each
+FINDINGS = [
+    {"check": "graph-allocation-leak", "severity": "error", "bytes": 8 * MIB, "graph": 2},
+    {"check": "block-leak", "severity": "warning", "bytes": 3 * MIB},
+    {"check": "exec-leak", "severity": "warning", "graph": 1},
+]
+NO_OTHER = "*"

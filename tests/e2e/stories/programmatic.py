@@ -31,3 +31,10 @@ GRAPHS = [
     },
 ]
 DRAWN = {"nodes": 23, "edges": 23, "clusters": 7}  # 3 graphs with 1, 1 and 2 streams
+EARLY = {"check": "programmatic-only-order", "bytes": 4 * MIB}  # the block that Produce writes
+FINDINGS = [
+    {**EARLY, "graph": 0},  # whether a kernel waits isn't recorded on the software device: notes
+    {**EARLY, "graph": 1},
+    {**EARLY, "graph": 2},
+]
+NO_OTHER = "*"

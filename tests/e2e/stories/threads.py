@@ -20,3 +20,5 @@ RELAXED = {**CHAIN, "blocks": 2, "total_bytes": MIB + 64 * KIB}  # and a cudaMal
 GRAPHS = [CHAIN] * 8 + [RELAXED] * 4  # 3 modes x 4 threads
 TOTALS = {"nodes": 48, "edges": 36, "launches": 0}
 DRAWN = {"nodes": 48, "edges": 36, "clusters": 24}  # 12 graphs with a stream each
+FINDINGS = []  # clean
+NO_OTHER = "*"

@@ -1,0 +1,206 @@
+#include "libgraphkit/analysis/races.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "libgraphkit/analysis/proof.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kAllPairs = 64;       // touches of a block up to which every pair is looked at
+constexpr size_t kSearched = 10'000;   // nodes looked at for a consumer that isn't next to the pair
+constexpr size_t kMostSearches = 100;  // such searches
+
+struct Use {
+  NodeId node;
+  RaceKind kind = RaceKind::kAccess;
+  Access access;
+};
+
+bool Reads(const Use& use) { return use.access.mode == AccessMode::kRead; }
+bool Writes(const Use& use) {
+  return use.access.mode == AccessMode::kWrite || use.access.mode == AccessMode::kReadWrite;
+}
+
+// Bytes from the block's start to where the access ends, if that is known.
+std::optional<Bytes> EndOf(const Access& access) {
+  if (access.length == kLengthUnknown) return std::nullopt;
+  return access.offset + access.length;
+}
+
+// An access of unknown length reaches upwards only.
+bool Disjoint(const Access& a, const Access& b) {
+  const auto a_end = EndOf(a);
+  const auto b_end = EndOf(b);
+  return (a_end && *a_end <= b.offset) || (b_end && *b_end <= a.offset);
+}
+
+class RaceFinder {
+ public:
+  explicit RaceFinder(const Facts& facts) : facts_(facts), trace_(facts.trace) {
+    if (facts.partial_edges) launch_ = BuildOrder(trace_, EdgeRule::kLaunch);
+  }
+
+  std::vector<Race> Find() {
+    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
+      CollectUses(BlockId(i));
+      if (uses_.size() < 2 || OnOneChain()) continue;
+      first_of_block_ = races_.size();
+      if (uses_.size() <= kAllPairs) {
+        AllPairs(BlockId(i));
+      } else {
+        LastOfChains(BlockId(i));
+      }
+    }
+    return std::move(races_);
+  }
+
+ private:
+  void CollectUses(BlockId id) {
+    uses_.clear();
+    const Block& block = trace_[id];
+    for (const Touch& touch : facts_.lives.Touches(id)) {
+      const Node& node = trace_[touch.node];
+      if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) continue;
+      if (!InGraph(trace_, node)) continue;
+      uses_.push_back({touch.node, RaceKind::kAccess, trace_.accesses[touch.access]});
+    }
+    if (uses_.empty()) return;
+    const Access all{.block = id, .mode = AccessMode::kWrite, .length = block.size};
+    if (block.alloc_node.valid() && InGraph(trace_, trace_[block.alloc_node])) {
+      uses_.push_back({block.alloc_node, RaceKind::kAlloc, all});
+    }
+    if (block.free_node.valid() && InGraph(trace_, trace_[block.free_node])) {
+      uses_.push_back({block.free_node, RaceKind::kFree, all});
+    }
+    std::stable_sort(uses_.begin(), uses_.end(), [&](const Use& a, const Use& b) {
+      return trace_[a.node].seq < trace_[b.node].seq;
+    });
+  }
+
+  // On one chain without partial edges all is ordered: most blocks.
+  bool OnOneChain() const {
+    if (facts_.partial_edges) return false;
+    const uint32_t chain = facts_.order.PlaceOf(uses_.front().node).chain;
+    return std::all_of(uses_.begin(), uses_.end(), [&](const Use& use) {
+      return facts_.order.PlaceOf(use.node).chain == chain;
+    });
+  }
+
+  void AllPairs(BlockId block) {
+    for (size_t later = 1; later < uses_.size(); ++later) {
+      for (size_t earlier = 0; earlier < later; ++earlier) Compare(block, earlier, later);
+    }
+  }
+
+  // If the last of a chain is before a node, so are all before it: only they are compared, the last
+  // of each mode.
+  void LastOfChains(BlockId block) {
+    struct Last {
+      uint32_t chain;
+      AccessMode mode;
+      size_t use;
+    };
+    std::vector<Last> lasts;
+    for (size_t later = 0; later < uses_.size(); ++later) {
+      const uint32_t chain = facts_.order.PlaceOf(uses_[later].node).chain;
+      const AccessMode mode = uses_[later].access.mode;
+      Last* own = nullptr;
+      for (Last& last : lasts) {
+        Compare(block, last.use, later);
+        if (last.chain == chain && last.mode == mode) own = &last;
+      }
+      if (own != nullptr) {
+        own->use = later;
+      } else {
+        lasts.push_back({chain, mode, later});
+      }
+    }
+  }
+
+  void Compare(BlockId block, size_t earlier, size_t later) {
+    const Use& a = uses_[earlier];
+    const Use& b = uses_[later];
+    if (a.node == b.node || (Reads(a) && Reads(b)) || Disjoint(a.access, b.access)) return;
+    if (Ordered(a.node, b.node) || Ordered(b.node, a.node)) return;
+    if (NeverBoth(trace_[a.node].graph, trace_[b.node].graph)) return;
+    Race race{.block = block, .earlier = a.node, .later = b.node};
+    race.kind = a.kind == RaceKind::kAccess ? b.kind : a.kind;
+    race.overlapping = HowSure(a, b);
+    race.launch_ordered =
+        launch_ && (launch_->Before(a.node, b.node) || launch_->Before(b.node, a.node));
+    if (Known(race)) return;
+    if (race.launch_ordered) race.consumer = FindConsumer(a.node, b.node);
+    races_.push_back(race);
+  }
+
+  bool Ordered(NodeId a, NodeId b) const {
+    if (facts_.order.Before(a, b)) return true;
+    return WaitsFor(trace_, b) == Ternary::kYes && facts_.order.EndsBefore(a, b);
+  }
+
+  // Whether nothing runs both: graphs without a common root, and two bodies of one conditional.
+  bool NeverBoth(GraphId a, GraphId b) const {
+    if (facts_.roots[a.index()] != facts_.roots[b.index()]) return true;
+    for (GraphId x = a; trace_[x].parent.valid(); x = trace_[trace_[x].parent].graph) {
+      for (GraphId y = b; trace_[y].parent.valid(); y = trace_[trace_[y].parent].graph) {
+        if (x != y && trace_[x].parent == trace_[y].parent) return true;
+      }
+    }
+    return false;
+  }
+
+  static Overlapping HowSure(const Use& a, const Use& b) {
+    const bool writes = Writes(a) || Writes(b);
+    if (writes && EndOf(a.access) && EndOf(b.access)) return Overlapping::kCertain;
+    if (writes || Reads(a) || Reads(b)) return Overlapping::kLikely;
+    return Overlapping::kUnknown;
+  }
+
+  // Whether the block has a race of the same sort already.
+  bool Known(const Race& race) const {
+    return std::any_of(races_.begin() + static_cast<ptrdiff_t>(first_of_block_), races_.end(),
+                       [&](const Race& other) {
+                         return other.kind == race.kind && other.overlapping == race.overlapping &&
+                                other.launch_ordered == race.launch_ordered;
+                       });
+  }
+
+  bool Partial(NodeId from, NodeId to) const {
+    const auto edges = facts_.in_edges.Of(to.index());
+    return std::any_of(edges.begin(), edges.end(),
+                       [&](const InEdge& edge) { return edge.from == from && !edge.full; });
+  }
+
+  // The first node on the way that starts before the one before it has ended, and need not wait.
+  NodeId FindConsumer(NodeId from, NodeId to) {
+    if (Partial(from, to)) return to;
+    if (searches_++ >= kMostSearches) return to;
+    const auto path = ShortestPath(*launch_, facts_.in_edges, from, to, kSearched);
+    for (size_t i = 1; i < path.size(); ++i) {
+      const bool waits = WaitsFor(trace_, path[i]) == Ternary::kYes;
+      if (!waits && Partial(path[i - 1], path[i])) return path[i];
+    }
+    return to;
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  std::optional<Order> launch_;
+  std::vector<Use> uses_;
+  std::vector<Race> races_;
+  size_t first_of_block_ = 0;
+  size_t searches_ = 0;
+};
+
+}  // namespace
+
+Ternary WaitsFor(const Trace& trace, NodeId node) {
+  const KernelId kernel = trace[node].kernel;
+  return kernel.index() < trace.kernels.size() ? trace[kernel].waits : Ternary::kUnknown;
+}
+
+std::vector<Race> FindRaces(const Facts& facts) { return RaceFinder(facts).Find(); }
+
+}  // namespace graphkit

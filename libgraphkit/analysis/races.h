@@ -1,0 +1,47 @@
+// Pairs of nodes that touch one block and that nothing orders.
+//
+//     stream a:  write x ─┬─ write x again ─ free x        a race: nothing ends `read x` before
+//     stream b:           └─ read x                         `write x again`, nor before `free x`
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libgraphkit/analysis/facts.h"
+
+namespace graphkit {
+
+enum class RaceKind : uint8_t {
+  kAccess,  // both touch the block
+  kAlloc,   // one is the memory-alloc node of the block
+  kFree,    // one is its memory-free node
+};
+
+// How sure it is that they interfere.
+enum class Overlapping : uint8_t {
+  kUnknown,  // neither is known to write, or it isn't known where they touch the block
+  kLikely,   // one surely writes, or one may and the other surely reads
+  kCertain,  // both ranges are known and overlap, and one surely writes
+};
+
+struct Race {
+  BlockId block;
+  NodeId earlier;  // in capture order
+  NodeId later;
+  RaceKind kind = RaceKind::kAccess;
+  Overlapping overlapping = Overlapping::kUnknown;
+  // Were every edge a full one, they would be ordered: programmatic and launch completion edges
+  // lead from one to the other.
+  bool launch_ordered = false;
+  NodeId consumer;  // then: where that edge ends, a node that isn't known to wait
+  bool operator==(const Race&) const = default;
+};
+
+// A few for each block, one of each sort. A kernel that waits for its grid dependencies is taken to
+// touch memory after it has waited.
+std::vector<Race> FindRaces(const Facts& facts);
+
+// Whether a node is known to wait for its grid dependencies.
+Ternary WaitsFor(const Trace& trace, NodeId node);
+
+}  // namespace graphkit

@@ -1,0 +1,69 @@
+#include <doctest/doctest.h>
+
+#include "tests/analysis/checks/run.h"
+
+namespace graphkit {
+namespace {
+
+// a and b touch block 0 at once, each as told.
+std::vector<Finding> Together(const Access& on_a, const Access& on_b,
+                              std::string_view kernel = "_Z3usePf") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const StreamId b = t.Stream("b");
+  t.Alloc(a, 4096);
+  t.BeginCapture(a);
+  t.Kernel(a, "first");
+  t.Order(a, b);
+  t.Memset(a, {on_a});
+  t.Kernel(b, kernel, {on_b});
+  t.Order(b, a);
+  t.EndCapture(a);
+  return Run("missing-order", &t);
+}
+
+const BlockId kX{uint32_t{0}};
+
+TEST_CASE("missing-order is an error when both ranges are known, overlap, and one writes") {
+  const std::vector<Finding> findings = Together(Writes(kX, 0, 2048), Reads(kX, 1024, 1024));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kError);
+  CHECK(findings[0].message ==
+        "nothing orders node 1 (memset) and node 2 (use), which touch the same bytes of block 0 "
+        "(4 KiB), and one writes");
+}
+
+TEST_CASE("missing-order is a note when the range isn't known") {
+  const std::vector<Finding> findings = Together(Writes(kX, 0, 2048), Touches(kX));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kNote);
+}
+
+TEST_CASE("missing-order: two streams may write disjoint halves of one block") {
+  CHECK(Together(Writes(kX, 0, 2048), Writes(kX, 2048, 2048)).empty());
+  CHECK(Together(Writes(kX, 0, 2048), Touches(kX, 2048)).empty());
+}
+
+TEST_CASE("missing-order says nothing of readers, nor of a kernel whose name tells no types") {
+  CHECK(Together(Reads(kX, 0, 2048), Reads(kX)).empty());
+  CHECK(Together(Reads(kX, 0, 2048), Touches(kX), "extern_c_reader").empty());
+}
+
+// An argument of 8 bytes that happens to equal an address is an access whose mode nobody knows.
+TEST_CASE("missing-order: an integer that equals an address is no alarm") {
+  for (const Finding& finding : Together(Reads(kX), Touches(kX, 512), "_Z5counti")) {
+    CHECK(finding.severity == Severity::kNote);
+  }
+}
+
+TEST_CASE("missing-order finds nothing once the streams are joined") {
+  CrossedBlock c;
+  c.Join();
+  c.t.Memset(c.a, {Writes(c.x, 0, 4096)});
+  c.t.Free(c.x);
+  c.End();
+  CHECK(Run("missing-order", &c.t).empty());
+}
+
+}  // namespace
+}  // namespace graphkit
