@@ -23,7 +23,7 @@ struct PlannedArena {
 };
 
 struct Placement {
-  uint32_t block = 0;  // the trace's id, or the row in the table
+  uint32_t block = 0;  // the row in the table
   uint32_t arena = 0;  // in PlannedMemory::arenas
   Bytes offset = 0;    // in the arena
   Bytes size = 0;
@@ -33,7 +33,7 @@ struct Placement {
 struct PlannedMemory {
   std::vector<PlannedArena> arenas;
   std::vector<Placement> placements;  // by block
-  std::vector<std::string> names;     // names[row]: as the table has it; empty: a trace's blocks
+  std::vector<std::string> names;     // names[row]: as the table has it
   Bytes peak = 0;                     // sum over the arenas
   Bytes lower_bound = 0;              // sum over the arenas
   std::optional<Bytes> capacity;      // what it should fit into

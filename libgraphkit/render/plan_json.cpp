@@ -25,10 +25,8 @@ Json ArenaJson(const PlannedArena& arena) {
 void RenderPlacements(const PlannedMemory& plan, std::ostream& out) {
   for (size_t i = 0; i < plan.placements.size(); ++i) {
     const Placement& placement = plan.placements[i];
-    const Json block =
-        plan.names.empty() ? Json(placement.block) : Json(plan.names[placement.block]);
     out << (i == 0 ? "\n" : ",\n") << "    "
-        << Json{{"block", block},
+        << Json{{"block", plan.names[placement.block]},
                 {"arena", placement.arena},
                 {"offset", placement.offset},
                 {"size", placement.size}}
@@ -40,7 +38,7 @@ void RenderPlacements(const PlannedMemory& plan, std::ostream& out) {
 
 void RenderPlanJson(const PlannedMemory& plan, std::ostream& out) {
   out << "{\n  \"schema\": \"graphkit-plan\",\n  \"version\": 1,\n"
-      << "  \"source\": " << (plan.names.empty() ? "\"trace\"" : "\"lifetimes\"") << ",\n"
+      << "  \"source\": \"lifetimes\",\n"
       << "  \"peak_bytes\": " << plan.peak << ",\n"
       << "  \"lower_bound_bytes\": " << plan.lower_bound << ",\n"
       << "  \"optimal\": " << (plan.optimal() ? "true" : "false") << ",\n"

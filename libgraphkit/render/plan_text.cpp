@@ -9,26 +9,6 @@
 
 namespace graphkit {
 
-namespace {
-
-std::string IdText(const char* what, bool valid, uint32_t value) {
-  return valid ? std::string(what) + " " + std::to_string(value) : std::string("no ") + what;
-}
-
-void RenderArenas(const PlannedMemory& plan, std::ostream& out) {
-  std::vector<std::vector<std::string>> rows = {
-      {"", "", "blocks", "peak", "lower bound", "× bound"}};
-  for (const PlannedArena& arena : plan.arenas) {
-    rows.push_back({IdText("graph", arena.graph.valid(), arena.graph.value),
-                    IdText("pool", arena.pool.valid(), arena.pool.value), FormatCount(arena.blocks),
-                    FormatBytes(arena.peak), FormatBytes(arena.lower_bound),
-                    RatioText(arena.peak, arena.lower_bound)});
-  }
-  out << "\n" << Table(rows, {false, false, true, true, true, true}, "");
-}
-
-}  // namespace
-
 std::string RatioText(Bytes bytes, Bytes bound) {
   if (bytes == bound || bound == 0) return "1";
   std::array<char, 32> text{};
@@ -53,7 +33,6 @@ void RenderPlanText(const PlannedMemory& plan, std::ostream& out) {
     if (plan.lower_bound > *plan.capacity) rows.back()[1] += "; no plan fits";
   }
   out << Table(rows, {false, false}, "");
-  if (plan.names.empty() && !plan.arenas.empty()) RenderArenas(plan, out);
 }
 
 }  // namespace graphkit

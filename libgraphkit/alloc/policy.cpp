@@ -1,0 +1,83 @@
+#include "libgraphkit/alloc/policy.h"
+
+#include <algorithm>
+#include <array>
+
+#include "libgraphkit/alloc/policy_by_order.h"
+#include "libgraphkit/alloc/policy_pytorch.h"
+
+namespace graphkit {
+namespace {
+
+constexpr std::array<PolicyInfo, 5> kPolicies = {{
+    {PolicyKind::kDefer, "defer", MarkerRule::kAtFree},
+    {PolicyKind::kPyTorch, "pytorch", MarkerRule::kAtFree},
+    {PolicyKind::kXStream, "xstream", MarkerRule::kAtFree},
+    {PolicyKind::kLastUse, "last-use", MarkerRule::kLastUse},
+    {PolicyKind::kReuse, "reuse", MarkerRule::kLastUse},
+}};
+
+}  // namespace
+
+std::span<const PolicyInfo> Policies() { return kPolicies; }
+
+const PolicyInfo& InfoOf(PolicyKind kind) { return kPolicies[static_cast<size_t>(kind)]; }
+
+std::optional<PolicyKind> FindPolicy(std::string_view name) {
+  for (const PolicyInfo& policy : kPolicies) {
+    if (name == policy.name) return policy.kind;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace) {
+  std::vector<std::vector<StreamId>> streams(trace.blocks.size());
+  const auto add = [&](size_t block, StreamId stream) {
+    if (!stream.valid() || stream == trace.blocks[block].stream) return;
+    if (std::ranges::find(streams[block], stream) == streams[block].end()) {
+      streams[block].push_back(stream);
+    }
+  };
+  for (const BlockStream& use : trace.block_streams) {
+    if (use.seq < trace[use.block].free_requested) add(use.block.index(), use.stream);
+  }
+  for (size_t i = 0; i < trace.blocks.size(); ++i) add(i, trace.blocks[i].free_stream);
+  return streams;
+}
+
+const std::vector<BlockId>& ReusePolicy::BeforeMalloc(BlockId block) {
+  completed_.clear();
+  Prepare(block);
+  const auto found = [&](BlockId pending) {
+    if (!Completes(pending, block)) return false;
+    state_[pending.index()] = State::kComplete;
+    completed_.push_back(pending);
+    return true;
+  };
+  std::erase_if(pending_, found);
+  return completed_;
+}
+
+bool ReusePolicy::Free(BlockId block) {
+  const bool at_once = AtOnce(block);
+  state_[block.index()] = at_once ? State::kComplete : State::kPending;
+  if (!at_once) pending_.push_back(block);
+  return at_once;
+}
+
+std::unique_ptr<ReusePolicy> MakePolicy(PolicyKind kind, const PolicyView& view) {
+  switch (kind) {
+    case PolicyKind::kDefer:
+      return std::make_unique<DeferPolicy>(view);
+    case PolicyKind::kPyTorch:
+      return std::make_unique<PyTorchPolicy>(view);
+    case PolicyKind::kXStream:
+    case PolicyKind::kReuse:
+      return std::make_unique<OrderPolicy>(view, /*any_stream=*/true);
+    case PolicyKind::kLastUse:
+      return std::make_unique<OrderPolicy>(view, /*any_stream=*/false);
+  }
+  return nullptr;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,95 @@
+// When a block's memory may be used again: the rules that replays of a trace compare. A policy sees
+// the trace in capture order, decides at each malloc, and never gives away a block before its free
+// was requested. docs/policies.md.
+//
+//     defer       a block used on other streams waits for the end of the capture
+//     pytorch     graph_capture_record_stream_reuse: markers at the free, looked at by the next
+//                 malloc of the same stream
+//     xstream     markers at the free; any stream that is ordered after them
+//     last-use    markers at the last use; the block's own stream
+//     reuse       markers at the last use; any stream that is ordered after them
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "libgraphkit/analysis/block_order.h"
+#include "libgraphkit/analysis/frontier.h"
+#include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+enum class PolicyKind : uint8_t { kDefer, kPyTorch, kXStream, kLastUse, kReuse };
+
+struct PolicyInfo {
+  PolicyKind kind;
+  const char* name;
+  MarkerRule rule;  // by which its placements are judged
+};
+// Every policy, from the one that reuses least to the one that reuses most.
+std::span<const PolicyInfo> Policies();
+const PolicyInfo& InfoOf(PolicyKind kind);
+std::optional<PolicyKind> FindPolicy(std::string_view name);
+
+// What a policy may look at. All of it must outlive the policy.
+struct PolicyView {
+  const Trace& trace;
+  const InEdges& in_edges;
+  const BlockOrder& order;                     // by the policy's rule
+  const FrontierReplay& frontiers;             // as they stand at the event
+  std::vector<std::vector<StreamId>> streams;  // by block: what it is used on beside its own
+};
+// The streams that each block was recorded or freed on, other than its own.
+std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace);
+
+class ReusePolicy {
+ public:
+  explicit ReusePolicy(const PolicyView& view) : view_(view), state_(view.trace.blocks.size()) {}
+  virtual ~ReusePolicy() = default;
+
+  // `block` is about to be allocated: completes the frees that this malloc finds complete. The
+  // result holds them until the next call.
+  const std::vector<BlockId>& BeforeMalloc(BlockId block);
+  // The block's free is requested; whether it is complete at once.
+  bool Free(BlockId block);
+
+  // Whether `block` may take memory where `last` lay last.
+  bool Offers(BlockId last, BlockId block) const {
+    return state_[last.index()] != State::kUsed && MayTake(last, block);
+  }
+  // Whether it may take memory of a segment of `owner` where nobody lay so far.
+  virtual bool OffersFresh(StreamId owner, BlockId block) const {
+    return view_.trace[block].stream == owner;
+  }
+  bool freed(BlockId block) const { return state_[block.index()] != State::kUsed; }
+  // Freed, and found by no malloc so far.
+  const std::vector<BlockId>& pending() const { return pending_; }
+
+ protected:
+  enum class State : uint8_t { kUsed, kPending, kComplete };
+
+  virtual void Prepare(BlockId) {}         // before the pending ones are looked at
+  virtual bool AtOnce(BlockId block) = 0;  // complete when freed
+  virtual bool Completes(BlockId pending, BlockId block) const = 0;  // found by this malloc
+  virtual bool MayTake(BlockId last, BlockId block) const = 0;
+  bool complete(BlockId block) const { return state_[block.index()] == State::kComplete; }
+  bool SameStream(BlockId a, BlockId b) const {
+    return view_.trace[a].stream.valid() && view_.trace[a].stream == view_.trace[b].stream;
+  }
+
+  const PolicyView& view_;
+
+ private:
+  std::vector<State> state_;
+  std::vector<BlockId> pending_;
+  std::vector<BlockId> completed_;
+};
+
+std::unique_ptr<ReusePolicy> MakePolicy(PolicyKind kind, const PolicyView& view);
+
+}  // namespace graphkit

@@ -1,0 +1,285 @@
+#include "libgraphkit/replay/replay_trace.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/alloc/caching_allocator.h"
+#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/io/trace_reader.h"
+#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/model/synth.h"
+#include "tests/analysis/random_trace.h"
+
+namespace graphkit {
+namespace {
+
+constexpr Bytes kMiB = Bytes{1} << 20;
+
+Trace Golden(const std::string& name) {
+  Result<Trace> trace = ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/" + name);
+  REQUIRE_MESSAGE(trace.has_value(), Describe(trace.error()));
+  return std::move(*trace);
+}
+
+PolicyFigures Replay(const Trace& trace, PolicyKind policy) {
+  PolicyFigures figures = ReplayTrace(FindFacts(trace), policy, {.verify = true}).figures;
+  figures.seconds = 0;
+  return figures;
+}
+
+// The figures are worked out by hand in testdata/workloads/record_stream.cu.
+TEST_CASE(
+    "record_stream: defer holds everything, pytorch three layers, reuse what has to be there") {
+  const Trace trace = Golden("record_stream.json");
+  const PolicyFigures defer = Replay(trace, PolicyKind::kDefer);
+  CHECK(defer.peak_extent == 76 * kMiB);
+  CHECK(defer.peak_reserved == 80 * kMiB);
+  CHECK(defer.peak_active == 76 * kMiB);
+  CHECK(defer.never_reclaimed == 72 * kMiB);
+  const PolicyFigures pytorch = Replay(trace, PolicyKind::kPyTorch);
+  CHECK(pytorch.peak_extent == 40 * kMiB);
+  CHECK(pytorch.peak_active == 40 * kMiB);
+  const PolicyFigures reuse = Replay(trace, PolicyKind::kReuse);
+  CHECK(reuse == PolicyFigures{.peak_reserved = reuse.peak_reserved,
+                               .peak_allocated = 28 * kMiB,
+                               .peak_active = 28 * kMiB,
+                               .peak_extent = 28 * kMiB,
+                               .never_reclaimed = 0,
+                               .missed = 0,
+                               .lower_bound = 28 * kMiB,
+                               .operations = 24,
+                               .seconds = 0});
+  CHECK(reuse.peak_reserved < pytorch.peak_reserved);
+  CHECK(pytorch.peak_reserved < defer.peak_reserved);
+  CHECK(defer.peak_allocated == 28 * kMiB);
+  for (const PolicyInfo& policy : Policies()) {
+    CAPTURE(policy.name);
+    CHECK(ReplayTrace(FindFacts(trace), policy.kind, {.verify = true}).verified);
+  }
+}
+
+// A capture with a block x of stream a that stream b reads.
+struct Capture {
+  TraceBuilder t;
+  StreamId a = t.Stream("a");
+  StreamId b = t.Stream("b");
+  BlockId input = t.Alloc(a, 512);  // from outside the graph
+  GraphId graph = t.BeginCapture(a);
+  BlockId x;
+
+  Capture() {
+    x = t.Alloc(a, 4 * kMiB);
+    t.Kernel(a, "fill", {Writes(x)});
+    t.Order(a, b);
+    t.Kernel(b, "read", {Reads(x)});
+    t.RecordStream(x, b);
+  }
+  // Allocates as much again, uses it on its stream, and ends the capture.
+  PolicyFigures Finish(PolicyKind policy, StreamId stream) {
+    const BlockId y = t.Alloc(stream, 4 * kMiB);
+    t.Kernel(stream, "use", {Writes(y)});
+    if (stream != a) t.Order(stream, a);
+    t.Order(b, a);
+    t.EndCapture(a);
+    return Replay(t.Build(), policy);
+  }
+};
+
+constexpr Bytes kOne = 4 * kMiB;
+constexpr Bytes kTwo = 8 * kMiB;
+
+TEST_CASE("a join before the free lets pytorch take a block back, and defer not") {
+  const auto run = [](PolicyKind policy) {
+    Capture c;
+    c.t.Order(c.b, c.a);
+    c.t.Free(c.x);
+    return c.Finish(policy, c.a).peak_extent;
+  };
+  CHECK(run(PolicyKind::kDefer) == kTwo);
+  CHECK(run(PolicyKind::kPyTorch) == kOne);
+  CHECK(run(PolicyKind::kReuse) == kOne);
+}
+
+TEST_CASE("without a join nobody takes the block back") {
+  for (const PolicyInfo& policy : Policies()) {
+    CAPTURE(policy.name);
+    Capture c;
+    c.t.Free(c.x);
+    CHECK(c.Finish(policy.kind, c.a).peak_extent == kTwo);
+  }
+}
+
+// a: markers are where the streams stand at the free.
+TEST_CASE("after a late free pytorch waits for what the other stream did since") {
+  const auto run = [](PolicyKind policy) {
+    Capture c;
+    c.t.Order(c.b, c.a);
+    c.t.Kernel(c.b, "other", {Reads(c.input)});
+    c.t.Free(c.x);
+    return c.Finish(policy, c.a).peak_extent;
+  };
+  CHECK(run(PolicyKind::kPyTorch) == kTwo);
+  CHECK(run(PolicyKind::kXStream) == kTwo);
+  CHECK(run(PolicyKind::kLastUse) == kOne);
+  CHECK(run(PolicyKind::kReuse) == kOne);
+}
+
+// b: only a malloc of the same stream looks; c: and only that stream gets it.
+TEST_CASE("a stream that never allocates again never gets its blocks back from pytorch") {
+  const auto run = [](PolicyKind policy) {
+    Capture c;
+    c.t.Order(c.b, c.a);
+    c.t.Order(c.a, c.b);
+    c.t.Free(c.x);
+    return c.Finish(policy, c.b);
+  };
+  CHECK(run(PolicyKind::kPyTorch).never_reclaimed == kOne);
+  CHECK(run(PolicyKind::kPyTorch).peak_extent == kTwo);
+  CHECK(run(PolicyKind::kLastUse).peak_extent == kTwo);
+  CHECK(run(PolicyKind::kXStream).peak_extent == kOne);
+  CHECK(run(PolicyKind::kReuse).peak_extent == kOne);
+  CHECK(run(PolicyKind::kReuse).missed == 0);
+  CHECK(run(PolicyKind::kPyTorch).missed == kOne);
+}
+
+// d: a stream outside of the capture.
+TEST_CASE("a block that was recorded on a stream outside of the capture waits for its end") {
+  const auto run = [](PolicyKind policy) {
+    Capture c;
+    c.t.RecordStream(c.x, c.t.Stream("eager"));
+    c.t.Order(c.b, c.a);
+    c.t.Free(c.x);
+    return c.Finish(policy, c.a);
+  };
+  CHECK(run(PolicyKind::kPyTorch).peak_extent == kTwo);
+  CHECK(run(PolicyKind::kPyTorch).never_reclaimed == kOne);
+  CHECK(run(PolicyKind::kXStream).peak_extent == kTwo);
+}
+
+// e: what waits joins nobody.
+TEST_CASE("pending blocks don't coalesce with free neighbours") {
+  const auto run = [](PolicyKind policy) {
+    Capture c;
+    const BlockId y = c.t.Alloc(c.a, 4 * kMiB);
+    c.t.Kernel(c.a, "use", {Writes(y)});
+    c.t.Free(y);
+    c.t.Order(c.b, c.a);
+    c.t.Free(c.x);
+    const BlockId z = c.t.Alloc(c.a, 8 * kMiB);
+    c.t.Kernel(c.a, "use", {Writes(z)});
+    c.t.EndCapture(c.a);
+    return Replay(c.t.Build(), policy).peak_extent;
+  };
+  CHECK(run(PolicyKind::kDefer) == 12 * kMiB);
+  CHECK(run(PolicyKind::kPyTorch) == 8 * kMiB);
+}
+
+// g: a stream that was set back has "visited" what its next work doesn't follow.
+TEST_CASE("after a rewind pytorch hands on what nothing proves, and verification says so") {
+  Capture c;
+  c.t.Order(c.b, c.a);
+  const NodeId first = NodeId(0u);
+  const BlockId w = c.t.Alloc(c.a, kMiB);
+  c.t.Kernel(c.a, "joined", {Writes(w)});
+  c.t.Free(c.x);
+  c.t.Free(w);
+  const BlockId again = c.t.Alloc(c.a, kMiB);
+  c.t.SetFrontier(c.a, {{.node = first}});
+  const BlockId y = c.t.Alloc(c.a, kOne);
+  c.t.Kernel(c.a, "use", {Writes(y)});
+  c.t.Order(c.b, c.a);
+  c.t.EndCapture(c.a);
+  const Trace trace = c.t.Build();
+  const PolicyReplay pytorch =
+      ReplayTrace(FindFacts(trace), PolicyKind::kPyTorch, {.verify = true});
+  CHECK_FALSE(pytorch.verified);
+  REQUIRE(!pytorch.graphs[0].unsafe.empty());
+  CHECK(again.valid());
+  CHECK(ReplayTrace(FindFacts(trace), PolicyKind::kReuse, {.verify = true}).verified);
+}
+
+// h: pytorch walks over a programmatic edge as if the node before it had ended.
+TEST_CASE("over a programmatic edge pytorch takes back what may still be in use") {
+  const auto run = [](PolicyKind policy) {
+    Capture c;
+    c.t.Order(c.b, c.a);
+    c.t.Kernel(c.a, "joined", {Reads(c.input)});
+    c.t.Free(c.x);
+    c.t.ProgrammaticKernel(c.a, "early", {Reads(c.input)});
+    const BlockId y = c.t.Alloc(c.a, kOne);
+    c.t.Kernel(c.a, "use", {Writes(y)});
+    c.t.Order(c.b, c.a);
+    c.t.EndCapture(c.a);
+    const Trace trace = c.t.Build();
+    return ReplayTrace(FindFacts(trace), policy, {.verify = true, .config = {}});
+  };
+  CHECK(run(PolicyKind::kPyTorch).figures.peak_extent == kOne);
+  CHECK_FALSE(run(PolicyKind::kPyTorch).verified);
+  CHECK(run(PolicyKind::kXStream).figures.peak_extent == kTwo);
+  CHECK(run(PolicyKind::kXStream).verified);
+}
+
+// The published allocator, driven directly: a block that was used on other streams never comes
+// back.
+Bytes ReservedByModel(const Trace& trace, const Facts& facts) {
+  BumpDriver driver;
+  CachingAllocator allocator({}, &driver);
+  const auto streams = OtherStreams(trace);
+  std::map<Seq, std::pair<bool, uint32_t>> events;
+  for (const BlockId block : facts.blocks[0]) {
+    events[trace[block].allocated] = {false, block.value};
+    if (facts.lives[block].freed) events[trace[block].free_requested] = {true, block.value};
+  }
+  std::map<uint32_t, BlockHandle> handles;
+  for (const auto& [seq, event] : events) {
+    const Block& block = trace.blocks[event.second];
+    if (!event.first) {
+      handles[event.second] = *allocator.Malloc({block.size, block.stream.value, 0});
+    } else {
+      allocator.RequestFree(handles[event.second]);
+      if (streams[event.second].empty()) allocator.CompleteFree(handles[event.second]);
+    }
+  }
+  return allocator.statistics().peak_reserved;
+}
+
+TEST_CASE("the segment rules are the caching allocator's, on synthetic captures") {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const SizeDistribution sizes{SizeDistribution::Kind::kLog, 512, 64 * kMiB};
+    const Trace trace = Synthesize({.ops = 400,
+                                    .streams = 1 + static_cast<uint32_t>(seed % 4),
+                                    .join = 0.3,
+                                    .alloc = 0.4,
+                                    .free = 0.3,
+                                    .sizes = sizes,
+                                    .seed = seed});
+    CAPTURE(seed);
+    const Facts facts = FindFacts(trace);
+    CHECK(ReplayTrace(facts, PolicyKind::kDefer).figures.peak_reserved ==
+          ReservedByModel(trace, facts));
+  }
+}
+
+TEST_CASE("on random traces the order policies are verified, and reuse misses nothing") {
+  for (uint64_t seed = 1; seed <= 1500; ++seed) {
+    const Trace trace =
+        RandomTrace(seed, {.max_steps = 60, .nested = seed % 3 == 0, .memory = true});
+    const Facts facts = FindFacts(trace);
+    CAPTURE(seed);
+    for (const PolicyKind policy :
+         {PolicyKind::kXStream, PolicyKind::kLastUse, PolicyKind::kReuse}) {
+      const PolicyReplay replay = ReplayTrace(facts, policy, {.verify = true});
+      CAPTURE(InfoOf(policy).name);
+      REQUIRE(replay.verified);
+      REQUIRE(replay.figures.peak_extent >= replay.figures.lower_bound);
+      if (policy == PolicyKind::kReuse) REQUIRE(replay.figures.missed == 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace graphkit
