@@ -6,6 +6,9 @@
 
 #include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/checks/launch_rules.h"
+#include "libgraphkit/analysis/checks/pool_rules.h"
+#include "libgraphkit/analysis/checks/shape_rules.h"
 
 namespace graphkit {
 namespace {
@@ -50,6 +53,18 @@ constexpr Check kChecks[] = {
      FindLossyEdgeQueries},
     {"aborted-capture-pool", Severity::kWarning, "pools that a failed capture left behind",
      FindAbortedCapturePools},
+    {"frontier-rewind", Severity::kWarning, "streams that were set back while capturing",
+     FindFrontierRewinds, true},
+    {"dead-input", Severity::kError, "launches of graphs whose inputs were freed", FindDeadInputs,
+     true},
+    {"replay-order", Severity::kWarning,
+     "graphs of one pool launched in another order than captured", FindReplayOrders},
+    {"pool-across-streams", Severity::kWarning, "pools whose graphs were captured on many streams",
+     FindPoolsAcrossStreams},
+    {"redundant-edge", Severity::kNote, "edges that others imply", FindRedundantEdges},
+    {"empty-node", Severity::kNote, "empty nodes that save no edges", FindEmptyNodes},
+    {"serialized-branches", Severity::kNote, "independent work captured on one stream",
+     FindSerializedBranches},
 };
 
 // How many single-letter changes make one word of another.

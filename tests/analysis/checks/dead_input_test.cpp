@@ -1,0 +1,35 @@
+#include <doctest/doctest.h>
+
+#include "tests/analysis/checks/run.h"
+
+namespace graphkit {
+namespace {
+
+std::vector<Finding> LaunchAfter(bool freed) {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const BlockId x = t.Alloc({}, 4096);
+  const GraphId graph = t.BeginCapture(a, "step");
+  t.Kernel(a, "read", {Reads(x)});
+  t.EndCapture(a);
+  const ExecId exec = t.Instantiate(graph);
+  t.Launch(exec, a);
+  if (freed) {
+    t.Free(x);
+    t.Launch(exec, a);
+  }
+  return Run("dead-input", &t);
+}
+
+TEST_CASE("dead-input: a launch after the free of what the graph reads") {
+  const std::vector<Finding> findings = LaunchAfter(true);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message ==
+        "graph 0 'step' was launched after memory that it touches was freed: block 0 (4 KiB)");
+  CHECK(findings[0].severity == Severity::kError);
+}
+
+TEST_CASE("dead-input finds nothing while the input lives") { CHECK(LaunchAfter(false).empty()); }
+
+}  // namespace
+}  // namespace graphkit
