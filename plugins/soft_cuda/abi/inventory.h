@@ -8,7 +8,7 @@ extern "C" {
 struct graphkit_soft_function {
   const char* name;
   const char* family;  // "-": not modelled
-  const char* test;    // the conformance test that checks it; "-": none
+  const char* test;    // that checks its effect, where one of its errors is checked, too; "-": none
   bool seen;           // its behaviour was compared with a GPU
 };
 

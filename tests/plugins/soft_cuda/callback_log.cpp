@@ -55,8 +55,9 @@ void LogCall(const char* domain, const CUpti_CallbackData& data) {
 
 void LogResource(uint32_t cbid, const CUpti_ResourceData& resource) {
   std::fprintf(out, "%*s%u", 2 * depth, "", cbid);
-  const bool graph =
-      cbid >= CUPTI_CBID_RESOURCE_GRAPH_CREATED && cbid <= CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+  const bool graph = cbid >= CUPTI_CBID_RESOURCE_GRAPH_CREATED &&
+                     cbid <= CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS &&
+                     cbid != CUPTI_CBID_RESOURCE_STREAM_ATTRIBUTE_CHANGED;
   if (graph) {
     const auto& data = *static_cast<const CUpti_GraphData*>(resource.resourceDescriptor);
     std::fprintf(out, "%s%s", Name(data.graph).c_str(), Name(data.node).c_str());
