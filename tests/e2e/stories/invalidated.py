@@ -31,8 +31,10 @@ TOTALS = {"nodes": 13, "edges": 2, "launches": 0}
 DRAWN = {"nodes": 13, "edges": 2}
 BROKEN = {"check": "capture-invalidated", "severity": "error"}
 SURVIVED = {"check": "unsafe-call-in-capture", "severity": "warning"}
-FINDINGS = [{**BROKEN, "graph": graph} for graph in (0, 1, 2, 3, 5, 6, 8)] + [
+FINDINGS = [{**BROKEN, "graph": graph} for graph in (0, 1, 2, 3, 5, 6)] + [
     {"check": "unjoined-stream", "severity": "error", "graph": 7},
+    {"check": "unjoined-stream", "severity": "error", "graph": 8},  # then ended on its origin, unjoined
+    {**SURVIVED, "graph": 8},  # ended on the joined stream: refused
     {**SURVIVED, "graph": 9},  # wrong_thread
     {**SURVIVED, "graph": 10},  # begin_again
 ]
