@@ -9,12 +9,13 @@
 namespace graphkit {
 namespace {
 
-constexpr std::array<PolicyInfo, 5> kPolicies = {{
+constexpr std::array<PolicyInfo, 6> kPolicies = {{
     {PolicyKind::kDefer, "defer", MarkerRule::kAtFree},
     {PolicyKind::kPyTorch, "pytorch", MarkerRule::kAtFree},
     {PolicyKind::kXStream, "xstream", MarkerRule::kAtFree},
     {PolicyKind::kLastUse, "last-use", MarkerRule::kLastUse},
     {PolicyKind::kReuse, "reuse", MarkerRule::kLastUse},
+    {PolicyKind::kOptimal, "optimal", MarkerRule::kLastUse},
 }};
 
 }  // namespace
@@ -73,6 +74,7 @@ std::unique_ptr<ReusePolicy> MakePolicy(PolicyKind kind, const PolicyView& view)
       return std::make_unique<PyTorchPolicy>(view);
     case PolicyKind::kXStream:
     case PolicyKind::kReuse:
+    case PolicyKind::kOptimal:
       return std::make_unique<OrderPolicy>(view, /*any_stream=*/true);
     case PolicyKind::kLastUse:
       return std::make_unique<OrderPolicy>(view, /*any_stream=*/false);

@@ -8,6 +8,7 @@
 //     xstream     markers at the free; any stream that is ordered after them
 //     last-use    markers at the last use; the block's own stream
 //     reuse       markers at the last use; any stream that is ordered after them
+//     optimal     offline: the plan of capture_planner.h; frees complete as with reuse
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@
 
 namespace graphkit {
 
-enum class PolicyKind : uint8_t { kDefer, kPyTorch, kXStream, kLastUse, kReuse };
+enum class PolicyKind : uint8_t { kDefer, kPyTorch, kXStream, kLastUse, kReuse, kOptimal };
 
 struct PolicyInfo {
   PolicyKind kind;

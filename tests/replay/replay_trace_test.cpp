@@ -52,6 +52,9 @@ TEST_CASE(
                                .missed = 0,
                                .lower_bound = 28 * kMiB,
                                .operations = 24,
+                               .deferred_byte_operations = 0,
+                               .reclaimed = 0,
+                               .reclaim_operations = 0,
                                .seconds = 0});
   CHECK(reuse.peak_reserved < pytorch.peak_reserved);
   CHECK(pytorch.peak_reserved < defer.peak_reserved);
