@@ -5,13 +5,16 @@
 
 #include "libgraphkit/alloc/policy_by_order.h"
 #include "libgraphkit/alloc/policy_pytorch.h"
+#include "libgraphkit/alloc/policy_pytorch_v1.h"
 
 namespace graphkit {
 namespace {
 
-constexpr std::array<PolicyInfo, 6> kPolicies = {{
+constexpr std::array<PolicyInfo, 8> kPolicies = {{
     {PolicyKind::kDefer, "defer", MarkerRule::kAtFree},
+    {PolicyKind::kPyTorchV1, "pytorch-v1", MarkerRule::kAtFree},
     {PolicyKind::kPyTorch, "pytorch", MarkerRule::kAtFree},
+    {PolicyKind::kGraph, "graph", MarkerRule::kAtFree},
     {PolicyKind::kXStream, "xstream", MarkerRule::kAtFree},
     {PolicyKind::kLastUse, "last-use", MarkerRule::kLastUse},
     {PolicyKind::kReuse, "reuse", MarkerRule::kLastUse},
@@ -72,6 +75,10 @@ std::unique_ptr<ReusePolicy> MakePolicy(PolicyKind kind, const PolicyView& view)
       return std::make_unique<DeferPolicy>(view);
     case PolicyKind::kPyTorch:
       return std::make_unique<PyTorchPolicy>(view);
+    case PolicyKind::kPyTorchV1:
+      return std::make_unique<PyTorchV1Policy>(view);
+    case PolicyKind::kGraph:
+      return std::make_unique<GraphPolicy>(view);
     case PolicyKind::kXStream:
     case PolicyKind::kReuse:
     case PolicyKind::kOptimal:

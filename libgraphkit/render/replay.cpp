@@ -71,6 +71,7 @@ Json ExecutionJson(const PolicyReplay& replay) {
     graphs.push_back(Json{{"graph", execution.graph.value},
                           {"on", "host"},
                           {"orders", execution.orders},
+                          {"seed", execution.seed},
                           {"nodes", execution.nodes},
                           {"checks", execution.checks},
                           {"faults", std::move(faults)}});
@@ -124,9 +125,9 @@ void RenderExecution(const PolicyReplay& replay, std::ostream& out) {
   }
   if (replay.executions.empty()) return;
   out << NameOf(replay) << ": executed on the host in "
-      << Counted(replay.executions.front().orders, "order") << ", " << FormatCount(nodes)
-      << " nodes, " << FormatCount(checks) << " canary checks"
-      << (replay.executed_clean() ? ": clean\n" : "\n");
+      << Counted(replay.executions.front().orders, "order") << " from seed "
+      << replay.executions.front().seed << ", " << FormatCount(nodes) << " nodes, "
+      << FormatCount(checks) << " canary checks" << (replay.executed_clean() ? ": clean\n" : "\n");
   for (const GraphExecution& execution : replay.executions) {
     if (execution.faults.empty()) continue;
     const ExecutionFault& fault = execution.faults.front();

@@ -245,6 +245,7 @@ GraphExecution ExecuteOnHost(const Program& program, const ExecutionOptions& opt
   for (std::thread& thread : pool) thread.join();
   GraphExecution execution;
   execution.orders = options.orders;
+  execution.seed = options.seed;
   for (const Outcome& outcome : outcomes) {
     execution.checks += outcome.checks;
     execution.nodes += outcome.nodes;
