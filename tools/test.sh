@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds, and runs all tests: in the ordinary build, then under AddressSanitizer and
-# UndefinedBehaviorSanitizer (the unit tests). Needs no GPU; tests that want one skip, visibly. Exits 1 when any test failed.
+# UndefinedBehaviorSanitizer. Needs no GPU; tests that want one skip, visibly. Exits 1 when any test failed.
 #
 #   tools/test.sh          what every change must pass
-#   tools/test.sh --all    and programs with plugins in them under these, ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing
+#   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -70,7 +70,6 @@ address_and_undefined() {
   sanitized build-asan address,undefined || return 0
   export UBSAN_OPTIONS=print_stacktrace=1
   run_tests build-asan -L unit
-  [ "$all" = yes ] || return 0
   ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(g++ -print-file-name=libasan.so)" \
     run_tests build-asan -LE unit -E '^layering$'
 }
@@ -110,7 +109,7 @@ if [ "$all" = yes ]; then
   long_random
   fuzz
 else
-  say "not run: traced programs under the sanitizers, ThreadSanitizer, clang, long random cross-checks, fuzzing (tools/test.sh --all)"
+  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing (tools/test.sh --all)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
   say "not run: everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"
