@@ -8,6 +8,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
 . tools/setup/build.sh
+. tools/setup/python.sh
 
 passed=0 failed=0 skipped=0
 all=no
@@ -74,9 +75,10 @@ address_and_undefined() {
     run_tests build-asan -LE unit -E '^layering$'
 }
 
+# Loaded first into what the tests trace only: Python doesn't run with this runtime.
 threads() {
   sanitized build-tsan thread || return 0
-  run_tests build-tsan -L threads
+  GRAPHKIT_TEST_PRELOAD="$(g++ -print-file-name=libtsan.so)" run_tests build-tsan -L threads
 }
 
 # The other compiler: its warnings, and its view of what is standard.
@@ -101,6 +103,8 @@ long_random() {
 }
 
 if [ "$all" = yes ]; then tools/setup.sh build test fuzz; else tools/setup.sh build test; fi
+PYTHONPATH="$(test_python)${PYTHONPATH:+:$PYTHONPATH}"
+export PYTHONPATH
 ordinary
 address_and_undefined
 if [ "$all" = yes ]; then
