@@ -27,11 +27,13 @@ Facts FindFacts(const Trace& trace) {
               std::move(usage),
               std::move(shapes),
               {},
+              {},
               partial_edges};
   const BlockOrder last_use = facts.Blocks(MarkerRule::kLastUse);
   for (const std::vector<BlockId>& of_graph : facts.blocks) {
     facts.reuse.push_back(FindReuse(last_use, of_graph));
   }
+  facts.races = FindRaces(facts);
   return facts;
 }
 

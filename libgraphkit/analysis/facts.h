@@ -9,6 +9,7 @@
 #include "libgraphkit/analysis/cost.h"
 #include "libgraphkit/analysis/lifetimes.h"
 #include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/races.h"
 #include "libgraphkit/analysis/reuse.h"
 #include "libgraphkit/analysis/topology.h"
 #include "libgraphkit/analysis/usage.h"
@@ -26,7 +27,8 @@ struct Facts {
   std::vector<Usage> usage;                  // by graph
   std::vector<Shape> shapes;                 // by graph
   std::vector<ReuseFacts> reuse;             // by graph
-  bool partial_edges = false;                // there are programmatic or launch completion edges
+  std::vector<Race> races;
+  bool partial_edges = false;  // there are programmatic or launch completion edges
 
   BlockOrder Blocks(MarkerRule rule) const { return {trace, order, lives, rule}; }
 };

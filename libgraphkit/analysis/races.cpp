@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/proof.h"
 
 namespace graphkit {

@@ -4,11 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/checks/launch_rules.h"
-#include "libgraphkit/analysis/checks/pool_rules.h"
-#include "libgraphkit/analysis/checks/shape_rules.h"
 
 namespace graphkit {
 namespace {
@@ -55,16 +51,32 @@ constexpr Check kChecks[] = {
      FindAbortedCapturePools},
     {"frontier-rewind", Severity::kWarning, "streams that were set back while capturing",
      FindFrontierRewinds, true},
+    {"cross-branch-free", Severity::kError,
+     "memory freed in a conditional's body that isn't the one it came from", FindCrossBranchFrees,
+     true},
     {"dead-input", Severity::kError, "launches of graphs whose inputs were freed", FindDeadInputs,
      true},
+    {"static-address-changed", Severity::kError,
+     "inputs made anew elsewhere while the graph keeps the old address",
+     FindStaticAddressesChanged},
     {"replay-order", Severity::kWarning,
      "graphs of one pool launched in another order than captured", FindReplayOrders},
     {"pool-across-streams", Severity::kWarning, "pools whose graphs were captured on many streams",
      FindPoolsAcrossStreams},
+    {"static-input-pinned", Severity::kNote, "memory kept for graphs that are never launched",
+     FindStaticInputsPinned},
     {"redundant-edge", Severity::kNote, "edges that others imply", FindRedundantEdges},
     {"empty-node", Severity::kNote, "empty nodes that save no edges", FindEmptyNodes},
     {"serialized-branches", Severity::kNote, "independent work captured on one stream",
      FindSerializedBranches},
+    {"nccl-multi-segment", Severity::kError,
+     "captured NCCL buffers that lie in several driver allocations", FindNcclMultiSegments, true},
+    {"comm-buffer-idle", Severity::kNote, "communication buffers that computation could borrow",
+     FindIdleCommBuffers},
+    {"send-buffer-reuse", Severity::kError,
+     "memory written by a graph while another one's send may still read it", FindReusedSendBuffers},
+    {"shared-workspace", Severity::kError, "memory that graphs launched without order both write",
+     FindSharedWorkspaces, true},
 };
 
 // How many single-letter changes make one word of another.
