@@ -43,6 +43,10 @@ std::vector<Finding> FindIdleCommBuffers(const Facts& facts);
 std::vector<Finding> FindReusedSendBuffers(const Facts& facts);
 std::vector<Finding> FindSharedWorkspaces(const Facts& facts);
 
+// What PyTorch's rule would reuse and completion order doesn't prove: `torch` are the facts by
+// launch order, `strict` those by completion order. Findings of programmatic-only-order.
+std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict);
+
 // Whether the trace goes on to the program's end and says what was freed and destroyed: only then
 // is something that wasn't a leak.
 bool KnowsWhatWasFreed(const Trace& trace);
