@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/signature.h"
 
 namespace graphkit {
 
@@ -24,11 +25,14 @@ GraphId RunGraphs::Of(const Launch& launch) {
 std::vector<std::vector<GraphInput>> FindInputs(const Facts& facts) {
   const Trace& trace = facts.trace;
   std::vector<std::vector<GraphInput>> inputs(trace.graphs.size());
+  const std::vector<bool> numbers_only = TakesNumbersOnly(trace);
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     GraphId last;
     for (const Touch& touch : facts.lives.Touches(BlockId(i))) {
       const GraphId root = facts.roots[trace[touch.node].graph.index()];
       if (root == facts.lives.blocks[i].root || root == last) continue;
+      const KernelId kernel = trace[touch.node].kernel;
+      if (kernel.index() < numbers_only.size() && numbers_only[kernel.index()]) continue;
       last = root;
       auto& of_graph = inputs[root.index()];
       if (!of_graph.empty() && of_graph.back().block == BlockId(i)) continue;
