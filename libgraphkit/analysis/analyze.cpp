@@ -1,9 +1,11 @@
 #include "libgraphkit/analysis/analyze.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "libgraphkit/analysis/checks/checks.h"
+#include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/facts.h"
 
 namespace graphkit {
@@ -46,6 +48,13 @@ ReportTotals Total(const Trace& trace, const Report& report) {
   return totals;
 }
 
+void AddLarge(std::vector<Finding> findings, const AnalyzeOptions& options, Report* report) {
+  for (Finding& finding : findings) {
+    const bool small = finding.bytes > 0 && finding.bytes < options.min_bytes;
+    if (!small) report->findings.push_back(std::move(finding));
+  }
+}
+
 Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
   std::vector<const Check*> checks;
   for (const std::string& id : ids) {
@@ -67,7 +76,10 @@ Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
 Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
   const Result<std::vector<const Check*>> checks = Chosen(options.checks);
   if (!checks) return Unexpected{checks.error()};
-  const Facts facts = FindFacts(trace);
+  const Facts facts =
+      FindFacts(trace, {.edges = options.edges, .bound_time_limit = options.bound_time_limit});
+  std::optional<Facts> strict;
+  if (options.edges == EdgeRule::kLaunch && facts.partial_edges) strict.emplace(FindFacts(trace));
   Report report;
   report.device = trace.process.device;
   report.complete = trace.completeness.complete();
@@ -75,10 +87,9 @@ Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
   report.program = trace.process.program;
   report.graphs = Summarize(facts, options.summary);
   for (const Check* check : *checks) {
-    for (Finding& finding : RunCheck(*check, facts)) {
-      const bool small = finding.bytes > 0 && finding.bytes < options.min_bytes;
-      if (!small) report.findings.push_back(std::move(finding));
-    }
+    AddLarge(RunCheck(*check, check->proves && strict ? *strict : facts), options, &report);
+    if (check->find != FindProgrammaticOnlyOrder || !strict) continue;
+    AddLarge(FindUnprovedReuse(facts, *strict), options, &report);
   }
   Sort(&report.findings);
   report.totals = Total(trace, report);

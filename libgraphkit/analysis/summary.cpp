@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "libgraphkit/analysis/lower_bound.h"
-
 namespace graphkit {
 namespace {
 
@@ -49,11 +47,10 @@ void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
   summary->recorded_extent_bytes = usage.extent;
   summary->never_freed_bytes = usage.never_freed;
   summary->never_freed_blocks = usage.never_freed_blocks;
-  const LowerBound bound =
-      FindLowerBound(facts.Blocks(MarkerRule::kLastUse), facts.blocks[id.index()],
-                     {.time_limit = options.bound_time_limit});
-  summary->lower_bound_bytes = bound.bytes;
-  summary->lower_bound_exact = bound.exact;
+  if (!facts.bounds.empty()) {
+    summary->lower_bound_bytes = facts.bounds[id.index()].bytes;
+    summary->lower_bound_exact = facts.bounds[id.index()].exact;
+  }
   const ReuseFacts& reuse = facts.reuse[id.index()];
   summary->reuse_bytes = reuse.bytes;
   const size_t kept = std::min(reuse.pairs.size(), options.max_reuse_pairs);
