@@ -5,9 +5,12 @@
 //     defer       a block used on other streams waits for the end of the capture
 //     pytorch     graph_capture_record_stream_reuse: markers at the free, looked at by the next
 //                 malloc of the same stream
+//     pytorch-v1  its first version: the markers are nodes of their own
+//     graph       markers at the free; anybody, once every stream is behind them
 //     xstream     markers at the free; any stream that is ordered after them
 //     last-use    markers at the last use; the block's own stream
 //     reuse       markers at the last use; any stream that is ordered after them
+//     optimal     offline: the plan of capture_planner.h; frees complete as with reuse
 #pragma once
 
 #include <cstdint>
@@ -24,7 +27,16 @@
 
 namespace graphkit {
 
-enum class PolicyKind : uint8_t { kDefer, kPyTorch, kXStream, kLastUse, kReuse };
+enum class PolicyKind : uint8_t {
+  kDefer,
+  kPyTorchV1,
+  kPyTorch,
+  kGraph,
+  kXStream,
+  kLastUse,
+  kReuse,
+  kOptimal
+};
 
 struct PolicyInfo {
   PolicyKind kind;

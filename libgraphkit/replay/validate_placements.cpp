@@ -33,6 +33,7 @@ class Sweep {
     std::ranges::sort(unsafe_, {}, key);
     const auto twice = std::ranges::unique(unsafe_);
     unsafe_.erase(twice.begin(), twice.end());
+    for (UnsafePair& pair : unsafe_) Explain(&pair);
     return std::move(unsafe_);
   }
 
@@ -41,6 +42,25 @@ class Sweep {
     Bytes end = 0;
     std::vector<BlockId> last;
   };
+
+  // A use of the earlier block, the latest, that no order puts before a use of the later one.
+  void Explain(UnsafePair* pair) const {
+    const Lifetimes& lives = order_.lives();
+    const std::span<const NodeId> markers = order_.Dies(pair->earlier)
+                                                ? lives.Markers(pair->earlier, order_.rule())
+                                                : std::span<const NodeId>();
+    const std::span<const Touch> touches = lives.Touches(pair->later);
+    for (auto marker = markers.rbegin(); marker != markers.rend(); ++marker) {
+      const auto free = [&](const Touch& t) { return !order_.order().Before(*marker, t.node); };
+      const auto touch = std::ranges::find_if(touches, free);
+      if (touch == touches.end()) continue;
+      pair->last_use = *marker;
+      pair->first_use = touch->node;
+      return;
+    }
+    if (!markers.empty()) pair->last_use = markers.back();
+    if (!touches.empty()) pair->first_use = touches.front().node;
+  }
 
   bool Nested(BlockId block) const {
     const BlockLife& life = order_.lives()[block];
@@ -59,7 +79,7 @@ class Sweep {
 
   void Replace(BlockId block, std::vector<BlockId>* last) {
     for (const BlockId earlier : *last) {
-      if (order_.Conflict(earlier, block)) unsafe_.push_back({earlier, block});
+      if (order_.Conflict(earlier, block)) unsafe_.push_back({.earlier = earlier, .later = block});
     }
     std::erase_if(*last, [&](BlockId earlier) {
       return !Nested(earlier) && !Nested(block) && order_.Before(earlier, block);
