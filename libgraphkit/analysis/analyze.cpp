@@ -75,7 +75,8 @@ std::vector<std::vector<Finding>> RunAll(const std::vector<const Check*>& checks
       findings[i] = RunOne(*checks[i], facts, strict);
     }
   };
-  auto beside = std::async(std::launch::async, work);
+  const bool small = facts.trace.nodes.size() + facts.trace.blocks.size() < 10'000;
+  auto beside = std::async(small ? std::launch::deferred : std::launch::async, work);
   work();
   beside.get();
   return findings;

@@ -38,12 +38,19 @@ std::vector<ReuseFacts> FindAllReuse(const Facts& facts) {
   return reuse;
 }
 
+// A thread costs more than a small trace.
+std::launch LaunchOf(const Trace& trace) {
+  constexpr size_t kSmall = 10'000;
+  return trace.nodes.size() + trace.blocks.size() < kSmall ? std::launch::deferred
+                                                           : std::launch::async;
+}
+
 }  // namespace
 
 // Found on two cores: what needs no order beside the order, then bounds and reuse beside the rest.
 Facts FindFacts(const Trace& trace, const FactOptions& options) {
   Facts facts{.trace = trace, .order = Order(options.edges)};
-  auto shapes = std::async(std::launch::async, [&facts, &trace] {
+  auto shapes = std::async(LaunchOf(trace), [&facts, &trace] {
     facts.in_edges = FindInEdges(trace);
     facts.shapes = FindShapes(trace, facts.in_edges);
     facts.partial_edges = HasPartialEdges(trace);
@@ -53,7 +60,7 @@ Facts FindFacts(const Trace& trace, const FactOptions& options) {
   facts.roots = FindRoots(trace);
   facts.blocks = BlocksByRoot(trace, facts.lives);
   shapes.get();
-  auto bounds = std::async(std::launch::async, [&facts, &options] {
+  auto bounds = std::async(LaunchOf(trace), [&facts, &options] {
     if (options.bound_time_limit) facts.bounds = FindBounds(facts, *options.bound_time_limit);
   });
   facts.usage = FindUsage(trace, facts.lives);
