@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <future>
-#include <tuple>
-#include <utility>
 
 namespace graphkit {
 namespace {
@@ -40,26 +38,35 @@ std::vector<ReuseFacts> FindAllReuse(const Facts& facts) {
   return reuse;
 }
 
+// A thread costs more than a small trace.
+std::launch LaunchOf(const Trace& trace) {
+  constexpr size_t kSmall = 10'000;
+  return trace.nodes.size() + trace.blocks.size() < kSmall ? std::launch::deferred
+                                                           : std::launch::async;
+}
+
 }  // namespace
 
-// What follows from order and lifetimes is found on two cores.
+// Found on two cores: what needs no order beside the order, then bounds and reuse beside the rest.
 Facts FindFacts(const Trace& trace, const FactOptions& options) {
-  Facts facts{.trace = trace, .order = BuildOrder(trace, options.edges), .lives = {}};
+  Facts facts{.trace = trace, .order = Order(options.edges)};
+  auto shapes = std::async(LaunchOf(trace), [&facts, &trace] {
+    facts.in_edges = FindInEdges(trace);
+    facts.shapes = FindShapes(trace, facts.in_edges);
+    facts.partial_edges = HasPartialEdges(trace);
+  });
+  facts.order = BuildOrder(trace, options.edges);
   facts.lives = FindLifetimes(trace, &facts.order);
   facts.roots = FindRoots(trace);
   facts.blocks = BlocksByRoot(trace, facts.lives);
-  auto beside = std::async(std::launch::async, [&facts, &options] {
-    std::pair<std::vector<LowerBound>, std::vector<ReuseFacts>> found;
-    if (options.bound_time_limit) found.first = FindBounds(facts, *options.bound_time_limit);
-    found.second = FindAllReuse(facts);
-    return found;
+  shapes.get();
+  auto bounds = std::async(LaunchOf(trace), [&facts, &options] {
+    if (options.bound_time_limit) facts.bounds = FindBounds(facts, *options.bound_time_limit);
   });
-  facts.in_edges = FindInEdges(trace);
   facts.usage = FindUsage(trace, facts.lives);
-  facts.shapes = FindShapes(trace, facts.in_edges);
-  facts.partial_edges = HasPartialEdges(trace);
   facts.races = FindRaces(facts);
-  std::tie(facts.bounds, facts.reuse) = beside.get();
+  facts.reuse = FindAllReuse(facts);
+  bounds.get();
   return facts;
 }
 
