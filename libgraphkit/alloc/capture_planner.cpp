@@ -8,8 +8,10 @@
 
 #include "libgraphkit/alloc/capture_lifetimes.h"
 #include "libgraphkit/alloc/order_greedy.h"
+#include "libgraphkit/alloc/plan_repair.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/model/random.h"
 
 namespace graphkit {
 namespace {
@@ -19,6 +21,8 @@ constexpr size_t kMaxSearchedBlocks = 4000;
 
 // So many tries in a row without a better plan, and there will hardly be one.
 constexpr uint64_t kIdleRounds = 1000;
+// And so many tries for what makes the peak.
+constexpr uint32_t kRepairTries = 400;
 
 struct Attempt {
   OrderGreedy::Sequence sequence;
@@ -49,11 +53,12 @@ class CapturePlanner {
   // Offsets by item.
   OrderGreedy::Plan Run() {
     for (const Attempt& attempt : kPortfolio) {
-      if (best_.peak != kNoPlan && (Done() || Spent())) break;
+      if (best_.peak != kNoPlan && (Done() || greedy_.looks() > options_.looks / 2)) break;
       Try(greedy_.InSequence(attempt.sequence), attempt.fit);
     }
     if (!Done()) SearchLifetimes();
-    Improve();
+    if (options_.search.effort != 0) Repair();
+    if (options_.search.effort != 0) Improve();
     return std::move(best_);
   }
 
@@ -94,35 +99,49 @@ class CapturePlanner {
     best_fit_ = Fit::kFirst;
   }
 
-  // What makes the peak comes first in the next try; now and then something else as well.
-  void Improve() {
-    uint64_t random = options_.search.seed;
-    uint64_t useful = 0;  // the last round that was of use
-    const auto more = [&](uint64_t round) {
-      return !Done() && !Spent() && options_.search.effort != 0 && round - useful < kIdleRounds;
-    };
-    for (uint64_t round = 0; more(round); ++round) {
-      std::vector<uint32_t> sequence = best_sequence_;
-      random = random * 6364136223846793005u + 1442695040888963407u;
-      const auto high = [&](uint32_t item) {
-        return best_.offsets[item] + lanes_.weight(item) == best_.peak;
-      };
-      const auto middle = std::stable_partition(sequence.begin(), sequence.end(), high);
-      // The first of them need not be the very first: it moves up by a random part.
-      const auto front = std::min<uint64_t>(random >> 33, uint64_t{1} << 30) %
-                         (static_cast<uint64_t>(middle - sequence.begin()) + 1);
-      std::rotate(sequence.begin(), sequence.begin() + static_cast<ptrdiff_t>(front), middle);
-      if (round % 2 == 1) SwapSome(&sequence, &random);
-      if (Try(std::move(sequence), best_fit_)) useful = round;
+  // Until nothing reaches up to the peak any more, or it has been tried often enough.
+  void Repair() {
+    if (lanes_.size() == 0 || !greedy_.lists().complete()) return;
+    PlanRepair repair(lanes_, greedy_.lists(), fixed_, options_.alignment, options_.search.seed);
+    for (uint32_t tries = 0; tries < kRepairTries && !Done();) {
+      const uint32_t top = Highest();
+      if (Done() || fixed_[top] != PlanBlock::kAnywhere || repair.looks() > options_.looks) return;
+      tries = repair.Lower(top, best_.peak, &best_.offsets) ? 0 : tries + 1;
     }
   }
 
-  static void SwapSome(std::vector<uint32_t>* sequence, uint64_t* random) {
-    const size_t size = sequence->size();
-    for (int i = 0; i < 4; ++i) {
-      *random = *random * 6364136223846793005u + 1442695040888963407u;
-      std::swap((*sequence)[(*random >> 40) % size],
-                (*sequence)[(*random >> 13 & 0xffffff) % size]);
+  Bytes Top(uint32_t item) const {
+    return lanes_.weight(item) == 0 ? 0 : best_.offsets[item] + lanes_.weight(item);
+  }
+
+  // The peak is brought up to date on the way.
+  uint32_t Highest() {
+    uint32_t highest = 0;
+    for (uint32_t item = 1; item < lanes_.size(); ++item) {
+      if (Top(item) > Top(highest)) highest = item;
+    }
+    best_.peak = Top(highest);
+    return highest;
+  }
+
+  // What makes the peak comes first in the next try; now and then something else as well.
+  void Improve() {
+    Random random(options_.search.seed);
+    uint64_t useful = 0;  // the last round that was of use
+    const auto more = [&](uint64_t round) {
+      return !Done() && !Spent() && round - useful < kIdleRounds;
+    };
+    for (uint64_t round = 0; more(round); ++round) {
+      std::vector<uint32_t> sequence = best_sequence_;
+      const auto high = [&](uint32_t item) { return Top(item) == best_.peak; };
+      const auto middle = std::stable_partition(sequence.begin(), sequence.end(), high);
+      // The first of them need not be the very first: it moves up by a random part.
+      const auto front = random.Below(static_cast<uint64_t>(middle - sequence.begin()) + 1);
+      std::rotate(sequence.begin(), sequence.begin() + static_cast<ptrdiff_t>(front), middle);
+      for (int i = 0; round % 2 == 1 && i < 4; ++i) {
+        std::swap(sequence[random.Below(sequence.size())], sequence[random.Below(sequence.size())]);
+      }
+      if (Try(std::move(sequence), best_fit_)) useful = round;
     }
   }
 

@@ -7,9 +7,19 @@
 #include "libgraphkit/model/plan_problem.h"
 
 namespace graphkit {
+namespace {
+
+// Eight bytes each: a million blocks of an ordinary capture have 20 million.
+constexpr size_t kMaxListedPairs = 50'000'000;
+
+}  // namespace
 
 OrderGreedy::OrderGreedy(const Lanes& lanes, std::span<const Bytes> fixed, Bytes alignment)
-    : lanes_(lanes), fixed_(fixed), alignment_(alignment), conflicts_(lanes) {
+    : lanes_(lanes),
+      fixed_(fixed),
+      alignment_(alignment),
+      conflicts_(lanes),
+      lists_(lanes, conflicts_, kMaxListedPairs) {
   for (uint32_t item = 0; item < lanes.size(); ++item) {
     spans_.push_back(EndInCaptureOrder(lanes, conflicts_, item) - item);
   }
@@ -41,12 +51,12 @@ void OrderGreedy::Put(uint32_t item, Bytes offset, Plan* plan) {
   plan->offsets[item] = offset;
   if (lanes_.weight(item) == 0) return;
   plan->peak = std::max(plan->peak, offset + lanes_.weight(item));
-  conflicts_.Add(item);
+  if (!lists_.complete()) conflicts_.Add(item);
 }
 
 OrderGreedy::Plan OrderGreedy::Place(std::span<const uint32_t> sequence, Fit fit, Bytes limit) {
-  conflicts_.Clear();
-  Plan plan{std::vector<Bytes>(lanes_.size()), 0};
+  if (!lists_.complete()) conflicts_.Clear();
+  Plan plan{std::vector<Bytes>(lanes_.size(), kUnplaced), 0};
   for (const uint32_t item : sequence) {
     if (fixed_[item] != PlanBlock::kAnywhere) Put(item, fixed_[item], &plan);
   }
@@ -59,15 +69,28 @@ OrderGreedy::Plan OrderGreedy::Place(std::span<const uint32_t> sequence, Fit fit
   return plan;
 }
 
-Bytes OrderGreedy::FindGap(uint32_t item, Fit fit, const Plan& plan) {
-  found_.clear();
-  conflicts_.Find(item, &found_);
-  looks_ += found_.size() + 1;
+// Where the placed ones lie that conflict with the item, from the lowest up.
+void OrderGreedy::FindTaken(uint32_t item, const Plan& plan) {
   taken_.clear();
-  for (const uint32_t other : found_) {
-    taken_.push_back({plan.offsets[other], plan.offsets[other] + lanes_.weight(other)});
+  std::span<const uint32_t> others;
+  if (lists_.complete()) {
+    others = lists_.Of(item);
+  } else {
+    found_.clear();
+    conflicts_.Find(item, &found_);
+    others = found_;
+  }
+  looks_ += others.size() + 1;
+  for (const uint32_t other : others) {
+    const Bytes offset = plan.offsets[other];
+    if (offset == kUnplaced || lanes_.weight(other) == 0) continue;
+    taken_.push_back({offset, offset + lanes_.weight(other)});
   }
   std::ranges::sort(taken_, {}, &Range::begin);
+}
+
+Bytes OrderGreedy::FindGap(uint32_t item, Fit fit, const Plan& plan) {
+  FindTaken(item, plan);
   const Bytes size = lanes_.weight(item);
   Bytes bottom = 0;
   Bytes best = kNoPlan;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "libgraphkit/alloc/conflict_lists.h"
 #include "libgraphkit/alloc/greedy.h"
 #include "libgraphkit/alloc/placed_conflicts.h"
 #include "libgraphkit/analysis/lanes.h"
@@ -34,6 +35,7 @@ class OrderGreedy {
   // Peak is kNoPlan as soon as it would reach `limit`.
   Plan Place(std::span<const uint32_t> sequence, Fit fit, Bytes limit);
 
+  const ConflictLists& lists() const { return lists_; }
   const PlacedConflicts& conflicts() const { return conflicts_; }
   uint64_t looks() const { return looks_; }  // conflicts looked at so far, in all plans
 
@@ -43,6 +45,9 @@ class OrderGreedy {
     Bytes end;
   };
 
+  static constexpr Bytes kUnplaced = ~Bytes{0};
+
+  void FindTaken(uint32_t item, const Plan& plan);
   Bytes FindGap(uint32_t item, Fit fit, const Plan& plan);
   void Put(uint32_t item, Bytes offset, Plan* plan);
 
@@ -50,8 +55,9 @@ class OrderGreedy {
   std::span<const Bytes> fixed_;
   Bytes alignment_;
   PlacedConflicts conflicts_;
+  ConflictLists lists_;
   std::vector<uint32_t> spans_;  // by item
-  std::vector<uint32_t> found_;
+  std::vector<uint32_t> found_;  // where there are no lists
   std::vector<Range> taken_;
   uint64_t looks_ = 0;
 };

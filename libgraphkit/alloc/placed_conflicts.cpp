@@ -9,14 +9,17 @@ PlacedConflicts::PlacedConflicts(const Lanes& lanes) : lanes_(lanes), places_(la
   for (uint32_t lane = 0; lane < lanes.lanes(); ++lane) {
     const std::span<const uint32_t> births = lanes.births(lane);
     for (uint32_t i = 0; i < births.size(); ++i) places_[births[i]] = i;
-    const uint32_t leaves = std::bit_ceil(static_cast<uint32_t>(births.size()));
-    trees_.push_back({leaves, std::vector<uint32_t>(size_t{2} * leaves * lanes.lanes())});
   }
   FindExits();
 }
 
 void PlacedConflicts::Clear() {
-  for (Tree& tree : trees_) std::ranges::fill(tree.maxima, 0u);
+  trees_.resize(lanes_.lanes());
+  for (uint32_t lane = 0; lane < trees_.size(); ++lane) {
+    const auto births = static_cast<uint32_t>(lanes_.births(lane).size());
+    trees_[lane].leaves = std::bit_ceil(births);
+    trees_[lane].maxima.assign(size_t{2} * trees_[lane].leaves * lanes_.lanes(), 0);
+  }
 }
 
 // Items come in capture order; what follows one is mostly soon after it.

@@ -25,6 +25,7 @@ class PlacedConflicts {
   // The lanes must outlive it.
   explicit PlacedConflicts(const Lanes& lanes);
 
+  // Forgets what was placed. To be called before the first Add.
   void Clear();
   void Add(uint32_t item);
   // Adds the placed items that conflict with `item` to `found`.

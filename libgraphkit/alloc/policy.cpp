@@ -52,6 +52,7 @@ std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace) {
 const std::vector<BlockId>& ReusePolicy::BeforeMalloc(BlockId block) {
   completed_.clear();
   Prepare(block);
+  looks_ += pending_.size();
   const auto found = [&](BlockId pending) {
     if (!Completes(pending, block)) return false;
     state_[pending.index()] = State::kComplete;

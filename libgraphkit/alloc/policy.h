@@ -81,6 +81,8 @@ class ReusePolicy {
   bool freed(BlockId block) const { return state_[block.index()] != State::kUsed; }
   // Freed, and found by no malloc so far.
   const std::vector<BlockId>& pending() const { return pending_; }
+  // How often a malloc has looked at a pending block so far.
+  uint64_t looks() const { return looks_; }
 
  protected:
   enum class State : uint8_t { kUsed, kPending, kComplete };
@@ -99,6 +101,7 @@ class ReusePolicy {
  private:
   std::vector<State> state_;
   std::vector<BlockId> pending_;
+  uint64_t looks_ = 0;
   std::vector<BlockId> completed_;
 };
 

@@ -29,6 +29,7 @@ Json FiguresJson(const PolicyFigures& figures) {
               {"missed_bytes", figures.missed},
               {"operations", figures.operations},
               {"deferred_byte_operations", figures.deferred_byte_operations},
+              {"pending_looks", figures.pending_looks},
               {"reclaimed", figures.reclaimed},
               {"reclaim_operations", figures.reclaim_operations},
               {"seconds", figures.seconds},
@@ -201,6 +202,11 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
     out << "recorded on the software device (simulated)\n\n";
   }
   out << Table(rows, right, "");
+  if (view.collateral.blocks > 0) {
+    out << "\nwhile captures were under way PyTorch would have held back "
+        << Counted(view.collateral.blocks, "block")
+        << " outside of them as well: " << FormatBytes(view.collateral.peak) << " at once\n";
+  }
   for (const PolicyReplay& replay : replays) RenderUnsafe(replay, out);
   const bool executed =
       std::ranges::any_of(replays, [](const auto& replay) { return !replay.executions.empty(); });
@@ -218,6 +224,9 @@ void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& v
                       {"device", DeviceName(trace.process.device)},
                       {"complete", trace.completeness.complete()},
                       {"capacity_bytes", view.capacity ? Json(*view.capacity) : Json(nullptr)},
+                      {"collateral", Json{{"blocks", view.collateral.blocks},
+                                          {"bytes", view.collateral.bytes},
+                                          {"peak_bytes", view.collateral.peak}}},
                       {"policies", policies}};
   out << document.dump(2) << "\n";
 }

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <span>
 
+#include "libgraphkit/alloc/collateral.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
@@ -13,6 +14,7 @@ namespace graphkit {
 struct ReplayView {
   bool verify = false;                 // the placements were looked at
   std::optional<Bytes> capacity = {};  // what there was to be had
+  Collateral collateral = {};          // held back outside of graphs by defer and pytorch
 };
 
 void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,

@@ -31,7 +31,7 @@ struct ExecutionFault {
 struct GraphExecution {
   GraphId graph;
   uint32_t orders = 0;
-  uint64_t seed = 0;    // of the first order
+  uint64_t seed = 0;                   // of the first order
   uint64_t nodes = 0;                  // executed, in all orders
   uint64_t checks = 0;                 // canaries looked at, in all orders
   std::vector<ExecutionFault> faults;  // the first of each order that found one

@@ -91,6 +91,7 @@ class GraphReplayer {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     out_.figures.seconds = took.count();
     for (const BlockId block : policy_->pending()) out_.figures.never_reclaimed += Size(block);
+    out_.figures.pending_looks = policy_->looks();
     out_.figures.peak_extent = extent_;
     out_.figures.peak_reserved = reserved_;
     AddBounds();
@@ -257,6 +258,7 @@ void PolicyFigures::Add(const PolicyFigures& other) {
   lower_bound += other.lower_bound;
   operations += other.operations;
   deferred_byte_operations += other.deferred_byte_operations;
+  pending_looks += other.pending_looks;
   reclaimed += other.reclaimed;
   reclaim_operations += other.reclaim_operations;
   seconds += other.seconds;

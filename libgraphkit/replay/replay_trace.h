@@ -34,6 +34,7 @@ struct PolicyFigures {
   uint64_t operations = 0;  // mallocs and frees
   // Freed bytes whose free wasn't complete, summed up after each malloc and free.
   uint64_t deferred_byte_operations = 0;
+  uint64_t pending_looks = 0;       // at pending blocks, by mallocs
   uint64_t reclaimed = 0;           // frees that a later malloc found complete
   uint64_t reclaim_operations = 0;  // mallocs and frees between those frees and those mallocs
   double seconds = 0;               // for both placements; `optimal`: for planning as well

@@ -53,6 +53,7 @@ TEST_CASE(
                                .lower_bound = 28 * kMiB,
                                .operations = 24,
                                .deferred_byte_operations = 0,
+                               .pending_looks = 0,
                                .reclaimed = 0,
                                .reclaim_operations = 0,
                                .seconds = 0});
@@ -105,6 +106,27 @@ TEST_CASE("a join before the free lets pytorch take a block back, and defer not"
   CHECK(run(PolicyKind::kDefer) == kTwo);
   CHECK(run(PolicyKind::kPyTorch) == kOne);
   CHECK(run(PolicyKind::kReuse) == kOne);
+}
+
+// f: each malloc scans all that is deferred.
+TEST_CASE("pytorch looks at every deferred block at every malloc") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const StreamId b = t.Stream("b");
+  t.BeginCapture(a);
+  for (int i = 0; i < 10; ++i) {
+    const BlockId x = t.Alloc(a, 512);
+    t.Kernel(a, "fill", {Writes(x)});
+    t.Order(a, b);
+    t.Kernel(b, "read", {Reads(x)});
+    t.RecordStream(x, b);
+    t.Free(x);
+  }
+  t.Order(b, a);
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  // 0 + 1 + … + 9 deferred blocks.
+  CHECK(Replay(trace, PolicyKind::kPyTorch).pending_looks == 45);
 }
 
 // The join is an event that was recorded before the free: the marker node comes after it.

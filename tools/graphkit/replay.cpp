@@ -91,7 +91,9 @@ Result<void> Write(const std::vector<PolicyReplay>& replays, const Trace& trace,
         arguments.timeline, [&](std::ostream& out) { RenderTimelineJson(replays, trace, out); });
     if (!written) return written;
   }
-  const ReplayView view{.verify = arguments.verify, .capacity = arguments.capacity};
+  const ReplayView view{.verify = arguments.verify,
+                        .capacity = arguments.capacity,
+                        .collateral = FindCollateral(trace)};
   return WriteOutput(arguments.output, [&](std::ostream& out) {
     if (arguments.format == Format::kJson) {
       RenderReplayJson(replays, view, trace, out);
