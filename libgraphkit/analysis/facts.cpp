@@ -64,6 +64,7 @@ Facts FindFacts(const Trace& trace, const FactOptions& options) {
     if (options.bound_time_limit) facts.bounds = FindBounds(facts, *options.bound_time_limit);
   });
   facts.usage = FindUsage(trace, facts.lives);
+  facts.inputs = FindInputs(trace, facts.lives, facts.roots);
   facts.races = FindRaces(facts);
   facts.reuse = FindAllReuse(facts);
   bounds.get();
