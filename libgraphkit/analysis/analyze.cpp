@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "libgraphkit/analysis/asked_memory.h"
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/driver_memory.h"
 #include "libgraphkit/analysis/facts.h"
 
 namespace graphkit {
@@ -114,7 +114,7 @@ Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
   report.incomplete_because = IncompleteBecause(trace.completeness);
   report.program = trace.process.program;
   report.graphs = Summarize(facts, options.summary);
-  report.memory = FindDriverMemory(facts);
+  report.memory = FindAskedMemory(facts);
   for (std::vector<Finding>& findings : RunAll(*checks, facts, strict ? &*strict : nullptr)) {
     AddLarge(std::move(findings), options, &report);
   }

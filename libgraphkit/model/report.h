@@ -32,14 +32,14 @@ struct PoolShare {
 
 // What the driver was asked for, at the place of the trace where that was most, and who has it. The
 // parts add up to it.
-struct DriverMemory {
+struct AskedMemory {
   Bytes asked_bytes = 0;         // device and managed memory: calls, memory pools, graph nodes
   Bytes segment_used_bytes = 0;  // in an allocator's segments: handed out
   Bytes segment_free_bytes = 0;  // in an allocator's segments: not handed out
   Bytes graph_node_bytes = 0;    // memory-alloc nodes
   Bytes input_bytes = 0;         // plain allocations that graphs touch
   Bytes other_bytes = 0;         // plain allocations that no graph touches: not attributed
-  bool operator==(const DriverMemory&) const = default;
+  bool operator==(const AskedMemory&) const = default;
 };
 
 struct GraphSummary {
@@ -94,7 +94,7 @@ struct Report {
   std::string program;
   std::vector<GraphSummary> graphs;
   std::vector<Finding> findings;  // the gravest first, then by bytes
-  DriverMemory memory;
+  AskedMemory memory;
   ReportTotals totals;
   bool operator==(const Report&) const = default;
 };

@@ -65,7 +65,7 @@ Json PoolsJson(const GraphSummary& graph) {
   return list;
 }
 
-Json DriverMemoryJson(const DriverMemory& memory) {
+Json AskedMemoryJson(const AskedMemory& memory) {
   return Json{{"asked_bytes", memory.asked_bytes},
               {"segment_used_bytes", memory.segment_used_bytes},
               {"segment_free_bytes", memory.segment_free_bytes},
@@ -186,7 +186,7 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                      {"program", report.program},
                      {"graphs", std::move(graphs)},
                      {"findings", std::move(findings)},
-                     {"driver_memory", DriverMemoryJson(report.memory)},
+                     {"driver_memory", AskedMemoryJson(report.memory)},
                      {"totals", TotalsJson(report.totals)}};
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }

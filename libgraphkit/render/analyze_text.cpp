@@ -28,7 +28,7 @@ std::string DeviceText(const Process& process, DeviceKind device) {
 }
 
 // "at most 40 MiB asked of the driver: 30 MiB in use and 6 MiB free in segments, 4 MiB inputs".
-std::string DriverText(const DriverMemory& memory) {
+std::string AskedText(const AskedMemory& memory) {
   std::vector<std::string> parts;
   const auto add = [&](Bytes bytes, const char* what) {
     if (bytes > 0) parts.push_back(FormatBytes(bytes) + what);
@@ -53,7 +53,7 @@ void RenderHeader(const Report& report, const Trace& trace, const TextStyle& sty
           FormatBytes(totals.allocated_bytes) + "), " +
           (totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches"),
       style);
-  if (report.memory.asked_bytes > 0) out << Wrapped("", DriverText(report.memory), style);
+  if (report.memory.asked_bytes > 0) out << Wrapped("", AskedText(report.memory), style);
 }
 
 void RenderIncomplete(const Report& report, const TextStyle& style, std::ostream& out) {

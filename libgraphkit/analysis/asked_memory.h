@@ -7,6 +7,6 @@
 namespace graphkit {
 
 // Device and managed memory, where most of it was asked for. Sizes rounded up to 512 B.
-DriverMemory FindDriverMemory(const Facts& facts);
+AskedMemory FindAskedMemory(const Facts& facts);
 
 }  // namespace graphkit

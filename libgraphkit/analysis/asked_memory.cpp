@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/driver_memory.h"
+#include "libgraphkit/analysis/asked_memory.h"
 
 #include <algorithm>
 #include <vector>
@@ -14,8 +14,9 @@ bool AsksDriver(const Trace& trace, const Block& block) {
          kind == PoolKind::kManaged;
 }
 
+// What is deferred can't be handed out: it is in use.
 bool AliveAt(const Block& block, Seq seq) {
-  return block.allocated <= seq && seq < std::min(block.free_completed, block.free_requested);
+  return block.allocated <= seq && seq < block.free_completed;
 }
 
 // Where the sum of what was asked for is largest.
@@ -29,7 +30,7 @@ Seq FindPeak(const Trace& trace) {
     if (!AsksDriver(trace, block)) continue;
     const auto bytes = static_cast<int64_t>(RoundedSize(block));
     changes.push_back({block.allocated, bytes});
-    if (block.freed()) changes.push_back({block.free_requested, -bytes});
+    if (block.free_completed != kNever) changes.push_back({block.free_completed, -bytes});
   }
   std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.seq < b.seq; });
@@ -47,11 +48,11 @@ Seq FindPeak(const Trace& trace) {
 
 }  // namespace
 
-DriverMemory FindDriverMemory(const Facts& facts) {
+AskedMemory FindAskedMemory(const Facts& facts) {
   const Trace& trace = facts.trace;
   const Seq peak = FindPeak(trace);
   const std::vector<bool> backs_segment = BacksSegment(trace);
-  DriverMemory memory;
+  AskedMemory memory;
   Bytes in_segments = 0;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const Block& block = trace.blocks[i];
