@@ -5,16 +5,20 @@
 
 #include "libgraphkit/alloc/policy_by_order.h"
 #include "libgraphkit/alloc/policy_pytorch.h"
+#include "libgraphkit/alloc/policy_pytorch_v1.h"
 
 namespace graphkit {
 namespace {
 
-constexpr std::array<PolicyInfo, 5> kPolicies = {{
+constexpr std::array<PolicyInfo, 8> kPolicies = {{
     {PolicyKind::kDefer, "defer", MarkerRule::kAtFree},
+    {PolicyKind::kPyTorchV1, "pytorch-v1", MarkerRule::kAtFree},
     {PolicyKind::kPyTorch, "pytorch", MarkerRule::kAtFree},
+    {PolicyKind::kGraph, "graph", MarkerRule::kAtFree},
     {PolicyKind::kXStream, "xstream", MarkerRule::kAtFree},
     {PolicyKind::kLastUse, "last-use", MarkerRule::kLastUse},
     {PolicyKind::kReuse, "reuse", MarkerRule::kLastUse},
+    {PolicyKind::kOptimal, "optimal", MarkerRule::kLastUse},
 }};
 
 }  // namespace
@@ -48,6 +52,7 @@ std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace) {
 const std::vector<BlockId>& ReusePolicy::BeforeMalloc(BlockId block) {
   completed_.clear();
   Prepare(block);
+  looks_ += pending_.size();
   const auto found = [&](BlockId pending) {
     if (!Completes(pending, block)) return false;
     state_[pending.index()] = State::kComplete;
@@ -71,8 +76,13 @@ std::unique_ptr<ReusePolicy> MakePolicy(PolicyKind kind, const PolicyView& view)
       return std::make_unique<DeferPolicy>(view);
     case PolicyKind::kPyTorch:
       return std::make_unique<PyTorchPolicy>(view);
+    case PolicyKind::kPyTorchV1:
+      return std::make_unique<PyTorchV1Policy>(view);
+    case PolicyKind::kGraph:
+      return std::make_unique<GraphPolicy>(view);
     case PolicyKind::kXStream:
     case PolicyKind::kReuse:
+    case PolicyKind::kOptimal:
       return std::make_unique<OrderPolicy>(view, /*any_stream=*/true);
     case PolicyKind::kLastUse:
       return std::make_unique<OrderPolicy>(view, /*any_stream=*/false);

@@ -5,9 +5,12 @@
 //     defer       a block used on other streams waits for the end of the capture
 //     pytorch     graph_capture_record_stream_reuse: markers at the free, looked at by the next
 //                 malloc of the same stream
+//     pytorch-v1  its first version: the markers are nodes of their own
+//     graph       markers at the free; anybody, once every stream is behind them
 //     xstream     markers at the free; any stream that is ordered after them
 //     last-use    markers at the last use; the block's own stream
 //     reuse       markers at the last use; any stream that is ordered after them
+//     optimal     offline: the plan of capture_planner.h; frees complete as with reuse
 #pragma once
 
 #include <cstdint>
@@ -24,7 +27,16 @@
 
 namespace graphkit {
 
-enum class PolicyKind : uint8_t { kDefer, kPyTorch, kXStream, kLastUse, kReuse };
+enum class PolicyKind : uint8_t {
+  kDefer,
+  kPyTorchV1,
+  kPyTorch,
+  kGraph,
+  kXStream,
+  kLastUse,
+  kReuse,
+  kOptimal
+};
 
 struct PolicyInfo {
   PolicyKind kind;
@@ -69,6 +81,8 @@ class ReusePolicy {
   bool freed(BlockId block) const { return state_[block.index()] != State::kUsed; }
   // Freed, and found by no malloc so far.
   const std::vector<BlockId>& pending() const { return pending_; }
+  // How often a malloc has looked at a pending block so far.
+  uint64_t looks() const { return looks_; }
 
  protected:
   enum class State : uint8_t { kUsed, kPending, kComplete };
@@ -87,6 +101,7 @@ class ReusePolicy {
  private:
   std::vector<State> state_;
   std::vector<BlockId> pending_;
+  uint64_t looks_ = 0;
   std::vector<BlockId> completed_;
 };
 

@@ -101,7 +101,9 @@ class Pairing {
     std::vector<bool> gone(lives_.size());
     for (RecordedLife& life : lives_) {
       if (!life.lost()) continue;
-      const auto same_size = std::ranges::equal_range(candidates, life.requested, {}, size_of);
+      const auto first = std::ranges::lower_bound(candidates, life.requested, {}, size_of);
+      const auto last = std::ranges::upper_bound(candidates, life.requested, {}, size_of);
+      const std::span<const uint32_t> same_size(first, last);
       const std::optional<uint32_t> end = LikelyEnd(life, same_size, gone);
       if (!end) continue;
       life.free_requested = lives_[*end].free_requested;

@@ -1,5 +1,5 @@
 // A plan as it is handed on: which block lies where, and what the plan was made for. Written by
-// libgraphkit/render/plan_json.h; docs/plan-format.md.
+// libgraphkit/render/plan_json.h, read by libgraphkit/io/plan_file.h; docs/plan-format.md.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "libgraphkit/ids.h"
+#include "libgraphkit/interval.h"
+#include "libgraphkit/model/finding.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
@@ -23,20 +25,38 @@ struct PlannedArena {
 };
 
 struct Placement {
-  uint32_t block = 0;  // the row in the table
+  uint32_t block = 0;  // the row in the table, or the block's id
   uint32_t arena = 0;  // in PlannedMemory::arenas
   Bytes offset = 0;    // in the arena
   Bytes size = 0;
   bool operator==(const Placement&) const = default;
 };
 
+// Bytes that a block takes over from another, and why it may. Every node of `ends` has ended before
+// any of `starts` starts, in every execution of the graph.
+struct SharedBytes {
+  BlockId earlier;
+  BlockId later;
+  uint32_t arena = 0;
+  Bytes offset = 0;  // in the arena
+  Bytes size = 0;
+  Slice ends;              // in PlannedMemory::proof_nodes: the markers of `earlier`
+  Slice starts;            // the same: the nodes that touch `later` first
+  bool exclusive = false;  // no order is needed: they live in bodies of one conditional
+  Assumption assumes = Assumption::kOrder;
+  bool operator==(const SharedBytes&) const = default;
+};
+
 struct PlannedMemory {
+  bool of_trace = false;  // otherwise of a table of plain lifetimes
   std::vector<PlannedArena> arenas;
   std::vector<Placement> placements;  // by block
-  std::vector<std::string> names;     // names[row]: as the table has it
-  Bytes peak = 0;                     // sum over the arenas
-  Bytes lower_bound = 0;              // sum over the arenas
-  std::optional<Bytes> capacity;      // what it should fit into
+  std::vector<SharedBytes> shared;    // of a trace: by arena, then by `later`
+  std::vector<NodeId> proof_nodes;
+  std::vector<std::string> names;  // names[row]: as the table has it; none for a trace
+  Bytes peak = 0;                  // sum over the arenas
+  Bytes lower_bound = 0;           // sum over the arenas
+  std::optional<Bytes> capacity;   // what it should fit into
   bool operator==(const PlannedMemory&) const = default;
 
   bool optimal() const { return peak == lower_bound; }

@@ -26,7 +26,8 @@ void RenderPlacements(const PlannedMemory& plan, std::ostream& out) {
   for (size_t i = 0; i < plan.placements.size(); ++i) {
     const Placement& placement = plan.placements[i];
     out << (i == 0 ? "\n" : ",\n") << "    "
-        << Json{{"block", plan.names[placement.block]},
+        << Json{{"block",
+                 plan.of_trace ? Json(placement.block) : Json(plan.names[placement.block])},
                 {"arena", placement.arena},
                 {"offset", placement.offset},
                 {"size", placement.size}}
@@ -34,11 +35,37 @@ void RenderPlacements(const PlannedMemory& plan, std::ostream& out) {
   }
 }
 
+Json NodesJson(const PlannedMemory& plan, Slice slice) {
+  Json nodes = Json::array();
+  for (uint32_t i = 0; i < slice.count; ++i)
+    nodes.push_back(plan.proof_nodes[slice.first + i].value);
+  return nodes;
+}
+
+void RenderShared(const PlannedMemory& plan, std::ostream& out) {
+  out << ",\n  \"shared\": [";
+  for (size_t i = 0; i < plan.shared.size(); ++i) {
+    const SharedBytes& shared = plan.shared[i];
+    out << (i == 0 ? "\n" : ",\n") << "    "
+        << Json{{"earlier", shared.earlier.value},
+                {"later", shared.later.value},
+                {"arena", shared.arena},
+                {"offset", shared.offset},
+                {"size", shared.size},
+                {"why", shared.exclusive ? "exclusive" : "ordered"},
+                {"ends", NodesJson(plan, shared.ends)},
+                {"starts", NodesJson(plan, shared.starts)},
+                {"assumes", AssumptionName(shared.assumes)}}
+               .dump();
+  }
+  out << "\n  ]";
+}
+
 }  // namespace
 
 void RenderPlanJson(const PlannedMemory& plan, std::ostream& out) {
   out << "{\n  \"schema\": \"graphkit-plan\",\n  \"version\": 1,\n"
-      << "  \"source\": \"lifetimes\",\n"
+      << "  \"source\": \"" << (plan.of_trace ? "trace" : "lifetimes") << "\",\n"
       << "  \"peak_bytes\": " << plan.peak << ",\n"
       << "  \"lower_bound_bytes\": " << plan.lower_bound << ",\n"
       << "  \"optimal\": " << (plan.optimal() ? "true" : "false") << ",\n"
@@ -50,7 +77,9 @@ void RenderPlanJson(const PlannedMemory& plan, std::ostream& out) {
   }
   out << "\n  ],\n  \"placements\": [";
   RenderPlacements(plan, out);
-  out << "\n  ]\n}\n";
+  out << "\n  ]";
+  if (plan.of_trace) RenderShared(plan, out);
+  out << "\n}\n";
 }
 
 }  // namespace graphkit

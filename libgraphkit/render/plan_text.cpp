@@ -25,6 +25,13 @@ void RenderPlanText(const PlannedMemory& plan, std::ostream& out) {
       {"gap", plan.optimal() ? "none: no plan is smaller"
                              : FormatBytes(plan.peak - plan.lower_bound) + ", " +
                                    RatioText(plan.peak, plan.lower_bound) + " × the bound"}};
+  if (plan.of_trace) {
+    Bytes bytes = 0;
+    for (const SharedBytes& shared : plan.shared) bytes += shared.size;
+    rows.push_back({"taken over", FormatBytes(bytes) + " in " +
+                                      Counted(plan.shared.size(), "piece") +
+                                      ", each with its proof in the plan"});
+  }
   if (plan.capacity) {
     const std::string what = FormatBytes(*plan.capacity);
     rows.push_back({"capacity", plan.fits() ? what + ": fits"

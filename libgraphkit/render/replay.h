@@ -2,17 +2,31 @@
 // (docs/replay.md).
 #pragma once
 
+#include <optional>
 #include <ostream>
 #include <span>
 
+#include "libgraphkit/alloc/collateral.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
 
-// `verify`: whether the placements were looked at.
-void RenderReplayText(std::span<const PolicyReplay> replays, bool verify, const Trace& trace,
-                      std::ostream& out);
-void RenderReplayJson(std::span<const PolicyReplay> replays, bool verify, const Trace& trace,
-                      std::ostream& out);
+struct ReplayView {
+  bool verify = false;                 // the placements were looked at
+  std::optional<Bytes> capacity = {};  // what there was to be had
+  Collateral collateral = {};          // held back outside of graphs by defer and pytorch
+};
+
+void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
+                      const Trace& trace, std::ostream& out);
+void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& view,
+                      const Trace& trace, std::ostream& out);
+
+// Bytes after each malloc and free: JSON, schema "graphkit-timeline", version 1.
+void RenderTimelineJson(std::span<const PolicyReplay> replays, const Trace& trace,
+                        std::ostream& out);
+
+// The first allocation that the capacity was too small for; null: it was enough.
+const OutOfMemory* RanOut(const PolicyReplay& replay);
 
 }  // namespace graphkit

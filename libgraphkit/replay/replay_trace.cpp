@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "libgraphkit/alloc/piece_map.h"
 #include "libgraphkit/analysis/lower_bound.h"
@@ -12,12 +12,6 @@
 
 namespace graphkit {
 namespace {
-
-bool HandedOut(const Trace& trace, const Block& block) {
-  if (block.pool.index() >= trace.pools.size()) return true;
-  const PoolKind kind = trace[block.pool].kind;
-  return kind != PoolKind::kDevice && kind != PoolKind::kHost && kind != PoolKind::kManaged;
-}
 
 struct MemoryEvent {
   Seq seq;
@@ -50,25 +44,37 @@ struct PoolMemory {
 // One policy over one graph.
 class GraphReplayer {
  public:
-  GraphReplayer(const Facts& facts, PolicyKind kind, const ReplayOptions& options,
-                std::vector<PoolBlocks> pools)
+  // `plan`: takes the place of the policy's placements; may be null. `before`: what earlier graphs
+  // hold.
+  GraphReplayer(const Facts& facts, PolicyKind kind, const ReplayOptions& options, GraphId graph,
+                const PlannedMemory* plan, Bytes before)
       : facts_(facts),
+        kind_(kind),
         order_(facts.Blocks(InfoOf(kind).rule)),
         safe_(facts.Blocks(MarkerRule::kLastUse)),
         frontiers_(facts.trace),
         view_{facts.trace, facts.in_edges, order_, frontiers_, OtherStreams(facts.trace)},
         policy_(MakePolicy(kind, view_)),
         options_(options),
-        pools_(std::move(pools)) {
+        plan_(plan),
+        before_(before),
+        pools_(BlocksByPool(facts, graph)) {
+    out_.graph = graph;
     for (const PoolBlocks& pool : pools_) {
       memory_.push_back({PieceMap(), PieceMap(options.config)});
       out_.pools.push_back({pool.pool, {}, {}});
     }
     may_take_.resize(facts.trace.blocks.size());
+    freed_at_.resize(facts.trace.blocks.size());
   }
 
   GraphReplay Run() {
     const auto start = std::chrono::steady_clock::now();
+    if (plan_ != nullptr) {
+      TakePlan(*plan_);
+    } else if (kind_ == PolicyKind::kOptimal) {
+      MakePlan();
+    }
     for (const MemoryEvent& event : EventsOf(facts_, pools_)) {
       frontiers_.AdvanceTo(event.seq);
       ++out_.figures.operations;
@@ -77,14 +83,17 @@ class GraphReplayer {
       } else {
         Malloc(event.block, event.pool);
       }
+      out_.figures.deferred_byte_operations += active_ - allocated_;
+      if (options_.timeline) {
+        out_.timeline.push_back({event.seq, allocated_, active_, reserved_, extent_});
+      }
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     out_.figures.seconds = took.count();
     for (const BlockId block : policy_->pending()) out_.figures.never_reclaimed += Size(block);
-    for (const PoolMemory& memory : memory_) {
-      out_.figures.peak_extent += memory.arena.reserved();
-      out_.figures.peak_reserved += memory.segments.reserved();
-    }
+    out_.figures.pending_looks = policy_->looks();
+    out_.figures.peak_extent = extent_;
+    out_.figures.peak_reserved = reserved_;
     AddBounds();
     if (options_.verify) Verify();
     return std::move(out_);
@@ -95,17 +104,33 @@ class GraphReplayer {
 
   void Free(BlockId block) {
     allocated_ -= Size(block);
+    freed_at_[block.index()] = out_.figures.operations;
     if (policy_->Free(block)) active_ -= Size(block);
   }
 
   void Malloc(BlockId block, uint32_t pool) {
     const Bytes size = Size(block);
-    for (const BlockId complete : policy_->BeforeMalloc(block)) active_ -= Size(complete);
+    for (const BlockId complete : policy_->BeforeMalloc(block)) {
+      active_ -= Size(complete);
+      ++out_.figures.reclaimed;
+      out_.figures.reclaim_operations += out_.figures.operations - freed_at_[complete.index()];
+    }
     allocated_ += size;
     active_ += size;
     out_.figures.peak_allocated = std::max(out_.figures.peak_allocated, allocated_);
     out_.figures.peak_active = std::max(out_.figures.peak_active, active_);
     if (size == 0) return;
+    const Bytes extent = extent_;
+    const Bytes reserved = reserved_;
+    if (planned()) {
+      PutAsPlanned(block, pool, size);
+    } else {
+      Place(block, pool, size);
+    }
+    if (extent_ != extent || reserved_ != reserved) CheckCapacity(block);
+  }
+
+  void Place(BlockId block, uint32_t pool, Bytes size) {
     ++stamp_;
     const auto offered = [&](BlockId last, StreamId owner) {
       return last.valid() ? Offered(last, block) : policy_->OffersFresh(owner, block);
@@ -120,9 +145,49 @@ class GraphReplayer {
     const bool fits = before >= size && !arena.Fits(size, offered) && arena.Fits(size, safe);
     const Bytes offset = memory.arena.Place(block, size, stream, offered);
     if (fits) out_.figures.missed += memory.arena.added();
+    extent_ += memory.arena.added();
     out_.pools[pool].arena.push_back({block, offset, size});
     out_.pools[pool].segments.push_back(
         {block, memory.segments.Place(block, size, stream, offered), size});
+    reserved_ += memory.segments.added();
+  }
+
+  bool planned() const { return plan_ != nullptr || kind_ == PolicyKind::kOptimal; }
+
+  // A plan's arena is one segment, got as far as it is needed.
+  void PutAsPlanned(BlockId block, uint32_t pool, Bytes size) {
+    const Bytes offset = offsets_[block.index()];
+    out_.pools[pool].arena.push_back({block, offset, size});
+    Bytes& top = tops_[pool];
+    const Bytes higher = std::max(top, offset + size);
+    extent_ += higher - top;
+    reserved_ += RoundUp(higher, kPlanSegment) - RoundUp(top, kPlanSegment);
+    top = higher;
+  }
+
+  void TakePlan(const PlannedMemory& plan) {
+    offsets_.resize(facts_.trace.blocks.size());
+    tops_.resize(pools_.size());
+    for (const Placement& placement : plan.placements) {
+      if (placement.block < offsets_.size()) offsets_[placement.block] = placement.offset;
+    }
+  }
+
+  void MakePlan() {
+    offsets_.resize(facts_.trace.blocks.size());
+    tops_.resize(pools_.size());
+    for (const PoolBlocks& pool : pools_) {
+      const CapturePlan plan = PlanCapture(order_, pool.blocks, options_.planner);
+      for (size_t i = 0; i < pool.blocks.size(); ++i) {
+        offsets_[pool.blocks[i].index()] = plan.offsets[i];
+      }
+    }
+  }
+
+  void CheckCapacity(BlockId block) {
+    if (!options_.capacity || out_.out_of_memory) return;
+    if (before_ + reserved_ <= *options_.capacity) return;
+    out_.out_of_memory = {block, facts_.trace[block].allocated, before_ + reserved_};
   }
 
   // The same pair is asked for again and again while a place is looked for.
@@ -155,19 +220,29 @@ class GraphReplayer {
     bool yes = false;
   };
 
+  static constexpr Bytes kPlanSegment = Bytes{2} << 20;
+
   const Facts& facts_;
+  PolicyKind kind_;
   BlockOrder order_;
   BlockOrder safe_;
   FrontierReplay frontiers_;
   PolicyView view_;
   std::unique_ptr<ReusePolicy> policy_;
   const ReplayOptions& options_;
+  const PlannedMemory* plan_;
+  Bytes before_;
   std::vector<PoolBlocks> pools_;
   std::vector<PoolMemory> memory_;
   std::vector<Answer> may_take_;  // by block: what was said of this malloc
   uint32_t stamp_ = 0;
+  std::vector<uint64_t> freed_at_;  // by block: the operation
   Bytes allocated_ = 0;
   Bytes active_ = 0;
+  Bytes reserved_ = 0;
+  Bytes extent_ = 0;
+  std::vector<Bytes> offsets_;  // of a plan: by block
+  std::vector<Bytes> tops_;     // of a plan: by pool, the highest byte used so far
   GraphReplay out_;
 };
 
@@ -182,35 +257,101 @@ void PolicyFigures::Add(const PolicyFigures& other) {
   missed += other.missed;
   lower_bound += other.lower_bound;
   operations += other.operations;
+  deferred_byte_operations += other.deferred_byte_operations;
+  pending_looks += other.pending_looks;
+  reclaimed += other.reclaimed;
+  reclaim_operations += other.reclaim_operations;
   seconds += other.seconds;
 }
 
-std::vector<PoolBlocks> BlocksByPool(const Facts& facts, GraphId graph) {
-  std::map<PoolId, std::vector<BlockId>> by_pool;
-  for (const BlockId block : facts.blocks[graph.index()]) {
-    const Block& b = facts.trace[block];
-    if (HandedOut(facts.trace, b)) by_pool[b.pool].push_back(block);
-  }
-  std::vector<PoolBlocks> pools;
-  for (auto& [pool, blocks] : by_pool) pools.push_back({pool, std::move(blocks)});
-  return pools;
+namespace {
+
+GraphExecution Execute(const Facts& facts, PolicyKind policy, const GraphReplay& graph,
+                       const ExecutionOptions& options) {
+  std::vector<std::vector<PlacedBlock>> pools;
+  for (const ReplayedPool& pool : graph.pools) pools.push_back(pool.arena);
+  const BlockOrder order = facts.Blocks(InfoOf(policy).rule);
+  GraphExecution execution = ExecuteOnHost(MakeProgram(facts, graph.graph, order, pools), options);
+  execution.graph = graph.graph;
+  return execution;
 }
 
-PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options) {
+PolicyReplay ReplayGraphs(const Facts& facts, PolicyKind policy, const ReplayOptions& options,
+                          const PlannedMemory* plan) {
   PolicyReplay replay;
   replay.policy = policy;
   if (InfoOf(policy).rule == MarkerRule::kLastUse) replay.assumes = Assumption::kArguments;
   replay.verified = options.verify;
+  replay.given = plan != nullptr;
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
-    std::vector<PoolBlocks> pools = BlocksByPool(facts, GraphId(i));
-    if (pools.empty()) continue;
-    GraphReplay graph = GraphReplayer(facts, policy, options, std::move(pools)).Run();
-    graph.graph = GraphId(i);
+    if (BlocksByPool(facts, GraphId(i)).empty()) continue;
+    GraphReplay graph =
+        GraphReplayer(facts, policy, options, GraphId(i), plan, replay.figures.peak_reserved).Run();
     replay.figures.Add(graph.figures);
+    if (options.execute)
+      replay.executions.push_back(Execute(facts, policy, graph, *options.execute));
     if (!graph.unsafe.empty()) replay.verified = false;
     replay.graphs.push_back(std::move(graph));
   }
   return replay;
+}
+
+std::string NameOf(BlockId block) { return "block " + std::to_string(block.value); }
+
+}  // namespace
+
+PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options) {
+  return ReplayGraphs(facts, policy, options, nullptr);
+}
+
+PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
+                        const ReplayOptions& options) {
+  return ReplayGraphs(facts, PolicyKind::kOptimal, options, &plan);
+}
+
+Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan) {
+  if (!plan.of_trace) {
+    return Error{.message = "the plan is of a table, not of a trace",
+                 .hint = "make one with graphkit plan trace.json -o plan.json"};
+  }
+  const char* hint = "it was made for another trace; make one with graphkit plan";
+  std::vector<const Placement*> by_block(facts.trace.blocks.size());
+  for (const Placement& placement : plan.placements) {
+    if (placement.block < by_block.size()) by_block[placement.block] = &placement;
+  }
+  for (size_t i = 0; i < facts.blocks.size(); ++i) {
+    for (const PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
+      for (const BlockId block : pool.blocks) {
+        const Placement* placement = by_block[block.index()];
+        if (placement == nullptr) {
+          return Error{.message = "the plan has no place for " + NameOf(block), .hint = hint};
+        }
+        const PlannedArena& arena = plan.arenas[placement->arena];
+        if (arena.graph != GraphId(i) || arena.pool != pool.pool) {
+          return Error{.message = "the plan has " + NameOf(block) + " in another graph or pool",
+                       .hint = hint};
+        }
+        if (placement->size < RoundedSize(facts.trace[block])) {
+          return Error{.message = "the plan has too few bytes for " + NameOf(block), .hint = hint};
+        }
+      }
+    }
+  }
+  return {};
+}
+
+std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan, MarkerRule rule) {
+  std::vector<std::vector<PlacedBlock>> arenas(plan.arenas.size());
+  for (const Placement& placement : plan.placements) {
+    arenas[placement.arena].push_back({BlockId(placement.block), placement.offset, placement.size});
+  }
+  std::vector<UnsafePair> unsafe;
+  for (std::vector<PlacedBlock>& blocks : arenas) {
+    std::ranges::stable_sort(blocks, {}, &PlacedBlock::block);
+    const std::vector<UnsafePair> found = ValidatePlacements(facts.Blocks(rule), blocks);
+    unsafe.insert(unsafe.end(), found.begin(), found.end());
+  }
+  return unsafe;
 }
 
 }  // namespace graphkit

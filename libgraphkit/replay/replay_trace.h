@@ -6,14 +6,18 @@
 // from.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include "libgraphkit/alloc/caching_config.h"
+#include "libgraphkit/alloc/plan_trace.h"
 #include "libgraphkit/alloc/policy.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/replay/execute_host.h"
 #include "libgraphkit/replay/validate_placements.h"
+#include "libgraphkit/result.h"
 
 namespace graphkit {
 
@@ -28,7 +32,12 @@ struct PolicyFigures {
   Bytes missed = 0;
   Bytes lower_bound = 0;    // no placement by the policy's marker rule is smaller
   uint64_t operations = 0;  // mallocs and frees
-  double seconds = 0;       // for both placements
+  // Freed bytes whose free wasn't complete, summed up after each malloc and free.
+  uint64_t deferred_byte_operations = 0;
+  uint64_t pending_looks = 0;       // at pending blocks, by mallocs
+  uint64_t reclaimed = 0;           // frees that a later malloc found complete
+  uint64_t reclaim_operations = 0;  // mallocs and frees between those frees and those mallocs
+  double seconds = 0;               // for both placements; `optimal`: for planning as well
   bool operator==(const PolicyFigures&) const = default;
 
   void Add(const PolicyFigures& other);
@@ -37,8 +46,26 @@ struct PolicyFigures {
 struct ReplayedPool {
   PoolId pool;
   std::vector<PlacedBlock> arena;     // without segments
-  std::vector<PlacedBlock> segments;  // under the segment rules
+  std::vector<PlacedBlock> segments;  // under the segment rules; none for a plan
   bool operator==(const ReplayedPool&) const = default;
+};
+
+// Right after a malloc or a free. Sums over the graph's pools.
+struct TimelinePoint {
+  Seq seq = 0;
+  Bytes allocated = 0;
+  Bytes active = 0;
+  Bytes reserved = 0;
+  Bytes extent = 0;
+  bool operator==(const TimelinePoint&) const = default;
+};
+
+// The allocation that the capacity would have been too small for.
+struct OutOfMemory {
+  BlockId block;
+  Seq seq = 0;
+  Bytes reserved = 0;  // what would have been needed, earlier graphs included
+  bool operator==(const OutOfMemory&) const = default;
 };
 
 struct GraphReplay {
@@ -46,30 +73,47 @@ struct GraphReplay {
   PolicyFigures figures;
   std::vector<ReplayedPool> pools;
   std::vector<UnsafePair> unsafe;  // when verified: pairs that share bytes and conflict
+  std::optional<OutOfMemory> out_of_memory;
+  std::vector<TimelinePoint> timeline;
   bool operator==(const GraphReplay&) const = default;
 };
 
 struct PolicyReplay {
   PolicyKind policy = PolicyKind::kReuse;
+  bool given = false;  // the placements are those of a plan that was read
   Assumption assumes = Assumption::kTorchStreams;
   bool verified = false;  // it was looked at, and no pair is unsafe
   PolicyFigures figures;  // sums over the graphs: each has its own memory
   std::vector<GraphReplay> graphs;
+  std::vector<GraphExecution> executions;  // by graph; none: not executed
   bool operator==(const PolicyReplay&) const = default;
+
+  bool executed_clean() const {
+    return std::ranges::all_of(executions,
+                               [](const GraphExecution& e) { return e.faults.empty(); });
+  }
 };
 
 struct ReplayOptions {
   bool verify = false;
   CachingConfig config;
+  CapturePlannerOptions planner = {};  // of `optimal`
+  std::optional<Bytes> capacity = {};  // of the device, for all graphs together
+  bool timeline = false;
+  std::optional<ExecutionOptions> execute = {};  // the placements without segments
 };
 
 PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options = {});
 
-// A graph's blocks that are replayed and planned, by pool, each in capture order.
-struct PoolBlocks {
-  PoolId pool;
-  std::vector<BlockId> blocks;
-};
-std::vector<PoolBlocks> BlocksByPool(const Facts& facts, GraphId graph);
+// The placements of a plan in place of a policy's; frees complete as with `reuse`. The plan must
+// hold every block that is replayed, by id (PlanFits).
+PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
+                        const ReplayOptions& options = {});
+
+// What of a trace a plan doesn't hold, or holds in another pool or with less bytes.
+Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan);
+
+// Where a plan of a trace is unsafe by a rule, arena after arena.
+std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan, MarkerRule rule);
 
 }  // namespace graphkit

@@ -16,13 +16,16 @@ class Sweep {
     Cut(placed.offset);
     Cut(end);
     Bytes reached = placed.offset;
-    for (auto at = map_.lower_bound(placed.offset); at != map_.end() && at->first < end; ++at) {
+    auto at = map_.lower_bound(placed.offset);
+    const auto first = at;
+    for (; at != map_.end() && at->first < end; ++at) {
       if (at->first > reached) fresh_.push_back({reached, at->first});
       reached = at->second.end;
-      Replace(placed.block, &at->second.last);
+      Replace(placed.block, &at->second);
     }
+    Join(first, at);
     if (reached < end) fresh_.push_back({reached, end});
-    for (const auto& [first, last] : fresh_) map_[first] = {last, {placed.block}};
+    for (const auto& [begin, until] : fresh_) map_[begin] = {until, placed.block, {}};
     fresh_.clear();
   }
 
@@ -33,14 +36,36 @@ class Sweep {
     std::ranges::sort(unsafe_, {}, key);
     const auto twice = std::ranges::unique(unsafe_);
     unsafe_.erase(twice.begin(), twice.end());
+    for (UnsafePair& pair : unsafe_) Explain(&pair);
     return std::move(unsafe_);
   }
 
  private:
   struct Range {
     Bytes end = 0;
-    std::vector<BlockId> last;
+    BlockId last;
+    std::vector<BlockId> others;  // that the last one isn't after: hardly ever any
   };
+  using Map = std::map<Bytes, Range>;
+
+  // A use of the earlier block, the latest, that no order puts before a use of the later one.
+  void Explain(UnsafePair* pair) const {
+    const Lifetimes& lives = order_.lives();
+    const std::span<const NodeId> markers = order_.Dies(pair->earlier)
+                                                ? lives.Markers(pair->earlier, order_.rule())
+                                                : std::span<const NodeId>();
+    const std::span<const Touch> touches = lives.Touches(pair->later);
+    for (auto marker = markers.rbegin(); marker != markers.rend(); ++marker) {
+      const auto free = [&](const Touch& t) { return !order_.order().Before(*marker, t.node); };
+      const auto touch = std::ranges::find_if(touches, free);
+      if (touch == touches.end()) continue;
+      pair->last_use = *marker;
+      pair->first_use = touch->node;
+      return;
+    }
+    if (!markers.empty()) pair->last_use = markers.back();
+    if (!touches.empty()) pair->first_use = touches.front().node;
+  }
 
   bool Nested(BlockId block) const {
     const BlockLife& life = order_.lives()[block];
@@ -57,18 +82,38 @@ class Sweep {
     inside->second.end = at;
   }
 
-  void Replace(BlockId block, std::vector<BlockId>* last) {
-    for (const BlockId earlier : *last) {
-      if (order_.Conflict(earlier, block)) unsafe_.push_back({earlier, block});
+  void Replace(BlockId block, Range* range) {
+    const auto stays = [&](BlockId earlier) {
+      if (order_.Before(earlier, block)) return Nested(earlier) || Nested(block);
+      if (!order_.Before(block, earlier)) {
+        unsafe_.push_back({.earlier = earlier, .later = block});
+      }
+      return true;
+    };
+    std::erase_if(range->others, [&](BlockId earlier) { return !stays(earlier); });
+    if (stays(range->last)) range->others.push_back(range->last);
+    range->last = block;
+  }
+
+  // Neighbouring ranges where the same blocks lay are one.
+  void Join(Map::iterator first, Map::iterator end) {
+    while (first != end) {
+      const auto next = std::next(first);
+      if (next == end) return;
+      const bool same = first->second.end == next->first &&
+                        first->second.last == next->second.last &&
+                        first->second.others == next->second.others;
+      if (same) {
+        first->second.end = next->second.end;
+        map_.erase(next);
+      } else {
+        first = next;
+      }
     }
-    std::erase_if(*last, [&](BlockId earlier) {
-      return !Nested(earlier) && !Nested(block) && order_.Before(earlier, block);
-    });
-    last->push_back(block);
   }
 
   const BlockOrder& order_;
-  std::map<Bytes, Range> map_;  // by their begins
+  Map map_;  // by their begins
   std::vector<std::pair<Bytes, Bytes>> fresh_;
   std::vector<UnsafePair> unsafe_;
 };

@@ -22,9 +22,13 @@ struct PlacedBlock {
 };
 
 // Two blocks that share bytes although nothing orders them; `later` is later in capture order.
+// What is missing is last_use (a marker of `earlier`) before first_use (a node that touches `later`
+// first); none: what has no node, the end of a block that isn't freed, an allocation point.
 struct UnsafePair {
   BlockId earlier;
   BlockId later;
+  NodeId last_use = {};
+  NodeId first_use = {};
   bool operator==(const UnsafePair&) const = default;
 };
 

@@ -52,6 +52,10 @@ TEST_CASE(
                                .missed = 0,
                                .lower_bound = 28 * kMiB,
                                .operations = 24,
+                               .deferred_byte_operations = 0,
+                               .pending_looks = 0,
+                               .reclaimed = 0,
+                               .reclaim_operations = 0,
                                .seconds = 0});
   CHECK(reuse.peak_reserved < pytorch.peak_reserved);
   CHECK(pytorch.peak_reserved < defer.peak_reserved);
@@ -102,6 +106,57 @@ TEST_CASE("a join before the free lets pytorch take a block back, and defer not"
   CHECK(run(PolicyKind::kDefer) == kTwo);
   CHECK(run(PolicyKind::kPyTorch) == kOne);
   CHECK(run(PolicyKind::kReuse) == kOne);
+}
+
+// f: each malloc scans all that is deferred.
+TEST_CASE("pytorch looks at every deferred block at every malloc") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const StreamId b = t.Stream("b");
+  t.BeginCapture(a);
+  for (int i = 0; i < 10; ++i) {
+    const BlockId x = t.Alloc(a, 512);
+    t.Kernel(a, "fill", {Writes(x)});
+    t.Order(a, b);
+    t.Kernel(b, "read", {Reads(x)});
+    t.RecordStream(x, b);
+    t.Free(x);
+  }
+  t.Order(b, a);
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  // 0 + 1 + … + 9 deferred blocks.
+  CHECK(Replay(trace, PolicyKind::kPyTorch).pending_looks == 45);
+}
+
+// The join is an event that was recorded before the free: the marker node comes after it.
+TEST_CASE("after a join before the free pytorch-v1 waits for another one") {
+  const auto run = [](PolicyKind policy, bool again) {
+    Capture c;
+    c.t.Order(c.b, c.a);
+    c.t.Free(c.x);
+    if (again) c.t.Order(c.b, c.a);
+    return c.Finish(policy, c.a).peak_extent;
+  };
+  CHECK(run(PolicyKind::kPyTorchV1, false) == kTwo);
+  CHECK(run(PolicyKind::kPyTorchV1, true) == kOne);
+  CHECK(run(PolicyKind::kPyTorch, false) == kOne);
+}
+
+// graph waits for every stream; xstream for the one that allocates.
+TEST_CASE("graph gives a block back once all streams are behind it, to any of them") {
+  const auto run = [](PolicyKind policy, bool both_ways) {
+    Capture c;
+    c.t.Kernel(c.a, "more", {Reads(c.x)});
+    c.t.Free(c.x);
+    c.t.Order(c.a, c.b);
+    if (both_ways) c.t.Order(c.b, c.a);
+    return c.Finish(policy, c.b).peak_extent;
+  };
+  CHECK(run(PolicyKind::kGraph, true) == kOne);
+  CHECK(run(PolicyKind::kGraph, false) == kTwo);
+  CHECK(run(PolicyKind::kXStream, false) == kOne);
+  CHECK(run(PolicyKind::kPyTorch, true) == kTwo);
 }
 
 TEST_CASE("without a join nobody takes the block back") {
@@ -271,7 +326,7 @@ TEST_CASE("on random traces the order policies are verified, and reuse misses no
     const Facts facts = FindFacts(trace);
     CAPTURE(seed);
     for (const PolicyKind policy :
-         {PolicyKind::kXStream, PolicyKind::kLastUse, PolicyKind::kReuse}) {
+         {PolicyKind::kXStream, PolicyKind::kLastUse, PolicyKind::kReuse, PolicyKind::kOptimal}) {
       const PolicyReplay replay = ReplayTrace(facts, policy, {.verify = true});
       CAPTURE(InfoOf(policy).name);
       REQUIRE(replay.verified);

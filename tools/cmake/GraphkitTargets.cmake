@@ -10,6 +10,9 @@ if(GRAPHKIT_SANITIZE)
   target_compile_options(graphkit_options INTERFACE
     $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${GRAPHKIT_SANITIZE};-fno-sanitize-recover=all>)
   target_link_options(graphkit_options INTERFACE -fsanitize=${GRAPHKIT_SANITIZE})
+  # After -fsanitize, which would switch it on again.
+  target_compile_options(graphkit_options INTERFACE
+    $<$<BOOL:$<TARGET_PROPERTY:GRAPHKIT_C_INTERFACE>>:-fno-sanitize=enum>)
 endif()
 if(GRAPHKIT_FUZZ)
   target_compile_options(graphkit_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=fuzzer-no-link>)

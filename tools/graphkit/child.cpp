@@ -9,6 +9,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "tools/graphkit/progress.h"
+
 namespace graphkit {
 
 namespace {
@@ -70,8 +72,7 @@ std::string ChildAnswer::Failure() const {
   return "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
 }
 
-ChildAnswer RunInChild(const std::function<std::string()>& work,
-                       std::optional<std::chrono::milliseconds> limit) {
+ChildAnswer RunInChild(const std::function<std::string()>& work, const ChildOptions& options) {
   ChildAnswer answer;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {.started = false};
@@ -82,8 +83,10 @@ ChildAnswer RunInChild(const std::function<std::string()>& work,
     close(ends[0]);
     return {.started = false};
   }
+  std::optional<Progress> progress;
+  if (!options.doing.empty()) progress.emplace(options.doing);
   std::optional<Clock::time_point> end;
-  if (limit) end = Clock::now() + *limit;
+  if (options.limit) end = Clock::now() + *options.limit;
   answer.late = !ReadUntil(ends[0], end, answer.text);
   close(ends[0]);
   if (answer.late) kill(child, SIGKILL);

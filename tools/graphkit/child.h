@@ -21,8 +21,14 @@ struct ChildAnswer {
   std::string Failure() const;
 };
 
-// Runs `work` in a forked child and gives what it returns. The child's own output goes nowhere.
-ChildAnswer RunInChild(const std::function<std::string()>& work,
-                       std::optional<std::chrono::milliseconds> limit = std::nullopt);
+struct ChildOptions {
+  std::optional<std::chrono::milliseconds> limit;  // the child is killed after it
+  std::string doing;  // said as progress while waiting: "laying out with Graphviz"
+};
+
+// Runs `work` in a forked child and gives what it returns. The child's own output goes nowhere. The
+// caller has no other thread running: a lock that one held would stay locked in the child. (So
+// progress is `doing`, whose thread starts after the fork.)
+ChildAnswer RunInChild(const std::function<std::string()>& work, const ChildOptions& options = {});
 
 }  // namespace graphkit

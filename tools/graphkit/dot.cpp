@@ -79,7 +79,6 @@ Result<void> WriteDrawing(const std::string& dot, const std::string& path) {
   const std::string format = FormatOf(path);
   std::string picture = dot;
   if (format != "dot") {
-    const Progress progress("laying out with Graphviz");
     Result<std::string> drawn = Draw(dot, format);
     if (!drawn) return drawn.error();
     picture = std::move(*drawn);

@@ -56,7 +56,8 @@ std::string DrawHere(const std::string& dot, const std::string& format) {
 }  // namespace
 
 Result<std::string> Draw(const std::string& dot, const std::string& format) {
-  const ChildAnswer answer = RunInChild([&] { return DrawHere(dot, format); });
+  const ChildAnswer answer =
+      RunInChild([&] { return DrawHere(dot, format); }, {.doing = "laying out with Graphviz"});
   if (!answer.whole()) return DrawingError("it " + answer.Failure(), format);
   if (answer.text.empty()) return DrawingError("it ended without a picture", format);
   if (answer.text[0] == '-') return DrawingError(answer.text.substr(1), format);

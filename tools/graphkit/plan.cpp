@@ -5,13 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/alloc/plan_trace.h"
 #include "libgraphkit/alloc/planner.h"
 #include "libgraphkit/alloc/validate_plan.h"
 #include "libgraphkit/io/lifetime_csv.h"
 #include "libgraphkit/render/plan_json.h"
 #include "libgraphkit/render/plan_text.h"
+#include "libgraphkit/replay/replay_trace.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
+#include "tools/graphkit/input.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/output.h"
 #include "tools/graphkit/progress.h"
@@ -26,8 +29,13 @@ struct PlanArguments {
   std::string output;
   Format format = Format::kText;
   std::optional<Bytes> capacity;
-  PlannerOptions options;
+  CapturePlannerOptions options;
+  MarkerRule rule = MarkerRule::kLastUse;
+  int exit_code = kExitOk;  // that goes with the input
 };
+
+constexpr const char* kArguments = "arguments";
+constexpr const char* kTorchStreams = "torch-streams";
 
 PlannedMemory Describe(LifetimeTable table, const Plan& plan) {
   PlannedMemory planned;
@@ -48,7 +56,7 @@ Result<PlannedMemory> PlanTable(const PlanArguments& arguments) {
   Result<LifetimeTable> table = ReadLifetimeCsv(arguments.file);
   if (!table) return table.error();
   const Progress progress("planning " + arguments.file);
-  const Plan plan = PlanLifetimes(table->problem, arguments.options);
+  const Plan plan = PlanLifetimes(table->problem, arguments.options.search);
   const std::vector<PlanViolation> wrong = ValidatePlan(table->problem, plan);
   if (!wrong.empty()) {
     return Error{.message = "the plan is wrong: " + DescribeViolation(wrong.front(), plan),
@@ -56,6 +64,27 @@ Result<PlannedMemory> PlanTable(const PlanArguments& arguments) {
                  .file = arguments.file};
   }
   return Describe(std::move(*table), plan);
+}
+
+bool IsTable(const std::string& path) {
+  return path.ends_with(".csv") || path.ends_with(".CSV") || path.ends_with(".txt");
+}
+
+Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
+  const Result<Trace> trace = ReadInput(arguments.file);
+  if (!trace) return trace.error();
+  const Progress progress("planning " + arguments.file);
+  const Facts facts = FindFacts(*trace);
+  PlannedMemory plan = PlanTrace(facts, arguments.rule, arguments.options);
+  const std::vector<UnsafePair> wrong = VerifyPlan(facts, plan, arguments.rule);
+  if (!wrong.empty()) {
+    return Error{.message = "the plan is wrong: block " + std::to_string(wrong[0].earlier.value) +
+                            " and block " + std::to_string(wrong[0].later.value) + " overlap",
+                 .hint = "nothing was written; this is an error of graphkit",
+                 .file = arguments.file};
+  }
+  arguments.exit_code = WarnIncomplete(*trace, arguments.file);
+  return plan;
 }
 
 Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments) {
@@ -68,12 +97,14 @@ Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments
   return WriteOutput("-", [&plan](std::ostream& out) { RenderPlanText(plan, out); });
 }
 
-int RunPlan(const PlanArguments& arguments) {
-  Result<PlannedMemory> plan = PlanTable(arguments);
+int RunPlan(PlanArguments& arguments) {
+  Result<PlannedMemory> plan =
+      IsTable(arguments.file) ? PlanTable(arguments) : PlanCaptures(arguments);
   if (!plan) return PrintError(plan.error());
   plan->capacity = arguments.capacity;
   const Result<void> written = WritePlan(*plan, arguments);
   if (!written) return PrintError(written.error());
+  if (arguments.exit_code != kExitOk) return arguments.exit_code;
   return plan->fits() ? kExitOk : kExitFailed;
 }
 
@@ -87,13 +118,24 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
       ->check([](const std::string& text) {
         return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
       });
-  sub.add_option("--effort", arguments.options.effort,
+  sub.add_option("--effort", arguments.options.search.effort,
                  "how much to search, in blocks looked at; 0: greedily only (default: 6000000000)")
       ->option_text("N");
-  sub.add_option("--time", arguments.options.seconds,
+  sub.add_option("--time", arguments.options.search.seconds,
                  "stop searching after so many seconds; the plan then depends on the machine")
       ->option_text("S")
       ->check(CLI::NonNegativeNumber);
+  const auto set_rule = [&arguments](const std::string& word) {
+    arguments.rule = word == kArguments ? MarkerRule::kLastUse : MarkerRule::kAtFree;
+  };
+  sub.add_option_function<std::string>(
+         "--assume", set_rule,
+         "what proofs may rest on: kernels touch only blocks in their arguments (default), or "
+         "blocks are used until their free, on their streams")
+      ->option_text("arguments|torch-streams")
+      ->check([](const std::string& word) {
+        return CheckWord(word, {kArguments, kTorchStreams});
+      });
 }
 
 }  // namespace
@@ -102,12 +144,14 @@ void AddPlanCommand(CLI::App& app, int& exit_code) {
   CLI::App* sub =
       app.add_subcommand("plan", "Say where blocks should lie so that little memory is needed");
   const auto arguments = std::make_shared<PlanArguments>();
-  sub->add_option("lifetimes", arguments->file, "a table: id,lower,upper,size")->required();
+  sub->add_option("input", arguments->file, "a trace, or a table id,lower,upper,size (.csv)")
+      ->required();
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->output, "also write the plan there, as JSON");
   AddLimits(*sub, *arguments);
-  SetExamples(*sub, {"graphkit plan lifetimes.csv", "graphkit plan lifetimes.csv -o plan.json",
-                     "graphkit plan lifetimes.csv --capacity 16GiB --time 60"});
+  SetExamples(
+      *sub, {"graphkit plan trace.json -o plan.json",
+             "graphkit plan trace.json --capacity 16GiB --time 60", "graphkit plan lifetimes.csv"});
   sub->callback([&exit_code, arguments] { exit_code = RunPlan(*arguments); });
 }
 

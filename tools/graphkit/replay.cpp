@@ -1,9 +1,11 @@
 // `graphkit replay`: what an allocator would do with a recorded run.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "libgraphkit/io/plan_file.h"
 #include "libgraphkit/render/replay.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
@@ -27,7 +29,16 @@ struct ReplayArguments {
   Format format = Format::kText;
   bool verify = false;
   bool against_recorded = false;
+  std::string plan;
+  std::string timeline;
+  std::optional<Bytes> capacity;
+  std::string execute;
+  ExecutionOptions execution;
 };
+
+constexpr const char* kHost = "host";
+constexpr const char* kSoft = "soft";
+constexpr const char* kCuda = "cuda";
 
 std::vector<std::string> PolicyWords() {
   std::vector<std::string> words;
@@ -47,31 +58,103 @@ std::vector<PolicyKind> PoliciesOf(const ReplayArguments& arguments) {
   return kinds;
 }
 
-std::vector<PolicyReplay> Replay(const Trace& trace, const ReplayArguments& arguments) {
+Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArguments& arguments) {
   const Progress progress("replaying " + arguments.file);
   const Facts facts = FindFacts(trace);
+  ReplayOptions options{.verify = arguments.verify,
+                        .config = {},
+                        .capacity = arguments.capacity,
+                        .timeline = !arguments.timeline.empty()};
+  if (arguments.execute == kHost) options.execute = arguments.execution;
   std::vector<PolicyReplay> replays;
+  if (!arguments.plan.empty()) {
+    const Result<PlannedMemory> plan = ReadPlan(arguments.plan);
+    if (!plan) return plan.error();
+    if (const Result<void> fits = PlanFits(facts, *plan); !fits) {
+      Error error = fits.error();
+      error.file = arguments.plan;
+      return error;
+    }
+    replays.push_back(ReplayPlan(facts, *plan, options));
+    return replays;
+  }
   for (const PolicyKind kind : PoliciesOf(arguments)) {
-    replays.push_back(ReplayTrace(facts, kind, {.verify = arguments.verify, .config = {}}));
+    replays.push_back(ReplayTrace(facts, kind, options));
   }
   return replays;
 }
 
-int RunTrace(const ReplayArguments& arguments) {
-  const Result<Trace> trace = ReadInput(arguments.file);
-  if (!trace) return PrintError(trace.error());
-  const std::vector<PolicyReplay> replays = Replay(*trace, arguments);
-  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
+Result<void> Write(const std::vector<PolicyReplay>& replays, const Trace& trace,
+                   const ReplayArguments& arguments) {
+  if (!arguments.timeline.empty()) {
+    const Result<void> written = WriteOutput(
+        arguments.timeline, [&](std::ostream& out) { RenderTimelineJson(replays, trace, out); });
+    if (!written) return written;
+  }
+  const ReplayView view{.verify = arguments.verify,
+                        .capacity = arguments.capacity,
+                        .collateral = FindCollateral(trace)};
+  return WriteOutput(arguments.output, [&](std::ostream& out) {
     if (arguments.format == Format::kJson) {
-      RenderReplayJson(replays, arguments.verify, *trace, out);
+      RenderReplayJson(replays, view, trace, out);
     } else {
-      RenderReplayText(replays, arguments.verify, *trace, out);
+      RenderReplayText(replays, view, trace, out);
     }
   });
+}
+
+// What was asked for must hold for every policy.
+int Verdict(const std::vector<PolicyReplay>& replays, const ReplayArguments& arguments) {
+  const auto safe = [&](const PolicyReplay& replay) {
+    return !arguments.verify || replay.verified;
+  };
+  const auto fits = [](const PolicyReplay& replay) { return !RanOut(replay); };
+  const auto clean = [](const PolicyReplay& replay) { return replay.executed_clean(); };
+  const bool passed = std::ranges::all_of(replays, safe) && std::ranges::all_of(replays, fits) &&
+                      std::ranges::all_of(replays, clean);
+  return passed ? kExitOk : kExitFailed;
+}
+
+// An execution that looked at nothing proves nothing.
+Result<void> CheckExecution(const std::vector<PolicyReplay>& replays,
+                            const ReplayArguments& arguments) {
+  if (arguments.execute.empty()) return {};
+  for (const PolicyReplay& replay : replays) {
+    uint64_t checks = 0;
+    for (const GraphExecution& execution : replay.executions) checks += execution.checks;
+    if (checks != 0) continue;
+    return Error{.message = "the execution made no check: no node is known to touch a placed block",
+                 .hint = "trace a program whose kernels have known parameters",
+                 .file = arguments.file};
+  }
+  return {};
+}
+
+Result<void> CheckExecuteWord(const std::string& word) {
+  if (word.empty() || word == kHost) return {};
+  const char* why = word == kSoft
+                        ? "replay: --execute soft: this build can't rebuild a graph on the "
+                          "software device"
+                        : "replay: --execute cuda: this build has no plugin that rebuilds a graph "
+                          "on a GPU";
+  return Error{.message = why, .hint = "use --execute host"};
+}
+
+int RunTrace(const ReplayArguments& arguments) {
+  if (const Result<void> can = CheckExecuteWord(arguments.execute); !can) {
+    return PrintError(can.error());
+  }
+  const Result<Trace> trace = ReadInput(arguments.file);
+  if (!trace) return PrintError(trace.error());
+  const Result<std::vector<PolicyReplay>> replays = Replay(*trace, arguments);
+  if (!replays) return PrintError(replays.error());
+  if (const Result<void> looked = CheckExecution(*replays, arguments); !looked) {
+    return PrintError(looked.error());
+  }
+  const Result<void> written = Write(*replays, *trace, arguments);
   if (!written) return PrintError(written.error());
   const int incomplete = WarnIncomplete(*trace, arguments.file);
-  if (incomplete != kExitOk || !arguments.verify) return incomplete;
-  return std::ranges::all_of(replays, &PolicyReplay::verified) ? kExitOk : kExitFailed;
+  return incomplete != kExitOk ? incomplete : Verdict(*replays, arguments);
 }
 
 int RunReplay(const ReplayArguments& arguments) {
@@ -81,6 +164,37 @@ int RunReplay(const ReplayArguments& arguments) {
                             .hint = "add --allocator pytorch"});
   }
   return ReplayAgainstRecorded(arguments.file, arguments.format, arguments.output);
+}
+
+void AddCapacity(CLI::App& sub, ReplayArguments& arguments) {
+  const auto set_capacity = [&arguments](const std::string& text) {
+    arguments.capacity = ParseBytes(text);
+  };
+  sub.add_option_function<std::string>(
+         "--capacity", set_capacity,
+         "say where a policy would have run out of memory: 80GiB; exit code 1 when one does")
+      ->option_text("SIZE")
+      ->check([](const std::string& text) {
+        return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
+      });
+}
+
+void AddExecution(CLI::App& sub, ReplayArguments& arguments) {
+  sub.add_option("--execute", arguments.execute,
+                 "run the graphs with real memory, in unlikely orders; exit code 1 when a node "
+                 "finds its bytes destroyed")
+      ->option_text(JoinWords({kHost, kSoft, kCuda}))
+      ->excludes("--against-recorded")
+      ->check([](const std::string& word) {
+        return CheckWord(word, {kHost, kSoft, kCuda});
+      });
+  sub.add_option("--orders", arguments.execution.orders, "how many orders (default: 100)")
+      ->option_text("N")
+      ->needs("--execute")
+      ->check(CLI::Range(1, 1'000'000));
+  sub.add_option("--seed", arguments.execution.seed, "of the first order (default: 1)")
+      ->option_text("N")
+      ->needs("--execute");
 }
 
 }  // namespace
@@ -102,10 +216,20 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
   sub->add_flag("--against-recorded", arguments->against_recorded,
                 "compare each address and segment with the recorded one; exit code 1 on a miss")
       ->excludes(verify);
+  sub->add_option("--plan", arguments->plan, "replay this plan, made by graphkit plan, instead")
+      ->option_text("FILE")
+      ->excludes("--allocator")
+      ->excludes("--against-recorded");
+  AddExecution(*sub, *arguments);
+  AddCapacity(*sub, *arguments);
+  sub->add_option("--timeline", arguments->timeline,
+                  "also write there, as JSON, the bytes after each malloc and free")
+      ->option_text("FILE");
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
   SetExamples(*sub, {"graphkit replay trace.json --verify",
                      "graphkit replay trace.json --allocator defer,pytorch,reuse --format json",
+                     "graphkit replay trace.json --plan plan.json --verify --execute host",
                      "graphkit replay snapshot.pickle --allocator pytorch --against-recorded"});
   sub->callback([&exit_code, arguments] { exit_code = RunReplay(*arguments); });
 }

@@ -59,7 +59,7 @@ bool HasGpu() {
         if (init == nullptr || count == nullptr || init(0) != 0) return "no device";
         return count(&devices) == 0 && devices > 0 ? "device" : "no device";
       },
-      std::chrono::seconds(20));
+      {.limit = std::chrono::seconds(20)});
   return answer.whole() && answer.text == "device";
 }
 

@@ -1,0 +1,62 @@
+// Which blocks that already have a place conflict with a block, where blocks are ordered by a
+// graph.
+//
+// By lanes (libgraphkit/analysis/lanes.h) "x before y" is one comparison: x's *exit* from a lane is
+// the place of the first birth there that comes after x.
+//
+//     lane 0   a0   a1   a2   a3        exits of x: lane 0: 2, lane 1: 1
+//     lane 1      b0   b1      b2       x before a2, a3, b1, b2
+//
+// The placed ones among a lane's births that conflict with x are those below x's exit whose own
+// exit from x's lane is above x's place: a tree of maxima over the lane finds them one after the
+// other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libgraphkit/analysis/lanes.h"
+
+namespace graphkit {
+
+class PlacedConflicts {
+ public:
+  // The lanes must outlive it.
+  explicit PlacedConflicts(const Lanes& lanes);
+
+  // Forgets what was placed. To be called before the first Add.
+  void Clear();
+  void Add(uint32_t item);
+  // Adds the placed items that conflict with `item` to `found`.
+  void Find(uint32_t item, std::vector<uint32_t>* found) const;
+
+  // The place in `lane` of the first birth that comes after the item; the lane's size: none does.
+  uint32_t Exit(uint32_t item, uint32_t lane) const { return exits_[item * lanes_.lanes() + lane]; }
+  uint32_t place(uint32_t item) const { return places_[item]; }
+
+ private:
+  struct Query {
+    uint32_t lane;   // that is searched
+    uint32_t other;  // the item's own
+    uint32_t limit;  // places below it
+    uint32_t above;  // exits above it
+  };
+  // Maxima of the exits, one for each lane, of the placed births below a node; leaves last.
+  struct Tree {
+    uint32_t leaves = 1;
+    std::vector<uint32_t> maxima;
+  };
+
+  void FindExits();
+  uint32_t FindExit(uint32_t item, uint32_t lane, uint32_t from) const;
+  void Search(const Query& query, uint32_t node, uint32_t first, uint32_t width,
+              std::vector<uint32_t>* found) const;
+
+  const Lanes& lanes_;
+  std::vector<uint32_t> places_;  // of each item, in its lane
+  std::vector<uint32_t> exits_;   // by item and lane
+  std::vector<Tree> trees_;       // by lane
+};
+
+}  // namespace graphkit

@@ -1,0 +1,177 @@
+#include "libgraphkit/replay/execution_program.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+namespace graphkit {
+namespace {
+
+class ProgramMaker {
+ public:
+  ProgramMaker(const Facts& facts, GraphId root, const BlockOrder& order)
+      : facts_(facts), root_(root), order_(order), step_of_(facts.trace.nodes.size(), kNone) {}
+
+  Program Make(PlacedPools pools) {
+    AddSteps();
+    for (uint32_t step = 0; step < program_.steps.size(); ++step) AddWaits(step);
+    for (const std::vector<PlacedBlock>& pool : pools) AddPool(pool);
+    for (uint32_t block = 0; block < program_.blocks.size(); ++block) AddTouches(block);
+    Flatten();
+    return std::move(program_);
+  }
+
+ private:
+  static constexpr uint32_t kNone = ProgramTouch::kNoWriter;
+  struct Waits {
+    std::vector<ProgramWait> on_start;
+    std::vector<ProgramWait> on_end;
+  };
+
+  void AddSteps() {
+    for (const uint32_t id : SortNodes(facts_.in_edges)) {
+      const Node& node = facts_.trace.nodes[id];
+      if (facts_.roots[node.graph.index()] != root_ || !InGraph(facts_.trace, node)) continue;
+      step_of_[id] = static_cast<uint32_t>(program_.steps.size());
+      program_.steps.push_back({.node = NodeId(id)});
+    }
+    waits_.resize(program_.steps.size());
+    touches_.resize(program_.steps.size());
+  }
+
+  uint32_t StepOf(NodeId node) const {
+    return node.index() < step_of_.size() ? step_of_[node.index()] : kNone;
+  }
+
+  // `later` waits for a start or an end of `earlier`.
+  void Wait(uint32_t earlier, bool for_start, uint32_t later, bool start) {
+    (for_start ? waits_[earlier].on_start : waits_[earlier].on_end).push_back({later, start});
+    ProgramStep& step = program_.steps[later];
+    ++(start ? step.start_needs : step.end_needs);
+  }
+
+  void AddWaits(uint32_t step) {
+    const NodeId id = program_.steps[step].node;
+    const Node& node = facts_.trace[id];
+    const bool waits = node.kernel.index() < facts_.trace.kernels.size() &&
+                       facts_.trace[node.kernel].waits == Ternary::kYes;
+    for (const InEdge& edge : facts_.in_edges.Of(id.index())) {
+      const uint32_t from = StepOf(edge.from);
+      if (from == kNone) continue;
+      Wait(from, !edge.full, step, true);
+      if (!edge.full && waits) Wait(from, false, step, false);
+    }
+    const uint32_t holder = StepOf(facts_.trace[node.graph].parent);
+    if (node.graph == root_ || holder == kNone) return;
+    Wait(holder, true, step, true);
+    Wait(step, false, holder, false);
+    AddToBodies(step, node.graph);
+  }
+
+  // A step belongs to every body around it.
+  void AddToBodies(uint32_t step, GraphId graph) {
+    for (; graph != root_ && facts_.trace[graph].parent.valid();
+         graph = facts_.trace[facts_.trace[graph].parent].graph) {
+      const uint32_t holder = StepOf(facts_.trace[graph].parent);
+      if (holder == kNone ||
+          facts_.trace[facts_.trace[graph].parent].kind != NodeKind::kConditional) {
+        continue;
+      }
+      const auto [at, made] =
+          body_of_.try_emplace(graph.value, static_cast<uint32_t>(program_.bodies.size()));
+      if (made) {
+        program_.bodies.emplace_back();
+        program_.steps[holder].bodies.push_back(at->second);
+      }
+      program_.bodies[at->second].push_back(step);
+    }
+  }
+
+  void AddPool(const std::vector<PlacedBlock>& pool) {
+    std::vector<Bytes> cuts;
+    for (const PlacedBlock& placed : pool) {
+      if (placed.size == 0) continue;
+      cuts.push_back(placed.offset);
+      cuts.push_back(placed.offset + placed.size);
+    }
+    std::ranges::sort(cuts);
+    const auto twice = std::ranges::unique(cuts);
+    cuts.erase(twice.begin(), twice.end());
+    const auto canary = [&](Bytes address) {
+      return program_.canaries +
+             static_cast<uint32_t>(std::ranges::lower_bound(cuts, address) - cuts.begin());
+    };
+    for (const PlacedBlock& placed : pool) {
+      if (placed.size == 0) continue;
+      const uint32_t first = canary(placed.offset);
+      const uint32_t last = canary(placed.offset + placed.size);
+      program_.blocks.push_back(
+          {placed.block, {first, last - first}, 0, order_.Dies(placed.block)});
+    }
+    program_.canaries += static_cast<uint32_t>(cuts.size());
+  }
+
+  void AddTouches(uint32_t index) {
+    const BlockId block = program_.blocks[index].block;
+    struct Use {
+      NodeId node;
+      bool writes;
+    };
+    std::vector<Use> uses;
+    for (const Touch& touch : order_.lives().Touches(block)) {
+      const bool writes = facts_.trace.accesses[touch.access].mode != AccessMode::kRead;
+      if (StepOf(touch.node) != kNone) uses.push_back({touch.node, writes});
+    }
+    // Somebody wrote what is read.
+    if (!uses.empty() && std::ranges::none_of(uses, &Use::writes)) uses.front().writes = true;
+    // Nobody knows what a kernel without layout does: the block must last until its markers.
+    if (order_.lives().ByStreams(block, order_.rule())) {
+      for (const NodeId marker : order_.lives().Markers(block, order_.rule())) {
+        if (StepOf(marker) != kNone) uses.push_back({marker, false});
+      }
+    }
+    for (size_t i = 0; i < uses.size(); ++i) {
+      ProgramTouch touch{.block = index, .writes = uses[i].writes};
+      for (size_t j = 0; j < uses.size() && touch.writer == kNone; ++j) {
+        if (uses[j].writes && facts_.order.Before(uses[j].node, uses[i].node)) {
+          touch.writer = StepOf(uses[j].node);
+        }
+      }
+      touches_[StepOf(uses[i].node)].push_back(touch);
+      ++program_.blocks[index].uses;
+    }
+  }
+
+  template <typename T>
+  static Slice Append(const std::vector<T>& from, std::vector<T>* to) {
+    const Slice slice{static_cast<uint32_t>(to->size()), static_cast<uint32_t>(from.size())};
+    to->insert(to->end(), from.begin(), from.end());
+    return slice;
+  }
+
+  void Flatten() {
+    for (uint32_t i = 0; i < program_.steps.size(); ++i) {
+      ProgramStep& step = program_.steps[i];
+      step.on_start = Append(waits_[i].on_start, &program_.waits);
+      step.on_end = Append(waits_[i].on_end, &program_.waits);
+      step.touches = Append(touches_[i], &program_.touches);
+    }
+  }
+
+  const Facts& facts_;
+  GraphId root_;
+  const BlockOrder& order_;
+  std::vector<uint32_t> step_of_;  // by node
+  std::vector<Waits> waits_;       // by step
+  std::vector<std::vector<ProgramTouch>> touches_;
+  std::unordered_map<uint32_t, uint32_t> body_of_;  // by graph
+  Program program_;
+};
+
+}  // namespace
+
+Program MakeProgram(const Facts& facts, GraphId root, const BlockOrder& order, PlacedPools pools) {
+  return ProgramMaker(facts, root, order).Make(pools);
+}
+
+}  // namespace graphkit

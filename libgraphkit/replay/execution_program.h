@@ -1,0 +1,74 @@
+// A graph and its placement, ready to be executed: what each node waits for, and which canaries it
+// reads and writes.
+//
+// A node starts and ends. A full edge a→b: b starts after a has ended. A partial one: b starts
+// after a has started, and, if b is known to wait for its grid dependencies, ends after a has
+// ended. What a node holds (a child graph, the body that is taken) runs between its start and its
+// end.
+//
+// Memory is cut at every address where some block begins or ends; one canary stands for each
+// stretch, since a placement treats all its bytes alike.
+//
+//     block x   |---------------|
+//     block y           |----------------|
+//     canaries  |   0   |   1   |    2   |
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/replay/validate_placements.h"
+
+namespace graphkit {
+
+struct ProgramTouch {
+  static constexpr uint32_t kNoWriter = 0xffffffffu;
+
+  uint32_t block = 0;           // in Program::blocks
+  bool writes = false;          // otherwise it reads
+  uint32_t writer = kNoWriter;  // the step that wrote before it in every order; none: unknown
+  bool operator==(const ProgramTouch&) const = default;
+};
+
+// Something else that waits for a step's start or end.
+struct ProgramWait {
+  uint32_t step = 0;
+  bool start = true;  // its start waits; otherwise its end
+  bool operator==(const ProgramWait&) const = default;
+};
+
+struct ProgramStep {
+  NodeId node;
+  uint32_t start_needs = 0;  // how many starts and ends must come before its start
+  uint32_t end_needs = 0;    // and its end
+  Slice touches;             // in Program::touches
+  Slice on_start;            // in Program::waits: who waits for its start
+  Slice on_end;              // and for its end
+  // A conditional: its bodies, of which one runs.
+  std::vector<uint32_t> bodies;  // in Program::bodies
+};
+
+struct ProgramBlock {
+  BlockId block;
+  Slice canaries;     // first and count
+  uint32_t uses = 0;  // steps that touch it
+  bool dies = false;  // otherwise nobody may take its bytes afterwards
+};
+
+struct Program {
+  std::vector<ProgramStep> steps;
+  std::vector<ProgramTouch> touches;
+  std::vector<ProgramWait> waits;
+  std::vector<std::vector<uint32_t>> bodies;  // steps of each body, what they hold included
+  std::vector<ProgramBlock> blocks;
+  uint32_t canaries = 0;
+};
+
+// A graph's placement: by pool, in capture order.
+using PlacedPools = std::span<const std::vector<PlacedBlock>>;
+
+Program MakeProgram(const Facts& facts, GraphId root, const BlockOrder& order, PlacedPools pools);
+
+}  // namespace graphkit

@@ -1,0 +1,184 @@
+#include "libgraphkit/alloc/capture_planner.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "libgraphkit/alloc/plan_trace.h"
+#include "libgraphkit/alloc/shared_bytes.h"
+#include "libgraphkit/analysis/lower_bound.h"
+#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/model/synth.h"
+#include "tests/analysis/random_trace.h"
+
+namespace graphkit {
+namespace {
+
+constexpr Bytes kKiB = 1024;
+
+// Every pair, looked at one by one.
+void CheckSafe(const BlockOrder& order, std::span<const BlockId> blocks, const CapturePlan& plan) {
+  Bytes peak = 0;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const Bytes size = RoundedSize(order.trace()[blocks[i]]);
+    if (size > 0) peak = std::max(peak, plan.offsets[i] + size);
+    for (size_t j = i + 1; j < blocks.size(); ++j) {
+      const Bytes other = RoundedSize(order.trace()[blocks[j]]);
+      const bool overlap =
+          plan.offsets[i] < plan.offsets[j] + other && plan.offsets[j] < plan.offsets[i] + size;
+      if (size == 0 || other == 0 || !overlap) continue;
+      CAPTURE(i);
+      CAPTURE(j);
+      REQUIRE_FALSE(order.Conflict(blocks[i], blocks[j]));
+    }
+  }
+  CHECK(plan.peak == peak);
+  CHECK(plan.peak >= plan.lower_bound);
+}
+
+// Both fill x on a; b reads it; y is as large.
+struct Capture {
+  TraceBuilder t;
+  StreamId a = t.Stream("a");
+  StreamId b = t.Stream("b");
+  GraphId graph = t.BeginCapture(a);
+  BlockId x = t.Alloc(a, 64 * kKiB);
+
+  CapturePlan Plan(bool join) {
+    t.Kernel(a, "fill", {Writes(x)});
+    t.Order(a, b);
+    t.Kernel(b, "read", {Reads(x)});
+    t.RecordStream(x, b);
+    t.Free(x);
+    if (join) t.Order(b, a);
+    const BlockId y = t.Alloc(a, 64 * kKiB);
+    t.Kernel(a, "fill", {Writes(y)});
+    t.Free(y);
+    if (!join) t.Order(b, a);
+    t.EndCapture(a);
+    const Trace trace = t.Build();
+    const Facts facts = FindFacts(trace);
+    return PlanCapture(facts.Blocks(MarkerRule::kLastUse), std::vector{x, y});
+  }
+};
+
+TEST_CASE("blocks that a join orders lie in one place, and the plan is proved optimal") {
+  CHECK(Capture().Plan(true) ==
+        CapturePlan{.offsets = {0, 0}, .peak = 64 * kKiB, .lower_bound = 64 * kKiB});
+}
+
+TEST_CASE("blocks that nothing orders lie apart") {
+  CHECK(Capture().Plan(false) ==
+        CapturePlan{.offsets = {0, 64 * kKiB}, .peak = 128 * kKiB, .lower_bound = 128 * kKiB});
+}
+
+TEST_CASE("a fixed block stays where it is, and others keep off it") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  t.BeginCapture(a);
+  const BlockId x = t.Alloc(a, 4 * kKiB);
+  const BlockId y = t.Alloc(a, 4 * kKiB);
+  t.Kernel(a, "both", {Writes(x), Writes(y)});
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  const Facts facts = FindFacts(trace);
+  const FixedBlock fixed{y, 2 * kKiB};
+  const CapturePlan plan =
+      PlanCapture(facts.Blocks(MarkerRule::kLastUse), std::vector{x, y}, {}, std::span(&fixed, 1));
+  CHECK(plan.offsets == std::vector<Bytes>{6 * kKiB, 2 * kKiB});
+}
+
+TEST_CASE("every offset is a multiple of the alignment") {
+  const Trace trace = Synthesize({.ops = 400, .streams = 3, .alloc = 0.4, .seed = 3});
+  const Facts facts = FindFacts(trace);
+  const CapturePlan plan = PlanCapture(facts.Blocks(MarkerRule::kLastUse), facts.blocks[0],
+                                       {.alignment = Bytes{2} << 20});
+  for (const Bytes offset : plan.offsets) CHECK(offset % (Bytes{2} << 20) == 0);
+}
+
+TEST_CASE("on one stream the exact search is used, and its plan is optimal") {
+  const Trace trace = Synthesize({.ops = 300,
+                                  .streams = 1,
+                                  .alloc = 0.5,
+                                  .free = 0.4,
+                                  .sizes = *ParseSizeDistribution("log:512B-1MiB"),
+                                  .seed = 5});
+  const Facts facts = FindFacts(trace);
+  const CapturePlan plan = PlanCapture(facts.Blocks(MarkerRule::kLastUse), facts.blocks[0]);
+  CHECK(plan.peak == plan.lower_bound);
+}
+
+TEST_CASE("plans of random traces are safe by both rules, and none is below the bound") {
+  for (uint64_t seed = 1; seed <= 1500; ++seed) {
+    CAPTURE(seed);
+    const Trace trace = RandomTrace(seed, {.max_streams = 4, .max_steps = 30, .memory = true});
+    const Facts facts = FindFacts(trace);
+    for (const MarkerRule rule : {MarkerRule::kAtFree, MarkerRule::kLastUse}) {
+      for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
+        const BlockOrder order = facts.Blocks(rule);
+        const std::vector<BlockId>& blocks = facts.blocks[graph];
+        CapturePlannerOptions options;
+        options.search.effort = 1'000'000;
+        options.looks = 10'000;
+        CheckSafe(order, blocks, PlanCapture(order, blocks, options));
+      }
+    }
+  }
+}
+
+TEST_CASE("plans of synthetic captures are safe, and close to the bound") {
+  for (const SynthShape shape :
+       {SynthShape::kRandom, SynthShape::kTraining, SynthShape::kPipeline}) {
+    const Trace trace = Synthesize({.shape = shape,
+                                    .ops = 1500,
+                                    .streams = 4,
+                                    .join = 0.3,
+                                    .alloc = 0.3,
+                                    .free = 0.3,
+                                    .sizes = *ParseSizeDistribution("log:512B-8MiB"),
+                                    .seed = 11});
+    const Facts facts = FindFacts(trace);
+    const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
+    const CapturePlan plan = PlanCapture(order, facts.blocks[0]);
+    CheckSafe(order, facts.blocks[0], plan);
+    CHECK(plan.peak * 100 <= plan.lower_bound * 105);
+  }
+}
+
+TEST_CASE("what a plan shares is told range by range, each with a proof that holds") {
+  const Trace trace = Synthesize({.ops = 600,
+                                  .streams = 3,
+                                  .join = 0.3,
+                                  .alloc = 0.5,
+                                  .free = 0.4,
+                                  .sizes = *ParseSizeDistribution("log:512B-8MiB"),
+                                  .seed = 2});
+  const Facts facts = FindFacts(trace);
+  const PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse);
+  const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
+  REQUIRE_FALSE(plan.shared.empty());
+  for (const SharedBytes& shared : plan.shared) {
+    CHECK(order.Before(shared.earlier, shared.later));
+    CHECK(shared.ends.count > 0);
+    for (uint32_t i = 0; i < shared.ends.count; ++i) {
+      for (uint32_t j = 0; j < shared.starts.count; ++j) {
+        CHECK(facts.order.Before(plan.proof_nodes[shared.ends.first + i],
+                                 plan.proof_nodes[shared.starts.first + j]));
+      }
+    }
+  }
+  // All that isn't fresh was somebody's: what is shared and what is fresh make up all blocks.
+  Bytes shared = 0;
+  Bytes total = 0;
+  for (const SharedBytes& one : plan.shared) shared += one.size;
+  for (const Placement& one : plan.placements) total += one.size;
+  Bytes fresh = 0;
+  for (const PlannedArena& arena : plan.arenas) fresh += arena.peak;
+  CHECK(total - shared <= fresh);
+}
+
+}  // namespace
+}  // namespace graphkit
