@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "libgraphkit/analysis/asked_memory.h"
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/facts.h"
@@ -113,6 +114,7 @@ Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
   report.incomplete_because = IncompleteBecause(trace.completeness);
   report.program = trace.process.program;
   report.graphs = Summarize(facts, options.summary);
+  report.memory = FindAskedMemory(facts);
   for (std::vector<Finding>& findings : RunAll(*checks, facts, strict ? &*strict : nullptr)) {
     AddLarge(std::move(findings), options, &report);
   }

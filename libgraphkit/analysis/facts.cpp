@@ -47,7 +47,7 @@ std::launch LaunchOf(const Trace& trace) {
 
 }  // namespace
 
-// Found on two cores: what needs no order beside the order, then bounds and reuse beside the rest.
+// Found on two cores: what needs no order beside the order, then races and bounds beside the rest.
 Facts FindFacts(const Trace& trace, const FactOptions& options) {
   Facts facts{.trace = trace, .order = Order(options.edges)};
   auto shapes = std::async(LaunchOf(trace), [&facts, &trace] {
@@ -61,10 +61,11 @@ Facts FindFacts(const Trace& trace, const FactOptions& options) {
   facts.blocks = BlocksByRoot(trace, facts.lives);
   shapes.get();
   auto bounds = std::async(LaunchOf(trace), [&facts, &options] {
+    facts.races = FindRaces(facts);
     if (options.bound_time_limit) facts.bounds = FindBounds(facts, *options.bound_time_limit);
   });
   facts.usage = FindUsage(trace, facts.lives);
-  facts.races = FindRaces(facts);
+  facts.inputs = FindInputs(trace, facts.lives, facts.roots);
   facts.reuse = FindAllReuse(facts);
   bounds.get();
   return facts;

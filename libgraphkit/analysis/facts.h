@@ -9,6 +9,7 @@
 
 #include "libgraphkit/analysis/block_order.h"
 #include "libgraphkit/analysis/cost.h"
+#include "libgraphkit/analysis/inputs.h"
 #include "libgraphkit/analysis/lifetimes.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/order.h"
@@ -33,8 +34,9 @@ struct Facts {
   std::vector<Shape> shapes = {};                 // by graph
   std::vector<ReuseFacts> reuse = {};             // by graph
   std::vector<Race> races = {};
-  std::vector<LowerBound> bounds = {};  // by graph, at last use; empty: not asked for
-  bool partial_edges = false;           // there are programmatic or launch completion edges
+  std::vector<std::vector<GraphInput>> inputs = {};  // by root graph
+  std::vector<LowerBound> bounds = {};               // by graph, at last use; empty: not asked for
+  bool partial_edges = false;  // there are programmatic or launch completion edges
 
   BlockOrder Blocks(MarkerRule rule) const { return {trace, order, lives, rule}; }
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/naming.h"
-#include "libgraphkit/analysis/signature.h"
 
 namespace graphkit {
 
@@ -20,26 +19,6 @@ GraphId RunGraphs::Of(const Launch& launch) {
     }
   }
   return launch.exec.index() < graphs_.size() ? graphs_[launch.exec.index()] : GraphId();
-}
-
-std::vector<std::vector<GraphInput>> FindInputs(const Facts& facts) {
-  const Trace& trace = facts.trace;
-  std::vector<std::vector<GraphInput>> inputs(trace.graphs.size());
-  const std::vector<bool> numbers_only = TakesNumbersOnly(trace);
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    GraphId last;
-    for (const Touch& touch : facts.lives.Touches(BlockId(i))) {
-      const GraphId root = facts.roots[trace[touch.node].graph.index()];
-      if (root == facts.lives.blocks[i].root || root == last) continue;
-      const KernelId kernel = trace[touch.node].kernel;
-      if (kernel.index() < numbers_only.size() && numbers_only[kernel.index()]) continue;
-      last = root;
-      auto& of_graph = inputs[root.index()];
-      if (!of_graph.empty() && of_graph.back().block == BlockId(i)) continue;
-      of_graph.push_back({BlockId(i), touch.access, touch.node});
-    }
-  }
-  return inputs;
 }
 
 std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace) {

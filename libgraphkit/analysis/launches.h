@@ -27,16 +27,6 @@ class RunGraphs {
   size_t next_ = 0;
 };
 
-// A block that a graph touches and doesn't own, and the first node that does.
-struct GraphInput {
-  BlockId block;
-  uint32_t access = 0;  // in Trace::accesses
-  NodeId node;
-};
-
-// By root graph, each block once, in the order of the blocks.
-std::vector<std::vector<GraphInput>> FindInputs(const Facts& facts);
-
 // By graph, its launches: indices in Trace::launches.
 std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace);
 

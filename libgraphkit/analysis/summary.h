@@ -11,6 +11,7 @@ namespace graphkit {
 
 struct SummaryOptions {
   size_t max_reuse_pairs = 1000;  // kept for each graph
+  size_t max_blocks = 1000;       // of the peak and of the bound, kept for each graph
 };
 
 // One for each graph of the trace. Nodes and edges are the graph's own; memory of embedded graphs

@@ -8,7 +8,7 @@ namespace graphkit {
 std::vector<Finding> FindDeadInputs(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.launches.empty()) return {};
-  const auto inputs = FindInputs(facts);
+  const auto& inputs = facts.inputs;
   RunGraphs run(trace);
   std::vector<Seq> last_launch(trace.graphs.size());
   std::vector<bool> launched(trace.graphs.size());

@@ -28,7 +28,7 @@ std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.launches.empty()) return {};
   const auto launches = LaunchesByGraph(trace);
-  const auto inputs = FindInputs(facts);
+  const auto& inputs = facts.inputs;
   std::vector<Finding> findings;
   for (size_t graph = 0; graph < inputs.size(); ++graph) {
     if (launches[graph].empty()) continue;

@@ -36,7 +36,7 @@ std::vector<Finding> FindStaticInputsPinned(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.launches.empty() || !KnowsWhatWasFreed(trace)) return {};
   const auto launches = LaunchesByGraph(trace);
-  const auto inputs = FindInputs(facts);
+  const auto& inputs = facts.inputs;
   std::vector<bool> needed;
   std::vector<Finding> findings;
   for (size_t graph = 0; graph < inputs.size(); ++graph) {
