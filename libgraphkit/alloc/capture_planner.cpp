@@ -53,7 +53,7 @@ class CapturePlanner {
   // Offsets by item.
   OrderGreedy::Plan Run() {
     for (const Attempt& attempt : kPortfolio) {
-      if (best_.peak != kNoPlan && (Done() || greedy_.looks() > options_.looks / 2)) break;
+      if (best_.peak != kNoPlan && (Done() || greedy_.looks() > options_.looks / 6)) break;
       Try(greedy_.InSequence(attempt.sequence), attempt.fit);
     }
     if (!Done()) SearchLifetimes();

@@ -17,9 +17,9 @@
 namespace graphkit {
 
 struct CapturePlannerOptions {
-  PlannerOptions search;        // of the exact search; its seed is also that of the improvement
-  Bytes alignment = 512;        // of every offset; a multiple of 512
-  uint64_t looks = 60'000'000;  // conflicts that greedy placement may look at, beyond one pass
+  PlannerOptions search;         // of the exact search; its seed is also that of the improvement
+  Bytes alignment = 512;         // of every offset; a multiple of 512
+  uint64_t looks = 200'000'000;  // conflicts that greedy placement may look at, beyond one pass
 };
 
 struct FixedBlock {

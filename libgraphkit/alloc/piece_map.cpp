@@ -15,7 +15,15 @@ Bytes PieceMap::Place(BlockId block, Bytes size, StreamId stream, const MayTake&
 }
 
 bool PieceMap::Fits(Bytes size, const MayTake& may_take) const {
-  return Find(size, may_take).segment != kNoSegment;
+  for (const Segment& segment : segments_) {
+    if (config_ && segment.small != IsSmall(*config_, size)) continue;
+    Bytes run = 0;
+    for (const Piece& piece : segment.pieces) {
+      run = may_take(piece.last, segment.owner) ? run + piece.size : 0;
+      if (run >= size) return true;
+    }
+  }
+  return false;
 }
 
 PieceMap::Stretch PieceMap::Find(Bytes size, const MayTake& may_take) const {

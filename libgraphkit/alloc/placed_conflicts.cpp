@@ -22,29 +22,48 @@ void PlacedConflicts::Clear() {
   }
 }
 
-// Items come in capture order; what follows one is mostly soon after it.
+// Items come in capture order; blocks of one lane mostly end one soon after the other.
 void PlacedConflicts::FindExits() {
   const auto lanes = static_cast<uint32_t>(lanes_.lanes());
   exits_.resize(lanes_.size() * lanes);
-  std::vector<uint32_t> born(lanes);  // of each lane so far
+  std::vector<uint32_t> born(lanes);                    // of each lane so far
+  std::vector<uint32_t> latest(size_t{lanes} * lanes);  // exits of each lane's latest item
   for (uint32_t item = 0; item < lanes_.size(); ++item) {
-    ++born[lanes_.lane(item)];
+    const uint32_t own = lanes_.lane(item);
+    ++born[own];
+    uint32_t* hints = latest.data() + size_t{own} * lanes;
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       const uint32_t from = lanes_.AnyOrder(item) ? 0 : born[lane];
-      exits_[item * lanes + lane] = FindExit(item, lane, from);
+      const uint32_t exit = FindExit(item, lane, from, std::max(from, hints[lane]));
+      exits_[size_t{item} * lanes + lane] = exit;
+      if (lanes_.Dies(item)) hints[lane] = exit;
     }
   }
 }
 
-uint32_t PlacedConflicts::FindExit(uint32_t item, uint32_t lane, uint32_t from) const {
+// All births below `from` aren't after the item; the exit is near `hint`, probably.
+uint32_t PlacedConflicts::FindExit(uint32_t item, uint32_t lane, uint32_t from,
+                                   uint32_t hint) const {
   const std::span<const uint32_t> births = lanes_.births(lane);
   const auto size = static_cast<uint32_t>(births.size());
   if (!lanes_.Dies(item)) return size;
-  uint32_t low = from;  // all below aren't after the item
-  uint32_t high = from;
-  for (uint32_t step = 1; high < size && !lanes_.Before(item, births[high]); step *= 2) {
-    low = high + 1;
-    high = std::min(size, high + step);
+  uint32_t low = hint;   // all below aren't after the item
+  uint32_t high = hint;  // it is after the item, or the end
+  uint32_t step = 1;
+  if (hint == size || lanes_.Before(item, births[hint])) {
+    for (low = from; high > from; step *= 2) {
+      const uint32_t next = high - std::min(high - from, step);
+      if (!lanes_.Before(item, births[next])) {
+        low = next + 1;
+        break;
+      }
+      high = next;
+    }
+  } else {
+    for (; high < size && !lanes_.Before(item, births[high]); step *= 2) {
+      low = high + 1;
+      high = std::min(size, high + step);
+    }
   }
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;

@@ -49,7 +49,7 @@ class PlacedConflicts {
   };
 
   void FindExits();
-  uint32_t FindExit(uint32_t item, uint32_t lane, uint32_t from) const;
+  uint32_t FindExit(uint32_t item, uint32_t lane, uint32_t from, uint32_t hint) const;
   void Search(const Query& query, uint32_t node, uint32_t first, uint32_t width,
               std::vector<uint32_t>* found) const;
 

@@ -1,6 +1,8 @@
 #include "libgraphkit/alloc/plan_repair.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 
 #include "libgraphkit/model/plan_problem.h"
@@ -10,9 +12,11 @@ namespace {
 
 constexpr Bytes kUnplaced = ~Bytes{0};
 // Blocks that may be displaced for one that is too high.
-constexpr size_t kMaxMoves = 200;
-// Places that are considered for it.
-constexpr size_t kMaxPlaces = 64;
+constexpr size_t kMaxMoves = 1000;
+// Places that are considered for each.
+constexpr size_t kMaxPlaces = 400;
+// How much chance there is in the choice, in turn.
+constexpr std::array<double, 4> kNoise = {0.2, 1, 4, 16};
 
 }  // namespace
 
@@ -56,8 +60,8 @@ bool PlanRepair::FindGap(uint32_t item, Bytes peak, Bytes* offset) const {
   return best_spare != kUnplaced;
 }
 
-// What displacing all in [begin, end) costs: their bytes, more or less. Infinite when one may not
-// be moved.
+// What displacing all in [begin, end) costs: more for a large block than for small ones of as many
+// bytes, which are placed again more easily. Infinite when one may not be moved.
 double PlanRepair::Cost(Bytes begin, Bytes end) {
   double cost = 0;
   for (const Range& range : taken_) {
@@ -66,9 +70,13 @@ double PlanRepair::Cost(Bytes begin, Bytes end) {
     if (forced_[range.item] == attempt_ || fixed_[range.item] != PlanBlock::kAnywhere) {
       return std::numeric_limits<double>::infinity();
     }
-    cost += static_cast<double>(range.end - range.begin);
+    const auto size = static_cast<double>(range.end - range.begin);
+    cost += size * std::sqrt(size);
   }
-  return cost * (1 + static_cast<double>(random_.Below(256)) / 256);
+  // Now choosy, now bold.
+  const double noise =
+      static_cast<double>(random_.Below(256)) / 256 * kNoise[attempt_ % kNoise.size()];
+  return cost * (1 + noise);
 }
 
 bool PlanRepair::FindVictims(uint32_t item, Bytes peak, Bytes* offset) {

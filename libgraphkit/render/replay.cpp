@@ -37,7 +37,7 @@ Json FiguresJson(const PolicyFigures& figures) {
 }
 
 const char* NameOf(const PolicyReplay& replay) {
-  return replay.given ? "plan" : InfoOf(replay.policy).name;
+  return replay.given.empty() ? InfoOf(replay.policy).name : replay.given.c_str();
 }
 
 Json OutOfMemoryJson(const OutOfMemory* out_of_memory) {

@@ -95,8 +95,8 @@ class ProgramMaker {
       cuts.push_back(placed.offset + placed.size);
     }
     std::ranges::sort(cuts);
-    const auto twice = std::ranges::unique(cuts);
-    cuts.erase(twice.begin(), twice.end());
+    const auto twice = std::unique(cuts.begin(), cuts.end());
+    cuts.erase(twice, cuts.end());
     const auto canary = [&](Bytes address) {
       return program_.canaries +
              static_cast<uint32_t>(std::ranges::lower_bound(cuts, address) - cuts.begin());

@@ -282,7 +282,6 @@ PolicyReplay ReplayGraphs(const Facts& facts, PolicyKind policy, const ReplayOpt
   replay.policy = policy;
   if (InfoOf(policy).rule == MarkerRule::kLastUse) replay.assumes = Assumption::kArguments;
   replay.verified = options.verify;
-  replay.given = plan != nullptr;
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
     if (BlocksByPool(facts, GraphId(i)).empty()) continue;
     GraphReplay graph =
@@ -304,9 +303,11 @@ PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOpti
   return ReplayGraphs(facts, policy, options, nullptr);
 }
 
-PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
-                        const ReplayOptions& options) {
-  return ReplayGraphs(facts, PolicyKind::kOptimal, options, &plan);
+PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan, const ReplayOptions& options,
+                        const std::string& name) {
+  PolicyReplay replay = ReplayGraphs(facts, PolicyKind::kOptimal, options, &plan);
+  replay.given = name;
+  return replay;
 }
 
 Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "libgraphkit/alloc/caching_config.h"
@@ -80,7 +81,7 @@ struct GraphReplay {
 
 struct PolicyReplay {
   PolicyKind policy = PolicyKind::kReuse;
-  bool given = false;  // the placements are those of a plan that was read
+  std::string given;  // what the placements come from when from no policy: "plan", an allocator
   Assumption assumes = Assumption::kTorchStreams;
   bool verified = false;  // it was looked at, and no pair is unsafe
   PolicyFigures figures;  // sums over the graphs: each has its own memory
@@ -108,7 +109,7 @@ PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOpti
 // The placements of a plan in place of a policy's; frees complete as with `reuse`. The plan must
 // hold every block that is replayed, by id (PlanFits).
 PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
-                        const ReplayOptions& options = {});
+                        const ReplayOptions& options = {}, const std::string& name = "plan");
 
 // What of a trace a plan doesn't hold, or holds in another pool or with less bytes.
 Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan);

@@ -34,8 +34,8 @@ class Sweep {
       return std::pair(pair.later.value, pair.earlier.value);
     };
     std::ranges::sort(unsafe_, {}, key);
-    const auto twice = std::ranges::unique(unsafe_);
-    unsafe_.erase(twice.begin(), twice.end());
+    const auto twice = std::unique(unsafe_.begin(), unsafe_.end());
+    unsafe_.erase(twice, unsafe_.end());
     for (UnsafePair& pair : unsafe_) Explain(&pair);
     return std::move(unsafe_);
   }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "libgraphkit/alloc/conflict_lists.h"
 #include "libgraphkit/alloc/plan_trace.h"
 #include "libgraphkit/alloc/shared_bytes.h"
 #include "libgraphkit/analysis/lower_bound.h"
@@ -37,6 +38,39 @@ void CheckSafe(const BlockOrder& order, std::span<const BlockId> blocks, const C
   }
   CHECK(plan.peak == peak);
   CHECK(plan.peak >= plan.lower_bound);
+}
+
+TEST_CASE("exits and conflicts are what a look at every pair says, listed or found in the trees") {
+  for (uint64_t seed = 1; seed <= 500; ++seed) {
+    CAPTURE(seed);
+    const Trace trace = RandomTrace(seed, {.max_streams = 4, .max_steps = 40, .memory = true});
+    const Facts facts = FindFacts(trace);
+    const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
+    for (const std::vector<BlockId>& blocks : facts.blocks) {
+      const Lanes lanes(order, blocks);
+      PlacedConflicts trees(lanes);
+      const ConflictLists lists(lanes, trees, 1'000'000);
+      REQUIRE(lists.complete());
+      trees.Clear();
+      for (uint32_t x = 0; x < lanes.size(); ++x) {
+        std::vector<uint32_t> found;
+        trees.Find(x, &found);
+        trees.Add(x);
+        std::vector<uint32_t> earlier;
+        std::vector<uint32_t> all;
+        for (uint32_t y = 0; y < lanes.size(); ++y) {
+          if (x == y || !order.Conflict(lanes.block(x), lanes.block(y))) continue;
+          all.push_back(y);
+          if (y < x) earlier.push_back(y);
+        }
+        std::ranges::sort(found);
+        std::vector<uint32_t> listed(lists.Of(x).begin(), lists.Of(x).end());
+        std::ranges::sort(listed);
+        REQUIRE(found == earlier);
+        REQUIRE(listed == all);
+      }
+    }
+  }
 }
 
 // Both fill x on a; b reads it; y is as large.

@@ -7,6 +7,7 @@
 
 #include "libgraphkit/io/plan_file.h"
 #include "libgraphkit/render/replay.h"
+#include "libgraphkit/replay/user_allocator.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
 #include "tools/graphkit/input.h"
@@ -47,6 +48,13 @@ std::vector<std::string> PolicyWords() {
   return words;
 }
 
+// A user's allocator, by its path.
+bool IsLibrary(const std::string& word) { return word.find('/') != std::string::npos; }
+
+std::string CheckAllocator(const std::string& word) {
+  return IsLibrary(word) ? std::string() : CheckWord(word, PolicyWords());
+}
+
 std::vector<PolicyKind> PoliciesOf(const ReplayArguments& arguments) {
   std::vector<PolicyKind> kinds;
   for (const std::string& word : arguments.allocators) {
@@ -80,6 +88,14 @@ Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArgumen
   }
   for (const PolicyKind kind : PoliciesOf(arguments)) {
     replays.push_back(ReplayTrace(facts, kind, options));
+  }
+  for (const std::string& word : arguments.allocators) {
+    if (!IsLibrary(word)) continue;
+    const Result<UserAllocator> allocator = UserAllocator::Load(word);
+    if (!allocator) return allocator.error();
+    const Result<PlannedMemory> plan = PlaceByAllocator(facts, allocator->table());
+    if (!plan) return plan.error();
+    replays.push_back(ReplayPlan(facts, *plan, options, allocator->table().name));
   }
   return replays;
 }
@@ -207,9 +223,9 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
                   "a trace, or - for stdin; with --against-recorded a snapshot.pickle")
       ->required();
   sub->add_option("--allocator", arguments->allocators, "by which rules (default: all)")
-      ->option_text(JoinWords(PolicyWords()) + ",…")
+      ->option_text(JoinWords(PolicyWords()) + "|./lib.so,…")
       ->delimiter(',')
-      ->check([](const std::string& word) { return CheckWord(word, PolicyWords()); });
+      ->check(CheckAllocator);
   CLI::Option* verify = sub->add_flag(
       "--verify", arguments->verify,
       "check that blocks that share memory are ordered; exit code 1 when some aren't");

@@ -1,0 +1,29 @@
+// Lets a user's allocator (libgraphkit/alloc/allocator_abi.h) place the blocks of a trace.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "libgraphkit/alloc/allocator_abi.h"
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/planned_memory.h"
+#include "libgraphkit/result.h"
+
+namespace graphkit {
+
+// A library with an allocator in it; it stays loaded as long as this lives.
+class UserAllocator {
+ public:
+  static Result<UserAllocator> Load(const std::string& path);
+
+  const graphkit_allocator_table& table() const { return *table_; }
+
+ private:
+  std::shared_ptr<void> library_;
+  const graphkit_allocator_table* table_ = nullptr;
+};
+
+// Each graph in capture order. An error when the allocator has no memory for a block.
+Result<PlannedMemory> PlaceByAllocator(const Facts& facts, const graphkit_allocator_table& table);
+
+}  // namespace graphkit

@@ -1,0 +1,56 @@
+#include "libgraphkit/replay/user_allocator.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "libgraphkit/model/synth.h"
+#include "libgraphkit/replay/replay_trace.h"
+
+namespace graphkit {
+namespace {
+
+Trace Sample() {
+  return Synthesize({.ops = 300, .streams = 3, .join = 0.3, .alloc = 0.4, .free = 0.3, .seed = 4});
+}
+
+PolicyReplay Replay(const Trace& trace) {
+  const Result<UserAllocator> allocator = UserAllocator::Load(GRAPHKIT_EXAMPLE_ALLOCATOR);
+  REQUIRE_MESSAGE(allocator.has_value(), Describe(allocator.error()));
+  const Facts facts = FindFacts(trace);
+  const Result<PlannedMemory> plan = PlaceByAllocator(facts, allocator->table());
+  REQUIRE(plan.has_value());
+  CHECK(PlanFits(facts, *plan).has_value());
+  return ReplayPlan(facts, *plan, {.verify = true, .execute = ExecutionOptions{}},
+                    allocator->table().name);
+}
+
+TEST_CASE("an allocator that asks for the order is safe, and needs no more than defer") {
+  const Trace trace = Sample();
+  const PolicyReplay replay = Replay(trace);
+  CHECK(replay.given == "example");
+  CHECK(replay.verified);
+  CHECK(replay.executed_clean());
+  CHECK(replay.figures.peak_extent >= replay.figures.lower_bound);
+  CHECK(replay.figures.peak_extent <
+        ReplayTrace(FindFacts(trace), PolicyKind::kDefer).figures.peak_extent);
+}
+
+TEST_CASE("one that doesn't is found out, by its order and by its bytes") {
+  const Trace trace = Sample();
+  setenv("EXAMPLE_UNSAFE", "1", 1);
+  const PolicyReplay replay = Replay(trace);
+  unsetenv("EXAMPLE_UNSAFE");
+  CHECK_FALSE(replay.verified);
+  CHECK_FALSE(replay.executed_clean());
+}
+
+TEST_CASE("a library without an allocator is refused by name") {
+  const Result<UserAllocator> none = UserAllocator::Load("/nowhere/libnone.so");
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().file == "/nowhere/libnone.so");
+}
+
+}  // namespace
+}  // namespace graphkit
