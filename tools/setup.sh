@@ -9,6 +9,7 @@ GRAPHKIT_SETUP="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/setup"
 . "$GRAPHKIT_SETUP/talk.sh"
 . "$GRAPHKIT_SETUP/packages.sh"
 . "$GRAPHKIT_SETUP/cuda.sh"
+. "$GRAPHKIT_SETUP/python.sh"
 
 for need in "$@"; do
   case "$need" in
@@ -18,3 +19,4 @@ for need in "$@"; do
 done
 need_packages build "$@"
 want_toolkit
+case " $* " in *" test "*) want_test_wheels ;; esac

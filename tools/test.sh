@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds, and runs all tests: in the ordinary build, then under AddressSanitizer and
-# UndefinedBehaviorSanitizer (the unit tests). Needs no GPU; tests that want one skip, visibly. Exits 1 when any test failed.
+# UndefinedBehaviorSanitizer. Needs no GPU; tests that want one skip, visibly. Exits 1 when any test failed.
 #
 #   tools/test.sh          what every change must pass
-#   tools/test.sh --all    and programs with plugins in them under these, ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing
+#   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
 . tools/setup/build.sh
+. tools/setup/python.sh
 
 passed=0 failed=0 skipped=0
 all=no
@@ -70,14 +71,14 @@ address_and_undefined() {
   sanitized build-asan address,undefined || return 0
   export UBSAN_OPTIONS=print_stacktrace=1
   run_tests build-asan -L unit
-  [ "$all" = yes ] || return 0
   ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(g++ -print-file-name=libasan.so)" \
     run_tests build-asan -LE unit -E '^layering$'
 }
 
+# Loaded first into what the tests trace only: Python doesn't run with this runtime.
 threads() {
   sanitized build-tsan thread || return 0
-  run_tests build-tsan -L threads
+  GRAPHKIT_TEST_PRELOAD="$(g++ -print-file-name=libtsan.so)" run_tests build-tsan -L threads
 }
 
 # The other compiler: its warnings, and its view of what is standard.
@@ -102,6 +103,8 @@ long_random() {
 }
 
 if [ "$all" = yes ]; then tools/setup.sh build test fuzz; else tools/setup.sh build test; fi
+PYTHONPATH="$(test_python)${PYTHONPATH:+:$PYTHONPATH}"
+export PYTHONPATH
 ordinary
 address_and_undefined
 if [ "$all" = yes ]; then
@@ -110,7 +113,7 @@ if [ "$all" = yes ]; then
   long_random
   fuzz
 else
-  say "not run: traced programs under the sanitizers, ThreadSanitizer, clang, long random cross-checks, fuzzing (tools/test.sh --all)"
+  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing (tools/test.sh --all)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
   say "not run: everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"

@@ -1,9 +1,14 @@
 #include "libgraphkit/analysis/analyze.h"
 
 #include <algorithm>
+#include <atomic>
+#include <future>
+#include <optional>
 #include <utility>
 
+#include "libgraphkit/analysis/asked_memory.h"
 #include "libgraphkit/analysis/checks/checks.h"
+#include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/facts.h"
 
 namespace graphkit {
@@ -46,6 +51,38 @@ ReportTotals Total(const Trace& trace, const Report& report) {
   return totals;
 }
 
+void AddLarge(std::vector<Finding> findings, const AnalyzeOptions& options, Report* report) {
+  for (Finding& finding : findings) {
+    const bool small = finding.bytes > 0 && finding.bytes < options.min_bytes;
+    if (!small) report->findings.push_back(std::move(finding));
+  }
+}
+
+std::vector<Finding> RunOne(const Check& check, const Facts& facts, const Facts* strict) {
+  std::vector<Finding> findings =
+      RunCheck(check, check.proves && strict != nullptr ? *strict : facts);
+  if (check.find != FindProgrammaticOnlyOrder || strict == nullptr) return findings;
+  for (Finding& finding : FindUnprovedReuse(facts, *strict)) findings.push_back(std::move(finding));
+  return findings;
+}
+
+// The checks' findings in their order. Two threads, each taking the next check when it is done.
+std::vector<std::vector<Finding>> RunAll(const std::vector<const Check*>& checks,
+                                         const Facts& facts, const Facts* strict) {
+  std::vector<std::vector<Finding>> findings(checks.size());
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < checks.size(); i = next++) {
+      findings[i] = RunOne(*checks[i], facts, strict);
+    }
+  };
+  const bool small = facts.trace.nodes.size() + facts.trace.blocks.size() < 10'000;
+  auto beside = std::async(small ? std::launch::deferred : std::launch::async, work);
+  work();
+  beside.get();
+  return findings;
+}
+
 Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
   std::vector<const Check*> checks;
   for (const std::string& id : ids) {
@@ -67,18 +104,19 @@ Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
 Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
   const Result<std::vector<const Check*>> checks = Chosen(options.checks);
   if (!checks) return Unexpected{checks.error()};
-  const Facts facts = FindFacts(trace);
+  const Facts facts =
+      FindFacts(trace, {.edges = options.edges, .bound_time_limit = options.bound_time_limit});
+  std::optional<Facts> strict;
+  if (options.edges == EdgeRule::kLaunch && facts.partial_edges) strict.emplace(FindFacts(trace));
   Report report;
   report.device = trace.process.device;
   report.complete = trace.completeness.complete();
   report.incomplete_because = IncompleteBecause(trace.completeness);
   report.program = trace.process.program;
   report.graphs = Summarize(facts, options.summary);
-  for (const Check* check : *checks) {
-    for (Finding& finding : RunCheck(*check, facts)) {
-      const bool small = finding.bytes > 0 && finding.bytes < options.min_bytes;
-      if (!small) report.findings.push_back(std::move(finding));
-    }
+  report.memory = FindAskedMemory(facts);
+  for (std::vector<Finding>& findings : RunAll(*checks, facts, strict ? &*strict : nullptr)) {
+    AddLarge(std::move(findings), options, &report);
   }
   Sort(&report.findings);
   report.totals = Total(trace, report);

@@ -1,9 +1,11 @@
 // A trace → everything that `graphkit analyze` says of it.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/order.h"
 #include "libgraphkit/analysis/summary.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
@@ -13,8 +15,12 @@ namespace graphkit {
 
 struct AnalyzeOptions {
   std::vector<std::string> checks;  // ids of the checks to run; empty: all
-  Bytes min_bytes = 0;              // drops findings that are about fewer bytes; those that aren't
-                                    // about bytes stay
+  // kLaunch: bounds, reuse and what was missed as PyTorch takes edges, for full ones; hazards are
+  // judged by completion all the same, and what that rule would reuse without proof is a finding.
+  EdgeRule edges = EdgeRule::kCompletion;
+  Bytes min_bytes = 0;  // drops findings that are about fewer bytes; those that aren't
+                        // about bytes stay
+  std::chrono::milliseconds bound_time_limit{3000};  // for each graph
   SummaryOptions summary;
 };
 

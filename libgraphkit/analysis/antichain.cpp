@@ -12,8 +12,8 @@ constexpr Bytes kUnlimited = std::numeric_limits<Bytes>::max() / 4;
 
 }  // namespace
 
-AntichainFlow::AntichainFlow(const Lanes& lanes)
-    : lanes_(lanes), lane_first_(lanes.lanes() + 1), visible_(lanes.lanes()) {}
+AntichainFlow::AntichainFlow(const Lanes& lanes, const Exits& exits)
+    : lanes_(lanes), exits_(exits), lane_first_(lanes.lanes() + 1), visible_(lanes.lanes()) {}
 
 // Sorts the items into their lanes.
 void AntichainFlow::LayOut(std::span<const uint32_t> items) {
@@ -41,20 +41,37 @@ void AntichainFlow::LayOut(std::span<const uint32_t> items) {
 void AntichainFlow::FindExits(uint32_t local) {
   const uint32_t x = items_[local];
   if (!lanes_.Dies(x)) return;
+  const uint32_t last = items_.back();
   for (const uint32_t lane : used_lanes_) {
-    const auto begin = lane_births_.begin() + lane_first_[lane];
-    const auto end = lane_births_.begin() + lane_first_[lane + 1];
-    auto from = begin;
-    if (!lanes_.AnyOrder(x)) {
-      if (*(end - 1) <= local) continue;
-      if (*begin <= local) from = std::upper_bound(begin, end, local);
+    const uint32_t exit = exits_.Of(x, lane);
+    uint32_t birth = kNone;
+    if (exit == Exits::kUnknown) {
+      birth = SearchExit(local, lane);
+    } else if (exit <= last) {
+      const auto begin = lane_births_.begin() + lane_first_[lane];
+      const auto end = lane_births_.begin() + lane_first_[lane + 1];
+      const auto found =
+          std::partition_point(begin, end, [&](uint32_t other) { return items_[other] < exit; });
+      if (found != end) birth = *found;
     }
-    if (!lanes_.Before(x, items_[*(end - 1)])) continue;
-    const auto exit = std::partition_point(
-        from, end, [&](uint32_t birth) { return !lanes_.Before(x, items_[birth]); });
-    exit_to_.push_back(*exit);
+    if (birth == kNone) continue;
+    exit_to_.push_back(birth);
     exit_from_.push_back(local);
   }
+}
+
+uint32_t AntichainFlow::SearchExit(uint32_t local, uint32_t lane) const {
+  const uint32_t x = items_[local];
+  const auto begin = lane_births_.begin() + lane_first_[lane];
+  const auto end = lane_births_.begin() + lane_first_[lane + 1];
+  auto from = begin;
+  if (!lanes_.AnyOrder(x)) {
+    if (*(end - 1) <= local) return kNone;
+    if (*begin <= local) from = std::upper_bound(begin, end, local);
+  }
+  if (!lanes_.Before(x, items_[*(end - 1)])) return kNone;
+  return *std::partition_point(from, end,
+                               [&](uint32_t birth) { return !lanes_.Before(x, items_[birth]); });
 }
 
 // Gives bytes of exits that are open to a birth.

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "libgraphkit/analysis/exits.h"
 #include "libgraphkit/analysis/lanes.h"
 #include "libgraphkit/units.h"
 
@@ -20,7 +21,8 @@ namespace graphkit {
 // Solves one set of blocks after another, reusing its memory.
 class AntichainFlow {
  public:
-  explicit AntichainFlow(const Lanes& lanes);
+  // Both must outlive it.
+  AntichainFlow(const Lanes& lanes, const Exits& exits);
 
   // Takes items (ascending), and hands bytes on greedily in capture order. Returns the bytes that
   // had to be new: no less than the antichain's weight, and what an online allocator without
@@ -43,6 +45,7 @@ class AntichainFlow {
   uint32_t Birth(uint32_t local) const { return 2 + static_cast<uint32_t>(items_.size()) + local; }
   void LayOut(std::span<const uint32_t> items);
   void FindExits(uint32_t local);
+  uint32_t SearchExit(uint32_t local, uint32_t lane) const;
   void HandOn(uint32_t birth, std::vector<uint32_t>* visible);
   void BuildArcs();
   void AddArc(uint32_t from, uint32_t to, Bytes forward, Bytes backward);
@@ -50,6 +53,7 @@ class AntichainFlow {
   Bytes Augment();
 
   const Lanes& lanes_;
+  const Exits& exits_;
   std::vector<uint32_t> items_;        // local index → item
   std::vector<uint32_t> lane_first_;   // of each lane, its births among the items
   std::vector<uint32_t> lane_births_;  // local indices

@@ -18,24 +18,28 @@ void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Order* o
              in);
 }
 
-// The common case: edges in the order of the nodes that they lead to, and from earlier nodes.
-bool AddInCaptureOrder(const Trace& trace, Order* order) {
-  const bool in_order = std::is_sorted(trace.edges.begin(), trace.edges.end(),
-                                       [](const Edge& a, const Edge& b) { return a.to < b.to; }) &&
-                        std::all_of(trace.edges.begin(), trace.edges.end(),
-                                    [](const Edge& edge) { return edge.from < edge.to; });
-  if (!in_order) return false;
+// Whether edges come in the order of the nodes that they lead to, and from earlier nodes: the
+// common case.
+bool InCaptureOrder(const Trace& trace) {
+  NodeId last(uint32_t{0});
+  for (const Edge& edge : trace.edges) {
+    if (edge.to < last || !(edge.from < edge.to)) return false;
+    last = edge.to;
+  }
+  return true;
+}
+
+void AddInCaptureOrder(const Trace& trace, Order* order) {
   std::vector<InEdge> in;
-  size_t at = 0;
+  const Edge* at = trace.edges.data();
+  const Edge* end = at + trace.edges.size();
   for (size_t id = 0; id < trace.nodes.size(); ++id) {
     in.clear();
-    for (; at < trace.edges.size() && trace.edges[at].to.index() == id; ++at) {
-      const Edge& edge = trace.edges[at];
-      if (Joins(trace, edge)) in.push_back({edge.from, edge.full()});
+    for (; at != end && at->to.index() == id; ++at) {
+      if (Joins(trace, *at)) in.push_back({at->from, at->full()});
     }
     AddNode(trace, id, in, order);
   }
-  return true;
 }
 
 }  // namespace
@@ -47,7 +51,10 @@ Order BuildOrder(const Trace& trace, EdgeRule rule) {
   for (size_t id = 0; id < trace.graphs.size(); ++id) {
     if (trace.graphs[id].parent.valid()) order.SetParent(GraphId(id), trace.graphs[id].parent);
   }
-  if (AddInCaptureOrder(trace, &order)) return order;
+  if (InCaptureOrder(trace)) {
+    AddInCaptureOrder(trace, &order);
+    return order;
+  }
   const InEdges in = FindInEdges(trace);
   const std::vector<uint32_t> sorted = SortNodes(in);
   std::vector<bool> added(trace.nodes.size());

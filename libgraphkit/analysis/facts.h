@@ -2,13 +2,18 @@
 // summaries.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "libgraphkit/analysis/block_order.h"
 #include "libgraphkit/analysis/cost.h"
+#include "libgraphkit/analysis/inputs.h"
 #include "libgraphkit/analysis/lifetimes.h"
+#include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/races.h"
 #include "libgraphkit/analysis/reuse.h"
 #include "libgraphkit/analysis/topology.h"
 #include "libgraphkit/analysis/usage.h"
@@ -18,20 +23,30 @@ namespace graphkit {
 
 struct Facts {
   const Trace& trace;
-  Order order;  // completion order, the only one that proves anything
-  InEdges in_edges;
-  Lifetimes lives;
-  std::vector<GraphId> roots;                // of each graph
-  std::vector<std::vector<BlockId>> blocks;  // of each root graph, in capture order
-  std::vector<Usage> usage;                  // by graph
-  std::vector<Shape> shapes;                 // by graph
-  std::vector<ReuseFacts> reuse;             // by graph
-  bool partial_edges = false;                // there are programmatic or launch completion edges
+  // Completion order, the only one that proves anything; launch order when asked for what PyTorch
+  // makes of a trace.
+  Order order;
+  InEdges in_edges = {};
+  Lifetimes lives = {};
+  std::vector<GraphId> roots = {};                // of each graph
+  std::vector<std::vector<BlockId>> blocks = {};  // of each root graph, in capture order
+  std::vector<Usage> usage = {};                  // by graph
+  std::vector<Shape> shapes = {};                 // by graph
+  std::vector<ReuseFacts> reuse = {};             // by graph
+  std::vector<Race> races = {};
+  std::vector<std::vector<GraphInput>> inputs = {};  // by root graph
+  std::vector<LowerBound> bounds = {};               // by graph, at last use; empty: not asked for
+  bool partial_edges = false;  // there are programmatic or launch completion edges
 
   BlockOrder Blocks(MarkerRule rule) const { return {trace, order, lives, rule}; }
 };
 
+struct FactOptions {
+  EdgeRule edges = EdgeRule::kCompletion;
+  std::optional<std::chrono::milliseconds> bound_time_limit;  // for each graph; none: no bounds
+};
+
 // The trace must outlive the facts.
-Facts FindFacts(const Trace& trace);
+Facts FindFacts(const Trace& trace, const FactOptions& options = {});
 
 }  // namespace graphkit

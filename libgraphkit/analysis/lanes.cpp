@@ -32,12 +32,26 @@ Lanes::Item Lanes::MakeItem(BlockId block) const {
   item.dies = order_.Dies(block);
   item.nested = life.alloc.graph != life.root;
   item.plain = !item.nested && life.early.count == 0 && (!by_streams || life.unordered.count == 0);
-  if (by_streams || item.nested || markers.size() != 1) return item;
+  if (item.nested || markers.empty()) return item;
+  item.regular =
+      item.dies && (!by_streams || EndCovers(markers, item.alloc)) &&
+      std::all_of(markers.begin(), markers.end(), [&](NodeId marker) {
+        const uint32_t chain = order_.order().PlaceOf(marker).chain;
+        return chain < order_.order().chains() && order_.order().ChainGraph(chain) == life.root;
+      });
+  if (by_streams || markers.size() != 1) return item;
   const ChainPlace place = order_.order().PlaceOf(markers[0]);
   item.simple = order_.order().ChainGraph(place.chain) == life.root;
   item.chain = place.chain;
   item.seq = place.seq;
   return item;
+}
+
+// Whether what is after all of some nodes is after a point, too.
+bool Lanes::EndCovers(std::span<const NodeId> nodes, const OrderPoint& point) const {
+  return std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+    return order_.order().Covers(order_.order().EndOf(node), point);
+  });
 }
 
 // Whether a point covers some place where the block may first be touched.
@@ -66,6 +80,16 @@ bool Lanes::Follows(const Item& later, const Item& earlier) const {
   return Covered(earlier, later.alloc) && std::all_of(early.begin(), early.end(), covers) &&
          (!lives.ByStreams(later.block, order_.rule()) ||
           std::all_of(unordered.begin(), unordered.end(), covers));
+}
+
+uint32_t Lanes::FirstAfter(uint32_t index) const {
+  const BlockId block = items_[index].block;
+  if (!order_.lives().ByStreams(block, order_.rule())) return index + 1;
+  const Seq freed = order_.trace()[block].free_requested;
+  const auto after = std::partition_point(
+      items_.begin() + index, items_.end(),
+      [&](const Item& item) { return order_.trace()[item.block].allocated <= freed; });
+  return static_cast<uint32_t>(after - items_.begin());
 }
 
 bool Lanes::Place(uint32_t index) {

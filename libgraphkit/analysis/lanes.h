@@ -44,6 +44,18 @@ class Lanes {
     return order_.Before(from.block, to.block);
   }
   bool Dies(uint32_t item) const { return items_[item].dies; }
+  // Whether it is before a birth once its markers are, and it comes after FirstAfter(): they lie in
+  // the root graph, and nothing else counts.
+  bool Regular(uint32_t item) const { return items_[item].regular; }
+  std::span<const NodeId> Markers(uint32_t item) const {
+    return order_.lives().Markers(items_[item].block, order_.rule());
+  }
+  // No earlier item can be after this one: where it was freed, if its free counts as a use.
+  uint32_t FirstAfter(uint32_t item) const;
+  // Whether it is touched after its allocation point only, in the root graph.
+  bool Plain(uint32_t item) const { return items_[item].plain; }
+  const OrderPoint& Alloc(uint32_t item) const { return items_[item].alloc; }
+  const Order& order() const { return order_.order(); }
   // Whether births in capture order before x can come after it: other bodies of a conditional.
   bool AnyOrder(uint32_t item) const { return items_[item].nested; }
 
@@ -59,6 +71,7 @@ class Lanes {
     bool simple = false;  // one marker in the root graph, and nothing else counts
     bool plain = false;   // touched after its allocation point only, in the root graph
     bool nested = false;  // in an embedded graph
+    bool regular = false;
   };
   struct Lane {
     uint32_t chain = 0;
@@ -66,6 +79,7 @@ class Lanes {
   };
 
   Item MakeItem(BlockId block) const;
+  bool EndCovers(std::span<const NodeId> nodes, const OrderPoint& point) const;
   bool Follows(const Item& later, const Item& earlier) const;
   bool Covered(const Item& later, const OrderPoint& point) const;
   bool Place(uint32_t item);

@@ -97,6 +97,51 @@ class Finder {
                     [](const StreamOp& op) { return op.kind == StreamOpKind::kSetFrontier; });
     if (all_full && !rewound) return;
     on_stream_ = Group(trace_.nodes, trace_.streams.size(), [](const Node& n) { return n.stream; });
+    running_on_.resize(trace_.streams.size());
+    for (size_t stream = 0; stream < trace_.streams.size(); ++stream) FindRunningOn(stream);
+  }
+
+  // Of a stream's nodes, those that may still run when the stream's next one has ended.
+  void FindRunningOn(size_t stream) {
+    NodeId last;
+    for (const uint32_t node : on_stream_.Of(stream)) {
+      if (!InGraph(trace_, trace_.nodes[node])) continue;
+      if (last.valid() && !order_.EndsBefore(last, NodeId(node))) {
+        running_on_[stream].push_back(last);
+      }
+      last = NodeId(node);
+    }
+    if (last.valid()) running_on_[stream].push_back(last);
+  }
+
+  // What a stream ran while the block lived and that need not have ended before where it stands:
+  // programmatic launches, and what lies before a rewind. Too much of it, and nothing is proved.
+  void AddRunning(StreamId stream, const Block& block, BlockLife* life) {
+    constexpr size_t kMost = 64;
+    if (stream.index() >= running_on_.size()) return;
+    const std::vector<NodeId>& running = running_on_[stream.index()];
+    auto at = std::lower_bound(running.begin(), running.end(), block.free_requested,
+                               [&](NodeId node, Seq seq) { return trace_[node].seq < seq; });
+    AddLastOn(stream, block, life->root);
+    while (at != running.begin() && trace_[*--at].seq > block.allocated) {
+      if (Root(trace_[*at].graph) == life->root) markers_.push_back(*at);
+      if (markers_.size() <= kMost) continue;
+      life->foreign = true;
+      return;
+    }
+  }
+
+  // The last node that a stream ran while the block lived.
+  void AddLastOn(StreamId stream, const Block& block, GraphId root) {
+    const std::span<const uint32_t> nodes = on_stream_.Of(stream.index());
+    auto at =
+        std::lower_bound(nodes.begin(), nodes.end(), block.free_requested,
+                         [&](uint32_t node, Seq seq) { return trace_.nodes[node].seq < seq; });
+    while (at != nodes.begin() && trace_.nodes[*--at].seq > block.allocated) {
+      if (!InGraph(trace_, trace_.nodes[*at])) continue;
+      if (Root(trace_.nodes[*at].graph) == root) markers_.emplace_back(*at);
+      return;
+    }
   }
 
   void GroupTouches() {
@@ -193,13 +238,14 @@ class Finder {
   }
 
   // The nodes after which a stream stands.
-  void AddFrontier(StreamId stream, GraphId root, bool* foreign) {
+  void AddFrontier(StreamId stream, const Block& block, BlockLife* life) {
     const StreamFrontier& frontier = replay_.OfAny(stream);
-    if (Root(frontier.graph) != root) {
-      *foreign = true;
+    if (Root(frontier.graph) != life->root) {
+      life->foreign = true;
       return;
     }
     for (const FrontierEntry& entry : frontier.entries) markers_.push_back(entry.node);
+    AddRunning(stream, block, life);
   }
 
   void Free(BlockId id, std::span<const uint32_t> recorded) {
@@ -213,14 +259,14 @@ class Finder {
     } else if (block.free_requested < ends_[life.root.index()]) {
       life.freed = true;
       replay_.AdvanceTo(block.free_requested);
-      AddFrontier(block.stream, life.root, &life.foreign);
+      AddFrontier(block.stream, block, &life);
       if (block.free_stream.valid() && block.free_stream != block.stream) {
-        AddFrontier(block.free_stream, life.root, &life.foreign);
+        AddFrontier(block.free_stream, block, &life);
       }
       for (const uint32_t use : recorded) {
         const BlockStream& other = trace_.block_streams[use];
         if (other.seq < block.free_requested && other.stream != block.stream) {
-          AddFrontier(other.stream, life.root, &life.foreign);
+          AddFrontier(other.stream, block, &life);
         }
       }
     }
@@ -323,7 +369,8 @@ class Finder {
   std::vector<Seq> ends_;   // by root graph: where its last capture ended
   std::vector<bool> runs_;  // by root graph: it may be launched, not only embedded elsewhere
   std::vector<OpaqueNode> opaque_;
-  Grouped on_stream_;  // nodes by stream
+  Grouped on_stream_;                            // nodes by stream
+  std::vector<std::vector<NodeId>> running_on_;  // by stream
   std::vector<NodeId> markers_;
   std::vector<LastOn> last_on_;
   uint32_t stamp_ = 0;

@@ -14,7 +14,8 @@ class Bounder {
   Bounder(const BlockOrder& order, std::span<const BlockId> blocks,
           const LowerBoundOptions& options)
       : lanes_(order, blocks),
-        flow_(lanes_),
+        exits_(lanes_),
+        flow_(lanes_, exits_),
         window_(std::max<size_t>(options.window, 1)),
         deadline_(std::chrono::steady_clock::now() + options.time_limit),
         last_window_(lanes_.size()),
@@ -40,21 +41,17 @@ class Bounder {
 
  private:
   bool OutOfTime() const { return std::chrono::steady_clock::now() > deadline_; }
-  uint32_t WindowEnd(size_t window) const {
-    return static_cast<uint32_t>(std::min(lanes_.size(), (window + 1) * window_));
-  }
 
   // One sweep in capture order: which items reach into which windows, and each window's greedy
-  // bound.
+  // bound. Where many items reach into a window it is larger, so that they aren't looked at often.
   void FindUpperBounds() {
-    const size_t windows = (lanes_.size() + window_ - 1) / window_;
-    for (size_t window = 0; window < windows; ++window) {
-      const uint32_t end = WindowEnd(window);
-      for (auto item = static_cast<uint32_t>(window * window_); item < end; ++item) {
-        active_.push_back(item);
-      }
+    for (uint32_t begin = 0; begin < lanes_.size(); begin = ends_.back()) {
+      const size_t births = std::max(window_, active_.size());
+      const auto end = static_cast<uint32_t>(std::min(lanes_.size(), begin + births));
+      for (uint32_t item = begin; item < end; ++item) active_.push_back(item);
       upper_.push_back(OutOfTime() ? Weight(active_) : flow_.Fluid(active_));
-      Retire(end, static_cast<uint32_t>(window));
+      ends_.push_back(end);
+      Retire(end, static_cast<uint32_t>(ends_.size() - 1));
     }
     constexpr size_t kRun = 1024;
     for (size_t first = 0; first < last_window_.size(); first += kRun) {
@@ -82,7 +79,7 @@ class Bounder {
     const auto leaves = [&](uint32_t item) {
       last_window_[item] = window;
       return std::all_of(coming_.begin(), coming_.end(),
-                         [&](uint32_t birth) { return lanes_.Before(item, birth); });
+                         [&](uint32_t birth) { return exits_.Before(item, birth); });
     };
     active_.erase(std::remove_if(active_.begin(), active_.end(), leaves), active_.end());
   }
@@ -90,7 +87,7 @@ class Bounder {
   void SolveWindow(uint32_t window) {
     constexpr uint32_t kRun = 1024;
     active_.clear();
-    const uint32_t end = WindowEnd(window);
+    const uint32_t end = ends_[window];
     for (uint32_t item = 0; item < end; ++item) {
       if (item % kRun == 0 && run_last_[item / kRun] < window) {
         item += kRun - 1;
@@ -107,6 +104,7 @@ class Bounder {
   }
 
   Lanes lanes_;
+  Exits exits_;
   AntichainFlow flow_;
   size_t window_;
   std::chrono::steady_clock::time_point deadline_;
@@ -116,7 +114,8 @@ class Bounder {
   std::vector<uint32_t> coming_;
   std::vector<uint32_t> active_;
   std::vector<uint32_t> antichain_;
-  std::vector<Bytes> upper_;  // by window
+  std::vector<Bytes> upper_;    // by window
+  std::vector<uint32_t> ends_;  // by window: behind its last birth
   LowerBound bound_;
 };
 

@@ -19,7 +19,7 @@ namespace graphkit {
 
 struct LowerBoundOptions {
   std::chrono::milliseconds time_limit{3000};
-  size_t window = 512;  // births; the result doesn't depend on it
+  size_t window = 512;  // births, at least; the result doesn't depend on it
 };
 
 struct LowerBound {

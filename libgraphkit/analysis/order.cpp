@@ -79,8 +79,8 @@ bool Order::AddToTail(NodeId node, GraphId graph, StreamId stream, std::span<con
   return true;
 }
 
-void Order::Add(NodeId node, GraphId graph, StreamId stream, Ternary waits,
-                std::span<const InEdge> in) {
+void Order::AddAny(NodeId node, GraphId graph, StreamId stream, Ternary waits,
+                   std::span<const InEdge> in) {
   if (!AddToTail(node, graph, stream, in)) AddJoin(node, graph, stream, waits == Ternary::kYes, in);
 }
 

@@ -71,7 +71,16 @@ class Order {
 
   // `stream`: where the node was captured; none for explicitly added ones. `waits`: whether it
   // waits for its grid dependencies. `in`: its edges, all from nodes of the same graph.
-  void Add(NodeId node, GraphId graph, StreamId stream, Ternary waits, std::span<const InEdge> in);
+  void Add(NodeId node, GraphId graph, StreamId stream, Ternary waits, std::span<const InEdge> in) {
+    if (in.size() == 1 && in[0].full &&
+        Continues(node, graph, stream, places_[in[0].from.index()])) {
+      const Place& tail = places_[in[0].from.index()];
+      ++chains_[tail.chain].length;
+      places_.push_back({tail.chain, tail.seq + 1, tail.row});
+      return;
+    }
+    AddAny(node, graph, stream, waits, in);
+  }
 
   // The point of a stream whose frontier is `entries`. Adds rows; what is known stays.
   OrderPoint PointAfter(GraphId graph, std::span<const FrontierEntry> entries);
@@ -161,6 +170,15 @@ class Order {
     NodeId holder;
   };
 
+  // Nearly always: the next node in capture order, behind the last one of its stream.
+  bool Continues(NodeId node, GraphId graph, StreamId stream, const Place& tail) const {
+    if (node.index() != places_.size() || stream.index() >= stream_chain_.size()) return false;
+    if ((tail.row & kSpecial) != 0 || tail.chain != stream_chain_[stream.index()]) return false;
+    const Chain& chain = chains_[tail.chain];
+    return tail.seq + 1 == chain.length && chain.graph == graph;
+  }
+  void AddAny(NodeId node, GraphId graph, StreamId stream, Ternary waits,
+              std::span<const InEdge> in);
   bool BeforeElsewhere(NodeId a, const OrderPoint& b) const;
   bool BeforeAcross(NodeId a, OrderPoint b) const;
   bool CoversAcross(OrderPoint later, OrderPoint earlier) const;

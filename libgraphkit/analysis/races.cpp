@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/proof.h"
+#include "libgraphkit/analysis/signature.h"
 
 namespace graphkit {
 namespace {
@@ -38,7 +40,8 @@ bool Disjoint(const Access& a, const Access& b) {
 
 class RaceFinder {
  public:
-  explicit RaceFinder(const Facts& facts) : facts_(facts), trace_(facts.trace) {
+  explicit RaceFinder(const Facts& facts)
+      : facts_(facts), trace_(facts.trace), numbers_only_(TakesNumbersOnly(facts.trace)) {
     if (facts.partial_edges) launch_ = BuildOrder(trace_, EdgeRule::kLaunch);
   }
 
@@ -63,7 +66,7 @@ class RaceFinder {
     for (const Touch& touch : facts_.lives.Touches(id)) {
       const Node& node = trace_[touch.node];
       if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) continue;
-      if (!InGraph(trace_, node)) continue;
+      if (!InGraph(trace_, node) || NumbersOnly(node)) continue;
       uses_.push_back({touch.node, RaceKind::kAccess, trace_.accesses[touch.access]});
     }
     if (uses_.empty()) return;
@@ -77,6 +80,10 @@ class RaceFinder {
     std::stable_sort(uses_.begin(), uses_.end(), [&](const Use& a, const Use& b) {
       return trace_[a.node].seq < trace_[b.node].seq;
     });
+  }
+
+  bool NumbersOnly(const Node& node) const {
+    return node.kernel.index() < numbers_only_.size() && numbers_only_[node.kernel.index()];
   }
 
   // On one chain without partial edges all is ordered: most blocks.
@@ -187,6 +194,7 @@ class RaceFinder {
 
   const Facts& facts_;
   const Trace& trace_;
+  std::vector<bool> numbers_only_;  // by kernel
   std::optional<Order> launch_;
   std::vector<Use> uses_;
   std::vector<Race> races_;

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
+
+struct Facts;
 
 enum class RaceKind : uint8_t {
   kAccess,  // both touch the block
@@ -37,8 +39,8 @@ struct Race {
   bool operator==(const Race&) const = default;
 };
 
-// A few for each block, one of each sort. A kernel that waits for its grid dependencies is taken to
-// touch memory after it has waited.
+// `facts`: with all but the races in them. A few for each block, one of each sort. A kernel that
+// waits for its grid dependencies is taken to touch memory after it has waited.
 std::vector<Race> FindRaces(const Facts& facts);
 
 // Whether a node is known to wait for its grid dependencies.

@@ -112,6 +112,7 @@ std::vector<Overlap> FindOverlaps(const Trace& trace, std::span<const BlockId> b
     if (trace[block].size == 0) continue;
     size_t piece = static_cast<size_t>(
         std::lower_bound(cuts.begin(), cuts.end(), trace[block].address) - cuts.begin());
+    const auto first = static_cast<ptrdiff_t>(overlaps.size());
     BlockId named;
     for (; piece < cuts.size() && cuts[piece] < end; ++piece) {
       if (last[piece].valid() && last[piece] != named) {
@@ -120,6 +121,9 @@ std::vector<Overlap> FindOverlaps(const Trace& trace, std::span<const BlockId> b
       }
       last[piece] = block;
     }
+    std::sort(overlaps.begin() + first, overlaps.end(),
+              [](const Overlap& a, const Overlap& b) { return a.earlier < b.earlier; });
+    overlaps.erase(std::unique(overlaps.begin() + first, overlaps.end()), overlaps.end());
   }
   return overlaps;
 }

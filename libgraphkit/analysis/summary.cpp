@@ -1,8 +1,8 @@
 #include "libgraphkit/analysis/summary.h"
 
 #include <algorithm>
-
-#include "libgraphkit/analysis/lower_bound.h"
+#include <map>
+#include <utility>
 
 namespace graphkit {
 namespace {
@@ -39,6 +39,69 @@ void CountEdges(const Trace& trace, std::vector<GraphSummary>* summaries) {
   }
 }
 
+// The largest of some blocks, as many as are kept.
+std::vector<BlockId> Largest(const Trace& trace, std::vector<BlockId> blocks,
+                             const SummaryOptions& options) {
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [&](BlockId a, BlockId b) { return trace[a].size > trace[b].size; });
+  if (blocks.size() > options.max_blocks) blocks.resize(options.max_blocks);
+  return blocks;
+}
+
+std::vector<BlockId> PeakBlocks(const Facts& facts, GraphId id, const SummaryOptions& options) {
+  std::vector<BlockId> live;
+  const Seq peak = facts.usage[id.index()].peak_at;
+  for (const BlockId block : facts.blocks[id.index()]) {
+    const Block& b = facts.trace[block];
+    if (b.allocated <= peak && peak < b.free_requested) live.push_back(block);
+  }
+  return Largest(facts.trace, std::move(live), options);
+}
+
+std::vector<PoolShare> SharesOf(const Trace& trace, const std::vector<BlockId>& blocks) {
+  struct Change {
+    Seq seq;
+    PoolId pool;
+    bool frees;
+    Bytes bytes;
+  };
+  std::map<PoolId, std::pair<PoolShare, Bytes>> shares;  // and what is live
+  std::vector<Change> changes;
+  for (const BlockId id : blocks) {
+    const Block& block = trace[id];
+    PoolShare& share = shares[block.pool].first;
+    share.pool = block.pool;
+    ++share.blocks;
+    share.total_bytes += RoundedSize(block);
+    changes.push_back({block.allocated, block.pool, false, RoundedSize(block)});
+    if (block.freed()) {
+      changes.push_back({block.free_requested, block.pool, true, RoundedSize(block)});
+    }
+  }
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return a.seq < b.seq; });
+  for (const Change& change : changes) {
+    auto& [share, live] = shares[change.pool];
+    live = change.frees ? live - change.bytes : live + change.bytes;
+    share.peak_live_bytes = std::max(share.peak_live_bytes, live);
+  }
+  std::vector<PoolShare> all;
+  for (const auto& [pool, share] : shares) all.push_back(share.first);
+  return all;
+}
+
+// One pool's share is the graph's.
+std::vector<PoolShare> FindShares(const Facts& facts, GraphId id) {
+  const std::vector<BlockId>& blocks = facts.blocks[id.index()];
+  const bool one = std::all_of(blocks.begin(), blocks.end(), [&](BlockId block) {
+    return facts.trace[block].pool == facts.trace[blocks.front()].pool;
+  });
+  if (blocks.empty()) return {};
+  if (!one) return SharesOf(facts.trace, blocks);
+  const Usage& usage = facts.usage[id.index()];
+  return {{facts.trace[blocks.front()].pool, usage.blocks, usage.total, usage.peak_live}};
+}
+
 void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
                GraphSummary* summary) {
   const Usage& usage = facts.usage[id.index()];
@@ -49,11 +112,17 @@ void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
   summary->recorded_extent_bytes = usage.extent;
   summary->never_freed_bytes = usage.never_freed;
   summary->never_freed_blocks = usage.never_freed_blocks;
-  const LowerBound bound =
-      FindLowerBound(facts.Blocks(MarkerRule::kLastUse), facts.blocks[id.index()],
-                     {.time_limit = options.bound_time_limit});
-  summary->lower_bound_bytes = bound.bytes;
-  summary->lower_bound_exact = bound.exact;
+  if (!facts.bounds.empty()) {
+    summary->lower_bound_blocks = Largest(facts.trace, facts.bounds[id.index()].blocks, options);
+    summary->lower_bound_bytes = facts.bounds[id.index()].bytes;
+    summary->lower_bound_exact = facts.bounds[id.index()].exact;
+  }
+  summary->peak_blocks = PeakBlocks(facts, id, options);
+  summary->pools = FindShares(facts, id);
+  for (const GraphInput& input : facts.inputs[id.index()]) {
+    ++summary->pinned_blocks;
+    summary->pinned_bytes += RoundedSize(facts.trace[input.block]);
+  }
   const ReuseFacts& reuse = facts.reuse[id.index()];
   summary->reuse_bytes = reuse.bytes;
   const size_t kept = std::min(reuse.pairs.size(), options.max_reuse_pairs);
@@ -72,6 +141,8 @@ std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& op
     summaries[i].name = trace[trace.graphs[i].name];
     summaries[i].origin = trace.graphs[i].origin;
     summaries[i].critical_path_nodes = facts.shapes[i].critical_path_nodes;
+    summaries[i].critical_path_ns = facts.shapes[i].critical_path_ns;
+    summaries[i].width = facts.shapes[i].width;
     AddMemory(facts, GraphId(i), options, &summaries[i]);
   }
   return summaries;

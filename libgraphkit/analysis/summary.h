@@ -1,7 +1,7 @@
 // What a report says of each graph.
 #pragma once
 
-#include <chrono>
+#include <cstddef>
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
@@ -10,8 +10,8 @@
 namespace graphkit {
 
 struct SummaryOptions {
-  size_t max_reuse_pairs = 1000;                     // kept for each graph
-  std::chrono::milliseconds bound_time_limit{3000};  // for each graph
+  size_t max_reuse_pairs = 1000;  // kept for each graph
+  size_t max_blocks = 1000;       // of the peak and of the bound, kept for each graph
 };
 
 // One for each graph of the trace. Nodes and edges are the graph's own; memory of embedded graphs

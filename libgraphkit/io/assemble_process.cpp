@@ -26,6 +26,7 @@ bool TraceAssembler::Apply(const ProcessRecord& r) {
   Replace(process.cupti_version, r.cupti);
   Replace(process.cupti_path, r.cupti_path);
   Replace(process.tracer_version, r.tracer);
+  if (!r.env.empty()) process.environment.assign(r.env.begin(), r.env.end());
   return true;
 }
 

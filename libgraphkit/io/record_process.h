@@ -35,6 +35,7 @@ struct ProcessRecord : RecordBase {
   int32_t cupti = 0;
   std::string_view cupti_path;
   std::string_view tracer;
+  std::span<const std::string_view> env;
 };
 
 template <typename Visitor>
@@ -48,6 +49,7 @@ void VisitFields(Visitor& v, ProcessRecord& r) {
   v.Optional("cupti", r.cupti);
   v.Optional("cupti_path", r.cupti_path);
   v.Optional("tracer", r.tracer);
+  v.Optional("env", r.env);
 }
 
 struct ClockRecord : RecordBase {

@@ -13,6 +13,7 @@ void PutProcess(const Trace& trace, Places& places) {
 void PrintProcess(PlacePrinter& to, uint32_t) {
   const Process& process = to.trace.process;
   const std::vector<std::string_view> args(process.args.begin(), process.args.end());
+  const std::vector<std::string_view> env(process.environment.begin(), process.environment.end());
   ProcessRecord r;
   r.pid = process.pid;
   r.program = process.program;
@@ -23,6 +24,7 @@ void PrintProcess(PlacePrinter& to, uint32_t) {
   r.cupti = process.cupti_version;
   r.cupti_path = process.cupti_path;
   r.tracer = process.tracer_version;
+  r.env = env;
   to.Print(r);
 }
 

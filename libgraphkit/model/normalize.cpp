@@ -120,6 +120,7 @@ void ForgetProcess(Trace& trace) {
   process.device = trace.process.device;
   process.program = LastPart(trace.process.program);
   process.args = trace.process.args;
+  process.environment = trace.process.environment;
   process.seq = trace.process.seq;
   trace.process = process;
 }

@@ -33,7 +33,10 @@ struct Process {
   int cupti_version = 0;          // as cuptiGetVersion
   std::string cupti_path;         // the libcupti that was used
   std::string tracer_version;     // graphkit's own
-  Seq seq = 0;                    // of the first process record
+  // "NAME=value" of the variables that change what CUDA, NCCL and PyTorch do with memory and graphs;
+  // empty: not recorded.
+  std::vector<std::string> environment;
+  Seq seq = 0;  // of the first process record
   bool operator==(const Process&) const = default;
 };
 

@@ -21,6 +21,27 @@ struct ReusePair {
 };
 
 // Bytes are of sizes rounded up to 512. Maxima are over capture order.
+// What a graph has of one pool.
+struct PoolShare {
+  PoolId pool;  // none: blocks without one
+  uint64_t blocks = 0;
+  Bytes total_bytes = 0;
+  Bytes peak_live_bytes = 0;
+  bool operator==(const PoolShare&) const = default;
+};
+
+// What the driver was asked for, at the place of the trace where that was most, and who has it. The
+// parts add up to it.
+struct AskedMemory {
+  Bytes asked_bytes = 0;         // device and managed memory: calls, memory pools, graph nodes
+  Bytes segment_used_bytes = 0;  // in an allocator's segments: handed out
+  Bytes segment_free_bytes = 0;  // in an allocator's segments: not handed out
+  Bytes graph_node_bytes = 0;    // memory-alloc nodes
+  Bytes input_bytes = 0;         // plain allocations that graphs touch
+  Bytes other_bytes = 0;         // plain allocations that no graph touches: not attributed
+  bool operator==(const AskedMemory&) const = default;
+};
+
 struct GraphSummary {
   GraphId graph;
   std::string name;
@@ -43,8 +64,15 @@ struct GraphSummary {
   Bytes never_freed_bytes = 0;
   uint64_t never_freed_blocks = 0;
   uint64_t critical_path_nodes = 0;  // nodes on the longest path
-  std::vector<ReusePair> reuse;      // the largest first
-  Bytes reuse_bytes = 0;             // of all pairs, each later block counted once
+  uint64_t critical_path_ns = 0;     // by measured durations; 0: none measured
+  uint64_t width = 0;                // most nodes at one distance from the start
+  Bytes pinned_bytes = 0;  // memory from elsewhere that it touches: kept as long as it runs
+  uint64_t pinned_blocks = 0;
+  std::vector<BlockId> peak_blocks;         // live at the peak, the largest first
+  std::vector<BlockId> lower_bound_blocks;  // pairwise in conflict: why the bound is what it is
+  std::vector<PoolShare> pools;             // by pool
+  std::vector<ReusePair> reuse;             // the largest first
+  Bytes reuse_bytes = 0;                    // of all pairs, each later block counted once
   bool operator==(const GraphSummary&) const = default;
 };
 
@@ -66,6 +94,7 @@ struct Report {
   std::string program;
   std::vector<GraphSummary> graphs;
   std::vector<Finding> findings;  // the gravest first, then by bytes
+  AskedMemory memory;
   ReportTotals totals;
   bool operator==(const Report&) const = default;
 };

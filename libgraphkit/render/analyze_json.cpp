@@ -54,6 +54,26 @@ Json ReuseJson(const GraphSummary& graph) {
   return list;
 }
 
+Json PoolsJson(const GraphSummary& graph) {
+  Json list = Json::array();
+  for (const PoolShare& share : graph.pools) {
+    list.push_back(Json{{"pool", IdJson(share.pool)},
+                        {"blocks", share.blocks},
+                        {"total_bytes", share.total_bytes},
+                        {"peak_live_bytes", share.peak_live_bytes}});
+  }
+  return list;
+}
+
+Json AskedMemoryJson(const AskedMemory& memory) {
+  return Json{{"asked_bytes", memory.asked_bytes},
+              {"segment_used_bytes", memory.segment_used_bytes},
+              {"segment_free_bytes", memory.segment_free_bytes},
+              {"graph_node_bytes", memory.graph_node_bytes},
+              {"input_bytes", memory.input_bytes},
+              {"not_attributed_bytes", memory.other_bytes}};
+}
+
 Json GraphJson(const GraphSummary& graph) {
   return Json{{"id", IdJson(graph.graph)},
               {"name", graph.name},
@@ -65,6 +85,8 @@ Json GraphJson(const GraphSummary& graph) {
               {"launch_completion_edges", graph.launch_completion_edges},
               {"cross_stream_edges", graph.cross_stream_edges},
               {"critical_path_nodes", graph.critical_path_nodes},
+              {"critical_path_ns", graph.critical_path_ns},
+              {"width", graph.width},
               {"streams", graph.streams},
               {"blocks", graph.blocks},
               {"total_bytes", graph.total_bytes},
@@ -72,6 +94,11 @@ Json GraphJson(const GraphSummary& graph) {
               {"deferred_bytes", graph.deferred_bytes},
               {"lower_bound_bytes", graph.lower_bound_bytes},
               {"lower_bound_exact", graph.lower_bound_exact},
+              {"peak_blocks", IdsJson(graph.peak_blocks)},
+              {"lower_bound_blocks", IdsJson(graph.lower_bound_blocks)},
+              {"pools", PoolsJson(graph)},
+              {"pinned_bytes", graph.pinned_bytes},
+              {"pinned_blocks", graph.pinned_blocks},
               {"recorded_extent_bytes", graph.recorded_extent_bytes},
               {"never_freed_bytes", graph.never_freed_bytes},
               {"never_freed_blocks", graph.never_freed_blocks},
@@ -159,6 +186,7 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                      {"program", report.program},
                      {"graphs", std::move(graphs)},
                      {"findings", std::move(findings)},
+                     {"driver_memory", AskedMemoryJson(report.memory)},
                      {"totals", TotalsJson(report.totals)}};
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }

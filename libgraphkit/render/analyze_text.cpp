@@ -27,6 +27,20 @@ std::string DeviceText(const Process& process, DeviceKind device) {
   return "imported from another tool's file";
 }
 
+// "at most 40 MiB asked of the driver: 30 MiB in use and 6 MiB free in segments, 4 MiB inputs".
+std::string AskedText(const AskedMemory& memory) {
+  std::vector<std::string> parts;
+  const auto add = [&](Bytes bytes, const char* what) {
+    if (bytes > 0) parts.push_back(FormatBytes(bytes) + what);
+  };
+  add(memory.segment_used_bytes, " in use in segments");
+  add(memory.segment_free_bytes, " free in segments");
+  add(memory.graph_node_bytes, " of graph nodes");
+  add(memory.input_bytes, " that graphs touch");
+  add(memory.other_bytes, " not attributed");
+  return "at most " + FormatBytes(memory.asked_bytes) + " asked of the driver: " + Listed(parts);
+}
+
 void RenderHeader(const Report& report, const Trace& trace, const TextStyle& style,
                   std::ostream& out) {
   const std::string program = report.program.empty() ? "trace" : Printable(report.program);
@@ -39,6 +53,7 @@ void RenderHeader(const Report& report, const Trace& trace, const TextStyle& sty
           FormatBytes(totals.allocated_bytes) + "), " +
           (totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches"),
       style);
+  if (report.memory.asked_bytes > 0) out << Wrapped("", AskedText(report.memory), style);
 }
 
 void RenderIncomplete(const Report& report, const TextStyle& style, std::ostream& out) {

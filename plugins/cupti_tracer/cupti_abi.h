@@ -22,6 +22,7 @@ inline constexpr uint32_t kNodeDestroyStarting = 14;
 inline constexpr uint32_t kDependencyCreated = 15;
 inline constexpr uint32_t kDependencyDestroyStarting = 16;
 inline constexpr uint32_t kNodeCloned = 20;
+inline constexpr uint32_t kModuleLoaded = 6;
 
 // CUptiResult
 inline constexpr int kSuccess = 0;
@@ -55,10 +56,17 @@ struct GraphData {  // CUpti_GraphData
 };
 static_assert(sizeof(GraphData) == 56);
 
+struct ModuleData {  // CUpti_ModuleResourceData
+  uint32_t module_id;
+  size_t cubin_size;
+  const char* cubin;
+};
+static_assert(sizeof(ModuleData) == 24);
+
 struct ResourceData {  // CUpti_ResourceData
   void* context;
   void* handle;
-  void* descriptor;  // GraphData, with the graph callbacks
+  void* descriptor;  // GraphData with the graph callbacks, ModuleData with the module's
 };
 static_assert(sizeof(ResourceData) == 24);
 

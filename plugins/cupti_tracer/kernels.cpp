@@ -74,7 +74,10 @@ KernelInfo& KernelTable::Add(uint64_t function, KernelLayout layout, bool& is_ne
   auto [begin, end] = by_name_.equal_range(layout.name);
   for (auto it = begin; it != end; ++it) {
     KernelInfo& known = *it->second;
-    if (known.has_layout != layout.known || known.params != layout.params) continue;
+    if (known.has_layout != layout.known || known.params != layout.params ||
+        known.waits != layout.waits) {
+      continue;
+    }
     is_new = false;
     by_function_.Insert(function, &known);
     return known;
@@ -88,6 +91,7 @@ KernelInfo& KernelTable::Add(uint64_t function, KernelLayout layout, bool& is_ne
   info.indirect =
       std::find(info.uses.begin(), info.uses.end(), ParamUse::kIndirect) != info.uses.end();
   info.has_layout = layout.known;
+  info.waits = layout.waits;
   info.params = std::move(layout.params);
   info.name = std::move(layout.name);
   by_name_.emplace(info.name, &info);

@@ -20,6 +20,7 @@ struct KernelLayout {
   std::string name;  // mangled
   bool known = false;
   std::vector<KernelParam> params;
+  Ternary waits = Ternary::kUnknown;  // of its machine code
   bool operator==(const KernelLayout&) const = default;
 };
 
@@ -38,6 +39,7 @@ struct KernelInfo {
   bool indirect = false;  // takes an address of addresses
   std::vector<KernelParam> params;
   std::vector<ParamUse> uses;  // as long as params
+  Ternary waits = Ternary::kUnknown;
 };
 
 // The parameters of a mangled C++ function; empty when the name is not one.

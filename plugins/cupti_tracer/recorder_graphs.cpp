@@ -73,6 +73,9 @@ void Recorder::AddKernel(uint64_t function, KernelLayout layout) {
     }
     line_.CloseArray();
   }
+  if (kernel.waits != Ternary::kUnknown) {
+    line_.Text("waits", kernel.waits == Ternary::kYes ? "yes" : "no");
+  }
   Write();
 }
 

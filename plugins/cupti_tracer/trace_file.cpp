@@ -125,6 +125,23 @@ bool TraceFile::Claim(const std::string& temporary) {
   return error_.empty();
 }
 
+// The variables that change what CUDA, NCCL and PyTorch do with memory and graphs, of those that
+// are set.
+static void WriteEnvironment(RecordLine& line) {
+  constexpr const char* kNames[] = {"CUBLAS_WORKSPACE_CONFIG", "CUDA_DEVICE_MAX_CONNECTIONS",
+                                    "NCCL_GRAPH_REGISTER",     "PYTORCH_ALLOC_CONF",
+                                    "PYTORCH_CUDA_ALLOC_CONF", "TORCH_NCCL_AVOID_RECORD_STREAMS"};
+  bool any = false;
+  for (const char* name : kNames) {
+    const char* value = std::getenv(name);
+    if (value == nullptr) continue;
+    if (!any) line.OpenArray("env");
+    any = true;
+    line.TextItem(std::string(name) + "=" + value);
+  }
+  if (any) line.CloseArray();
+}
+
 void TraceFile::WriteProcess() {
   std::vector<std::string> words = CommandLine();
   RecordLine line;
@@ -139,6 +156,7 @@ void TraceFile::WriteProcess() {
   if (facts_.cupti != 0) line.Number("cupti", facts_.cupti);
   if (!facts_.cupti_path.empty()) line.Text("cupti_path", facts_.cupti_path);
   line.Text("tracer", GRAPHKIT_VERSION);
+  WriteEnvironment(line);
   file_.Append(line.Finish());
 }
 

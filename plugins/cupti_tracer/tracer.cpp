@@ -148,7 +148,7 @@ void Tracer::EnableCallbacks() {
   for (uint32_t id :
        {cupti::kGraphCreated, cupti::kGraphDestroyStarting, cupti::kNodeCreateStarting,
         cupti::kNodeDestroyStarting, cupti::kDependencyCreated, cupti::kDependencyDestroyStarting,
-        cupti::kNodeCloned}) {
+        cupti::kNodeCloned, cupti::kModuleLoaded}) {
     enable(cupti::kResourceDomain, id);
   }
 }
@@ -182,11 +182,15 @@ void Tracer::AfterForkInChild() {
     *thread = ThreadState();
     thread->tid = syscall(SYS_gettid);
   }
+  code_.Unlock();
   mutex_.unlock();
 }
 
 void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept {
   if (!on_.load(std::memory_order_relaxed) || data == nullptr) return;
+  if (domain == cupti::kResourceDomain && id == cupti::kModuleLoaded) {
+    return OnModule(*static_cast<const cupti::ResourceData*>(data));
+  }
   ThreadState* thread = CurrentThread();
   if (thread == nullptr || thread->inside) return;
   thread->inside = true;
@@ -223,6 +227,16 @@ void Tracer::OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceD
       cupti_.graph_id(graph.graph, &tool_id) == cupti::kSuccess) {
     event.tool_id = tool_id;
   }
+}
+
+// Also inside of calls of our own: a kernel's first query may load its module. The cubin is there
+// for this callback only.
+void Tracer::OnModule(const cupti::ResourceData& data) noexcept try {
+  if (data.descriptor == nullptr) return;
+  const auto& module = *static_cast<const cupti::ModuleData*>(data.descriptor);
+  if (module.cubin != nullptr) code_.Learn({module.cubin, module.cubin_size});
+} catch (...) {
+  SwitchOff("out of memory");
 }
 
 void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
@@ -292,8 +306,9 @@ void Tracer::LearnKernel(ThreadState& thread, const Call& call) {
   });
   if ((!captured && !eager_) || recorder_->KnowsKernel(call.kernel.function, call.kernel.name))
     return;
-  recorder_->AddKernel(call.kernel.function,
-                       driver_.Layout(call.kernel.function, call.kernel.name));
+  KernelLayout layout = driver_.Layout(call.kernel.function, call.kernel.name);
+  layout.waits = code_.Waits(layout.name);
+  recorder_->AddKernel(call.kernel.function, std::move(layout));
 }
 
 int32_t Tracer::DeviceOf(uint64_t context) {

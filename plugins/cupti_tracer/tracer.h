@@ -14,6 +14,7 @@
 #include "plugins/cupti_tracer/cupti_library.h"
 #include "plugins/cupti_tracer/driver_calls.h"
 #include "plugins/cupti_tracer/driver_library.h"
+#include "plugins/cupti_tracer/machine_code.h"
 #include "plugins/cupti_tracer/recorder.h"
 #include "plugins/cupti_tracer/trace_file.h"
 
@@ -39,8 +40,14 @@ class Tracer {
   template <typename Function>
   void With(Function function) noexcept;
 
-  void BeforeFork() { mutex_.lock(); }
-  void AfterForkInParent() { mutex_.unlock(); }
+  void BeforeFork() {
+    mutex_.lock();
+    code_.Lock();
+  }
+  void AfterForkInParent() {
+    code_.Unlock();
+    mutex_.unlock();
+  }
   void AfterForkInChild();
 
  private:
@@ -50,6 +57,7 @@ class Tracer {
   void OnDriverExit(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void OnRuntime(ThreadState& thread, const cupti::CallbackData& data);
   void OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data);
+  void OnModule(const cupti::ResourceData& data) noexcept;
   void LearnKernel(ThreadState& thread, const Call& call);
   int32_t DeviceOf(uint64_t context);
   void LearnProcess();
@@ -63,6 +71,7 @@ class Tracer {
   uint64_t epoch_;
   CuptiLibrary cupti_;
   DriverLibrary driver_;
+  MachineCode code_;
   void* subscriber_ = nullptr;
   std::unique_ptr<TraceFile> file_;
   std::unique_ptr<Recorder> recorder_;

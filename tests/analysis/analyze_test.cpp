@@ -111,6 +111,51 @@ TEST_CASE("min_bytes drops what is smaller, and keeps what isn't about bytes") {
   CHECK(report.findings[0].check == "event-stream-leak");
 }
 
+// Block y can take x's memory only if the programmatic launch of `next` means that `use` has ended.
+Trace ReuseBehindProgrammaticEdge(Ternary waits) {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  t.BeginCapture(a, "step");
+  const BlockId x = t.Alloc(a, kMiB);
+  t.Kernel(a, "use", {Writes(x)});
+  const KernelId next = t.Function("next", waits);
+  t.ProgrammaticKernel(a, next, {});
+  t.Free(x);
+  const BlockId y = t.Alloc(a, kMiB);
+  t.Kernel(a, "use", {Writes(y)});
+  t.Free(y);
+  t.EndCapture(a);
+  Trace trace = t.Build();
+  for (Kernel& kernel : trace.kernels) kernel.has_layout = true;
+  return trace;
+}
+
+TEST_CASE("--edges pytorch takes programmatic edges for full ones, and says what isn't proved") {
+  const Trace trace = ReuseBehindProgrammaticEdge(Ternary::kNo);
+  const AnalyzeOptions strict{.checks = {"programmatic-only-order", "reuse-opportunity"}};
+  AnalyzeOptions pytorch = strict;
+  pytorch.edges = EdgeRule::kLaunch;
+  CHECK(Analyze(trace, strict)->findings.empty());
+  CHECK(Analyze(trace, strict)->graphs[0].lower_bound_bytes == 2 * kMiB);
+  const Report report = *Analyze(trace, pytorch);
+  CHECK(report.graphs[0].lower_bound_bytes == kMiB);
+  REQUIRE(report.findings.size() == 2);
+  CHECK(report.findings[0].check == "programmatic-only-order");
+  CHECK(report.findings[0].message ==
+        "PyTorch's rule would reuse 1 MiB of graph 0 'step' behind programmatic edges, as if they "
+        "meant that the work before has ended");
+  CHECK(report.findings[0].bytes == kMiB);
+  CHECK(report.findings[1].check == "reuse-opportunity");
+}
+
+TEST_CASE("--edges pytorch says nothing more where the consumer is known to wait") {
+  const Trace trace = ReuseBehindProgrammaticEdge(Ternary::kYes);
+  const Report report =
+      *Analyze(trace, {.checks = {"programmatic-only-order"}, .edges = EdgeRule::kLaunch});
+  CHECK(report.graphs[0].lower_bound_bytes == kMiB);
+  CHECK(report.findings.empty());
+}
+
 TEST_CASE("an incomplete trace says why") {
   TraceBuilder t;
   t.Note("the clock stood still");

@@ -49,6 +49,12 @@ void SlowBlockOrder::AddFreeMarkers(BlockId id, Life* life) const {
     for (const FrontierEntry& entry : replay.Of(stream).entries) {
       life->markers.push_back(entry.node);
     }
+    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+      const Node& node = trace_.nodes[i];
+      const bool while_live = block.allocated < node.seq && node.seq < block.free_requested;
+      if (node.stream != stream || !while_live || !InGraph(trace_, node)) continue;
+      if (RootOf(trace_, node.graph) == life->graph) life->markers.emplace_back(i);
+    }
   }
 }
 

@@ -1,12 +1,19 @@
 """Runs graphkit's commands the way a user does, and says what is wrong with what they give."""
 
 import json
+import os
 import pathlib
 import subprocess
 import xml.etree.ElementTree
 
 SKIPPED = 77
 TIMEOUT_S = 300
+
+
+def environment():
+    """This process's, with what GRAPHKIT_TEST_PRELOAD names (a sanitizer's runtime) loaded first."""
+    preload = os.environ.get("GRAPHKIT_TEST_PRELOAD")
+    return {**os.environ, "LD_PRELOAD": preload} if preload else None
 
 
 class Failure(Exception):
@@ -24,7 +31,8 @@ class Graphkit:
     def run(self, arguments, exit_code=0):
         """stdout of the command; a Failure with all it said unless it ends with exit_code."""
         command = [str(self.binary), *map(str, arguments)]
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT_S)
+        done = subprocess.run(command, cwd=self.folder, env=environment(), capture_output=True, text=True,
+                              timeout=TIMEOUT_S)
         if done.returncode != exit_code:
             raise Failure(f"{' '.join(command)}\nended with {done.returncode}, expected {exit_code}\n"
                           f"stdout:\n{done.stdout[-2000:]}\nstderr:\n{done.stderr[-4000:]}")

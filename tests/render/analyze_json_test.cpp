@@ -42,6 +42,8 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       "launch_completion_edges": 0,
       "cross_stream_edges": 2,
       "critical_path_nodes": 3,
+      "critical_path_ns": 0,
+      "width": 2,
       "streams": 2,
       "blocks": 2,
       "total_bytes": 5242880,
@@ -49,6 +51,23 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       "deferred_bytes": 1048576,
       "lower_bound_bytes": 4194304,
       "lower_bound_exact": true,
+      "peak_blocks": [
+        1,
+        0
+      ],
+      "lower_bound_blocks": [
+        1
+      ],
+      "pools": [
+        {
+          "pool": null,
+          "blocks": 2,
+          "total_bytes": 5242880,
+          "peak_live_bytes": 5242880
+        }
+      ],
+      "pinned_bytes": 512,
+      "pinned_blocks": 1,
       "recorded_extent_bytes": 0,
       "never_freed_bytes": 1048576,
       "never_freed_blocks": 1,
@@ -101,6 +120,14 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       ]
     }
   ],
+  "driver_memory": {
+    "asked_bytes": 0,
+    "segment_used_bytes": 0,
+    "segment_free_bytes": 0,
+    "graph_node_bytes": 0,
+    "input_bytes": 0,
+    "not_attributed_bytes": 0
+  },
   "totals": {
     "graphs": 1,
     "nodes": 3,

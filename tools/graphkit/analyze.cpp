@@ -84,6 +84,10 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
   AddFilters(*sub, arguments->options);
+  AddChoice<EdgeRule>(*sub, "--edges", arguments->options.edges,
+                      {{"strict", EdgeRule::kCompletion}, {"pytorch", EdgeRule::kLaunch}},
+                      "strict (the default): edges mean what CUDA says; pytorch: every edge means "
+                      "completion, and what would be reused without proof is a finding");
   sub->add_option("--top", arguments->top,
                   "entries shown of each list in the text; 0: all (default: 10)")
       ->option_text("N");

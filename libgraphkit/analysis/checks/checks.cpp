@@ -4,11 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/checks/launch_rules.h"
-#include "libgraphkit/analysis/checks/pool_rules.h"
-#include "libgraphkit/analysis/checks/shape_rules.h"
 
 namespace graphkit {
 namespace {
@@ -35,14 +31,14 @@ constexpr Check kChecks[] = {
     {"missed-by-pool", Severity::kNote, "reuse missed because the memory was another pool's",
      FindMissedByPool},
     {"unsafe-reuse", Severity::kError, "memory that is used again without proof that it is free",
-     FindUnsafeReuse, true},
+     FindUnsafeReuse, true, true},
     {"missing-order", Severity::kError, "nodes that touch the same memory and that nothing orders",
-     FindMissingOrder, true},
+     FindMissingOrder, true, true},
     {"free-before-use", Severity::kError, "memory-free nodes that aren't ordered after all users",
-     FindFreeBeforeUse, true},
+     FindFreeBeforeUse, true, true},
     {"programmatic-only-order", Severity::kError,
      "order that rests on a programmatic edge whose consumer need not wait",
-     FindProgrammaticOnlyOrder, true},
+     FindProgrammaticOnlyOrder, true, true},
     {"capture-invalidated", Severity::kError, "calls that broke a capture",
      FindInvalidatedCaptures},
     {"unjoined-stream", Severity::kError, "forked streams that never joined their capture",
@@ -54,17 +50,33 @@ constexpr Check kChecks[] = {
     {"aborted-capture-pool", Severity::kWarning, "pools that a failed capture left behind",
      FindAbortedCapturePools},
     {"frontier-rewind", Severity::kWarning, "streams that were set back while capturing",
-     FindFrontierRewinds, true},
+     FindFrontierRewinds, true, true},
+    {"cross-branch-free", Severity::kError,
+     "memory freed in a conditional's body that isn't the one it came from", FindCrossBranchFrees,
+     true},
     {"dead-input", Severity::kError, "launches of graphs whose inputs were freed", FindDeadInputs,
      true},
+    {"static-address-changed", Severity::kError,
+     "inputs made anew elsewhere while the graph keeps the old address",
+     FindStaticAddressesChanged},
     {"replay-order", Severity::kWarning,
      "graphs of one pool launched in another order than captured", FindReplayOrders},
     {"pool-across-streams", Severity::kWarning, "pools whose graphs were captured on many streams",
      FindPoolsAcrossStreams},
+    {"static-input-pinned", Severity::kNote, "memory kept for graphs that are never launched",
+     FindStaticInputsPinned},
     {"redundant-edge", Severity::kNote, "edges that others imply", FindRedundantEdges},
     {"empty-node", Severity::kNote, "empty nodes that save no edges", FindEmptyNodes},
     {"serialized-branches", Severity::kNote, "independent work captured on one stream",
      FindSerializedBranches},
+    {"nccl-multi-segment", Severity::kError,
+     "captured NCCL buffers that lie in several driver allocations", FindNcclMultiSegments, true},
+    {"comm-buffer-idle", Severity::kNote, "communication buffers that computation could borrow",
+     FindIdleCommBuffers},
+    {"send-buffer-reuse", Severity::kError,
+     "memory written by a graph while another one's send may still read it", FindReusedSendBuffers},
+    {"shared-workspace", Severity::kError, "memory that graphs launched without order both write",
+     FindSharedWorkspaces, true},
 };
 
 // How many single-letter changes make one word of another.

@@ -17,6 +17,8 @@ struct Check {
   std::string_view what;
   std::vector<Finding> (*find)(const Facts& facts);  // leaves `check` of its findings empty
   bool grades = false;                               // sets the severity of its findings
+  bool proves =
+      false;  // speaks of hazards: needs facts by completion order, whatever was asked for
 };
 
 std::span<const Check> AllChecks();

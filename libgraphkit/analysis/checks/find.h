@@ -19,10 +19,33 @@ std::vector<Finding> FindLateFrees(const Facts& facts);
 std::vector<Finding> FindReusableNeverReclaimed(const Facts& facts);
 std::vector<Finding> FindMissedByStream(const Facts& facts);
 std::vector<Finding> FindMissedByPool(const Facts& facts);
+std::vector<Finding> FindPoolsAcrossStreams(const Facts& facts);
+std::vector<Finding> FindAbortedCapturePools(const Facts& facts);
+std::vector<Finding> FindStaticInputsPinned(const Facts& facts);
 std::vector<Finding> FindUnsafeReuse(const Facts& facts);
 std::vector<Finding> FindMissingOrder(const Facts& facts);
 std::vector<Finding> FindFreeBeforeUse(const Facts& facts);
 std::vector<Finding> FindProgrammaticOnlyOrder(const Facts& facts);
+std::vector<Finding> FindFrontierRewinds(const Facts& facts);
+std::vector<Finding> FindCrossBranchFrees(const Facts& facts);
+std::vector<Finding> FindDeadInputs(const Facts& facts);
+std::vector<Finding> FindStaticAddressesChanged(const Facts& facts);
+std::vector<Finding> FindReplayOrders(const Facts& facts);
+std::vector<Finding> FindInvalidatedCaptures(const Facts& facts);
+std::vector<Finding> FindUnjoinedStreams(const Facts& facts);
+std::vector<Finding> FindUnsafeCalls(const Facts& facts);
+std::vector<Finding> FindLossyEdgeQueries(const Facts& facts);
+std::vector<Finding> FindRedundantEdges(const Facts& facts);
+std::vector<Finding> FindEmptyNodes(const Facts& facts);
+std::vector<Finding> FindSerializedBranches(const Facts& facts);
+std::vector<Finding> FindNcclMultiSegments(const Facts& facts);
+std::vector<Finding> FindIdleCommBuffers(const Facts& facts);
+std::vector<Finding> FindReusedSendBuffers(const Facts& facts);
+std::vector<Finding> FindSharedWorkspaces(const Facts& facts);
+
+// What PyTorch's rule would reuse and completion order doesn't prove: `torch` are the facts by
+// launch order, `strict` those by completion order. Findings of programmatic-only-order.
+std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict);
 
 // Whether the trace goes on to the program's end and says what was freed and destroyed: only then
 // is something that wasn't a leak.

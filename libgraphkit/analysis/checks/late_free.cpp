@@ -55,7 +55,9 @@ std::vector<Finding> FindLateFrees(const Facts& facts) {
     std::vector<Seq> last_use;
     for (const BlockId id : blocks) last_use.push_back(LastUse(facts, id));
     const Usage& usage = facts.usage[graph];
-    const Bytes peak = PeakByLastUse(facts, blocks, last_use);
+    // Streams beside each other may need more than what is live at once.
+    const Bytes least = facts.bounds.empty() ? 0 : facts.bounds[graph].bytes;
+    const Bytes peak = std::max(least, PeakByLastUse(facts, blocks, last_use));
     if (peak >= usage.peak_live) continue;
     Finding finding;
     finding.graph = GraphId(graph);

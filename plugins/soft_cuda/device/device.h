@@ -25,6 +25,7 @@
 #include "plugins/soft_cuda/model/pool.h"
 #include "plugins/soft_cuda/model/semaphore.h"
 #include "plugins/soft_cuda/model/stream.h"
+#include "plugins/soft_cuda/model/worker.h"
 
 namespace graphkit::soft {
 
@@ -91,6 +92,8 @@ class Device {
   Slab<Module> modules;
   Slab<Pool> pools;
   Slab<Semaphore> semaphores;
+  Worker worker;
+  std::vector<WorkMark> launches;  // of execs, that may not be done
 
   AddressSpace memory;                         // of the device
   AddressSpace host_memory;                    // page-locked

@@ -37,11 +37,11 @@ CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* ou
   return CUDA_SUCCESS;
 }
 
-CUresult CaptureFree(Lock& lock, Stream* stream, CUdeviceptr address) {
+CUresult CaptureFree(Stream* stream, CUdeviceptr address) {
   Graph* graph = stream->capture->graph;
   if (graph->moved) return CUDA_ERROR_NOT_SUPPORTED;
   if (!CanFreeInGraph(*graph, address)) return CUDA_ERROR_INVALID_VALUE;
-  const CUresult result = Submit(lock, stream, CU_GRAPH_NODE_TYPE_MEM_FREE, MemFreeParams{address});
+  const CUresult result = Submit(stream, CU_GRAPH_NODE_TYPE_MEM_FREE, MemFreeParams{address});
   if (result == CUDA_SUCCESS) graph->addresses.Free(address, stream->dependencies.front().node);
   return result;
 }
@@ -79,7 +79,7 @@ CUresult MemFreeAsync(CUdeviceptr address, CUstream handle) {
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
   if (address == 0) return CUDA_ERROR_INVALID_VALUE;
-  if (stream->capture != nullptr) return CaptureFree(lock, stream, address);
+  if (stream->capture != nullptr) return CaptureFree(stream, address);
   auto block = Device::Get().allocations.find(address);
   if (block == Device::Get().allocations.end() || block->second.kind == AllocationKind::kHost ||
       block->second.kind == AllocationKind::kRegistered) {

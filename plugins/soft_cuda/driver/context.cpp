@@ -193,10 +193,10 @@ CUresult CtxSetLimit(CUlimit limit, size_t value) {
 CUresult CtxSynchronize() {
   const Context* context = CurrentContext();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  const Lock lock = LockDevice();
+  Lock lock = LockDevice();
   if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   for (const Stream* stream : context->streams) HostWaits(stream->time_ns);
-  return CUDA_SUCCESS;
+  return WaitForAll(lock);
 }
 
 }  // namespace graphkit::soft::driver

@@ -22,22 +22,37 @@ CUDA_MEMCPY3D Complete(CUDA_MEMCPY3D c) {
   return c;
 }
 
-CUresult Enqueue(const CUDA_MEMCPY3D& copy, CUstream stream) {
+// Neither the device's nor page-locked: the host may change or free it when the call returns.
+bool IsPageable(CUmemorytype type, const void* host, CUdeviceptr device) {
+  if (type == CU_MEMORYTYPE_ARRAY) return false;
+  const uint64_t address = type == CU_MEMORYTYPE_HOST ? reinterpret_cast<uint64_t>(host) : device;
+  return Device::Get().FindAllocation(address) == Device::Get().allocations.end();
+}
+
+CUresult Enqueue(const CUDA_MEMCPY3D& copy, CUstream handle) {
   if (CopyBytes(copy) == 0) return CUDA_SUCCESS;
   Lock lock = LockDevice();
   if (!CanCopy(copy)) return CUDA_ERROR_INVALID_VALUE;
   Context* context = CurrentContext();
   auto params = std::make_unique<MemcpyParams>(
       MemcpyParams{Complete(copy), context != nullptr ? context->handle() : nullptr});
-  return Submit(lock, stream, CU_GRAPH_NODE_TYPE_MEMCPY, std::move(params));
+  Stream* stream = nullptr;
+  if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
+  const CUresult result = Submit(stream, CU_GRAPH_NODE_TYPE_MEMCPY, std::move(params));
+  const bool waits = result == CUDA_SUCCESS && stream->capture == nullptr &&
+                     (IsPageable(copy.srcMemoryType, copy.srcHost, copy.srcDevice) ||
+                      IsPageable(copy.dstMemoryType, copy.dstHost, copy.dstDevice));
+  return waits ? WaitFor(lock, End(stream)) : result;
 }
 
 // On the legacy stream; the host waits for it.
 CUresult AtOnce(const CUDA_MEMCPY3D& copy) {
   const CUresult result = Enqueue(copy, CU_STREAM_LEGACY);
-  const Lock lock = LockDevice();
-  if (result == CUDA_SUCCESS) HostWaits(CurrentContext()->legacy->time_ns);
-  return result;
+  Lock lock = LockDevice();
+  if (result != CUDA_SUCCESS || CurrentContext() == nullptr) return result;
+  Stream* legacy = CurrentContext()->legacy;
+  HostWaits(legacy->time_ns);
+  return WaitFor(lock, End(legacy));
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ void RecordOutside(Stream* stream, Event* event) {
   event->capture = 0;
   event->points.clear();
   event->time_ns = stream->time_ns;
+  event->mark = End(stream);
 }
 
 // A stream that doesn't capture waits for a captured event: it joins.
@@ -82,7 +83,7 @@ CUresult EventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned i
     return CUDA_SUCCESS;
   }
   if ((flags & CU_EVENT_RECORD_EXTERNAL) != 0) {
-    return Submit(lock, stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, EventParams{event});
+    return Submit(stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, EventParams{event});
   }
   event->recorded = true;
   event->capture = stream->capture->id;
@@ -106,11 +107,15 @@ CUresult StreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned int fl
   }
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
   if (stream->capture == nullptr) {
-    if (event->recorded) stream->time_ns = std::max(stream->time_ns, event->time_ns);
+    if (!event->recorded) return CUDA_SUCCESS;
+    stream->time_ns = std::max(stream->time_ns, event->time_ns);
+    if (!Device::Get().worker.IsDone(event->mark)) {
+      Push(stream, {.what = "an event", .after = {event->mark}});
+    }
     return CUDA_SUCCESS;
   }
   if ((flags & CU_EVENT_WAIT_EXTERNAL) != 0) {
-    return Submit(lock, stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, EventParams{event});
+    return Submit(stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, EventParams{event});
   }
   if (!event->recorded) return CUDA_SUCCESS;
   Device::Get().captures.Invalidate(stream->capture);
@@ -120,16 +125,18 @@ CUresult StreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned int fl
 CUresult EventQuery(CUevent handle) {
   const Lock lock = LockDevice();
   auto* event = Resolve<Event>(handle);
-  return event != nullptr ? CheckProgress(event) : CUDA_ERROR_INVALID_HANDLE;
+  if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (CUresult error = CheckProgress(event); error != CUDA_SUCCESS) return error;
+  return Device::Get().worker.IsDone(event->mark) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 CUresult EventSynchronize(CUevent handle) {
-  const Lock lock = LockDevice();
+  Lock lock = LockDevice();
   auto* event = Resolve<Event>(handle);
   if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (CUresult error = CheckProgress(event); error != CUDA_SUCCESS) return error;
   HostWaits(event->time_ns);
-  return CUDA_SUCCESS;
+  return WaitFor(lock, WorkMark(event->mark));
 }
 
 CUresult EventElapsedTime_v2(float* ms, CUevent start_handle, CUevent end_handle) {
@@ -141,6 +148,8 @@ CUresult EventElapsedTime_v2(float* ms, CUevent start_handle, CUevent end_handle
   if (!start->recorded || !end->recorded || !start->timing() || !end->timing())
     return CUDA_ERROR_INVALID_HANDLE;
   if (start->capture != 0 || end->capture != 0) return CUDA_ERROR_CAPTURED_EVENT;
+  Worker& worker = Device::Get().worker;
+  if (!worker.IsDone(start->mark) || !worker.IsDone(end->mark)) return CUDA_ERROR_NOT_READY;
   *ms = static_cast<float>(static_cast<int64_t>(end->time_ns - start->time_ns)) / 1e6f;
   return CUDA_SUCCESS;
 }

@@ -24,11 +24,11 @@ CUresult SettleAllocations(const Graph& exec) {
 }
 
 // A launch into a capturing stream becomes a child graph node.
-CUresult CaptureLaunch(Lock& lock, Stream* stream, Graph* exec) {
+CUresult CaptureLaunch(Stream* stream, Graph* exec) {
   if (exec->memory_nodes > 0 || exec->conditional_nodes > 0) return CUDA_ERROR_NOT_SUPPORTED;
   GraphStore& graphs = Device::Get().graphs;
   Graph* body = graphs.Clone(exec, GraphKind::kChild);
-  const CUresult result = Submit(lock, stream, CU_GRAPH_NODE_TYPE_GRAPH, ChildParams{body});
+  const CUresult result = Submit(stream, CU_GRAPH_NODE_TYPE_GRAPH, ChildParams{body});
   if (result == CUDA_SUCCESS) {
     graphs.Adopt(stream->dependencies.front().node, body, GraphKind::kChild);
   } else {
@@ -86,14 +86,17 @@ CUresult GraphUpload(CUgraphExec handle, CUstream stream_handle) {
 }
 
 CUresult GraphLaunch(CUgraphExec handle, CUstream stream_handle) {
-  Lock lock = LockDevice();
+  const Lock lock = LockDevice();
   Graph* exec = FindExec(handle);
   if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
-  if (stream->capture != nullptr) return CaptureLaunch(lock, stream, exec);
+  if (stream->capture != nullptr) return CaptureLaunch(stream, exec);
   if (CUresult error = SettleAllocations(*exec); error != CUDA_SUCCESS) return error;
-  return RunGraph(lock, stream, exec);
+  const CUresult result = RunGraph(stream, exec);
+  WorkMark end = End(stream);
+  if (end.line != nullptr) Device::Get().launches.push_back(std::move(end));
+  return result;
 }
 
 }  // namespace graphkit::soft::driver

@@ -165,7 +165,7 @@ CUresult LaunchKernelEx(const CUlaunchConfig* c, CUfunction f, void** params, vo
 CUresult LaunchHostFunc(CUstream stream, CUhostFn fn, void* user_data) {
   if (fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
   Lock lock = LockDevice();
-  return Submit(lock, stream, CU_GRAPH_NODE_TYPE_HOST, HostParams{fn, user_data});
+  return Submit(stream, CU_GRAPH_NODE_TYPE_HOST, HostParams{fn, user_data});
 }
 
 CUresult StreamAddCallback(CUstream handle, CUstreamCallback callback, void* user_data,
@@ -175,8 +175,7 @@ CUresult StreamAddCallback(CUstream handle, CUstreamCallback callback, void* use
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
   if (stream->capture != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  lock.unlock();
-  callback(handle, CUDA_SUCCESS, user_data);
+  Push(stream, HostWork("a stream callback", [=] { callback(handle, CUDA_SUCCESS, user_data); }));
   return CUDA_SUCCESS;
 }
 

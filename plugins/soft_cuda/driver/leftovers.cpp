@@ -1,5 +1,7 @@
 #include "plugins/soft_cuda/driver/leftovers.h"
 
+#include "plugins/soft_cuda/driver/submit.h"
+
 namespace graphkit::soft::driver {
 
 void ReleaseIfUnused(CUdeviceptr address) {
@@ -13,6 +15,16 @@ void Settle(Lock& lock) {
   const Leftovers left = Device::Get().graphs.TakeLeftovers();
   for (const CUdeviceptr address : left.addresses) ReleaseIfUnused(address);
   if (left.destructors.empty()) return;
+  Device& device = Device::Get();
+  std::erase_if(device.launches, [&](const WorkMark& m) { return device.worker.IsDone(m); });
+  if (!device.launches.empty()) {  // which may use the objects
+    Work work = HostWork("a user object's destructor", [destructors = left.destructors] {
+      for (const HostParams& destructor : destructors) destructor.function(destructor.user_data);
+    });
+    work.after = device.launches;
+    device.worker.Add(std::make_shared<WorkLine>(), std::move(work));
+    return;
+  }
   ThreadState& thread = CurrentThread();
   lock.unlock();
   thread.in_host_function = true;

@@ -59,7 +59,7 @@ CUresult MemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned int flags) {
 }
 
 CUresult MemFree_v2(CUdeviceptr address) {
-  const Lock lock = LockDevice();
+  Lock lock = LockDevice();
   if (CUresult error = Begin(); error != CUDA_SUCCESS) return error;
   if (address == 0) return CUDA_SUCCESS;
   Device& device = Device::Get();
@@ -69,6 +69,7 @@ CUresult MemFree_v2(CUdeviceptr address) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   for (const Stream* stream : CurrentContext()->streams) HostWaits(stream->time_ns);
+  if (CUresult error = WaitForAll(lock); error != CUDA_SUCCESS) return error;
   return FreeBlock(address);
 }
 
@@ -89,14 +90,15 @@ CUresult MemHostAlloc(void** out, size_t bytes, unsigned int flags) {
 CUresult MemAllocHost_v2(void** out, size_t bytes) { return MemHostAlloc(out, bytes, 0); }
 
 CUresult MemFreeHost(void* pointer) {
-  const Lock lock = LockDevice();
+  Lock lock = LockDevice();
   if (CUresult error = Begin(); error != CUDA_SUCCESS) return error;
   Device& device = Device::Get();
   auto block = device.allocations.find(reinterpret_cast<uint64_t>(pointer));
   if (block == device.allocations.end() || !IsKind(block->second, AllocationKind::kHost)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  device.Release(block->first);
+  if (CUresult error = WaitForAll(lock); error != CUDA_SUCCESS) return error;
+  device.Release(reinterpret_cast<uint64_t>(pointer));
   return CUDA_SUCCESS;
 }
 

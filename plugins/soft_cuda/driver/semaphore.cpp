@@ -38,7 +38,7 @@ CUresult SignalExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
   const CUresult read =
       ReadSignal({const_cast<CUexternalSemaphore*>(semaphores), values, count}, &params);
   if (read != CUDA_SUCCESS) return read;
-  return Submit(lock, stream, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, std::move(params));
+  return Submit(stream, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, std::move(params));
 }
 
 CUresult WaitExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
@@ -49,7 +49,7 @@ CUresult WaitExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
   const CUresult read =
       ReadWait({const_cast<CUexternalSemaphore*>(semaphores), values, count}, &params);
   if (read != CUDA_SUCCESS) return read;
-  return Submit(lock, stream, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, std::move(params));
+  return Submit(stream, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, std::move(params));
 }
 
 }  // namespace graphkit::soft::driver

@@ -26,7 +26,7 @@ CUresult Enqueue(const Fill& fill, CUstream stream) {
                                     fill.element, fill.width, fill.height};
   auto params = std::make_unique<MemsetParams>(
       MemsetParams{set, context != nullptr ? context->handle() : nullptr});
-  return Submit(lock, stream, CU_GRAPH_NODE_TYPE_MEMSET, std::move(params));
+  return Submit(stream, CU_GRAPH_NODE_TYPE_MEMSET, std::move(params));
 }
 
 Fill Line(CUdeviceptr to, unsigned value, unsigned element, size_t count) {

@@ -41,7 +41,8 @@ CUresult Ask(CUstream handle, T* value, Read&& read) {
 }  // namespace
 
 CUresult StreamCreateWithPriority(CUstream* out, unsigned int flags, int priority) {
-  if (out == nullptr || (flags & ~unsigned{CU_STREAM_NON_BLOCKING}) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (out == nullptr || (flags & ~unsigned{CU_STREAM_NON_BLOCKING}) != 0)
+    return CUDA_ERROR_INVALID_VALUE;
   Context* context = CurrentContext();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const Lock lock = LockDevice();
@@ -63,20 +64,21 @@ CUresult StreamDestroy_v2(CUstream handle) {
 }
 
 CUresult StreamSynchronize(CUstream handle) {
-  const Lock lock = LockDevice();
+  Lock lock = LockDevice();
   Stream* stream = nullptr;
   if (CUresult error = Find(handle, &stream); error != CUDA_SUCCESS) return error;
   if (CUresult error = CheckProgress(stream); error != CUDA_SUCCESS) return error;
   Advance(stream, 0);
   HostWaits(stream->time_ns);
-  return CUDA_SUCCESS;
+  return WaitFor(lock, End(stream));
 }
 
 CUresult StreamQuery(CUstream handle) {
   const Lock lock = LockDevice();
   Stream* stream = nullptr;
   if (CUresult error = Find(handle, &stream); error != CUDA_SUCCESS) return error;
-  return CheckProgress(stream);
+  if (CUresult error = CheckProgress(stream); error != CUDA_SUCCESS) return error;
+  return End(stream).line == nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 CUresult StreamGetPriority(CUstream handle, int* priority) {

@@ -1,6 +1,7 @@
 #include "plugins/soft_cuda/driver/submit.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "plugins/soft_cuda/driver/explain.h"
@@ -40,59 +41,83 @@ void HostWaits(uint64_t until_ns) {
   now = std::max(now, until_ns);
 }
 
+Work HostWork(std::string what, std::function<void()> function) {
+  return {.what = std::move(what),
+          .run =
+              [function = std::move(function)] {
+                ThreadState& thread = CurrentThread();
+                thread.in_host_function = true;
+                function();
+                thread.in_host_function = false;
+              },
+          .on_worker = true};
+}
+
 namespace {
 
-void CallHost(Lock& lock, const HostParams& host) {
-  ThreadState& thread = CurrentThread();
-  lock.unlock();
-  thread.in_host_function = true;
-  host.function(host.user_data);
-  thread.in_host_function = false;
-  lock.lock();
+// The legacy stream follows what blocking streams have taken, and they follow it.
+std::vector<WorkMark> Implicit(const Stream& stream) {
+  std::vector<WorkMark> marks;
+  if (!stream.blocking()) return marks;
+  const bool legacy = stream.kind == StreamKind::kLegacy;
+  for (const Stream* other : stream.context->streams) {
+    const bool counts = legacy ? other->blocking() : other->kind == StreamKind::kLegacy;
+    if (!counts || other == &stream) continue;
+    WorkMark end = Device::Get().worker.End(other->line);
+    if (end.line != nullptr) marks.push_back(std::move(end));
+  }
+  return marks;
 }
 
-// A wait that nothing in the model can end.
-CUresult StuckWait() {
-  Explain(
-      "a batch memory operation waits for a value that nothing will write: kernels don't run here, "
-      "and work is done in the order of the calls");
-  return CUDA_ERROR_LAUNCH_TIMEOUT;
+std::string Address(CUdeviceptr address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", address);
+  return text;
 }
 
-// Runs the body that the handle's value chooses. Kernels, which would set the value, don't run.
-CUresult RunConditional(Lock& lock, Stream* stream, const ConditionalParams& p) {
-  const ConditionalHandle* handle = FindHandle(p.bodies.front(), p.handle);
-  const unsigned value = handle != nullptr ? handle->value : 0;
-  size_t body = value;
-  if (p.kind == CU_GRAPH_COND_TYPE_IF) body = value != 0 ? 0 : 1;
-  if (p.kind == CU_GRAPH_COND_TYPE_WHILE) body = value != 0 ? 0 : p.bodies.size();
-  if (body >= p.bodies.size()) return CUDA_SUCCESS;
-  const CUresult result = RunGraph(lock, stream, p.bodies[body]);
-  if (p.kind != CU_GRAPH_COND_TYPE_WHILE || result != CUDA_SUCCESS) return result;
-  Explain(
-      "a WHILE node would loop for ever: its handle starts with a value other than 0, and the "
-      "kernel that would set it to 0 doesn't run here; its body was run once");
-  return CUDA_ERROR_LAUNCH_TIMEOUT;
+Work WorkOf(const CUstreamBatchMemOpParams& op) {
+  const bool waits = op.operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
+                     op.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+  if (waits) {
+    return {.what = "a wait for a value at " + Address(op.waitValue.address) +
+                    " that nobody writes (kernels don't run here)",
+            .ready = [op] { return RunOperation(op); }};
+  }
+  return {.what = "a write of a value", .run = [op] { RunOperation(op); }};
 }
 
-struct Runner {
-  Lock& lock;
-  Stream* stream;
+struct Works {
+  std::vector<Work> operator()(const std::unique_ptr<MemcpyParams>& p) const {
+    return One({.what = "a copy", .run = [copy = p->copy] { RunCopy(copy); }});
+  }
+  std::vector<Work> operator()(const std::unique_ptr<MemsetParams>& p) const {
+    return One({.what = "a fill", .run = [set = p->set] { RunSet(set); }});
+  }
+  std::vector<Work> operator()(const HostParams& p) const {
+    return One(HostWork("a host function", [p] { p.function(p.user_data); }));
+  }
+  std::vector<Work> operator()(const std::unique_ptr<BatchParams>& p) const {
+    std::vector<Work> works;
+    for (const CUstreamBatchMemOpParams& op : p->operations) works.push_back(WorkOf(op));
+    return works;
+  }
+  template <typename Other>
+  std::vector<Work> operator()(const Other&) const {
+    return {};
+  }
 
-  CUresult operator()(const std::monostate&) const { return CUDA_SUCCESS; }
-  CUresult operator()(const std::unique_ptr<KernelParams>&) const { return CUDA_SUCCESS; }
+ private:
+  static std::vector<Work> One(Work work) {
+    std::vector<Work> works;
+    works.push_back(std::move(work));
+    return works;
+  }
+};
+
+struct Changes {
   CUresult operator()(const std::unique_ptr<MemcpyParams>& p) const {
-    return RunCopy(p->copy) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+    return CanRunCopy(p->copy) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
   }
-  CUresult operator()(const std::unique_ptr<MemsetParams>& p) const {
-    RunSet(p->set);
-    return CUDA_SUCCESS;
-  }
-  CUresult operator()(const HostParams& p) const {
-    CallHost(lock, p);
-    return CUDA_SUCCESS;
-  }
-  CUresult operator()(const ChildParams& p) const { return RunGraph(lock, stream, p.graph); }
   CUresult operator()(const std::unique_ptr<SignalParams>& p) const {
     for (size_t i = 0; i < p->semaphores.size(); ++i) {
       if (auto* semaphore = Resolve<Semaphore>(p->semaphores[i]))
@@ -100,14 +125,6 @@ struct Runner {
     }
     return CUDA_SUCCESS;
   }
-  CUresult operator()(const std::unique_ptr<WaitParams>&) const { return CUDA_SUCCESS; }
-  CUresult operator()(const std::unique_ptr<BatchParams>& p) const {
-    return RunBatch(p->operations) ? CUDA_SUCCESS : StuckWait();
-  }
-  CUresult operator()(const std::unique_ptr<ConditionalParams>& p) const {
-    return RunConditional(lock, stream, *p);
-  }
-  CUresult operator()(const EventParams&) const { return CUDA_SUCCESS; }
   CUresult operator()(const std::unique_ptr<MemAllocParams>& p) const {
     MarkGraphAllocation(p->params.dptr, true);
     return CUDA_SUCCESS;
@@ -116,38 +133,59 @@ struct Runner {
     MarkGraphAllocation(p.address, false);
     return CUDA_SUCCESS;
   }
+  template <typename Other>
+  CUresult operator()(const Other&) const {
+    return CUDA_SUCCESS;
+  }
 };
 
-void RecordNodeEvent(Stream* stream, const Node& node) {
-  Event* event = std::get<EventParams>(node.params).event;
-  if (event->tag != Event::kTag) return;  // destroyed since
-  if (node.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
-    event->recorded = true;
-    event->capture = 0;
-    event->time_ns = stream->time_ns;
-  } else {
-    stream->time_ns = std::max(stream->time_ns, event->time_ns);
-  }
+CUresult ExplainStuck(const std::optional<std::string>& why) {
+  if (!why) return CUDA_SUCCESS;
+  const std::string text =
+      "the program waits for work that can't go on: " + *why +
+      "; the call returns cudaErrorLaunchTimeout (GRAPHKIT_SOFT_PATIENCE_MS sets after how long)";
+  Explain(text.c_str());
+  return CUDA_ERROR_LAUNCH_TIMEOUT;
 }
 
 }  // namespace
 
-CUresult Run(Lock& lock, Stream* stream, const NodeParams& params) {
-  Advance(stream, DurationNs(params));
-  return std::visit(Runner{lock, stream}, params);
+std::vector<Work> WorksOf(const NodeParams& params) { return std::visit(Works{}, params); }
+
+CUresult Apply(const NodeParams& params) { return std::visit(Changes{}, params); }
+
+WorkMark Push(Stream* stream, Work work) {
+  for (WorkMark& mark : Implicit(*stream)) work.after.push_back(std::move(mark));
+  return Device::Get().worker.Add(stream->line, std::move(work));
 }
 
-CUresult RunGraph(Lock& lock, Stream* stream, Graph* graph) {
-  for (const Node* node : graph->order) {
-    if (!node->enabled) continue;
-    if (std::holds_alternative<EventParams>(node->params)) RecordNodeEvent(stream, *node);
-    if (CUresult error = Run(lock, stream, node->params); error != CUDA_SUCCESS) return error;
+WorkMark End(Stream* stream) {
+  if (!Implicit(*stream).empty()) return Push(stream, {.what = "the legacy stream"});
+  return Device::Get().worker.End(stream->line);
+}
+
+CUresult WaitFor(Lock& lock, const WorkMark& mark) {
+  if (mark.line == nullptr) return CUDA_SUCCESS;
+  lock.unlock();
+  const CUresult result = ExplainStuck(Device::Get().worker.Wait({&mark, 1}));
+  lock.lock();
+  return result;
+}
+
+CUresult WaitForAll(Lock& lock) {
+  lock.unlock();
+  const CUresult result = ExplainStuck(Device::Get().worker.WaitForAll());
+  lock.lock();
+  return result;
+}
+
+CUresult Submit(Stream* stream, CUgraphNodeType type, NodeParams params) {
+  if (stream->capture == nullptr) {
+    Advance(stream, DurationNs(params));
+    if (CUresult error = Apply(params); error != CUDA_SUCCESS) return error;
+    for (Work& work : WorksOf(params)) Push(stream, std::move(work));
+    return CUDA_SUCCESS;
   }
-  return CUDA_SUCCESS;
-}
-
-CUresult Submit(Lock& lock, Stream* stream, CUgraphNodeType type, NodeParams params) {
-  if (stream->capture == nullptr) return Run(lock, stream, params);
   if (InBody(*stream->capture->graph) && !IsBodyType(type)) return CUDA_ERROR_NOT_SUPPORTED;
   std::vector<Edge> full = stream->dependencies;
   for (Edge& e : full) e.data = {};  // what isn't a kernel waits for completion (not seen on a GPU)
@@ -155,10 +193,10 @@ CUresult Submit(Lock& lock, Stream* stream, CUgraphNodeType type, NodeParams par
   return CUDA_SUCCESS;
 }
 
-CUresult Submit(Lock& lock, CUstream handle, CUgraphNodeType type, NodeParams params) {
+CUresult Submit(CUstream handle, CUgraphNodeType type, NodeParams params) {
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
-  return Submit(lock, stream, type, std::move(params));
+  return Submit(stream, type, std::move(params));
 }
 
 }  // namespace graphkit::soft::driver

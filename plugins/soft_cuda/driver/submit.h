@@ -1,4 +1,6 @@
-// How work enters a stream: into the graph of a capture, or done at once in stream order.
+// How work enters a stream: into the graph of a capture, or into the stream's line. What the model
+// knows (times, allocations, semaphores) changes during the call; memory and host functions have
+// their turn in the order of the streams.
 #pragma once
 
 #include <cuda.h>
@@ -12,13 +14,27 @@ namespace graphkit::soft::driver {
 // legacy stream.
 CUresult StreamForWork(CUstream handle, Stream** stream);
 
-// Puts one operation into the stream. Host functions run with the lock released.
-CUresult Submit(Lock& lock, Stream* stream, CUgraphNodeType type, NodeParams params);
-CUresult Submit(Lock& lock, CUstream handle, CUgraphNodeType type, NodeParams params);
+// Puts one operation into the stream.
+CUresult Submit(Stream* stream, CUgraphNodeType type, NodeParams params);
+CUresult Submit(CUstream handle, CUgraphNodeType type, NodeParams params);
 
-// Executes what a node holds. `lock` is released around host functions.
-CUresult Run(Lock& lock, Stream* stream, const NodeParams& params);
-CUresult RunGraph(Lock& lock, Stream* stream, Graph* graph);
+// Adds to the stream's line, after what the legacy stream and blocking streams owe each other.
+WorkMark Push(Stream* stream, Work work);
+// The end of all work so far.
+WorkMark End(Stream* stream);
+// The host waits, with the lock released. LAUNCH_TIMEOUT, with an explanation on stderr, where it
+// would wait for ever.
+CUresult WaitFor(Lock& lock, const WorkMark& mark);
+CUresult WaitForAll(Lock& lock);
+
+// Puts a graph into the stream (run_graph.cpp).
+CUresult RunGraph(Stream* stream, Graph* graph);
+
+// What is to be done for an operation, in order; nothing for a kernel.
+std::vector<Work> WorksOf(const NodeParams& params);
+// What an operation changes in the model; NOT_SUPPORTED: it can't be done.
+CUresult Apply(const NodeParams& params);
+Work HostWork(std::string what, std::function<void()> function);
 
 // Moves the modelled clock of a stream on; the legacy stream and blocking streams wait for each
 // other.

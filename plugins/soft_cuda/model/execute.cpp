@@ -21,9 +21,11 @@ std::byte* Pointer(CUmemorytype type, const void* host, CUdeviceptr device) {
 
 }  // namespace
 
-bool RunCopy(const CUDA_MEMCPY3D& c) {
-  if (c.srcMemoryType == CU_MEMORYTYPE_ARRAY || c.dstMemoryType == CU_MEMORYTYPE_ARRAY)
-    return false;
+bool CanRunCopy(const CUDA_MEMCPY3D& c) {
+  return c.srcMemoryType != CU_MEMORYTYPE_ARRAY && c.dstMemoryType != CU_MEMORYTYPE_ARRAY;
+}
+
+void RunCopy(const CUDA_MEMCPY3D& c) {
   const Box from{Pointer(c.srcMemoryType, c.srcHost, c.srcDevice), c.srcPitch, c.srcHeight};
   const Box to{Pointer(c.dstMemoryType, c.dstHost, c.dstDevice), c.dstPitch, c.dstHeight};
   for (size_t z = 0; z < c.Depth; ++z) {
@@ -34,7 +36,6 @@ bool RunCopy(const CUDA_MEMCPY3D& c) {
           c.WidthInBytes);
     }
   }
-  return true;
 }
 
 void RunSet(const CUDA_MEMSET_NODE_PARAMS& set) {
@@ -52,9 +53,18 @@ void RunSet(const CUDA_MEMSET_NODE_PARAMS& set) {
 namespace {
 
 uint64_t Load(CUdeviceptr address, size_t bytes) {
-  uint64_t value = 0;
-  std::memcpy(&value, reinterpret_cast<const void*>(address), bytes);
-  return value;
+  if (bytes == 4)
+    return __atomic_load_n(reinterpret_cast<const uint32_t*>(address), __ATOMIC_ACQUIRE);
+  return __atomic_load_n(reinterpret_cast<const uint64_t*>(address), __ATOMIC_ACQUIRE);
+}
+
+void Store(CUdeviceptr address, uint64_t value, size_t bytes) {
+  if (bytes == 4) {
+    __atomic_store_n(reinterpret_cast<uint32_t*>(address), static_cast<uint32_t>(value),
+                     __ATOMIC_RELEASE);
+  } else {
+    __atomic_store_n(reinterpret_cast<uint64_t*>(address), value, __ATOMIC_RELEASE);
+  }
 }
 
 // The comparisons of CUstreamWaitValue_flags; both 4-byte and 8-byte values are compared as given.
@@ -74,6 +84,8 @@ bool IsFulfilled(uint64_t value, uint64_t wanted, unsigned flags, size_t bytes) 
   }
 }
 
+}  // namespace
+
 bool RunOperation(const CUstreamBatchMemOpParams& op) {
   const size_t bytes = op.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
                                op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64
@@ -82,7 +94,7 @@ bool RunOperation(const CUstreamBatchMemOpParams& op) {
   switch (op.operation) {
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-      std::memcpy(reinterpret_cast<void*>(op.writeValue.address), &op.writeValue.value64, bytes);
+      Store(op.writeValue.address, op.writeValue.value64, bytes);
       return true;
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
     case CU_STREAM_MEM_OP_WAIT_VALUE_64: {
@@ -92,12 +104,6 @@ bool RunOperation(const CUstreamBatchMemOpParams& op) {
     default:
       return true;
   }
-}
-
-}  // namespace
-
-bool RunBatch(std::span<const CUstreamBatchMemOpParams> operations) {
-  return std::all_of(operations.begin(), operations.end(), RunOperation);
 }
 
 uint64_t CopyBytes(const CUDA_MEMCPY3D& c) { return uint64_t{c.WidthInBytes} * c.Height * c.Depth; }

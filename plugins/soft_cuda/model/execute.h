@@ -11,12 +11,13 @@
 
 namespace graphkit::soft {
 
-// The bytes that a copy or fill reads and writes in rows; false: an array or another thing that
-// isn't modelled.
-bool RunCopy(const CUDA_MEMCPY3D& copy);
+// False: to or from an array or another thing that isn't modelled.
+bool CanRunCopy(const CUDA_MEMCPY3D& copy);
+// The bytes that a copy or fill reads and writes, in rows.
+void RunCopy(const CUDA_MEMCPY3D& copy);
 void RunSet(const CUDA_MEMSET_NODE_PARAMS& set);
-// Writes and waits of values in memory; false: a wait isn't fulfilled.
-bool RunBatch(std::span<const CUstreamBatchMemOpParams> operations);
+// Writes a value in memory, or looks at one; false: it isn't what is waited for.
+bool RunOperation(const CUstreamBatchMemOpParams& operation);
 
 uint64_t CopyBytes(const CUDA_MEMCPY3D& copy);
 uint64_t DurationNs(const NodeParams& params);

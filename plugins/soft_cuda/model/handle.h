@@ -66,8 +66,8 @@ class Slab {
   size_t live_ = 0;
 };
 
-// The object behind a handle, or null. A handle that is none (a host function's address) may point anywhere that can
-// be read.
+// The object behind a handle, or null. A handle that is none (a host function's address) may point
+// anywhere that can be read.
 template <typename T, typename Handle>
 T* Resolve(Handle handle) {
   if (reinterpret_cast<uintptr_t>(handle) % alignof(T) != 0) return nullptr;

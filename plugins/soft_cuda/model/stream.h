@@ -9,6 +9,7 @@
 
 #include "plugins/soft_cuda/model/graph.h"
 #include "plugins/soft_cuda/model/handle.h"
+#include "plugins/soft_cuda/model/worker.h"
 
 namespace graphkit::soft {
 
@@ -26,6 +27,7 @@ struct Stream {
   uint64_t id = 0;
   Context* context = nullptr;
   uint64_t time_ns = 0;  // modelled: when all work so far is done
+  std::shared_ptr<WorkLine> line = std::make_shared<WorkLine>();
   CUaccessPolicyWindow window{};
   CUsynchronizationPolicy sync_policy = CU_SYNC_POLICY_AUTO;
   CUlaunchMemSyncDomainMap domain_map{0, 1};
@@ -47,6 +49,7 @@ struct Event {
   Context* context = nullptr;
   bool recorded = false;
   uint64_t time_ns = 0;
+  WorkMark mark;             // the end of what it was recorded after
   uint64_t capture = 0;      // id of the capture that it was last recorded in; 0: recorded outside
   std::vector<Edge> points;  // the dependency set at that record
 

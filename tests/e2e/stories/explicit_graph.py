@@ -17,3 +17,5 @@ GRAPHS = [
     },
     {"origin": "explicit", "nodes": 2, "nodes_by_type": {"kernel": 2}, "edges": 1},  # the template of the child
 ]
+FINDINGS = [{"check": "redundant-edge", "severity": "note", "graph": 0}]  # if to join: if-host-join says it
+NO_OTHER = "*"

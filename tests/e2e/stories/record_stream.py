@@ -20,3 +20,11 @@ GRAPHS = [{
 }]
 TOTALS = {"nodes": 13, "edges": 23, "launches": 3}
 DRAWN = {"nodes": 13, "edges": 23, "clusters": 3}
+DEFERRED = {"check": "deferred-record-stream", "severity": "warning", "bytes": 36 * MIB, "graph": 0}
+FINDINGS = [
+    DEFERRED,  # h_0, h_1, h_2: main waits for their exchange before a later malloc
+    DEFERRED,  # h_3, h_4, h_5: main waits, and allocates no more
+    {"check": "reuse-opportunity", "severity": "note", "bytes": 48 * MIB, "graph": 0},  # h_2 to h_5 behind h_0 to h_3
+    {"check": "redundant-edge", "severity": "note", "graph": 0},  # Reduce waits for R_4 and for R_5, which is after it
+]
+NO_OTHER = "*"

@@ -1,16 +1,14 @@
-// missed-by-stream, missed-by-pool: reuse that was possible, and why it didn't happen: an allocator
-// gives memory back to the stream and the pool that it came from only.
-#include <algorithm>
+#include "libgraphkit/analysis/checks/missed_reuse.h"
 
-#include "libgraphkit/analysis/checks/find.h"
+#include <algorithm>
+#include <utility>
+
 #include "libgraphkit/analysis/naming.h"
 
 namespace graphkit {
-namespace {
 
-template <typename Differs>
-std::vector<Finding> FindMissed(const Facts& facts, const char* by, const char* advice,
-                                Differs differs) {
+std::vector<Finding> FindMissedReuse(const Facts& facts, const char* by, const char* advice,
+                                     bool (*differs)(const Block& earlier, const Block& later)) {
   std::vector<Finding> findings;
   for (size_t graph = 0; graph < facts.reuse.size(); ++graph) {
     Finding finding;
@@ -37,21 +35,6 @@ std::vector<Finding> FindMissed(const Facts& facts, const char* by, const char* 
     findings.push_back(std::move(finding));
   }
   return findings;
-}
-
-}  // namespace
-
-std::vector<Finding> FindMissedByStream(const Facts& facts) {
-  return FindMissed(
-      facts, "stream",
-      "allocate on the stream that frees, or use an allocator that hands memory on "
-      "once the streams are ordered",
-      [](const Block& a, const Block& b) { return a.stream != b.stream && a.pool == b.pool; });
-}
-
-std::vector<Finding> FindMissedByPool(const Facts& facts) {
-  return FindMissed(facts, "pool", "let both allocate from one pool",
-                    [](const Block& a, const Block& b) { return a.pool != b.pool; });
 }
 
 }  // namespace graphkit

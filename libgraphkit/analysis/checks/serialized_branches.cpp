@@ -1,81 +1,12 @@
-// redundant-edge, empty-node, serialized-branches: parts of a graph that do nothing, and order that
-// nothing needs.
-#include "libgraphkit/analysis/checks/shape_rules.h"
-
+// serialized-branches: independent work captured on one stream.
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/naming.h"
 
 namespace graphkit {
-namespace {
-
-constexpr size_t kShown = 3;
-
-}  // namespace
-
-std::vector<Finding> FindRedundantEdges(const Facts& facts) {
-  const Trace& trace = facts.trace;
-  std::vector<std::vector<EdgeId>> by_graph(trace.graphs.size());
-  for (const EdgeId edge : RedundantEdges(trace, facts.order, facts.in_edges)) {
-    const Node& to = trace[trace[edge].to];
-    // A stream's own order isn't the program's to leave out.
-    const bool own = to.stream.valid() && trace[trace[edge].from].stream == to.stream;
-    if (trace[edge].full() && !own) by_graph[to.graph.index()].push_back(edge);
-  }
-  std::vector<Finding> findings;
-  for (size_t graph = 0; graph < by_graph.size(); ++graph) {
-    const std::vector<EdgeId>& edges = by_graph[graph];
-    if (edges.empty()) continue;
-    Finding finding;
-    finding.graph = GraphId(graph);
-    finding.message = Count(edges.size(), "edge") + " of " + NameOf(trace, finding.graph) +
-                      (edges.size() == 1 ? " is" : " are") + " implied by others";
-    finding.advice =
-        "leave out the wait that makes the edge: the stream is after that work already";
-    for (size_t i = 0; i < std::min(edges.size(), kShown); ++i) {
-      const Edge& edge = trace[edges[i]];
-      finding.evidence.push_back({.text = NameOf(trace, edge.from) + " is before " +
-                                          NameOf(trace, edge.to) + " without edge " +
-                                          std::to_string(edges[i].value),
-                                  .nodes = {edge.from, edge.to},
-                                  .edges = {edges[i]},
-                                  .stack = trace[edge.to].stack});
-    }
-    findings.push_back(std::move(finding));
-  }
-  return findings;
-}
-
-// An empty node with several edges on both sides saves edges; with one or none it does nothing.
-std::vector<Finding> FindEmptyNodes(const Facts& facts) {
-  const Trace& trace = facts.trace;
-  std::vector<uint32_t> out(trace.nodes.size());
-  for (const InEdge& edge : facts.in_edges.edges) ++out[edge.from.index()];
-  std::vector<Finding> by_graph(trace.graphs.size());
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node& node = trace.nodes[i];
-    if (node.kind != NodeKind::kEmpty || !InGraph(trace, node)) continue;
-    if (facts.in_edges.Of(i).size() > 1 && out[i] > 1) continue;
-    Finding& finding = by_graph[node.graph.index()];
-    finding.graph = node.graph;
-    finding.nodes.emplace_back(i);
-    if (finding.evidence.size() < kShown) {
-      finding.evidence.push_back(
-          {.text = CapturedOn(trace, NodeId(i)), .nodes = {NodeId(i)}, .stack = node.stack});
-    }
-  }
-  std::vector<Finding> findings;
-  for (Finding& finding : by_graph) {
-    if (finding.nodes.empty()) continue;
-    finding.message = Count(finding.nodes.size(), "empty node") + " of " +
-                      NameOf(trace, finding.graph) + " could be left out without more edges";
-    finding.advice = "connect the node before it with the nodes after it";
-    findings.push_back(std::move(finding));
-  }
-  return findings;
-}
 
 namespace {
 

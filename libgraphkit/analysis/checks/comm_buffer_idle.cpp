@@ -1,0 +1,120 @@
+// comm-buffer-idle: memory of communication that computation could borrow while nothing is
+// exchanged.
+#include <algorithm>
+
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/communication.h"
+#include "libgraphkit/analysis/naming.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kShown = 3;
+
+class Lender {
+ public:
+  explicit Lender(const Facts& facts)
+      : facts_(facts), trace_(facts.trace), communicates_(CommunicationKernels(facts.trace)) {}
+
+  std::vector<Finding> Find() {
+    if (std::find(communicates_.begin(), communicates_.end(), true) == communicates_.end()) {
+      return {};
+    }
+    std::vector<std::vector<BlockId>> buffers(trace_.graphs.size());
+    buffer_.assign(trace_.blocks.size(), false);
+    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
+      const GraphId graph = OnlyGraph(BlockId(i));
+      if (graph.valid()) buffers[graph.index()].emplace_back(i);
+      buffer_[i] = graph.valid();
+    }
+    std::vector<Finding> findings;
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      if (buffers[i].empty()) continue;
+      Finding finding = Lend(GraphId(i), buffers[i]);
+      if (!finding.blocks.empty()) findings.push_back(std::move(finding));
+    }
+    return findings;
+  }
+
+ private:
+  // The one graph whose nodes touch a buffer of communication that its allocator can't hand to
+  // computation: it lives outside the graph, or in a pool of its own.
+  GraphId OnlyGraph(BlockId id) const {
+    const auto touches = facts_.lives.Touches(id);
+    GraphId graph;
+    bool exchanged = false;
+    for (const Touch& touch : touches) {
+      const Node& node = trace_[touch.node];
+      const GraphId root = facts_.roots[node.graph.index()];
+      if (node.graph != root || (graph.valid() && graph != root)) return {};
+      graph = root;
+      exchanged = exchanged || (node.kernel.index() < communicates_.size() &&
+                                communicates_[node.kernel.index()]);
+    }
+    return exchanged ? graph : GraphId();
+  }
+
+  // Blocks that the buffer could hold: wholly before what first fills it, or after its last use.
+  bool Holds(BlockId buffer, BlockId block) const {
+    const Block& from = trace_[buffer];
+    const Block& to = trace_[block];
+    if (from.pool == to.pool && facts_.lives[buffer].root.valid()) return false;
+    if (RoundedSize(to) > RoundedSize(from) || facts_.lives[block].escaped) return false;
+    const auto uses = facts_.lives.Touches(buffer);
+    const OrderPoint& start = facts_.lives[block].alloc;
+    const bool after = std::all_of(uses.begin(), uses.end(), [&](const Touch& use) {
+      return facts_.order.Before(use.node, start);
+    });
+    if (after) return true;
+    if (trace_.accesses[uses.front().access].mode != AccessMode::kWrite) return false;
+    const BlockOrder order = facts_.Blocks(MarkerRule::kLastUse);
+    return order.Dies(block) && std::all_of(uses.begin(), uses.end(), [&](const Touch& use) {
+             return order.DiesBefore(block, facts_.order.StartOf(use.node));
+           });
+  }
+
+  // Each buffer is lent to the largest block that it can hold and that hasn't borrowed another one.
+  Finding Lend(GraphId graph, const std::vector<BlockId>& buffers) const {
+    Finding finding;
+    std::vector<BlockId> borrowers;
+    for (const BlockId buffer : buffers) {
+      BlockId best;
+      for (const BlockId block : facts_.blocks[graph.index()]) {
+        if (buffer_[block.index()] || trace_[block].size == 0) continue;
+        if (best.valid() && RoundedSize(trace_[block]) <= RoundedSize(trace_[best])) continue;
+        const bool has = std::find(borrowers.begin(), borrowers.end(), block) != borrowers.end();
+        if (!has && Holds(buffer, block)) best = block;
+      }
+      if (!best.valid()) continue;
+      borrowers.push_back(best);
+      finding.blocks.push_back(buffer);
+      finding.bytes += RoundedSize(trace_[best]);
+      if (finding.evidence.size() >= kShown) continue;
+      finding.evidence.push_back({.text = NameOf(trace_, best) + " could lie in " +
+                                          NameOf(trace_, buffer) + " while nothing is exchanged",
+                                  .blocks = {best, buffer},
+                                  .stack = trace_[best].stack});
+    }
+    if (finding.blocks.empty()) return finding;
+    finding.graph = graph;
+    finding.assumes = Assumption::kArguments;
+    finding.message =
+        FormatBytes(finding.bytes) + " of " + NameOf(trace_, graph) +
+        " could lie in communication buffers that are idle then: " + ListOf(finding.blocks);
+    finding.advice =
+        "let computation borrow the buffers outside the exchange, or allocate them "
+        "from the same pool around it";
+    return finding;
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  std::vector<bool> communicates_;  // by kernel
+  std::vector<bool> buffer_;        // by block
+};
+
+}  // namespace
+
+std::vector<Finding> FindIdleCommBuffers(const Facts& facts) { return Lender(facts).Find(); }
+
+}  // namespace graphkit

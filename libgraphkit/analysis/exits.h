@@ -1,0 +1,64 @@
+// For each block and each lane, the first birth that the block is before: found once for all, so
+// that windows needn't search for it.
+//
+// The births of a lane see ever more of each chain. So for one lane and one chain, the blocks whose
+// marker lies on that chain come out in the order of their markers, and a pointer that only moves
+// forwards finds them all:
+//
+//     births of a lane      b0      b1       b2         count of chain c there: 1, 1, 4
+//     markers on chain c    x(0)  y(1)  z(2)  w(4)      first births: x b0; y, z b2; w none
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libgraphkit/analysis/lanes.h"
+
+namespace graphkit {
+
+class Exits {
+ public:
+  static constexpr uint32_t kNever = 0xffffffffu;    // before none of them
+  static constexpr uint32_t kUnknown = 0xfffffffeu;  // ask Lanes::Before
+
+  // `lanes` must outlive it.
+  explicit Exits(const Lanes& lanes);
+
+  // An item; kNever; or kUnknown, where the order isn't that simple or the birth is far away.
+  uint32_t Of(uint32_t item, uint32_t lane) const {
+    if (deltas_.empty()) return kUnknown;
+    const uint16_t delta = deltas_[static_cast<size_t>(item) * lanes_.lanes() + lane];
+    if (delta >= kFar) return delta == kFar ? kUnknown : kNever;
+    return item + delta;
+  }
+  // Whether an item is before a birth of a lane: the same as Lanes::Before.
+  bool Before(uint32_t item, uint32_t birth) const {
+    const uint32_t exit = Of(item, lanes_.lane(birth));
+    return exit == kUnknown ? lanes_.Before(item, birth) : exit <= birth;
+  }
+
+ private:
+  static constexpr uint16_t kNone = 0xffff;
+  static constexpr uint16_t kFar = 0xfffe;
+
+  // A marker of a block, on a chain.
+  struct Mark {
+    uint32_t seq;
+    uint32_t item;
+  };
+
+  bool SortMarkers();
+  void WalkLane(uint32_t lane);
+  void Pass(uint32_t lane, uint32_t birth, const Mark& mark);
+
+  const Lanes& lanes_;
+  std::vector<uint32_t> chains_;          // that have markers
+  std::vector<std::vector<Mark>> marks_;  // by place in chains_, by seq
+  std::vector<uint8_t> markers_;          // by item: how many; 0: not that simple
+  std::vector<uint32_t> first_after_;     // by item
+  std::vector<uint8_t> passed_;           // by item, of the lane at hand
+  std::vector<size_t> next_;              // by place in chains_, of the lane at hand
+  std::vector<uint16_t> deltas_;          // by item and lane
+};
+
+}  // namespace graphkit

@@ -1,0 +1,49 @@
+#include "libgraphkit/analysis/signature.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <memory>
+#include <string>
+
+namespace graphkit {
+namespace {
+
+constexpr std::string_view kNumbers[] = {
+    "",      "bool",           "char",      "signed char",        "unsigned char",
+    "short", "unsigned short", "int",       "unsigned int",       "long",
+    "float", "unsigned long",  "long long", "unsigned long long", "double"};
+
+bool IsNumber(std::string_view type) {
+  return std::find(std::begin(kNumbers), std::end(kNumbers), type) != std::end(kNumbers);
+}
+
+}  // namespace
+
+bool MayTakePointers(std::string_view mangled) {
+  if (!mangled.starts_with("_Z")) return true;
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(std::string(mangled).c_str(), nullptr, nullptr, &status), &std::free);
+  if (status != 0 || !text) return true;
+  std::string_view types = text.get();
+  const size_t open = types.rfind('(');
+  if (open == std::string_view::npos || !types.ends_with(")")) return true;
+  types = types.substr(open + 1, types.size() - open - 2);
+  while (!types.empty()) {
+    const size_t comma = std::min(types.find(", "), types.size());
+    if (!IsNumber(types.substr(0, comma))) return true;
+    types.remove_prefix(std::min(comma + 2, types.size()));
+  }
+  return false;
+}
+
+std::vector<bool> TakesNumbersOnly(const Trace& trace) {
+  std::vector<bool> only(trace.kernels.size());
+  for (size_t i = 0; i < only.size(); ++i) only[i] = !MayTakePointers(trace[trace.kernels[i].name]);
+  return only;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,18 @@
+// What a kernel's mangled name says of its parameters.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// Whether a kernel may be given pointers: false only for a C++ name whose parameters are all
+// numbers. An address that stands in the arguments of such a kernel is a coincidence.
+bool MayTakePointers(std::string_view mangled);
+
+// By kernel: whether it takes numbers only.
+std::vector<bool> TakesNumbersOnly(const Trace& trace);
+
+}  // namespace graphkit

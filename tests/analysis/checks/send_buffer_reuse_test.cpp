@@ -1,0 +1,81 @@
+#include <doctest/doctest.h>
+
+#include "tests/analysis/checks/run.h"
+
+namespace graphkit {
+namespace {
+
+// A graph that sends a block, and another one whose block lies at the same address.
+struct SendAndReuse {
+  TraceBuilder t;
+  StreamId a = t.Stream("a");
+  StreamId b = t.Stream("b");
+  PoolId pool = t.Pool(PoolKind::kPrivate);
+  BlockId sent;
+  BlockId taken;
+  NodeId send;
+  NodeId write;
+  GraphId first;
+  GraphId second;
+  ExecId first_exec;
+  ExecId second_exec;
+
+  SendAndReuse() {
+    t.SetPool(pool);
+    first = t.BeginCapture(a, "forward");
+    sent = t.Alloc(a, 4096);
+    t.Kernel(a, "fill", {Writes(sent)});
+    send = t.Kernel(a, "ncclDevKernel_SendRecv", {Reads(sent)});
+    t.Free(sent);
+    t.EndCapture(a);
+    second = t.BeginCapture(b, "backward");
+    taken = t.AllocAt(b, 4096, t.trace()[sent].address);
+    write = t.Kernel(b, "write", {Writes(taken)});
+    t.Free(taken);
+    t.EndCapture(b);
+    first_exec = t.Instantiate(first);
+    second_exec = t.Instantiate(second);
+  }
+};
+
+TEST_CASE("send-buffer-reuse names a graph that may write over what another one still sends") {
+  SendAndReuse s;
+  s.t.Launch(s.first_exec, s.a);
+  s.t.Launch(s.second_exec, s.b);
+  const Finding finding = RunForOne("send-buffer-reuse", &s.t);
+  CHECK(finding.message ==
+        "node 2 (write) of graph 1 'backward' writes over block 0 (4 KiB), which node 1 "
+        "(ncclDevKernel_SendRecv) of graph 0 'forward' may still be sending");
+  CHECK(finding.severity == Severity::kError);
+  CHECK(finding.bytes == 4096);
+  CHECK(finding.blocks == std::vector{s.sent, s.taken});
+  CHECK(finding.nodes == std::vector{s.send, s.write});
+  CHECK(finding.streams == std::vector{s.a, s.b});
+}
+
+TEST_CASE("send-buffer-reuse finds nothing when an event orders the launches") {
+  SendAndReuse s;
+  s.t.Launch(s.first_exec, s.a);
+  s.t.Order(s.a, s.b);
+  s.t.Launch(s.second_exec, s.b);
+  CHECK(Run("send-buffer-reuse", &s.t).empty());
+}
+
+TEST_CASE("send-buffer-reuse finds nothing when the host waits in between") {
+  SendAndReuse s;
+  s.t.Launch(s.first_exec, s.a);
+  s.t.Synchronize(s.a);
+  s.t.Launch(s.second_exec, s.b);
+  CHECK(Run("send-buffer-reuse", &s.t).empty());
+}
+
+TEST_CASE("send-buffer-reuse finds nothing when both are launched on one stream") {
+  SendAndReuse s;
+  s.t.Launch(s.first_exec, s.a);
+  s.t.Launch(s.second_exec, s.a);
+  s.t.Launch(s.first_exec, s.a);
+  CHECK(Run("send-buffer-reuse", &s.t).empty());
+}
+
+}  // namespace
+}  // namespace graphkit
