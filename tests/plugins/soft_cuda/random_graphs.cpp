@@ -11,7 +11,7 @@ void Player::AddNode(int graph) {
   const bool host = Chance(50);
   const int number = static_cast<int>(world_.graphs[graph].nodes.size());
   if (host) {
-    tags_.push_back(std::make_unique<HostTag>(HostTag{&log_, graph, number}));
+    tags_.emplace_back(new HostTag{&log_, graph, number});
     const cudaHostNodeParams params = {Log, tags_.back().get()};
     got = cudaGraphAddHostNode(&node, graphs_[graph], handles.data(), handles.size(), &params);
   } else {

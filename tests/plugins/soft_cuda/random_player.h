@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#include <atomic>
 
 #include <algorithm>
 #include <cstdint>
@@ -29,11 +30,13 @@ struct HostTag {
   std::vector<int>* log;
   int graph;
   int node;
+  std::atomic<int> ran{0};
 };
 
 inline void Log(void* tag) {
-  const auto& t = *static_cast<HostTag*>(tag);
+  auto& t = *static_cast<HostTag*>(tag);
   t.log->push_back(t.graph * 1000 + t.node);
+  t.ran.fetch_add(1, std::memory_order_release);
 }
 
 struct Memory {

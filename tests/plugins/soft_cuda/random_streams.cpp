@@ -1,4 +1,6 @@
 // Random calls on streams: captures, events, allocations, work.
+#include <thread>
+
 #include "random_player.h"
 
 namespace random_calls {
@@ -60,9 +62,12 @@ void Player::Host(int stream) {
     graph = world_.captures[capture].graph;
     node = static_cast<int>(world_.graphs[graph].nodes.size());
   }
-  tags_.push_back(std::make_unique<HostTag>(HostTag{&log_, graph, node}));
+  HostTag& tag = *tags_.emplace_back(new HostTag{&log_, graph, node});
   const Error want = world_.Work(stream, Type::kHost);
-  const cudaError_t got = cudaLaunchHostFunc(streams_[stream], Log, tags_.back().get());
+  const cudaError_t got = cudaLaunchHostFunc(streams_[stream], Log, &tag);
+  while (capture == kNone && got == cudaSuccess && tag.ran.load(std::memory_order_acquire) == 0) {
+    std::this_thread::yield();  // no call can wait for the stream while another one captures
+  }
   if (Same("host(stream " + std::to_string(stream) + ")", want, got) && want == kOk)
     TakeNewNode(stream);
 }
