@@ -53,6 +53,15 @@ enum class AllocationKind : uint8_t {
   kModule
 };
 
+// What was advised about managed memory; of the allocation as a whole.
+struct RangeHints {
+  int read_mostly = 0;
+  int preferred = CU_DEVICE_INVALID;  // a device, CU_DEVICE_CPU, CU_DEVICE_INVALID: nowhere
+  int prefetched = CU_DEVICE_INVALID;
+  bool accessed_by_device = false;
+  bool accessed_by_host = false;
+};
+
 struct Allocation {
   AllocationKind kind;
   size_t size;  // as asked for
@@ -61,6 +70,7 @@ struct Allocation {
   Pool* pool = nullptr;
   bool live = true;    // of a graph allocation: between its node and its free
   unsigned flags = 0;  // as given to the call that made it
+  RangeHints hints{};
 };
 
 struct GraphMemory {

@@ -55,6 +55,53 @@ CUresult AtOnce(const CUDA_MEMCPY3D& copy) {
   return WaitFor(lock, End(legacy));
 }
 
+// One device: its contexts share one address space.
+bool AreContexts(CUcontext a, CUcontext b) {
+  return Resolve<Context>(a) != nullptr && Resolve<Context>(b) != nullptr;
+}
+
+CUDA_MEMCPY3D WithoutContexts(const CUDA_MEMCPY3D_PEER& p) {
+  CUDA_MEMCPY3D c{};
+  c.srcXInBytes = p.srcXInBytes;
+  c.srcY = p.srcY;
+  c.srcZ = p.srcZ;
+  c.srcMemoryType = p.srcMemoryType;
+  c.srcHost = p.srcHost;
+  c.srcDevice = p.srcDevice;
+  c.srcArray = p.srcArray;
+  c.srcPitch = p.srcPitch;
+  c.srcHeight = p.srcHeight;
+  c.dstXInBytes = p.dstXInBytes;
+  c.dstY = p.dstY;
+  c.dstZ = p.dstZ;
+  c.dstMemoryType = p.dstMemoryType;
+  c.dstHost = p.dstHost;
+  c.dstDevice = p.dstDevice;
+  c.dstArray = p.dstArray;
+  c.dstPitch = p.dstPitch;
+  c.dstHeight = p.dstHeight;
+  c.WidthInBytes = p.WidthInBytes;
+  c.Height = p.Height;
+  c.Depth = p.Depth;
+  return c;
+}
+
+// Attributes k hold for the copies from index[k] to index[k + 1]. They are hints about order and
+// place.
+CUresult CheckAttributes(const CUmemcpyAttributes* attributes, const size_t* index,
+                         size_t attributes_count, size_t count) {
+  if (attributes == nullptr || index == nullptr || attributes_count == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (attributes_count > count || index[0] != 0) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t k = 0; k < attributes_count; ++k) {
+    if (index[k] >= count || (k > 0 && index[k] <= index[k - 1])) return CUDA_ERROR_INVALID_VALUE;
+    const auto order = attributes[k].srcAccessOrder;
+    if (order < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM || order > CU_MEMCPY_SRC_ACCESS_ORDER_ANY)
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 CUresult Memcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
@@ -94,6 +141,40 @@ CUresult Memcpy3D_v2(const CUDA_MEMCPY3D* copy) {
 }
 CUresult Memcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
   return copy != nullptr ? Enqueue(*copy, stream) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult MemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                    size_t bytes) {
+  if (!AreContexts(to_context, from_context)) return CUDA_ERROR_INVALID_CONTEXT;
+  return AtOnce(PlainCopy(to, from, bytes, kDevice, kDevice));
+}
+CUresult MemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                         CUcontext from_context, size_t bytes, CUstream stream) {
+  if (!AreContexts(to_context, from_context)) return CUDA_ERROR_INVALID_CONTEXT;
+  return Enqueue(PlainCopy(to, from, bytes, kDevice, kDevice), stream);
+}
+CUresult Memcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) {
+  if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (!AreContexts(copy->dstContext, copy->srcContext)) return CUDA_ERROR_INVALID_CONTEXT;
+  return AtOnce(WithoutContexts(*copy));
+}
+CUresult Memcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
+  if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (!AreContexts(copy->dstContext, copy->srcContext)) return CUDA_ERROR_INVALID_CONTEXT;
+  return Enqueue(WithoutContexts(*copy), stream);
+}
+
+CUresult MemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, size_t count,
+                             CUmemcpyAttributes* attributes, size_t* index, size_t attributes_count,
+                             CUstream stream) {
+  if (to == nullptr || from == nullptr || sizes == nullptr || count == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (stream == nullptr || stream == CU_STREAM_LEGACY) return CUDA_ERROR_INVALID_VALUE;
+  CUresult result = CheckAttributes(attributes, index, attributes_count, count);
+  for (size_t i = 0; i < count && result == CUDA_SUCCESS; ++i) {
+    result = Enqueue(PlainCopy(to[i], from[i], sizes[i]), stream);
+  }
+  return result;
 }
 
 }  // namespace graphkit::soft::driver

@@ -27,7 +27,34 @@ CUresult ResetHigh(uint64_t value, uint64_t current, uint64_t* high) {
   return CUDA_SUCCESS;
 }
 
+// Pools are of pinned memory on the one device.
+CUresult CheckPlace(const CUmemLocation* location, CUmemAllocationType type) {
+  if (location == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && location->id != 0)
+    return CUDA_ERROR_INVALID_DEVICE;
+  if (location->type == CU_MEM_LOCATION_TYPE_INVALID || type == CU_MEM_ALLOCATION_TYPE_INVALID)
+    return CUDA_ERROR_INVALID_VALUE;
+  const bool own = location->type == CU_MEM_LOCATION_TYPE_DEVICE;
+  return own && type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+}
+
 }  // namespace
+
+CUresult MemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* location,
+                              CUmemAllocationType type) {
+  const CUresult error = CheckPlace(location, type);
+  return error == CUDA_SUCCESS ? DeviceGetDefaultMemPool(out, 0) : error;
+}
+
+CUresult MemGetMemPool(CUmemoryPool* out, CUmemLocation* location, CUmemAllocationType type) {
+  const CUresult error = CheckPlace(location, type);
+  return error == CUDA_SUCCESS ? DeviceGetMemPool(out, 0) : error;
+}
+
+CUresult MemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+  const CUresult error = CheckPlace(location, type);
+  return error == CUDA_SUCCESS ? DeviceSetMemPool(0, pool) : error;
+}
 
 CUresult DeviceGetDefaultMemPool(CUmemoryPool* out, CUdevice device) {
   return GivePool(out, Device::Get().default_pool, device);

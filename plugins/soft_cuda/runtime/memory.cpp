@@ -100,6 +100,21 @@ cudaError_t DeviceGetMemPool(cudaMemPool_t* out, int device) {
 cudaError_t DeviceSetMemPool(int device, cudaMemPool_t pool) {
   return ToRuntime(cuDeviceSetMemPool(device, pool));
 }
+cudaError_t MemGetDefaultMemPool(cudaMemPool_t* out, cudaMemLocation* location,
+                                 cudaMemAllocationType type) {
+  return ToRuntime(cuMemGetDefaultMemPool(out, reinterpret_cast<CUmemLocation*>(location),
+                                          static_cast<CUmemAllocationType>(type)));
+}
+cudaError_t MemGetMemPool(cudaMemPool_t* out, cudaMemLocation* location,
+                          cudaMemAllocationType type) {
+  return ToRuntime(cuMemGetMemPool(out, reinterpret_cast<CUmemLocation*>(location),
+                                   static_cast<CUmemAllocationType>(type)));
+}
+cudaError_t MemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
+                          cudaMemPool_t pool) {
+  return ToRuntime(cuMemSetMemPool(reinterpret_cast<CUmemLocation*>(location),
+                                   static_cast<CUmemAllocationType>(type), pool));
+}
 cudaError_t MemPoolCreate(cudaMemPool_t* out, const cudaMemPoolProps* properties) {
   return ToRuntime(cuMemPoolCreate(out, reinterpret_cast<const CUmemPoolProps*>(properties)));
 }

@@ -111,6 +111,7 @@ void DependenciesCanBeSet() {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
+// effect: cudaStreamBeginCaptureToGraph
 void CaptureIntoAGraph() {
   cudaGraph_t graph = nullptr;
   cudaGraphNode_t root = nullptr;

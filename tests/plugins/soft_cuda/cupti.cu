@@ -68,11 +68,40 @@ void OneSubscriber() {
   EXPECT(calls == 2);
   EXPECT_OK(cudaDeviceSynchronize());
   EXPECT(calls == 2);
+  EXPECT(CUPTI(cuptiEnableCallback)(1, nullptr, domain, 1) == CUPTI_ERROR_INVALID_PARAMETER);
   EXPECT(CUPTI(cuptiUnsubscribe)(first) == CUPTI_SUCCESS);
+  EXPECT(CUPTI(cuptiUnsubscribe)(nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
   EXPECT_OK(cudaGetDeviceCount(&count));
   EXPECT(calls == 2);
   EXPECT(CUPTI(cuptiSubscribe)(&second, Count, &calls) == CUPTI_SUCCESS);
   EXPECT(CUPTI(cuptiUnsubscribe)(second) == CUPTI_SUCCESS);
+}
+
+void CUPTIAPI Ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+
+// effect: cuptiEnableDomain cuptiEnableAllDomains cuptiGetCallbackState cuptiSupportedDomains
+void Domains() {
+  const auto domain = CUPTI_CB_DOMAIN_RUNTIME_API;
+  CUpti_SubscriberHandle holder = nullptr;
+  EXPECT(CUPTI(cuptiSubscribe)(&holder, Ignore, nullptr) == CUPTI_SUCCESS);
+  uint32_t enabled = 0;
+  EXPECT(CUPTI(cuptiEnableDomain)(1, holder, domain) == CUPTI_SUCCESS);
+  EXPECT(CUPTI(cuptiGetCallbackState)(&enabled, holder, domain, 3) == CUPTI_SUCCESS);
+  EXPECT(enabled == 1);
+  EXPECT(CUPTI(cuptiEnableAllDomains)(0, holder) == CUPTI_SUCCESS);
+  EXPECT(CUPTI(cuptiGetCallbackState)(&enabled, holder, domain, 3) == CUPTI_SUCCESS);
+  EXPECT(enabled == 0);
+  size_t count = 0;
+  CUpti_DomainTable table = nullptr;
+  EXPECT(CUPTI(cuptiSupportedDomains)(&count, &table) == CUPTI_SUCCESS);
+  bool found = false;
+  for (size_t i = 0; i < count; ++i) found = found || table[i] == domain;
+  EXPECT(found);
+  EXPECT(CUPTI(cuptiEnableDomain)(1, nullptr, domain) == CUPTI_ERROR_INVALID_PARAMETER);
+  EXPECT(CUPTI(cuptiEnableAllDomains)(1, nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
+  EXPECT(CUPTI(cuptiGetCallbackState)(nullptr, holder, domain, 3) == CUPTI_ERROR_INVALID_PARAMETER);
+  EXPECT(CUPTI(cuptiSupportedDomains)(nullptr, nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
+  EXPECT(CUPTI(cuptiUnsubscribe)(holder) == CUPTI_SUCCESS);
 }
 
 // effect: cuptiGetCallbackName cuptiGetResultString cuptiGetVersion cuptiGetTimestamp
@@ -92,9 +121,14 @@ void Names() {
   EXPECT(CUPTI(cuptiGetTimestamp)(&before) == CUPTI_SUCCESS);
   EXPECT(CUPTI(cuptiGetTimestamp)(&after) == CUPTI_SUCCESS);
   EXPECT(after >= before);
+  EXPECT(CUPTI(cuptiGetVersion)(nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
+  EXPECT(CUPTI(cuptiGetTimestamp)(nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
+  EXPECT(CUPTI(cuptiGetResultString)(CUPTI_SUCCESS, nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
+  EXPECT(CUPTI(cuptiGetCallbackName)(CUPTI_CB_DOMAIN_DRIVER_API, 1, nullptr) ==
+         CUPTI_ERROR_INVALID_PARAMETER);
 }
 
-// effect: cuptiGetGraphId cuptiGetGraphNodeId
+// effect: cuptiGetGraphId cuptiGetGraphNodeId cuptiGetGraphExecId
 void Ids() {
   cudaGraph_t graph = nullptr;
   cudaGraph_t second = nullptr;
@@ -110,6 +144,14 @@ void Ids() {
   EXPECT(next == id + 1);
   EXPECT(CUPTI(cuptiGetGraphNodeId)(node, &node_id) == CUPTI_SUCCESS);
   EXPECT(node_id >> 32 == id);
+  EXPECT(CUPTI(cuptiGetGraphId)(nullptr, &id) == CUPTI_ERROR_INVALID_PARAMETER);
+  EXPECT(CUPTI(cuptiGetGraphNodeId)(nullptr, &node_id) == CUPTI_ERROR_INVALID_PARAMETER);
+  cudaGraphExec_t exec = nullptr;
+  uint32_t exec_id = 0;
+  EXPECT_OK(cudaGraphInstantiate(&exec, graph, 0));
+  EXPECT(CUPTI(cuptiGetGraphExecId)(exec, &exec_id) == CUPTI_SUCCESS && exec_id > id);
+  EXPECT(CUPTI(cuptiGetGraphExecId)(nullptr, &exec_id) == CUPTI_ERROR_INVALID_PARAMETER);
+  EXPECT_OK(cudaGraphExecDestroy(exec));
   EXPECT_OK(cudaGraphDestroy(graph));
   EXPECT_OK(cudaGraphDestroy(second));
 }
@@ -122,6 +164,7 @@ int main() {
   EXPECT(cupti != nullptr);
   if (cupti != nullptr) {
     OneSubscriber();
+    Domains();
     Names();
     Ids();
   }

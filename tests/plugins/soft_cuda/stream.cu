@@ -3,12 +3,15 @@
 #include "kernels.h"
 
 static void AddOne(void* value) { ++*static_cast<int*>(value); }
+static void CUDART_CB AddTen(cudaStream_t, cudaError_t status, void* value) {
+  if (status == cudaSuccess) *static_cast<int*>(value) += 10;
+}
 
 // effect: cudaStreamGetDevice cudaStreamDestroy
 // effect: cudaStreamCreateWithPriority cudaStreamCreateWithFlags cudaStreamCreate
 // effect: cudaStreamGetFlags cudaStreamGetPriority cudaStreamGetId cudaLaunchHostFunc
 // effect: cudaStreamSynchronize cudaStreamQuery cudaStreamSetAttribute cudaStreamGetAttribute
-// effect: cudaStreamCopyAttributes cudaDeviceGetStreamPriorityRange
+// effect: cudaStreamCopyAttributes cudaDeviceGetStreamPriorityRange cudaStreamAddCallback
 int main() {
   int least = -1;
   int greatest = 1;
@@ -37,6 +40,9 @@ int main() {
   for (int i = 0; i < 3; ++i) EXPECT_OK(cudaLaunchHostFunc(stream, AddOne, &calls));
   EXPECT_OK(cudaStreamSynchronize(stream));
   EXPECT(calls == 3);
+  EXPECT_OK(cudaStreamAddCallback(stream, AddTen, &calls, 0));
+  EXPECT_OK(cudaStreamSynchronize(stream));
+  EXPECT(calls == 13);
   EXPECT_OK(cudaStreamQuery(stream));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaLaunchHostFunc(stream, nullptr, nullptr));
 

@@ -1,0 +1,123 @@
+// Memory pools: making, choosing, trimming, access, and what the device says of its memory.
+#include "conformance.h"
+
+namespace {
+
+constexpr size_t kBytes = 1 << 20;
+cudaStream_t stream;
+
+cudaMemPoolProps OnDevice(int device) {
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, device};
+  return properties;
+}
+
+unsigned long long Ask(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
+  unsigned long long value = 0;
+  EXPECT_OK(cudaMemPoolGetAttribute(pool, attribute, &value));
+  return value;
+}
+
+// effect: cudaMemPoolCreate cudaMemPoolDestroy cudaMallocFromPoolAsync cudaMemPoolTrimTo
+void OwnPool() {
+  const cudaMemPoolProps properties = OnDevice(0);
+  cudaMemPool_t pool = nullptr;
+  EXPECT_OK(cudaMemPoolCreate(&pool, &properties));
+  unsigned long long threshold = ~0ull;
+  EXPECT_OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+  void* memory = nullptr;
+  EXPECT_OK(cudaMallocFromPoolAsync(&memory, kBytes, pool, stream));
+  EXPECT(Ask(pool, cudaMemPoolAttrUsedMemCurrent) == kBytes);
+  EXPECT(Ask(pool, cudaMemPoolAttrReservedMemCurrent) >= kBytes);
+  EXPECT_OK(cudaFreeAsync(memory, stream));
+  EXPECT_OK(cudaStreamSynchronize(stream));
+  EXPECT(Ask(pool, cudaMemPoolAttrUsedMemCurrent) == 0);
+  EXPECT(Ask(pool, cudaMemPoolAttrReservedMemCurrent) >= kBytes);
+  EXPECT_OK(cudaMemPoolTrimTo(pool, 0));
+  EXPECT(Ask(pool, cudaMemPoolAttrReservedMemCurrent) == 0);
+  EXPECT_OK(cudaMemPoolDestroy(pool));
+
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMallocFromPoolAsync(&memory, kBytes, nullptr, stream));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolTrimTo(nullptr, 0));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolCreate(&pool, nullptr));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolDestroy(nullptr));
+}
+
+// effect: cudaDeviceGetMemPool cudaDeviceSetMemPool cudaMemGetDefaultMemPool cudaMemGetMemPool
+// effect: cudaMemSetMemPool
+void CurrentPool() {
+  cudaMemLocation here = {cudaMemLocationTypeDevice, 0};
+  const cudaMemAllocationType pinned = cudaMemAllocationTypePinned;
+  const cudaMemPoolProps properties = OnDevice(0);
+  cudaMemPool_t first = nullptr;
+  cudaMemPool_t pool = nullptr;
+  cudaMemPool_t current = nullptr;
+  EXPECT_OK(cudaDeviceGetDefaultMemPool(&first, 0));
+  EXPECT_OK(cudaMemGetDefaultMemPool(&current, &here, pinned));
+  EXPECT(current == first);
+  EXPECT_OK(cudaMemPoolCreate(&pool, &properties));
+  EXPECT_OK(cudaDeviceSetMemPool(0, pool));
+  EXPECT_OK(cudaDeviceGetMemPool(&current, 0));
+  EXPECT(current == pool);
+  EXPECT_OK(cudaMemSetMemPool(&here, pinned, first));
+  EXPECT_OK(cudaMemGetMemPool(&current, &here, pinned));
+  EXPECT(current == first);
+  EXPECT_OK(cudaMemSetMemPool(&here, pinned, pool));
+
+  void* memory = nullptr;
+  EXPECT_OK(cudaMallocAsync(&memory, kBytes, stream));
+  EXPECT(Ask(pool, cudaMemPoolAttrUsedMemCurrent) == kBytes);
+  EXPECT_OK(cudaFreeAsync(memory, stream));
+  EXPECT_OK(cudaStreamSynchronize(stream));
+  EXPECT_OK(cudaDeviceSetMemPool(0, first));
+  EXPECT_OK(cudaMemPoolDestroy(pool));
+
+  EXPECT_FAILS(cudaDeviceGetMemPool(nullptr, 0));
+  EXPECT_FAILS(cudaDeviceSetMemPool(-1, first));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemGetDefaultMemPool(&current, nullptr, pinned));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemGetMemPool(&current, nullptr, pinned));
+  EXPECT_FAILS(cudaMemSetMemPool(&here, pinned, nullptr));
+}
+
+// effect: cudaMemPoolSetAccess cudaMemPoolGetAccess
+void Access() {
+  cudaMemPool_t pool = nullptr;
+  EXPECT_OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  cudaMemAccessDesc own = {{cudaMemLocationTypeDevice, 0}, cudaMemAccessFlagsProtReadWrite};
+  EXPECT_OK(cudaMemPoolSetAccess(pool, &own, 1));
+  cudaMemAccessFlags flags = cudaMemAccessFlagsProtNone;
+  EXPECT_OK(cudaMemPoolGetAccess(&flags, pool, &own.location));
+  EXPECT(flags == cudaMemAccessFlagsProtReadWrite);
+  own.location.id = 1000;
+  EXPECT_FAILS(cudaMemPoolSetAccess(pool, &own, 1));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolGetAccess(&flags, nullptr, &own.location));
+}
+
+// effect: cudaMemGetInfo
+void Info() {
+  size_t before = 0;
+  size_t after = 0;
+  size_t total = 0;
+  EXPECT_OK(cudaMemGetInfo(&before, &total));
+  EXPECT(before > 0 && before <= total);
+  void* memory = nullptr;
+  EXPECT_OK(cudaMalloc(&memory, 256 * kBytes));
+  EXPECT_OK(cudaMemGetInfo(&after, &total));
+  EXPECT(before - after >= 256 * kBytes);
+  EXPECT_OK(cudaFree(memory));
+  // Without a place for the answers nothing can be said.
+  EXPECT_FAILS(cudaMemGetInfo(nullptr, nullptr));
+}
+
+}  // namespace
+
+int main() {
+  EXPECT_OK(cudaStreamCreate(&stream));
+  OwnPool();
+  CurrentPool();
+  Access();
+  Info();
+  EXPECT_OK(cudaStreamDestroy(stream));
+  return conformance::Finish("pool");
+}
