@@ -175,7 +175,8 @@ Json Ask(const std::function<Json()>& probe, std::string& problem) {
   const auto work = [&probe] {
     return probe().dump(-1, ' ', false, Json::error_handler_t::replace);
   };
-  const ChildAnswer answer = RunInChild(work, {.limit = kLimit});
+  const ChildAnswer answer =
+      RunInChild(work, {.limit = kLimit, .doing = "asking the CUDA libraries what they are"});
   if (!answer.whole()) {
     problem = "a process that opened it " + answer.Failure();
     return nullptr;

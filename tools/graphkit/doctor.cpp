@@ -11,7 +11,6 @@
 #include "tools/graphkit/inventory.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/output.h"
-#include "tools/graphkit/progress.h"
 #include "tools/graphkit/talk.h"
 #include "tools/graphkit/version.h"
 
@@ -74,11 +73,7 @@ void RenderJson(const Inventory& inventory, std::ostream& out) {
 }
 
 int RunDoctor(Format format) {
-  Inventory inventory;
-  {
-    const Progress progress("asking the CUDA libraries what they are");
-    inventory = Judge(LookAround());
-  }
+  const Inventory inventory = Judge(LookAround());
   const TextStyle style{.width = static_cast<size_t>(TerminalWidth()), .colour = ColourOnStdout()};
   const Result<void> written = WriteOutput("-", [&](std::ostream& out) {
     format == Format::kJson ? RenderJson(inventory, out) : RenderText(inventory, style, out);
