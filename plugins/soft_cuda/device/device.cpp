@@ -150,6 +150,7 @@ void Device::DestroyStream(Stream* stream) {
                    stream->handle());
   }
   captures.Leave(stream);
+  stream->context->left_ns = std::max(stream->context->left_ns, stream->time_ns);
   std::erase(stream->context->streams, stream);
   streams.Unmake(stream);
 }

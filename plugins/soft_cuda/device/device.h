@@ -41,6 +41,7 @@ struct Context {
   Stream* legacy = nullptr;
   std::map<int, size_t> limits;
   std::vector<Stream*> streams;
+  uint64_t left_ns = 0;  // modelled: when the work of streams that were destroyed is done
 
   CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
 };
