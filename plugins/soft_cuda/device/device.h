@@ -40,6 +40,7 @@ struct Context {
   unsigned retained = 0;  // primary: cuDevicePrimaryCtxRetain
   Stream* legacy = nullptr;
   std::map<int, size_t> limits;
+  CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
   std::vector<Stream*> streams;
   uint64_t left_ns = 0;  // modelled: when the work of streams that were destroyed is done
 
