@@ -81,6 +81,11 @@ uint64_t HostTime() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
+CUresult CheckUnsafe() {
+  const Lock lock = LockDevice();
+  return Device::Get().captures.CheckUnsafe(CurrentThread());
+}
+
 ThreadState* ThreadStateOf() { return &CurrentThread(); }
 bool DriverReady() { return Device::Get().ready.load(std::memory_order_acquire); }
 
@@ -101,6 +106,7 @@ const graphkit::soft::Shared* graphkit_soft_shared() {
                              StreamIdOf,
                              ContextIdOf,
                              DeviceIdOf,
-                             HostTime};
+                             HostTime,
+                             CheckUnsafe};
   return &shared;
 }

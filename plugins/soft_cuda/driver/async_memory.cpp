@@ -30,6 +30,7 @@ CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* ou
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
   if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   if (stream->capture != nullptr) return CaptureAllocation(stream, pool, bytes, out);
+  if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   const uint64_t address = device.Allocate(AllocationKind::kPool, bytes, CurrentContext(), pool);
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   Grow(*pool, bytes);

@@ -171,6 +171,7 @@ void UnfreedAllocation() {
   EXPECT_OK(cudaGraphExecDestroy(exec));
   EXPECT_OK(cudaGraphDestroy(graph));
   unsigned long long used = 1;
+  EXPECT_OK(cudaDeviceGraphMemTrim(0));
   EXPECT_OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
   EXPECT(used == 0);
 }
