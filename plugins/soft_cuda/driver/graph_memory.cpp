@@ -39,7 +39,8 @@ CUresult PlaceGraphAllocation(Graph* graph, std::span<const Edge> dependencies,
   if (graph->addresses.AnyIdle(params.bytesize))
     params.dptr = Reusable(*graph, dependencies, params.bytesize);
   if (params.dptr == 0) {
-    params.dptr = device.Allocate(AllocationKind::kGraph, params.bytesize, CurrentContext());
+    params.dptr = device.AllocateOn(device.FindGpu(params.poolProps.location.id),
+                                    AllocationKind::kGraph, params.bytesize, CurrentContext());
     if (params.dptr == 0) return CUDA_ERROR_OUT_OF_MEMORY;
     device.allocations.at(params.dptr).live = false;
   }
@@ -60,7 +61,7 @@ void MarkGraphAllocation(CUdeviceptr address, bool live) {
   auto block = device.allocations.find(address);
   if (block == device.allocations.end() || block->second.live == live) return;
   block->second.live = live;
-  GraphMemory& memory = device.graph_memory;
+  GraphMemory& memory = block->second.gpu->graph_memory;
   if (!live) {
     memory.used -= block->second.size;
     ReleaseIfUnused(address);
