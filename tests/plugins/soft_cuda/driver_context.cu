@@ -184,7 +184,8 @@ void Primary() {
 // effect: cuDevicePrimaryCtxSetFlags_v1
 void Older() {
   using Create = CUresult (*)(CUcontext*, unsigned, CUdevice);
-  using CreateWithAffinity = CUresult (*)(CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice);
+  using CreateWithAffinity =
+      CUresult (*)(CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice);
   using OfContext = CUresult (*)(CUcontext);
   using OfDevice = CUresult (*)(CUdevice);
   const auto cuCtxCreate_v1 = OfVersion<Create>("cuCtxCreate", 2000);

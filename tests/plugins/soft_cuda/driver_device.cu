@@ -91,12 +91,12 @@ void Relations() {
   EXPECT(can == 0);  // of itself there is no peer
   EXPECT_ERROR(CUDA_ERROR_INVALID_DEVICE, cuDeviceCanAccessPeer(&can, device, kNoDevice));
   EXPECT_FAILS(cuDeviceCanAccessPeer(nullptr, device, device));
-  EXPECT_ERROR(CUDA_ERROR_INVALID_DEVICE,
-               cuDeviceGetP2PAttribute(&can, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, device,
-                                       kNoDevice));
-  EXPECT_ERROR(CUDA_ERROR_INVALID_DEVICE,
-               cuDeviceGetP2PAttribute(&can, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, device,
-                                       device));
+  EXPECT_ERROR(
+      CUDA_ERROR_INVALID_DEVICE,
+      cuDeviceGetP2PAttribute(&can, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, device, kNoDevice));
+  EXPECT_ERROR(
+      CUDA_ERROR_INVALID_DEVICE,
+      cuDeviceGetP2PAttribute(&can, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, device, device));
   int count = 0;
   EXPECT_OK(cuDeviceGetCount(&count));
   if (count > 1) {
@@ -118,8 +118,8 @@ void Relations() {
   EXPECT_FAILS(cuCtxGetExecAffinity(nullptr, CU_EXEC_AFFINITY_TYPE_SM_COUNT));
   EXPECT_OK(cuFlushGPUDirectRDMAWrites(CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
                                        CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER));
-  EXPECT_FAILS(cuFlushGPUDirectRDMAWrites(
-      static_cast<CUflushGPUDirectRDMAWritesTarget>(7), CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER));
+  EXPECT_FAILS(cuFlushGPUDirectRDMAWrites(static_cast<CUflushGPUDirectRDMAWritesTarget>(7),
+                                          CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER));
 }
 
 // effect: cuDeviceGetHostAtomicCapabilities cuProfilerStart cuProfilerStop
