@@ -40,6 +40,13 @@ Device::Device() : host_memory(kHostMemory, kHostRange) {
   }
 }
 
+Gpu* Device::GpuAt(uint64_t address) {
+  for (Gpu& gpu : gpus) {
+    if (gpu.memory.Contains(address)) return &gpu;
+  }
+  return nullptr;
+}
+
 Gpu* Device::FindGpu(int ordinal) {
   const bool there = ordinal >= 0 && static_cast<size_t>(ordinal) < gpus.size();
   return there ? &gpus[static_cast<size_t>(ordinal)] : nullptr;
@@ -101,8 +108,12 @@ uint64_t Device::Allocate(AllocationKind kind, size_t bytes, Context* context, P
 
 uint64_t Device::AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context* context,
                             Pool* pool) {
-  const uint64_t address = bytes <= gpu->free_bytes() ? gpu->memory.Allocate(bytes) : 0;
+  const bool graph = kind == AllocationKind::kGraph;
+  if (!graph && bytes > gpu->free_bytes()) return 0;
+  const uint64_t before = gpu->memory.used();
+  const uint64_t address = gpu->memory.Allocate(bytes);
   if (address == 0) return 0;
+  if (graph) gpu->addresses_only += gpu->memory.used() - before;
   allocations[address] = {kind, bytes, context, ++allocation_count_, pool};
   allocations[address].gpu = gpu;
   return address;
@@ -116,8 +127,14 @@ void Device::AddRegistered(uint64_t address, size_t bytes, Context* context, uns
 bool Device::Release(uint64_t address) {
   auto found = allocations.find(address);
   if (found == allocations.end()) return false;
-  Gpu* gpu = found->second.gpu;
-  (gpu != nullptr ? gpu->memory : host_memory).Free(address);
+  const AllocationKind kind = found->second.kind;
+  if (Gpu* gpu = found->second.gpu; gpu != nullptr) {
+    const uint64_t before = gpu->memory.used();
+    gpu->memory.Free(address);
+    if (kind == AllocationKind::kGraph) gpu->addresses_only -= before - gpu->memory.used();
+  } else {
+    host_memory.Free(address);
+  }
   allocations.erase(found);
   return true;
 }
@@ -190,6 +207,7 @@ void Device::DestroyStream(Stream* stream) {
                    stream->handle());
   }
   captures.Leave(stream);
+  stream->context->left_ns = std::max(stream->context->left_ns, stream->time_ns);
   std::erase(stream->context->streams, stream);
   streams.Unmake(stream);
 }

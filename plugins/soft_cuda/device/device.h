@@ -20,7 +20,9 @@
 #include "plugins/soft_cuda/device/hub.h"
 #include "plugins/soft_cuda/device/thread_state.h"
 #include "plugins/soft_cuda/model/capture.h"
+#include "plugins/soft_cuda/model/conditional_values.h"
 #include "plugins/soft_cuda/model/graph.h"
+#include "plugins/soft_cuda/model/graph_pages.h"
 #include "plugins/soft_cuda/model/handle.h"
 #include "plugins/soft_cuda/model/module.h"
 #include "plugins/soft_cuda/model/pool.h"
@@ -40,10 +42,11 @@ struct Context {
   unsigned retained = 0;  // primary: cuDevicePrimaryCtxRetain
   Stream* legacy = nullptr;
   std::map<int, size_t> limits;
-  CUfunc_cache cache = CU_FUNC_CACHE_PREFER_NONE;
+  CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
   std::vector<Stream*> streams;
   std::vector<Context*> peers;  // whose memory it may use: cuCtxEnablePeerAccess
   WorkMark gate;                // that streams made later wait for: cuCtxWaitEvent
+  uint64_t left_ns = 0;         // modelled: when the work of streams that were destroyed is done
 
   CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
 };
@@ -107,11 +110,13 @@ class Device {
   std::vector<Gpu> gpus;                       // by ordinal; never empty
   AddressSpace host_memory;                    // page-locked
   std::map<uint64_t, Allocation> allocations;  // by address
-  uint64_t host_time_ns = 0;                   // modelled
-  std::set<std::string> not_modelled;          // functions that said so
-  std::set<std::string> explained;             // texts that were said
+  ConditionalValues conditional_values;
+  uint64_t host_time_ns = 0;           // modelled
+  std::set<std::string> not_modelled;  // functions that said so
+  std::set<std::string> explained;     // texts that were said
 
-  // Memory. 0 where the device is full.
+  // Memory. 0 where the device is full. An allocation of a graph takes an address, no memory: that
+  // comes from graph_pages.
   uint64_t Allocate(AllocationKind kind, size_t bytes, Context* context, Pool* pool = nullptr);
   // On a GPU that isn't the context's own.
   uint64_t AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context* context,
@@ -121,7 +126,8 @@ class Device {
   std::map<uint64_t, Allocation>::iterator FindAllocation(
       uint64_t address);  // that holds it, or end()
 
-  Gpu* FindGpu(int ordinal);  // null: there is none
+  Gpu* FindGpu(int ordinal);     // null: there is none
+  Gpu* GpuAt(uint64_t address);  // that has the address; null: none
   bool IsGpu(int ordinal) { return FindGpu(ordinal) != nullptr; }
 
   // Contexts and streams.
@@ -138,6 +144,7 @@ class Device {
   uint32_t context_count_ = 0;
   uint64_t stream_count_ = 0;
   uint64_t allocation_count_ = 0;
+  // bytes of memory.used() without memory behind them
 };
 
 ThreadState& CurrentThread();

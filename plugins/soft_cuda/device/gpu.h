@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "plugins/soft_cuda/device/address_space.h"
+#include "plugins/soft_cuda/model/graph_pages.h"
 
 namespace graphkit::soft {
 
@@ -27,13 +28,6 @@ struct GpuFigures {
   bool operator==(const GpuFigures&) const = default;
 };
 
-struct GraphMemory {
-  uint64_t used = 0;
-  uint64_t used_high = 0;
-  uint64_t reserved = 0;
-  uint64_t reserved_high = 0;
-};
-
 // One GPU, with what belongs to no context of it.
 struct Gpu {
   int ordinal = 0;
@@ -44,10 +38,11 @@ struct Gpu {
   unsigned primary_flags = 0;
   Pool* default_pool = nullptr;
   Pool* current_pool = nullptr;
-  GraphMemory graph_memory{};
+  GraphPages graph_pages{};
+  uint64_t addresses_only = 0;  // bytes of addresses of graphs, whose memory is in graph_pages
 
   uint64_t free_bytes() const {
-    const uint64_t used = memory.used() + physical;
+    const uint64_t used = memory.used() - addresses_only + graph_pages.used() + physical;
     return used < figures.bytes ? figures.bytes - used : 0;
   }
 };

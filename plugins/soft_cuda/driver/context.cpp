@@ -230,6 +230,7 @@ CUresult CtxSynchronize_v2(CUcontext handle) {
   Lock lock = LockDevice();
   if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   for (const Stream* stream : context->streams) HostWaits(stream->time_ns);
+  HostWaits(context->left_ns);
   return WaitForAll(lock);
 }
 

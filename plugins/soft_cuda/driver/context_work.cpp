@@ -1,4 +1,4 @@
-// What concerns all work of a context at once, and settings that no work here depends on.
+// What concerns all work of a context at once.
 #include <algorithm>
 
 #include "driver_impl.h"
@@ -66,27 +66,6 @@ CUresult CtxWaitEvent(CUcontext context_handle, CUevent event_handle) {
   return CUDA_SUCCESS;
 }
 
-CUresult CtxGetCacheConfig(CUfunc_cache* config) {
-  if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Context* context = CurrentContext();
-  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  *config = context->cache;
-  return CUDA_SUCCESS;
-}
-
-CUresult CtxSetCacheConfig(CUfunc_cache config) {
-  Context* context = CurrentContext();
-  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
-    return CUDA_ERROR_INVALID_VALUE;
-  context->cache = config;
-  return CUDA_SUCCESS;
-}
-
-CUresult CtxResetPersistingL2Cache() {
-  return CurrentContext() != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
-
 // All multiprocessors: a context has fewer only under MPS.
 CUresult CtxGetExecAffinity(CUexecAffinityParam* out, CUexecAffinityType type) {
   if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -106,11 +85,5 @@ CUresult FlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
                      scope == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES;
   return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
-
-// No profiler takes part.
-CUresult ProfilerStart() {
-  return CurrentContext() != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
-CUresult ProfilerStop() { return ProfilerStart(); }
 
 }  // namespace graphkit::soft::driver

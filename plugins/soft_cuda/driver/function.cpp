@@ -130,21 +130,9 @@ CUresult KernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel 
                         : CUDA_ERROR_INVALID_DEVICE;
 }
 
-CUresult FuncSetCacheConfig(CUfunction f, CUfunc_cache config) {
-  if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
-    return CUDA_ERROR_INVALID_VALUE;
-  return Resolve<Function>(f) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
 CUresult KernelSetCacheConfig(CUkernel k, CUfunc_cache config, CUdevice device) {
   return Device::Get().IsGpu(device) ? FuncSetCacheConfig(reinterpret_cast<CUfunction>(k), config)
                                      : CUDA_ERROR_INVALID_DEVICE;
-}
-CUresult FuncSetSharedMemConfig(CUfunction f, CUsharedconfig config) {
-  if (config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE ||
-      config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  return Resolve<Function>(f) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 // Code is never run: all of it counts as loaded.

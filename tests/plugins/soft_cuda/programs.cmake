@@ -4,6 +4,6 @@ set(soft_programs
   driver_execs
   driver_memory driver_nodes driver_stream entry event execution
   exec_params exec_update graph graph_dot graph_driver graph_memory graph_nodes launch memory pool programmatic range
-  semaphore stream user_object)
+  semaphore settings stream user_object)
 # Those that are also built with --default-stream per-thread.
 set(soft_per_thread_programs capture copy copy_more driver_capture driver_copy driver_execs driver_memory driver_stream event exec_update memory pool range stream)
