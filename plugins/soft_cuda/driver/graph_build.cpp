@@ -61,7 +61,7 @@ CUresult AddMemAlloc(const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
   const CUgraphNodeType type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
   if (CUresult error = Prepare(place, type, &prepared); error != CUDA_SUCCESS) return error;
   const bool device = params->poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-                      params->poolProps.location.id == 0;
+                      Device::Get().IsGpu(params->poolProps.location.id);
   if (params->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED || !device ||
       (params->accessDescs == nullptr && params->accessDescCount > 0)) {
     return CUDA_ERROR_INVALID_VALUE;
