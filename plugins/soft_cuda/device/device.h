@@ -18,6 +18,7 @@
 #include "plugins/soft_cuda/device/address_space.h"
 #include "plugins/soft_cuda/device/hub.h"
 #include "plugins/soft_cuda/device/thread_state.h"
+#include "plugins/soft_cuda/model/array.h"
 #include "plugins/soft_cuda/model/capture.h"
 #include "plugins/soft_cuda/model/conditional_values.h"
 #include "plugins/soft_cuda/model/graph.h"
@@ -75,6 +76,7 @@ struct Allocation {
   bool live = true;    // of a graph allocation: between its node and its free
   unsigned flags = 0;  // as given to the call that made it
   RangeHints hints{};
+  unsigned imports = 0;  // cuMemPoolImportPointer; each is freed once, before the allocation
 };
 
 class Device {
@@ -99,6 +101,8 @@ class Device {
   Slab<Module> modules;
   Slab<Pool> pools;
   Slab<Semaphore> semaphores;
+  Slab<Array> arrays;
+  Slab<MipmappedArray> mipmapped_arrays;
   Worker worker;
   std::vector<WorkMark> launches;  // of execs, that may not be done
 
@@ -111,6 +115,7 @@ class Device {
   unsigned primary_flags = 0;
   Pool* default_pool = nullptr;
   Pool* current_pool = nullptr;
+  std::map<uint64_t, Pool*> exported_pools;  // by the inode of their file
   uint64_t host_time_ns = 0;           // modelled
   std::set<std::string> not_modelled;  // functions that said so
   std::set<std::string> explained;     // texts that were said

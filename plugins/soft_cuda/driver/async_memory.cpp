@@ -28,7 +28,7 @@ CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* ou
   Device& device = Device::Get();
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
-  if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (out == nullptr || bytes == 0 || pool->imported != 0) return CUDA_ERROR_INVALID_VALUE;
   if (stream->capture != nullptr) return CaptureAllocation(stream, pool, bytes, out);
   const uint64_t address = device.Allocate(AllocationKind::kPool, bytes, CurrentContext(), pool);
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -55,6 +55,10 @@ CUresult FreeBlock(uint64_t address, const Stream* stream) {
   if (block->second.kind == AllocationKind::kGraph) {
     if (!block->second.live) return CUDA_ERROR_INVALID_VALUE;
     FreeGraphAllocation(address, stream);  // the graph keeps the address
+    return CUDA_SUCCESS;
+  }
+  if (block->second.imports > 0) {
+    --block->second.imports;
     return CUDA_SUCCESS;
   }
   if (block->second.pool != nullptr) Shrink(*block->second.pool, block->second.size);

@@ -190,6 +190,21 @@ CUresult CtxSetLimit(CUlimit limit, size_t value) {
   return CUDA_SUCCESS;
 }
 
+// Banks of shared memory have a fixed width.
+CUresult CtxGetSharedMemConfig(CUsharedconfig* config) {
+  if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  *config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+  return CUDA_SUCCESS;
+}
+
+CUresult CtxSetSharedMemConfig(CUsharedconfig config) {
+  if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const bool known = config >= CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE &&
+                     config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
+  return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult CtxSynchronize() {
   const Context* context = CurrentContext();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;

@@ -38,6 +38,11 @@ CUresult CheckPlace(const CUmemLocation* location, CUmemAllocationType type) {
   return own && type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
+// Files are the one way of sharing.
+bool CanShareBy(CUmemAllocationHandleType type) {
+  return type == CU_MEM_HANDLE_TYPE_NONE || type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+}
+
 }  // namespace
 
 CUresult MemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* location,
@@ -68,7 +73,7 @@ CUresult DeviceSetMemPool(CUdevice device, CUmemoryPool handle) {
   const Lock lock = LockDevice();
   auto* pool = Resolve<Pool>(handle);
   if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
-  if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (pool == nullptr || pool->imported != 0) return CUDA_ERROR_INVALID_VALUE;
   Device::Get().current_pool = pool;
   return CUDA_SUCCESS;
 }
@@ -79,6 +84,7 @@ CUresult MemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
   if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE || properties->location.id != 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  if (!CanShareBy(properties->handleTypes)) return CUDA_ERROR_NOT_SUPPORTED;
   const Lock lock = LockDevice();
   Pool* pool = Device::Get().pools.Make();
   pool->properties = *properties;
@@ -95,6 +101,7 @@ CUresult MemPoolDestroy(CUmemoryPool handle) {
   for (auto& [address, block] : device.allocations) {
     if (block.pool == pool) block.pool = nullptr;
   }
+  std::erase_if(device.exported_pools, [pool](const auto& entry) { return entry.second == pool; });
   device.pools.Unmake(pool);
   return CUDA_SUCCESS;
 }

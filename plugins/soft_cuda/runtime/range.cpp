@@ -19,33 +19,6 @@ CUcontext Current() {
   return context;
 }
 
-// INVALID_DEVICE: there is one device.
-cudaError_t PeerToDriver(const cudaMemcpy3DPeerParms* p, CUDA_MEMCPY3D_PEER* out) {
-  if (p == nullptr) return cudaErrorInvalidValue;
-  if (p->srcDevice != 0 || p->dstDevice != 0) return cudaErrorInvalidDevice;
-  if (p->srcArray != nullptr || p->dstArray != nullptr) return cudaErrorNotSupported;
-  CUDA_MEMCPY3D_PEER c{};
-  c.srcMemoryType = c.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  c.srcContext = c.dstContext = Current();
-  c.srcDevice = Address(p->srcPtr.ptr);
-  c.dstDevice = Address(p->dstPtr.ptr);
-  c.srcXInBytes = p->srcPos.x;
-  c.srcY = p->srcPos.y;
-  c.srcZ = p->srcPos.z;
-  c.srcPitch = p->srcPtr.pitch;
-  c.srcHeight = p->srcPtr.ysize;
-  c.dstXInBytes = p->dstPos.x;
-  c.dstY = p->dstPos.y;
-  c.dstZ = p->dstPos.z;
-  c.dstPitch = p->dstPtr.pitch;
-  c.dstHeight = p->dstPtr.ysize;
-  c.WidthInBytes = p->extent.width;
-  c.Height = p->extent.height;
-  c.Depth = p->extent.depth;
-  *out = c;
-  return cudaSuccess;
-}
-
 // Fills a volume: one fill where its slices lie without gaps, else one a slice.
 template <typename Fill>
 cudaError_t FillVolume(const cudaPitchedPtr& to, const cudaExtent& extent, Fill&& fill) {
@@ -88,6 +61,10 @@ cudaError_t MemPrefetchBatchAsync(void** pointers, size_t* sizes, size_t count,
   return ToRuntime(cuMemPrefetchBatchAsync(Addresses(pointers), sizes, count, Driver(locations),
                                            index, locations_count, flags, stream));
 }
+cudaError_t MemDiscardBatchAsync(void** pointers, size_t* sizes, size_t count,
+                                 unsigned long long flags, cudaStream_t stream) {
+  return ToRuntime(cuMemDiscardBatchAsync(Addresses(pointers), sizes, count, flags, stream));
+}
 cudaError_t MemDiscardAndPrefetchBatchAsync(void** pointers, size_t* sizes, size_t count,
                                             cudaMemLocation* locations, size_t* index,
                                             size_t locations_count, unsigned long long flags,
@@ -113,12 +90,12 @@ cudaError_t MemcpyPeerAsync(void* to, int to_device, const void* from, int from_
 }
 cudaError_t Memcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
   CUDA_MEMCPY3D_PEER copy;
-  const cudaError_t error = PeerToDriver(p, &copy);
+  const cudaError_t error = p != nullptr ? ToDriver(*p, &copy) : cudaErrorInvalidValue;
   return error == cudaSuccess ? ToRuntime(cuMemcpy3DPeer(&copy)) : error;
 }
 cudaError_t Memcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
   CUDA_MEMCPY3D_PEER copy;
-  const cudaError_t error = PeerToDriver(p, &copy);
+  const cudaError_t error = p != nullptr ? ToDriver(*p, &copy) : cudaErrorInvalidValue;
   return error == cudaSuccess ? ToRuntime(cuMemcpy3DPeerAsync(&copy, stream)) : error;
 }
 
