@@ -107,14 +107,21 @@ Tracer::Tracer() : epoch_(MonotonicNow()) {}
 uint64_t Tracer::Now() const { return MonotonicNow() - epoch_; }
 
 bool Tracer::Start() {
-  cupti_ = OpenCupti();
-  if (!cupti_.found()) {
-    Say("no libcupti found: nothing is recorded; install CUPTI (part of the CUDA toolkit), or put "
-        "its "
-        "folder on LD_LIBRARY_PATH");
+  int result = cupti::kSuccess;
+  cupti_ = OpenCupti([this, &result](const CuptiLibrary& cupti) {
+    result = cupti.subscribe(&subscriber_, Subscribed, nullptr);
+    return result != cupti::kNotInitialized;
+  });
+  if (!cupti_.found() && result == cupti::kNotInitialized) {
+    Say("this CUPTI is for a later driver: nothing is recorded; install the CUPTI of the driver's "
+        "CUDA version, or a later driver");
     return false;
   }
-  int result = cupti_.subscribe(&subscriber_, Subscribed, nullptr);
+  if (!cupti_.found()) {
+    Say("no libcupti found: nothing is recorded; install CUPTI (part of the CUDA toolkit), or put "
+        "its folder on LD_LIBRARY_PATH");
+    return false;
+  }
   if (result == cupti::kMultipleSubscribers) {
     Say("another tool holds CUPTI (torch.profiler, Nsight, …): nothing is recorded; run without "
         "it");
