@@ -230,6 +230,29 @@ def test_closed_stderr_does_no_harm(folder):
     load(folder / "trace.json")
 
 
+def test_a_program_with_both_runtimes_is_traced_whole(folder):
+    program = BUILD / "tests/two_runtimes"
+    if not program.exists():
+        raise Skipped("no CUDA 12 toolkit to build it with (tools/setup.sh test)")
+    code, out, err = trace(folder, program)
+    assert code == 0 and out == "13 12\n", (code, out, err)
+    records = load(folder / "trace.json")
+    assert [count(records, kind) for kind in ("graph", "node", "edge", "launch")] == [2, 3, 1, 2], records
+    names = [r["name"] for r in records if r["type"] == "kernel"]
+    assert names == ["_Z6SecondPf", "_Z5FirstPf"], names
+    touched = [r["access"] for r in records if r["type"] == "node"]
+    assert touched[0] == touched[1] == touched[2] and touched[0][0][0] == 0, touched
+
+
+def test_a_program_of_cuda_12_is_traced_through_its_own_cupti(folder):
+    program = BUILD / "workloads12/fork_join"
+    if not program.exists():
+        raise Skipped("no CUDA 12 toolkit to build it with (tools/setup.sh test)")
+    assert trace(folder, program)[0] == 0
+    path = load(folder / "trace.json")[0]["cupti_path"]
+    assert path.endswith("libcupti.so.12"), path
+
+
 def test_only_the_entry_points_are_exported(folder):
     library = BUILD / "lib/graphkit/libgraphkit_tracer.so"
     symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
