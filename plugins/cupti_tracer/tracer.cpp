@@ -297,41 +297,60 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
     if (cupti_.exec_id(reinterpret_cast<void*>(call.exec), &id) == cupti::kSuccess)
       call.tool_id = id;
   }
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (!on_.load(std::memory_order_relaxed)) return;
-  if (!process_known_) LearnProcess();
-  call.device = DeviceOf(call.context);
-  if (call.kernel.function != 0) LearnKernel(thread, call);
+  if (!process_known_) LearnProcess(lock);
+  call.device = DeviceOf(call.context, lock);
+  if (NeedsKernel(thread, call)) LearnKernel(call, lock);
+  // The lock was let go of in between: the trace may have ended.
+  if (!on_.load(std::memory_order_relaxed)) return;
   recorder_->Exit(thread, call, result);
   thread.events.clear();
   SayErrors();
 }
 
-void Tracer::LearnKernel(ThreadState& thread, const Call& call) {
-  bool captured = std::any_of(thread.events.begin(), thread.events.end(), [](const GraphEvent& e) {
-    return e.kind == GraphEventKind::kNodeStarting;
-  });
-  if ((!captured && !eager_) || recorder_->KnowsKernel(call.kernel.function, call.kernel.name))
-    return;
-  KernelLayout layout = driver_.Layout(call.kernel.function, call.kernel.name);
-  layout.waits = code_.Waits(layout.name);
-  recorder_->AddKernel(call.kernel.function, std::move(layout));
+// A kernel node that is recorded for the first time, of a function that isn't known.
+bool Tracer::NeedsKernel(const ThreadState& thread, const Call& call) {
+  if (call.kernel.function == 0) return false;
+  bool recorded =
+      eager_ || std::any_of(thread.events.begin(), thread.events.end(), [](const GraphEvent& e) {
+        return e.kind == GraphEventKind::kNodeStarting;
+      });
+  return recorded && !recorder_->KnowsKernel(call.kernel.function, call.kernel.name);
 }
 
-int32_t Tracer::DeviceOf(uint64_t context) {
+// What follows asks the driver or CUPTI without the lock: they may be waiting, under a lock of
+// theirs, for a callback of ours on another thread.
+
+void Tracer::LearnKernel(const Call& call, std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  KernelLayout layout = driver_.Layout(call.kernel.function, call.kernel.name);
+  layout.waits = code_.Waits(layout.name);
+  lock.lock();
+  if (on_.load(std::memory_order_relaxed))
+    recorder_->AddKernel(call.kernel.function, std::move(layout));
+}
+
+int32_t Tracer::DeviceOf(uint64_t context, std::unique_lock<std::mutex>& lock) {
   if (context == 0 || cupti_.device_id == nullptr) return 0;
   for (const auto& [known, device] : devices_) {
     if (known == context) return device;
   }
+  lock.unlock();
   uint32_t device = 0;
   if (cupti_.device_id(reinterpret_cast<void*>(context), &device) != cupti::kSuccess) device = 0;
+  lock.lock();
   devices_.emplace_back(context, static_cast<int32_t>(device));
   return static_cast<int32_t>(device);
 }
 
-void Tracer::LearnProcess() {
+void Tracer::LearnProcess(std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  ProcessFacts facts{driver_.DeviceName(), driver_.Version(), cupti_.version, cupti_.path};
+  lock.lock();
+  if (process_known_) return;
   process_known_ = true;
-  file_->SetFacts({driver_.DeviceName(), driver_.Version(), cupti_.version, cupti_.path});
+  file_->SetFacts(std::move(facts));
 }
 
 }  // namespace graphkit

@@ -58,9 +58,10 @@ class Tracer {
   void OnRuntime(ThreadState& thread, const cupti::CallbackData& data);
   void OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data);
   void OnModule(const cupti::ResourceData& data) noexcept;
-  void LearnKernel(ThreadState& thread, const Call& call);
-  int32_t DeviceOf(uint64_t context);
-  void LearnProcess();
+  bool NeedsKernel(const ThreadState& thread, const Call& call);
+  void LearnKernel(const Call& call, std::unique_lock<std::mutex>& lock);
+  int32_t DeviceOf(uint64_t context, std::unique_lock<std::mutex>& lock);
+  void LearnProcess(std::unique_lock<std::mutex>& lock);
   void EnableCallbacks();
   uint64_t Now() const;
   void SwitchOff(std::string_view why);
