@@ -137,6 +137,8 @@ bool Tracer::Start() {
   target.device = IsSoftwareDevice() ? "soft" : "cuda";
   file_ = std::make_unique<TraceFile>(std::move(target), epoch_);
   const char* scope = std::getenv("GRAPHKIT_TRACE_SCOPE");
+  const char* stacks = std::getenv("GRAPHKIT_TRACE_STACKS");
+  depth_ = stacks != nullptr ? std::clamp(std::atoi(stacks), 0, kMostFrames) : 0;
   eager_ = scope != nullptr && std::string_view(scope) == "all";
   recorder_ = std::make_unique<Recorder>(*file_, eager_);
   on_ = true;
@@ -190,6 +192,7 @@ void Tracer::AfterForkInChild() {
     thread->tid = syscall(SYS_gettid);
   }
   code_.Unlock();
+  names_mutex_.unlock();
   mutex_.unlock();
 }
 
@@ -258,7 +261,8 @@ void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
     call.name = data.function_name;
     call.time = Now();
     call.context = Handle(data.context);
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (depth_ != 0) call.stack = StackOf(lock);
     recorder_->RuntimeFailed(thread, call, error);
   }
   thread.runtime_call = nullptr;
@@ -302,6 +306,7 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (!process_known_) LearnProcess(lock);
   call.device = DeviceOf(call.context, lock);
   if (NeedsKernel(thread, call)) LearnKernel(call, lock);
+  if (WantsStack(thread, call, result)) call.stack = StackOf(lock);
   // The lock was let go of in between: the trace may have ended.
   if (!on_.load(std::memory_order_relaxed)) return;
   recorder_->Exit(thread, call, result);
@@ -317,6 +322,33 @@ bool Tracer::NeedsKernel(const ThreadState& thread, const Call& call) {
         return e.kind == GraphEventKind::kNodeStarting;
       });
   return recorded && !recorder_->KnowsKernel(call.kernel.function, call.kernel.name);
+}
+
+// Whether the call leaves a record that says where it came from.
+bool Tracer::WantsStack(const ThreadState& thread, const Call& call, int32_t result) const {
+  if (depth_ == 0) return false;
+  return result != 0 || !thread.events.empty() || call.kind == CallKind::kAlloc ||
+         call.kind == CallKind::kFree || call.kind == CallKind::kInstantiate;
+}
+
+// Naming a stack takes the loader's lock, under which a library that is being loaded may call CUDA.
+StackId Tracer::StackOf(std::unique_lock<std::mutex>& lock) {
+  uint64_t addresses[kMostFrames + kFramesAbove];
+  size_t wanted = static_cast<size_t>(depth_) + kFramesAbove;
+  lock.unlock();
+  size_t count = TakeStack({addresses, wanted});
+  std::span<const uint64_t> taken(addresses, count);
+  lock.lock();
+  if (StackId known = recorder_->FindStack(taken)) return known;
+  lock.unlock();
+  std::vector<NamedFrame> frames;
+  {
+    std::lock_guard naming(names_mutex_);
+    frames = names_.Name(taken, static_cast<size_t>(depth_));
+  }
+  lock.lock();
+  if (!on_.load(std::memory_order_relaxed)) return {};
+  return recorder_->AddStack(taken, frames);
 }
 
 // What follows asks the driver or CUPTI without the lock: they may be waiting, under a lock of
