@@ -3,7 +3,8 @@
 # UndefinedBehaviorSanitizer. Needs no GPU; tests that want one skip, visibly. Exits 1 when any test failed.
 #
 #   tools/test.sh          what every change must pass
-#   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing
+#   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing, and the
+#                          headers of further CUDA versions
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -102,7 +103,7 @@ long_random() {
   run_tests build -L random
 }
 
-if [ "$all" = yes ]; then tools/setup.sh build test fuzz; else tools/setup.sh build test; fi
+if [ "$all" = yes ]; then tools/setup.sh build test fuzz matrix; else tools/setup.sh build test; fi
 PYTHONPATH="$(test_python)${PYTHONPATH:+:$PYTHONPATH}"
 export PYTHONPATH
 ordinary

@@ -213,6 +213,7 @@ void Recorder::WriteFailure(ThreadState& thread, const Call& call, int32_t error
   line_.Number("thread", thread_id.value);
   Ref("stream", stream);
   if (capture != nullptr) line_.Number("graph", capture->graph.value);
+  Ref("stack", call.stack);
   Time(call);
   Write();
 }
