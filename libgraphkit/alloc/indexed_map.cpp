@@ -22,7 +22,7 @@ Bytes IndexedMap::Place(BlockId block, Bytes size, uint32_t view) {
   uint32_t first = FindRun(size, view);
   if (first == kNone) first = Grow(size, view);
   const Bytes offset = pieces_[first].offset;
-  const Bytes available = KeyOf(first, OtherEnd(first, view)).size * kBlockGranularity;
+  const Bytes available = RunOf(first, OtherEnd(first, view)).size * kBlockGranularity;
   const bool split = KeepsRest(pieces_[first].small, available - size);
   Take(first, block, offset + (split ? size : available));
   return offset;
@@ -51,9 +51,7 @@ void IndexedMap::Show(BlockId block, uint32_t view) {
 bool IndexedMap::Fits(Bytes size, uint32_t view) const { return FindRun(size, view) != kNone; }
 
 uint32_t IndexedMap::FindRun(Bytes size, uint32_t view) const {
-  const Runs& runs = RunsOf(SmallRequest(size), view);
-  const auto at = runs.LowerBound({Units(size), kNone, 0});
-  return at == runs.end() ? kNone : runs[at].first;
+  return RunsOf(SmallRequest(size), view).Find(Units(size));
 }
 
 // A segment of its own; without segments, what may be taken at the top and more above it. Returns
@@ -104,7 +102,7 @@ void IndexedMap::Take(uint32_t first, BlockId block, Bytes end) {
   piece_of_[block.index()] = first;
 }
 
-IndexedMap::RunKey IndexedMap::KeyOf(uint32_t first, uint32_t last) const {
+Run IndexedMap::RunOf(uint32_t first, uint32_t last) const {
   const Bytes begin = pieces_[first].offset;
   return {Units(pieces_[last].offset + pieces_[last].size - begin), first, begin};
 }
@@ -114,7 +112,7 @@ uint32_t IndexedMap::NewPiece(Bytes offset, Bytes size, bool small, uint32_t aft
   uint32_t piece = static_cast<uint32_t>(pieces_.size());
   if (spare_.empty()) {
     pieces_.emplace_back();
-    other_end_.resize(other_end_.size() + options_.views);
+    other_end_.resize(other_end_.size() + (options_.shared ? options_.views : 1));
   } else {
     piece = spare_.back();
     spare_.pop_back();
@@ -175,22 +173,22 @@ uint32_t IndexedMap::PieceFrom(Bytes offset) {
 void IndexedMap::AddRun(uint32_t first, uint32_t last, uint32_t view) {
   OtherEnd(first, view) = last;
   OtherEnd(last, view) = first;
-  RunsOf(pieces_[first].small, view).Insert(KeyOf(first, last));
+  RunsOf(pieces_[first].small, view).Insert(RunOf(first, last));
 }
 
 void IndexedMap::ShowPiece(uint32_t piece, uint32_t view) {
   Piece& p = pieces_[piece];
   p.views |= Mask{1} << view;
-  Runs& runs = RunsOf(p.small, view);
+  RunSet& runs = RunsOf(p.small, view);
   uint32_t first = piece;
   uint32_t last = piece;
   if (InView(p.prev, view)) {
     first = OtherEnd(p.prev, view);
-    runs.Erase(KeyOf(first, p.prev));
+    runs.Erase(RunOf(first, p.prev));
   }
   if (InView(p.next, view)) {
     last = OtherEnd(p.next, view);
-    runs.Erase(KeyOf(p.next, last));
+    runs.Erase(RunOf(p.next, last));
   }
   AddRun(first, last, view);
 }
@@ -201,7 +199,7 @@ void IndexedMap::LeaveView(uint32_t piece, uint32_t view) {
   uint32_t first = piece;
   while (InView(pieces_[first].prev, view)) first = pieces_[first].prev;
   const uint32_t last = OtherEnd(first, view);
-  RunsOf(p.small, view).Erase(KeyOf(first, last));
+  RunsOf(p.small, view).Erase(RunOf(first, last));
   p.views &= ~(Mask{1} << view);
   if (first != piece) AddRun(first, p.prev, view);
   if (last != piece) AddRun(p.next, last, view);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/caching_config.h"
+#include "libgraphkit/alloc/run_set.h"
 #include "libgraphkit/alloc/sorted_chunks.h"
 #include "libgraphkit/ids.h"
 #include "libgraphkit/units.h"
@@ -67,32 +68,25 @@ class IndexedMap {
     bool small = false;
     Mask views = 0;
   };
-  struct RunKey {
-    uint32_t size = 0;  // in units of 512 bytes
-    uint32_t first = kNone;
-    Bytes offset = 0;
-    bool operator<(const RunKey& o) const {
-      return size != o.size ? size < o.size : offset < o.offset;
-    }
-  };
   struct AddressKey {
     Bytes offset = 0;
     uint32_t piece = kNone;
     bool operator<(const AddressKey& o) const { return offset < o.offset; }
   };
-  using Runs = SortedChunks<RunKey>;
 
   bool SmallRequest(Bytes size) const { return options_.config && IsSmall(*options_.config, size); }
-  Runs& RunsOf(bool small, uint32_t view) { return runs_[2 * view + (small ? 1 : 0)]; }
-  const Runs& RunsOf(bool small, uint32_t view) const { return runs_[2 * view + (small ? 1 : 0)]; }
+  RunSet& RunsOf(bool small, uint32_t view) { return runs_[2 * view + (small ? 1 : 0)]; }
+  const RunSet& RunsOf(bool small, uint32_t view) const {
+    return runs_[2 * view + (small ? 1 : 0)];
+  }
   bool InView(uint32_t piece, uint32_t view) const {
     return piece != kNone && (pieces_[piece].views >> view & 1) != 0;
   }
   // The other end of the run that begins or ends with the piece.
   uint32_t& OtherEnd(uint32_t piece, uint32_t view) {
-    return other_end_[size_t{piece} * options_.views + view];
+    return other_end_[options_.shared ? size_t{piece} * options_.views + view : piece];
   }
-  RunKey KeyOf(uint32_t first, uint32_t last) const;
+  Run RunOf(uint32_t first, uint32_t last) const;
 
   uint32_t NewPiece(Bytes offset, Bytes size, bool small, uint32_t after);
   void DropPiece(uint32_t piece);
@@ -116,9 +110,9 @@ class IndexedMap {
   Mask all_views_;
   std::vector<Piece> pieces_;
   std::vector<uint32_t> spare_;
-  std::vector<uint32_t> other_end_;  // by piece and view
+  std::vector<uint32_t> other_end_;  // by piece, and where there may be several by view
   std::vector<uint32_t> piece_of_;   // by block: what is left of where it lay
-  std::vector<Runs> runs_;           // by view, large and small
+  std::vector<RunSet> runs_;         // by view, large and small
   SortedChunks<AddressKey> by_address_;
   uint32_t top_ = kNone;  // the highest piece; without segments
   Bytes reserved_ = 0;
