@@ -28,11 +28,7 @@ class Sweep {
  public:
   Sweep(const Lanes& lanes, const Exits& exits, std::chrono::steady_clock::time_point deadline)
       : lanes_(lanes), exits_(exits), trace_(lanes.trace()), deadline_(deadline) {
-    for (uint32_t item = 0; item < lanes.size(); ++item) {
-      if (lanes.Dies(item) && trace_[lanes.block(item)].freed()) frees_.push_back(item);
-    }
-    std::stable_sort(frees_.begin(), frees_.end(),
-                     [&](uint32_t a, uint32_t b) { return FreedAt(a) < FreedAt(b); });
+    SortFrees();
     for (const uint32_t item : frees_) left_.push_back(lanes_.weight(item));
     of_stream_.resize(trace_.streams.size() + 1);
     views_.resize(lanes.lanes());
@@ -49,6 +45,22 @@ class Sweep {
   }
 
  private:
+  // By their places in the trace, each of which is one free's.
+  void SortFrees() {
+    constexpr uint32_t kNobody = 0xffffffffu;
+    if (lanes_.size() == 0) return;
+    const Seq first = trace_[lanes_.block(0)].allocated;
+    std::vector<uint32_t> freed_at(trace_.records - std::min(trace_.records, first), kNobody);
+    for (uint32_t item = 0; item < lanes_.size(); ++item) {
+      if (!lanes_.Dies(item)) continue;
+      const Seq at = FreedAt(item) - first;
+      if (at < freed_at.size()) freed_at[at] = item;
+    }
+    for (const uint32_t item : freed_at) {
+      if (item != kNobody) frees_.push_back(item);
+    }
+  }
+
   Seq FreedAt(uint32_t item) const { return trace_[lanes_.block(item)].free_requested; }
   size_t StreamOf(uint32_t item) const {
     return std::min<size_t>(trace_[lanes_.block(item)].stream.index(), trace_.streams.size());

@@ -92,9 +92,7 @@ void AddFilters(CLI::App& sub, AnalyzeOptions& options) {
   sub.add_option_function<std::string>("--min-bytes", set_bytes,
                                        "leave out findings about fewer bytes: 4096, 1MiB, 1.5GiB")
       ->option_text("SIZE")
-      ->check([](const std::string& text) {
-        return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
-      });
+      ->check(CheckSize);
 }
 
 }  // namespace
@@ -111,9 +109,8 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
                       {{"strict", EdgeRule::kCompletion}, {"pytorch", EdgeRule::kLaunch}},
                       "strict (the default): edges mean what CUDA says; pytorch: every edge means "
                       "completion, and what would be reused without proof is a finding");
-  sub->add_option("--top", arguments->top,
-                  "entries shown of each list in the text; 0: all (default: 10)")
-      ->option_text("N");
+  AddCount(*sub, "--top", arguments->top,
+           "entries shown of each list in the text; 0: all (default: 10)");
   AddChoice<std::optional<BillBy>>(*sub, "--by", arguments->by,
                                    {{"block", BillBy::kBlock},
                                     {"stack", BillBy::kStack},
