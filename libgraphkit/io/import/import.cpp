@@ -1,0 +1,104 @@
+#include "libgraphkit/io/import/import.h"
+
+#include <sys/stat.h>
+
+#include "libgraphkit/io/import/torch_snapshot_trace.h"
+#include "libgraphkit/io/mapped_file.h"
+#include "libgraphkit/io/torch_snapshot.h"
+#include "libgraphkit/io/trace_reader.h"
+
+namespace graphkit {
+namespace {
+
+// One row a format; those that are sure first.
+constexpr ImportFormat kFormats[] = {
+    {"torch-snapshot", "what torch.cuda.memory._dump_snapshot wrote", IsTorchSnapshot,
+     ReadTorchSnapshotTrace},
+};
+
+Result<Imported> Named(Result<Imported> result, const std::string& path) {
+  if (!result && result.error().file.empty()) {
+    result.error().file = path == "-" ? "stdin" : path;
+  }
+  return result;
+}
+
+std::string FormatNames() {
+  std::string names;
+  for (const ImportFormat& format : kFormats) {
+    names += (names.empty() ? "" : ", ") + std::string(format.name);
+  }
+  return names;
+}
+
+Error NotKnown() {
+  return {.message = "not a graphkit trace, and no file of another tool that is known",
+          .hint = "files of other tools: " + FormatNames()};
+}
+
+bool IsCompressed(std::string_view head) {
+  return head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
+}
+
+bool IsRegular(const std::string& path) {
+  struct stat info {};
+  return path != "-" && stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+Result<Imported> ReadSource(ByteSource& source, const ImportFormat& format) {
+  const Result<std::string> bytes = ReadAll(source, kReadPadding);
+  if (!bytes) return bytes.error();
+  return format.read(*bytes);
+}
+
+Result<Imported> ReadPlainTrace(ByteSource& source, const std::string& path) {
+  Result<Trace> trace = ReadTrace(source, path == "-" ? "stdin" : path);
+  if (!trace) return trace.error();
+  return Imported{std::move(*trace), {}};
+}
+
+}  // namespace
+
+std::span<const ImportFormat> ImportFormats() { return kFormats; }
+
+const ImportFormat* FindImportFormat(std::string_view name) {
+  for (const ImportFormat& format : kFormats) {
+    if (name == format.name) return &format;
+  }
+  return nullptr;
+}
+
+const ImportFormat* GuessImportFormat(std::string_view head) {
+  for (const ImportFormat& format : kFormats) {
+    if (format.is(head)) return &format;
+  }
+  return nullptr;
+}
+
+bool IsTraceHead(std::string_view head) {
+  return head.starts_with(R"({"schema":"graphkit-trace")");
+}
+
+Result<Imported> ImportFile(const std::string& path, const ImportFormat* format) {
+  Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
+  if (!source) return Named(source.error(), path);
+  const Result<std::string> head = Peek(*source, kHeadBytes);
+  if (!head) return Named(head.error(), path);
+  if (!format) {
+    if (IsTraceHead(*head)) return ReadPlainTrace(**source, path);
+    format = GuessImportFormat(*head);
+    // A trace that is damaged at its beginning says so better than this.
+    if (!format && head->starts_with('{')) return ReadPlainTrace(**source, path);
+    if (!format && head->empty()) return ReadPlainTrace(**source, path);
+    if (!format) return Named(NotKnown(), path);
+  }
+  if (!format->padded && IsRegular(path)) {
+    const Result<MappedFile> file = MappedFile::Open(path);
+    if (file && !IsCompressed(file->bytes().substr(0, 4))) {
+      return Named(format->read(file->bytes()), path);
+    }
+  }
+  return Named(ReadSource(**source, *format), path);
+}
+
+}  // namespace graphkit
