@@ -2,6 +2,11 @@
 
 #include <sys/stat.h>
 
+#include "libgraphkit/io/import/dot.h"
+#include "libgraphkit/io/import/kineto.h"
+#include "libgraphkit/io/import/nsys.h"
+#include "libgraphkit/io/import/rmm.h"
+#include "libgraphkit/io/import/torch_graph.h"
 #include "libgraphkit/io/import/torch_snapshot_trace.h"
 #include "libgraphkit/io/mapped_file.h"
 #include "libgraphkit/io/torch_snapshot.h"
@@ -14,6 +19,11 @@ namespace {
 constexpr ImportFormat kFormats[] = {
     {"torch-snapshot", "what torch.cuda.memory._dump_snapshot wrote", IsTorchSnapshot,
      ReadTorchSnapshotTrace},
+    {"torch-graph", "what torch.cuda.export_graph_data wrote", IsTorchGraph, ReadTorchGraph},
+    {"dot", "what cudaGraphDebugDotPrint wrote", IsDot, ReadDot},
+    {"rmm", "the log of RMM's logging resource adaptor", IsRmmLog, ReadRmmLog},
+    {"kineto", "a Chrome trace of PyTorch's profiler", IsKineto, ReadKineto, true},
+    {"nsys", "a SQLite export of Nsight Systems", IsNsys, ReadNsys},
 };
 
 Result<Imported> Named(Result<Imported> result, const std::string& path) {
@@ -54,10 +64,17 @@ Result<Imported> ReadSource(ByteSource& source, const ImportFormat& format) {
 Result<Imported> ReadPlainTrace(ByteSource& source, const std::string& path) {
   Result<Trace> trace = ReadTrace(source, path == "-" ? "stdin" : path);
   if (!trace) return trace.error();
-  return Imported{std::move(*trace), {}};
+  Imported imported;
+  imported.trace = std::move(*trace);
+  return imported;
 }
 
 }  // namespace
+
+std::string CountOf(uint64_t count, const std::string& noun) {
+  const char* plural = noun.ends_with("ch") || noun.ends_with("ss") ? "es" : "s";
+  return FormatCount(count) + " " + noun + (count == 1 ? "" : plural);
+}
 
 std::span<const ImportFormat> ImportFormats() { return kFormats; }
 
@@ -73,6 +90,11 @@ const ImportFormat* GuessImportFormat(std::string_view head) {
     if (format.is(head)) return &format;
   }
   return nullptr;
+}
+
+bool IsNsys(std::string_view head) {
+  using namespace std::string_view_literals;
+  return head.starts_with("SQLite format 3\0"sv);
 }
 
 bool IsTraceHead(std::string_view head) {

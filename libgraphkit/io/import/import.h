@@ -2,6 +2,7 @@
 // of import.cpp.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,15 +11,28 @@
 #include <vector>
 
 #include "libgraphkit/io/byte_source.h"
+#include "libgraphkit/model/torch_snapshot.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
 
-// What was read, and what there is to say about it: one line each, for people.
+// How long a node of a graph ran, summed over its launches.
+struct NodeTime {
+  uint64_t tool_id = 0;  // graph id << 32 | node id, as CUPTI has it
+  std::string name;      // of the kernel; empty: none
+  uint64_t launches = 0;
+  uint64_t total_ns = 0;
+  bool operator==(const NodeTime&) const = default;
+};
+
+// What was read, and what there is to say about it.
 struct Imported {
   Trace trace;
-  std::vector<std::string> summary;
+  std::vector<std::string> summary;     // a line each, for people
+  std::map<NodeId, uint64_t> tool_ids;  // of nodes that have one
+  std::vector<NodeTime> times;          // profiles: of graphs' nodes
+  std::optional<TorchSnapshot> torch;   // torch-snapshot: as read
 };
 
 struct ImportFormat {
@@ -33,6 +47,9 @@ struct ImportFormat {
 
 inline constexpr size_t kHeadBytes = size_t{64} * 1024;
 inline constexpr size_t kReadPadding = 64;
+
+// "1 node", "2 nodes".
+std::string CountOf(uint64_t count, const std::string& noun);
 
 std::span<const ImportFormat> ImportFormats();
 // Null when there is none of that name.

@@ -95,7 +95,7 @@ void Converter::SetBegin() {
   for (const Slice& run : s_.devices) {
     if (run.count > 0) first = std::min(first, s_.events[run.first].time_us);
   }
-  if (first > 0 && first < INT64_MAX / 1000) make_.SetBegin(first * 1000);
+  if (first > 0 && first < INT64_MAX / 1000) make_.SetBegin(first * 1000, true);
 }
 
 // A stack of the snapshot has the same id in the trace.
@@ -212,12 +212,13 @@ Result<Imported> ReadTorchSnapshotTrace(std::string_view bytes) {
   if (!snapshot) return snapshot.error();
   SnapshotTrace made = TraceOfSnapshot(*snapshot);
   const SnapshotTotals& totals = made.totals;
-  Imported imported{std::move(made.trace), {}};
+  Imported imported;
+  imported.trace = std::move(made.trace);
   imported.summary.push_back(
-      FormatCount(totals.segments) + " segments, " + FormatBytes(totals.reserved) + " reserved, " +
-      FormatBytes(totals.allocated) + " in " + FormatCount(totals.active_blocks) +
-      " active blocks (" + FormatBytes(totals.requested) + " asked for), " +
-      FormatCount(totals.events) + " events");
+      CountOf(totals.segments, "segment") + ", " + FormatBytes(totals.reserved) + " reserved, " +
+      FormatBytes(totals.allocated) + " in " + CountOf(totals.active_blocks, "active block") +
+      " (" + FormatBytes(totals.requested) + " asked for), " + CountOf(totals.events, "event") +
+      "");
   return imported;
 }
 

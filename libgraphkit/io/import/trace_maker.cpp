@@ -10,19 +10,20 @@ TraceMaker::TraceMaker() {
   trace.process.seq = Next();
 }
 
-void TraceMaker::SetBegin(int64_t first_ns) {
-  if (first_ns <= 0) return;
-  begin_ns_ = first_ns - 1;  // a time of 0 would mean that it isn't known
+void TraceMaker::SetBegin(int64_t first, bool unix) {
+  if (first <= 1) first = 2;
+  begin_ns_ = first - 1;  // a time of 0 would mean that it isn't known
+  if (!unix) return;
   trace.clocks.push_back({.monotonic = 0, .wall = begin_ns_, .seq = Next()});
 }
 
-void TraceMaker::SetTime(int64_t unix_ns, size_t expected) {
-  if (begin_ns_ == 0 || unix_ns <= begin_ns_) return;
+void TraceMaker::SetTime(int64_t time, size_t expected) {
+  if (begin_ns_ == 0 || time <= begin_ns_) return;
   if (trace.times.capacity() < trace.records) {
     trace.times.reserve(std::max<size_t>(trace.records + expected, size_t{trace.records} * 2));
   }
   trace.times.resize(trace.records);
-  trace.times.back() = unix_ns - begin_ns_;
+  trace.times.back() = time - begin_ns_;
 }
 
 StreamId TraceMaker::Stream(uint32_t device, uint64_t handle) {
@@ -67,6 +68,23 @@ KernelId TraceMaker::Kernel(std::string_view name) {
   kernel.created = Next();
   trace.kernels.push_back(kernel);
   return id;
+}
+
+EventId TraceMaker::Event(uint64_t handle) {
+  EventId& id = events_[handle];
+  if (id) return id;
+  id = EventId(trace.events.size());
+  trace.events.push_back({.handle = handle, .created = Next(), .destroyed = kNever});
+  return id;
+}
+
+uint32_t TraceMaker::Shape(const LaunchShape& shape) {
+  const auto next = static_cast<uint32_t>(trace.shapes.size());
+  const auto& [g, b, shared] = shape;
+  const auto [at, added] =
+      shapes_.emplace(std::array{g[0], g[1], g[2], b[0], b[1], b[2], shared}, next);
+  if (added) trace.shapes.push_back(shape);
+  return at->second;
 }
 
 PoolId TraceMaker::AddPool(PoolKind kind, std::string_view name, uint64_t handle) {

@@ -2,6 +2,7 @@
 // with, and times.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -17,6 +18,8 @@ class TraceMaker {
   TraceMaker();
 
   Trace trace;
+  // The tools id (graph id << 32 | node id, as CUPTI has it) of nodes that have one.
+  std::map<NodeId, uint64_t> tool_ids;
 
   // The place of the next record.
   Seq Next() { return trace.records++; }
@@ -25,15 +28,18 @@ class TraceMaker {
     return text.empty() ? StringId() : trace.strings.Intern(text);
   }
 
-  // Times are Unix times; `first` is at or before all of them. Without it no times are kept.
-  void SetBegin(int64_t first_ns);
+  // Times are in ns; `first` is at or before all of them. Without it no times are kept. `unix`:
+  // they count from 1970.
+  void SetBegin(int64_t first, bool unix);
   // Of the last record. `expected`: how many more records there will be, about.
-  void SetTime(int64_t unix_ns, size_t expected = 0);
+  void SetTime(int64_t time, size_t expected = 0);
 
   StreamId Stream(uint32_t device, uint64_t handle);
   StreamId NamedStream(uint32_t device, std::string_view name);
   ThreadId Thread(int64_t tid);
   KernelId Kernel(std::string_view name);
+  EventId Event(uint64_t handle);
+  uint32_t Shape(const LaunchShape& shape);  // index in Trace::shapes
   PoolId AddPool(PoolKind kind, std::string_view name = {}, uint64_t handle = 0);
   GraphId AddGraph(std::string_view name, uint64_t tool_id = 0);
   BlockId AddBlock(Block block);  // gives it its place
@@ -51,6 +57,8 @@ class TraceMaker {
   std::map<std::pair<uint32_t, StringId>, StreamId> named_streams_;
   std::map<int64_t, ThreadId> threads_;
   std::map<StringId, KernelId> kernels_;
+  std::map<uint64_t, EventId> events_;
+  std::map<std::array<uint32_t, 7>, uint32_t> shapes_;
 };
 
 }  // namespace graphkit
