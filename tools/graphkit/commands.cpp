@@ -14,6 +14,7 @@ constexpr Command kCommands[] = {
     {"plan", AddPlanCommand},
     {"check", AddCheckCommand},
     {"diff", AddDiffCommand},
+    {"import", AddImportCommand},
     {"export", AddExportCommand},
     {"synth", AddSynthCommand},
     {"doctor", AddDoctorCommand},
