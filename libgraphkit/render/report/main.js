@@ -155,6 +155,7 @@ async function start() {
   showView(firstView(app.trace.views));
   app.draw();
   app.loadedIn = performance.now() - began;
+  app.loadedAt = performance.now();
 }
 
 function startDrawings() {

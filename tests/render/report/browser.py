@@ -78,6 +78,28 @@ class Browser:
                 raise RuntimeError(f"not so after {seconds} s: {condition}")
             time.sleep(0.05)
 
+    def click(self, selector: str) -> None:
+        """With the mouse, on the first element that fits."""
+        found = self.command("POST", "/element", {"using": "css selector", "value": selector})
+        self.command("POST", f"/element/{next(iter(found.values()))}/click", {})
+
+    def press(self, *keys: str) -> None:
+        """One key after the other: characters, or WebDriver's code points for the others."""
+        steps = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self.command("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": steps}]})
+
+    def pointer(self, selector: str, *steps: dict) -> None:
+        """Mouse steps relative to an element's middle."""
+        found = self.command("POST", "/element", {"using": "css selector", "value": selector})
+        at = [{**step, "origin": found} if step["type"] == "pointerMove" else step for step in steps]
+        mouse = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": at}
+        self.command("POST", "/actions", {"actions": [mouse]})
+
+    def wheel(self, selector: str, dx: int, dy: int) -> None:
+        found = self.command("POST", "/element", {"using": "css selector", "value": selector})
+        step = {"type": "scroll", "x": 0, "y": 0, "deltaX": dx, "deltaY": dy, "duration": 0, "origin": found}
+        self.command("POST", "/actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": [step]}]})
+
     def log(self) -> list[dict]:
         return self.command("POST", "/se/log", {"type": "browser"})
 
