@@ -133,8 +133,9 @@ class Library:
         if "custom" in base.options:
             return ""
         if not self.modelled(name):
+            refusal = "NotModelledHere" if self.kind == "runtime" else f"NotModelled<{result}>"
             return (f'EXPORT {result} entry_{name}() __asm__("{name}");\n'
-                    f'{result} entry_{name}() {{ return NotModelled<{result}>("{name}"); }}\n')
+                    f'{result} entry_{name}() {{ return {refusal}("{name}"); }}\n')
         p = self.parameters_of(name)
         if not p.declarations:  # a per-thread twin without a struct of its own has that of its base
             p = self.parameters_of(base_of(name))

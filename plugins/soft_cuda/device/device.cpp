@@ -76,8 +76,11 @@ Stream* FindStream(CUstream handle) {
 
 uint64_t Device::Allocate(AllocationKind kind, size_t bytes, Context* context, Pool* pool) {
   const bool host = kind == AllocationKind::kHost;
-  if (!host && bytes > free_bytes()) return 0;
+  const bool graph = kind == AllocationKind::kGraph;
+  if (!host && !graph && bytes > free_bytes()) return 0;
+  const uint64_t before = memory.used();
   const uint64_t address = host ? host_memory.Allocate(bytes) : memory.Allocate(bytes);
+  if (graph) addresses_only_ += memory.used() - before;
   if (address != 0) allocations[address] = {kind, bytes, context, ++allocation_count_, pool};
   return address;
 }
@@ -90,7 +93,10 @@ void Device::AddRegistered(uint64_t address, size_t bytes, Context* context, uns
 bool Device::Release(uint64_t address) {
   auto found = allocations.find(address);
   if (found == allocations.end()) return false;
-  (found->second.kind == AllocationKind::kHost ? host_memory : memory).Free(address);
+  const AllocationKind kind = found->second.kind;
+  const uint64_t before = memory.used();
+  (kind == AllocationKind::kHost ? host_memory : memory).Free(address);
+  if (kind == AllocationKind::kGraph) addresses_only_ -= before - memory.used();
   allocations.erase(found);
   return true;
 }
@@ -104,7 +110,7 @@ std::map<uint64_t, Allocation>::iterator Device::FindAllocation(uint64_t address
 }
 
 uint64_t Device::free_bytes() const {
-  const uint64_t used = memory.used();
+  const uint64_t used = memory.used() - addresses_only_ + graph_pages.used();
   return used < kTotalBytes ? kTotalBytes - used : 0;
 }
 
@@ -144,6 +150,7 @@ void Device::DestroyStream(Stream* stream) {
                    stream->handle());
   }
   captures.Leave(stream);
+  stream->context->left_ns = std::max(stream->context->left_ns, stream->time_ns);
   std::erase(stream->context->streams, stream);
   streams.Unmake(stream);
 }

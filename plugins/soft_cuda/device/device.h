@@ -19,7 +19,9 @@
 #include "plugins/soft_cuda/device/hub.h"
 #include "plugins/soft_cuda/device/thread_state.h"
 #include "plugins/soft_cuda/model/capture.h"
+#include "plugins/soft_cuda/model/conditional_values.h"
 #include "plugins/soft_cuda/model/graph.h"
+#include "plugins/soft_cuda/model/graph_pages.h"
 #include "plugins/soft_cuda/model/handle.h"
 #include "plugins/soft_cuda/model/module.h"
 #include "plugins/soft_cuda/model/pool.h"
@@ -38,7 +40,9 @@ struct Context {
   unsigned retained = 0;  // primary: cuDevicePrimaryCtxRetain
   Stream* legacy = nullptr;
   std::map<int, size_t> limits;
+  CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
   std::vector<Stream*> streams;
+  uint64_t left_ns = 0;  // modelled: when the work of streams that were destroyed is done
 
   CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
 };
@@ -73,13 +77,6 @@ struct Allocation {
   RangeHints hints{};
 };
 
-struct GraphMemory {
-  uint64_t used = 0;
-  uint64_t used_high = 0;
-  uint64_t reserved = 0;
-  uint64_t reserved_high = 0;
-};
-
 class Device {
  public:
   static Device& Get();
@@ -108,7 +105,8 @@ class Device {
   AddressSpace memory;                         // of the device
   AddressSpace host_memory;                    // page-locked
   std::map<uint64_t, Allocation> allocations;  // by address
-  GraphMemory graph_memory;
+  GraphPages graph_pages;
+  ConditionalValues conditional_values;
   Context* primary = nullptr;
   unsigned primary_flags = 0;
   Pool* default_pool = nullptr;
@@ -117,7 +115,8 @@ class Device {
   std::set<std::string> not_modelled;  // functions that said so
   std::set<std::string> explained;     // texts that were said
 
-  // Memory. 0 where the device is full.
+  // Memory. 0 where the device is full. An allocation of a graph takes an address, no memory: that
+  // comes from graph_pages.
   uint64_t Allocate(AllocationKind kind, size_t bytes, Context* context, Pool* pool = nullptr);
   void AddRegistered(uint64_t address, size_t bytes, Context* context, unsigned flags);
   bool Release(uint64_t address);
@@ -138,6 +137,7 @@ class Device {
   uint32_t context_count_ = 0;
   uint64_t stream_count_ = 0;
   uint64_t allocation_count_ = 0;
+  uint64_t addresses_only_ = 0;  // bytes of memory.used() without memory behind them
 };
 
 ThreadState& CurrentThread();

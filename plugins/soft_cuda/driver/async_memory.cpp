@@ -48,13 +48,13 @@ CUresult CaptureFree(Stream* stream, CUdeviceptr address) {
 
 }  // namespace
 
-CUresult FreeBlock(uint64_t address) {
+CUresult FreeBlock(uint64_t address, const Stream* stream) {
   Device& device = Device::Get();
   auto block = device.allocations.find(address);
   if (block == device.allocations.end()) return CUDA_ERROR_INVALID_VALUE;
   if (block->second.kind == AllocationKind::kGraph) {
     if (!block->second.live) return CUDA_ERROR_INVALID_VALUE;
-    MarkGraphAllocation(address, false);  // the graph keeps the address
+    FreeGraphAllocation(address, stream);  // the graph keeps the address
     return CUDA_SUCCESS;
   }
   if (block->second.pool != nullptr) Shrink(*block->second.pool, block->second.size);
@@ -85,7 +85,7 @@ CUresult MemFreeAsync(CUdeviceptr address, CUstream handle) {
       block->second.kind == AllocationKind::kRegistered) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  return FreeBlock(address);
+  return FreeBlock(address, stream);
 }
 
 }  // namespace graphkit::soft::driver

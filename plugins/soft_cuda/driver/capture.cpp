@@ -41,13 +41,15 @@ CUresult StreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraph
 }
 
 CUresult StreamEndCapture(CUstream handle, CUgraph* out) {
-  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
   Stream* stream = FindStream(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  // Who captures into a graph has it already: NVIDIA's graphConditionalNodes sample passes null.
+  const bool own_graph = stream->capture == nullptr || stream->capture->own_graph;
+  if (out == nullptr && own_graph) return CUDA_ERROR_INVALID_VALUE;
   Graph* graph = nullptr;
   const CUresult result = Device::Get().captures.End(stream, CurrentThread(), &graph);
-  *out = graph != nullptr ? graph->handle() : nullptr;
+  if (out != nullptr) *out = graph != nullptr ? graph->handle() : nullptr;
   return result;
 }
 

@@ -196,6 +196,7 @@ CUresult CtxSynchronize() {
   Lock lock = LockDevice();
   if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   for (const Stream* stream : context->streams) HostWaits(stream->time_ns);
+  HostWaits(context->left_ns);
   return WaitForAll(lock);
 }
 

@@ -79,10 +79,15 @@ CUresult GraphExecDestroy(CUgraphExec handle) {
 
 CUresult GraphUpload(CUgraphExec handle, CUstream stream_handle) {
   const Lock lock = LockDevice();
-  if (FindExec(handle) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Graph* exec = FindExec(handle);
+  if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
-  return stream->capture == nullptr ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (stream->capture != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (exec->memory_nodes == 0) return CUDA_SUCCESS;
+  const CUresult result = MapAllocations(*exec, *stream);
+  UnmapFreed(*exec, *stream);
+  return result;
 }
 
 CUresult GraphLaunch(CUgraphExec handle, CUstream stream_handle) {
@@ -93,7 +98,11 @@ CUresult GraphLaunch(CUgraphExec handle, CUstream stream_handle) {
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
   if (stream->capture != nullptr) return CaptureLaunch(stream, exec);
   if (CUresult error = SettleAllocations(*exec); error != CUDA_SUCCESS) return error;
+  if (exec->memory_nodes > 0) {
+    if (CUresult error = MapAllocations(*exec, *stream); error != CUDA_SUCCESS) return error;
+  }
   const CUresult result = RunGraph(stream, exec);
+  if (exec->memory_nodes > 0) UnmapFreed(*exec, *stream);
   WorkMark end = End(stream);
   if (end.line != nullptr) Device::Get().launches.push_back(std::move(end));
   return result;

@@ -135,10 +135,6 @@ CUresult KernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel 
                      : CUDA_ERROR_INVALID_DEVICE;
 }
 
-CUresult FuncSetCacheConfig(CUfunction f, CUfunc_cache) {
-  return Resolve<Function>(f) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
 CUresult OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction f, int block,
                                                             size_t dynamic, unsigned int) {
   const auto* function = Resolve<Function>(f);

@@ -1,6 +1,9 @@
 #include "plugins/soft_cuda/driver/graph_memory.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "plugins/soft_cuda/driver/leftovers.h"
 
@@ -27,6 +30,16 @@ CUdeviceptr Reusable(const Graph& graph, std::span<const Edge> dependencies, siz
 MemAllocParams* AllocationOf(const Node& node) {
   const auto* params = std::get_if<std::unique_ptr<MemAllocParams>>(&node.params);
   return params != nullptr ? params->get() : nullptr;
+}
+
+// Calls visit(its parameters or null, address) for each allocation and each free node.
+template <typename Visit>
+void VisitAddresses(const Graph& graph, const Visit& visit) {
+  for (const Node* node : graph.nodes) {
+    if (const MemAllocParams* p = AllocationOf(*node)) visit(p, p->params.dptr);
+    if (const auto* p = std::get_if<MemFreeParams>(&node->params)) visit(nullptr, p->address);
+    for (const Graph* inner : InnerGraphs(*node)) VisitAddresses(*inner, visit);
+  }
 }
 
 }  // namespace
@@ -60,16 +73,46 @@ void MarkGraphAllocation(CUdeviceptr address, bool live) {
   auto block = device.allocations.find(address);
   if (block == device.allocations.end() || block->second.live == live) return;
   block->second.live = live;
-  GraphMemory& memory = device.graph_memory;
-  if (!live) {
-    memory.used -= block->second.size;
-    ReleaseIfUnused(address);
-    return;
+  if (!live) ReleaseIfUnused(address);
+}
+
+void FreeGraphAllocation(CUdeviceptr address, const Stream* stream) {
+  Device& device = Device::Get();
+  MarkGraphAllocation(address, false);
+  if (stream != nullptr) {
+    device.graph_pages.Unmap(address, stream->id, stream->time_ns);
+  } else {
+    device.graph_pages.Unmap(address, 0, device.host_time_ns);
   }
-  memory.used += block->second.size;
-  memory.used_high = std::max(memory.used_high, memory.used);
-  memory.reserved = std::max(memory.reserved, memory.used);
-  memory.reserved_high = std::max(memory.reserved_high, memory.reserved);
+}
+
+CUresult MapAllocations(const Graph& exec, const Stream& stream) {
+  Device& device = Device::Get();
+  std::vector<std::pair<CUdeviceptr, size_t>> unmapped;
+  VisitAddresses(exec, [&](const MemAllocParams* p, CUdeviceptr address) {
+    if (p != nullptr && !device.graph_pages.IsMapped(address))
+      unmapped.emplace_back(address, p->params.bytesize);
+  });
+  // An address that serves several allocations in turn needs the pages of the largest.
+  std::sort(unmapped.begin(), unmapped.end(), std::greater<>());
+  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+  unmapped.erase(std::unique(unmapped.begin(), unmapped.end(), same), unmapped.end());
+  uint64_t bytes = 0;
+  for (const auto& [address, size] : unmapped) bytes += size;
+  const uint64_t takeable = device.graph_pages.Takeable(stream.id, device.host_time_ns);
+  if (bytes > takeable + device.free_bytes()) return CUDA_ERROR_OUT_OF_MEMORY;
+  for (const auto& [address, size] : unmapped)
+    device.graph_pages.Map(address, size, stream.id, device.host_time_ns);
+  return CUDA_SUCCESS;
+}
+
+void UnmapFreed(const Graph& exec, const Stream& stream) {
+  Device& device = Device::Get();
+  VisitAddresses(exec, [&](const MemAllocParams*, CUdeviceptr address) {
+    auto block = device.allocations.find(address);
+    if (block == device.allocations.end() || !block->second.live)
+      device.graph_pages.Unmap(address, stream.id, stream.time_ns);
+  });
 }
 
 bool AnyAllocationLive(const Graph& graph) {

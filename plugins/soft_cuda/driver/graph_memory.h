@@ -18,6 +18,12 @@ CUresult PlaceGraphAllocation(Graph* graph, std::span<const Edge> dependencies,
 // yet, or one of another graph.
 bool CanFreeInGraph(const Graph& graph, CUdeviceptr address);
 void MarkGraphAllocation(CUdeviceptr address, bool live);
+// A free outside graphs, in a stream or (null) of the host.
+void FreeGraphAllocation(CUdeviceptr address, const Stream* stream);
+// Pages for what a launch in the stream allocates; none where the device is full.
+CUresult MapAllocations(const Graph& exec, const Stream& stream);
+// After it: idle are the pages of what isn't live.
+void UnmapFreed(const Graph& exec, const Stream& stream);
 bool AnyAllocationLive(const Graph& exec);  // left over from an earlier launch
 void FreeAllocations(const Graph& exec);
 

@@ -70,7 +70,7 @@ CUresult MemFree_v2(CUdeviceptr address) {
   }
   for (const Stream* stream : CurrentContext()->streams) HostWaits(stream->time_ns);
   if (CUresult error = WaitForAll(lock); error != CUDA_SUCCESS) return error;
-  return FreeBlock(address);
+  return FreeBlock(address, nullptr);
 }
 
 CUresult MemHostAlloc(void** out, size_t bytes, unsigned int flags) {

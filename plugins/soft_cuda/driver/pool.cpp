@@ -180,16 +180,16 @@ CUresult DeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, 
   if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
   if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  const GraphMemory& memory = Device::Get().graph_memory;
+  const GraphPages& pages = Device::Get().graph_pages;
   switch (attr) {
     case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-      return Give<cuuint64_t>(value, memory.used);
+      return Give<cuuint64_t>(value, pages.used());
     case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-      return Give<cuuint64_t>(value, memory.used_high);
+      return Give<cuuint64_t>(value, pages.used_high);
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-      return Give<cuuint64_t>(value, memory.reserved);
+      return Give<cuuint64_t>(value, pages.used());
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-      return Give<cuuint64_t>(value, memory.reserved_high);
+      return Give<cuuint64_t>(value, pages.reserved_high);
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
@@ -199,19 +199,19 @@ CUresult DeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, 
   if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
   if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  GraphMemory& memory = Device::Get().graph_memory;
+  GraphPages& pages = Device::Get().graph_pages;
   const uint64_t wanted = *static_cast<cuuint64_t*>(value);
   if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
-    return ResetHigh(wanted, memory.used, &memory.used_high);
+    return ResetHigh(wanted, pages.used(), &pages.used_high);
   if (attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
-    return ResetHigh(wanted, memory.reserved, &memory.reserved_high);
+    return ResetHigh(wanted, pages.used(), &pages.reserved_high);
   return CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult DeviceGraphMemTrim(CUdevice device) {
   if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
   const Lock lock = LockDevice();
-  Device::Get().graph_memory.reserved = Device::Get().graph_memory.used;
+  Device::Get().graph_pages.Trim(Device::Get().host_time_ns);
   return CUDA_SUCCESS;
 }
 

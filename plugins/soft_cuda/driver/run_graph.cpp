@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "plugins/soft_cuda/driver/conditional.h"
 #include "plugins/soft_cuda/driver/explain.h"
 #include "plugins/soft_cuda/driver/graph_rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
@@ -15,35 +16,40 @@ namespace {
 
 using Marks = std::vector<WorkMark>;
 
-// The body that the handle's value chooses; null: none. Kernels, which would set the value, don't
-// run.
-Graph* ChosenBody(const ConditionalParams& p) {
-  const ConditionalHandle* handle = FindHandle(p.bodies.front(), p.handle);
-  const unsigned value = handle != nullptr ? handle->value : 0;
-  size_t body = value;
-  if (p.kind == CU_GRAPH_COND_TYPE_IF) body = value != 0 ? 0 : 1;
-  if (p.kind == CU_GRAPH_COND_TYPE_WHILE) body = value != 0 ? 0 : p.bodies.size();
-  return body < p.bodies.size() ? p.bodies[body] : nullptr;
-}
-
-CUresult ExplainEndlessLoop() {
-  Explain(
-      "a WHILE node would loop for ever: its handle starts with a value other than 0, and the "
-      "kernel that would set it to 0 doesn't run here; its body was run once");
-  return CUDA_ERROR_LAUNCH_TIMEOUT;
+const ConditionalParams* ConditionalOf(const NodeParams& params) {
+  const auto* conditional = std::get_if<std::unique_ptr<ConditionalParams>>(&params);
+  return conditional != nullptr ? conditional->get() : nullptr;
 }
 
 // The graph that a node runs in its place; null: none.
 Graph* Inner(const NodeParams& params) {
-  if (const auto* child = std::get_if<ChildParams>(&params)) return child->graph;
-  const auto* conditional = std::get_if<std::unique_ptr<ConditionalParams>>(&params);
-  return conditional != nullptr ? ChosenBody(**conditional) : nullptr;
+  const auto* child = std::get_if<ChildParams>(&params);
+  return child != nullptr ? child->graph : nullptr;
 }
 
-bool LoopsForEver(const NodeParams& params) {
-  const auto* conditional = std::get_if<std::unique_ptr<ConditionalParams>>(&params);
-  return conditional != nullptr && (*conditional)->kind == CU_GRAPH_COND_TYPE_WHILE &&
-         ChosenBody(**conditional) != nullptr;
+std::vector<Work> WorksOfNode(const NodeParams& params) {
+  std::vector<Work> works = WorksOf(params);
+  if (const ConditionalParams* conditional = ConditionalOf(params))
+    works.push_back(ConditionalWork(*conditional));
+  return works;
+}
+
+CUresult CheckLoops(const Graph& graph) {
+  switch (FindLoop(graph)) {
+    case Loop::kNone:
+      return CUDA_SUCCESS;
+    case Loop::kEndedByKernel:
+      Explain(
+          "a WHILE node starts with a value other than 0, and the kernel that sets it to 0 doesn't "
+          "run here: its body is run once a launch");
+      return CUDA_SUCCESS;
+    case Loop::kEndless:
+      break;
+  }
+  Explain(
+      "a WHILE node would loop for ever: its handle starts with a value other than 0, and no "
+      "kernel of the graph has the handle among its arguments, nor does a host node run");
+  return CUDA_ERROR_LAUNCH_TIMEOUT;
 }
 
 bool WaitsForValues(const Graph& graph) {
@@ -86,8 +92,7 @@ CUresult RunInLine(Stream* stream, Graph* graph) {
     if (Graph* inner = Inner(node->params)) {
       if (CUresult error = RunInLine(stream, inner); error != CUDA_SUCCESS) return error;
     }
-    if (LoopsForEver(node->params)) return ExplainEndlessLoop();
-    for (Work& work : WorksOf(node->params)) Push(stream, std::move(work));
+    for (Work& work : WorksOfNode(node->params)) Push(stream, std::move(work));
   }
   return CUDA_SUCCESS;
 }
@@ -144,8 +149,7 @@ class Dag {
     if (Graph* inner = Inner(node.params)) {
       if (CUresult error = Run(inner, marks); error != CUDA_SUCCESS) return error;
     }
-    if (LoopsForEver(node.params)) return ExplainEndlessLoop();
-    std::vector<Work> works = WorksOf(node.params);
+    std::vector<Work> works = WorksOfNode(node.params);
     if (works.empty()) return CUDA_SUCCESS;
     works.front().after = std::move(marks);
     marks.clear();
@@ -161,6 +165,10 @@ class Dag {
 }  // namespace
 
 CUresult RunGraph(Stream* stream, Graph* graph) {
+  if (graph->conditional_nodes > 0) {
+    if (CUresult error = CheckLoops(*graph); error != CUDA_SUCCESS) return error;
+    for (Work& work : StartsOfHandles(*graph)) Push(stream, std::move(work));
+  }
   if (!Device::Get().worker.always_adds() && !WaitsForValues(*graph)) {
     return RunInLine(stream, graph);
   }

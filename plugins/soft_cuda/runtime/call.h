@@ -46,6 +46,11 @@ inline cudaError_t Latched(cudaError_t error, unsigned flags) {
   return error;
 }
 
+// A function that isn't modelled says so, and leaves its error as any other does.
+inline cudaError_t NotModelledHere(const char* function) {
+  return Latched(NotModelled<cudaError_t>(function), 0);
+}
+
 template <typename Symbol, typename Body>
 cudaError_t Call(const CallSite& site, const void* params, Symbol&& symbol, Body&& body) {
   if (!(site.flags & kEarly)) {

@@ -125,6 +125,11 @@ void CaptureIntoAGraph() {
   EXPECT(same == graph);
   EXPECT(CountNodes(graph) == 2);
   EXPECT(CountEdges(graph) == 1);
+  EXPECT_OK(cudaStreamBeginCaptureToGraph(main_stream, graph, nullptr, nullptr, 0,
+                                          cudaStreamCaptureModeGlobal));
+  Touch<<<1, 1, 0, main_stream>>>(nullptr);
+  EXPECT_OK(cudaStreamEndCapture(main_stream, nullptr));  // who has the graph needs no handle
+  EXPECT(CountNodes(graph) == 3);
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 LIBRARIES = {"libcuda.so.1": "driver", "libcudart.so.13": "runtime", "libcupti.so.13": "cupti"}
-OURS = {"graphkit_soft_shared", "graphkit_soft_inventory"}
+OURS = {"graphkit_soft_shared", "graphkit_soft_inventory", "graphkit_soft_set_conditional"}
 
 
 def exported(library: pathlib.Path) -> set:

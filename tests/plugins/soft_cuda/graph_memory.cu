@@ -109,6 +109,8 @@ void UnfreedAllocations() {
   EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == kBytes);  // outlives the graph and the exec
   EXPECT_OK(cudaMemset(memory, 1, kBytes));
   EXPECT_OK(cudaFree(memory));
+  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == kBytes);  // until it is trimmed
+  EXPECT_OK(cudaDeviceGraphMemTrim(0));
   EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 0);
 }
 
@@ -125,6 +127,8 @@ void FreedByAnotherGraph() {
     EXPECT_OK(cudaGraphLaunch(make, stream));
     LaunchAndWait(take, stream);
   }
+  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == kBytes);
+  EXPECT_OK(cudaDeviceGraphMemTrim(0));
   EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 0);
   EXPECT_OK(cudaGraphExecDestroy(make));
   EXPECT_OK(cudaGraphExecDestroy(take));
@@ -147,12 +151,15 @@ void Accounts() {
   EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == kBytes);
   EXPECT(Account(cudaGraphMemAttrUsedMemHigh) == kBytes);
   EXPECT(Account(cudaGraphMemAttrReservedMemCurrent) >= kBytes);
+  EXPECT_OK(cudaDeviceGraphMemTrim(0));
+  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == kBytes);  // it is live
   EXPECT_OK(cudaFree(memory));
-  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 0);
+  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == kBytes);  // the graphs keep the pages
   EXPECT(Account(cudaGraphMemAttrUsedMemHigh) == kBytes);
   EXPECT_OK(cudaGraphExecDestroy(exec));
   EXPECT_OK(cudaGraphDestroy(graph));
   EXPECT_OK(cudaDeviceGraphMemTrim(0));
+  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 0);
   EXPECT(Account(cudaGraphMemAttrReservedMemCurrent) == 0);
 
   unsigned long long one = 1;
@@ -161,6 +168,51 @@ void Accounts() {
   EXPECT_FAILS(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &zero));
   EXPECT_FAILS(cudaDeviceGetGraphMemAttribute(-1, cudaGraphMemAttrUsedMemHigh, &one));
   EXPECT_FAILS(cudaDeviceGraphMemTrim(-1));
+}
+
+cudaGraphExec_t AllocateAndFree() {
+  cudaGraph_t graph = NewGraph();
+  cudaGraphNode_t alloc = nullptr;
+  void* memory = AddAllocation(graph, kBytes, &alloc);
+  AddFree(graph, memory, {alloc});
+  cudaGraphExec_t exec = Instantiate(graph);
+  EXPECT_OK(cudaGraphDestroy(graph));
+  return exec;
+}
+
+// Launches in one stream share pages, launches in streams that nothing orders don't.
+// effect: cudaGraphLaunch cudaGraphUpload cudaDeviceGraphMemTrim
+void Pages() {
+  EXPECT_OK(cudaDeviceGraphMemTrim(0));
+  size_t free_before = 0;
+  size_t total = 0;
+  EXPECT_OK(cudaMemGetInfo(&free_before, &total));
+  cudaGraphExec_t first = AllocateAndFree();
+  cudaGraphExec_t second = AllocateAndFree();
+  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 0);
+  EXPECT_OK(cudaGraphUpload(first, stream));
+  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == kBytes);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_OK(cudaGraphLaunch(first, stream));
+    EXPECT_OK(cudaGraphLaunch(second, stream));
+  }
+  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == kBytes);
+  cudaStream_t other = nullptr;
+  EXPECT_OK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  EXPECT_OK(cudaGraphLaunch(second, other));
+  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 2 * kBytes);
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT_OK(cudaGraphLaunch(second, stream));
+  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 2 * kBytes);
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT_OK(cudaDeviceGraphMemTrim(0));
+  EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 0);
+  size_t free_after = 0;
+  EXPECT_OK(cudaMemGetInfo(&free_after, &total));
+  EXPECT(free_after == free_before);
+  EXPECT_OK(cudaGraphExecDestroy(first));
+  EXPECT_OK(cudaGraphExecDestroy(second));
+  EXPECT_OK(cudaStreamDestroy(other));
 }
 
 // A child graph that was moved keeps its memory nodes, and is its parent's.
@@ -205,6 +257,7 @@ int main() {
   UnfreedAllocations();
   FreedByAnotherGraph();
   Accounts();
+  Pages();
   MovedChild();
   return Finish("graph_memory");
 }

@@ -88,6 +88,8 @@ void Player::Clean() {
   for (const auto& [pointer, place] : places_) {
     if (world_.live.contains(place)) cudaFree(pointer);
   }
+  cudaDeviceSynchronize();
+  cudaDeviceGraphMemTrim(0);
   unsigned long long used = 0;
   cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used);
   if (used != 0) Differ("graph memory stays in use");
