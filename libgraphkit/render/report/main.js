@@ -133,6 +133,17 @@ function showNothingCaptured() {
     "graphkit trace -o trace.json ./app args…\ngraphkit report trace.json -o report.html\ngraphkit doctor        # when the program should have captured something");
 }
 
+// report.html#node=12, #block=5, #finding=0, #graph=1: what the page opens with.
+function followAddress() {
+  const match = /^#(node|block|finding|graph)=(\d+)$/.exec(location.hash);
+  if (!match) return;
+  const id = Number(match[2]), {trace} = app;
+  if (match[1] === "node" && id < trace.nodeCount) goTo({node: id});
+  if (match[1] === "block" && id < trace.blockCount) goTo({block: id});
+  if (match[1] === "finding") pickFinding(id);
+  if (match[1] === "graph") showView(trace.views.find((view) => view.root === trace.texts.roots[id]));
+}
+
 async function start() {
   const began = performance.now();
   const bytes = await inflate(byId("data").textContent.trim());
@@ -153,6 +164,8 @@ async function start() {
   showDetails(null);
   showTab("findings-panel");
   showView(firstView(app.trace.views));
+  followAddress();
+  addEventListener("hashchange", followAddress);
   app.draw();
   app.loadedIn = performance.now() - began;
   app.loadedAt = performance.now();

@@ -217,6 +217,10 @@ class Hands(Page):
         self.browser.press("t")
         self.assertNotEqual(before, self.picture("recorded"))
 
+    def test_an_address_leads_to_a_node(self):
+        self.browser.run("location.hash = '#node=7'")
+        self.browser.wait_for("app.shown && app.shown.node === 7")
+
     def test_it_prints(self):
         pdf = WORK / "report.pdf"
         self.browser.print_pdf(pdf)
