@@ -10,6 +10,7 @@ constexpr Command kCommands[] = {
     {"trace", AddTraceCommand},
     {"analyze", AddAnalyzeCommand},
     {"dot", AddDotCommand},
+    {"report", AddReportCommand},
     {"replay", AddReplayCommand},
     {"plan", AddPlanCommand},
     {"check", AddCheckCommand},

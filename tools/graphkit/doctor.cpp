@@ -1,6 +1,7 @@
 // `graphkit doctor`: what this machine has, and what to do about what it lacks.
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,8 @@
 #include "tools/graphkit/inventory.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/output.h"
+#include "tools/graphkit/plugins.h"
+#include "tools/graphkit/soft_report.h"
 #include "tools/graphkit/talk.h"
 #include "tools/graphkit/version.h"
 
@@ -72,13 +75,48 @@ void RenderJson(const Inventory& inventory, std::ostream& out) {
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
-int RunDoctor(Format format) {
-  const Inventory inventory = Judge(LookAround());
-  const TextStyle style{.width = static_cast<size_t>(TerminalWidth()), .colour = ColourOnStdout()};
+struct DoctorArguments {
+  Format format = Format::kText;
+  bool soft = false;
+  std::optional<SoftList> list;
+};
+
+TextStyle StyleOfStdout() {
+  return {.width = static_cast<size_t>(TerminalWidth()), .colour = ColourOnStdout()};
+}
+
+int RunSoftDoctor(const DoctorArguments& arguments) {
+  const auto libraries = ReadSoftInventory(PluginFolder());
+  if (!libraries) return PrintError(libraries.error());
   const Result<void> written = WriteOutput("-", [&](std::ostream& out) {
-    format == Format::kJson ? RenderJson(inventory, out) : RenderText(inventory, style, out);
+    arguments.format == Format::kJson
+        ? RenderSoftJson(*libraries, arguments.list, out)
+        : RenderSoftText(*libraries, arguments.list, StyleOfStdout(), out);
   });
   return written ? kExitOk : PrintError(written.error());
+}
+
+int RunDoctor(const DoctorArguments& arguments) {
+  if (arguments.soft) return RunSoftDoctor(arguments);
+  const Inventory inventory = Judge(LookAround());
+  const Result<void> written = WriteOutput("-", [&](std::ostream& out) {
+    arguments.format == Format::kJson ? RenderJson(inventory, out)
+                                      : RenderText(inventory, StyleOfStdout(), out);
+  });
+  return written ? kExitOk : PrintError(written.error());
+}
+
+void AddSoft(CLI::App& sub, const std::shared_ptr<DoctorArguments>& arguments) {
+  CLI::Option* soft = sub.add_flag("--soft", arguments->soft,
+                                   "say what the software device models, function by function");
+  AddChoice<std::optional<SoftList>>(sub, "--list", arguments->list,
+                                     {{"modelled", SoftList::kModelled},
+                                      {"unchecked", SoftList::kUnchecked},
+                                      {"missing", SoftList::kMissing},
+                                      {"unseen", SoftList::kUnseen},
+                                      {"all", SoftList::kAll}},
+                                     "with --soft: also name these functions")
+      ->needs(soft);
 }
 
 }  // namespace
@@ -86,10 +124,11 @@ int RunDoctor(Format format) {
 void AddDoctorCommand(CLI::App& app, int& exit_code) {
   CLI::App* sub = app.add_subcommand(
       "doctor", "Say what this machine has for graphkit, and what to do about what it lacks");
-  const auto format = std::make_shared<Format>(Format::kText);
-  AddFormat(*sub, *format);
-  SetExamples(*sub, {"graphkit doctor"});
-  sub->callback([&exit_code, format] { exit_code = RunDoctor(*format); });
+  const auto arguments = std::make_shared<DoctorArguments>();
+  AddFormat(*sub, arguments->format);
+  AddSoft(*sub, arguments);
+  SetExamples(*sub, {"graphkit doctor", "graphkit doctor --soft --list missing"});
+  sub->callback([&exit_code, arguments] { exit_code = RunDoctor(*arguments); });
 }
 
 }  // namespace graphkit

@@ -5,5 +5,6 @@
 int main() {
   EXPECT_ERROR(cudaErrorNotSupported, cudaGraphicsUnregisterResource(nullptr));
   EXPECT_ERROR(cudaErrorNotSupported, cudaGraphicsUnregisterResource(nullptr));
+  EXPECT_ERROR(cudaErrorNotSupported, cudaGetLastError());
   return conformance::Finish("not_modelled");
 }
