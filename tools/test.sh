@@ -4,7 +4,7 @@
 #
 #   tools/test.sh          what every change must pass
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing, and the
-#                          HTML report in Chromium, where that is installed
+#                          headers of further CUDA versions; the HTML report in Chromium, where that is installed
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -103,7 +103,7 @@ long_random() {
   run_tests build -L random
 }
 
-if [ "$all" = yes ]; then tools/setup.sh build test fuzz; else tools/setup.sh build test; fi
+if [ "$all" = yes ]; then tools/setup.sh build test fuzz matrix; else tools/setup.sh build test; fi
 PYTHONPATH="$(test_python)${PYTHONPATH:+:$PYTHONPATH}"
 export PYTHONPATH
 ordinary

@@ -15,6 +15,7 @@ constexpr Command kCommands[] = {
     {"plan", AddPlanCommand},
     {"check", AddCheckCommand},
     {"diff", AddDiffCommand},
+    {"import", AddImportCommand},
     {"export", AddExportCommand},
     {"synth", AddSynthCommand},
     {"doctor", AddDoctorCommand},

@@ -89,9 +89,8 @@ void AddDiffCommand(CLI::App& app, int& exit_code) {
                         "text for people (the default), JSON with a stable schema, a drawing of "
                         "what changed, or a page to look at");
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
-  sub->add_option("--top", arguments->top,
-                  "entries of long lists in the text; 0: all (default: 10)")
-      ->option_text("N");
+  AddCount(*sub, "--top", arguments->top,
+           "entries of long lists in the text; 0: all (default: 10)");
   SetExamples(*sub, {"graphkit diff before.json after.json",
                      "graphkit diff before.json after.json --format html -o diff.html",
                      "graphkit diff before.json after.json --format dot | dot -Tsvg > diff.svg",

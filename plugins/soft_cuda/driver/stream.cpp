@@ -94,7 +94,7 @@ CUresult StreamGetCtx(CUstream handle, CUcontext* context) {
   return Ask(handle, context, [](Stream& s) { return s.context->handle(); });
 }
 CUresult StreamGetDevice(CUstream handle, CUdevice* device) {
-  return Ask(handle, device, [](Stream&) { return 0; });
+  return Ask(handle, device, [](Stream& s) { return s.context->gpu->ordinal; });
 }
 
 CUresult StreamGetAttribute(CUstream handle, CUstreamAttrID attr, CUstreamAttrValue* value) {
@@ -155,6 +155,7 @@ CUresult StreamCopyAttributes(CUstream to, CUstream from) {
   Stream* source = nullptr;
   if (CUresult error = Find(to, &target); error != CUDA_SUCCESS) return error;
   if (CUresult error = Find(from, &source); error != CUDA_SUCCESS) return error;
+  if (target->context != source->context) return CUDA_ERROR_INVALID_VALUE;
   target->window = source->window;
   target->sync_policy = source->sync_policy;
   target->domain_map = source->domain_map;

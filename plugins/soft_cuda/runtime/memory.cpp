@@ -1,4 +1,5 @@
 // Memory: at once, in stream order, and from pools.
+#include "plugins/soft_cuda/device/shared.h"
 #include "plugins/soft_cuda/runtime/start.h"
 #include "runtime_impl.h"
 
@@ -20,7 +21,8 @@ cudaError_t Malloc(void** out, size_t bytes) {
 }
 
 cudaError_t Free(void* pointer) {
-  return pointer != nullptr ? ToRuntime(cuMemFree(Address(pointer))) : cudaSuccess;
+  if (pointer == nullptr) return ToRuntime(graphkit_soft_shared()->check_unsafe());
+  return ToRuntime(cuMemFree(Address(pointer)));
 }
 
 cudaError_t MallocPitch(void** out, size_t* pitch, size_t width, size_t height) {
@@ -135,6 +137,25 @@ cudaError_t MemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
                              cudaMemLocation* location) {
   return ToRuntime(cuMemPoolGetAccess(reinterpret_cast<CUmemAccess_flags*>(flags), pool,
                                       reinterpret_cast<CUmemLocation*>(location)));
+}
+cudaError_t MemPoolExportToShareableHandle(void* out, cudaMemPool_t pool,
+                                           cudaMemAllocationHandleType type, unsigned int flags) {
+  return ToRuntime(cuMemPoolExportToShareableHandle(
+      out, pool, static_cast<CUmemAllocationHandleType>(type), flags));
+}
+cudaError_t MemPoolImportFromShareableHandle(cudaMemPool_t* out, void* handle,
+                                             cudaMemAllocationHandleType type, unsigned int flags) {
+  return ToRuntime(cuMemPoolImportFromShareableHandle(
+      out, handle, static_cast<CUmemAllocationHandleType>(type), flags));
+}
+cudaError_t MemPoolExportPointer(cudaMemPoolPtrExportData* out, void* pointer) {
+  static_assert(sizeof *out == sizeof(CUmemPoolPtrExportData));
+  return ToRuntime(
+      cuMemPoolExportPointer(reinterpret_cast<CUmemPoolPtrExportData*>(out), Address(pointer)));
+}
+cudaError_t MemPoolImportPointer(void** out, cudaMemPool_t pool, cudaMemPoolPtrExportData* data) {
+  return ToRuntime(
+      cuMemPoolImportPointer(Out(out), pool, reinterpret_cast<CUmemPoolPtrExportData*>(data)));
 }
 cudaError_t DeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attr, void* value) {
   return ToRuntime(

@@ -1,4 +1,5 @@
 // Managed ranges, and copies that name devices or come in batches.
+#include "plugins/soft_cuda/device/shared.h"
 #include "plugins/soft_cuda/runtime/copy_params.h"
 #include "plugins/soft_cuda/runtime/start.h"
 #include "runtime_impl.h"
@@ -13,36 +14,30 @@ CUmemLocation* Driver(cudaMemLocation* locations) {
 }
 CUmemLocation Driver(cudaMemLocation location) { return *Driver(&location); }
 
-CUcontext Current() {
-  CUcontext context = nullptr;
-  (void)cuCtxGetCurrent(&context);
-  return context;
-}
+// The primary contexts of the devices that a copy names.
+struct PeerContexts {
+  CUcontext to = nullptr;
+  CUcontext from = nullptr;
+  CUresult error;
 
-// INVALID_DEVICE: there is one device.
+  PeerContexts(int to_device, int from_device) : error(Find(to_device, &to)) {
+    if (error == CUDA_SUCCESS) error = Find(from_device, &from);
+  }
+
+ private:
+  static CUresult Find(int device, CUcontext* out) {
+    *out = graphkit_soft_shared()->primary(device);
+    return *out != nullptr ? CUDA_SUCCESS : cuDevicePrimaryCtxRetain(out, device);
+  }
+};
+
 cudaError_t PeerToDriver(const cudaMemcpy3DPeerParms* p, CUDA_MEMCPY3D_PEER* out) {
   if (p == nullptr) return cudaErrorInvalidValue;
-  if (p->srcDevice != 0 || p->dstDevice != 0) return cudaErrorInvalidDevice;
-  if (p->srcArray != nullptr || p->dstArray != nullptr) return cudaErrorNotSupported;
-  CUDA_MEMCPY3D_PEER c{};
-  c.srcMemoryType = c.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  c.srcContext = c.dstContext = Current();
-  c.srcDevice = Address(p->srcPtr.ptr);
-  c.dstDevice = Address(p->dstPtr.ptr);
-  c.srcXInBytes = p->srcPos.x;
-  c.srcY = p->srcPos.y;
-  c.srcZ = p->srcPos.z;
-  c.srcPitch = p->srcPtr.pitch;
-  c.srcHeight = p->srcPtr.ysize;
-  c.dstXInBytes = p->dstPos.x;
-  c.dstY = p->dstPos.y;
-  c.dstZ = p->dstPos.z;
-  c.dstPitch = p->dstPtr.pitch;
-  c.dstHeight = p->dstPtr.ysize;
-  c.WidthInBytes = p->extent.width;
-  c.Height = p->extent.height;
-  c.Depth = p->extent.depth;
-  *out = c;
+  const PeerContexts peers(p->dstDevice, p->srcDevice);
+  if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
+  if (cudaError_t error = ToDriver(*p, out); error != cudaSuccess) return error;
+  out->srcContext = peers.from;
+  out->dstContext = peers.to;
   return cudaSuccess;
 }
 
@@ -88,6 +83,10 @@ cudaError_t MemPrefetchBatchAsync(void** pointers, size_t* sizes, size_t count,
   return ToRuntime(cuMemPrefetchBatchAsync(Addresses(pointers), sizes, count, Driver(locations),
                                            index, locations_count, flags, stream));
 }
+cudaError_t MemDiscardBatchAsync(void** pointers, size_t* sizes, size_t count,
+                                 unsigned long long flags, cudaStream_t stream) {
+  return ToRuntime(cuMemDiscardBatchAsync(Addresses(pointers), sizes, count, flags, stream));
+}
 cudaError_t MemDiscardAndPrefetchBatchAsync(void** pointers, size_t* sizes, size_t count,
                                             cudaMemLocation* locations, size_t* index,
                                             size_t locations_count, unsigned long long flags,
@@ -101,15 +100,16 @@ cudaError_t StreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t byte
 }
 
 cudaError_t MemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
-  if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
-  const CUcontext context = Current();
-  return ToRuntime(cuMemcpyPeer(Address(to), context, Address(from), context, bytes));
+  const PeerContexts peers(to_device, from_device);
+  if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
+  return ToRuntime(cuMemcpyPeer(Address(to), peers.to, Address(from), peers.from, bytes));
 }
 cudaError_t MemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
                             size_t bytes, cudaStream_t stream) {
-  if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
-  const CUcontext context = Current();
-  return ToRuntime(cuMemcpyPeerAsync(Address(to), context, Address(from), context, bytes, stream));
+  const PeerContexts peers(to_device, from_device);
+  if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
+  return ToRuntime(
+      cuMemcpyPeerAsync(Address(to), peers.to, Address(from), peers.from, bytes, stream));
 }
 cudaError_t Memcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
   CUDA_MEMCPY3D_PEER copy;
