@@ -10,6 +10,7 @@ set(soft_programs
   copy
   copy_more
   cupti
+  cupti_activity
   device
   driver_array
   driver_capture
