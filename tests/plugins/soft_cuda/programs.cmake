@@ -44,6 +44,7 @@ set(soft_programs
   semaphore
   settings
   stream
+  threads
   user_object)
 # Those that are also built with --default-stream per-thread.
 set(soft_per_thread_programs
