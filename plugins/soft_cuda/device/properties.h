@@ -21,6 +21,8 @@ constexpr uint64_t kBytesPerNs = 1000;
 
 // The driver's name for a place on the bus: "0000:01:00.0".
 std::string PciBusId(const Gpu& gpu);
+// An attribute that all devices have alike; false: it isn't known.
+bool CommonAttribute(CUdevice_attribute attribute, int* value);
 // False: the attribute isn't known.
 bool DeviceAttribute(const Gpu& gpu, CUdevice_attribute attribute, int* value);
 

@@ -6,8 +6,24 @@
 
 namespace graphkit::soft::runtime {
 
-// False: a copy that names arrays.
-bool ToDriver(const cudaMemcpy3DParms& parms, CUDA_MEMCPY3D* out);
+// The primary contexts of the devices that a copy names.
+struct PeerContexts {
+  CUcontext to = nullptr;
+  CUcontext from = nullptr;
+  cudaError_t error;
+
+  PeerContexts(int to_device, int from_device);
+};
+
+bool IsKind(cudaMemcpyKind kind);
+// Where the operands of a copy lie, by its kind.
+CUmemorytype SourceType(cudaMemcpyKind kind);
+CUmemorytype TargetType(cudaMemcpyKind kind);
+// Is it within the device's limit, and as wide as what is copied?
+bool IsPitch(size_t pitch, size_t width);
+
+cudaError_t ToDriver(const cudaMemcpy3DParms& parms, CUDA_MEMCPY3D* out);
+cudaError_t ToDriver(const cudaMemcpy3DPeerParms& parms, CUDA_MEMCPY3D_PEER* out);
 cudaMemcpy3DParms FromDriver(const CUDA_MEMCPY3D& copy);
 CUDA_MEMCPY2D FlatCopy(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                        size_t height, cudaMemcpyKind kind);

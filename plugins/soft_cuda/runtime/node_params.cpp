@@ -50,8 +50,7 @@ cudaError_t ToDriver(const cudaGraphNodeParams& from, CUgraphNodeParams* out) {
   if (from.type == cudaGraphNodeTypeMemcpy) {
     out->memcpy = {};
     out->memcpy.copyCtx = CurrentHandle();
-    return ToDriver(from.memcpy.copyParams, &out->memcpy.copyParams) ? cudaSuccess
-                                                                     : cudaErrorNotSupported;
+    return ToDriver(from.memcpy.copyParams, &out->memcpy.copyParams);
   }
   if (from.type == cudaGraphNodeTypeMemset) out->memset.ctx = CurrentHandle();
   return cudaSuccess;

@@ -14,51 +14,6 @@ CUmemLocation* Driver(cudaMemLocation* locations) {
 }
 CUmemLocation Driver(cudaMemLocation location) { return *Driver(&location); }
 
-// The primary contexts of the devices that a copy names.
-struct PeerContexts {
-  CUcontext to = nullptr;
-  CUcontext from = nullptr;
-  CUresult error;
-
-  PeerContexts(int to_device, int from_device) : error(Find(to_device, &to)) {
-    if (error == CUDA_SUCCESS) error = Find(from_device, &from);
-  }
-
- private:
-  static CUresult Find(int device, CUcontext* out) {
-    *out = graphkit_soft_shared()->primary(device);
-    return *out != nullptr ? CUDA_SUCCESS : cuDevicePrimaryCtxRetain(out, device);
-  }
-};
-
-cudaError_t PeerToDriver(const cudaMemcpy3DPeerParms* p, CUDA_MEMCPY3D_PEER* out) {
-  if (p == nullptr) return cudaErrorInvalidValue;
-  const PeerContexts peers(p->dstDevice, p->srcDevice);
-  if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
-  if (p->srcArray != nullptr || p->dstArray != nullptr) return cudaErrorNotSupported;
-  CUDA_MEMCPY3D_PEER c{};
-  c.srcMemoryType = c.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  c.srcContext = peers.from;
-  c.dstContext = peers.to;
-  c.srcDevice = Address(p->srcPtr.ptr);
-  c.dstDevice = Address(p->dstPtr.ptr);
-  c.srcXInBytes = p->srcPos.x;
-  c.srcY = p->srcPos.y;
-  c.srcZ = p->srcPos.z;
-  c.srcPitch = p->srcPtr.pitch;
-  c.srcHeight = p->srcPtr.ysize;
-  c.dstXInBytes = p->dstPos.x;
-  c.dstY = p->dstPos.y;
-  c.dstZ = p->dstPos.z;
-  c.dstPitch = p->dstPtr.pitch;
-  c.dstHeight = p->dstPtr.ysize;
-  c.WidthInBytes = p->extent.width;
-  c.Height = p->extent.height;
-  c.Depth = p->extent.depth;
-  *out = c;
-  return cudaSuccess;
-}
-
 // Fills a volume: one fill where its slices lie without gaps, else one a slice.
 template <typename Fill>
 cudaError_t FillVolume(const cudaPitchedPtr& to, const cudaExtent& extent, Fill&& fill) {
@@ -101,6 +56,10 @@ cudaError_t MemPrefetchBatchAsync(void** pointers, size_t* sizes, size_t count,
   return ToRuntime(cuMemPrefetchBatchAsync(Addresses(pointers), sizes, count, Driver(locations),
                                            index, locations_count, flags, stream));
 }
+cudaError_t MemDiscardBatchAsync(void** pointers, size_t* sizes, size_t count,
+                                 unsigned long long flags, cudaStream_t stream) {
+  return ToRuntime(cuMemDiscardBatchAsync(Addresses(pointers), sizes, count, flags, stream));
+}
 cudaError_t MemDiscardAndPrefetchBatchAsync(void** pointers, size_t* sizes, size_t count,
                                             cudaMemLocation* locations, size_t* index,
                                             size_t locations_count, unsigned long long flags,
@@ -115,24 +74,24 @@ cudaError_t StreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t byte
 
 cudaError_t MemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
   const PeerContexts peers(to_device, from_device);
-  if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
+  if (peers.error != cudaSuccess) return peers.error;
   return ToRuntime(cuMemcpyPeer(Address(to), peers.to, Address(from), peers.from, bytes));
 }
 cudaError_t MemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
                             size_t bytes, cudaStream_t stream) {
   const PeerContexts peers(to_device, from_device);
-  if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
+  if (peers.error != cudaSuccess) return peers.error;
   return ToRuntime(
       cuMemcpyPeerAsync(Address(to), peers.to, Address(from), peers.from, bytes, stream));
 }
 cudaError_t Memcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
   CUDA_MEMCPY3D_PEER copy;
-  const cudaError_t error = PeerToDriver(p, &copy);
+  const cudaError_t error = p != nullptr ? ToDriver(*p, &copy) : cudaErrorInvalidValue;
   return error == cudaSuccess ? ToRuntime(cuMemcpy3DPeer(&copy)) : error;
 }
 cudaError_t Memcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
   CUDA_MEMCPY3D_PEER copy;
-  const cudaError_t error = PeerToDriver(p, &copy);
+  const cudaError_t error = p != nullptr ? ToDriver(*p, &copy) : cudaErrorInvalidValue;
   return error == cudaSuccess ? ToRuntime(cuMemcpy3DPeerAsync(&copy, stream)) : error;
 }
 
