@@ -36,6 +36,12 @@ CUresult CheckMemory(const CopyOperand& at, const CUDA_MEMCPY3D& c) {
   if (at.type != CU_MEMORYTYPE_DEVICE && at.type != CU_MEMORYTYPE_UNIFIED)
     return CUDA_ERROR_INVALID_VALUE;
   Device& device = Device::Get();
+  if (device.virtual_memory.IsReserved(at.device)) {
+    size_t bytes = 0;
+    const bool usable =
+        BytesFromBase(at, c, &bytes) && device.virtual_memory.IsAccessible(at.device, bytes);
+    return usable ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  }
   const auto block = device.FindAllocation(at.device);
   if (block == device.allocations.end()) {
     const bool pageable = at.type == CU_MEMORYTYPE_UNIFIED && at.device != 0;
@@ -86,8 +92,13 @@ CUDA_MEMCPY3D WithRows(CUDA_MEMCPY3D c) {
   return c;
 }
 
-bool CanSet(CUdeviceptr to) {
-  return Device::Get().FindAllocation(to) != Device::Get().allocations.end();
+bool CanSet(const CUDA_MEMSET_NODE_PARAMS& set) {
+  Device& device = Device::Get();
+  if (!device.virtual_memory.IsReserved(set.dst))
+    return device.FindAllocation(set.dst) != device.allocations.end();
+  const size_t rows = set.height > 0 ? set.height - 1 : 0;
+  const size_t bytes = rows * set.pitch + set.width * set.elementSize;
+  return device.virtual_memory.IsAccessible(set.dst, bytes);
 }
 
 }  // namespace graphkit::soft::driver

@@ -11,6 +11,6 @@ CUresult CheckCopy(const CUDA_MEMCPY3D& copy);
 // Fills in the pitches and heights that a caller may leave at 0.
 CUDA_MEMCPY3D WithRows(CUDA_MEMCPY3D copy);
 // Is it in an allocation?
-bool CanSet(CUdeviceptr to);
+bool CanSet(const CUDA_MEMSET_NODE_PARAMS& set);
 
 }  // namespace graphkit::soft::driver

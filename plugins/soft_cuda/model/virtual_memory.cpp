@@ -32,6 +32,12 @@ bool IsFree(uint64_t begin, uint64_t size) {
   return false;
 }
 
+bool IsUsable(const Mapping& mapping) {
+  return std::ranges::any_of(mapping.access, [](const auto& entry) {
+    return entry.second != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  });
+}
+
 // Takes the pages from behind a range and leaves it reserved.
 void Empty(uint64_t begin, uint64_t size) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
@@ -142,6 +148,17 @@ std::set<uint64_t> VirtualMemory::MappingsIn(uint64_t address, uint64_t size) co
   return begins;
 }
 
+bool VirtualMemory::IsAccessible(uint64_t address, uint64_t size) const {
+  const uint64_t end = address + size;
+  while (address < end) {
+    const auto size_of = [](const Mapping& mapping) { return mapping.size; };
+    const auto found = Holding(mappings_, address, size_of);
+    if (found == mappings_.end() || !IsUsable(found->second)) return false;
+    address = found->first + found->second.size;
+  }
+  return true;
+}
+
 bool VirtualMemory::IsMapped(uint64_t address, uint64_t size) const {
   uint64_t at = address;
   while (at < address + size) {
@@ -155,10 +172,7 @@ bool VirtualMemory::IsMapped(uint64_t address, uint64_t size) const {
 void VirtualMemory::SetAccess(uint64_t address, int device, CUmemAccess_flags flags) {
   Mapping& mapping = mappings_.at(address);
   mapping.access[device] = flags;
-  const bool any = std::ranges::any_of(mapping.access, [](const auto& entry) {
-    return entry.second != CU_MEM_ACCESS_FLAGS_PROT_NONE;
-  });
-  if (!any) return Empty(address, mapping.size);
+  if (!IsUsable(mapping)) return Empty(address, mapping.size);
   const uint64_t offset = physical_.at(mapping.handle).offset + mapping.offset;
   mmap(Address(address), mapping.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_,
        static_cast<off_t>(offset));

@@ -3,7 +3,7 @@ set(soft_programs
   array array_copy bank_size capture capture_errors conditional copy copy_more cupti device driver_array driver_capture
   driver_context driver_copy driver_device driver_entry driver_execs driver_memory driver_nodes driver_stream entry
   event execution exec_params exec_update graph graph_array graph_dot graph_driver graph_memory graph_nodes launch memory
-  pool pool_share programmatic range semaphore settings stream user_object)
+  pool pool_share programmatic range semaphore settings stream user_object virtual_memory)
 # Those that are also built with --default-stream per-thread.
 set(soft_per_thread_programs
   array_copy capture copy copy_more driver_capture driver_copy driver_execs driver_memory driver_stream event exec_update
