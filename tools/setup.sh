@@ -3,20 +3,24 @@
 # Brings what graphkit needs and this machine lacks: Debian packages, and a CUDA 13 toolkit for the plugins.
 # Safe to run again: with nothing missing it touches neither the network nor the system.
 #
-#   tools/setup.sh [build] [test] [fuzz]     what is needed (default: build)
+#   tools/setup.sh [build] [test] [fuzz] [matrix]     what is needed (default: build)
+#
+# `test` also brings CUDA 12 for the programs that are traced; `matrix` the headers of further CUDA versions.
 set -euo pipefail
 GRAPHKIT_SETUP="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/setup"
 . "$GRAPHKIT_SETUP/talk.sh"
 . "$GRAPHKIT_SETUP/packages.sh"
 . "$GRAPHKIT_SETUP/cuda.sh"
+. "$GRAPHKIT_SETUP/cuda12.sh"
 . "$GRAPHKIT_SETUP/python.sh"
 
 for need in "$@"; do
   case "$need" in
-    build | test | fuzz) ;;
-    *) die "unknown need '$need'" "usage: tools/setup.sh [build] [test] [fuzz]" ;;
+    build | test | fuzz | matrix) ;;
+    *) die "unknown need '$need'" "usage: tools/setup.sh [build] [test] [fuzz] [matrix]" ;;
   esac
 done
 need_packages build "$@"
 want_toolkit
-case " $* " in *" test "*) want_test_wheels ;; esac
+case " $* " in *" test "*) want_test_wheels; want_toolkit12 ;; esac
+case " $* " in *" matrix "*) want_headers ;; esac

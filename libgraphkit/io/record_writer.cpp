@@ -14,6 +14,9 @@ namespace {
 constexpr size_t kKeptForTheEnd = 4096;  // bytes that stay free for the dropped and end records
 constexpr size_t kFirstStep = size_t{1} << 20;
 constexpr size_t kLargestStep = size_t{1} << 24;
+constexpr size_t kInMemory = size_t{1}
+                             << 26;  // bytes of the file, where nobody asked for another bound
+constexpr size_t kPage = 4096;
 // Address space to ask for, so that a growing file need not be mapped again.
 constexpr size_t kAddressSpace[] = {size_t{1} << 38, size_t{1} << 34, size_t{1} << 30, kFirstStep};
 
@@ -138,6 +141,19 @@ bool RecordFile::GrowFile(size_t needed) {
   return true;
 }
 
+// Gives back the memory of what is written. The pages stay the file's, and come back when they are
+// read.
+void RecordFile::LetGo() {
+  const size_t until = size_ / kPage * kPage, bytes = until - let_go_;
+  if (buffer_ != 0) {
+    sync_file_range(
+        fd_, static_cast<off_t>(let_go_), static_cast<off_t>(bytes),
+        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+  }
+  madvise(base_ + let_go_, bytes, MADV_DONTNEED);
+  let_go_ = until;
+}
+
 // The newline is stored last: until then the line doesn't count.
 void RecordFile::WriteLine(std::string_view record, std::string_view ending) {
   char* at = base_ + size_;
@@ -160,6 +176,7 @@ uint64_t RecordFile::Append(std::string_view record) {
   uint64_t place = size_;
   WriteLine(record, ",\n");
   ++records_;
+  if (size_ - let_go_ >= (buffer_ != 0 ? std::max(buffer_, kPage) : kInMemory)) LetGo();
   return place;
 }
 
@@ -196,7 +213,7 @@ void RecordFile::Abandon() {
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
   base_ = nullptr;
-  mapped_ = allocated_ = size_ = 0;
+  mapped_ = allocated_ = size_ = let_go_ = 0;
 }
 
 }  // namespace graphkit

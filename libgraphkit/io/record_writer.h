@@ -161,6 +161,11 @@ class RecordFile {
   bool Open(const std::string& path, std::string_view device, uint64_t max_bytes = 0);
   bool is_open() const { return fd_ >= 0; }
 
+  // At most so many bytes of the file (rounded up to pages) are in this process's memory and not on
+  // the disk: whoever appends more waits. 0, the default: the memory is bounded, but nobody waits
+  // for the disk.
+  void SetBuffer(size_t bytes) { buffer_ = bytes; }
+
   // Writes one record, without its comma. Returns where it stands, or kDropped.
   static constexpr uint64_t kDropped = ~uint64_t{0};
   uint64_t Append(std::string_view record);
@@ -182,6 +187,7 @@ class RecordFile {
   bool Map(size_t bytes);
   bool GrowFile(size_t needed);
   void WriteLine(std::string_view record, std::string_view ending);
+  void LetGo();
   bool Fail(std::string_view what, int error);
 
   int fd_ = -1;
@@ -189,6 +195,8 @@ class RecordFile {
   size_t mapped_ = 0;     // bytes of address space
   size_t allocated_ = 0;  // bytes of the file
   size_t size_ = 0;       // bytes written
+  size_t let_go_ = 0;     // bytes at the beginning that memory needn't hold
+  size_t buffer_ = 0;
   uint64_t max_bytes_ = 0;
   uint64_t records_ = 0;
   uint64_t dropped_ = 0;

@@ -108,6 +108,7 @@ struct Call {
   int32_t priority = 0;
   int32_t device = 0;
   uint64_t tool_id = 0;
+  StackId stack;  // known to the recorder
   KernelWork kernel;
   Touch touches[2];
   uint32_t touch_count = 0;

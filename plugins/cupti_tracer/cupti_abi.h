@@ -26,6 +26,7 @@ inline constexpr uint32_t kModuleLoaded = 6;
 
 // CUptiResult
 inline constexpr int kSuccess = 0;
+inline constexpr int kNotInitialized = 15;  // also: made for a later driver
 inline constexpr int kMultipleSubscribers = 39;
 inline constexpr int kUnknownError = 999;
 

@@ -3,13 +3,21 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 namespace graphkit {
 namespace {
 
-constexpr const char* kSonames[] = {"libcupti.so.13", "libcupti.so.12"};
-constexpr const char* kRuntimes[] = {"libcudart.so.13", "libcudart.so.12"};
+// By CUDA's major version, the later one first.
+struct Major {
+  int number;
+  const char* cupti;
+  const char* runtime;
+};
+constexpr Major kMajors[] = {{13, "libcupti.so.13", "libcudart.so.13"},
+                             {12, "libcupti.so.12", "libcudart.so.12"}};
 // From libcudart's folder: beside it (CUDA 13 wheels too), in CUDA 12's wheel, in the toolkit.
 constexpr const char* kFromRuntime[] = {"/", "/../../cuda_cupti/lib/", "/../extras/CUPTI/lib64/",
                                         "/../../../extras/CUPTI/lib64/"};
@@ -52,16 +60,24 @@ std::string LoadedLibraryPath(const char* soname) {
   return path;
 }
 
-std::vector<std::string> CuptiCandidates() {
+namespace {
+
+// The versions whose runtime the program has loaded first; of these, and of the others, the later.
+std::vector<Major> MajorsToTry() {
+  std::vector<Major> majors(std::begin(kMajors), std::end(kMajors));
+  std::stable_partition(majors.begin(), majors.end(), [](const Major& major) {
+    return !LoadedLibraryPath(major.runtime).empty();
+  });
+  return majors;
+}
+
+std::vector<std::string> FoldersOf(const Major& major) {
   std::vector<std::string> folders;
   auto add = [&folders](const std::string& library, const char* relative) {
     size_t slash = library.rfind('/');
     if (slash != std::string::npos) folders.push_back(library.substr(0, slash) + relative);
   };
-  for (const char* runtime : kRuntimes) {
-    std::string library = LoadedLibraryPath(runtime);
-    for (const char* relative : kFromRuntime) add(library, relative);
-  }
+  for (const char* relative : kFromRuntime) add(LoadedLibraryPath(major.runtime), relative);
   if (IsSoftwareDevice()) add(LoadedLibraryPath("libcuda.so.1"), "/");
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     const char* root = std::getenv(variable);
@@ -72,9 +88,15 @@ std::vector<std::string> CuptiCandidates() {
   for (const char* relative : kInToolkit)
     folders.push_back(std::string("/usr/local/cuda") + relative);
   folders.emplace_back();  // the loader's path
+  return folders;
+}
+
+}  // namespace
+
+std::vector<std::string> CuptiCandidates() {
   std::vector<std::string> candidates;
-  for (const std::string& folder : folders) {
-    for (const char* soname : kSonames) candidates.push_back(folder + soname);
+  for (const Major& major : MajorsToTry()) {
+    for (const std::string& folder : FoldersOf(major)) candidates.push_back(folder + major.cupti);
   }
   return candidates;
 }
@@ -87,17 +109,18 @@ bool IsSoftwareDevice() {
   return soft;
 }
 
-CuptiLibrary OpenCupti() {
-  for (const char* soname : kSonames) {
-    if (void* library = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD)) {
+CuptiLibrary OpenCupti(const std::function<bool(const CuptiLibrary&)>& accept) {
+  for (const Major& major : kMajors) {
+    if (void* library = dlopen(major.cupti, RTLD_LAZY | RTLD_NOLOAD)) {
       CuptiLibrary cupti = Bind(library);
-      if (cupti.found()) return cupti;
+      if (cupti.found()) return accept(cupti), cupti;
     }
   }
   for (const std::string& candidate : CuptiCandidates()) {
     if (void* library = dlopen(candidate.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
       CuptiLibrary cupti = Bind(library);
-      if (cupti.found()) return cupti;
+      if (cupti.found() && accept(cupti)) return cupti;
+      dlclose(library);
     }
   }
   return {};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,15 @@ struct CuptiLibrary {
 
 // The places where a libcupti may be, in the order in which they are tried after the copy that is
 // in the process already: beside the loaded libcudart or in its Python wheel, beside a software
-// libcuda, in the toolkit, on the loader's path.
+// libcuda, in the toolkit, on the loader's path. All of the version of a loaded libcudart come
+// first, CUDA 13's before CUDA 12's.
 std::vector<std::string> CuptiCandidates();
 
 // Whether the libcuda in this process is the software device.
 bool IsSoftwareDevice();
 
-CuptiLibrary OpenCupti();
+// The first one that `accept` takes. One that the program has loaded is the only one.
+CuptiLibrary OpenCupti(const std::function<bool(const CuptiLibrary&)>& accept);
 
 // The file that holds a symbol of an already loaded library; empty when it is not loaded.
 std::string LoadedLibraryPath(const char* soname);

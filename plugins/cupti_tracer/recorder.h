@@ -9,14 +9,17 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "libgraphkit/ids.h"
 #include "libgraphkit/io/record_writer.h"
 #include "libgraphkit/model/stream.h"
+#include "plugins/cupti_tracer/call_stack.h"
 #include "plugins/cupti_tracer/calls.h"
 #include "plugins/cupti_tracer/frontier.h"
 #include "plugins/cupti_tracer/handle_map.h"
@@ -52,6 +55,11 @@ class Recorder {
     return kernels_.Find(function, name) != nullptr;
   }
   void AddKernel(uint64_t function, KernelLayout layout);
+
+  // The record of a stack, by the return addresses that it was taken as; none: it isn't known.
+  StackId FindStack(std::span<const uint64_t> taken) const;
+  // Makes a stack known. Stacks with the same names are one.
+  StackId AddStack(std::span<const uint64_t> taken, const std::vector<NamedFrame>& frames);
 
   // An event that came outside of any call that the glue knows.
   void LooseEvents(ThreadState& thread, uint64_t time);
@@ -254,6 +262,12 @@ class Recorder {
   void FlushPieces(ThreadState& thread);
   void WritePiece(ThreadState& thread, const Call& call);
 
+  // recorder_stacks.cpp
+  struct AddressHash {
+    size_t operator()(const std::vector<uint64_t>& addresses) const;
+  };
+  using StackTable = std::unordered_map<std::vector<uint64_t>, StackId, AddressHash>;
+
   // recorder_ranges.cpp
   void WriteRanges(ThreadState& thread);
 
@@ -274,6 +288,8 @@ class Recorder {
   HandleMap<PoolId> pools_;
   std::vector<std::unique_ptr<CaptureInfo>> captures_;  // open ones
   KernelTable kernels_;
+  StackTable taken_stacks_;                                // as they were taken
+  std::unordered_map<std::string, StackId> named_stacks_;  // as they are written
   LiveMemory live_;
   std::map<uint64_t, SegmentInfo> segments_;   // by address
   std::map<uint64_t, PoolRange> pool_ranges_;  // by address

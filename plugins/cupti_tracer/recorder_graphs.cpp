@@ -221,6 +221,7 @@ void Recorder::OnInstantiate(const Call& call) {
   line_.Hex("handle", call.exec);
   if (call.flags != 0) line_.Number("flags", call.flags);
   if (call.tool_id != 0) line_.Number("tool_id", call.tool_id);
+  Ref("stack", call.stack);
   Time(call);
   Write();
 }

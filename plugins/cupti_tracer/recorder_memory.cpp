@@ -57,6 +57,7 @@ BlockId Recorder::WriteAlloc(const Call& call, StreamId stream, PoolId pool, Gra
   line_.Number("pool", pool.value);
   Ref("stream", stream);
   Ref("graph", graph);
+  Ref("stack", call.stack);
   Time(call);
   Write();
   ++counts_.blocks;
@@ -78,6 +79,7 @@ void Recorder::WriteFree(std::string_view type, const Call& call, BlockId block,
   line_.Number("memory", block.value);
   Ref("stream", stream);
   if (derived) line_.Name("src", "derived");
+  if (!derived) Ref("stack", call.stack);
   Time(call);
   Write();
 }

@@ -92,6 +92,7 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph
   line_.Number("graph", graph->id.value);
   if (stream != nullptr) line_.Number("stream", stream->id.value);
   line_.Number("thread", thread_id.value);
+  Ref("stack", call.stack);
   Time(call);
   if (copied.empty()) {
     DescribeNode(call, of_call);

@@ -58,6 +58,7 @@ TraceTarget TargetFromEnvironment() {
   const char* out = std::getenv("GRAPHKIT_TRACE_OUT");
   target.path = Absolute(out != nullptr && *out != '\0' ? out : "trace.json");
   target.max_bytes = NumberOf(std::getenv("GRAPHKIT_TRACE_LIMIT"));
+  target.buffer = NumberOf(std::getenv("GRAPHKIT_TRACE_BUFFER"));
   if (const char* old = std::getenv("GRAPHKIT_TRACE_OLD")) {
     target.old_inode = NumberOf(old);
     return target;
@@ -88,6 +89,7 @@ uint64_t TraceFile::Append(std::string_view record) {
 
 bool TraceFile::Open() {
   std::string temporary = target_.path + "." + std::to_string(getpid()) + ".tmp";
+  file_.SetBuffer(target_.buffer);
   if (file_.Open(temporary, target_.device, target_.max_bytes)) {
     WriteProcess();
     WriteClock();

@@ -20,10 +20,11 @@ struct TraceTarget {
   std::string path;        // absolute
   uint64_t old_inode = 0;  // of the file that may be replaced; 0: none
   uint64_t max_bytes = 0;  // 0: no bound
+  uint64_t buffer = 0;     // bytes that may wait for the disk; 0: nobody waits
   std::string device;      // "cuda" or "soft"
 };
 
-// Reads GRAPHKIT_TRACE_OUT, GRAPHKIT_TRACE_OLD and GRAPHKIT_TRACE_LIMIT; what is missing of the
+// Reads GRAPHKIT_TRACE_OUT, _OLD, _LIMIT and _BUFFER; what is missing of the
 // first two is completed and set, so that children of this process know it.
 TraceTarget TargetFromEnvironment();
 

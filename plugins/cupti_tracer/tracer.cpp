@@ -107,14 +107,21 @@ Tracer::Tracer() : epoch_(MonotonicNow()) {}
 uint64_t Tracer::Now() const { return MonotonicNow() - epoch_; }
 
 bool Tracer::Start() {
-  cupti_ = OpenCupti();
-  if (!cupti_.found()) {
-    Say("no libcupti found: nothing is recorded; install CUPTI (part of the CUDA toolkit), or put "
-        "its "
-        "folder on LD_LIBRARY_PATH");
+  int result = cupti::kSuccess;
+  cupti_ = OpenCupti([this, &result](const CuptiLibrary& cupti) {
+    result = cupti.subscribe(&subscriber_, Subscribed, nullptr);
+    return result != cupti::kNotInitialized;
+  });
+  if (!cupti_.found() && result == cupti::kNotInitialized) {
+    Say("this CUPTI is for a later driver: nothing is recorded; install the CUPTI of the driver's "
+        "CUDA version, or a later driver");
     return false;
   }
-  int result = cupti_.subscribe(&subscriber_, Subscribed, nullptr);
+  if (!cupti_.found()) {
+    Say("no libcupti found: nothing is recorded; install CUPTI (part of the CUDA toolkit), or put "
+        "its folder on LD_LIBRARY_PATH");
+    return false;
+  }
   if (result == cupti::kMultipleSubscribers) {
     Say("another tool holds CUPTI (torch.profiler, Nsight, …): nothing is recorded; run without "
         "it");
@@ -130,6 +137,8 @@ bool Tracer::Start() {
   target.device = IsSoftwareDevice() ? "soft" : "cuda";
   file_ = std::make_unique<TraceFile>(std::move(target), epoch_);
   const char* scope = std::getenv("GRAPHKIT_TRACE_SCOPE");
+  const char* stacks = std::getenv("GRAPHKIT_TRACE_STACKS");
+  depth_ = stacks != nullptr ? std::clamp(std::atoi(stacks), 0, kMostFrames) : 0;
   eager_ = scope != nullptr && std::string_view(scope) == "all";
   recorder_ = std::make_unique<Recorder>(*file_, eager_);
   on_ = true;
@@ -183,6 +192,7 @@ void Tracer::AfterForkInChild() {
     thread->tid = syscall(SYS_gettid);
   }
   code_.Unlock();
+  names_mutex_.unlock();
   mutex_.unlock();
 }
 
@@ -251,7 +261,8 @@ void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
     call.name = data.function_name;
     call.time = Now();
     call.context = Handle(data.context);
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (depth_ != 0) call.stack = StackOf(lock);
     recorder_->RuntimeFailed(thread, call, error);
   }
   thread.runtime_call = nullptr;
@@ -290,41 +301,88 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
     if (cupti_.exec_id(reinterpret_cast<void*>(call.exec), &id) == cupti::kSuccess)
       call.tool_id = id;
   }
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (!on_.load(std::memory_order_relaxed)) return;
-  if (!process_known_) LearnProcess();
-  call.device = DeviceOf(call.context);
-  if (call.kernel.function != 0) LearnKernel(thread, call);
+  if (!process_known_) LearnProcess(lock);
+  call.device = DeviceOf(call.context, lock);
+  if (NeedsKernel(thread, call)) LearnKernel(call, lock);
+  if (WantsStack(thread, call, result)) call.stack = StackOf(lock);
+  // The lock was let go of in between: the trace may have ended.
+  if (!on_.load(std::memory_order_relaxed)) return;
   recorder_->Exit(thread, call, result);
   thread.events.clear();
   SayErrors();
 }
 
-void Tracer::LearnKernel(ThreadState& thread, const Call& call) {
-  bool captured = std::any_of(thread.events.begin(), thread.events.end(), [](const GraphEvent& e) {
-    return e.kind == GraphEventKind::kNodeStarting;
-  });
-  if ((!captured && !eager_) || recorder_->KnowsKernel(call.kernel.function, call.kernel.name))
-    return;
-  KernelLayout layout = driver_.Layout(call.kernel.function, call.kernel.name);
-  layout.waits = code_.Waits(layout.name);
-  recorder_->AddKernel(call.kernel.function, std::move(layout));
+// A kernel node that is recorded for the first time, of a function that isn't known.
+bool Tracer::NeedsKernel(const ThreadState& thread, const Call& call) {
+  if (call.kernel.function == 0) return false;
+  bool recorded =
+      eager_ || std::any_of(thread.events.begin(), thread.events.end(), [](const GraphEvent& e) {
+        return e.kind == GraphEventKind::kNodeStarting;
+      });
+  return recorded && !recorder_->KnowsKernel(call.kernel.function, call.kernel.name);
 }
 
-int32_t Tracer::DeviceOf(uint64_t context) {
+// Whether the call leaves a record that says where it came from.
+bool Tracer::WantsStack(const ThreadState& thread, const Call& call, int32_t result) const {
+  if (depth_ == 0) return false;
+  return result != 0 || !thread.events.empty() || call.kind == CallKind::kAlloc ||
+         call.kind == CallKind::kFree || call.kind == CallKind::kInstantiate;
+}
+
+// Naming a stack takes the loader's lock, under which a library that is being loaded may call CUDA.
+StackId Tracer::StackOf(std::unique_lock<std::mutex>& lock) {
+  uint64_t addresses[kMostFrames + kFramesAbove];
+  size_t wanted = static_cast<size_t>(depth_) + kFramesAbove;
+  lock.unlock();
+  size_t count = TakeStack({addresses, wanted});
+  std::span<const uint64_t> taken(addresses, count);
+  lock.lock();
+  if (StackId known = recorder_->FindStack(taken)) return known;
+  lock.unlock();
+  std::vector<NamedFrame> frames;
+  {
+    std::lock_guard naming(names_mutex_);
+    frames = names_.Name(taken, static_cast<size_t>(depth_));
+  }
+  lock.lock();
+  if (!on_.load(std::memory_order_relaxed)) return {};
+  return recorder_->AddStack(taken, frames);
+}
+
+// What follows asks the driver or CUPTI without the lock: they may be waiting, under a lock of
+// theirs, for a callback of ours on another thread.
+
+void Tracer::LearnKernel(const Call& call, std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  KernelLayout layout = driver_.Layout(call.kernel.function, call.kernel.name);
+  layout.waits = code_.Waits(layout.name);
+  lock.lock();
+  if (on_.load(std::memory_order_relaxed))
+    recorder_->AddKernel(call.kernel.function, std::move(layout));
+}
+
+int32_t Tracer::DeviceOf(uint64_t context, std::unique_lock<std::mutex>& lock) {
   if (context == 0 || cupti_.device_id == nullptr) return 0;
   for (const auto& [known, device] : devices_) {
     if (known == context) return device;
   }
+  lock.unlock();
   uint32_t device = 0;
   if (cupti_.device_id(reinterpret_cast<void*>(context), &device) != cupti::kSuccess) device = 0;
+  lock.lock();
   devices_.emplace_back(context, static_cast<int32_t>(device));
   return static_cast<int32_t>(device);
 }
 
-void Tracer::LearnProcess() {
+void Tracer::LearnProcess(std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  ProcessFacts facts{driver_.DeviceName(), driver_.Version(), cupti_.version, cupti_.path};
+  lock.lock();
+  if (process_known_) return;
   process_known_ = true;
-  file_->SetFacts({driver_.DeviceName(), driver_.Version(), cupti_.version, cupti_.path});
+  file_->SetFacts(std::move(facts));
 }
 
 }  // namespace graphkit

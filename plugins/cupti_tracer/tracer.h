@@ -42,10 +42,12 @@ class Tracer {
 
   void BeforeFork() {
     mutex_.lock();
+    names_mutex_.lock();
     code_.Lock();
   }
   void AfterForkInParent() {
     code_.Unlock();
+    names_mutex_.unlock();
     mutex_.unlock();
   }
   void AfterForkInChild();
@@ -58,9 +60,12 @@ class Tracer {
   void OnRuntime(ThreadState& thread, const cupti::CallbackData& data);
   void OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data);
   void OnModule(const cupti::ResourceData& data) noexcept;
-  void LearnKernel(ThreadState& thread, const Call& call);
-  int32_t DeviceOf(uint64_t context);
-  void LearnProcess();
+  bool NeedsKernel(const ThreadState& thread, const Call& call);
+  bool WantsStack(const ThreadState& thread, const Call& call, int32_t result) const;
+  StackId StackOf(std::unique_lock<std::mutex>& lock);
+  void LearnKernel(const Call& call, std::unique_lock<std::mutex>& lock);
+  int32_t DeviceOf(uint64_t context, std::unique_lock<std::mutex>& lock);
+  void LearnProcess(std::unique_lock<std::mutex>& lock);
   void EnableCallbacks();
   uint64_t Now() const;
   void SwitchOff(std::string_view why);
@@ -76,7 +81,10 @@ class Tracer {
   std::unique_ptr<TraceFile> file_;
   std::unique_ptr<Recorder> recorder_;
   std::vector<std::pair<uint64_t, int32_t>> devices_;  // by context
-  bool eager_ = false;                                 // GRAPHKIT_TRACE_SCOPE=all
+  int depth_ = 0;                                      // of call stacks; 0: none are taken
+  std::mutex names_mutex_;
+  StackNames names_;
+  bool eager_ = false;  // GRAPHKIT_TRACE_SCOPE=all
   bool process_known_ = false;
   bool said_ = false;
 };

@@ -16,6 +16,7 @@
 //
 // Memory: one block of 2 MiB, allocated and freed in the graph. Launched twice.
 #include "testdata/workloads/cuda_check.h"
+#include "testdata/workloads/cuda_forms.h"
 
 constexpr int kThreads = 256;
 constexpr size_t kSize = 2 * kMiB;
@@ -97,7 +98,7 @@ cudaGraphNode_t AddConditional(cudaGraph_t graph, cudaGraphNode_t after,
   CHECK(cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, by_default,
                                          cudaGraphCondAssignDefault));
   cudaGraphNode_t node = nullptr;
-  CHECK(cudaGraphAddNode(&node, graph, &after, nullptr, 1, &params));
+  CHECK(AddNode(&node, graph, &after, 1, &params));
   for (unsigned i = 0; i < bodies; ++i) {
     AddKernel(params.conditional.phGraph_out[i], nullptr, Scale, data, static_cast<float>(i));
   }
@@ -136,13 +137,12 @@ cudaGraph_t Build(cudaEvent_t event, float* host, int* counter) {
   const cudaGraphNode_t fill = AddKernel(graph, clear, Fill, data, 1.0f);
   const cudaGraphNode_t child = AddChild(graph, fill, data);
   const cudaGraphNode_t if_node = AddConditional(graph, child, cudaGraphCondTypeIf, 1, 1, data);
-  const cudaGraphNode_t switch_node =
-      AddConditional(graph, child, cudaGraphCondTypeSwitch, 3, 1, data);
+  const cudaGraphNode_t switch_node = AddConditional(graph, child, kConditionalSwitch, 3, 1, data);
   const cudaGraphNode_t while_node =
       AddConditional(graph, child, cudaGraphCondTypeWhile, 1, 0, data);
   const cudaGraphNode_t count = AddHost(graph, if_node, counter);
   AddEnd(graph, {count, switch_node, while_node}, event, data, host);
-  CHECK(cudaGraphAddDependencies(graph, &switch_node, &count, nullptr, 1));
+  CHECK(AddDependencies(graph, &switch_node, &count, 1));
   return graph;
 }
 

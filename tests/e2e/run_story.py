@@ -1,10 +1,11 @@
 """Compares what graphkit makes of a workload with the story that the workload tells.
 
-    run_story.py trace  NAME --graphkit BINARY --golden FOLDER --out FOLDER --workloads FOLDER [--update]
+    run_story.py trace  NAME --graphkit BINARY --golden FOLDER --out FOLDER --workloads FOLDER [--cuda 12] [--update]
     run_story.py report NAME --graphkit BINARY --golden FOLDER --out FOLDER
 
 `trace` runs the workload on the software device and compares what it prints, its trace with the golden trace, and
-draws it. `--update` writes the golden trace instead of comparing it. `report` analyzes the golden trace and compares
+draws it. With `--cuda 12` the workload is one of CUDA 12, and all that may differ in its trace is the version of CUPTI.
+`--update` writes the golden trace instead of comparing it. `report` analyzes the golden trace and compares
 the numbers: it needs neither CUDA nor nvcc. (A story without a golden trace analyzes what `trace` left in --out.)
 
 The story is stories/NAME.py: STDOUT, GRAPHS, FINDINGS, …, with the numbers worked out by hand.
@@ -21,6 +22,10 @@ from graphkit_cli import Failure, Graphkit
 from normalise import normalise
 
 
+# What the software device's CUPTI says that it is.
+CUPTI_12, CUPTI_13 = 28, 130001
+
+
 def compare_with_golden(got, golden, update):
     """Lines that say where the normalised trace differs from the golden one."""
     if update:
@@ -34,6 +39,14 @@ def compare_with_golden(got, golden, update):
         return []
     diff = difflib.unified_diff(wanted.splitlines(), got.splitlines(), str(golden), "traced", n=1, lineterm="")
     return ["the trace isn't the golden one (--update rewrites it):", *list(diff)[:60]]
+
+
+def without_cuda12(text):
+    """The trace of a CUDA 12 program as a CUDA 13 program would have left it."""
+    wanted = f'"cupti":{CUPTI_12}'
+    if wanted not in text:
+        raise Failure(f"the trace wasn't made through libcupti.so.12: no {wanted} in {text.splitlines()[1]}")
+    return text.replace(wanted, f'"cupti":{CUPTI_13}', 1)
 
 
 def has_golden(story):
@@ -52,6 +65,8 @@ def check_trace(story, graphkit, options):
         lines.append(f"the program printed {stdout!r}, expected {story.STDOUT!r}")
     if has_golden(story):
         normalised = normalise(trace.read_text(encoding="utf-8"))
+        if options.cuda == 12:
+            normalised = without_cuda12(normalised)
         lines += compare_with_golden(normalised, golden_trace(options), options.update)
     return lines + differences(getattr(story, "DRAWN", {}), graphkit.draw(trace), "drawn")
 
@@ -71,6 +86,7 @@ def main():
     for option in ("--graphkit", "--golden", "--out"):
         parser.add_argument(option, required=True)
     parser.add_argument("--workloads")
+    parser.add_argument("--cuda", type=int, choices=(12, 13), default=13)
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
     story = importlib.import_module(f"stories.{options.name}")

@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
 #include "libgraphkit/io/record_writer.h"
 #include "libgraphkit/io/trace_reader.h"
@@ -117,6 +119,42 @@ TEST_CASE("a file grows past every step") {
   const auto trace = ReadTrace(folder / "t.json");
   REQUIRE(trace.has_value());
   CHECK(trace->records == 5000);
+}
+
+// Bytes of a file that this process has mapped and in memory.
+size_t ResidentBytes(const std::string& path) {
+  std::ifstream maps("/proc/self/smaps");
+  size_t bytes = 0;
+  bool ours = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(" rw-s ") != std::string::npos || line.find(" r--p ") != std::string::npos ||
+        line.find(" r-xp ") != std::string::npos || line.find(" rw-p ") != std::string::npos) {
+      ours = line.ends_with(path);
+    }
+    if (ours && line.starts_with("Rss:")) bytes += std::stoull(line.substr(4)) * 1024;
+  }
+  return bytes;
+}
+
+TEST_CASE("a file larger than its buffer is whole, and no more than the buffer is in memory") {
+  Folder folder;
+  RecordFile file;
+  file.SetBuffer(100'000);
+  REQUIRE(file.Open(folder / "t.json", "soft"));
+  std::vector<uint64_t> places;
+  size_t most = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    places.push_back(file.Append(Note(i)));
+    if (i % 1000 == 0) most = std::max(most, ResidentBytes(folder / "t.json"));
+  }
+  CHECK(most > 0);
+  CHECK(most <= 108'000);  // and the pages at its ends
+  CHECK(file.Read(places[0]) == Note(0));
+  CHECK(file.Read(places[19'999]) == Note(19'999));
+  REQUIRE(file.Finish({}));
+  const auto trace = ReadTrace(folder / "t.json");
+  REQUIRE(trace.has_value());
+  CHECK(trace->records == 20'000);
 }
 
 TEST_CASE("what doesn't fit is counted, and nothing comes after it") {

@@ -6,8 +6,8 @@ set(GRAPHKIT_HAS_CUDA OFF)
 set(GRAPHKIT_NVCC "")
 set(GRAPHKIT_CUDA_ROOT "" CACHE PATH "The CUDA toolkit to build with; empty: look in the usual places")
 
-# The folder that tools/setup.sh unpacks the pinned wheels into.
-function(graphkit_cuda_cache out)
+# The folder of downloads.
+function(graphkit_cache out)
   if(DEFINED ENV{GRAPHKIT_CACHE})
     set(cache "$ENV{GRAPHKIT_CACHE}")
   elseif(DEFINED ENV{XDG_CACHE_HOME})
@@ -15,6 +15,12 @@ function(graphkit_cuda_cache out)
   else()
     set(cache "$ENV{HOME}/.cache/graphkit")
   endif()
+  set(${out} "${cache}" PARENT_SCOPE)
+endfunction()
+
+# The folder that tools/setup.sh unpacks the pinned wheels into.
+function(graphkit_cuda_cache out)
+  graphkit_cache(cache)
   file(SHA256 "${PROJECT_SOURCE_DIR}/tools/setup/cuda-wheels.txt" sum)
   string(SUBSTRING "${sum}" 0 12 sum)
   set(${out} "${cache}/cuda-${sum}" PARENT_SCOPE)

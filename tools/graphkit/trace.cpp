@@ -11,6 +11,7 @@
 #include <iostream>
 #include <memory>
 
+#include "libgraphkit/units.h"
 #include "tools/graphkit/child.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
@@ -35,6 +36,8 @@ struct TraceOptions {
   std::string output = "trace.json";
   Device device = Device::kAuto;
   Scope scope = Scope::kGraphs;
+  int stacks = 0;       // frames a stack; 0: none
+  uint64_t buffer = 0;  // bytes; 0: nobody waits for the disk
 };
 
 int Fail(const Error& error) {
@@ -105,7 +108,9 @@ Environment EnvironmentFor(const TraceOptions& options, const std::string& path,
   Environment environment = {{"CUDA_INJECTION64_PATH", tracer},
                              {"GRAPHKIT_TRACE_OUT", path},
                              {"GRAPHKIT_TRACE_OLD", std::to_string(InodeOf(path))},
-                             {"GRAPHKIT_TRACE_SCOPE", options.scope == Scope::kAll ? "all" : ""}};
+                             {"GRAPHKIT_TRACE_SCOPE", options.scope == Scope::kAll ? "all" : ""},
+                             {"GRAPHKIT_TRACE_STACKS", std::to_string(options.stacks)},
+                             {"GRAPHKIT_TRACE_BUFFER", std::to_string(options.buffer)}};
   if (Getenv("NVTX_INJECTION64_PATH").empty()) {
     environment.emplace_back("NVTX_INJECTION64_PATH", tracer);
   }
@@ -201,6 +206,18 @@ void AddTraceCommand(CLI::App& app, int& exit_code) {
   AddChoice<Scope>(
       *sub, "--scope", options->scope, {{"graphs", Scope::kGraphs}, {"all", Scope::kAll}},
       "graphs, memory and what orders them (the default), or work outside of captures too");
+  sub->add_flag("--stacks{32}", options->stacks,
+                "call stacks of nodes, memory, execs and failures: --stacks, or --stacks=FRAMES")
+      ->check(CLI::Range(0, 256));
+  sub->add_option_function<std::string>(
+         "--buffer",
+         [options](const std::string& text) { options->buffer = ParseBytes(text).value_or(0); },
+         "how much of the trace may wait for the disk: the program waits when it is more; without "
+         "this it never waits")
+      ->option_text("SIZE")
+      ->check([](const std::string& text) {
+        return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
+      });
   sub->prefix_command();
   SetExamples(*sub, {"graphkit trace ./app --its-option      # writes trace.json",
                      "graphkit trace -o step.json python train.py",

@@ -69,18 +69,19 @@ CU
   return $ok
 }
 
-# unpack_wheels FOLDER: downloads the pinned wheels into FOLDER/wheels and lays them out as FOLDER/nvidia/cu13.
+# unpack_wheels FOLDER PINS: downloads the wheels pinned in PINS, of this folder or by its path, into FOLDER/wheels and
+# unpacks them into FOLDER.
 unpack_wheels() {
-  local wheel
+  local wheel pins="$2"
+  [ "${pins#/}" != "$pins" ] || pins="$GRAPHKIT_SETUP/$pins"
   python3 -m pip download --no-deps --only-binary=:all: --require-hashes --progress-bar off --retries 2 \
     --platform manylinux2014_x86_64 --platform manylinux_2_25_x86_64 \
-    --dest "$1/wheels" -r "$GRAPHKIT_SETUP/cuda-wheels.txt" 2>> "$(graphkit_cache)/setup.log" |
+    --dest "$1/wheels" -r "$pins" 2>> "$(graphkit_cache)/setup.log" |
     tee -a "$(graphkit_cache)/setup.log" | sed -un 's/^ *Downloading \([^-]*\)-\([^-]*\).*(/graphkit:   \1 \2 (/p' >&2
   [ "${PIPESTATUS[0]}" -eq 0 ] || return 1
   for wheel in "$1"/wheels/*.whl; do
     python3 -m zipfile -e "$wheel" "$1" || return 1
   done
-  lay_out_toolkit "$1/nvidia/cu13"
 }
 
 # fetch_toolkit: unpacks into a temporary folder and renames it when it works, so that the cache is whole or absent.
@@ -93,7 +94,8 @@ fetch_toolkit() {
   if usable_toolkit "$target"; then return 0; fi
   temporary="$(mktemp -d "$(graphkit_cache)/.cuda.XXXXXX")"
   say "no CUDA 13 toolkit here: fetching its pieces (7 wheels, 115 MB) into $target"
-  if unpack_wheels "$temporary" && try_toolkit "$temporary/nvidia/cu13"; then
+  if unpack_wheels "$temporary" cuda-wheels.txt && lay_out_toolkit "$temporary/nvidia/cu13" &&
+    try_toolkit "$temporary/nvidia/cu13"; then
     rm -rf "$target" && mv -T "$temporary/nvidia/cu13" "$target" && rm -rf "$temporary" && return 0
   fi
   rm -rf "$temporary"

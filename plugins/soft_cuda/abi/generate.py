@@ -222,16 +222,20 @@ def error_rows(kind, include):
             yield f'{{{code}, "{name}"}},'
 
 
-def write_cupti(table, cupti, out, tests):
-    rows = list(read_table(table))
-    out.mkdir(parents=True, exist_ok=True)
-    lines = ['#include "plugins/soft_cuda/abi/api_call.h"', "", "using graphkit::soft::SharedState;", ""]
+def cupti_refusals(rows):
+    lines = ['#include "plugins/soft_cuda/abi/api_call.h"', "", "constexpr int kCuptiNotSupported = 27;  // CUPTI_ERROR_NOT_SUPPORTED",
+             "", "using graphkit::soft::SharedState;", ""]
     for r in rows:
         if r.family == "-":
             lines.append(f'EXPORT int entry_{r.name}() __asm__("{r.name}");\n'
                          f'int entry_{r.name}() {{ return SharedState().not_modelled("{r.name}"), kCuptiNotSupported; }}')
-    lines.insert(2, "constexpr int kCuptiNotSupported = 27;  // CUPTI_ERROR_NOT_SUPPORTED\n")
-    (out / "cupti_entries.cpp").write_text("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
+
+
+def write_cupti(table, cupti, out, tests):
+    rows = list(read_table(table))
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "cupti_entries.cpp").write_text(cupti_refusals(rows))
     (out / "cupti_inventory.inc").write_text("".join(inventory_row(r.name, r.family, tests, r.seen) for r in rows))
     for name, header, prefix in (("runtime", "cupti_runtime_cbid.h", "CUPTI_RUNTIME_TRACE_CBID_"),
                                  ("driver", "cupti_driver_cbid.h", "CUPTI_DRIVER_TRACE_CBID_"),

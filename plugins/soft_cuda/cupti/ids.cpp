@@ -14,7 +14,7 @@ CUptiResult Checked(bool found) { return found ? CUPTI_SUCCESS : CUPTI_ERROR_INV
 
 CUptiResult cuptiGetVersion(uint32_t* version) {
   if (version == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  *version = CUPTI_API_VERSION;
+  *version = graphkit::soft::kCuptiVersion.number;
   return CUPTI_SUCCESS;
 }
 

@@ -1,31 +1,20 @@
 #include "plugins/soft_cuda/cupti/names.h"
 
-#include <cstddef>
-
 namespace graphkit::soft {
 namespace {
 
-struct Name {
-  uint32_t id;
-  const char* name;
-};
-
-constexpr Name kRuntime[] = {
-#include "cupti_runtime_names.inc"
-};
-constexpr Name kDriver[] = {
+constexpr CallbackLabel kDriver[] = {
 #include "cupti_driver_names.inc"
 };
-constexpr Name kResource[] = {
+constexpr CallbackLabel kResource[] = {
 #include "cupti_resource_names.inc"
 };
-constexpr Name kResults[] = {
+constexpr CallbackLabel kResults[] = {
 #include "cupti_result_names.inc"
 };
 
-template <size_t N>
-const char* Find(const Name (&names)[N], uint32_t id) {
-  for (const Name& row : names) {
+const char* Find(std::span<const CallbackLabel> names, uint32_t id) {
+  for (const CallbackLabel& row : names) {
     if (row.id == id) return row.name;
   }
   return nullptr;
@@ -36,11 +25,11 @@ const char* Find(const Name (&names)[N], uint32_t id) {
 uint32_t CallbackCount(CUpti_CallbackDomain domain) {
   switch (domain) {
     case CUPTI_CB_DOMAIN_DRIVER_API:
-      return CUPTI_DRIVER_TRACE_CBID_SIZE;
+      return kCuptiVersion.driver_calls;
     case CUPTI_CB_DOMAIN_RUNTIME_API:
-      return CUPTI_RUNTIME_TRACE_CBID_SIZE;
+      return kCuptiVersion.runtime_calls;
     case CUPTI_CB_DOMAIN_RESOURCE:
-      return CUPTI_CBID_RESOURCE_SIZE;
+      return kCuptiVersion.resource_events;
     case CUPTI_CB_DOMAIN_SYNCHRONIZE:
       return CUPTI_CBID_SYNCHRONIZE_SIZE;
     case CUPTI_CB_DOMAIN_STATE:
@@ -52,7 +41,8 @@ uint32_t CallbackCount(CUpti_CallbackDomain domain) {
 }
 
 const char* CallbackName(CUpti_CallbackDomain domain, uint32_t cbid) {
-  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) return Find(kRuntime, cbid);
+  if (cbid >= CallbackCount(domain)) return nullptr;
+  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) return Find(kCuptiVersion.runtime_names, cbid);
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API) return Find(kDriver, cbid);
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) return Find(kResource, cbid);
   return nullptr;

@@ -26,7 +26,7 @@ constexpr Row kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 49152},
     {CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 65536},
     {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
-    {CU_DEVICE_ATTRIBUTE_MAX_PITCH, 2147483647},
+    {CU_DEVICE_ATTRIBUTE_MAX_PITCH, kMostPitch},
     {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
     {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
     {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512},
@@ -132,19 +132,17 @@ std::string PciBusId(const Gpu& gpu) {
   return text;
 }
 
-bool CommonAttribute(CUdevice_attribute attribute, int* value) {
+bool DeviceAttribute(const Gpu& gpu, CUdevice_attribute attribute, int* value) {
   if (attribute <= 0 || attribute >= CU_DEVICE_ATTRIBUTE_MAX) return false;
+  if (const auto own = OwnAttribute(gpu, attribute)) {
+    *value = *own;
+    return true;
+  }
   *value = 0;
   for (const Row& row : kAttributes) {
     if (row.attribute == attribute) *value = row.value;
   }
   return true;
-}
-
-bool DeviceAttribute(const Gpu& gpu, CUdevice_attribute attribute, int* value) {
-  const auto own = OwnAttribute(gpu, attribute);
-  if (own) *value = *own;
-  return own || CommonAttribute(attribute, value);
 }
 
 }  // namespace graphkit::soft

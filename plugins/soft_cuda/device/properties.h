@@ -13,6 +13,7 @@ struct Gpu;
 constexpr int kDriverVersion = 13000;
 constexpr int kGreatestPriority = -5;
 constexpr int kLeastPriority = 0;
+constexpr int kMostPitch = 2147483647;  // bytes
 
 // Modelled durations.
 constexpr uint64_t kKernelNs = 5000;
@@ -21,8 +22,6 @@ constexpr uint64_t kBytesPerNs = 1000;
 
 // The driver's name for a place on the bus: "0000:01:00.0".
 std::string PciBusId(const Gpu& gpu);
-// An attribute that all devices have alike; false: it isn't known.
-bool CommonAttribute(CUdevice_attribute attribute, int* value);
 // False: the attribute isn't known.
 bool DeviceAttribute(const Gpu& gpu, CUdevice_attribute attribute, int* value);
 

@@ -88,6 +88,11 @@ uint64_t HostTime() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
+CUresult CheckUnsafe() {
+  const Lock lock = LockDevice();
+  return Device::Get().captures.CheckUnsafe(CurrentThread());
+}
+
 ThreadState* ThreadStateOf() { return &CurrentThread(); }
 bool DriverReady() { return Device::Get().ready.load(std::memory_order_acquire); }
 
@@ -100,6 +105,6 @@ const graphkit::soft::Shared* graphkit_soft_shared() {
                              SymbolName,         SayNotModelled, DriverReady,
                              GraphIdOf,          NodeIdOf,       ExecIdOf,
                              StreamIdOf,         ContextIdOf,    DeviceIdOf,
-                             HostTime,           PrimaryOf};
+                             HostTime,           PrimaryOf,      CheckUnsafe};
   return &shared;
 }

@@ -22,6 +22,7 @@ struct Shared {
   bool (*device_id)(CUcontext, uint32_t*);
   uint64_t (*host_time)();           // nanoseconds
   CUcontext (*primary)(int device);  // the primary context, or null where it isn't active
+  CUresult (*check_unsafe)();        // of a call that a capture may forbid to this thread
 };
 
 }  // namespace graphkit::soft

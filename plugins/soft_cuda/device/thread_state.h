@@ -26,7 +26,7 @@ struct ThreadState {
   std::vector<Context*> contexts;  // the context stack; the last one is current
   Stream* per_thread_stream = nullptr;
   CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  int runtime_error = 0;                 // cudaGetLastError
+  int runtime_errors[2] = {};            // cudaGetLastError of CUDA 12 and of CUDA 13
   int runtime_device = 0;                // cudaSetDevice
   bool context_asked = false;            // the runtime made its context current once
   std::vector<CallConfiguration> calls;  // __cudaPushCallConfiguration

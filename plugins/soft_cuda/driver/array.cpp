@@ -23,7 +23,9 @@ uint64_t TakeMemory(size_t bytes) {
   return bytes <= gpu.free_bytes() ? gpu.memory.Allocate(bytes) : 0;
 }
 
-void GiveBack(uint64_t memory) { Device::Get().GpuAt(memory)->memory.Free(memory); }
+void GiveBack(uint64_t memory) {
+  if (Gpu* gpu = Device::Get().GpuAt(memory)) gpu->memory.Free(memory);
+}
 
 Array* MakeArray(const CUDA_ARRAY3D_DESCRIPTOR& shape, uint64_t memory, bool part) {
   Array* array = Device::Get().arrays.Make();

@@ -2,6 +2,7 @@
 // cuMipmappedArrayCreate.
 #include "plugins/soft_cuda/driver/array_shape.h"
 
+#include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/device/properties.h"
 #include "plugins/soft_cuda/model/array_format.h"
 
@@ -58,10 +59,13 @@ constexpr Bounds kAlternate3D{ATTRIBUTE(TEXTURE3D_WIDTH_ALTERNATE),
 
 #undef ATTRIBUTE
 
+// Of the current context's device.
 bool IsWithin(size_t side, CUdevice_attribute attribute) {
+  if (attribute == kNone) return true;
+  const Context* context = CurrentContext();
   int most = 0;
-  return attribute == kNone ||
-         (CommonAttribute(attribute, &most) && side <= static_cast<size_t>(most));
+  return context != nullptr && DeviceAttribute(*context->gpu, attribute, &most) &&
+         side <= static_cast<size_t>(most);
 }
 
 bool IsWithin(const CUDA_ARRAY3D_DESCRIPTOR& shape, const Bounds& bounds) {

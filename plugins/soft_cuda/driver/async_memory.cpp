@@ -30,6 +30,7 @@ CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* ou
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
   if (out == nullptr || bytes == 0 || pool->imported != 0) return CUDA_ERROR_INVALID_VALUE;
   if (stream->capture != nullptr) return CaptureAllocation(stream, pool, bytes, out);
+  if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   Gpu* gpu = device.FindGpu(pool->properties.location.id);
   const uint64_t address =
       device.AllocateOn(gpu, AllocationKind::kPool, bytes, CurrentContext(), pool);

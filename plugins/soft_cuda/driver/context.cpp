@@ -228,7 +228,8 @@ CUresult CtxSynchronize_v2(CUcontext handle) {
   const auto* context = handle != nullptr ? Resolve<Context>(handle) : CurrentContext();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   Lock lock = LockDevice();
-  if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
+  const CUresult error = Device::Get().captures.CheckWaitForAll(context);
+  if (error != CUDA_SUCCESS) return error;
   for (const Stream* stream : context->streams) HostWaits(stream->time_ns);
   HostWaits(context->left_ns);
   return WaitForAll(lock);

@@ -9,12 +9,6 @@ namespace {
 
 constexpr uint64_t kGranularity = 512;  // of allocations: what lies behind one belongs to nobody
 
-size_t MostPitch() {
-  int most = 0;
-  CommonAttribute(CU_DEVICE_ATTRIBUTE_MAX_PITCH, &most);
-  return static_cast<size_t>(most);
-}
-
 // The bytes from the base of an operand to the end of what is moved; false: more than there are.
 bool BytesFromBase(const CopyOperand& at, const CUDA_MEMCPY3D& c, size_t* bytes) {
   const size_t pitch = at.pitch != 0 ? at.pitch : c.WidthInBytes + at.x;
@@ -63,7 +57,7 @@ CUresult CheckOperand(const CopyOperand& at, const CUDA_MEMCPY3D& c) {
   }
   const size_t width = c.WidthInBytes + at.x;
   const bool one_row = c.Height <= 1 && c.Depth <= 1 && at.pitch == width;  // may be of any length
-  if (at.pitch != 0 && !one_row && (at.pitch < width || at.pitch > MostPitch()))
+  if (at.pitch != 0 && !one_row && (at.pitch < width || at.pitch > size_t{kMostPitch}))
     return CUDA_ERROR_INVALID_VALUE;
   if (at.height != 0 && at.height < c.Height + at.y) return CUDA_ERROR_INVALID_VALUE;
   return CheckMemory(at, c);

@@ -3,6 +3,7 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
 namespace {
@@ -90,6 +91,7 @@ CUresult MemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
   }
   if (!CanShareBy(properties->handleTypes)) return CUDA_ERROR_NOT_SUPPORTED;
   const Lock lock = LockDevice();
+  if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   Pool* pool = Device::Get().pools.Make();
   pool->properties = *properties;
   *out = pool->handle();
@@ -119,6 +121,7 @@ CUresult MemPoolTrimTo(CUmemoryPool handle, size_t keep) {
   const Lock lock = LockDevice();
   auto* pool = Resolve<Pool>(handle);
   if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   Trim(*pool, keep);
   return CUDA_SUCCESS;
 }

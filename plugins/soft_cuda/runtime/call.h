@@ -6,6 +6,7 @@
 
 #include "plugins/soft_cuda/abi/api_call.h"
 #include "plugins/soft_cuda/runtime/start.h"
+#include "plugins/soft_cuda/runtime/version.h"
 
 namespace graphkit::soft {
 
@@ -41,7 +42,7 @@ inline const char* SymbolOf(const void* function) {
 
 inline cudaError_t Latched(cudaError_t error, unsigned flags) {
   if (error != cudaSuccess && error != cudaErrorNotReady && !(flags & kNolatch)) {
-    SharedState().thread()->runtime_error = error;
+    SharedState().thread()->runtime_errors[runtime::RuntimeIndex()] = error;
   }
   return error;
 }

@@ -1,10 +1,8 @@
 #include "plugins/soft_cuda/runtime/copy_params.h"
 
 #include "plugins/soft_cuda/device/properties.h"
-#include "plugins/soft_cuda/device/shared.h"
 #include "plugins/soft_cuda/runtime/channel_format.h"
 #include "plugins/soft_cuda/runtime/node_params.h"
-#include "plugins/soft_cuda/runtime/start.h"
 
 namespace graphkit::soft::runtime {
 namespace {
@@ -93,17 +91,7 @@ void SetExtent(const cudaExtent& extent, size_t element, Copy* c) {
   c->Depth = extent.depth;
 }
 
-// Of a device, made where it isn't active.
-cudaError_t FindPrimary(int device, CUcontext* out) {
-  *out = graphkit_soft_shared()->primary(device);
-  return *out != nullptr ? cudaSuccess : ToRuntime(cuDevicePrimaryCtxRetain(out, device));
-}
-
 }  // namespace
-
-PeerContexts::PeerContexts(int to_device, int from_device) : error(FindPrimary(to_device, &to)) {
-  if (error == cudaSuccess) error = FindPrimary(from_device, &from);
-}
 
 bool IsKind(cudaMemcpyKind kind) {
   return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault;
@@ -120,9 +108,7 @@ CUmemorytype TargetType(cudaMemcpyKind kind) {
 }
 
 bool IsPitch(size_t pitch, size_t width) {
-  int most = 0;
-  CommonAttribute(CU_DEVICE_ATTRIBUTE_MAX_PITCH, &most);
-  return width <= pitch && pitch <= static_cast<size_t>(most);
+  return width <= pitch && pitch <= size_t{kMostPitch};
 }
 
 cudaError_t ToDriver(const cudaMemcpy3DParms& p, CUDA_MEMCPY3D* out) {
@@ -139,15 +125,11 @@ cudaError_t ToDriver(const cudaMemcpy3DParms& p, CUDA_MEMCPY3D* out) {
 }
 
 cudaError_t ToDriver(const cudaMemcpy3DPeerParms& p, CUDA_MEMCPY3D_PEER* out) {
-  const PeerContexts peers(p.dstDevice, p.srcDevice);
-  if (peers.error != cudaSuccess) return peers.error;
   const Side from{p.srcArray, p.srcPtr, p.srcPos};
   const Side to{p.dstArray, p.dstPtr, p.dstPos};
   size_t element = 0;
   if (cudaError_t error = Check(from, to, p.extent, &element); error != cudaSuccess) return error;
   *out = {};
-  out->srcContext = peers.from;
-  out->dstContext = peers.to;
   SetSource(from, CU_MEMORYTYPE_DEVICE, element, out);
   SetTarget(to, CU_MEMORYTYPE_DEVICE, element, out);
   SetExtent(p.extent, element, out);

@@ -6,15 +6,6 @@
 
 namespace graphkit::soft::runtime {
 
-// The primary contexts of the devices that a copy names.
-struct PeerContexts {
-  CUcontext to = nullptr;
-  CUcontext from = nullptr;
-  cudaError_t error;
-
-  PeerContexts(int to_device, int from_device);
-};
-
 bool IsKind(cudaMemcpyKind kind);
 // Where the operands of a copy lie, by its kind.
 CUmemorytype SourceType(cudaMemcpyKind kind);
@@ -23,6 +14,7 @@ CUmemorytype TargetType(cudaMemcpyKind kind);
 bool IsPitch(size_t pitch, size_t width);
 
 cudaError_t ToDriver(const cudaMemcpy3DParms& parms, CUDA_MEMCPY3D* out);
+// Without the contexts.
 cudaError_t ToDriver(const cudaMemcpy3DPeerParms& parms, CUDA_MEMCPY3D_PEER* out);
 cudaMemcpy3DParms FromDriver(const CUDA_MEMCPY3D& copy);
 CUDA_MEMCPY2D FlatCopy(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,

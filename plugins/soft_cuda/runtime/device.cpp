@@ -5,6 +5,7 @@
 #include "plugins/soft_cuda/device/properties.h"
 #include "plugins/soft_cuda/device/shared.h"
 #include "plugins/soft_cuda/runtime/start.h"
+#include "plugins/soft_cuda/runtime/version.h"
 #include "runtime_impl.h"
 
 namespace graphkit::soft::runtime {
@@ -106,7 +107,7 @@ cudaError_t DriverGetVersion(int* version) { return ToRuntime(cuDriverGetVersion
 
 cudaError_t RuntimeGetVersion(int* version) {
   if (version == nullptr) return cudaErrorInvalidValue;
-  *version = CUDART_VERSION;
+  *version = kRuntimeVersion;
   return cudaSuccess;
 }
 
@@ -171,13 +172,13 @@ cudaError_t DeviceSynchronize() { return ToRuntime(cuCtxSynchronize()); }
 cudaError_t DeviceReset() { return ToRuntime(cuDevicePrimaryCtxReset(CurrentDevice())); }
 
 cudaError_t GetLastError() {
-  int& error = graphkit_soft_shared()->thread()->runtime_error;
+  int& error = graphkit_soft_shared()->thread()->runtime_errors[RuntimeIndex()];
   const auto result = static_cast<cudaError_t>(error);
   error = cudaSuccess;
   return result;
 }
 cudaError_t PeekAtLastError() {
-  return static_cast<cudaError_t>(graphkit_soft_shared()->thread()->runtime_error);
+  return static_cast<cudaError_t>(graphkit_soft_shared()->thread()->runtime_errors[RuntimeIndex()]);
 }
 
 }  // namespace graphkit::soft::runtime

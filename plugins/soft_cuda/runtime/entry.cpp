@@ -1,6 +1,7 @@
 // Error names, channel formats, and driver functions by name.
 #include "plugins/soft_cuda/abi/api_call.h"
 #include "plugins/soft_cuda/runtime/start.h"
+#include "plugins/soft_cuda/runtime/version.h"
 #include "runtime_impl.h"
 
 namespace graphkit::soft::runtime {
@@ -32,7 +33,8 @@ cudaError_t GetDriverEntryPointByVersion(const char* symbol, void** out, unsigne
 
 cudaError_t GetDriverEntryPoint(const char* symbol, void** out, unsigned long long flags,
                                 cudaDriverEntryPointQueryResult* status) {
-  return GetDriverEntryPointByVersion(symbol, out, CUDART_VERSION, flags, status);
+  return GetDriverEntryPointByVersion(symbol, out, static_cast<unsigned>(kRuntimeVersion), flags,
+                                      status);
 }
 
 static const char* ErrorNameOf(cudaError_t error) {

@@ -14,6 +14,33 @@ CUmemLocation* Driver(cudaMemLocation* locations) {
 }
 CUmemLocation Driver(cudaMemLocation location) { return *Driver(&location); }
 
+// The primary contexts of the devices that a copy names.
+struct PeerContexts {
+  CUcontext to = nullptr;
+  CUcontext from = nullptr;
+  CUresult error;
+
+  PeerContexts(int to_device, int from_device) : error(Find(to_device, &to)) {
+    if (error == CUDA_SUCCESS) error = Find(from_device, &from);
+  }
+
+ private:
+  static CUresult Find(int device, CUcontext* out) {
+    *out = graphkit_soft_shared()->primary(device);
+    return *out != nullptr ? CUDA_SUCCESS : cuDevicePrimaryCtxRetain(out, device);
+  }
+};
+
+cudaError_t PeerToDriver(const cudaMemcpy3DPeerParms* p, CUDA_MEMCPY3D_PEER* out) {
+  if (p == nullptr) return cudaErrorInvalidValue;
+  const PeerContexts peers(p->dstDevice, p->srcDevice);
+  if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
+  if (cudaError_t error = ToDriver(*p, out); error != cudaSuccess) return error;
+  out->srcContext = peers.from;
+  out->dstContext = peers.to;
+  return cudaSuccess;
+}
+
 // Fills a volume: one fill where its slices lie without gaps, else one a slice.
 template <typename Fill>
 cudaError_t FillVolume(const cudaPitchedPtr& to, const cudaExtent& extent, Fill&& fill) {
@@ -74,24 +101,24 @@ cudaError_t StreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t byte
 
 cudaError_t MemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
   const PeerContexts peers(to_device, from_device);
-  if (peers.error != cudaSuccess) return peers.error;
+  if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
   return ToRuntime(cuMemcpyPeer(Address(to), peers.to, Address(from), peers.from, bytes));
 }
 cudaError_t MemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
                             size_t bytes, cudaStream_t stream) {
   const PeerContexts peers(to_device, from_device);
-  if (peers.error != cudaSuccess) return peers.error;
+  if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
   return ToRuntime(
       cuMemcpyPeerAsync(Address(to), peers.to, Address(from), peers.from, bytes, stream));
 }
 cudaError_t Memcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
   CUDA_MEMCPY3D_PEER copy;
-  const cudaError_t error = p != nullptr ? ToDriver(*p, &copy) : cudaErrorInvalidValue;
+  const cudaError_t error = PeerToDriver(p, &copy);
   return error == cudaSuccess ? ToRuntime(cuMemcpy3DPeer(&copy)) : error;
 }
 cudaError_t Memcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
   CUDA_MEMCPY3D_PEER copy;
-  const cudaError_t error = p != nullptr ? ToDriver(*p, &copy) : cudaErrorInvalidValue;
+  const cudaError_t error = PeerToDriver(p, &copy);
   return error == cudaSuccess ? ToRuntime(cuMemcpy3DPeerAsync(&copy, stream)) : error;
 }
 

@@ -210,6 +210,53 @@ def test_a_full_trace_counts_what_it_drops(folder):
     check_records(records[:-1])
 
 
+def small_disk(folder, kibibytes, script):
+    """Runs a shell script where ./disk is a file system of its own of that size."""
+    (folder / "disk").mkdir()
+    inside = f"mount -t tmpfs -o size={kibibytes}k graphkit disk && {script}; code=$?; cp -r disk kept; exit $code"
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", inside], cwd=folder, capture_output=True, text=True,
+                          timeout=120, check=False)
+    if "unshare" in done.stderr or "mount:" in done.stderr:
+        raise Skipped("no file systems of one's own here: " + done.stderr.strip())
+    return done
+
+
+def test_a_full_disk_counts_what_it_drops(folder):
+    graphkit, program = BUILD / "bin/graphkit", processes("exhausted")[0]
+    done = small_disk(folder, 1500, f"{graphkit} trace --device soft -o disk/trace.json {program} exhausted")
+    assert done.returncode == 0, done
+    assert done.stderr.count("No space left on device") == 1 and "dropped" in done.stderr, done.stderr
+    records = json.loads((folder / "kept/trace.json").read_text())["records"]
+    assert records[-2]["type"] == "dropped" and records[-2]["records"] > 1000, records[-2]
+    check_records(records[:-1])
+
+
+def test_a_disk_that_is_full_at_once_is_said(folder):
+    graphkit, program = BUILD / "bin/graphkit", processes("capture")[0]
+    script = f"dd if=/dev/zero of=disk/full bs=1k count=60 status=none; {graphkit} trace --device soft " \
+             f"-o disk/trace.json {program} capture"
+    done = small_disk(folder, 64, script)
+    assert done.returncode == 0, done
+    assert "No space left on device" in done.stderr and "nothing is recorded" in done.stderr, done.stderr
+
+
+def test_a_file_size_limit_of_the_shell_counts_what_it_drops(folder):
+    program = processes("exhausted")[0]
+    done = subprocess.run(["sh", "-c", f"ulimit -f 2048; trap '' XFSZ; exec {BUILD}/bin/graphkit trace --device soft "
+                           f"{program} exhausted"], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done
+    assert "dropped" in done.stderr, done.stderr
+    records = json.loads((folder / "trace.json").read_text())["records"]
+    assert records[-2]["type"] == "dropped", records[-2]
+
+
+def test_a_small_buffer_changes_nothing_but_the_memory(folder):
+    assert trace(folder, *fork_join("--nodes", "2000"), options=["--buffer", "64KiB"])[0] == 0
+    assert count(load(folder / "trace.json"), "node") == 1995
+    code, _, err = trace(folder, *fork_join(), options=["--buffer", "much"])
+    assert code == 125 and "is no size" in err, (code, err)
+
+
 def test_signals_reach_the_program(folder):
     command = [BUILD / "bin/graphkit", "trace", "--device", "soft", "sh", "-c",
                "trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done"]
@@ -228,6 +275,47 @@ def test_streams_pass_through(folder):
 def test_closed_stderr_does_no_harm(folder):
     assert trace(folder, *processes("stderr"))[0] == 0
     load(folder / "trace.json")
+
+
+def test_a_program_with_both_runtimes_is_traced_whole(folder):
+    program = BUILD / "tests/two_runtimes"
+    if not program.exists():
+        raise Skipped("no CUDA 12 toolkit to build it with (tools/setup.sh test)")
+    code, out, err = trace(folder, program)
+    assert code == 0 and out == "13 12\n", (code, out, err)
+    records = load(folder / "trace.json")
+    assert [count(records, kind) for kind in ("graph", "node", "edge", "launch")] == [2, 3, 1, 2], records
+    names = [r["name"] for r in records if r["type"] == "kernel"]
+    assert names == ["_Z6SecondPf", "_Z5FirstPf"], names
+    touched = [r["access"] for r in records if r["type"] == "node"]
+    assert touched[0] == touched[1] == touched[2] and touched[0][0][0] == 0, touched
+
+
+def test_a_program_of_cuda_12_is_traced_through_its_own_cupti(folder):
+    program = BUILD / "workloads12/fork_join"
+    if not program.exists():
+        raise Skipped("no CUDA 12 toolkit to build it with (tools/setup.sh test)")
+    assert trace(folder, program)[0] == 0
+    path = load(folder / "trace.json")[0]["cupti_path"]
+    assert path.endswith("libcupti.so.12"), path
+
+
+def test_call_stacks_name_the_programs_functions(folder):
+    code, _, err = trace(folder, *fork_join(), options=["--stacks"])
+    assert code == 0, err
+    records = load(folder / "trace.json")
+    stacks = [r["frames"] for r in records if r["type"] == "stack"]
+    assert len(stacks) == len({json.dumps(s) for s in stacks}), "a stack is written twice"
+    nodes = [r for r in records if r["type"] == "node"]
+    assert all("stack" in n for n in nodes), nodes
+    frames = stacks[nodes[2]["stack"]]
+    assert frames[-1][0] == "main" and any("Capture(" in f[0] for f in frames), frames
+    assert all("libcu" not in f[1] for f in frames), frames
+    trace(folder, *fork_join(), options=["--stacks=1"])
+    records = load(folder / "trace.json")
+    assert {len(r["frames"]) for r in records if r["type"] == "stack"} == {1}
+    trace(folder, *fork_join())
+    assert count(load(folder / "trace.json"), "stack") == 0
 
 
 def test_only_the_entry_points_are_exported(folder):

@@ -1,0 +1,142 @@
+#include "plugins/cupti_tracer/call_stack.h"
+
+#include <cxxabi.h>
+#include <link.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "plugins/cupti_tracer/symbol_table.h"
+
+namespace graphkit {
+namespace {
+
+struct Walk {
+  std::span<uint64_t> out;
+  size_t count = 0;
+};
+
+_Unwind_Reason_Code Step(_Unwind_Context* context, void* data) {
+  auto& walk = *static_cast<Walk*>(data);
+  int before = 0;
+  uint64_t address = _Unwind_GetIPInfo(context, &before);
+  if (address == 0 || walk.count == walk.out.size()) return _URC_END_OF_STACK;
+  // A return address may already be in the next function: the call is before it.
+  walk.out[walk.count++] = before != 0 ? address : address - 1;
+  return _URC_NO_REASON;
+}
+
+std::string Demangled(std::string_view name) {
+  std::string mangled(name);
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? std::string(text.get()) : mangled;
+}
+
+bool IsBetween(std::string_view file) {
+  std::string_view name = file.substr(file.rfind('/') + 1);
+  for (std::string_view begin : {"libcuda.so", "libcudart", "libcupti", "libgraphkit_tracer"}) {
+    if (name.starts_with(begin)) return true;
+  }
+  return false;
+}
+
+std::string PathOf(const dl_phdr_info& info) {
+  if (info.dlpi_name != nullptr && *info.dlpi_name != '\0') return info.dlpi_name;
+  char path[4096];
+  ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  return size > 0 ? std::string(path, static_cast<size_t>(size)) : std::string();
+}
+
+}  // namespace
+
+struct StackNames::Module {
+  std::string file;
+  uint64_t base = 0;   // what was added to the file's addresses
+  uint64_t begin = 0;  // of its code: [begin, end)
+  uint64_t end = 0;
+  bool between = false;  // CUDA's, or ours
+  std::unique_ptr<SymbolTable> symbols;
+};
+
+StackNames::StackNames() = default;
+StackNames::~StackNames() = default;
+
+size_t TakeStack(std::span<uint64_t> out) {
+  Walk walk{out};
+  _Unwind_Backtrace(Step, &walk);
+  return walk.count;
+}
+
+void StackNames::ReadModules() {
+  std::vector<std::unique_ptr<Module>> found;
+  auto add = [](dl_phdr_info* info, size_t, void* data) {
+    auto module = std::make_unique<Module>();
+    module->base = info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& header = info->dlpi_phdr[i];
+      if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+      uint64_t begin = info->dlpi_addr + header.p_vaddr, end = begin + header.p_memsz;
+      module->begin = module->end == 0 ? begin : std::min(module->begin, begin);
+      module->end = std::max(module->end, end);
+    }
+    module->file = PathOf(*info);
+    static_cast<std::vector<std::unique_ptr<Module>>*>(data)->push_back(std::move(module));
+    return 0;
+  };
+  dl_iterate_phdr(add, &found);
+  for (std::unique_ptr<Module>& module : found) {
+    module->between = IsBetween(module->file);
+    for (std::unique_ptr<Module>& known : modules_) {
+      bool same = known && known->file == module->file && known->begin == module->begin;
+      if (same) module->symbols = std::move(known->symbols);
+    }
+  }
+  modules_ = std::move(found);
+}
+
+StackNames::Module* StackNames::ModuleAt(uint64_t address) {
+  for (bool again : {false, true}) {
+    if (again) ReadModules();
+    for (const std::unique_ptr<Module>& module : modules_) {
+      if (module->begin <= address && address < module->end) return module.get();
+    }
+  }
+  return nullptr;
+}
+
+NamedFrame StackNames::NameOf(uint64_t address, Module* module) {
+  NamedFrame frame;
+  uint64_t in_file = address;
+  if (module != nullptr) {
+    if (!module->symbols) module->symbols = std::make_unique<SymbolTable>(module->file);
+    frame.file = module->file;
+    in_file -= module->base;
+    std::string_view name = module->symbols->At(in_file);
+    if (!name.empty()) frame.function = Demangled(name);
+  }
+  if (frame.function.empty()) {
+    char place[24];
+    std::snprintf(place, sizeof place, "0x%llx", static_cast<unsigned long long>(in_file));
+    frame.function = place;
+  }
+  return frame;
+}
+
+std::vector<NamedFrame> StackNames::Name(std::span<const uint64_t> addresses, size_t depth) {
+  std::vector<NamedFrame> frames;
+  for (uint64_t address : addresses) {
+    Module* module = ModuleAt(address);
+    if (frames.empty() && module != nullptr && module->between) continue;
+    if (frames.size() == depth) break;
+    frames.push_back(NameOf(address, module));
+    if (frames.back().function == "main") break;
+  }
+  return frames;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,55 @@
+// Call stacks of the traced program: taken as return addresses, named once.
+//
+//     frames of a callback, innermost first          what is kept
+//       tracer, libcupti, libcuda, libcudart    ──►  dropped
+//       Attention(float*)   in ./app                 Attention(float*)
+//       main                in ./app                 main
+//       __libc_start_main   in libc                  dropped
+//
+// Taking a stack follows the unwind tables (.eh_frame), which compilers write for optimised code
+// without frame pointers, too; it allocates nothing. Names come from the symbol tables of the files
+// that are loaded: functions that were stripped away are known by their place in the file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphkit {
+
+inline constexpr int kMostFrames = 256;
+// How many frames of CUDA's own may lie between the tracer and the program.
+inline constexpr int kFramesAbove = 24;
+
+// Writes the return addresses of the calling thread, innermost first; returns how many.
+size_t TakeStack(std::span<uint64_t> out);
+
+struct NamedFrame {
+  std::string function;  // demangled; "0x1234" in the file where no symbol is known
+  std::string file;      // the program or library
+  bool operator==(const NamedFrame&) const = default;
+};
+
+// Reads symbol tables when it first sees a file. Not thread safe. Takes the loader's lock for a
+// moment.
+class StackNames {
+ public:
+  StackNames();
+  ~StackNames();
+
+  // The frames of a stack without CUDA's own and the tracer's at its inner end, as far as main, at
+  // most `depth`.
+  std::vector<NamedFrame> Name(std::span<const uint64_t> addresses, size_t depth);
+
+ private:
+  struct Module;
+  Module* ModuleAt(uint64_t address);
+  static NamedFrame NameOf(uint64_t address, Module* module);
+  void ReadModules();
+
+  std::vector<std::unique_ptr<Module>> modules_;
+};
+
+}  // namespace graphkit

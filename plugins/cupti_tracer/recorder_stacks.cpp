@@ -1,0 +1,41 @@
+// Call stacks: each is written once.
+#include "plugins/cupti_tracer/recorder.h"
+
+namespace graphkit {
+
+size_t Recorder::AddressHash::operator()(const std::vector<uint64_t>& addresses) const {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (uint64_t address : addresses) hash = (hash ^ address) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 32;
+}
+
+StackId Recorder::FindStack(std::span<const uint64_t> taken) const {
+  auto known = taken_stacks_.find({taken.begin(), taken.end()});
+  return known != taken_stacks_.end() ? known->second : StackId();
+}
+
+StackId Recorder::AddStack(std::span<const uint64_t> taken, const std::vector<NamedFrame>& frames) {
+  if (frames.empty()) return {};
+  std::string text;
+  for (const NamedFrame& frame : frames) text += frame.function + '\n' + frame.file + '\n';
+  StackId next(static_cast<uint32_t>(named_stacks_.size()));
+  auto [entry, is_new] = named_stacks_.emplace(std::move(text), next);
+  StackId id = entry->second;
+  taken_stacks_.emplace(std::vector<uint64_t>(taken.begin(), taken.end()), id);
+  if (!is_new) return id;
+  line_.Start("stack");
+  line_.Number("id", id.value);
+  line_.OpenArray("frames");
+  for (const NamedFrame& frame : frames) {
+    line_.OpenInner();
+    line_.TextItem(frame.function);
+    line_.TextItem(frame.file);
+    line_.Item(0);
+    line_.CloseArray();
+  }
+  line_.CloseArray();
+  Write();
+  return id;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,43 @@
+// The functions of an ELF file: its .symtab, or its .dynsym where that was stripped away.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphkit {
+
+class SymbolTable {
+ public:
+  // An empty table for a file that can't be read, or isn't an ELF file of this machine's kind.
+  explicit SymbolTable(const std::string& file);
+  ~SymbolTable();
+  SymbolTable(const SymbolTable&) = delete;
+  SymbolTable& operator=(const SymbolTable&) = delete;
+
+  // The function that holds an address of the file; empty: none is known. Lives as long as the
+  // table.
+  std::string_view At(uint64_t address) const;
+
+  size_t size() const { return functions_.size(); }
+
+ private:
+  struct Function {
+    uint64_t begin = 0;
+    uint64_t end = 0;  // equal to begin where the file doesn't say
+    std::string_view name;
+  };
+  void Read();
+  void ReadSection(size_t offset, size_t bytes, size_t names, size_t name_bytes);
+  bool Holds(uint64_t offset, uint64_t bytes) const {
+    return offset <= size_ && bytes <= size_ - offset;
+  }
+
+  const char* data_ = nullptr;  // the file, mapped
+  size_t size_ = 0;
+  std::vector<Function> functions_;  // by begin
+};
+
+}  // namespace graphkit

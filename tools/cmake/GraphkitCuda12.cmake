@@ -1,0 +1,50 @@
+# Finds what the tests of CUDA 12 need beside the CUDA 13 that graphkit is built with: a toolkit of CUDA 12.4 or later,
+# and headers of further versions (the same places as tools/setup/cuda12.sh).
+# Defines GRAPHKIT_NVCC12, GRAPHKIT_CUDA12 (empty where there is none), and GRAPHKIT_CUDA_HEADERS: a list of
+# version=folder, the versions whose headers are here, and GRAPHKIT_CUDA_HEADERS_MISSING: versions that aren't.
+set(GRAPHKIT_CUDA12_ROOT "" CACHE PATH "The CUDA 12 toolkit to build test programs with; empty: what tools/setup.sh brought")
+set(GRAPHKIT_NVCC12 "")
+set(GRAPHKIT_CUDA12 "")
+set(GRAPHKIT_CUDA_HEADERS "")
+set(GRAPHKIT_CUDA_HEADERS_MISSING "")
+
+# A folder of the cache whose name holds the checksum of the files that pin its content.
+function(graphkit_pinned_folder out name)
+  set(all "")
+  foreach(file IN LISTS ARGN)
+    file(READ "${PROJECT_SOURCE_DIR}/tools/setup/${file}" text)
+    string(APPEND all "${text}")
+  endforeach()
+  string(SHA256 sum "${all}")
+  string(SUBSTRING "${sum}" 0 12 sum)
+  graphkit_cache(cache)
+  set(${out} "${cache}/${name}-${sum}" PARENT_SCOPE)
+endfunction()
+
+if(GRAPHKIT_HAS_CUDA AND GRAPHKIT_TESTS)
+  graphkit_pinned_folder(_cuda12 cuda12 cuda12-packages.txt cuda12-wheels.txt)
+  foreach(_root "${GRAPHKIT_CUDA12_ROOT}" "$ENV{GRAPHKIT_CUDA12_ROOT}" "${_cuda12}")
+    if(_root AND NOT GRAPHKIT_CUDA12 AND EXISTS "${_root}/bin/nvcc" AND EXISTS "${_root}/include/cupti.h")
+      set(GRAPHKIT_CUDA12 "${_root}")
+      set(GRAPHKIT_NVCC12 "${_root}/bin/nvcc")
+    endif()
+  endforeach()
+  if(GRAPHKIT_CUDA12)
+    message(STATUS "graphkit: CUDA 12 for the tests in ${GRAPHKIT_CUDA12}")
+  else()
+    message(STATUS "graphkit: no CUDA 12 toolkit: programs of CUDA 12 are not tested "
+                   "(tools/setup.sh test brings one, or set GRAPHKIT_CUDA12_ROOT)")
+  endif()
+
+  file(STRINGS "${PROJECT_SOURCE_DIR}/tools/setup/cuda-headers.txt" _pins REGEX "^[0-9]")
+  list(TRANSFORM _pins REPLACE " .*" "")
+  list(REMOVE_DUPLICATES _pins)
+  graphkit_pinned_folder(_headers cuda-headers cuda-headers.txt)
+  foreach(_version IN LISTS _pins)
+    if(EXISTS "${_headers}/${_version}/include/cuda.h")
+      list(APPEND GRAPHKIT_CUDA_HEADERS "${_version}=${_headers}/${_version}/include")
+    else()
+      list(APPEND GRAPHKIT_CUDA_HEADERS_MISSING "${_version}")
+    endif()
+  endforeach()
+endif()
