@@ -38,6 +38,12 @@ CUresult CheckMemory(const CopyOperand& at, const CUDA_MEMCPY3D& c) {
   if (at.type != CU_MEMORYTYPE_DEVICE && at.type != CU_MEMORYTYPE_UNIFIED)
     return CUDA_ERROR_INVALID_VALUE;
   Device& device = Device::Get();
+  if (device.virtual_memory.IsReserved(at.device)) {
+    size_t bytes = 0;
+    const bool usable =
+        BytesFromBase(at, c, &bytes) && device.virtual_memory.IsAccessible(at.device, bytes);
+    return usable ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  }
   const auto block = device.FindAllocation(at.device);
   if (block == device.allocations.end()) {
     const bool pageable = at.type == CU_MEMORYTYPE_UNIFIED && at.device != 0;
@@ -97,6 +103,8 @@ bool CanSet(const CUDA_MEMSET_NODE_PARAMS& set) {
       __builtin_add_overflow(bytes, width, &bytes))
     return false;
   Device& device = Device::Get();
+  if (device.virtual_memory.IsReserved(set.dst))
+    return device.virtual_memory.IsAccessible(set.dst, bytes);
   const auto block = device.FindAllocation(set.dst);
   return block != device.allocations.end() && HasBytes(*block, set.dst, bytes);
 }

@@ -45,7 +45,8 @@ set(soft_programs
   settings
   stream
   threads
-  user_object)
+  user_object
+  virtual_memory)
 # Those that are also built with --default-stream per-thread.
 set(soft_per_thread_programs
   array_copy
