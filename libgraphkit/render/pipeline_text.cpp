@@ -118,7 +118,7 @@ void RenderDetails(const PipelineView& view, const RankPipeline& rank, const Tex
 void RenderPool(const PoolReplays& pool, const Trace& trace, const TextStyle& style,
                 std::ostream& out) {
   out << PoolTitle(trace, pool.pool) << ": " << Counted(pool.captured.size(), "graph") << ", "
-      << Counted(pool.launches, "launch") << (pool.launches == 1 ? "" : "es") << " in "
+      << FormatCount(pool.launches) << (pool.launches == 1 ? " launch" : " launches") << " in "
       << Counted(pool.rounds, "round") << ", ";
   if (pool.departure_count == 0) {
     out << Inked("all in the order of the captures", Ink::kGreen, style) << "\n";

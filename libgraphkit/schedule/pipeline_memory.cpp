@@ -44,7 +44,9 @@ class Placer {
       if (role == BufferRole::kInput) {
         TakeInput(i);
       } else if (role == BufferRole::kOutputGrad) {
-        const auto [at, fresh] = grads_.try_emplace(KeyOf(i), 0);
+        // Weight gradients that wait read theirs after the other layers' backwards.
+        const uint32_t layer = order_.delays_weight_grads() ? memory_.buffers[i].layer : 0;
+        const auto [at, fresh] = grads_.try_emplace({KeyOf(i), layer}, 0);
         if (fresh) at->second = Take(i);
         memory_.offsets[i] = at->second;
       } else {
@@ -121,7 +123,7 @@ class Placer {
   Bytes end_ = 0;
   std::map<Key, std::deque<Bytes>> free_;             // inputs given back, the oldest first
   std::map<uint32_t, std::vector<uint32_t>> in_use_;  // by the step that gives them back
-  std::map<Key, Bytes> grads_;
+  std::map<std::pair<Key, uint32_t>, Bytes> grads_;
 };
 
 void CountRoles(PipelineMemory& memory) {

@@ -21,8 +21,8 @@ enum class PipelineRule : uint8_t {
   kSeparate,  // every graph has its own
   // _reuse_graph_input_output_buffers of make_graphed_callables: a forward takes the input that was
   // given back first among those of its signature, and a backward gives its own back; one gradient
-  // of outputs a signature; outputs and gradients of inputs come from the graphs' pool, which is
-  // taken to place them as well as can be.
+  // of outputs a signature, and a layer where weight gradients are delayed; outputs and gradients
+  // of inputs come from the graphs' pool, which is taken to place them as well as can be.
   kTransformerEngine,
   kPlanned,           // lifetimes as above, placed by the planner without regard to signatures
   kReleaseAfterSend,  // and outputs released when they are sent

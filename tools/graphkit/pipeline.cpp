@@ -35,6 +35,10 @@ struct PipelineArguments {
   std::string file = "-";
 };
 
+std::string Microbatches(uint32_t count) {
+  return FormatCount(count) + (count == 1 ? " microbatch" : " microbatches");
+}
+
 bool SizesKnown(const PipelineArguments& arguments) {
   return !arguments.layers_file.empty() || arguments.input || arguments.output;
 }
@@ -66,9 +70,8 @@ Result<RankPipeline> PlaceRank(const PipelineArguments& arguments, uint32_t rank
     if (step.kind != StepKind::kForward) break;
     ++pipeline.warmup;
   }
-  // The forward before the first backward is its pair, unless all forwards come first.
-  const bool all = pipeline.warmup == pipeline.order.chunks * pipeline.order.microbatches;
-  if (!all || pipeline.order.steps.size() == 2) --pipeline.warmup;
+  // The forward that stands before the first backward is that one's turn.
+  if (!pipeline.order.forward_only()) --pipeline.warmup;
   const Result<PipelineLayers> layers = LayersOf(arguments, pipeline.order.chunks);
   if (!layers) return layers.error();
   for (const PipelineRuleInfo& rule : PipelineRules()) {
@@ -87,9 +90,7 @@ Result<PipelineView> PlaceOrder(const PipelineArguments& arguments) {
   Result<StepOrder> order = ParseStepOrder(arguments.order);
   if (!order) return order.error();
   PipelineView view;
-  view.title = std::to_string(order->chunks) + (order->chunks == 1 ? " chunk, " : " chunks, ") +
-               std::to_string(order->microbatches) +
-               (order->microbatches == 1 ? " microbatch" : " microbatches");
+  view.title = Counted(order->chunks, "chunk") + ", " + Microbatches(order->microbatches);
   Result<RankPipeline> rank = PlaceRank(arguments, 0, *std::move(order));
   if (!rank) return rank.error();
   view.ranks.push_back(*std::move(rank));
@@ -97,15 +98,12 @@ Result<PipelineView> PlaceOrder(const PipelineArguments& arguments) {
 }
 
 std::string TitleOf(const ScheduleOptions& schedule) {
-  const auto counted = [](uint32_t count, const char* one) {
-    return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
-  };
   std::string kind = schedule.chunks > 1 ? "interleaved 1F1B" : "1F1B";
   if (schedule.kind == ScheduleKind::kForwardOnly) kind = "forward only";
   if (schedule.kind == ScheduleKind::kForwardThenBackward) kind = "F-then-B";
   if (schedule.delay_weight_grads) kind += " with delayed weight gradients";
-  return kind + ", " + counted(schedule.stages, "stage") + ", " +
-         counted(schedule.chunks, "chunk") + ", " + counted(schedule.microbatches, "microbatch");
+  return kind + ", " + Counted(schedule.stages, "stage") + ", " +
+         Counted(schedule.chunks, "chunk") + ", " + Microbatches(schedule.microbatches);
 }
 
 Result<PipelineView> PlaceSchedule(const PipelineArguments& arguments) {
@@ -212,14 +210,15 @@ void AddLayers(CLI::App& sub, PipelineArguments& arguments) {
       ->option_text("N,…")
       ->delimiter(',')
       ->check(CLI::Range(1, 10'000));
-  AddBytes(sub, "--input", arguments.input, "a layer's input, and its gradient: 64MiB");
-  AddBytes(sub, "--output", arguments.output, "a layer's output, and its gradient (as the input)");
+  AddBytes(sub, "--input-bytes", arguments.input, "a layer's input, and its gradient: 64MiB");
+  AddBytes(sub, "--output-bytes", arguments.output,
+           "a layer's output, and its gradient (as the input)");
   sub.add_flag("--saves-output", arguments.saves_output,
                "a layer's backward reads its output: it can't be released after the send");
   sub.add_option("--layers", arguments.layers_file,
                  "the layers of each chunk with their signatures and sizes (docs/pipeline.md)")
       ->option_text("FILE")
-      ->excludes("--layers-per-chunk", "--input", "--output");
+      ->excludes("--layers-per-chunk", "--input-bytes", "--output-bytes");
   sub.add_flag("--map", arguments.map, "also list which buffers share memory");
 }
 
@@ -235,9 +234,10 @@ void AddPipelineCommand(CLI::App& app, int& exit_code) {
   AddLayers(*sub, *arguments);
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->file, "where to (default: stdout)");
-  SetExamples(*sub, {"graphkit pipeline --stages 4 --chunks 2 --microbatches 32 --input 64MiB",
-                     "graphkit pipeline --order \"1 1 -1 -1\" --input 64MiB --map",
-                     "graphkit pipeline trace.json"});
+  SetExamples(*sub,
+              {"graphkit pipeline --stages 4 --chunks 2 --microbatches 32 --input-bytes 64MiB",
+               "graphkit pipeline --order \"1 1 -1 -1\" --input-bytes 64MiB --map",
+               "graphkit pipeline trace.json"});
   sub->callback([&exit_code, arguments] {
     exit_code = arguments->trace.empty() ? ShowSchedule(*arguments) : CheckTrace(*arguments);
   });
