@@ -116,7 +116,8 @@ def prepare(transcript: Transcript, folder: pathlib.Path, testdata: pathlib.Path
             (folder / rest[0]).write_bytes(text.encode())
         elif word == "copy":
             name, source = rest[0].split()
-            shutil.copyfile(testdata / source, folder / name)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(testdata / source, folder / name)
         elif word == "filter":
             _, pattern, replacement, _ = rest[0].split(rest[0][0])
             filters.append((re.compile(pattern, re.MULTILINE), replacement))
