@@ -117,7 +117,7 @@ def prepare(transcript: Transcript, folder: pathlib.Path, testdata: pathlib.Path
         elif word == "copy":
             name, source = rest[0].split()
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(testdata / source, folder / name)
+            shutil.copyfile(testdata / source, folder / name)
         elif word == "filter":
             _, pattern, replacement, _ = rest[0].split(rest[0][0])
             filters.append((re.compile(pattern, re.MULTILINE), replacement))

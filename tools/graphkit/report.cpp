@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/alloc/plan_report.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/render/report_html.h"
 #include "tools/graphkit/commands.h"
@@ -30,7 +31,9 @@ struct ReportArguments {
 Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
                             const ReportArguments& arguments) {
   const Progress progress("analyzing " + path);
-  return Analyze(trace, arguments.options);
+  Result<Report> report = Analyze(trace, arguments.options);
+  if (report) AddPlans(trace, arguments.options.edges, &*report);
+  return report;
 }
 
 std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const std::string& path,
