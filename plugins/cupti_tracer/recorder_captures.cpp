@@ -6,10 +6,9 @@
 namespace graphkit {
 namespace {
 
-constexpr int32_t kNotReady = 600;            // cudaErrorNotReady
-constexpr int32_t kFirstCaptureError = 900;   // cudaErrorStreamCaptureUnsupported
-constexpr int32_t kLastCaptureError = 907;    // cudaErrorCapturedEvent
-constexpr int32_t kCaptureWrongThread = 908;  // cudaErrorStreamCaptureWrongThread
+constexpr int32_t kNotReady = 600;           // cudaErrorNotReady
+constexpr int32_t kFirstCaptureError = 900;  // cudaErrorStreamCaptureUnsupported
+constexpr int32_t kLastCaptureError = 907;   // cudaErrorCapturedEvent
 constexpr const char* kModeNames[] = {"global", "thread_local", "relaxed"};
 
 bool IsCaptureError(int32_t error) {
@@ -133,7 +132,7 @@ void Recorder::OnUpdateDependencies(ThreadState& thread, const Call& call) {
 void Recorder::OnEndCapture(ThreadState& thread, const Call& call, int32_t error) {
   StreamInfo* stream = StreamOf(thread, call);
   CaptureInfo* capture = stream->capture;
-  bool ends = capture != nullptr && capture->origin == stream && error != kCaptureWrongThread;
+  bool ends = capture != nullptr && capture->origin == stream;
   if (!ends) {
     if (error != 0) Failed(thread, call, error);
     return;
@@ -203,8 +202,7 @@ void Recorder::WriteFailure(ThreadState& thread, const Call& call, int32_t error
   const char* name = thread.runtime_call != nullptr ? thread.runtime_call : call.name;
   thread.failure_told = thread.runtime_call != nullptr;
   bool ends = call.kind == CallKind::kEndCapture && capture != nullptr &&
-              capture->origin != nullptr && capture->origin->id == stream &&
-              error != kCaptureWrongThread;
+              capture->origin != nullptr && capture->origin->id == stream;
   if (capture != nullptr && (Invalidates(error) || ends) && capture->failure == kNoFailure) {
     capture->failure = next_failure_;
   }

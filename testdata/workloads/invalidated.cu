@@ -13,6 +13,7 @@
 //   unjoined       ends with a forked stream that never joined     -            904
 //   unmatched      ends on a stream that only joined               903          not said
 //   wrong_thread   ends in another thread                          908          not said
+//                  (by others' measurement that ends it, with 401 for the end that follows)
 //   begin_again    begins a capture on a stream that captures      401          0
 //
 // 11 captures (merge has two). In each rule one kernel is captured, in merge two, in unjoined and

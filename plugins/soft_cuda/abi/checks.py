@@ -28,8 +28,19 @@ class Checks:
 
 
 def newest_names(header):
-    """cuda.h's `#define cuFoo cuFoo_v2`: what a program calls by the short name."""
-    return dict(re.findall(r"^\s*#define\s+(cu\w+)\s+(cu\w+_v\d+)\s*$", header, re.M))
+    """cuda.h's `#define cuFoo cuFoo_v2` and `#define cuFoo __CUDA_API_PTDS(cuFoo_v2)`: what a program calls by the
+    short name. Old names of functions that are gone are defined further down; the first definition counts."""
+    renamed = {}
+    pattern = r"^\s*#\s*define\s+(cu\w+)\s+(?:__CUDA_API_PT[DS][SZ]\()?(cu\w+_v\d+)\)?\s*$"
+    for short, full in re.findall(pattern, header, re.M):
+        renamed.setdefault(short, full)
+    return renamed
+
+
+def full_name(name, renamed):
+    """The exported name: programs call cuFoo for the newest version, and cuFoo_v1 for the first, which they ask
+    cuGetProcAddress for."""
+    return name[:-3] if name.endswith("_v1") else renamed.get(name, name)
 
 
 def read_checks(sources, renamed):
@@ -42,8 +53,8 @@ def read_checks(sources, renamed):
             for name in " ".join(pattern.findall(text)).split():
                 if not name.startswith("__") and not re.search(rf"\b{name}\b", code):
                     raise SystemExit(f"{source}: names {name}, which it doesn't call")
-                table.setdefault(renamed.get(name, name), []).append(source.stem)
+                table.setdefault(full_name(name, renamed), []).append(source.stem)
         for pattern in ERRORS:
             for name in pattern.findall(code):
-                checks.errors.setdefault(renamed.get(name, name), []).append(source.stem)
+                checks.errors.setdefault(full_name(name, renamed), []).append(source.stem)
     return checks

@@ -13,7 +13,7 @@ namespace {
 // Where no loader or allocator of the host puts anything, and where ThreadSanitizer allows memory.
 constexpr uint64_t kDeviceMemory = 0x7e8000000000;
 constexpr uint64_t kHostMemory = 0x7ec000000000;
-constexpr uint64_t kDeviceRange = uint64_t{256} << 30;
+constexpr uint64_t kDeviceRange = uint64_t{256} << 30;  // of each; others than the first lie below
 constexpr uint64_t kHostRange = uint64_t{64} << 30;
 
 }  // namespace
@@ -23,18 +23,41 @@ Device& Device::Get() {
   return *device;
 }
 
-Device::Device() : memory(kDeviceMemory, kDeviceRange), host_memory(kHostMemory, kHostRange) {
-  default_pool = current_pool = pools.Make();
-  default_pool->properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  default_pool->properties.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+Device::Device() : host_memory(kHostMemory, kHostRange) {
+  uint64_t begin = kDeviceMemory;
+  for (GpuFigures& figures : ConfiguredGpus()) {
+    const int ordinal = static_cast<int>(gpus.size());
+    const uint64_t range = std::max(kDeviceRange, figures.bytes);
+    if (ordinal > 0) begin -= range;
+    Pool* pool = pools.Make();
+    pool->properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    pool->properties.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = ordinal};
+    gpus.push_back({.ordinal = ordinal,
+                    .figures = std::move(figures),
+                    .memory = AddressSpace(begin, range),
+                    .default_pool = pool,
+                    .current_pool = pool});
+  }
+}
+
+Gpu* Device::GpuAt(uint64_t address) {
+  for (Gpu& gpu : gpus) {
+    if (gpu.memory.Contains(address)) return &gpu;
+  }
+  return nullptr;
+}
+
+Gpu* Device::FindGpu(int ordinal) {
+  const bool there = ordinal >= 0 && static_cast<size_t>(ordinal) < gpus.size();
+  return there ? &gpus[static_cast<size_t>(ordinal)] : nullptr;
 }
 
 namespace {
 
 thread_local ThreadState* thread_state = nullptr;
 
-// Ends a thread's state with the thread. The main thread's stays: programs call CUDA from exit handlers, after its
-// thread-local objects are gone.
+// Ends a thread's state with the thread. The main thread's stays: programs call CUDA from exit
+// handlers, after its thread-local objects are gone.
 struct EndOfThread {
   ~EndOfThread() {
     if (gettid() == getpid()) return;
@@ -57,7 +80,8 @@ ThreadState& CurrentThread() {
 
 Context* CurrentContext() {
   const ThreadState& thread = CurrentThread();
-  return thread.contexts.empty() ? nullptr : thread.contexts.back();
+  Context* top = thread.contexts.empty() ? nullptr : thread.contexts.back();
+  return top != nullptr && top->tag == Tag::kContext ? top : nullptr;
 }
 
 Stream* FindStream(CUstream handle) {
@@ -75,13 +99,23 @@ Stream* FindStream(CUstream handle) {
 }
 
 uint64_t Device::Allocate(AllocationKind kind, size_t bytes, Context* context, Pool* pool) {
-  const bool host = kind == AllocationKind::kHost;
-  const bool graph = kind == AllocationKind::kGraph;
-  if (!host && !graph && bytes > free_bytes()) return 0;
-  const uint64_t before = memory.used();
-  const uint64_t address = host ? host_memory.Allocate(bytes) : memory.Allocate(bytes);
-  if (graph) addresses_only_ += memory.used() - before;
+  if (kind != AllocationKind::kHost)
+    return AllocateOn(context != nullptr ? context->gpu : gpus.data(), kind, bytes, context, pool);
+  const uint64_t address = host_memory.Allocate(bytes);
   if (address != 0) allocations[address] = {kind, bytes, context, ++allocation_count_, pool};
+  return address;
+}
+
+uint64_t Device::AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context* context,
+                            Pool* pool) {
+  const bool graph = kind == AllocationKind::kGraph;
+  if (!graph && bytes > gpu->free_bytes()) return 0;
+  const uint64_t before = gpu->memory.used();
+  const uint64_t address = gpu->memory.Allocate(bytes);
+  if (address == 0) return 0;
+  if (graph) gpu->addresses_only += gpu->memory.used() - before;
+  allocations[address] = {kind, bytes, context, ++allocation_count_, pool};
+  allocations[address].gpu = gpu;
   return address;
 }
 
@@ -94,9 +128,13 @@ bool Device::Release(uint64_t address) {
   auto found = allocations.find(address);
   if (found == allocations.end()) return false;
   const AllocationKind kind = found->second.kind;
-  const uint64_t before = memory.used();
-  (kind == AllocationKind::kHost ? host_memory : memory).Free(address);
-  if (kind == AllocationKind::kGraph) addresses_only_ -= before - memory.used();
+  if (Gpu* gpu = found->second.gpu; gpu != nullptr) {
+    const uint64_t before = gpu->memory.used();
+    gpu->memory.Free(address);
+    if (kind == AllocationKind::kGraph) gpu->addresses_only -= before - gpu->memory.used();
+  } else {
+    host_memory.Free(address);
+  }
   allocations.erase(found);
   return true;
 }
@@ -109,14 +147,10 @@ std::map<uint64_t, Allocation>::iterator Device::FindAllocation(uint64_t address
                                                                           : allocations.end();
 }
 
-uint64_t Device::free_bytes() const {
-  const uint64_t used = memory.used() - addresses_only_ + graph_pages.used();
-  return used < kTotalBytes ? kTotalBytes - used : 0;
-}
-
-Context* Device::MakeContext(unsigned flags) {
+Context* Device::MakeContext(Gpu* gpu, unsigned flags) {
   Context* context = contexts.Make();
   context->uid = ++context_count_;
+  context->gpu = gpu;
   context->flags = flags;
   context->legacy = MakeStream(context, StreamKind::kLegacy, 0, 0);
   NotifyResource(hub, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, context->handle(), nullptr);
@@ -126,7 +160,28 @@ Context* Device::MakeContext(unsigned flags) {
 void Device::DestroyContext(Context* context) {
   NotifyResource(hub, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, context->handle(), nullptr);
   while (!context->streams.empty()) DestroyStream(context->streams.back());
+  FreeMemoryOf(context);
+  for (Gpu& gpu : gpus) {
+    if (gpu.primary == context) gpu.primary = nullptr;
+  }
   contexts.Unmake(context);
+}
+
+// Variables of modules and the addresses of graphs stay: what names them may be used again.
+void Device::FreeMemoryOf(const Context* context) {
+  std::vector<uint64_t> addresses;
+  for (const auto& [address, block] : allocations) {
+    const bool kept = block.kind == AllocationKind::kModule ||
+                      block.kind == AllocationKind::kGraph || block.kind == AllocationKind::kPool;
+    if (block.context == context && !kept) addresses.push_back(address);
+  }
+  for (uint64_t address : addresses) {
+    if (allocations.at(address).kind == AllocationKind::kRegistered) {
+      allocations.erase(address);
+    } else {
+      Release(address);
+    }
+  }
 }
 
 Stream* Device::MakeStream(Context* context, StreamKind kind, unsigned flags, int priority) {
@@ -138,6 +193,8 @@ Stream* Device::MakeStream(Context* context, StreamKind kind, unsigned flags, in
   stream->context = context;
   stream->time_ns = host_time_ns;
   context->streams.push_back(stream);
+  if (!worker.IsDone(context->gate))
+    worker.Add(stream->line, {.what = "an event", .after = {context->gate}});
   if (kind == StreamKind::kUser) {
     NotifyResource(hub, CUPTI_CBID_RESOURCE_STREAM_CREATED, context->handle(), stream->handle());
   }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "plugins/soft_cuda/device/address_space.h"
+#include "plugins/soft_cuda/device/gpu.h"
 #include "plugins/soft_cuda/device/hub.h"
 #include "plugins/soft_cuda/device/thread_state.h"
 #include "plugins/soft_cuda/model/capture.h"
@@ -35,6 +36,7 @@ struct Context {
   static constexpr Tag kTag = Tag::kContext;
   Tag tag = kTag;
   uint32_t uid = 0;
+  Gpu* gpu = nullptr;
   unsigned flags = 0;
   bool primary = false;
   unsigned retained = 0;  // primary: cuDevicePrimaryCtxRetain
@@ -42,7 +44,9 @@ struct Context {
   std::map<int, size_t> limits;
   CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
   std::vector<Stream*> streams;
-  uint64_t left_ns = 0;  // modelled: when the work of streams that were destroyed is done
+  std::vector<Context*> peers;  // whose memory it may use: cuCtxEnablePeerAccess
+  WorkMark gate;                // that streams made later wait for: cuCtxWaitEvent
+  uint64_t left_ns = 0;         // modelled: when the work of streams that were destroyed is done
 
   CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
 };
@@ -75,6 +79,7 @@ struct Allocation {
   bool live = true;    // of a graph allocation: between its node and its free
   unsigned flags = 0;  // as given to the call that made it
   RangeHints hints{};
+  Gpu* gpu = nullptr;  // null: of the host
 };
 
 class Device {
@@ -102,15 +107,10 @@ class Device {
   Worker worker;
   std::vector<WorkMark> launches;  // of execs, that may not be done
 
-  AddressSpace memory;                         // of the device
+  std::vector<Gpu> gpus;                       // by ordinal; never empty
   AddressSpace host_memory;                    // page-locked
   std::map<uint64_t, Allocation> allocations;  // by address
-  GraphPages graph_pages;
   ConditionalValues conditional_values;
-  Context* primary = nullptr;
-  unsigned primary_flags = 0;
-  Pool* default_pool = nullptr;
-  Pool* current_pool = nullptr;
   uint64_t host_time_ns = 0;           // modelled
   std::set<std::string> not_modelled;  // functions that said so
   std::set<std::string> explained;     // texts that were said
@@ -118,14 +118,20 @@ class Device {
   // Memory. 0 where the device is full. An allocation of a graph takes an address, no memory: that
   // comes from graph_pages.
   uint64_t Allocate(AllocationKind kind, size_t bytes, Context* context, Pool* pool = nullptr);
+  // On a GPU that isn't the context's own.
+  uint64_t AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context* context,
+                      Pool* pool = nullptr);
   void AddRegistered(uint64_t address, size_t bytes, Context* context, unsigned flags);
   bool Release(uint64_t address);
   std::map<uint64_t, Allocation>::iterator FindAllocation(
       uint64_t address);  // that holds it, or end()
-  uint64_t free_bytes() const;
+
+  Gpu* FindGpu(int ordinal);     // null: there is none
+  Gpu* GpuAt(uint64_t address);  // that has the address; null: none
+  bool IsGpu(int ordinal) { return FindGpu(ordinal) != nullptr; }
 
   // Contexts and streams.
-  Context* MakeContext(unsigned flags);
+  Context* MakeContext(Gpu* gpu, unsigned flags);
   void DestroyContext(Context* context);
   Stream* MakeStream(Context* context, StreamKind kind, unsigned flags, int priority);
   void DestroyStream(Stream* stream);
@@ -133,15 +139,16 @@ class Device {
 
  private:
   Device();
+  void FreeMemoryOf(const Context* context);
 
   uint32_t context_count_ = 0;
   uint64_t stream_count_ = 0;
   uint64_t allocation_count_ = 0;
-  uint64_t addresses_only_ = 0;  // bytes of memory.used() without memory behind them
+  // bytes of memory.used() without memory behind them
 };
 
 ThreadState& CurrentThread();
-Context* CurrentContext();  // null: none
+Context* CurrentContext();  // null: none, or one that was destroyed
 // The stream behind a handle, the special ones included; null: not a stream, or no context.
 Stream* FindStream(CUstream handle);
 

@@ -1,27 +1,27 @@
-// The figures of the modelled device: an H200-like GPU.
+// The figures of modelled devices that no setting changes: those of an H200-like GPU.
 #pragma once
 
 #include <cuda.h>
 
 #include <cstdint>
+#include <string>
 
 namespace graphkit::soft {
 
-constexpr char kDeviceName[] = "graphkit soft device (H200-like)";
-constexpr uint64_t kTotalBytes = uint64_t{141} << 30;
-constexpr unsigned kArchitecture = 90;
+struct Gpu;
+
 constexpr int kDriverVersion = 13000;
 constexpr int kGreatestPriority = -5;
 constexpr int kLeastPriority = 0;
-constexpr int kMultiprocessors = 132;
-constexpr char kPciBusId[] = "0000:01:00.0";
 
 // Modelled durations.
 constexpr uint64_t kKernelNs = 5000;
 constexpr uint64_t kNodeNs = 1000;
 constexpr uint64_t kBytesPerNs = 1000;
 
+// The driver's name for a place on the bus: "0000:01:00.0".
+std::string PciBusId(const Gpu& gpu);
 // False: the attribute isn't known.
-bool DeviceAttribute(CUdevice_attribute attribute, int* value);
+bool DeviceAttribute(const Gpu& gpu, CUdevice_attribute attribute, int* value);
 
 }  // namespace graphkit::soft

@@ -72,13 +72,25 @@ bool ContextIdOf(CUcontext handle, uint32_t* id) {
 }
 
 bool DeviceIdOf(CUcontext handle, uint32_t* id) {
-  *id = 0;
-  return Resolve<Context>(handle) != nullptr;
+  const auto* context = Resolve<Context>(handle);
+  *id = context != nullptr ? static_cast<uint32_t>(context->gpu->ordinal) : 0;
+  return context != nullptr;
+}
+
+CUcontext PrimaryOf(int device) {
+  const Lock lock = LockDevice();
+  const Gpu* gpu = Device::Get().FindGpu(device);
+  return gpu != nullptr && gpu->primary != nullptr ? gpu->primary->handle() : nullptr;
 }
 
 uint64_t HostTime() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+CUresult CheckUnsafe() {
+  const Lock lock = LockDevice();
+  return Device::Get().captures.CheckUnsafe(CurrentThread());
 }
 
 ThreadState* ThreadStateOf() { return &CurrentThread(); }
@@ -89,18 +101,10 @@ bool DriverReady() { return Device::Get().ready.load(std::memory_order_acquire);
 
 const graphkit::soft::Shared* graphkit_soft_shared() {
   using namespace graphkit::soft;
-  static const Shared shared{&Device::Get().hub,
-                             ThreadStateOf,
-                             CurrentContextAndUid,
-                             SymbolName,
-                             SayNotModelled,
-                             DriverReady,
-                             GraphIdOf,
-                             NodeIdOf,
-                             ExecIdOf,
-                             StreamIdOf,
-                             ContextIdOf,
-                             DeviceIdOf,
-                             HostTime};
+  static const Shared shared{&Device::Get().hub, ThreadStateOf,  CurrentContextAndUid,
+                             SymbolName,         SayNotModelled, DriverReady,
+                             GraphIdOf,          NodeIdOf,       ExecIdOf,
+                             StreamIdOf,         ContextIdOf,    DeviceIdOf,
+                             HostTime,           PrimaryOf,      CheckUnsafe};
   return &shared;
 }

@@ -20,7 +20,9 @@ struct Shared {
   bool (*stream_id)(CUcontext, CUstream, bool per_thread, uint32_t*);
   bool (*context_id)(CUcontext, uint32_t*);
   bool (*device_id)(CUcontext, uint32_t*);
-  uint64_t (*host_time)();  // nanoseconds
+  uint64_t (*host_time)();           // nanoseconds
+  CUcontext (*primary)(int device);  // the primary context, or null where it isn't active
+  CUresult (*check_unsafe)();        // of a call that a capture may forbid to this thread
 };
 
 }  // namespace graphkit::soft

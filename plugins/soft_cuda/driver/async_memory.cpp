@@ -30,7 +30,10 @@ CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* ou
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
   if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   if (stream->capture != nullptr) return CaptureAllocation(stream, pool, bytes, out);
-  const uint64_t address = device.Allocate(AllocationKind::kPool, bytes, CurrentContext(), pool);
+  if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
+  Gpu* gpu = device.FindGpu(pool->properties.location.id);
+  const uint64_t address =
+      device.AllocateOn(gpu, AllocationKind::kPool, bytes, CurrentContext(), pool);
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   Grow(*pool, bytes);
   *out = address;
@@ -64,7 +67,12 @@ CUresult FreeBlock(uint64_t address, const Stream* stream) {
 
 CUresult MemAllocAsync(CUdeviceptr* out, size_t bytes, CUstream stream) {
   const Lock lock = LockDevice();
-  return AllocateFrom(Device::Get().current_pool, bytes, stream, out);
+  // From the pool of the stream's device, which may not be the current one.
+  const Context* context = CurrentContext();
+  const Stream* on = FindStream(stream);
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (on == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  return AllocateFrom(on->context->gpu->current_pool, bytes, stream, out);
 }
 
 CUresult MemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool pool_handle,

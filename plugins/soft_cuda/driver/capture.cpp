@@ -108,7 +108,8 @@ CUresult StreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* dependenc
 }
 
 CUresult ThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  if (mode == nullptr || !IsMode(*mode)) return CUDA_ERROR_INVALID_VALUE;
+  if (mode == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  // A value that is no mode is kept as given, by others' measurement.
   std::swap(CurrentThread().capture_mode, *mode);
   return CUDA_SUCCESS;
 }

@@ -9,6 +9,8 @@
 namespace graphkit::soft::driver {
 namespace {
 
+constexpr unsigned kContextFlags = CU_CTX_FLAGS_MASK;
+
 size_t DefaultLimit(CUlimit limit) {
   switch (limit) {
     case CU_LIMIT_STACK_SIZE:
@@ -28,53 +30,62 @@ size_t DefaultLimit(CUlimit limit) {
 
 }  // namespace
 
+// Destroys a context when its work is done; it leaves the thread's stack.
+CUresult EndContext(Lock& lock, Context* context) {
+  if (CUresult error = WaitForAll(lock); error != CUDA_SUCCESS) return error;
+  Device::Get().DestroyContext(context);
+  std::erase(CurrentThread().contexts, context);
+  return CUDA_SUCCESS;
+}
+
 CUresult DevicePrimaryCtxRetain(CUcontext* out, CUdevice dev) {
   if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (dev != 0) return CUDA_ERROR_INVALID_DEVICE;
   Device& device = Device::Get();
   const Lock lock = LockDevice();
-  if (device.primary == nullptr) {
-    device.primary = device.MakeContext(device.primary_flags);
-    device.primary->primary = true;
+  Gpu* gpu = device.FindGpu(dev);
+  if (gpu == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+  if (gpu->primary == nullptr) {
+    gpu->primary = device.MakeContext(gpu, gpu->primary_flags);
+    gpu->primary->primary = true;
   }
-  ++device.primary->retained;
-  *out = device.primary->handle();
+  ++gpu->primary->retained;
+  *out = gpu->primary->handle();
   return CUDA_SUCCESS;
 }
 
 CUresult DevicePrimaryCtxReset_v2(CUdevice dev) {
-  if (dev != 0) return CUDA_ERROR_INVALID_DEVICE;
-  Device& device = Device::Get();
-  const Lock lock = LockDevice();
-  if (device.primary == nullptr) return CUDA_SUCCESS;
-  device.DestroyContext(device.primary);
-  std::erase(CurrentThread().contexts, device.primary);
-  device.primary = nullptr;
-  return CUDA_SUCCESS;
+  Lock lock = LockDevice();
+  const Gpu* gpu = Device::Get().FindGpu(dev);
+  if (gpu == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+  return gpu->primary != nullptr ? EndContext(lock, gpu->primary) : CUDA_SUCCESS;
 }
 
 CUresult DevicePrimaryCtxRelease_v2(CUdevice dev) {
-  if (dev != 0) return CUDA_ERROR_INVALID_DEVICE;
-  const Lock lock = LockDevice();
-  Context* primary = Device::Get().primary;
+  Lock lock = LockDevice();
+  const Gpu* gpu = Device::Get().FindGpu(dev);
+  if (gpu == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+  Context* primary = gpu->primary;
   if (primary == nullptr || primary->retained == 0) return CUDA_ERROR_INVALID_CONTEXT;
-  return --primary->retained == 0 ? DevicePrimaryCtxReset_v2(dev) : CUDA_SUCCESS;
+  return --primary->retained == 0 ? EndContext(lock, primary) : CUDA_SUCCESS;
 }
 
 CUresult DevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags) {
-  if (dev != 0) return CUDA_ERROR_INVALID_DEVICE;
   const Lock lock = LockDevice();
-  Device::Get().primary_flags = flags;
-  if (Device::Get().primary != nullptr) Device::Get().primary->flags = flags;
+  Gpu* gpu = Device::Get().FindGpu(dev);
+  if (gpu == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+  if ((flags & ~kContextFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
+  gpu->primary_flags = flags;
+  if (gpu->primary != nullptr) gpu->primary->flags = flags;
   return CUDA_SUCCESS;
 }
 
 CUresult DevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, int* active) {
-  if (dev != 0) return CUDA_ERROR_INVALID_DEVICE;
-  if (flags == nullptr || active == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  *flags = Device::Get().primary_flags;
-  *active = Device::Get().primary != nullptr;
+  const Gpu* gpu = Device::Get().FindGpu(dev);
+  if (gpu == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+  if (flags == nullptr || active == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *flags = gpu->primary_flags;
+  *active = gpu->primary != nullptr;
   return CUDA_SUCCESS;
 }
 
@@ -110,40 +121,46 @@ CUresult CtxPopCurrent_v2(CUcontext* out) {
 }
 
 CUresult CtxDestroy_v2(CUcontext handle) {
-  const Lock lock = LockDevice();
+  Lock lock = LockDevice();
   auto* context = Resolve<Context>(handle);
   if (context == nullptr || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
-  std::erase(CurrentThread().contexts, context);
-  Device::Get().DestroyContext(context);
-  return CUDA_SUCCESS;
+  return EndContext(lock, context);
 }
 
 CUresult CtxCreate_v4(CUcontext* out, CUctxCreateParams*, unsigned int flags, CUdevice dev) {
-  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (dev != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (out == nullptr || (flags & ~kContextFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  Context* context = Device::Get().MakeContext(flags);
+  Gpu* gpu = Device::Get().FindGpu(dev);
+  if (gpu == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+  Context* context = Device::Get().MakeContext(gpu, flags);
   CurrentThread().contexts.push_back(context);
   *out = context->handle();
   return CUDA_SUCCESS;
 }
 
-CUresult CtxCreate_v2(CUcontext* out, unsigned int flags, CUdevice dev) {
-  return CtxCreate_v4(out, nullptr, flags, dev);
-}
-
-CUresult CtxGetDevice(CUdevice* dev) {
+CUresult CtxGetDevice_v2(CUdevice* dev, CUcontext handle) {
   if (dev == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  *dev = 0;
+  const auto* context = handle != nullptr ? Resolve<Context>(handle) : CurrentContext();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  *dev = context->gpu->ordinal;
   return CUDA_SUCCESS;
 }
+
+CUresult CtxGetDevice(CUdevice* dev) { return CtxGetDevice_v2(dev, nullptr); }
 
 CUresult CtxGetFlags(unsigned int* flags) {
   if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Context* context = CurrentContext();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   *flags = context->flags;
+  return CUDA_SUCCESS;
+}
+
+CUresult CtxSetFlags(unsigned int flags) {
+  Context* context = CurrentContext();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if ((flags & ~kContextFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
+  context->flags = flags;
   return CUDA_SUCCESS;
 }
 
@@ -190,11 +207,29 @@ CUresult CtxSetLimit(CUlimit limit, size_t value) {
   return CUDA_SUCCESS;
 }
 
-CUresult CtxSynchronize() {
-  const Context* context = CurrentContext();
+// Banks of shared memory have a fixed width.
+CUresult CtxGetSharedMemConfig(CUsharedconfig* config) {
+  if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  *config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+  return CUDA_SUCCESS;
+}
+
+CUresult CtxSetSharedMemConfig(CUsharedconfig config) {
+  if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const bool known = config >= CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE &&
+                     config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
+  return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult CtxSynchronize() { return CtxSynchronize_v2(nullptr); }
+
+CUresult CtxSynchronize_v2(CUcontext handle) {
+  const auto* context = handle != nullptr ? Resolve<Context>(handle) : CurrentContext();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   Lock lock = LockDevice();
-  if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
+  const CUresult error = Device::Get().captures.CheckWaitForAll(context);
+  if (error != CUDA_SUCCESS) return error;
   for (const Stream* stream : context->streams) HostWaits(stream->time_ns);
   HostWaits(context->left_ns);
   return WaitForAll(lock);

@@ -78,6 +78,7 @@ CUresult EventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned i
   if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
+  if (event->context->gpu != stream->context->gpu) return CUDA_ERROR_INVALID_HANDLE;
   if (stream->capture == nullptr) {
     RecordOutside(stream, event);
     return CUDA_SUCCESS;
@@ -147,15 +148,12 @@ CUresult EventElapsedTime_v2(float* ms, CUevent start_handle, CUevent end_handle
   if (start == nullptr || end == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (!start->recorded || !end->recorded || !start->timing() || !end->timing())
     return CUDA_ERROR_INVALID_HANDLE;
+  if (start->context->gpu != end->context->gpu) return CUDA_ERROR_INVALID_HANDLE;
   if (start->capture != 0 || end->capture != 0) return CUDA_ERROR_CAPTURED_EVENT;
   Worker& worker = Device::Get().worker;
   if (!worker.IsDone(start->mark) || !worker.IsDone(end->mark)) return CUDA_ERROR_NOT_READY;
   *ms = static_cast<float>(static_cast<int64_t>(end->time_ns - start->time_ns)) / 1e6f;
   return CUDA_SUCCESS;
-}
-
-CUresult EventElapsedTime(float* ms, CUevent start, CUevent end) {
-  return EventElapsedTime_v2(ms, start, end);
 }
 
 }  // namespace graphkit::soft::driver

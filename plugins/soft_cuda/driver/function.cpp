@@ -1,9 +1,9 @@
-// Kernels: names, argument layouts, attributes, occupancy.
+// Kernels: names, argument layouts, attributes.
 #include <algorithm>
 
 #include "driver_impl.h"
+#include "plugins/soft_cuda/device/capability.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/device/properties.h"
 
 namespace graphkit::soft::driver {
 namespace {
@@ -37,9 +37,9 @@ int BuiltIn(const Function& f, CUfunction_attribute attribute) {
       return static_cast<int>(std::max(f.info.registers, 16u));
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-      return static_cast<int>(kArchitecture);
+      return static_cast<int>(f.module->architecture);
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      return 49152 - static_cast<int>(f.info.shared_bytes);
+      return kSharedPerBlock - static_cast<int>(f.info.shared_bytes);
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       return -1;
     default:
@@ -57,29 +57,21 @@ CUresult GiveAttribute(int* value, CUfunction_attribute attribute, const Functio
   return CUDA_SUCCESS;
 }
 
-CUresult TakeAttribute(Function* function, CUfunction_attribute attribute, int value) {
+CUresult TakeAttribute(Function* function, CUfunction_attribute attribute, int value,
+                       const Gpu& gpu) {
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (attribute < CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
       attribute >= CU_FUNC_ATTRIBUTE_MAX) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  const int most = CapabilityOf(gpu.figures.architecture).shared_per_block_opt_in;
   if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
-      (value < 0 || value > 232448)) {
+      (value < 0 || value > most - static_cast<int>(function->info.shared_bytes))) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   const Lock lock = LockDevice();
   function->attributes[attribute] = value;
   return CUDA_SUCCESS;
-}
-
-// Blocks of one multiprocessor, by threads, registers and shared memory.
-int BlocksPerMultiprocessor(const Function& f, int block, size_t dynamic_bytes) {
-  const int warps = (block + 31) / 32;
-  int blocks = std::min(32, 64 / std::max(warps, 1));
-  const int registers = std::max(static_cast<int>(f.info.registers), 16) * 32 * warps;
-  blocks = std::min(blocks, 65536 / std::max(registers, 1));
-  const size_t shared = f.info.shared_bytes + dynamic_bytes + 1024;
-  return std::min(blocks, static_cast<int>(233472 / shared));
 }
 
 }  // namespace
@@ -123,30 +115,35 @@ CUresult FuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction
 }
 CUresult KernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel k,
                             CUdevice device) {
-  return device == 0 ? GiveAttribute(value, attribute, Resolve<Function>(k))
-                     : CUDA_ERROR_INVALID_DEVICE;
+  return Device::Get().IsGpu(device) ? GiveAttribute(value, attribute, Resolve<Function>(k))
+                                     : CUDA_ERROR_INVALID_DEVICE;
 }
 CUresult FuncSetAttribute(CUfunction f, CUfunction_attribute attribute, int value) {
-  return TakeAttribute(Resolve<Function>(f), attribute, value);
+  const Context* context = CurrentContext();
+  return context != nullptr ? TakeAttribute(Resolve<Function>(f), attribute, value, *context->gpu)
+                            : CUDA_ERROR_INVALID_CONTEXT;
 }
 CUresult KernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel k,
                             CUdevice device) {
-  return device == 0 ? TakeAttribute(Resolve<Function>(k), attribute, value)
-                     : CUDA_ERROR_INVALID_DEVICE;
+  const Gpu* gpu = Device::Get().FindGpu(device);
+  return gpu != nullptr ? TakeAttribute(Resolve<Function>(k), attribute, value, *gpu)
+                        : CUDA_ERROR_INVALID_DEVICE;
 }
 
-CUresult OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction f, int block,
-                                                            size_t dynamic, unsigned int) {
-  const auto* function = Resolve<Function>(f);
-  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (blocks == nullptr || block <= 0 || block > 1024) return CUDA_ERROR_INVALID_VALUE;
-  *blocks = BlocksPerMultiprocessor(*function, block, dynamic);
+CUresult KernelSetCacheConfig(CUkernel k, CUfunc_cache config, CUdevice device) {
+  return Device::Get().IsGpu(device) ? FuncSetCacheConfig(reinterpret_cast<CUfunction>(k), config)
+                                     : CUDA_ERROR_INVALID_DEVICE;
+}
+
+// Code is never run: all of it counts as loaded.
+CUresult FuncIsLoaded(CUfunctionLoadingState* state, CUfunction f) {
+  if (state == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (Resolve<Function>(f) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  *state = CU_FUNCTION_LOADING_STATE_LOADED;
   return CUDA_SUCCESS;
 }
-
-CUresult OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction f, int block,
-                                                   size_t dynamic) {
-  return OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, block, dynamic, 0);
+CUresult FuncLoad(CUfunction f) {
+  return Resolve<Function>(f) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 }  // namespace graphkit::soft::driver

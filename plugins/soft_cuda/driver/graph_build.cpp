@@ -61,7 +61,7 @@ CUresult AddMemAlloc(const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
   const CUgraphNodeType type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
   if (CUresult error = Prepare(place, type, &prepared); error != CUDA_SUCCESS) return error;
   const bool device = params->poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-                      params->poolProps.location.id == 0;
+                      Device::Get().IsGpu(params->poolProps.location.id);
   if (params->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED || !device ||
       (params->accessDescs == nullptr && params->accessDescCount > 0)) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -102,6 +102,13 @@ CUresult AddChild(const Place& place, CUgraph handle, CUgraphChildGraphNodeOwner
   Node* node = Make(place, prepared, CU_GRAPH_NODE_TYPE_GRAPH, ChildParams{body});
   graphs.Adopt(node, body, GraphKind::kChild);
   return CUDA_SUCCESS;
+}
+
+bool ReservedAreZero(const CUgraphNodeParams& p) {
+  const auto zero = [](int value) { return value == 0; };
+  if (!std::all_of(std::begin(p.reserved0), std::end(p.reserved0), zero) || p.reserved2 != 0)
+    return false;
+  return p.type != CU_GRAPH_NODE_TYPE_MEMCPY || (p.memcpy.flags == 0 && p.memcpy.reserved == 0);
 }
 
 CUresult AddConditional(const Place& place, CUDA_CONDITIONAL_NODE_PARAMS* params) {
@@ -270,7 +277,7 @@ CUresult GraphAddMemFreeNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*
 
 CUresult GraphAddNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps,
                          const CUgraphEdgeData* data, size_t count, CUgraphNodeParams* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (p == nullptr || !ReservedAreZero(*p)) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
   const Place place{out, graph, deps, data, count};
   switch (p->type) {

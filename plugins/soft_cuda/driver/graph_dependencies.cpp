@@ -15,15 +15,20 @@ CUresult GraphAddDependencies_v2(CUgraph handle, const CUgraphNode* from, const 
   auto* graph = Resolve<Graph>(handle);
   if (!IsEditable(graph) || (count > 0 && (from == nullptr || to == nullptr)))
     return CUDA_ERROR_INVALID_VALUE;
+  const auto edge = [data](size_t i) { return data != nullptr ? data[i] : CUgraphEdgeData{}; };
   for (size_t i = 0; i < count; ++i) {
     auto* a = Resolve<Node>(from[i]);
     auto* b = Resolve<Node>(to[i]);
     if (a == nullptr || b == nullptr || a->graph != graph || b->graph != graph)
       return CUDA_ERROR_INVALID_VALUE;
-    const CUgraphEdgeData edge = data != nullptr ? data[i] : CUgraphEdgeData{};
-    if (!IsPossible(*a, edge)) return CUDA_ERROR_INVALID_VALUE;
-    if (CUresult error = Device::Get().graphs.AddEdge(a, b, edge); error != CUDA_SUCCESS)
-      return error;
+    if (!IsPossible(*a, edge(i))) return CUDA_ERROR_INVALID_VALUE;
+  }
+  GraphStore& graphs = Device::Get().graphs;
+  for (size_t i = 0; i < count; ++i) {
+    const CUresult error = graphs.AddEdge(Resolve<Node>(from[i]), Resolve<Node>(to[i]), edge(i));
+    if (error == CUDA_SUCCESS) continue;
+    while (i-- > 0) graphs.RemoveEdge(Resolve<Node>(from[i]), Resolve<Node>(to[i]));
+    return error;  // all of the list or nothing
   }
   return CUDA_SUCCESS;
 }
@@ -34,7 +39,7 @@ CUresult GraphAddDependencies(CUgraph graph, const CUgraphNode* from, const CUgr
 }
 
 CUresult GraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
-                                    const CUgraphEdgeData* data, size_t count) {
+                                    const CUgraphEdgeData*, size_t count) {
   const Lock lock = LockDevice();
   auto* graph = Resolve<Graph>(handle);
   if (!IsEditable(graph) || graph->memory_nodes > 0) return CUDA_ERROR_INVALID_VALUE;
@@ -44,8 +49,8 @@ CUresult GraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode* from, con
     auto* b = Resolve<Node>(to[i]);
     if (a == nullptr || b == nullptr || a->graph != graph || b->graph != graph)
       return CUDA_ERROR_INVALID_VALUE;
-    const CUresult error =
-        Device::Get().graphs.RemoveEdge(a, b, data != nullptr ? &data[i] : nullptr);
+    // Two nodes have at most one edge: its data isn't looked at, by others' measurement.
+    const CUresult error = Device::Get().graphs.RemoveEdge(a, b);
     if (error != CUDA_SUCCESS) return error;
   }
   return CUDA_SUCCESS;

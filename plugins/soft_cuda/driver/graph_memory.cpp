@@ -16,11 +16,13 @@ constexpr size_t kSearched = 1024;
 
 // An address that a node before the dependencies has freed and whose block is large enough, the
 // nearest first; 0: none.
-CUdeviceptr Reusable(const Graph& graph, std::span<const Edge> dependencies, size_t bytes) {
+CUdeviceptr Reusable(const Graph& graph, std::span<const Edge> dependencies, size_t bytes,
+                     const Gpu& gpu) {
   CUdeviceptr found = 0;
   VisitAncestors(dependencies, kSearched, [&](const Node& node) {
     const auto* freed = std::get_if<MemFreeParams>(&node.params);
     if (freed == nullptr || !graph.addresses.IsIdle(freed->address, &node, bytes)) return false;
+    if (!gpu.memory.Contains(freed->address)) return false;
     found = freed->address;
     return true;
   });
@@ -30,6 +32,12 @@ CUdeviceptr Reusable(const Graph& graph, std::span<const Edge> dependencies, siz
 MemAllocParams* AllocationOf(const Node& node) {
   const auto* params = std::get_if<std::unique_ptr<MemAllocParams>>(&node.params);
   return params != nullptr ? params->get() : nullptr;
+}
+
+// The pages of the device that an address of a graph lies on.
+GraphPages& PagesAt(CUdeviceptr address) {
+  Gpu* gpu = Device::Get().GpuAt(address);
+  return (gpu != nullptr ? *gpu : Device::Get().gpus.front()).graph_pages;
 }
 
 // Calls visit(its parameters or null, address) for each allocation and each free node.
@@ -49,10 +57,12 @@ CUresult PlaceGraphAllocation(Graph* graph, std::span<const Edge> dependencies,
   Device& device = Device::Get();
   if (params.bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
   params.dptr = 0;
+  Gpu* gpu = device.FindGpu(params.poolProps.location.id);
+  if (gpu == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (graph->addresses.AnyIdle(params.bytesize))
-    params.dptr = Reusable(*graph, dependencies, params.bytesize);
+    params.dptr = Reusable(*graph, dependencies, params.bytesize, *gpu);
   if (params.dptr == 0) {
-    params.dptr = device.Allocate(AllocationKind::kGraph, params.bytesize, CurrentContext());
+    params.dptr = device.AllocateOn(gpu, AllocationKind::kGraph, params.bytesize, CurrentContext());
     if (params.dptr == 0) return CUDA_ERROR_OUT_OF_MEMORY;
     device.allocations.at(params.dptr).live = false;
   }
@@ -78,11 +88,12 @@ void MarkGraphAllocation(CUdeviceptr address, bool live) {
 
 void FreeGraphAllocation(CUdeviceptr address, const Stream* stream) {
   Device& device = Device::Get();
+  GraphPages& pages = PagesAt(address);
   MarkGraphAllocation(address, false);
   if (stream != nullptr) {
-    device.graph_pages.Unmap(address, stream->id, stream->time_ns);
+    pages.Unmap(address, stream->id, stream->time_ns);
   } else {
-    device.graph_pages.Unmap(address, 0, device.host_time_ns);
+    pages.Unmap(address, 0, device.host_time_ns);
   }
 }
 
@@ -90,19 +101,21 @@ CUresult MapAllocations(const Graph& exec, const Stream& stream) {
   Device& device = Device::Get();
   std::vector<std::pair<CUdeviceptr, size_t>> unmapped;
   VisitAddresses(exec, [&](const MemAllocParams* p, CUdeviceptr address) {
-    if (p != nullptr && !device.graph_pages.IsMapped(address))
+    if (p != nullptr && !PagesAt(address).IsMapped(address))
       unmapped.emplace_back(address, p->params.bytesize);
   });
   // An address that serves several allocations in turn needs the pages of the largest.
   std::sort(unmapped.begin(), unmapped.end(), std::greater<>());
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
   unmapped.erase(std::unique(unmapped.begin(), unmapped.end(), same), unmapped.end());
-  uint64_t bytes = 0;
-  for (const auto& [address, size] : unmapped) bytes += size;
-  const uint64_t takeable = device.graph_pages.Takeable(stream.id, device.host_time_ns);
-  if (bytes > takeable + device.free_bytes()) return CUDA_ERROR_OUT_OF_MEMORY;
+  for (const Gpu& gpu : device.gpus) {
+    uint64_t bytes = 0;
+    for (const auto& [address, size] : unmapped) bytes += gpu.memory.Contains(address) ? size : 0;
+    const uint64_t takeable = gpu.graph_pages.Takeable(stream.id, device.host_time_ns);
+    if (bytes > takeable + gpu.free_bytes()) return CUDA_ERROR_OUT_OF_MEMORY;
+  }
   for (const auto& [address, size] : unmapped)
-    device.graph_pages.Map(address, size, stream.id, device.host_time_ns);
+    PagesAt(address).Map(address, size, stream.id, device.host_time_ns);
   return CUDA_SUCCESS;
 }
 
@@ -111,7 +124,7 @@ void UnmapFreed(const Graph& exec, const Stream& stream) {
   VisitAddresses(exec, [&](const MemAllocParams*, CUdeviceptr address) {
     auto block = device.allocations.find(address);
     if (block == device.allocations.end() || !block->second.live)
-      device.graph_pages.Unmap(address, stream.id, stream.time_ns);
+      PagesAt(address).Unmap(address, stream.id, stream.time_ns);
   });
 }
 

@@ -53,6 +53,7 @@ bool CanHaveBodies(CUgraphConditionalNodeType type, unsigned count) {
 
 CUresult CheckChild(const Graph* child, const Graph& parent, bool move) {
   if (!IsEditable(child) || Device::Get().captures.Uses(child)) return CUDA_ERROR_INVALID_VALUE;
+  if (child->kind == GraphKind::kChild) return CUDA_ERROR_NOT_SUPPORTED;  // it has a parent
   if (child->conditional_nodes > 0) return CUDA_ERROR_NOT_SUPPORTED;
   if (InBody(parent) && ForbiddenInBodies(*child) != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   if (!move) return child->memory_nodes == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

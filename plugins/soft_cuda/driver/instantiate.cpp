@@ -62,7 +62,10 @@ Outcome Check(CUgraphExec* out, const Graph* graph, unsigned long long flags) {
   const Outcome wrong{CUDA_ERROR_INVALID_VALUE, CUDA_GRAPH_INSTANTIATE_ERROR, nullptr};
   const bool auto_free = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
   const bool on_device = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
-  if (out == nullptr || graph == nullptr || graph->kind != GraphKind::kUser) return wrong;
+  if (out == nullptr || graph == nullptr) return wrong;
+  if (graph->kind == GraphKind::kChild)
+    return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR, nullptr};
+  if (graph->kind != GraphKind::kUser) return wrong;
   if ((flags & ~kFlags) != 0 || (auto_free && on_device)) return wrong;
   if (Device::Get().captures.Uses(graph)) return wrong;
   if (graph->instances > 0 && IsSingle(*graph)) return wrong;
@@ -82,6 +85,8 @@ Outcome Instantiate(CUgraphExec* out, CUgraph handle, unsigned long long flags) 
   Context* context = CurrentContext();
   if (context == nullptr)
     return {CUDA_ERROR_INVALID_CONTEXT, CUDA_GRAPH_INSTANTIATE_ERROR, nullptr};
+  if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS)
+    return {error, CUDA_GRAPH_INSTANTIATE_ERROR, nullptr};
   *out = Device::Get().graphs.Instantiate(graph, flags, context->handle())->exec_handle();
   return outcome;
 }

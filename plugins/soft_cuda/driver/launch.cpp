@@ -129,6 +129,7 @@ CUresult Enqueue(const Launch& launch, CUstream handle) {
   const Lock lock = LockDevice();
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
+  if (stream->context != CurrentContext()) return CUDA_ERROR_INVALID_HANDLE;
   if (CUresult error = CheckEvents(launch); error != CUDA_SUCCESS) return error;
   if (stream->capture != nullptr) return CaptureLaunch(stream, launch);
   Advance(stream, kKernelNs);

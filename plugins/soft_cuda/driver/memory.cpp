@@ -5,7 +5,6 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/device/properties.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
@@ -152,8 +151,8 @@ CUresult MemGetInfo_v2(size_t* free, size_t* total) {
   if (free == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const Lock lock = LockDevice();
-  *free = Device::Get().free_bytes();
-  *total = kTotalBytes;
+  *free = CurrentContext()->gpu->free_bytes();
+  *total = CurrentContext()->gpu->figures.bytes;
   return CUDA_SUCCESS;
 }
 

@@ -10,10 +10,14 @@
 namespace graphkit::soft::driver {
 namespace {
 
-CUresult GiveVariable(const Module& module, const char* name, CUdeviceptr* address, size_t* bytes) {
+CUresult GiveVariable(Module& module, const char* name, CUdeviceptr* address, size_t* bytes) {
   if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  auto found = module.variables.find(std::string_view(name));
-  if (found == module.variables.end()) return CUDA_ERROR_NOT_FOUND;
+  if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  Gpu* gpu = CurrentContext()->gpu;
+  if (CUresult error = PlaceVariables(&module, gpu); error != CUDA_SUCCESS) return error;
+  const Variables& variables = module.variables.at(gpu->ordinal);
+  auto found = variables.find(std::string_view(name));
+  if (found == variables.end()) return CUDA_ERROR_NOT_FOUND;
   if (address != nullptr) *address = found->second.address;
   if (bytes != nullptr) *bytes = found->second.size;
   return CUDA_SUCCESS;
@@ -72,6 +76,18 @@ CUresult ModuleGetFunctionCount(unsigned int* count, CUmodule handle) {
   auto* module = Resolve<Module>(handle);
   if (module == nullptr || count == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *count = static_cast<unsigned>(module->functions.size());
+  return CUDA_SUCCESS;
+}
+
+CUresult ModuleEnumerateFunctions(CUfunction* functions, unsigned int count, CUmodule handle) {
+  return LibraryEnumerateKernels(reinterpret_cast<CUkernel*>(functions), count,
+                                 reinterpret_cast<CUlibrary>(handle));
+}
+
+// Code is never run, and so never loaded later.
+CUresult ModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+  if (mode == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *mode = CU_MODULE_EAGER_LOADING;
   return CUDA_SUCCESS;
 }
 

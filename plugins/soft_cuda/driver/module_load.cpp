@@ -2,18 +2,17 @@
 
 #include <cstring>
 
-#include "plugins/soft_cuda/device/properties.h"
-
 namespace graphkit::soft::driver {
 namespace {
 
-CUresult AddVariable(Module* module, const VariableInfo& info) {
+CUresult AddVariable(Gpu* gpu, const VariableInfo& info, Variables* variables) {
   Device& device = Device::Get();
-  const uint64_t address = device.Allocate(AllocationKind::kModule, info.size, CurrentContext());
+  const uint64_t address =
+      device.AllocateOn(gpu, AllocationKind::kModule, info.size, CurrentContext());
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   std::memset(reinterpret_cast<void*>(address), 0, info.size);
   std::memcpy(reinterpret_cast<void*>(address), info.initial.data(), info.initial.size());
-  module->variables[info.name] = {address, info.size};
+  (*variables)[info.name] = {address, info.size};
   return CUDA_SUCCESS;
 }
 
@@ -42,7 +41,8 @@ CUresult LoadModule(const void* data, bool library, Module** out) {
   if (data == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const std::vector<Image> images = ReadImages(data);
   if (images.empty()) return CUDA_ERROR_INVALID_IMAGE;
-  const Image* image = ChooseImage(images, kArchitecture);
+  Gpu* gpu = CurrentContext() != nullptr ? CurrentContext()->gpu : Device::Get().gpus.data();
+  const Image* image = ChooseImage(images, gpu->figures.architecture);
   if (image == nullptr) return CUDA_ERROR_NO_BINARY_FOR_GPU;
   std::optional<ModuleInfo> info = image->ptx ? ReadPtx(image->bytes) : ReadCubin(image->bytes);
   if (!info) return CUDA_ERROR_INVALID_IMAGE;
@@ -52,11 +52,20 @@ CUresult LoadModule(const void* data, bool library, Module** out) {
   module->id = ++device.module_count;
   module->image = image->bytes;
   for (KernelInfo& kernel : info->kernels) AddFunction(module, std::move(kernel));
-  for (const VariableInfo& variable : info->variables) {
-    if (CUresult error = AddVariable(module, variable); error != CUDA_SUCCESS) return error;
-  }
+  module->architecture = image->architecture;
+  module->variable_infos = std::move(info->variables);
+  if (CUresult error = PlaceVariables(module, gpu); error != CUDA_SUCCESS) return error;
   NotifyModule(*module, CUPTI_CBID_RESOURCE_MODULE_LOADED);
   *out = module;
+  return CUDA_SUCCESS;
+}
+
+CUresult PlaceVariables(Module* module, Gpu* gpu) {
+  if (module->variables.contains(gpu->ordinal)) return CUDA_SUCCESS;
+  Variables& variables = module->variables[gpu->ordinal];
+  for (const VariableInfo& info : module->variable_infos) {
+    if (CUresult error = AddVariable(gpu, info, &variables); error != CUDA_SUCCESS) return error;
+  }
   return CUDA_SUCCESS;
 }
 
@@ -64,7 +73,9 @@ void UnloadModule(Module* module) {
   Device& device = Device::Get();
   NotifyModule(*module, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
   for (Function* function : module->functions) device.functions.Unmake(function);
-  for (const auto& [name, variable] : module->variables) device.Release(variable.address);
+  for (const auto& [ordinal, variables] : module->variables) {
+    for (const auto& [name, variable] : variables) device.Release(variable.address);
+  }
   device.modules.Unmake(module);
 }
 

@@ -91,9 +91,10 @@ CUresult ReadSemaphores(const From& from, NodeParams* out) {
   auto params = std::make_unique<To>();
   params->semaphores.assign(from.extSemArray, from.extSemArray + count);
   params->values.assign(from.paramsArray, from.paramsArray + count);
-  const bool known =
-      std::all_of(params->semaphores.begin(), params->semaphores.end(),
-                  [](CUexternalSemaphore s) { return Resolve<Semaphore>(s) != nullptr; });
+  // A node takes null, by others' measurement.
+  const bool known = std::all_of(
+      params->semaphores.begin(), params->semaphores.end(),
+      [](CUexternalSemaphore s) { return s == nullptr || Resolve<Semaphore>(s) != nullptr; });
   *out = std::move(params);
   return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }

@@ -28,7 +28,9 @@ CUresult Read(void* to, CUpointer_attribute attribute, uint64_t address, uint64_
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
       return Give<unsigned>(to, managed);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return Give<int>(to, 0);
+      return Give<int>(to, a.gpu != nullptr       ? a.gpu->ordinal
+                           : a.context != nullptr ? a.context->gpu->ordinal
+                                                  : 0);
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
       return Give<unsigned long long>(to, a.id);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:

@@ -3,6 +3,7 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
 namespace {
@@ -13,10 +14,11 @@ CUresult Give(void* to, T value) {
   return CUDA_SUCCESS;
 }
 
-CUresult GivePool(CUmemoryPool* out, Pool* pool, CUdevice device) {
+CUresult GivePool(CUmemoryPool* out, Pool* Gpu::*pool, CUdevice device) {
   if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
-  *out = pool->handle();
+  const Gpu* gpu = Device::Get().FindGpu(device);
+  if (gpu == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+  *out = (gpu->*pool)->handle();
   return CUDA_SUCCESS;
 }
 
@@ -27,10 +29,10 @@ CUresult ResetHigh(uint64_t value, uint64_t current, uint64_t* high) {
   return CUDA_SUCCESS;
 }
 
-// Pools are of pinned memory on the one device.
+// Pools are of pinned memory on a device.
 CUresult CheckPlace(const CUmemLocation* location, CUmemAllocationType type) {
   if (location == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && location->id != 0)
+  if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && !Device::Get().IsGpu(location->id))
     return CUDA_ERROR_INVALID_DEVICE;
   if (location->type == CU_MEM_LOCATION_TYPE_INVALID || type == CU_MEM_ALLOCATION_TYPE_INVALID)
     return CUDA_ERROR_INVALID_VALUE;
@@ -43,43 +45,46 @@ CUresult CheckPlace(const CUmemLocation* location, CUmemAllocationType type) {
 CUresult MemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* location,
                               CUmemAllocationType type) {
   const CUresult error = CheckPlace(location, type);
-  return error == CUDA_SUCCESS ? DeviceGetDefaultMemPool(out, 0) : error;
+  return error == CUDA_SUCCESS ? DeviceGetDefaultMemPool(out, location->id) : error;
 }
 
 CUresult MemGetMemPool(CUmemoryPool* out, CUmemLocation* location, CUmemAllocationType type) {
   const CUresult error = CheckPlace(location, type);
-  return error == CUDA_SUCCESS ? DeviceGetMemPool(out, 0) : error;
+  return error == CUDA_SUCCESS ? DeviceGetMemPool(out, location->id) : error;
 }
 
 CUresult MemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
   const CUresult error = CheckPlace(location, type);
-  return error == CUDA_SUCCESS ? DeviceSetMemPool(0, pool) : error;
+  return error == CUDA_SUCCESS ? DeviceSetMemPool(location->id, pool) : error;
 }
 
 CUresult DeviceGetDefaultMemPool(CUmemoryPool* out, CUdevice device) {
-  return GivePool(out, Device::Get().default_pool, device);
+  return GivePool(out, &Gpu::default_pool, device);
 }
 
 CUresult DeviceGetMemPool(CUmemoryPool* out, CUdevice device) {
-  return GivePool(out, Device::Get().current_pool, device);
+  return GivePool(out, &Gpu::current_pool, device);
 }
 
 CUresult DeviceSetMemPool(CUdevice device, CUmemoryPool handle) {
   const Lock lock = LockDevice();
   auto* pool = Resolve<Pool>(handle);
-  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
-  if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  Device::Get().current_pool = pool;
+  Gpu* gpu = Device::Get().FindGpu(device);
+  if (gpu == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+  if (pool == nullptr || pool->properties.location.id != device) return CUDA_ERROR_INVALID_VALUE;
+  gpu->current_pool = pool;
   return CUDA_SUCCESS;
 }
 
 CUresult MemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
   if (out == nullptr || properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
-  if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE || properties->location.id != 0) {
+  if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+      !Device::Get().IsGpu(properties->location.id)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   const Lock lock = LockDevice();
+  if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   Pool* pool = Device::Get().pools.Make();
   pool->properties = *properties;
   *out = pool->handle();
@@ -90,8 +95,13 @@ CUresult MemPoolDestroy(CUmemoryPool handle) {
   Device& device = Device::Get();
   const Lock lock = LockDevice();
   auto* pool = Resolve<Pool>(handle);
-  if (pool == nullptr || pool == device.default_pool) return CUDA_ERROR_INVALID_VALUE;
-  if (device.current_pool == pool) device.current_pool = device.default_pool;
+  if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  for (const Gpu& gpu : device.gpus) {
+    if (gpu.default_pool == pool) return CUDA_ERROR_INVALID_VALUE;
+  }
+  for (Gpu& gpu : device.gpus) {
+    if (gpu.current_pool == pool) gpu.current_pool = gpu.default_pool;
+  }
   for (auto& [address, block] : device.allocations) {
     if (block.pool == pool) block.pool = nullptr;
   }
@@ -103,6 +113,7 @@ CUresult MemPoolTrimTo(CUmemoryPool handle, size_t keep) {
   const Lock lock = LockDevice();
   auto* pool = Resolve<Pool>(handle);
   if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   Trim(*pool, keep);
   return CUDA_SUCCESS;
 }
@@ -160,27 +171,35 @@ CUresult MemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* map, size_
   auto* pool = Resolve<Pool>(handle);
   if (pool == nullptr || (map == nullptr && count > 0)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < count; ++i) {
-    const bool own = map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE && map[i].location.id == 0;
-    if (!own) return CUDA_ERROR_INVALID_DEVICE;
-    if (map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) return CUDA_ERROR_INVALID_VALUE;
+    const CUmemLocation& location = map[i].location;
+    if (location.type != CU_MEM_LOCATION_TYPE_DEVICE || !Device::Get().IsGpu(location.id))
+      return CUDA_ERROR_INVALID_DEVICE;
+    const bool own = location.id == pool->properties.location.id;
+    const bool takes = map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE;  // never from its own device
+    const bool gives = map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    if (!gives && (own || !takes)) return CUDA_ERROR_INVALID_VALUE;
   }
+  for (size_t i = 0; i < count; ++i) pool->access[map[i].location.id] = map[i].flags;
   return CUDA_SUCCESS;
 }
 
 CUresult MemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool handle, CUmemLocation* location) {
   const Lock lock = LockDevice();
-  if (flags == nullptr || location == nullptr || Resolve<Pool>(handle) == nullptr)
-    return CUDA_ERROR_INVALID_VALUE;
-  const bool own = location->type == CU_MEM_LOCATION_TYPE_DEVICE && location->id == 0;
-  *flags = own ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  const auto* pool = Resolve<Pool>(handle);
+  if (flags == nullptr || location == nullptr || pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  if (location->type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_SUCCESS;
+  if (location->id == pool->properties.location.id) *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  const auto set = pool->access.find(location->id);
+  if (set != pool->access.end()) *flags = set->second;
   return CUDA_SUCCESS;
 }
 
 CUresult DeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void* value) {
-  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (!Device::Get().IsGpu(device)) return CUDA_ERROR_INVALID_DEVICE;
   if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  const GraphPages& pages = Device::Get().graph_pages;
+  const GraphPages& pages = Device::Get().FindGpu(device)->graph_pages;
   switch (attr) {
     case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
       return Give<cuuint64_t>(value, pages.used());
@@ -196,10 +215,10 @@ CUresult DeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, 
 }
 
 CUresult DeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void* value) {
-  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (!Device::Get().IsGpu(device)) return CUDA_ERROR_INVALID_DEVICE;
   if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  GraphPages& pages = Device::Get().graph_pages;
+  GraphPages& pages = Device::Get().FindGpu(device)->graph_pages;
   const uint64_t wanted = *static_cast<cuuint64_t*>(value);
   if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
     return ResetHigh(wanted, pages.used(), &pages.used_high);
@@ -209,9 +228,9 @@ CUresult DeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, 
 }
 
 CUresult DeviceGraphMemTrim(CUdevice device) {
-  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (!Device::Get().IsGpu(device)) return CUDA_ERROR_INVALID_DEVICE;
   const Lock lock = LockDevice();
-  Device::Get().graph_pages.Trim(Device::Get().host_time_ns);
+  Device::Get().FindGpu(device)->graph_pages.Trim(Device::Get().host_time_ns);
   return CUDA_SUCCESS;
 }
 

@@ -1,12 +1,24 @@
 // External semaphores: imported by name only, recorded where they are used.
 #include "plugins/soft_cuda/model/semaphore.h"
 
+#include <algorithm>
+
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/node_params.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
+namespace {
+
+CUresult CheckList(const CUexternalSemaphore* semaphores, unsigned int count) {
+  if (semaphores == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
+  const bool all = std::all_of(semaphores, semaphores + count,
+                               [](CUexternalSemaphore s) { return s != nullptr; });
+  return all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+}  // namespace
 
 CUresult ImportExternalSemaphore(CUexternalSemaphore* out,
                                  const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC* desc) {
@@ -23,6 +35,7 @@ CUresult ImportExternalSemaphore(CUexternalSemaphore* out,
 }
 
 CUresult DestroyExternalSemaphore(CUexternalSemaphore handle) {
+  if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
   auto* semaphore = Resolve<Semaphore>(handle);
   if (semaphore == nullptr) return CUDA_ERROR_INVALID_HANDLE;
@@ -33,7 +46,8 @@ CUresult DestroyExternalSemaphore(CUexternalSemaphore handle) {
 CUresult SignalExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
                                        const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* values,
                                        unsigned int count, CUstream stream) {
-  Lock lock = LockDevice();
+  if (CUresult error = CheckList(semaphores, count); error != CUDA_SUCCESS) return error;
+  const Lock lock = LockDevice();
   NodeParams params;
   const CUresult read =
       ReadSignal({const_cast<CUexternalSemaphore*>(semaphores), values, count}, &params);
@@ -44,7 +58,8 @@ CUresult SignalExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
 CUresult WaitExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
                                      const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* values,
                                      unsigned int count, CUstream stream) {
-  Lock lock = LockDevice();
+  if (CUresult error = CheckList(semaphores, count); error != CUDA_SUCCESS) return error;
+  const Lock lock = LockDevice();
   NodeParams params;
   const CUresult read =
       ReadWait({const_cast<CUexternalSemaphore*>(semaphores), values, count}, &params);

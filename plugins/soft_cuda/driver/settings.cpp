@@ -17,7 +17,9 @@ bool IsSharedConfig(int value) {
 }
 
 CUresult CheckProfiler() {
-  return CurrentContext() != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+  if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const Lock lock = LockDevice();
+  return CheckUnsafe();
 }
 
 }  // namespace

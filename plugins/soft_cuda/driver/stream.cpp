@@ -94,7 +94,7 @@ CUresult StreamGetCtx(CUstream handle, CUcontext* context) {
   return Ask(handle, context, [](Stream& s) { return s.context->handle(); });
 }
 CUresult StreamGetDevice(CUstream handle, CUdevice* device) {
-  return Ask(handle, device, [](Stream&) { return 0; });
+  return Ask(handle, device, [](Stream& s) { return s.context->gpu->ordinal; });
 }
 
 CUresult StreamGetAttribute(CUstream handle, CUstreamAttrID attr, CUstreamAttrValue* value) {

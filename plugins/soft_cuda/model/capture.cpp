@@ -27,11 +27,10 @@ CUresult Captures::End(Stream* stream, const ThreadState& thread, Graph** graph)
   Capture* capture = stream->capture;
   if (capture == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
   if (capture->origin != stream) return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
-  if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != thread.number) {
-    return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-  }
   CUresult result = CUDA_SUCCESS;
-  if (!capture->valid) {
+  if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != thread.number) {
+    result = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+  } else if (!capture->valid) {
     result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   } else if (!Joined(*capture)) {
     result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
@@ -147,6 +146,16 @@ CUresult Captures::CheckUnsafe(const ThreadState& thread) {
     const bool global = capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
                         thread.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
     if (!own && !global) continue;
+    capture->valid = false;
+    result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
+  return result;
+}
+
+CUresult Captures::CheckWaitForAll(const Context* context) {
+  CUresult result = CUDA_SUCCESS;
+  for (auto& [id, capture] : active_) {
+    if (capture->origin->context != context) continue;
     capture->valid = false;
     result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }

@@ -53,6 +53,8 @@ class Captures {
   // May this thread make a call that is unsafe while somebody captures? Spoils the captures that
   // forbid it.
   CUresult CheckUnsafe(const ThreadState& thread);
+  // A wait for all of a context's work: not while anything in it captures, in whatever mode.
+  CUresult CheckWaitForAll(const Context* context);
   // A use of the legacy stream: not while a blocking stream of the context captures.
   CUresult CheckLegacy(const Context* context);
   Capture* Find(uint64_t id) const;

@@ -101,11 +101,10 @@ CUresult GraphStore::AddEdge(Node* from, Node* to, CUgraphEdgeData data) {
   return CUDA_SUCCESS;
 }
 
-CUresult GraphStore::RemoveEdge(Node* from, Node* to, const CUgraphEdgeData* data) {
+CUresult GraphStore::RemoveEdge(Node* from, Node* to) {
   auto other_end = [](Node* node) { return [node](const Edge& e) { return e.node == node; }; };
   auto in = std::find_if(to->in.begin(), to->in.end(), other_end(from));
-  if (in == to->in.end() || (data != nullptr && !(in->data == *data)))
-    return CUDA_ERROR_INVALID_VALUE;
+  if (in == to->in.end()) return CUDA_ERROR_INVALID_VALUE;
   Tell(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING,
        {.graph = to->graph->handle(), .node = to->handle(), .dependency = from->handle()});
   to->in.erase(in);

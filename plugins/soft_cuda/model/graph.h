@@ -134,8 +134,8 @@ class GraphStore {
                 std::span<const Edge> dependencies);
   void DestroyNode(Node* node);
 
-  CUresult AddEdge(Node* from, Node* to, CUgraphEdgeData data);            // callback 15
-  CUresult RemoveEdge(Node* from, Node* to, const CUgraphEdgeData* data);  // callback 16
+  CUresult AddEdge(Node* from, Node* to, CUgraphEdgeData data);  // callback 15
+  CUresult RemoveEdge(Node* from, Node* to);                     // callback 16
 
   // Makes a graph part of a node, which owns it from then on.
   void Adopt(Node* node, Graph* body, GraphKind kind);

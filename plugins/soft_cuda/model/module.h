@@ -68,6 +68,7 @@ struct Variable {
   uint64_t address;
   uint64_t size;
 };
+using Variables = std::map<std::string, Variable, std::less<>>;
 
 // CUmodule and CUlibrary handles are both its address.
 struct Module {
@@ -76,8 +77,10 @@ struct Module {
   bool library = false;
   uint32_t id = 0;
   std::vector<Function*> functions;
-  std::map<std::string, Variable, std::less<>> variables;
-  std::string image;  // the chosen cubin, for CUPTI
+  std::vector<VariableInfo> variable_infos;
+  std::map<int, Variables> variables;  // by the device that they lie on
+  unsigned architecture = 0;           // 90: sm_90; of the chosen image
+  std::string image;                   // the chosen cubin, for CUPTI
 
   CUmodule handle() { return reinterpret_cast<CUmodule>(this); }
   CUlibrary library_handle() { return reinterpret_cast<CUlibrary>(this); }

@@ -11,10 +11,16 @@
 namespace graphkit::soft::runtime {
 namespace {
 
-int Attribute(CUdevice_attribute attribute) {
+int Attribute(CUdevice_attribute attribute, int device) {
   int value = 0;
-  cuDeviceGetAttribute(&value, attribute, 0);
+  cuDeviceGetAttribute(&value, attribute, device);
   return value;
+}
+
+bool IsDevice(int device) {
+  int count = 0;
+  cuDeviceGetCount(&count);
+  return device >= 0 && device < count;
 }
 
 struct Field {
@@ -56,16 +62,14 @@ constexpr Field kFields[] = {
     {&cudaDeviceProp::clusterLaunch, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH},
 };
 
-void FillDimensions(cudaDeviceProp* prop) {
+void FillDimensions(cudaDeviceProp* prop, int device) {
   for (int i = 0; i < 3; ++i) {
     prop->maxThreadsDim[i] =
-        Attribute(static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i));
+        Attribute(static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i), device);
     prop->maxGridSize[i] =
-        Attribute(static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i));
+        Attribute(static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i), device);
   }
 }
-
-size_t Size(CUdevice_attribute attribute) { return static_cast<size_t>(Attribute(attribute)); }
 
 }  // namespace
 
@@ -73,29 +77,30 @@ cudaError_t GetDeviceCount(int* count) { return ToRuntime(cuDeviceGetCount(count
 
 cudaError_t GetDevice(int* device) {
   if (device == nullptr) return cudaErrorInvalidValue;
-  *device = graphkit_soft_shared()->thread()->runtime_device;
+  *device = CurrentDevice();
   return cudaSuccess;
 }
 
 cudaError_t SetDevice(int device) {
-  if (device != 0) return cudaErrorInvalidDevice;
+  if (!IsDevice(device)) return cudaErrorInvalidDevice;
   graphkit_soft_shared()->thread()->runtime_device = device;
-  return MakeContextCurrent();
+  return MakePrimaryCurrent(device);
 }
 
 cudaError_t InitDevice(int device, unsigned int, unsigned int) {
-  if (device != 0) return cudaErrorInvalidDevice;
-  return MakeContextCurrent();
+  if (!IsDevice(device)) return cudaErrorInvalidDevice;
+  CUcontext context = nullptr;  // made, and not made current
+  return ToRuntime(cuDevicePrimaryCtxRetain(&context, device));
 }
 
 cudaError_t SetDeviceFlags(unsigned int flags) {
-  return ToRuntime(cuDevicePrimaryCtxSetFlags(0, flags));
+  return ToRuntime(cuDevicePrimaryCtxSetFlags(CurrentDevice(), flags));
 }
 
 cudaError_t GetDeviceFlags(unsigned int* flags) {
   if (flags == nullptr) return cudaErrorInvalidValue;
   int active = 0;
-  return ToRuntime(cuDevicePrimaryCtxGetState(0, flags, &active));
+  return ToRuntime(cuDevicePrimaryCtxGetState(CurrentDevice(), flags, &active));
 }
 
 cudaError_t DriverGetVersion(int* version) { return ToRuntime(cuDriverGetVersion(version)); }
@@ -112,20 +117,23 @@ cudaError_t DeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) {
 
 cudaError_t GetDeviceProperties(cudaDeviceProp* prop, int device) {
   if (prop == nullptr) return cudaErrorInvalidValue;
-  if (device != 0) return cudaErrorInvalidDevice;
+  if (!IsDevice(device)) return cudaErrorInvalidDevice;
+  const auto size = [device](CUdevice_attribute attribute) {
+    return static_cast<size_t>(Attribute(attribute, device));
+  };
   *prop = {};
-  cuDeviceGetName(prop->name, sizeof prop->name, 0);
-  cuDeviceGetUuid(reinterpret_cast<CUuuid*>(&prop->uuid), 0);
-  cuDeviceTotalMem(&prop->totalGlobalMem, 0);
-  for (const Field& f : kFields) prop->*f.field = Attribute(f.attribute);
-  FillDimensions(prop);
-  prop->sharedMemPerBlock = Size(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-  prop->sharedMemPerBlockOptin = Size(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-  prop->sharedMemPerMultiprocessor = Size(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-  prop->reservedSharedMemPerBlock = Size(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-  prop->memPitch = Size(CU_DEVICE_ATTRIBUTE_MAX_PITCH);
-  prop->totalConstMem = Size(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
-  prop->textureAlignment = Size(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
+  cuDeviceGetName(prop->name, sizeof prop->name, device);
+  cuDeviceGetUuid(reinterpret_cast<CUuuid*>(&prop->uuid), device);
+  cuDeviceTotalMem(&prop->totalGlobalMem, device);
+  for (const Field& f : kFields) prop->*f.field = Attribute(f.attribute, device);
+  FillDimensions(prop, device);
+  prop->sharedMemPerBlock = size(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  prop->sharedMemPerBlockOptin = size(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  prop->sharedMemPerMultiprocessor = size(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  prop->reservedSharedMemPerBlock = size(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  prop->memPitch = size(CU_DEVICE_ATTRIBUTE_MAX_PITCH);
+  prop->totalConstMem = size(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
+  prop->textureAlignment = size(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
   return cudaSuccess;
 }
 
@@ -148,7 +156,7 @@ cudaError_t DeviceSetLimit(cudaLimit limit, size_t value) {
   return ToRuntime(cuCtxSetLimit(static_cast<CUlimit>(limit), value));
 }
 cudaError_t DeviceSynchronize() { return ToRuntime(cuCtxSynchronize()); }
-cudaError_t DeviceReset() { return ToRuntime(cuDevicePrimaryCtxReset(0)); }
+cudaError_t DeviceReset() { return ToRuntime(cuDevicePrimaryCtxReset(CurrentDevice())); }
 
 cudaError_t GetLastError() {
   int& error = graphkit_soft_shared()->thread()->runtime_errors[RuntimeIndex()];

@@ -1,4 +1,5 @@
 // Memory: at once, in stream order, and from pools.
+#include "plugins/soft_cuda/device/shared.h"
 #include "plugins/soft_cuda/runtime/start.h"
 #include "runtime_impl.h"
 
@@ -20,7 +21,8 @@ cudaError_t Malloc(void** out, size_t bytes) {
 }
 
 cudaError_t Free(void* pointer) {
-  return pointer != nullptr ? ToRuntime(cuMemFree(Address(pointer))) : cudaSuccess;
+  if (pointer == nullptr) return ToRuntime(graphkit_soft_shared()->check_unsafe());
+  return ToRuntime(cuMemFree(Address(pointer)));
 }
 
 cudaError_t MallocPitch(void** out, size_t* pitch, size_t width, size_t height) {

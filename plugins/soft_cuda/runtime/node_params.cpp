@@ -49,6 +49,7 @@ cudaError_t ToDriver(const cudaGraphNodeParams& from, CUgraphNodeParams* out) {
   }
   if (from.type == cudaGraphNodeTypeMemcpy) {
     out->memcpy = {};
+    out->memcpy.flags = from.memcpy.flags;
     out->memcpy.copyCtx = CurrentHandle();
     return ToDriver(from.memcpy.copyParams, &out->memcpy.copyParams) ? cudaSuccess
                                                                      : cudaErrorNotSupported;

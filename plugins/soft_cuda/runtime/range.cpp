@@ -1,4 +1,5 @@
 // Managed ranges, and copies that name devices or come in batches.
+#include "plugins/soft_cuda/device/shared.h"
 #include "plugins/soft_cuda/runtime/copy_params.h"
 #include "plugins/soft_cuda/runtime/start.h"
 #include "runtime_impl.h"
@@ -13,20 +14,32 @@ CUmemLocation* Driver(cudaMemLocation* locations) {
 }
 CUmemLocation Driver(cudaMemLocation location) { return *Driver(&location); }
 
-CUcontext Current() {
-  CUcontext context = nullptr;
-  (void)cuCtxGetCurrent(&context);
-  return context;
-}
+// The primary contexts of the devices that a copy names.
+struct PeerContexts {
+  CUcontext to = nullptr;
+  CUcontext from = nullptr;
+  CUresult error;
 
-// INVALID_DEVICE: there is one device.
+  PeerContexts(int to_device, int from_device) : error(Find(to_device, &to)) {
+    if (error == CUDA_SUCCESS) error = Find(from_device, &from);
+  }
+
+ private:
+  static CUresult Find(int device, CUcontext* out) {
+    *out = graphkit_soft_shared()->primary(device);
+    return *out != nullptr ? CUDA_SUCCESS : cuDevicePrimaryCtxRetain(out, device);
+  }
+};
+
 cudaError_t PeerToDriver(const cudaMemcpy3DPeerParms* p, CUDA_MEMCPY3D_PEER* out) {
   if (p == nullptr) return cudaErrorInvalidValue;
-  if (p->srcDevice != 0 || p->dstDevice != 0) return cudaErrorInvalidDevice;
+  const PeerContexts peers(p->dstDevice, p->srcDevice);
+  if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
   if (p->srcArray != nullptr || p->dstArray != nullptr) return cudaErrorNotSupported;
   CUDA_MEMCPY3D_PEER c{};
   c.srcMemoryType = c.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  c.srcContext = c.dstContext = Current();
+  c.srcContext = peers.from;
+  c.dstContext = peers.to;
   c.srcDevice = Address(p->srcPtr.ptr);
   c.dstDevice = Address(p->dstPtr.ptr);
   c.srcXInBytes = p->srcPos.x;
@@ -101,15 +114,16 @@ cudaError_t StreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t byte
 }
 
 cudaError_t MemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
-  if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
-  const CUcontext context = Current();
-  return ToRuntime(cuMemcpyPeer(Address(to), context, Address(from), context, bytes));
+  const PeerContexts peers(to_device, from_device);
+  if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
+  return ToRuntime(cuMemcpyPeer(Address(to), peers.to, Address(from), peers.from, bytes));
 }
 cudaError_t MemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
                             size_t bytes, cudaStream_t stream) {
-  if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
-  const CUcontext context = Current();
-  return ToRuntime(cuMemcpyPeerAsync(Address(to), context, Address(from), context, bytes, stream));
+  const PeerContexts peers(to_device, from_device);
+  if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
+  return ToRuntime(
+      cuMemcpyPeerAsync(Address(to), peers.to, Address(from), peers.from, bytes, stream));
 }
 cudaError_t Memcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
   CUDA_MEMCPY3D_PEER copy;

@@ -36,10 +36,22 @@ cudaError_t CtxResetPersistingL2Cache() { return ToRuntime(cuCtxResetPersistingL
 cudaError_t ProfilerStart() { return ToRuntime(cuProfilerStart()); }
 cudaError_t ProfilerStop() { return ToRuntime(cuProfilerStop()); }
 
-// All devices are alike: the first fits best.
+// The first device that has what is asked for: the compute capability and the memory; else the
+// first.
 cudaError_t ChooseDevice(int* device, const cudaDeviceProp* prop) {
   if (device == nullptr || prop == nullptr) return cudaErrorInvalidValue;
   *device = 0;
+  int count = 0;
+  if (cudaError_t error = ToRuntime(cuDeviceGetCount(&count)); error != cudaSuccess) return error;
+  for (int candidate = 0; candidate < count; ++candidate) {
+    cudaDeviceProp has;
+    GetDeviceProperties(&has, candidate);
+    const bool capable =
+        has.major > prop->major || (has.major == prop->major && has.minor >= prop->minor);
+    if (!capable || has.totalGlobalMem < prop->totalGlobalMem) continue;
+    *device = candidate;
+    break;
+  }
   return cudaSuccess;
 }
 

@@ -8,7 +8,10 @@
 namespace graphkit::soft::runtime {
 
 cudaError_t StartDriver();
-cudaError_t MakeContextCurrent();
+cudaError_t MakeContextCurrent();  // any context, if none is
+cudaError_t MakePrimaryCurrent(int device);
+// Of the thread: that of its current context, else what it chose by cudaSetDevice.
+int CurrentDevice();
 
 // Runtime errors have the driver's numbers.
 inline cudaError_t ToRuntime(CUresult result) { return static_cast<cudaError_t>(result); }

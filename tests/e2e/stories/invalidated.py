@@ -9,7 +9,7 @@ invalidated: isolation: the capture ended with cudaErrorStreamCaptureInvalidated
 invalidated: legacy: the capture ended with cudaErrorStreamCaptureInvalidated
 invalidated: unjoined: the capture ended with cudaErrorStreamCaptureUnjoined
 invalidated: unmatched: the capture ended with cudaErrorStreamCaptureUnjoined
-invalidated: wrong_thread: the capture ended with cudaSuccess
+invalidated: wrong_thread: the capture ended with cudaErrorIllegalState
 invalidated: begin_again: the capture ended with cudaSuccess
 """
 ONE_KERNEL = {"origin": "capture", "nodes": 1, "edges": 0}
@@ -31,11 +31,10 @@ TOTALS = {"nodes": 13, "edges": 2, "launches": 0}
 DRAWN = {"nodes": 13, "edges": 2}
 BROKEN = {"check": "capture-invalidated", "severity": "error"}
 SURVIVED = {"check": "unsafe-call-in-capture", "severity": "warning"}
-FINDINGS = [{**BROKEN, "graph": graph} for graph in (0, 1, 2, 3, 5, 6)] + [
+FINDINGS = [{**BROKEN, "graph": graph} for graph in (0, 1, 2, 3, 5, 6, 9)] + [  # 9: wrong_thread
     {"check": "unjoined-stream", "severity": "error", "graph": 7},
     {"check": "unjoined-stream", "severity": "error", "graph": 8},  # then ended on its origin, unjoined
     {**SURVIVED, "graph": 8},  # ended on the joined stream: refused
-    {**SURVIVED, "graph": 9},  # wrong_thread
     {**SURVIVED, "graph": 10},  # begin_again
 ]
 NO_OTHER = "*"

@@ -170,7 +170,9 @@ void UnfreedAllocation() {
   EXPECT_OK(cudaStreamSynchronize(stream));
   EXPECT_OK(cudaGraphExecDestroy(exec));
   EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaDeviceGraphMemTrim(0));
   unsigned long long used = 1;
+  EXPECT_OK(cudaDeviceGraphMemTrim(0));
   EXPECT_OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
   EXPECT(used == 0);
 }

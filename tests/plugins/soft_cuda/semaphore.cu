@@ -49,8 +49,10 @@ void SignalNodes() {
                cudaGraphExecExternalSemaphoresSignalNodeSetParams(exec, node, &params));
   EXPECT_FAILS(cudaGraphExternalSemaphoresSignalNodeGetParams(AddEmpty(graph), &got));
   EXPECT_FAILS(cudaGraphExternalSemaphoresSignalNodeSetParams(AddEmpty(graph), &params));
-  both[0] = nullptr;
-  EXPECT_FAILS(cudaGraphAddExternalSemaphoresSignalNode(&node, graph, nullptr, 0, &params));
+  both[0] = nullptr;  // which others' card took
+  EXPECT_OK(cudaGraphAddExternalSemaphoresSignalNode(&node, graph, nullptr, 0, &params));
+  EXPECT_ERROR(cudaErrorInvalidValue,
+               cudaGraphAddExternalSemaphoresSignalNode(&node, graph, nullptr, 0, nullptr));
   EXPECT_OK(cudaGraphExecDestroy(exec));
   EXPECT_OK(cudaGraphDestroy(graph));
 }
@@ -80,7 +82,9 @@ void WaitNodes() {
   EXPECT_FAILS(cudaGraphExternalSemaphoresWaitNodeGetParams(AddEmpty(graph), &got));
   EXPECT_FAILS(cudaGraphExternalSemaphoresWaitNodeSetParams(AddEmpty(graph), &params));
   both[0] = nullptr;
-  EXPECT_FAILS(cudaGraphAddExternalSemaphoresWaitNode(&node, graph, nullptr, 0, &params));
+  EXPECT_OK(cudaGraphAddExternalSemaphoresWaitNode(&node, graph, nullptr, 0, &params));
+  EXPECT_ERROR(cudaErrorInvalidValue,
+               cudaGraphAddExternalSemaphoresWaitNode(&node, graph, nullptr, 0, nullptr));
   EXPECT_OK(cudaGraphExecDestroy(exec));
   EXPECT_OK(cudaGraphDestroy(graph));
 }
@@ -94,6 +98,8 @@ void Captured() {
   EXPECT_OK(cudaWaitExternalSemaphoresAsync(&semaphore, &wait, 1, stream));
   const cudaExternalSemaphore_t none = nullptr;
   EXPECT_FAILS(cudaSignalExternalSemaphoresAsync(&none, &signal, 1, stream));
+  EXPECT_ERROR(cudaErrorInvalidValue,
+               cudaSignalExternalSemaphoresAsync(&semaphore, &signal, 0, stream));
   EXPECT_FAILS(cudaWaitExternalSemaphoresAsync(&none, &wait, 1, stream));
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaStreamEndCapture(stream, &graph));

@@ -177,7 +177,7 @@ Error World::Synchronize(int stream) {
 
 Error World::Work(int stream, Type type, int allocation) {
   Stream& s = streams[stream];
-  if (s.capture == kNone) return kOk;
+  if (s.capture == kNone) return type == Type::kAlloc ? Unsafe() : kOk;
   if (!captures[s.capture].valid) return kCaptureInvalidated;
   Graph& graph = graphs[captures[s.capture].graph];
   graph.nodes.push_back({type, s.set, allocation});
@@ -254,6 +254,7 @@ Error World::Instantiate(int number, int* exec) {
   Graph& graph = graphs[number];
   if (graph.capture != kNone) return kInvalidValue;
   if (HasMemory(graph) && graph.execs > 0) return kInvalidValue;
+  if (const Error error = Unsafe(); error != kOk) return error;
   ++graph.execs;
   *exec = static_cast<int>(execs.size());
   execs.push_back({number, graph});

@@ -1,0 +1,57 @@
+// The GPUs of the modelled machine. Without a setting there is one, like an H200.
+//
+//   GRAPHKIT_SOFT_DEVICES=4                                                 four of them
+//   GRAPHKIT_SOFT_DEVICES="name=small,memory=8GiB;capability=8.0,multiprocessors=108"   two others
+//   GRAPHKIT_SOFT_DEVICES=/path/to/file                                     a device a line
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugins/soft_cuda/device/address_space.h"
+#include "plugins/soft_cuda/model/graph_pages.h"
+
+namespace graphkit::soft {
+
+struct Context;
+struct Pool;
+
+struct GpuFigures {
+  std::string name = "graphkit soft device (H200-like)";
+  uint64_t bytes = uint64_t{141} << 30;
+  unsigned architecture = 90;  // 90: compute capability 9.0
+  int multiprocessors = 132;
+  bool operator==(const GpuFigures&) const = default;
+};
+
+// One GPU, with what belongs to no context of it.
+struct Gpu {
+  int ordinal = 0;
+  GpuFigures figures;
+  AddressSpace memory;
+  uint64_t physical = 0;  // bytes of handles of virtual memory management, which have no address
+  Context* primary = nullptr;
+  unsigned primary_flags = 0;
+  Pool* default_pool = nullptr;
+  Pool* current_pool = nullptr;
+  GraphPages graph_pages{};
+  uint64_t addresses_only = 0;  // bytes of addresses of graphs, whose memory is in graph_pages
+
+  uint64_t free_bytes() const {
+    const uint64_t used = memory.used() - addresses_only + graph_pages.used() + physical;
+    return used < figures.bytes ? figures.bytes - used : 0;
+  }
+};
+
+// The devices that a setting describes; what is wrong with it goes to `problem`. An empty setting
+// is the default.
+std::vector<GpuFigures> ReadGpus(std::string_view setting, std::string* problem);
+// Those of GRAPHKIT_SOFT_DEVICES. A setting that can't be read is told on stderr, and the default
+// taken.
+std::vector<GpuFigures> ConfiguredGpus();
+
+}  // namespace graphkit::soft
