@@ -4,7 +4,7 @@
 #
 #   tools/test.sh          what every change must pass
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing, and the
-#                          headers of further CUDA versions
+#                          headers of further CUDA versions; the HTML report in Chromium, where that is installed
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -56,7 +56,7 @@ ordinary() {
   local warnings=()
   [ -n "${CI:-}" ] && warnings=(-DGRAPHKIT_WERROR=ON)
   configure build -DGRAPHKIT_TESTS=ON -DGRAPHKIT_BENCHMARKS=ON "${warnings[@]}"
-  if build_or_fail build all bench_programs; then run_tests build; fi
+  if build_or_fail build all bench_programs; then run_tests build -LE browser; fi
 }
 
 # sanitized FOLDER SANITIZERS: configures and builds; -O1 keeps the build and the stacks short.
@@ -73,7 +73,7 @@ address_and_undefined() {
   export UBSAN_OPTIONS=print_stacktrace=1
   run_tests build-asan -L unit
   ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(g++ -print-file-name=libasan.so)" \
-    run_tests build-asan -LE unit -E '^layering$'
+    run_tests build-asan -LE 'unit|browser' -E '^layering$'
 }
 
 # Loaded first into what the tests trace only: Python doesn't run with this runtime.
@@ -112,9 +112,10 @@ if [ "$all" = yes ]; then
   threads
   clang_build
   long_random
+  run_tests build -L browser
   fuzz
 else
-  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing (tools/test.sh --all)"
+  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing, the report in a browser (tools/test.sh --all)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
   say "not run: everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"

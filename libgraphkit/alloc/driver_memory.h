@@ -26,6 +26,8 @@ class DriverMemory {
 // A driver that gives consecutive addresses and refuses above its capacity.
 class BumpDriver final : public DriverMemory {
  public:
+  static constexpr Address kFirstAddress = Address{1} << 40;
+
   explicit BumpDriver(Bytes capacity = ~Bytes{0}) : capacity_(capacity) {}
 
   std::optional<Address> Allocate(Bytes size) override;
@@ -42,7 +44,7 @@ class BumpDriver final : public DriverMemory {
 
   Bytes capacity_;
   Bytes used_ = 0;
-  Address next_ = Address{1} << 40;
+  Address next_ = kFirstAddress;
 };
 
 }  // namespace graphkit

@@ -51,41 +51,84 @@ std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace) {
 
 const std::vector<BlockId>& ReusePolicy::BeforeMalloc(BlockId block) {
   completed_.clear();
+  offers_.clear();
+  looks_ += pending_;
   Prepare(block);
-  looks_ += pending_.size();
-  const auto found = [&](BlockId pending) {
-    if (!Completes(pending, block)) return false;
-    state_[pending.index()] = State::kComplete;
-    completed_.push_back(pending);
-    return true;
-  };
-  std::erase_if(pending_, found);
+  if (indexed()) {
+    Find(block);
+  } else {
+    Scan(block);
+  }
   return completed_;
 }
 
+void ReusePolicy::Scan(BlockId block) {
+  std::erase_if(scanned_, [&](BlockId pending) {
+    if (!Completes(pending, block)) return false;
+    Complete(pending);
+    return true;
+  });
+}
+
+void ReusePolicy::Complete(BlockId block) {
+  state_[block.index()] = State::kComplete;
+  completed_.push_back(block);
+  --pending_;
+}
+
 bool ReusePolicy::Free(BlockId block) {
+  offers_.clear();
   const bool at_once = AtOnce(block);
   state_[block.index()] = at_once ? State::kComplete : State::kPending;
-  if (!at_once) pending_.push_back(block);
+  if (!at_once) ++pending_;
+  if (indexed()) {
+    Freed(block);
+  } else if (!at_once) {
+    scanned_.push_back(block);
+  }
   return at_once;
 }
 
-std::unique_ptr<ReusePolicy> MakePolicy(PolicyKind kind, const PolicyView& view) {
+std::vector<BlockId> ReusePolicy::Pending() const {
+  std::vector<BlockId> blocks;
+  for (size_t i = 0; i < state_.size(); ++i) {
+    if (state_[i] == State::kPending) blocks.push_back(BlockId(i));
+  }
+  return blocks;
+}
+
+bool CanIndex(PolicyKind kind, const BlockOrder& order, GraphId graph,
+              std::span<const BlockId> blocks) {
   switch (kind) {
     case PolicyKind::kDefer:
-      return std::make_unique<DeferPolicy>(view);
     case PolicyKind::kPyTorch:
-      return std::make_unique<PyTorchPolicy>(view);
     case PolicyKind::kPyTorchV1:
-      return std::make_unique<PyTorchV1Policy>(view);
+      return std::ranges::all_of(
+          blocks, [&](BlockId block) { return order.trace()[block].stream.valid(); });
     case PolicyKind::kGraph:
-      return std::make_unique<GraphPolicy>(view);
+      return false;
+    default:
+      return PlainBlocks(order, graph, blocks);
+  }
+}
+
+std::unique_ptr<ReusePolicy> MakePolicy(PolicyKind kind, const PolicyView& view,
+                                        PolicySearch search) {
+  switch (kind) {
+    case PolicyKind::kDefer:
+      return std::make_unique<DeferPolicy>(view, search);
+    case PolicyKind::kPyTorch:
+      return std::make_unique<PyTorchPolicy>(view, search);
+    case PolicyKind::kPyTorchV1:
+      return std::make_unique<PyTorchV1Policy>(view, search);
+    case PolicyKind::kGraph:
+      return std::make_unique<GraphPolicy>(view, PolicySearch::kScan);
     case PolicyKind::kXStream:
     case PolicyKind::kReuse:
     case PolicyKind::kOptimal:
-      return std::make_unique<OrderPolicy>(view, /*any_stream=*/true);
+      return std::make_unique<OrderPolicy>(view, search, /*any_stream=*/true);
     case PolicyKind::kLastUse:
-      return std::make_unique<OrderPolicy>(view, /*any_stream=*/false);
+      return std::make_unique<OrderPolicy>(view, search, /*any_stream=*/false);
   }
   return nullptr;
 }

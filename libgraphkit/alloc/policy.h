@@ -59,9 +59,23 @@ struct PolicyView {
 // The streams that each block was recorded or freed on, other than its own.
 std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace);
 
+// A block's memory may go to a stream's mallocs from here on.
+struct Offer {
+  BlockId block;
+  StreamId to;
+  bool operator==(const Offer&) const = default;
+};
+
+// How a policy finds what a malloc completes.
+enum class PolicySearch : uint8_t {
+  kScan,   // it looks at every pending block: slow, and plain to see
+  kIndex,  // by what each of them waits for
+};
+
 class ReusePolicy {
  public:
-  explicit ReusePolicy(const PolicyView& view) : view_(view), state_(view.trace.blocks.size()) {}
+  ReusePolicy(const PolicyView& view, PolicySearch search)
+      : view_(view), search_(search), state_(view.trace.blocks.size()) {}
   virtual ~ReusePolicy() = default;
 
   // `block` is about to be allocated: completes the frees that this malloc finds complete. The
@@ -69,6 +83,9 @@ class ReusePolicy {
   const std::vector<BlockId>& BeforeMalloc(BlockId block);
   // The block's free is requested; whether it is complete at once.
   bool Free(BlockId block);
+  // What the last of these calls found that may be taken, by whom; only with kIndex. All that
+  // Offers says then follows from it: a block that was offered to a stream stays so.
+  const std::vector<Offer>& offers() const { return offers_; }
 
   // Whether `block` may take memory where `last` lay last.
   bool Offers(BlockId last, BlockId block) const {
@@ -79,9 +96,9 @@ class ReusePolicy {
     return view_.trace[block].stream == owner;
   }
   bool freed(BlockId block) const { return state_[block.index()] != State::kUsed; }
-  // Freed, and found by no malloc so far.
-  const std::vector<BlockId>& pending() const { return pending_; }
-  // How often a malloc has looked at a pending block so far.
+  // Freed, and found by no malloc so far; by id.
+  std::vector<BlockId> Pending() const;
+  // How often a malloc that scans has looked at a pending block so far.
   uint64_t looks() const { return looks_; }
 
  protected:
@@ -89,6 +106,9 @@ class ReusePolicy {
 
   virtual void Prepare(BlockId) {}         // before the pending ones are looked at
   virtual bool AtOnce(BlockId block) = 0;  // complete when freed
+  // With kIndex: completes and offers what this malloc finds; and takes note of a free.
+  virtual void Find(BlockId block) = 0;
+  virtual void Freed(BlockId block) = 0;
   virtual bool Completes(BlockId pending, BlockId block) const = 0;  // found by this malloc
   virtual bool MayTake(BlockId last, BlockId block) const = 0;
   bool complete(BlockId block) const { return state_[block.index()] == State::kComplete; }
@@ -96,15 +116,30 @@ class ReusePolicy {
     return view_.trace[a].stream.valid() && view_.trace[a].stream == view_.trace[b].stream;
   }
 
+  bool pending(BlockId block) const { return state_[block.index()] == State::kPending; }
+  bool indexed() const { return search_ == PolicySearch::kIndex; }
+  void Complete(BlockId block);
+  void AddOffer(BlockId block, StreamId to) { offers_.push_back({block, to}); }
+
   const PolicyView& view_;
 
  private:
+  void Scan(BlockId block);
+
+  PolicySearch search_;
   std::vector<State> state_;
-  std::vector<BlockId> pending_;
+  std::vector<BlockId> scanned_;  // with kScan: those that are pending
+  uint64_t pending_ = 0;
   uint64_t looks_ = 0;
   std::vector<BlockId> completed_;
+  std::vector<Offer> offers_;
 };
 
-std::unique_ptr<ReusePolicy> MakePolicy(PolicyKind kind, const PolicyView& view);
+// Whether the policy can be asked for offers for these blocks of a graph.
+bool CanIndex(PolicyKind kind, const BlockOrder& order, GraphId graph,
+              std::span<const BlockId> blocks);
+
+std::unique_ptr<ReusePolicy> MakePolicy(PolicyKind kind, const PolicyView& view,
+                                        PolicySearch search = PolicySearch::kScan);
 
 }  // namespace graphkit

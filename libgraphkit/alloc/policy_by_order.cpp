@@ -16,4 +16,13 @@ bool OrderPolicy::AtOnce(BlockId block) {
   return std::ranges::all_of(order.lives().Markers(block, order.rule()), ended);
 }
 
+void OrderPolicy::Find(BlockId block) {
+  found_.clear();
+  freed_.BeforeMalloc(block, &found_);
+  for (const BlockId found : found_) {
+    if (pending(found)) Complete(found);
+    AddOffer(found, view_.trace[block].stream);
+  }
+}
+
 }  // namespace graphkit

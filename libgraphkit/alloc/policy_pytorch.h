@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,10 +21,15 @@ class DeferPolicy : public ReusePolicy {
   bool AtOnce(BlockId block) override {
     return view_.trace[block].stream.valid() && view_.streams[block.index()].empty();
   }
+  void Find(BlockId) override {}
+  void Freed(BlockId block) override {
+    if (complete(block)) OfferToItsStream(block);
+  }
   bool Completes(BlockId, BlockId) const override { return false; }
   bool MayTake(BlockId last, BlockId block) const override {
     return complete(last) && SameStream(last, block);
   }
+  void OfferToItsStream(BlockId block) { AddOffer(block, view_.trace[block].stream); }
 };
 
 // graph_capture_record_stream_reuse. The markers of such a block are what all its streams stood at
@@ -32,12 +38,14 @@ class DeferPolicy : public ReusePolicy {
 // stream all of whose markers were walked over.
 class PyTorchPolicy final : public DeferPolicy {
  public:
-  explicit PyTorchPolicy(const PolicyView& view)
-      : DeferPolicy(view), markers_(view.trace.blocks.size()) {}
+  PyTorchPolicy(const PolicyView& view, PolicySearch search)
+      : DeferPolicy(view, search), markers_(view.trace.blocks.size()) {}
 
  protected:
   bool AtOnce(BlockId block) override;
   void Prepare(BlockId block) override;
+  void Find(BlockId block) override;
+  void Freed(BlockId block) override;
   bool Completes(BlockId pending, BlockId block) const override;
 
  private:
@@ -45,13 +53,21 @@ class PyTorchPolicy final : public DeferPolicy {
     GraphId graph;  // none: waits for the end of the capture
     std::vector<NodeId> nodes;
   };
-  using Visited = std::vector<bool>;  // by node
+  // Of one stream in one graph.
+  struct Visited {
+    std::vector<bool> nodes;
+    // With an index: nodes that weren't walked over so far, and the blocks that wait for them.
+    std::vector<bool> watched;
+    std::unordered_map<NodeId, std::vector<BlockId>> waiting;
+    std::vector<BlockId> reached;  // blocks that wait for no such node any more, for all we know
+  };
 
   void Walk(NodeId from, Visited* visited);
+  Visited& VisitedOf(GraphId graph, StreamId stream);
 
   std::vector<Markers> markers_;  // by block
   std::map<std::pair<GraphId, StreamId>, Visited> visited_;
-  const Visited* current_ = nullptr;  // of the malloc under way
+  Visited* current_ = nullptr;  // of the malloc under way
   GraphId current_graph_;
   std::vector<NodeId> stack_;
 };

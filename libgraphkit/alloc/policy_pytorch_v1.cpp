@@ -11,11 +11,12 @@ void Merge(const std::vector<Seq>& from, std::vector<Seq>* into) {
 
 }  // namespace
 
-PyTorchV1Policy::PyTorchV1Policy(const PolicyView& view)
-    : DeferPolicy(view),
+PyTorchV1Policy::PyTorchV1Policy(const PolicyView& view, PolicySearch search)
+    : DeferPolicy(view, search),
       streams_(view.trace.streams.size(), Clock(view.trace.streams.size())),
       events_(view.trace.events.size(), Clock(view.trace.streams.size())),
       markers_(view.trace.blocks.size()) {
+  if (indexed()) waiting_.resize(streams_.size() * streams_.size());
   by_hand_ = std::ranges::any_of(view.trace.stream_ops, &StreamOp::has_entries);
   if (by_hand_) nodes_.resize(view.trace.nodes.size());
 }
@@ -109,6 +110,44 @@ bool PyTorchV1Policy::Completes(BlockId pending, BlockId block) const {
   const Clock& clock = streams_[own.index()];
   return std::ranges::all_of(markers.streams,
                              [&](StreamId stream) { return clock[stream.index()] > markers.free; });
+}
+
+void PyTorchV1Policy::Freed(BlockId block) {
+  DeferPolicy::Freed(block);
+  if (complete(block) || !markers_[block.index()].graph.valid()) return;
+  Wait(block, view_.trace[block].stream);
+}
+
+void PyTorchV1Policy::Wait(BlockId block, StreamId marker) {
+  Heap& heap = HeapOf(view_.trace[block].stream, marker);
+  heap.push_back({markers_[block.index()].free, block});
+  std::push_heap(heap.begin(), heap.end());
+}
+
+void PyTorchV1Policy::Find(BlockId block) {
+  const StreamId own = view_.trace[block].stream;
+  const Clock& clock = streams_[own.index()];
+  std::vector<BlockId> elsewhere;  // of a graph that the stream isn't in
+  for (size_t stream = 0; stream < streams_.size(); ++stream) {
+    Heap& heap = HeapOf(own, StreamId(stream));
+    while (!heap.empty() && heap.front().free < clock[stream]) {
+      const BlockId pending = heap.front().block;
+      std::pop_heap(heap.begin(), heap.end());
+      heap.pop_back();
+      const Markers& markers = markers_[pending.index()];
+      const auto missing = std::ranges::find_if(
+          markers.streams, [&](StreamId s) { return clock[s.index()] <= markers.free; });
+      if (missing != markers.streams.end()) {
+        Wait(pending, *missing);
+      } else if (Completes(pending, block)) {
+        Complete(pending);
+        OfferToItsStream(pending);
+      } else {
+        elsewhere.push_back(pending);
+      }
+    }
+  }
+  for (const BlockId pending : elsewhere) Wait(pending, own);
 }
 
 bool GraphPolicy::BeforeAllStreams(BlockId block) const {

@@ -16,11 +16,13 @@ namespace graphkit {
 // each stream. A marker is behind a stream's clock at the free.
 class PyTorchV1Policy final : public DeferPolicy {
  public:
-  explicit PyTorchV1Policy(const PolicyView& view);
+  PyTorchV1Policy(const PolicyView& view, PolicySearch search);
 
  protected:
   bool AtOnce(BlockId block) override;
   void Prepare(BlockId block) override;
+  void Find(BlockId block) override;
+  void Freed(BlockId block) override;
   bool Completes(BlockId pending, BlockId block) const override;
 
  private:
@@ -31,6 +33,19 @@ class PyTorchV1Policy final : public DeferPolicy {
     Seq free = 0;
   };
 
+  // A pending block waits for one of its markers at a time: in a heap, the earliest on top, by the
+  // stream that may take it and the stream of the marker.
+  struct Waiting {
+    Seq free = 0;
+    BlockId block;
+    bool operator<(const Waiting& o) const { return free > o.free; }
+  };
+  using Heap = std::vector<Waiting>;
+
+  void Wait(BlockId block, StreamId marker);
+  Heap& HeapOf(StreamId own, StreamId marker) {
+    return waiting_[own.index() * streams_.size() + marker.index()];
+  }
   void AdvanceTo(Seq seq);
   void Apply(const StreamOp& op);
   void Apply(const Node& node, size_t id);
@@ -43,6 +58,7 @@ class PyTorchV1Policy final : public DeferPolicy {
   size_t node_ = 0;
   size_t op_ = 0;
   std::vector<Markers> markers_;  // by block
+  std::vector<Heap> waiting_;     // see HeapOf
 };
 
 // graph: a block comes back to everybody once what its streams stood at when it was freed is before
@@ -54,6 +70,7 @@ class GraphPolicy final : public DeferPolicy {
   bool OffersFresh(StreamId, BlockId) const override { return true; }
 
  protected:
+  void Freed(BlockId) override {}
   bool Completes(BlockId pending, BlockId) const override { return BeforeAllStreams(pending); }
   bool MayTake(BlockId last, BlockId block) const override {
     return DeferPolicy::MayTake(last, block) ||

@@ -87,6 +87,10 @@ Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
   std::vector<const Check*> checks;
   for (const std::string& id : ids) {
     const Check* check = FindCheck(id);
+    if (id.empty()) {
+      return Unexpected{Error{.message = "a check without a name",
+                              .hint = "give ids, such as late-free,graph-leak"}};
+    }
     if (check == nullptr) {
       return Unexpected{Error{.message = "unknown check '" + id + "'",
                               .hint = "did you mean '" + std::string(NearestCheck(id).id) + "'?"}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 
 namespace graphkit {
 namespace {
@@ -20,13 +21,24 @@ bool HasPartialEdges(const Trace& trace) {
                       [](const Edge& edge) { return edge.full(); });
 }
 
-std::vector<LowerBound> FindBounds(const Facts& facts, std::chrono::milliseconds time_limit) {
-  std::vector<LowerBound> bounds;
-  const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
-  for (const std::vector<BlockId>& blocks : facts.blocks) {
-    bounds.push_back(FindLowerBound(order, blocks, {.time_limit = time_limit}));
+// A graph with one pool has the pool's bound.
+std::vector<PoolBound> FindPoolBounds(const BlockOrder& order, const std::vector<BlockId>& blocks,
+                                      const LowerBoundOptions& options, const LowerBound& all) {
+  std::map<PoolId, std::vector<BlockId>> by_pool;
+  for (const BlockId block : blocks) by_pool[order.trace()[block].pool].push_back(block);
+  std::vector<PoolBound> bounds;
+  for (const auto& [pool, of_pool] : by_pool) {
+    bounds.push_back({pool, by_pool.size() == 1 ? all : FindLowerBound(order, of_pool, options)});
   }
   return bounds;
+}
+
+void FindBounds(const LowerBoundOptions& options, Facts* facts) {
+  const BlockOrder order = facts->Blocks(MarkerRule::kLastUse);
+  for (const std::vector<BlockId>& blocks : facts->blocks) {
+    facts->bounds.push_back(FindLowerBound(order, blocks, options));
+    facts->pool_bounds.push_back(FindPoolBounds(order, blocks, options, facts->bounds.back()));
+  }
 }
 
 std::vector<ReuseFacts> FindAllReuse(const Facts& facts) {
@@ -62,7 +74,8 @@ Facts FindFacts(const Trace& trace, const FactOptions& options) {
   shapes.get();
   auto bounds = std::async(LaunchOf(trace), [&facts, &options] {
     facts.races = FindRaces(facts);
-    if (options.bound_time_limit) facts.bounds = FindBounds(facts, *options.bound_time_limit);
+    if (!options.bound_time_limit) return;
+    FindBounds({.time_limit = *options.bound_time_limit, .online = true}, &facts);
   });
   facts.usage = FindUsage(trace, facts.lives);
   facts.inputs = FindInputs(trace, facts.lives, facts.roots);

@@ -21,6 +21,13 @@
 
 namespace graphkit {
 
+// Of a graph's blocks in one pool.
+struct PoolBound {
+  PoolId pool;  // none: blocks without one
+  LowerBound bound;
+  bool operator==(const PoolBound&) const = default;
+};
+
 struct Facts {
   const Trace& trace;
   // Completion order, the only one that proves anything; launch order when asked for what PyTorch
@@ -35,7 +42,9 @@ struct Facts {
   std::vector<ReuseFacts> reuse = {};             // by graph
   std::vector<Race> races = {};
   std::vector<std::vector<GraphInput>> inputs = {};  // by root graph
-  std::vector<LowerBound> bounds = {};               // by graph, at last use; empty: not asked for
+  // At last use, by graph; empty: not asked for.
+  std::vector<LowerBound> bounds = {};
+  std::vector<std::vector<PoolBound>> pool_bounds = {};  // of each graph, by pool
   bool partial_edges = false;  // there are programmatic or launch completion edges
 
   BlockOrder Blocks(MarkerRule rule) const { return {trace, order, lives, rule}; }

@@ -16,6 +16,7 @@ Lanes::Lanes(const BlockOrder& order, std::span<const BlockId> blocks) : order_(
   for (const BlockId block : blocks) {
     items_.push_back(MakeItem(block));
     if (Place(static_cast<uint32_t>(items_.size() - 1))) continue;
+    left_out_bytes_ += items_.back().weight;
     items_.pop_back();
     ++left_out_;
   }

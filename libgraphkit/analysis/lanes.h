@@ -32,6 +32,7 @@ class Lanes {
   std::span<const uint32_t> births(uint32_t lane) const { return lanes_[lane].births; }
   // Items that had to be left out, because they fit in no lane.
   size_t left_out() const { return left_out_; }
+  Bytes left_out_bytes() const { return left_out_bytes_; }
 
   // Whether x is before y. Same as BlockOrder::Before, faster where it is simple.
   bool Before(uint32_t x, uint32_t y) const {
@@ -56,6 +57,7 @@ class Lanes {
   bool Plain(uint32_t item) const { return items_[item].plain; }
   const OrderPoint& Alloc(uint32_t item) const { return items_[item].alloc; }
   const Order& order() const { return order_.order(); }
+  const Trace& trace() const { return order_.trace(); }
   // Whether births in capture order before x can come after it: other bodies of a conditional.
   bool AnyOrder(uint32_t item) const { return items_[item].nested; }
 
@@ -89,6 +91,7 @@ class Lanes {
   std::vector<Lane> lanes_;
   std::vector<std::vector<uint32_t>> by_chain_;  // lanes, by chain and one for none
   size_t left_out_ = 0;
+  Bytes left_out_bytes_ = 0;
 };
 
 }  // namespace graphkit

@@ -88,14 +88,18 @@ class Finder {
     return false;
   }
 
-  // Only needed where a node may run before its stream's earlier ones have ended.
+  // Only needed where a node may run before its stream's earlier ones have ended: behind a partial
+  // edge, a rewind, or what was taken out of the graph.
   void GroupByStream() {
-    const bool all_full = std::all_of(trace_.edges.begin(), trace_.edges.end(),
-                                      [](const Edge& edge) { return edge.full(); });
+    const bool all_full =
+        std::all_of(trace_.edges.begin(), trace_.edges.end(),
+                    [&](const Edge& edge) { return edge.full() && Joins(trace_, edge); });
     const bool rewound =
         std::any_of(trace_.stream_ops.begin(), trace_.stream_ops.end(),
                     [](const StreamOp& op) { return op.kind == StreamOpKind::kSetFrontier; });
-    if (all_full && !rewound) return;
+    const bool whole = std::all_of(trace_.nodes.begin(), trace_.nodes.end(),
+                                   [&](const Node& node) { return InGraph(trace_, node); });
+    if (all_full && !rewound && whole) return;
     on_stream_ = Group(trace_.nodes, trace_.streams.size(), [](const Node& n) { return n.stream; });
     running_on_.resize(trace_.streams.size());
     for (size_t stream = 0; stream < trace_.streams.size(); ++stream) FindRunningOn(stream);

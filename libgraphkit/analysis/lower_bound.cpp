@@ -5,6 +5,7 @@
 
 #include "libgraphkit/analysis/antichain.h"
 #include "libgraphkit/analysis/lanes.h"
+#include "libgraphkit/analysis/online.h"
 
 namespace graphkit {
 namespace {
@@ -21,8 +22,9 @@ class Bounder {
         last_window_(lanes_.size()),
         next_birth_(lanes_.lanes()) {}
 
-  LowerBound Find() {
+  LowerBound Find(bool online) {
     bound_.exact = lanes_.left_out() == 0;
+    if (online) bound_.online = FindOnlineFootprint(lanes_, exits_, deadline_);
     FindUpperBounds();
     std::vector<uint32_t> order(upper_.size());
     std::iota(order.begin(), order.end(), 0);
@@ -123,7 +125,7 @@ class Bounder {
 
 LowerBound FindLowerBound(const BlockOrder& order, std::span<const BlockId> blocks,
                           const LowerBoundOptions& options) {
-  return Bounder(order, blocks, options).Find();
+  return Bounder(order, blocks, options).Find(options.online);
 }
 
 }  // namespace graphkit

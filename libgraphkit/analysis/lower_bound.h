@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace graphkit {
 struct LowerBoundOptions {
   std::chrono::milliseconds time_limit{3000};
   size_t window = 512;  // births, at least; the result doesn't depend on it
+  bool online = false;  // also find what an online allocator would take
 };
 
 struct LowerBound {
@@ -27,6 +29,9 @@ struct LowerBound {
   // False: the time limit passed, or blocks had to be left out; still a valid bound.
   bool exact = true;
   std::vector<BlockId> blocks;  // pairwise conflicting; `bytes` is their sum
+  // The footprint of an online allocator without fragmentation (online.h); none: not asked for, or
+  // out of time.
+  std::optional<Bytes> online = {};
   bool operator==(const LowerBound&) const = default;
 };
 

@@ -90,6 +90,14 @@ std::vector<PoolShare> SharesOf(const Trace& trace, const std::vector<BlockId>& 
   return all;
 }
 
+void AddBounds(const std::vector<PoolBound>& bounds, std::vector<PoolShare>* shares) {
+  for (size_t i = 0; i < std::min(bounds.size(), shares->size()); ++i) {
+    (*shares)[i].lower_bound_bytes = bounds[i].bound.bytes;
+    (*shares)[i].lower_bound_exact = bounds[i].bound.exact;
+    (*shares)[i].online_bytes = bounds[i].bound.online;
+  }
+}
+
 // One pool's share is the graph's.
 std::vector<PoolShare> FindShares(const Facts& facts, GraphId id) {
   const std::vector<BlockId>& blocks = facts.blocks[id.index()];
@@ -99,7 +107,10 @@ std::vector<PoolShare> FindShares(const Facts& facts, GraphId id) {
   if (blocks.empty()) return {};
   if (!one) return SharesOf(facts.trace, blocks);
   const Usage& usage = facts.usage[id.index()];
-  return {{facts.trace[blocks.front()].pool, usage.blocks, usage.total, usage.peak_live}};
+  return {{.pool = facts.trace[blocks.front()].pool,
+           .blocks = usage.blocks,
+           .total_bytes = usage.total,
+           .peak_live_bytes = usage.peak_live}};
 }
 
 void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
@@ -116,9 +127,11 @@ void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
     summary->lower_bound_blocks = Largest(facts.trace, facts.bounds[id.index()].blocks, options);
     summary->lower_bound_bytes = facts.bounds[id.index()].bytes;
     summary->lower_bound_exact = facts.bounds[id.index()].exact;
+    summary->online_bytes = facts.bounds[id.index()].online;
   }
   summary->peak_blocks = PeakBlocks(facts, id, options);
   summary->pools = FindShares(facts, id);
+  if (!facts.pool_bounds.empty()) AddBounds(facts.pool_bounds[id.index()], &summary->pools);
   for (const GraphInput& input : facts.inputs[id.index()]) {
     ++summary->pinned_blocks;
     summary->pinned_bytes += RoundedSize(facts.trace[input.block]);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace graphkit {
 namespace {
 
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";  // RFC 8878, 3.1.1
+constexpr std::string_view kGzipMagic = "\x1f\x8b\x08";      // RFC 1952, 2.3.1
 
 class MemorySource final : public ByteSource {
  public:
@@ -110,6 +112,53 @@ class ZstdSource final : public ByteSource {
   ZSTD_inBuffer in_{nullptr, 0, 0};
 };
 
+// A gzip file, or several one after the other.
+class GzipSource final : public ByteSource {
+ public:
+  explicit GzipSource(std::unique_ptr<ByteSource> source)
+      : source_(std::move(source)), compressed_(size_t{256} * 1024) {
+    constexpr int kGzipOnly = 16;  // zlib.h, inflateInit2
+    ready_ = inflateInit2(&stream_, MAX_WBITS + kGzipOnly) == Z_OK;
+  }
+  ~GzipSource() override { inflateEnd(&stream_); }
+  GzipSource(const GzipSource&) = delete;
+  GzipSource& operator=(const GzipSource&) = delete;
+
+  Result<size_t> Read(std::span<char> buffer) override {
+    size_t filled = 0;
+    while (ready_ && filled < buffer.size()) {
+      if (stream_.avail_in == 0) {
+        const Result<size_t> count = source_->Read(compressed_);
+        if (!count) return count;
+        if (*count == 0) break;
+        stream_.next_in = reinterpret_cast<Bytef*>(compressed_.data());
+        stream_.avail_in = static_cast<uInt>(*count);
+      }
+      const size_t room = std::min<size_t>(buffer.size() - filled, size_t{1} << 30);
+      stream_.next_out = reinterpret_cast<Bytef*>(buffer.data() + filled);
+      stream_.avail_out = static_cast<uInt>(room);
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      filled += room - stream_.avail_out;
+      if (status == Z_STREAM_END) {
+        inflateReset(&stream_);
+        members_ = true;
+      } else if (status == Z_DATA_ERROR && members_ && stream_.total_out == 0) {
+        ready_ = false;  // padding behind the last member
+      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+        return Error{.message = "can't be decompressed", .hint = "the gzip file is damaged"};
+      }
+    }
+    return filled;
+  }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::vector<char> compressed_;
+  z_stream stream_ = {};
+  bool ready_ = false;
+  bool members_ = false;  // a member was read whole
+};
+
 }  // namespace
 
 std::unique_ptr<ByteSource> OpenMemory(std::string_view text) {
@@ -117,14 +166,36 @@ std::unique_ptr<ByteSource> OpenMemory(std::string_view text) {
 }
 
 Result<std::unique_ptr<ByteSource>> Decompressed(std::unique_ptr<ByteSource> source) {
-  std::string magic(kZstdMagic.size(), '\0');
-  const Result<size_t> count = source->Read(magic);
-  if (!count) return count.error();
-  magic.resize(*count);
-  const bool compressed = magic == kZstdMagic;
-  source = std::make_unique<ResumedSource>(std::move(magic), std::move(source));
-  if (compressed) source = std::make_unique<ZstdSource>(std::move(source));
+  const Result<std::string> magic = Peek(source, kZstdMagic.size());
+  if (!magic) return magic.error();
+  if (*magic == kZstdMagic) source = std::make_unique<ZstdSource>(std::move(source));
+  if (magic->starts_with(kGzipMagic)) source = std::make_unique<GzipSource>(std::move(source));
   return source;
+}
+
+Result<std::string> Peek(std::unique_ptr<ByteSource>& source, size_t count) {
+  std::string head(count, '\0');
+  const Result<size_t> filled = source->Read(head);
+  if (!filled) return filled.error();
+  head.resize(*filled);
+  source = std::make_unique<ResumedSource>(head, std::move(source));
+  return head;
+}
+
+Result<std::string> ReadAll(ByteSource& source, size_t padding) {
+  std::string all;
+  constexpr size_t kFirst = size_t{1} << 20;
+  for (size_t filled = 0;;) {
+    all.resize(std::max(kFirst, filled + filled / 2) + padding);
+    const size_t room = all.size() - padding - filled;
+    const Result<size_t> count = source.Read({all.data() + filled, room});
+    if (!count) return count.error();
+    filled += *count;
+    if (*count == room) continue;
+    all.resize(filled);
+    all.reserve(filled + padding);
+    return all;
+  }
 }
 
 Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {

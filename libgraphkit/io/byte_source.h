@@ -1,4 +1,5 @@
-// Where the bytes of a file come from: memory, a file, stdin, any of them compressed with zstd.
+// Where the bytes of a file come from: memory, a file, stdin, any of them compressed with zstd or
+// gzip.
 #pragma once
 
 #include <memory>
@@ -21,11 +22,17 @@ class ByteSource {
 // The text must outlive the source.
 std::unique_ptr<ByteSource> OpenMemory(std::string_view text);
 
-// "-" is stdin. What begins like a zstd file is decompressed, whatever its name; a compressed file
-// that is cut off gives what could be decompressed.
+// "-" is stdin. What begins like a zstd or gzip file is decompressed, whatever its name; a
+// compressed file that is cut off gives what could be decompressed.
 Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
 
-// Decompresses `source` if its bytes begin like a zstd file.
+// Decompresses `source` if its bytes begin like a compressed file.
 Result<std::unique_ptr<ByteSource>> Decompressed(std::unique_ptr<ByteSource> source);
+
+// The first bytes of `source`, which still gives them afterwards.
+Result<std::string> Peek(std::unique_ptr<ByteSource>& source, size_t count);
+
+// All that is left; `padding` bytes behind the end may be read.
+Result<std::string> ReadAll(ByteSource& source, size_t padding = 0);
 
 }  // namespace graphkit

@@ -72,6 +72,11 @@ struct PickleDocument {
   PickleValue root;
 };
 
+// Whether bytes begin like a pickle of protocol 2 to 5.
+inline bool IsPickle(std::string_view head) {
+  return head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
+}
+
 // Bytes after the STOP opcode are ignored, as Python does. A pickle that ends early is
 // Error::Kind::kIncomplete.
 Result<PickleDocument> ReadPickle(std::string_view bytes);

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "libgraphkit/io/byte_source.h"
 #include "libgraphkit/io/line_chunks.h"
 #include "libgraphkit/io/record_parser.h"
 #include "libgraphkit/io/trace_assembler.h"
@@ -208,6 +207,10 @@ Result<Trace> ReadTrace(const std::string& path) {
   Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
   if (!source) return Named(source.error(), name);
   return Named(ReadBytes(**source), name);
+}
+
+Result<Trace> ReadTrace(ByteSource& source, std::string name) {
+  return Named(ReadBytes(source), std::move(name));
 }
 
 Result<Trace> ParseTrace(std::string_view text, std::string name) {

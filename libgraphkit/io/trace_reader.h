@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "libgraphkit/io/byte_source.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
 
@@ -16,6 +17,9 @@ namespace graphkit {
 // Reads the trace at `path`; "-" is stdin; compressed or not. A trace that is cut off is read up to
 // its last whole line: see Trace::completeness. Anything else that is wrong is an error.
 Result<Trace> ReadTrace(const std::string& path);
+
+// The same from a source of (decompressed) bytes.
+Result<Trace> ReadTrace(ByteSource& source, std::string name);
 
 // The same for a text in memory. `name` stands for it in errors.
 Result<Trace> ParseTrace(std::string_view text, std::string name);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct PoolShare {
   uint64_t blocks = 0;
   Bytes total_bytes = 0;
   Bytes peak_live_bytes = 0;
+  Bytes lower_bound_bytes = 0;
+  bool lower_bound_exact = false;
+  std::optional<Bytes> online_bytes = {};
   bool operator==(const PoolShare&) const = default;
 };
 
@@ -59,8 +63,11 @@ struct GraphSummary {
   Bytes deferred_bytes = 0;   // most bytes between free requested and free completed
   Bytes lower_bound_bytes =
       0;  // the heaviest set of pairwise conflicting blocks; no plan can be smaller
-  bool lower_bound_exact = false;   // false: a valid bound, not proved the best
-  Bytes recorded_extent_bytes = 0;  // highest minus lowest address used, summed over pools
+  bool lower_bound_exact = false;  // false: a valid bound, not proved the best
+  // What an online allocator without fragmentation would take; none: not found in time.
+  std::optional<Bytes> online_bytes = {};
+  std::optional<Bytes> plan_bytes = {};  // of a plan of all its blocks, where one was made
+  Bytes recorded_extent_bytes = 0;       // highest minus lowest address used, summed over pools
   Bytes never_freed_bytes = 0;
   uint64_t never_freed_blocks = 0;
   uint64_t critical_path_nodes = 0;  // nodes on the longest path

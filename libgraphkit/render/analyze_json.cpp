@@ -15,6 +15,8 @@ Json IdJson(Id<Tag> id) {
   return id ? Json(id.value) : Json(nullptr);
 }
 
+Json BytesJson(std::optional<Bytes> bytes) { return bytes ? Json(*bytes) : Json(nullptr); }
+
 template <typename Tag>
 Json IdsJson(const std::vector<Id<Tag>>& ids) {
   Json list = Json::array();
@@ -60,7 +62,10 @@ Json PoolsJson(const GraphSummary& graph) {
     list.push_back(Json{{"pool", IdJson(share.pool)},
                         {"blocks", share.blocks},
                         {"total_bytes", share.total_bytes},
-                        {"peak_live_bytes", share.peak_live_bytes}});
+                        {"peak_live_bytes", share.peak_live_bytes},
+                        {"lower_bound_bytes", share.lower_bound_bytes},
+                        {"lower_bound_exact", share.lower_bound_exact},
+                        {"online_bytes", BytesJson(share.online_bytes)}});
   }
   return list;
 }
@@ -94,6 +99,8 @@ Json GraphJson(const GraphSummary& graph) {
               {"deferred_bytes", graph.deferred_bytes},
               {"lower_bound_bytes", graph.lower_bound_bytes},
               {"lower_bound_exact", graph.lower_bound_exact},
+              {"plan_bytes", BytesJson(graph.plan_bytes)},
+              {"online_bytes", BytesJson(graph.online_bytes)},
               {"peak_blocks", IdsJson(graph.peak_blocks)},
               {"lower_bound_blocks", IdsJson(graph.lower_bound_blocks)},
               {"pools", PoolsJson(graph)},

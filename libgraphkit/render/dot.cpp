@@ -8,6 +8,11 @@ namespace graphkit {
 
 namespace {
 
+const char* FoldText(Fold fold) {
+  if (fold == Fold::kNvtx) return ", NVTX ranges";
+  return fold == Fold::kStreams ? ", stretches of streams" : ", straight chains";
+}
+
 std::vector<std::string> Notes(const Trace& trace, const DotOptions& options,
                                const FoldedGraphs& folded) {
   std::vector<std::string> notes;
@@ -22,10 +27,12 @@ std::vector<std::string> Notes(const Trace& trace, const DotOptions& options,
   if (!options.path.empty()) {
     notes.push_back("thick: the longest path, " + Counted(options.path.size(), "node"));
   }
+  if (options.rank == RankBy::kCapture && folded.fold != Fold::kStreams) {
+    notes.push_back("from top to bottom: the order of the calls");
+  }
   if (folded.boxes.size() < folded.nodes) {
-    notes.push_back(
-        FormatCount(folded.nodes) + " nodes folded into " + Counted(folded.boxes.size(), "group") +
-        (folded.fold == Fold::kStreams ? ", stretches of streams" : ", straight chains"));
+    notes.push_back(FormatCount(folded.nodes) + " nodes folded into " +
+                    Counted(folded.boxes.size(), "group") + FoldText(folded.fold));
   }
   return notes;
 }

@@ -17,7 +17,13 @@
 
 namespace graphkit {
 
-enum class ColourBy : uint8_t { kType, kStream, kPool, kFinding };
+enum class ColourBy : uint8_t { kType, kStream, kDuration, kPool, kFinding };
+
+// What decides how far down a box stands.
+enum class RankBy : uint8_t {
+  kOrder,    // what it depends on
+  kCapture,  // when it was captured: below all that was captured before it
+};
 
 // What else stands in boxes and on edges.
 struct DotDetails {
@@ -32,6 +38,10 @@ struct DotOptions {
   Fold fold = Fold::kAuto;
   ColourBy colour = ColourBy::kType;
   DotDetails details;
+  RankBy rank = RankBy::kOrder;
+  // Where a box leads to in SVG: {node}, {file} and {line} (of the call that made it) are filled
+  // in. Empty: boxes that hold graphs lead to them, others nowhere.
+  std::string link = {};
   std::vector<NodeId> path = {};       // drawn with thick lines, from its first node to its last
   std::vector<Finding> findings = {};  // for ColourBy::kFinding
   bool operator==(const DotOptions&) const = default;

@@ -30,6 +30,24 @@ constexpr std::array<BoxColour, 4> kSeverities = {{
     {"#f9d9d6", "#b93a32"},  // error
 }};
 
+// How long nodes ran, in powers of ten: the longer the darker.
+constexpr std::array<BoxColour, 6> kDurations = {{
+    kNothing,
+    {"#eef4fa", "#9db8d2"},
+    {"#cfe0f0", "#7ba0c4"},
+    {"#a5c5e3", "#4f82b3"},
+    {"#f5c98a", "#c08a1e"},
+    {"#eb9a72", "#a8481f"},
+}};
+constexpr std::array<const char*, 6> kDurationTexts = {
+    "not measured", "below 1 µs", "1 to 10 µs", "10 to 100 µs", "0.1 to 1 ms", "1 ms and more"};
+
+uint32_t DurationKey(const Node& node) {
+  uint32_t key = node.duration_ns == 0 ? 0 : 1;
+  for (uint64_t ns = node.duration_ns; ns >= 1000 && key + 1 < kDurations.size(); ns /= 10) ++key;
+  return key;
+}
+
 // The pool of what the node allocates, frees or touches first.
 uint32_t PoolKey(const Trace& trace, const Node& node) {
   BlockId block = node.block;
@@ -58,6 +76,8 @@ std::string MeaningOf(const Trace& trace, uint32_t key, ColourBy by) {
       return StreamTitle(trace, StreamId(key));
     case ColourBy::kPool:
       return key == kNoKey ? "no memory known" : PoolTitle(trace, PoolId(key));
+    case ColourBy::kDuration:
+      return kDurationTexts[key];
     case ColourBy::kFinding:
       break;
   }
@@ -71,6 +91,7 @@ std::vector<uint32_t> ColourNodes(const Trace& trace, const DotOptions& options)
   for (size_t i = 0; i < keys.size(); ++i) {
     const Node& node = trace.nodes[i];
     if (options.colour == ColourBy::kType) keys[i] = static_cast<uint32_t>(node.kind);
+    if (options.colour == ColourBy::kDuration) keys[i] = DurationKey(node);
     if (options.colour == ColourBy::kStream) keys[i] = node.stream.value;
     if (options.colour == ColourBy::kPool) keys[i] = PoolKey(trace, node);
   }
@@ -80,7 +101,7 @@ std::vector<uint32_t> ColourNodes(const Trace& trace, const DotOptions& options)
 
 uint32_t KeyOfBox(const Box& box, const std::vector<uint32_t>& keys, ColourBy by) {
   uint32_t key = keys[box.nodes.front().index()];
-  if (by != ColourBy::kFinding) return key;
+  if (by != ColourBy::kFinding && by != ColourBy::kDuration) return key;
   for (const NodeId id : box.nodes) key = std::max(key, keys[id.index()]);
   return key;
 }
@@ -91,6 +112,7 @@ BoxColour ColourOfKey(uint32_t key, ColourBy by) {
     return {look.fill, look.line};
   }
   if (key == kNoKey) return kNothing;
+  if (by == ColourBy::kDuration) return kDurations[key];
   return by == ColourBy::kFinding ? kSeverities[key] : kPalette[key % kPalette.size()];
 }
 

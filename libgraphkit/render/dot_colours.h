@@ -20,11 +20,11 @@ struct ColourMeaning {
 };
 
 // By node: a key that says which of the scheme's colours it has: a kind, a stream, a pool (or
-// kNoKey), one plus a severity (or 0).
+// kNoKey), one plus a severity (or 0), a class of durations.
 std::vector<uint32_t> ColourNodes(const Trace& trace, const DotOptions& options);
 inline constexpr uint32_t kNoKey = 0xffffffffu;
 
-// Of several nodes in one box: the first's; with ColourBy::kFinding the gravest.
+// Of several nodes in one box: the first's; by finding the gravest, by duration the longest.
 uint32_t KeyOfBox(const Box& box, const std::vector<uint32_t>& keys, ColourBy by);
 BoxColour ColourOfKey(uint32_t key, ColourBy by);
 

@@ -91,6 +91,12 @@ void AddUnlessEmpty(std::string text, std::vector<std::string>& lines) {
   if (!text.empty()) lines.push_back(std::move(text));
 }
 
+// Of the NVTX range that a box is for.
+std::string RangeName(const Trace& trace, const Box& box) {
+  if (box.range == kNoRange) return "";
+  return Ellipsize(Printable(trace[trace.nvtx_ranges[box.range].name]), kTitleColumns);
+}
+
 std::string NodeTip(const Trace& trace, NodeId id) {
   const Node& node = trace[id];
   std::string tip = "node " + std::to_string(id.value) + ", " + NodeKindName(node.kind);
@@ -138,6 +144,10 @@ std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& detai
   if (box.nodes.size() > 1) {
     const std::string ends = NodeTitle(trace, first, kTitleColumns / 2) + " … " +
                              NodeTitle(trace, last, kTitleColumns / 2);
+    const std::string range = RangeName(trace, box);
+    if (!range.empty()) {
+      return TitleLabel(range, {Counted(box.nodes.size(), "node") + ": " + KindCounts(trace, box)});
+    }
     return TitleLabel(Counted(box.nodes.size(), "node"), {KindCounts(trace, box) + " · " + ends});
   }
   const std::string detail = NodeDetail(trace, first);

@@ -25,7 +25,7 @@ std::string NodeLegend(const Drawing& drawing) {
   std::vector<uint32_t> keys;
   const ColourBy by = drawing.options.colour;
   for (const Box& box : drawing.folded.boxes) {
-    if (by == ColourBy::kFinding) {
+    if (by == ColourBy::kFinding || by == ColourBy::kDuration) {
       keys.push_back(KeyOfBox(box, drawing.colour_keys, by));
       continue;
     }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "libgraphkit/render/dot_labels.h"
+#include "libgraphkit/render/dot_link.h"
 #include "libgraphkit/render/dot_style.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/text_layout.h"
@@ -60,6 +61,7 @@ class Writer {
       if (drawing_.graphs[i] && !nested) WriteGraph(GraphId(i), 1);
     }
     if (folded_.fold == Fold::kStreams) WriteRows();
+    if (folded_.fold != Fold::kStreams && drawing_.options.rank == RankBy::kCapture) WriteRanks();
     for (const BoxEdge& edge : folded_.edges) WriteEdge(edge);
     for (const auto& [parent, graphs] : nesting_.inside) {
       for (const GraphId graph : graphs) WriteHolds(parent, graph);
@@ -81,17 +83,52 @@ class Writer {
          << "\", arrowsize=0.7, penwidth=1.1];\n";
   }
 
-  void OpenCluster(const std::string& id, const std::string& label, const char* line,
-                   const char* fill, size_t depth) {
-    out_ << std::string(2 * depth, ' ') << "subgraph " << id << " {\n"
-         << std::string(2 * depth + 2, ' ') << "graph [style=\"rounded,filled\", color=\"" << line
-         << "\", fillcolor=\"" << fill << "\", margin=12, label=" << label << "];\n";
+  // Attributes of a cluster are inherited by those inside it: all that differ are written each
+  // time.
+  struct Cluster {
+    std::string id;  // in DOT
+    std::string anchor;
+    std::string url;
+    std::string label;
+    const char* line;
+    const char* fill;
+  };
+
+  void OpenCluster(const Cluster& cluster, size_t depth) {
+    out_ << std::string(2 * depth, ' ') << "subgraph " << cluster.id << " {\n"
+         << std::string(2 * depth + 2, ' ') << "graph [style=\"rounded,filled\", color=\""
+         << cluster.line << "\", fillcolor=\"" << cluster.fill << "\", margin=12, id=\""
+         << cluster.anchor << "\", URL=\"" << cluster.url << "\", label=" << cluster.label
+         << "];\n";
+  }
+
+  // A graph that a node holds leads back to it.
+  void OpenGraph(GraphId id, size_t depth) {
+    const NodeId parent = trace_[id].parent;
+    OpenCluster({.id = "cluster_g" + std::to_string(id.value),
+                 .anchor = "graph" + std::to_string(id.value),
+                 .url = parent ? "#node" + std::to_string(parent.value) : "",
+                 .label = GraphLabel(id),
+                 .line = kGraphLine,
+                 .fill = kGraphFill},
+                depth);
+  }
+
+  void OpenStream(GraphId graph, StreamId stream, size_t depth) {
+    const std::string name =
+        "g" + std::to_string(graph.value) + "_s" + std::to_string(stream.value);
+    OpenCluster({.id = "cluster_" + name,
+                 .anchor = name,
+                 .url = "",
+                 .label = TitleLabel("", {StreamTitle(trace_, stream)}, "left"),
+                 .line = kStreamLine,
+                 .fill = kStreamFill},
+                depth);
   }
 
   void WriteGraph(GraphId id, size_t depth) {
     const auto& streams = nesting_.boxes[id.index()];
-    OpenCluster("cluster_g" + std::to_string(id.value), GraphLabel(id), kGraphLine, kGraphFill,
-                depth);
+    OpenGraph(id, depth);
     if (streams.empty()) WriteEmptyGraph(id, depth + 1);
     for (const auto& [stream, boxes] : streams) WriteStream(id, stream, boxes, depth + 1);
     for (const auto& [stream, boxes] : streams) {
@@ -116,11 +153,7 @@ class Writer {
 
   void WriteStream(GraphId graph, StreamId stream, const std::vector<uint32_t>& boxes,
                    size_t depth) {
-    if (stream) {
-      OpenCluster("cluster_g" + std::to_string(graph.value) + "_s" + std::to_string(stream.value),
-                  TitleLabel("", {StreamTitle(trace_, stream)}, "left"), kStreamLine, kStreamFill,
-                  depth);
-    }
+    if (stream) OpenStream(graph, stream, depth);
     for (const uint32_t box : boxes) WriteBox(box, depth + (stream ? 1 : 0));
     if (stream) out_ << std::string(2 * depth, ' ') << "}\n";
   }
@@ -138,6 +171,9 @@ class Writer {
          << (folded ? "filled" : look.style) << "\", fillcolor=\"" << colour.fill << "\", color=\""
          << colour.line << "\"";
     if (focus) out_ << ", peripheries=2";
+    out_ << ", id=\"node" << box.nodes.front().value << "\"";
+    const std::string link = LinkOf(box.nodes.front());
+    if (!link.empty()) out_ << ", URL=" << DotQuoted(link);
     if (path_boxes_.contains(index)) out_ << ", penwidth=" << kThick;
     out_ << ", label=" << BoxLabel(trace_, box, drawing_.options.details)
          << ", tooltip=" << DotQuoted(BoxTip(trace_, box)) << "];\n";
@@ -150,7 +186,8 @@ class Writer {
     const bool within = folded_.boxes[edge.from].stream == folded_.boxes[edge.to].stream;
     const bool rows = folded_.fold == Fold::kStreams;
     if (within) out_ << ", weight=8";
-    if (rows && !within) out_ << ", constraint=false";
+    const bool capture = drawing_.options.rank == RankBy::kCapture;
+    if ((rows && !within) || (capture && edge.to < edge.from)) out_ << ", constraint=false";
     if (path_.contains({edge.from, edge.to})) out_ << ", penwidth=" << kThick;
     const std::string label = EdgeLabel(trace_, edge, drawing_.options.details);
     if (!label.empty() && !rows) out_ << ", label=" << DotQuoted(label);
@@ -169,6 +206,27 @@ class Writer {
       out_ << "  { rank=same;";
       for (const auto& [stream, box] : boxes) out_ << " " << BoxId(box) << ";";
       out_ << " }\n";
+    }
+  }
+
+  // Where a box leads to in SVG.
+  std::string LinkOf(NodeId node) const {
+    if (!drawing_.options.link.empty()) return NodeLink(drawing_.options.link, trace_, node);
+    const auto inside = nesting_.inside.find(node);
+    if (inside == nesting_.inside.end()) return "";
+    return "#graph" + std::to_string(inside->second.front().value);
+  }
+
+  // Each box of a graph below the one that was captured before it.
+  void WriteRanks() {
+    std::map<GraphId, uint32_t> last;
+    for (uint32_t i = 0; i < folded_.boxes.size(); ++i) {
+      const auto [before, first] = last.emplace(folded_.boxes[i].graph, i);
+      if (!first) {
+        out_ << "  " << BoxId(before->second) << " -> " << BoxId(i)
+             << " [style=invis, weight=0];\n";
+      }
+      before->second = i;
     }
   }
 

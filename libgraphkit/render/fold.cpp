@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/render/nvtx_ranges.h"
 
 namespace graphkit {
 
@@ -110,6 +111,28 @@ void BoxStreams(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
   }
 }
 
+// Nodes of one graph, stream and NVTX range; a node that holds graphs stays by itself.
+void BoxRanges(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
+  const std::vector<uint32_t> range_of = InnermostRanges(trace);
+  std::map<std::tuple<GraphId, StreamId, uint32_t>, std::vector<NodeId>> together;
+  std::vector<std::pair<std::vector<NodeId>, uint32_t>> boxes;
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    if (!drawn.nodes[i]) continue;
+    const Node& node = trace.nodes[i];
+    if (range_of[i] == kNoRange || HoldsGraphs(node.kind)) {
+      boxes.push_back({{NodeId(i)}, kNoRange});
+    } else {
+      together[{node.graph, node.stream, range_of[i]}].push_back(NodeId(i));
+    }
+  }
+  for (auto& [key, nodes] : together) boxes.push_back({std::move(nodes), std::get<2>(key)});
+  std::ranges::sort(boxes, {}, [](const auto& box) { return box.first.front(); });
+  for (auto& [nodes, range] : boxes) {
+    AddBox(trace, std::move(nodes), folded);
+    folded.boxes.back().range = range;
+  }
+}
+
 void JoinBoxes(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
   for (const EdgeId id : drawn.edges) {
     const Edge& edge = trace[id];
@@ -143,6 +166,7 @@ FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold
     folded.box_of.assign(trace.nodes.size(), kNoBox);
     if (how == Fold::kChains) return BoxChains(trace, drawn, folded);
     if (how == Fold::kStreams) return BoxStreams(trace, drawn, folded);
+    if (how == Fold::kNvtx) return BoxRanges(trace, drawn, folded);
     BoxNodes(trace, drawn, folded);
   };
   box(fold);

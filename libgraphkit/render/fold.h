@@ -4,6 +4,8 @@
 //                                    but the chain's leaves a or enters d, all edges are full,
 //                                    and all lie on one stream
 //     streams:  each stream is cut into stretches of capture order, a box each
+//     nvtx:     what was captured on one stream in one NVTX range, the innermost that was open, is
+//               one box; what lies in none stays as it is
 #pragma once
 
 #include <cstdint>
@@ -19,7 +21,10 @@ enum class Fold : uint8_t {
   kNone,
   kChains,
   kStreams,
+  kNvtx,
 };
+
+inline constexpr uint32_t kNoRange = 0xffffffffu;
 
 // One or more nodes of one graph and one stream, drawn as one.
 struct Box {
@@ -27,6 +32,7 @@ struct Box {
   StreamId stream;
   std::vector<NodeId> nodes;  // in capture order; never empty
   uint32_t stretch = 0;       // Fold::kStreams: which stretch of the trace it lies in
+  uint32_t range = kNoRange;  // Fold::kNvtx: in Trace::nvtx_ranges
   bool operator==(const Box&) const = default;
 };
 

@@ -89,7 +89,29 @@ std::vector<Figure> MemoryFigures(const GraphSummary& graph) {
   }
   figures.push_back({"lower bound", graph.lower_bound_bytes,
                      graph.lower_bound_exact ? "the least that is safe" : "not proved the best"});
+  if (graph.plan_bytes) {
+    figures.push_back({"plan", *graph.plan_bytes, "one that is safe"});
+  }
+  if (graph.online_bytes) {
+    figures.push_back({"online", *graph.online_bytes, "malloc by malloc"});
+  }
   return figures;
+}
+
+// Where there is more than one pool: they can't take memory from each other.
+void RenderPools(const GraphSummary& graph, const Trace& trace, std::ostream& out) {
+  if (graph.pools.size() < 2) return;
+  std::vector<std::vector<std::string>> rows = {
+      {"pool", "blocks", "in all", "peak live", "lower bound", "online"}};
+  for (const PoolShare& share : graph.pools) {
+    rows.push_back(
+        {PoolTitle(trace, share.pool), FormatCount(share.blocks), FormatBytes(share.total_bytes),
+         FormatBytes(share.peak_live_bytes),
+         (share.lower_bound_exact ? "" : "at least ") + FormatBytes(share.lower_bound_bytes),
+         share.online_bytes ? FormatBytes(*share.online_bytes) : "unknown"});
+  }
+  out << "  pools\n"
+      << Table(rows, {false, true, true, true, true, true}, std::string(kLabelColumns + 4, ' '));
 }
 
 std::string Bar(Bytes bytes, Bytes most) {
@@ -175,6 +197,7 @@ void RenderGraph(const GraphSummary& graph, const Trace& trace, const TextStyle&
   out << Wrapped(Label("nodes"), NodesText(graph), style);
   out << Wrapped(Label("edges"), EdgesText(graph), style);
   RenderMemory(graph, style, out);
+  RenderPools(graph, trace, out);
   RenderReuse(graph, trace, style, out);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "libgraphkit/analysis/lifetimes.h"
 #include "libgraphkit/analysis/topology.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
@@ -59,10 +60,11 @@ MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
 
 std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by) {
   const std::vector<GraphId> roots = FindRoots(trace);
+  const std::vector<bool> backs_segment = BacksSegment(trace);
   std::vector<std::vector<BlockId>> blocks(trace.graphs.size());
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const GraphId graph = trace.blocks[i].graph;
-    if (graph) blocks[roots[graph.index()].index()].push_back(BlockId(i));
+    if (graph && !backs_segment[i]) blocks[roots[graph.index()].index()].push_back(BlockId(i));
   }
   std::vector<MemoryBill> bills;
   for (const GraphSummary& graph : report.graphs) {

@@ -30,7 +30,7 @@ struct MemoryBill {
 };
 
 // One bill for each graph of the report that has blocks. Blocks of embedded graphs are on the bill
-// of the graph that holds them.
+// of the graph that holds them; the memory that segments are made of is on none.
 std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by);
 
 const char* BillByName(BillBy by);  // "block", "stack", "stream", "pool"

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "libgraphkit/alloc/piece_map.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/replay/policy_memory.h"
 
 namespace graphkit {
 namespace {
@@ -35,12 +35,6 @@ std::vector<MemoryEvent> EventsOf(const Facts& facts, std::span<const PoolBlocks
   return events;
 }
 
-// A pool's memory, with and without segments.
-struct PoolMemory {
-  PieceMap arena;
-  PieceMap segments;
-};
-
 // One policy over one graph.
 class GraphReplayer {
  public:
@@ -51,20 +45,16 @@ class GraphReplayer {
       : facts_(facts),
         kind_(kind),
         order_(facts.Blocks(InfoOf(kind).rule)),
-        safe_(facts.Blocks(MarkerRule::kLastUse)),
         frontiers_(facts.trace),
         view_{facts.trace, facts.in_edges, order_, frontiers_, OtherStreams(facts.trace)},
-        policy_(MakePolicy(kind, view_)),
         options_(options),
         plan_(plan),
         before_(before),
         pools_(BlocksByPool(facts, graph)) {
     out_.graph = graph;
-    for (const PoolBlocks& pool : pools_) {
-      memory_.push_back({PieceMap(), PieceMap(options.config)});
-      out_.pools.push_back({pool.pool, {}, {}});
-    }
-    may_take_.resize(facts.trace.blocks.size());
+    for (const PoolBlocks& pool : pools_) out_.pools.push_back({pool.pool, {}, {}});
+    events_ = EventsOf(facts_, pools_);
+    MakeMemory();
     freed_at_.resize(facts.trace.blocks.size());
   }
 
@@ -75,8 +65,8 @@ class GraphReplayer {
     } else if (kind_ == PolicyKind::kOptimal) {
       MakePlan();
     }
-    for (const MemoryEvent& event : EventsOf(facts_, pools_)) {
-      frontiers_.AdvanceTo(event.seq);
+    for (const MemoryEvent& event : events_) {
+      if (kind_ != PolicyKind::kDefer) frontiers_.AdvanceTo(event.seq);
       ++out_.figures.operations;
       if (event.free) {
         Free(event.block);
@@ -90,7 +80,7 @@ class GraphReplayer {
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     out_.figures.seconds = took.count();
-    for (const BlockId block : policy_->pending()) out_.figures.never_reclaimed += Size(block);
+    for (const BlockId block : policy_->Pending()) out_.figures.never_reclaimed += Size(block);
     out_.figures.pending_looks = policy_->looks();
     out_.figures.peak_extent = extent_;
     out_.figures.peak_reserved = reserved_;
@@ -102,10 +92,26 @@ class GraphReplayer {
  private:
   Bytes Size(BlockId block) const { return RoundedSize(facts_.trace[block]); }
 
+  // By an index where it finds the same as scanning.
+  void MakeMemory() {
+    const PolicyMemoryOptions options{options_.config, options_.missed};
+    std::vector<BlockId> blocks;
+    for (const MemoryEvent& event : events_) {
+      if (!event.free) blocks.push_back(event.block);
+    }
+    if (!options_.scan) {
+      memory_ = IndexedMemory(facts_, kind_, out_.graph, blocks, pools_.size(), options);
+    }
+    policy_ = MakePolicy(kind_, view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
+    if (!memory_) memory_ = ScanningMemory(facts_, *policy_, pools_.size(), options);
+  }
+
   void Free(BlockId block) {
     allocated_ -= Size(block);
     freed_at_[block.index()] = out_.figures.operations;
     if (policy_->Free(block)) active_ -= Size(block);
+    for (const Offer& offer : policy_->offers()) memory_->Take(offer);
+    memory_->Freed(block);
   }
 
   void Malloc(BlockId block, uint32_t pool) {
@@ -115,6 +121,8 @@ class GraphReplayer {
       ++out_.figures.reclaimed;
       out_.figures.reclaim_operations += out_.figures.operations - freed_at_[complete.index()];
     }
+    for (const Offer& offer : policy_->offers()) memory_->Take(offer);
+    memory_->BeforeMalloc(block);
     allocated_ += size;
     active_ += size;
     out_.figures.peak_allocated = std::max(out_.figures.peak_allocated, allocated_);
@@ -131,25 +139,12 @@ class GraphReplayer {
   }
 
   void Place(BlockId block, uint32_t pool, Bytes size) {
-    ++stamp_;
-    const auto offered = [&](BlockId last, StreamId owner) {
-      return last.valid() ? Offered(last, block) : policy_->OffersFresh(owner, block);
-    };
-    const StreamId stream = facts_.trace[block].stream;
-    PoolMemory& memory = memory_[pool];
-    const auto safe = [&](BlockId last, StreamId) {
-      return last.valid() && policy_->freed(last) && safe_.Before(last, block);
-    };
-    const PieceMap& arena = memory.arena;
-    const Bytes before = arena.reserved();
-    const bool fits = before >= size && !arena.Fits(size, offered) && arena.Fits(size, safe);
-    const Bytes offset = memory.arena.Place(block, size, stream, offered);
-    if (fits) out_.figures.missed += memory.arena.added();
-    extent_ += memory.arena.added();
-    out_.pools[pool].arena.push_back({block, offset, size});
-    out_.pools[pool].segments.push_back(
-        {block, memory.segments.Place(block, size, stream, offered), size});
-    reserved_ += memory.segments.added();
+    const PolicyMemory::Placed placed = memory_->Place(block, pool, size);
+    if (placed.missed) out_.figures.missed += placed.arena_added;
+    extent_ += placed.arena_added;
+    reserved_ += placed.segments_added;
+    out_.pools[pool].arena.push_back({block, placed.arena, size});
+    out_.pools[pool].segments.push_back({block, placed.segments, size});
   }
 
   bool planned() const { return plan_ != nullptr || kind_ == PolicyKind::kOptimal; }
@@ -190,14 +185,8 @@ class GraphReplayer {
     out_.out_of_memory = {block, facts_.trace[block].allocated, before_ + reserved_};
   }
 
-  // The same pair is asked for again and again while a place is looked for.
-  bool Offered(BlockId last, BlockId block) {
-    Answer& answer = may_take_[last.index()];
-    if (answer.stamp != stamp_) answer = {stamp_, policy_->Offers(last, block)};
-    return answer.yes;
-  }
-
   void AddBounds() {
+    if (!options_.bound) return;
     for (const PoolBlocks& pool : pools_) {
       out_.figures.lower_bound += FindLowerBound(order_, pool.blocks).bytes;
     }
@@ -215,17 +204,11 @@ class GraphReplayer {
     }
   }
 
-  struct Answer {
-    uint32_t stamp = 0;
-    bool yes = false;
-  };
-
   static constexpr Bytes kPlanSegment = Bytes{2} << 20;
 
   const Facts& facts_;
   PolicyKind kind_;
   BlockOrder order_;
-  BlockOrder safe_;
   FrontierReplay frontiers_;
   PolicyView view_;
   std::unique_ptr<ReusePolicy> policy_;
@@ -233,9 +216,8 @@ class GraphReplayer {
   const PlannedMemory* plan_;
   Bytes before_;
   std::vector<PoolBlocks> pools_;
-  std::vector<PoolMemory> memory_;
-  std::vector<Answer> may_take_;  // by block: what was said of this malloc
-  uint32_t stamp_ = 0;
+  std::vector<MemoryEvent> events_;
+  std::unique_ptr<PolicyMemory> memory_;
   std::vector<uint64_t> freed_at_;  // by block: the operation
   Bytes allocated_ = 0;
   Bytes active_ = 0;

@@ -101,6 +101,9 @@ struct ReplayOptions {
   CapturePlannerOptions planner = {};  // of `optimal`
   std::optional<Bytes> capacity = {};  // of the device, for all graphs together
   bool timeline = false;
+  bool missed = true;  // fill in `missed`
+  bool bound = true;   // and `lower_bound`
+  bool scan = false;   // look at every piece of memory at each malloc: slow, to compare with
   std::optional<ExecutionOptions> execute = {};  // the placements without segments
 };
 

@@ -154,9 +154,9 @@ TEST_CASE("a programmatic launch after an allocation may touch it before the str
 }
 
 TEST_CASE("on random traces blocks are ordered as a search orders them, strictly") {
-  for (uint64_t seed = 1; seed <= 20'000; ++seed) {
+  for (uint64_t seed = 1; seed <= 100'000; ++seed) {
     const Trace trace =
-        RandomTrace(seed, {.max_steps = 24, .nested = seed % 2 == 0, .memory = true});
+        RandomTrace(seed, {.max_steps = 16, .nested = seed % 2 == 0, .memory = true});
     graphkit::Order order = BuildOrder(trace);
     const Lifetimes lives = FindLifetimes(trace, &order);
     for (const MarkerRule rule : {MarkerRule::kAtFree, MarkerRule::kLastUse}) {

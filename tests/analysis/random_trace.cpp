@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/model/build_trace.h"
@@ -19,6 +20,7 @@ class Maker {
 
   Trace Make() {
     for (size_t i = 0; i < 3; ++i) kernels_[i] = t_.Function("k", kWaits[i]);
+    if (options_.pools) OutsideMemory();
     if (options_.nested && Chance(0.3)) ExplicitGraph(t_.Graph());
     const int captures = Chance(0.2) ? 2 : 1;
     for (int i = 0; i < captures; ++i) Begin();
@@ -29,6 +31,9 @@ class Maker {
     Trace trace = t_.Build();
     for (graphkit::Kernel& kernel : trace.kernels)
       kernel.has_layout = !options_.memory || Chance(0.9);
+    if (!options_.pools) return trace;
+    for (const auto& [segment, block] : backing_) trace.segments[segment.index()].block = block;
+    for (Node& node : trace.nodes) node.duration_ns = static_cast<uint64_t>(Below(50));
     return trace;
   }
 
@@ -153,6 +158,8 @@ class Maker {
 
   void TakeAway() {
     if (!edges_.empty() && Chance(0.7)) t_.Remove(Any(edges_));
+    const auto all = static_cast<int>(t_.trace().edges.size());
+    if (all > 0 && Chance(0.5)) t_.Remove(EdgeId(static_cast<size_t>(Below(all))));
     if (t_.trace().nodes.empty()) return;
     const NodeId node = t_.last_node();
     if (Chance(0.3)) t_.Destroy(node);
@@ -174,7 +181,7 @@ class Maker {
     const int what = Below(10);
     if (what < 5 || live_.empty()) {
       const Bytes size = static_cast<Bytes>(1 + Below(8)) * 512;
-      live_.push_back(Chance(0.15) ? t_.AllocNode(stream, size) : t_.Alloc(stream, size));
+      live_.push_back(Chance(0.15) ? t_.AllocNode(stream, size) : Alloc(stream, size));
       return;
     }
     const size_t at = static_cast<size_t>(Below(static_cast<int>(live_.size())));
@@ -187,9 +194,50 @@ class Maker {
     if (t_.trace()[block].alloc_node.valid()) {
       t_.FreeNode(stream, block);
     } else {
-      t_.Free(block);
+      Free(block);
     }
   }
+
+  // A pool of each kind; two that hand out of segments, and what was there before any graph.
+  void OutsideMemory() {
+    for (size_t kind = 0; kind <= static_cast<size_t>(PoolKind::kManaged); ++kind) {
+      pools_.push_back(t_.Pool(static_cast<PoolKind>(kind)));
+    }
+    for (const PoolKind kind : {PoolKind::kAllocator, PoolKind::kPrivate}) {
+      const SegmentId segment = t_.Segment(pools_[static_cast<size_t>(kind)], kSegment);
+      segments_.push_back(segment);
+      if (Chance(0.2)) continue;  // seen by the allocator's own records alone
+      t_.SetPool(pools_[0]);
+      backing_.push_back({segment, t_.AllocAt({}, kSegment, t_.trace()[segment].address)});
+    }
+    for (int i = 0; i < 2; ++i) {
+      t_.SetPool(Any(pools_));
+      live_.push_back(t_.Alloc({}, static_cast<Bytes>(1 + Below(4)) * 512));
+    }
+  }
+
+  BlockId Alloc(StreamId stream, Bytes size) {
+    if (!options_.pools) return t_.Alloc(stream, size);
+    if (Chance(0.5)) {
+      const SegmentId segment = Any(segments_);
+      const Address place = static_cast<Address>(Below(4)) * 512;
+      t_.SetPool(t_.trace()[segment].pool);
+      return t_.AllocAt(stream, size, t_.trace()[segment].address + place, segment);
+    }
+    t_.SetPool(Any(pools_));
+    return t_.AllocAt(stream, size, 512 * static_cast<Address>(1 + Below(8)));
+  }
+
+  void Free(BlockId block) {
+    if (!options_.pools || Chance(0.6)) return t_.Free(block);
+    t_.RequestFree(block);
+    deferred_.push_back(block);
+    if (Chance(0.5)) return;
+    t_.CompleteFree(deferred_.front());
+    deferred_.erase(deferred_.begin());
+  }
+
+  static constexpr Bytes kSegment = 16 * 512;
 
   std::mt19937_64 random_;
   RandomTraceOptions options_;
@@ -200,6 +248,10 @@ class Maker {
   std::vector<GraphId> graphs_;  // by stream: the capture that it is or was in
   std::vector<EdgeId> edges_;
   std::vector<BlockId> live_;
+  std::vector<PoolId> pools_;
+  std::vector<SegmentId> segments_;
+  std::vector<std::pair<SegmentId, BlockId>> backing_;
+  std::vector<BlockId> deferred_;
 };
 
 }  // namespace

@@ -17,6 +17,9 @@ struct RandomTraceOptions {
   bool rewinds = true;
   bool nested = true;  // child graphs, bodies, explicit graphs
   bool memory = false;
+  // Also pools of all kinds, segments, memory from outside graphs, frees that are completed later
+  // or never, and durations.
+  bool pools = false;
 };
 
 Trace RandomTrace(uint64_t seed, const RandomTraceOptions& options = {});

@@ -40,11 +40,16 @@ void SlowBlockOrder::AddFreeMarkers(BlockId id, Life* life) const {
   const Block& block = trace_[id];
   FrontierReplay replay(trace_);
   replay.AdvanceTo(block.free_requested);
-  std::vector<StreamId> streams = {block.stream, block.free_stream};
+  std::vector<StreamId> streams = {block.stream};
+  if (block.free_stream.valid()) streams.push_back(block.free_stream);
   for (const BlockStream& use : trace_.block_streams) {
     if (use.block == id && use.seq < block.free_requested) streams.push_back(use.stream);
   }
   for (const StreamId stream : streams) {
+    if (!stream.valid()) {
+      life->dies = false;
+      continue;
+    }
     if (replay.Of(stream).graph != life->graph) life->dies = false;
     for (const FrontierEntry& entry : replay.Of(stream).entries) {
       life->markers.push_back(entry.node);
@@ -62,13 +67,15 @@ SlowBlockOrder::Life SlowBlockOrder::Find(BlockId id) const {
   const Block& block = trace_[id];
   Life life;
   life.graph = block.graph;
-  life.inside = block.graph.valid();
+  const bool backs_segment = std::any_of(trace_.segments.begin(), trace_.segments.end(),
+                                         [&](const Segment& s) { return s.block == id; });
+  life.inside = block.graph.valid() && !backs_segment;
   if (!life.inside) return life;
   life.dies = block.freed();
   life.by_streams = rule_ == MarkerRule::kAtFree || OpaqueNodeWhileLive(block, life.graph);
   FrontierReplay replay(trace_);
   replay.AdvanceTo(block.allocated);
-  life.alloc = replay.Of(block.stream).entries;
+  if (block.stream.valid()) life.alloc = replay.Of(block.stream).entries;
   if (block.alloc_node.valid()) {
     life.alloc.clear();
     for (const Edge& edge : trace_.edges) {

@@ -14,6 +14,8 @@ class SlowBlockOrder {
   SlowBlockOrder(const Trace& trace, MarkerRule rule);
 
   bool Before(BlockId x, BlockId y) const;
+  // Whether anything can be after x.
+  bool Dies(BlockId x) const { return lives_[x.index()].inside && lives_[x.index()].dies; }
 
  private:
   using Frontier = std::vector<FrontierEntry>;

@@ -42,6 +42,11 @@ void SlowOrder::Search(size_t from) {
   }
 }
 
+bool SlowOrder::BeforeWithoutEdge(NodeId a, NodeId b) const {
+  return std::any_of(next_[End(a)].begin(), next_[End(a)].end(),
+                     [&](size_t event) { return event != Start(b) && Reaches(event, Start(b)); });
+}
+
 bool SlowOrder::Before(NodeId a, const std::vector<FrontierEntry>& frontier) const {
   return std::any_of(frontier.begin(), frontier.end(), [&](const FrontierEntry& entry) {
     const bool full =

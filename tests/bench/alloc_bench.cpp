@@ -2,10 +2,13 @@
 // replay.md). The counter peak_over_bound is what a plan or a policy needs, over the lower bound.
 #include <benchmark/benchmark.h>
 
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "libgraphkit/alloc/capture_planner.h"
 #include "libgraphkit/alloc/plan_trace.h"
+#include "libgraphkit/model/build_trace.h"
 #include "libgraphkit/model/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
 
@@ -64,6 +67,85 @@ void BM_ReplayPolicy(benchmark::State& state) {
 }
 BENCHMARK(BM_ReplayPolicy)
     ->ArgsProduct({benchmark::CreateDenseRange(0, 7, 1), {20'000}})
+    ->Iterations(1);
+
+// A million blocks, without finding out what was missed.
+void BM_ReplayMillion(benchmark::State& state) {
+  const auto shape = static_cast<SynthShape>(state.range(1));
+  const Trace trace = Capture(shape, shape == SynthShape::kRandom ? 3'300'000 : 1'250'000);
+  const Facts facts = FindFacts(trace);
+  const PolicyInfo& policy = Policies()[static_cast<size_t>(state.range(0))];
+  state.SetLabel(policy.name);
+  PolicyFigures figures;
+  for (auto _ : state) {
+    figures = ReplayTrace(facts, policy.kind, {.missed = false, .bound = false}).figures;
+  }
+  state.counters["operations_per_second"] =
+      static_cast<double>(figures.operations) / figures.seconds;
+}
+BENCHMARK(BM_ReplayMillion)->ArgsProduct({{0, 1, 2, 4, 5, 6}, {0, 1}})->Iterations(1);
+
+// `deferred` blocks that a second stream still uses when the measured ones are allocated.
+Trace WithDeferred(int64_t deferred, int measured) {
+  TraceBuilder t;
+  const StreamId own = t.Stream("own");
+  const StreamId other = t.Stream("other");
+  t.BeginCapture(own);
+  t.Kernel(own, "first", {});
+  t.Order(own, other);
+  for (int64_t i = 0; i < deferred; ++i) {
+    const BlockId block = t.Alloc(own, 4096);
+    t.RecordStream(block, other);
+    t.Kernel(other, "use", {Reads(block)});
+    t.Free(block);
+  }
+  for (int i = 0; i <= measured; ++i) {
+    const BlockId block = t.Alloc(own, 4096);
+    t.Kernel(own, "use", {Writes(block)});
+    t.Free(block);
+  }
+  t.Order(other, own);
+  t.EndCapture(own);
+  return t.Build();
+}
+
+// What finding complete blocks adds to a malloc: PyTorch's scan, and the index. Placing isn't in
+// it.
+void BM_MallocWithDeferred(benchmark::State& state) {
+  constexpr int kMeasured = 200;
+  const Trace trace = WithDeferred(state.range(2), kMeasured);
+  const Facts facts = FindFacts(trace);
+  const PolicyInfo& info = Policies()[static_cast<size_t>(state.range(0))];
+  const bool scan = state.range(1) != 0;
+  state.SetLabel(std::string(info.name) + (scan ? ", scan" : ", index"));
+  const BlockOrder order = facts.Blocks(info.rule);
+  FrontierReplay frontiers(trace);
+  const PolicyView view{trace, facts.in_edges, order, frontiers, OtherStreams(trace)};
+  const std::unique_ptr<ReusePolicy> policy =
+      MakePolicy(info.kind, view, scan ? PolicySearch::kScan : PolicySearch::kIndex);
+  const auto malloc_and_free = [&](size_t i) {
+    frontiers.AdvanceTo(trace.blocks[i].allocated);
+    policy->BeforeMalloc(BlockId(i));
+    frontiers.AdvanceTo(trace.blocks[i].free_requested);
+    policy->Free(BlockId(i));
+  };
+  const size_t first = trace.blocks.size() - kMeasured;
+  for (size_t i = 0; i + 1 < first; ++i) {
+    frontiers.AdvanceTo(trace.blocks[i].free_requested);
+    policy->Free(BlockId(i));
+  }
+  malloc_and_free(first - 1);  // with an index it notes what the deferred ones wait for
+  for (auto _ : state) {
+    for (size_t i = first; i < trace.blocks.size(); ++i) malloc_and_free(i);
+  }
+  state.counters["per_malloc"] =
+      benchmark::Counter(kMeasured, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(BM_MallocWithDeferred)
+    ->ArgsProduct({{static_cast<int64_t>(PolicyKind::kPyTorch),
+                    static_cast<int64_t>(PolicyKind::kReuse)},
+                   {1, 0},
+                   {100, 1'000, 10'000, 100'000, 1'000'000}})
     ->Iterations(1);
 
 void BM_ExecuteOnHost(benchmark::State& state) {

@@ -9,11 +9,19 @@ import xml.etree.ElementTree
 SKIPPED = 77
 TIMEOUT_S = 300
 
+# What a trace records of its program's environment (docs/format.md, "process"), and what tells the tracer what to do:
+# a golden trace must not depend on what the caller has set.
+RECORDED = {"CUBLAS_WORKSPACE_CONFIG", "CUDA_DEVICE_MAX_CONNECTIONS", "NCCL_GRAPH_REGISTER", "PYTORCH_ALLOC_CONF",
+            "PYTORCH_CUDA_ALLOC_CONF", "TORCH_NCCL_AVOID_RECORD_STREAMS"}
+
 
 def environment():
-    """This process's, with what GRAPHKIT_TEST_PRELOAD names (a sanitizer's runtime) loaded first."""
+    """This process's, without what would show in a trace; what GRAPHKIT_TEST_PRELOAD names (a sanitizer's runtime) is
+    loaded first."""
+    kept = {name: value for name, value in os.environ.items()
+            if name not in RECORDED and not name.startswith("GRAPHKIT_TRACE_")}
     preload = os.environ.get("GRAPHKIT_TEST_PRELOAD")
-    return {**os.environ, "LD_PRELOAD": preload} if preload else None
+    return {**kept, "LD_PRELOAD": preload} if preload else kept
 
 
 class Failure(Exception):

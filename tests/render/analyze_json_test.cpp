@@ -51,6 +51,8 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       "deferred_bytes": 1048576,
       "lower_bound_bytes": 4194304,
       "lower_bound_exact": true,
+      "plan_bytes": 4194304,
+      "online_bytes": 5242880,
       "peak_blocks": [
         1,
         0
@@ -63,7 +65,10 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
           "pool": null,
           "blocks": 2,
           "total_bytes": 5242880,
-          "peak_live_bytes": 5242880
+          "peak_live_bytes": 5242880,
+          "lower_bound_bytes": 4194304,
+          "lower_bound_exact": true,
+          "online_bytes": null
         }
       ],
       "pinned_bytes": 512,

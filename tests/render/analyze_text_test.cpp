@@ -33,6 +33,8 @@ graph 0 "step", captured on 2 streams
                deferred     1 MiB
                never freed  1 MiB  1 block
                lower bound  4 MiB  the least that is safe
+               plan         4 MiB  one that is safe
+               online       5 MiB  malloc by malloc
   reuse      1 MiB could lie where another block lay
              - 1 MiB: block 1 (1 MiB, step.cu:42 step) where block 0 (4 MiB) lay, if every use ends
                at the free, or lies on a recorded stream
@@ -100,6 +102,28 @@ graph  name  nodes  edges  streams  blocks  peak live  deferred  lower bound  re
 and 10 graphs with fewer bytes; --top 0 shows all
 
 No findings.
+)");
+}
+
+TEST_CASE("a graph with several pools has a line for each") {
+  Report report = SampleReport();
+  report.graphs[0].pools = {{.pool = PoolId(0u),
+                             .blocks = 1,
+                             .total_bytes = 4 << 20,
+                             .peak_live_bytes = 4 << 20,
+                             .lower_bound_bytes = 4 << 20,
+                             .lower_bound_exact = true,
+                             .online_bytes = 4 << 20},
+                            {.blocks = 1,
+                             .total_bytes = 1 << 20,
+                             .peak_live_bytes = 1 << 20,
+                             .lower_bound_bytes = 1 << 20}};
+  const std::string text = Text(report);
+  CHECK(text.substr(text.find("  pools"), text.find("  reuse") - text.find("  pools")) ==
+        R"(  pools
+               pool                     blocks  in all  peak live     lower bound   online
+               pool 0 (stream-ordered)       1   4 MiB      4 MiB           4 MiB    4 MiB
+               no pool                       1   1 MiB      1 MiB  at least 1 MiB  unknown
 )");
 }
 

@@ -6,10 +6,13 @@
 
 #include <memory>
 #include <random>
+#include <set>
 #include <sstream>
 #include <string>
 
 #include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/render/dot_colours.h"
+#include "libgraphkit/render/dot_link.h"
 
 namespace graphkit {
 
@@ -210,5 +213,89 @@ TEST_CASE("folding is said") {
 }
 
 TEST_CASE("an empty trace is an empty drawing") { CHECK(Parse(Dot(Trace{})).nodes == 0); }
+
+TEST_CASE("what was captured in one NVTX range on one stream is one box") {
+  TraceBuilder t;
+  const StreamId a = t.Stream(), b = t.Stream();
+  t.SetThread(t.Thread());
+  t.BeginCapture(a);
+  for (int i = 0; i < 4; ++i) t.Kernel(a, "k");
+  t.Order(a, b);
+  t.Kernel(b, "k");
+  t.Order(b, a);
+  for (int i = 0; i < 2; ++i) t.Kernel(a, "k");
+  t.EndCapture(a);
+  Trace trace = t.Build();
+  const auto seq = [&](uint32_t node) { return trace.nodes[node].seq; };
+  const auto range = [&](std::string_view name, uint32_t first, uint32_t last) {
+    trace.nvtx_ranges.push_back(
+        {ThreadId(0u), {}, trace.strings.Intern(name), seq(first) - 1, seq(last) + 1});
+  };
+  range("layer 0", 1, 5);
+  range("attention", 2, 3);
+  const FoldedGraphs folded = FoldGraphs(trace, std::vector<bool>(7, true), Fold::kNvtx);
+  std::vector<std::vector<NodeId>> boxes;
+  for (const Box& box : folded.boxes) boxes.push_back(box.nodes);
+  const auto ids = [](std::initializer_list<uint32_t> list) {
+    return std::vector<NodeId>(list.begin(), list.end());
+  };
+  CHECK(boxes ==
+        std::vector<std::vector<NodeId>>{ids({0}), ids({1, 5}), ids({2, 3}), ids({4}), ids({6})});
+  const Parsed parsed = Parse(Dot(trace, {.fold = Fold::kNvtx}));
+  CHECK(parsed.nodes == 5);
+  CHECK(Attribute(parsed, "n2", "label").find("attention") != std::string::npos);
+}
+
+TEST_CASE("ranked by capture, every box is below the one before it") {
+  TraceBuilder t;
+  const StreamId a = t.Stream(), b = t.Stream();
+  t.BeginCapture(a);
+  t.Kernel(a, "k");
+  t.Order(a, b);
+  for (int i = 0; i < 3; ++i) t.Kernel(i % 2 == 0 ? a : b, "k");
+  t.Order(b, a);
+  t.Kernel(a, "k");
+  t.EndCapture(a);
+  const Parsed parsed = Parse(Dot(t.Build(), {.rank = RankBy::kCapture}));
+  std::set<std::string> chain;
+  for (Agnode_t* n = agfstnode(parsed.graph.get()); n; n = agnxtnode(parsed.graph.get(), n)) {
+    for (Agedge_t* e = agfstout(parsed.graph.get(), n); e; e = agnxtout(parsed.graph.get(), e)) {
+      if (std::string(agget(e, const_cast<char*>("style"))) != "invis") continue;
+      chain.insert(std::string(agnameof(agtail(e))) + "->" + agnameof(aghead(e)));
+    }
+  }
+  CHECK(chain == std::set<std::string>{"n0->n1", "n1->n2", "n2->n3", "n3->n4"});
+}
+
+TEST_CASE("by duration, a box has the colour of its longest node") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.BeginCapture(a);
+  for (int i = 0; i < 4; ++i) t.Kernel(a, "k");
+  t.EndCapture(a);
+  Trace trace = t.Build();
+  trace.nodes[1].duration_ns = 999;
+  trace.nodes[2].duration_ns = 2'000'000;
+  const DotOptions options{.colour = ColourBy::kDuration};
+  CHECK(ColourNodes(trace, options) == std::vector<uint32_t>{0, 1, 5, 0});
+  const Box box{.nodes = {NodeId(0u), NodeId(2u)}};
+  CHECK(KeyOfBox(box, {0, 1, 5, 0}, ColourBy::kDuration) == 5);
+}
+
+TEST_CASE("links are filled in, and lead nowhere when there is no source") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.BeginCapture(a);
+  t.Kernel(a, "k");
+  t.SetStack(t.Stack({{"step", "src/a b\"<.cu", 7}}));
+  t.Kernel(a, "k");
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  const std::string link = "https://example.org/{file}#L{line}";
+  const Parsed parsed = Parse(Dot(trace, {.link = link}));
+  CHECK(Attribute(parsed, "n1", "URL") == "https://example.org/src/a%20b%22%3C.cu#L7");
+  CHECK(Attribute(parsed, "n0", "URL") == "");
+  CHECK(NodeLink("report.html#node={node}", trace, NodeId(1u)) == "report.html#node=1");
+}
 
 }  // namespace graphkit

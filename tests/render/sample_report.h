@@ -63,13 +63,19 @@ inline Report SampleReport() {
   graph.deferred_bytes = 1 << 20;
   graph.lower_bound_bytes = 4 << 20;
   graph.lower_bound_exact = true;
+  graph.plan_bytes = 4 << 20;
+  graph.online_bytes = 5 << 20;
   graph.never_freed_bytes = 1 << 20;
   graph.never_freed_blocks = 1;
   graph.critical_path_nodes = 3;
   graph.width = 2;
   graph.peak_blocks = {BlockId(1u), BlockId(0u)};
   graph.lower_bound_blocks = {BlockId(1u)};
-  graph.pools = {{.blocks = 2, .total_bytes = 5 << 20, .peak_live_bytes = 5 << 20}};
+  graph.pools = {{.blocks = 2,
+                  .total_bytes = 5 << 20,
+                  .peak_live_bytes = 5 << 20,
+                  .lower_bound_bytes = 4 << 20,
+                  .lower_bound_exact = true}};
   graph.pinned_bytes = 512;
   graph.pinned_blocks = 1;
   graph.reuse = {{BlockId(0u), BlockId(1u), 1 << 20, Assumption::kTorchStreams}};

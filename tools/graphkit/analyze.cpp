@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/alloc/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/render/analyze_json.h"
 #include "libgraphkit/render/analyze_text.h"
 #include "libgraphkit/render/memory_bill.h"
@@ -29,9 +31,30 @@ struct AnalyzeArguments {
   AnalyzeOptions options;
 };
 
+// Small traces are planned as well: a placement that exists, beside the bound.
+void AddPlans(const Trace& trace, EdgeRule edges, Report* report) {
+  constexpr size_t kMostBlocks = 2000;
+  if (trace.blocks.size() > kMostBlocks) return;
+  const Facts facts = FindFacts(trace, {.edges = edges});
+  const PlannedMemory planned = PlanTrace(facts, MarkerRule::kLastUse,
+                                          {.search = {.effort = 20'000'000}, .looks = 5'000'000});
+  std::vector<uint64_t> blocks(report->graphs.size());
+  std::vector<Bytes> bytes(report->graphs.size());
+  for (const PlannedArena& arena : planned.arenas) {
+    blocks[arena.graph.index()] += arena.blocks;
+    bytes[arena.graph.index()] += arena.peak;
+  }
+  for (GraphSummary& graph : report->graphs) {
+    const size_t at = graph.graph.index();
+    if (graph.blocks > 0 && blocks[at] == graph.blocks) graph.plan_bytes = bytes[at];
+  }
+}
+
 Result<Report> AnalyzeInput(const Trace& trace, const AnalyzeArguments& arguments) {
   const Progress progress("analyzing " + arguments.trace);
-  return Analyze(trace, arguments.options);
+  Result<Report> report = Analyze(trace, arguments.options);
+  if (report) AddPlans(trace, arguments.options.edges, &*report);
+  return report;
 }
 
 void Render(const Report& report, const Trace& trace, const AnalyzeArguments& arguments,
@@ -69,9 +92,7 @@ void AddFilters(CLI::App& sub, AnalyzeOptions& options) {
   sub.add_option_function<std::string>("--min-bytes", set_bytes,
                                        "leave out findings about fewer bytes: 4096, 1MiB, 1.5GiB")
       ->option_text("SIZE")
-      ->check([](const std::string& text) {
-        return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
-      });
+      ->check(CheckSize);
 }
 
 }  // namespace
@@ -88,9 +109,8 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
                       {{"strict", EdgeRule::kCompletion}, {"pytorch", EdgeRule::kLaunch}},
                       "strict (the default): edges mean what CUDA says; pytorch: every edge means "
                       "completion, and what would be reused without proof is a finding");
-  sub->add_option("--top", arguments->top,
-                  "entries shown of each list in the text; 0: all (default: 10)")
-      ->option_text("N");
+  AddCount(*sub, "--top", arguments->top,
+           "entries shown of each list in the text; 0: all (default: 10)");
   AddChoice<std::optional<BillBy>>(*sub, "--by", arguments->by,
                                    {{"block", BillBy::kBlock},
                                     {"stack", BillBy::kStack},

@@ -167,8 +167,7 @@ void AddPresentation(CLI::App& sub, CheckArguments& arguments) {
                          "text for people (the default), JSON with a stable schema, SARIF 2.1.0, "
                          "JUnit XML, or annotations of GitHub Actions");
   AddOutput(sub, arguments.output, "where to (default: stdout)");
-  sub.add_option("--top", arguments.top, "entries of long lists in the text; 0: all (default: 10)")
-      ->option_text("N");
+  AddCount(sub, "--top", arguments.top, "entries of long lists in the text; 0: all (default: 10)");
 }
 
 }  // namespace

@@ -74,9 +74,8 @@ void AddDiffCommand(CLI::App& app, int& exit_code) {
   sub->add_option("after", arguments->after, "the trace to compare it with")->required();
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
-  sub->add_option("--top", arguments->top,
-                  "entries of long lists in the text; 0: all (default: 10)")
-      ->option_text("N");
+  AddCount(*sub, "--top", arguments->top,
+           "entries of long lists in the text; 0: all (default: 10)");
   SetExamples(*sub, {"graphkit diff before.json after.json",
                      "graphkit diff rank0.json rank1.json --format json -o diff.json"});
   sub->callback([&exit_code, arguments] { exit_code = RunDiff(*arguments); });

@@ -120,9 +120,10 @@ void AddWhat(CLI::App& sub, DotArguments& arguments) {
                   {{"auto", Fold::kAuto},
                    {"none", Fold::kNone},
                    {"chains", Fold::kChains},
-                   {"streams", Fold::kStreams}},
-                  "draw straight chains, or stretches of streams, as one box each (default: auto, "
-                  "only what is too large to read)");
+                   {"streams", Fold::kStreams},
+                   {"nvtx", Fold::kNvtx}},
+                  "draw straight chains, stretches of streams or NVTX ranges as one box each "
+                  "(default: auto, only what is too large to read)");
 }
 
 // Options that choose how it looks.
@@ -131,9 +132,17 @@ void AddLook(CLI::App& sub, DotArguments& arguments) {
   AddChoice<ColourBy>(sub, "--color", options.colour,
                       {{"type", ColourBy::kType},
                        {"stream", ColourBy::kStream},
+                       {"duration", ColourBy::kDuration},
                        {"pool", ColourBy::kPool},
                        {"finding", ColourBy::kFinding}},
                       "what the colours of the boxes mean (default: type)");
+  AddChoice<RankBy>(sub, "--rank", options.rank,
+                    {{"order", RankBy::kOrder}, {"capture", RankBy::kCapture}},
+                    "from top to bottom: what depends on what (the default), or the order of the "
+                    "calls");
+  sub.add_option("--link", options.link,
+                 "where boxes lead to in SVG; {node}, {file} and {line} are filled in")
+      ->option_text("URL");
   sub.add_flag("--critical-path", arguments.critical_path,
                "thick lines along the longest path: by measured durations, or by nodes");
   const auto show = [&options](const std::vector<std::string>& words) {
@@ -163,6 +172,7 @@ void AddDotCommand(CLI::App& app, int& exit_code) {
   SetExamples(*sub, {"graphkit dot trace.json -o capture.svg",
                      "graphkit dot trace.json --graph 3 -o decode.png",
                      "graphkit dot trace.json --focus 120 --depth 3 --show memory -o near.svg",
+                     "graphkit dot trace.json --link 'report.html#node={node}' -o capture.svg",
                      "graphkit dot trace.json | dot -Tpdf > capture.pdf"});
   sub->callback([&exit_code, arguments] { exit_code = RunDot(*arguments); });
 }

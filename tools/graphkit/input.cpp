@@ -1,6 +1,6 @@
 #include "tools/graphkit/input.h"
 
-#include "libgraphkit/io/trace_reader.h"
+#include "libgraphkit/io/import/import.h"
 #include "tools/graphkit/exit_codes.h"
 #include "tools/graphkit/progress.h"
 #include "tools/graphkit/talk.h"
@@ -33,7 +33,9 @@ std::string WhatIsMissing(const Completeness& completeness) {
 
 Result<Trace> ReadInput(const std::string& path) {
   const Progress progress("reading " + (path == "-" ? std::string("standard input") : path));
-  return ReadTrace(path);
+  Result<Imported> imported = ImportFile(path);
+  if (!imported) return imported.error();
+  return std::move(imported->trace);
 }
 
 int WarnIncomplete(const Trace& trace, const std::string& path) {

@@ -8,7 +8,7 @@
 
 namespace graphkit {
 
-// Reads a trace and says so on stderr when it takes long. An incomplete trace is a value: what is
+// Reads a trace, or another tool's file as one, and says so on stderr when it takes long. An incomplete trace is a value: what is
 // made of it ends with kExitIncomplete.
 Result<Trace> ReadInput(const std::string& path);
 

@@ -1,8 +1,11 @@
 #include "tools/graphkit/options.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <string_view>
 
+#include "libgraphkit/units.h"
 #include "tools/graphkit/suggest.h"
 
 namespace graphkit {
@@ -26,6 +29,33 @@ CLI::Option* AddOutput(CLI::App& app, std::string& path, const std::string& what
 CLI::Option* AddTrace(CLI::App& app, std::string& path) {
   return app.add_option("trace", path, "a trace: trace.json, trace.json.zst, or - for stdin")
       ->required();
+}
+
+CLI::Option* AddCount(CLI::App& app, const std::string& name, size_t& value,
+                      const std::string& description) {
+  const auto parse = [](const std::string& text) -> std::optional<size_t> {
+    size_t count = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, count);
+    if (error != std::errc() || rest != end) return std::nullopt;
+    return count;
+  };
+  const auto set = [&value, parse](const std::string& text) { value = parse(text).value_or(0); };
+  return app.add_option_function<std::string>(name, set, description)
+      ->option_text("N")
+      ->check([parse](const std::string& text) -> std::string {
+        if (parse(text)) return "";
+        const auto nearest = NearestCount(text);
+        return "'" + text + "' is no count; " +
+               (nearest ? "did you mean " + *nearest + "?" : "write 10, or 0 for all");
+      });
+}
+
+std::string CheckSize(const std::string& text) {
+  if (ParseBytes(text)) return "";
+  const auto nearest = NearestSize(text);
+  return "'" + text + "' is no size; " +
+         (nearest ? "did you mean " + *nearest + "?" : "write 4096, 1MiB or 1.5GiB");
 }
 
 void SetExamples(CLI::App& app, const std::vector<std::string>& examples) {

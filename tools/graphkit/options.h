@@ -20,6 +20,13 @@ CLI::Option* AddChoice(CLI::App& app, const std::string& name, T& value,
                        const std::vector<std::pair<std::string, T>>& choices,
                        const std::string& description);
 
+// A number of things, not negative.
+CLI::Option* AddCount(CLI::App& app, const std::string& name, size_t& value,
+                      const std::string& description);
+
+// Empty for a size ("4096", "1.5GiB"), otherwise what is wrong with it and what was probably meant.
+std::string CheckSize(const std::string& text);
+
 // Command lines that work as they stand, shown below the help; the first also stands in errors.
 void SetExamples(CLI::App& app, const std::vector<std::string>& examples);
 // The first of them; empty when there is none.

@@ -7,6 +7,7 @@
 
 #include "libgraphkit/io/plan_file.h"
 #include "libgraphkit/render/replay.h"
+#include "libgraphkit/replay/model_replay.h"
 #include "libgraphkit/replay/user_allocator.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
@@ -45,6 +46,7 @@ std::vector<std::string> PolicyWords() {
   std::vector<std::string> words;
   for (const PolicyInfo& policy : Policies()) words.emplace_back(policy.name);
   words.emplace_back(kAll);
+  for (const ModelInfo& model : Models()) words.emplace_back(model.name);
   return words;
 }
 
@@ -90,6 +92,7 @@ Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArgumen
     replays.push_back(ReplayTrace(facts, kind, options));
   }
   for (const std::string& word : arguments.allocators) {
+    if (const auto model = FindModel(word)) replays.push_back(ReplayModel(facts, *model, options));
     if (!IsLibrary(word)) continue;
     const Result<UserAllocator> allocator = UserAllocator::Load(word);
     if (!allocator) return allocator.error();

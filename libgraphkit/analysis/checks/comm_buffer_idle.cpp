@@ -1,6 +1,8 @@
 // comm-buffer-idle: memory of communication that computation could borrow while nothing is
 // exchanged.
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/communication.h"
@@ -54,23 +56,33 @@ class Lender {
     return exchanged ? graph : GraphId();
   }
 
-  // Blocks that the buffer could hold: wholly before what first fills it, or after its last use.
+  // Blocks that the buffer could hold: each use of the buffer is over before the block begins, or
+  // begins when the block is over, and what comes after the block doesn't need what was there.
   bool Holds(BlockId buffer, BlockId block) const {
     const Block& from = trace_[buffer];
     const Block& to = trace_[block];
     if (from.pool == to.pool && facts_.lives[buffer].root.valid()) return false;
     if (RoundedSize(to) > RoundedSize(from) || facts_.lives[block].escaped) return false;
-    const auto uses = facts_.lives.Touches(buffer);
-    const OrderPoint& start = facts_.lives[block].alloc;
-    const bool after = std::all_of(uses.begin(), uses.end(), [&](const Touch& use) {
-      return facts_.order.Before(use.node, start);
-    });
-    if (after) return true;
-    if (trace_.accesses[uses.front().access].mode != AccessMode::kWrite) return false;
     const BlockOrder order = facts_.Blocks(MarkerRule::kLastUse);
-    return order.Dies(block) && std::all_of(uses.begin(), uses.end(), [&](const Touch& use) {
-             return order.DiesBefore(block, facts_.order.StartOf(use.node));
-           });
+    std::vector<Touch> later;
+    for (const Touch& use : facts_.lives.Touches(buffer)) {
+      if (facts_.order.Before(use.node, facts_.lives[block].alloc)) continue;
+      if (!order.Dies(block)) return false;
+      if (!order.DiesBefore(block, facts_.order.StartOf(use.node))) return false;
+      later.push_back(use);
+    }
+    return later.empty() || FillsFirst(buffer, later);
+  }
+
+  // Whether the first of some uses writes the whole buffer, before all others.
+  bool FillsFirst(BlockId buffer, std::span<const Touch> uses) const {
+    const NodeId first = uses.front().node;
+    return std::all_of(uses.begin(), uses.end(), [&](const Touch& use) {
+      if (use.node != first) return facts_.order.Before(first, use.node);
+      const Access& access = trace_.accesses[use.access];
+      const bool whole = access.length == kLengthUnknown || access.length >= trace_[buffer].size;
+      return access.mode == AccessMode::kWrite && access.offset == 0 && whole;
+    });
   }
 
   // Each buffer is lent to the largest block that it can hold and that hasn't borrowed another one.

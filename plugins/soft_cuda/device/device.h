@@ -19,6 +19,7 @@
 #include "plugins/soft_cuda/device/gpu.h"
 #include "plugins/soft_cuda/device/hub.h"
 #include "plugins/soft_cuda/device/thread_state.h"
+#include "plugins/soft_cuda/model/array.h"
 #include "plugins/soft_cuda/model/capture.h"
 #include "plugins/soft_cuda/model/conditional_values.h"
 #include "plugins/soft_cuda/model/graph.h"
@@ -79,7 +80,8 @@ struct Allocation {
   bool live = true;    // of a graph allocation: between its node and its free
   unsigned flags = 0;  // as given to the call that made it
   RangeHints hints{};
-  Gpu* gpu = nullptr;  // null: of the host
+  Gpu* gpu = nullptr;    // null: of the host
+  unsigned imports = 0;  // cuMemPoolImportPointer; each is freed once, before the allocation
 };
 
 class Device {
@@ -104,6 +106,8 @@ class Device {
   Slab<Module> modules;
   Slab<Pool> pools;
   Slab<Semaphore> semaphores;
+  Slab<Array> arrays;
+  Slab<MipmappedArray> mipmapped_arrays;
   Worker worker;
   std::vector<WorkMark> launches;  // of execs, that may not be done
 
@@ -111,9 +115,10 @@ class Device {
   AddressSpace host_memory;                    // page-locked
   std::map<uint64_t, Allocation> allocations;  // by address
   ConditionalValues conditional_values;
-  uint64_t host_time_ns = 0;           // modelled
-  std::set<std::string> not_modelled;  // functions that said so
-  std::set<std::string> explained;     // texts that were said
+  std::map<uint64_t, Pool*> exported_pools;  // by the inode of their file
+  uint64_t host_time_ns = 0;                 // modelled
+  std::set<std::string> not_modelled;        // functions that said so
+  std::set<std::string> explained;           // texts that were said
 
   // Memory. 0 where the device is full. An allocation of a graph takes an address, no memory: that
   // comes from graph_pages.

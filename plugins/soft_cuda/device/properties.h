@@ -13,6 +13,7 @@ struct Gpu;
 constexpr int kDriverVersion = 13000;
 constexpr int kGreatestPriority = -5;
 constexpr int kLeastPriority = 0;
+constexpr int kMostPitch = 2147483647;  // bytes
 
 // Modelled durations.
 constexpr uint64_t kKernelNs = 5000;

@@ -28,7 +28,7 @@ CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* ou
   Device& device = Device::Get();
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
-  if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (out == nullptr || bytes == 0 || pool->imported != 0) return CUDA_ERROR_INVALID_VALUE;
   if (stream->capture != nullptr) return CaptureAllocation(stream, pool, bytes, out);
   if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   Gpu* gpu = device.FindGpu(pool->properties.location.id);
@@ -58,6 +58,10 @@ CUresult FreeBlock(uint64_t address, const Stream* stream) {
   if (block->second.kind == AllocationKind::kGraph) {
     if (!block->second.live) return CUDA_ERROR_INVALID_VALUE;
     FreeGraphAllocation(address, stream);  // the graph keeps the address
+    return CUDA_SUCCESS;
+  }
+  if (block->second.imports > 0) {
+    --block->second.imports;
     return CUDA_SUCCESS;
   }
   if (block->second.pool != nullptr) Shrink(*block->second.pool, block->second.size);

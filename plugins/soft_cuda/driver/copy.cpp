@@ -1,7 +1,9 @@
 // Copies, synchronous and in stream order.
+#include "plugins/soft_cuda/driver/copy.h"
+
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/node_params.h"
+#include "plugins/soft_cuda/driver/copy_rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
 #include "plugins/soft_cuda/model/execute.h"
 
@@ -13,46 +15,11 @@ CUdeviceptr Host(const void* pointer) { return reinterpret_cast<CUdeviceptr>(poi
 constexpr CUmemorytype kHost = CU_MEMORYTYPE_HOST;
 constexpr CUmemorytype kDevice = CU_MEMORYTYPE_DEVICE;
 
-// Fills in the rows that a caller may leave at 0.
-CUDA_MEMCPY3D Complete(CUDA_MEMCPY3D c) {
-  if (c.srcPitch == 0) c.srcPitch = c.WidthInBytes + c.srcXInBytes;
-  if (c.dstPitch == 0) c.dstPitch = c.WidthInBytes + c.dstXInBytes;
-  if (c.srcHeight == 0) c.srcHeight = c.Height;
-  if (c.dstHeight == 0) c.dstHeight = c.Height;
-  return c;
-}
-
 // Neither the device's nor page-locked: the host may change or free it when the call returns.
 bool IsPageable(CUmemorytype type, const void* host, CUdeviceptr device) {
   if (type == CU_MEMORYTYPE_ARRAY) return false;
   const uint64_t address = type == CU_MEMORYTYPE_HOST ? reinterpret_cast<uint64_t>(host) : device;
   return Device::Get().FindAllocation(address) == Device::Get().allocations.end();
-}
-
-CUresult Enqueue(const CUDA_MEMCPY3D& copy, CUstream handle) {
-  if (CopyBytes(copy) == 0) return CUDA_SUCCESS;
-  Lock lock = LockDevice();
-  if (!CanCopy(copy)) return CUDA_ERROR_INVALID_VALUE;
-  Context* context = CurrentContext();
-  auto params = std::make_unique<MemcpyParams>(
-      MemcpyParams{Complete(copy), context != nullptr ? context->handle() : nullptr});
-  Stream* stream = nullptr;
-  if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
-  const CUresult result = Submit(stream, CU_GRAPH_NODE_TYPE_MEMCPY, std::move(params));
-  const bool waits = result == CUDA_SUCCESS && stream->capture == nullptr &&
-                     (IsPageable(copy.srcMemoryType, copy.srcHost, copy.srcDevice) ||
-                      IsPageable(copy.dstMemoryType, copy.dstHost, copy.dstDevice));
-  return waits ? WaitFor(lock, End(stream)) : result;
-}
-
-// On the legacy stream; the host waits for it.
-CUresult AtOnce(const CUDA_MEMCPY3D& copy) {
-  const CUresult result = Enqueue(copy, CU_STREAM_LEGACY);
-  Lock lock = LockDevice();
-  if (result != CUDA_SUCCESS || CurrentContext() == nullptr) return result;
-  Stream* legacy = CurrentContext()->legacy;
-  HostWaits(legacy->time_ns);
-  return WaitFor(lock, End(legacy));
 }
 
 // One device: its contexts share one address space.
@@ -95,73 +62,100 @@ CUresult CheckAttributes(const CUmemcpyAttributes* attributes, const size_t* ind
   if (attributes_count > count || index[0] != 0) return CUDA_ERROR_INVALID_VALUE;
   for (size_t k = 0; k < attributes_count; ++k) {
     if (index[k] >= count || (k > 0 && index[k] <= index[k - 1])) return CUDA_ERROR_INVALID_VALUE;
-    const auto order = attributes[k].srcAccessOrder;
-    if (order < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM || order > CU_MEMCPY_SRC_ACCESS_ORDER_ANY)
-      return CUDA_ERROR_INVALID_VALUE;
+    if (!IsAccessOrder(attributes[k].srcAccessOrder)) return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;
 }
 
 }  // namespace
 
+CUresult EnqueueCopy(const CUDA_MEMCPY3D& copy, CUstream handle) {
+  if (CopyBytes(copy) == 0) return CUDA_SUCCESS;
+  Lock lock = LockDevice();
+  if (CUresult error = CheckCopy(copy); error != CUDA_SUCCESS) return error;
+  Context* context = CurrentContext();
+  auto params = std::make_unique<MemcpyParams>(
+      MemcpyParams{WithRows(copy), context != nullptr ? context->handle() : nullptr});
+  Stream* stream = nullptr;
+  if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
+  const CUresult result = Submit(stream, CU_GRAPH_NODE_TYPE_MEMCPY, std::move(params));
+  const bool waits = result == CUDA_SUCCESS && stream->capture == nullptr &&
+                     (IsPageable(copy.srcMemoryType, copy.srcHost, copy.srcDevice) ||
+                      IsPageable(copy.dstMemoryType, copy.dstHost, copy.dstDevice));
+  return waits ? WaitFor(lock, End(stream)) : result;
+}
+
+CUresult CopyAtOnce(const CUDA_MEMCPY3D& copy) {
+  const CUresult result = EnqueueCopy(copy, CU_STREAM_LEGACY);
+  Lock lock = LockDevice();
+  if (result != CUDA_SUCCESS || CurrentContext() == nullptr) return result;
+  Stream* legacy = CurrentContext()->legacy;
+  HostWaits(legacy->time_ns);
+  return WaitFor(lock, End(legacy));
+}
+
+bool IsAccessOrder(CUmemcpySrcAccessOrder order) {
+  return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
+}
+
 CUresult Memcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return AtOnce(PlainCopy(to, from, bytes));
+  return CopyAtOnce(PlainCopy(to, from, bytes));
 }
 CUresult MemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return Enqueue(PlainCopy(to, from, bytes), stream);
+  return EnqueueCopy(PlainCopy(to, from, bytes), stream);
 }
 CUresult MemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
-  return AtOnce(PlainCopy(to, Host(from), bytes, kDevice, kHost));
+  return CopyAtOnce(PlainCopy(to, Host(from), bytes, kDevice, kHost));
 }
 CUresult MemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
-  return AtOnce(PlainCopy(Host(to), from, bytes, kHost, kDevice));
+  return CopyAtOnce(PlainCopy(Host(to), from, bytes, kHost, kDevice));
 }
 CUresult MemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return AtOnce(PlainCopy(to, from, bytes, kDevice, kDevice));
+  return CopyAtOnce(PlainCopy(to, from, bytes, kDevice, kDevice));
 }
 CUresult MemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
-  return Enqueue(PlainCopy(to, Host(from), bytes, kDevice, kHost), stream);
+  return EnqueueCopy(PlainCopy(to, Host(from), bytes, kDevice, kHost), stream);
 }
 CUresult MemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return Enqueue(PlainCopy(Host(to), from, bytes, kHost, kDevice), stream);
+  return EnqueueCopy(PlainCopy(Host(to), from, bytes, kHost, kDevice), stream);
 }
 CUresult MemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return Enqueue(PlainCopy(to, from, bytes, kDevice, kDevice), stream);
+  return EnqueueCopy(PlainCopy(to, from, bytes, kDevice, kDevice), stream);
 }
 
 CUresult Memcpy2D_v2(const CUDA_MEMCPY2D* copy) {
-  return copy != nullptr ? AtOnce(FlatToVolume(*copy)) : CUDA_ERROR_INVALID_VALUE;
+  return copy != nullptr ? CopyAtOnce(FlatToVolume(*copy)) : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult Memcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) { return Memcpy2D_v2(copy); }
 CUresult Memcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
-  return copy != nullptr ? Enqueue(FlatToVolume(*copy), stream) : CUDA_ERROR_INVALID_VALUE;
+  return copy != nullptr ? EnqueueCopy(FlatToVolume(*copy), stream) : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult Memcpy3D_v2(const CUDA_MEMCPY3D* copy) {
-  return copy != nullptr ? AtOnce(*copy) : CUDA_ERROR_INVALID_VALUE;
+  return copy != nullptr ? CopyAtOnce(*copy) : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult Memcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
-  return copy != nullptr ? Enqueue(*copy, stream) : CUDA_ERROR_INVALID_VALUE;
+  return copy != nullptr ? EnqueueCopy(*copy, stream) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult MemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
                     size_t bytes) {
   if (!AreContexts(to_context, from_context)) return CUDA_ERROR_INVALID_CONTEXT;
-  return AtOnce(PlainCopy(to, from, bytes, kDevice, kDevice));
+  return CopyAtOnce(PlainCopy(to, from, bytes, kDevice, kDevice));
 }
 CUresult MemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                          CUcontext from_context, size_t bytes, CUstream stream) {
   if (!AreContexts(to_context, from_context)) return CUDA_ERROR_INVALID_CONTEXT;
-  return Enqueue(PlainCopy(to, from, bytes, kDevice, kDevice), stream);
+  return EnqueueCopy(PlainCopy(to, from, bytes, kDevice, kDevice), stream);
 }
 CUresult Memcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) {
   if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (!AreContexts(copy->dstContext, copy->srcContext)) return CUDA_ERROR_INVALID_CONTEXT;
-  return AtOnce(WithoutContexts(*copy));
+  return CopyAtOnce(WithoutContexts(*copy));
 }
 CUresult Memcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
   if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (!AreContexts(copy->dstContext, copy->srcContext)) return CUDA_ERROR_INVALID_CONTEXT;
-  return Enqueue(WithoutContexts(*copy), stream);
+  return EnqueueCopy(WithoutContexts(*copy), stream);
 }
 
 CUresult MemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, size_t count,
@@ -172,7 +166,7 @@ CUresult MemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, 
   if (stream == nullptr || stream == CU_STREAM_LEGACY) return CUDA_ERROR_INVALID_VALUE;
   CUresult result = CheckAttributes(attributes, index, attributes_count, count);
   for (size_t i = 0; i < count && result == CUDA_SUCCESS; ++i) {
-    result = Enqueue(PlainCopy(to[i], from[i], sizes[i]), stream);
+    result = EnqueueCopy(PlainCopy(to[i], from[i], sizes[i]), stream);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/copy_rules.h"
 #include "plugins/soft_cuda/driver/launch_params.h"
 #include "plugins/soft_cuda/model/semaphore.h"
 
@@ -11,25 +12,6 @@ namespace graphkit::soft::driver {
 CUcontext CurrentHandle() {
   Context* context = CurrentContext();
   return context != nullptr ? context->handle() : nullptr;
-}
-
-namespace {
-
-bool IsOperand(CUmemorytype type, const void* host, CUdeviceptr device) {
-  if (type == CU_MEMORYTYPE_HOST) return host != nullptr;
-  return type == CU_MEMORYTYPE_DEVICE ? CanSet(device) : device != 0;
-}
-
-}  // namespace
-
-bool CanSet(CUdeviceptr to) {
-  return Device::Get().FindAllocation(to) != Device::Get().allocations.end();
-}
-
-bool CanCopy(const CUDA_MEMCPY3D& c) {
-  if (c.srcMemoryType == CU_MEMORYTYPE_ARRAY || c.dstMemoryType == CU_MEMORYTYPE_ARRAY) return true;
-  return IsOperand(c.srcMemoryType, c.srcHost, c.srcDevice) &&
-         IsOperand(c.dstMemoryType, c.dstHost, c.dstDevice);
 }
 
 CUresult ReadKernel(const CUDA_KERNEL_NODE_PARAMS_v3& from, NodeParams* out) {
@@ -51,12 +33,8 @@ CUresult ReadKernel(const CUDA_KERNEL_NODE_PARAMS_v3& from, NodeParams* out) {
 }
 
 CUresult ReadMemcpy(CUDA_MEMCPY3D copy, CUcontext context, NodeParams* out) {
-  if (copy.srcHeight == 0) copy.srcHeight = copy.Height;
-  if (copy.dstHeight == 0) copy.dstHeight = copy.Height;
-  if (copy.srcPitch == 0) copy.srcPitch = copy.WidthInBytes;
-  if (copy.dstPitch == 0) copy.dstPitch = copy.WidthInBytes;
-  if (!CanCopy(copy)) return CUDA_ERROR_INVALID_VALUE;
-  *out = std::make_unique<MemcpyParams>(MemcpyParams{copy, context});
+  if (CUresult error = CheckCopy(copy); error != CUDA_SUCCESS) return error;
+  *out = std::make_unique<MemcpyParams>(MemcpyParams{WithRows(copy), context});
   return CUDA_SUCCESS;
 }
 

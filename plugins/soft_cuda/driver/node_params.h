@@ -23,11 +23,6 @@ CUresult ReadParams(const CUgraphNodeParams& from, NodeParams* out);
 CUDA_KERNEL_NODE_PARAMS_v3 Widen(const CUDA_KERNEL_NODE_PARAMS_v1& from);
 CUDA_KERNEL_NODE_PARAMS_v3 Widen(const CUDA_KERNEL_NODE_PARAMS_v2& from);
 
-// Do the operands lie where their types say: on the host anything but null, on the device within an
-// allocation?
-bool CanCopy(const CUDA_MEMCPY3D& copy);
-bool CanSet(CUdeviceptr to);
-
 CUcontext CurrentHandle();  // null: no context
 
 }  // namespace graphkit::soft::driver

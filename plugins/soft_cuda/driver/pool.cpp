@@ -40,6 +40,11 @@ CUresult CheckPlace(const CUmemLocation* location, CUmemAllocationType type) {
   return own && type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
+// Files are the one way of sharing.
+bool CanShareBy(CUmemAllocationHandleType type) {
+  return type == CU_MEM_HANDLE_TYPE_NONE || type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+}
+
 }  // namespace
 
 CUresult MemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* location,
@@ -71,7 +76,8 @@ CUresult DeviceSetMemPool(CUdevice device, CUmemoryPool handle) {
   auto* pool = Resolve<Pool>(handle);
   Gpu* gpu = Device::Get().FindGpu(device);
   if (gpu == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  if (pool == nullptr || pool->properties.location.id != device) return CUDA_ERROR_INVALID_VALUE;
+  if (pool == nullptr || pool->imported != 0 || pool->properties.location.id != device)
+    return CUDA_ERROR_INVALID_VALUE;
   gpu->current_pool = pool;
   return CUDA_SUCCESS;
 }
@@ -83,6 +89,7 @@ CUresult MemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
       !Device::Get().IsGpu(properties->location.id)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  if (!CanShareBy(properties->handleTypes)) return CUDA_ERROR_NOT_SUPPORTED;
   const Lock lock = LockDevice();
   if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   Pool* pool = Device::Get().pools.Make();
@@ -105,6 +112,7 @@ CUresult MemPoolDestroy(CUmemoryPool handle) {
   for (auto& [address, block] : device.allocations) {
     if (block.pool == pool) block.pool = nullptr;
   }
+  std::erase_if(device.exported_pools, [pool](const auto& entry) { return entry.second == pool; });
   device.pools.Unmake(pool);
   return CUDA_SUCCESS;
 }

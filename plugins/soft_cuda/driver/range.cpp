@@ -1,5 +1,7 @@
 // Ranges of managed memory: where they are wanted. Managed memory is plain memory here, so advice
 // and prefetches change what is known of an allocation, not where its bytes are.
+#include <sys/mman.h>
+
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/submit.h"
@@ -65,6 +67,14 @@ CUresult CheckLocations(const CUmemLocation* locations, const size_t* index, siz
     if (CUresult error = CheckLocation(locations[k]); error != CUDA_SUCCESS) return error;
   }
   return CUDA_SUCCESS;
+}
+
+// Gives back the pages that lie in the range: what is read from them is 0.
+void Discard(CUdeviceptr begin, size_t bytes) {
+  constexpr uint64_t kPage = 4096;
+  const uint64_t first = (begin + kPage - 1) / kPage * kPage;
+  const uint64_t last = (begin + bytes) / kPage * kPage;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 CUresult PrefetchBatch(const CUdeviceptr* addresses, const size_t* sizes, size_t count,
@@ -184,6 +194,19 @@ CUresult MemPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes, size_t cou
                                CUmemLocation* locations, size_t* index, size_t locations_count,
                                unsigned long long flags, CUstream stream) {
   return PrefetchBatch(addresses, sizes, count, locations, index, locations_count, flags, stream);
+}
+
+CUresult MemDiscardBatchAsync(CUdeviceptr* addresses, size_t* sizes, size_t count,
+                              unsigned long long flags, CUstream handle) {
+  const Lock lock = LockDevice();
+  if (CUresult error = CheckBatch(addresses, sizes, count, flags, handle); error != CUDA_SUCCESS)
+    return error;
+  Stream* stream = FindStream(handle);
+  for (size_t i = 0; i < count; ++i) {
+    Push(stream, {.what = "a discard",
+                  .run = [begin = addresses[i], bytes = sizes[i]] { Discard(begin, bytes); }});
+  }
+  return CUDA_SUCCESS;
 }
 
 CUresult MemDiscardAndPrefetchBatchAsync(CUdeviceptr* addresses, size_t* sizes, size_t count,

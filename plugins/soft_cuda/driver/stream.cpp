@@ -155,6 +155,7 @@ CUresult StreamCopyAttributes(CUstream to, CUstream from) {
   Stream* source = nullptr;
   if (CUresult error = Find(to, &target); error != CUDA_SUCCESS) return error;
   if (CUresult error = Find(from, &source); error != CUDA_SUCCESS) return error;
+  if (target->context != source->context) return CUDA_ERROR_INVALID_VALUE;
   target->window = source->window;
   target->sync_policy = source->sync_policy;
   target->domain_map = source->domain_map;

@@ -88,7 +88,9 @@ Work WorkOf(const CUstreamBatchMemOpParams& op) {
 
 struct Works {
   std::vector<Work> operator()(const std::unique_ptr<MemcpyParams>& p) const {
-    return One({.what = "a copy", .run = [copy = p->copy] { RunCopy(copy); }});
+    CUDA_MEMCPY3D copy = p->copy;
+    if (!WithoutArrays(&copy)) return {};  // Apply said so
+    return One({.what = "a copy", .run = [copy] { RunCopy(copy); }});
   }
   std::vector<Work> operator()(const std::unique_ptr<MemsetParams>& p) const {
     return One({.what = "a fill", .run = [set = p->set] { RunSet(set); }});
@@ -116,7 +118,8 @@ struct Works {
 
 struct Changes {
   CUresult operator()(const std::unique_ptr<MemcpyParams>& p) const {
-    return CanRunCopy(p->copy) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+    CUDA_MEMCPY3D copy = p->copy;
+    return WithoutArrays(&copy) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
   }
   CUresult operator()(const std::unique_ptr<SignalParams>& p) const {
     for (size_t i = 0; i < p->semaphores.size(); ++i) {

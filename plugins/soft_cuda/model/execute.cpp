@@ -21,10 +21,6 @@ std::byte* Pointer(CUmemorytype type, const void* host, CUdeviceptr device) {
 
 }  // namespace
 
-bool CanRunCopy(const CUDA_MEMCPY3D& c) {
-  return c.srcMemoryType != CU_MEMORYTYPE_ARRAY && c.dstMemoryType != CU_MEMORYTYPE_ARRAY;
-}
-
 void RunCopy(const CUDA_MEMCPY3D& c) {
   const Box from{Pointer(c.srcMemoryType, c.srcHost, c.srcDevice), c.srcPitch, c.srcHeight};
   const Box to{Pointer(c.dstMemoryType, c.dstHost, c.dstDevice), c.dstPitch, c.dstHeight};
@@ -135,8 +131,8 @@ CUDA_MEMCPY3D PlainCopy(uint64_t to, uint64_t from, size_t bytes, CUmemorytype t
   } else {
     copy.dstDevice = to;
   }
-  copy.srcPitch = copy.dstPitch = copy.WidthInBytes = bytes;
-  copy.srcHeight = copy.dstHeight = copy.Height = copy.Depth = 1;
+  copy.WidthInBytes = bytes;
+  copy.Height = copy.Depth = 1;
   return copy;
 }
 
@@ -157,7 +153,7 @@ CUDA_MEMCPY3D FlatToVolume(const CUDA_MEMCPY2D& c) {
   copy.dstArray = c.dstArray;
   copy.dstPitch = c.dstPitch;
   copy.WidthInBytes = c.WidthInBytes;
-  copy.Height = copy.srcHeight = copy.dstHeight = c.Height;
+  copy.Height = c.Height;
   copy.Depth = 1;
   return copy;
 }

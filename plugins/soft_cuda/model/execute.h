@@ -11,9 +11,7 @@
 
 namespace graphkit::soft {
 
-// False: to or from an array or another thing that isn't modelled.
-bool CanRunCopy(const CUDA_MEMCPY3D& copy);
-// The bytes that a copy or fill reads and writes, in rows.
+// The bytes that a copy between plain memory, or a fill, reads and writes, in rows.
 void RunCopy(const CUDA_MEMCPY3D& copy);
 void RunSet(const CUDA_MEMSET_NODE_PARAMS& set);
 // Writes a value in memory, or looks at one; false: it isn't what is waited for.

@@ -25,6 +25,8 @@ enum class Tag : uint32_t {
   kPool,
   kUserObject,
   kSemaphore,
+  kArray,
+  kMipmappedArray,
 };
 
 // Makes and unmakes objects of one kind. Memory goes back to the slab, never to the system.

@@ -23,6 +23,7 @@ struct Pool {
   uint64_t used = 0;
   uint64_t used_high = 0;
   std::map<int, CUmemAccess_flags> access;
+  uint64_t imported = 0;  // the file that it was imported from (Device::exported_pools); 0: it wasn't
 
   CUmemoryPool handle() { return reinterpret_cast<CUmemoryPool>(this); }
 };

@@ -6,8 +6,16 @@
 
 namespace graphkit::soft::runtime {
 
-// False: a copy that names arrays.
-bool ToDriver(const cudaMemcpy3DParms& parms, CUDA_MEMCPY3D* out);
+bool IsKind(cudaMemcpyKind kind);
+// Where the operands of a copy lie, by its kind.
+CUmemorytype SourceType(cudaMemcpyKind kind);
+CUmemorytype TargetType(cudaMemcpyKind kind);
+// Is it within the device's limit, and as wide as what is copied?
+bool IsPitch(size_t pitch, size_t width);
+
+cudaError_t ToDriver(const cudaMemcpy3DParms& parms, CUDA_MEMCPY3D* out);
+// Without the contexts.
+cudaError_t ToDriver(const cudaMemcpy3DPeerParms& parms, CUDA_MEMCPY3D_PEER* out);
 cudaMemcpy3DParms FromDriver(const CUDA_MEMCPY3D& copy);
 CUDA_MEMCPY2D FlatCopy(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                        size_t height, cudaMemcpyKind kind);

@@ -155,6 +155,19 @@ cudaError_t DeviceGetLimit(size_t* value, cudaLimit limit) {
 cudaError_t DeviceSetLimit(cudaLimit limit, size_t value) {
   return ToRuntime(cuCtxSetLimit(static_cast<CUlimit>(limit), value));
 }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the driver's are deprecated, too
+cudaError_t DeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  CUsharedconfig found;
+  const CUresult result = cuCtxGetSharedMemConfig(config != nullptr ? &found : nullptr);
+  if (result == CUDA_SUCCESS) *config = static_cast<cudaSharedMemConfig>(found);
+  return ToRuntime(result);
+}
+cudaError_t DeviceSetSharedMemConfig(cudaSharedMemConfig config) {
+  return ToRuntime(cuCtxSetSharedMemConfig(static_cast<CUsharedconfig>(config)));
+}
+#pragma GCC diagnostic pop
+
 cudaError_t DeviceSynchronize() { return ToRuntime(cuCtxSynchronize()); }
 cudaError_t DeviceReset() { return ToRuntime(cuDevicePrimaryCtxReset(CurrentDevice())); }
 

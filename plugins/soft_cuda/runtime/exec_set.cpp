@@ -18,7 +18,7 @@ cudaError_t GraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t n
                                          const cudaMemcpy3DParms* p) {
   CUDA_MEMCPY3D copy;
   if (p == nullptr) return cudaErrorInvalidValue;
-  if (!ToDriver(*p, &copy)) return cudaErrorNotSupported;
+  if (cudaError_t error = ToDriver(*p, &copy); error != cudaSuccess) return error;
   return ToRuntime(cuGraphExecMemcpyNodeSetParams(exec, node, &copy, CurrentHandle()));
 }
 

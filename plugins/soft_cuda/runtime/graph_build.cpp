@@ -31,7 +31,7 @@ cudaError_t GraphAddMemcpyNode(cudaGraphNode_t* out, cudaGraph_t graph, const cu
                                size_t count, const cudaMemcpy3DParms* p) {
   CUDA_MEMCPY3D copy;
   if (p == nullptr) return cudaErrorInvalidValue;
-  if (!ToDriver(*p, &copy)) return cudaErrorNotSupported;
+  if (cudaError_t error = ToDriver(*p, &copy); error != cudaSuccess) return error;
   return ToRuntime(cuGraphAddMemcpyNode(out, graph, deps, count, &copy, CurrentHandle()));
 }
 

@@ -16,7 +16,7 @@ cudaError_t GraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeP
 cudaError_t GraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* p) {
   CUDA_MEMCPY3D copy;
   if (p == nullptr) return cudaErrorInvalidValue;
-  if (!ToDriver(*p, &copy)) return cudaErrorNotSupported;
+  if (cudaError_t error = ToDriver(*p, &copy); error != cudaSuccess) return error;
   return ToRuntime(cuGraphMemcpyNodeSetParams(node, &copy));
 }
 

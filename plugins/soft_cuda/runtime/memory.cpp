@@ -138,6 +138,25 @@ cudaError_t MemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
   return ToRuntime(cuMemPoolGetAccess(reinterpret_cast<CUmemAccess_flags*>(flags), pool,
                                       reinterpret_cast<CUmemLocation*>(location)));
 }
+cudaError_t MemPoolExportToShareableHandle(void* out, cudaMemPool_t pool,
+                                           cudaMemAllocationHandleType type, unsigned int flags) {
+  return ToRuntime(cuMemPoolExportToShareableHandle(
+      out, pool, static_cast<CUmemAllocationHandleType>(type), flags));
+}
+cudaError_t MemPoolImportFromShareableHandle(cudaMemPool_t* out, void* handle,
+                                             cudaMemAllocationHandleType type, unsigned int flags) {
+  return ToRuntime(cuMemPoolImportFromShareableHandle(
+      out, handle, static_cast<CUmemAllocationHandleType>(type), flags));
+}
+cudaError_t MemPoolExportPointer(cudaMemPoolPtrExportData* out, void* pointer) {
+  static_assert(sizeof *out == sizeof(CUmemPoolPtrExportData));
+  return ToRuntime(
+      cuMemPoolExportPointer(reinterpret_cast<CUmemPoolPtrExportData*>(out), Address(pointer)));
+}
+cudaError_t MemPoolImportPointer(void** out, cudaMemPool_t pool, cudaMemPoolPtrExportData* data) {
+  return ToRuntime(
+      cuMemPoolImportPointer(Out(out), pool, reinterpret_cast<CUmemPoolPtrExportData*>(data)));
+}
 cudaError_t DeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attr, void* value) {
   return ToRuntime(
       cuDeviceGetGraphMemAttribute(device, static_cast<CUgraphMem_attribute>(attr), value));

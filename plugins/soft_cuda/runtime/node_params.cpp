@@ -51,8 +51,7 @@ cudaError_t ToDriver(const cudaGraphNodeParams& from, CUgraphNodeParams* out) {
     out->memcpy = {};
     out->memcpy.flags = from.memcpy.flags;
     out->memcpy.copyCtx = CurrentHandle();
-    return ToDriver(from.memcpy.copyParams, &out->memcpy.copyParams) ? cudaSuccess
-                                                                     : cudaErrorNotSupported;
+    return ToDriver(from.memcpy.copyParams, &out->memcpy.copyParams);
   }
   if (from.type == cudaGraphNodeTypeMemset) out->memset.ctx = CurrentHandle();
   return cudaSuccess;

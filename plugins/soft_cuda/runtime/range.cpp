@@ -35,27 +35,9 @@ cudaError_t PeerToDriver(const cudaMemcpy3DPeerParms* p, CUDA_MEMCPY3D_PEER* out
   if (p == nullptr) return cudaErrorInvalidValue;
   const PeerContexts peers(p->dstDevice, p->srcDevice);
   if (peers.error != CUDA_SUCCESS) return ToRuntime(peers.error);
-  if (p->srcArray != nullptr || p->dstArray != nullptr) return cudaErrorNotSupported;
-  CUDA_MEMCPY3D_PEER c{};
-  c.srcMemoryType = c.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  c.srcContext = peers.from;
-  c.dstContext = peers.to;
-  c.srcDevice = Address(p->srcPtr.ptr);
-  c.dstDevice = Address(p->dstPtr.ptr);
-  c.srcXInBytes = p->srcPos.x;
-  c.srcY = p->srcPos.y;
-  c.srcZ = p->srcPos.z;
-  c.srcPitch = p->srcPtr.pitch;
-  c.srcHeight = p->srcPtr.ysize;
-  c.dstXInBytes = p->dstPos.x;
-  c.dstY = p->dstPos.y;
-  c.dstZ = p->dstPos.z;
-  c.dstPitch = p->dstPtr.pitch;
-  c.dstHeight = p->dstPtr.ysize;
-  c.WidthInBytes = p->extent.width;
-  c.Height = p->extent.height;
-  c.Depth = p->extent.depth;
-  *out = c;
+  if (cudaError_t error = ToDriver(*p, out); error != cudaSuccess) return error;
+  out->srcContext = peers.from;
+  out->dstContext = peers.to;
   return cudaSuccess;
 }
 
@@ -100,6 +82,10 @@ cudaError_t MemPrefetchBatchAsync(void** pointers, size_t* sizes, size_t count,
                                   unsigned long long flags, cudaStream_t stream) {
   return ToRuntime(cuMemPrefetchBatchAsync(Addresses(pointers), sizes, count, Driver(locations),
                                            index, locations_count, flags, stream));
+}
+cudaError_t MemDiscardBatchAsync(void** pointers, size_t* sizes, size_t count,
+                                 unsigned long long flags, cudaStream_t stream) {
+  return ToRuntime(cuMemDiscardBatchAsync(Addresses(pointers), sizes, count, flags, stream));
 }
 cudaError_t MemDiscardAndPrefetchBatchAsync(void** pointers, size_t* sizes, size_t count,
                                             cudaMemLocation* locations, size_t* index,

@@ -49,6 +49,46 @@ TEST_CASE("comm-buffer-idle finds nothing when the memory is needed during the e
   CHECK(Run("comm-buffer-idle", &step.t).empty());
 }
 
+//     exchange ── malloc x, work, free x ── exchange, filled by a write or by a read and a write
+struct TwoExchanges {
+  TraceBuilder t;
+  StreamId a = t.Stream("a");
+  BlockId buffer = t.Alloc({}, 8192);
+  BlockId between;
+
+  explicit TwoExchanges(Access refill) {
+    t.BeginCapture(a, "step");
+    Exchange(Writes(buffer));
+    between = t.Alloc(a, 4096);
+    t.Kernel(a, "work", {Writes(between)});
+    t.Free(between);
+    refill.block = buffer;
+    Exchange(refill);
+    t.EndCapture(a);
+  }
+  void Exchange(Access fill) {
+    t.Kernel(a, "pack", {fill});
+    t.Kernel(a, "ncclDevKernel_AllReduce", {ReadsWrites(buffer)});
+  }
+};
+
+TEST_CASE("comm-buffer-idle names what could lie in a buffer between two exchanges") {
+  TwoExchanges step(Writes({}));
+  const Finding finding = RunForOne("comm-buffer-idle", &step.t);
+  CHECK(finding.message ==
+        "4 KiB of graph 0 'step' could lie in communication buffers that are idle then: block 0");
+  CHECK(finding.evidence.size() == 1);
+  CHECK(finding.evidence[0].text ==
+        "block 1 (4 KiB) could lie in block 0 (8 KiB) while nothing is exchanged");
+}
+
+TEST_CASE("comm-buffer-idle finds nothing between exchanges when the buffer keeps something") {
+  TwoExchanges adds(ReadsWrites({}));
+  CHECK(Run("comm-buffer-idle", &adds.t).empty());
+  TwoExchanges half(Writes({}, 0, 4096));
+  CHECK(Run("comm-buffer-idle", &half.t).empty());
+}
+
 TEST_CASE("comm-buffer-idle finds nothing when nothing is exchanged") {
   TraceBuilder t;
   const StreamId a = t.Stream();

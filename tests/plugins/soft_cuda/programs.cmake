@@ -6,5 +6,5 @@ set(soft_programs
   programmatic range semaphore settings stream user_object)
 # Those that are also built with --default-stream per-thread.
 set(soft_per_thread_programs
-  capture copy copy_more driver_capture driver_copy driver_execs driver_memory driver_stream event exec_update memory
-  pool range stream)
+  array_copy capture copy copy_more driver_capture driver_copy driver_execs driver_memory driver_stream event
+  exec_update memory pool range stream)

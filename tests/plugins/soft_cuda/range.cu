@@ -71,6 +71,35 @@ void Prefetches() {
                cudaMemDiscardAndPrefetchBatchAsync(ranges, sizes, 2, places, wrong, 2, 0, stream));
 }
 
+// What is discarded may be anything until it is written again.
+// effect: cudaMemDiscardBatchAsync cuMemDiscardBatchAsync
+void Discards() {
+  void* ranges[] = {managed, other};
+  size_t sizes[] = {kBytes, kBytes / 2};
+  std::memset(managed, 8, kBytes);
+  std::memset(other, 8, kBytes);
+  EXPECT_OK(cudaMemDiscardBatchAsync(ranges, sizes, 2, 0, stream));
+  EXPECT_OK(cudaMemsetAsync(managed, 9, kBytes, stream));
+  EXPECT_OK(cudaStreamSynchronize(stream));
+  EXPECT(managed[0] == 9 && managed[kBytes - 1] == 9);
+  EXPECT(other[kBytes / 2] == 8 && other[kBytes - 1] == 8);  // beside the range
+  auto* addresses = reinterpret_cast<CUdeviceptr*>(ranges);
+  EXPECT_OK(cuMemDiscardBatchAsync(addresses, sizes, 1, 0, stream));
+  EXPECT_OK(cudaMemsetAsync(managed, 7, kBytes, stream));
+  EXPECT_OK(cudaStreamSynchronize(stream));
+  EXPECT(managed[0] == 7 && managed[kBytes - 1] == 7);
+
+  EXPECT_FAILS(cudaMemDiscardBatchAsync(ranges, sizes, 2, 1, stream));
+  EXPECT_FAILS(cudaMemDiscardBatchAsync(ranges, sizes, 2, 0, cudaStreamLegacy));
+  EXPECT_FAILS(cuMemDiscardBatchAsync(addresses, sizes, 2, 0, CU_STREAM_LEGACY));
+  void* plain = nullptr;
+  EXPECT_OK(cudaMalloc(&plain, 64));
+  size_t small = 64;
+  EXPECT_FAILS(cudaMemDiscardBatchAsync(&plain, &small, 1, 0, stream));
+  EXPECT_OK(cudaFree(plain));
+  (void)cudaGetLastError();
+}
+
 // effect: cudaStreamAttachMemAsync
 void Attached() {
   EXPECT_OK(cudaStreamAttachMemAsync(stream, managed, 0, cudaMemAttachSingle));
@@ -89,6 +118,7 @@ int main() {
   EXPECT_OK(cudaMallocManaged(&other, kBytes));
   Advice();
   Prefetches();
+  Discards();
   Attached();
   EXPECT_OK(cudaFree(managed));
   EXPECT_OK(cudaFree(other));

@@ -53,6 +53,13 @@ int main() {
   value = {};
   EXPECT_OK(cudaStreamGetAttribute(other, cudaStreamAttributeSynchronizationPolicy, &value));
   EXPECT(value.syncPolicy == cudaSyncPolicyYield);
+  CUcontext context = nullptr;
+  CUstream elsewhere = nullptr;
+  EXPECT_OK(cuCtxCreate(&context, nullptr, 0, 0));
+  EXPECT_OK(cuStreamCreate(&elsewhere, CU_STREAM_NON_BLOCKING));
+  EXPECT_OK(cuCtxPopCurrent(nullptr));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamCopyAttributes(stream, elsewhere));
+  EXPECT_OK(cuCtxDestroy(context));
 
   EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamCreate(nullptr));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamCreateWithPriority(nullptr, 0, 0));

@@ -1,0 +1,123 @@
+// Where blocks lie, and who may take what nobody holds: memory that is handed on by a rule that
+// says, once for each stream, when a block's memory may go to that stream's mallocs. The same
+// places as PieceMap finds, without looking at every piece.
+//
+// A view is a stream that allocates. A piece of memory is in a view from Show on until it is taken;
+// neighbours in one view are one run of it. A request takes the smallest run of its view that holds
+// it, the lowest of equals.
+//
+//     pieces    |  a  | b | c (held) |   d   | e |        a, b and d are shown to view 0,
+//     view 0    [   ab    ]          [   d   ]            b, d and e to view 1
+//     view 1          [ b ]          [    de     ]
+//
+// Pieces that are in every view that they will ever be in become one piece with such a neighbour.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "libgraphkit/alloc/caching_config.h"
+#include "libgraphkit/alloc/run_set.h"
+#include "libgraphkit/alloc/sorted_chunks.h"
+#include "libgraphkit/ids.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+class IndexedMap {
+ public:
+  static constexpr uint32_t kMaxViews = 64;
+
+  struct Options {
+    // With it segments by the rules of the caching allocator; otherwise one stretch of memory that
+    // grows at its top.
+    std::optional<CachingConfig> config;
+    uint32_t views = 1;       // at most kMaxViews
+    bool shared = false;      // a piece may be in any number of views; otherwise in one
+    bool by_address = false;  // PlaceAt is used: keeps pieces by address as well
+  };
+  // `blocks`: ids are below it.
+  IndexedMap(const Options& options, size_t blocks);
+
+  // `size`: rounded up to 512, not 0. Segments lie one after the other, at multiples of 2 MiB.
+  Bytes Place(BlockId block, Bytes size, uint32_t view);
+  // Without segments: where somebody else says. Whoever lay there is let go.
+  void PlaceAt(BlockId block, Bytes offset, Bytes size);
+  // What is left of the block's memory may be taken by the view from here on.
+  void Show(BlockId block, uint32_t view);
+
+  // Bytes of the segments; without segments the highest byte used.
+  Bytes reserved() const { return reserved_; }
+  // What the last request added to that.
+  Bytes added() const { return added_; }
+  // Whether a run of the view holds so much.
+  bool Fits(Bytes size, uint32_t view) const;
+
+ private:
+  static constexpr uint32_t kNone = 0xffffffffu;
+  using Mask = uint64_t;  // a bit a view
+
+  struct Piece {
+    Bytes offset = 0;
+    Bytes size = 0;
+    uint32_t prev = kNone;  // neighbours in the segment
+    uint32_t next = kNone;
+    BlockId last;  // who lies or lay there; none: it no longer matters
+    bool small = false;
+    Mask views = 0;
+  };
+  struct AddressKey {
+    Bytes offset = 0;
+    uint32_t piece = kNone;
+    bool operator<(const AddressKey& o) const { return offset < o.offset; }
+  };
+
+  bool SmallRequest(Bytes size) const { return options_.config && IsSmall(*options_.config, size); }
+  RunSet& RunsOf(bool small, uint32_t view) { return runs_[2 * view + (small ? 1 : 0)]; }
+  const RunSet& RunsOf(bool small, uint32_t view) const {
+    return runs_[2 * view + (small ? 1 : 0)];
+  }
+  bool InView(uint32_t piece, uint32_t view) const {
+    return piece != kNone && (pieces_[piece].views >> view & 1) != 0;
+  }
+  // The other end of the run that begins or ends with the piece.
+  uint32_t& OtherEnd(uint32_t piece, uint32_t view) {
+    return other_end_[options_.shared ? size_t{piece} * options_.views + view : piece];
+  }
+  Run RunOf(uint32_t first, uint32_t last) const;
+
+  uint32_t NewPiece(Bytes offset, Bytes size, bool small, uint32_t after);
+  void DropPiece(uint32_t piece);
+  void Forget(uint32_t piece);
+  uint32_t SplitAt(uint32_t piece, Bytes offset);
+  uint32_t PieceFrom(Bytes offset);
+
+  void AddRun(uint32_t first, uint32_t last, uint32_t view);
+  void ShowPiece(uint32_t piece, uint32_t view);
+  void LeaveView(uint32_t piece, uint32_t view);
+  void LeaveViews(uint32_t piece);
+  bool Alike(uint32_t piece, uint32_t next) const;
+  void Absorb(uint32_t piece, uint32_t next);
+
+  uint32_t FindRun(Bytes size, uint32_t view) const;
+  uint32_t Grow(Bytes size, uint32_t view);
+  bool KeepsRest(bool small, Bytes rest) const;
+  void Take(uint32_t first, BlockId block, Bytes end);
+
+  Options options_;
+  Mask all_views_;
+  std::vector<Piece> pieces_;
+  std::vector<uint32_t> spare_;
+  std::vector<uint32_t> other_end_;  // by piece, and where there may be several by view
+  std::vector<uint32_t> piece_of_;   // by block: what is left of where it lay
+  std::vector<RunSet> runs_;         // by view, large and small
+  SortedChunks<AddressKey> by_address_;
+  uint32_t top_ = kNone;  // the highest piece; without segments
+  Bytes reserved_ = 0;
+  Bytes added_ = 0;
+  Bytes next_ = 0;  // where the next segment goes
+};
+
+}  // namespace graphkit

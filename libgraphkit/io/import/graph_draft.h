@@ -1,0 +1,46 @@
+// A graph as another tool lists it: nodes in any order, edges by their numbers. It becomes part of
+// a trace with the nodes in an order that the edges allow, close to the listed one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/io/import/trace_maker.h"
+#include "libgraphkit/model/graph.h"
+#include "libgraphkit/result.h"
+
+namespace graphkit {
+
+struct DraftNode {
+  NodeKind kind = NodeKind::kUnknown;
+  std::string kernel;  // its name; kernel nodes
+  LaunchShape shape;
+  uint64_t tool_id = 0;  // 0: unknown
+  uint64_t event = 0;    // its handle; event nodes
+};
+
+struct DraftEdge {
+  uint32_t from = 0;
+  uint32_t to = 0;
+  uint8_t from_port = 0;
+  EdgeType type = EdgeType::kDefault;
+  auto operator<=>(const DraftEdge&) const = default;
+};
+
+struct GraphDraft {
+  std::string name;
+  uint64_t tool_id = 0;
+  std::vector<DraftNode> nodes;
+  std::vector<DraftEdge> edges;
+};
+
+struct DraftedGraph {
+  GraphId graph;
+  std::vector<NodeId> nodes;  // by their numbers in the draft
+};
+
+// An error when the edges go round in a circle. An edge that is listed twice is made once.
+Result<DraftedGraph> AddDraft(const GraphDraft& draft, TraceMaker& make);
+
+}  // namespace graphkit

@@ -1,0 +1,126 @@
+#include "libgraphkit/io/import/import.h"
+
+#include <sys/stat.h>
+
+#include "libgraphkit/io/import/dot.h"
+#include "libgraphkit/io/import/kineto.h"
+#include "libgraphkit/io/import/nsys.h"
+#include "libgraphkit/io/import/rmm.h"
+#include "libgraphkit/io/import/torch_graph.h"
+#include "libgraphkit/io/import/torch_snapshot_trace.h"
+#include "libgraphkit/io/mapped_file.h"
+#include "libgraphkit/io/torch_snapshot.h"
+#include "libgraphkit/io/trace_reader.h"
+
+namespace graphkit {
+namespace {
+
+// One row a format; those that are sure first.
+constexpr ImportFormat kFormats[] = {
+    {"torch-snapshot", "what torch.cuda.memory._dump_snapshot wrote", IsTorchSnapshot,
+     ReadTorchSnapshotTrace},
+    {"torch-graph", "what torch.cuda.export_graph_data wrote", IsTorchGraph, ReadTorchGraph},
+    {"dot", "what cudaGraphDebugDotPrint wrote", IsDot, ReadDot},
+    {"rmm", "the log of RMM's logging resource adaptor", IsRmmLog, ReadRmmLog},
+    {"kineto", "a Chrome trace of PyTorch's profiler", IsKineto, ReadKineto, true},
+    {"nsys", "a SQLite export of Nsight Systems", IsNsys, ReadNsys},
+};
+
+Result<Imported> Named(Result<Imported> result, const std::string& path) {
+  if (!result && result.error().file.empty()) {
+    result.error().file = path == "-" ? "stdin" : path;
+  }
+  return result;
+}
+
+std::string FormatNames() {
+  std::string names;
+  for (const ImportFormat& format : kFormats) {
+    names += (names.empty() ? "" : ", ") + std::string(format.name);
+  }
+  return names;
+}
+
+Error NotKnown() {
+  return {.message = "not a graphkit trace, and no file of another tool that is known",
+          .hint = "files of other tools: " + FormatNames()};
+}
+
+bool IsCompressed(std::string_view head) {
+  return head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
+}
+
+bool IsRegular(const std::string& path) {
+  struct stat info {};
+  return path != "-" && stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+Result<Imported> ReadSource(ByteSource& source, const ImportFormat& format) {
+  const Result<std::string> bytes = ReadAll(source, kReadPadding);
+  if (!bytes) return bytes.error();
+  return format.read(*bytes);
+}
+
+Result<Imported> ReadPlainTrace(ByteSource& source, const std::string& path) {
+  Result<Trace> trace = ReadTrace(source, path == "-" ? "stdin" : path);
+  if (!trace) return trace.error();
+  Imported imported;
+  imported.trace = std::move(*trace);
+  return imported;
+}
+
+}  // namespace
+
+std::string CountOf(uint64_t count, const std::string& noun) {
+  const char* plural = noun.ends_with("ch") || noun.ends_with("ss") ? "es" : "s";
+  return FormatCount(count) + " " + noun + (count == 1 ? "" : plural);
+}
+
+std::span<const ImportFormat> ImportFormats() { return kFormats; }
+
+const ImportFormat* FindImportFormat(std::string_view name) {
+  for (const ImportFormat& format : kFormats) {
+    if (name == format.name) return &format;
+  }
+  return nullptr;
+}
+
+const ImportFormat* GuessImportFormat(std::string_view head) {
+  for (const ImportFormat& format : kFormats) {
+    if (format.is(head)) return &format;
+  }
+  return nullptr;
+}
+
+bool IsNsys(std::string_view head) {
+  using namespace std::string_view_literals;
+  return head.starts_with("SQLite format 3\0"sv);
+}
+
+bool IsTraceHead(std::string_view head) {
+  return head.starts_with(R"({"schema":"graphkit-trace")");
+}
+
+Result<Imported> ImportFile(const std::string& path, const ImportFormat* format) {
+  Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
+  if (!source) return Named(source.error(), path);
+  const Result<std::string> head = Peek(*source, kHeadBytes);
+  if (!head) return Named(head.error(), path);
+  if (!format) {
+    if (IsTraceHead(*head)) return ReadPlainTrace(**source, path);
+    format = GuessImportFormat(*head);
+    // A trace that is damaged at its beginning says so better than this.
+    if (!format && head->starts_with('{')) return ReadPlainTrace(**source, path);
+    if (!format && head->empty()) return ReadPlainTrace(**source, path);
+    if (!format) return Named(NotKnown(), path);
+  }
+  if (!format->padded && IsRegular(path)) {
+    const Result<MappedFile> file = MappedFile::Open(path);
+    if (file && !IsCompressed(file->bytes().substr(0, 4))) {
+      return Named(format->read(file->bytes()), path);
+    }
+  }
+  return Named(ReadSource(**source, *format), path);
+}
+
+}  // namespace graphkit

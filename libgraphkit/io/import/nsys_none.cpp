@@ -1,0 +1,11 @@
+#include "libgraphkit/io/import/nsys.h"
+
+namespace graphkit {
+
+Result<Imported> ReadNsys(std::string_view) {
+  return Error{.message = "this graphkit was built without SQLite",
+               .hint = "install libsqlite3-dev and build again",
+               .kind = Error::Kind::kUnsupported};
+}
+
+}  // namespace graphkit

@@ -1,0 +1,56 @@
+// The state of an allocator before the first event of a snapshot's history, walked back from the
+// state at its end:
+//
+//   events     alloc A   free B   alloc C   free A          end: C, D
+//   at start   B, D
+#pragma once
+
+#include <vector>
+
+#include "libgraphkit/interval.h"
+#include "libgraphkit/io/import/mapped_ranges.h"
+#include "libgraphkit/model/torch_snapshot.h"
+
+namespace graphkit {
+
+struct StartRange {
+  Interval<Address> range;
+  uint64_t stream = 0;
+  uint16_t pool = 0;  // index into TorchSnapshot::pools
+  bool operator==(const StartRange&) const = default;
+};
+
+struct StartBlock {
+  Address address = 0;
+  Bytes size = 0;  // as asked for
+  uint64_t stream = 0;
+  StackId stack = {};
+  bool pending = false;  // its free had been requested
+  bool operator==(const StartBlock&) const = default;
+};
+
+struct SnapshotStart {
+  std::vector<StartRange> ranges;  // by address
+  std::vector<StartBlock> blocks;
+  size_t unmatched = 0;  // allocations whose block is neither freed nor alive at the end, and
+                         // blocks allocated where another one lay
+  // A block alive at the end has a recorded stack, so it was allocated while recording, and its
+  // allocation isn't there. Where no stacks were recorded, any block from before counts.
+  bool lost_events = false;
+  bool operator==(const SnapshotStart&) const = default;
+};
+
+// How many devices the file speaks of.
+size_t DeviceCount(const TorchSnapshot& snapshot);
+
+// The segments of the end; each piece's `segment` is the number of its pool.
+MappedRanges PoolsAtEnd(const TorchSnapshot& snapshot, size_t device);
+
+SnapshotStart FindStart(const TorchSnapshot& snapshot, size_t device);
+
+// How many of the recorded allocations came out of each pool (index into TorchSnapshot::pools).
+// Most snapshots say it of segments only.
+std::vector<uint32_t> CountAllocs(const TorchSnapshot& snapshot, size_t device,
+                                  const SnapshotStart& start);
+
+}  // namespace graphkit

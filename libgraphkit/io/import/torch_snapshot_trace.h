@@ -1,0 +1,46 @@
+// A PyTorch memory snapshot as a trace: the allocator's segments and blocks, with their stacks, in
+// the order of the recorded events.
+//
+// The state before the first event follows from the state at the end, walked back. What a snapshot
+// doesn't say: which work ran, which streams a block was recorded on, where a capture began. So
+//   * each private pool becomes an imported graph, from the pool's first allocation to its last;
+//   * in it, one node of unknown kind stands for whatever a stream ran between an allocation and
+//     the next free on it (Source::kDerived);
+//   * a block whose free was deferred was used on another stream, which stands for all those that
+//     aren't known; it isn't in the graph, so nothing is proved about the block.
+#pragma once
+
+#include <string_view>
+
+#include "libgraphkit/io/import/import.h"
+#include "libgraphkit/model/torch_snapshot.h"
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// What a snapshot holds, counted as torch.cuda._memory_viz does, and what its trace lacks.
+struct SnapshotTotals {
+  size_t devices = 0;
+  size_t segments = 0;
+  Bytes reserved = 0;   // of segments
+  Bytes allocated = 0;  // of active blocks, as the allocator rounded them
+  Bytes requested = 0;  // of active blocks, as asked for
+  size_t active_blocks = 0;
+  size_t events = 0;
+  size_t unmatched = 0;      // allocations that the rest of the file contradicts
+  bool lost_events = false;  // the history's ring overflowed
+  bool operator==(const SnapshotTotals&) const = default;
+};
+
+struct SnapshotTrace {
+  Trace trace;
+  SnapshotTotals totals;
+};
+
+SnapshotTrace TraceOfSnapshot(const TorchSnapshot& snapshot);
+
+// The row of the table of import.cpp.
+bool IsTorchSnapshot(std::string_view head);
+Result<Imported> ReadTorchSnapshotTrace(std::string_view bytes);
+
+}  // namespace graphkit

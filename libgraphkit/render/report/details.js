@@ -1,0 +1,96 @@
+// What is picked, in full: a node or a block, with links to what it has to do with.
+const LISTED = 40;
+
+function showDetails(thing) {
+  const panel = byId("details-panel");
+  app.shown = thing;
+  if (!thing) {
+    return panel.replaceChildren(element("p", "nothing", "Click a node, a block or a finding to see all about it."));
+  }
+  panel.replaceChildren(...(thing.node !== undefined ? nodeDetails(thing.node) : blockDetails(thing.block)));
+}
+
+// Picks something, brings it into sight and shows its details.
+function goTo(thing) {
+  pick(thing.node !== undefined ? aroundNode(thing.node) : aroundBlock(thing.block), false);
+  lookAt(thing.node !== undefined ? {nodes: new Set([thing.node]), blocks: new Set(), edges: new Set()}
+    : {nodes: new Set(), blocks: new Set([thing.block]), edges: new Set()});
+  showDetails(thing);
+  showTab("details-panel");
+  app.redraw();
+}
+
+function pairs(entries) {
+  const list = element("dl", "pairs");
+  for (const [name, value] of entries) {
+    if (value === "" || value === null || value === undefined) continue;
+    list.append(element("dt", "", name), element("dd", "", value));
+  }
+  return list;
+}
+
+function linkTo(text, thing) {
+  const link = element("button", "go", text);
+  link.addEventListener("click", () => goTo(thing));
+  return link;
+}
+
+function linkList(title, things) {
+  if (things.length === 0) return [];
+  const list = element("ul", "list");
+  for (const [text, thing] of things.slice(0, LISTED)) {
+    const item = element("li", "");
+    item.append(linkTo(text, thing));
+    list.append(item);
+  }
+  if (things.length > LISTED) list.append(element("li", "small", `and ${formatCount(things.length - LISTED)} more`));
+  return [element("h3", "", `${title} (${formatCount(things.length)})`), list];
+}
+
+function stackPart(title, oneMore) {
+  const frames = oneMore ? app.trace.texts.stacks[oneMore - 1] : [];
+  return frames.length > 0 ? [element("h3", "", title), stackList(frames)] : [];
+}
+
+const EDGE_SORTS = ["", ", programmatic", ", launch completion"];
+const MODES = ["touches", "reads", "writes", "updates"];
+
+function nodeDetails(id) {
+  const {trace} = app, {columns, texts} = trace, graph = columns["node.graph"][id];
+  const duration = columns["node.duration"][id], full = trace.nodeFullName(id);
+  const edge = (e, end) => [`${trace.nodeTitle(columns[end][e])}${EDGE_SORTS[columns["edge.sort"][e]]}`, {node: columns[end][e]}];
+  const touched = [];
+  for (let a = trace.accessFirst[id]; a < trace.accessFirst[id + 1]; ++a) {
+    const block = columns["access.block"][a];
+    if (block) touched.push([`${MODES[columns["access.mode"][a]]} ${trace.blockTitle(block - 1)}`, {block: block - 1}]);
+  }
+  return [element("h3", "", trace.nodeTitle(id)),
+    pairs([["kind", trace.nodeKind(id)], ["name", full === trace.nodeKind(id) ? "" : full],
+      ["graph", graph ? texts.graphs[graph - 1] : ""], ["stream", trace.stream(columns["node.stream"][id])],
+      ["with", texts.details[columns["node.detail"][id]]], ["ran", duration ? formatNanoseconds(duration) : "not measured"]]),
+    ...linkList("Touches", touched),
+    ...linkList("Depends on", [...trace.edgesIn.of(id)].map((e) => edge(e, "edge.from"))),
+    ...linkList("Followed by", [...trace.edgesOut.of(id)].map((e) => edge(e, "edge.to"))),
+    ...stackPart("Captured at", columns["node.stack"][id])];
+}
+
+function blockDetails(id) {
+  const {trace} = app, {columns, texts} = trace, {view} = app, i = view.blockAt.get(id);
+  const pool = columns["block.pool"][id], segment = columns["block.segment"][id], graph = columns["block.graph"][id];
+  const placed = i === undefined ? -1 : view.policyOffsets[i], {policy} = trace.page;
+  const touching = [...trace.touching(id)].map((a) => {
+    const node = trace.accessNode[a];
+    return [`${trace.nodeTitle(node)} ${MODES[columns["access.mode"][a]]}`, {node}];
+  });
+  const could = view.reuse.filter((pair) => pair.later === id).map((pair) => [`${formatBytes(pair.bytes)} of ${trace.blockTitle(pair.earlier)}`, {block: pair.earlier}]);
+  const gives = view.reuse.filter((pair) => pair.earlier === id).map((pair) => [trace.blockTitle(pair.later), {block: pair.later}]);
+  return [element("h3", "", trace.blockTitle(id)),
+    pairs([["size", `${formatBytes(columns["block.size"][id])} (${formatCount(columns["block.size"][id])} B)`],
+      ["address", `0x${columns["block.address"][id].toString(16)}`], ["pool", pool ? texts.pools[pool - 1] : "none"],
+      ["segment", segment ? `segment ${segment - 1}` : ""], ["stream", trace.stream(columns["block.stream"][id])],
+      ["graph", graph ? texts.graphs[graph - 1] : "outside captures"], ["life", stateOf(id)],
+      [policy ? `with ${policy.name}` : "", placed >= 0 ? `at ${formatBytes(placed)}` : ""]].filter(([name]) => name)),
+    ...linkList("Could lie where this lay", could), ...linkList("Its memory would do for", gives),
+    ...linkList("Touched by", touching),
+    ...stackPart("Allocated at", columns["block.stack"][id]), ...stackPart("Freed at", columns["block.free_stack"][id])];
+}

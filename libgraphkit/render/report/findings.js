@@ -1,0 +1,106 @@
+// The findings, each with its evidence; a click shows what it talks about.
+const FINDINGS_AT_ONCE = 100;
+
+function makeFindings() {
+  const panel = byId("findings-panel"), {findings} = app.trace.analyze;
+  if (findings.length === 0) panel.append(element("p", "nothing", "Nothing found: no check of graphkit has anything to say here."));
+  const more = element("button", "", "");
+  let shown = 0;
+  const add = () => {
+    const upTo = Math.min(shown + FINDINGS_AT_ONCE, findings.length);
+    for (; shown < upTo; ++shown) panel.insertBefore(findingCard(findings[shown], shown), more);
+    more.textContent = `${formatCount(findings.length - shown)} more`;
+    more.hidden = shown === findings.length;
+  };
+  more.addEventListener("click", add);
+  panel.append(more);
+  add();
+}
+
+function findingCard(finding, index) {
+  const card = element("article", `finding ${finding.severity}`);
+  card.tabIndex = 0;
+  card.dataset.finding = index;
+  const top = element("div", "top");
+  top.append(element("b", "", finding.severity), element("span", "mono", finding.check));
+  if (finding.bytes > 0) top.append(element("span", "bytes", formatBytes(finding.bytes)));
+  card.append(top, element("p", "", finding.message), evidenceList(finding));
+  if (finding.advice) card.append(element("p", "advice", `→ ${finding.advice}`));
+  if (finding.assumes !== "order") card.append(element("p", "small", ASSUMES[finding.assumes]));
+  card.addEventListener("click", () => pickFinding(index));
+  card.addEventListener("keydown", (event) => { if (event.key === "Enter" && event.target === card) pickFinding(index); });
+  return card;
+}
+
+const ASSUMES = {
+  "torch-streams": "holds if every use ends at the free, or lies on a recorded stream",
+  "arguments": "holds if kernels touch only blocks that their arguments name",
+};
+
+function evidenceList(finding) {
+  const list = element("ul", "");
+  for (const evidence of finding.evidence) {
+    const item = element("li", "evidence", evidence.text);
+    item.addEventListener("click", (event) => {
+      event.stopPropagation();
+      mark(item);
+      pick(evidence, true);
+    });
+    list.append(item);
+    if (evidence.stack.length > 0) list.append(stackList(evidence.stack.map((f) => [f.function, f.file, f.line])));
+  }
+  return list;
+}
+
+const SHOWN_FRAMES = 6;
+
+function stackList(frames) {
+  const list = element("ul", "stack");
+  for (const [name, file, at] of frames.slice(0, SHOWN_FRAMES)) {
+    list.append(element("li", "", `${name || "?"}  ${file}${at ? `:${at}` : ""}`));
+  }
+  if (frames.length > SHOWN_FRAMES) list.append(element("li", "", `… ${frames.length - SHOWN_FRAMES} more`));
+  return list;
+}
+
+function mark(thing) {
+  for (const marked of document.querySelectorAll(".picked")) marked.classList.remove("picked");
+  thing.classList.add("picked");
+}
+
+// All that the finding and its evidence name.
+function thingsOf(finding) {
+  const all = {nodes: [...finding.nodes], blocks: [...finding.blocks], edges: []};
+  for (const evidence of finding.evidence) {
+    all.nodes.push(...evidence.nodes);
+    all.blocks.push(...evidence.blocks);
+    all.edges.push(...evidence.edges);
+  }
+  return all;
+}
+
+function pickFinding(index) {
+  const finding = app.trace.analyze.findings[index];
+  if (!finding) return;
+  const card = document.querySelector(`[data-finding="${index}"]`);
+  showTab("findings-panel");
+  if (card) {
+    mark(card);
+    card.scrollIntoView({block: "nearest"});
+  }
+  app.finding = index;
+  const things = thingsOf(finding);
+  if (things.nodes.length + things.blocks.length + things.edges.length === 0 && finding.graph !== null) {
+    const view = app.trace.views.find((v) => v.root === app.trace.texts.roots[finding.graph]);
+    if (view && view !== app.view) showView(view);
+  }
+  pick(things, true);
+}
+
+function stepFinding(by) {
+  const count = app.trace.analyze.findings.length;
+  if (count === 0) return;
+  const at = app.finding === undefined ? (by > 0 ? 0 : count - 1) : (app.finding + by + count) % count;
+  while (!document.querySelector(`[data-finding="${at}"]`)) byId("findings-panel").lastElementChild.click();
+  pickFinding(at);
+}

@@ -1,0 +1,267 @@
+// Memory as rectangles in capture order × address. Rectangles of a few pixels are drawn one by one;
+// what is smaller is added up into a picture of coverage, whose cost doesn't depend on their size.
+const MOST_RECTANGLES = 4000;  // drawn one by one in a frame
+
+function makeMemory(canvas, policy) {
+  const memory = {canvas, policy, picture: document.createElement("canvas"), cover: null};
+  const offsets = () => policy ? app.view.policyOffsets : app.view.offset;
+  memory.plot = () => plotOf(canvas.clientWidth, canvas.clientHeight, 18);
+  memory.bytes = true;
+  memory.hit = (x, y) => hitBlock(memory.plot(), offsets(), policy, x, y) || hitBand(memory, x, y);
+  memory.click = (thing) => pickThing(thing);
+  memory.draw = () => drawMemory(memory, offsets());
+  listen(canvas, memory);
+  canvas.addEventListener("pointerenter", () => { app.lastMemory = memory; });
+  return memory;
+}
+
+function yOf(plot, bytes) { return plot.top + plot.height - (bytes - app.b0) / (app.b1 - app.b0) * plot.height; }
+function bytesAt(plot, y) { return app.b0 + (plot.top + plot.height - y) / plot.height * (app.b1 - app.b0); }
+
+// Where a block's rectangle ends: a policy's placement is drawn until the free.
+function endOf(view, i, policy) { return policy ? Math.max(view.freed[i], view.begin[i] + 1) : view.end[i]; }
+
+function hitBlock(plot, offsets, policy, x, y) {
+  const {view} = app, t = timeAt(plot, x), bytes = bytesAt(plot, y);
+  if (x < plot.left || y > plot.top + plot.height) return null;
+  for (let i = lowerBound(view.begin, t) - 1; i >= 0; --i) {
+    const inside = offsets[i] >= 0 && offsets[i] <= bytes && bytes < offsets[i] + view.size[i];
+    if (inside && t < endOf(view, i, policy)) return {block: view.blocks[i]};
+  }
+  return null;
+}
+
+function hitBand(memory, x, y) {
+  if (x >= GUTTER) return null;
+  const bytes = bytesAt(memory.plot(), y), bands = memory.policy ? app.view.policy_bands : app.view.bands;
+  const band = bands.find(([, , offset, size]) => offset <= bytes && bytes < offset + size);
+  return band ? {band} : null;
+}
+
+function drawMemory(memory, offsets) {
+  const {pen, width, height} = penOf(memory.canvas), plot = plotOf(width, height, 18);
+  memory.drawn = {rectangles: 0, covered: 0};
+  drawByteAxis(pen, plot, memory.policy ? app.view.policy_extent : app.view.extent);
+  drawTimeAxis(pen, plot, true);
+  if (app.view.blocks.length === 0 || (memory.policy && app.view.policyBlocks.length === 0)) {
+    return drawNoMemory(pen, plot, memory.policy);
+  }
+  pen.save();
+  pen.beginPath();
+  pen.rect(plot.left, plot.top, plot.width, plot.height);
+  pen.clip();
+  const large = sortBySize(memory, plot, offsets);
+  const dim = app.picked ? .3 : 1;
+  pen.globalAlpha = dim;
+  paintCover(memory, pen, plot);
+  drawRectangles(pen, plot, offsets, large, memory.policy);
+  drawBands(pen, plot, memory.policy ? app.view.policy_bands : app.view.bands);
+  pen.globalAlpha = 1;
+  if (!memory.policy) drawReuse(pen, plot, offsets);
+  drawPicked(pen, plot, offsets, memory.policy);
+  if (memory.policy) drawSaved(pen, plot);
+  drawCursor(pen, plot);
+  pen.restore();
+}
+
+// Splits the blocks in sight: returns those to draw one by one, adds up the others.
+function sortBySize(memory, plot, offsets) {
+  const {view, t0, t1, b0, b1} = app, large = [];
+  const sx = plot.width / (t1 - t0), sy = plot.height / (b1 - b0);
+  clearCover(memory, plot);
+  const last = lowerBound(view.begin, t1);
+  for (let i = 0; i < last; ++i) {
+    const begin = view.begin[i], end = endOf(view, i, memory.policy), low = offsets[i], high = low + view.size[i];
+    if (end <= t0 || low < 0 || high <= b0 || low >= b1) continue;
+    if ((end - begin) * sx >= 2 && (high - low) * sy >= 2 && large.length < MOST_RECTANGLES) {
+      large.push(i);
+      continue;
+    }
+    ++memory.drawn.covered;
+    const y0 = plot.height - (high - b0) * sy, y1 = plot.height - (low - b0) * sy;
+    const freed = Math.min(view.freed[i], end);
+    addCover(memory, memory.live, (begin - t0) * sx, (freed - t0) * sx, y0, y1);
+    if (end > freed) addCover(memory, memory.deferred, (freed - t0) * sx, (end - t0) * sx, y0, y1);
+  }
+  memory.drawn.rectangles = large.length;
+  return large;
+}
+
+function clearCover(memory, plot) {
+  const wide = Math.ceil(plot.width), high = Math.ceil(plot.height), cells = (wide + 1) * (high + 1);
+  if (memory.wide !== wide || memory.high !== high) {
+    Object.assign(memory, {wide, high, live: new Float64Array(cells), deferred: new Float64Array(cells)});
+    memory.picture.width = wide;
+    memory.picture.height = high;
+    memory.image = memory.picture.getContext("2d").createImageData(wide, high);
+  } else {
+    memory.live.fill(0);
+    memory.deferred.fill(0);
+  }
+}
+
+// Adds a rectangle's coverage to differences in both directions: its edges only, whatever its size.
+function addCover(memory, sums, x0, x1, y0, y1) {
+  x0 = Math.max(x0, 0); x1 = Math.min(x1, memory.wide);
+  y0 = Math.max(y0, 0); y1 = Math.min(y1, memory.high);
+  if (x1 <= x0 || y1 <= y0) return;
+  const left = Math.floor(x0), right = Math.min(Math.max(Math.ceil(x1), left + 1), memory.wide);
+  const share = (x1 - x0) / (right - left);
+  const top = Math.floor(y0), bottom = Math.min(Math.ceil(y1), memory.high);
+  if (bottom - top <= 1) return addRows(memory, sums, left, right, top, top + 1, share * (y1 - y0));
+  addRows(memory, sums, left, right, top, top + 1, share * (top + 1 - y0));
+  if (bottom - top > 2) addRows(memory, sums, left, right, top + 1, bottom - 1, share);
+  addRows(memory, sums, left, right, bottom - 1, bottom, share * (y1 - bottom + 1));
+}
+
+function addRows(memory, sums, left, right, top, bottom, weight) {
+  const row = memory.wide + 1, first = top * row, last = bottom * row;
+  sums[first + left] += weight;
+  sums[first + right] -= weight;
+  sums[last + left] -= weight;
+  sums[last + right] += weight;
+}
+
+function sumUp(memory, sums) {
+  const row = memory.wide + 1;
+  for (let y = 0; y < memory.high; ++y) {
+    let sum = 0;
+    for (let x = 0, at = y * row; x < memory.wide; ++x, ++at) {
+      sum += sums[at];
+      sums[at] = sum + (y > 0 ? sums[at - row] : 0);
+    }
+  }
+}
+
+function rgbOf(color) {
+  const match = /^#(..)(..)(..)/.exec(color);
+  return match ? match.slice(1).map((digits) => parseInt(digits, 16)) : [128, 128, 128];
+}
+
+function paintCover(memory, pen, plot) {
+  if (memory.drawn.covered === 0) return;
+  sumUp(memory, memory.live);
+  sumUp(memory, memory.deferred);
+  const [lr, lg, lb] = rgbOf(theme.colors.live), [dr, dg, db] = rgbOf(theme.colors.deferred);
+  const {data} = memory.image, row = memory.wide + 1;
+  for (let y = 0, to = 0; y < memory.high; ++y) {
+    for (let x = 0, at = y * row; x < memory.wide; ++x, ++at, to += 4) {
+      const live = memory.live[at], deferred = memory.deferred[at], sum = live + deferred;
+      if (sum < .004) { data[to + 3] = 0; continue; }
+      const share = deferred / sum;
+      data[to] = lr + (dr - lr) * share;
+      data[to + 1] = lg + (dg - lg) * share;
+      data[to + 2] = lb + (db - lb) * share;
+      data[to + 3] = sum >= 1 ? 255 : 60 + 195 * sum;
+    }
+  }
+  memory.picture.getContext("2d").putImageData(memory.image, 0, 0);
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(memory.picture, plot.left, plot.top, memory.wide, memory.high);
+}
+
+function rectangleOf(plot, begin, end, low, size) {
+  const x0 = xOf(plot, begin), x1 = xOf(plot, end), y0 = yOf(plot, low + size), y1 = yOf(plot, low);
+  const left = Math.max(x0, plot.left - 4), top = Math.max(y0, plot.top - 4);
+  return {x: left, y: top, w: Math.min(x1, plot.left + plot.width + 4) - left,
+          h: Math.min(y1, plot.top + plot.height + 4) - top};
+}
+
+function drawRectangles(pen, plot, offsets, large, policy) {
+  const {view} = app, colors = theme.colors, pattern = hatch(pen), labels = [], edges = [];
+  pen.fillStyle = colors.live;
+  for (const i of large) {
+    const r = rectangleOf(plot, view.begin[i], Math.min(view.freed[i], endOf(view, i, policy)), offsets[i], view.size[i]);
+    if (r.w > 0) pen.fillRect(r.x, r.y, r.w, r.h);
+    if (r.h >= 13 && r.w >= 54) labels.push([i, r]);
+  }
+  if (!policy) {
+    for (const i of large) {
+      if (view.end[i] <= view.freed[i]) continue;
+      const r = rectangleOf(plot, view.freed[i], view.end[i], offsets[i], view.size[i]);
+      pen.fillStyle = r.w > 5 && r.h > 5 ? pattern : colors.deferred;
+      if (r.w > 0) pen.fillRect(r.x, r.y, r.w, r.h);
+    }
+  }
+  pen.strokeStyle = colors.paper;
+  pen.lineWidth = 1;
+  pen.beginPath();
+  for (const i of large) {
+    const r = rectangleOf(plot, view.begin[i], endOf(view, i, policy), offsets[i], view.size[i]);
+    if (r.w > 3 && r.h > 3) pen.rect(r.x + .5, r.y + .5, r.w - 1, r.h - 1);
+  }
+  pen.stroke();
+  drawKept(pen, plot, offsets, large);
+  drawLabels(pen, labels);
+}
+
+// Blocks that are never freed end with a bar.
+function drawKept(pen, plot, offsets, large) {
+  const {view} = app, freed = view.trace.columns["block.freed"];
+  pen.fillStyle = theme.colors.kept;
+  for (const i of large) {
+    if (freed[view.blocks[i]]) continue;
+    const r = rectangleOf(plot, view.begin[i], view.end[i], offsets[i], view.size[i]);
+    pen.fillRect(xOf(plot, view.width) - 4, r.y, 4, r.h);
+  }
+}
+
+function drawLabels(pen, labels) {
+  pen.fillStyle = "#ffffff";
+  pen.textAlign = "left";
+  for (const [i, r] of labels.slice(0, 400)) {
+    const id = app.view.blocks[i], size = formatBytes(app.view.trace.columns["block.size"][id]);
+    const text = r.w >= 120 ? `block ${id} · ${size}` : `block ${id}`;
+    pen.fillText(fitText(pen, text, r.w - 10), r.x + 5, r.y + r.h / 2);
+  }
+}
+
+function drawBands(pen, plot, bands) {
+  const top = app.b1, bottom = app.b0;
+  const seen = bands.filter(([, , offset]) => offset > bottom && offset < top);
+  if (seen.length > 60) return;
+  for (const [, , offset] of seen) {
+    pen.strokeStyle = theme.colors.pale;
+    pen.setLineDash([1, 3]);
+    line(pen, plot.left, yOf(plot, offset), plot.left + plot.width, yOf(plot, offset));
+  }
+  pen.setLineDash([]);
+}
+
+function drawByteAxis(pen, plot, extent) {
+  const step = roundStep(app.b1 - app.b0, plot.height / 34, true);
+  pen.textAlign = "right";
+  for (let bytes = Math.ceil(app.b0 / step) * step; bytes < app.b1; bytes += step) {
+    const y = yOf(plot, bytes);
+    pen.strokeStyle = theme.colors.soft;
+    line(pen, plot.left, y, plot.left + plot.width, y);
+    pen.fillStyle = theme.colors.pale;
+    if (y > plot.top + 4) pen.fillText(formatBytes(bytes), plot.left - 8, y);
+  }
+  pen.strokeStyle = theme.colors.line;
+  line(pen, plot.left, plot.top, plot.left, plot.top + plot.height);
+  line(pen, plot.left, plot.top + plot.height, plot.left + plot.width, plot.top + plot.height);
+}
+
+function drawNoMemory(pen, plot, policy) {
+  pen.fillStyle = theme.colors.pale;
+  pen.textAlign = "center";
+  const text = policy && app.view.blocks.length > 0
+    ? "no block here was handed out by an allocator, so no policy places one" : "no memory was allocated here";
+  pen.fillText(text, plot.left + plot.width / 2, plot.top + plot.height / 2);
+}
+
+// What the policy needs less than was recorded, in the room that it leaves.
+function drawSaved(pen, plot) {
+  const {view} = app, saved = view.extent - view.policy_extent;
+  if (view.policy_extent <= 0) return;
+  const y = yOf(plot, view.policy_extent);
+  pen.strokeStyle = theme.colors.pale;
+  pen.setLineDash([4, 3]);
+  line(pen, plot.left, y, plot.left + plot.width, y);
+  pen.setLineDash([]);
+  if (saved <= 0 || y < plot.top + 22) return;
+  pen.fillStyle = theme.colors.pale;
+  pen.textAlign = "center";
+  pen.fillText(`${formatBytes(saved)} less than recorded`, plot.left + plot.width / 2, Math.max(y - 12, plot.top + 10));
+}

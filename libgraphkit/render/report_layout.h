@@ -1,0 +1,88 @@
+// Where things stand in the drawings of the report: nodes and blocks over capture order, nodes on
+// lanes, blocks at addresses.
+//
+//     capture order   malloc x   k0      k1      free x   malloc y   k2
+//     x, in quarters  0          1       5       9        10         11         15
+//
+// A node is four quarters wide, an allocation or a free one; all else in the trace takes no room.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/replay/replay_trace.h"
+
+namespace graphkit {
+
+struct ReportLane {
+  std::string title;
+  GraphId graph;    // whose nodes lie here; none: a stream of the whole program
+  StreamId stream;  // none: nodes without one
+  bool operator==(const ReportLane&) const = default;
+};
+
+struct NodePlace {
+  NodeId node;
+  uint32_t x = 0;
+  uint32_t lane = 0;
+  bool operator==(const NodePlace&) const = default;
+};
+
+// Live in [begin, freed), deferred in [freed, end).
+struct BlockPlace {
+  BlockId block;
+  uint32_t begin = 0;
+  uint32_t freed = 0;
+  uint32_t end = 0;
+  Bytes offset = 0;
+  bool operator==(const BlockPlace&) const = default;
+};
+
+// Memory that lies together: a segment, or neighbouring driver allocations.
+struct MemoryBand {
+  PoolId pool;
+  SegmentId segment;
+  Bytes offset = 0;
+  Bytes size = 0;
+  bool operator==(const MemoryBand&) const = default;
+};
+
+struct LaunchPlace {
+  LaunchId launch;
+  uint32_t x = 0;
+  uint32_t lane = 0;
+  bool operator==(const LaunchPlace&) const = default;
+};
+
+// A block as the policy places it.
+struct PolicyPlace {
+  BlockId block;
+  Bytes offset = 0;
+  bool operator==(const PolicyPlace&) const = default;
+};
+
+// One graph that a user launches, with the graphs inside it; or the whole program.
+struct ReportView {
+  GraphId root;  // none: the whole program
+  uint32_t width = 0;
+  std::vector<ReportLane> lanes = {};
+  std::vector<NodePlace> nodes = {};    // by x
+  std::vector<BlockPlace> blocks = {};  // by begin
+  std::vector<MemoryBand> bands = {};   // by offset
+  Bytes extent = 0;                     // of the bands
+  std::vector<LaunchPlace> launches = {};
+  std::vector<PolicyPlace> policy = {};  // by block
+  std::vector<MemoryBand> policy_bands = {};
+  Bytes policy_extent = 0;
+  std::vector<NodeId> path = {};  // the longest one
+  bool operator==(const ReportView&) const = default;
+};
+
+// A view for each graph that isn't inside another, and last, unless one graph is all there is, the
+// whole program. `policy` may be null.
+std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy);
+
+}  // namespace graphkit

@@ -1,0 +1,54 @@
+// The memory of a graph's pools as a policy fills it: each block is placed twice, with segments and
+// without. Two ways to the same places: looking at every piece of memory at each malloc, by asking
+// the policy pair by pair, or by an index of what it has offered.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "libgraphkit/alloc/caching_config.h"
+#include "libgraphkit/alloc/policy.h"
+#include "libgraphkit/analysis/facts.h"
+
+namespace graphkit {
+
+class PolicyMemory {
+ public:
+  // Where a block went, and what its pool got to hold more for it.
+  struct Placed {
+    Bytes arena = 0;  // offsets
+    Bytes segments = 0;
+    Bytes arena_added = 0;
+    Bytes segments_added = 0;
+    // The arena grew although last use proves a stretch safe that would have done.
+    bool missed = false;
+  };
+
+  virtual ~PolicyMemory() = default;
+
+  // Called for every offer of the policy, and before each malloc, placed or not.
+  virtual void Take(const Offer&) {}
+  virtual void BeforeMalloc(BlockId) {}
+  virtual void Freed(BlockId) {}
+  // `size`: rounded, not 0.
+  virtual Placed Place(BlockId block, uint32_t pool, Bytes size) = 0;
+};
+
+struct PolicyMemoryOptions {
+  CachingConfig config;
+  bool missed = true;  // find out what was missed
+};
+
+// Asks the policy at each malloc for every piece of the pool.
+std::unique_ptr<PolicyMemory> ScanningMemory(const Facts& facts, const ReusePolicy& policy,
+                                             size_t pools, const PolicyMemoryOptions& options);
+
+// For a policy that offers: `blocks` of a graph, in capture order. Null when it can't tell the same
+// as scanning: when CanIndex says no, or blocks are allocated on more streams than can be told
+// apart.
+std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, PolicyKind kind, GraphId graph,
+                                            std::span<const BlockId> blocks, size_t pools,
+                                            const PolicyMemoryOptions& options);
+
+}  // namespace graphkit

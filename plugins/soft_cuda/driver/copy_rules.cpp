@@ -1,0 +1,87 @@
+#include "plugins/soft_cuda/driver/copy_rules.h"
+
+#include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/device/properties.h"
+#include "plugins/soft_cuda/model/array.h"
+
+namespace graphkit::soft::driver {
+namespace {
+
+constexpr uint64_t kGranularity = 512;  // of allocations: what lies behind one belongs to nobody
+
+// The bytes from the base of an operand to the end of what is moved; false: more than there are.
+bool BytesFromBase(const CopyOperand& at, const CUDA_MEMCPY3D& c, size_t* bytes) {
+  const size_t pitch = at.pitch != 0 ? at.pitch : c.WidthInBytes + at.x;
+  const size_t height = at.height != 0 ? at.height : c.Height + at.y;
+  size_t rows = 0;
+  return !__builtin_mul_overflow(at.z + c.Depth - 1, height, &rows) &&
+         !__builtin_add_overflow(rows, at.y + c.Height - 1, &rows) &&
+         !__builtin_mul_overflow(rows, pitch, bytes) &&
+         !__builtin_add_overflow(*bytes, at.x + c.WidthInBytes, bytes);
+}
+
+bool IsHost(const Allocation& a) {
+  return a.kind == AllocationKind::kHost || a.kind == AllocationKind::kRegistered;
+}
+
+CUresult CheckMemory(const CopyOperand& at, const CUDA_MEMCPY3D& c) {
+  if (at.type == CU_MEMORYTYPE_HOST)
+    return at.host != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  if (at.type != CU_MEMORYTYPE_DEVICE && at.type != CU_MEMORYTYPE_UNIFIED)
+    return CUDA_ERROR_INVALID_VALUE;
+  Device& device = Device::Get();
+  const auto block = device.FindAllocation(at.device);
+  if (block == device.allocations.end()) {
+    const bool pageable = at.type == CU_MEMORYTYPE_UNIFIED && at.device != 0;
+    return pageable ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  }
+  if (IsHost(block->second) || c.WidthInBytes == 0 || c.Height == 0 || c.Depth == 0)
+    return CUDA_SUCCESS;
+  size_t bytes = 0;
+  const size_t size = (block->second.size + kGranularity - 1) / kGranularity * kGranularity;
+  const bool inside = BytesFromBase(at, c, &bytes) && bytes <= size - (at.device - block->first);
+  return inside ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult CheckOperand(const CopyOperand& at, const CUDA_MEMCPY3D& c) {
+  if (at.lod != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (at.type == CU_MEMORYTYPE_ARRAY) {
+    const auto* array = Resolve<Array>(at.array);
+    return array != nullptr && Holds(*array, at, c) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  }
+  const size_t width = c.WidthInBytes + at.x;
+  const bool one_row = c.Height <= 1 && c.Depth <= 1 && at.pitch == width;  // may be of any length
+  if (at.pitch != 0 && !one_row && (at.pitch < width || at.pitch > size_t{kMostPitch}))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (at.height != 0 && at.height < c.Height + at.y) return CUDA_ERROR_INVALID_VALUE;
+  return CheckMemory(at, c);
+}
+
+}  // namespace
+
+CUresult CheckCopy(const CUDA_MEMCPY3D& c) {
+  if (CUresult error = CheckOperand(SourceOf(c), c); error != CUDA_SUCCESS) return error;
+  if (CUresult error = CheckOperand(TargetOf(c), c); error != CUDA_SUCCESS) return error;
+  if (c.srcMemoryType != CU_MEMORYTYPE_ARRAY || c.dstMemoryType != CU_MEMORYTYPE_ARRAY)
+    return CUDA_SUCCESS;
+  const bool same = Resolve<Array>(c.srcArray)->element == Resolve<Array>(c.dstArray)->element;
+  return same ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUDA_MEMCPY3D WithRows(CUDA_MEMCPY3D c) {
+  if (c.srcMemoryType != CU_MEMORYTYPE_ARRAY) {
+    if (c.srcPitch == 0) c.srcPitch = c.WidthInBytes + c.srcXInBytes;
+    if (c.srcHeight == 0) c.srcHeight = c.Height + c.srcY;
+  }
+  if (c.dstMemoryType != CU_MEMORYTYPE_ARRAY) {
+    if (c.dstPitch == 0) c.dstPitch = c.WidthInBytes + c.dstXInBytes;
+    if (c.dstHeight == 0) c.dstHeight = c.Height + c.dstY;
+  }
+  return c;
+}
+
+bool CanSet(CUdeviceptr to) {
+  return Device::Get().FindAllocation(to) != Device::Get().allocations.end();
+}
+
+}  // namespace graphkit::soft::driver

@@ -1,0 +1,16 @@
+// What copies and fills may name: the rules in the documentation of cuMemcpy2D and cuMemcpy3D.
+#pragma once
+
+#include <cuda.h>
+
+namespace graphkit::soft::driver {
+
+// Is the pitch allowed, do arrays hold what is moved in whole elements of one size, does device
+// memory hold it, is host memory anything but null?
+CUresult CheckCopy(const CUDA_MEMCPY3D& copy);
+// Fills in the pitches and heights that a caller may leave at 0.
+CUDA_MEMCPY3D WithRows(CUDA_MEMCPY3D copy);
+// Is it in an allocation?
+bool CanSet(CUdeviceptr to);
+
+}  // namespace graphkit::soft::driver

@@ -1,0 +1,175 @@
+// Copies to and from arrays, in rows or as one run of bytes, and batches of copies of volumes.
+#include <algorithm>
+#include <vector>
+
+#include "plugins/soft_cuda/runtime/channel_format.h"
+#include "plugins/soft_cuda/runtime/copy_params.h"
+#include "plugins/soft_cuda/runtime/start.h"
+#include "runtime_impl.h"
+
+namespace graphkit::soft::runtime {
+namespace {
+
+CUdeviceptr Address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+
+// One side of a copy: rows of an array, or of memory.
+struct Side {
+  cudaArray_const_t array = nullptr;
+  const void* memory = nullptr;
+  CUmemorytype type = CU_MEMORYTYPE_ARRAY;  // of the memory
+  size_t pitch = 0;                         // of the memory
+  size_t x = 0;                             // bytes
+  size_t y = 0;
+};
+
+Side At(cudaArray_const_t array, size_t x, size_t y) {
+  return {array, nullptr, CU_MEMORYTYPE_ARRAY, 0, x, y};
+}
+Side From(const void* memory, size_t pitch, cudaMemcpyKind kind) {
+  return {nullptr, memory, SourceType(kind), pitch};
+}
+Side To(void* memory, size_t pitch, cudaMemcpyKind kind) {
+  return {nullptr, memory, TargetType(kind), pitch};
+}
+
+CUDA_MEMCPY2D Rows(const Side& to, const Side& from, size_t width, size_t height) {
+  CUDA_MEMCPY2D c{};
+  c.srcXInBytes = from.x;
+  c.srcY = from.y;
+  c.srcMemoryType = from.type;
+  c.srcArray = Driver(from.array);
+  c.srcHost = from.type == CU_MEMORYTYPE_HOST ? from.memory : nullptr;
+  c.srcDevice = from.type == CU_MEMORYTYPE_HOST ? 0 : Address(from.memory);
+  c.srcPitch = from.pitch;
+  c.dstXInBytes = to.x;
+  c.dstY = to.y;
+  c.dstMemoryType = to.type;
+  c.dstArray = Driver(to.array);
+  c.dstHost = to.type == CU_MEMORYTYPE_HOST ? const_cast<void*>(to.memory) : nullptr;
+  c.dstDevice = to.type == CU_MEMORYTYPE_HOST ? 0 : Address(to.memory);
+  c.dstPitch = to.pitch;
+  c.WidthInBytes = width;
+  c.Height = height;
+  return c;
+}
+
+cudaError_t CheckRows(const Side& side, size_t width, cudaMemcpyKind kind) {
+  if (!IsKind(kind)) return cudaErrorInvalidMemcpyDirection;
+  return side.type == CU_MEMORYTYPE_ARRAY || IsPitch(side.pitch, width)
+             ? cudaSuccess
+             : cudaErrorInvalidPitchValue;
+}
+
+// What brings the rows into the driver.
+struct AtOnce {
+  cudaError_t operator()(const CUDA_MEMCPY2D& copy) const {
+    return ToRuntime(cuMemcpy2DUnaligned(&copy));
+  }
+};
+struct InStream {
+  cudaStream_t stream;
+  cudaError_t operator()(const CUDA_MEMCPY2D& copy) const {
+    return ToRuntime(cuMemcpy2DAsync(&copy, stream));
+  }
+};
+
+template <typename Copy>
+cudaError_t CopyRows(const Side& to, const Side& from, size_t width, size_t height,
+                     cudaMemcpyKind kind, const Copy& copy) {
+  if (cudaError_t error = CheckRows(to, width, kind); error != cudaSuccess) return error;
+  if (cudaError_t error = CheckRows(from, width, kind); error != cudaSuccess) return error;
+  return copy(Rows(to, from, width, height));
+}
+
+// The bytes of a row; 0: not an array of elements.
+size_t RowOf(cudaArray_const_t array) {
+  CUDA_ARRAY3D_DESCRIPTOR shape{};
+  return ElementBytesOf(array, &shape) * shape.Width;
+}
+
+void Advance(Side* side, size_t bytes, size_t row) {
+  if (side->array == nullptr) {
+    side->memory = static_cast<const char*>(side->memory) + bytes;
+    return;
+  }
+  side->y += (side->x + bytes) / row;
+  side->x = (side->x + bytes) % row;
+}
+
+// A run of bytes goes on in the next row: its first row, the full ones, its last.
+template <typename Copy>
+cudaError_t CopyRun(Side to, Side from, size_t count, cudaMemcpyKind kind, const Copy& copy) {
+  if (!IsKind(kind)) return cudaErrorInvalidMemcpyDirection;
+  const size_t to_row = to.type == CU_MEMORYTYPE_ARRAY ? RowOf(to.array) : RowOf(from.array);
+  const size_t from_row = from.type == CU_MEMORYTYPE_ARRAY ? RowOf(from.array) : to_row;
+  if (to_row == 0 || from_row == 0 || to.x >= to_row || from.x >= from_row)
+    return cudaErrorInvalidValue;
+  while (count > 0) {
+    const size_t width = std::min({count, to_row - to.x, from_row - from.x});
+    const bool full = width == to_row && width == from_row;
+    const size_t height = full ? count / width : 1;
+    to.pitch = to.type == CU_MEMORYTYPE_ARRAY ? 0 : width;
+    from.pitch = from.type == CU_MEMORYTYPE_ARRAY ? 0 : width;
+    if (cudaError_t error = copy(Rows(to, from, width, height)); error != cudaSuccess) return error;
+    Advance(&to, width * height, to_row);
+    Advance(&from, width * height, from_row);
+    count -= width * height;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t Memcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
+                            size_t width, size_t height, cudaMemcpyKind kind) {
+  return CopyRows(At(to, x, y), From(from, pitch, kind), width, height, kind, AtOnce{});
+}
+cudaError_t Memcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
+                                 size_t width, size_t height, cudaMemcpyKind kind,
+                                 cudaStream_t stream) {
+  return CopyRows(At(to, x, y), From(from, pitch, kind), width, height, kind, InStream{stream});
+}
+cudaError_t Memcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
+                              size_t width, size_t height, cudaMemcpyKind kind) {
+  return CopyRows(To(to, pitch, kind), At(from, x, y), width, height, kind, AtOnce{});
+}
+cudaError_t Memcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x,
+                                   size_t y, size_t width, size_t height, cudaMemcpyKind kind,
+                                   cudaStream_t stream) {
+  return CopyRows(To(to, pitch, kind), At(from, x, y), width, height, kind, InStream{stream});
+}
+cudaError_t Memcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
+                                 size_t from_x, size_t from_y, size_t width, size_t height,
+                                 cudaMemcpyKind kind) {
+  return CopyRows(At(to, to_x, to_y), At(from, from_x, from_y), width, height, kind, AtOnce{});
+}
+
+cudaError_t MemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t count,
+                          cudaMemcpyKind kind) {
+  return CopyRun(At(to, x, y), From(from, 0, kind), count, kind, AtOnce{});
+}
+cudaError_t MemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t count,
+                               cudaMemcpyKind kind, cudaStream_t stream) {
+  return CopyRun(At(to, x, y), From(from, 0, kind), count, kind, InStream{stream});
+}
+cudaError_t MemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t count,
+                            cudaMemcpyKind kind) {
+  return CopyRun(To(to, 0, kind), At(from, x, y), count, kind, AtOnce{});
+}
+cudaError_t MemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x, size_t y, size_t count,
+                                 cudaMemcpyKind kind, cudaStream_t stream) {
+  return CopyRun(To(to, 0, kind), At(from, x, y), count, kind, InStream{stream});
+}
+cudaError_t MemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
+                               size_t from_x, size_t from_y, size_t count, cudaMemcpyKind kind) {
+  return CopyRun(At(to, to_x, to_y), At(from, from_x, from_y), count, kind, AtOnce{});
+}
+
+cudaError_t Memcpy3DBatchAsync(size_t count, cudaMemcpy3DBatchOp* operations,
+                               unsigned long long flags, cudaStream_t stream) {
+  static_assert(sizeof *operations == sizeof(CUDA_MEMCPY3D_BATCH_OP));
+  return ToRuntime(cuMemcpy3DBatchAsync(
+      count, reinterpret_cast<CUDA_MEMCPY3D_BATCH_OP*>(operations), flags, stream));
+}
+
+}  // namespace graphkit::soft::runtime

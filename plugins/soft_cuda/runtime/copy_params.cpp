@@ -1,0 +1,186 @@
+#include "plugins/soft_cuda/runtime/copy_params.h"
+
+#include "plugins/soft_cuda/device/properties.h"
+#include "plugins/soft_cuda/runtime/channel_format.h"
+#include "plugins/soft_cuda/runtime/node_params.h"
+
+namespace graphkit::soft::runtime {
+namespace {
+
+CUdeviceptr Address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+
+cudaMemcpyKind KindOf(CUmemorytype from, CUmemorytype to) {
+  if (from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
+  if (from == CU_MEMORYTYPE_HOST)
+    return to == CU_MEMORYTYPE_HOST ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice;
+  return to == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
+}
+
+// One side of the runtime's description.
+struct Side {
+  cudaArray_t array;
+  cudaPitchedPtr memory;
+  cudaPos at;
+};
+
+// Exactly one of array and pointer.
+bool IsOne(const Side& side) { return (side.array != nullptr) != (side.memory.ptr != nullptr); }
+
+// A single row may be of any length.
+bool HasPitch(const Side& side, const cudaExtent& extent, size_t element) {
+  const size_t width = side.at.x + extent.width * element;
+  const size_t pitch = side.memory.pitch;
+  const bool one_row = extent.height <= 1 && extent.depth <= 1 && pitch == width;
+  return side.array != nullptr || pitch == 0 || one_row || IsPitch(pitch, width);
+}
+
+// The bytes of the elements that the extent is counted in: those of the arrays, else single bytes.
+// 0: the arrays don't fit each other, or are none.
+size_t ElementOf(cudaArray_t from, cudaArray_t to) {
+  if (from == nullptr && to == nullptr) return 1;
+  const size_t first = ElementBytesOf(from != nullptr ? from : to);
+  return from == nullptr || to == nullptr || ElementBytesOf(to) == first ? first : 0;
+}
+
+cudaError_t Check(const Side& from, const Side& to, const cudaExtent& extent, size_t* element) {
+  if (!IsOne(from) || !IsOne(to)) return cudaErrorInvalidValue;
+  *element = ElementOf(from.array, to.array);
+  if (*element == 0) return cudaErrorInvalidValue;
+  return HasPitch(from, extent, *element) && HasPitch(to, extent, *element)
+             ? cudaSuccess
+             : cudaErrorInvalidPitchValue;
+}
+
+// Both of the driver's structs have these fields.
+template <typename Copy>
+void SetSource(const Side& from, CUmemorytype type, size_t element, Copy* c) {
+  c->srcXInBytes = from.at.x * (from.array != nullptr ? element : 1);
+  c->srcY = from.at.y;
+  c->srcZ = from.at.z;
+  c->srcMemoryType = from.array != nullptr ? CU_MEMORYTYPE_ARRAY : type;
+  if (from.array != nullptr) {
+    c->srcArray = Driver(from.array);
+    return;
+  }
+  c->srcHost = type == CU_MEMORYTYPE_HOST ? from.memory.ptr : nullptr;
+  c->srcDevice = type == CU_MEMORYTYPE_HOST ? 0 : Address(from.memory.ptr);
+  c->srcPitch = from.memory.pitch;
+  c->srcHeight = from.memory.ysize;
+}
+
+template <typename Copy>
+void SetTarget(const Side& to, CUmemorytype type, size_t element, Copy* c) {
+  c->dstXInBytes = to.at.x * (to.array != nullptr ? element : 1);
+  c->dstY = to.at.y;
+  c->dstZ = to.at.z;
+  c->dstMemoryType = to.array != nullptr ? CU_MEMORYTYPE_ARRAY : type;
+  if (to.array != nullptr) {
+    c->dstArray = Driver(to.array);
+    return;
+  }
+  c->dstHost = type == CU_MEMORYTYPE_HOST ? to.memory.ptr : nullptr;
+  c->dstDevice = type == CU_MEMORYTYPE_HOST ? 0 : Address(to.memory.ptr);
+  c->dstPitch = to.memory.pitch;
+  c->dstHeight = to.memory.ysize;
+}
+
+template <typename Copy>
+void SetExtent(const cudaExtent& extent, size_t element, Copy* c) {
+  c->WidthInBytes = extent.width * element;
+  c->Height = extent.height;
+  c->Depth = extent.depth;
+}
+
+}  // namespace
+
+bool IsKind(cudaMemcpyKind kind) {
+  return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault;
+}
+
+CUmemorytype SourceType(cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) return CU_MEMORYTYPE_HOST;
+  return kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
+}
+
+CUmemorytype TargetType(cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) return CU_MEMORYTYPE_HOST;
+  return kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
+}
+
+bool IsPitch(size_t pitch, size_t width) {
+  return width <= pitch && pitch <= size_t{kMostPitch};
+}
+
+cudaError_t ToDriver(const cudaMemcpy3DParms& p, CUDA_MEMCPY3D* out) {
+  if (!IsKind(p.kind)) return cudaErrorInvalidMemcpyDirection;
+  const Side from{p.srcArray, p.srcPtr, p.srcPos};
+  const Side to{p.dstArray, p.dstPtr, p.dstPos};
+  size_t element = 0;
+  if (cudaError_t error = Check(from, to, p.extent, &element); error != cudaSuccess) return error;
+  *out = {};
+  SetSource(from, SourceType(p.kind), element, out);
+  SetTarget(to, TargetType(p.kind), element, out);
+  SetExtent(p.extent, element, out);
+  return cudaSuccess;
+}
+
+cudaError_t ToDriver(const cudaMemcpy3DPeerParms& p, CUDA_MEMCPY3D_PEER* out) {
+  const Side from{p.srcArray, p.srcPtr, p.srcPos};
+  const Side to{p.dstArray, p.dstPtr, p.dstPos};
+  size_t element = 0;
+  if (cudaError_t error = Check(from, to, p.extent, &element); error != cudaSuccess) return error;
+  *out = {};
+  SetSource(from, CU_MEMORYTYPE_DEVICE, element, out);
+  SetTarget(to, CU_MEMORYTYPE_DEVICE, element, out);
+  SetExtent(p.extent, element, out);
+  return cudaSuccess;
+}
+
+cudaMemcpy3DParms FromDriver(const CUDA_MEMCPY3D& c) {
+  cudaMemcpy3DParms p{};
+  p.kind = KindOf(c.srcMemoryType, c.dstMemoryType);
+  const bool from_array = c.srcMemoryType == CU_MEMORYTYPE_ARRAY;
+  const bool to_array = c.dstMemoryType == CU_MEMORYTYPE_ARRAY;
+  if (from_array) p.srcArray = reinterpret_cast<cudaArray_t>(c.srcArray);
+  if (to_array) p.dstArray = reinterpret_cast<cudaArray_t>(c.dstArray);
+  const size_t found = ElementOf(p.srcArray, p.dstArray);
+  const size_t element = found != 0 ? found : 1;
+  const void* from = c.srcMemoryType == CU_MEMORYTYPE_HOST
+                         ? c.srcHost
+                         : reinterpret_cast<const void*>(c.srcDevice);
+  void* to =
+      c.dstMemoryType == CU_MEMORYTYPE_HOST ? c.dstHost : reinterpret_cast<void*>(c.dstDevice);
+  if (!from_array) p.srcPtr = {const_cast<void*>(from), c.srcPitch, c.srcPitch, c.srcHeight};
+  if (!to_array) p.dstPtr = {to, c.dstPitch, c.dstPitch, c.dstHeight};
+  p.srcPos = {c.srcXInBytes / (from_array ? element : 1), c.srcY, c.srcZ};
+  p.dstPos = {c.dstXInBytes / (to_array ? element : 1), c.dstY, c.dstZ};
+  p.extent = {c.WidthInBytes / element, c.Height, c.Depth};
+  return p;
+}
+
+cudaMemcpy3DParms LinearParms(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  cudaMemcpy3DParms p{};
+  p.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
+  p.dstPtr = {to, bytes, bytes, 1};
+  p.extent = {bytes, 1, 1};
+  p.kind = kind;
+  return p;
+}
+
+CUDA_MEMCPY2D FlatCopy(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                       size_t height, cudaMemcpyKind kind) {
+  CUDA_MEMCPY2D c{};
+  c.srcMemoryType = SourceType(kind);
+  c.dstMemoryType = TargetType(kind);
+  c.srcHost = c.srcMemoryType == CU_MEMORYTYPE_HOST ? from : nullptr;
+  c.srcDevice = c.srcMemoryType == CU_MEMORYTYPE_HOST ? 0 : Address(from);
+  c.dstHost = c.dstMemoryType == CU_MEMORYTYPE_HOST ? to : nullptr;
+  c.dstDevice = c.dstMemoryType == CU_MEMORYTYPE_HOST ? 0 : Address(to);
+  c.srcPitch = from_pitch;
+  c.dstPitch = to_pitch;
+  c.WidthInBytes = width;
+  c.Height = height;
+  return c;
+}
+
+}  // namespace graphkit::soft::runtime

@@ -1,0 +1,149 @@
+"""Makes the small files of this folder: what each importer reads, written by hand after the formats' descriptions.
+
+graph_data.pickle: CUDAGraph.get_graph_data() (PyTorch #183165): graph 5 with two kernels, a copy and an event record.
+profile.json, profile.sqlite: a profile of two launches of that graph, as Kineto and as Nsight Systems write it.
+step.dot: the same graph as cudaGraphDebugDotPrint writes it (verbose).
+rmm.csv: a log of RMM's logging resource adaptor, past midnight, with a failure.
+snapshot.pickle: the memory of the program that captured it: one private pool, one deferred free.
+"""
+
+import json
+import pathlib
+import pickle
+import sqlite3
+
+HERE = pathlib.Path(__file__).parent
+GRAPH = 5
+KERNELS = {0: "_Z6squarePfi", 2: "_Z3addPfS_i"}
+TYPES = ["kernel", "memcpy", "kernel", "event_record"]
+DEPENDENCIES = [[], [0], [0], [1, 2]]
+BASE = 0x7F0000000000
+MIB = 1 << 20
+
+
+def tools_id(node: int) -> int:
+    return GRAPH << 32 | node
+
+
+def graph_data() -> None:
+    nodes = []
+    for i, kind in enumerate(TYPES):
+        nodes.append({"index": i, "node_type": kind, "tools_id": tools_id(i), "graph_id": GRAPH, "node_id": i,
+                      "kernel_name": KERNELS.get(i), "event_ptr": 0x55 if kind == "event_record" else 0,
+                      "grid_dim": (4, 2, 1) if i in KERNELS else None, "block_dim": (128, 1, 1) if i in KERNELS else None,
+                      "dependencies": DEPENDENCIES[i],
+                      "dependents": [j for j, d in enumerate(DEPENDENCIES) if i in d]})
+    (HERE / "graph_data.pickle").write_bytes(pickle.dumps({"exec_graph_id": GRAPH, "nodes": nodes}, protocol=4))
+
+
+def runs():
+    """(node, start in ns, duration in ns) of two launches."""
+    for launch in range(2):
+        start = 1_700_000_000_000_000_000 + launch * 1_000_000
+        yield 0, start, 5_000 + 1_000 * launch
+        yield 1, start + 7_000, 2_000
+        yield 2, start + 9_500, 3_250
+
+
+def profile_json() -> None:
+    events = [{"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "python"}}]
+    categories = {"kernel": "kernel", "memcpy": "gpu_memcpy"}
+    for number, (node, start, duration) in enumerate(runs()):
+        kind = TYPES[node]
+        args = {"device": 0, "context": 1, "stream": 7, "correlation": 100 + number // 3, "graph id": GRAPH,
+                "graph node id": tools_id(node)}
+        if kind == "kernel":
+            args |= {"grid": [4, 2, 1], "block": [128, 1, 1], "shared memory": 0}
+        events.append({"ph": "X", "cat": categories[kind], "name": KERNELS.get(node, "Memcpy DtoD"), "pid": 0, "tid": 7,
+                       "ts": start / 1000, "dur": duration / 1000, "args": args})
+    for launch in range(2):
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "pid": 9, "tid": 9,
+                       "ts": 1_700_000_000_000_000 + launch * 1000, "dur": 3, "args": {"correlation": 100 + launch}})
+    text = json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": events}, indent=1)
+    (HERE / "profile.json").write_text(text + "\n")
+
+
+def profile_sqlite() -> None:
+    path = HERE / "profile.sqlite"
+    path.unlink(missing_ok=True)
+    shape = "gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, blockZ INTEGER"
+    with sqlite3.connect(path) as db:
+        db.executescript(f"""
+            PRAGMA page_size=1024;
+            CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER,
+                streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER,
+                mangledName INTEGER, {shape}, dynamicSharedMemory INTEGER, graphNodeId INTEGER);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER,
+                streamId INTEGER, correlationId INTEGER, globalPid INTEGER, bytes INTEGER, graphNodeId INTEGER);
+            CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INTEGER, globalPid INTEGER, deviceId INTEGER,
+                contextId INTEGER, address INTEGER, pc INTEGER, bytes INTEGER, memKind INTEGER,
+                memoryOperationType INTEGER, name TEXT, correlationId INTEGER, localMemoryPoolAddress INTEGER);
+            INSERT INTO StringIds VALUES (1, '{KERNELS[0]}'), (2, '{KERNELS[2]}');
+        """)
+        origin = 1_700_000_000_000_000_000
+        for node, start, duration in runs():
+            begin = start - origin + 2_000
+            if node in KERNELS:
+                name = 1 if node == 0 else 2
+                row = (begin, begin + duration, 0, 7, 1, 9, name, name, name, 4, 2, 1, 128, 1, 1, 0, tools_id(node))
+                db.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({','.join('?' * len(row))})", row)
+            else:
+                row = (begin, begin + duration, 0, 7, 1, 9, 4096, tools_id(node))
+                db.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES ({','.join('?' * len(row))})", row)
+        memory = [(500, BASE, 20 * MIB, 2, 0, None), (600, BASE + (1 << 32), 4096, 2, 0, 77), (900, BASE, 20 * MIB, 2, 1, None)]
+        for start, address, size, kind, operation, pool in memory:
+            row = (start, 9, 0, 1, address, 0, size, kind, operation, None, 1, pool)
+            db.execute(f"INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES ({','.join('?' * len(row))})", row)
+
+
+def dot() -> None:
+    lines = ["digraph dot {", "subgraph cluster_5 {", 'label="graph_5" graph[style="dashed"];']
+    for i, kind in enumerate(TYPES):
+        handle = f"0x{0x55AA0000 + 16 * i:016X}"
+        if kind == "kernel":
+            body = (f"{{KERNEL\n| {{ID | {i} (topoId: {3 - i}) | {KERNELS[i]}\\<\\<\\<\\{{4,2,1\\}},128,0\\>\\>\\>}}\n"
+                    f"| {{{{node handle | func handle}} | {{{handle} | 0x000055AA}}}}\n| {{cooperative | 0}}\n}}")
+        else:
+            body = f"{{{kind.upper()}\n| {{{{ID | node handle}} | {{{i} (topoId: {3 - i}) | {handle}}}}}\n}}"
+        lines += [f'"graph_5_node_{i}"[style="bold" shape="record" label="{body}"];', ""]
+    for to, dependencies in enumerate(DEPENDENCIES):
+        lines += [f'"graph_5_node_{d}" -> "graph_5_node_{to}" [headlabel={n}];' for n, d in enumerate(dependencies)]
+    (HERE / "step.dot").write_text("\n".join(lines) + "\n}\n}\n")
+
+
+def rmm() -> None:
+    (HERE / "rmm.csv").write_text("""Thread,Time,Action,Pointer,Size,Stream
+140202053595136,23:59:59:999000,allocate,0x7f0000000000,1024,0x0
+140202053595136,00:00:00:001000,allocate,0x7f0000001000,2048,0x2
+140202053595136,00:00:00:002000,deallocate,0x7f0000000000,1024,0x0
+140202053595136,00:00:00:003000,allocate failure,0x0,99999999999,0x2
+""")
+
+
+def snapshot() -> None:
+    frames = [{"name": "forward", "filename": "model.py", "line": 12}]
+
+    def event(action, address, size, time):
+        return {"action": action, "addr": address, "size": size, "stream": 7, "time_us": time, "frames": frames}
+
+    def block(offset, size, used):
+        return {"address": BASE + offset, "size": size, "requested_size": size if used else 0,
+                "state": "active_allocated" if used else "inactive", "frames": frames if used else []}
+
+    start = 1_699_999_999_000_000
+    segment = {"device": 0, "address": BASE, "total_size": 20 * MIB, "allocated_size": 4 * MIB, "active_size": 4 * MIB,
+               "requested_size": 4 * MIB, "stream": 7, "segment_type": "large", "segment_pool_id": (1, 0),
+               "is_expandable": False, "frames": [],
+               "blocks": [block(0, 2 * MIB, False), block(2 * MIB, 4 * MIB, True), block(6 * MIB, 14 * MIB, False)]}
+    events = [event("segment_alloc", BASE, 20 * MIB, start), event("alloc", BASE, 2 * MIB, start + 1),
+              event("free_requested", BASE, 2 * MIB, start + 2), event("alloc", BASE + 2 * MIB, 4 * MIB, start + 3),
+              event("free_completed", BASE, 2 * MIB, start + 4)]
+    data = {"segments": [segment], "device_traces": [events], "external_annotations": [],
+            "allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:False", "max_split_size": -1}}
+    (HERE / "snapshot.pickle").write_bytes(pickle.dumps(data, protocol=4))
+
+
+if __name__ == "__main__":
+    for make in (graph_data, profile_json, profile_sqlite, dot, rmm, snapshot):
+        make()

@@ -1,0 +1,39 @@
+// Facts of a trace, each found the slow and obvious way: from its definition, by looking at every
+// block, place, node or pair. What the fast ones are compared with.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/report.h"
+#include "tests/analysis/slow_lifetimes.h"
+#include "tests/analysis/slow_order.h"
+
+namespace graphkit {
+
+// `blocks`: of one root graph, or of one pool of it, in capture order.
+using Blocks = std::vector<BlockId>;
+
+// By root graph: what was allocated in it and in the graphs that it holds.
+std::vector<Blocks> SlowBlocks(const Trace& trace);
+
+Usage SlowUsage(const Trace& trace, const Blocks& blocks);
+// For each stretch of 512 bytes who had it last. Addresses are multiples of 512.
+std::vector<Overlap> SlowOverlaps(const Trace& trace, const Blocks& blocks);
+ReuseFacts SlowReuse(const SlowBlockOrder& order, const Trace& trace, const Blocks& blocks,
+                     const BlockOrder& assumes);
+// The heaviest set of blocks that conflict pairwise, among few.
+Bytes SlowLowerBound(const SlowBlockOrder& order, const Trace& trace, const Blocks& blocks);
+Bytes SlowOnline(const SlowBlockOrder& order, const Trace& trace, const Blocks& blocks);
+AskedMemory SlowAskedMemory(const Trace& trace);
+// Of each root graph, the blocks.
+std::vector<std::set<BlockId>> SlowInputs(const Trace& trace);
+
+// Blocks of which two nodes may touch the same bytes without order.
+std::set<BlockId> SlowRaces(const Trace& trace, const SlowOrder& order);
+Shape SlowShape(const Trace& trace, GraphId graph);
+// Full edges without which their ends would be ordered all the same.
+std::vector<EdgeId> SlowRedundantEdges(const Trace& trace, const SlowOrder& order);
+
+}  // namespace graphkit

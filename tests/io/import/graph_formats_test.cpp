@@ -1,0 +1,228 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "libgraphkit/io/import/dot.h"
+#include "libgraphkit/io/import/import.h"
+#include "libgraphkit/io/trace_reader.h"
+#include "libgraphkit/io/trace_writer.h"
+
+namespace graphkit {
+namespace {
+
+Imported Read(const char* format, const std::string& text) {
+  std::string bytes = text;
+  bytes.reserve(text.size() + kReadPadding);
+  Result<Imported> imported = FindImportFormat(format)->read(bytes);
+  REQUIRE_MESSAGE(imported.has_value(), Describe(imported.error()));
+  // Whatever is imported is a sound trace.
+  const Result<std::string> written = FormatTrace(imported->trace);
+  REQUIRE_MESSAGE(written.has_value(), Describe(written.error()));
+  const Result<Trace> again = ParseTrace(*written, "test");
+  REQUIRE_MESSAGE(again.has_value(), Describe(again.error()));
+  CHECK(*again == imported->trace);
+  return std::move(*imported);
+}
+
+Imported ReadSample(const std::string& name, const ImportFormat* format = nullptr) {
+  Result<Imported> imported = ImportFile(std::string(GRAPHKIT_TESTDATA) + "/" + name, format);
+  REQUIRE_MESSAGE(imported.has_value(), Describe(imported.error()));
+  return std::move(*imported);
+}
+
+std::string ErrorOf(const char* format, const std::string& text) {
+  std::string bytes = text;
+  bytes.reserve(text.size() + kReadPadding);
+  const Result<Imported> imported = FindImportFormat(format)->read(bytes);
+  REQUIRE_FALSE(imported.has_value());
+  return imported.error().message;
+}
+
+// "0 kernel a", "1 memcpy" and "0->1" of all graphs.
+std::vector<std::string> Drawn(const Trace& trace) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    const Node& node = trace.nodes[i];
+    std::string line = std::to_string(i) + " " + NodeKindName(node.kind);
+    if (node.kernel) line += " " + std::string(trace[trace[node.kernel].name]);
+    lines.push_back(line);
+  }
+  for (const Edge& edge : trace.edges) {
+    lines.push_back(std::to_string(edge.from.value) + "->" + std::to_string(edge.to.value));
+  }
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+const Lines kSample = {"0 kernel _Z6squarePfi",
+                       "1 memcpy",
+                       "2 kernel _Z3addPfS_i",
+                       "3 event_record",
+                       "0->1",
+                       "0->2",
+                       "1->3",
+                       "2->3"};
+
+TEST_CASE("the same graph is read from DOT and from PyTorch's graph data, with its tools ids") {
+  for (const char* file : {"import/step.dot", "import/graph_data.pickle"}) {
+    CAPTURE(file);
+    const Imported imported = ReadSample(file);
+    CHECK(Drawn(imported.trace) == kSample);
+    CHECK(imported.trace.graphs[0].tool_id == 5);
+    CHECK(imported.tool_ids.at(NodeId(2u)) == (uint64_t{5} << 32 | 2));
+    const LaunchShape shape = imported.trace.shapes[imported.trace.nodes[0].shape];
+    CHECK(shape == LaunchShape{{4, 2, 1}, {128, 1, 1}, 0});
+  }
+}
+
+TEST_CASE("drawings that the driver made are read") {
+  const Trace trace = ReadSample("dot/cuda_graph.dot").trace;
+  CHECK(Drawn(trace) ==
+        Lines{"0 kernel _Z10exp_kernelPKfPfi", "1 kernel _Z11relu_kernelPKfPfi", "0->1"});
+  CHECK(trace.shapes[0] == LaunchShape{{390625, 1, 1}, {256, 1, 1}, 0});
+  CHECK(ReadSample("dot/cuda_graph_km.dot").trace.nodes.size() == 2);
+}
+
+TEST_CASE("a label says kind, kernel and shape, in long and in short") {
+  const auto text = [](const DraftNode& node) {
+    return std::string(NodeKindName(node.kind)) + " " + node.kernel + " " +
+           std::to_string(node.shape.grid[0]) + "," + std::to_string(node.shape.block[1]) + "," +
+           std::to_string(node.shape.shared_bytes);
+  };
+  CHECK(text(ParseDotLabel(
+            "{KERNEL\n| {ID | 15 (topoId: 4) | k\\<\\<\\<64,\\{32,4\\},49152\\>\\>\\>}}")) ==
+        "kernel k 64,4,49152");
+  CHECK(text(ParseDotLabel("0\\nk\\<\\<\\<2,1,0\\>\\>\\>")) == "kernel k 2,1,0");
+  CHECK(text(ParseDotLabel("{KERNEL | {ID | 3 | _Z1kv}}")) == "kernel _Z1kv 1,1,0");
+  CHECK(text(ParseDotLabel("{MEM_ALLOC\n| {{ID | node handle} | {1 | 0x0}}}")) ==
+        "mem_alloc  1,1,0");
+  CHECK(text(ParseDotLabel("3\\nMEMSET\\n")) == "memset  1,1,0");
+  CHECK(text(ParseDotLabel("")) == "unknown  1,1,0");
+}
+
+TEST_CASE("DOT: nodes may come after their edges, in any order, and without labels") {
+  CHECK(Drawn(Read("dot", "digraph g { b -> c; a -> b -> d; a [label=\"HOST\"] }").trace) ==
+        Lines{"0 host", "1 unknown", "2 unknown", "3 unknown", "1->2", "1->3", "0->1"});
+  CHECK(ErrorOf("dot", "digraph g { a -> b; b -> a }") ==
+        "the edges of graph '' go round in a circle");
+  CHECK(ErrorOf("dot", "digraph g { a -> b;") == "the DOT text ends in the middle");
+}
+
+TEST_CASE("DOT: a line into another cluster embeds its graph") {
+  const Trace trace = Read("dot", R"(digraph dot {
+    subgraph cluster_1 { label="outer";
+      "graph_1_node_0"[label="{GRAPH|{ID|0}}"];
+      subgraph cluster_2 { label="inner"; "graph_2_node_0"[label="{EMPTY|{ID|0}}"]; }
+    }
+    "graph_1_node_0" -> "graph_2_node_0";
+  })")
+                          .trace;
+  REQUIRE(trace.graphs.size() == 2);
+  CHECK(trace[trace.graphs[1].name] == "inner");
+  CHECK(trace.graphs[1].parent == NodeId(0u));
+  CHECK(trace.graphs[1].origin == GraphOrigin::kChild);
+  CHECK(trace.edges.empty());
+}
+
+TEST_CASE("graph data whose edges carry data that isn't known is incomplete") {
+  // {'nodes': [{'node_type': 'empty', 'dependencies': [], 'edge_data': [1]}]}
+  const std::string pickle =
+      "\x80\x04}\x8c\x05nodes]}(\x8c\x09node_type\x8c\x05"
+      "empty\x8c\x0c"
+      "dependencies]\x8c\x09"
+      "edge_data]K\x01"
+      "auas.";
+  CHECK_FALSE(Read("torch-graph", pickle).trace.completeness.complete());
+}
+
+TEST_CASE("graph data with a dependency on nothing is an error") {
+  // {'nodes': [{'node_type': 'empty', 'dependencies': [3]}]}
+  const std::string pickle =
+      "\x80\x04}\x8c\x05nodes]}(\x8c\x09node_type\x8c\x05"
+      "empty\x8c\x0c"
+      "dependencies]K\x03"
+      "auas.";
+  CHECK(ErrorOf("torch-graph", pickle) ==
+        "not graph data of PyTorch: a dependency is no node of the graph");
+}
+
+TEST_CASE("a profile says how long nodes ran, from Kineto and from Nsight Systems alike") {
+  const std::vector<NodeTime> times = {{uint64_t{5} << 32, "_Z6squarePfi", 2, 11'000},
+                                       {uint64_t{5} << 32 | 1, "", 2, 4'000},
+                                       {uint64_t{5} << 32 | 2, "_Z3addPfS_i", 2, 6'500}};
+  for (const char* file : {"import/profile.json", "import/profile.sqlite"}) {
+    CAPTURE(file);
+    if (std::string(file).ends_with("sqlite") && !GRAPHKIT_SQLITE) continue;
+    const Imported imported = ReadSample(file);
+    CHECK(imported.times == times);
+    CHECK(imported.trace.nodes[0].duration_ns == 5'500);
+    CHECK(imported.trace.graphs[0].tool_id == 5);
+    CHECK_FALSE(imported.trace.completeness.complete());
+  }
+}
+
+TEST_CASE("a node id inside its graph is joined with the graph's id") {
+  const Imported imported = Read("kineto", R"([{"ph":"X","cat":"kernel","name":"k","dur":1.5,
+      "args":{"graph id":3,"graph node id":7}},
+      {"ph":"X","cat":"kernel","name":"eager","dur":1,"args":{"graph id":0,"graph node id":0}}])");
+  CHECK(imported.times == std::vector<NodeTime>{{uint64_t{3} << 32 | 7, "k", 1, 1500}});
+}
+
+TEST_CASE("profiles recorded on GPUs are read, compressed") {
+  for (const char* file :
+       {"critical_path__cuda_event_sync__event_sync_trace.json.gz",
+        "critical_path__cuda_event_sync_multi_stream__event_sync_trace.json.gz"}) {
+    CHECK(ReadSample(std::string("kineto/") + file).times.empty());
+  }
+}
+
+TEST_CASE("a profile that isn't JSON is an error, one that is cut off is incomplete") {
+  CHECK(ErrorOf("kineto", "{\"traceEvents\": 3}").starts_with("not a profile of PyTorch: "));
+  CHECK(ErrorOf("kineto", "[{\"ph\":\"X\"").starts_with("not a profile of PyTorch: "));
+}
+
+TEST_CASE("the rows of RMM's log are allocations, frees and failures") {
+  const Imported imported = ReadSample("import/rmm.csv");
+  const Trace& trace = imported.trace;
+  REQUIRE(trace.blocks.size() == 2);
+  CHECK(trace.blocks[0].freed());
+  CHECK(trace[trace.blocks[1].stream].handle == 2);
+  CHECK_FALSE(trace.blocks[1].freed());
+  REQUIRE(trace.failures.size() == 1);
+  CHECK(trace.completeness.complete());
+  // Past midnight.
+  CHECK(trace.times[trace.blocks[1].allocated] - trace.times[trace.blocks[0].allocated] ==
+        2'000'000);
+}
+
+TEST_CASE("RMM: columns may stand anywhere; what can't be read or matched is said") {
+  const Trace trace = Read("rmm",
+                           "Stream,Size,Pointer,Action,Time,Thread\n0,8,0x10,allocate,1:2:3,1\n"
+                           "0,8,0x20,deallocate,1:2:4,1\nnonsense\n")
+                          .trace;
+  CHECK(trace.blocks.size() == 1);
+  CHECK(trace.completeness.notes ==
+        std::vector<std::string>{"1 row of the log could not be read",
+                                 "the log lacks the other end of 1 allocation or free"});
+  CHECK(ErrorOf("rmm", "Thread,Time\n") == "not a log of RMM: its first line lacks columns");
+}
+
+TEST_CASE("a file's first bytes tell what it is") {
+  const auto guess = [](std::string_view head) {
+    const ImportFormat* format = GuessImportFormat(head);
+    return std::string(format ? format->name : "none");
+  };
+  CHECK(guess("Thread,Time,Action,Pointer,Size,Stream\n") == "rmm");
+  CHECK(guess("// made by hand\nstrict digraph {") == "dot");
+  CHECK(guess("{\n \"schemaVersion\": 1, \"traceEvents\": [") == "kineto");
+  CHECK(guess("\x80\x04}segments") == "torch-snapshot");
+  CHECK(guess("\x80\x02}tools_id") == "torch-graph");
+  CHECK(guess(std::string_view("SQLite format 3\0 ", 17)) == "nsys");
+  CHECK(guess("hello") == "none");
+  CHECK(guess("") == "none");
+}
+
+}  // namespace
+}  // namespace graphkit

@@ -1,0 +1,302 @@
+"""The HTML report in a real browser: it loads, shows the numbers of `analyze`, zooms, finds, highlights, and takes names as data.
+
+Usage: report_test.py GRAPHKIT TESTDATA    Exits with 77 where Chromium or its driver isn't installed.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from browser import Browser, available
+
+GRAPHKIT, TESTDATA, WORK = "", pathlib.Path(), pathlib.Path()
+SKIPPED = 77
+READY = "app.loadedIn || !document.getElementById('empty').hidden"
+MOST_BYTES = 20_000_000  # of the report of 100 000 nodes
+
+
+def graphkit(*arguments: str) -> str:
+    done = subprocess.run([GRAPHKIT, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 3):
+        raise RuntimeError(f"graphkit {' '.join(arguments)}: {done.stderr}")
+    return done.stdout
+
+
+def report_of(trace: pathlib.Path, *options: str) -> pathlib.Path:
+    page = WORK / (trace.stem + ".html")
+    graphkit("report", str(trace), "-o", str(page), *options)
+    return page
+
+
+def analyze(trace: pathlib.Path) -> dict:
+    return json.loads(graphkit("analyze", str(trace), "--format", "json"))
+
+
+def traces() -> list[pathlib.Path]:
+    return sorted((TESTDATA / "traces" / "soft").glob("*.json")) + sorted((TESTDATA / "traces").glob("hand_*.json"))
+
+
+def size_text(count: int) -> str:
+    """As libgraphkit/units.h documents it: at most four significant digits, exact below 1 KiB."""
+    if count < 1024:
+        return f"{count} B"
+    value = float(count)
+    for unit in ("KiB", "MiB", "GiB", "TiB"):
+        value /= 1024
+        if value < 1023.95:
+            break
+    return f"{value:.{0 if value == int(value) else 2 if value < 10 else 1}f} {unit}"
+
+
+def count_text(count: int) -> str:
+    return f"{count:,}".replace(",", "\u202f")
+
+
+def expected_figures(graph: dict) -> dict[str, str]:
+    figures = {"nodes": count_text(graph["nodes"]), "edges": count_text(graph["edges"]),
+               "longest path": f"{count_text(graph['critical_path_nodes'])} nodes", "blocks": count_text(graph["blocks"])}
+    if graph["blocks"] == 0:
+        return figures
+    figures |= {"peak live": size_text(graph["peak_live_bytes"]), "deferred": size_text(graph["deferred_bytes"]),
+                "address range": size_text(graph["recorded_extent_bytes"]),
+                "lower bound": size_text(graph["lower_bound_bytes"])}
+    if graph["never_freed_bytes"] > 0:
+        figures["never freed"] = size_text(graph["never_freed_bytes"])
+    return figures
+
+
+SHOWN_FIGURES = """
+const shown = {};
+for (const figure of document.querySelectorAll("[data-figure]")) shown[figure.dataset.figure] = figure.querySelector(".value").textContent;
+return shown;
+"""
+
+# Bytes as they are drawn, at full resolution.
+DRAWN_BYTES = """
+const {live, held} = app.view.levels[0];
+let peak = 0, deferred = 0;
+live.forEach((bytes, x) => { peak = Math.max(peak, bytes); deferred = Math.max(deferred, held[x] - bytes); });
+return {peak, deferred, extent: app.view.extent, policy: app.view.policy_extent};
+"""
+
+
+class Page(unittest.TestCase):
+    browser: Browser
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.__exit__()
+
+    def open(self, page: pathlib.Path) -> None:
+        self.browser.open(page)
+        self.browser.wait_for(READY)
+
+    def picture(self, canvas: str) -> str:
+        self.browser.run("app.draw()")
+        return self.browser.run(f"return document.getElementById('{canvas}').toDataURL()")
+
+    def check_quiet(self) -> None:
+        self.assertEqual([], [line["message"] for line in self.browser.log()])
+        self.assertEqual(0, self.browser.run("return performance.getEntriesByType('resource').length"))
+
+
+class Numbers(Page):
+    def check_graph(self, graph: dict, replayed: dict) -> None:
+        shown = self.browser.run(SHOWN_FIGURES)
+        for name, text in expected_figures(graph).items():
+            self.assertEqual(text, shown.get(name), f"graph {graph['id']}: {name}")
+        drawn = self.browser.run(DRAWN_BYTES)
+        self.assertEqual(graph["recorded_extent_bytes"], drawn["extent"])
+        if graph["blocks"] > 0:
+            self.assertEqual((graph["peak_live_bytes"], graph["deferred_bytes"]), (drawn["peak"], drawn["deferred"]))
+        self.assertEqual(replayed.get(graph["id"], 0), drawn["policy"])
+
+    def test_every_view_of_every_trace_shows_the_numbers_of_analyze(self):
+        for trace in traces():
+            with self.subTest(trace=trace.name):
+                report = analyze(trace)
+                policy = json.loads(graphkit("replay", str(trace), "--allocator", "reuse", "--format", "json"))
+                replayed = {g["id"]: g["peak_extent_bytes"] for g in policy["policies"][0]["graphs"]}
+                self.open(report_of(trace))
+                self.assertEqual(report, self.browser.run("return app.trace.analyze"))
+                self.assertEqual(len(report["findings"]), self.browser.run("return document.querySelectorAll('.finding').length"))
+                roots = self.browser.run("return app.trace.views.map(view => view.root)")
+                for index, root in enumerate(roots):
+                    self.browser.run(f"showView(app.trace.views[{index}]); app.draw()")
+                    if root is not None:
+                        self.check_graph(next(g for g in report["graphs"] if g["id"] == root), replayed)
+                self.check_quiet()
+
+    def test_an_incomplete_trace_says_so(self):
+        self.open(report_of(TESTDATA / "traces" / "hand_truncated.json"))
+        self.assertIn("incomplete", self.browser.run("return document.getElementById('warning').textContent"))
+
+    def test_a_trace_without_graphs_says_what_to_do(self):
+        trace = WORK / "nothing.json"
+        trace.write_text('{"schema":"graphkit-trace","version":1,"device":"soft","records":[\n'
+                         '{"type":"process","pid":1,"program":"./app"},\n{"type":"end","records":1}]}\n')
+        self.open(report_of(trace))
+        self.assertIn("graphkit trace -o trace.json", self.browser.run("return document.getElementById('empty').textContent"))
+
+
+class Hands(Page):
+    """What a person does with mouse and keyboard, on the record_stream workload."""
+
+    def setUp(self):
+        self.trace = TESTDATA / "traces" / "soft" / "record_stream.json"
+        self.open(report_of(self.trace))
+
+    def span(self) -> float:
+        return self.browser.run("return app.t1 - app.t0")
+
+    def test_the_wheel_zooms_and_the_key_0_shows_everything_again(self):
+        whole, before = self.span(), self.picture("recorded")
+        self.browser.wheel("#recorded", 0, -400)
+        self.assertLess(self.span(), whole)
+        self.assertNotEqual(before, self.picture("recorded"))
+        self.browser.press("0")
+        self.assertEqual(whole, self.span())
+        self.assertEqual(before, self.picture("recorded"))
+
+    def test_dragging_moves_all_drawings(self):
+        self.browser.run("app.zoomTime(.4)")
+        before, start = self.picture("lanes"), self.browser.run("return app.t0")
+        self.browser.pointer("#recorded", {"type": "pointerMove", "x": 0, "y": 0}, {"type": "pointerDown", "button": 0},
+                             {"type": "pointerMove", "x": -60, "y": 0}, {"type": "pointerUp", "button": 0})
+        self.assertGreater(self.browser.run("return app.t0"), start)
+        self.assertNotEqual(before, self.picture("lanes"))
+
+    def test_a_click_on_a_finding_marks_what_it_is_about(self):
+        finding = analyze(self.trace)["findings"][0]
+        before = self.picture("recorded")
+        self.browser.click('[data-finding="0"] .top')
+        blocks = set(finding["blocks"]).union(*(e["blocks"] for e in finding["evidence"]))
+        nodes = set(finding["nodes"]).union(*(e["nodes"] for e in finding["evidence"]))
+        picked = self.browser.run("return [[...app.picked.blocks], [...app.picked.nodes]]")
+        self.assertEqual([blocks, nodes], [set(ids) for ids in picked])
+        self.assertNotEqual(before, self.picture("recorded"))
+
+    def test_a_click_on_evidence_marks_that_alone(self):
+        finding = analyze(self.trace)["findings"][0]
+        self.browser.click('[data-finding="0"] .evidence')
+        self.assertEqual([finding["evidence"][0]["blocks"], finding["evidence"][0]["nodes"]],
+                         self.browser.run("return [[...app.picked.blocks], [...app.picked.nodes]]"))
+
+    def test_a_click_on_a_block_shows_all_about_it(self):
+        self.browser.run("app.draw()")
+        x, y = self.browser.run("""
+          const plot = app.parts[1].plot(), i = app.view.blockAt.get(14), box = document.getElementById("recorded");
+          const r = rectangleOf(plot, app.view.begin[i], app.view.freed[i], app.view.offset[i], app.view.size[i]);
+          return [Math.round(r.x + r.w / 2 - box.clientWidth / 2), Math.round(r.y + r.h / 2 - box.clientHeight / 2)];""")
+        self.browser.pointer("#recorded", {"type": "pointerMove", "x": x, "y": y}, {"type": "pointerDown", "button": 0},
+                             {"type": "pointerUp", "button": 0})
+        self.assertIn("block 14", self.browser.run("return document.getElementById('details-panel').textContent"))
+
+    def test_finding_a_kernel_goes_to_it(self):
+        self.browser.press("/", *"reduce")
+        self.assertIn("node 12 Reduce", self.browser.run("return document.getElementById('hits').textContent"))
+        self.browser.press("\ue007")
+        self.assertEqual([12], self.browser.run("return [...app.picked.nodes]"))
+
+    def test_the_critical_path_is_as_long_as_analyze_says(self):
+        before = self.picture("lanes")
+        self.browser.press("c")
+        self.assertNotEqual(before, self.picture("lanes"))
+        self.assertEqual(analyze(self.trace)["graphs"][0]["critical_path_nodes"],
+                         self.browser.run("return app.view.longestPath.length"))
+
+    def test_light_and_dark_differ(self):
+        before = self.picture("recorded")
+        self.browser.press("t")
+        self.assertNotEqual(before, self.picture("recorded"))
+
+    def test_an_address_leads_to_a_node(self):
+        self.browser.run("location.hash = '#node=7'")
+        self.browser.wait_for("app.shown && app.shown.node === 7")
+
+    def test_it_prints(self):
+        pdf = WORK / "report.pdf"
+        self.browser.print_pdf(pdf)
+        self.assertGreater(pdf.stat().st_size, 10_000)
+
+
+HOSTILE = ['</script><script>document.title = "broken"</script>', '<img src=x onerror="document.title=1">', "\"'`${1}\\",
+           "line\nbreak\ttab\x1b[31m", "a" * 10_000 + "<" * 40, "&lt;b&gt;{{data}}{{script}}", "\u202e\u2028end", "\x00\ufeff\ufffe"]
+
+
+class Names(Page):
+    def test_names_from_a_trace_are_text(self):
+        records = [{"type": "process", "pid": 1, "program": HOSTILE[0]}, {"type": "thread", "id": 0, "tid": 1, "name": HOSTILE[1]},
+                   {"type": "stream", "id": 0, "handle": "0x1", "name": HOSTILE[2]},
+                   {"type": "graph", "id": 0, "origin": "explicit", "name": HOSTILE[1]}]
+        for i, name in enumerate(HOSTILE):
+            records.append({"type": "kernel", "id": i, "name": name})
+            records.append({"type": "node", "id": i, "graph": 0, "stream": 0, "kind": "kernel", "kernel": i})
+        lines = [json.dumps(record, ensure_ascii=False).encode() for record in records]
+        trace = WORK / "hostile.json"
+        trace.write_bytes(b'{"schema":"graphkit-trace","version":1,"device":"soft","records":[\n' + b",\n".join(lines) +
+                          b",\n" + json.dumps({"type": "end", "records": len(lines)}).encode() + b"]}\n")
+        self.open(report_of(trace))
+        self.assertEqual(8, self.browser.run("return app.view.nodes.length"))
+        self.assertEqual(0, self.browser.run("return document.images.length"))
+        self.assertEqual(1, self.browser.run("return document.scripts.length"))
+        self.assertEqual(HOSTILE[0] + " \u2013 graphkit report", self.browser.run("return document.title"))
+        self.browser.run("goTo({node: 0})")
+        self.assertIn(HOSTILE[0], self.browser.run("return document.getElementById('details-panel').textContent"))
+        self.browser.run("for (let id = 0; id < 8; ++id) { goTo({node: id}); showTip({node: id}, 10, 10); app.draw(); }")
+        self.check_quiet()
+
+
+PAN = """
+const done = arguments[0], gaps = [];
+let last = null, frames = 0;
+app.fit();
+app.zoomTime(.3);
+app.frames.length = 0;
+const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
+function step(now) {
+  if (last !== null) gaps.push(now - last);
+  last = now;
+  app.panTime(frames % 60 < 30 ? .01 : -.01);
+  if (++frames < 120) return requestAnimationFrame(step);
+  const drawn = app.frames.slice();
+  done({frame: median(gaps), slowest: gaps.at(-1), drawing: median(drawn), drawing_slowest: drawn.at(-1)});
+}
+requestAnimationFrame(step);
+"""
+
+
+class Large(Page):
+    def test_a_hundred_thousand_nodes(self):
+        trace = WORK / "large.json"
+        graphkit("synth", "--shape", "training", "--ops", "100000", "--streams", "8", "-o", str(trace))
+        page = report_of(trace)
+        self.assertLess(page.stat().st_size, MOST_BYTES)
+        self.open(page)
+        self.assertEqual(100_000, self.browser.run("return app.view.nodes.length"))
+        first = self.browser.run("return app.loadedAt")
+        panned = self.browser.run_async(PAN)
+        drawn = self.browser.run("return app.parts[1].drawn")
+        self.assertGreater(drawn["rectangles"] + drawn["covered"], 10_000)
+        self.assertLess(drawn["rectangles"], 10_000)
+        print(f"100 000 nodes: {page.stat().st_size} bytes, first view after {first:.0f} ms, while panning a frame takes "
+              f"{panned['frame']:.1f} ms (slowest {panned['slowest']:.1f}), of which drawing {panned['drawing']:.1f} ms "
+              f"(slowest {panned['drawing_slowest']:.1f})", file=sys.stderr)
+        self.check_quiet()
+
+
+if __name__ == "__main__":
+    if not available():
+        print("skipped: chromium and chromedriver are not installed")
+        sys.exit(SKIPPED)
+    GRAPHKIT, TESTDATA = sys.argv[1], pathlib.Path(sys.argv[2])
+    with tempfile.TemporaryDirectory() as folder:
+        WORK = pathlib.Path(folder)
+        unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

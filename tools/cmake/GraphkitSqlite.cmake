@@ -1,0 +1,10 @@
+# Defines the imported target PkgConfig::sqlite3 and GRAPHKIT_HAS_SQLITE.
+set(GRAPHKIT_HAS_SQLITE OFF)
+if(GRAPHKIT_SQLITE)
+  pkg_check_modules(sqlite3 IMPORTED_TARGET sqlite3>=3.36)
+  if(sqlite3_FOUND)
+    set(GRAPHKIT_HAS_SQLITE ON)
+  else()
+    message(STATUS "graphkit: SQLite not found: 'graphkit import nsys' says so and does nothing (install libsqlite3-dev)")
+  endif()
+endif()

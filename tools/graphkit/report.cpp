@@ -1,0 +1,82 @@
+// `graphkit report`: a trace as a page to look at.
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/render/report_html.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/exit_codes.h"
+#include "tools/graphkit/input.h"
+#include "tools/graphkit/options.h"
+#include "tools/graphkit/output.h"
+#include "tools/graphkit/progress.h"
+#include "tools/graphkit/talk.h"
+
+namespace graphkit {
+
+namespace {
+
+struct ReportArguments {
+  std::string trace;
+  std::string output = "report.html";
+  std::optional<PolicyKind> policy = PolicyKind::kReuse;
+  AnalyzeOptions options;
+};
+
+Result<Report> AnalyzeInput(const Trace& trace, const ReportArguments& arguments) {
+  const Progress progress("analyzing " + arguments.trace);
+  return Analyze(trace, arguments.options);
+}
+
+std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArguments& arguments) {
+  if (!arguments.policy) return std::nullopt;
+  const Progress progress("replaying " + arguments.trace);
+  return ReplayTrace(facts, *arguments.policy, {.verify = true});
+}
+
+Result<void> WritePage(const ReportPage& page, const std::string& output) {
+  const Progress progress("drawing " + page.file);
+  return WriteOutput(output, [&](std::ostream& out) { RenderReportHtml(page, out); });
+}
+
+int RunReport(const ReportArguments& arguments) {
+  const Result<Trace> trace = ReadInput(arguments.trace);
+  if (!trace) return PrintError(trace.error());
+  const Result<Report> report = AnalyzeInput(*trace, arguments);
+  if (!report) return PrintError(report.error());
+  const Facts facts = FindFacts(*trace);
+  const std::optional<PolicyReplay> policy = ReplayPolicy(facts, arguments);
+  const Result<void> written =
+      WritePage({facts, *report, policy ? &*policy : nullptr, arguments.trace}, arguments.output);
+  if (!written) return PrintError(written.error());
+  return WarnIncomplete(*trace, arguments.trace);
+}
+
+std::vector<std::pair<std::string, std::optional<PolicyKind>>> PolicyChoices() {
+  std::vector<std::pair<std::string, std::optional<PolicyKind>>> choices;
+  for (const PolicyInfo& info : Policies()) choices.emplace_back(info.name, info.kind);
+  choices.emplace_back("none", std::nullopt);
+  return choices;
+}
+
+}  // namespace
+
+void AddReportCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub =
+      app.add_subcommand("report", "Write a page to look at: memory, streams, findings");
+  const auto arguments = std::make_shared<ReportArguments>();
+  AddTrace(*sub, arguments->trace);
+  AddOutput(*sub, arguments->output, "the page, one file that needs no network (report.html)");
+  AddChoice<std::optional<PolicyKind>>(
+      *sub, "--policy", arguments->policy, PolicyChoices(),
+      "draw the memory as this policy would place it beside the recorded one (default: reuse)");
+  sub->add_option("--check", arguments->options.checks, "run these checks only, by their ids")
+      ->option_text("ID,…")
+      ->delimiter(',');
+  SetExamples(*sub, {"graphkit report trace.json -o report.html",
+                     "graphkit report trace.json --policy pytorch -o report.html"});
+  sub->callback([&exit_code, arguments] { exit_code = RunReport(*arguments); });
+}
+
+}  // namespace graphkit
