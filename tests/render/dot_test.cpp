@@ -10,7 +10,9 @@
 #include <sstream>
 #include <string>
 
+#include "libgraphkit/compare/diff.h"
 #include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/render/diff_dot.h"
 #include "libgraphkit/render/dot_colours.h"
 #include "libgraphkit/render/dot_link.h"
 
@@ -313,6 +315,19 @@ TEST_CASE("links are filled in, and lead nowhere when there is no source") {
   CHECK(Attribute(parsed, "n1", "URL") == "https://example.org/src/a%20b%22%3C.cu#L7");
   CHECK(Attribute(parsed, "n0", "URL") == "");
   CHECK(NodeLink("report.html#node={node}", trace, NodeId(1u)) == "report.html#node=1");
+}
+
+TEST_CASE("the drawing of a diff is read back, hostile names and all") {
+  const std::string names[] = {"k", "\"];} evil [label=\"", "<b>&\n\xff\xfe",
+                               std::string(10'000, '<')};
+  for (const std::string& name : names) {
+    const Trace before = WithNames("k"), after = WithNames(name);
+    const TraceDiff diff = DiffTraces(before, {}, after, {});
+    std::ostringstream out;
+    RenderDiffDot(diff, {before, name}, {after, name}, out);
+    const Parsed parsed = Parse(out.str());
+    CHECK((parsed.nodes > 0) == !diff.equal());
+  }
 }
 
 }  // namespace graphkit

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/plan_trace.h"
+#include "libgraphkit/alloc/plan_report.h"
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/render/analyze_json.h"
 #include "libgraphkit/render/analyze_text.h"
 #include "libgraphkit/render/memory_bill.h"
@@ -30,25 +29,6 @@ struct AnalyzeArguments {
   std::optional<BillBy> by;
   AnalyzeOptions options;
 };
-
-// Small traces are planned as well: a placement that exists, beside the bound.
-void AddPlans(const Trace& trace, EdgeRule edges, Report* report) {
-  constexpr size_t kMostBlocks = 2000;
-  if (trace.blocks.size() > kMostBlocks) return;
-  const Facts facts = FindFacts(trace, {.edges = edges});
-  const PlannedMemory planned = PlanTrace(facts, MarkerRule::kLastUse,
-                                          {.search = {.effort = 20'000'000}, .looks = 5'000'000});
-  std::vector<uint64_t> blocks(report->graphs.size());
-  std::vector<Bytes> bytes(report->graphs.size());
-  for (const PlannedArena& arena : planned.arenas) {
-    blocks[arena.graph.index()] += arena.blocks;
-    bytes[arena.graph.index()] += arena.peak;
-  }
-  for (GraphSummary& graph : report->graphs) {
-    const size_t at = graph.graph.index();
-    if (graph.blocks > 0 && blocks[at] == graph.blocks) graph.plan_bytes = bytes[at];
-  }
-}
 
 Result<Report> AnalyzeInput(const Trace& trace, const AnalyzeArguments& arguments) {
   const Progress progress("analyzing " + arguments.trace);

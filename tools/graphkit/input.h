@@ -8,8 +8,8 @@
 
 namespace graphkit {
 
-// Reads a trace, or another tool's file as one, and says so on stderr when it takes long. An incomplete trace is a value: what is
-// made of it ends with kExitIncomplete.
+// Reads a trace, or another tool's file as one, and says so on stderr when it takes long. An
+// incomplete trace is a value: what is made of it ends with kExitIncomplete.
 Result<Trace> ReadInput(const std::string& path);
 
 // One warning on stderr for a trace that is incomplete; gives the exit code that goes with it.

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "libgraphkit/alloc/plan_report.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/render/report_html.h"
 #include "tools/graphkit/commands.h"
@@ -26,7 +27,9 @@ struct ReportArguments {
 
 Result<Report> AnalyzeInput(const Trace& trace, const ReportArguments& arguments) {
   const Progress progress("analyzing " + arguments.trace);
-  return Analyze(trace, arguments.options);
+  Result<Report> report = Analyze(trace, arguments.options);
+  if (report) AddPlans(trace, arguments.options.edges, &*report);
+  return report;
 }
 
 std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArguments& arguments) {

@@ -186,13 +186,17 @@ function startDrawings() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTheme(preferredTheme()));
   let before = "light";
   addEventListener("beforeprint", () => {
+    document.body.classList.add("printing");
     before = document.documentElement.dataset.theme;
     document.documentElement.dataset.theme = "light";
     readTheme();
     app.changed = true;
     app.draw();
   });
-  addEventListener("afterprint", () => setTheme(before));
+  addEventListener("afterprint", () => {
+    document.body.classList.remove("printing");
+    setTheme(before);
+  });
 }
 
 start().catch((error) => {

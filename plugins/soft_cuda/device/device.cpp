@@ -124,6 +124,11 @@ void Device::AddRegistered(uint64_t address, size_t bytes, Context* context, uns
   allocations[address].flags = flags;
 }
 
+void Device::AddMapped(uint64_t address, size_t bytes, Gpu* gpu) {
+  allocations[address] = {AllocationKind::kMapped, bytes, nullptr, ++allocation_count_};
+  allocations[address].gpu = gpu;
+}
+
 bool Device::Release(uint64_t address) {
   auto found = allocations.find(address);
   if (found == allocations.end()) return false;

@@ -29,6 +29,7 @@
 #include "plugins/soft_cuda/model/pool.h"
 #include "plugins/soft_cuda/model/semaphore.h"
 #include "plugins/soft_cuda/model/stream.h"
+#include "plugins/soft_cuda/model/virtual_memory.h"
 #include "plugins/soft_cuda/model/worker.h"
 
 namespace graphkit::soft {
@@ -59,7 +60,8 @@ enum class AllocationKind : uint8_t {
   kManaged,
   kPool,
   kGraph,
-  kModule
+  kModule,
+  kMapped  // of virtual memory management
 };
 
 // What was advised about managed memory; of the allocation as a whole.
@@ -115,6 +117,7 @@ class Device {
   AddressSpace host_memory;                    // page-locked
   std::map<uint64_t, Allocation> allocations;  // by address
   ConditionalValues conditional_values;
+  VirtualMemory virtual_memory;
   std::map<uint64_t, Pool*> exported_pools;  // by the inode of their file
   uint64_t host_time_ns = 0;                 // modelled
   std::set<std::string> not_modelled;        // functions that said so
@@ -127,6 +130,7 @@ class Device {
   uint64_t AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context* context,
                       Pool* pool = nullptr);
   void AddRegistered(uint64_t address, size_t bytes, Context* context, unsigned flags);
+  void AddMapped(uint64_t address, size_t bytes, Gpu* gpu);
   bool Release(uint64_t address);
   std::map<uint64_t, Allocation>::iterator FindAllocation(
       uint64_t address);  // that holds it, or end()

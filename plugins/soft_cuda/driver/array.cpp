@@ -76,7 +76,8 @@ CUresult WaitForWork(Lock& lock) {
 
 CUresult Requirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* out, size_t bytes, unsigned flags,
                       CUdevice device) {
-  if (out == nullptr || device != 0 || (flags & CUDA_ARRAY3D_DEFERRED_MAPPING) == 0)
+  if (out == nullptr || !Device::Get().IsGpu(device) ||
+      (flags & CUDA_ARRAY3D_DEFERRED_MAPPING) == 0)
     return CUDA_ERROR_INVALID_VALUE;
   *out = {};
   out->size = (bytes + kTileBytes - 1) / kTileBytes * kTileBytes;

@@ -55,6 +55,7 @@ CUresult FreeBlock(uint64_t address, const Stream* stream) {
   Device& device = Device::Get();
   auto block = device.allocations.find(address);
   if (block == device.allocations.end()) return CUDA_ERROR_INVALID_VALUE;
+  if (block->second.kind == AllocationKind::kMapped) return CUDA_ERROR_INVALID_VALUE;
   if (block->second.kind == AllocationKind::kGraph) {
     if (!block->second.live) return CUDA_ERROR_INVALID_VALUE;
     FreeGraphAllocation(address, stream);  // the graph keeps the address

@@ -18,9 +18,9 @@ READY = "app.loadedIn || !document.getElementById('empty').hidden"
 MOST_BYTES = 20_000_000  # of the report of 100 000 nodes
 
 
-def graphkit(*arguments: str) -> str:
+def graphkit(*arguments: str, codes: tuple[int, ...] = (0, 3)) -> str:
     done = subprocess.run([GRAPHKIT, *arguments], capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 3):
+    if done.returncode not in codes:
         raise RuntimeError(f"graphkit {' '.join(arguments)}: {done.stderr}")
     return done.stdout
 
@@ -225,6 +225,30 @@ class Hands(Page):
         pdf = WORK / "report.pdf"
         self.browser.print_pdf(pdf)
         self.assertGreater(pdf.stat().st_size, 10_000)
+
+
+class Diff(Page):
+    def test_the_page_of_a_diff_shows_what_changed(self):
+        before, after = WORK / "before.json", WORK / "after.json"
+        trace = TESTDATA / "traces" / "soft" / "fork_join.json"
+        before.write_bytes(trace.read_bytes())
+        after.write_text(trace.read_text().replace('"grid":[1024,1,1]', '"grid":[2048,1,1]'))
+        page = WORK / "diff.html"
+        graphkit("diff", str(before), str(after), "--format", "html", "-o", str(page), codes=(1,))
+        diff = json.loads(graphkit("diff", str(before), str(after), "--format", "json", codes=(1,)))
+        self.browser.open(page)
+        self.browser.wait_for("document.body.dataset.ready")
+        self.assertEqual("different", self.browser.run("return document.getElementById('verdict').textContent"))
+        self.assertEqual(len({p["node"]["after"]["id"] for p in diff["graphs"][0]["parameters"]}),
+                         self.browser.run("return document.querySelectorAll('.scroll .box.changed').length"))
+        self.check_quiet()
+
+    def test_equal_traces_are_said_to_be_equal(self):
+        trace, page = str(TESTDATA / "traces" / "soft" / "fork_join.json"), WORK / "equal.html"
+        graphkit("diff", trace, trace, "--format", "html", "-o", str(page))
+        self.browser.open(page)
+        self.browser.wait_for("document.body.dataset.ready")
+        self.assertEqual("equal", self.browser.run("return document.getElementById('verdict').textContent"))
 
 
 HOSTILE = ['</script><script>document.title = "broken"</script>', '<img src=x onerror="document.title=1">', "\"'`${1}\\",
