@@ -166,6 +166,9 @@ void Device::DestroyContext(Context* context) {
   NotifyResource(hub, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, context->handle(), nullptr);
   while (!context->streams.empty()) DestroyStream(context->streams.back());
   FreeMemoryOf(context);
+  const auto is_own = [context](const auto& object) { return object.second.context == context; };
+  std::erase_if(textures.objects, is_own);
+  std::erase_if(surfaces.objects, is_own);
   for (Gpu& gpu : gpus) {
     if (gpu.primary == context) gpu.primary = nullptr;
   }

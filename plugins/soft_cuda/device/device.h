@@ -29,6 +29,7 @@
 #include "plugins/soft_cuda/model/pool.h"
 #include "plugins/soft_cuda/model/semaphore.h"
 #include "plugins/soft_cuda/model/stream.h"
+#include "plugins/soft_cuda/model/texture.h"
 #include "plugins/soft_cuda/model/virtual_memory.h"
 #include "plugins/soft_cuda/model/worker.h"
 
@@ -118,6 +119,8 @@ class Device {
   std::map<uint64_t, Allocation> allocations;  // by address
   ConditionalValues conditional_values;
   VirtualMemory virtual_memory;
+  Numbered<Texture> textures;
+  Numbered<Surface> surfaces;
   std::map<uint64_t, Pool*> exported_pools;  // by the inode of their file
   uint64_t host_time_ns = 0;                 // modelled
   std::set<std::string> not_modelled;        // functions that said so

@@ -44,6 +44,7 @@ set(soft_programs
   semaphore
   settings
   stream
+  texture
   threads
   user_object
   virtual_memory)
