@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "libgraphkit/large_pages.h"
+
 namespace graphkit {
 
 class ClockRows {
@@ -73,7 +75,7 @@ class ClockRows {
   uint32_t RaiseTile(uint32_t tile, uint32_t depth, uint32_t chain, uint32_t count);
   Row Deepen(Row row, uint32_t depth);
 
-  std::vector<Tile> tiles_;  // tile 0 is all zero, at every depth
+  std::vector<Tile, LargePages<Tile>> tiles_;  // tile 0 is all zero, at every depth
   uint32_t first_soft_ = 1;
 };
 

@@ -32,6 +32,7 @@
 #include "libgraphkit/analysis/clock_rows.h"
 #include "libgraphkit/analysis/topology.h"
 #include "libgraphkit/ids.h"
+#include "libgraphkit/large_pages.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -198,7 +199,7 @@ class Order {
   void Put(NodeId node, const Place& place);
 
   EdgeRule rule_;
-  std::vector<Place> places_;
+  std::vector<Place, LargePages<Place>> places_;
   std::vector<Special> specials_;
   std::vector<Chain> chains_;
   std::vector<uint32_t> stream_chain_;  // the chain that a stream's last node went to
