@@ -69,8 +69,13 @@ class ValueStack {
 // The pickle virtual machine, reduced to what builds data.
 class Unpickler {
  public:
-  explicit Unpickler(std::string_view bytes)
-      : bytes_(bytes), arena_(std::make_unique<std::pmr::monotonic_buffer_resource>(1 << 16)) {}
+  Unpickler(std::string_view bytes, PickleTaker* taker)
+      : bytes_(bytes),
+        taker_(taker),
+        arena_(std::make_unique<std::pmr::monotonic_buffer_resource>(1 << 16)) {
+    // Grows without being copied; what isn't used isn't backed by memory.
+    if (taker) memo_.reserve(bytes.size() / sizeof(PickleValue));
+  }
 
   Result<PickleDocument> Run();
 
@@ -177,7 +182,13 @@ class Unpickler {
   }
   bool Memoize() { return Remember(memo_.size()); }
 
+  bool TakeDict(std::span<const PickleValue> entries);
+  std::span<const PickleValue> JoinTaken(PickleContainer* list, std::span<const PickleValue> items);
+
   std::string_view bytes_;
+  PickleTaker* taker_;
+  uint32_t taken_ = 0;  // dicts
+  std::vector<PickleValue> joined_;
   size_t pos_ = 0;
   size_t op_ = 0;  // where the current opcode begins
   std::unique_ptr<std::pmr::monotonic_buffer_resource> arena_;
@@ -253,8 +264,48 @@ bool Unpickler::Extend(PickleContainer* container, std::span<const PickleValue> 
 bool Unpickler::ExtendTop(PickleType type, std::span<const PickleValue> items) {
   if (!Need(1)) return false;
   if (!stack_.back().is(type)) return Fail("adds to a value of another type");
+  PickleContainer* container = stack_.back().container;
+  if (container->taken()) return Fail("adds to a dict that was finished");
   if (type == PickleType::kDict && items.size() % 2) return Fail("has a key without a value");
-  return Extend(stack_.back().container, items);
+  if (type == PickleType::kDict && taker_ && TakeDict(items)) return true;
+  if (type == PickleType::kList && taken_ > 0) items = JoinTaken(container, items);
+  return Extend(container, items);
+}
+
+// Offers what fills the empty dict on top of the stack.
+bool Unpickler::TakeDict(std::span<const PickleValue> entries) {
+  PickleContainer* dict = stack_.back().container;
+  constexpr uint32_t kMost = 0xfffffffeu;
+  if (dict->size > 0 || taken_ == kMost || !taker_->Take(entries)) return false;
+  dict->capacity = ++taken_;
+  return true;
+}
+
+// Makes one value of dicts that were taken one after the other.
+std::span<const PickleValue> Unpickler::JoinTaken(PickleContainer* list,
+                                                  std::span<const PickleValue> items) {
+  joined_.clear();
+  for (const PickleValue& item : items) {
+    const bool taken = item.is(PickleType::kDict) && item.container->taken();
+    if (!taken) {
+      joined_.push_back(item);
+      continue;
+    }
+    const uint64_t place = item.container->capacity - 1;
+    PickleValue* last = !joined_.empty() ? &joined_.back()
+                        : list->size > 0 ? &list->data[list->size - 1]
+                                         : nullptr;
+    if (last && last->is(PickleType::kTaken) && last->natural + last->length == place) {
+      ++last->length;
+      continue;
+    }
+    PickleValue run;
+    run.type = PickleType::kTaken;
+    run.length = 1;
+    run.natural = place;
+    joined_.push_back(run);
+  }
+  return joined_;
 }
 
 bool Unpickler::Remember(uint64_t index) {
@@ -348,7 +399,10 @@ bool Unpickler::PushMarked() {
   std::span<const PickleValue> items;
   if (!TakeMarked(&items)) return false;
   if (type == PickleType::kDict && items.size() % 2) return Fail("has a key without a value");
-  return Push(type, NewContainer(items));
+  if (type != PickleType::kList || taken_ == 0) return Push(type, NewContainer(items));
+  PickleContainer* list = NewContainer({});
+  Extend(list, JoinTaken(list, items));
+  return Push(type, list);
 }
 
 template <size_t count>
@@ -451,6 +505,8 @@ const PickleValue* PickleValue::find(std::string_view key) const {
   return nullptr;
 }
 
-Result<PickleDocument> ReadPickle(std::string_view bytes) { return Unpickler(bytes).Run(); }
+Result<PickleDocument> ReadPickle(std::string_view bytes, PickleTaker* taker) {
+  return Unpickler(bytes, taker).Run();
+}
 
 }  // namespace graphkit

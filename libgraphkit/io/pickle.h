@@ -32,6 +32,7 @@ enum class PickleType : uint8_t {
   kTuple,
   kDict,  // items() alternate key, value, in file order; of equal keys the last one counts
   kSet,
+  kTaken,  // in a list: length dicts that a PickleTaker took, from the natural-th on
 };
 
 struct PickleContainer;
@@ -60,11 +61,23 @@ struct PickleContainer {
   PickleValue* data = nullptr;
   uint32_t size = 0;  // for a dict: keys and values
   uint32_t capacity = 0;
+
+  // A dict that a PickleTaker took is empty, and knows as the how manieth it was taken.
+  bool taken() const { return !data && capacity > 0; }
 };
 
 inline std::span<const PickleValue> PickleValue::items() const {
   return {container->data, container->size};
 }
+
+// Takes dicts while the pickle is read, so that they need no memory. The entries alternate key and
+// value; the values are whole, and stay as long as the document.
+class PickleTaker {
+ public:
+  virtual ~PickleTaker() = default;
+  // Whether it took this dict: as the first, the second, …
+  virtual bool Take(std::span<const PickleValue> entries) = 0;
+};
 
 // A pickle that was read. Refers to the bytes it was read from.
 struct PickleDocument {
@@ -79,6 +92,8 @@ inline bool IsPickle(std::string_view head) {
 
 // Bytes after the STOP opcode are ignored, as Python does. A pickle that ends early is
 // Error::Kind::kIncomplete.
-Result<PickleDocument> ReadPickle(std::string_view bytes);
+// Each dict that is filled at once is offered to `taker`; one that was taken is a kTaken where it
+// stands in a list.
+Result<PickleDocument> ReadPickle(std::string_view bytes, PickleTaker* taker = nullptr);
 
 }  // namespace graphkit

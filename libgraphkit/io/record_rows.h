@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "libgraphkit/io/record_mover.h"
 #include "libgraphkit/io/record_printer.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
@@ -42,6 +43,7 @@ class PlacePrinter {
   template <typename Record>
   void Print(Record& record) {
     if (place < trace.times.size()) record.time = trace.times[place];
+    if (mover != nullptr) return mover->Move(record);
     printer_.Print(record);
   }
 
@@ -52,6 +54,7 @@ class PlacePrinter {
 
   const Trace& trace;
   Seq place = 0;
+  RecordMover* mover = nullptr;  // takes the records; then nothing is printed
   // The graphs inside child graph nodes and conditional nodes, bodies in order.
   std::unordered_map<NodeId, std::vector<GraphId>> held_graphs;
 

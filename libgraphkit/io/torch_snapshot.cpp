@@ -116,11 +116,17 @@ bool Truth(const PickleValue* value) {
   return value && (value->is(PickleType::kBool) || value->is(PickleType::kInt)) && value->integer;
 }
 
-class SnapshotReader {
+// Events are taken out of the pickle while it is read: kept as dicts they would need several times
+// the file's size.
+class SnapshotReader final : public PickleTaker {
  public:
   explicit SnapshotReader(size_t file_size) : budget_(file_size), stacks_(&out_) {
     out_.pools.push_back({});
+    constexpr size_t kSmallestEvent = 56;  // bytes in the file, about; what isn't used isn't backed
+    taken_.reserve(file_size / kSmallestEvent);
   }
+
+  bool Take(std::span<const PickleValue> entries) override;
 
   Result<TorchSnapshot> Run(const PickleValue& root);
 
@@ -168,12 +174,17 @@ class SnapshotReader {
   bool BlockField(TorchBlock& block, Key key, const PickleValue& value);
   bool Devices(const PickleValue& list);
   bool Event(const PickleValue& dict);
+  bool TakenEvents(const PickleValue& run);
+  void LeaveOrder();
   bool EventField(TorchEvent& event, Key key, const PickleValue& value);
   bool Settings(const PickleValue& dict);
   bool Pool(const PickleValue& value, uint16_t* out);
 
   size_t budget_;
   TorchSnapshot out_;
+  std::vector<TorchEvent> taken_;  // events of the pickle, in its order
+  bool in_order_ = true;           // all events so far are taken_, from its beginning on
+  uint32_t events_ = 0;            // when in_order_: how many
   TorchStacks stacks_;
   IdTable pools_;
   KeyReader event_keys_;
@@ -248,12 +259,57 @@ bool SnapshotReader::EventField(TorchEvent& event, Key key, const PickleValue& v
 }
 
 bool SnapshotReader::Event(const PickleValue& dict) {
+  if (dict.is(PickleType::kDict) && dict.container->taken()) {
+    PickleValue run;
+    run.length = 1;
+    run.natural = dict.container->capacity - 1;
+    return TakenEvents(run);
+  }
   TorchEvent event;
   const bool read = ForEach(dict, event_keys_, "an event", [&](Key key, const PickleValue& value) {
     return EventField(event, key, value);
   });
-  if (read) out_.events.push_back(event);
-  return read;
+  if (!read) return false;
+  LeaveOrder();
+  out_.events.push_back(event);
+  return true;
+}
+
+// An event's first key is its action. One that isn't as expected is left for Event, which says so.
+bool SnapshotReader::Take(std::span<const PickleValue> entries) {
+  if (entries.size() < 4 || !entries[0].is(PickleType::kString) || entries[0].text() != "action") {
+    return false;
+  }
+  TorchEvent event;
+  for (size_t i = 0; i + 1 < entries.size(); i += 2) {
+    if (!entries[i].is(PickleType::kString)) continue;
+    const Key key = event_keys_.At(i / 2, entries[i]);
+    if (key != Key::kOther && !EventField(event, key, entries[i + 1])) {
+      error_ = {};
+      return false;
+    }
+  }
+  taken_.push_back(event);
+  return true;
+}
+
+// From here on events are copied.
+void SnapshotReader::LeaveOrder() {
+  if (!in_order_) return;
+  in_order_ = false;
+  out_.events.assign(taken_.begin(), taken_.begin() + events_);
+}
+
+bool SnapshotReader::TakenEvents(const PickleValue& run) {
+  if (!Spend(run.length)) return false;
+  if (in_order_ && run.natural == events_) {
+    events_ += run.length;
+    return true;
+  }
+  LeaveOrder();
+  const auto first = taken_.begin() + static_cast<ptrdiff_t>(run.natural);
+  out_.events.insert(out_.events.end(), first, first + run.length);
+  return true;
 }
 
 bool SnapshotReader::Devices(const PickleValue& list) {
@@ -262,13 +318,18 @@ bool SnapshotReader::Devices(const PickleValue& list) {
   for (const PickleValue& device : devices) {
     std::span<const PickleValue> events;
     if (!Items(device, "device_traces", &events)) return false;
-    const auto first = static_cast<uint32_t>(out_.events.size());
-    out_.events.reserve(first + events.size());
+    const auto count = [&] {
+      return in_order_ ? events_ : static_cast<uint32_t>(out_.events.size());
+    };
+    const uint32_t first = count();
     for (const PickleValue& event : events) {
-      if (!Event(event)) return false;
+      if (!(event.is(PickleType::kTaken) ? TakenEvents(event) : Event(event))) return false;
     }
-    out_.devices.push_back({first, static_cast<uint32_t>(events.size())});
+    out_.devices.push_back({first, count() - first});
   }
+  if (!in_order_) return true;
+  taken_.resize(events_);
+  out_.events = std::move(taken_);
   return true;
 }
 
@@ -422,9 +483,10 @@ Result<TorchSnapshot> SnapshotReader::Run(const PickleValue& root) {
 }  // namespace
 
 Result<TorchSnapshot> ParseTorchSnapshot(std::string_view bytes) {
-  Result<PickleDocument> document = ReadPickle(bytes);
+  SnapshotReader reader(bytes.size());
+  const Result<PickleDocument> document = ReadPickle(bytes, &reader);
   if (!document) return document.error();
-  return SnapshotReader(bytes.size()).Run(document->root);
+  return reader.Run(document->root);
 }
 
 Result<TorchSnapshot> ReadTorchSnapshot(const std::string& path) {

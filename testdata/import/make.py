@@ -5,6 +5,7 @@ profile.json, profile.sqlite: a profile of two launches of that graph, as Kineto
 step.dot: the same graph as cudaGraphDebugDotPrint writes it (verbose).
 rmm.csv: a log of RMM's logging resource adaptor, past midnight, with a failure.
 snapshot.pickle: the memory of the program that captured it: one private pool, one deferred free.
+trace.json: what a tracer saw of the same program, by a clock that is ahead.
 """
 
 import json
@@ -19,6 +20,8 @@ TYPES = ["kernel", "memcpy", "kernel", "event_record"]
 DEPENDENCIES = [[], [0], [0], [1, 2]]
 BASE = 0x7F0000000000
 MIB = 1 << 20
+SNAPSHOT_US = 1_699_999_999_000_000
+SKEW_US = 700  # what the clock of the trace is ahead
 
 
 def tools_id(node: int) -> int:
@@ -131,19 +134,56 @@ def snapshot() -> None:
         return {"address": BASE + offset, "size": size, "requested_size": size if used else 0,
                 "state": "active_allocated" if used else "inactive", "frames": frames if used else []}
 
-    start = 1_699_999_999_000_000
+    start = SNAPSHOT_US
     segment = {"device": 0, "address": BASE, "total_size": 20 * MIB, "allocated_size": 4 * MIB, "active_size": 4 * MIB,
                "requested_size": 4 * MIB, "stream": 7, "segment_type": "large", "segment_pool_id": (1, 0),
                "is_expandable": False, "frames": [],
                "blocks": [block(0, 2 * MIB, False), block(2 * MIB, 4 * MIB, True), block(6 * MIB, 14 * MIB, False)]}
-    events = [event("segment_alloc", BASE, 20 * MIB, start), event("alloc", BASE, 2 * MIB, start + 1),
-              event("free_requested", BASE, 2 * MIB, start + 2), event("alloc", BASE + 2 * MIB, 4 * MIB, start + 3),
-              event("free_completed", BASE, 2 * MIB, start + 4)]
+    events = [event("segment_alloc", BASE, 20 * MIB, start), event("alloc", BASE, 2 * MIB, start + 10),
+              event("free_requested", BASE, 2 * MIB, start + 20), event("alloc", BASE + 2 * MIB, 4 * MIB, start + 30),
+              event("free_completed", BASE, 2 * MIB, start + 40)]
     data = {"segments": [segment], "device_traces": [events], "external_annotations": [],
             "allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:False", "max_split_size": -1}}
     (HERE / "snapshot.pickle").write_bytes(pickle.dumps(data, protocol=4))
 
 
+def trace() -> None:
+    """What a tracer saw of the program of snapshot(): the capture, and the memory behind the segment."""
+    def at(time_us: float) -> int:
+        return round((1000 + time_us) * 1000)
+
+    def node(number: int, kind: str, time_us: float, offset: int, **more) -> dict:
+        return {"type": "node", "id": number, "graph": 0, "kind": kind, "stream": 0, **more,
+                "access": [[0, "?", offset, -1]], "t": at(time_us)}
+
+    def edge(number: int, start: int, end: int) -> dict:
+        return {"type": "edge", "id": number, "from": start, "to": end}
+
+    records = [
+        {"type": "process", "pid": 9, "program": "python", "args": ["train.py"]},
+        {"type": "clock", "mono": 0, "wall": (SNAPSHOT_US + SKEW_US - 1000) * 1000},
+        {"type": "thread", "id": 0, "tid": 9},
+        {"type": "stream", "id": 0, "handle": "0x7"},
+        {"type": "pool", "id": 0, "kind": "device"},
+        {"type": "kernel", "id": 0, "name": KERNELS[0]},
+        {"type": "kernel", "id": 1, "name": KERNELS[2]},
+        {"type": "graph", "id": 0, "origin": "capture", "tool_id": 4, "t": at(-2)},
+        {"type": "capture_begin", "id": 0, "graph": 0, "stream": 0, "thread": 0, "mode": "global", "t": at(-1)},
+        {"type": "alloc", "id": 0, "address": hex(BASE), "size": 20 * MIB, "pool": 0, "t": at(0)},
+        node(0, "kernel", 12, 0, kernel=0, grid=[4, 2, 1], block=[128, 1, 1]),
+        node(1, "memcpy", 14, 4096), edge(0, 0, 1),
+        node(2, "kernel", 35, 2 * MIB, kernel=1, grid=[4, 2, 1], block=[128, 1, 1]), edge(1, 1, 2),
+        node(3, "memset", 36, 12 * MIB), edge(2, 2, 3),
+        {"type": "capture_end", "capture": 0, "t": at(50)},
+        {"type": "exec", "id": 0, "graph": 0, "handle": "0x99", "tool_id": GRAPH, "t": at(60)},
+        {"type": "launch", "exec": 0, "stream": 0, "t": at(70)},
+    ]
+    end = {"type": "end", "records": len(records), "graphs": 1, "nodes": 4, "edges": 3, "blocks": 1, "launches": 1}
+    lines = [json.dumps(record, separators=(",", ":")) + "," for record in records]
+    (HERE / "trace.json").write_text("\n".join(['{"schema":"graphkit-trace","version":1,"device":"soft","records":[', *lines,
+                                                json.dumps(end, separators=(",", ":")) + "]}", ""]))
+
+
 if __name__ == "__main__":
-    for make in (graph_data, profile_json, profile_sqlite, dot, rmm, snapshot):
+    for make in (graph_data, profile_json, profile_sqlite, dot, rmm, snapshot, trace):
         make()

@@ -47,6 +47,8 @@ std::string Repr(const PickleValue& value) {
     case PickleType::kDict:
     case PickleType::kSet:
       return Join(value, "{", "}");
+    case PickleType::kTaken:
+      return "taken " + std::to_string(value.natural) + "+" + std::to_string(value.length);
   }
   return "?";
 }
@@ -54,6 +56,44 @@ std::string Repr(const PickleValue& value) {
 std::string Read(const std::string& bytes) {
   Result<PickleDocument> document = ReadPickle(bytes);
   return document ? Repr(document->root) : Describe(document.error());
+}
+
+// Takes every dict that has a key 'a'.
+class TakeA final : public PickleTaker {
+ public:
+  bool Take(std::span<const PickleValue> entries) override {
+    if (entries[0].text() != "a") return false;
+    taken.push_back(entries[1].integer);
+    return true;
+  }
+  std::vector<int64_t> taken;
+};
+
+TEST_CASE("dicts can be taken out while the pickle is read") {
+  // [{'a': 1}, {'b': 2}, {'a': 3}, {'a': 4}], and the first one again
+  const std::string bytes =
+      "\x80\x04](}q\x01\x8c\x01"
+      "aK\x01s}\x8c\x01"
+      "bK\x02s}\x8c\x01"
+      "aK\x03s}\x8c\x01"
+      "aK\x04sh\x01"
+      "e.";
+  TakeA taker;
+  const Result<PickleDocument> document = ReadPickle(bytes, &taker);
+  REQUIRE(document.has_value());
+  CHECK(taker.taken == std::vector<int64_t>{1, 3, 4});
+  CHECK(Repr(document->root) == "[taken 0+1, {'b': 2}, taken 1+2, taken 0+1]");
+}
+
+TEST_CASE("nothing can be added to a dict that was taken") {
+  // {'a': 1}, then 'b': 2
+  const std::string bytes =
+      "\x80\x04}\x8c\x01"
+      "aK\x01s\x8c\x01"
+      "bK\x02s.";
+  TakeA taker;
+  CHECK_FALSE(ReadPickle(bytes, &taker).has_value());
+  CHECK(Read(bytes) == "{'a': 1, 'b': 2}");
 }
 
 TEST_CASE("plain values of every kind are read") {

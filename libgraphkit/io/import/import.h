@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "libgraphkit/io/byte_source.h"
-#include "libgraphkit/model/torch_snapshot.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
 
@@ -29,10 +28,10 @@ struct NodeTime {
 // What was read, and what there is to say about it.
 struct Imported {
   Trace trace;
-  std::vector<std::string> summary;     // a line each, for people
-  std::map<NodeId, uint64_t> tool_ids;  // of nodes that have one
-  std::vector<NodeTime> times;          // profiles: of graphs' nodes
-  std::optional<TorchSnapshot> torch;   // torch-snapshot: as read
+  std::vector<std::string> summary;         // a line each, for people
+  std::map<NodeId, uint64_t> tool_ids;      // of nodes that have one
+  std::vector<NodeTime> times;              // profiles: of graphs' nodes
+  std::optional<uint64_t> snapshot_events;  // torch-snapshot: how many there were
 };
 
 struct ImportFormat {

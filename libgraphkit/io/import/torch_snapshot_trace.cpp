@@ -214,6 +214,7 @@ Result<Imported> ReadTorchSnapshotTrace(std::string_view bytes) {
   const SnapshotTotals& totals = made.totals;
   Imported imported;
   imported.trace = std::move(made.trace);
+  imported.snapshot_events = totals.events;
   imported.summary.push_back(
       CountOf(totals.segments, "segment") + ", " + FormatBytes(totals.reserved) + " reserved, " +
       FormatBytes(totals.allocated) + " in " + CountOf(totals.active_blocks, "active block") +
