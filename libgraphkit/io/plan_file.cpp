@@ -71,6 +71,10 @@ Result<PlannedMemory> ReadPlan(const std::string& path) {
   plan.of_trace = json->value("source", Json()) == Json("trace");
   if (!plan.of_trace) return Bad(path, "the plan", "is of a table, not of a trace");
   const Json none = Json::array();
+  for (const Json& graph : json->value("sequence", none)) {
+    if (!graph.is_number_unsigned()) return Bad(path, "sequence", "holds what is no graph");
+    plan.sequence.push_back(GraphId(graph.get<uint32_t>()));
+  }
   const Json arenas = json->value("arenas", none);
   const Json placements = json->value("placements", none);
   if (const Result<void> ok = ReadArenas(arenas, path, &plan); !ok) return ok.error();

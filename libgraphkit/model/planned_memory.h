@@ -16,7 +16,7 @@ namespace graphkit {
 
 // Memory that only its own blocks share: one pool of one graph, or everything of a table.
 struct PlannedArena {
-  GraphId graph;  // none: plain lifetimes
+  GraphId graph;  // none: plain lifetimes, or all graphs of a sequence
   PoolId pool;
   uint64_t blocks = 0;
   Bytes peak = 0;         // the highest byte used
@@ -53,6 +53,9 @@ struct PlannedMemory {
   std::vector<Placement> placements;  // by block
   std::vector<SharedBytes> shared;    // of a trace: by arena, then by `later`
   std::vector<NodeId> proof_nodes;
+  // Graphs that are launched one after the other, again and again, and share the arenas: blocks of
+  // different ones may lie in the same bytes. None: each graph has arenas of its own.
+  std::vector<GraphId> sequence;
   std::vector<std::string> names;  // names[row]: as the table has it; none for a trace
   Bytes peak = 0;                  // sum over the arenas
   Bytes lower_bound = 0;           // sum over the arenas

@@ -1,6 +1,7 @@
 #include "libgraphkit/render/plan_json.h"
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace graphkit {
 
@@ -61,6 +62,14 @@ void RenderShared(const PlannedMemory& plan, std::ostream& out) {
   out << "\n  ]";
 }
 
+// Absent unless the graphs share their arenas.
+std::string SequenceText(const PlannedMemory& plan) {
+  if (plan.sequence.empty()) return "";
+  Json graphs = Json::array();
+  for (const GraphId graph : plan.sequence) graphs.push_back(graph.value);
+  return "  \"sequence\": " + graphs.dump() + ",\n";
+}
+
 }  // namespace
 
 void RenderPlanJson(const PlannedMemory& plan, std::ostream& out) {
@@ -71,7 +80,7 @@ void RenderPlanJson(const PlannedMemory& plan, std::ostream& out) {
       << "  \"optimal\": " << (plan.optimal() ? "true" : "false") << ",\n"
       << "  \"capacity_bytes\": " << (plan.capacity ? Json(*plan.capacity) : Json(nullptr)) << ",\n"
       << "  \"fits\": " << (plan.fits() ? "true" : "false") << ",\n"
-      << "  \"arenas\": [";
+      << SequenceText(plan) << "  \"arenas\": [";
   for (size_t i = 0; i < plan.arenas.size(); ++i) {
     out << (i == 0 ? "\n" : ",\n") << "    " << ArenaJson(plan.arenas[i]).dump();
   }

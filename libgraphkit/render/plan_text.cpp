@@ -32,6 +32,10 @@ void RenderPlanText(const PlannedMemory& plan, std::ostream& out) {
                                       Counted(plan.shared.size(), "piece") +
                                       ", each with its proof in the plan"});
   }
+  if (!plan.sequence.empty()) {
+    rows.push_back({"launches", FormatCount(plan.sequence.size()) +
+                                    " in a round, one after the other, share the memory"});
+  }
   if (plan.capacity) {
     const std::string what = FormatBytes(*plan.capacity);
     rows.push_back({"capacity", plan.fits() ? what + ": fits"

@@ -80,10 +80,20 @@ Json ExecutionJson(const PolicyReplay& replay) {
   return graphs;
 }
 
+Json DestroyedJson(const PolicyReplay& replay) {
+  Json list = Json::array();
+  for (const DestroyedOutput& one : replay.destroyed) {
+    list.push_back(
+        Json{{"output", one.output.value}, {"by", one.by.value}, {"taker", IdJson(one.taker)}});
+  }
+  return list;
+}
+
 Json PolicyJson(const PolicyReplay& replay, const ReplayView& view) {
   Json policy{{"policy", NameOf(replay)}};
   policy.update(FiguresJson(replay.figures));
   policy["verified"] = view.verify ? Json(replay.verified) : Json(nullptr);
+  if (!replay.destroyed.empty()) policy["destroyed"] = DestroyedJson(replay);
   policy["assumes"] = AssumptionName(replay.assumes);
   if (view.capacity) policy["out_of_memory"] = OutOfMemoryJson(RanOut(replay));
   if (!replay.executions.empty()) policy["executions"] = ExecutionJson(replay);
@@ -114,6 +124,19 @@ void RenderUnsafe(const PolicyReplay& replay, std::ostream& out) {
         << NodeText(pair.last_use, "the end of the first") << " before "
         << NodeText(pair.first_use, "the allocation of the second") << "\n";
   }
+}
+
+void RenderDestroyed(const PolicyReplay& replay, std::ostream& out) {
+  if (replay.destroyed.empty()) return;
+  const DestroyedOutput& first = replay.destroyed.front();
+  const bool one = replay.destroyed.size() == 1;
+  out << "\n"
+      << NameOf(replay) << ": " << Counted(replay.destroyed.size(), "output")
+      << (one ? " is" : " are") << " overwritten by another graph while needed; the first is block "
+      << first.output.value << ", by block " << first.by.value
+      << (first.taker ? ", before graph " + std::to_string(first.taker.value) + " takes it"
+                      : std::string("; no graph takes it, so anyone may read it"))
+      << "\n";
 }
 
 // How often, from which seed, and the first pair that destroyed one another's bytes.
@@ -208,6 +231,7 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
         << " outside of them as well: " << FormatBytes(view.collateral.peak) << " at once\n";
   }
   for (const PolicyReplay& replay : replays) RenderUnsafe(replay, out);
+  for (const PolicyReplay& replay : replays) RenderDestroyed(replay, out);
   const bool executed =
       std::ranges::any_of(replays, [](const auto& replay) { return !replay.executions.empty(); });
   if (executed) out << "\n";

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/usage.h"
@@ -12,6 +14,9 @@
 
 namespace graphkit {
 namespace {
+
+// A plan's arena is one segment, got as far as it is needed.
+constexpr Bytes kPlanSegment = Bytes{2} << 20;
 
 struct MemoryEvent {
   Seq seq;
@@ -149,7 +154,6 @@ class GraphReplayer {
 
   bool planned() const { return plan_ != nullptr || kind_ == PolicyKind::kOptimal; }
 
-  // A plan's arena is one segment, got as far as it is needed.
   void PutAsPlanned(BlockId block, uint32_t pool, Bytes size) {
     const Bytes offset = offsets_[block.index()];
     out_.pools[pool].arena.push_back({block, offset, size});
@@ -204,8 +208,6 @@ class GraphReplayer {
     }
   }
 
-  static constexpr Bytes kPlanSegment = Bytes{2} << 20;
-
   const Facts& facts_;
   PolicyKind kind_;
   BlockOrder order_;
@@ -258,6 +260,11 @@ GraphExecution Execute(const Facts& facts, PolicyKind policy, const GraphReplay&
   return execution;
 }
 
+// A plan of a sequence holds the graphs of it only.
+bool Holds(const PlannedMemory& plan, GraphId graph) {
+  return plan.sequence.empty() || std::ranges::find(plan.sequence, graph) != plan.sequence.end();
+}
+
 PolicyReplay ReplayGraphs(const Facts& facts, PolicyKind policy, const ReplayOptions& options,
                           const PlannedMemory* plan) {
   PolicyReplay replay;
@@ -266,6 +273,7 @@ PolicyReplay ReplayGraphs(const Facts& facts, PolicyKind policy, const ReplayOpt
   replay.verified = options.verify;
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
     if (BlocksByPool(facts, GraphId(i)).empty()) continue;
+    if (plan != nullptr && !Holds(*plan, GraphId(i))) continue;
     GraphReplay graph =
         GraphReplayer(facts, policy, options, GraphId(i), plan, replay.figures.peak_reserved).Run();
     replay.figures.Add(graph.figures);
@@ -275,6 +283,25 @@ PolicyReplay ReplayGraphs(const Facts& facts, PolicyKind policy, const ReplayOpt
     replay.graphs.push_back(std::move(graph));
   }
   return replay;
+}
+
+// The graphs run one at a time, in the same memory.
+void ShareMemory(const Facts& facts, const PlannedMemory& plan, const ReplayOptions& options,
+                 PolicyReplay* replay) {
+  PolicyFigures& figures = replay->figures;
+  figures.peak_extent = plan.peak;
+  figures.lower_bound = plan.lower_bound;
+  figures.peak_reserved = figures.peak_allocated = figures.peak_active = 0;
+  for (const PlannedArena& arena : plan.arenas) {
+    figures.peak_reserved += RoundUp(arena.peak, kPlanSegment);
+  }
+  for (const GraphReplay& graph : replay->graphs) {
+    figures.peak_allocated = std::max(figures.peak_allocated, graph.figures.peak_allocated);
+    figures.peak_active = std::max(figures.peak_active, graph.figures.peak_active);
+  }
+  if (!options.verify) return;
+  replay->destroyed = ValidateSequence(facts, plan);
+  if (!replay->destroyed.empty()) replay->verified = false;
 }
 
 std::string NameOf(BlockId block) { return "block " + std::to_string(block.value); }
@@ -289,6 +316,7 @@ PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan, const Rep
                         const std::string& name) {
   PolicyReplay replay = ReplayGraphs(facts, PolicyKind::kOptimal, options, &plan);
   replay.given = name;
+  if (!plan.sequence.empty()) ShareMemory(facts, plan, options, &replay);
   return replay;
 }
 
@@ -303,6 +331,7 @@ Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan) {
     if (placement.block < by_block.size()) by_block[placement.block] = &placement;
   }
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
+    if (!Holds(plan, GraphId(i))) continue;
     for (const PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
       for (const BlockId block : pool.blocks) {
         const Placement* placement = by_block[block.index()];
@@ -310,7 +339,8 @@ Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan) {
           return Error{.message = "the plan has no place for " + NameOf(block), .hint = hint};
         }
         const PlannedArena& arena = plan.arenas[placement->arena];
-        if (arena.graph != GraphId(i) || arena.pool != pool.pool) {
+        const bool graph = arena.graph == GraphId(i) || !plan.sequence.empty();
+        if (!graph || arena.pool != pool.pool) {
           return Error{.message = "the plan has " + NameOf(block) + " in another graph or pool",
                        .hint = hint};
         }
@@ -324,12 +354,14 @@ Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan) {
 }
 
 std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan, MarkerRule rule) {
-  std::vector<std::vector<PlacedBlock>> arenas(plan.arenas.size());
+  std::map<std::pair<uint32_t, GraphId>, std::vector<PlacedBlock>> arenas;
   for (const Placement& placement : plan.placements) {
-    arenas[placement.arena].push_back({BlockId(placement.block), placement.offset, placement.size});
+    const BlockId block(placement.block);
+    const GraphId graph = plan.sequence.empty() ? GraphId() : facts.lives[block].root;
+    arenas[{placement.arena, graph}].push_back({block, placement.offset, placement.size});
   }
   std::vector<UnsafePair> unsafe;
-  for (std::vector<PlacedBlock>& blocks : arenas) {
+  for (auto& [arena, blocks] : arenas) {
     std::ranges::stable_sort(blocks, {}, &PlacedBlock::block);
     const std::vector<UnsafePair> found = ValidatePlacements(facts.Blocks(rule), blocks);
     unsafe.insert(unsafe.end(), found.begin(), found.end());

@@ -18,6 +18,7 @@
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/replay/execute_host.h"
 #include "libgraphkit/replay/validate_placements.h"
+#include "libgraphkit/replay/validate_sequence.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -86,7 +87,8 @@ struct PolicyReplay {
   bool verified = false;  // it was looked at, and no pair is unsafe
   PolicyFigures figures;  // sums over the graphs: each has its own memory
   std::vector<GraphReplay> graphs;
-  std::vector<GraphExecution> executions;  // by graph; none: not executed
+  std::vector<DestroyedOutput> destroyed = {};  // of a plan whose graphs share memory
+  std::vector<GraphExecution> executions;       // by graph; none: not executed
   bool operator==(const PolicyReplay&) const = default;
 
   bool executed_clean() const {
@@ -117,7 +119,8 @@ PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
 // What of a trace a plan doesn't hold, or holds in another pool or with less bytes.
 Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan);
 
-// Where a plan of a trace is unsafe by a rule, arena after arena.
+// Where a plan of a trace is unsafe by a rule, inside of each graph, arena after arena. What the
+// graphs of a sequence do to each other is ValidateSequence's.
 std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan, MarkerRule rule);
 
 }  // namespace graphkit

@@ -7,6 +7,8 @@
 
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/render/diff_drawing.h"
+#include "libgraphkit/render/diff_html.h"
 #include "libgraphkit/render/diff_json.h"
 #include "libgraphkit/render/diff_text.h"
 
@@ -115,6 +117,38 @@ TEST_CASE("the JSON holds every difference with both sides") {
   CHECK(graph["parameters"][0]["node"]["after"]["id"] == 1);
   CHECK(graph["changed_edges"][0]["after"]["from_port"] == 1);
   CHECK(root["findings"][0]["count_after"] == 1);
+}
+
+//  drawn    first ──~── scale~ ───── last ──+── more+
+//             ╰──×── memset- ──×──────╯
+TEST_CASE("what changed is drawn together with what is next to it") {
+  const Trace before = Before(), after = After();
+  const TraceDiff diff = DiffTraces(before, ReportWith(0, 0), after, ReportWith(0, 0));
+  const std::vector<DiffDrawing> drawings = DrawDiff(diff, before, after);
+  REQUIRE(drawings.size() == 1);
+  std::string boxes, arrows;
+  for (const DiffBox& box : drawings[0].boxes) boxes += std::string(ChangeName(box.change)) + " ";
+  for (const DiffArrow& arrow : drawings[0].arrows) {
+    arrows += std::to_string(arrow.from) + "-" + std::to_string(arrow.to) + " " +
+              ChangeName(arrow.change) + " ";
+  }
+  CHECK(boxes == "same changed removed same added ");
+  CHECK(arrows == "0-1 changed 1-3 same 3-4 added 0-2 removed 2-3 removed ");
+}
+
+TEST_CASE("equal graphs aren't drawn") {
+  const Trace trace = Before();
+  const TraceDiff diff = DiffTraces(trace, ReportWith(0, 0), trace, ReportWith(0, 0));
+  CHECK(DrawDiff(diff, trace, trace).empty());
+}
+
+TEST_CASE("the page of a diff holds nothing of the traces but compressed data") {
+  const Trace before = Before(), after = After();
+  const TraceDiff diff = DiffTraces(before, ReportWith(0, 0), after, ReportWith(1, 0));
+  std::ostringstream out;
+  RenderDiffHtml(diff, {before, "</script>a.json"}, {after, "b.json"}, out);
+  CHECK(out.str().find("a.json") == std::string::npos);
+  CHECK(out.str().find("{{") == std::string::npos);
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include <sstream>
 #include <string>
 
+#include "libgraphkit/compare/diff.h"
 #include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/render/diff_dot.h"
 #include "libgraphkit/render/dot_colours.h"
 #include "libgraphkit/render/dot_link.h"
 
@@ -195,6 +197,23 @@ TEST_CASE("colours, details, a focus and a path are in the drawing") {
   }
 }
 
+TEST_CASE("a box says what was changed of its node later") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  const GraphId graph = t.BeginCapture(a);
+  const NodeId first = t.Memset(a), second = t.Host(a);
+  t.Host(a);
+  t.EndCapture(a);
+  const ExecId exec = t.Instantiate(graph);
+  t.Change(first, exec, NodeChangeKind::kDisabled);
+  t.Change(first, {}, NodeChangeKind::kParams);
+  t.Change(second, exec, NodeChangeKind::kEnabled);
+  const std::string dot = Dot(t.Build(), {.fold = Fold::kNone});
+  const size_t said = dot.find("parameters set later, switched off later");
+  CHECK(said < dot.find("id=\"node1\""));
+  CHECK(dot.find(" later", dot.find("id=\"node1\"")) == std::string::npos);
+}
+
 TEST_CASE("folding is said") {
   TraceBuilder t;
   const StreamId a = t.Stream();
@@ -296,6 +315,19 @@ TEST_CASE("links are filled in, and lead nowhere when there is no source") {
   CHECK(Attribute(parsed, "n1", "URL") == "https://example.org/src/a%20b%22%3C.cu#L7");
   CHECK(Attribute(parsed, "n0", "URL") == "");
   CHECK(NodeLink("report.html#node={node}", trace, NodeId(1u)) == "report.html#node=1");
+}
+
+TEST_CASE("the drawing of a diff is read back, hostile names and all") {
+  const std::string names[] = {"k", "\"];} evil [label=\"", "<b>&\n\xff\xfe",
+                               std::string(10'000, '<')};
+  for (const std::string& name : names) {
+    const Trace before = WithNames("k"), after = WithNames(name);
+    const TraceDiff diff = DiffTraces(before, {}, after, {});
+    std::ostringstream out;
+    RenderDiffDot(diff, {before, name}, {after, name}, out);
+    const Parsed parsed = Parse(out.str());
+    CHECK((parsed.nodes > 0) == !diff.equal());
+  }
 }
 
 }  // namespace graphkit

@@ -1,5 +1,5 @@
-# cmake -DOUT=report_assets.cpp -DFOLDER=libgraphkit/render/report -DSCRIPTS=a.js,b.js -P embed_report.cmake
-# Writes the sources of the report's page as C++ string literals.
+# cmake -DOUT=report_assets.cpp -DFOLDER=libgraphkit/render/report -DSCRIPTS=a.js,b.js -DDIFF_SCRIPTS=… -P embed_report.cmake
+# Writes the sources of the pages as C++ string literals.
 set(delimiter "graphkit_asset")
 
 # A literal of the contents; in pieces, since compilers limit the length of one.
@@ -20,15 +20,21 @@ endfunction()
 
 file(READ "${FOLDER}/page.html" page)
 file(READ "${FOLDER}/style.css" style)
-set(script "")
-string(REPLACE "," ";" names "${SCRIPTS}")
-foreach(name ${names})
-  file(READ "${FOLDER}/${name}" text)
-  string(APPEND script "${text}")
+file(READ "${FOLDER}/diff.html" diff_page)
+function(scripts out list)
+  set(all "")
+  string(REPLACE "," ";" names "${list}")
+  foreach(name ${names})
+    file(READ "${FOLDER}/${name}" text)
+    string(APPEND all "${text}")
+  endforeach()
+  set(${out} "${all}" PARENT_SCOPE)
+endfunction()
+scripts(script "${SCRIPTS}")
+scripts(diff_script "${DIFF_SCRIPTS}")
+foreach(asset page style script diff_page diff_script)
+  literal(${asset} "${${asset}}")
 endforeach()
-literal(page "${page}")
-literal(style "${style}")
-literal(script "${script}")
 file(WRITE "${OUT}" "#include \"libgraphkit/render/report_assets.h\"
 
 namespace graphkit {
@@ -39,6 +45,10 @@ constinit const std::string_view kReportStyle =
 ${style};
 constinit const std::string_view kReportScript =
 ${script};
+constinit const std::string_view kDiffPage =
+${diff_page};
+constinit const std::string_view kDiffScript =
+${diff_script};
 
 }  // namespace graphkit
 ")

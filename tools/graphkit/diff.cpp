@@ -4,6 +4,8 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/compare/diff.h"
+#include "libgraphkit/render/diff_dot.h"
+#include "libgraphkit/render/diff_html.h"
 #include "libgraphkit/render/diff_json.h"
 #include "libgraphkit/render/diff_text.h"
 #include "tools/graphkit/commands.h"
@@ -18,10 +20,12 @@ namespace graphkit {
 
 namespace {
 
+enum class DiffFormat { kText, kJson, kDot, kHtml };
+
 struct DiffArguments {
   std::string before, after;
   std::string output = "-";
-  Format format = Format::kText;
+  DiffFormat format = DiffFormat::kText;
   size_t top = TextStyle().top;
 };
 
@@ -41,10 +45,15 @@ Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const Diff
                         .colour = to_terminal && ColourOnStdout(),
                         .top = arguments.top};
   return WriteOutput(arguments.output, [&](std::ostream& out) {
-    if (arguments.format == Format::kJson) {
-      RenderDiffJson(diff, before, after, out);
-    } else {
-      RenderDiffText(diff, before, after, style, out);
+    switch (arguments.format) {
+      case DiffFormat::kText:
+        return RenderDiffText(diff, before, after, style, out);
+      case DiffFormat::kJson:
+        return RenderDiffJson(diff, before, after, out);
+      case DiffFormat::kDot:
+        return RenderDiffDot(diff, before, after, out);
+      case DiffFormat::kHtml:
+        return RenderDiffHtml(diff, before, after, out);
     }
   });
 }
@@ -72,11 +81,19 @@ void AddDiffCommand(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<DiffArguments>();
   sub->add_option("before", arguments->before, "a trace, or - for stdin")->required();
   sub->add_option("after", arguments->after, "the trace to compare it with")->required();
-  AddFormat(*sub, arguments->format);
+  AddChoice<DiffFormat>(*sub, "--format", arguments->format,
+                        {{"text", DiffFormat::kText},
+                         {"json", DiffFormat::kJson},
+                         {"dot", DiffFormat::kDot},
+                         {"html", DiffFormat::kHtml}},
+                        "text for people (the default), JSON with a stable schema, a drawing of "
+                        "what changed, or a page to look at");
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
   AddCount(*sub, "--top", arguments->top,
            "entries of long lists in the text; 0: all (default: 10)");
   SetExamples(*sub, {"graphkit diff before.json after.json",
+                     "graphkit diff before.json after.json --format html -o diff.html",
+                     "graphkit diff before.json after.json --format dot | dot -Tsvg > diff.svg",
                      "graphkit diff rank0.json rank1.json --format json -o diff.json"});
   sub->callback([&exit_code, arguments] { exit_code = RunDiff(*arguments); });
 }

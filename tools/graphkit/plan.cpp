@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "libgraphkit/alloc/plan_sequence.h"
 #include "libgraphkit/alloc/plan_trace.h"
 #include "libgraphkit/alloc/planner.h"
 #include "libgraphkit/alloc/validate_plan.h"
@@ -17,6 +19,7 @@
 #include "tools/graphkit/input.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/output.h"
+#include "tools/graphkit/plan_trade.h"
 #include "tools/graphkit/progress.h"
 #include "tools/graphkit/talk.h"
 
@@ -31,10 +34,13 @@ struct PlanArguments {
   std::optional<Bytes> capacity;
   CapturePlannerOptions options;
   MarkerRule rule = MarkerRule::kLastUse;
+  std::string sequence;  // launch order; empty: each graph has its own memory
+  bool trade = false;
   int exit_code = kExitOk;  // that goes with the input
 };
 
 constexpr const char* kArguments = "arguments";
+constexpr const char* kRecorded = "recorded";
 constexpr const char* kTorchStreams = "torch-streams";
 
 PlannedMemory Describe(LifetimeTable table, const Plan& plan) {
@@ -70,12 +76,61 @@ bool IsTable(const std::string& path) {
   return path.ends_with(".csv") || path.ends_with(".CSV") || path.ends_with(".txt");
 }
 
+// "recorded", or graphs by id.
+Result<std::vector<GraphId>> SequenceOf(const Facts& facts, const PlanArguments& arguments) {
+  if (arguments.sequence == kRecorded) {
+    Result<std::vector<GraphId>> steps = RecordedSequence(facts);
+    if (steps) return steps;
+    Error error = steps.error();
+    error.file = arguments.file;
+    return error;
+  }
+  std::vector<GraphId> steps;
+  std::istringstream words(arguments.sequence);
+  for (std::string word; std::getline(words, word, ',');) {
+    const size_t graph = std::stoul(word);
+    if (graph >= facts.blocks.size() || facts.roots[graph] != GraphId(graph)) {
+      return Error{.message = "there is no graph " + word + " to be launched",
+                   .hint = "graphkit analyze lists the graphs",
+                   .file = arguments.file};
+    }
+    steps.emplace_back(graph);
+  }
+  return steps;
+}
+
+Result<PlannedMemory> PlanShared(const Facts& facts, const PlanArguments& arguments) {
+  const Result<std::vector<GraphId>> steps = SequenceOf(facts, arguments);
+  if (!steps) return steps.error();
+  PlannedMemory plan = PlanSequence(facts, *steps, arguments.rule, arguments.options);
+  if (const auto wrong = ValidateSequence(facts, plan); !wrong.empty()) {
+    return Error{.message = "the plan is wrong: block " + std::to_string(wrong[0].by.value) +
+                            " destroys block " + std::to_string(wrong[0].output.value),
+                 .hint = "nothing was written; this is an error of graphkit",
+                 .file = arguments.file};
+  }
+  return plan;
+}
+
+std::string CheckSequence(const std::string& text) {
+  const bool ids = !text.empty() && text.find_first_not_of("0123456789,") == std::string::npos &&
+                   text.size() < 1'000'000 && text.front() != ',' &&
+                   text.find(",,") == std::string::npos;
+  if (ids || text == kRecorded) return "";
+  return "'" + text + "' is no launch order; write recorded, or graphs: 0,1,2";
+}
+
 Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
   const Result<Trace> trace = ReadInput(arguments.file);
   if (!trace) return trace.error();
   const Progress progress("planning " + arguments.file);
   const Facts facts = FindFacts(*trace);
-  PlannedMemory plan = PlanTrace(facts, arguments.rule, arguments.options);
+  Result<PlannedMemory> made =
+      arguments.sequence.empty()
+          ? Result<PlannedMemory>(PlanTrace(facts, arguments.rule, arguments.options))
+          : PlanShared(facts, arguments);
+  if (!made) return made.error();
+  PlannedMemory plan = std::move(*made);
   const std::vector<UnsafePair> wrong = VerifyPlan(facts, plan, arguments.rule);
   if (!wrong.empty()) {
     return Error{.message = "the plan is wrong: block " + std::to_string(wrong[0].earlier.value) +
@@ -98,6 +153,13 @@ Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments
 }
 
 int RunPlan(PlanArguments& arguments) {
+  if (IsTable(arguments.file) && (arguments.trade || !arguments.sequence.empty())) {
+    return PrintError(
+        Error{.message = "plan: --sequence and --trade are for a trace, not for a table"});
+  }
+  if (arguments.trade) {
+    return ShowTrade(arguments.file, arguments.rule, {}, arguments.format, arguments.output);
+  }
   Result<PlannedMemory> plan =
       IsTable(arguments.file) ? PlanTable(arguments) : PlanCaptures(arguments);
   if (!plan) return PrintError(plan.error());
@@ -125,6 +187,19 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
                  "stop searching after so many seconds; the plan then depends on the machine")
       ->option_text("S")
       ->check(CLI::NonNegativeNumber);
+  sub.add_option("--sequence", arguments.sequence,
+                 "the graphs are launched in this order, one after the other, again and again, "
+                 "and share their pools' memory")
+      ->option_text("recorded|0,1,2,…")
+      ->check(CheckSequence);
+  sub.add_flag(
+         "--trade", arguments.trade,
+         "show instead which waits and frees would lower the peak most, and what they cost in "
+         "critical path")
+      ->excludes("--sequence")
+      ->excludes("--capacity")
+      ->excludes("--effort")
+      ->excludes("--time");
   const auto set_rule = [&arguments](const std::string& word) {
     arguments.rule = word == kArguments ? MarkerRule::kLastUse : MarkerRule::kAtFree;
   };
@@ -151,6 +226,7 @@ void AddPlanCommand(CLI::App& app, int& exit_code) {
   AddLimits(*sub, *arguments);
   SetExamples(
       *sub, {"graphkit plan trace.json -o plan.json",
+             "graphkit plan trace.json --sequence recorded", "graphkit plan trace.json --trade",
              "graphkit plan trace.json --capacity 16GiB --time 60", "graphkit plan lifetimes.csv"});
   sub->callback([&exit_code, arguments] { exit_code = RunPlan(*arguments); });
 }

@@ -53,20 +53,18 @@ CUptiResult cuptiGetGraphExecId(CUgraphExec exec, uint32_t* id) {
 }
 CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per_thread,
                                uint32_t* id) {
-  return Checked(id != nullptr && SharedState().stream_id(context, stream, per_thread != 0, id));
+  if (id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  return SharedState().stream_id(context, stream, per_thread != 0, id) ? CUPTI_SUCCESS
+                                                                       : CUPTI_ERROR_INVALID_STREAM;
 }
 CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, uint32_t* id) {
   return cuptiGetStreamIdEx(context, stream, 0, id);
 }
 CUptiResult cuptiGetContextId(CUcontext context, uint32_t* id) {
-  return Checked(id != nullptr && SharedState().context_id(context, id));
+  if (id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  return SharedState().context_id(context, id) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_CONTEXT;
 }
 CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t* id) {
-  return Checked(id != nullptr && SharedState().device_id(context, id));
-}
-
-CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType* type) {
-  if (type == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  *type = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
-  return CUPTI_SUCCESS;
+  if (id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  return SharedState().device_id(context, id) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_DEVICE;
 }

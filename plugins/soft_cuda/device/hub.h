@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -22,9 +23,12 @@ struct Hub {
   std::atomic<CUpti_CallbackFunc> callback{nullptr};
   std::atomic<void*> user_data{nullptr};
   std::atomic<uint32_t> correlation{0};
-  std::mutex mutex;  // guards the two below
+  std::atomic<bool> takes_buffers{false};  // of activity records: callbacks are registered
+  std::atomic<int> thread_id_type{0};      // of activity records
+  std::mutex mutex;                        // guards what follows
   bool subscribed = false;
   std::string name;
+  std::map<int, uint64_t> activity_attributes;  // those that were set
 
   bool Wants(CUpti_CallbackDomain domain, uint32_t cbid) const {
     return enabled[domain][cbid].load(std::memory_order_relaxed) != 0;

@@ -54,13 +54,14 @@ bool ExecIdOf(CUgraphExec handle, uint32_t* id) {
 bool StreamIdOf(CUcontext context_handle, CUstream handle, bool per_thread, uint32_t* id) {
   const Lock lock = LockDevice();
   Stream* stream = nullptr;
+  const auto* context =
+      context_handle != nullptr ? Resolve<Context>(context_handle) : CurrentContext();
   if (handle == nullptr && !per_thread) {
-    const auto* context = Resolve<Context>(context_handle);
     stream = context != nullptr ? context->legacy : nullptr;
   } else {
     stream = FindStream(handle == nullptr ? CU_STREAM_PER_THREAD : handle);
   }
-  if (stream == nullptr) return false;
+  if (stream == nullptr || (context_handle != nullptr && stream->context != context)) return false;
   *id = static_cast<uint32_t>(stream->id + kStreamIdOffset);
   return true;
 }
@@ -72,7 +73,7 @@ bool ContextIdOf(CUcontext handle, uint32_t* id) {
 }
 
 bool DeviceIdOf(CUcontext handle, uint32_t* id) {
-  const auto* context = Resolve<Context>(handle);
+  const auto* context = handle != nullptr ? Resolve<Context>(handle) : CurrentContext();
   *id = context != nullptr ? static_cast<uint32_t>(context->gpu->ordinal) : 0;
   return context != nullptr;
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace graphkit::soft {
@@ -30,7 +31,9 @@ struct ThreadState {
   int runtime_device = 0;                // cudaSetDevice
   bool context_asked = false;            // the runtime made its context current once
   std::vector<CallConfiguration> calls;  // __cudaPushCallConfiguration
-  uint32_t correlation = 0;              // of the outermost call in flight
+  // cuptiActivityPushExternalCorrelationId, by kind
+  std::map<int, std::vector<uint64_t>> external_ids;
+  uint32_t correlation = 0;       // of the outermost call in flight
   uint32_t depth = 0;             // calls in flight: a driver call inside a runtime call is 2
   bool in_host_function = false;  // CUDA calls are not permitted there
 };

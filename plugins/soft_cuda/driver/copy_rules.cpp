@@ -24,22 +24,34 @@ bool IsHost(const Allocation& a) {
   return a.kind == AllocationKind::kHost || a.kind == AllocationKind::kRegistered;
 }
 
+// Does the allocation hold so many bytes from the address on? What the host registered isn't known
+// that well.
+bool HasBytes(const std::pair<const uint64_t, Allocation>& block, CUdeviceptr from, size_t bytes) {
+  if (IsHost(block.second)) return true;
+  const size_t size = (block.second.size + kGranularity - 1) / kGranularity * kGranularity;
+  return bytes <= size - (from - block.first);
+}
+
 CUresult CheckMemory(const CopyOperand& at, const CUDA_MEMCPY3D& c) {
   if (at.type == CU_MEMORYTYPE_HOST)
     return at.host != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   if (at.type != CU_MEMORYTYPE_DEVICE && at.type != CU_MEMORYTYPE_UNIFIED)
     return CUDA_ERROR_INVALID_VALUE;
   Device& device = Device::Get();
+  if (device.virtual_memory.IsReserved(at.device)) {
+    size_t bytes = 0;
+    const bool usable =
+        BytesFromBase(at, c, &bytes) && device.virtual_memory.IsAccessible(at.device, bytes);
+    return usable ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  }
   const auto block = device.FindAllocation(at.device);
   if (block == device.allocations.end()) {
     const bool pageable = at.type == CU_MEMORYTYPE_UNIFIED && at.device != 0;
     return pageable ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   }
-  if (IsHost(block->second) || c.WidthInBytes == 0 || c.Height == 0 || c.Depth == 0)
-    return CUDA_SUCCESS;
+  if (c.WidthInBytes == 0 || c.Height == 0 || c.Depth == 0) return CUDA_SUCCESS;
   size_t bytes = 0;
-  const size_t size = (block->second.size + kGranularity - 1) / kGranularity * kGranularity;
-  const bool inside = BytesFromBase(at, c, &bytes) && bytes <= size - (at.device - block->first);
+  const bool inside = BytesFromBase(at, c, &bytes) && HasBytes(*block, at.device, bytes);
   return inside ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -80,8 +92,21 @@ CUDA_MEMCPY3D WithRows(CUDA_MEMCPY3D c) {
   return c;
 }
 
-bool CanSet(CUdeviceptr to) {
-  return Device::Get().FindAllocation(to) != Device::Get().allocations.end();
+bool CanSet(const CUDA_MEMSET_NODE_PARAMS& set) {
+  size_t width = 0;
+  size_t bytes = 0;
+  const size_t rows = set.height > 1 ? set.height - 1 : 0;  // before the last one
+  if (set.dst % set.elementSize != 0) return false;
+  if (__builtin_mul_overflow(set.width, set.elementSize, &width)) return false;
+  if (rows > 0 && (set.pitch % set.elementSize != 0 || set.pitch < width)) return false;
+  if (__builtin_mul_overflow(rows, set.pitch, &bytes) ||
+      __builtin_add_overflow(bytes, width, &bytes))
+    return false;
+  Device& device = Device::Get();
+  if (device.virtual_memory.IsReserved(set.dst))
+    return device.virtual_memory.IsAccessible(set.dst, bytes);
+  const auto block = device.FindAllocation(set.dst);
+  return block != device.allocations.end() && HasBytes(*block, set.dst, bytes);
 }
 
 }  // namespace graphkit::soft::driver

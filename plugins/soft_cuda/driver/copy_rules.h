@@ -10,7 +10,7 @@ namespace graphkit::soft::driver {
 CUresult CheckCopy(const CUDA_MEMCPY3D& copy);
 // Fills in the pitches and heights that a caller may leave at 0.
 CUDA_MEMCPY3D WithRows(CUDA_MEMCPY3D copy);
-// Is it in an allocation?
-bool CanSet(CUdeviceptr to);
+// Is the first element aligned, is each row within its pitch, and all of it in an allocation?
+bool CanSet(const CUDA_MEMSET_NODE_PARAMS& set);
 
 }  // namespace graphkit::soft::driver

@@ -44,8 +44,13 @@ CUresult MemAllocPitch_v2(CUdeviceptr* out, size_t* pitch, size_t width, size_t 
                           unsigned int element) {
   if (pitch == nullptr || width == 0 || height == 0) return CUDA_ERROR_INVALID_VALUE;
   if (element != 4 && element != 8 && element != 16) return CUDA_ERROR_INVALID_VALUE;
-  *pitch = (width + kPitch - 1) / kPitch * kPitch;
-  return MemAlloc_v2(out, *pitch * height);
+  size_t bytes = 0;
+  size_t padded = 0;
+  if (__builtin_add_overflow(width, kPitch - 1, &padded)) return CUDA_ERROR_OUT_OF_MEMORY;
+  padded = padded / kPitch * kPitch;
+  if (__builtin_mul_overflow(padded, height, &bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+  *pitch = padded;
+  return MemAlloc_v2(out, bytes);
 }
 
 CUresult MemAllocManaged(CUdeviceptr* out, size_t bytes, unsigned int flags) {

@@ -40,8 +40,7 @@ CUresult ReadMemcpy(CUDA_MEMCPY3D copy, CUcontext context, NodeParams* out) {
 
 CUresult ReadMemset(const CUDA_MEMSET_NODE_PARAMS& set, CUcontext context, NodeParams* out) {
   const bool element = set.elementSize == 1 || set.elementSize == 2 || set.elementSize == 4;
-  if (!element || set.dst % set.elementSize != 0 || !CanSet(set.dst))
-    return CUDA_ERROR_INVALID_VALUE;
+  if (!element || !CanSet(set)) return CUDA_ERROR_INVALID_VALUE;
   *out = std::make_unique<MemsetParams>(MemsetParams{set, context});
   return CUDA_SUCCESS;
 }

@@ -19,11 +19,11 @@ struct Fill {
 CUresult Enqueue(const Fill& fill, CUstream stream) {
   if (fill.to % fill.element != 0) return CUDA_ERROR_INVALID_VALUE;
   if (fill.width == 0 || fill.height == 0) return CUDA_SUCCESS;
-  Lock lock = LockDevice();
-  if (!CanSet(fill.to)) return CUDA_ERROR_INVALID_VALUE;
-  Context* context = CurrentContext();
   const CUDA_MEMSET_NODE_PARAMS set{fill.to,      fill.pitch, fill.value,
                                     fill.element, fill.width, fill.height};
+  Lock lock = LockDevice();
+  if (!CanSet(set)) return CUDA_ERROR_INVALID_VALUE;
+  Context* context = CurrentContext();
   auto params = std::make_unique<MemsetParams>(
       MemsetParams{set, context != nullptr ? context->handle() : nullptr});
   return Submit(stream, CU_GRAPH_NODE_TYPE_MEMSET, std::move(params));

@@ -31,10 +31,11 @@ cudaError_t MallocPitch(void** out, size_t* pitch, size_t width, size_t height) 
 
 cudaError_t Malloc3D(cudaPitchedPtr* out, cudaExtent extent) {
   if (out == nullptr) return cudaErrorInvalidValue;
+  size_t rows = 0;
+  if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) return cudaErrorMemoryAllocation;
   out->xsize = extent.width;
   out->ysize = extent.height;
-  return ToRuntime(
-      cuMemAllocPitch(Out(&out->ptr), &out->pitch, extent.width, extent.height * extent.depth, 4));
+  return ToRuntime(cuMemAllocPitch(Out(&out->ptr), &out->pitch, extent.width, rows, 4));
 }
 
 cudaError_t MallocManaged(void** out, size_t bytes, unsigned int flags) {

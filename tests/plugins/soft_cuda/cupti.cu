@@ -1,24 +1,16 @@
 // CUPTI: one subscriber, who holds it, names, versions, ids. Needs a libcupti.so.13 on the loader's
 // path.
-#include <cupti.h>
-#include <dlfcn.h>
-
 #include <cstring>
 
-#include "conformance.h"
+#include "cupti_calls.h"
 #include "kernels.h"
+
+using conformance::LoadCupti;
 
 namespace {
 
-void* cupti = nullptr;
 int calls = 0;
 uint32_t last_correlation = 0;
-
-template <typename F>
-F Find(F, const char* name) {
-  return reinterpret_cast<F>(dlsym(cupti, name));
-}
-#define CUPTI(name) Find(&name, #name)
 
 void CUPTIAPI Count(void* user_data, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
                     const void* data) {
@@ -105,6 +97,7 @@ void Domains() {
 }
 
 // effect: cuptiGetCallbackName cuptiGetResultString cuptiGetVersion cuptiGetTimestamp
+// effect: cuptiGetErrorMessage
 void Names() {
   const char* name = nullptr;
   EXPECT(CUPTI(cuptiGetCallbackName)(CUPTI_CB_DOMAIN_DRIVER_API,
@@ -114,6 +107,10 @@ void Names() {
   EXPECT(CUPTI(cuptiGetResultString)(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, &name) ==
          CUPTI_SUCCESS);
   EXPECT(std::strcmp(name, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED") == 0);
+  name = nullptr;
+  EXPECT(CUPTI(cuptiGetErrorMessage)(CUPTI_ERROR_INVALID_PARAMETER, &name) == CUPTI_SUCCESS);
+  EXPECT(name != nullptr && std::strlen(name) > 0);
+  EXPECT(CUPTI(cuptiGetErrorMessage)(CUPTI_SUCCESS, nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
   uint32_t version = 0;
   EXPECT(CUPTI(cuptiGetVersion)(&version) == CUPTI_SUCCESS && version >= 130000);
   uint64_t before = 0;
@@ -156,17 +153,63 @@ void Ids() {
   EXPECT_OK(cudaGraphDestroy(second));
 }
 
+// effect: cuptiGetContextId cuptiGetDeviceId cuptiGetStreamId cuptiGetStreamIdEx
+void Places() {
+  CUcontext context = nullptr;
+  cudaStream_t stream = nullptr;
+  EXPECT_OK(cuCtxGetCurrent(&context));
+  EXPECT_OK(cudaStreamCreate(&stream));
+  uint32_t context_id = 0;
+  uint32_t device = 77;
+  EXPECT(CUPTI(cuptiGetContextId)(context, &context_id) == CUPTI_SUCCESS && context_id > 0);
+  EXPECT(CUPTI(cuptiGetDeviceId)(context, &device) == CUPTI_SUCCESS && device == 0);
+  EXPECT(CUPTI(cuptiGetDeviceId)(nullptr, &device) == CUPTI_SUCCESS && device == 0);
+  uint32_t id = 0;
+  uint32_t same = 0;
+  uint32_t legacy = 0;
+  EXPECT(CUPTI(cuptiGetStreamId)(nullptr, stream, &id) == CUPTI_SUCCESS);
+  EXPECT(CUPTI(cuptiGetStreamIdEx)(context, stream, 0, &same) == CUPTI_SUCCESS && same == id);
+  EXPECT(CUPTI(cuptiGetStreamIdEx)(context, nullptr, 0, &legacy) == CUPTI_SUCCESS);
+  EXPECT(CUPTI(cuptiGetStreamIdEx)(context, nullptr, 1, &same) == CUPTI_SUCCESS);
+  EXPECT(legacy != id && same != id && same != legacy);
+
+  EXPECT(CUPTI(cuptiGetContextId)(nullptr, &context_id) == CUPTI_ERROR_INVALID_CONTEXT);
+  EXPECT(CUPTI(cuptiGetContextId)(context, nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
+  EXPECT(CUPTI(cuptiGetDeviceId)(context, nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
+  EXPECT(CUPTI(cuptiGetStreamId)(context, stream, nullptr) == CUPTI_ERROR_INVALID_PARAMETER);
+  CUcontext other = nullptr;
+  EXPECT_OK(cuCtxCreate(&other, nullptr, 0, 0));
+  EXPECT(CUPTI(cuptiGetStreamIdEx)(other, stream, 0, &id) == CUPTI_ERROR_INVALID_STREAM);
+  EXPECT_OK(cuCtxDestroy(other));
+  EXPECT_OK(cudaStreamDestroy(stream));
+}
+
+// effect: cuptiFinalize
+// cannot fail: cuptiFinalize
+void Detached() {
+  CUpti_SubscriberHandle holder = nullptr;
+  const auto domain = CUPTI_CB_DOMAIN_RUNTIME_API;
+  EXPECT(CUPTI(cuptiSubscribe)(&holder, Count, &calls) == CUPTI_SUCCESS);
+  EXPECT(CUPTI(cuptiEnableDomain)(1, holder, domain) == CUPTI_SUCCESS);
+  EXPECT(CUPTI(cuptiFinalize)() == CUPTI_SUCCESS);
+  const int before = calls;
+  int count = 0;
+  EXPECT_OK(cudaGetDeviceCount(&count));
+  EXPECT(calls == before);
+  EXPECT(CUPTI(cuptiUnsubscribe)(holder) == CUPTI_ERROR_INVALID_PARAMETER);
+}
+
 }  // namespace
 
 int main() {
   EXPECT_OK(cudaFree(nullptr));
-  cupti = dlopen("libcupti.so.13", RTLD_NOW);
-  EXPECT(cupti != nullptr);
-  if (cupti != nullptr) {
+  if (LoadCupti()) {
     OneSubscriber();
     Domains();
     Names();
     Ids();
+    Places();
+    Detached();
   }
   return conformance::Finish("cupti");
 }

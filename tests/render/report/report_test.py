@@ -18,9 +18,9 @@ READY = "app.loadedIn || !document.getElementById('empty').hidden"
 MOST_BYTES = 20_000_000  # of the report of 100 000 nodes
 
 
-def graphkit(*arguments: str) -> str:
+def graphkit(*arguments: str, codes: tuple[int, ...] = (0, 3)) -> str:
     done = subprocess.run([GRAPHKIT, *arguments], capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 3):
+    if done.returncode not in codes:
         raise RuntimeError(f"graphkit {' '.join(arguments)}: {done.stderr}")
     return done.stdout
 
@@ -225,6 +225,52 @@ class Hands(Page):
         pdf = WORK / "report.pdf"
         self.browser.print_pdf(pdf)
         self.assertGreater(pdf.stat().st_size, 10_000)
+
+
+class Ranks(Page):
+    def test_many_traces_are_compared_and_the_worst_is_drawn(self):
+        folder = WORK / "ranks"
+        folder.mkdir()
+        soft = TESTDATA / "traces" / "soft"
+        for rank, name in enumerate(("fork_join", "record_stream", "fork_join")):
+            (folder / f"rank{rank}.json").write_bytes((soft / f"{name}.json").read_bytes())
+        page = WORK / "ranks.html"
+        graphkit("report", str(folder), "-o", str(page))
+        ranks = json.loads(graphkit("analyze", str(folder), "--format", "json"))
+        self.open(page)
+        self.assertEqual(ranks, self.browser.run("return app.trace.page.ranks"))
+        self.assertEqual((1, 1), (ranks["worst"], self.browser.run("return app.trace.page.drawn_rank")))
+        self.assertEqual(analyze(folder / "rank1.json"), self.browser.run("return app.trace.analyze"))
+        rows = "return [...document.querySelectorAll('.bar.rank')].map((row) => row.textContent)"
+        asked = [trace["figures"]["asked_bytes"] for trace in ranks["traces"]]
+        paths = [trace["trace"] for trace in ranks["traces"]]
+        self.assertEqual([paths[i] + size_text(asked[i]) for i in (1, 0, 2)], self.browser.run(rows))
+        self.assertEqual(len(ranks["groups"]) - 1, self.browser.run("return document.querySelectorAll('.rank-group').length"))
+        self.check_quiet()
+
+
+class Diff(Page):
+    def test_the_page_of_a_diff_shows_what_changed(self):
+        before, after = WORK / "before.json", WORK / "after.json"
+        trace = TESTDATA / "traces" / "soft" / "fork_join.json"
+        before.write_bytes(trace.read_bytes())
+        after.write_text(trace.read_text().replace('"grid":[1024,1,1]', '"grid":[2048,1,1]'))
+        page = WORK / "diff.html"
+        graphkit("diff", str(before), str(after), "--format", "html", "-o", str(page), codes=(1,))
+        diff = json.loads(graphkit("diff", str(before), str(after), "--format", "json", codes=(1,)))
+        self.browser.open(page)
+        self.browser.wait_for("document.body.dataset.ready")
+        self.assertEqual("different", self.browser.run("return document.getElementById('verdict').textContent"))
+        self.assertEqual(len({p["node"]["after"]["id"] for p in diff["graphs"][0]["parameters"]}),
+                         self.browser.run("return document.querySelectorAll('.scroll .box.changed').length"))
+        self.check_quiet()
+
+    def test_equal_traces_are_said_to_be_equal(self):
+        trace, page = str(TESTDATA / "traces" / "soft" / "fork_join.json"), WORK / "equal.html"
+        graphkit("diff", trace, trace, "--format", "html", "-o", str(page))
+        self.browser.open(page)
+        self.browser.wait_for("document.body.dataset.ready")
+        self.assertEqual("equal", self.browser.run("return document.getElementById('verdict').textContent"))
 
 
 HOSTILE = ['</script><script>document.title = "broken"</script>', '<img src=x onerror="document.title=1">', "\"'`${1}\\",

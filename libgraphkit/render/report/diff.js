@@ -1,0 +1,174 @@
+// The page of `graphkit diff --format html`: figures, findings, and what changed in each graph.
+const SVG = "http://www.w3.org/2000/svg";
+const CELL = {width: 132, height: 30, lane: 64, left: 130, step: 160};
+const SIGNS = {removed: "–", added: "+", changed: "~", moved: "~", same: ""};
+
+function shape(tag, attributes, text) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function section(title, ...parts) {
+  const made = element("section", "drawing");
+  made.append(element("h2", "", title), ...parts);
+  return made;
+}
+
+function table(heads, rows) {
+  const made = element("table", "rows"), head = element("tr", "");
+  heads.forEach(([text, style]) => head.append(element("th", style, text)));
+  made.append(head);
+  for (const cells of rows) {
+    const row = element("tr", "");
+    cells.forEach((text, i) => row.append(element("td", heads[i][1], text)));
+    made.append(row);
+  }
+  return made;
+}
+
+function figureText(name, value) { return name.endsWith("_bytes") ? formatBytes(value) : formatCount(value); }
+
+// "+12 MiB", "–3".
+function changeText(name, before, after) {
+  return `${after > before ? "+" : "–"}${figureText(name, Math.abs(after - before))}`;
+}
+
+function figureTable(figures) {
+  return table([["figure", ""], ["before", "num"], ["after", "num"], ["change", "num"]], figures.map(({figure, before, after}) =>
+    [figure.replaceAll("_", " "), figureText(figure, before), figureText(figure, after), changeText(figure, before, after)]));
+}
+
+function findingTable(findings) {
+  return table([["check", "mono"], ["what", ""], ["findings", "num"], ["bytes", "num"]], findings.map((f) =>
+    [f.check, f.message, `${f.count_before} → ${f.count_after}`,
+     f.bytes_before || f.bytes_after ? `${formatBytes(f.bytes_before)} → ${formatBytes(f.bytes_after)}` : "–"]));
+}
+
+function idsOf({before, after}) {
+  if (after === null) return `#${before}`;
+  return before === null || before === after ? `#${after}` : `#${before} → #${after}`;
+}
+
+function boxTip(box) {
+  return [`${idsOf(box)} ${box.name}`, box.change === "same" ? "the same" : box.change, box.lane, ...box.what];
+}
+
+function followTip(target, lines) {
+  target.addEventListener("pointermove", (event) => {
+    const tip = byId("tip");
+    tip.replaceChildren(...lines.map((text) => element("div", "", text)));
+    tip.hidden = false;
+    tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
+    tip.style.top = `${event.clientY + 18}px`;
+  });
+  target.addEventListener("pointerleave", () => { byId("tip").hidden = true; });
+}
+
+// Streams as lanes; each box in a column of its own, in capture order.
+function drawing({boxes, arrows, left_out: leftOut}) {
+  const lanes = [...new Set(boxes.map((box) => box.lane))];
+  const width = CELL.left + boxes.length * CELL.step + 20, height = lanes.length * CELL.lane + 16;
+  const picture = shape("svg", {width, height, viewBox: `0 0 ${width} ${height}`, class: "changes"});
+  lanes.forEach((lane, i) => {
+    const y = (i + .5) * CELL.lane + 8;
+    picture.append(shape("line", {x1: CELL.left, x2: width, y1: y, y2: y, class: "lane"}),
+      shape("text", {x: CELL.left - 10, y: y + 4, class: "lane-title"}, lane.length > 20 ? `${lane.slice(0, 19)}…` : lane));
+  });
+  const at = boxes.map((box, i) => ({x: CELL.left + i * CELL.step + 14, y: (lanes.indexOf(box.lane) + .5) * CELL.lane + 8}));
+  for (const arrow of arrows) picture.append(arrowShape(at[arrow.from], at[arrow.to], arrow));
+  boxes.forEach((box, i) => picture.append(boxShape(at[i], box)));
+  const holder = element("div", "scroll");
+  holder.append(picture);
+  return leftOut > 0 ? [holder, element("p", "small", `${counted(leftOut, "more change")} not drawn`)] : [holder];
+}
+
+function arrowShape(from, to, arrow) {
+  const x0 = from.x + CELL.width, x1 = to.x, middle = (x0 + x1) / 2, lift = from.y === to.y && x1 - x0 > CELL.step ? 34 : 0;
+  const path = `M${x0} ${from.y}C${middle} ${from.y - lift} ${middle} ${to.y - lift} ${x1 - 7} ${to.y}`;
+  const made = shape("g", {class: `edge ${arrow.change}`});
+  made.append(shape("path", {d: path}), shape("path", {d: `M${x1} ${to.y}l-8 -4v8z`, class: "head"}));
+  if (arrow.change !== "same") followTip(made, [`edge ${arrow.change}`, arrow.what].filter(Boolean));
+  return made;
+}
+
+function boxShape({x, y}, box) {
+  const made = shape("g", {class: `box ${box.change}`, tabindex: 0}), top = y - CELL.height / 2;
+  const title = `${SIGNS[box.change]} ${box.name}`.trim();
+  made.append(shape("rect", {x, y: top, width: CELL.width, height: CELL.height, rx: 4}),
+    shape("text", {x: x + CELL.width / 2, y: y + 4}, title.length > 19 ? `${title.slice(0, 18)}…` : title));
+  if (box.what.length > 0) {
+    const more = box.what.length > 1 ? ` +${box.what.length - 1}` : "", what = box.what[0];
+    made.append(shape("text", {x: x + CELL.width / 2, y: y + CELL.height / 2 + 13, class: "what"},
+      `${what.length > 24 ? `${what.slice(0, 23)}…` : what}${more}`));
+  }
+  followTip(made, boxTip(box));
+  return made;
+}
+
+function countsText(graph) {
+  const parts = [[graph.removed_nodes, "removed"], [graph.added_nodes, "added"], [graph.moved_nodes, "moved to another stream"],
+    [graph.parameters, "changed parameters"], [graph.lost_edges, "lost edges"], [graph.gained_edges, "gained edges"],
+    [graph.changed_edges, "changed edges"]];
+  const text = parts.filter(([list]) => list.length > 0).map(([list, what]) => `${formatCount(list.length)} ${what}`);
+  return [`${counted(graph.matched_nodes, "node")} matched`, ...text].join(", ");
+}
+
+function legend() {
+  const made = element("div", "legend changes");
+  for (const change of ["removed", "added", "changed", "moved", "same"]) {
+    const entry = element("span", ""), sample = shape("svg", {width: 22, height: 12});
+    const box = shape("g", {class: `box ${change}`});
+    box.append(shape("rect", {x: 1, y: 1, width: 20, height: 10, rx: 3}));
+    sample.append(box);
+    entry.append(sample, change);
+    made.append(entry);
+  }
+  return made;
+}
+
+function graphSection(graph, drawn) {
+  const parts = [element("p", "small", countsText(graph))];
+  if (drawn.boxes.length > 0) parts.push(...drawing(drawn), legend());
+  if (graph.figures.length > 0) parts.push(figureTable(graph.figures));
+  return section(drawn.title, ...parts);
+}
+
+function showDiff({diff, page}) {
+  document.title = `${page.before} → ${page.after} – graphkit diff`;
+  byId("program").textContent = `${page.before} → ${page.after}`;
+  byId("verdict").textContent = diff.equal ? "equal" : "different";
+  byId("verdict").classList.toggle("warn", !diff.equal);
+  const main = byId("diff");
+  for (const side of ["before", "after"]) {
+    if (!diff[side].complete) main.append(element("p", "notice", `${page[side]} is incomplete: what is missing may look removed.`));
+  }
+  if (diff.equal) main.append(section("Equal", element("p", "", `The ${counted(diff.graphs.length, "graph")} of both traces are equal: nodes, edges, parameters, streams, memory and findings.`)));
+  if (diff.findings.length > 0) main.append(section("Findings", findingTable(diff.findings)));
+  const different = diff.graphs.filter((graph) => !graph.equal);
+  different.forEach((graph, i) => main.append(graphSection(graph, page.drawings[i])));
+  for (const side of ["removed", "added"]) {
+    const titles = page[`${side}_graphs`];
+    if (titles.length > 0) main.append(section(`Graphs ${side}`, element("p", "", titles.join(", "))));
+  }
+  const equal = diff.graphs.length - different.length;
+  if (equal > 0 && !diff.equal) main.append(element("p", "small", `${counted(equal, "graph")} equal`));
+  document.body.dataset.ready = "yes";
+}
+
+function toggleTheme() {
+  const root = document.documentElement;
+  root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+}
+
+async function start() {
+  document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  byId("theme").addEventListener("click", toggleTheme);
+  document.addEventListener("keydown", (event) => { if (event.key === "t") toggleTheme(); });
+  const bytes = await inflate(byId("data").textContent.trim());
+  byId("data").remove();
+  showDiff(JSON.parse(new TextDecoder().decode(bytes)));
+}
+
+start().catch((error) => byId("diff").append(element("p", "notice", `This page can't be shown: ${error.message}. graphkit diff says the same as text.`)));

@@ -1,0 +1,216 @@
+// Virtual memory management: reserving addresses, making memory, mapping the one to the other, and
+// who may use it. The device and this process are one: who may use it on any device may be copied
+// from and to.
+#include "plugins/soft_cuda/model/virtual_memory.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "driver_impl.h"
+#include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/submit.h"
+
+namespace graphkit::soft::driver {
+namespace {
+
+constexpr uint64_t kGranularity = VirtualMemory::kGranularity;
+constexpr uint64_t kHostPage = 4096;
+
+VirtualMemory& Virtual() { return Device::Get().virtual_memory; }
+
+bool IsWhole(uint64_t value) { return value % kGranularity == 0; }
+
+CUresult CheckLocation(const CUmemLocation& location) {
+  switch (location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+      return Device::Get().IsGpu(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    case CU_MEM_LOCATION_TYPE_HOST:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+      return CUDA_ERROR_NOT_SUPPORTED;  // memory of the host isn't managed so here
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult CheckProperties(const CUmemAllocationProp* properties) {
+  if (properties == nullptr || properties->type != CU_MEM_ALLOCATION_TYPE_PINNED)
+    return CUDA_ERROR_INVALID_VALUE;
+  const auto handles = properties->requestedHandleTypes;
+  const bool shareable =
+      handles == CU_MEM_HANDLE_TYPE_NONE || handles == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  return shareable ? CheckLocation(properties->location) : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+Gpu* GpuOf(const PhysicalMemory& memory) {
+  return Device::Get().FindGpu(memory.properties.location.id);
+}
+
+uint64_t InodeOf(int file) {
+  struct stat about {};
+  return fstat(file, &about) == 0 ? about.st_ino : 0;
+}
+
+bool IsAccess(CUmemAccess_flags flags) {
+  return flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+         flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+}
+
+}  // namespace
+
+CUresult MemGetAllocationGranularity(size_t* out, const CUmemAllocationProp* properties,
+                                     CUmemAllocationGranularity_flags option) {
+  if (out == nullptr || (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
+                         option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (CUresult error = CheckProperties(properties); error != CUDA_SUCCESS) return error;
+  *out = kGranularity;
+  return CUDA_SUCCESS;
+}
+
+CUresult MemAddressReserve(CUdeviceptr* out, size_t size, size_t alignment, CUdeviceptr wanted,
+                           unsigned long long flags) {
+  const bool power = (alignment & (alignment - 1)) == 0;
+  if (out == nullptr || size == 0 || size % kHostPage != 0 || !power || flags != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  *out = Virtual().Reserve(size, alignment, wanted);
+  return *out != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult MemAddressFree(CUdeviceptr address, size_t size) {
+  const Lock lock = LockDevice();
+  return Virtual().Unreserve(address, size) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult MemCreate(CUmemGenericAllocationHandle* out, size_t size,
+                   const CUmemAllocationProp* properties, unsigned long long flags) {
+  if (out == nullptr || size == 0 || !IsWhole(size) || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  if (CUresult error = CheckProperties(properties); error != CUDA_SUCCESS) return error;
+  Gpu* gpu = Device::Get().FindGpu(properties->location.id);
+  if (size > gpu->free_bytes()) return CUDA_ERROR_OUT_OF_MEMORY;
+  *out = Virtual().Make(size, *properties);
+  if (*out == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  gpu->physical += size;
+  return CUDA_SUCCESS;
+}
+
+CUresult MemRelease(CUmemGenericAllocationHandle handle) {
+  const Lock lock = LockDevice();
+  const PhysicalMemory* memory = Virtual().Find(handle);
+  if (memory == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  Gpu* gpu = GpuOf(*memory);
+  gpu->physical -= Virtual().Release(handle);
+  return CUDA_SUCCESS;
+}
+
+CUresult MemMap(CUdeviceptr address, size_t size, size_t offset,
+                CUmemGenericAllocationHandle handle, unsigned long long flags) {
+  if (size == 0 || !IsWhole(address) || !IsWhole(size) || !IsWhole(offset) || flags != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  const PhysicalMemory* memory = Virtual().Find(handle);
+  if (memory == nullptr || size > memory->size || offset > memory->size - size)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!Virtual().Map(address, {.size = size, .offset = offset, .handle = handle}))
+    return CUDA_ERROR_INVALID_VALUE;
+  Device::Get().AddMapped(address, size, GpuOf(*memory));
+  return CUDA_SUCCESS;
+}
+
+CUresult MemUnmap(CUdeviceptr address, size_t size) {
+  Lock lock = LockDevice();
+  if (size == 0 || !Virtual().IsMapped(address, size)) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult error = WaitForAll(lock); error != CUDA_SUCCESS) return error;
+  Device& device = Device::Get();
+  for (const uint64_t begin : Virtual().MappingsIn(address, size)) {
+    Gpu* gpu = device.allocations.at(begin).gpu;
+    uint64_t freed = 0;
+    Virtual().Unmap(begin, &freed);
+    gpu->physical -= freed;
+    device.allocations.erase(begin);
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult MemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc* access,
+                      size_t count) {
+  if (access == nullptr || count == 0 || size == 0) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  for (size_t i = 0; i < count; ++i) {
+    if (!IsAccess(access[i].flags)) return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult error = CheckLocation(access[i].location); error != CUDA_SUCCESS) return error;
+  }
+  if (!Virtual().IsMapped(address, size)) return CUDA_ERROR_INVALID_VALUE;
+  for (const uint64_t begin : Virtual().MappingsIn(address, size)) {
+    for (size_t i = 0; i < count; ++i)
+      Virtual().SetAccess(begin, access[i].location.id, access[i].flags);
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult MemGetAccess(unsigned long long* flags, const CUmemLocation* location,
+                      CUdeviceptr address) {
+  if (flags == nullptr || location == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  if (CUresult error = CheckLocation(*location); error != CUDA_SUCCESS) return error;
+  const Mapping* mapping = Virtual().MappingAt(address);
+  if (mapping == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto set = mapping->access.find(location->id);
+  *flags = set != mapping->access.end() ? set->second : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  return CUDA_SUCCESS;
+}
+
+CUresult MemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
+                                              CUmemGenericAllocationHandle handle) {
+  const Lock lock = LockDevice();
+  const PhysicalMemory* memory = Virtual().Find(handle);
+  if (properties == nullptr || memory == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *properties = memory->properties;
+  return CUDA_SUCCESS;
+}
+
+// Also of a handle that was released: the mapping keeps its memory.
+CUresult MemRetainAllocationHandle(CUmemGenericAllocationHandle* out, void* address) {
+  const Lock lock = LockDevice();
+  const Mapping* mapping = Virtual().MappingAt(reinterpret_cast<uint64_t>(address));
+  if (out == nullptr || mapping == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  Virtual().Retain(mapping->handle);
+  *out = mapping->handle;
+  return CUDA_SUCCESS;
+}
+
+CUresult MemExportToShareableHandle(void* out, CUmemGenericAllocationHandle handle,
+                                    CUmemAllocationHandleType type, unsigned long long flags) {
+  const Lock lock = LockDevice();
+  const PhysicalMemory* memory = Virtual().Find(handle);
+  if (out == nullptr || memory == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+      memory->properties.requestedHandleTypes != type) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const int file = memfd_create("graphkit soft allocation", MFD_CLOEXEC);
+  if (file < 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  Virtual().exported[InodeOf(file)] = handle;
+  *static_cast<int*>(out) = file;
+  return CUDA_SUCCESS;
+}
+
+// Files of another process name memory of another device: they can't be imported.
+CUresult MemImportFromShareableHandle(CUmemGenericAllocationHandle* out, void* os_handle,
+                                      CUmemAllocationHandleType type) {
+  if (out == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+    return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  const auto file = static_cast<int>(reinterpret_cast<intptr_t>(os_handle));
+  const auto found = Virtual().exported.find(InodeOf(file));
+  if (found == Virtual().exported.end()) return CUDA_ERROR_INVALID_VALUE;
+  Virtual().Retain(found->second);
+  *out = found->second;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace graphkit::soft::driver

@@ -1,0 +1,76 @@
+// Virtual memory management: addresses are reserved, physical memory is made, and the one is mapped
+// to the other. Bytes lie in a file without a name, so that the same memory can be mapped twice.
+//
+//   reservation  |--------------------------------------|   no access: the host would fault, too
+//   mappings        |=====h1=====|=====h1=====|==h2==|      no access before cuMemSetAccess
+//
+// A handle's memory goes when its references and its mappings are gone.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+
+namespace graphkit::soft {
+
+struct PhysicalMemory {
+  CUmemAllocationProp properties{};
+  uint64_t size = 0;    // bytes
+  uint64_t offset = 0;  // in the file
+  unsigned references = 1;
+  unsigned mappings = 0;
+};
+
+struct Mapping {
+  uint64_t size = 0;
+  uint64_t offset = 0;  // in the physical memory
+  CUmemGenericAllocationHandle handle = 0;
+  std::map<int, CUmemAccess_flags> access{};  // by device; none: nobody may
+};
+
+class VirtualMemory {
+ public:
+  static constexpr uint64_t kGranularity = uint64_t{2} << 20;
+
+  // 0: no addresses are left. `wanted` may be 0.
+  uint64_t Reserve(uint64_t size, uint64_t alignment, uint64_t wanted);
+  bool Unreserve(uint64_t address, uint64_t size);  // false: not a reservation, or mapped
+  bool IsReserved(uint64_t address) const;
+
+  CUmemGenericAllocationHandle Make(uint64_t size, const CUmemAllocationProp& properties);
+  PhysicalMemory* Find(CUmemGenericAllocationHandle handle);  // null: none, or released
+  void Retain(CUmemGenericAllocationHandle handle) { ++physical_.at(handle).references; }
+  // The bytes that it gave back; 0: others hold it still.
+  uint64_t Release(CUmemGenericAllocationHandle handle);
+
+  // False: not reserved, or something is mapped there.
+  bool Map(uint64_t address, const Mapping& mapping);
+  // Ends a mapping that begins at the address. Adds the bytes that it gave back.
+  void Unmap(uint64_t address, uint64_t* freed);
+  // Whether the range is made of whole mappings without gaps.
+  bool IsMapped(uint64_t address, uint64_t size) const;
+  const Mapping* MappingAt(uint64_t address) const;  // that holds the address; null: none
+  // Whether the whole range is mapped and some device may use all of it.
+  bool IsAccessible(uint64_t address, uint64_t size) const;
+  void SetAccess(uint64_t address, int device, CUmemAccess_flags flags);
+  // Begins of the mappings in a range.
+  std::set<uint64_t> MappingsIn(uint64_t address, uint64_t size) const;
+
+  // By the inode of the file that a handle was exported as.
+  std::map<uint64_t, CUmemGenericAllocationHandle> exported;
+
+ private:
+  uint64_t GiveBackUnused(CUmemGenericAllocationHandle handle);
+
+  int file_ = -1;
+  uint64_t file_end_ = 0;
+  uint64_t next_address_ = 0;
+  uint64_t last_handle_ = 0;
+  std::map<uint64_t, uint64_t> reservations_;  // begin → size
+  std::map<uint64_t, Mapping> mappings_;       // by begin
+  std::map<CUmemGenericAllocationHandle, PhysicalMemory> physical_;
+};
+
+}  // namespace graphkit::soft
