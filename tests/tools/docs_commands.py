@@ -101,7 +101,7 @@ class Docs(unittest.TestCase):
         command = command.replace("build/bin/graphkit", "graphkit")
         path = f"{pathlib.Path(GRAPHKIT).parent}:{os.environ['PATH']}"
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env={**os.environ, "PATH": path, "HOME": str(folder)}, check=False, timeout=120)
+                              env={**os.environ, "PATH": path, "HOME": str(folder)}, check=False)
         return done.returncode, done.stdout.decode()
 
     def check_output(self, shown: str, output: str) -> None:
