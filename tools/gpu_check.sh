@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
 
-readonly workloads=(fork_join explicit_graph record_stream leaky programmatic invalidated threads big_capture
+readonly workloads=(fork_join explicit_graph changed_nodes record_stream leaky programmatic invalidated threads big_capture
   inference_server training_step)
 readonly tree=.gpu
 

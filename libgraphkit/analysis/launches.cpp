@@ -21,6 +21,16 @@ GraphId RunGraphs::Of(const Launch& launch) {
   return launch.exec.index() < graphs_.size() ? graphs_[launch.exec.index()] : GraphId();
 }
 
+bool StillTouches(const Facts& facts, const NodeChanges& changes, GraphId root, BlockId block,
+                  Seq at) {
+  if (changes.empty()) return true;
+  const auto touches = facts.lives.Touches(block);
+  return std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
+    return facts.roots[facts.trace[touch.node].graph.index()] == root &&
+           !changes.Changed(touch.node, at);
+  });
+}
+
 std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace) {
   std::vector<std::vector<uint32_t>> by_graph(trace.graphs.size());
   RunGraphs run(trace);

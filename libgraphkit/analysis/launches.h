@@ -10,6 +10,7 @@
 
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/launch_order.h"
+#include "libgraphkit/model/node_changes.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -26,6 +27,11 @@ class RunGraphs {
   std::vector<GraphId> graphs_;
   size_t next_ = 0;
 };
+
+// Whether a node of the root graph that touches the block is, before `at`, as it was made: not
+// given other parameters, and not switched off.
+bool StillTouches(const Facts& facts, const NodeChanges& changes, GraphId root, BlockId block,
+                  Seq at);
 
 // By graph, its launches: indices in Trace::launches.
 std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace);

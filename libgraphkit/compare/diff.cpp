@@ -135,6 +135,7 @@ TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Tra
                      const Report& after_report) {
   const std::vector<GraphView> before_views = ViewGraphs(before), after_views = ViewGraphs(after);
   const Held before_held = HeldGraphs(before), after_held = HeldGraphs(after);
+  const NodeChanges before_changes(before), after_changes(after);
   GraphMatching graphs = MatchGraphs(before, before_views, after, after_views);
   std::map<GraphId, GraphId> to_before;
   TraceDiff diff;
@@ -144,7 +145,8 @@ TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Tra
     if (!to_before.emplace(b, a).second) continue;
     const GraphView &view = before_views[a.index()], &after_view = after_views[b.index()];
     const NodeMatching matching = MatchNodes(view, before, after_view, after);
-    diff.graphs.push_back(DiffGraph(before, view, after, after_view, matching));
+    diff.graphs.push_back(
+        DiffGraph({before, before_changes, view}, {after, after_changes, after_view}, matching));
     DiffFigures(before_report, after_report, diff.graphs.back());
     MatchHeld(before_held, after_held, view, after_view, matching, graphs);
   }

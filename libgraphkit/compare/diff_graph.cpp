@@ -47,8 +47,12 @@ bool SameAccess(const Trace& a, const Access& x, const Trace& b, const Access& y
 
 class ParameterDiff {
  public:
-  ParameterDiff(const Trace& before, const Trace& after, std::vector<ParameterChange>& changes)
-      : before_(before), after_(after), changes_(changes) {}
+  ParameterDiff(const DiffSide& before, const DiffSide& after, std::vector<ParameterChange>& found)
+      : before_(before.trace),
+        after_(after.trace),
+        later_before_(before.changes),
+        later_after_(after.changes),
+        changes_(found) {}
 
   void Compare(NodePair pair) {
     pair_ = pair;
@@ -59,6 +63,9 @@ class ParameterDiff {
            FormatCount(after_[b.block].size) + " B");
     }
     CompareAccesses(a, b);
+    if (later_before_.empty() && later_after_.empty()) return;
+    const auto said = [](std::string text) { return text.empty() ? "as made" : text; };
+    Note("launches", said(later_before_.Text(pair.before)), said(later_after_.Text(pair.after)));
   }
 
  private:
@@ -91,6 +98,8 @@ class ParameterDiff {
 
   const Trace& before_;
   const Trace& after_;
+  const NodeChanges& later_before_;
+  const NodeChanges& later_after_;
   std::vector<ParameterChange>& changes_;
   NodePair pair_;
 };
@@ -166,10 +175,11 @@ bool Moved(StreamId before, StreamId after, const StreamVotes::Partners& partner
 
 }  // namespace
 
-GraphDiff DiffGraph(const Trace& before_trace, const GraphView& before, const Trace& after_trace,
-                    const GraphView& after, const NodeMatching& matching) {
+GraphDiff DiffGraph(const DiffSide& before_side, const DiffSide& after_side,
+                    const NodeMatching& matching) {
+  const GraphView &before = before_side.view, &after = after_side.view;
   GraphDiff diff{.before = before.graph, .after = after.graph};
-  ParameterDiff parameters(before_trace, after_trace, diff.parameters);
+  ParameterDiff parameters(before_side, after_side, diff.parameters);
   for (uint32_t node = 0; node < before.size(); ++node) {
     const uint32_t partner = matching.after[node];
     if (partner == kNone) {

@@ -2,12 +2,19 @@
 #pragma once
 
 #include "libgraphkit/compare/match_nodes.h"
+#include "libgraphkit/model/node_changes.h"
 #include "libgraphkit/model/trace_diff.h"
 
 namespace graphkit {
 
+struct DiffSide {
+  const Trace& trace;
+  const NodeChanges& changes;
+  const GraphView& view;
+};
+
 // All but the figures.
-GraphDiff DiffGraph(const Trace& before_trace, const GraphView& before, const Trace& after_trace,
-                    const GraphView& after, const NodeMatching& matching);
+GraphDiff DiffGraph(const DiffSide& before_side, const DiffSide& after_side,
+                    const NodeMatching& matching);
 
 }  // namespace graphkit

@@ -55,17 +55,18 @@ bool TraceAssembler::Apply(const GraphDestroyedRecord& r) {
   return true;
 }
 
-bool TraceAssembler::AddAccesses(const NodeRecord& r, Slice& slice) {
-  if (r.access.empty()) return true;
-  for (const Access& access : r.access) {
+bool TraceAssembler::AddAccesses(std::span<const Access> accesses, Slice& slice) {
+  if (accesses.empty()) return true;
+  for (const Access& access : accesses) {
     if (!Refers("access to block", access.block, trace_.blocks.size(), "blocks")) return false;
   }
-  slice = {static_cast<uint32_t>(trace_.accesses.size()), static_cast<uint32_t>(r.access.size())};
-  trace_.accesses.insert(trace_.accesses.end(), r.access.begin(), r.access.end());
+  slice = {static_cast<uint32_t>(trace_.accesses.size()), static_cast<uint32_t>(accesses.size())};
+  trace_.accesses.insert(trace_.accesses.end(), accesses.begin(), accesses.end());
   return true;
 }
 
-uint32_t TraceAssembler::InternShape(const NodeRecord& r) {
+template <typename Record>
+uint32_t TraceAssembler::InternShape(const Record& r) {
   LaunchShape shape;
   std::ranges::copy(r.grid, shape.grid);
   std::ranges::copy(r.block, shape.block);
@@ -116,7 +117,7 @@ bool TraceAssembler::Apply(const NodeRecord& r) {
     return false;
   }
   Node node;
-  if (!TakeBlock(r) || !AddAccesses(r, node.accesses)) return false;
+  if (!TakeBlock(r) || !AddAccesses(r.access, node.accesses)) return false;
   node.graph = r.graph;
   node.stream = r.stream;
   node.thread = r.thread;
@@ -133,6 +134,26 @@ bool TraceAssembler::Apply(const NodeRecord& r) {
   node.duration_ns = r.duration_ns;
   trace_.nodes.push_back(node);
   return LinkBodies(r);
+}
+
+bool TraceAssembler::Apply(const NodeSetRecord& r) {
+  if (!Refers("node", r.node, trace_.nodes.size(), "nodes") || !RefersToExec(r.exec) ||
+      !RefersToEvent(r.event) || !Refers("kernel", r.kernel, trace_.kernels.size(), "kernels")) {
+    return false;
+  }
+  NodeChange change;
+  if (!AddAccesses(r.access, change.accesses)) return false;
+  change.node = r.node;
+  change.exec = r.exec;
+  change.what = r.what;
+  change.accesses_complete = r.complete;
+  change.kernel = r.kernel;
+  bool kernel = trace_[r.node].kind == NodeKind::kKernel;
+  if (kernel && r.what == NodeChangeKind::kParams) change.shape = InternShape(r);
+  change.event = r.event;
+  change.seq = place();
+  trace_.node_changes.push_back(change);
+  return true;
 }
 
 bool TraceAssembler::Apply(const NodeDestroyedRecord& r) {

@@ -91,6 +91,34 @@ void VisitFields(Visitor& v, NodeRecord& r) {
   v.Optional("complete", r.complete);
 }
 
+struct NodeSetRecord : RecordBase {
+  static constexpr std::string_view kType = "node_set";
+  NodeId node;
+  ExecId exec;
+  NodeChangeKind what = NodeChangeKind::kParams;
+  KernelId kernel;
+  Dimensions grid = {1, 1, 1};
+  Dimensions block = {1, 1, 1};
+  uint32_t shared = 0;
+  EventId event;
+  std::span<const Access> access;
+  bool complete = false;
+};
+
+template <typename Visitor>
+void VisitFields(Visitor& v, NodeSetRecord& r) {
+  v.Required("node", r.node);
+  v.Optional("exec", r.exec);
+  v.Required("what", r.what);
+  v.Optional("kernel", r.kernel);
+  v.Optional("grid", r.grid, Dimensions{1, 1, 1});
+  v.Optional("block", r.block, Dimensions{1, 1, 1});
+  v.Optional("shared", r.shared);
+  v.Optional("event", r.event);
+  v.Optional("access", r.access);
+  v.Optional("complete", r.complete);
+}
+
 struct NodeDestroyedRecord : RecordBase {
   static constexpr std::string_view kType = "node_destroyed";
   NodeId node;

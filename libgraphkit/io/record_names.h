@@ -66,6 +66,11 @@ struct Names<NodeKind> {
 };
 
 template <>
+struct Names<NodeChangeKind> {
+  static constexpr std::array<std::string_view, 3> value = {"params", "enabled", "disabled"};
+};
+
+template <>
 struct Names<ConditionalType> {
   static constexpr std::array<std::string_view, 3> value = {"if", "while", "switch"};
 };

@@ -18,8 +18,8 @@ using RecordTypes =
                FailureRecord, DroppedRecord, NoteRecord, BlankRecord, ProcessRecord, ClockRecord,
                StreamRecord, StreamDestroyedRecord, EventRecord, EventDestroyedRecord,
                CaptureBeginRecord, CaptureEndRecord, FrontierRecord, SyncRecord, GraphRecord,
-               GraphDestroyedRecord, NodeDestroyedRecord, EdgeRemovedRecord, ExecRecord,
-               ExecDestroyedRecord, ExecUpdatedRecord, PoolRecord, PoolDestroyedRecord,
+               GraphDestroyedRecord, NodeSetRecord, NodeDestroyedRecord, EdgeRemovedRecord,
+               ExecRecord, ExecDestroyedRecord, ExecUpdatedRecord, PoolRecord, PoolDestroyedRecord,
                SegmentRecord, SegmentFreedRecord, EndRecord>;
 
 }  // namespace graphkit

@@ -53,9 +53,10 @@ std::span<const GraphId> HeldGraphs(const PlacePrinter& to, NodeId node) {
   return std::span(found->second).first(count);
 }
 
-void SetShape(const Trace& trace, const Node& node, NodeRecord& r) {
-  if (node.shape >= trace.shapes.size()) return;
-  const LaunchShape& shape = trace.shapes[node.shape];
+template <typename Record>
+void SetShape(const Trace& trace, uint32_t index, Record& r) {
+  if (index >= trace.shapes.size()) return;
+  const LaunchShape& shape = trace.shapes[index];
   std::ranges::copy(shape.grid, r.grid.begin());
   std::ranges::copy(shape.block, r.block.begin());
   r.shared = shape.shared_bytes;
@@ -74,7 +75,7 @@ void PrintNode(PlacePrinter& to, uint32_t index) {
   r.stack = node.stack;
   r.duration_ns = node.duration_ns;
   r.kernel = node.kernel;
-  SetShape(to.trace, node, r);
+  SetShape(to.trace, node.shape, r);
   if (node.kind == NodeKind::kChildGraph && !held.empty()) r.child = held[0];
   r.event = node.event;
   r.memory = node.block;
@@ -83,6 +84,24 @@ void PrintNode(PlacePrinter& to, uint32_t index) {
   if (node.kind == NodeKind::kConditional) r.bodies = held;
   r.access = PlacePrinter::Of(to.trace.accesses, node.accesses);
   r.complete = node.accesses_complete;
+  to.Print(r);
+}
+
+void PutNodeChanges(const Trace& trace, Places& places) {
+  for (size_t i = 0; i < trace.node_changes.size(); ++i) places.Put(trace.node_changes[i].seq, i);
+}
+
+void PrintNodeChange(PlacePrinter& to, uint32_t index) {
+  const NodeChange& change = to.trace.node_changes[index];
+  NodeSetRecord r;
+  r.node = change.node;
+  r.exec = change.exec;
+  r.what = change.what;
+  r.kernel = change.kernel;
+  SetShape(to.trace, change.shape, r);
+  r.event = change.event;
+  r.access = PlacePrinter::Of(to.trace.accesses, change.accesses);
+  r.complete = change.accesses_complete;
   to.Print(r);
 }
 
@@ -174,11 +193,12 @@ void PrintLaunch(PlacePrinter& to, uint32_t index) {
 }
 
 constexpr RecordRow kRows[] = {
-    {PutGraphs, PrintGraph},   {PutDestroyedGraphs, PrintDestroyedGraph},
-    {PutNodes, PrintNode},     {PutDestroyedNodes, PrintDestroyedNode},
-    {PutEdges, PrintEdge},     {PutRemovedEdges, PrintRemovedEdge},
-    {PutExecs, PrintExec},     {PutDestroyedExecs, PrintDestroyedExec},
-    {PutUpdates, PrintUpdate}, {PutLaunches, PrintLaunch},
+    {PutGraphs, PrintGraph},    {PutDestroyedGraphs, PrintDestroyedGraph},
+    {PutNodes, PrintNode},      {PutDestroyedNodes, PrintDestroyedNode},
+    {PutEdges, PrintEdge},      {PutRemovedEdges, PrintRemovedEdge},
+    {PutExecs, PrintExec},      {PutDestroyedExecs, PrintDestroyedExec},
+    {PutUpdates, PrintUpdate},  {PutNodeChanges, PrintNodeChange},
+    {PutLaunches, PrintLaunch},
 };
 
 }  // namespace

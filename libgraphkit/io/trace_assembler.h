@@ -82,6 +82,7 @@ class TraceAssembler {
   bool Apply(const GraphRecord& r);
   bool Apply(const GraphDestroyedRecord& r);
   bool Apply(const NodeRecord& r);
+  bool Apply(const NodeSetRecord& r);
   bool Apply(const NodeDestroyedRecord& r);
   bool Apply(const EdgeRecord& r);
   bool Apply(const EdgeRemovedRecord& r);
@@ -134,8 +135,9 @@ class TraceAssembler {
   }
 
   bool AddEntries(std::span<const FrontierEntry> entries, Slice& slice);
-  bool AddAccesses(const NodeRecord& r, Slice& slice);
-  uint32_t InternShape(const NodeRecord& r);
+  bool AddAccesses(std::span<const Access> accesses, Slice& slice);
+  template <typename Record>
+  uint32_t InternShape(const Record& r);
   bool LinkBodies(const NodeRecord& r);
   bool Adopt(GraphId graph, NodeId parent, uint32_t body);
   bool TakeBlock(const NodeRecord& r);

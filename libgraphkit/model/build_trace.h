@@ -117,6 +117,8 @@ class TraceBuilder {
   // Execs.
   ExecId Instantiate(GraphId graph, uint64_t flags = 0);
   void Update(ExecId exec, GraphId graph, int32_t result = 0);
+  // A node gets new parameters, or is switched on or off; without an exec: in its graph.
+  void Change(NodeId node, ExecId exec, NodeChangeKind what, AccessList accesses = {});
   void Launch(ExecId exec, StreamId stream);
   void Destroy(ExecId exec);
 
@@ -157,6 +159,7 @@ class TraceBuilder {
   // The empty text has no id.
   StringId Intern(std::string_view text);
   Front& FrontOf(StreamId stream) { return streams_[stream.index()]; }
+  Slice AddAccesses(Accesses accesses);
   NodeId AddNode(graphkit::Node node, Accesses accesses);
   void ConnectFrontier(NodeId node, bool programmatic);
   NodeId CaptureKernel(StreamId stream, KernelId function, Accesses accesses, bool programmatic);

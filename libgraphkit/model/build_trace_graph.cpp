@@ -14,12 +14,16 @@ uint32_t TraceBuilder::DefaultShape() {
   return 0;
 }
 
+Slice TraceBuilder::AddAccesses(Accesses accesses) {
+  const Slice slice{static_cast<uint32_t>(trace_.accesses.size()),
+                    static_cast<uint32_t>(accesses.size())};
+  trace_.accesses.insert(trace_.accesses.end(), accesses.begin(), accesses.end());
+  return slice;
+}
+
 NodeId TraceBuilder::AddNode(graphkit::Node node, Accesses accesses) {
   const NodeId id(trace_.nodes.size());
-  node.accesses = {static_cast<uint32_t>(trace_.accesses.size()),
-                   static_cast<uint32_t>(accesses.size())};
-  if (accesses.empty()) node.accesses = {};
-  trace_.accesses.insert(trace_.accesses.end(), accesses.begin(), accesses.end());
+  if (!accesses.empty()) node.accesses = AddAccesses(accesses);
   node.thread = thread_;
   node.stack = stack_;
   node.seq = Next();
@@ -236,6 +240,15 @@ ExecId TraceBuilder::Instantiate(GraphId graph, uint64_t flags) {
 
 void TraceBuilder::Update(ExecId exec, GraphId graph, int32_t result) {
   trace_.exec_updates.push_back({exec, graph, result, Next()});
+}
+
+void TraceBuilder::Change(NodeId node, ExecId exec, NodeChangeKind what, AccessList accesses) {
+  NodeChange change{.node = node, .exec = exec, .what = what};
+  if (accesses.size() != 0) change.accesses = AddAccesses(accesses);
+  const bool params = what == NodeChangeKind::kParams;
+  if (params && IsKernel(trace_, node)) change.shape = DefaultShape();
+  change.seq = Next();
+  trace_.node_changes.push_back(change);
 }
 
 void TraceBuilder::Launch(ExecId exec, StreamId stream) {

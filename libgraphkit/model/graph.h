@@ -129,6 +129,23 @@ struct ExecUpdate {
   bool operator==(const ExecUpdate&) const = default;
 };
 
+enum class NodeChangeKind : uint8_t { kParams, kEnabled, kDisabled };
+
+// A node was given new parameters, or switched on or off: in an exec, for its later launches, or in
+// the graph itself.
+struct NodeChange {
+  NodeId node;  // of the graph
+  ExecId exec;  // none: the graph's own node
+  NodeChangeKind what = NodeChangeKind::kParams;
+  bool accesses_complete = false;  // as a Node's, and what follows, too; with kParams only
+  KernelId kernel;
+  uint32_t shape = 0xffffffffu;
+  Slice accesses;
+  EventId event;
+  Seq seq = 0;
+  bool operator==(const NodeChange&) const = default;
+};
+
 // One replay.
 struct Launch {
   ExecId exec;

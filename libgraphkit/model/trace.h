@@ -53,6 +53,7 @@ struct Trace {
   std::vector<LaunchShape> shapes;
   std::vector<Exec> execs;
   std::vector<ExecUpdate> exec_updates;  // by seq
+  std::vector<NodeChange> node_changes;  // by seq
   std::vector<Launch> launches;          // by seq
   std::vector<Failure> failures;
 

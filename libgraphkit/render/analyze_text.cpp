@@ -41,6 +41,21 @@ std::string AskedText(const AskedMemory& memory) {
   return "at most " + FormatBytes(memory.asked_bytes) + " asked of the driver: " + Listed(parts);
 }
 
+// What was changed for later launches, where anything was.
+std::string ChangesText(const Trace& trace) {
+  std::string text;
+  const uint64_t updates = trace.exec_updates.size(),
+                 params = static_cast<uint64_t>(std::ranges::count(
+                     trace.node_changes, NodeChangeKind::kParams, &NodeChange::what));
+  const uint64_t switches = trace.node_changes.size() - params;
+  if (updates > 0) text += ", " + Counted(updates, "exec update");
+  if (params > 0) text += ", " + Counted(params, "node parameter change");
+  if (switches > 0) {
+    text += ", " + FormatCount(switches) + (switches == 1 ? " switch" : " switches") + " of nodes";
+  }
+  return text;
+}
+
 void RenderHeader(const Report& report, const Trace& trace, const TextStyle& style,
                   std::ostream& out) {
   const std::string program = report.program.empty() ? "trace" : Printable(report.program);
@@ -51,7 +66,8 @@ void RenderHeader(const Report& report, const Trace& trace, const TextStyle& sty
       Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node") + ", " +
           Counted(totals.edges, "edge") + ", " + Counted(totals.blocks, "block") + " (" +
           FormatBytes(totals.allocated_bytes) + "), " +
-          (totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches"),
+          (totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches") +
+          ChangesText(trace),
       style);
   if (report.memory.asked_bytes > 0) out << Wrapped("", AskedText(report.memory), style);
 }

@@ -139,7 +139,8 @@ std::string TitleLabel(const std::string& title, const std::vector<std::string>&
   return label + "</table>>";
 }
 
-std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& details) {
+std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& details,
+                     const NodeChanges& changes) {
   const NodeId first = box.nodes.front(), last = box.nodes.back();
   if (box.nodes.size() > 1) {
     const std::string ends = NodeTitle(trace, first, kTitleColumns / 2) + " … " +
@@ -153,6 +154,7 @@ std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& detai
   const std::string detail = NodeDetail(trace, first);
   std::vector<std::string> lines = {"#" + std::to_string(first.value) +
                                     (detail.empty() ? "" : " · " + detail)};
+  AddUnlessEmpty(changes.Text(first), lines);
   if (details.params) AddUnlessEmpty(ParamsText(trace, first), lines);
   if (details.memory) AddUnlessEmpty(MemoryText(trace, first), lines);
   return TitleLabel(NodeTitle(trace, first, kTitleColumns), lines);

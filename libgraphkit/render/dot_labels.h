@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "libgraphkit/model/node_changes.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/render/dot.h"
 #include "libgraphkit/render/fold.h"
@@ -11,7 +12,8 @@ namespace graphkit {
 
 // HTML-like labels, in their angle brackets: a title, which may be empty, and pale lines below it.
 // `align`: "center" or "left".
-std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& details);
+std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& details,
+                     const NodeChanges& changes);
 std::string TitleLabel(const std::string& title, const std::vector<std::string>& details,
                        const char* align = "center");
 

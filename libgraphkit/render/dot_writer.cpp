@@ -44,6 +44,7 @@ class Writer {
         trace_(drawing.trace),
         folded_(drawing.folded),
         nesting_(NestingOf(drawing.trace, drawing.folded)),
+        changes_(drawing.trace),
         out_(out) {
     for (size_t i = 0; i + 1 < drawing.options.path.size(); ++i) {
       const uint32_t from = folded_.box_of[drawing.options.path[i].index()];
@@ -175,7 +176,7 @@ class Writer {
     const std::string link = LinkOf(box.nodes.front());
     if (!link.empty()) out_ << ", URL=" << DotQuoted(link);
     if (path_boxes_.contains(index)) out_ << ", penwidth=" << kThick;
-    out_ << ", label=" << BoxLabel(trace_, box, drawing_.options.details)
+    out_ << ", label=" << BoxLabel(trace_, box, drawing_.options.details, changes_)
          << ", tooltip=" << DotQuoted(BoxTip(trace_, box)) << "];\n";
   }
 
@@ -269,6 +270,7 @@ class Writer {
   const Trace& trace_;
   const FoldedGraphs& folded_;
   Nesting nesting_;
+  NodeChanges changes_;
   std::set<std::pair<uint32_t, uint32_t>> path_ = {};  // edges between boxes
   std::set<uint32_t> path_boxes_ = {};
   std::ostream& out_;

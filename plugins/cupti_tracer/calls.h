@@ -38,6 +38,8 @@ enum class CallKind : uint8_t {
   kAddDependencies,
   kRemoveDependencies,
   kDestroyNode,
+  kNodeSet,      // new parameters for `node`, in `exec` or in its graph
+  kNodeEnabled,  // flags: 0 off, 1 on
   kGraphDestroy,
   kInstantiate,
   kExecDestroy,

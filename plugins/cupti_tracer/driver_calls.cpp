@@ -153,6 +153,30 @@ constexpr DriverCall kCalls[] = {
     {669, K::kAddNode, AddPlain},  // batch memory operations
     {712, K::kAddNode, AddNode},
     {723, K::kAddNode, AddNodeV2},
+    {521, K::kNodeSet, SetKernel},
+    {691, K::kNodeSet, SetKernelV2},
+    {538, K::kNodeSet, ExecSetKernel},
+    {692, K::kNodeSet, ExecSetKernelV2},
+    {520, K::kNodeSet, SetCopy},
+    {562, K::kNodeSet, ExecSetCopy},
+    {508, K::kNodeSet, SetFill},
+    {563, K::kNodeSet, ExecSetFill},
+    {593, K::kNodeSet, SetEvent},
+    {594, K::kNodeSet, SetEvent},
+    {595, K::kNodeSet, ExecSetEvent},
+    {596, K::kNodeSet, ExecSetEvent},
+    {533, K::kNodeSet, SetOther},  // host
+    {564, K::kNodeSet, ExecSetOther},
+    {586, K::kNodeSet, ExecSetOther},  // child graph
+    {620, K::kNodeSet, SetOther},      // semaphores
+    {623, K::kNodeSet, SetOther},
+    {624, K::kNodeSet, ExecSetOther},
+    {625, K::kNodeSet, ExecSetOther},
+    {671, K::kNodeSet, SetOther},  // batch memory operations
+    {672, K::kNodeSet, ExecSetOther},
+    {713, K::kNodeSet, SetAny},
+    {714, K::kNodeSet, ExecSetAny},
+    {650, K::kNodeEnabled, SetEnabled},
     {518, K::kAddDependencies, AddEdges},
     {727, K::kAddDependencies, AddEdgesV2},
     {519, K::kRemoveDependencies, RemoveEdges},
@@ -214,12 +238,11 @@ constexpr DriverCall kCalls[] = {
 };
 
 // Told only when they fail, and without a stream: copies and sets that wait, prefetches, limits,
-// registrations, and changes to graphs and execs.
-constexpr uint16_t kFailuresOnly[] = {
-    136, 248, 249, 250, 251, 252, 253, 254, 276, 278, 280, 287, 288, 290, 301, 302, 305,
-    318, 320, 379, 397, 398, 399, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415,
-    416, 467, 468, 508, 520, 521, 533, 538, 549, 562, 563, 564, 586, 593, 594, 595, 596,
-    602, 620, 623, 624, 625, 650, 671, 672, 691, 692, 713, 714, 716, 717};
+// and registrations.
+constexpr uint16_t kFailuresOnly[] = {136, 248, 249, 250, 251, 252, 253, 254, 276, 278, 280,
+                                      287, 288, 290, 301, 302, 305, 318, 320, 379, 397, 398,
+                                      399, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414,
+                                      415, 416, 467, 468, 549, 602, 716, 717};
 
 // cudaGetLastError and the like, device and attribute queries, what nvcc emits around launches.
 constexpr uint16_t kRuntimeNoise[] = {

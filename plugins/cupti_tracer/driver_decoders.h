@@ -26,6 +26,10 @@ Decoder OfGraph, OfNode, OfExec, GraphClone, AddEdges, AddEdgesV2, RemoveEdges, 
 Decoder KernelLaunch, CooperativeLaunch, LaunchEx, CopyToDevice, CopyToHost, CopyOnDevice, CopyAny,
     CopyPeer, Copy2D, Copy3D, Set8, Set16, Set32, Set2D8, Set2D16, Set2D32;
 
+// driver_set.cpp
+Decoder SetKernel, SetKernelV2, ExecSetKernel, ExecSetKernelV2, SetCopy, ExecSetCopy, SetFill,
+    ExecSetFill, SetEvent, ExecSetEvent, SetOther, ExecSetOther, SetAny, ExecSetAny, SetEnabled;
+
 // driver_nodes.cpp
 Decoder AddKernel, AddKernelV2, AddCopy, AddSet, AddChild, AddEvent, AddAlloc, AddFree, AddPlain,
     AddNode, AddNodeV2;

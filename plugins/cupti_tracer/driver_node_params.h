@@ -4,6 +4,7 @@
 #include <cuda.h>
 
 #include "plugins/cupti_tracer/calls.h"
+#include "plugins/cupti_tracer/driver_decoders.h"
 
 namespace graphkit::decode {
 
@@ -12,6 +13,19 @@ void Arguments(void** arguments, void** extra, KernelWork& work);
 
 // What a copy reads and writes.
 void CopyEnds(const CUDA_MEMCPY3D& copy, Call& call);
+
+// What a kernel node launches.
+template <typename KernelParams>
+void KernelNode(const KernelParams& p, uint64_t function, KernelWork& work) {
+  work.function = function;
+  work.grid[0] = p.gridDimX, work.grid[1] = p.gridDimY, work.grid[2] = p.gridDimZ;
+  work.block[0] = p.blockDimX, work.block[1] = p.blockDimY, work.block[2] = p.blockDimZ;
+  work.shared_bytes = p.sharedMemBytes;
+  Arguments(p.kernelParams, p.extra, work);
+}
+
+// A node's parameters of any kind.
+void AnyNode(const CallParams& params, const CUgraphNodeParams* p, Call& call);
 
 // What a memset of rows writes.
 void SetRange(uint64_t address, uint64_t pitch, uint64_t width_bytes, uint64_t height, Call& call);

@@ -18,15 +18,6 @@ const Params& Node(const CallParams& params, Call& call) {
   return p;
 }
 
-template <typename KernelParams>
-void Kernel(const KernelParams& p, uint64_t function, KernelWork& work) {
-  work.function = function;
-  work.grid[0] = p.gridDimX, work.grid[1] = p.gridDimY, work.grid[2] = p.gridDimZ;
-  work.block[0] = p.blockDimX, work.block[1] = p.blockDimY, work.block[2] = p.blockDimZ;
-  work.shared_bytes = p.sharedMemBytes;
-  Arguments(p.kernelParams, p.extra, work);
-}
-
 template <typename SetParams>
 void Set(const SetParams& p, Call& call) {
   SetRange(p.dst, p.pitch, p.width * p.elementSize, p.height, call);
@@ -47,12 +38,15 @@ void Conditional(const CallParams& params, const CUDA_CONDITIONAL_NODE_PARAMS& p
   call.body_count = p.size;
 }
 
-void Any(const CallParams& params, const CUgraphNodeParams* p, Call& call) {
+}  // namespace
+
+void AnyNode(const CallParams& params, const CUgraphNodeParams* p, Call& call) {
   if (p == nullptr) return;
   switch (p->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: {
       bool by_kernel = p->kernel.func == nullptr;
-      Kernel(p->kernel, by_kernel ? Address(p->kernel.kern) : Address(p->kernel.func), call.kernel);
+      KernelNode(p->kernel, by_kernel ? Address(p->kernel.kern) : Address(p->kernel.func),
+                 call.kernel);
       break;
     }
     case CU_GRAPH_NODE_TYPE_MEMCPY:
@@ -84,19 +78,17 @@ void Any(const CallParams& params, const CUgraphNodeParams* p, Call& call) {
   }
 }
 
-}  // namespace
-
 void AddKernel(const CallParams& params, Call& call) {
   const auto& p = Node<cuGraphAddKernelNode_params>(params, call);
-  if (p.nodeParams != nullptr) Kernel(*p.nodeParams, Address(p.nodeParams->func), call.kernel);
+  if (p.nodeParams != nullptr) KernelNode(*p.nodeParams, Address(p.nodeParams->func), call.kernel);
 }
 
 void AddKernelV2(const CallParams& params, Call& call) {
   const auto& p = Node<cuGraphAddKernelNode_v2_params>(params, call);
   if (p.nodeParams == nullptr) return;
   bool by_kernel = p.nodeParams->func == nullptr;
-  Kernel(*p.nodeParams, by_kernel ? Address(p.nodeParams->kern) : Address(p.nodeParams->func),
-         call.kernel);
+  KernelNode(*p.nodeParams, by_kernel ? Address(p.nodeParams->kern) : Address(p.nodeParams->func),
+             call.kernel);
 }
 
 void AddCopy(const CallParams& params, Call& call) {
@@ -131,12 +123,12 @@ void AddPlain(const CallParams& params, Call& call) {
 }
 
 void AddNode(const CallParams& params, Call& call) {
-  Any(params, Node<cuGraphAddNode_params>(params, call).nodeParams, call);
+  AnyNode(params, Node<cuGraphAddNode_params>(params, call).nodeParams, call);
 }
 
 void AddNodeV2(const CallParams& params, Call& call) {
   const auto& p = Node<cuGraphAddNode_v2_params>(params, call);
-  Any(params, p.nodeParams, call);
+  AnyNode(params, p.nodeParams, call);
   for (size_t i = 0; p.dependencyData != nullptr && i < p.numDependencies; ++i) {
     const CUgraphEdgeData& data = p.dependencyData[i];
     call.dependencies.push_back(

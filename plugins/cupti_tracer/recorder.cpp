@@ -265,6 +265,9 @@ void Recorder::Succeeded(ThreadState& thread, const Call& call) {
       return OnInstantiate(call);
     case CallKind::kExecDestroy:
       return OnExecDestroyed(thread, call);
+    case CallKind::kNodeSet:
+    case CallKind::kNodeEnabled:
+      return OnNodeSet(thread, call);
     case CallKind::kGraphLaunch:
       return OnGraphLaunch(thread, call);
     default:  // what the graph events tell is all there is

@@ -216,6 +216,7 @@ class Recorder {
   void OnInstantiate(const Call& call);
   void OnExecDestroyed(ThreadState& thread, const Call& call);
   void OnExecUpdate(const Call& call);
+  void OnNodeSet(ThreadState& thread, const Call& call);
   void OnGraphLaunch(ThreadState& thread, const Call& call);
 
   // recorder_nodes.cpp
@@ -226,6 +227,7 @@ class Recorder {
   std::string DescriptionOf(uint64_t handle);
   void PrepareNode(ThreadState& thread, const Call& call, bool of_call);
   void DescribeNode(const Call& call, bool of_call);
+  void DescribeWork(const Call& call);
   void DescribeKernel(const Call& call);
   void WriteAccesses();
   void AddAccess(uint64_t address, char mode, int64_t length);

@@ -170,23 +170,40 @@ void Recorder::DescribeNode(const Call& call, bool of_call) {
   if (!of_call) return;
   Ref("event", node_event_);
   Ref("memory", node_block_);
-  switch (fresh_.kind) {
-    case NodeKind::kKernel:
-      return DescribeKernel(call);
-    case NodeKind::kMemcpy:
-    case NodeKind::kMemset:
-      WriteAccesses();
-      if (call.touch_count != 0) line_.True("complete");
-      return;
-    case NodeKind::kConditional:
-      line_.Name("conditional", kConditionalNames[static_cast<int>(call.conditional) % 3]);
-      line_.OpenArray("bodies");
-      for (uint32_t i = 0; i < claims_; ++i) line_.Item(first_claim_ + i);
-      line_.CloseArray();
-      return;
-    default:
-      return;
-  }
+  DescribeWork(call);
+  if (fresh_.kind != NodeKind::kConditional) return;
+  line_.Name("conditional", kConditionalNames[static_cast<int>(call.conditional) % 3]);
+  line_.OpenArray("bodies");
+  for (uint32_t i = 0; i < claims_; ++i) line_.Item(first_claim_ + i);
+  line_.CloseArray();
+}
+
+// What a kernel, a copy or a memset does.
+void Recorder::DescribeWork(const Call& call) {
+  if (fresh_.kind == NodeKind::kKernel) return DescribeKernel(call);
+  if (fresh_.kind != NodeKind::kMemcpy && fresh_.kind != NodeKind::kMemset) return;
+  WriteAccesses();
+  if (call.touch_count != 0) line_.True("complete");
+}
+
+void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
+  NodeInfo* node = nodes_.Find(call.node);
+  ExecInfo* exec = call.exec != 0 ? execs_.Find(call.exec) : nullptr;
+  if (node == nullptr || (call.exec != 0 && exec == nullptr)) return;
+  bool params = call.kind == CallKind::kNodeSet;
+  bool memory = node->kind == NodeKind::kMemAlloc || node->kind == NodeKind::kMemFree;
+  NodeId id = node->id;
+  ExecId exec_id = exec != nullptr ? exec->id : ExecId();
+  fresh_.kind = node->kind;
+  PrepareNode(thread, call, params && !memory);
+  line_.Start("node_set");
+  line_.Number("node", id.value);
+  Ref("exec", exec_id);
+  line_.Name("what", params ? "params" : call.flags != 0 ? "enabled" : "disabled");
+  if (params) Ref("event", node_event_);
+  if (params) DescribeWork(call);
+  Time(call);
+  Write();
 }
 
 void Recorder::DescribeKernel(const Call& call) {

@@ -317,10 +317,10 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
 // A kernel node that is recorded for the first time, of a function that isn't known.
 bool Tracer::NeedsKernel(const ThreadState& thread, const Call& call) {
   if (call.kernel.function == 0) return false;
-  bool recorded =
-      eager_ || std::any_of(thread.events.begin(), thread.events.end(), [](const GraphEvent& e) {
-        return e.kind == GraphEventKind::kNodeStarting;
-      });
+  bool recorded = eager_ || call.kind == CallKind::kNodeSet ||
+                  std::any_of(thread.events.begin(), thread.events.end(), [](const GraphEvent& e) {
+                    return e.kind == GraphEventKind::kNodeStarting;
+                  });
   return recorded && !recorder_->KnowsKernel(call.kernel.function, call.kernel.name);
 }
 

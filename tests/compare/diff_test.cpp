@@ -92,6 +92,24 @@ TEST_CASE("parameters of every node may change and the nodes still match") {
   CHECK(diff.parameters[2] == ParameterChange{{NodeId(0u), NodeId(0u)}, "shared bytes", "0", "64"});
 }
 
+TEST_CASE("that launches are given other parameters is a parameter, how often it isn't") {
+  const auto changed = [](int times) {
+    TraceBuilder t;
+    const StreamId a = t.Stream();
+    const GraphId graph = t.BeginCapture(a);
+    const NodeId node = t.Kernel(a, "k");
+    t.EndCapture(a);
+    const ExecId exec = t.Instantiate(graph);
+    for (int i = 0; i < times; ++i) t.Change(node, exec, NodeChangeKind::kParams);
+    return t.Build();
+  };
+  CHECK(Diff(changed(1), changed(5)).equal());
+  const GraphDiff diff = OnlyGraph(Diff(changed(0), changed(1)));
+  CHECK(diff.parameters ==
+        std::vector<ParameterChange>{
+            {{NodeId(0u), NodeId(0u)}, "launches", "as made", "parameters set later"}});
+}
+
 TEST_CASE("what a copy touches is a parameter, the block's address and id are not") {
   const auto copy = [](Bytes length, int blocks) {
     TraceBuilder t;

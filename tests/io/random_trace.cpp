@@ -44,9 +44,18 @@ class RandomProgram {
     t_.EndCapture(streams_[0]);
     const ExecId exec = t_.Instantiate(graph, Pick(2));
     t_.Launch(exec, Stream());
+    for (uint32_t i = Pick(4); i > 0; --i) Change(Pick(2) ? exec : ExecId());
     if (Pick(2)) t_.Update(exec, graph, static_cast<int32_t>(Pick(3)));
     if (Pick(2)) t_.Destroy(exec);
     if (Pick(2)) t_.Destroy(graph);
+  }
+
+  void Change(ExecId exec) {
+    if (t_.trace().nodes.empty()) return;
+    const NodeId node(Pick(t_.trace().nodes.size()));
+    if (Pick(2)) return t_.Change(node, exec, static_cast<NodeChangeKind>(1 + Pick(2)));
+    if (t_.trace().blocks.empty()) return t_.Change(node, exec, NodeChangeKind::kParams);
+    t_.Change(node, exec, NodeChangeKind::kParams, {Reads(Block()), Writes(Block(), 8, 8)});
   }
 
   void Node(StreamId stream) {

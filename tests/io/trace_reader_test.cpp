@@ -6,6 +6,7 @@
 #include <string>
 
 #include "libgraphkit/io/trace_writer.h"
+#include "libgraphkit/model/build_trace.h"
 #include "tests/io/random_trace.h"
 
 namespace graphkit {
@@ -68,6 +69,46 @@ TEST_CASE("a block that is freed again keeps its first free") {
                    R"({"type":"free","memory":0})", R"({"type":"free","memory":0})"}));
   CHECK(trace.blocks[0].free_requested == 2);
   CHECK(trace.blocks[0].free_completed == 2);
+}
+
+TEST_CASE("a node is given other parameters, and switched off") {
+  const Trace trace = Parsed(File(
+      {R"({"type":"pool","id":0,"kind":"device"})",
+       R"({"type":"alloc","id":0,"address":"0x10","size":64,"pool":0})",
+       R"({"type":"graph","id":0,"origin":"explicit"})", R"({"type":"kernel","id":0,"name":"k"})",
+       R"({"type":"node","id":0,"graph":0,"kind":"kernel"})", R"({"type":"exec","id":0,"graph":0})",
+       R"({"type":"node_set","node":0,"exec":0,"what":"params","kernel":0,"grid":[4,1,1],)"
+       R"("access":[[0,"r",8,-1]],"complete":true})",
+       R"({"type":"node_set","node":0,"what":"disabled"})"}));
+  CHECK(trace.node_changes ==
+        std::vector<NodeChange>{{.node = NodeId(0u),
+                                 .exec = ExecId(0u),
+                                 .accesses_complete = true,
+                                 .kernel = KernelId(0u),
+                                 .shape = 1,
+                                 .accesses = {0, 1},
+                                 .seq = 6},
+                                {.node = NodeId(0u), .what = NodeChangeKind::kDisabled, .seq = 7}});
+  CHECK(trace.shapes.at(1) == LaunchShape{{4, 1, 1}, {1, 1, 1}, 0});
+  CHECK(trace.accesses.at(0) == Reads(BlockId(0u), 8));
+}
+
+TEST_CASE("a change names a node, an exec and blocks that are there") {
+  const auto error_of = [](const char* change) {
+    return ErrorOf(File({R"({"type":"graph","id":0,"origin":"explicit"})",
+                         R"({"type":"node","id":0,"graph":0,"kind":"memset"})", change}));
+  };
+  const auto missing = [](const std::string& what, const std::string& of) {
+    return "t.json:4: record \"node_set\" has " + what + ", but " + of;
+  };
+  CHECK(error_of(R"({"type":"node_set","node":1,"what":"enabled"})")
+            .starts_with(missing("node 1", "")));
+  CHECK(error_of(R"({"type":"node_set","node":0,"exec":2,"what":"enabled"})")
+            .starts_with(missing("exec 2", "no execs")));
+  CHECK(error_of(R"({"type":"node_set","node":0,"what":"params","access":[[0,"w",0,4]]})")
+            .starts_with(missing("access to block 0", "no blocks")));
+  CHECK(error_of(R"({"type":"node_set","node":0,"what":"gone"})")
+            .starts_with("t.json:4: record \"node_set\""));
 }
 
 TEST_CASE("what was lost makes a trace incomplete") {

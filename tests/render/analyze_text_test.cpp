@@ -65,6 +65,19 @@ No findings.
 )");
 }
 
+TEST_CASE("what was changed for later launches is counted") {
+  Trace trace = SampleTrace();
+  trace.exec_updates.resize(1);
+  trace.node_changes = {{.what = NodeChangeKind::kParams},
+                        {.what = NodeChangeKind::kDisabled},
+                        {.what = NodeChangeKind::kEnabled}};
+  std::ostringstream out;
+  RenderText(SampleReport(), trace, {.width = 200}, out);
+  CHECK(
+      out.str().find("2 launches, 1 exec update, 1 node parameter change, 2 switches of nodes\n") !=
+      std::string::npos);
+}
+
 TEST_CASE("no line is wider than the style, and names can't add lines") {
   Report report = SampleReport();
   report.graphs[0].name = "a\nb\x1b[2J";

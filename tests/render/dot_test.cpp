@@ -197,6 +197,23 @@ TEST_CASE("colours, details, a focus and a path are in the drawing") {
   }
 }
 
+TEST_CASE("a box says what was changed of its node later") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  const GraphId graph = t.BeginCapture(a);
+  const NodeId first = t.Memset(a), second = t.Host(a);
+  t.Host(a);
+  t.EndCapture(a);
+  const ExecId exec = t.Instantiate(graph);
+  t.Change(first, exec, NodeChangeKind::kDisabled);
+  t.Change(first, {}, NodeChangeKind::kParams);
+  t.Change(second, exec, NodeChangeKind::kEnabled);
+  const std::string dot = Dot(t.Build(), {.fold = Fold::kNone});
+  const size_t said = dot.find("parameters set later, switched off later");
+  CHECK(said < dot.find("id=\"node1\""));
+  CHECK(dot.find(" later", dot.find("id=\"node1\"")) == std::string::npos);
+}
+
 TEST_CASE("folding is said") {
   TraceBuilder t;
   const StreamId a = t.Stream();

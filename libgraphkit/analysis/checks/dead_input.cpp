@@ -18,6 +18,7 @@ std::vector<Finding> FindDeadInputs(const Facts& facts) {
     last_launch[graph.index()] = launch.seq;
     launched[graph.index()] = true;
   }
+  const NodeChanges changes(trace);
   std::vector<Finding> findings;
   for (size_t graph = 0; graph < inputs.size(); ++graph) {
     Finding finding;
@@ -25,6 +26,7 @@ std::vector<Finding> FindDeadInputs(const Facts& facts) {
     for (const GraphInput& input : inputs[graph]) {
       const Block& block = trace[input.block];
       if (!launched[graph] || block.free_requested >= last_launch[graph]) continue;
+      if (!StillTouches(facts, changes, GraphId(graph), input.block, last_launch[graph])) continue;
       // static-address-changed names those.
       if (ReplacedBy(facts, input.block, last_launch[graph]).valid()) continue;
       known = known || trace.accesses[input.access].mode != AccessMode::kUnknown;

@@ -29,6 +29,7 @@ std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
   if (trace.launches.empty()) return {};
   const auto launches = LaunchesByGraph(trace);
   const auto& inputs = facts.inputs;
+  const NodeChanges changes(trace);
   std::vector<Finding> findings;
   for (size_t graph = 0; graph < inputs.size(); ++graph) {
     if (launches[graph].empty()) continue;
@@ -36,6 +37,7 @@ std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
     Finding finding;
     for (const GraphInput& input : inputs[graph]) {
       if (trace[input.block].free_requested >= last) continue;
+      if (!StillTouches(facts, changes, GraphId(graph), input.block, last)) continue;
       const BlockId now = ReplacedBy(facts, input.block, last);
       if (now.valid()) Add(facts, input, now, &finding);
     }

@@ -227,8 +227,9 @@ def cupti_refusals(rows):
              "", "using graphkit::soft::SharedState;", ""]
     for r in rows:
         if r.family == "-":
+            result = "0" if r.name.startswith("InitializeInjection") else "kCuptiNotSupported"  # NVTX takes 0 for failed
             lines.append(f'EXPORT int entry_{r.name}() __asm__("{r.name}");\n'
-                         f'int entry_{r.name}() {{ return SharedState().not_modelled("{r.name}"), kCuptiNotSupported; }}')
+                         f'int entry_{r.name}() {{ return SharedState().not_modelled("{r.name}"), {result}; }}')
     return "\n".join(lines) + "\n"
 
 

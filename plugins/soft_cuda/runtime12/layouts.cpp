@@ -101,9 +101,9 @@ void CopyCommon(const cudaDeviceProp& from, DeviceProp* to) {
 #undef GRAPHKIT_COPY
 }
 
-int Attribute(cudaDeviceAttr attribute) {
+int Attribute(cudaDeviceAttr attribute, int device) {
   int value = 0;
-  (void)runtime::DeviceGetAttribute(&value, attribute, 0);
+  (void)runtime::DeviceGetAttribute(&value, attribute, device);
   return value;
 }
 
@@ -117,12 +117,13 @@ cudaError_t GetDeviceProperties(cudaDeviceProp* prop, int device) {
   auto* out = reinterpret_cast<DeviceProp*>(prop);
   *out = {};
   CopyCommon(known, out);
-  out->clockRate = Attribute(cudaDevAttrClockRate);
-  out->deviceOverlap = Attribute(cudaDevAttrGpuOverlap);
-  out->kernelExecTimeoutEnabled = Attribute(cudaDevAttrKernelExecTimeout);
-  out->computeMode = Attribute(cudaDevAttrComputeMode);
-  out->memoryClockRate = Attribute(cudaDevAttrMemoryClockRate);
-  out->singleToDoublePrecisionPerfRatio = Attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio);
+  out->clockRate = Attribute(cudaDevAttrClockRate, device);
+  out->deviceOverlap = Attribute(cudaDevAttrGpuOverlap, device);
+  out->kernelExecTimeoutEnabled = Attribute(cudaDevAttrKernelExecTimeout, device);
+  out->computeMode = Attribute(cudaDevAttrComputeMode, device);
+  out->memoryClockRate = Attribute(cudaDevAttrMemoryClockRate, device);
+  out->singleToDoublePrecisionPerfRatio =
+      Attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, device);
   return cudaSuccess;
 }
 

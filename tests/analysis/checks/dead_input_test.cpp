@@ -29,6 +29,28 @@ TEST_CASE("dead-input: a launch after the free of what the graph reads") {
   CHECK(findings[0].severity == Severity::kError);
 }
 
+// The exec's node is given other parameters, or is switched off, before the memory is freed.
+std::vector<Finding> LaunchAfterChange(NodeChangeKind what) {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const BlockId x = t.Alloc({}, 4096), y = t.Alloc({}, 4096);
+  const GraphId graph = t.BeginCapture(a);
+  const NodeId read = t.Kernel(a, "read", {Reads(x)});
+  t.EndCapture(a);
+  const ExecId exec = t.Instantiate(graph);
+  t.Launch(exec, a);
+  t.Change(read, exec, what, {Reads(y)});
+  t.Free(x);
+  t.Launch(exec, a);
+  return Run("dead-input", &t);
+}
+
+TEST_CASE("dead-input doesn't judge nodes that are launched otherwise than they were made") {
+  CHECK(LaunchAfterChange(NodeChangeKind::kParams).empty());
+  CHECK(LaunchAfterChange(NodeChangeKind::kDisabled).empty());
+  CHECK(LaunchAfterChange(NodeChangeKind::kEnabled).size() == 1);
+}
+
 TEST_CASE("dead-input finds nothing while the input lives") { CHECK(LaunchAfter(false).empty()); }
 
 }  // namespace

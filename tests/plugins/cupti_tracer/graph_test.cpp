@@ -208,6 +208,82 @@ TEST_CASE("an update that fails is told with its result") {
         Lines{R"({"type":"failure","call":"cuGraphExecUpdate","error":910,"thread":0})"});
 }
 
+// A change of a node, in an exec or (0) in its graph.
+Call Change(CallKind kind, uint64_t exec, uint64_t node) {
+  Call call = Script::Of(kind);
+  call.exec = exec;
+  call.node = node;
+  return call;
+}
+
+void Instantiate(Script& s) {
+  Call instantiate = Script::Of(CallKind::kInstantiate);
+  instantiate.graph = kGraph;
+  instantiate.exec = kExec;
+  s.Do(instantiate);
+}
+
+TEST_CASE("a kernel node is given another grid, in an exec and in its graph") {
+  Script s;
+  Create(s, kGraph);
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 1, NodeKind::kKernel));
+  Instantiate(s);
+  Call change = Change(CallKind::kNodeSet, kExec, 1);
+  change.kernel.grid[0] = 4;
+  change.kernel.shared_bytes = 128;
+  s.Do(change);
+  change.exec = 0;
+  s.Do(change);
+  CHECK(s.Records("node_set") ==
+        Lines{
+            R"({"type":"node_set","node":0,"exec":0,"what":"params","grid":[4,1,1],"shared":128})",
+            R"({"type":"node_set","node":0,"what":"params","grid":[4,1,1],"shared":128})",
+        });
+}
+
+TEST_CASE("a memset node is given other memory, an event node another event") {
+  constexpr uint64_t kAddress = 0x7f0000000000, kEvent = 0x400, kOtherEvent = 0x401;
+  Script s;
+  s.Malloc(kAddress, 1024);
+  Create(s, kGraph);
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 1, NodeKind::kMemset));
+  Call record = AddTo(kGraph);
+  record.event = kEvent;
+  s.Do(record, Script::Node(kGraph, 2, NodeKind::kEventRecord));
+  Instantiate(s);
+  Call fill = Change(CallKind::kNodeSet, kExec, 1);
+  fill.touches[0] = {kAddress + 16, 64, true};
+  fill.touch_count = 1;
+  s.Do(fill);
+  Call event = Change(CallKind::kNodeSet, kExec, 2);
+  event.event = kOtherEvent;
+  s.Do(event);
+  CHECK(
+      s.Records("node_set") ==
+      Lines{
+          R"({"type":"node_set","node":0,"exec":0,"what":"params","access":[[0,"w",16,64]],"complete":true})",
+          R"({"type":"node_set","node":1,"exec":0,"what":"params","event":1})",
+      });
+}
+
+TEST_CASE("a node is switched off and on; what failed or isn't known says nothing") {
+  Script s;
+  Create(s, kGraph);
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 1, NodeKind::kMemset));
+  Instantiate(s);
+  Call change = Change(CallKind::kNodeEnabled, kExec, 1);
+  s.Do(change);
+  change.flags = 1;
+  s.Do(change);
+  s.Do(change, {}, 1);
+  s.Do(Change(CallKind::kNodeEnabled, 0x777, 1));
+  s.Do(Change(CallKind::kNodeSet, 0, 99));
+  CHECK(s.Records("node_set") == Lines{
+                                     R"({"type":"node_set","node":0,"exec":0,"what":"disabled"})",
+                                     R"({"type":"node_set","node":0,"exec":0,"what":"enabled"})",
+                                 });
+}
+
 TEST_CASE("a handle that comes again is another graph") {
   Script s;
   Create(s, kGraph);

@@ -11,6 +11,7 @@ set(soft_programs
   copy_more
   cupti
   cupti_activity
+  cupti_domains
   device
   driver_array
   driver_capture
@@ -27,6 +28,7 @@ set(soft_programs
   exec_params
   exec_update
   execution
+  external_memory
   graph
   graph_array
   graph_dot
@@ -44,6 +46,7 @@ set(soft_programs
   semaphore
   settings
   stream
+  texture
   threads
   user_object
   virtual_memory)

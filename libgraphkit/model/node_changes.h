@@ -1,0 +1,31 @@
+// What was changed of nodes after they were made, by node.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+class NodeChanges {
+ public:
+  explicit NodeChanges(const Trace& trace);
+
+  // Whether the node was given other parameters or switched off before, in its graph or in an exec.
+  // From then on its record doesn't say any more what every launch does.
+  bool Changed(NodeId node, Seq before = kNever) const;
+  bool empty() const { return changes_.empty(); }
+
+  // "parameters set later", "switched off later", both with a comma, or nothing.
+  std::string Text(NodeId node) const;
+
+ private:
+  struct First {
+    Seq params = kNever;
+    Seq off = kNever;
+  };
+  std::unordered_map<uint32_t, First> changes_;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,94 @@
+// Parameters of calls that give a node new parameters, or switch it on or off.
+#include <cuda.h>
+#include <cupti.h>
+
+#include "plugins/cupti_tracer/driver_decoders.h"
+#include "plugins/cupti_tracer/driver_node_params.h"
+
+namespace graphkit::decode {
+namespace {
+
+uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+// All of them begin alike: an exec, where it is about one, and the node of the graph.
+template <typename Params>
+const Params& Node(const CallParams& params, Call& call) {
+  const auto& p = *static_cast<const Params*>(params.raw);
+  if constexpr (requires { p.hGraphExec; }) call.exec = Address(p.hGraphExec);
+  call.node = Address(p.hNode);
+  return p;
+}
+
+template <typename Params>
+void Kernel(const CallParams& params, Call& call) {
+  const auto& p = Node<Params>(params, call);
+  if (p.nodeParams == nullptr) return;
+  uint64_t function = Address(p.nodeParams->func);
+  if constexpr (requires { p.nodeParams->kern; }) {
+    if (function == 0) function = Address(p.nodeParams->kern);
+  }
+  KernelNode(*p.nodeParams, function, call.kernel);
+}
+
+template <typename Set>
+void Fill(const Set* p, Call& call) {
+  if (p != nullptr) SetRange(p->dst, p->pitch, p->width * p->elementSize, p->height, call);
+}
+
+}  // namespace
+
+void SetKernel(const CallParams& params, Call& call) {
+  Kernel<cuGraphKernelNodeSetParams_params>(params, call);
+}
+void SetKernelV2(const CallParams& params, Call& call) {
+  Kernel<cuGraphKernelNodeSetParams_v2_params>(params, call);
+}
+void ExecSetKernel(const CallParams& params, Call& call) {
+  Kernel<cuGraphExecKernelNodeSetParams_params>(params, call);
+}
+void ExecSetKernelV2(const CallParams& params, Call& call) {
+  Kernel<cuGraphExecKernelNodeSetParams_v2_params>(params, call);
+}
+
+void SetCopy(const CallParams& params, Call& call) {
+  const auto& p = Node<cuGraphMemcpyNodeSetParams_params>(params, call);
+  if (p.nodeParams != nullptr) CopyEnds(*p.nodeParams, call);
+}
+void ExecSetCopy(const CallParams& params, Call& call) {
+  const auto& p = Node<cuGraphExecMemcpyNodeSetParams_params>(params, call);
+  if (p.copyParams != nullptr) CopyEnds(*p.copyParams, call);
+}
+void SetFill(const CallParams& params, Call& call) {
+  Fill(Node<cuGraphMemsetNodeSetParams_params>(params, call).nodeParams, call);
+}
+void ExecSetFill(const CallParams& params, Call& call) {
+  Fill(Node<cuGraphExecMemsetNodeSetParams_params>(params, call).memsetParams, call);
+}
+
+void SetEvent(const CallParams& params, Call& call) {
+  call.event = Address(Node<cuGraphEventRecordNodeSetEvent_params>(params, call).event);
+}
+void ExecSetEvent(const CallParams& params, Call& call) {
+  call.event = Address(Node<cuGraphExecEventRecordNodeSetEvent_params>(params, call).event);
+}
+
+// Host functions, child graphs, semaphores, batches of memory operations.
+void SetOther(const CallParams& params, Call& call) {
+  Node<cuGraphHostNodeSetParams_params>(params, call);
+}
+void ExecSetOther(const CallParams& params, Call& call) {
+  Node<cuGraphExecHostNodeSetParams_params>(params, call);
+}
+
+void SetAny(const CallParams& params, Call& call) {
+  AnyNode(params, Node<cuGraphNodeSetParams_params>(params, call).nodeParams, call);
+}
+void ExecSetAny(const CallParams& params, Call& call) {
+  AnyNode(params, Node<cuGraphExecNodeSetParams_params>(params, call).nodeParams, call);
+}
+
+void SetEnabled(const CallParams& params, Call& call) {
+  call.flags = Node<cuGraphNodeSetEnabled_params>(params, call).isEnabled;
+}
+
+}  // namespace graphkit::decode
