@@ -35,3 +35,7 @@ from .graphs import CUDAGraph, graph  # noqa: E402, F401
 def synchronize():
     _lazy_init()
     memory.library().cudaDeviceSynchronize()
+
+
+def is_available():
+    return True
