@@ -27,6 +27,7 @@
 #include "plugins/soft_cuda/model/graph_pages.h"
 #include "plugins/soft_cuda/model/handle.h"
 #include "plugins/soft_cuda/model/module.h"
+#include "plugins/soft_cuda/model/linker.h"
 #include "plugins/soft_cuda/model/pool.h"
 #include "plugins/soft_cuda/model/semaphore.h"
 #include "plugins/soft_cuda/model/stream.h"
@@ -86,6 +87,7 @@ struct Allocation {
   unsigned flags = 0;  // as given to the call that made it
   RangeHints hints{};
   Gpu* gpu = nullptr;  // null: of the host
+  bool sync_memops = false;
   // cuMemPoolImportPointer, further buffers of external memory; each is freed once, before the
   // allocation
   unsigned imports = 0;
@@ -114,6 +116,7 @@ class Device {
   Slab<Module> modules;
   Slab<Pool> pools;
   Slab<Semaphore> semaphores;
+  Slab<Linker> linkers;
   Slab<Array> arrays;
   Slab<MipmappedArray> mipmapped_arrays;
   Slab<ExternalMemory> external_memories;

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "driver_impl.h"
+#include "plugins/soft_cuda/driver/jit_options.h"
 #include "plugins/soft_cuda/driver/module_load.h"
 
 namespace graphkit::soft::driver {
@@ -28,34 +29,6 @@ CUresult GiveVariable(Module& module, const char* name, CUdeviceptr* address, si
 std::string ReadFile(const char* path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void* const* ValueOf(const CUjit_option* options, void* const* values, unsigned count,
-                     CUjit_option wanted) {
-  const CUjit_option* found = std::find(options, options + count, wanted);
-  return found != options + count ? values + (found - options) : nullptr;
-}
-
-// Nothing is compiled: the logs are empty, and no time was spent.
-void GiveLogs(const CUjit_option* options, void** values, unsigned count) {
-  for (const CUjit_option log : {CU_JIT_INFO_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER}) {
-    const CUjit_option size = log == CU_JIT_INFO_LOG_BUFFER ? CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES
-                                                            : CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES;
-    void* const* buffer = ValueOf(options, values, count, log);
-    void* const* room = ValueOf(options, values, count, size);
-    if (buffer != nullptr && *buffer != nullptr && room != nullptr && *room != nullptr)
-      *static_cast<char*>(*buffer) = 0;
-  }
-  for (unsigned i = 0; i < count; ++i) {
-    if (options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES ||
-        options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES || options[i] == CU_JIT_WALL_TIME) {
-      values[i] = nullptr;
-    }
-  }
-}
-
-bool AreOptions(const void* options, const void* values, unsigned count) {
-  return count == 0 || (options != nullptr && values != nullptr);
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ CUresult Read(void* to, CUpointer_attribute attribute, uint64_t address, uint64_
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return Give<CUmemoryPool>(to, a.pool != nullptr ? a.pool->handle() : nullptr);
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+      return Give<unsigned>(to, a.sync_memops);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
@@ -77,6 +78,20 @@ bool IsWord(CUpointer_attribute attribute) {
 }
 
 }  // namespace
+
+// Kept and given back; copies do not look at it: those of pageable memory wait anyway.
+CUresult PointerSetAttribute(const void* value, CUpointer_attribute attribute,
+                             CUdeviceptr address) {
+  if (value == nullptr || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
+    return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  Device& device = Device::Get();
+  auto block = device.FindAllocation(address);
+  if (block == device.allocations.end() || block->second.gpu == nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
+  block->second.sync_memops = *static_cast<const unsigned*>(value) != 0;
+  return CUDA_SUCCESS;
+}
 
 CUresult PointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
   if (data == nullptr) return CUDA_ERROR_INVALID_VALUE;

@@ -28,6 +28,7 @@ enum class Tag : uint32_t {
   kArray,
   kMipmappedArray,
   kExternalMemory,
+  kLinker,
 };
 
 // Makes and unmakes objects of one kind. Memory goes back to the slab, never to the system.

@@ -92,6 +92,40 @@ void Options() {
   EXPECT_OK(cuModuleUnload(module));
 }
 
+// effect: cuLinkCreate cuLinkAddData cuLinkAddFile cuLinkComplete cuLinkDestroy
+void Linking() {
+  CUlinkState state = nullptr;
+  EXPECT_OK(cuLinkCreate(0, nullptr, nullptr, &state));
+  std::string text = kPtx;
+  EXPECT_OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, text.data(), text.size() + 1, "text", 0, nullptr,
+                          nullptr));
+  char path[] = "/tmp/soft_link_XXXXXX";
+  EXPECT(mkstemp(path) >= 0);
+  std::ofstream(path) << ".version 7.0\n.target sm_75\n.address_size 64\n"
+                         ".visible .entry subtract() { ret; }\n";
+  EXPECT_OK(cuLinkAddFile(state, CU_JIT_INPUT_PTX, path, 0, nullptr, nullptr));
+  std::remove(path);
+  void* code = nullptr;
+  size_t size = 0;
+  EXPECT_OK(cuLinkComplete(state, &code, &size));
+  EXPECT(size > 0);
+  CUmodule module = nullptr;
+  EXPECT_OK(cuModuleLoadData(&module, code));
+  EXPECT_OK(cuLinkDestroy(state));
+  CUfunction function = nullptr;
+  for (const char* name : {"add", "bounded", "subtract"})
+    EXPECT_OK(cuModuleGetFunction(&function, module, name));
+  EXPECT_OK(cuModuleUnload(module));
+  EXPECT_FAILS(cuLinkCreate(0, nullptr, nullptr, nullptr));
+  EXPECT_OK(cuLinkCreate(0, nullptr, nullptr, &state));
+  EXPECT_FAILS(cuLinkAddData(state, CU_JIT_INPUT_PTX, nullptr, 8, "none", 0, nullptr, nullptr));
+  EXPECT_ERROR(CUDA_ERROR_FILE_NOT_FOUND,
+               cuLinkAddFile(state, CU_JIT_INPUT_PTX, "/no/such/file", 0, nullptr, nullptr));
+  EXPECT_FAILS(cuLinkComplete(state, nullptr, nullptr));
+  EXPECT_OK(cuLinkDestroy(state));
+  EXPECT_FAILS(cuLinkDestroy(nullptr));
+}
+
 bool HasTouch(CUmodule module) {
   unsigned count = 0;
   EXPECT_OK(cuModuleGetFunctionCount(&count, module));
@@ -352,6 +386,7 @@ int main() {
   EXPECT_OK(cuDeviceGet(&device, 0));
   Modules();
   Options();
+  Linking();
   FatBinaries();
   Functions();
   Attributes();
