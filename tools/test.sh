@@ -4,7 +4,8 @@
 #
 #   tools/test.sh          what every change must pass
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing, and the
-#                          headers of further CUDA versions; the HTML report in Chromium, where that is installed
+#                          headers of further CUDA versions; the HTML report in Chromium, where that is installed;
+#                          jobs of Open MPI
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -96,6 +97,12 @@ fuzz() {
   if build_or_fail build-fuzz fuzz_programs; then run_tests build-fuzz -L fuzz; fi
 }
 
+# The command line built with MPI, in jobs of 2 and 4 processes.
+mpi_jobs() {
+  configure build-mpi -DGRAPHKIT_MPI=ON -DGRAPHKIT_PLUGINS=OFF -DGRAPHKIT_BENCHMARKS=OFF -DCMAKE_BUILD_TYPE=Debug
+  if build_or_fail build-mpi graphkit_cli; then run_tests build-mpi -L mpi; fi
+}
+
 long_random() {
   GRAPHKIT_TEST_SEED="$(date +%s)" GRAPHKIT_TEST_ROUNDS=50
   export GRAPHKIT_TEST_SEED GRAPHKIT_TEST_ROUNDS
@@ -103,7 +110,7 @@ long_random() {
   run_tests build -L random
 }
 
-if [ "$all" = yes ]; then tools/setup.sh build test fuzz matrix; else tools/setup.sh build test; fi
+if [ "$all" = yes ]; then tools/setup.sh build test fuzz mpi matrix; else tools/setup.sh build test; fi
 PYTHONPATH="$(test_python)${PYTHONPATH:+:$PYTHONPATH}"
 export PYTHONPATH
 ordinary
@@ -113,9 +120,10 @@ if [ "$all" = yes ]; then
   clang_build
   long_random
   run_tests build -L browser
+  mpi_jobs
   fuzz
 else
-  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing, the report in a browser (tools/test.sh --all)"
+  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing, the report in a browser, jobs of MPI (tools/test.sh --all)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
   say "not run: everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"

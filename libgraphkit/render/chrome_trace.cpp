@@ -14,10 +14,10 @@ double Micros(Nanoseconds time) { return static_cast<double>(time) / 1000; }
 
 class ChromeWriter {
  public:
-  ChromeWriter(const Timeline& timeline, std::ostream& out) : timeline_(timeline), out_(out) {}
+  ChromeWriter(const Timeline& timeline, uint32_t rank, std::ostream& out)
+      : timeline_(timeline), rank_(rank), out_(out) {}
 
   void Write() {
-    out_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
     Name("process_name", 0, timeline_.process);
     for (size_t i = 0; i < timeline_.tracks.size(); ++i) {
       Name("thread_name", i + 1, timeline_.tracks[i]);
@@ -31,7 +31,6 @@ class ChromeWriter {
         Put(event);
       }
     }
-    out_ << "\n]}\n";
   }
 
  private:
@@ -40,7 +39,7 @@ class ChromeWriter {
   }
 
   void Put(const Json& event) {
-    out_ << (first_ ? "\n" : ",\n") << event.dump(-1, ' ', false, Json::error_handler_t::replace);
+    out_ << (first_ ? "" : ",\n") << event.dump(-1, ' ', false, Json::error_handler_t::replace);
     first_ = false;
   }
 
@@ -69,7 +68,7 @@ class ChromeWriter {
 
   void WriteFlow(const char* phase, EdgeId edge, const TimelineSlice& slice) {
     Json event = Event(phase, slice.track + size_t{1}, slice.begin);
-    event["id"] = edge.value;
+    event["id"] = (rank_ << 32) + edge.value;
     event["name"] = "edge";
     event["cat"] = "edge";
     if (*phase == 'f') event["bp"] = "e";  // binds to the slice around it
@@ -77,14 +76,21 @@ class ChromeWriter {
   }
 
   const Timeline& timeline_;
+  uint64_t rank_ = 0;
   std::ostream& out_;
   bool first_ = true;
 };
 
 }  // namespace
 
+void RenderChromeEvents(const Timeline& timeline, uint32_t rank, std::ostream& out) {
+  ChromeWriter(timeline, rank, out).Write();
+}
+
 void RenderChromeTrace(const Timeline& timeline, std::ostream& out) {
-  ChromeWriter(timeline, out).Write();
+  out << kChromeBegin;
+  RenderChromeEvents(timeline, 0, out);
+  out << kChromeEnd;
 }
 
 }  // namespace graphkit

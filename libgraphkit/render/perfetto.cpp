@@ -28,12 +28,14 @@ constexpr uint32_t kAnnotationUint = 3, kAnnotationString = 6, kAnnotationName =
 constexpr uint64_t kSliceBegin = 1, kSliceEnd = 2, kCounterEvent = 4;  // TrackEvent.Type
 constexpr uint64_t kUnitBytes = 3;                                     // UNIT_SIZE_BYTES
 constexpr uint64_t kStateCleared = 1;  // SEQ_INCREMENTAL_STATE_CLEARED
-constexpr uint64_t kSequence = 1;      // the only writer
+constexpr uint64_t kSequence = 1;      // of the first timeline
 constexpr uint64_t kProcessTrack = 1;  // uuids: the process, then tracks, then counters
+constexpr int kRankBits = 32;          // ids of a timeline; above them, which one it is
 
 class PerfettoWriter {
  public:
-  PerfettoWriter(const Timeline& timeline, std::ostream& out) : timeline_(timeline), out_(out) {}
+  PerfettoWriter(const Timeline& timeline, std::ostream& out, uint32_t rank)
+      : timeline_(timeline), out_(out), rank_(rank) {}
 
   void Write() {
     DescribeTracks();
@@ -50,13 +52,16 @@ class PerfettoWriter {
   }
 
  private:
-  uint64_t TrackUuid(size_t track) const { return kProcessTrack + 1 + track; }
+  uint64_t ProcessUuid() const { return (rank_ << kRankBits) + kProcessTrack; }
+  uint64_t TrackUuid(size_t track) const { return ProcessUuid() + 1 + track; }
+  // Its edge's id, counted from 1: 0 is no flow.
+  uint64_t Flow(EdgeId edge) const { return (rank_ << kRankBits) + edge.value + 1; }
   uint64_t CounterUuid(size_t counter) const {
     return TrackUuid(timeline_.tracks.size() + counter);
   }
 
   void WritePacket(ProtobufWriter& packet) {
-    packet.Varint(field::kPacketSequence, kSequence);
+    packet.Varint(field::kPacketSequence, kSequence + rank_);
     if (first_) packet.Varint(field::kPacketSequenceFlags, kStateCleared);
     first_ = false;
     ProtobufWriter trace;
@@ -76,7 +81,7 @@ class PerfettoWriter {
     process.Varint(field::kProcessPid, static_cast<uint64_t>(timeline_.pid));
     process.String(field::kProcessName, timeline_.process);
     ProtobufWriter track;
-    track.Varint(field::kTrackUuid, kProcessTrack);
+    track.Varint(field::kTrackUuid, ProcessUuid());
     track.Message(field::kTrackProcess, process);
     WriteDescriptor(track);
     for (size_t i = 0; i < timeline_.tracks.size(); ++i) {
@@ -91,11 +96,11 @@ class PerfettoWriter {
     }
   }
 
-  static ProtobufWriter NamedTrack(uint64_t uuid, const std::string& name) {
+  ProtobufWriter NamedTrack(uint64_t uuid, const std::string& name) const {
     ProtobufWriter track;
     track.Varint(field::kTrackUuid, uuid);
     track.String(field::kTrackName, name);
-    track.Varint(field::kTrackParent, kProcessTrack);
+    track.Varint(field::kTrackParent, ProcessUuid());
     return track;
   }
 
@@ -121,11 +126,8 @@ class PerfettoWriter {
       }
       begin.Message(field::kEventAnnotation, annotation);
     }
-    // A flow's id is its edge's, counted from 1: 0 is no flow.
-    for (const EdgeId edge : slice.out) begin.Fixed64(field::kEventFlow, uint64_t{edge.value} + 1);
-    for (const EdgeId edge : slice.in) {
-      begin.Fixed64(field::kEventTerminatingFlow, uint64_t{edge.value} + 1);
-    }
+    for (const EdgeId edge : slice.out) begin.Fixed64(field::kEventFlow, Flow(edge));
+    for (const EdgeId edge : slice.in) begin.Fixed64(field::kEventTerminatingFlow, Flow(edge));
     WriteEvent(slice.begin, begin);
     ProtobufWriter end;
     end.Varint(field::kEventType, kSliceEnd);
@@ -135,13 +137,14 @@ class PerfettoWriter {
 
   const Timeline& timeline_;
   std::ostream& out_;
+  uint64_t rank_ = 0;
   bool first_ = true;
 };
 
 }  // namespace
 
-void RenderPerfetto(const Timeline& timeline, std::ostream& out) {
-  PerfettoWriter(timeline, out).Write();
+void RenderPerfetto(const Timeline& timeline, std::ostream& out, uint32_t rank) {
+  PerfettoWriter(timeline, out, rank).Write();
 }
 
 }  // namespace graphkit

@@ -7,6 +7,7 @@
 
 namespace graphkit {
 
-void RenderPerfetto(const Timeline& timeline, std::ostream& out);
+// Written one after the other, timelines are one trace: `rank` keeps their tracks and flows apart.
+void RenderPerfetto(const Timeline& timeline, std::ostream& out, uint32_t rank = 0);
 
 }  // namespace graphkit

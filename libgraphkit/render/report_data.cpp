@@ -9,6 +9,7 @@
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/packed_columns.h"
 #include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/ranks_json.h"
 #include "libgraphkit/render/report_layout.h"
 #include "libgraphkit/render/report_names.h"
 
@@ -197,6 +198,14 @@ Json NamesJson(const Trace& trace, const NodeTexts& texts) {
        })}};
 }
 
+// Parsed again: the page's data are one JSON text.
+Json RanksJson(const RankReport* ranks) {
+  if (ranks == nullptr) return nullptr;
+  std::ostringstream text;
+  RenderRanksJson(*ranks, text);
+  return Json::parse(text.str());
+}
+
 Json ColumnsJson(const PackedColumns& columns) {
   Json list = Json::array();
   for (const PackedColumns::Column& column : columns.columns()) {
@@ -222,9 +231,14 @@ std::string ReportData(const ReportPage& page) {
   AddEdges(trace, columns);
   AddBlocks(trace, columns);
   for (size_t i = 0; i < views.size(); ++i) AddView(views[i], i, columns);
-  const Json json = {{"file", Printable(page.file)},     {"policy", PolicyJson(page.policy)},
-                     {"bills", BillsJson(page)},         {"views", ViewsJson(trace, views)},
-                     {"texts", NamesJson(trace, texts)}, {"columns", ColumnsJson(columns)}};
+  const Json json = {{"file", Printable(page.file)},
+                     {"policy", PolicyJson(page.policy)},
+                     {"bills", BillsJson(page)},
+                     {"views", ViewsJson(trace, views)},
+                     {"texts", NamesJson(trace, texts)},
+                     {"columns", ColumnsJson(columns)},
+                     {"ranks", RanksJson(page.ranks)},
+                     {"drawn_rank", page.ranks == nullptr ? 0 : page.ranks->worst()}};
   std::ostringstream analyze;
   RenderJson(page.report, trace, analyze);
   const std::string text = "{\"analyze\":" + analyze.str() + ",\"page\":" +

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/rank_report.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/replay/replay_trace.h"
 
@@ -20,6 +21,8 @@ struct ReportPage {
   const Report& report;
   const PolicyReplay* policy = nullptr;  // drawn beside the recorded memory; null: none
   std::string file = {};                 // how the user named the trace
+  // Of this trace, which is the worst, and others; null: there are none.
+  const RankReport* ranks = nullptr;
 };
 
 void RenderReportHtml(const ReportPage& page, std::ostream& out);

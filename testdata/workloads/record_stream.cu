@@ -24,7 +24,10 @@
 //            its place. 2 x 12 + 4 = 28 MiB. That much has to exist at once, since R_{i-1} may read
 //            h_{i-1} while F_i writes h_i and its scratch: it is the lower bound.
 //
-//     record_stream [--layers N]
+//     record_stream [--layers N] [--record-stream 0]
+//
+// With --record-stream 0 the allocator isn't told of the side stream. It needn't be: main waits for
+// the exchange before the free. Nothing is deferred then.
 #include "testdata/workloads/caching_allocator.h"
 
 constexpr size_t kHidden = 12 * kMiB;
@@ -56,6 +59,7 @@ namespace {
 
 struct Step {
   CachingAllocator& allocator;
+  bool record_stream = true;  // tell the allocator of the side stream
   cudaStream_t main = nullptr;
   cudaStream_t side = nullptr;
   cudaEvent_t computed = nullptr;  // main: the hidden state of the layer is there
@@ -75,7 +79,7 @@ float* CaptureLayer(Step& s, int layer) {
   CHECK(cudaStreamWaitEvent(s.side, s.computed, 0));
   Exchange<<<Blocks(kElements), kThreads, 0, s.side>>>(hidden, s.gathered);
   CHECK(cudaGetLastError());
-  s.allocator.RecordStream(hidden, s.side);
+  if (s.record_stream) s.allocator.RecordStream(hidden, s.side);
   CHECK(cudaEventRecord(s.exchanged[layer % 2], s.side));
   return hidden;
 }
@@ -118,6 +122,7 @@ int main(int argc, char** argv) {
   const int layers = static_cast<int>(std::max(1L, Number(argc, argv, "--layers", 6)));
   CachingAllocator allocator;
   Step s{allocator};
+  s.record_stream = Number(argc, argv, "--record-stream", 1) != 0;
   CHECK(cudaStreamCreateWithFlags(&s.main, cudaStreamNonBlocking));
   CHECK(cudaStreamCreateWithFlags(&s.side, cudaStreamNonBlocking));
   for (cudaEvent_t* event : {&s.computed, &s.exchanged[0], &s.exchanged[1]}) {

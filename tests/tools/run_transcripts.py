@@ -116,6 +116,7 @@ def prepare(transcript: Transcript, folder: pathlib.Path, testdata: pathlib.Path
             (folder / rest[0]).write_bytes(text.encode())
         elif word == "copy":
             name, source = rest[0].split()
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(testdata / source, folder / name)
         elif word == "filter":
             _, pattern, replacement, _ = rest[0].split(rest[0][0])

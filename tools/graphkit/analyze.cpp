@@ -9,12 +9,16 @@
 #include "libgraphkit/render/analyze_json.h"
 #include "libgraphkit/render/analyze_text.h"
 #include "libgraphkit/render/memory_bill.h"
+#include "libgraphkit/render/ranks_json.h"
+#include "libgraphkit/render/ranks_text.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
 #include "tools/graphkit/input.h"
+#include "tools/graphkit/many_traces.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/output.h"
 #include "tools/graphkit/progress.h"
+#include "tools/graphkit/rank_input.h"
 #include "tools/graphkit/talk.h"
 
 namespace graphkit {
@@ -22,7 +26,7 @@ namespace graphkit {
 namespace {
 
 struct AnalyzeArguments {
-  std::string trace;
+  std::vector<std::string> traces;
   std::string output = "-";
   Format format = Format::kText;
   size_t top = TextStyle{}.top;
@@ -30,11 +34,18 @@ struct AnalyzeArguments {
   AnalyzeOptions options;
 };
 
-Result<Report> AnalyzeInput(const Trace& trace, const AnalyzeArguments& arguments) {
-  const Progress progress("analyzing " + arguments.trace);
+Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
+                            const AnalyzeArguments& arguments) {
+  const Progress progress("analyzing " + path);
   Result<Report> report = Analyze(trace, arguments.options);
   if (report) AddPlans(trace, arguments.options.edges, &*report);
   return report;
+}
+
+TextStyle StyleOf(const AnalyzeArguments& arguments) {
+  return {.width = static_cast<size_t>(TerminalWidth()),
+          .colour = arguments.output == "-" && ColourOnStdout(),
+          .top = arguments.top};
 }
 
 void Render(const Report& report, const Trace& trace, const AnalyzeArguments& arguments,
@@ -43,22 +54,41 @@ void Render(const Report& report, const Trace& trace, const AnalyzeArguments& ar
   std::vector<MemoryBill> bills;
   if (arguments.by) bills = BillMemory(trace, report, by);
   if (arguments.format == Format::kJson) return RenderJson(report, trace, out, bills, by);
-  const bool terminal = arguments.output == "-" && ColourOnStdout();
-  const TextStyle style{
-      .width = static_cast<size_t>(TerminalWidth()), .colour = terminal, .top = arguments.top};
-  RenderText(report, trace, style, out);
-  RenderBills(trace, bills, by, style, out);
+  RenderText(report, trace, StyleOf(arguments), out);
+  RenderBills(trace, bills, by, StyleOf(arguments), out);
 }
 
-int RunAnalyze(const AnalyzeArguments& arguments) {
-  const Result<Trace> trace = ReadInput(arguments.trace);
+int AnalyzeOne(const std::string& path, const AnalyzeArguments& arguments) {
+  const Result<Trace> trace = ReadInput(path);
   if (!trace) return PrintError(trace.error());
-  const Result<Report> report = AnalyzeInput(*trace, arguments);
+  const Result<Report> report = AnalyzeInput(*trace, path, arguments);
   if (!report) return PrintError(report.error());
   const Result<void> written = WriteOutput(
       arguments.output, [&](std::ostream& out) { Render(*report, *trace, arguments, out); });
   if (!written) return PrintError(written.error());
-  return WarnIncomplete(*trace, arguments.trace);
+  return WarnIncomplete(*trace, path);
+}
+
+int AnalyzeMany(const Job& job, const std::vector<std::string>& paths,
+                const AnalyzeArguments& arguments) {
+  if (arguments.by) return PrintError(Error{.message = "--by is for one trace"});
+  const Result<RankReport> report = ReadRanks(job, paths, arguments.options);
+  if (!report) return PrintError(report.error());
+  if (job.rank() != 0) return kExitOk;
+  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
+    if (arguments.format == Format::kJson) return RenderRanksJson(*report, out);
+    RenderRanksText(*report, StyleOf(arguments), out);
+  });
+  if (!written) return PrintError(written.error());
+  return WarnIncomplete(*report);
+}
+
+int RunAnalyze(const AnalyzeArguments& arguments) {
+  const Result<std::vector<std::string>> paths = ExpandTraces(arguments.traces);
+  if (!paths) return PrintError(paths.error());
+  const Job job;
+  if (paths->size() > 1) return AnalyzeMany(job, *paths, arguments);
+  return job.rank() == 0 ? AnalyzeOne(paths->front(), arguments) : kExitOk;
 }
 
 // What is analyzed.
@@ -81,7 +111,7 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
   CLI::App* sub = app.add_subcommand(
       "analyze", "Say what each graph holds: memory, what could share it, leaks, hazards");
   const auto arguments = std::make_shared<AnalyzeArguments>();
-  AddTrace(*sub, arguments->trace);
+  AddTraces(*sub, arguments->traces);
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
   AddFilters(*sub, arguments->options);
@@ -99,7 +129,8 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
                                    "also list each graph's memory by what asked for it");
   SetExamples(*sub,
               {"graphkit analyze trace.json", "graphkit analyze trace.json --by stack --top 20",
-               "graphkit analyze trace.json --format json | jq '.findings[].message'"});
+               "graphkit analyze trace.json --format json | jq '.findings[].message'",
+               "graphkit analyze rank*.json"});
   sub->callback([&exit_code, arguments] { exit_code = RunAnalyze(*arguments); });
 }
 

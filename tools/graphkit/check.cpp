@@ -3,14 +3,11 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/gate.h"
-#include "libgraphkit/compare/gate_subject.h"
 #include "libgraphkit/io/baseline_file.h"
 #include "libgraphkit/render/check_json.h"
 #include "libgraphkit/render/check_names.h"
@@ -21,10 +18,10 @@
 #include "tools/graphkit/check_settings.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
-#include "tools/graphkit/input.h"
+#include "tools/graphkit/many_traces.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/output.h"
-#include "tools/graphkit/progress.h"
+#include "tools/graphkit/rank_input.h"
 #include "tools/graphkit/talk.h"
 
 namespace graphkit {
@@ -47,32 +44,6 @@ Date Today() {
       std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
   return {static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
           static_cast<unsigned>(day.day())};
-}
-
-// One trace at a time: only what the gate needs of it stays.
-Result<GateSubject> ReadSubject(const std::string& path) {
-  const Result<Trace> trace = ReadInput(path);
-  if (!trace) return trace.error();
-  const Progress progress("analyzing " + path);
-  Result<Report> report = Analyze(*trace);
-  if (!report) return report.error();
-  return MakeGateSubject(path, *trace, *std::move(report));
-}
-
-Result<std::vector<GateSubject>> ReadSubjects(const std::vector<std::string>& paths) {
-  std::set<std::string> seen;
-  std::vector<GateSubject> subjects;
-  for (const std::string& path : paths) {
-    if (!seen.insert(path).second) {
-      return Error{.message = path + " is given twice", .hint = "name each trace once"};
-    }
-  }
-  for (const std::string& path : paths) {
-    Result<GateSubject> subject = ReadSubject(path);
-    if (!subject) return subject.error();
-    subjects.push_back(*std::move(subject));
-  }
-  return subjects;
 }
 
 Result<std::optional<Baseline>> ReadBaselineOf(const CheckSettings& settings) {
@@ -141,8 +112,12 @@ void SayOutcome(const GateRun& run, const std::string& output) {
 int RunCheck(const CheckArguments& arguments) {
   const Result<CheckSettings> settings = ReadSettings(arguments.options, Today());
   if (!settings) return PrintError(settings.error());
-  Result<std::vector<GateSubject>> subjects = ReadSubjects(arguments.traces);
+  const Result<std::vector<std::string>> paths = ExpandTraces(arguments.traces);
+  if (!paths) return PrintError(paths.error());
+  const Job job;
+  Result<std::vector<GateSubject>> subjects = ReadSubjects(job, *paths);
   if (!subjects) return PrintError(subjects.error());
+  if (job.rank() != 0) return kExitOk;
   Result<GateVerdict> verdict = Judge(*subjects, *settings, arguments.save_baseline);
   if (!verdict) return PrintError(verdict.error());
   std::error_code error;
@@ -175,10 +150,7 @@ void AddPresentation(CLI::App& sub, CheckArguments& arguments) {
 void AddCheckCommand(CLI::App& app, int& exit_code) {
   CLI::App* sub = app.add_subcommand("check", "Decide whether a CI job passes");
   const auto arguments = std::make_shared<CheckArguments>();
-  sub->add_option(
-         "trace", arguments->traces,
-         "traces: trace.json, trace.json.zst, or - for stdin; of one job, one for each rank")
-      ->required();
+  AddTraces(*sub, arguments->traces);
   AddCheckOptions(*sub, arguments->options);
   sub->add_option("--save-baseline", arguments->save_baseline,
                   "write what is there, for later runs to compare with")

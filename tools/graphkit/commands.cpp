@@ -13,6 +13,7 @@ constexpr Command kCommands[] = {
     {"report", AddReportCommand},
     {"replay", AddReplayCommand},
     {"plan", AddPlanCommand},
+    {"pipeline", AddPipelineCommand},
     {"check", AddCheckCommand},
     {"diff", AddDiffCommand},
     {"import", AddImportCommand},

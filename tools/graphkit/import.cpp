@@ -12,6 +12,7 @@
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
 #include "tools/graphkit/input.h"
+#include "tools/graphkit/merge_talk.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/output.h"
 #include "tools/graphkit/progress.h"
@@ -87,15 +88,6 @@ void WriteReport(const Merged& merged, std::ostream& out) {
         {{"what", left.what}, {"count", left.count}, {"examples", left.examples}});
   }
   out << report.dump(1) << "\n";
-}
-
-std::string Shown(const NotJoined& left) {
-  constexpr size_t kShown = 3;
-  std::string line = "not joined: " + FormatCount(left.count) + " " + left.what + ": ";
-  for (size_t i = 0; i < std::min(kShown, left.examples.size()); ++i) {
-    line += (i == 0 ? "" : ", ") + left.examples[i];
-  }
-  return left.count > kShown ? line + ", …" : line;
 }
 
 int MergeFiles(const ImportArguments& arguments) {

@@ -7,8 +7,6 @@
 
 namespace graphkit {
 
-namespace {
-
 std::string WhatIsMissing(const Completeness& completeness) {
   std::string what;
   const auto add = [&what](const std::string& reason) {
@@ -29,10 +27,12 @@ std::string WhatIsMissing(const Completeness& completeness) {
   return what;
 }
 
-}  // namespace
-
 Result<Trace> ReadInput(const std::string& path) {
   const Progress progress("reading " + (path == "-" ? std::string("standard input") : path));
+  return ReadQuietly(path);
+}
+
+Result<Trace> ReadQuietly(const std::string& path) {
   Result<Imported> imported = ImportFile(path);
   if (!imported) return imported.error();
   return std::move(imported->trace);
@@ -40,8 +40,11 @@ Result<Trace> ReadInput(const std::string& path) {
 
 int WarnIncomplete(const Trace& trace, const std::string& path) {
   if (trace.completeness.complete()) return kExitOk;
-  PrintWarning((path == "-" ? std::string("the trace") : path) +
-               " is incomplete: " + WhatIsMissing(trace.completeness));
+  return WarnMissing(WhatIsMissing(trace.completeness), path);
+}
+
+int WarnMissing(const std::string& what, const std::string& path) {
+  PrintWarning((path == "-" ? std::string("the trace") : path) + " is incomplete: " + what);
   return kExitIncomplete;
 }
 

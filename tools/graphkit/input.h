@@ -11,8 +11,14 @@ namespace graphkit {
 // Reads a trace, or another tool's file as one, and says so on stderr when it takes long. An
 // incomplete trace is a value: what is made of it ends with kExitIncomplete.
 Result<Trace> ReadInput(const std::string& path);
+// The same, and says nothing: for several threads at once.
+Result<Trace> ReadQuietly(const std::string& path);
+
+// What an incomplete trace lacks, on one line; empty for a complete one.
+std::string WhatIsMissing(const Completeness& completeness);
 
 // One warning on stderr for a trace that is incomplete; gives the exit code that goes with it.
 int WarnIncomplete(const Trace& trace, const std::string& path);
+int WarnMissing(const std::string& what, const std::string& path);
 
 }  // namespace graphkit

@@ -31,6 +31,14 @@ CLI::Option* AddTrace(CLI::App& app, std::string& path) {
       ->required();
 }
 
+CLI::Option* AddTraces(CLI::App& app, std::vector<std::string>& paths) {
+  return app
+      .add_option("trace", paths,
+                  "traces: trace.json, trace.json.zst, a folder of these, or - for stdin; of one "
+                  "job, one for each rank")
+      ->required();
+}
+
 CLI::Option* AddCount(CLI::App& app, const std::string& name, size_t& value,
                       const std::string& description) {
   const auto parse = [](const std::string& text) -> std::optional<size_t> {

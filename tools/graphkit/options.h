@@ -13,6 +13,8 @@ enum class Format { kText, kJson };
 CLI::Option* AddFormat(CLI::App& app, Format& format);
 CLI::Option* AddOutput(CLI::App& app, std::string& path, const std::string& what);
 CLI::Option* AddTrace(CLI::App& app, std::string& path);
+// One or more: of one job, one for each rank.
+CLI::Option* AddTraces(CLI::App& app, std::vector<std::string>& paths);
 
 // An option with a fixed set of words: the help lists them, an error suggests the nearest.
 template <typename T>

@@ -19,6 +19,7 @@
 #include "tools/graphkit/input.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/output.h"
+#include "tools/graphkit/plan_trade.h"
 #include "tools/graphkit/progress.h"
 #include "tools/graphkit/talk.h"
 
@@ -33,7 +34,8 @@ struct PlanArguments {
   std::optional<Bytes> capacity;
   CapturePlannerOptions options;
   MarkerRule rule = MarkerRule::kLastUse;
-  std::string sequence;     // launch order; empty: each graph has its own memory
+  std::string sequence;  // launch order; empty: each graph has its own memory
+  bool trade = false;
   int exit_code = kExitOk;  // that goes with the input
 };
 
@@ -151,8 +153,12 @@ Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments
 }
 
 int RunPlan(PlanArguments& arguments) {
-  if (IsTable(arguments.file) && !arguments.sequence.empty()) {
-    return PrintError(Error{.message = "plan: --sequence is for a trace, not for a table"});
+  if (IsTable(arguments.file) && (arguments.trade || !arguments.sequence.empty())) {
+    return PrintError(
+        Error{.message = "plan: --sequence and --trade are for a trace, not for a table"});
+  }
+  if (arguments.trade) {
+    return ShowTrade(arguments.file, arguments.rule, {}, arguments.format, arguments.output);
   }
   Result<PlannedMemory> plan =
       IsTable(arguments.file) ? PlanTable(arguments) : PlanCaptures(arguments);
@@ -186,6 +192,14 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
                  "and share their pools' memory")
       ->option_text("recorded|0,1,2,…")
       ->check(CheckSequence);
+  sub.add_flag(
+         "--trade", arguments.trade,
+         "show instead which waits and frees would lower the peak most, and what they cost in "
+         "critical path")
+      ->excludes("--sequence")
+      ->excludes("--capacity")
+      ->excludes("--effort")
+      ->excludes("--time");
   const auto set_rule = [&arguments](const std::string& word) {
     arguments.rule = word == kArguments ? MarkerRule::kLastUse : MarkerRule::kAtFree;
   };
@@ -211,9 +225,9 @@ void AddPlanCommand(CLI::App& app, int& exit_code) {
   AddOutput(*sub, arguments->output, "also write the plan there, as JSON");
   AddLimits(*sub, *arguments);
   SetExamples(
-      *sub,
-      {"graphkit plan trace.json -o plan.json", "graphkit plan trace.json --sequence recorded",
-       "graphkit plan trace.json --capacity 16GiB --time 60", "graphkit plan lifetimes.csv"});
+      *sub, {"graphkit plan trace.json -o plan.json",
+             "graphkit plan trace.json --sequence recorded", "graphkit plan trace.json --trade",
+             "graphkit plan trace.json --capacity 16GiB --time 60", "graphkit plan lifetimes.csv"});
   sub->callback([&exit_code, arguments] { exit_code = RunPlan(*arguments); });
 }
 

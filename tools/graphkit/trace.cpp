@@ -21,6 +21,7 @@
 #include "tools/graphkit/talk.h"
 #include "tools/graphkit/trace_outcome.h"
 #include "tools/graphkit/trace_program.h"
+#include "tools/graphkit/trace_torch.h"
 
 namespace graphkit {
 
@@ -40,6 +41,7 @@ struct TraceOptions {
   Scope scope = Scope::kGraphs;
   int stacks = kOnlyFailures;  // frames a stack; 0 or -1, which a flag makes of 0: none
   uint64_t buffer = 0;         // bytes; 0: nobody waits for the disk
+  bool no_torch = false;
 };
 
 int Fail(const Error& error) {
@@ -118,6 +120,9 @@ Environment EnvironmentFor(const TraceOptions& options, const std::string& path,
   if (Getenv("NVTX_INJECTION64_PATH").empty()) {
     environment.emplace_back("NVTX_INJECTION64_PATH", tracer);
   }
+  if (!options.no_torch) {
+    for (auto& variable : TorchHookEnvironment(path)) environment.push_back(std::move(variable));
+  }
   if (device == Device::kSoft) {
     const std::string others = Getenv("LD_LIBRARY_PATH");
     environment.emplace_back("LD_LIBRARY_PATH",
@@ -142,6 +147,8 @@ void SayOutcome(const std::string& path, uint64_t old_inode, int64_t started, bo
   for (const std::string& other : others) {
     if (const auto more = InspectTrace(other)) PrintNote(DescribeOutcome(*more));
   }
+  if (outcome) others.insert(others.begin(), path);
+  JoinSnapshots(others, LeftSnapshots(path, started));
 }
 
 int64_t WallClock() {
@@ -225,6 +232,9 @@ void AddTraceCommand(CLI::App& app, int& exit_code) {
       ->check([](const std::string& text) {
         return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
       });
+  sub->add_flag("--no-torch", options->no_torch,
+                "leave PyTorch's memory history alone; without this it is recorded, with stacks, "
+                "and joined into the trace");
   sub->prefix_command();
   SetExamples(*sub, {"graphkit trace ./app --its-option      # writes trace.json",
                      "graphkit trace -o step.json python train.py",

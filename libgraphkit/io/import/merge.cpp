@@ -42,6 +42,24 @@ std::vector<int64_t> WallTimes(const Trace& trace, size_t records) {
   return wall;
 }
 
+// What has to be added to the snapshot's times, from how much earlier (negative) or later the trace
+// saw the same allocations. The allocator writes a segment down after the driver gave the memory:
+// the least delay that isn't far from the median is the best reading, and a short one is no
+// difference of the clocks at all.
+int64_t ClockDifference(std::vector<int64_t> differences) {
+  constexpr int64_t kShort = 1'000'000;
+  constexpr int64_t kFar = 10'000'000;
+  if (differences.empty()) return 0;
+  const auto middle = differences.begin() + std::ssize(differences) / 2;
+  std::ranges::nth_element(differences, middle);
+  const int64_t median = *middle;
+  int64_t best = median;
+  for (const int64_t difference : differences) {
+    if (difference <= median + kFar) best = std::max(best, difference);
+  }
+  return best <= 0 && best >= -kShort ? 0 : best;
+}
+
 class Merger {
  public:
   explicit Merger(std::vector<MergeInput> inputs) : inputs_(std::move(inputs)) {}
@@ -124,8 +142,8 @@ Result<void> Merger::AddSource(const MergeInput& input) {
   return {};
 }
 
-// The clocks differ by the median of what they differ by at allocations that both saw, and none of
-// those comes before its counterpart.
+// Allocations that both saw tell how the clocks differ, and none of those comes before its
+// counterpart.
 void Merger::AlignClocks() {
   Source& base = sources_[0];
   const std::optional<int64_t> origin = WallOffset(TraceOf(base));
@@ -152,11 +170,9 @@ void Merger::AlignClocks() {
     const int64_t there = base.wall[TraceOf(base)[other].allocated];
     if (here != kAtOnce && there != kAtOnce) differences.push_back(there - here);
   }
-  if (!differences.empty()) {
-    const auto middle = differences.begin() + std::ssize(differences) / 2;
-    std::ranges::nth_element(differences, middle);
-    for (int64_t& wall : snapshot_->wall) wall += wall == kAtOnce ? 0 : *middle;
-    if (snapshot_->moved.shift) *snapshot_->moved.shift += *middle;
+  if (const int64_t ahead = ClockDifference(std::move(differences)); ahead != 0) {
+    for (int64_t& wall : snapshot_->wall) wall += wall == kAtOnce ? 0 : ahead;
+    if (snapshot_->moved.shift) *snapshot_->moved.shift += ahead;
   }
   for (const auto& [block, other] : same) {
     int64_t& wall = snapshot_->wall[mine[block].allocated];

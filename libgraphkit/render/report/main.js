@@ -108,7 +108,8 @@ function firstView(views) {
 }
 
 function fillHead() {
-  const {analyze, page} = app.trace, program = analyze.program || page.file;
+  const {analyze, page} = app.trace, own = analyze.program || page.file;
+  const program = page.ranks ? `${own} – ${page.file}, the worst of ${page.ranks.traces.length} traces` : own;
   document.title = `${program} – graphkit report`;
   byId("program").textContent = program;
   byId("program").title = program;
@@ -156,6 +157,7 @@ async function start() {
   if (app.trace.views.length === 0 || app.trace.nodeCount + app.trace.blockCount === 0) return showNothingCaptured();
   byId("main").hidden = false;
   startDrawings();
+  makeRanks();
   makeTabs();
   makeFindings();
   makeGraphs();

@@ -5,7 +5,8 @@ function showTab(id) {
 }
 
 function makeTabs() {
-  const counts = {"findings-panel": app.trace.analyze.findings.length, "graphs-panel": app.trace.analyze.graphs.length};
+  const counts = {"findings-panel": app.trace.analyze.findings.length, "graphs-panel": app.trace.analyze.graphs.length,
+    "ranks-panel": app.trace.page.ranks?.traces.length};
   for (const panel of document.querySelectorAll(".panel")) {
     const button = element("button", "", panel.dataset.title);
     button.role = "tab";

@@ -129,6 +129,20 @@ void Device::AddMapped(uint64_t address, size_t bytes, Gpu* gpu) {
   allocations[address].gpu = gpu;
 }
 
+// Buffers that begin at the same address are one allocation, as long as the longest.
+void Device::AddExternal(uint64_t address, size_t bytes, ExternalMemory* external) {
+  const auto [block, made] = allocations.try_emplace(address);
+  Allocation& a = block->second;
+  if (!made) {
+    ++a.imports;
+    a.size = std::max(a.size, bytes);
+    return;
+  }
+  a = {AllocationKind::kExternal, bytes, nullptr, ++allocation_count_};
+  a.gpu = external->gpu;
+  a.external = external;
+}
+
 bool Device::Release(uint64_t address) {
   auto found = allocations.find(address);
   if (found == allocations.end()) return false;
@@ -166,6 +180,9 @@ void Device::DestroyContext(Context* context) {
   NotifyResource(hub, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, context->handle(), nullptr);
   while (!context->streams.empty()) DestroyStream(context->streams.back());
   FreeMemoryOf(context);
+  const auto is_own = [context](const auto& object) { return object.second.context == context; };
+  std::erase_if(textures.objects, is_own);
+  std::erase_if(surfaces.objects, is_own);
   for (Gpu& gpu : gpus) {
     if (gpu.primary == context) gpu.primary = nullptr;
   }

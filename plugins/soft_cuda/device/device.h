@@ -22,6 +22,7 @@
 #include "plugins/soft_cuda/model/array.h"
 #include "plugins/soft_cuda/model/capture.h"
 #include "plugins/soft_cuda/model/conditional_values.h"
+#include "plugins/soft_cuda/model/external_memory.h"
 #include "plugins/soft_cuda/model/graph.h"
 #include "plugins/soft_cuda/model/graph_pages.h"
 #include "plugins/soft_cuda/model/handle.h"
@@ -29,6 +30,7 @@
 #include "plugins/soft_cuda/model/pool.h"
 #include "plugins/soft_cuda/model/semaphore.h"
 #include "plugins/soft_cuda/model/stream.h"
+#include "plugins/soft_cuda/model/texture.h"
 #include "plugins/soft_cuda/model/virtual_memory.h"
 #include "plugins/soft_cuda/model/worker.h"
 
@@ -61,7 +63,8 @@ enum class AllocationKind : uint8_t {
   kPool,
   kGraph,
   kModule,
-  kMapped  // of virtual memory management
+  kMapped,   // of virtual memory management
+  kExternal  // mapped onto an external memory object
 };
 
 // What was advised about managed memory; of the allocation as a whole.
@@ -82,8 +85,11 @@ struct Allocation {
   bool live = true;    // of a graph allocation: between its node and its free
   unsigned flags = 0;  // as given to the call that made it
   RangeHints hints{};
-  Gpu* gpu = nullptr;    // null: of the host
-  unsigned imports = 0;  // cuMemPoolImportPointer; each is freed once, before the allocation
+  Gpu* gpu = nullptr;  // null: of the host
+  // cuMemPoolImportPointer, further buffers of external memory; each is freed once, before the
+  // allocation
+  unsigned imports = 0;
+  ExternalMemory* external = nullptr;
 };
 
 class Device {
@@ -110,6 +116,7 @@ class Device {
   Slab<Semaphore> semaphores;
   Slab<Array> arrays;
   Slab<MipmappedArray> mipmapped_arrays;
+  Slab<ExternalMemory> external_memories;
   Worker worker;
   std::vector<WorkMark> launches;  // of execs, that may not be done
 
@@ -118,6 +125,8 @@ class Device {
   std::map<uint64_t, Allocation> allocations;  // by address
   ConditionalValues conditional_values;
   VirtualMemory virtual_memory;
+  Numbered<Texture> textures;
+  Numbered<Surface> surfaces;
   std::map<uint64_t, Pool*> exported_pools;  // by the inode of their file
   uint64_t host_time_ns = 0;                 // modelled
   std::set<std::string> not_modelled;        // functions that said so
@@ -131,6 +140,7 @@ class Device {
                       Pool* pool = nullptr);
   void AddRegistered(uint64_t address, size_t bytes, Context* context, unsigned flags);
   void AddMapped(uint64_t address, size_t bytes, Gpu* gpu);
+  void AddExternal(uint64_t address, size_t bytes, ExternalMemory* external);
   bool Release(uint64_t address);
   std::map<uint64_t, Allocation>::iterator FindAllocation(
       uint64_t address);  // that holds it, or end()

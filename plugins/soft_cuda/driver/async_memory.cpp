@@ -1,6 +1,7 @@
 // Stream-ordered memory: in a capture an allocation or a free becomes a memory node.
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/external_memory.h"
 #include "plugins/soft_cuda/driver/graph_memory.h"
 #include "plugins/soft_cuda/driver/graph_rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
@@ -61,12 +62,18 @@ CUresult FreeBlock(uint64_t address, const Stream* stream) {
     FreeGraphAllocation(address, stream);  // the graph keeps the address
     return CUDA_SUCCESS;
   }
+  ExternalMemory* external = block->second.external;
+  if (external != nullptr) Unmap(external);
   if (block->second.imports > 0) {
     --block->second.imports;
     return CUDA_SUCCESS;
   }
   if (block->second.pool != nullptr) Shrink(*block->second.pool, block->second.size);
-  device.Release(address);
+  if (external != nullptr) {
+    device.allocations.erase(block);
+  } else {
+    device.Release(address);
+  }
   return CUDA_SUCCESS;
 }
 

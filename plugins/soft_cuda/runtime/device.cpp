@@ -5,6 +5,7 @@
 #include "plugins/soft_cuda/device/properties.h"
 #include "plugins/soft_cuda/device/shared.h"
 #include "plugins/soft_cuda/runtime/start.h"
+#include "plugins/soft_cuda/runtime/texture_limits.h"
 #include "plugins/soft_cuda/runtime/version.h"
 #include "runtime_impl.h"
 
@@ -134,6 +135,9 @@ cudaError_t GetDeviceProperties(cudaDeviceProp* prop, int device) {
   prop->memPitch = size(CU_DEVICE_ATTRIBUTE_MAX_PITCH);
   prop->totalConstMem = size(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
   prop->textureAlignment = size(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
+  prop->texturePitchAlignment = size(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
+  prop->surfaceAlignment = size(CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT);
+  FillTextureLimits(prop, device);
   return cudaSuccess;
 }
 

@@ -227,6 +227,27 @@ class Hands(Page):
         self.assertGreater(pdf.stat().st_size, 10_000)
 
 
+class Ranks(Page):
+    def test_many_traces_are_compared_and_the_worst_is_drawn(self):
+        folder = WORK / "ranks"
+        folder.mkdir()
+        soft = TESTDATA / "traces" / "soft"
+        for rank, name in enumerate(("fork_join", "record_stream", "fork_join")):
+            (folder / f"rank{rank}.json").write_bytes((soft / f"{name}.json").read_bytes())
+        page = WORK / "ranks.html"
+        graphkit("report", str(folder), "-o", str(page))
+        ranks = json.loads(graphkit("analyze", str(folder), "--format", "json"))
+        self.open(page)
+        self.assertEqual(ranks, self.browser.run("return app.trace.page.ranks"))
+        self.assertEqual((1, 1), (ranks["worst"], self.browser.run("return app.trace.page.drawn_rank")))
+        self.assertEqual(analyze(folder / "rank1.json"), self.browser.run("return app.trace.analyze"))
+        rows = "return [...document.querySelectorAll('.bar.rank')].map((row) => row.textContent)"
+        asked = [trace["figures"]["asked_bytes"] for trace in ranks["traces"]]
+        self.assertEqual([f"rank{i}.json" + size_text(asked[i]) for i in (1, 0, 2)], self.browser.run(rows))
+        self.assertEqual(len(ranks["groups"]) - 1, self.browser.run("return document.querySelectorAll('.rank-group').length"))
+        self.check_quiet()
+
+
 class Diff(Page):
     def test_the_page_of_a_diff_shows_what_changed(self):
         before, after = WORK / "before.json", WORK / "after.json"

@@ -1,0 +1,207 @@
+#include "libgraphkit/compare/ranks.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+
+namespace graphkit {
+
+namespace {
+
+constexpr size_t FigureIndex(std::string_view name) {
+  return static_cast<size_t>(std::ranges::find(kRankFigures, name) - kRankFigures.begin());
+}
+
+// Addresses differ from run to run; what depends on them says nothing about whether ranks are
+// alike.
+constexpr size_t kByAddress = FigureIndex("recorded_extent_bytes");
+
+FigureSpread SpreadOf(const std::vector<RankSummary>& ranks, size_t figure) {
+  FigureSpread spread;
+  std::vector<uint64_t> values;
+  for (const RankSummary& rank : ranks) values.push_back(rank.figures[figure]);
+  const auto [least, most] = std::minmax_element(values.begin(), values.end(), std::less<>());
+  spread.least_rank = static_cast<uint32_t>(least - values.begin());
+  // minmax_element gives the last of the greatest; the first is named.
+  spread.most_rank = static_cast<uint32_t>(std::ranges::find(values, *most) - values.begin());
+  spread.least = *least;
+  spread.most = *most;
+  spread.sum = std::accumulate(values.begin(), values.end(), uint64_t{0});
+  const auto middle = values.begin() + static_cast<ptrdiff_t>((values.size() - 1) / 2);
+  std::ranges::nth_element(values, middle);
+  spread.median = *middle;
+  return spread;
+}
+
+std::string GraphName(const RankSummary& rank, size_t graph) {
+  std::string name = "graph " + std::to_string(graph);
+  if (!rank.graphs[graph].name.empty()) name += " " + rank.graphs[graph].name;
+  return name;
+}
+
+bool SameFindings(const RankSummary& a, const RankSummary& b) {
+  return std::ranges::equal(
+      a.findings, b.findings, {},
+      [](const RankFinding& f) { return std::tuple(f.fingerprint, f.count, f.bytes); },
+      [](const RankFinding& f) { return std::tuple(f.fingerprint, f.count, f.bytes); });
+}
+
+bool Alike(const RankSummary& a, const RankSummary& b) {
+  for (size_t i = 0; i < kRankFigureCount; ++i) {
+    if (i != kByAddress && a.figures[i] != b.figures[i]) return false;
+  }
+  return a.structure == b.structure && a.incomplete_because == b.incomplete_because &&
+         a.graphs == b.graphs && SameFindings(a, b);
+}
+
+void CompareGraphs(const RankSummary& usual, const RankSummary& here, RankGroup& group) {
+  using Key = std::pair<std::string_view, uint32_t>;
+  std::map<Key, size_t> other;
+  for (size_t i = 0; i < here.graphs.size(); ++i) {
+    other[{here.graphs[i].name, here.graphs[i].ordinal}] = i;
+  }
+  for (size_t i = 0; i < usual.graphs.size(); ++i) {
+    const RankGraph& graph = usual.graphs[i];
+    const auto found = other.find({graph.name, graph.ordinal});
+    if (found == other.end()) {
+      group.graphs_missing.push_back(GraphName(usual, i));
+      continue;
+    }
+    const RankGraph& match = here.graphs[found->second];
+    for (size_t k = 0; k < graph.figures.size(); ++k) {
+      if (graph.figures[k] == match.figures[k]) continue;
+      group.figures.push_back(
+          {GraphName(usual, i), {kRankGraphFigures[k], graph.figures[k], match.figures[k]}});
+    }
+    other.erase(found);
+  }
+  for (size_t i = 0; i < here.graphs.size(); ++i) {
+    if (other.contains({here.graphs[i].name, here.graphs[i].ordinal})) {
+      group.graphs_added.push_back(GraphName(here, i));
+    }
+  }
+}
+
+void CompareFindings(const RankSummary& usual, const RankSummary& here, RankGroup& group) {
+  std::map<std::string_view, FindingChange> changes;
+  for (const bool after : {false, true}) {
+    for (const RankFinding& finding : (after ? here : usual).findings) {
+      FindingChange& change = changes[finding.fingerprint];
+      change.check = finding.check;
+      change.severity = finding.severity;
+      change.message = finding.message;
+      (after ? change.count_after : change.count_before) = finding.count;
+      (after ? change.bytes_after : change.bytes_before) = finding.bytes;
+    }
+  }
+  for (auto& [fingerprint, change] : changes) {
+    if (change.count_before == change.count_after && change.bytes_before == change.bytes_after) {
+      continue;
+    }
+    group.findings.push_back(std::move(change));
+  }
+}
+
+// What a graph's figures don't say already.
+void CompareFigures(const RankSummary& usual, const RankSummary& here, RankGroup& group) {
+  for (const char* name : {"asked_bytes", "graphs", "launches"}) {
+    const size_t figure = FigureIndex(name);
+    if (usual.figures[figure] == here.figures[figure]) continue;
+    group.figures.push_back({"", {name, usual.figures[figure], here.figures[figure]}});
+  }
+}
+
+std::vector<RankGroup> GroupsOf(const std::vector<RankSummary>& ranks) {
+  std::vector<RankGroup> groups;
+  for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    const auto found = std::ranges::find_if(groups, [&](const RankGroup& group) {
+      return Alike(ranks[group.ranks.front()], ranks[rank]);
+    });
+    if (found == groups.end()) {
+      groups.push_back({.ranks = {rank}});
+    } else {
+      found->ranks.push_back(rank);
+    }
+  }
+  std::ranges::stable_sort(groups, std::ranges::greater(),
+                           [](const RankGroup& group) { return group.ranks.size(); });
+  const RankSummary& usual = ranks[groups.front().ranks.front()];
+  for (size_t i = 1; i < groups.size(); ++i) {
+    const RankSummary& here = ranks[groups[i].ranks.front()];
+    groups[i].same_structure = usual.structure == here.structure;
+    CompareFigures(usual, here, groups[i]);
+    CompareGraphs(usual, here, groups[i]);
+    CompareFindings(usual, here, groups[i]);
+  }
+  return groups;
+}
+
+std::vector<SharedFinding> ShareFindings(const std::vector<RankSummary>& ranks) {
+  std::map<std::string, SharedFinding> shared;
+  for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    for (const RankFinding& finding : ranks[rank].findings) {
+      SharedFinding& all = shared[finding.fingerprint];
+      if (all.ranks.empty() || finding.bytes > all.most_bytes) {
+        const uint64_t count = all.finding.count;
+        const Bytes bytes = all.finding.bytes;
+        all.finding = finding;
+        all.finding.count += count;
+        all.finding.bytes += bytes;
+        all.most_rank = rank;
+        all.most_bytes = finding.bytes;
+      } else {
+        all.finding.count += finding.count;
+        all.finding.bytes += finding.bytes;
+      }
+      all.ranks.push_back(rank);
+    }
+  }
+  std::vector<SharedFinding> findings;
+  for (auto& [fingerprint, finding] : shared) findings.push_back(std::move(finding));
+  std::ranges::stable_sort(findings, std::ranges::greater(), [](const SharedFinding& all) {
+    return std::tuple(all.finding.severity, all.most_bytes, all.ranks.size());
+  });
+  return findings;
+}
+
+std::vector<uint32_t> ByMemory(const std::vector<RankSummary>& ranks) {
+  constexpr size_t kAsked = FigureIndex("asked_bytes"), kErrors = FigureIndex("errors"),
+                   kWarnings = FigureIndex("warnings");
+  std::vector<uint32_t> order(ranks.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](uint32_t rank) {
+    const auto& figures = ranks[rank].figures;
+    // Imported traces may say nothing of the driver.
+    const uint64_t memory = std::max(figures[kAsked], figures[kByAddress]);
+    return std::tuple(memory, figures[kErrors], figures[kWarnings]);
+  });
+  return order;
+}
+
+std::string CommonFolder(const std::vector<RankSummary>& ranks) {
+  std::string_view folder = ranks.front().trace;
+  folder = folder.substr(0, folder.rfind('/') + 1);
+  for (const RankSummary& rank : ranks) {
+    while (!rank.trace.starts_with(folder)) {
+      folder.remove_suffix(1);
+      folder = folder.substr(0, folder.rfind('/') + 1);
+    }
+  }
+  return std::string(folder);
+}
+
+}  // namespace
+
+RankReport CompareRanks(std::vector<RankSummary> ranks) {
+  RankReport report{.folder = CommonFolder(ranks)};
+  report.by_memory = ByMemory(ranks);
+  for (size_t i = 0; i < kRankFigureCount; ++i) report.spread[i] = SpreadOf(ranks, i);
+  report.groups = GroupsOf(ranks);
+  report.findings = ShareFindings(ranks);
+  report.ranks = std::move(ranks);
+  return report;
+}
+
+}  // namespace graphkit

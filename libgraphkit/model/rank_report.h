@@ -1,0 +1,128 @@
+// What is kept of each trace when many are looked at together, as the ranks of one job, and what a
+// comparison of them says.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/model/finding.h"
+#include "libgraphkit/model/process.h"
+#include "libgraphkit/model/trace_diff.h"
+
+namespace graphkit {
+
+// Figures of a trace, by their names in the JSON. Those of graphs are of the graph that has most of
+// it, but for what is never freed and what could be reused: these are sums.
+inline constexpr std::array kRankFigures = {
+    "asked_bytes",
+    "peak_live_bytes",
+    "deferred_bytes",
+    "never_freed_bytes",
+    "reuse_bytes",
+    "recorded_extent_bytes",
+    "lower_bound_bytes",
+    "graphs",
+    "nodes",
+    "edges",
+    "blocks",
+    "launches",
+    "errors",
+    "warnings",
+};
+inline constexpr size_t kRankFigureCount = kRankFigures.size();
+
+// Figures of a graph, by their names in the JSON of analyze.
+inline constexpr std::array kRankGraphFigures = {
+    "nodes",
+    "edges",
+    "streams",
+    "blocks",
+    "total_bytes",
+    "peak_live_bytes",
+    "deferred_bytes",
+    "lower_bound_bytes",
+    "never_freed_bytes",
+    "reuse_bytes",
+};
+
+struct RankGraph {
+  std::string name;
+  uint32_t ordinal = 0;  // among the graphs of that name
+  std::array<uint64_t, kRankGraphFigures.size()> figures{};
+  bool operator==(const RankGraph&) const = default;
+};
+
+// Findings of one check at one place of the program.
+struct RankFinding {
+  std::string fingerprint;  // as of a baseline: equal in all ranks
+  std::string check;
+  Severity severity = Severity::kWarning;
+  std::string message;  // of the first of them
+  uint64_t count = 0;
+  Bytes bytes = 0;  // of all of them
+  bool operator==(const RankFinding&) const = default;
+};
+
+struct RankSummary {
+  std::string trace;  // its file, as the user named it
+  DeviceKind device = DeviceKind::kImported;
+  std::vector<std::string> incomplete_because = {};  // empty: complete
+  std::string program = {};
+  uint64_t structure = 0;  // of nodes, kernels, parameters and edges: equal where these are
+  std::array<uint64_t, kRankFigureCount> figures{};
+  std::vector<RankGraph> graphs = {};
+  std::vector<RankFinding> findings = {};  // by fingerprint
+  bool operator==(const RankSummary&) const = default;
+
+  bool complete() const { return incomplete_because.empty(); }
+};
+
+// A figure over all ranks. The ranks named are the first ones.
+struct FigureSpread {
+  uint64_t least = 0, median = 0, most = 0;  // the lower one of two medians
+  uint32_t least_rank = 0, most_rank = 0;
+  uint64_t sum = 0;
+  bool operator==(const FigureSpread&) const = default;
+};
+
+// `before` is what is usual, `after` what is so here.
+struct RankFigureChange {
+  std::string graph;  // "graph 0 step"; empty: of the trace
+  FigureChange change;
+  bool operator==(const RankFigureChange&) const = default;
+};
+
+// Ranks that are alike, and in what they differ from those of the first group.
+struct RankGroup {
+  std::vector<uint32_t> ranks;
+  bool same_structure = true;
+  std::vector<std::string> graphs_missing = {}, graphs_added = {};
+  std::vector<RankFigureChange> figures = {};
+  std::vector<FindingChange> findings = {};
+  bool operator==(const RankGroup&) const = default;
+};
+
+// One finding in all ranks that have it.
+struct SharedFinding {
+  RankFinding finding;          // counts and bytes of all ranks
+  std::vector<uint32_t> ranks;  // that have it
+  uint32_t most_rank = 0;       // with the most bytes
+  Bytes most_bytes = 0;
+  bool operator==(const SharedFinding&) const = default;
+};
+
+struct RankReport {
+  std::string folder = {};  // that all files are in, as named; ends with /; may be empty
+  std::vector<RankSummary> ranks = {};   // as given
+  std::vector<uint32_t> by_memory = {};  // ranks, the worst first: most memory, then most findings
+  std::array<FigureSpread, kRankFigureCount> spread{};
+  std::vector<RankGroup> groups = {};        // the largest first
+  std::vector<SharedFinding> findings = {};  // the gravest first, then by bytes in one rank
+  bool operator==(const RankReport&) const = default;
+
+  uint32_t worst() const { return by_memory.front(); }
+};
+
+}  // namespace graphkit

@@ -1,0 +1,17 @@
+// Many traces at once, as a person reads them: the worst one, how far they are apart, which differ
+// in what, and what was found in how many of them.
+#pragma once
+
+#include <ostream>
+
+#include "libgraphkit/model/rank_report.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+void RenderRanksText(const RankReport& report, const TextStyle& style, std::ostream& out);
+
+// "rank0.json, rank1.json and 6 more".
+std::string RankNames(const RankReport& report, const std::vector<uint32_t>& ranks, size_t most);
+
+}  // namespace graphkit

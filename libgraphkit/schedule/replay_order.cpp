@@ -1,0 +1,69 @@
+#include "libgraphkit/schedule/replay_order.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "libgraphkit/analysis/launches.h"
+#include "libgraphkit/analysis/topology.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr size_t kMostShown = 100;
+
+// The graphs of each private pool, in capture order.
+std::map<PoolId, std::vector<GraphId>> GraphsByPool(const Trace& trace) {
+  std::map<PoolId, std::vector<GraphId>> graphs;
+  for (const Block& block : trace.blocks) {
+    if (!block.graph.valid() || !block.pool.valid()) continue;
+    if (trace[block.pool].kind != PoolKind::kPrivate) continue;
+    graphs[block.pool].push_back(RootOf(trace, block.graph));
+  }
+  for (auto& [pool, of_pool] : graphs) {
+    const auto created = [&trace](GraphId graph) { return trace[graph].created; };
+    std::ranges::sort(of_pool, {}, [&](GraphId g) { return std::pair(created(g), g.value); });
+    of_pool.erase(std::ranges::unique(of_pool).begin(), of_pool.end());
+  }
+  return graphs;
+}
+
+void Follow(PoolReplays& replays, uint32_t launch, GraphId graph, std::optional<size_t>& last) {
+  const auto at = std::ranges::find(replays.captured, graph);
+  if (at == replays.captured.end()) return;
+  ++replays.launches;
+  const size_t place = static_cast<size_t>(at - replays.captured.begin());
+  if (!last || place == 0) {
+    ++replays.rounds;
+    last = place;
+    return;
+  }
+  if (place <= *last) {
+    ++replays.departure_count;
+    if (replays.departures.size() < kMostShown) {
+      replays.departures.push_back({launch, graph, replays.captured[*last], replays.rounds - 1});
+    }
+  }
+  last = place;
+}
+
+}  // namespace
+
+std::vector<PoolReplays> FindPoolReplays(const Trace& trace) {
+  std::vector<PoolReplays> pools;
+  for (auto& [pool, graphs] : GraphsByPool(trace)) {
+    if (graphs.size() > 1) pools.push_back({.pool = pool, .captured = std::move(graphs)});
+  }
+  std::vector<std::optional<size_t>> last(pools.size());
+  RunGraphs run(trace);
+  for (uint32_t i = 0; i < trace.launches.size(); ++i) {
+    const GraphId graph = run.Of(trace.launches[i]);
+    for (size_t p = 0; p < pools.size() && graph.valid(); ++p) {
+      Follow(pools[p], i, RootOf(trace, graph), last[p]);
+    }
+  }
+  return pools;
+}
+
+}  // namespace graphkit

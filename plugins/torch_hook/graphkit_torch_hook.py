@@ -1,0 +1,203 @@
+"""Records the memory history of torch in a program that isn't changed for it.
+
+    import torch          a finder on sys.meta_path sees it, and arms what follows once torch is there
+    CUDA is initialised   the history begins: every allocation and free, with stacks
+    a capture ends        a snapshot, when the last one wasn't too long ago for what it cost
+    the process ends      the last snapshot
+
+A process writes one file, `<trace>[.rank<R>].<pid>.pickle`, that each snapshot replaces as a whole. What goes wrong here
+is said in one line on stderr; the program goes on without it. Nothing is initialised that the program doesn't
+initialise itself: children of a fork start anew.
+"""
+
+import atexit
+import functools
+import os
+import re
+import sys
+import threading
+import time
+
+OLDEST, NEWEST = (2, 1), (2, 14)  # of the versions of torch that are known
+MAX_EVENTS = 5_000_000  # per device; beyond, the history is a ring, and graphkit says that events are lost
+SHARE = 10  # the time between two snapshots, in times of what the last one took
+
+
+def say(text):
+    try:
+        sys.stderr.write(f"graphkit: {text}\n")
+        sys.stderr.flush()
+    except Exception:
+        pass  # a program may close its stderr
+
+
+def version_of(torch):
+    match = re.match(r"(\d+)\.(\d+)", str(getattr(torch, "__version__", "")))
+    return (int(match[1]), int(match[2])) if match else None
+
+
+class Recorder:
+    """The memory history of this process."""
+
+    def __init__(self, trace):
+        self.stem = trace[: -len(".json")] if trace.endswith(".json") else trace
+        self.torch = None
+        self.missing = False  # the program looked for torch, and there is none
+        self.users_history = False  # the program records a history of its own
+        self.ended = False  # and has ended it
+        self._forget()
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self):
+        self.pid = None  # of the process whose history is recorded
+        self.rank = ""
+        self.written = None
+        self.next_time = 0.0
+        self.failed = False
+        self.lock = threading.Lock()
+
+    def start(self, torch):
+        """torch was imported."""
+        try:
+            version = version_of(torch)
+            shown = getattr(torch, "__version__", "without a version")
+            if version is None or not OLDEST <= version < (NEWEST[0] + 1, 0):
+                say(f"torch {shown} isn't known (2.1 and later are): its memory isn't recorded")
+                return
+            if torch.version.cuda is None:
+                return
+            if version > NEWEST:
+                say(f"torch {shown} is newer than what is known (up to 2.14): its memory is recorded all the same")
+            self.torch = torch
+            self._watch_history(torch.cuda.memory)
+            self._watch_captures(torch.cuda.graphs.CUDAGraph)
+            torch.cuda._lazy_call(self._begin)
+        except Exception as error:
+            self._fail("torch %s isn't as known" % getattr(torch, "__version__", ""), error)
+
+    def _fail(self, what, error):
+        if not self.failed:
+            say(f"{what}: {type(error).__name__}: {error}; its memory isn't recorded")
+        self.failed = True
+
+    def _watch_history(self, memory):
+        """A history that the program asks for takes the place of ours; when it ends, it is kept."""
+        original = memory._record_memory_history
+
+        @functools.wraps(original)
+        def record(enabled="all", *args, **kwargs):
+            if not enabled:
+                self.dump()
+            self.users_history, self.ended = True, not enabled
+            return original(enabled, *args, **kwargs)
+
+        memory._record_memory_history = record
+        self.record = original
+
+    def _watch_captures(self, graph):
+        original = graph.capture_end
+
+        @functools.wraps(original)
+        def capture_end(*args, **kwargs):
+            result = original(*args, **kwargs)
+            if time.monotonic() >= self.next_time:
+                self.dump()
+            return result
+
+        graph.capture_end = capture_end
+
+    def _begin(self):
+        """CUDA is there in this process."""
+        try:
+            if not self.users_history:
+                self.record("all", context="all", stacks="python", max_entries=MAX_EVENTS)
+            self.pid = os.getpid()
+            atexit.register(self.dump)
+            # A child that multiprocessing forked ends without atexit.
+            from multiprocessing import util
+
+            util.Finalize(None, self.dump, exitpriority=1)
+        except Exception as error:
+            self._fail("torch's memory history", error)
+
+    def _path(self):
+        try:
+            distributed = self.torch.distributed
+            if distributed.is_available() and distributed.is_initialized():
+                self.rank = str(distributed.get_rank())
+        except Exception:
+            pass
+        self.rank = self.rank or os.environ.get("RANK", "")
+        rank = f".rank{self.rank}" if self.rank.isdigit() else ""
+        return f"{self.stem}{rank}.{self.pid}.pickle"
+
+    def dump(self):
+        if self.ended or self.pid != os.getpid() or not self.lock.acquire(blocking=False):
+            return
+        started = time.monotonic()
+        try:
+            path = self._path()
+            temporary = path + ".tmp"
+            self.torch.cuda.memory._dump_snapshot(temporary)
+            os.replace(temporary, path)
+            if self.written not in (None, path):
+                os.unlink(self.written)
+            self.written = path
+        except Exception as error:
+            self._fail("torch's memory snapshot", error)
+        finally:
+            now = time.monotonic()
+            self.next_time = now + SHARE * (now - started)
+            self.lock.release()
+
+
+class Finder:
+    """On sys.meta_path until torch is imported."""
+
+    def __init__(self, recorder):
+        self.recorder = recorder
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch":
+            return None
+        for finder in list(sys.meta_path):
+            find = None if finder is self else getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find else None
+            if spec is not None:
+                self.recorder.missing = False
+                self._call_when_executed(spec.loader)
+                return spec
+        self.recorder.missing = True
+        return None
+
+    def _call_when_executed(self, loader):
+        """For this one loader: who only looks whether there is a torch doesn't start anything."""
+        original = getattr(loader, "exec_module", None)
+        if original is None or "exec_module" in getattr(loader, "__dict__", {}):
+            return
+
+        def exec_module(module):
+            del loader.exec_module
+            original(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+            self.recorder.start(module)
+
+        try:
+            loader.exec_module = exec_module
+        except Exception as error:
+            self.recorder._fail("torch's loader", error)
+
+
+def arm():
+    trace = os.environ.get("GRAPHKIT_TORCH_OUT")
+    if not trace:
+        return
+    recorder = Recorder(trace)
+    sys.meta_path.insert(0, Finder(recorder))
+
+    def last_word():
+        if recorder.missing and "torch" not in sys.modules:
+            say(f"{sys.executable} has no torch: no memory history")
+
+    atexit.register(last_word)

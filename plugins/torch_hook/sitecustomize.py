@@ -1,0 +1,50 @@
+"""Runs when a Python starts that `graphkit trace` traces: arms the hook for torch, then lets the sitecustomize that this
+one hides run as if it were alone.
+
+PYTHONPATH leads here, so processes that are spawned come here as well.
+"""
+
+import os
+import sys
+
+
+def _leave_path(folder):
+    """The program sees the sys.path that it would have without graphkit."""
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != folder]
+
+
+def _arm(folder):
+    import importlib.util
+
+    name = "_graphkit_torch_hook"
+    spec = importlib.util.spec_from_file_location(name, os.path.join(folder, "graphkit_torch_hook.py"))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    module.arm()
+
+
+def _run_hidden():
+    import importlib.util
+    from importlib.machinery import PathFinder
+
+    spec = PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is None or spec.loader is None:
+        return
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+def _start():
+    folder = os.path.dirname(os.path.abspath(__file__))
+    _leave_path(folder)
+    try:
+        _arm(folder)
+    except Exception as error:
+        sys.stderr.write("graphkit: torch's memory isn't recorded: %s: %s\n" % (type(error).__name__, error))
+    _run_hidden()
+
+
+if sys.version_info >= (3, 8):
+    _start()

@@ -1,0 +1,138 @@
+#include "libgraphkit/compare/ranks.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "libgraphkit/io/pack_ranks.h"
+#include "libgraphkit/model/build_trace.h"
+#include "tests/compare/sample_subject.h"
+
+namespace graphkit {
+namespace {
+
+size_t FigureOf(std::string_view name) {
+  return static_cast<size_t>(std::ranges::find(kRankFigures, name) - kRankFigures.begin());
+}
+
+RankSummary Rank(std::string trace, Bytes asked, uint64_t nodes = 2) {
+  GateSubject subject = CleanSubject(std::move(trace));
+  subject.report.memory.asked_bytes = asked;
+  subject.report.totals.nodes = nodes;
+  subject.report.graphs[0].nodes = nodes;
+  return SummarizeRank({}, subject);
+}
+
+TEST_CASE("the worst rank is the one with the most memory, the first of those that are equal") {
+  const RankReport report =
+      CompareRanks({Rank("a", 5), Rank("b", 7), Rank("c", 6), Rank("d", 7), Rank("e", 1)});
+  CHECK(report.by_memory == std::vector<uint32_t>{1, 3, 2, 0, 4});
+  CHECK(
+      report.spread[FigureOf("asked_bytes")] ==
+      FigureSpread{.least = 1, .median = 6, .most = 7, .least_rank = 4, .most_rank = 1, .sum = 26});
+}
+
+TEST_CASE(
+    "ranks that are alike form a group, the others say in what they differ from the largest") {
+  const RankReport report =
+      CompareRanks({Rank("a", 5, 3), Rank("b", 5), Rank("c", 5), Rank("d", 6)});
+  const std::vector<RankGroup> expected = {
+      {.ranks = {1, 2}},
+      {.ranks = {0}, .figures = {{"graph 0 step", {"nodes", 2, 3}}}},
+      {.ranks = {3}, .figures = {{"", {"asked_bytes", 5, 6}}}}};
+  CHECK(report.groups == expected);
+}
+
+TEST_CASE("the folder that all files are in is told apart from their names") {
+  CHECK(CompareRanks({Rank("a/b/c", 1), Rank("a/bc/c", 1), Rank("a/b/d", 1)}).folder == "a/");
+  CHECK(CompareRanks({Rank("/a/b", 1), Rank("/c", 1)}).folder == "/");
+  CHECK(CompareRanks({Rank("a", 1), Rank("b/a", 1)}).folder.empty());
+}
+
+TEST_CASE("graphs are found by name, not by their place") {
+  GateSubject usual = CleanSubject("a"), other = CleanSubject("b");
+  other.report.graphs[0].name = "decode";
+  const RankReport report =
+      CompareRanks({SummarizeRank({}, usual), SummarizeRank({}, usual), SummarizeRank({}, other)});
+  REQUIRE(report.groups.size() == 2);
+  CHECK(report.groups[1].graphs_missing == std::vector<std::string>{"graph 0 step"});
+  CHECK(report.groups[1].graphs_added == std::vector<std::string>{"graph 0 decode"});
+}
+
+TEST_CASE("a finding of several ranks is listed once, with the rank that has most of it") {
+  GateSubject a = CleanSubject("a"), b = CleanSubject("b"), c = CleanSubject("c");
+  AddFinding(a, "pool-leak", Severity::kWarning, 100);
+  AddFinding(c, "pool-leak", Severity::kWarning, 300);
+  AddFinding(c, "pool-leak", Severity::kWarning, 1);
+  AddFinding(b, "exec-leak", Severity::kError, 0);
+  const RankReport report =
+      CompareRanks({SummarizeRank({}, a), SummarizeRank({}, b), SummarizeRank({}, c)});
+  REQUIRE(report.findings.size() == 2);
+  CHECK(report.findings[0].finding.check == "exec-leak");
+  const SharedFinding& leak = report.findings[1];
+  CHECK(leak.ranks == std::vector<uint32_t>{0, 2});
+  CHECK(leak.finding.count == 3);
+  CHECK(leak.finding.bytes == 401);
+  CHECK(leak.most_rank == 2);
+  CHECK(leak.most_bytes == 301);
+  REQUIRE(report.groups.size() == 3);
+  CHECK(report.groups[2].findings ==
+        std::vector<FindingChange>{
+            {"pool-leak", Severity::kWarning, "something is wrong", 1, 2, 100, 301}});
+}
+
+TEST_CASE(
+    "two traces have the same structure when their graphs are equal but for ids and streams") {
+  const auto capture = [](const char* kernel, bool more_streams) {
+    TraceBuilder t;
+    if (more_streams) t.Stream();
+    const StreamId stream = t.Stream();
+    t.BeginCapture(stream, "step");
+    t.Kernel(stream, kernel);
+    t.Memset(stream);
+    t.EndCapture(stream);
+    return t.Build();
+  };
+  const GateSubject subject = CleanSubject();
+  const auto structure = [&](const Trace& trace) {
+    return SummarizeRank(trace, subject).structure;
+  };
+  CHECK(structure(capture("k", false)) == structure(capture("k", true)));
+  CHECK(structure(capture("k", false)) != structure(capture("l", false)));
+}
+
+GateSubject FullSubject() {
+  GateSubject subject = CleanSubject("full");
+  AddFinding(subject, "pool-leak", Severity::kError, 100, {{"f", "f.cu", 3}});
+  subject.report.findings[0].evidence = {
+      {"because", {NodeId(1u)}, {EdgeId(2u)}, {BlockId(3u)}, StackId(4u)}};
+  subject.report.findings[0].streams = {StreamId(5u)};
+  subject.report.incomplete_because = {"cut off"};
+  subject.report.complete = false;
+  GraphSummary& graph = subject.report.graphs[0];
+  graph.online_bytes = 7;
+  graph.pools = {{.pool = PoolId(1u), .blocks = 2, .online_bytes = {}}};
+  graph.reuse = {{BlockId(1u), BlockId(2u), 3, Assumption::kArguments}};
+  graph.peak_blocks = {BlockId(9u)};
+  subject.report.totals.findings = {1, 2, 3};
+  subject.peak_reserved_bytes = 12;
+  return subject;
+}
+
+TEST_CASE("what the processes of a job tell each other comes back as it was") {
+  const GateSubject subject = FullSubject();
+  CHECK(UnpackSubject(PackSubject(subject)) == subject);
+  const RankSummary rank = SummarizeRank({}, subject);
+  CHECK(UnpackRank(PackRank(rank)) == rank);
+}
+
+TEST_CASE("bytes that aren't what they should be give nothing") {
+  const std::string bytes = PackSubject(FullSubject());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    CHECK_FALSE(UnpackSubject(std::string_view(bytes).substr(0, size)).has_value());
+  }
+  CHECK_FALSE(UnpackSubject(bytes + "x").has_value());
+}
+
+}  // namespace
+}  // namespace graphkit

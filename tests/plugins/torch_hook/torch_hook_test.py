@@ -1,0 +1,219 @@
+"""`graphkit trace -- python train.py` on the software device, with a stand-in for PyTorch (fake/torch).
+
+    torch_hook_test.py --graphkit GRAPHKIT [name…]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+
+FAKE = pathlib.Path(__file__).resolve().parent / "fake"
+MIB = 1 << 20
+TRAIN = """
+import torch
+
+def forward():
+    return torch.empty(4 << 20).zero_()
+
+def step():
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        global kept
+        torch.empty(2 << 20).zero_()
+        kept = forward()
+    graph.replay()
+    return graph
+
+graphs = [step()]
+"""
+GRAPHKIT = ""
+
+
+class Run:
+    """A program under `graphkit trace`, in a folder of its own."""
+
+    def __init__(self, program, options=(), env=None, files=None, torch=True):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name)
+        for name, text in {"train.py": program, **(files or {})}.items():
+            (self.path / name).parent.mkdir(exist_ok=True)
+            (self.path / name).write_text(text)
+        variables = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "RANK")} | (env or {})
+        paths = [str(FAKE)] * torch + variables.get("PYTHONPATH", "").split(":")
+        variables["PYTHONPATH"] = ":".join(p for p in paths if p)
+        done = subprocess.run([GRAPHKIT, "trace", "--device", "soft", *options, "--", sys.executable, "train.py"],
+                              cwd=self.path, capture_output=True, text=True, timeout=120, env=variables)
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    def names(self):
+        """What was written, process ids as N."""
+        names = [p.name for p in self.path.iterdir() if p.suffix in (".json", ".pickle", ".tmp")]
+        return sorted(re.sub(r"(?<=\.)\d+(?=\.)", "N", name) for name in names)
+
+    def records(self, name="trace.json"):
+        """Of a trace that may be cut off: a child of a fork ends without the tracer's last word."""
+        lines = (self.path / name).read_text().splitlines()[1:]
+        return [json.loads(line.removesuffix("]}").removesuffix(",")) for line in lines]
+
+    def of(self, kind, name="trace.json"):
+        return [r for r in self.records(name) if r["type"] == kind]
+
+    def snapshots(self):
+        return {p.name: pickle.loads(p.read_bytes()) for p in sorted(self.path.glob("*.pickle"))}
+
+
+def check_joined(run, name="trace.json"):
+    """Blocks with stacks, in the capture, touched by its nodes."""
+    stacks = {r["id"]: [frame[0] for frame in r["frames"]] for r in run.of("stack", name)}
+    blocks = {r["id"]: r for r in run.of("alloc", name) if "segment" in r}
+    sizes = [(block["size"], block.get("graph"), stacks[block["stack"]][0]) for block in blocks.values()]
+    assert sizes == [(2 * MIB, 0, "step"), (4 * MIB, 0, "forward")], sizes
+    touched = [access[0] for node in run.of("node", name) for access in node["access"]]
+    assert touched == list(blocks), (touched, list(blocks))
+
+
+def the_memory_history_is_joined_into_the_trace():
+    run = Run(TRAIN)
+    assert run.code == 0 and run.names() == ["trace.N.pickle", "trace.json"], (run.err, run.names())
+    check_joined(run)
+    assert "2 blocks of the snapshot, 2 of them in captures, 1 segment that the trace saw as well" in run.err, run.err
+    assert "not joined" not in run.err, run.err
+
+
+def no_torch_leaves_the_program_alone():
+    run = Run("import os, sys; print(os.environ['PYTHONPATH'])\n" + TRAIN, options=["--no-torch"])
+    assert run.code == 0 and run.names() == ["trace.json"], run.err
+    assert run.out.strip() == str(FAKE), run.out
+    assert not [r for r in run.of("alloc") if "segment" in r]
+
+
+def importing_torch_initialises_nothing():
+    run = Run("import torch; print(torch.cuda.is_initialized())")
+    assert run.out == "False\n" and run.names() == [], (run.out, run.names())
+
+
+def looking_for_torch_starts_nothing_and_importing_it_later_works():
+    run = Run("import importlib.util as u; u.find_spec('torch'); u.find_spec('torch')\n" + TRAIN)
+    assert run.code == 0, run.err
+    check_joined(run)
+
+
+def the_sitecustomize_behind_runs_as_if_alone():
+    own = "import sys; print('own', __name__, [p for p in sys.path if 'graphkit/torch_hook' in p])"
+    run = Run("import sitecustomize, sys; print(sitecustomize.__file__.endswith('site/sitecustomize.py'))\n"
+              "print([p for p in sys.path if 'graphkit/torch_hook' in p])\n" + TRAIN,
+              env={"PYTHONPATH": "site"}, files={"site/sitecustomize.py": own})
+    assert run.out == "own sitecustomize []\nTrue\n[]\n", run.out
+    check_joined(run)
+
+
+def each_process_has_its_file():
+    run = Run("import multiprocessing, sys, train_step\n"
+              "if __name__ == '__main__':\n"
+              "  for how in ('fork', 'spawn'):\n"
+              "    child = multiprocessing.get_context(how).Process(target=train_step.run)\n"
+              "    child.start(); child.join(); assert child.exitcode == 0\n"
+              "  train_step.run()\n",
+              files={"train_step.py": "import torch\ndef run():\n" + re.sub(r"(?m)^", "  ", TRAIN)
+                     .replace("global kept", "nonlocal kept").replace("  def step", "  kept = None\n  def step")})
+    assert run.code == 0, run.err
+    assert run.names() == ["trace.N.json"] * 2 + ["trace.N.pickle"] * 3 + ["trace.json"], run.names()
+    for name in [p.name for p in run.path.glob("*.json")]:
+        check_joined(run, name)
+
+
+def a_fork_after_cuda_was_used_is_left_alone():
+    run = Run(TRAIN + "import os\nif os.fork() == 0: raise SystemExit(0)\nos.wait()\n")
+    assert run.code == 0 and run.names() == ["trace.N.pickle", "trace.json"], (run.err, run.names())
+
+
+def ranks_are_in_the_names():
+    run = Run(TRAIN, env={"RANK": "3"})
+    assert run.names() == ["trace.json", "trace.rank3.N.pickle"], run.names()
+    assert "rank 3: 2 blocks" in run.err, run.err
+    run = Run(TRAIN, env={"RANK": "3", "FAKE_TORCH_RANK": "5"})
+    assert run.names() == ["trace.json", "trace.rank5.N.pickle"], run.names()
+
+
+def a_killed_process_leaves_the_snapshot_of_its_capture():
+    run = Run(TRAIN + "import os, signal; os.kill(os.getpid(), signal.SIGKILL)\n")
+    assert run.code == 137 and run.names() == ["trace.N.pickle", "trace.json"], (run.code, run.names())
+    [snapshot] = run.snapshots().values()
+    assert len(snapshot["device_traces"][0]) == 5, snapshot["device_traces"]
+
+
+def snapshots_that_take_long_are_rare():
+    slow = ("import time, torch\n"
+            "fast, count = torch.cuda.memory._dump_snapshot, [0]\n"
+            "def dump(*words):\n  count[0] += 1; time.sleep(0.2); return fast(*words)\n"
+            "torch.cuda.memory._dump_snapshot = dump\n")
+    run = Run(slow + TRAIN + "step(); step(); print(count[0])")
+    assert run.out == "1\n", run.out
+    [snapshot] = run.snapshots().values()
+    assert len(snapshot["segments"]) == 3, "the last one, at the end, has all"
+
+
+def a_history_of_the_program_is_kept():
+    own = ("import torch\ntorch.cuda.memory._record_memory_history('all', context='alloc', stacks='all')\n" + TRAIN +
+           "torch.cuda.memory._record_memory_history(None)\n")
+    run = Run(own)
+    assert run.code == 0, run.err
+    check_joined(run)
+
+
+def a_version_that_is_not_known_is_said_and_harmless():
+    for version in ("1.13.1", "3.0.0", "unknown"):
+        run = Run(TRAIN, env={"FAKE_TORCH_VERSION": version})
+        assert run.code == 0 and run.names() == ["trace.json"], run.err
+        assert f"graphkit: torch {version} isn't known" in run.err, run.err
+    run = Run(TRAIN, env={"FAKE_TORCH_VERSION": "2.99.0"})
+    assert "torch 2.99.0 is newer than what is known" in run.err and len(run.names()) == 2, run.err
+
+
+def a_torch_that_is_not_as_known_is_said_and_harmless():
+    run = Run("import torch\nprint(torch.__version__)", torch=False,
+              files={"torch/__init__.py": "__version__ = '2.5.0'\nclass version: cuda = '12.4'\n"})
+    assert run.code == 0 and run.out == "2.5.0\n", run.err
+    assert "graphkit: torch 2.5.0 isn't as known: AttributeError" in run.err, run.err
+
+
+def a_missing_torch_is_said_and_harmless():
+    run = Run("try:\n  import torch\nexcept ImportError:\n  print('without')", torch=False)
+    assert run.code == 0 and run.out == "without\n", run.err
+    assert f"graphkit: {sys.executable} has no torch: no memory history\n" in run.err, run.err
+
+
+def a_program_without_torch_hears_nothing_of_it():
+    run = Run("print('hello')", torch=False)
+    assert run.code == 0 and run.out == "hello\n" and "torch" not in run.err, run.err
+
+
+def main():
+    global GRAPHKIT
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--graphkit", required=True)
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    GRAPHKIT = str(pathlib.Path(args.graphkit).resolve())
+    tests = [f for name, f in globals().items() if callable(f) and getattr(f, "__module__", "") == "__main__" and
+             not isinstance(f, type) and name not in ("main", "check_joined")]
+    failed = 0
+    for test in tests:
+        if args.names and test.__name__ not in args.names:
+            continue
+        try:
+            test()
+        except Exception as error:
+            failed += 1
+            print(f"{test.__name__}: {type(error).__name__}: {error}")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()

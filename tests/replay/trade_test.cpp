@@ -1,0 +1,84 @@
+#include "libgraphkit/replay/trade.h"
+
+#include <doctest/doctest.h>
+
+#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/model/synth.h"
+
+namespace graphkit {
+namespace {
+
+constexpr Bytes kMiB = Bytes{1} << 20;
+
+TEST_CASE("a wait that lets one block take over another's memory is found, with its cost") {
+  //     a:  alloc x ── k0 ── free x
+  //     b:     └── (fork)  alloc y ── k1 ── k2 ── free y
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const StreamId b = t.Stream("b");
+  t.SetPool(t.Pool(PoolKind::kPrivate, "pool"));
+  const GraphId graph = t.BeginCapture(a);
+  const EventId fork = t.Event();
+  t.Record(fork, a);
+  t.Wait(b, fork);
+  const BlockId x = t.Alloc(a, 4 * kMiB);
+  const NodeId k0 = t.Kernel(a, "k0", {Writes(x)});
+  t.Free(x);
+  const BlockId y = t.Alloc(b, 4 * kMiB);
+  const NodeId k1 = t.Kernel(b, "k1", {Writes(y)});
+  t.Kernel(b, "k2", {Reads(y)});
+  t.Free(y);
+  const EventId join = t.Event();
+  t.Record(join, b);
+  t.Wait(a, join);
+  t.EndCapture(a);
+  const Trace trace = t.Build();
+  const Trade trade = FindTrade(FindFacts(trace), graph, MarkerRule::kLastUse);
+  const Trade expected{.graph = graph,
+                       .changes = {{TradeChange::Kind::kWait, x, y, b, {k0}, k1}},
+                       .rows = {{0, 8 * kMiB, 8 * kMiB, 2, 0}, {1, 4 * kMiB, 4 * kMiB, 3, 0}}};
+  CHECK(trade == expected);
+}
+
+TEST_CASE("a block that the program frees after the capture is freed in it") {
+  TraceBuilder t;
+  const StreamId s = t.Stream("s");
+  t.SetPool(t.Pool(PoolKind::kPrivate, "pool"));
+  const GraphId graph = t.BeginCapture(s);
+  const BlockId x = t.Alloc(s, kMiB);
+  const NodeId k0 = t.Kernel(s, "k0", {Writes(x)});
+  const BlockId y = t.Alloc(s, kMiB);
+  t.Kernel(s, "k1", {Writes(y)});
+  t.Free(y);
+  t.EndCapture(s);
+  t.Free(x);
+  const Trace trace = t.Build();
+  const Trade trade = FindTrade(FindFacts(trace), graph, MarkerRule::kLastUse);
+  const Trade expected{.graph = graph,
+                       .changes = {{TradeChange::Kind::kFree, x, {}, {}, {k0}, {}}},
+                       .rows = {{0, 2 * kMiB, 2 * kMiB, 2, 0}, {1, kMiB, kMiB, 2, 0}}};
+  CHECK(trade == expected);
+}
+
+TEST_CASE("each row is smaller than the one before, and no path gets shorter") {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    CAPTURE(seed);
+    const Trace trace = Synthesize({.ops = 200,
+                                    .streams = 3,
+                                    .alloc = 0.4,
+                                    .free = 0.4,
+                                    .sizes = *ParseSizeDistribution("log:64KiB-16MiB"),
+                                    .seed = seed});
+    const Trade trade = FindTrade(FindFacts(trace), GraphId(size_t{0}), MarkerRule::kLastUse,
+                                  {.steps = 4, .candidates = 8});
+    REQUIRE(!trade.rows.empty());
+    for (size_t i = 1; i < trade.rows.size(); ++i) {
+      REQUIRE(trade.rows[i].peak < trade.rows[i - 1].peak);
+      REQUIRE(trade.rows[i].critical_path_nodes >= trade.rows[i - 1].critical_path_nodes);
+      REQUIRE(trade.rows[i].lower_bound <= trade.rows[i].peak);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace graphkit

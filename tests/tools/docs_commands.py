@@ -1,0 +1,158 @@
+"""Every command in the documentation runs, and what is shown of its output is what it prints.
+
+usage: docs_commands.py GRAPHKIT SOURCE BUILD
+
+Commands are the lines of code blocks that begin with `graphkit` or `build/bin/graphkit`, with or without "$ " before them; those of
+a file run one after the other in one folder. With "$ ", the lines up to the next command are its output, the
+beginning of it when they end with "…"; where there are none, it isn't looked at. In running text, `graphkit
+SUBCOMMAND --option` is looked up in the subcommand's help. Without the workloads, commands that trace are left out.
+"""
+
+import gzip
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+GRAPHKIT, TESTDATA, BUILD = "", pathlib.Path(), pathlib.Path()
+FILES: list[pathlib.Path] = []
+COMMAND = re.compile(r"(?:\$ )?((?:build/bin/)?graphkit (?:[a-z]|--version|--help).*)")
+VERDICTS = ("check", "diff", "replay", "plan")  # that may end with 1
+# What stands for something of the reader's, and what takes its place here.
+STANDS_FOR = [("./build/step", "build/workloads/fork_join"), ("./step", "build/workloads/fork_join"),
+              ("./app --its-option", "build/workloads/fork_join"), ("./app args…", "build/workloads/fork_join"),
+              ("./app", "build/workloads/fork_join")]
+NOT_HERE = re.compile(r"python train\.py|mpirun|srun|--graph 3|--execute host|<subcommand>|--time 60")
+
+
+def blocks(text: str) -> list[list[str]]:
+    """The code blocks: fenced ones, and paragraphs indented by four spaces."""
+    found, block, fenced = [], [], False
+    for line in [*text.split("\n"), ""]:
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+            found.append(block)
+            block = []
+        elif fenced or line.startswith("    ") or (block and not line.strip()):
+            block.append(line if fenced else line[4:])
+        elif block:
+            found.append(block)
+            block = []
+    return [block for block in found if any(line.strip() for line in block)]
+
+
+def commands(text: str) -> list[tuple[str, list[str] | None]]:
+    """Each with the output that is shown; None: none is."""
+    found = []
+    for block in blocks(text):
+        shown = None
+        for line in block:
+            match = COMMAND.fullmatch(line.strip())
+            if match and (line.startswith("$ ") or shown is None):
+                shown = [] if line.startswith("$ ") else None
+                found.append((re.sub(r"\s+#.*", "", match[1]), shown))
+            elif shown is not None:
+                shown.append(line)
+    return found
+
+
+def spans(text: str) -> list[str]:
+    plain = "\n".join(line for line in text.split("\n") if not line.startswith("    "))
+    return [span for span in re.findall(r"`(graphkit [^`]+)`", plain)]
+
+
+def make_folder(folder: pathlib.Path) -> None:
+    soft = TESTDATA / "traces" / "soft"
+    for name in ("trace", "before", "step", "rank0", "rank2", "rank3"):
+        shutil.copy(soft / "record_stream.json", folder / f"{name}.json")
+    for name in ("after", "good", "rank1"):
+        shutil.copy(soft / "fork_join.json", folder / f"{name}.json")
+    shutil.copy(TESTDATA / "import" / "snapshot.pickle", folder)
+    (folder / "profile.json.gz").write_bytes(gzip.compress((TESTDATA / "import" / "profile.json").read_bytes()))
+    shutil.copy(TESTDATA / "minimalloc" / "input.12.csv", folder / "lifetimes.csv")
+    for name in ("ci", "traces", ".zfunc", ".config/fish/completions"):
+        (folder / name).mkdir(parents=True)
+    shutil.copy(folder / "trace.json", folder / "traces")
+    shutil.copy(folder / "after.json", folder / "traces")
+    (folder / "ci" / "graphkit.json").write_text('{"schema": "graphkit-config", "version": 1, "check": {"fail_on": ["error"]}}\n')
+    (folder / "build").symlink_to(BUILD)
+    for command in (["plan", "trace.json", "-o", "plan.json"], ["check", "trace.json", "--save-baseline", "baseline.json"],
+                    ["check", "rank0.json", "rank1.json", "rank2.json", "rank3.json", "--save-baseline", "baseline.json"]):
+        subprocess.run([GRAPHKIT, *command], cwd=folder, capture_output=True, check=False)
+
+
+def runnable(command: str) -> bool:
+    if NOT_HERE.search(command) or (" trace " in command and not (BUILD / "workloads").is_dir()):
+        return False
+    piped = [part.split()[0] for part in command.split("|")[1:]]
+    return all(shutil.which(tool) or tool == "graphkit" for tool in piped)
+
+
+class Docs(unittest.TestCase):
+    def run_command(self, command: str, folder: pathlib.Path) -> tuple[int, str]:
+        for there, here in STANDS_FOR:
+            if there in command:
+                command = command.replace(there, here)
+                break
+        command = command.replace("build/bin/graphkit", "graphkit")
+        path = f"{pathlib.Path(GRAPHKIT).parent}:{os.environ['PATH']}"
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env={**os.environ, "PATH": path, "HOME": str(folder)}, check=False)
+        return done.returncode, done.stdout.decode()
+
+    def check_output(self, shown: str, output: str) -> None:
+        if shown.endswith("…"):
+            output = output[:len(shown) - 1] + "…"
+        self.assertEqual(shown, output)
+
+    def check_file(self, file: pathlib.Path, folder: pathlib.Path) -> int:
+        ran = 0
+        for command, shown in commands(file.read_text()):
+            if not runnable(command):
+                continue
+            with self.subTest(file=file.name, command=command):
+                code, output = self.run_command(command, folder)
+                allowed = (0, 1) if command.split()[1] in VERDICTS else (0,)
+                self.assertIn(code, allowed, output)
+                if shown and "".join(shown).strip():
+                    self.check_output("\n".join(shown).strip(), output.replace(str(folder), "/src").strip())
+            ran += 1
+        return ran
+
+    def test_the_commands_run_and_print_what_is_shown(self):
+        ran = 0
+        for file in FILES:
+            with tempfile.TemporaryDirectory() as name:
+                folder = pathlib.Path(os.path.realpath(name))
+                if commands(file.read_text()):
+                    make_folder(folder)
+                    ran += self.check_file(file, folder)
+        self.assertGreater(ran, 40)
+        print(f"{ran} commands ran")
+
+    def test_options_in_running_text_are_there(self):
+        helps: dict[str, str] = {}
+        for file in FILES:
+            for span in spans(file.read_text()):
+                subcommand = span.split()[1]
+                if not re.fullmatch(r"[a-z]+", subcommand):
+                    continue
+                with self.subTest(file=file.name, span=span):
+                    if subcommand not in helps:
+                        done = subprocess.run([GRAPHKIT, subcommand, "--help"], capture_output=True, check=False)
+                        self.assertEqual(0, done.returncode)
+                        helps[subcommand] = done.stdout.decode()
+                    for option in re.findall(r"(?<=\s)--?[a-z][a-z-]*", span):
+                        self.assertRegex(helps[subcommand], rf"(?<![\w-]){option}(?![\w-])")
+
+
+if __name__ == "__main__":
+    GRAPHKIT, BUILD = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[3]).resolve()
+    SOURCE = pathlib.Path(sys.argv[2]).resolve()
+    TESTDATA = SOURCE / "testdata"
+    FILES = [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
+    unittest.main(argv=sys.argv[:1])
