@@ -21,8 +21,7 @@ def test_dicts_have_words_and_names(testdata):
     nodes = graphkit.load(testdata / "import/trace.json").to_dict("nodes")
     assert nodes["kind"] == ["kernel", "memcpy", "kernel", "memset"]
     assert nodes["kernel_name"] == ["_Z6squarePfi", "", "_Z3addPfS_i", ""]
-    pandas = pytest.importorskip("pandas")
-    assert list(pandas.DataFrame(nodes)["seq"]) == list(nodes["seq"])
+    assert {len(column) for column in nodes.values()} == {4}, "as pandas.DataFrame wants it"
 
 
 def test_other_tools_files_are_traces_too(testdata):
