@@ -178,6 +178,12 @@ def test_deadly_signals_lose_nothing_but_the_end(folder):
     assert count(load(folder / "trace.json"), "node") == 1
 
 
+def test_cupti_that_another_tool_holds_is_said(folder):
+    code, _, err = trace(folder, *processes("held"))
+    assert code == 0 and "another tool holds CUPTI" in err, (code, err)
+    assert os.listdir(folder) == [], os.listdir(folder)
+
+
 def test_signals_that_interrupt_calls_lose_nothing(folder):
     code, _, err = trace(folder, *processes("alarms"))
     assert code == 0 and "dropped" not in err, (code, err)

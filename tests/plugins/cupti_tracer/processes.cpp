@@ -13,6 +13,7 @@
 //     processes alarms    captures 20 000 nodes while a timer's signal comes every 200 us
 //     processes closed F  loads the library F, captures by its Capture(), and closes it, 20 times
 //     processes segv      captures, and dies of SIGSEGV
+//     processes held      subscribes to CUPTI before the first CUDA call, and captures
 //     processes handled   captures, and ends by exit() out of the handler of a signal
 //     processes small N   captures N nodes in graphs of 100, each launched and destroyed
 #include <cuda_runtime_api.h>
@@ -77,6 +78,18 @@ void StartAlarms() {
   sigaction(SIGALRM, &action, nullptr);
   const itimerval often{{0, 200}, {0, 200}};
   setitimer(ITIMER_REAL, &often, nullptr);
+}
+
+// As another tool would, that came first.
+void HoldCupti() {
+  void* cupti = dlopen("libcupti.so.13", RTLD_NOW);
+  void* symbol = cupti != nullptr ? dlsym(cupti, "cuptiSubscribe") : nullptr;
+  if (symbol == nullptr) std::exit(4);
+  void* subscriber = nullptr;
+  using Callback = void (*)(void*, int, unsigned, const void*);
+  const Callback nothing = [](void*, int, unsigned, const void*) {};
+  auto* subscribe = reinterpret_cast<int (*)(void**, Callback, void*)>(symbol);
+  if (subscribe(&subscriber, nothing, nullptr) != 0) std::exit(4);
 }
 
 int Closed(const char* path) {
@@ -151,6 +164,7 @@ int main(int, char** argv) {
   }
   if (is("closed")) return Closed(argv[2]);
   if (is("small")) return Small(std::atol(argv[2]));
+  if (is("held")) HoldCupti();
   if (is("alarms")) StartAlarms();
   if (is("stderr")) close(STDERR_FILENO);
   if (is("static")) late.memory = Allocate();
