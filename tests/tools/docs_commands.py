@@ -79,6 +79,8 @@ def make_folder(folder: pathlib.Path) -> None:
     shutil.copy(folder / "trace.json", folder / "traces")
     shutil.copy(folder / "after.json", folder / "traces")
     (folder / "ci" / "graphkit.json").write_text('{"schema": "graphkit-config", "version": 1, "check": {"fail_on": ["error"]}}\n')
+    (folder / "layers.json").write_text(
+        '{"schema": "graphkit-layers", "version": 1, "chunks": [[{"signature": "4096 bf16", "input": "64MiB", "output": "64MiB"}]]}\n')
     (folder / "build").symlink_to(BUILD)
     for command in (["plan", "trace.json", "-o", "plan.json"], ["check", "trace.json", "--save-baseline", "baseline.json"],
                     ["check", "rank0.json", "rank1.json", "rank2.json", "rank3.json", "--save-baseline", "baseline.json"]):
@@ -99,6 +101,8 @@ class Docs(unittest.TestCase):
                 command = command.replace(there, here)
                 break
         command = command.replace("build/bin/graphkit", "graphkit")
+        if "--device" not in command:  # the same where there is a GPU
+            command = command.replace("graphkit trace ", "graphkit trace --device soft ")
         path = f"{pathlib.Path(GRAPHKIT).parent}:{os.environ['PATH']}"
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               env={**os.environ, "PATH": path, "HOME": str(folder)}, check=False)
