@@ -25,6 +25,12 @@ CUresult CaptureAllocation(Stream* stream, Pool* pool, size_t bytes, CUdeviceptr
   return CUDA_SUCCESS;
 }
 
+// Whether the limit that the pool was made with leaves room; 0: there is none.
+bool HasRoom(const Pool& pool, uint64_t bytes) {
+  const uint64_t most = pool.properties.maxSize;
+  return most == 0 || (bytes <= most && pool.used <= most - bytes);
+}
+
 // Memory that the stream itself has freed, else memory that nobody uses, else memory that another
 // stream has freed and the stream then waits for.
 uint64_t TakeMemory(Pool* pool, size_t bytes, Stream* stream) {
@@ -49,6 +55,7 @@ CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* ou
   if (out == nullptr || bytes == 0 || pool->imported != 0) return CUDA_ERROR_INVALID_VALUE;
   if (stream->capture != nullptr) return CaptureAllocation(stream, pool, bytes, out);
   if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
+  if (!HasRoom(*pool, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
   const uint64_t address = TakeMemory(pool, bytes, stream);
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   Grow(*pool, bytes);
