@@ -124,6 +124,8 @@ class Library:
         if name == base_of(name):
             return ", ".join(parameters.names)
         per_thread = rf"({self.info['stream']}|const cudaLaunchConfig_t|const CUlaunchConfig) ?\W\w+$"
+        if name.startswith("cudaGetDriverEntryPoint"):
+            per_thread = r"unsigned long long flags$"
         return ", ".join(f"PerThread({n})" if re.match(per_thread, d) else n
                          for d, n in zip(parameters.declarations, parameters.names))
 

@@ -282,8 +282,15 @@ void PoolsAndPointers() {
   CUmemPoolProps properties = {};
   properties.allocType = pinned;
   properties.location = place;
+  properties.maxSize = size_t{64} << 20;
   CUmemoryPool own = nullptr;
   EXPECT_OK(cuMemPoolCreate(&own, &properties));
+  CUdeviceptr block = 0;
+  EXPECT_ERROR(CUDA_ERROR_OUT_OF_MEMORY,
+               cuMemAllocFromPoolAsync(&block, 2 * properties.maxSize, own, stream));
+  EXPECT_OK(cuMemAllocFromPoolAsync(&block, properties.maxSize / 2, own, stream));
+  EXPECT_OK(cuMemFreeAsync(block, stream));
+  EXPECT_OK(cuStreamSynchronize(stream));
   EXPECT_OK(cuMemSetMemPool(&place, pinned, own));
   CUmemoryPool current = nullptr;
   EXPECT_OK(cuMemGetMemPool(&current, &place, pinned));
