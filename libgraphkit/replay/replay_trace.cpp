@@ -395,15 +395,26 @@ Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan) {
 }
 
 std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan, MarkerRule rule) {
+  // By arena, and in a sequence by graph.
   std::map<std::pair<uint32_t, GraphId>, std::vector<PlacedBlock>> arenas;
+  std::vector<PlacedBlock>* blocks_of = nullptr;
+  std::pair<uint32_t, GraphId> last;
   for (const Placement& placement : plan.placements) {
     const BlockId block(placement.block);
     const GraphId graph = plan.sequence.empty() ? GraphId() : facts.lives[block].root;
-    arenas[{placement.arena, graph}].push_back({block, placement.offset, placement.size});
+    const std::pair key(placement.arena, graph);
+    if (blocks_of == nullptr || key != last) {
+      blocks_of = &arenas[key];
+      if (plan.sequence.empty()) blocks_of->reserve(plan.arenas[placement.arena].blocks);
+    }
+    last = key;
+    blocks_of->push_back({block, placement.offset, placement.size});
   }
   std::vector<UnsafePair> unsafe;
   for (auto& [arena, blocks] : arenas) {
-    std::ranges::stable_sort(blocks, {}, &PlacedBlock::block);
+    if (!std::ranges::is_sorted(blocks, {}, &PlacedBlock::block)) {
+      std::ranges::stable_sort(blocks, {}, &PlacedBlock::block);
+    }
     const std::vector<UnsafePair> found = ValidatePlacements(facts.Blocks(rule), blocks);
     unsafe.insert(unsafe.end(), found.begin(), found.end());
   }

@@ -8,17 +8,19 @@
 
 namespace graphkit::exec {
 
-#define GRAPHKIT_DRIVER_FUNCTIONS(X)                                                            \
-  X(cuInit)                                                                                     \
-  X(cuGetErrorName) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetAttribute)                  \
-      X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxSetCurrent) X(cuMemAlloc) \
-          X(cuMemFree) X(cuMemAllocHost) X(cuMemFreeHost) X(cuMemcpyHtoD) X(cuMemcpyDtoH)       \
-              X(cuMemsetD8) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction)        \
-                  X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuGraphCreate)  \
-                      X(cuGraphDestroy) X(cuGraphAddKernelNode) X(cuGraphAddHostNode)           \
-                          X(cuGraphAddEmptyNode) X(cuGraphAddDependencies)                      \
-                              X(cuGraphInstantiateWithFlags) X(cuGraphExecDestroy)              \
-                                  X(cuGraphLaunch)
+// clang-format off
+#define GRAPHKIT_DRIVER_FUNCTIONS(X)                                                               \
+  X(cuInit)                                                                                        \
+  X(cuGetErrorName)                                                                                \
+  X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxRetain)           \
+      X(cuDevicePrimaryCtxRelease) X(cuCtxSetCurrent) X(cuMemAlloc) X(cuMemFree) X(cuMemAllocHost) \
+          X(cuMemFreeHost) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemsetD8) X(cuModuleLoadData)       \
+              X(cuModuleUnload) X(cuModuleGetFunction) X(cuStreamCreate) X(cuStreamDestroy)        \
+                  X(cuStreamSynchronize) X(cuGraphCreate) X(cuGraphDestroy)                        \
+                      X(cuGraphAddKernelNode) X(cuGraphAddHostNode) X(cuGraphAddEmptyNode)         \
+                          X(cuGraphAddDependencies) X(cuGraphInstantiateWithFlags)                 \
+                              X(cuGraphExecDestroy) X(cuGraphLaunch)
+// clang-format on
 
 // Members have the names that cuda.h gives to the functions of its own version.
 struct Driver {

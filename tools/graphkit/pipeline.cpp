@@ -209,6 +209,7 @@ void AddLayers(CLI::App& sub, PipelineArguments& arguments) {
                  "layers of each chunk, one number for all or one for each (1)")
       ->option_text("N,…")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(1, 10'000));
   AddBytes(sub, "--input-bytes", arguments.input, "a layer's input, and its gradient: 64MiB");
   AddBytes(sub, "--output-bytes", arguments.output,

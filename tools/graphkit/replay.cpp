@@ -246,6 +246,7 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
   sub->add_option("--allocator", arguments->allocators, "by which rules (default: all)")
       ->option_text(JoinWords(PolicyWords()) + "|./lib.so,…")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CheckAllocator);
   CLI::Option* verify = sub->add_flag(
       "--verify", arguments->verify,

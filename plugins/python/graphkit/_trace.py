@@ -137,8 +137,8 @@ class Trace:
         return self._loaded.stacks()
 
     def to_dict(self, name: str) -> dict[str, Any]:
-        """A table by columns, kinds as words: pandas.DataFrame(trace.to_dict("blocks"))."""
-        table = self.table(name)
+        """A table by columns, kinds as words: pandas.DataFrame(trace.to_dict("blocks")). "findings" is one, too."""
+        table = self.findings if name == "findings" else self.table(name)
         columns: dict[str, Any] = {}
         for column in table.dtype.names or ():
             word = WORDS.get((name, column))

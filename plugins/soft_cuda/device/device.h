@@ -141,6 +141,10 @@ class Device {
   // On a GPU that isn't the context's own.
   uint64_t AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context* context,
                       Pool* pool = nullptr);
+  // Memory that a stream frees goes back when that is done with it; before, it can be taken again
+  // for work that follows.
+  void FreeAfter(uint64_t address, WorkMark mark);
+  uint64_t TakeFreed(Gpu* gpu, size_t bytes, Context* context, Pool* pool, FreedBlock* block);
   void AddRegistered(uint64_t address, size_t bytes, Context* context, unsigned flags);
   void AddMapped(uint64_t address, size_t bytes, Gpu* gpu);
   void AddExternal(uint64_t address, size_t bytes, ExternalMemory* external);
@@ -161,6 +165,7 @@ class Device {
 
  private:
   Device();
+  void GiveBackFreed(Gpu* gpu);
   void FreeMemoryOf(const Context* context);
 
   uint32_t context_count_ = 0;

@@ -1,4 +1,4 @@
-"""Tests of the Python package, installed. GRAPHKIT_TESTDATA names the traces; GRAPHKIT_SOFT_CUDA the software device, where there is one."""
+"""Tests of the Python package, installed. GRAPHKIT_SOFT_CUDA is set where LD_LIBRARY_PATH leads to the software device."""
 
 import os
 import pathlib
@@ -11,6 +11,11 @@ REPOSITORY = HERE.parents[2]
 FAKE_TORCH = REPOSITORY / "tests/plugins/torch_hook/fake"
 
 pytest_plugins = ["pytester"]
+
+
+def python_path(first):
+    """PYTHONPATH with one more folder in front."""
+    return os.pathsep.join(filter(None, [str(first), os.environ.get("PYTHONPATH", "")]))
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The pytest plug-in, in tests of its own."""
 
 import pytest
-from conftest import FAKE_TORCH
+from conftest import FAKE_TORCH, python_path
 
 HEAD = "import pytest, torch\nkept = []\n"
 
@@ -9,7 +9,7 @@ HEAD = "import pytest, torch\nkept = []\n"
 @pytest.fixture
 def run(pytester, torch, monkeypatch):
     """Runs tests in a process of their own."""
-    monkeypatch.setenv("PYTHONPATH", str(FAKE_TORCH))
+    monkeypatch.setenv("PYTHONPATH", python_path(FAKE_TORCH))
 
     def runs(tests, *options):
         pytester.makepyfile(test_memory=HEAD + tests)
@@ -69,8 +69,7 @@ def test_other_words_are_an_error(run):
         assert "graph_limits takes peak, deferred, leaks, by their names" in result.stdout.str() + result.stderr.str()
 
 
-def test_where_nothing_can_be_measured_the_test_is_skipped(pytester, monkeypatch):
-    monkeypatch.delenv("PYTHONPATH", raising=False)
+def test_where_nothing_can_be_measured_the_test_is_skipped(pytester):
     pytester.makepyfile(torch="class version: cuda = None\n__version__ = '2.9.0+cpu'\n",
                         test_memory=HEAD + "@pytest.mark.graph_limits(leaks=0)\ndef test_it(): assert False\n")
     result = pytester.runpytest_subprocess("-rs")

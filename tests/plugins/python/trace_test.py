@@ -21,8 +21,7 @@ def test_dicts_have_words_and_names(testdata):
     nodes = graphkit.load(testdata / "import/trace.json").to_dict("nodes")
     assert nodes["kind"] == ["kernel", "memcpy", "kernel", "memset"]
     assert nodes["kernel_name"] == ["_Z6squarePfi", "", "_Z3addPfS_i", ""]
-    pandas = pytest.importorskip("pandas")
-    assert list(pandas.DataFrame(nodes)["seq"]) == list(nodes["seq"])
+    assert {len(column) for column in nodes.values()} == {4}, "as pandas.DataFrame wants it"
 
 
 def test_other_tools_files_are_traces_too(testdata):
@@ -53,8 +52,9 @@ def test_files_of_one_process_are_merged(testdata, tmp_path):
 def test_findings_are_those_of_the_command_line(testdata):
     trace = graphkit.load(testdata / "traces/soft/leaky.json")
     report = graphkit.analyze(trace)
-    assert report["schema"] == {"name": "graphkit-analyze", "version": 1} or report["schema"] == "graphkit-analyze"
+    assert report["schema"] == "graphkit-analyze"
     assert list(trace.findings["check"]) == [finding["check"] for finding in report["findings"]]
+    assert list(trace.to_dict("findings")["message"]) == [finding["message"] for finding in report["findings"]]
     leaks = graphkit.analyze(trace, checks=["exec-leak"])
     assert set(leaks.findings["check"]) == {"exec-leak"}
     assert len(graphkit.analyze(trace, min_bytes="1 GiB").findings) <= len(report.findings)

@@ -6,7 +6,7 @@ import sys
 import textwrap
 
 import pytest
-from conftest import FAKE_TORCH
+from conftest import FAKE_TORCH, python_path
 
 MIB = 1 << 20
 
@@ -14,7 +14,7 @@ MIB = 1 << 20
 def run(program, **env):
     """In a process of its own: PyTorch's memory history is one for the whole process."""
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60,
-                          env={**os.environ, "PYTHONPATH": str(FAKE_TORCH), **env})
+                          env={**os.environ, "PYTHONPATH": python_path(FAKE_TORCH), **env})
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

@@ -28,7 +28,7 @@ def _lazy_init():
         call()
 
 
-from . import graphs, memory  # noqa: E402, F401
+from . import graphs, memory, nvtx  # noqa: E402, F401
 from .graphs import CUDAGraph, graph  # noqa: E402, F401
 
 
