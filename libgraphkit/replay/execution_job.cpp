@@ -163,9 +163,10 @@ class JobMaker {
       if (!followed[vertex]) arrows_.push_back({vertex, last});
     }
     std::ranges::sort(arrows_);
-    const auto twice = std::ranges::unique(
-        arrows_, {}, [](const Arrow& arrow) { return std::pair(arrow.from, arrow.to); });
-    arrows_.erase(twice.begin(), twice.end());
+    const auto same = [](const Arrow& a, const Arrow& b) {
+      return a.from == b.from && a.to == b.to;
+    };
+    arrows_.erase(std::unique(arrows_.begin(), arrows_.end(), same), arrows_.end());
   }
 
   void PutInOrder() {
