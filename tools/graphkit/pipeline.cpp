@@ -201,7 +201,8 @@ void AddSchedule(CLI::App& sub, PipelineArguments& arguments) {
       ->option_text("N");
   sub.add_option("--order", arguments.order,
                  "an order instead: chunks from 1, negative ones backward, x.5 weight gradients")
-      ->option_text("\"1 -1 …\"");
+      ->option_text("\"1 -1 …\"")
+      ->excludes("--schedule", "--stages", "--chunks", "--microbatches", "--group", "--rank");
 }
 
 void AddLayers(CLI::App& sub, PipelineArguments& arguments) {
