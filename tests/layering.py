@@ -23,6 +23,7 @@ MAY_INCLUDE = {
     "plugins/cuda_exec": {FOUNDATION, "libgraphkit/model"},
     "plugins/torch_allocator": {FOUNDATION, "libgraphkit/model", "libgraphkit/io", "libgraphkit/analysis",
                                 "libgraphkit/alloc"},
+    "plugins/python": ALL - {"libgraphkit/compare"},
 }
 # Files with a narrower rule than their folder's.
 NARROWER = {

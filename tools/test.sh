@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds, and runs all tests: in the ordinary build, then under AddressSanitizer and
-# UndefinedBehaviorSanitizer. Needs no GPU; tests that want one skip, visibly. Exits 1 when any test failed.
+# UndefinedBehaviorSanitizer; and the Python package. Needs no GPU; tests that want one skip, visibly. Exits 1 when any test failed.
 #
 #   tools/test.sh          what every change must pass
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing, and the
@@ -60,6 +60,66 @@ ordinary() {
   if build_or_fail build all bench_programs; then run_tests build -LE browser; fi
 }
 
+# python_tests FOLDER WHEEL: installs the wheel into FOLDER and tests it there, on the software device.
+python_tests() {
+  local folder="$PWD/$1" python report status=0
+  python="$(package_python)/bin/python" report="$folder/junit.xml"
+  "$python" -m pip install -q --no-deps --no-index --upgrade --target "$folder/site" "$2" || return 1
+  rm -f "$report"
+  LD_LIBRARY_PATH="$PWD/build/lib/graphkit/soft_cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PYTHONPATH="$folder/site" \
+    GRAPHKIT_SOFT_CUDA="$(find build/lib/graphkit/soft_cuda -name 'libcudart.so.13' 2> /dev/null || true)" \
+    "$python" -m pytest -q -p no:cacheprovider --junitxml "$report" tests/plugins/python || status=$?
+  # One line has the totals: <testsuite … errors="0" failures="0" skipped="0" tests="24" …>
+  attribute() { sed -n "s/.*<testsuite [^>]*$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
+  [ -s "$report" ] || return 1
+  local tests bad skips
+  tests="$(attribute tests)" bad=$(($(attribute failures) + $(attribute errors))) skips="$(attribute skipped)"
+  [ "$status" -ne 0 ] && [ "$bad" -eq 0 ] && bad=1 tests=$((tests + 1))
+  passed=$((passed + tests - bad - skips)) failed=$((failed + bad)) skipped=$((skipped + skips))
+}
+
+# python_wheel FOLDER SOURCE [SETTING...]: a wheel in FOLDER, of plugins/python or of an sdist.
+python_wheel() {
+  local folder="$1" source="$2"
+  shift 2
+  CMAKE_BUILD_PARALLEL_LEVEL="$(build_jobs)" "$(package_python)/bin/python" -m pip wheel -q --no-build-isolation --no-deps \
+    --no-index --wheel-dir "$folder" "$source" "$@"
+}
+
+# The Python package, with the library of the ordinary build.
+python_package() {
+  if [ ! -e "$(package_python)/ready" ]; then
+    say "not run: the Python package, for lack of what builds it"
+    skipped=$((skipped + 1))
+    return 0
+  fi
+  rm -rf build/python/wheel
+  if cmake --install build --prefix "$PWD/build/python/prefix" > build/python.log 2>&1 &&
+    python_wheel build/python/wheel ./plugins/python "-Cbuild-dir=$PWD/build/python/objects" \
+      -Ccmake.define.GRAPHKIT_PYTHON_INSTALLED=ON \
+      "-Ccmake.define.graphkit_DIR=$PWD/build/python/prefix/lib/cmake/graphkit"; then
+    python_tests build/python build/python/wheel/*.whl || failed=$((failed + 1))
+  else
+    say "the Python package does not build"
+    failed=$((failed + 1))
+  fi
+}
+
+# The sdist builds by itself, in a folder of its own, and its wheel passes the same tests.
+python_sdist() {
+  [ -e "$(package_python)/ready" ] || return 0
+  rm -rf build/sdist
+  mkdir -p build/sdist
+  if (cd plugins/python && PYTHONPATH=backend "$(package_python)/bin/python" -c \
+    'import sys, graphkit_backend; graphkit_backend.build_sdist(sys.argv[1])' "$OLDPWD/build/sdist") > build/sdist.log 2>&1 &&
+    python_wheel build/sdist/wheel "$(echo build/sdist/*.tar.gz)"; then
+    python_tests build/sdist build/sdist/wheel/*.whl || failed=$((failed + 1))
+  else
+    say "the sdist of the Python package does not build"
+    failed=$((failed + 1))
+  fi
+}
+
 # sanitized FOLDER SANITIZERS: configures and builds; -O1 keeps the build and the stacks short.
 sanitized() {
   configure "$1" "-DGRAPHKIT_SANITIZE=$2" -DGRAPHKIT_BENCHMARKS=OFF \
@@ -114,11 +174,13 @@ if [ "$all" = yes ]; then tools/setup.sh build test fuzz mpi matrix; else tools/
 PYTHONPATH="$(test_python)${PYTHONPATH:+:$PYTHONPATH}"
 export PYTHONPATH
 ordinary
+python_package
 address_and_undefined
 if [ "$all" = yes ]; then
   threads
   clang_build
   long_random
+  python_sdist
   run_tests build -L browser
   mpi_jobs
   fuzz

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "libgraphkit/alloc/capture_lifetimes.h"
+#include "libgraphkit/alloc/chain_cover.h"
 #include "libgraphkit/alloc/order_greedy.h"
 #include "libgraphkit/alloc/plan_repair.h"
 #include "libgraphkit/analysis/lower_bound.h"
@@ -23,6 +24,9 @@ constexpr size_t kMaxSearchedBlocks = 4000;
 constexpr uint64_t kIdleRounds = 1000;
 // And so many tries for what makes the peak.
 constexpr uint32_t kRepairTries = 400;
+
+// Blocks of one size are chained up to so many, times their lanes.
+constexpr size_t kMaxChained = 16'000'000;
 
 struct Attempt {
   OrderGreedy::Sequence sequence;
@@ -52,6 +56,10 @@ class CapturePlanner {
 
   // Offsets by item.
   OrderGreedy::Plan Run() {
+    if (OfOneSize()) {
+      PlaceInChains();
+      if (Done()) return std::move(best_);
+    }
     for (const Attempt& attempt : kPortfolio) {
       if (best_.peak != kNoPlan && (Done() || greedy_.looks() > options_.looks / 6)) break;
       Try(greedy_.InSequence(attempt.sequence), attempt.fit);
@@ -71,6 +79,26 @@ class CapturePlanner {
     return took.count() > options_.search.seconds;
   }
   bool Spent() const { return greedy_.looks() > options_.looks; }
+
+  bool OfOneSize() const {
+    if (lanes_.size() == 0 || lanes_.size() * lanes_.lanes() > kMaxChained) return false;
+    for (uint32_t item = 0; item < lanes_.size(); ++item) {
+      const bool fixed = fixed_[item] != PlanBlock::kAnywhere;
+      if (fixed || lanes_.weight(item) != lanes_.weight(0)) return false;
+    }
+    return lanes_.weight(0) != 0;
+  }
+
+  // As few places as can be.
+  void PlaceInChains() {
+    const ChainCover cover = CoverByChains(lanes_);
+    const Bytes step = RoundUp(lanes_.weight(0), options_.alignment);
+    best_ = {std::vector<Bytes>(lanes_.size()), (cover.chains - 1) * step + lanes_.weight(0)};
+    for (uint32_t item = 0; item < lanes_.size(); ++item) {
+      best_.offsets[item] = cover.chain[item] * step;
+    }
+    best_sequence_ = greedy_.ByOffset(best_);
+  }
 
   bool Try(std::vector<uint32_t> sequence, Fit fit) {
     OrderGreedy::Plan plan = greedy_.Place(sequence, fit, best_.peak);

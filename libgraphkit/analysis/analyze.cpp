@@ -10,6 +10,7 @@
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/settings.h"
 
 namespace graphkit {
 namespace {
@@ -123,6 +124,7 @@ Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
     AddLarge(std::move(findings), options, &report);
   }
   Sort(&report.findings);
+  ExplainBySettings(trace.process, &report.findings);
   report.totals = Total(trace, report);
   return report;
 }

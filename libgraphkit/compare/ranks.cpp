@@ -180,10 +180,22 @@ std::vector<uint32_t> ByMemory(const std::vector<RankSummary>& ranks) {
   return order;
 }
 
+std::string CommonFolder(const std::vector<RankSummary>& ranks) {
+  std::string_view folder = ranks.front().trace;
+  folder = folder.substr(0, folder.rfind('/') + 1);
+  for (const RankSummary& rank : ranks) {
+    while (!rank.trace.starts_with(folder)) {
+      folder.remove_suffix(1);
+      folder = folder.substr(0, folder.rfind('/') + 1);
+    }
+  }
+  return std::string(folder);
+}
+
 }  // namespace
 
 RankReport CompareRanks(std::vector<RankSummary> ranks) {
-  RankReport report;
+  RankReport report{.folder = CommonFolder(ranks)};
   report.by_memory = ByMemory(ranks);
   for (size_t i = 0; i < kRankFigureCount; ++i) report.spread[i] = SpreadOf(ranks, i);
   report.groups = GroupsOf(ranks);

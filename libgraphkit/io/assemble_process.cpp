@@ -106,6 +106,7 @@ bool TraceAssembler::Apply(const FailureRecord& r) {
   failure.stream = r.stream;
   failure.graph = r.graph;
   failure.stack = r.stack;
+  failure.arguments = Intern(r.args);
   failure.seq = place();
   trace_.failures.push_back(failure);
   return true;

@@ -55,8 +55,9 @@ class RecordMover {
   template <typename Record>
   void Move(Record record) {
     if (failed_ || StaysBehind(record)) return;
-    record.time =
-        from->shift && record.time != 0 ? std::max<int64_t>(0, record.time + *from->shift) : 0;
+    const int64_t moved = static_cast<int64_t>(record.time) + from->shift.value_or(0);
+    const bool known = from->shift && record.time != 0 && moved > 0;
+    record.time = known ? static_cast<Nanoseconds>(moved) : 0;
     Renaming renaming{*this};
     VisitFields(renaming, record);
     if constexpr (std::is_same_v<Record, AllocRecord>) {

@@ -67,7 +67,8 @@ struct Names<NodeKind> {
 
 template <>
 struct Names<NodeChangeKind> {
-  static constexpr std::array<std::string_view, 3> value = {"params", "enabled", "disabled"};
+  static constexpr std::array<std::string_view, 4> value = {"params", "enabled", "disabled",
+                                                            "updatable"};
 };
 
 template <>

@@ -147,6 +147,7 @@ struct FailureRecord : RecordBase {
   StreamId stream;
   GraphId graph;
   StackId stack;
+  std::string_view args;
 };
 
 template <typename Visitor>
@@ -157,6 +158,7 @@ void VisitFields(Visitor& v, FailureRecord& r) {
   v.Optional("stream", r.stream);
   v.Optional("graph", r.graph);
   v.Optional("stack", r.stack);
+  v.Optional("args", r.args);
 }
 
 struct DroppedRecord : RecordBase {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 
@@ -48,6 +49,28 @@ void RecordLine::Grow(size_t more) {
   if (size_ != 0) std::memcpy(larger.get(), buffer_.get(), size_);
   buffer_ = std::move(larger);
   capacity_ = capacity;
+}
+
+// Two digits at a time, from the last.
+void RecordLine::ManyDigits(uint64_t value) {
+  static constexpr auto kPairs = [] {
+    std::array<char, 200> pairs{};
+    for (size_t i = 0; i < 100; ++i) {
+      pairs[2 * i] = static_cast<char>('0' + i / 10);
+      pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+    }
+    return pairs;
+  }();
+  char digits[kMostDigits];
+  size_t at = kMostDigits;
+  for (; value >= 100; value /= 100) std::memcpy(digits + (at -= 2), &kPairs[value % 100 * 2], 2);
+  if (value >= 10) {
+    std::memcpy(digits + (at -= 2), &kPairs[value * 2], 2);
+  } else {
+    digits[--at] = static_cast<char>('0' + value);
+  }
+  std::memcpy(buffer_.get() + size_, digits + at, kMostDigits - at);
+  size_ += kMostDigits - at;
 }
 
 void RecordLine::Text(std::string_view key, std::string_view text) {
@@ -121,6 +144,16 @@ bool RecordFile::Map(size_t bytes) {
   return true;
 }
 
+// Gives the file blocks; 0, or the error. The program's signals may interrupt it.
+static int Allocate(int fd, off_t from, off_t more) {
+  int result = EINTR;
+  while (result == EINTR) result = fallocate(fd, 0, from, more) == 0 ? 0 : errno;
+  if (result != EOPNOTSUPP && result != ENOSYS) return result;
+  do result = posix_fallocate(fd, from, more);
+  while (result == EINTR);
+  return result;
+}
+
 // Makes room for `needed` bytes. Blocks are allocated, not only promised: writing to a promised
 // page of a full disk would kill the process.
 bool RecordFile::GrowFile(size_t needed) {
@@ -130,11 +163,10 @@ bool RecordFile::GrowFile(size_t needed) {
   if (target < needed) return Fail("the trace has reached its size limit", EFBIG);
   if (target > mapped_ && !Map(std::max(target, mapped_ * 2))) return Fail("cannot map", errno);
   auto from = static_cast<off_t>(allocated_), more = static_cast<off_t>(target - allocated_);
-  int result = fallocate(fd_, 0, from, more) == 0 ? 0 : errno;
-  if (result == EOPNOTSUPP || result == ENOSYS) result = posix_fallocate(fd_, from, more);
+  int result = Allocate(fd_, from, more);
   if (result != 0 && target > needed + kFirstStep) {  // perhaps there is room for less
     more = static_cast<off_t>(needed + kFirstStep - allocated_);
-    result = posix_fallocate(fd_, from, more);
+    result = Allocate(fd_, from, more);
   }
   if (result != 0) return Fail("cannot write the trace", result);
   allocated_ += static_cast<size_t>(more);

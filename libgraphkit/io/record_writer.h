@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace graphkit {
 
@@ -26,7 +27,7 @@ namespace graphkit {
 class RecordLine {
  public:
   // {"type":"<type>"
-  void Start(std::string_view type) {
+  [[gnu::always_inline]] void Start(std::string_view type) {
     size_ = 0;
     comma_ = false;
     Put("{\"type\":\"");
@@ -36,14 +37,16 @@ class RecordLine {
   }
 
   template <std::integral T>
-  void Number(std::string_view key, T value) {
+  [[gnu::always_inline]] void Number(std::string_view key, T value) {
     Key(key);
-    Digits(value, 10);
+    Decimal(value);
   }
   void Hex(std::string_view key, uint64_t value) {
     Key(key);
     Put("\"0x");
-    Digits(value, 16);
+    Reserve(kMostDigits);
+    char* at = buffer_.get() + size_;
+    size_ += static_cast<size_t>(std::to_chars(at, at + kMostDigits, value, 16).ptr - at);
     Put("\"");
   }
   // `name` must need no escaping.
@@ -79,7 +82,7 @@ class RecordLine {
   template <std::integral T>
   void Item(T value) {
     Comma();
-    Digits(value, 10);
+    Decimal(value);
     comma_ = true;
   }
   void NameItem(std::string_view name) {
@@ -100,7 +103,7 @@ class RecordLine {
   }
 
  private:
-  void Put(std::string_view text) {
+  [[gnu::always_inline]] void Put(std::string_view text) {
     Reserve(text.size());
     std::memcpy(buffer_.get() + size_, text.data(), text.size());
     size_ += text.size();
@@ -108,7 +111,7 @@ class RecordLine {
   void Comma() {
     if (comma_) Put(",");
   }
-  void Key(std::string_view key) {
+  [[gnu::always_inline]] void Key(std::string_view key) {
     Reserve(key.size() + 4);
     char* at = buffer_.get() + size_;
     *at++ = ',';
@@ -120,16 +123,30 @@ class RecordLine {
     size_ += key.size() + 4;
   }
   template <std::integral T>
-  void Digits(T value, int base) {
-    Reserve(24);
-    char* at = buffer_.get() + size_;
-    size_ += static_cast<size_t>(std::to_chars(at, at + 24, value, base).ptr - at);
+  [[gnu::always_inline]] void Decimal(T value) {
+    if constexpr (std::is_signed_v<T>) {
+      if (value < 0) Put("-");
+      Digits(value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
+    } else {
+      Digits(value);
+    }
   }
-  void Reserve(size_t more) {
-    if (size_ + more > capacity_) Grow(more);
+  [[gnu::always_inline]] void Digits(uint64_t value) {
+    Reserve(kMostDigits);
+    if (value < 10) {  // most are
+      buffer_[size_++] = static_cast<char>('0' + value);
+    } else {
+      ManyDigits(value);
+    }
+  }
+  void ManyDigits(uint64_t value);
+  [[gnu::always_inline]] void Reserve(size_t more) {
+    if (__builtin_expect(size_ + more > capacity_, 0)) Grow(more);
   }
   void Grow(size_t more);
   void Quoted(std::string_view text);
+
+  static constexpr size_t kMostDigits = 24;
 
   std::unique_ptr<char[]> buffer_;
   size_t size_ = 0;

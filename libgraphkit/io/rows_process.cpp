@@ -120,6 +120,7 @@ void PrintFailure(PlacePrinter& to, uint32_t index) {
   r.stream = failure.stream;
   r.graph = failure.graph;
   r.stack = failure.stack;
+  r.args = to.trace[failure.arguments];
   to.Print(r);
 }
 

@@ -129,7 +129,9 @@ struct ExecUpdate {
   bool operator==(const ExecUpdate&) const = default;
 };
 
-enum class NodeChangeKind : uint8_t { kParams, kEnabled, kDisabled };
+// kUpdatable: a kernel node may be given parameters, or be switched, by other kernels at any time
+// (CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE).
+enum class NodeChangeKind : uint8_t { kParams, kEnabled, kDisabled, kUpdatable };
 
 // A node was given new parameters, or switched on or off: in an exec, for its later launches, or in
 // the graph itself.
@@ -162,6 +164,7 @@ struct Failure {
   StreamId stream;
   GraphId graph;  // the capture that it hit; may be none
   StackId stack;
+  StringId arguments;  // "bytesize=4096": of the driver's call, by cuda.h's names
   Seq seq = 0;
   bool operator==(const Failure&) const = default;
 };

@@ -8,22 +8,31 @@ NodeChanges::NodeChanges(const Trace& trace) {
   for (const NodeChange& change : trace.node_changes) {
     if (change.what == NodeChangeKind::kEnabled) continue;
     First& first = changes_[change.node.value];
-    Seq& seq = change.what == NodeChangeKind::kParams ? first.params : first.off;
+    Seq& seq = change.what == NodeChangeKind::kParams      ? first.params
+               : change.what == NodeChangeKind::kUpdatable ? first.updatable
+                                                           : first.off;
     seq = std::min(seq, change.seq);
   }
 }
 
 bool NodeChanges::Changed(NodeId node, Seq before) const {
   const auto found = changes_.find(node.value);
-  return found != changes_.end() && std::min(found->second.params, found->second.off) < before;
+  if (found == changes_.end()) return false;
+  const auto [params, off, updatable] = found->second;
+  return std::min({params, off, updatable}) < before;
 }
 
 std::string NodeChanges::Text(NodeId node) const {
   const auto found = changes_.find(node.value);
   if (found == changes_.end()) return "";
-  const auto [params, off] = found->second;
-  std::string text = params != kNever ? "parameters set later" : "";
-  if (off != kNever) text += text.empty() ? "switched off later" : ", switched off later";
+  const auto [params, off, updatable] = found->second;
+  std::string text;
+  const auto add = [&text](Seq first, const char* what) {
+    if (first != kNever) text += (text.empty() ? "" : ", ") + std::string(what);
+  };
+  add(params, "parameters set later");
+  add(off, "switched off later");
+  add(updatable, "updatable from the device");
   return text;
 }
 

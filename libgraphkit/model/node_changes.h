@@ -12,18 +12,21 @@ class NodeChanges {
  public:
   explicit NodeChanges(const Trace& trace);
 
-  // Whether the node was given other parameters or switched off before, in its graph or in an exec.
+  // Whether the node was given other parameters or switched off before, in its graph or in an exec,
+  // or may have been by the device.
   // From then on its record doesn't say any more what every launch does.
   bool Changed(NodeId node, Seq before = kNever) const;
   bool empty() const { return changes_.empty(); }
 
-  // "parameters set later", "switched off later", both with a comma, or nothing.
+  // "parameters set later", "switched off later", "updatable from the device": of these what holds,
+  // with commas.
   std::string Text(NodeId node) const;
 
  private:
   struct First {
     Seq params = kNever;
     Seq off = kNever;
+    Seq updatable = kNever;
   };
   std::unordered_map<uint32_t, First> changes_;
 };

@@ -163,7 +163,10 @@ Trace Normalize(Trace trace) {
   for (Stream& stream : trace.streams) names.Keep(stream.name);
   for (Graph& graph : trace.graphs) names.Keep(graph.name);
   for (Pool& pool : trace.pools) names.Keep(pool.name);
-  for (Failure& failure : trace.failures) names.Keep(failure.call);
+  for (Failure& failure : trace.failures) {
+    names.Keep(failure.call);
+    names.Keep(failure.arguments);
+  }
   names.Finish();
   return trace;
 }

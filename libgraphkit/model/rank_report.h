@@ -114,6 +114,7 @@ struct SharedFinding {
 };
 
 struct RankReport {
+  std::string folder = {};  // that all files are in, as named; ends with /; may be empty
   std::vector<RankSummary> ranks = {};   // as given
   std::vector<uint32_t> by_memory = {};  // ranks, the worst first: most memory, then most findings
   std::array<FigureSpread, kRankFigureCount> spread{};

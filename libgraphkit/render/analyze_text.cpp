@@ -44,15 +44,18 @@ std::string AskedText(const AskedMemory& memory) {
 // What was changed for later launches, where anything was.
 std::string ChangesText(const Trace& trace) {
   std::string text;
-  const uint64_t updates = trace.exec_updates.size(),
-                 params = static_cast<uint64_t>(std::ranges::count(
-                     trace.node_changes, NodeChangeKind::kParams, &NodeChange::what));
-  const uint64_t switches = trace.node_changes.size() - params;
+  const auto count = [&trace](NodeChangeKind kind) {
+    return static_cast<uint64_t>(std::ranges::count(trace.node_changes, kind, &NodeChange::what));
+  };
+  const uint64_t updates = trace.exec_updates.size(), params = count(NodeChangeKind::kParams),
+                 switches = count(NodeChangeKind::kEnabled) + count(NodeChangeKind::kDisabled),
+                 updatable = count(NodeChangeKind::kUpdatable);
   if (updates > 0) text += ", " + Counted(updates, "exec update");
   if (params > 0) text += ", " + Counted(params, "node parameter change");
   if (switches > 0) {
     text += ", " + FormatCount(switches) + (switches == 1 ? " switch" : " switches") + " of nodes";
   }
+  if (updatable > 0) text += ", " + Counted(updatable, "node") + " updatable from the device";
   return text;
 }
 

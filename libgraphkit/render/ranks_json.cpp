@@ -88,6 +88,7 @@ void RenderRanksJson(const RankReport& report, std::ostream& out) {
                   {"version", 1},
                   {"complete", complete},
                   {"worst", report.worst()},
+                  {"folder", report.folder},
                   {"traces", ListJson(report.ranks, RankJson)},
                   {"spread", SpreadJson(report)},
                   {"groups", ListJson(report.groups, GroupJson)},

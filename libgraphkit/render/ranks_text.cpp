@@ -38,8 +38,9 @@ std::string FigureTitle(std::string_view figure) {
 }
 
 // The end of a path says which rank it is.
-std::string NameOf(const RankSummary& rank) {
-  const std::string name = Printable(rank.trace);
+std::string NameOf(const RankReport& report, uint32_t rank) {
+  const std::string name =
+      Printable(std::string_view(report.ranks[rank].trace).substr(report.folder.size()));
   if (name.size() <= kNameColumns) return name;
   return "…" + Printable(std::string_view(name).substr(name.size() - kNameColumns + 1));
 }
@@ -58,6 +59,7 @@ void RenderHeader(const RankReport& report, const TextStyle& style, std::ostream
   const RankSummary& worst = report.ranks[report.worst()];
   const auto soft = std::ranges::count(report.ranks, DeviceKind::kSoft, &RankSummary::device);
   std::string text = Counted(report.ranks.size(), "trace");
+  if (!report.folder.empty()) text += " in " + Printable(report.folder);
   if (soft > 0) {
     text += static_cast<size_t>(soft) == report.ranks.size()
                 ? ", recorded on the software device (simulated)"
@@ -66,18 +68,18 @@ void RenderHeader(const RankReport& report, const TextStyle& style, std::ostream
   }
   out << Wrapped("", text, style);
   const FigureSpread& asked = report.spread[FigureOf("asked_bytes")];
-  std::string most = "the worst is " + NameOf(worst);
+  std::string most = "the worst is " + NameOf(report, report.worst());
   if (asked.most > 0) {
     most += ": " + FormatBytes(worst.figures[FigureOf("asked_bytes")]) +
             " asked of the driver; the median is " + FormatBytes(asked.median) + ", the least " +
-            FormatBytes(asked.least) + " (" + NameOf(report.ranks[asked.least_rank]) + ")";
+            FormatBytes(asked.least) + " (" + NameOf(report, asked.least_rank) + ")";
   }
   out << Wrapped("", most, style);
-  for (const RankSummary& rank : report.ranks) {
-    if (rank.complete()) continue;
+  for (uint32_t i = 0; i < report.ranks.size(); ++i) {
+    if (report.ranks[i].complete()) continue;
     out << Wrapped("",
-                   Inked("incomplete", Ink::kRed, style) + ": " + NameOf(rank) + ": " +
-                       Printable(rank.incomplete_because.front()),
+                   Inked("incomplete", Ink::kRed, style) + ": " + NameOf(report, i) + ": " +
+                       Printable(report.ranks[i].incomplete_because.front()),
                    style);
   }
 }
@@ -115,7 +117,7 @@ void RenderTable(const RankReport& report, const TextStyle& style, std::ostream&
   const size_t shown = Shown(report.by_memory.size(), style);
   for (size_t i = 0; i < shown; ++i) {
     const RankSummary& rank = report.ranks[report.by_memory[i]];
-    rows.push_back({NameOf(rank)});
+    rows.push_back({NameOf(report, report.by_memory[i])});
     for (const size_t figure : figures) {
       rows.back().push_back(FigureText(kRankFigures[figure], rank.figures[figure]));
     }
@@ -142,8 +144,8 @@ void RenderSpread(const RankReport& report, const TextStyle& style, std::ostream
       continue;
     }
     rows.push_back({FigureTitle(name), FigureText(name, spread.least),
-                    NameOf(report.ranks[spread.least_rank]), FigureText(name, spread.median),
-                    FigureText(name, spread.most), NameOf(report.ranks[spread.most_rank])});
+                    NameOf(report, spread.least_rank), FigureText(name, spread.median),
+                    FigureText(name, spread.most), NameOf(report, spread.most_rank)});
   }
   if (rows.size() > 1) {
     out << "\n"
@@ -155,8 +157,7 @@ void RenderSpread(const RankReport& report, const TextStyle& style, std::ostream
 
 void RenderGroup(const RankReport& report, const RankGroup& group, const TextStyle& style,
                  std::ostream& out) {
-  const std::string first = NameOf(report.ranks[group.ranks.front()]);
-  const std::string usual = NameOf(report.ranks[report.groups.front().ranks.front()]);
+  const std::string usual = NameOf(report, report.groups.front().ranks.front());
   const bool one = group.ranks.size() == 1;
   out << "\n"
       << Wrapped("",
@@ -181,7 +182,9 @@ void RenderGroup(const RankReport& report, const RankGroup& group, const TextSty
     lines.push_back(text);
   }
   if (!group.same_structure) {
-    lines.push_back("nodes or edges differ: graphkit diff " + usual + " " + first + " says which");
+    const uint32_t other = report.groups.front().ranks.front(), here = group.ranks.front();
+    lines.push_back("nodes or edges differ: graphkit diff " + Printable(report.ranks[other].trace) +
+                    " " + Printable(report.ranks[here].trace) + " says which");
   }
   if (lines.empty()) lines.push_back("one of them is incomplete");
   const size_t shown = Shown(lines.size(), style);
@@ -219,7 +222,7 @@ void RenderFinding(const RankReport& report, const SharedFinding& shared, const 
     text += " (" + RankNames(report, shared.ranks, 4) + ")";
   }
   if (shared.most_bytes > 0) {
-    text += ", most in " + NameOf(report.ranks[shared.most_rank]) + " (" +
+    text += ", most in " + NameOf(report, shared.most_rank) + " (" +
             FormatBytes(shared.most_bytes) + ")";
   }
   const std::string label = std::string(SeverityName(shared.finding.severity)) + ":";
@@ -249,7 +252,7 @@ void RenderFindings(const RankReport& report, const TextStyle& style, std::ostre
 std::string RankNames(const RankReport& report, const std::vector<uint32_t>& ranks, size_t most) {
   std::vector<std::string> names;
   const size_t shown = ranks.size() <= most ? ranks.size() : most - 1;
-  for (size_t i = 0; i < shown; ++i) names.push_back(NameOf(report.ranks[ranks[i]]));
+  for (size_t i = 0; i < shown; ++i) names.push_back(NameOf(report, ranks[i]));
   if (shown < ranks.size()) names.push_back(FormatCount(ranks.size() - shown) + " more");
   return Listed(names);
 }

@@ -1,6 +1,8 @@
 #include "libgraphkit/render/replay.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -20,11 +22,18 @@ Json IdJson(Id<Tag> id) {
   return id ? Json(id.value) : Json(nullptr);
 }
 
+// The share of the reserved bytes that was never active at once.
+double FragmentationOf(const PolicyFigures& figures) {
+  if (figures.peak_reserved <= figures.peak_active) return 0;
+  return 1 - static_cast<double>(figures.peak_active) / static_cast<double>(figures.peak_reserved);
+}
+
 Json FiguresJson(const PolicyFigures& figures) {
   return Json{{"peak_reserved_bytes", figures.peak_reserved},
               {"peak_allocated_bytes", figures.peak_allocated},
               {"peak_active_bytes", figures.peak_active},
               {"peak_extent_bytes", figures.peak_extent},
+              {"fragmentation", FragmentationOf(figures)},
               {"never_reclaimed_bytes", figures.never_reclaimed},
               {"missed_bytes", figures.missed},
               {"operations", figures.operations},
@@ -36,8 +45,33 @@ Json FiguresJson(const PolicyFigures& figures) {
               {"lower_bound_bytes", figures.lower_bound}};
 }
 
+std::string Fragmentation(const PolicyFigures& figures) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * FragmentationOf(figures));
+  return text.data();
+}
+
 const char* NameOf(const PolicyReplay& replay) {
   return replay.given.empty() ? InfoOf(replay.policy).name : replay.given.c_str();
+}
+
+// How long frees waited for the malloc that found them complete.
+void RenderWaits(std::span<const PolicyReplay> replays, std::ostream& out) {
+  const auto waits = [](const PolicyReplay& replay) { return replay.figures.reclaimed > 0; };
+  if (std::ranges::none_of(replays, waits)) return;
+  std::vector<std::vector<std::string>> rows = {
+      {"policy", "frees that waited", "operations waited, on average", "byte-operations deferred"}};
+  for (const PolicyReplay& replay : replays) {
+    const PolicyFigures& figures = replay.figures;
+    if (!waits(replay)) continue;
+    std::array<char, 32> mean{};
+    std::snprintf(
+        mean.data(), mean.size(), "%.1f",
+        static_cast<double>(figures.reclaim_operations) / static_cast<double>(figures.reclaimed));
+    rows.push_back({NameOf(replay), FormatCount(figures.reclaimed), mean.data(),
+                    FormatCount(figures.deferred_byte_operations)});
+  }
+  out << "\n" << Table(rows, {false, true, true, true}, "");
 }
 
 Json OutOfMemoryJson(const OutOfMemory* out_of_memory) {
@@ -58,6 +92,9 @@ Json UnsafeJson(const GraphReplay& graph) {
   return list;
 }
 
+// 0: not measured.
+Json SecondsJson(double seconds) { return seconds == 0 ? Json(nullptr) : Json(seconds); }
+
 Json ExecutionJson(const PolicyReplay& replay) {
   Json graphs = Json::array();
   for (const GraphExecution& execution : replay.executions) {
@@ -69,13 +106,17 @@ Json ExecutionJson(const PolicyReplay& replay) {
                             {"last_use", IdJson(fault.pair.last_use)},
                             {"first_use", IdJson(fault.pair.first_use)}});
     }
-    graphs.push_back(Json{{"graph", execution.graph.value},
-                          {"on", "host"},
-                          {"orders", execution.orders},
-                          {"seed", execution.seed},
-                          {"nodes", execution.nodes},
-                          {"checks", execution.checks},
-                          {"faults", std::move(faults)}});
+    graphs.push_back(
+        Json{{"graph", execution.graph.value},
+             {"on", execution.on},
+             {"orders", execution.orders},
+             {"seed", execution.seed},
+             {"nodes", execution.nodes},
+             {"checks", execution.checks},
+             {"programmatic_edges_left_out", execution.left_out},
+             {"launch_seconds", SecondsJson(execution.launch_seconds)},
+             {"recorded_launch_seconds", SecondsJson(execution.recorded_launch_seconds)},
+             {"faults", std::move(faults)}});
   }
   return graphs;
 }
@@ -139,27 +180,53 @@ void RenderDestroyed(const PolicyReplay& replay, std::ostream& out) {
       << "\n";
 }
 
+// Where it ran, and with what in place of the recorded nodes.
+std::string PlaceText(const std::string& on, uint64_t left_out) {
+  std::string text = "on the host";
+  if (on == "soft") text = "on the software device (simulated), host nodes in place of kernels,";
+  if (on == "cuda") text = "on the GPU, small kernels in place of the recorded nodes,";
+  if (left_out != 0) text += " " + Counted(left_out, "programmatic edge") + " left out,";
+  return text;
+}
+
+void RenderFault(const GraphExecution& execution, std::ostream& out) {
+  const ExecutionFault& fault = execution.faults.front();
+  out << "  graph " << execution.graph.value << ": bytes destroyed in "
+      << Counted(execution.faults.size(), "order") << "; the first has seed " << fault.seed
+      << ": block " << fault.pair.earlier.value << " and block " << fault.pair.later.value << ", "
+      << NodeText(fault.pair.last_use, "the graph's end") << " before "
+      << NodeText(fault.pair.first_use, "an allocation") << " is missing\n";
+}
+
+void RenderLaunchTimes(const GraphExecution& execution, std::ostream& out) {
+  if (execution.launch_seconds == 0) return;
+  const auto text = [](double seconds) {
+    return FormatCount(static_cast<uint64_t>(seconds * 1e6)) + " µs";
+  };
+  out << "  graph " << execution.graph.value << ": a launch takes "
+      << text(execution.launch_seconds) << ", as it was placed when recorded "
+      << text(execution.recorded_launch_seconds) << "\n";
+}
+
 // How often, from which seed, and the first pair that destroyed one another's bytes.
 void RenderExecution(const PolicyReplay& replay, std::ostream& out) {
   uint64_t checks = 0;
   uint64_t nodes = 0;
+  uint64_t left_out = 0;
   for (const GraphExecution& execution : replay.executions) {
     checks += execution.checks;
     nodes += execution.nodes;
+    left_out += execution.left_out;
   }
   if (replay.executions.empty()) return;
-  out << NameOf(replay) << ": executed on the host in "
-      << Counted(replay.executions.front().orders, "order") << " from seed "
-      << replay.executions.front().seed << ", " << FormatCount(nodes) << " nodes, "
-      << FormatCount(checks) << " canary checks" << (replay.executed_clean() ? ": clean\n" : "\n");
+  const GraphExecution& first = replay.executions.front();
+  out << NameOf(replay) << ": executed " << PlaceText(first.on, left_out) << " in "
+      << Counted(first.orders, "order") << " from seed " << first.seed << ", " << FormatCount(nodes)
+      << " nodes, " << FormatCount(checks) << " canary checks"
+      << (replay.executed_clean() ? ": clean\n" : "\n");
   for (const GraphExecution& execution : replay.executions) {
-    if (execution.faults.empty()) continue;
-    const ExecutionFault& fault = execution.faults.front();
-    out << "  graph " << execution.graph.value << ": bytes destroyed in "
-        << Counted(execution.faults.size(), "order") << "; the first has seed " << fault.seed
-        << ": block " << fault.pair.earlier.value << " and block " << fault.pair.later.value
-        << ", node " << fault.pair.last_use.value << " before node " << fault.pair.first_use.value
-        << " is missing\n";
+    RenderLaunchTimes(execution, out);
+    if (!execution.faults.empty()) RenderFault(execution, out);
   }
 }
 
@@ -206,8 +273,8 @@ const OutOfMemory* RanOut(const PolicyReplay& replay) {
 void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
                       const Trace& trace, std::ostream& out) {
   std::vector<std::vector<std::string>> rows = {{"policy", "reserved", "extent", "lower bound",
-                                                 "ratio", "active", "allocated", "never reclaimed",
-                                                 "missed"}};
+                                                 "ratio", "active", "allocated", "fragmentation",
+                                                 "never reclaimed", "missed"}};
   std::vector<bool> right(rows[0].size(), true);
   right[0] = false;
   if (view.verify) rows[0].push_back("verified");
@@ -218,7 +285,8 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
                     FormatBytes(figures.peak_extent), FormatBytes(figures.lower_bound),
                     RatioText(figures.peak_extent, figures.lower_bound),
                     FormatBytes(figures.peak_active), FormatBytes(figures.peak_allocated),
-                    FormatBytes(figures.never_reclaimed), FormatBytes(figures.missed)});
+                    Fragmentation(figures), FormatBytes(figures.never_reclaimed),
+                    FormatBytes(figures.missed)});
     if (view.verify) rows.back().push_back(replay.verified ? "yes" : "no");
   }
   if (trace.process.device == DeviceKind::kSoft) {
@@ -230,6 +298,7 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
         << Counted(view.collateral.blocks, "block")
         << " outside of them as well: " << FormatBytes(view.collateral.peak) << " at once\n";
   }
+  RenderWaits(replays, out);
   for (const PolicyReplay& replay : replays) RenderUnsafe(replay, out);
   for (const PolicyReplay& replay : replays) RenderDestroyed(replay, out);
   const bool executed =

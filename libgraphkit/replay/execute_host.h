@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "libgraphkit/replay/execution_program.h"
@@ -30,11 +31,18 @@ struct ExecutionFault {
 
 struct GraphExecution {
   GraphId graph;
+  std::string on = "host";  // where: host, soft, cuda
   uint32_t orders = 0;
   uint64_t seed = 0;                   // of the first order
   uint64_t nodes = 0;                  // executed, in all orders
   uint64_t checks = 0;                 // canaries looked at, in all orders
   std::vector<ExecutionFault> faults;  // the first of each order that found one
+  uint64_t left_out = 0;               // partial edges that the device was not given
+  std::string failed;                  // why it could not be executed; empty: it was
+  // On a GPU: the shortest launch, in seconds, and that of the same graph as it was placed when it
+  // was recorded. 0: not measured.
+  double launch_seconds = 0;
+  double recorded_launch_seconds = 0;
   bool operator==(const GraphExecution&) const = default;
 };
 

@@ -109,6 +109,16 @@ class ProgramMaker {
           {placed.block, {first, last - first}, 0, order_.Dies(placed.block)});
     }
     program_.canaries += static_cast<uint32_t>(cuts.size());
+    AddStretches(cuts);
+  }
+
+  void AddStretches(const std::vector<Bytes>& cuts) {
+    if (cuts.empty()) return;
+    for (size_t i = 0; i < cuts.size(); ++i) {
+      const Bytes end = i + 1 < cuts.size() ? cuts[i + 1] : cuts[i];
+      program_.stretches.push_back({base_ + cuts[i], end - cuts[i]});
+    }
+    base_ += cuts.back();
   }
 
   void AddTouches(uint32_t index) {
@@ -165,6 +175,7 @@ class ProgramMaker {
   std::vector<Waits> waits_;       // by step
   std::vector<std::vector<ProgramTouch>> touches_;
   std::unordered_map<uint32_t, uint32_t> body_of_;  // by graph
+  Bytes base_ = 0;                                  // of the next pool
   Program program_;
 };
 

@@ -57,6 +57,13 @@ struct ProgramBlock {
   bool dies = false;  // otherwise nobody may take its bytes afterwards
 };
 
+// The bytes that a canary stands for.
+struct ProgramStretch {
+  Bytes offset = 0;  // pools lie one after the other
+  Bytes size = 0;    // 0: behind a pool's last block
+  bool operator==(const ProgramStretch&) const = default;
+};
+
 struct Program {
   std::vector<ProgramStep> steps;
   std::vector<ProgramTouch> touches;
@@ -64,6 +71,7 @@ struct Program {
   std::vector<std::vector<uint32_t>> bodies;  // steps of each body, what they hold included
   std::vector<ProgramBlock> blocks;
   uint32_t canaries = 0;
+  std::vector<ProgramStretch> stretches;  // by canary
 };
 
 // A graph's placement: by pool, in capture order.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -250,12 +251,53 @@ void PolicyFigures::Add(const PolicyFigures& other) {
 
 namespace {
 
+// Where the blocks were when the trace was recorded, the gaps between them left out.
+std::vector<PlacedBlock> RecordedPlacement(const Facts& facts, std::vector<PlacedBlock> blocks) {
+  std::vector<uint32_t> by_address(blocks.size());
+  std::iota(by_address.begin(), by_address.end(), 0u);
+  std::ranges::stable_sort(by_address, {},
+                           [&](uint32_t i) { return facts.trace[blocks[i].block].address; });
+  uint64_t end = 0;  // of the addresses so far
+  Bytes top = 0;     // and the offset that it has
+  for (const uint32_t i : by_address) {
+    const uint64_t address = facts.trace[blocks[i].block].address;
+    if (address > end) end = address;
+    blocks[i].offset = top - (end - address);
+    if (address + blocks[i].size > end) {
+      top += address + blocks[i].size - end;
+      end = address + blocks[i].size;
+    }
+  }
+  return blocks;
+}
+
+GraphExecution ExecuteOnDevice(const Facts& facts, const Program& program, const Program& recorded,
+                               const ReplayOptions& options) {
+  Result<GraphExecution> execution = options.device->Execute(facts, program, *options.execute);
+  if (!execution) return {.on = options.device->name(), .failed = execution.error().message};
+  if (!options.device->timed()) return *execution;
+  const Result<double> planned = options.device->Time(facts, program);
+  const Result<double> before = options.device->Time(facts, recorded);
+  if (planned) execution->launch_seconds = *planned;
+  if (before) execution->recorded_launch_seconds = *before;
+  return *execution;
+}
+
 GraphExecution Execute(const Facts& facts, PolicyKind policy, const GraphReplay& graph,
-                       const ExecutionOptions& options) {
+                       const ReplayOptions& options) {
   std::vector<std::vector<PlacedBlock>> pools;
-  for (const ReplayedPool& pool : graph.pools) pools.push_back(pool.arena);
+  std::vector<std::vector<PlacedBlock>> recorded;
+  for (const ReplayedPool& pool : graph.pools) {
+    pools.push_back(pool.arena);
+    recorded.push_back(RecordedPlacement(facts, pool.arena));
+  }
   const BlockOrder order = facts.Blocks(InfoOf(policy).rule);
-  GraphExecution execution = ExecuteOnHost(MakeProgram(facts, graph.graph, order, pools), options);
+  const Program program = MakeProgram(facts, graph.graph, order, pools);
+  GraphExecution execution =
+      options.device == nullptr
+          ? ExecuteOnHost(program, *options.execute)
+          : ExecuteOnDevice(facts, program, MakeProgram(facts, graph.graph, order, recorded),
+                            options);
   execution.graph = graph.graph;
   return execution;
 }
@@ -277,8 +319,7 @@ PolicyReplay ReplayGraphs(const Facts& facts, PolicyKind policy, const ReplayOpt
     GraphReplay graph =
         GraphReplayer(facts, policy, options, GraphId(i), plan, replay.figures.peak_reserved).Run();
     replay.figures.Add(graph.figures);
-    if (options.execute)
-      replay.executions.push_back(Execute(facts, policy, graph, *options.execute));
+    if (options.execute) replay.executions.push_back(Execute(facts, policy, graph, options));
     if (!graph.unsafe.empty()) replay.verified = false;
     replay.graphs.push_back(std::move(graph));
   }
@@ -354,15 +395,26 @@ Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan) {
 }
 
 std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan, MarkerRule rule) {
+  // By arena, and in a sequence by graph.
   std::map<std::pair<uint32_t, GraphId>, std::vector<PlacedBlock>> arenas;
+  std::vector<PlacedBlock>* blocks_of = nullptr;
+  std::pair<uint32_t, GraphId> last;
   for (const Placement& placement : plan.placements) {
     const BlockId block(placement.block);
     const GraphId graph = plan.sequence.empty() ? GraphId() : facts.lives[block].root;
-    arenas[{placement.arena, graph}].push_back({block, placement.offset, placement.size});
+    const std::pair key(placement.arena, graph);
+    if (blocks_of == nullptr || key != last) {
+      blocks_of = &arenas[key];
+      if (plan.sequence.empty()) blocks_of->reserve(plan.arenas[placement.arena].blocks);
+    }
+    last = key;
+    blocks_of->push_back({block, placement.offset, placement.size});
   }
   std::vector<UnsafePair> unsafe;
   for (auto& [arena, blocks] : arenas) {
-    std::ranges::stable_sort(blocks, {}, &PlacedBlock::block);
+    if (!std::ranges::is_sorted(blocks, {}, &PlacedBlock::block)) {
+      std::ranges::stable_sort(blocks, {}, &PlacedBlock::block);
+    }
     const std::vector<UnsafePair> found = ValidatePlacements(facts.Blocks(rule), blocks);
     unsafe.insert(unsafe.end(), found.begin(), found.end());
   }

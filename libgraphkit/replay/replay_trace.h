@@ -16,6 +16,7 @@
 #include "libgraphkit/alloc/plan_trace.h"
 #include "libgraphkit/alloc/policy.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/replay/execute_device.h"
 #include "libgraphkit/replay/execute_host.h"
 #include "libgraphkit/replay/validate_placements.h"
 #include "libgraphkit/replay/validate_sequence.h"
@@ -107,6 +108,7 @@ struct ReplayOptions {
   bool bound = true;   // and `lower_bound`
   bool scan = false;   // look at every piece of memory at each malloc: slow, to compare with
   std::optional<ExecutionOptions> execute = {};  // the placements without segments
+  const DeviceExecutor* device = nullptr;        // where; null: on the host
 };
 
 PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options = {});

@@ -1,32 +1,121 @@
 #include "libgraphkit/replay/validate_placements.h"
 
 #include <algorithm>
-#include <map>
+#include <span>
+#include <utility>
 
 namespace graphkit {
 namespace {
 
+// Who lay where last.
+struct Range {
+  Bytes begin = 0;
+  Bytes end = 0;
+  BlockId last;
+  uint32_t others = 0;  // in a list of lists: whom the last one isn't after; 0: hardly ever any
+};
+
+// Ranges by address, in chunks so that little moves when one comes or goes.
+class RangeMap {
+ public:
+  struct Place {
+    size_t chunk = 0;
+    size_t at = 0;
+  };
+
+  RangeMap() : chunks_(1) {}
+
+  // The first range that ends after the address.
+  Place Find(Bytes address) const {
+    const auto ends_after = [](const std::vector<Range>& chunk, Bytes a) {
+      return chunk.empty() || chunk.back().end <= a;
+    };
+    const auto chunk = std::lower_bound(chunks_.begin(), chunks_.end(), address, ends_after);
+    if (chunk == chunks_.end()) return {chunks_.size() - 1, chunks_.back().size()};
+    const auto at = std::ranges::partition_point(
+        *chunk, [&](const Range& range) { return range.end <= address; });
+    return {static_cast<size_t>(chunk - chunks_.begin()), static_cast<size_t>(at - chunk->begin())};
+  }
+
+  // Null behind the last one.
+  const Range* At(Place* place) const {
+    while (place->at == chunks_[place->chunk].size()) {
+      if (place->chunk + 1 == chunks_.size()) return nullptr;
+      *place = {place->chunk + 1, 0};
+    }
+    return &chunks_[place->chunk][place->at];
+  }
+
+  // Puts `made` in place of [first, end).
+  void Splice(Place first, Place end, std::span<const Range> made) {
+    std::vector<Range>& chunk = chunks_[first.chunk];
+    const auto from = chunk.begin() + static_cast<ptrdiff_t>(first.at);
+    const bool here = end.chunk == first.chunk;
+    const auto to = here ? chunk.begin() + static_cast<ptrdiff_t>(end.at) : chunk.end();
+    const auto kept = std::min(static_cast<size_t>(to - from), made.size());
+    std::copy_n(made.begin(), kept, from);
+    const auto next = from + static_cast<ptrdiff_t>(kept);
+    if (kept == made.size()) {
+      chunk.erase(next, to);
+    } else {
+      chunk.insert(next, made.begin() + static_cast<ptrdiff_t>(kept), made.end());
+    }
+    if (!here) DropBetween(first.chunk + 1, end);
+    if (chunks_[first.chunk].size() > kMost) Split(first.chunk);
+    if (chunks_[first.chunk].empty() && chunks_.size() > 1) {
+      chunks_.erase(chunks_.begin() + static_cast<ptrdiff_t>(first.chunk));
+    }
+  }
+
+ private:
+  static constexpr size_t kMost = 192;
+
+  void DropBetween(size_t chunk, Place end) {
+    std::vector<Range>& last = chunks_[end.chunk];
+    last.erase(last.begin(), last.begin() + static_cast<ptrdiff_t>(end.at));
+    const size_t stop = end.chunk + (last.empty() ? 1 : 0);
+    chunks_.erase(chunks_.begin() + static_cast<ptrdiff_t>(chunk),
+                  chunks_.begin() + static_cast<ptrdiff_t>(stop));
+  }
+
+  void Split(size_t chunk) {
+    std::vector<Range>& whole = chunks_[chunk];
+    const auto middle = whole.begin() + static_cast<ptrdiff_t>(whole.size() / 2);
+    std::vector<Range> second(middle, whole.end());
+    whole.erase(middle, whole.end());
+    chunks_.insert(chunks_.begin() + static_cast<ptrdiff_t>(chunk) + 1, std::move(second));
+  }
+
+  std::vector<std::vector<Range>> chunks_;  // never none; empty ones only when there is one
+};
+
 class Sweep {
  public:
-  explicit Sweep(const BlockOrder& order) : order_(order) {}
+  explicit Sweep(const BlockOrder& order) : order_(order), lists_(1) {}
 
   void Put(const PlacedBlock& placed) {
     if (placed.size == 0) return;
     const Bytes end = placed.offset + placed.size;
-    Cut(placed.offset);
-    Cut(end);
+    const RangeMap::Place first = map_.Find(placed.offset);
+    RangeMap::Place place = first;
     Bytes reached = placed.offset;
-    auto at = map_.lower_bound(placed.offset);
-    const auto first = at;
-    for (; at != map_.end() && at->first < end; ++at) {
-      if (at->first > reached) fresh_.push_back({reached, at->first});
-      reached = at->second.end;
-      Replace(placed.block, &at->second);
+    Range rest;  // what stays of the last range, behind the block
+    made_.clear();
+    for (const Range* range = map_.At(&place); range != nullptr && range->begin < end;
+         range = map_.At(&place)) {
+      if (range->begin < placed.offset) {
+        made_.push_back({range->begin, placed.offset, range->last, range->others});
+      }
+      if (range->begin > reached) Add({reached, range->begin, placed.block, 0});
+      if (range->end > end) rest = {end, range->end, range->last, range->others};
+      const Bytes from = std::max(range->begin, placed.offset);
+      reached = std::min(range->end, end);
+      Add({from, reached, placed.block, Staying(placed.block, *range)});
+      ++place.at;
     }
-    Join(first, at);
-    if (reached < end) fresh_.push_back({reached, end});
-    for (const auto& [begin, until] : fresh_) map_[begin] = {until, placed.block, {}};
-    fresh_.clear();
+    if (reached < end) Add({reached, end, placed.block, 0});
+    if (rest.end != 0) made_.push_back(rest);
+    map_.Splice(first, place, made_);
   }
 
   std::vector<UnsafePair> Take() {
@@ -41,13 +130,6 @@ class Sweep {
   }
 
  private:
-  struct Range {
-    Bytes end = 0;
-    BlockId last;
-    std::vector<BlockId> others;  // that the last one isn't after: hardly ever any
-  };
-  using Map = std::map<Bytes, Range>;
-
   // A use of the earlier block, the latest, that no order puts before a use of the later one.
   void Explain(UnsafePair* pair) const {
     const Lifetimes& lives = order_.lives();
@@ -72,49 +154,43 @@ class Sweep {
     return life.alloc.graph != life.root;
   }
 
-  // Makes a range begin at an address that lies inside of one.
-  void Cut(Bytes at) {
-    auto after = map_.upper_bound(at);
-    if (after == map_.begin()) return;
-    const auto inside = std::prev(after);
-    if (inside->first == at || inside->second.end <= at) return;
-    map_.emplace_hint(after, at, inside->second);
-    inside->second.end = at;
+  // Whether the block isn't done with an earlier one that lies in its bytes.
+  bool Stays(BlockId earlier, BlockId block) {
+    if (order_.Before(earlier, block)) return Nested(earlier) || Nested(block);
+    if (!order_.Before(block, earlier)) unsafe_.push_back({.earlier = earlier, .later = block});
+    return true;
   }
 
-  void Replace(BlockId block, Range* range) {
-    const auto stays = [&](BlockId earlier) {
-      if (order_.Before(earlier, block)) return Nested(earlier) || Nested(block);
-      if (!order_.Before(block, earlier)) {
-        unsafe_.push_back({.earlier = earlier, .later = block});
-      }
-      return true;
-    };
-    std::erase_if(range->others, [&](BlockId earlier) { return !stays(earlier); });
-    if (stays(range->last)) range->others.push_back(range->last);
-    range->last = block;
+  // The list of those in a range that the block isn't done with.
+  uint32_t Staying(BlockId block, const Range& range) {
+    const bool last = Stays(range.last, block);
+    if (range.others == 0 && !last) return 0;
+    std::vector<BlockId> staying;
+    for (const BlockId earlier : lists_[range.others]) {
+      if (Stays(earlier, block)) staying.push_back(earlier);
+    }
+    if (last) staying.push_back(range.last);
+    if (staying.empty()) return 0;
+    lists_.push_back(std::move(staying));
+    return static_cast<uint32_t>(lists_.size() - 1);
   }
 
-  // Neighbouring ranges where the same blocks lay are one.
-  void Join(Map::iterator first, Map::iterator end) {
-    while (first != end) {
-      const auto next = std::next(first);
-      if (next == end) return;
-      const bool same = first->second.end == next->first &&
-                        first->second.last == next->second.last &&
-                        first->second.others == next->second.others;
-      if (same) {
-        first->second.end = next->second.end;
-        map_.erase(next);
-      } else {
-        first = next;
-      }
+  // Of the block that is being put: one with its neighbour where the same blocks lie.
+  void Add(const Range& range) {
+    const bool joins = !made_.empty() && made_.back().end == range.begin &&
+                       made_.back().last == range.last &&
+                       lists_[made_.back().others] == lists_[range.others];
+    if (joins) {
+      made_.back().end = range.end;
+    } else {
+      made_.push_back(range);
     }
   }
 
   const BlockOrder& order_;
-  Map map_;  // by their begins
-  std::vector<std::pair<Bytes, Bytes>> fresh_;
+  RangeMap map_;
+  std::vector<std::vector<BlockId>> lists_;  // the first one is empty
+  std::vector<Range> made_;
   std::vector<UnsafePair> unsafe_;
 };
 

@@ -134,8 +134,8 @@ void CountRoles(PipelineMemory& memory) {
   for (size_t role = 0; role < kBufferRoles; ++role) {
     memory.roles[role].uses = places[role].size();
     std::ranges::sort(places[role]);
-    const auto repeated = std::ranges::unique(places[role]);
-    memory.roles[role].buffers = places[role].size() - repeated.size();
+    const auto end = std::unique(places[role].begin(), places[role].end());
+    memory.roles[role].buffers = static_cast<uint64_t>(end - places[role].begin());
   }
 }
 

@@ -24,7 +24,7 @@ std::map<PoolId, std::vector<GraphId>> GraphsByPool(const Trace& trace) {
   for (auto& [pool, of_pool] : graphs) {
     const auto created = [&trace](GraphId graph) { return trace[graph].created; };
     std::ranges::sort(of_pool, {}, [&](GraphId g) { return std::pair(created(g), g.value); });
-    of_pool.erase(std::ranges::unique(of_pool).begin(), of_pool.end());
+    of_pool.erase(std::unique(of_pool.begin(), of_pool.end()), of_pool.end());
   }
   return graphs;
 }

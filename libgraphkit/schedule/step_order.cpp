@@ -10,6 +10,7 @@ namespace graphkit {
 namespace {
 
 constexpr double kMostChunks = 65536;
+constexpr uint32_t kNoChunk = 0xffffffffu;
 
 Error Bad(size_t index, const std::string& entry, const std::string& what) {
   return Error{
@@ -56,7 +57,7 @@ class OrderChecker {
         }
         step.microbatch = counts.backwards - 1;
         counts.weight_grads++;
-        last_backward_.reset();
+        last_backward_ = kNoChunk;
         return "";
     }
     return "";
@@ -97,7 +98,7 @@ class OrderChecker {
     uint32_t weight_grads = 0;
   };
   std::vector<Counts> counts_;  // by chunk
-  std::optional<uint32_t> last_backward_;
+  uint32_t last_backward_ = kNoChunk;  // whose weight gradients may come
 };
 
 Result<std::vector<PipelineStep>> ParseSteps(std::string_view text) {

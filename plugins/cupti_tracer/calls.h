@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,9 @@ enum class CallKind : uint8_t {
   kAddDependencies,
   kRemoveDependencies,
   kDestroyNode,
-  kNodeSet,      // new parameters for `node`, in `exec` or in its graph
-  kNodeEnabled,  // flags: 0 off, 1 on
+  kNodeSet,        // new parameters for `node`, in `exec` or in its graph
+  kNodeEnabled,    // flags: 0 off, 1 on
+  kNodeUpdatable,  // flags: 1 from now on it may be updated from the device
   kGraphDestroy,
   kInstantiate,
   kExecDestroy,
@@ -69,6 +71,24 @@ struct Dependency {
   uint8_t type = 0;
 };
 
+// An argument of a failed call; what its value stands for.
+enum class ArgumentKind : uint8_t {
+  kNone,  // a handle of something that a trace doesn't know
+  kUnsigned,
+  kSigned,
+  kAddress,
+  kEvent,
+  kGraph,
+  kNode,
+  kExec,
+  kPool,
+};
+struct CallArgument {
+  const char* name = "";
+  ArgumentKind kind = ArgumentKind::kNone;
+  uint64_t value = 0;
+};
+
 // A kernel launch or a kernel node's parameters. Arguments are in the caller's memory.
 struct KernelWork {
   uint64_t function = 0;
@@ -81,6 +101,7 @@ struct KernelWork {
   size_t packed_bytes = 0;
   // Launch attributes that decide about edges.
   bool programmatic_serialization = false;
+  bool updatable = false;           // from the device
   bool at_block_start = false;      // of programmatic_event
   uint64_t programmatic_event = 0;  // recorded when all blocks have triggered (or begun)
   uint64_t completion_event = 0;    // recorded when all blocks have begun
@@ -110,7 +131,8 @@ struct Call {
   int32_t priority = 0;
   int32_t device = 0;
   uint64_t tool_id = 0;
-  StackId stack;  // known to the recorder
+  StackId stack;                            // known to the recorder
+  std::span<const CallArgument> arguments;  // of a call that failed
   KernelWork kernel;
   Touch touches[2];
   uint32_t touch_count = 0;
@@ -176,8 +198,9 @@ struct ThreadState {
   // While a runtime call is in flight: the error of the last driver call in it.
   int32_t failed = 0;
   uint64_t failed_stream = kNoStream;
-  bool failed_matters = false;  // also outside of captures
-  bool failure_told = false;    // it is recorded already
+  bool failed_matters = false;          // also outside of captures
+  std::vector<CallArgument> arguments;  // of that driver call
+  bool failure_told = false;            // it is recorded already
 };
 
 }  // namespace graphkit

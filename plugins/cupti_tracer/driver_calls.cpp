@@ -177,6 +177,7 @@ constexpr DriverCall kCalls[] = {
     {713, K::kNodeSet, SetAny},
     {714, K::kNodeSet, ExecSetAny},
     {650, K::kNodeEnabled, SetEnabled},
+    {571, K::kNodeUpdatable, SetAttribute},
     {518, K::kAddDependencies, AddEdges},
     {727, K::kAddDependencies, AddEdgesV2},
     {519, K::kRemoveDependencies, RemoveEdges},

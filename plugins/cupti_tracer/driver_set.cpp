@@ -87,6 +87,15 @@ void ExecSetAny(const CallParams& params, Call& call) {
   AnyNode(params, Node<cuGraphExecNodeSetParams_params>(params, call).nodeParams, call);
 }
 
+// Of all attributes of kernel nodes one is recorded.
+void SetAttribute(const CallParams& params, Call& call) {
+  const auto& p = Node<cuGraphKernelNodeSetAttribute_params>(params, call);
+  bool updatable = p.attr == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;
+  if (updatable && p.value != nullptr) {
+    call.flags = p.value->deviceUpdatableKernelNode.deviceUpdatable != 0;
+  }
+}
+
 void SetEnabled(const CallParams& params, Call& call) {
   call.flags = Node<cuGraphNodeSetEnabled_params>(params, call).isEnabled;
 }

@@ -58,6 +58,9 @@ void Attributes(const CUlaunchConfig& config, KernelWork& work) {
         work.programmatic_event = Address(value.programmaticEvent.event);
         work.at_block_start = value.programmaticEvent.triggerAtBlockStart != 0;
         break;
+      case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+        work.updatable = value.deviceUpdatableKernelNode.deviceUpdatable != 0;
+        break;
       case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
         work.completion_event = Address(value.launchCompletionEvent.event);
         break;

@@ -268,6 +268,9 @@ void Recorder::Succeeded(ThreadState& thread, const Call& call) {
     case CallKind::kNodeSet:
     case CallKind::kNodeEnabled:
       return OnNodeSet(thread, call);
+    case CallKind::kNodeUpdatable:
+      if (NodeInfo* node = nodes_.Find(call.node)) WriteUpdatable(call, node->id);
+      break;
     case CallKind::kGraphLaunch:
       return OnGraphLaunch(thread, call);
     default:  // what the graph events tell is all there is

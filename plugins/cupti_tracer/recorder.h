@@ -28,6 +28,8 @@
 
 namespace graphkit {
 
+inline constexpr int32_t kNotReady = 600;  // cudaErrorNotReady: an answer, not a failure
+
 // Where records go.
 class RecordSink {
  public:
@@ -63,6 +65,8 @@ class Recorder {
 
   // An event that came outside of any call that the glue knows.
   void LooseEvents(ThreadState& thread, uint64_t time);
+
+  bool capturing() const { return !captures_.empty(); }
 
   void WriteNote(std::string_view text);
 
@@ -199,6 +203,8 @@ class Recorder {
   CaptureInfo* CaptureHit(ThreadState& thread, uint64_t stream, int32_t error);
   void Failed(ThreadState& thread, const Call& call, int32_t error);
   void WriteFailure(ThreadState& thread, const Call& call, int32_t error, CaptureInfo* capture);
+  std::string ArgumentsText(std::span<const CallArgument> arguments);
+  std::string ArgumentText(const CallArgument& argument);
 
   // recorder_graphs.cpp
   GraphInfo* AddGraph(uint64_t handle, GraphOrigin origin, uint64_t tool_id, GraphId original,
@@ -217,6 +223,7 @@ class Recorder {
   void OnExecDestroyed(ThreadState& thread, const Call& call);
   void OnExecUpdate(const Call& call);
   void OnNodeSet(ThreadState& thread, const Call& call);
+  void WriteUpdatable(const Call& call, NodeId node);
   void OnGraphLaunch(ThreadState& thread, const Call& call);
 
   // recorder_nodes.cpp

@@ -6,7 +6,6 @@
 namespace graphkit {
 namespace {
 
-constexpr int32_t kNotReady = 600;           // cudaErrorNotReady
 constexpr int32_t kFirstCaptureError = 900;  // cudaErrorStreamCaptureUnsupported
 constexpr int32_t kLastCaptureError = 907;   // cudaErrorCapturedEvent
 constexpr const char* kModeNames[] = {"global", "thread_local", "relaxed"};
@@ -185,11 +184,12 @@ void Recorder::RuntimeFailed(ThreadState& thread, const Call& call, int32_t erro
   bool told = thread.failure_told;
   bool matters = thread.failed != 0 && thread.failed_matters;
   uint64_t stream = thread.failed_stream;
+  Call failed = call;
+  if (thread.failed != 0) failed.arguments = thread.arguments;
   thread.failure_told = thread.failed_matters = false;
   thread.failed = 0;
   thread.failed_stream = kNoStream;
   if (told || error == kNotReady) return;
-  Call failed = call;
   failed.stream = stream;
   CaptureInfo* capture = CaptureHit(thread, stream, error);
   if (capture != nullptr || matters) WriteFailure(thread, failed, error, capture);
@@ -200,6 +200,7 @@ void Recorder::WriteFailure(ThreadState& thread, const Call& call, int32_t error
   ThreadId thread_id = ThreadOf(thread);
   StreamId stream = StreamIdOf(thread, call);
   const char* name = thread.runtime_call != nullptr ? thread.runtime_call : call.name;
+  std::string arguments = ArgumentsText(call.arguments);
   thread.failure_told = thread.runtime_call != nullptr;
   bool ends = call.kind == CallKind::kEndCapture && capture != nullptr &&
               capture->origin != nullptr && capture->origin->id == stream;
@@ -214,8 +215,53 @@ void Recorder::WriteFailure(ThreadState& thread, const Call& call, int32_t error
   Ref("stream", stream);
   if (capture != nullptr) line_.Number("graph", capture->graph.value);
   Ref("stack", call.stack);
+  if (!arguments.empty()) line_.Text("args", arguments);
   Time(call);
   Write();
+}
+
+// "bytesize=4096, hEvent=event 3".
+std::string Recorder::ArgumentsText(std::span<const CallArgument> arguments) {
+  std::string text;
+  for (const CallArgument& argument : arguments) {
+    text += text.empty() ? "" : ", ";
+    text += argument.name;
+    text += '=';
+    text += ArgumentText(argument);
+  }
+  return text;
+}
+
+std::string Recorder::ArgumentText(const CallArgument& argument) {
+  auto known = [](const char* what, uint32_t id) { return what + std::to_string(id); };
+  switch (argument.kind) {
+    case ArgumentKind::kSigned:
+      return std::to_string(static_cast<int64_t>(argument.value));
+    case ArgumentKind::kAddress:
+      if (auto place = live_.Find(argument.value)) {
+        std::string block = known("block ", place->block.value);
+        return place->offset == 0 ? block : block + "+" + std::to_string(place->offset);
+      }
+      break;
+    case ArgumentKind::kEvent:
+      if (auto* event = events_.Find(argument.value)) return known("event ", (*event)->id.value);
+      break;
+    case ArgumentKind::kGraph:
+      if (GraphInfo* graph = FindGraph(argument.value)) return known("graph ", graph->id.value);
+      break;
+    case ArgumentKind::kNode:
+      if (NodeInfo* node = nodes_.Find(argument.value)) return known("node ", node->id.value);
+      break;
+    case ArgumentKind::kExec:
+      if (ExecInfo* exec = execs_.Find(argument.value)) return known("exec ", exec->id.value);
+      break;
+    case ArgumentKind::kPool:
+      if (PoolId* pool = pools_.Find(argument.value)) return known("pool ", pool->value);
+      break;
+    default:
+      return std::to_string(argument.value);
+  }
+  return argument.value == 0 ? "0" : "unknown";
 }
 
 }  // namespace graphkit

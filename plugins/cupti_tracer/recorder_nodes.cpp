@@ -104,6 +104,7 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph
   NodeKind kind = fresh_.kind;
   nodes_.Insert(fresh_.handle, {id, kind, place});
   WriteIncomingEdges(call, graph, stream, id);
+  if (of_call && kind == NodeKind::kKernel && call.kernel.updatable) WriteUpdatable(call, id);
   if (stream != nullptr) AdvanceFrontier(call, *stream, id);
   WriteClaimedGraphs(call, id, claimed_before);
 }
@@ -202,6 +203,15 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
   line_.Name("what", params ? "params" : call.flags != 0 ? "enabled" : "disabled");
   if (params) Ref("event", node_event_);
   if (params) DescribeWork(call);
+  Time(call);
+  Write();
+}
+
+void Recorder::WriteUpdatable(const Call& call, NodeId node) {
+  if (call.flags == 0 && !call.kernel.updatable) return;
+  line_.Start("node_set");
+  line_.Number("node", node.value);
+  line_.Name("what", "updatable");
   Time(call);
   Write();
 }

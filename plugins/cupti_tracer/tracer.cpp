@@ -10,10 +10,16 @@
 #include <new>
 #include <string>
 
+#include "plugins/cupti_tracer/driver_arguments.h"
+
 namespace graphkit {
 namespace {
 
-thread_local ThreadState* this_thread = nullptr;
+constexpr int kFailureFrames = 32;
+
+// The library stays loaded to the end, and this is all that it has of the static thread-local
+// storage.
+[[gnu::tls_model("initial-exec")]] thread_local ThreadState* this_thread = nullptr;
 
 void EndThread(void* state) {
   this_thread = nullptr;
@@ -138,7 +144,9 @@ bool Tracer::Start() {
   file_ = std::make_unique<TraceFile>(std::move(target), epoch_);
   const char* scope = std::getenv("GRAPHKIT_TRACE_SCOPE");
   const char* stacks = std::getenv("GRAPHKIT_TRACE_STACKS");
-  depth_ = stacks != nullptr ? std::clamp(std::atoi(stacks), 0, kMostFrames) : 0;
+  bool asked = stacks != nullptr && *stacks != '\0';
+  depth_ = asked ? std::clamp(std::atoi(stacks), 0, kMostFrames) : 0;
+  failure_depth_ = asked ? depth_ : kFailureFrames;
   eager_ = scope != nullptr && std::string_view(scope) == "all";
   recorder_ = std::make_unique<Recorder>(*file_, eager_);
   on_ = true;
@@ -262,7 +270,8 @@ void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
     call.time = Now();
     call.context = Handle(data.context);
     std::unique_lock lock(mutex_);
-    if (depth_ != 0) call.stack = StackOf(lock);
+    int depth = thread.failure_told ? 0 : FailureDepth(error, thread.failed_matters);
+    if (depth != 0) call.stack = StackOf(depth, lock);
     recorder_->RuntimeFailed(thread, call, error);
   }
   thread.runtime_call = nullptr;
@@ -296,6 +305,10 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   call.context = Handle(data.context);
   call.kernel.name = data.symbol_name;
   if (row.decode != nullptr) row.decode({data.params, &row, result == 0}, call);
+  if (result != 0) {
+    ReadArguments(row.id, data.params, thread.arguments);
+    call.arguments = thread.arguments;
+  }
   if (result == 0 && call.kind == CallKind::kInstantiate && cupti_.exec_id != nullptr) {
     uint32_t id = 0;
     if (cupti_.exec_id(reinterpret_cast<void*>(call.exec), &id) == cupti::kSuccess)
@@ -306,7 +319,7 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (!process_known_) LearnProcess(lock);
   call.device = DeviceOf(call.context, lock);
   if (NeedsKernel(thread, call)) LearnKernel(call, lock);
-  if (WantsStack(thread, call, result)) call.stack = StackOf(lock);
+  if (int depth = StackDepth(thread, call, result)) call.stack = StackOf(depth, lock);
   // The lock was let go of in between: the trace may have ended.
   if (!on_.load(std::memory_order_relaxed)) return;
   recorder_->Exit(thread, call, result);
@@ -324,17 +337,25 @@ bool Tracer::NeedsKernel(const ThreadState& thread, const Call& call) {
   return recorded && !recorder_->KnowsKernel(call.kernel.function, call.kernel.name);
 }
 
-// Whether the call leaves a record that says where it came from.
-bool Tracer::WantsStack(const ThreadState& thread, const Call& call, int32_t result) const {
-  if (depth_ == 0) return false;
-  return result != 0 || !thread.events.empty() || call.kind == CallKind::kAlloc ||
-         call.kind == CallKind::kFree || call.kind == CallKind::kInstantiate;
+// How many frames the call's record says, if any.
+int Tracer::StackDepth(const ThreadState& thread, const Call& call, int32_t result) const {
+  if (result != 0) return FailureDepth(result, call.is_allocation);
+  bool wanted = !thread.events.empty() || call.kind == CallKind::kAlloc ||
+                call.kind == CallKind::kFree || call.kind == CallKind::kInstantiate;
+  return wanted ? depth_ : 0;
+}
+
+// Of a call that failed, also where no stacks were asked for: what breaks a capture is found by
+// where it is called.
+int Tracer::FailureDepth(int32_t error, bool matters) const {
+  bool told = matters || depth_ != 0 || recorder_->capturing();
+  return error != kNotReady && told ? failure_depth_ : 0;
 }
 
 // Naming a stack takes the loader's lock, under which a library that is being loaded may call CUDA.
-StackId Tracer::StackOf(std::unique_lock<std::mutex>& lock) {
+StackId Tracer::StackOf(int depth, std::unique_lock<std::mutex>& lock) {
   uint64_t addresses[kMostFrames + kFramesAbove];
-  size_t wanted = static_cast<size_t>(depth_) + kFramesAbove;
+  size_t wanted = static_cast<size_t>(depth) + kFramesAbove;
   lock.unlock();
   size_t count = TakeStack({addresses, wanted});
   std::span<const uint64_t> taken(addresses, count);
@@ -344,7 +365,7 @@ StackId Tracer::StackOf(std::unique_lock<std::mutex>& lock) {
   std::vector<NamedFrame> frames;
   {
     std::lock_guard naming(names_mutex_);
-    frames = names_.Name(taken, static_cast<size_t>(depth_));
+    frames = names_.Name(taken, static_cast<size_t>(depth));
   }
   lock.lock();
   if (!on_.load(std::memory_order_relaxed)) return {};

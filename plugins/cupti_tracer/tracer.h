@@ -61,8 +61,9 @@ class Tracer {
   void OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data);
   void OnModule(const cupti::ResourceData& data) noexcept;
   bool NeedsKernel(const ThreadState& thread, const Call& call);
-  bool WantsStack(const ThreadState& thread, const Call& call, int32_t result) const;
-  StackId StackOf(std::unique_lock<std::mutex>& lock);
+  int StackDepth(const ThreadState& thread, const Call& call, int32_t result) const;
+  int FailureDepth(int32_t error, bool matters) const;
+  StackId StackOf(int depth, std::unique_lock<std::mutex>& lock);
   void LearnKernel(const Call& call, std::unique_lock<std::mutex>& lock);
   int32_t DeviceOf(uint64_t context, std::unique_lock<std::mutex>& lock);
   void LearnProcess(std::unique_lock<std::mutex>& lock);
@@ -81,7 +82,8 @@ class Tracer {
   std::unique_ptr<TraceFile> file_;
   std::unique_ptr<Recorder> recorder_;
   std::vector<std::pair<uint64_t, int32_t>> devices_;  // by context
-  int depth_ = 0;                                      // of call stacks; 0: none are taken
+  int depth_ = 0;          // of call stacks; 0: none are taken, but where captures break
+  int failure_depth_ = 0;  // of those
   std::mutex names_mutex_;
   StackNames names_;
   bool eager_ = false;  // GRAPHKIT_TRACE_SCOPE=all

@@ -2,6 +2,7 @@
 
     import torch          a finder on sys.meta_path sees it, and arms what follows once torch is there
     CUDA is initialised   the history begins: every allocation and free, with stacks
+    a capture is on       garbage collections are NVTX ranges
     a capture ends        a snapshot, when the last one wasn't too long ago for what it cost
     the process ends      the last snapshot
 
@@ -12,6 +13,7 @@ initialise itself: children of a fork start anew.
 
 import atexit
 import functools
+import gc
 import os
 import re
 import sys
@@ -54,6 +56,8 @@ class Recorder:
         self.written = None
         self.next_time = 0.0
         self.failed = False
+        self.captures = 0  # under way
+        self.collection = threading.local()
         self.lock = threading.Lock()
 
     def start(self, torch):
@@ -95,16 +99,39 @@ class Recorder:
         self.record = original
 
     def _watch_captures(self, graph):
-        original = graph.capture_end
+        begin, end = graph.capture_begin, graph.capture_end
 
-        @functools.wraps(original)
+        @functools.wraps(begin)
+        def capture_begin(*args, **kwargs):
+            result = begin(*args, **kwargs)
+            self.captures += 1
+            return result
+
+        @functools.wraps(end)
         def capture_end(*args, **kwargs):
-            result = original(*args, **kwargs)
+            try:
+                result = end(*args, **kwargs)
+            finally:
+                self.captures = max(0, self.captures - 1)
             if time.monotonic() >= self.next_time:
                 self.dump()
             return result
 
-        graph.capture_end = capture_end
+        graph.capture_begin, graph.capture_end = capture_begin, capture_end
+        gc.callbacks.append(self._tag_collection)
+
+    def _tag_collection(self, phase, info):
+        """A range around each garbage collection while a graph is captured: it pauses the capture, and what it frees is
+        freed inside of it."""
+        try:
+            if phase == "start" and self.captures:
+                self.torch.cuda.nvtx.range_push(f"garbage collection, generation {info['generation']}")
+                self.collection.tagged = True
+            elif phase == "stop" and getattr(self.collection, "tagged", False):
+                self.collection.tagged = False
+                self.torch.cuda.nvtx.range_pop()
+        except Exception:
+            gc.callbacks.remove(self._tag_collection)
 
     def _begin(self):
         """CUDA is there in this process."""

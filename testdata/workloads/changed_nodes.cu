@@ -13,7 +13,8 @@
 //     1 update          the exec from the graph: the first block again
 //     launch
 //
-// 7 changes, 1 update, 4 launches.
+// 7 changes, 1 update, 4 launches. Then two graphs of one kernel each, that other kernels may
+// update: one node is captured so, the other one is made so afterwards. They aren't launched.
 #include "testdata/workloads/cuda_check.h"
 
 constexpr int kThreads = 256;
@@ -96,6 +97,41 @@ void Update(cudaGraphExec_t exec, cudaGraph_t graph) {
   CHECK(cudaGraphExecUpdate(exec, graph, &info));
 }
 
+cudaLaunchAttributeValue Updatable() {
+  cudaLaunchAttributeValue value = {};
+  value.deviceUpdatableKernelNode.deviceUpdatable = 1;
+  return value;
+}
+
+void CaptureUpdatable(float* data, cudaStream_t stream) {
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeDeviceUpdatableKernelNode;
+  attribute.val = Updatable();
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(kBlocks);
+  config.blockDim = dim3(kThreads);
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CHECK(cudaLaunchKernelEx(&config, Add, data, kElements, 1.0f));
+  cudaGraph_t graph = nullptr;
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  CHECK(cudaGraphDestroy(graph));
+}
+
+void MakeUpdatable(float* data) {
+  cudaGraph_t graph = nullptr;
+  CHECK(cudaGraphCreate(&graph, 0));
+  cudaGraphNode_t node = nullptr;
+  const KernelNode add(Add, data, kBlocks);
+  CHECK(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &add.params));
+  const cudaLaunchAttributeValue value = Updatable();
+  CHECK(
+      cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeDeviceUpdatableKernelNode, &value));
+  CHECK(cudaGraphDestroy(graph));
+}
+
 }  // namespace
 
 int main() {
@@ -124,6 +160,8 @@ int main() {
   CHECK(cudaGraphLaunch(exec, stream));
   CHECK(cudaStreamSynchronize(stream));
   CHECK(cudaEventSynchronize(second));
+  CaptureUpdatable(x, stream);
+  MakeUpdatable(x);
   std::printf("changed_nodes: 7 changes, 1 update, 4 launches\n");
 
   CHECK(cudaGraphExecDestroy(exec));

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "libgraphkit/alloc/chain_cover.h"
 #include "libgraphkit/alloc/conflict_lists.h"
 #include "libgraphkit/alloc/plan_trace.h"
 #include "libgraphkit/alloc/shared_bytes.h"
@@ -159,6 +160,47 @@ TEST_CASE("plans of random traces are safe by both rules, and none is below the 
         options.looks = 10'000;
         CheckSafe(order, blocks, PlanCapture(order, blocks, options));
       }
+    }
+  }
+}
+
+TEST_CASE("blocks of one size are planned at the bound") {
+  constexpr SynthShape kShapes[] = {SynthShape::kRandom, SynthShape::kTraining,
+                                    SynthShape::kPipeline};
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const Trace trace = Synthesize({.shape = kShapes[seed % 3],
+                                    .ops = 600,
+                                    .streams = 2 + static_cast<uint32_t>(seed % 7),
+                                    .alloc = 0.4,
+                                    .free = 0.4,
+                                    .seed = seed});
+    const Facts facts = FindFacts(trace);
+    const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
+    CAPTURE(seed);
+    const CapturePlan plan = PlanCapture(order, facts.blocks[0]);
+    REQUIRE(plan.bound_exact);
+    REQUIRE(plan.peak == plan.lower_bound);
+  }
+}
+
+TEST_CASE("as many chains as blocks that all conflict, and every one in order") {
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    Trace trace = RandomTrace(seed, {.max_steps = 60, .nested = seed % 3 == 0, .memory = true});
+    for (Block& block : trace.blocks) block.size = 512;
+    const Facts facts = FindFacts(trace);
+    const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
+    CAPTURE(seed);
+    for (const std::vector<BlockId>& blocks : facts.blocks) {
+      const Lanes lanes(order, blocks);
+      if (lanes.size() == 0 || lanes.left_out() != 0) continue;
+      const ChainCover cover = CoverByChains(lanes);
+      for (uint32_t x = 0; x < lanes.size(); ++x) {
+        for (uint32_t y = x + 1; y < lanes.size(); ++y) {
+          if (cover.chain[x] != cover.chain[y]) continue;
+          REQUIRE_FALSE(order.Conflict(lanes.block(x), lanes.block(y)));
+        }
+      }
+      REQUIRE(cover.chains * Bytes{512} == FindLowerBound(order, blocks).bytes);
     }
   }
 }

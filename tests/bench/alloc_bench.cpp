@@ -40,6 +40,19 @@ void BM_PlanCapture(benchmark::State& state) {
   state.counters["blocks"] = static_cast<double>(plan.offsets.size());
 }
 BENCHMARK(BM_PlanCapture)->ArgsProduct({{0, 1, 2}, {20'000, 200'000}})->Iterations(1);
+BENCHMARK(BM_PlanCapture)->Args({0, 3'300'000})->Iterations(1);
+
+void BM_PlanOneSize(benchmark::State& state) {
+  const Trace trace = Synthesize(
+      {.shape = SynthShape::kPipeline, .ops = static_cast<uint64_t>(state.range(0)), .streams = 8});
+  const Facts facts = FindFacts(trace);
+  const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
+  CapturePlan plan;
+  for (auto _ : state) plan = PlanCapture(order, facts.blocks[0]);
+  SetRatio(state, plan.peak, plan.lower_bound);
+  state.counters["blocks"] = static_cast<double>(plan.offsets.size());
+}
+BENCHMARK(BM_PlanOneSize)->Arg(20'000)->Arg(100'000)->Iterations(1);
 
 void BM_ValidatePlan(benchmark::State& state) {
   const Trace trace = Capture(SynthShape::kRandom, state.range(0));
@@ -52,7 +65,7 @@ void BM_ValidatePlan(benchmark::State& state) {
   }
   state.counters["blocks"] = static_cast<double>(plan.placements.size());
 }
-BENCHMARK(BM_ValidatePlan)->Arg(200'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_ValidatePlan)->Arg(200'000)->Arg(3'300'000)->Unit(benchmark::kMillisecond);
 
 void BM_ReplayPolicy(benchmark::State& state) {
   const Trace trace = Capture(SynthShape::kRandom, state.range(1));

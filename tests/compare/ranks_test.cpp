@@ -43,6 +43,12 @@ TEST_CASE(
   CHECK(report.groups == expected);
 }
 
+TEST_CASE("the folder that all files are in is told apart from their names") {
+  CHECK(CompareRanks({Rank("a/b/c", 1), Rank("a/bc/c", 1), Rank("a/b/d", 1)}).folder == "a/");
+  CHECK(CompareRanks({Rank("/a/b", 1), Rank("/c", 1)}).folder == "/");
+  CHECK(CompareRanks({Rank("a", 1), Rank("b/a", 1)}).folder.empty());
+}
+
 TEST_CASE("graphs are found by name, not by their place") {
   GateSubject usual = CleanSubject("a"), other = CleanSubject("b");
   other.report.graphs[0].name = "decode";

@@ -53,7 +53,7 @@ class RandomProgram {
   void Change(ExecId exec) {
     if (t_.trace().nodes.empty()) return;
     const NodeId node(Pick(t_.trace().nodes.size()));
-    if (Pick(2)) return t_.Change(node, exec, static_cast<NodeChangeKind>(1 + Pick(2)));
+    if (Pick(2)) return t_.Change(node, exec, static_cast<NodeChangeKind>(1 + Pick(3)));
     if (t_.trace().blocks.empty()) return t_.Change(node, exec, NodeChangeKind::kParams);
     t_.Change(node, exec, NodeChangeKind::kParams, {Reads(Block()), Writes(Block(), 8, 8)});
   }

@@ -52,7 +52,7 @@ TEST_CASE("one signature takes as many inputs as forwards are under way: warm-up
 TEST_CASE("buffers of different signatures don't stand in for each other, but in a plan") {
   const StepOrder order = *ParseStepOrder("1 2 -2 -1 1 2 -2 -1");
   PipelineLayers layers = Uniform(2, 1, 4096);
-  layers.chunks[1][0].signature = "b";
+  layers.chunks[1][0].signature = std::string("b");  // g++ 12 warns of a plain "b" at -O2
   const PipelineMemory keyed = Place(order, layers, PipelineRule::kTransformerEngine);
   CHECK(Buffers(keyed, BufferRole::kInput) == 2);
   CHECK(Buffers(keyed, BufferRole::kOutputGrad) == 2);

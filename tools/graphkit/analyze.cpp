@@ -95,7 +95,8 @@ int RunAnalyze(const AnalyzeArguments& arguments) {
 void AddFilters(CLI::App& sub, AnalyzeOptions& options) {
   sub.add_option("--check", options.checks, "run these checks only, by their ids")
       ->option_text("ID,…")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   const auto set_bytes = [&options](const std::string& text) {
     options.min_bytes = ParseBytes(text).value_or(0);
   };

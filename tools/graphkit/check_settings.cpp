@@ -77,7 +77,7 @@ void AddCheckOptions(CLI::App& app, CheckOptions& options) {
                  "what findings fail: error (the default), warning, note or none, and ids of "
                  "checks, separated by commas")
       ->delimiter(',')
-      ->expected(1)
+      ->allow_extra_args(false)
       ->option_text("ID,…");
   app.add_option("--max-deferred", options.max_deferred, "deferred bytes allowed in each graph")
       ->option_text("SIZE")

@@ -154,6 +154,7 @@ void AddLook(CLI::App& sub, DotArguments& arguments) {
          "--show", show, "also: the blocks that nodes touch, ids of edges, sizes of parameters")
       ->option_text("memory|edges|params")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check([](const std::string& word) {
         return CheckWord(word, {"memory", "edges", "params"});
       });

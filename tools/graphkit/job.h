@@ -24,7 +24,7 @@ class Job {
 
  private:
   int rank_ = 0, size_ = 1;
-  bool started_ = false;
+  [[maybe_unused]] bool started_ = false;  // MPI: and is to be ended
 };
 
 }  // namespace graphkit

@@ -25,6 +25,7 @@ bool InJob() {
 
 Job::Job() {
   if (!InJob()) return;
+  setenv("NO_COLOR", "1", 1);  // launchers put a pseudoterminal before their own output
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);

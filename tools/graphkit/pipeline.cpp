@@ -201,7 +201,8 @@ void AddSchedule(CLI::App& sub, PipelineArguments& arguments) {
       ->option_text("N");
   sub.add_option("--order", arguments.order,
                  "an order instead: chunks from 1, negative ones backward, x.5 weight gradients")
-      ->option_text("\"1 -1 …\"");
+      ->option_text("\"1 -1 …\"")
+      ->excludes("--schedule", "--stages", "--chunks", "--microbatches", "--group", "--rank");
 }
 
 void AddLayers(CLI::App& sub, PipelineArguments& arguments) {
@@ -209,6 +210,7 @@ void AddLayers(CLI::App& sub, PipelineArguments& arguments) {
                  "layers of each chunk, one number for all or one for each (1)")
       ->option_text("N,…")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(1, 10'000));
   AddBytes(sub, "--input-bytes", arguments.input, "a layer's input, and its gradient: 64MiB");
   AddBytes(sub, "--output-bytes", arguments.output,

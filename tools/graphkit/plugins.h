@@ -13,5 +13,7 @@ std::string ExecutableFolder();
 std::string PluginFolder();
 
 inline constexpr const char* kTracerPlugin = "libgraphkit_tracer.so";
+inline constexpr const char* kExecutorPlugin = "libgraphkit_cuda_exec.so";
+inline constexpr const char* kSoftDriver = "soft_cuda/libcuda.so.1";
 
 }  // namespace graphkit

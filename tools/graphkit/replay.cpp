@@ -1,5 +1,6 @@
 // `graphkit replay`: what an allocator would do with a recorded run.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "tools/graphkit/input.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/output.h"
+#include "tools/graphkit/plugins.h"
 #include "tools/graphkit/progress.h"
 #include "tools/graphkit/replay_recorded.h"
 #include "tools/graphkit/talk.h"
@@ -68,14 +70,16 @@ std::vector<PolicyKind> PoliciesOf(const ReplayArguments& arguments) {
   return kinds;
 }
 
-Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArguments& arguments) {
+Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArguments& arguments,
+                                         const DeviceExecutor* device) {
   const Progress progress("replaying " + arguments.file);
   const Facts facts = FindFacts(trace);
   ReplayOptions options{.verify = arguments.verify,
                         .config = {},
                         .capacity = arguments.capacity,
                         .timeline = !arguments.timeline.empty()};
-  if (arguments.execute == kHost) options.execute = arguments.execution;
+  if (!arguments.execute.empty()) options.execute = arguments.execution;
+  options.device = device;
   std::vector<PolicyReplay> replays;
   if (!arguments.plan.empty()) {
     const Result<PlannedMemory> plan = ReadPlan(arguments.plan);
@@ -140,7 +144,14 @@ Result<void> CheckExecution(const std::vector<PolicyReplay>& replays,
   if (arguments.execute.empty()) return {};
   for (const PolicyReplay& replay : replays) {
     uint64_t checks = 0;
-    for (const GraphExecution& execution : replay.executions) checks += execution.checks;
+    for (const GraphExecution& execution : replay.executions) {
+      checks += execution.checks;
+      if (execution.failed.empty()) continue;
+      return Error{.message = "graph " + std::to_string(execution.graph.value) +
+                              " can't be executed: " + execution.failed,
+                   .hint = "use --execute host",
+                   .file = arguments.file};
+    }
     if (checks != 0) continue;
     return Error{.message = "the execution made no check: no node is known to touch a placed block",
                  .hint = "trace a program whose kernels have known parameters",
@@ -149,23 +160,30 @@ Result<void> CheckExecution(const std::vector<PolicyReplay>& replays,
   return {};
 }
 
-Result<void> CheckExecuteWord(const std::string& word) {
-  if (word.empty() || word == kHost) return {};
-  const char* why = word == kSoft
-                        ? "replay: --execute soft: this build can't rebuild a graph on the "
-                          "software device"
-                        : "replay: --execute cuda: this build has no plugin that rebuilds a graph "
-                          "on a GPU";
-  return Error{.message = why, .hint = "use --execute host"};
+// Nothing: on the host.
+Result<std::optional<DeviceExecutor>> OpenDevice(const ReplayArguments& arguments) {
+  std::optional<DeviceExecutor> none;
+  if (arguments.execute.empty() || arguments.execute == kHost) return none;
+  const bool soft = arguments.execute == kSoft;
+  const std::filesystem::path folder = PluginFolder();
+  Result<DeviceExecutor> device =
+      DeviceExecutor::Open({.plugin = folder / kExecutorPlugin,
+                            .driver = soft ? (folder / kSoftDriver).string() : "libcuda.so.1",
+                            .host_nodes = soft,
+                            .name = arguments.execute});
+  if (device) return std::optional<DeviceExecutor>(std::move(*device));
+  Error error = device.error();
+  error.message = "replay: --execute " + arguments.execute + ": " + error.message;
+  return error;
 }
 
 int RunTrace(const ReplayArguments& arguments) {
-  if (const Result<void> can = CheckExecuteWord(arguments.execute); !can) {
-    return PrintError(can.error());
-  }
+  const Result<std::optional<DeviceExecutor>> device = OpenDevice(arguments);
+  if (!device) return PrintError(device.error());
   const Result<Trace> trace = ReadInput(arguments.file);
   if (!trace) return PrintError(trace.error());
-  const Result<std::vector<PolicyReplay>> replays = Replay(*trace, arguments);
+  const Result<std::vector<PolicyReplay>> replays =
+      Replay(*trace, arguments, *device ? &**device : nullptr);
   if (!replays) return PrintError(replays.error());
   if (const Result<void> looked = CheckExecution(*replays, arguments); !looked) {
     return PrintError(looked.error());
@@ -228,6 +246,7 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
   sub->add_option("--allocator", arguments->allocators, "by which rules (default: all)")
       ->option_text(JoinWords(PolicyWords()) + "|./lib.so,…")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CheckAllocator);
   CLI::Option* verify = sub->add_flag(
       "--verify", arguments->verify,

@@ -99,7 +99,8 @@ void AddReportCommand(CLI::App& app, int& exit_code) {
       "draw the memory as this policy would place it beside the recorded one (default: reuse)");
   sub->add_option("--check", arguments->options.checks, "run these checks only, by their ids")
       ->option_text("ID,…")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   SetExamples(*sub, {"graphkit report trace.json -o report.html",
                      "graphkit report trace.json --policy pytorch -o report.html",
                      "graphkit report rank*.json -o report.html"});

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/graphkit/child.h"
+#include "tools/graphkit/plugins.h"
 
 namespace graphkit {
 
@@ -18,7 +19,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr auto kLimit = std::chrono::seconds(20);
-constexpr const char* kSoftDriver = "soft_cuda/libcuda.so.1";
 
 // The order is that of the inventory's numbers.
 constexpr std::array<const char*, 3> kLibraries = {"libcuda.so.1", "libcudart.so.13",

@@ -33,12 +33,14 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 enum class Device { kAuto, kCuda, kSoft };
 enum class Scope { kGraphs, kAll };
 
+constexpr int kOnlyFailures = -2;  // stacks where captures break, and nowhere else
+
 struct TraceOptions {
   std::string output = "trace.json";
   Device device = Device::kAuto;
   Scope scope = Scope::kGraphs;
-  int stacks = 0;       // frames a stack; 0: none
-  uint64_t buffer = 0;  // bytes; 0: nobody waits for the disk
+  int stacks = kOnlyFailures;  // frames a stack; 0 or -1, which a flag makes of 0: none
+  uint64_t buffer = 0;         // bytes; 0: nobody waits for the disk
   bool no_torch = false;
 };
 
@@ -107,12 +109,14 @@ uint64_t InodeOf(const std::string& path) {
 
 Environment EnvironmentFor(const TraceOptions& options, const std::string& path, Device device) {
   const std::string tracer = PluginFolder() + "/" + kTracerPlugin;
-  Environment environment = {{"CUDA_INJECTION64_PATH", tracer},
-                             {"GRAPHKIT_TRACE_OUT", path},
-                             {"GRAPHKIT_TRACE_OLD", std::to_string(InodeOf(path))},
-                             {"GRAPHKIT_TRACE_SCOPE", options.scope == Scope::kAll ? "all" : ""},
-                             {"GRAPHKIT_TRACE_STACKS", std::to_string(options.stacks)},
-                             {"GRAPHKIT_TRACE_BUFFER", std::to_string(options.buffer)}};
+  Environment environment = {
+      {"CUDA_INJECTION64_PATH", tracer},
+      {"GRAPHKIT_TRACE_OUT", path},
+      {"GRAPHKIT_TRACE_OLD", std::to_string(InodeOf(path))},
+      {"GRAPHKIT_TRACE_SCOPE", options.scope == Scope::kAll ? "all" : ""},
+      {"GRAPHKIT_TRACE_STACKS",
+       options.stacks == kOnlyFailures ? "" : std::to_string(std::max(options.stacks, 0))},
+      {"GRAPHKIT_TRACE_BUFFER", std::to_string(options.buffer)}};
   if (Getenv("NVTX_INJECTION64_PATH").empty()) {
     environment.emplace_back("NVTX_INJECTION64_PATH", tracer);
   }
@@ -214,8 +218,11 @@ void AddTraceCommand(CLI::App& app, int& exit_code) {
       *sub, "--scope", options->scope, {{"graphs", Scope::kGraphs}, {"all", Scope::kAll}},
       "graphs, memory and what orders them (the default), or work outside of captures too");
   sub->add_flag("--stacks{32}", options->stacks,
-                "call stacks of nodes, memory, execs and failures: --stacks, or --stacks=FRAMES")
+                "call stacks of nodes, memory, execs and failures: --stacks, or --stacks=FRAMES; "
+                "without it "
+                "only of calls that fail in captures; --stacks=0: of none")
       ->check(CLI::Range(0, 256));
+  options->stacks = kOnlyFailures;  // a flag begins at 0
   sub->add_option_function<std::string>(
          "--buffer",
          [options](const std::string& text) { options->buffer = ParseBytes(text).value_or(0); },

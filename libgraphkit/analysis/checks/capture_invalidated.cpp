@@ -25,9 +25,7 @@ std::vector<Finding> FindInvalidatedCaptures(const Facts& facts) {
       finding.message = CallText(trace, *cause) + " broke " + captured;
       if (rule != nullptr) finding.message += std::string(": ") + rule->broken;
       if (rule != nullptr) finding.advice = rule->advice;
-      finding.evidence.push_back(
-          {.text = std::string(trace[cause->call]) + " was called " + PlaceOf(trace, cause->seq),
-           .stack = cause->stack});
+      finding.evidence.push_back({.text = CalledText(trace, *cause), .stack = cause->stack});
     }
     AddStuckMemory(facts, &finding);
     findings.push_back(std::move(finding));

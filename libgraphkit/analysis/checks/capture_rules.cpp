@@ -59,6 +59,13 @@ std::string CallText(const Trace& trace, const Failure& failure) {
   return text;
 }
 
+std::string CalledText(const Trace& trace, const Failure& failure) {
+  std::string text =
+      std::string(trace[failure.call]) + " was called " + PlaceOf(trace, failure.seq);
+  if (!trace[failure.arguments].empty()) text += " with " + std::string(trace[failure.arguments]);
+  return text;
+}
+
 const Failure* CauseOf(const Trace& trace, const Capture& capture) {
   return capture.failure < trace.failures.size() ? &trace.failures[capture.failure] : nullptr;
 }

@@ -31,6 +31,9 @@ std::string ThreadName(const Trace& trace, ThreadId thread);
 // "cudaMalloc (900, cudaErrorStreamCaptureUnsupported) of thread 0 'main' on stream 1".
 std::string CallText(const Trace& trace, const Failure& failure);
 
+// "cudaMalloc was called after node 3, with bytesize=4096".
+std::string CalledText(const Trace& trace, const Failure& failure);
+
 // Adds what was allocated in the finding's graph and that nobody has freed.
 void AddStuckMemory(const Facts& facts, Finding* finding);
 

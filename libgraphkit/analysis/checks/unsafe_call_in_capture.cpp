@@ -27,9 +27,7 @@ std::vector<Finding> FindUnsafeCalls(const Facts& facts) {
     finding.message = CallText(trace, failure) + " failed in the capture of " +
                       NameOf(trace, failure.graph) + ", which survived it: " + rule->broken;
     finding.advice = rule->advice;
-    finding.evidence.push_back(
-        {.text = std::string(trace[failure.call]) + " was called " + PlaceOf(trace, failure.seq),
-         .stack = failure.stack});
+    finding.evidence.push_back({.text = CalledText(trace, failure), .stack = failure.stack});
     findings.push_back(std::move(finding));
   }
   return findings;

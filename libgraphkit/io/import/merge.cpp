@@ -26,7 +26,7 @@ const Trace& TraceOf(const Source& source) { return source.input->imported.trace
 // What its times have to be raised by to be wall times; none: it has no times, or no wall clock.
 std::optional<int64_t> WallOffset(const Trace& trace) {
   if (trace.clocks.empty() || trace.times.empty()) return std::nullopt;
-  return trace.clocks[0].wall - trace.clocks[0].monotonic;
+  return trace.clocks[0].wall - static_cast<int64_t>(trace.clocks[0].monotonic);
 }
 
 // A record without a time stands with the one before it.
@@ -113,7 +113,7 @@ Result<void> Merger::ChooseSources() {
       topologies.push_back(&input);
     }
   }
-  std::ranges::stable_partition(topologies, [](const MergeInput* input) {
+  std::stable_partition(topologies.begin(), topologies.end(), [](const MergeInput* input) {
     return input->imported.trace.process.device != DeviceKind::kImported;
   });
   if (topologies.empty() && !snapshot && !profiles_.empty()) topologies.push_back(profiles_[0]);

@@ -164,7 +164,9 @@ uint32_t Converter::Take(uint32_t device, uint32_t index) {
       break;
   }
   if (make_.trace.records == before) make_.Next();
-  if (event.time_us < INT64_MAX / 1000) make_.SetTime(event.time_us * 1000, s_.events.size());
+  if (event.time_us < INT64_MAX / 1000) {
+    make_.SetTimes(before, event.time_us * 1000, s_.events.size());
+  }
   return taken;
 }
 

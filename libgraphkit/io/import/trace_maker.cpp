@@ -18,12 +18,16 @@ void TraceMaker::SetBegin(int64_t first, bool unix) {
 }
 
 void TraceMaker::SetTime(int64_t time, size_t expected) {
+  SetTimes(trace.records - 1, time, expected);
+}
+
+void TraceMaker::SetTimes(Seq first, int64_t time, size_t expected) {
   if (begin_ns_ == 0 || time <= begin_ns_) return;
   if (trace.times.capacity() < trace.records) {
     trace.times.reserve(std::max<size_t>(trace.records + expected, size_t{trace.records} * 2));
   }
-  trace.times.resize(trace.records);
-  trace.times.back() = time - begin_ns_;
+  trace.times.resize(first);
+  trace.times.resize(trace.records, static_cast<Nanoseconds>(time - begin_ns_));
 }
 
 StreamId TraceMaker::Stream(uint32_t device, uint64_t handle) {

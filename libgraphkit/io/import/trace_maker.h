@@ -33,6 +33,8 @@ class TraceMaker {
   void SetBegin(int64_t first, bool unix);
   // Of the last record. `expected`: how many more records there will be, about.
   void SetTime(int64_t time, size_t expected = 0);
+  // Of the records from `first` on.
+  void SetTimes(Seq first, int64_t time, size_t expected);
 
   StreamId Stream(uint32_t device, uint64_t handle);
   StreamId NamedStream(uint32_t device, std::string_view name);

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 EFFECT = re.compile(r"^// effect:(.*)$", re.M)
 CANNOT_FAIL = re.compile(r"^// cannot fail:(.*)$", re.M)
-ERRORS = [re.compile(r"EXPECT_ERROR\(\s*(?!cudaSuccess|CUDA_SUCCESS|0\b)\w+\s*,\s*(cu\w+)\s*\("),
+ERRORS = [re.compile(r"EXPECT_ERROR\(\s*(?!cudaSuccess|CUDA_SUCCESS|0\b)\w+\s*,\s*((?:__)?cu\w+)\s*\("),
           re.compile(r"EXPECT_FAILS\(\s*(cu\w+)\s*\("),
           re.compile(r"EXPECT\(\s*CUPTI\((\w+)\)[^;]*?==\s*CUPTI_ERROR_")]
 

@@ -124,6 +124,8 @@ class Library:
         if name == base_of(name):
             return ", ".join(parameters.names)
         per_thread = rf"({self.info['stream']}|const cudaLaunchConfig_t|const CUlaunchConfig) ?\W\w+$"
+        if name.startswith("cudaGetDriverEntryPoint"):
+            per_thread = r"unsigned long long flags$"
         return ", ".join(f"PerThread({n})" if re.match(per_thread, d) else n
                          for d, n in zip(parameters.declarations, parameters.names))
 
@@ -227,8 +229,9 @@ def cupti_refusals(rows):
              "", "using graphkit::soft::SharedState;", ""]
     for r in rows:
         if r.family == "-":
+            result = "0" if r.name.startswith("InitializeInjection") else "kCuptiNotSupported"  # NVTX takes 0 for failed
             lines.append(f'EXPORT int entry_{r.name}() __asm__("{r.name}");\n'
-                         f'int entry_{r.name}() {{ return SharedState().not_modelled("{r.name}"), kCuptiNotSupported; }}')
+                         f'int entry_{r.name}() {{ return SharedState().not_modelled("{r.name}"), {result}; }}')
     return "\n".join(lines) + "\n"
 
 

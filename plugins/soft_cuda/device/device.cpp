@@ -108,6 +108,7 @@ uint64_t Device::Allocate(AllocationKind kind, size_t bytes, Context* context, P
 
 uint64_t Device::AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context* context,
                             Pool* pool) {
+  GiveBackFreed(gpu);
   const bool graph = kind == AllocationKind::kGraph;
   if (!graph && bytes > gpu->free_bytes()) return 0;
   const uint64_t before = gpu->memory.used();
@@ -119,6 +120,34 @@ uint64_t Device::AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context
   return address;
 }
 
+void Device::FreeAfter(uint64_t address, WorkMark mark) {
+  const Allocation& block = allocations.at(address);
+  block.gpu->freed.push_back({address, block.size, block.pool, std::move(mark)});
+  allocations.erase(address);
+}
+
+// `block` in: whose line may take it, or none: any; out: what was taken. 0: there is none such.
+uint64_t Device::TakeFreed(Gpu* gpu, size_t bytes, Context* context, Pool* pool,
+                           FreedBlock* block) {
+  const auto fits = [&](const FreedBlock& freed) {
+    const bool is_own = block->mark.line == nullptr || freed.mark.line == block->mark.line;
+    return freed.pool == pool && freed.bytes >= bytes && is_own;
+  };
+  const auto found = std::find_if(gpu->freed.begin(), gpu->freed.end(), fits);
+  if (found == gpu->freed.end()) return 0;
+  *block = *found;
+  gpu->freed.erase(found);
+  allocations[block->address] = {AllocationKind::kPool, bytes, context, ++allocation_count_, pool};
+  allocations[block->address].gpu = gpu;
+  return block->address;
+}
+
+void Device::GiveBackFreed(Gpu* gpu) {
+  std::erase_if(gpu->freed, [&](const FreedBlock& block) {
+    return worker.IsDone(block.mark) && gpu->memory.Free(block.address);
+  });
+}
+
 void Device::AddRegistered(uint64_t address, size_t bytes, Context* context, unsigned flags) {
   allocations[address] = {AllocationKind::kRegistered, bytes, context, ++allocation_count_};
   allocations[address].flags = flags;
@@ -127,6 +156,20 @@ void Device::AddRegistered(uint64_t address, size_t bytes, Context* context, uns
 void Device::AddMapped(uint64_t address, size_t bytes, Gpu* gpu) {
   allocations[address] = {AllocationKind::kMapped, bytes, nullptr, ++allocation_count_};
   allocations[address].gpu = gpu;
+}
+
+// Buffers that begin at the same address are one allocation, as long as the longest.
+void Device::AddExternal(uint64_t address, size_t bytes, ExternalMemory* external) {
+  const auto [block, made] = allocations.try_emplace(address);
+  Allocation& a = block->second;
+  if (!made) {
+    ++a.imports;
+    a.size = std::max(a.size, bytes);
+    return;
+  }
+  a = {AllocationKind::kExternal, bytes, nullptr, ++allocation_count_};
+  a.gpu = external->gpu;
+  a.external = external;
 }
 
 bool Device::Release(uint64_t address) {

@@ -22,10 +22,12 @@
 #include "plugins/soft_cuda/model/array.h"
 #include "plugins/soft_cuda/model/capture.h"
 #include "plugins/soft_cuda/model/conditional_values.h"
+#include "plugins/soft_cuda/model/external_memory.h"
 #include "plugins/soft_cuda/model/graph.h"
 #include "plugins/soft_cuda/model/graph_pages.h"
 #include "plugins/soft_cuda/model/handle.h"
 #include "plugins/soft_cuda/model/module.h"
+#include "plugins/soft_cuda/model/linker.h"
 #include "plugins/soft_cuda/model/pool.h"
 #include "plugins/soft_cuda/model/semaphore.h"
 #include "plugins/soft_cuda/model/stream.h"
@@ -62,7 +64,8 @@ enum class AllocationKind : uint8_t {
   kPool,
   kGraph,
   kModule,
-  kMapped  // of virtual memory management
+  kMapped,   // of virtual memory management
+  kExternal  // mapped onto an external memory object
 };
 
 // What was advised about managed memory; of the allocation as a whole.
@@ -83,8 +86,12 @@ struct Allocation {
   bool live = true;    // of a graph allocation: between its node and its free
   unsigned flags = 0;  // as given to the call that made it
   RangeHints hints{};
-  Gpu* gpu = nullptr;    // null: of the host
-  unsigned imports = 0;  // cuMemPoolImportPointer; each is freed once, before the allocation
+  Gpu* gpu = nullptr;  // null: of the host
+  bool sync_memops = false;
+  // cuMemPoolImportPointer, further buffers of external memory; each is freed once, before the
+  // allocation
+  unsigned imports = 0;
+  ExternalMemory* external = nullptr;
 };
 
 class Device {
@@ -109,8 +116,10 @@ class Device {
   Slab<Module> modules;
   Slab<Pool> pools;
   Slab<Semaphore> semaphores;
+  Slab<Linker> linkers;
   Slab<Array> arrays;
   Slab<MipmappedArray> mipmapped_arrays;
+  Slab<ExternalMemory> external_memories;
   Worker worker;
   std::vector<WorkMark> launches;  // of execs, that may not be done
 
@@ -132,8 +141,13 @@ class Device {
   // On a GPU that isn't the context's own.
   uint64_t AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context* context,
                       Pool* pool = nullptr);
+  // Memory that a stream frees goes back when that is done with it; before, it can be taken again
+  // for work that follows.
+  void FreeAfter(uint64_t address, WorkMark mark);
+  uint64_t TakeFreed(Gpu* gpu, size_t bytes, Context* context, Pool* pool, FreedBlock* block);
   void AddRegistered(uint64_t address, size_t bytes, Context* context, unsigned flags);
   void AddMapped(uint64_t address, size_t bytes, Gpu* gpu);
+  void AddExternal(uint64_t address, size_t bytes, ExternalMemory* external);
   bool Release(uint64_t address);
   std::map<uint64_t, Allocation>::iterator FindAllocation(
       uint64_t address);  // that holds it, or end()
@@ -151,6 +165,7 @@ class Device {
 
  private:
   Device();
+  void GiveBackFreed(Gpu* gpu);
   void FreeMemoryOf(const Context* context);
 
   uint32_t context_count_ = 0;

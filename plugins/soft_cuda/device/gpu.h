@@ -14,6 +14,7 @@
 
 #include "plugins/soft_cuda/device/address_space.h"
 #include "plugins/soft_cuda/model/graph_pages.h"
+#include "plugins/soft_cuda/model/worker.h"
 
 namespace graphkit::soft {
 
@@ -28,6 +29,14 @@ struct GpuFigures {
   bool operator==(const GpuFigures&) const = default;
 };
 
+// Memory of a pool that a stream has freed and may still use.
+struct FreedBlock {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  const Pool* pool = nullptr;
+  WorkMark mark;  // the end of the stream's work with it
+};
+
 // One GPU, with what belongs to no context of it.
 struct Gpu {
   int ordinal = 0;
@@ -39,6 +48,7 @@ struct Gpu {
   Pool* default_pool = nullptr;
   Pool* current_pool = nullptr;
   GraphPages graph_pages{};
+  std::vector<FreedBlock> freed{};
   uint64_t addresses_only = 0;  // bytes of addresses of graphs, whose memory is in graph_pages
 
   uint64_t free_bytes() const {

@@ -6,6 +6,8 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/array_shape.h"
+#include "plugins/soft_cuda/driver/external_memory.h"
+#include "plugins/soft_cuda/driver/mipmaps.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
@@ -86,6 +88,26 @@ CUresult Requirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* out, size_t bytes, unsigne
 }
 
 }  // namespace
+
+size_t BytesOfLevels(const CUDA_ARRAY3D_DESCRIPTOR& shape, unsigned levels) {
+  size_t bytes = 0;
+  for (unsigned i = 0; i < levels; ++i) bytes += BytesOf(LevelShape(shape, i));
+  return bytes;
+}
+
+MipmappedArray* MakeMipmaps(const CUDA_ARRAY3D_DESCRIPTOR& shape, unsigned levels,
+                            uint64_t memory) {
+  MipmappedArray* array = Device::Get().mipmapped_arrays.Make();
+  array->shape = shape;
+  array->memory = memory;
+  array->bytes = BytesOfLevels(shape, levels);
+  uint64_t at = memory;
+  for (unsigned i = 0; i < levels; ++i) {
+    array->levels.push_back(MakeArray(LevelShape(shape, i), at, true));
+    if (at != 0) at += array->levels.back()->bytes();
+  }
+  return array;
+}
 
 CUresult Array3DCreate_v2(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR* shape) {
   if (out == nullptr || shape == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -171,20 +193,9 @@ CUresult MipmappedArrayCreate(CUmipmappedArray* out, const CUDA_ARRAY3D_DESCRIPT
   if (CUresult error = Begin(); error != CUDA_SUCCESS) return error;
   if (CUresult error = CheckArrayShape(*shape, true); error != CUDA_SUCCESS) return error;
   const unsigned count = std::clamp(levels, 1u, MostLevels(*shape));
-  size_t bytes = 0;
-  for (unsigned i = 0; i < count; ++i) bytes += BytesOf(LevelShape(*shape, i));
-  const uint64_t memory = IsBacked(*shape) ? TakeMemory(bytes) : 0;
+  const uint64_t memory = IsBacked(*shape) ? TakeMemory(BytesOfLevels(*shape, count)) : 0;
   if (IsBacked(*shape) && memory == 0) return CUDA_ERROR_OUT_OF_MEMORY;
-  MipmappedArray* array = Device::Get().mipmapped_arrays.Make();
-  array->shape = *shape;
-  array->memory = memory;
-  array->bytes = bytes;
-  uint64_t at = memory;
-  for (unsigned i = 0; i < count; ++i) {
-    array->levels.push_back(MakeArray(LevelShape(*shape, i), at, true));
-    if (at != 0) at += array->levels.back()->bytes();
-  }
-  *out = array->handle();
+  *out = MakeMipmaps(*shape, count, memory)->handle();
   return CUDA_SUCCESS;
 }
 
@@ -224,7 +235,11 @@ CUresult MipmappedArrayDestroy(CUmipmappedArray handle) {
   if (Resolve<MipmappedArray>(handle) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   Device& device = Device::Get();
   for (Array* level : array->levels) device.arrays.Unmake(level);
-  if (array->memory != 0) GiveBack(array->memory);
+  if (array->external != nullptr) {
+    Unmap(array->external);
+  } else if (array->memory != 0) {
+    GiveBack(array->memory);
+  }
   device.mipmapped_arrays.Unmake(array);
   return CUDA_SUCCESS;
 }

@@ -1,6 +1,7 @@
 // Stream-ordered memory: in a capture an allocation or a free becomes a memory node.
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/external_memory.h"
 #include "plugins/soft_cuda/driver/graph_memory.h"
 #include "plugins/soft_cuda/driver/graph_rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
@@ -24,16 +25,38 @@ CUresult CaptureAllocation(Stream* stream, Pool* pool, size_t bytes, CUdeviceptr
   return CUDA_SUCCESS;
 }
 
-CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* out) {
+// Whether the limit that the pool was made with leaves room; 0: there is none.
+bool HasRoom(const Pool& pool, uint64_t bytes) {
+  const uint64_t most = pool.properties.maxSize;
+  return most == 0 || (bytes <= most && pool.used <= most - bytes);
+}
+
+// Memory that the stream itself has freed, else memory that nobody uses, else memory that another
+// stream has freed and the stream then waits for.
+uint64_t TakeMemory(Pool* pool, size_t bytes, Stream* stream) {
   Device& device = Device::Get();
+  Gpu* gpu = device.FindGpu(pool->properties.location.id);
+  Context* context = CurrentContext();
+  FreedBlock block{.mark = {stream->line, 0}};
+  if (const uint64_t own = device.TakeFreed(gpu, bytes, context, pool, &block); own != 0)
+    return own;
+  const uint64_t address = device.AllocateOn(gpu, AllocationKind::kPool, bytes, context, pool);
+  if (address != 0 || pool->reuse_internal == 0) return address;
+  block = {};
+  const uint64_t others = device.TakeFreed(gpu, bytes, context, pool, &block);
+  if (others != 0)
+    Push(stream, {.what = "memory that another stream freed", .after = {block.mark}});
+  return others;
+}
+
+CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* out) {
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
   if (out == nullptr || bytes == 0 || pool->imported != 0) return CUDA_ERROR_INVALID_VALUE;
   if (stream->capture != nullptr) return CaptureAllocation(stream, pool, bytes, out);
   if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
-  Gpu* gpu = device.FindGpu(pool->properties.location.id);
-  const uint64_t address =
-      device.AllocateOn(gpu, AllocationKind::kPool, bytes, CurrentContext(), pool);
+  if (!HasRoom(*pool, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+  const uint64_t address = TakeMemory(pool, bytes, stream);
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   Grow(*pool, bytes);
   *out = address;
@@ -49,9 +72,19 @@ CUresult CaptureFree(Stream* stream, CUdeviceptr address) {
   return result;
 }
 
+void FreeAfterWork(uint64_t address, Stream* stream) {
+  Device& device = Device::Get();
+  WorkMark mark = End(stream);
+  if (device.worker.IsDone(mark)) {
+    device.Release(address);
+  } else {
+    device.FreeAfter(address, std::move(mark));
+  }
+}
+
 }  // namespace
 
-CUresult FreeBlock(uint64_t address, const Stream* stream) {
+CUresult FreeBlock(uint64_t address, Stream* stream) {
   Device& device = Device::Get();
   auto block = device.allocations.find(address);
   if (block == device.allocations.end()) return CUDA_ERROR_INVALID_VALUE;
@@ -61,12 +94,20 @@ CUresult FreeBlock(uint64_t address, const Stream* stream) {
     FreeGraphAllocation(address, stream);  // the graph keeps the address
     return CUDA_SUCCESS;
   }
+  ExternalMemory* external = block->second.external;
+  if (external != nullptr) Unmap(external);
   if (block->second.imports > 0) {
     --block->second.imports;
     return CUDA_SUCCESS;
   }
   if (block->second.pool != nullptr) Shrink(*block->second.pool, block->second.size);
-  device.Release(address);
+  if (external != nullptr) {
+    device.allocations.erase(block);
+  } else if (block->second.pool != nullptr && stream != nullptr) {
+    FreeAfterWork(address, stream);
+  } else {
+    device.Release(address);
+  }
   return CUDA_SUCCESS;
 }
 

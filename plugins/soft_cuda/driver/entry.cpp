@@ -23,7 +23,9 @@ namespace graphkit::soft::driver {
 
 CUresult GetProcAddress_v2(const char* name, void** out, int version, cuuint64_t flags,
                            CUdriverProcAddressQueryResult* status) {
-  if (name == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  constexpr cuuint64_t kFlags =
+      CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  if (name == nullptr || out == nullptr || (flags & ~kFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
   const Symbol* best = nullptr;
   bool known = false;
   for (const Symbol& symbol : kSymbols) {

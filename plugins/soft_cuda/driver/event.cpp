@@ -80,6 +80,7 @@ CUresult EventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned i
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
   if (event->context->gpu != stream->context->gpu) return CUDA_ERROR_INVALID_HANDLE;
   if (stream->capture == nullptr) {
+    if (flags != CU_EVENT_RECORD_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
     RecordOutside(stream, event);
     return CUDA_SUCCESS;
   }
@@ -108,6 +109,7 @@ CUresult StreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned int fl
   }
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
   if (stream->capture == nullptr) {
+    if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
     if (!event->recorded) return CUDA_SUCCESS;
     stream->time_ns = std::max(stream->time_ns, event->time_ns);
     if (!Device::Get().worker.IsDone(event->mark)) {

@@ -4,6 +4,7 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/capability.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/occupancy.h"
 
 namespace graphkit::soft::driver {
 namespace {
@@ -25,10 +26,31 @@ CUresult GiveParameter(const Function* function, size_t index, size_t* offset, s
   return CUDA_SUCCESS;
 }
 
+int ConstantBytes(const Module& module) {
+  uint64_t bytes = 0;
+  for (const VariableInfo& variable : module.variable_infos) {
+    if (variable.constant) bytes += variable.size;
+  }
+  return static_cast<int>(bytes);
+}
+
+// Code of PTX is compiled for the device that it is loaded on.
+unsigned BinaryArchitecture(const Function& f) {
+  const Context* context = CurrentContext();
+  return f.module->ptx && context != nullptr ? context->gpu->figures.architecture
+                                             : f.module->architecture;
+}
+
 int BuiltIn(const Function& f, CUfunction_attribute attribute) {
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      return static_cast<int>(f.info.max_threads);
+      return MostThreads(f);
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+      return ConstantBytes(*f.module);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      return static_cast<int>(f.info.cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]);
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
       return static_cast<int>(f.info.shared_bytes);
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
@@ -36,8 +58,9 @@ int BuiltIn(const Function& f, CUfunction_attribute attribute) {
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
       return static_cast<int>(std::max(f.info.registers, 16u));
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
       return static_cast<int>(f.module->architecture);
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      return static_cast<int>(BinaryArchitecture(f));
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       return kSharedPerBlock - static_cast<int>(f.info.shared_bytes);
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
@@ -57,13 +80,35 @@ CUresult GiveAttribute(int* value, CUfunction_attribute attribute, const Functio
   return CUDA_SUCCESS;
 }
 
+bool IsClusterSize(CUfunction_attribute attribute) {
+  return attribute >= CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH &&
+         attribute <= CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH;
+}
+
+bool IsInRange(CUfunction_attribute attribute, int value) {
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      return value >= -1 && value <= 100;  // percent; -1: no preference
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      return value == 0 || value == 1;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      return value >= CU_CLUSTER_SCHEDULING_POLICY_DEFAULT &&
+             value <= CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
+    default:
+      return value >= 0;
+  }
+}
+
 CUresult TakeAttribute(Function* function, CUfunction_attribute attribute, int value,
                        const Gpu& gpu) {
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (attribute < CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
-      attribute >= CU_FUNC_ATTRIBUTE_MAX) {
+      attribute >= CU_FUNC_ATTRIBUTE_MAX ||
+      attribute == CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  if (!IsInRange(attribute, value)) return CUDA_ERROR_INVALID_VALUE;
+  if (IsClusterSize(attribute) && function->info.cluster[0] != 0) return CUDA_ERROR_INVALID_VALUE;
   const int most = CapabilityOf(gpu.figures.architecture).shared_per_block_opt_in;
   if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
       (value < 0 || value > most - static_cast<int>(function->info.shared_bytes))) {

@@ -13,6 +13,7 @@
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/device/properties.h"
 #include "plugins/soft_cuda/driver/launch_params.h"
+#include "plugins/soft_cuda/driver/launch_rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
@@ -100,12 +101,22 @@ CUresult CheckEvents(const Launch& launch) {
   return CUDA_SUCCESS;
 }
 
+// Nodes take over the priority of the stream that they are captured in.
+CUlaunchAttribute PriorityOf(const Stream& stream) {
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+  attribute.value.priority = stream.priority;
+  return attribute;
+}
+
 CUresult CaptureLaunch(Stream* stream, const Launch& launch) {
   auto params = std::make_unique<KernelParams>();
   params->function = launch.function;
   params->context = stream->context->handle();
   params->shape = launch.shape;
   params->attributes.assign(launch.attributes.begin(), launch.attributes.end());
+  if (stream->priority != 0 && FindAttribute(launch, CU_LAUNCH_ATTRIBUTE_PRIORITY) == nullptr)
+    params->attributes.push_back(PriorityOf(*stream));
   if (CUresult error =
           CopyArguments(*launch.function, launch.kernel_params, launch.extra, &params->arguments);
       error != CUDA_SUCCESS) {
@@ -125,11 +136,19 @@ CUresult CaptureLaunch(Stream* stream, const Launch& launch) {
 
 CUresult Enqueue(const Launch& launch, CUstream handle) {
   if (launch.function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (launch.kernel_params != nullptr && launch.extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult error = CheckShape(launch.shape); error != CUDA_SUCCESS) return error;
   const Lock lock = LockDevice();
+  if (CUresult error = CheckFunction(*launch.function, launch.shape); error != CUDA_SUCCESS)
+    return error;
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
   if (stream->context != CurrentContext()) return CUDA_ERROR_INVALID_HANDLE;
+  if (CUresult error =
+          CheckAttributes(*launch.function, launch.shape, launch.attributes, *stream->context->gpu);
+      error != CUDA_SUCCESS) {
+    return error;
+  }
   if (CUresult error = CheckEvents(launch); error != CUDA_SUCCESS) return error;
   if (stream->capture != nullptr) return CaptureLaunch(stream, launch);
   Advance(stream, kKernelNs);

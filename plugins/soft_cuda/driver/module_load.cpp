@@ -7,12 +7,12 @@ namespace {
 
 CUresult AddVariable(Gpu* gpu, const VariableInfo& info, Variables* variables) {
   Device& device = Device::Get();
-  const uint64_t address =
-      device.AllocateOn(gpu, AllocationKind::kModule, info.size, CurrentContext());
+  const auto kind = info.managed ? AllocationKind::kManaged : AllocationKind::kModule;
+  const uint64_t address = device.AllocateOn(gpu, kind, info.size, CurrentContext());
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   std::memset(reinterpret_cast<void*>(address), 0, info.size);
   std::memcpy(reinterpret_cast<void*>(address), info.initial.data(), info.initial.size());
-  (*variables)[info.name] = {address, info.size};
+  (*variables)[info.name] = {address, info.size, info.managed};
   return CUDA_SUCCESS;
 }
 
@@ -45,7 +45,7 @@ CUresult LoadModule(const void* data, bool library, Module** out) {
   const Image* image = ChooseImage(images, gpu->figures.architecture);
   if (image == nullptr) return CUDA_ERROR_NO_BINARY_FOR_GPU;
   std::optional<ModuleInfo> info = image->ptx ? ReadPtx(image->bytes) : ReadCubin(image->bytes);
-  if (!info) return CUDA_ERROR_INVALID_IMAGE;
+  if (!info) return image->ptx ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_INVALID_IMAGE;
   Device& device = Device::Get();
   Module* module = device.modules.Make();
   module->library = library;
@@ -53,6 +53,7 @@ CUresult LoadModule(const void* data, bool library, Module** out) {
   module->image = image->bytes;
   for (KernelInfo& kernel : info->kernels) AddFunction(module, std::move(kernel));
   module->architecture = image->architecture;
+  module->ptx = image->ptx;
   module->variable_infos = std::move(info->variables);
   if (CUresult error = PlaceVariables(module, gpu); error != CUDA_SUCCESS) return error;
   NotifyModule(*module, CUPTI_CBID_RESOURCE_MODULE_LOADED);

@@ -5,6 +5,7 @@
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/copy_rules.h"
 #include "plugins/soft_cuda/driver/launch_params.h"
+#include "plugins/soft_cuda/driver/launch_rules.h"
 #include "plugins/soft_cuda/model/semaphore.h"
 
 namespace graphkit::soft::driver {
@@ -26,6 +27,7 @@ CUresult ReadKernel(const CUDA_KERNEL_NODE_PARAMS_v3& from, NodeParams* out) {
                    {from.blockDimX, from.blockDimY, from.blockDimZ},
                    from.sharedMemBytes};
   if (CUresult error = CheckShape(params->shape); error != CUDA_SUCCESS) return error;
+  if (CUresult error = CheckFunction(*function, params->shape); error != CUDA_SUCCESS) return error;
   const CUresult copied =
       CopyArguments(*function, from.kernelParams, from.extra, &params->arguments);
   *out = std::move(params);

@@ -1,6 +1,8 @@
 // How many blocks and clusters of a kernel are on the device at once: by its registers and shared
 // memory, which its cubin tells, and what a multiprocessor has. Of a kernel of PTX the registers
 // aren't known; it counts as taking 32.
+#include "plugins/soft_cuda/driver/occupancy.h"
+
 #include <algorithm>
 
 #include "driver_impl.h"
@@ -11,10 +13,10 @@ namespace graphkit::soft::driver {
 namespace {
 
 constexpr int kUnknownRegisters = 32;
-constexpr size_t kSharedUnit = 128;          // bytes; shared memory is given out in these steps
-constexpr unsigned kMostInCluster = 8;       // blocks of a cluster, without opting in
-constexpr unsigned kLargestCluster = 16;     // with
-constexpr unsigned kProcessorsOfGroup = 16;  // multiprocessors that one cluster can lie on
+constexpr size_t kSharedUnit = 128;             // bytes; shared memory is given out in these steps
+constexpr unsigned kMostInPortableCluster = 8;  // blocks, without opting in
+constexpr unsigned kLargestCluster = 16;        // with
+constexpr unsigned kProcessorsOfGroup = 16;     // multiprocessors that one cluster can lie on
 
 template <typename T>
 T RoundUp(T value, T unit) {
@@ -42,14 +44,8 @@ int BlocksByThreads(const Limits& limits, const Function& f, int block) {
   return std::min(blocks, kRegisters / of_warp / warps);
 }
 
-int MostDynamic(const Function& f) {
-  const auto set = f.attributes.find(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
-  return set != f.attributes.end() ? set->second
-                                   : kSharedPerBlock - static_cast<int>(f.info.shared_bytes);
-}
-
 int ActiveBlocks(const Limits& limits, const Function& f, int block, size_t dynamic) {
-  if (block > static_cast<int>(f.info.max_threads)) return 0;
+  if (block > MostThreads(f)) return 0;
   if (dynamic > static_cast<size_t>(std::max(MostDynamic(f), 0))) return 0;
   const size_t shared = limits.SharedOf(f, dynamic);
   const size_t by_shared = shared != 0 ? limits.shared() / shared : limits.shared();
@@ -92,6 +88,28 @@ bool HasClusters(const Gpu& gpu) { return gpu.figures.architecture >= 90; }
 
 }  // namespace
 
+int MostThreads(const Function& f) {
+  if (f.info.registers == 0) return static_cast<int>(f.info.max_threads);
+  const int of_warp = RoundUp(static_cast<int>(f.info.registers) * kWarp, kRegisterUnit);
+  return std::min(static_cast<int>(f.info.max_threads), kRegisters / of_warp * kWarp);
+}
+
+int MostDynamic(const Function& f) {
+  const auto set = f.attributes.find(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  return set != f.attributes.end() ? set->second
+                                   : kSharedPerBlock - static_cast<int>(f.info.shared_bytes);
+}
+
+unsigned MostInCluster(const Function& f, const Gpu& gpu) {
+  if (!HasClusters(gpu)) return 1;
+  const auto own = f.attributes.find(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
+  return own != f.attributes.end() && own->second != 0 ? kLargestCluster : kMostInPortableCluster;
+}
+
+int ActiveBlocksOf(const Gpu& gpu, const Function& f, int block, size_t dynamic) {
+  return ActiveBlocks(Limits(gpu), f, block, dynamic);
+}
+
 CUresult OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction f, int block,
                                                             size_t dynamic, unsigned int flags) {
   const Asked asked = Ask(f, blocks);
@@ -118,7 +136,7 @@ CUresult OccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfuncti
     return CUDA_ERROR_INVALID_VALUE;
   }
   const Limits limits(*asked.gpu);
-  int most = static_cast<int>(asked.function->info.max_threads);
+  int most = MostThreads(*asked.function);
   if (limit > 0) most = std::min(most, limit);
   int best_threads = 0;
   *grid = *block = 0;
@@ -157,10 +175,7 @@ CUresult OccupancyMaxPotentialClusterSize(int* size, CUfunction f, const CUlaunc
   const Asked asked = Ask(f, size);
   if (asked.error != CUDA_SUCCESS) return asked.error;
   if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const auto own =
-      asked.function->attributes.find(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
-  const bool large = own != asked.function->attributes.end() && own->second != 0;
-  const unsigned most = HasClusters(*asked.gpu) ? (large ? kLargestCluster : kMostInCluster) : 1;
+  const unsigned most = MostInCluster(*asked.function, *asked.gpu);
   *size = static_cast<int>(std::min(most, BlocksOfGroup(asked, *config)));
   return CUDA_SUCCESS;
 }

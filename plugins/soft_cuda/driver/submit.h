@@ -43,7 +43,7 @@ void Advance(Stream* stream, uint64_t ns);
 void HostWaits(uint64_t until_ns);
 
 // Frees an allocation of any kind but the host's; one of a graph keeps its address.
-CUresult FreeBlock(uint64_t address, const Stream* stream);
+CUresult FreeBlock(uint64_t address, Stream* stream);
 
 // Checks for calls that capturing forbids to this thread (error 900).
 inline CUresult CheckUnsafe() { return Device::Get().captures.CheckUnsafe(CurrentThread()); }

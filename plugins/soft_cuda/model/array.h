@@ -17,7 +17,7 @@
 
 namespace graphkit::soft {
 
-struct Context;
+struct ExternalMemory;
 
 struct Array {
   static constexpr Tag kTag = Tag::kArray;
@@ -42,6 +42,7 @@ struct MipmappedArray {
   uint64_t memory = 0;
   size_t bytes = 0;
   std::vector<Array*> levels;
+  ExternalMemory* external = nullptr;  // whose memory it is; null: its own
 
   CUmipmappedArray handle() { return reinterpret_cast<CUmipmappedArray>(this); }
 };

@@ -17,6 +17,10 @@ constexpr uint8_t kFrameSize = 0x11;
 constexpr uint8_t kParameter = 0x17;
 constexpr uint8_t kRegisterCount = 0x2f;
 constexpr uint8_t kParameterWide = 0x45;  // the size has a word of its own
+constexpr uint8_t kCluster = 0x3d;
+constexpr unsigned char kManaged = 4;       // of a symbol: st_other
+constexpr unsigned kFirstReserving = 90;    // architecture
+constexpr uint32_t kReservedShared = 1024;  // bytes that sections of shared memory begin with
 
 class Elf {
  public:
@@ -108,6 +112,8 @@ void ReadKernelInfo(std::string_view info, KernelInfo& kernel) {
       found.push_back({place & 0xffff, {place >> 16, Word(payload, 12)}});
     if (attribute == kMaxThreads)
       kernel.max_threads = Word(payload, 0) * Word(payload, 4) * Word(payload, 8);
+    for (size_t i = 0; attribute == kCluster && i < 3; ++i)
+      kernel.cluster[i] = Word(payload, 4 * i);
   });
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -134,17 +140,33 @@ std::optional<VariableInfo> ReadVariable(const Elf& elf, const Symbol& symbol) {
   const std::string_view name = elf.Name(section);
   const bool constant = name.starts_with(".nv.constant3");
   if (!constant && !name.starts_with(".nv.global")) return std::nullopt;
-  VariableInfo variable{std::string(symbol.name), entry.st_size, constant, {}};
+  const bool managed = (entry.st_other & kManaged) != 0;
+  VariableInfo variable{std::string(symbol.name), entry.st_size, constant, managed, {}};
   const std::string_view bytes = elf.Bytes(section);
   if (entry.st_value < bytes.size()) variable.initial = bytes.substr(entry.st_value, entry.st_size);
   return variable;
 }
 
+// What the code declares; from 9.0 on the section holds what the system takes, too.
+uint32_t DeclaredShared(uint64_t section_bytes, unsigned architecture) {
+  const uint32_t reserved = architecture >= kFirstReserving ? kReservedShared : 0;
+  const auto bytes = static_cast<uint32_t>(section_bytes);
+  return bytes >= reserved ? bytes - reserved : bytes;
+}
+
 }  // namespace
+
+unsigned CubinArchitecture(std::string_view bytes) {
+  if (bytes.size() < sizeof(Elf64_Ehdr)) return 0;
+  const auto header = Elf(bytes).At<Elf64_Ehdr>(0);
+  const bool shifted = header.e_ident[EI_ABIVERSION] >= 8;
+  return (shifted ? header.e_flags >> 8 : header.e_flags) & 0xff;
+}
 
 std::optional<ModuleInfo> ReadCubin(std::string_view bytes) {
   Elf elf(bytes);
   if (!elf.Load()) return std::nullopt;
+  const unsigned architecture = CubinArchitecture(bytes);
   ModuleInfo module;
   const std::vector<Symbol> symbols = ReadSymbols(elf);
   for (const Elf64_Shdr& section : elf.sections) {
@@ -157,7 +179,7 @@ std::optional<ModuleInfo> ReadCubin(std::string_view bytes) {
     for (KernelInfo& kernel : module.kernels) {
       if (name == ".nv.info." + kernel.name) ReadKernelInfo(elf.Bytes(section), kernel);
       if (name == ".nv.shared." + kernel.name)
-        kernel.shared_bytes = static_cast<uint32_t>(section.sh_size);
+        kernel.shared_bytes = DeclaredShared(section.sh_size, architecture);
     }
     if (name == ".nv.info") ReadModuleInfo(elf.Bytes(section), symbols, module);
   }

@@ -84,10 +84,10 @@ std::vector<Image> ReadImages(const void* data) {
   if (magic == kDataMagic) return ReadFatBinary(at);
   if (std::memcmp(at, "\177ELF", 4) == 0) {
     std::string elf(at, ElfSize(at));
-    const unsigned architecture = (Read<uint32_t>(at + 48) >> 8) & 0xff;
+    const unsigned architecture = CubinArchitecture(elf);
     return {{false, architecture, std::move(elf)}};
   }
-  if (std::strstr(at, ".version") != nullptr) return {{true, 0, at}};
+  if (std::strstr(at, ".version") != nullptr) return {{true, PtxArchitecture(at), at}};
   return {};
 }
 

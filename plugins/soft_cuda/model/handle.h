@@ -27,6 +27,8 @@ enum class Tag : uint32_t {
   kSemaphore,
   kArray,
   kMipmappedArray,
+  kExternalMemory,
+  kLinker,
 };
 
 // Makes and unmakes objects of one kind. Memory goes back to the slab, never to the system.

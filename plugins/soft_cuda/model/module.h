@@ -33,12 +33,14 @@ struct KernelInfo {
   uint32_t shared_bytes = 0;
   uint32_t local_bytes = 0;
   uint32_t max_threads = 1024;
+  uint32_t cluster[3] = {0, 0, 0};  // blocks; 0: not said by the code
 };
 
 struct VariableInfo {
   std::string name;
   uint64_t size = 0;
   bool constant = false;
+  bool managed = false;
   std::string initial;  // bytes; shorter than size: the rest is zero
 };
 
@@ -67,6 +69,7 @@ struct Function {
 struct Variable {
   uint64_t address;
   uint64_t size;
+  bool managed = false;
 };
 using Variables = std::map<std::string, Variable, std::less<>>;
 
@@ -80,6 +83,7 @@ struct Module {
   std::vector<VariableInfo> variable_infos;
   std::map<int, Variables> variables;  // by the device that they lie on
   unsigned architecture = 0;           // 90: sm_90; of the chosen image
+  bool ptx = false;                    // compiled for the device when it was loaded
   std::string image;                   // the chosen cubin, for CUPTI
 
   CUmodule handle() { return reinterpret_cast<CUmodule>(this); }
@@ -99,7 +103,12 @@ std::vector<Image> ReadImages(const void* data);
 // null if none.
 const Image* ChooseImage(const std::vector<Image>& images, unsigned architecture);
 std::optional<ModuleInfo> ReadCubin(std::string_view elf);
+// 90: sm_90. Since CUDA 13 another byte of the flags tells it (ABI version 8), as seen in cubins of
+// nvcc 12.4 and 13.0.
+unsigned CubinArchitecture(std::string_view elf);
+// None: not PTX, which begins with a version and a target.
 std::optional<ModuleInfo> ReadPtx(std::string_view text);
+unsigned PtxArchitecture(std::string_view text);
 
 std::optional<std::string> DecompressLz4(std::string_view data, size_t size);
 std::optional<std::string> DecompressZstd(std::string_view data, size_t size);

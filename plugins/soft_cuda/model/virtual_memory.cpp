@@ -10,8 +10,13 @@
 namespace graphkit::soft {
 namespace {
 
-// Where nothing of the host's lies; reservations follow each other from there.
+// Where nothing of the host's lies; reservations follow each other from there. ThreadSanitizer keeps
+// most addresses for itself.
+#ifdef __SANITIZE_THREAD__
+constexpr uint64_t kFirstAddress = 0x7ee000000000;
+#else
 constexpr uint64_t kFirstAddress = 0x600000000000;
+#endif
 
 void* Address(uint64_t value) { return reinterpret_cast<void*>(value); }
 

@@ -16,6 +16,12 @@ constexpr unsigned kNolatch = 4;  // doesn't set the last error
 
 inline cudaStream_t PerThread(cudaStream_t stream) { return stream ? stream : cudaStreamPerThread; }
 
+// Flags of a search for driver functions: by default those that have per-thread null streams.
+inline unsigned long long PerThread(unsigned long long flags) {
+  constexpr unsigned long long kOwn = cudaEnablePerThreadDefaultStream;
+  return flags == cudaEnableDefault ? kOwn : flags;
+}
+
 // A launch configuration whose null stream is the thread's own.
 class PerThreadConfig {
  public:

@@ -1,4 +1,6 @@
 // Launches and kernels.
+#include "plugins/soft_cuda/runtime/launch.h"
+
 #include "plugins/soft_cuda/runtime/start.h"
 #include "runtime_impl.h"
 
@@ -31,21 +33,26 @@ cudaError_t LaunchCooperativeKernel(const void* func, dim3 grid, dim3 block, voi
                     grid, block);
 }
 
+CUlaunchConfig ToDriver(const cudaLaunchConfig_t& config) {
+  CUlaunchConfig c{};
+  c.gridDimX = config.gridDim.x;
+  c.gridDimY = config.gridDim.y;
+  c.gridDimZ = config.gridDim.z;
+  c.blockDimX = config.blockDim.x;
+  c.blockDimY = config.blockDim.y;
+  c.blockDimZ = config.blockDim.z;
+  c.sharedMemBytes = static_cast<unsigned>(config.dynamicSmemBytes);
+  c.hStream = config.stream;
+  c.attrs = reinterpret_cast<CUlaunchAttribute*>(config.attrs);
+  c.numAttrs = config.numAttrs;
+  return c;
+}
+
 cudaError_t LaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args) {
   if (config == nullptr) return cudaErrorInvalidValue;
   CUfunction function = FunctionOf(func);
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
-  CUlaunchConfig c{};
-  c.gridDimX = config->gridDim.x;
-  c.gridDimY = config->gridDim.y;
-  c.gridDimZ = config->gridDim.z;
-  c.blockDimX = config->blockDim.x;
-  c.blockDimY = config->blockDim.y;
-  c.blockDimZ = config->blockDim.z;
-  c.sharedMemBytes = static_cast<unsigned>(config->dynamicSmemBytes);
-  c.hStream = config->stream;
-  c.attrs = reinterpret_cast<CUlaunchAttribute*>(config->attrs);
-  c.numAttrs = config->numAttrs;
+  const CUlaunchConfig c = ToDriver(*config);
   return FromLaunch(cuLaunchKernelEx(&c, function, args, nullptr), config->gridDim,
                     config->blockDim);
 }
@@ -63,18 +70,21 @@ cudaError_t FuncGetParamInfo(const void* func, size_t index, size_t* offset, siz
 }
 
 cudaError_t GetFuncBySymbol(cudaFunction_t* out, const void* func) {
+  if (out == nullptr) return cudaErrorInvalidValue;
   *out = FunctionOf(func);
   return *out != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 
 cudaError_t GetKernel(cudaKernel_t* out, const void* func) {
+  if (out == nullptr) return cudaErrorInvalidValue;
   *out = reinterpret_cast<cudaKernel_t>(KernelOf(func));
   return *out != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 
 cudaError_t FuncGetAttributes(cudaFuncAttributes* out, const void* func) {
   CUfunction f = FunctionOf(func);
-  if (out == nullptr || f == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (f == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (out == nullptr) return cudaErrorInvalidValue;
   auto get = [f](CUfunction_attribute attribute) {
     int value = 0;
     cuFuncGetAttribute(&value, attribute, f);
@@ -82,6 +92,7 @@ cudaError_t FuncGetAttributes(cudaFuncAttributes* out, const void* func) {
   };
   *out = {};
   out->sharedSizeBytes = static_cast<size_t>(get(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
+  out->constSizeBytes = static_cast<size_t>(get(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES));
   out->localSizeBytes = static_cast<size_t>(get(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES));
   out->maxThreadsPerBlock = get(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   out->numRegs = get(CU_FUNC_ATTRIBUTE_NUM_REGS);
@@ -89,6 +100,13 @@ cudaError_t FuncGetAttributes(cudaFuncAttributes* out, const void* func) {
   out->binaryVersion = get(CU_FUNC_ATTRIBUTE_BINARY_VERSION);
   out->maxDynamicSharedSizeBytes = get(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
   out->preferredShmemCarveout = get(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+  out->clusterDimMustBeSet = get(CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET);
+  out->requiredClusterWidth = get(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
+  out->requiredClusterHeight = get(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT);
+  out->requiredClusterDepth = get(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH);
+  out->clusterSchedulingPolicyPreference =
+      get(CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE);
+  out->nonPortableClusterSizeAllowed = get(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
   return cudaSuccess;
 }
 
@@ -96,20 +114,6 @@ cudaError_t FuncSetAttribute(const void* func, cudaFuncAttribute attr, int value
   CUfunction function = FunctionOf(func);
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   return ToRuntime(cuFuncSetAttribute(function, static_cast<CUfunction_attribute>(attr), value));
-}
-
-cudaError_t OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* func,
-                                                               int block, size_t dynamic,
-                                                               unsigned int flags) {
-  CUfunction function = FunctionOf(func);
-  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
-  return ToRuntime(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block,
-                                                                        dynamic, flags));
-}
-
-cudaError_t OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* func, int block,
-                                                      size_t dynamic) {
-  return OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, func, block, dynamic, 0);
 }
 
 }  // namespace graphkit::soft::runtime

@@ -1,5 +1,6 @@
 // What nvcc's code calls before main and around each launch: fat binaries, kernels and variables
 // are registered; a library is loaded when something in it is first used.
+#include <algorithm>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -48,6 +49,21 @@ CUlibrary Load(FatBinary* binary) {
   return binary->library;
 }
 
+// Gives the pointers of managed variables their values.
+void PlaceManaged(FatBinary& binary) {
+  Registry& registry = TheRegistry();
+  const std::lock_guard lock(registry.mutex);
+  for (const auto& [symbol, variable] : registry.variables) {
+    if (variable.binary != &binary || variable.managed == nullptr) continue;
+    if (Load(&binary) == nullptr) return;
+    CUdeviceptr address = 0;
+    if (cuLibraryGetManaged(&address, nullptr, binary.library, variable.name.c_str()) ==
+        CUDA_SUCCESS) {
+      *variable.managed = reinterpret_cast<void*>(address);
+    }
+  }
+}
+
 }  // namespace
 
 CUkernel KernelOf(const void* function) {
@@ -81,6 +97,11 @@ cudaError_t VariableOf(const void* symbol, CUdeviceptr* address, size_t* bytes) 
   Registry& registry = TheRegistry();
   const std::lock_guard lock(registry.mutex);
   auto found = registry.variables.find(symbol);
+  if (found == registry.variables.end()) {  // host code names a managed variable by its memory
+    found = std::ranges::find_if(registry.variables, [symbol](const auto& row) {
+      return row.second.managed != nullptr && symbol != nullptr && *row.second.managed == symbol;
+    });
+  }
   if (found == registry.variables.end() || Load(found->second.binary) == nullptr)
     return cudaErrorInvalidSymbol;
   const CUresult result =
@@ -110,7 +131,12 @@ EXPORT void __cudaUnregisterFatBinary(void** handle) {
   delete binary;  // the library stays: its kernels may be in graphs
 }
 
-EXPORT char __cudaInitModule(void**) { return 1; }
+// Host code calls this before it touches a managed variable, through a pointer.
+EXPORT char __cudaInitModule(void** handle) {
+  if (StartDriver() != cudaSuccess || MakeContextCurrent() != cudaSuccess) return 0;
+  PlaceManaged(*reinterpret_cast<FatBinary*>(handle));
+  return 1;
+}
 
 EXPORT void __cudaRegisterFunction(void** handle, const char* host_function, char*,
                                    const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {

@@ -22,6 +22,18 @@ TEST_CASE("capture-invalidated names the call, the rule, and the memory that is 
   CHECK(finding.bytes == 4096);
 }
 
+TEST_CASE("capture-invalidated says what the call was given") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  t.BeginCapture(a);
+  t.InvalidateCapture(a, "cudaMalloc", 900);
+  Trace trace = t.Build();
+  trace.failures[0].arguments = trace.strings.Intern("bytesize=4096");
+  const std::vector<Finding> findings = Run("capture-invalidated", std::move(trace));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].evidence[0].text.ends_with(" with bytesize=4096"));
+}
+
 TEST_CASE("capture-invalidated finds nothing in a capture that ended well") {
   CrossedBlock c;
   c.Join();

@@ -169,6 +169,45 @@ TEST_CASE("a failure inside a runtime call carries the runtime's name and is tol
         Lines{R"({"type":"failure","call":"cudaMalloc","error":900,"thread":0,"graph":0})"});
 }
 
+TEST_CASE("a failure says what the call was given, in terms of the trace") {
+  constexpr uint64_t kBlock = 0x7f0000000000, kOnly = 0x9;
+  Script s;
+  s.Malloc(kBlock, 4096);
+  s.RecordEvent(kFork, kMain);
+  s.BeginCapture(kMain, kGraph);
+  const CallArgument arguments[] = {{"ByteCount", ArgumentKind::kUnsigned, 4096},
+                                    {"value", ArgumentKind::kSigned, ~0ull},
+                                    {"dstDevice", ArgumentKind::kAddress, kBlock},
+                                    {"srcDevice", ArgumentKind::kAddress, 0x10},
+                                    {"inside", ArgumentKind::kAddress, kBlock + 512},
+                                    {"hEvent", ArgumentKind::kEvent, kFork},
+                                    {"hGraph", ArgumentKind::kGraph, kGraph},
+                                    {"hNode", ArgumentKind::kNode, kOnly},
+                                    {"hPool", ArgumentKind::kPool, 0}};
+  Call call = Script::Of(CallKind::kOther, "cuSomething");
+  call.arguments = arguments;
+  s.Do(call, {}, 900);
+  CHECK(s.Records("failure") ==
+        Lines{R"({"type":"failure","call":"cuSomething","error":900,"thread":0,"graph":0,)"
+              R"("args":"ByteCount=4096, value=-1, dstDevice=block 0, srcDevice=unknown, )"
+              R"(inside=block 0+512, hEvent=event 0, hGraph=graph 0, hNode=unknown, hPool=0"})"});
+}
+
+TEST_CASE("what the runtime says last has the arguments of the driver call that failed") {
+  Script s;
+  s.BeginCapture(kMain, kGraph);
+  s.thread.runtime_call = "cudaMalloc_v3020";
+  s.thread.arguments = {{"bytesize", ArgumentKind::kUnsigned, 64}};
+  Call call = Script::Of(CallKind::kAlloc, "cuMemAlloc_v2");
+  call.is_allocation = true;
+  call.arguments = s.thread.arguments;
+  s.Do(call, {}, 2);
+  s.recorder.RuntimeFailed(s.thread, Script::Of(CallKind::kOther, "cudaMalloc_v3020"), 2);
+  CHECK(s.Records("failure") ==
+        Lines{R"({"type":"failure","call":"cudaMalloc","error":2,"thread":0,"graph":0,)"
+              R"("args":"bytesize=64"})"});
+}
+
 TEST_CASE("an allocation that fails is recorded, a call that fails otherwise isn't") {
   Script s;
   Call alloc = Script::Of(CallKind::kAlloc, "cuMemAlloc_v2");

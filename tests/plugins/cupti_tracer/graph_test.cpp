@@ -284,6 +284,21 @@ TEST_CASE("a node is switched off and on; what failed or isn't known says nothin
                                  });
 }
 
+TEST_CASE("a kernel node that kernels may update says so, as captured or from later on") {
+  Script s;
+  Create(s, kGraph);
+  Call add = AddTo(kGraph);
+  add.kernel.updatable = true;
+  s.Do(add, Script::Node(kGraph, 1, NodeKind::kKernel));
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 2, NodeKind::kKernel));
+  Call attribute = Change(CallKind::kNodeUpdatable, 0, 2);
+  s.Do(attribute);  // another attribute
+  attribute.flags = 1;
+  s.Do(attribute);
+  CHECK(s.Records("node_set") == Lines{R"({"type":"node_set","node":0,"what":"updatable"})",
+                                       R"({"type":"node_set","node":1,"what":"updatable"})"});
+}
+
 TEST_CASE("a handle that comes again is another graph") {
   Script s;
   Create(s, kGraph);

@@ -10,10 +10,19 @@
 //     processes static    frees memory in a static destructor
 //     processes exhausted captures until it has made 20 000 nodes
 //     processes stderr    captures with stderr closed
+//     processes alarms    captures 20 000 nodes while a timer's signal comes every 200 us
+//     processes closed F  loads the library F, captures by its Capture(), and closes it, 20 times
+//     processes segv      captures, and dies of SIGSEGV
+//     processes held      subscribes to CUPTI before the first CUDA call, and captures
+//     processes handled   captures, and ends by exit() out of the handler of a signal
+//     processes small N   captures N nodes in graphs of 100, each launched and destroyed
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -37,6 +46,18 @@ void Capture(int nodes) {
   Check(cudaStreamEndCapture(stream, &graph));
 }
 
+// KiB of the process's own memory; what is mapped of files doesn't count.
+long Resident() {
+  long kib = 0;
+  char line[256];
+  std::FILE* status = std::fopen("/proc/self/status", "r");
+  while (status != nullptr && std::fgets(line, sizeof line, status) != nullptr) {
+    std::sscanf(line, "RssAnon: %ld", &kib);
+  }
+  if (status != nullptr) std::fclose(status);
+  return kib;
+}
+
 void* Allocate() {
   void* memory = nullptr;
   Check(cudaMalloc(&memory, 4096));
@@ -49,6 +70,65 @@ struct Late {
     if (memory != nullptr) Check(cudaFree(memory));
   }
 } late;
+
+// Whatever a call may be interrupted in is.
+void StartAlarms() {
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  sigaction(SIGALRM, &action, nullptr);
+  const itimerval often{{0, 200}, {0, 200}};
+  setitimer(ITIMER_REAL, &often, nullptr);
+}
+
+// As another tool would, that came first.
+void HoldCupti() {
+  void* cupti = dlopen("libcupti.so.13", RTLD_NOW);
+  void* symbol = cupti != nullptr ? dlsym(cupti, "cuptiSubscribe") : nullptr;
+  if (symbol == nullptr) std::exit(4);
+  void* subscriber = nullptr;
+  using Callback = void (*)(void*, int, unsigned, const void*);
+  const Callback nothing = [](void*, int, unsigned, const void*) {};
+  auto* subscribe = reinterpret_cast<int (*)(void**, Callback, void*)>(symbol);
+  if (subscribe(&subscriber, nothing, nullptr) != 0) std::exit(4);
+}
+
+int Closed(const char* path) {
+  for (int i = 0; i < 20; ++i) {
+    void* library = dlopen(path, RTLD_NOW);
+    if (library == nullptr) return 4;
+    reinterpret_cast<void (*)()>(dlsym(library, "Capture"))();
+    dlclose(library);
+  }
+  return dlopen(path, RTLD_NOW | RTLD_NOLOAD) == nullptr ? 0 : 5;
+}
+
+// Many small graphs, so that whatever is kept of one that is gone shows in the memory: KiB after a
+// tenth and in the end.
+int Small(long nodes) {
+  constexpr long kNodes = 100;
+  cudaStream_t stream;
+  Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  long resident[2] = {};
+  for (long done = 0; done < nodes; done += kNodes) {
+    if (done * 10 / nodes == 1 && resident[0] == 0) resident[0] = Resident();
+    Check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    void* scratch = nullptr;
+    Check(cudaMallocAsync(&scratch, 4096, stream));
+    for (long i = 0; i < kNodes - 2; ++i) Check(cudaLaunchHostFunc(stream, Nothing, nullptr));
+    Check(cudaFreeAsync(scratch, stream));
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    Check(cudaStreamEndCapture(stream, &graph));
+    Check(cudaGraphInstantiate(&exec, graph, 0));
+    Check(cudaGraphLaunch(exec, stream));
+    Check(cudaStreamSynchronize(stream));
+    Check(cudaGraphExecDestroy(exec));
+    Check(cudaGraphDestroy(graph));
+  }
+  resident[1] = Resident();
+  std::printf("%ld %ld\n", resident[0], resident[1]);
+  return 0;
+}
 
 int Fork() {
   Capture(1);
@@ -82,14 +162,23 @@ int main(int, char** argv) {
     Check(cudaGetDeviceCount(&devices));
     return 0;
   }
+  if (is("closed")) return Closed(argv[2]);
+  if (is("small")) return Small(std::atol(argv[2]));
+  if (is("held")) HoldCupti();
+  if (is("alarms")) StartAlarms();
   if (is("stderr")) close(STDERR_FILENO);
   if (is("static")) late.memory = Allocate();
   if (is("handler")) {
     static void* memory = Allocate();
     std::atexit([] { Check(cudaFree(memory)); });
   }
-  Capture(is("exhausted") ? 20000 : 1);
+  Capture(is("exhausted") || is("alarms") ? 20000 : 1);
   if (is("exit")) _exit(6);
   if (is("abort")) std::abort();
+  if (is("segv")) std::raise(SIGSEGV);
+  if (is("handled")) {
+    std::signal(SIGUSR1, [](int) { std::exit(8); });
+    std::raise(SIGUSR1);
+  }
   return 0;
 }

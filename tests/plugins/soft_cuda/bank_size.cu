@@ -1,11 +1,12 @@
 // The width of shared memory's banks: fixed, whatever is asked for.
 #include "conformance.h"
+#include "kernels.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #pragma nv_diag_suppress 1444
 
 // effect: cudaDeviceGetSharedMemConfig cudaDeviceSetSharedMemConfig
-// effect: cuCtxGetSharedMemConfig cuCtxSetSharedMemConfig
+// effect: cuCtxGetSharedMemConfig cuCtxSetSharedMemConfig cuFuncSetSharedMemConfig
 int main() {
   cudaSharedMemConfig config = cudaSharedMemBankSizeDefault;
   EXPECT_OK(cudaDeviceGetSharedMemConfig(&config));
@@ -23,5 +24,10 @@ int main() {
   EXPECT(bank == CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuCtxGetSharedMemConfig(nullptr));
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuCtxSetSharedMemConfig(static_cast<CUsharedconfig>(7)));
+
+  cudaFunction_t function = nullptr;
+  EXPECT_OK(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(Touch)));
+  EXPECT_OK(cuFuncSetSharedMemConfig(function, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE));
+  EXPECT_FAILS(cuFuncSetSharedMemConfig(nullptr, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE));
   return conformance::Finish("bank_size");
 }

@@ -305,7 +305,7 @@ void Batch() {
   std::vector<unsigned> got(8);
   EXPECT_CU(cuMemcpyAtoH(got.data(), array, 16, 32));
   EXPECT(std::memcmp(got.data(), Numbers(5).data(), 32) == 0);
-  EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DBatchAsync(1, &op, 0, nullptr));
+  EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DBatchAsync(1, &op, 0, CU_STREAM_LEGACY));
   op.extent.width = 13;
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DBatchAsync(1, &op, 0, stream));
   EXPECT_CU(cuMemFree(memory));

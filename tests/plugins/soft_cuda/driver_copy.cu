@@ -270,7 +270,7 @@ void Ranges() {
 }
 
 // effect: cuMemGetDefaultMemPool cuMemGetMemPool cuMemSetMemPool cuMemPoolSetAccess
-// effect: cuMemPoolGetAccess cuPointerGetAttributes cuMemHostRegister_v1
+// effect: cuMemPoolGetAccess cuPointerGetAttributes cuPointerSetAttribute cuMemHostRegister_v1
 void PoolsAndPointers() {
   CUmemLocation place = Gpu();
   const CUmemAllocationType pinned = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -282,8 +282,15 @@ void PoolsAndPointers() {
   CUmemPoolProps properties = {};
   properties.allocType = pinned;
   properties.location = place;
+  properties.maxSize = size_t{64} << 20;
   CUmemoryPool own = nullptr;
   EXPECT_OK(cuMemPoolCreate(&own, &properties));
+  CUdeviceptr block = 0;
+  EXPECT_ERROR(CUDA_ERROR_OUT_OF_MEMORY,
+               cuMemAllocFromPoolAsync(&block, 2 * properties.maxSize, own, stream));
+  EXPECT_OK(cuMemAllocFromPoolAsync(&block, properties.maxSize / 2, own, stream));
+  EXPECT_OK(cuMemFreeAsync(block, stream));
+  EXPECT_OK(cuStreamSynchronize(stream));
   EXPECT_OK(cuMemSetMemPool(&place, pinned, own));
   CUmemoryPool current = nullptr;
   EXPECT_OK(cuMemGetMemPool(&current, &place, pinned));
@@ -312,6 +319,12 @@ void PoolsAndPointers() {
   EXPECT_OK(cuPointerGetAttributes(2, asked, out, from + 8));
   EXPECT(type == CU_MEMORYTYPE_DEVICE && start == from);
   EXPECT_FAILS(cuPointerGetAttributes(2, nullptr, out, from));
+  unsigned synchronous = 1;
+  EXPECT_OK(cuPointerSetAttribute(&synchronous, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, from));
+  synchronous = 0;
+  EXPECT_OK(cuPointerGetAttribute(&synchronous, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, from));
+  EXPECT(synchronous == 1);
+  EXPECT_FAILS(cuPointerSetAttribute(&synchronous, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, from));
 
   const auto cuMemHostRegister_v1 =
       OfVersion<CUresult (*)(void*, size_t, unsigned)>("cuMemHostRegister", 4000);

@@ -124,6 +124,29 @@ void Relations() {
                                           CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER));
 }
 
+// effect: cuCtxEnablePeerAccess cuCtxDisablePeerAccess cuDeviceGetP2PAtomicCapabilities
+void Peers() {
+  const CUatomicOperation operation = CU_ATOMIC_OPERATION_INTEGER_ADD;
+  unsigned capability = ~0u;
+  EXPECT_FAILS(cuCtxEnablePeerAccess(nullptr, 0));
+  EXPECT_FAILS(cuCtxDisablePeerAccess(nullptr));
+  EXPECT_FAILS(cuDeviceGetP2PAtomicCapabilities(&capability, &operation, 1, device, kNoDevice));
+  int count = 0;
+  EXPECT_OK(cuDeviceGetCount(&count));
+  int can = 0;
+  if (count > 1) EXPECT_OK(cuDeviceCanAccessPeer(&can, 0, 1));
+  if (can == 0) return;
+  EXPECT_OK(cuDeviceGetP2PAtomicCapabilities(&capability, &operation, 1, 0, 1));
+  EXPECT(capability != ~0u);
+  CUcontext peer = nullptr;
+  EXPECT_OK(cuDevicePrimaryCtxRetain(&peer, 1));
+  EXPECT_ERROR(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(peer));
+  EXPECT_OK(cuCtxEnablePeerAccess(peer, 0));
+  EXPECT_ERROR(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, cuCtxEnablePeerAccess(peer, 0));
+  EXPECT_OK(cuCtxDisablePeerAccess(peer));
+  EXPECT_OK(cuDevicePrimaryCtxRelease(1));
+}
+
 // effect: cuDeviceGetHostAtomicCapabilities cuProfilerStart cuProfilerStop
 void Rest() {
   const CUatomicOperation operations[2] = {CU_ATOMIC_OPERATION_INTEGER_ADD,
@@ -149,6 +172,7 @@ int main() {
   Attributes();
   Bus();
   Relations();
+  Peers();
   Rest();
   return Finish("driver_device");
 }

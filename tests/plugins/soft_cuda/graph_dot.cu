@@ -54,11 +54,43 @@ void NodesEdgesAndFlags() {
   EXPECT_OK(cudaGraphDestroy(child));
 }
 
+// What one flag adds for a node of its kind.
+void ExpectFlag(cudaGraph_t graph, unsigned flag, const char* text) {
+  EXPECT(!Has(Print(graph, 0), text));
+  EXPECT(Has(Print(graph, flag), text));
+}
+
+void EachKindHasItsFlag() {
+  cudaGraph_t graph = NewGraph();
+  cudaEvent_t event = nullptr;
+  int counter = 0;
+  unsigned* memory = nullptr;
+  cudaGraphNode_t node = nullptr;
+  EXPECT_OK(cudaEventCreate(&event));
+  EXPECT_OK(cudaMalloc(&memory, 64));
+  const cudaMemsetParams fill = SetWords(memory, 7, 16);
+  EXPECT_OK(cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &fill));
+  AddCounter(graph, &counter, {node});
+  EXPECT_OK(cudaGraphAddMemcpyNode1D(&node, graph, &node, 1, memory, memory + 8, 32,
+                                     cudaMemcpyDeviceToDevice));
+  EXPECT_OK(cudaGraphAddEventRecordNode(&node, graph, &node, 1, event));
+  EXPECT_OK(cudaGraphAddEventWaitNode(&node, graph, &node, 1, event));
+  ExpectFlag(graph, cudaGraphDebugDotFlagsMemcpyNodeParams, "Extent");
+  ExpectFlag(graph, cudaGraphDebugDotFlagsMemsetNodeParams, "elementSize");
+  ExpectFlag(graph, cudaGraphDebugDotFlagsHostNodeParams, "userData");
+  ExpectFlag(graph, cudaGraphDebugDotFlagsEventNodeParams, "event |");
+  ExpectFlag(graph, cudaGraphDebugDotFlagsHandles, "node handle");
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaFree(memory));
+  EXPECT_OK(cudaEventDestroy(event));
+}
+
 }  // namespace
 
 int main() {
   path = "/tmp/graph_dot." + std::to_string(getpid());
   NodesEdgesAndFlags();
+  EachKindHasItsFlag();
   std::remove(path.c_str());
   return Finish("graph_dot");
 }

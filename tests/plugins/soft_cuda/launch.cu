@@ -5,6 +5,13 @@
 #include "conformance.h"
 #include "kernels.h"
 
+// What nvcc's code calls at each <<<>>>.
+extern "C" cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, size_t*, void*);
+#if CUDART_VERSION >= 13000
+extern "C" cudaError_t __cudaGetKernel(cudaKernel_t*, const void*);
+extern "C" cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, size_t, cudaStream_t);
+#endif
+
 namespace {
 
 cudaStream_t stream;
@@ -65,6 +72,28 @@ void Layouts() {
   EXPECT(blocks >= 1);
 }
 
+// cannot fail: __cudaPushCallConfiguration
+void GeneratedCalls() {
+  dim3 grid;
+  dim3 block;
+  size_t shared = 0;
+  cudaStream_t of = nullptr;
+  EXPECT_ERROR(cudaErrorMissingConfiguration,
+               __cudaPopCallConfiguration(&grid, &block, &shared, &of));
+#if CUDART_VERSION >= 13000
+  cudaKernel_t kernel = nullptr;
+  int not_a_kernel = 0;
+  EXPECT_ERROR(cudaErrorInvalidDeviceFunction, __cudaGetKernel(&kernel, &not_a_kernel));
+  EXPECT_OK(__cudaGetKernel(&kernel, reinterpret_cast<const void*>(Touch)));
+  float* data = nullptr;
+  void* arguments[] = {&data};
+  EXPECT_OK(__cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, stream));
+  EXPECT_ERROR(cudaErrorInvalidConfiguration,
+               __cudaLaunchKernel(kernel, dim3(1), dim3(2048), arguments, 0, stream));
+#endif
+  cudaGetLastError();
+}
+
 // effect: cudaLaunchKernelExC cudaLaunchKernel cudaLaunchCooperativeKernel cudaGetLastError
 void Errors() {
   float* data = nullptr;
@@ -105,6 +134,7 @@ int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
   ArgumentsAreCopied();
   Layouts();
+  GeneratedCalls();
   Errors();
   return conformance::Finish("launch");
 }

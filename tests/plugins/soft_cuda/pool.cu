@@ -44,6 +44,50 @@ void OwnPool() {
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolDestroy(nullptr));
 }
 
+// Memory that a stream has freed isn't another's before that stream is done with it.
+// effect: cudaFreeAsync cudaMallocFromPoolAsync cudaMemPoolSetAttribute
+void FreedAndInUse() {
+  const cudaMemPoolProps properties = OnDevice(0);
+  cudaMemPool_t pool = nullptr;
+  cudaStream_t other = nullptr;
+  unsigned* hold = nullptr;
+  unsigned char* seen = nullptr;
+  int no = 0;
+  EXPECT_OK(cudaMemPoolCreate(&pool, &properties));
+  EXPECT_OK(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowInternalDependencies, &no));
+  EXPECT_OK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  EXPECT_OK(cudaMallocHost(&hold, sizeof *hold));
+  EXPECT_OK(cudaMallocHost(&seen, kBytes));
+  *hold = 0;
+  void* first = nullptr;
+  EXPECT_OK(cudaMallocFromPoolAsync(&first, kBytes, pool, stream));
+  EXPECT_OK(cudaMemsetAsync(first, 1, kBytes, stream));
+  EXPECT_OK(cuStreamWaitValue32(stream, reinterpret_cast<CUdeviceptr>(hold), 1,
+                                CU_STREAM_WAIT_VALUE_GEQ));
+  EXPECT_OK(cudaMemcpyAsync(seen, first, kBytes, cudaMemcpyDeviceToHost, stream));
+  EXPECT_OK(cudaFreeAsync(first, stream));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaFreeAsync(first, stream));
+
+  void* second = nullptr;
+  EXPECT_OK(cudaMallocFromPoolAsync(&second, kBytes, pool, other));
+  EXPECT_OK(cudaMemsetAsync(second, 2, kBytes, other));
+  EXPECT_OK(cudaFreeAsync(second, other));
+  EXPECT_OK(cudaStreamSynchronize(other));
+  void* third = nullptr;  // may be the first again: in its stream that comes after the free
+  EXPECT_OK(cudaMallocFromPoolAsync(&third, kBytes, pool, stream));
+  EXPECT_OK(cudaMemsetAsync(third, 3, kBytes, stream));
+  *static_cast<volatile unsigned*>(hold) = 1;
+  EXPECT_OK(cudaStreamSynchronize(stream));
+  EXPECT(second != first);
+  EXPECT(seen[0] == 1 && seen[kBytes - 1] == 1);
+  EXPECT_OK(cudaFreeAsync(third, stream));
+  EXPECT_OK(cudaStreamSynchronize(stream));
+  EXPECT_OK(cudaMemPoolDestroy(pool));
+  EXPECT_OK(cudaStreamDestroy(other));
+  EXPECT_OK(cudaFreeHost(hold));
+  EXPECT_OK(cudaFreeHost(seen));
+}
+
 // effect: cudaDeviceGetMemPool cudaDeviceSetMemPool cudaMemGetDefaultMemPool cudaMemGetMemPool
 // effect: cudaMemSetMemPool
 void CurrentPool() {
@@ -115,6 +159,7 @@ void Info() {
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
   OwnPool();
+  FreedAndInUse();
   CurrentPool();
   Access();
   Info();

@@ -11,6 +11,7 @@ set(soft_programs
   copy_more
   cupti
   cupti_activity
+  cupti_domains
   device
   driver_array
   driver_capture
@@ -19,7 +20,9 @@ set(soft_programs
   driver_device
   driver_entry
   driver_execs
+  driver_launch
   driver_memory
+  driver_module
   driver_nodes
   driver_stream
   entry
@@ -27,6 +30,7 @@ set(soft_programs
   exec_params
   exec_update
   execution
+  external_memory
   graph
   graph_array
   graph_dot
@@ -35,6 +39,7 @@ set(soft_programs
   graph_memory
   graph_nodes
   launch
+  library
   memory
   pitched
   pool
@@ -54,14 +59,19 @@ set(soft_per_thread_programs
   capture
   copy
   copy_more
+  driver_array
   driver_capture
   driver_copy
   driver_execs
+  driver_launch
   driver_memory
   driver_stream
+  entry
   event
   exec_update
+  launch
   memory
   pool
   range
+  semaphore
   stream)

@@ -113,6 +113,90 @@ void Captured() {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
+// effect: cuImportExternalSemaphore cuDestroyExternalSemaphore
+void ImportByDriver(CUexternalSemaphore* out) {
+  CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {};
+  desc.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD;
+  desc.handle.fd = -1;
+  EXPECT_FAILS(cuImportExternalSemaphore(out, &desc));
+  desc.handle.fd = open("/dev/null", O_RDONLY);
+  CUexternalSemaphore other = nullptr;
+  EXPECT_OK(cuImportExternalSemaphore(&other, &desc));
+  EXPECT_OK(cuDestroyExternalSemaphore(other));
+  EXPECT_FAILS(cuDestroyExternalSemaphore(nullptr));
+  desc.handle.fd = open("/dev/null", O_RDONLY);
+  EXPECT_OK(cuImportExternalSemaphore(out, &desc));
+}
+
+// effect: cuGraphAddExternalSemaphoresSignalNode cuGraphExternalSemaphoresSignalNodeGetParams
+// effect: cuGraphExternalSemaphoresSignalNodeSetParams
+// effect: cuGraphExecExternalSemaphoresSignalNodeSetParams
+void SignalNodesByDriver(CUexternalSemaphore of) {
+  CUgraph graph = NewGraph();
+  CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS value = {};
+  value.params.fence.value = 3;
+  CUDA_EXT_SEM_SIGNAL_NODE_PARAMS params = {&of, &value, 1};
+  CUgraphNode node = nullptr;
+  EXPECT_OK(cuGraphAddExternalSemaphoresSignalNode(&node, graph, nullptr, 0, &params));
+  CUgraphExec exec = Instantiate(graph);
+  value.params.fence.value = 4;
+  EXPECT_OK(cuGraphExternalSemaphoresSignalNodeSetParams(node, &params));
+  CUDA_EXT_SEM_SIGNAL_NODE_PARAMS got = {};
+  EXPECT_OK(cuGraphExternalSemaphoresSignalNodeGetParams(node, &got));
+  EXPECT(got.numExtSems == 1 && got.extSemArray[0] == of);
+  EXPECT(got.paramsArray[0].params.fence.value == 4);
+  EXPECT_OK(cuGraphExecExternalSemaphoresSignalNodeSetParams(exec, node, &params));
+  CUgraphNode empty = AddEmpty(graph);
+  EXPECT_FAILS(cuGraphAddExternalSemaphoresSignalNode(&node, graph, nullptr, 0, nullptr));
+  EXPECT_FAILS(cuGraphExternalSemaphoresSignalNodeGetParams(empty, &got));
+  EXPECT_FAILS(cuGraphExternalSemaphoresSignalNodeSetParams(empty, &params));
+  EXPECT_FAILS(cuGraphExecExternalSemaphoresSignalNodeSetParams(exec, empty, &params));
+  EXPECT_OK(cuGraphExecDestroy(exec));
+  EXPECT_OK(cuGraphDestroy(graph));
+}
+
+// effect: cuGraphAddExternalSemaphoresWaitNode cuGraphExternalSemaphoresWaitNodeGetParams
+// effect: cuGraphExternalSemaphoresWaitNodeSetParams cuGraphExecExternalSemaphoresWaitNodeSetParams
+void WaitNodesByDriver(CUexternalSemaphore of) {
+  CUgraph graph = NewGraph();
+  CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS value = {};
+  value.params.fence.value = 3;
+  CUDA_EXT_SEM_WAIT_NODE_PARAMS params = {&of, &value, 1};
+  CUgraphNode node = nullptr;
+  EXPECT_OK(cuGraphAddExternalSemaphoresWaitNode(&node, graph, nullptr, 0, &params));
+  CUgraphExec exec = Instantiate(graph);
+  value.params.fence.value = 4;
+  EXPECT_OK(cuGraphExternalSemaphoresWaitNodeSetParams(node, &params));
+  CUDA_EXT_SEM_WAIT_NODE_PARAMS got = {};
+  EXPECT_OK(cuGraphExternalSemaphoresWaitNodeGetParams(node, &got));
+  EXPECT(got.numExtSems == 1 && got.paramsArray[0].params.fence.value == 4);
+  EXPECT_OK(cuGraphExecExternalSemaphoresWaitNodeSetParams(exec, node, &params));
+  CUgraphNode empty = AddEmpty(graph);
+  EXPECT_FAILS(cuGraphAddExternalSemaphoresWaitNode(&node, graph, nullptr, 0, nullptr));
+  EXPECT_FAILS(cuGraphExternalSemaphoresWaitNodeGetParams(empty, &got));
+  EXPECT_FAILS(cuGraphExternalSemaphoresWaitNodeSetParams(empty, &params));
+  EXPECT_FAILS(cuGraphExecExternalSemaphoresWaitNodeSetParams(exec, empty, &params));
+  EXPECT_OK(cuGraphExecDestroy(exec));
+  EXPECT_OK(cuGraphDestroy(graph));
+}
+
+// effect: cuSignalExternalSemaphoresAsync cuWaitExternalSemaphoresAsync
+void CapturedByDriver(CUexternalSemaphore of) {
+  CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal = {};
+  CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS wait = {};
+  EXPECT_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  EXPECT_OK(cuSignalExternalSemaphoresAsync(&of, &signal, 1, stream));
+  EXPECT_OK(cuWaitExternalSemaphoresAsync(&of, &wait, 1, stream));
+  EXPECT_FAILS(cuSignalExternalSemaphoresAsync(nullptr, &signal, 1, stream));
+  EXPECT_FAILS(cuWaitExternalSemaphoresAsync(nullptr, &wait, 1, stream));
+  CUgraph graph = nullptr;
+  EXPECT_OK(cuStreamEndCapture(stream, &graph));
+  size_t count = 0;
+  EXPECT_OK(cuGraphGetNodes(graph, nullptr, &count));
+  EXPECT(count == 2);
+  EXPECT_OK(cuGraphDestroy(graph));
+}
+
 }  // namespace
 
 int main() {
@@ -122,5 +206,11 @@ int main() {
   WaitNodes();
   Captured();
   EXPECT_OK(cudaDestroyExternalSemaphore(semaphore));
+  CUexternalSemaphore of_driver = nullptr;
+  ImportByDriver(&of_driver);
+  SignalNodesByDriver(of_driver);
+  WaitNodesByDriver(of_driver);
+  CapturedByDriver(of_driver);
+  EXPECT_OK(cuDestroyExternalSemaphore(of_driver));
   return Finish("semaphore");
 }

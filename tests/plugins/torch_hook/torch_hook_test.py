@@ -159,6 +159,13 @@ def snapshots_that_take_long_are_rare():
     assert len(snapshot["segments"]) == 3, "the last one, at the end, has all"
 
 
+def garbage_collections_in_captures_are_ranges():
+    run = Run("import gc, torch\ngc.disable()\ngc.collect(0)\ngraph = torch.cuda.CUDAGraph()\n"
+              "with torch.cuda.graph(graph):\n  gc.collect(1)\n"
+              "gc.collect(2)\nprint(torch.cuda.nvtx.calls)")
+    assert run.out == "['push garbage collection, generation 1', 'pop']\n", (run.out, run.err)
+
+
 def a_history_of_the_program_is_kept():
     own = ("import torch\ntorch.cuda.memory._record_memory_history('all', context='alloc', stacks='all')\n" + TRAIN +
            "torch.cuda.memory._record_memory_history(None)\n")

@@ -28,10 +28,14 @@ def _lazy_init():
         call()
 
 
-from . import graphs, memory  # noqa: E402, F401
+from . import graphs, memory, nvtx  # noqa: E402, F401
 from .graphs import CUDAGraph, graph  # noqa: E402, F401
 
 
 def synchronize():
     _lazy_init()
     memory.library().cudaDeviceSynchronize()
+
+
+def is_available():
+    return True

@@ -1,6 +1,7 @@
 """Captures on a stream of their own, into a private pool for each graph."""
 
 import ctypes
+import sys
 
 _capturing = []  # graphs
 
@@ -47,10 +48,11 @@ class CUDAGraph:
         check(library().cudaGraphLaunch(ctypes.c_void_p(self.exec), None))
 
     def __del__(self):
+        if sys.is_finalizing() or not self.exec:
+            return
         from .memory import library
 
-        if self.exec:
-            library().cudaGraphExecDestroy(ctypes.c_void_p(self.exec))
+        library().cudaGraphExecDestroy(ctypes.c_void_p(self.exec))
 
 
 class graph:

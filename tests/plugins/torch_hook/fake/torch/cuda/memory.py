@@ -33,8 +33,8 @@ def _init():
     torch.cuda._lazy_init()
 
 
-def _frames():
-    frame, frames = sys._getframe(3), []
+def _frames(depth=3):
+    frame, frames = sys._getframe(depth), []
     while frame:
         code = frame.f_code
         frames.append({"name": code.co_name, "filename": code.co_filename, "line": frame.f_lineno})
@@ -73,7 +73,7 @@ class Tensor:
             self.offset = segment.free[self.size].pop()
         else:
             self.offset, segment.end = segment.end, segment.end + self.size
-        segment.blocks[self.offset] = (self.size, size, _frames())
+        segment.blocks[self.offset] = (self.size, size, _frames(2))
         _event("alloc", self.data_ptr(), self.size, pool)
 
     def data_ptr(self):

@@ -1,0 +1,17 @@
+# Writes OUT: the PTX files FIRST and SECOND as canary_ptx.h's strings; both empty without files.
+function(literal file result)
+  set(text "\"\"")
+  if(file)
+    file(READ "${file}" ptx)
+    string(FIND "${ptx}" ")ptx\"" found)
+    if(NOT found EQUAL -1)
+      message(FATAL_ERROR "${file}: can't be a raw string")
+    endif()
+    set(text "R\"ptx(${ptx})ptx\"")
+  endif()
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+literal("${FIRST}" first)
+literal("${SECOND}" second)
+file(WRITE "${OUT}" "#include \"plugins/cuda_exec/canary_ptx.h\"\n\nnamespace graphkit::exec {\n\n"
+  "const char kCanaryPtx[] = ${first};\nconst char kCanaryPtxProgrammatic[] = ${second};\n\n}  // namespace graphkit::exec\n")

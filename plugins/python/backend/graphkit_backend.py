@@ -1,0 +1,61 @@
+"""scikit-build-core's backend, with graphkit's library in the sdist.
+
+The library lies above this folder in the repository, where an sdist can't reach. While an sdist is built, what the
+extension needs of it is copied to source/, and the licence beside pyproject.toml.
+"""
+
+import contextlib
+import pathlib
+import shutil
+
+from scikit_build_core import build as _build
+from scikit_build_core.build import (  # noqa: F401
+    build_editable,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+    prepare_metadata_for_build_editable,
+)
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+REPOSITORY = HERE.parent.parent
+NEEDED = ["CMakeLists.txt", "libgraphkit", "tools/cmake"]
+
+
+@contextlib.contextmanager
+def _beside(names_to_sources):
+    """Copies files and folders to HERE where they aren't, and removes these copies again."""
+    copied = []
+    try:
+        for name, source in names_to_sources.items():
+            target = HERE / name
+            if target.exists() or not source.exists():
+                continue
+            copied.append(target)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            copy = shutil.copytree if source.is_dir() else shutil.copy2
+            copy(source, target)
+        yield
+    finally:
+        for target in copied:
+            shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    needed = {} if (HERE / "source").exists() else {f"source/{name}": REPOSITORY / name for name in NEEDED}
+    with _beside({"LICENSE": REPOSITORY / "LICENSE", **needed}):
+        try:
+            return _build.build_sdist(sdist_directory, config_settings)
+        finally:
+            if needed:
+                shutil.rmtree(HERE / "source")
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    with _beside({"LICENSE": REPOSITORY / "LICENSE"}):
+        return _build.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    with _beside({"LICENSE": REPOSITORY / "LICENSE"}):
+        return _build.build_wheel(wheel_directory, config_settings, metadata_directory)

@@ -1,0 +1,19 @@
+"""Inspect what CUDA graphs capture, what memory they keep, and what may share it.
+
+    import graphkit
+
+    with graphkit.trace("step.json") as recording:    # PyTorch's memory history, as a trace
+        train_step()
+    trace = graphkit.load("step.json")                # or any file that `graphkit import` reads
+    trace.blocks["size"].sum()                        # numpy structured arrays
+    graphkit.analyze(trace).findings                  # what to do about it
+    graphkit.plan(trace)["peak_bytes"]                # what it could do with
+"""
+
+from ._native import Error
+from ._report import Report, analyze, plan
+from ._trace import Trace, load, merge
+from ._tracing import Recording, trace
+
+__version__ = "0.1.0"
+__all__ = ["Error", "Recording", "Report", "Trace", "analyze", "load", "merge", "plan", "trace"]

@@ -1,0 +1,62 @@
+"""What `graphkit analyze` and `graphkit plan` say of a trace."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, Iterable, Optional, Union
+
+import numpy as np
+
+from . import _native
+from ._trace import Path, Trace, load
+
+FINDING = [("check", object), ("severity", object), ("bytes", "i8"), ("graph", "i8"), ("message", object),
+           ("advice", object)]
+
+
+class Report(Dict[str, Any]):
+    """The document that `graphkit analyze --format json` writes, and its findings as an array."""
+
+    @property
+    def findings(self) -> np.ndarray:
+        rows = []
+        for finding in self["findings"]:
+            graph = finding.get("graph")
+            rows.append((finding["check"], finding["severity"], finding.get("bytes") or 0, -1 if graph is None else graph,
+                         finding["message"], finding.get("advice", "")))
+        return np.array(rows, dtype=FINDING)
+
+
+def _trace_of(trace: Union[Trace, Path]) -> Trace:
+    return trace if isinstance(trace, Trace) else load(trace)
+
+
+def _size(size: Union[int, str]) -> int:
+    return _native.parse_size(size) if isinstance(size, str) else size
+
+
+def analyze(trace: Union[Trace, Path], checks: Iterable[str] = (), min_bytes: Union[int, str] = 0,
+            edges: str = "strict") -> Report:
+    """What each graph holds, what could share memory, leaks and hazards.
+
+    `checks`: ids of those to run, all without; `min_bytes`: a number or "1 MiB"; `edges`: "strict", or "pytorch" to take
+    every edge for a full one.
+    """
+    if edges not in ("strict", "pytorch"):
+        raise _native.Error(f"edges is 'strict' or 'pytorch', not '{edges}'")
+    return Report(json.loads(_trace_of(trace)._loaded.analyze(list(checks), _size(min_bytes), edges == "pytorch")))
+
+
+def plan(trace: Union[Trace, Path], capacity: Union[int, str, None] = None, assume: str = "arguments",
+         effort: Optional[int] = None) -> dict[str, Any]:
+    """Where blocks should lie, verified: the document of `graphkit plan --format json`.
+
+    `assume`: "arguments" (kernels touch only blocks in their arguments), or "torch-streams" (blocks are used until their
+    free, on their streams); `effort`: how much to search, 0: greedily only.
+    """
+    if assume not in ("arguments", "torch-streams"):
+        raise _native.Error(f"assume is 'arguments' or 'torch-streams', not '{assume}'")
+    limit = None if capacity is None else _size(capacity)
+    effort = 20_000_000 if effort is None else effort
+    document: dict[str, Any] = json.loads(_trace_of(trace)._loaded.plan(assume == "torch-streams", limit, effort))
+    return document

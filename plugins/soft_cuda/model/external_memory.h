@@ -1,0 +1,34 @@
+// Memory that another library of the process made, imported by a file descriptor.
+//
+//   memory object  |------------------------------------|   `size` bytes from `memory` on
+//   mapped buffers      |=======|        |========|          allocations of their own
+//   mapped arrays                 |====|
+//
+// Where the descriptor is that of a file, the bytes are the file's. The object's memory goes when
+// it is destroyed and nothing is mapped onto it.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "plugins/soft_cuda/model/handle.h"
+
+namespace graphkit::soft {
+
+struct Gpu;
+
+struct ExternalMemory {
+  static constexpr Tag kTag = Tag::kExternalMemory;
+  Tag tag = kTag;
+  Gpu* gpu = nullptr;
+  uint64_t block = 0;   // in the device's address space, which holds the memory
+  uint64_t memory = 0;  // page-aligned
+  uint64_t size = 0;    // bytes
+  unsigned mapped = 0;  // buffers and arrays
+  bool destroyed = false;
+
+  CUexternalMemory handle() { return reinterpret_cast<CUexternalMemory>(this); }
+};
+
+}  // namespace graphkit::soft

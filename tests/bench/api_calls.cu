@@ -1,0 +1,160 @@
+// What each kind of call costs: in a loop, ns per call, the best of several rounds. Run untraced
+// and traced, the difference is the tracer's.
+//
+//     api_calls [ROUNDS]          captured: …          outside of captures: …
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "testdata/workloads/cuda_check.h"
+
+__global__ void Advance(float* data, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) data[i] += 1.0f;
+}
+
+constexpr int kCalls = 2000;  // of a round
+constexpr size_t kBytes = 4096;
+
+struct Things {
+  cudaStream_t stream = nullptr, side = nullptr;
+  cudaEvent_t event = nullptr;
+  float *data = nullptr, *other = nullptr;
+  int rounds = 5;
+};
+
+Things things;
+
+void CUDART_CB Nothing(void*) {}
+
+// The time of a round's calls, without what comes before and after.
+template <typename Calls>
+double NanosecondsOf(Calls calls) {
+  const auto begin = std::chrono::steady_clock::now();
+  calls();
+  const auto end = std::chrono::steady_clock::now();
+  return std::chrono::duration<double, std::nano>(end - begin).count() / kCalls;
+}
+
+void Print(const char* name, double nanoseconds) {
+  std::printf("%-34s %8.0f\n", name, nanoseconds);
+}
+
+template <typename Calls>
+void Outside(const char* name, Calls calls) {
+  double best = 1e18;
+  for (int i = 0; i < things.rounds; ++i) best = std::min(best, NanosecondsOf(calls));
+  CHECK(cudaDeviceSynchronize());
+  Print(name, best);
+}
+
+// `join`: the side stream has been captured, too, and has to end in the main one.
+template <typename Calls>
+void Captured(const char* name, Calls calls, bool join = false) {
+  double best = 1e18;
+  for (int i = 0; i < things.rounds; ++i) {
+    CHECK(cudaStreamBeginCapture(things.stream, cudaStreamCaptureModeThreadLocal));
+    best = std::min(best, NanosecondsOf(calls));
+    if (join) {
+      CHECK(cudaEventRecord(things.event, things.side));
+      CHECK(cudaStreamWaitEvent(things.stream, things.event, 0));
+    }
+    cudaGraph_t graph = nullptr;
+    CHECK(cudaStreamEndCapture(things.stream, &graph));
+    CHECK(cudaGraphDestroy(graph));
+  }
+  Print(name, best);
+}
+
+template <typename Call>
+auto Loop(Call call) {
+  return [call] {
+    for (int i = 0; i < kCalls; ++i) call();
+  };
+}
+
+void CapturedCalls() {
+  Captured("captured: kernel", Loop([] {
+             Advance<<<1, 256, 0, things.stream>>>(things.data, 1024);
+             CHECK(cudaGetLastError());
+           }));
+  Captured("captured: memcpy", Loop([] {
+             CHECK(cudaMemcpyAsync(things.other, things.data, kBytes, cudaMemcpyDeviceToDevice,
+                                   things.stream));
+           }));
+  Captured("captured: memset",
+           Loop([] { CHECK(cudaMemsetAsync(things.data, 0, kBytes, things.stream)); }));
+  Captured("captured: host function",
+           Loop([] { CHECK(cudaLaunchHostFunc(things.stream, Nothing, nullptr)); }));
+  Captured("captured: malloc and free", Loop([] {
+             void* memory = nullptr;
+             CHECK(cudaMallocAsync(&memory, kBytes, things.stream));
+             CHECK(cudaFreeAsync(memory, things.stream));
+           }));
+  Captured("captured: record and wait", Loop([] {
+             CHECK(cudaEventRecord(things.event, things.stream));
+             CHECK(cudaStreamWaitEvent(things.side, things.event, 0));
+           }),
+           true);
+}
+
+void CallsOutside() {
+  Outside("outside: kernel", Loop([] {
+            Advance<<<1, 256, 0, things.stream>>>(things.data, 1024);
+            CHECK(cudaGetLastError());
+          }));
+  Outside("outside: memcpy", Loop([] {
+            CHECK(cudaMemcpyAsync(things.other, things.data, kBytes, cudaMemcpyDeviceToDevice,
+                                  things.stream));
+          }));
+  Outside("outside: record and wait", Loop([] {
+            CHECK(cudaEventRecord(things.event, things.stream));
+            CHECK(cudaStreamWaitEvent(things.side, things.event, 0));
+          }));
+  Outside("outside: malloc and free", Loop([] {
+            void* memory = nullptr;
+            CHECK(cudaMalloc(&memory, kBytes));
+            CHECK(cudaFree(memory));
+          }));
+  Outside("outside: async malloc and free", Loop([] {
+            void* memory = nullptr;
+            CHECK(cudaMallocAsync(&memory, kBytes, things.stream));
+            CHECK(cudaFreeAsync(memory, things.stream));
+          }));
+}
+
+void GraphCalls() {
+  cudaGraph_t graph = nullptr;
+  CHECK(cudaStreamBeginCapture(things.stream, cudaStreamCaptureModeThreadLocal));
+  CHECK(cudaLaunchHostFunc(things.stream, Nothing, nullptr));
+  CHECK(cudaStreamEndCapture(things.stream, &graph));
+  cudaGraphExec_t exec = nullptr;
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  Outside("graph: launch", Loop([exec] { CHECK(cudaGraphLaunch(exec, things.stream)); }));
+  Outside("graph: update", Loop([exec, graph] {
+            cudaGraphExecUpdateResultInfo info = {};
+            CHECK(cudaGraphExecUpdate(exec, graph, &info));
+          }));
+  Outside("graph: instantiate and destroy", Loop([graph] {
+            cudaGraphExec_t made = nullptr;
+            CHECK(cudaGraphInstantiate(&made, graph, 0));
+            CHECK(cudaGraphExecDestroy(made));
+          }));
+  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaGraphDestroy(graph));
+}
+
+int main(int argc, char** argv) {
+  if (argc > 1) things.rounds = std::max(1, std::atoi(argv[1]));
+  CHECK(cudaStreamCreateWithFlags(&things.stream, cudaStreamNonBlocking));
+  CHECK(cudaStreamCreateWithFlags(&things.side, cudaStreamNonBlocking));
+  CHECK(cudaEventCreateWithFlags(&things.event, cudaEventDisableTiming));
+  CHECK(cudaMalloc(&things.data, kBytes));
+  CHECK(cudaMalloc(&things.other, kBytes));
+  Advance<<<1, 256, 0, things.stream>>>(things.data, 1024);  // the first launch loads the module
+  CHECK(cudaGetLastError());
+  CapturedCalls();
+  CallsOutside();
+  GraphCalls();
+  return 0;
+}

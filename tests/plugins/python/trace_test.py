@@ -1,0 +1,81 @@
+"""Traces as tables."""
+
+import pickle
+
+import graphkit
+import numpy as np
+import pytest
+
+
+def test_a_trace_is_tables_of_numbers(testdata):
+    trace = graphkit.load(testdata / "traces/soft/fork_join.json")
+    assert trace.device == "soft" and trace.complete
+    assert trace.nodes.dtype.names[:3] == ("id", "graph", "kind")
+    assert list(trace.nodes["id"]) == list(range(len(trace.nodes)))
+    assert set(trace.edges["from"]) <= set(trace.nodes["id"])
+    with pytest.raises(ValueError, match="read-only"):
+        trace.nodes["kind"][0] = 3
+
+
+def test_dicts_have_words_and_names(testdata):
+    nodes = graphkit.load(testdata / "import/trace.json").to_dict("nodes")
+    assert nodes["kind"] == ["kernel", "memcpy", "kernel", "memset"]
+    assert nodes["kernel_name"] == ["_Z6squarePfi", "", "_Z3addPfS_i", ""]
+    assert {len(column) for column in nodes.values()} == {4}, "as pandas.DataFrame wants it"
+
+
+def test_other_tools_files_are_traces_too(testdata):
+    path = testdata / "import/snapshot.pickle"
+    trace = graphkit.load(path)
+    assert trace.device == "imported"
+    blocks = trace.blocks[trace.blocks["segment"] >= 0]
+    assert list(blocks["size"]) == [2 << 20, 4 << 20]
+    with path.open("rb") as file:
+        events = pickle.load(file)["device_traces"][0]
+    assert list(blocks["address"]) == [e["addr"] for e in events if e["action"] == "alloc"]
+    assert list(blocks["allocated_ns"]) == [1000 * e["time_us"] for e in events if e["action"] == "alloc"]
+    assert list(blocks["free_completed"] >= 0) == [True, False]
+    assert trace.stacks[blocks["stack"][0]] == [("forward", "model.py:12")]
+
+
+def test_files_of_one_process_are_merged(testdata, tmp_path):
+    files = [testdata / "import" / name for name in ("trace.json", "snapshot.pickle", "profile.json")]
+    merged = graphkit.merge(files)
+    assert list(merged.nodes["duration_ns"]) == [5500, 2000, 3250, 0]
+    assert list(merged.accesses["block"]) == [1, 1, 2, 0]
+    merged.save(tmp_path / "all.json.zst")
+    again = graphkit.load(tmp_path / "all.json.zst")
+    for name in ("graphs", "nodes", "edges", "accesses", "blocks", "segments", "pools", "execs", "launches"):
+        assert np.array_equal(again.table(name), merged.table(name)), name
+
+
+def test_findings_are_those_of_the_command_line(testdata):
+    trace = graphkit.load(testdata / "traces/soft/leaky.json")
+    report = graphkit.analyze(trace)
+    assert report["schema"] == "graphkit-analyze"
+    assert list(trace.findings["check"]) == [finding["check"] for finding in report["findings"]]
+    assert list(trace.to_dict("findings")["message"]) == [finding["message"] for finding in report["findings"]]
+    leaks = graphkit.analyze(trace, checks=["exec-leak"])
+    assert set(leaks.findings["check"]) == {"exec-leak"}
+    assert len(graphkit.analyze(trace, min_bytes="1 GiB").findings) <= len(report.findings)
+
+
+def test_a_plan_is_no_larger_than_what_was_recorded(testdata):
+    plan = graphkit.plan(testdata / "import/snapshot.pickle", assume="torch-streams")
+    assert plan["lower_bound_bytes"] <= plan["peak_bytes"] <= 6 << 20
+    assert {placement["block"] for placement in plan["placements"]} == {1, 2}
+
+
+@pytest.mark.parametrize("what, message", [
+    (lambda data: graphkit.load("absent.json"), "absent.json"),
+    (lambda data: graphkit.load(data / "import/README.md"), "not a graphkit trace"),
+    (lambda data: graphkit.load(data / "import/snapshot.pickle", "dot"), "snapshot.pickle"),
+    (lambda data: graphkit.load(data / "import/snapshot.pickle", "pdf"), "no kind of file 'pdf'"),
+    (lambda data: graphkit.analyze(data / "import/trace.json", checks=["exec-leek"]), "exec-leak"),
+    (lambda data: graphkit.analyze(data / "import/trace.json", min_bytes="much"), "'much' is no size"),
+    (lambda data: graphkit.plan(data / "import/trace.json", assume="luck"), "'luck'"),
+])
+def test_what_can_not_be_done_is_an_error_of_one_line(testdata, what, message):
+    with pytest.raises(graphkit.Error) as caught:
+        what(testdata)
+    assert message in str(caught.value) and "\n" not in str(caught.value)

@@ -1,0 +1,72 @@
+"""graphkit.trace(), with a stand-in for PyTorch on the software device."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from conftest import FAKE_TORCH, python_path
+
+MIB = 1 << 20
+
+
+def run(program, **env):
+    """In a process of its own: PyTorch's memory history is one for the whole process."""
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYTHONPATH": python_path(FAKE_TORCH), **env})
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_figures_are_of_what_was_allocated_inside(torch):
+    out = run("""
+        import graphkit, torch
+        before = torch.empty(16 << 20)
+        with graphkit.trace() as recording:
+            a, b = torch.empty(2 << 20), torch.empty(3 << 20)
+            del before, a
+            c = torch.empty(1 << 20)
+        print(recording.peak_bytes, recording.deferred_bytes, recording.leaked_bytes, recording.leaked_blocks)
+    """)
+    assert out == [str(5 * MIB), "0", str(4 * MIB), "2"]
+
+
+def test_the_trace_has_graphs_and_stacks_and_is_written(torch, tmp_path):
+    path = tmp_path / "step.json"
+    out = run(f"""
+        import graphkit, torch
+        def forward():
+            return torch.empty(4 << 20)
+        with graphkit.trace({str(path)!r}) as recording:
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                kept = forward()
+        trace = graphkit.load({str(path)!r})
+        block = recording.leaked[0]
+        print(len(trace.graphs), block["graph"], trace.stacks[block["stack"]][0][0], trace.complete, trace.path)
+    """)
+    assert out == ["1", "0", "forward", "True", str(path)]
+
+
+def test_several_recordings_of_a_process_are_each_complete(torch):
+    out = run("""
+        import graphkit, torch
+        kept = []
+        for size in (1, 2, 3):
+            with graphkit.trace() as recording:
+                kept.append(torch.empty(size << 20))
+            print(recording.peak_bytes >> 20, recording.leaked_blocks, recording.trace.complete)
+    """)
+    assert out == ["1", "1", "True", "2", "1", "True", "3", "1", "True"]
+
+
+def test_without_torch_it_is_an_error():
+    pytest.importorskip("graphkit")
+    if "torch" in sys.modules:
+        pytest.skip("there is a torch here")
+    import graphkit
+
+    with pytest.raises(graphkit.Error, match="there is no torch here"):
+        with graphkit.trace():
+            pass
