@@ -222,4 +222,23 @@ bool TraceAssembler::Apply(const LaunchRecord& r) {
   return true;
 }
 
+bool TraceAssembler::Apply(const WorkRecord& r) {
+  if (!RefersToStream(r.stream) || !RefersToThread(r.thread) || !RefersToStack(r.stack) ||
+      !Refers("kernel", r.kernel, trace_.kernels.size(), "kernels")) {
+    return false;
+  }
+  EagerWork work;
+  if (!AddAccesses(r.access, work.accesses)) return false;
+  work.stream = r.stream;
+  work.thread = r.thread;
+  work.kind = r.kind;
+  work.accesses_complete = r.complete;
+  work.kernel = r.kernel;
+  if (r.kind == NodeKind::kKernel) work.shape = InternShape(r);
+  work.stack = r.stack;
+  work.seq = place();
+  trace_.works.push_back(work);
+  return true;
+}
+
 }  // namespace graphkit

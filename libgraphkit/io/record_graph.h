@@ -203,6 +203,34 @@ void VisitFields(Visitor& v, ExecUpdatedRecord& r) {
   v.Optional("result", r.result);
 }
 
+struct WorkRecord : RecordBase {
+  static constexpr std::string_view kType = "work";
+  NodeKind kind = NodeKind::kUnknown;
+  StreamId stream;
+  ThreadId thread;
+  StackId stack;
+  KernelId kernel;
+  Dimensions grid = {1, 1, 1};
+  Dimensions block = {1, 1, 1};
+  uint32_t shared = 0;
+  std::span<const Access> access;
+  bool complete = false;
+};
+
+template <typename Visitor>
+void VisitFields(Visitor& v, WorkRecord& r) {
+  v.Optional("stream", r.stream);
+  v.Optional("thread", r.thread);
+  v.Optional("stack", r.stack);
+  v.Required("kind", r.kind);
+  v.Optional("kernel", r.kernel);
+  v.Optional("grid", r.grid, Dimensions{1, 1, 1});
+  v.Optional("block", r.block, Dimensions{1, 1, 1});
+  v.Optional("shared", r.shared);
+  v.Optional("access", r.access);
+  v.Optional("complete", r.complete);
+}
+
 struct LaunchRecord : RecordBase {
   static constexpr std::string_view kType = "launch";
   ExecId exec;

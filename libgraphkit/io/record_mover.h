@@ -170,7 +170,8 @@ class RecordMover {
     using R = std::remove_cvref_t<Record>;
     constexpr bool process = std::is_same_v<R, ProcessRecord> || std::is_same_v<R, ClockRecord>;
     constexpr bool work = std::is_same_v<R, GraphRecord> || std::is_same_v<R, NodeRecord> ||
-                          std::is_same_v<R, EdgeRecord> || std::is_same_v<R, CaptureBeginRecord> ||
+                          std::is_same_v<R, EdgeRecord> || std::is_same_v<R, WorkRecord> ||
+                          std::is_same_v<R, CaptureBeginRecord> ||
                           std::is_same_v<R, CaptureEndRecord> ||
                           std::is_same_v<R, RecordStreamRecord> || std::is_same_v<R, BlankRecord>;
     if constexpr (process) return !from->first;

@@ -192,13 +192,31 @@ void PrintLaunch(PlacePrinter& to, uint32_t index) {
   to.Print(r);
 }
 
+void PutWorks(const Trace& trace, Places& places) {
+  for (size_t i = 0; i < trace.works.size(); ++i) places.Put(trace.works[i].seq, i);
+}
+
+void PrintWork(PlacePrinter& to, uint32_t index) {
+  const EagerWork& work = to.trace.works[index];
+  WorkRecord r;
+  r.kind = work.kind;
+  r.stream = work.stream;
+  r.thread = work.thread;
+  r.stack = work.stack;
+  r.kernel = work.kernel;
+  SetShape(to.trace, work.shape, r);
+  r.access = PlacePrinter::Of(to.trace.accesses, work.accesses);
+  r.complete = work.accesses_complete;
+  to.Print(r);
+}
+
 constexpr RecordRow kRows[] = {
     {PutGraphs, PrintGraph},    {PutDestroyedGraphs, PrintDestroyedGraph},
     {PutNodes, PrintNode},      {PutDestroyedNodes, PrintDestroyedNode},
     {PutEdges, PrintEdge},      {PutRemovedEdges, PrintRemovedEdge},
     {PutExecs, PrintExec},      {PutDestroyedExecs, PrintDestroyedExec},
     {PutUpdates, PrintUpdate},  {PutNodeChanges, PrintNodeChange},
-    {PutLaunches, PrintLaunch},
+    {PutLaunches, PrintLaunch}, {PutWorks, PrintWork},
 };
 
 }  // namespace

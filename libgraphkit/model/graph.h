@@ -156,6 +156,21 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
+// Work that was submitted outside of captures. Recorded when the tracer was asked for it
+// (`graphkit trace --scope all`), and then all of it.
+struct EagerWork {
+  StreamId stream;
+  ThreadId thread;
+  NodeKind kind = NodeKind::kUnknown;
+  bool accesses_complete = false;  // as a Node's, and what follows, too
+  KernelId kernel;
+  uint32_t shape = 0xffffffffu;
+  Slice accesses;
+  StackId stack;
+  Seq seq = 0;
+  bool operator==(const EagerWork&) const = default;
+};
+
 // A CUDA call that returned an error, or that a capture didn't survive.
 struct Failure {
   StringId call;      // "cudaMalloc"

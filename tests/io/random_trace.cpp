@@ -23,7 +23,7 @@ class RandomProgram {
   }
 
  private:
-  static constexpr int kKinds = 24;
+  static constexpr int kKinds = 25;
 
   uint32_t Pick(size_t count) { return static_cast<uint32_t>(random_() % count); }
   StreamId Stream() { return streams_[Pick(streams_.size())]; }
@@ -137,6 +137,9 @@ class RandomProgram {
         return;
       case 19:
         return t_.Order(Stream(), stream);
+      case 20:
+        if (blocks > 0) t_.Work(stream, "_Z1wv", {Reads(Block()), Writes(Block(), 8, 8)});
+        return t_.Work(stream, static_cast<NodeKind>(1 + Pick(3)));
       default:
         t_.Alloc(stream, Pick(1 << 20));
     }

@@ -71,6 +71,26 @@ TEST_CASE("a block that is freed again keeps its first free") {
   CHECK(trace.blocks[0].free_completed == 2);
 }
 
+TEST_CASE("work outside of captures is kept") {
+  const Trace trace = Parsed(
+      File({R"({"type":"pool","id":0,"kind":"device"})",
+            R"({"type":"alloc","id":0,"address":"0x10","size":64,"pool":0})",
+            R"({"type":"stream","id":0,"handle":"0x1"})", R"({"type":"kernel","id":0,"name":"k"})",
+            R"({"type":"work","stream":0,"kind":"kernel","kernel":0,"access":[[0,"r",8,-1]]})",
+            R"({"type":"work","stream":0,"kind":"memset","complete":true})"}));
+  CHECK(trace.works == std::vector<EagerWork>{{.stream = StreamId(0u),
+                                               .kind = NodeKind::kKernel,
+                                               .kernel = KernelId(0u),
+                                               .shape = 0,
+                                               .accesses = {0, 1},
+                                               .seq = 4},
+                                              {.stream = StreamId(0u),
+                                               .kind = NodeKind::kMemset,
+                                               .accesses_complete = true,
+                                               .seq = 5}});
+  CHECK(trace.accesses.at(0) == Reads(BlockId(0u), 8));
+}
+
 TEST_CASE("a node is given other parameters, and switched off") {
   const Trace trace = Parsed(File(
       {R"({"type":"pool","id":0,"kind":"device"})",
