@@ -16,11 +16,17 @@ LaunchOrder::LaunchOrder(const Trace& trace)
       events_(trace.events.size()),
       host_(trace.streams.size()) {
   size_t op = 0;
-  for (const Launch& launch : trace.launches) {
-    for (; op < trace.stream_ops.size() && trace.stream_ops[op].seq < launch.seq; ++op) {
+  const auto place_at = [&](Seq seq, StreamId stream) {
+    for (; op < trace.stream_ops.size() && trace.stream_ops[op].seq < seq; ++op) {
       Apply(trace.stream_ops[op]);
     }
-    Apply(launch);
+    return PlaceOn(stream);
+  };
+  for (const Launch& launch : trace.launches) {
+    for (size_t i = works_.size(); i < trace.works.size() && trace.works[i].seq < launch.seq; ++i) {
+      works_.push_back(place_at(trace.works[i].seq, trace.works[i].stream));
+    }
+    launches_.push_back(place_at(launch.seq, launch.stream));
   }
 }
 
@@ -74,25 +80,21 @@ void LaunchOrder::Apply(const StreamOp& op) {
   }
 }
 
-void LaunchOrder::Apply(const Launch& launch) {
-  if (launch.stream.index() >= streams_.size()) {
-    places_.emplace_back();
-    return;
-  }
-  const uint32_t stream = launch.stream.value;
+// Of what is submitted to a stream here.
+LaunchOrder::Place LaunchOrder::PlaceOn(StreamId id) {
+  if (id.index() >= streams_.size()) return {};
+  const uint32_t stream = id.value;
   Submit(stream);
   if (stream_row_[stream] == kNoRow) {
     stream_row_[stream] = static_cast<uint32_t>(rows_.size());
     rows_.push_back(streams_[stream]);
   }
   const uint32_t seq = streams_[stream][stream]++;
-  places_.push_back({stream, seq, stream_row_[stream]});
+  return {stream, seq, stream_row_[stream]};
 }
 
-bool LaunchOrder::Before(uint32_t a, uint32_t b) const {
-  const Place& from = places_[a];
-  const Place& to = places_[b];
-  if (from.stream >= streams_.size() || to.stream >= streams_.size()) return a < b;
+bool LaunchOrder::Before(const Place& from, const Place& to) const {
+  if (from.stream >= streams_.size() || to.stream >= streams_.size()) return true;
   if (from.stream == to.stream) return from.seq < to.seq;
   return rows_[to.row][from.stream] > from.seq;
 }
