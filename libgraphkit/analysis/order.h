@@ -60,6 +60,12 @@ struct ChainPlace {
   bool operator==(const ChainPlace&) const = default;
 };
 
+// "Is a before b?"
+struct NodePair {
+  NodeId a;
+  NodeId b;
+};
+
 class Order {
  public:
   explicit Order(EdgeRule rule = EdgeRule::kCompletion) : rule_(rule) {}
@@ -104,6 +110,9 @@ class Order {
     if (chain.graph != chains_[to.chain].graph) return BeforeAcross(a, StartOf(b));
     return rows_.Count(to.row, chain.local) > from.seq;
   }
+  // Of many pairs at once, the answers in `before`, which is as long: faster than one by one where
+  // the pairs lie far apart, since memory is asked ahead.
+  void Before(std::span<const NodePair> pairs, std::span<bool> before) const;
   // end(a) ≤ the point.
   bool Before(NodeId a, const OrderPoint& b) const {
     const Place& from = places_[a.index()];
@@ -185,6 +194,8 @@ class Order {
   bool CoversAcross(OrderPoint later, OrderPoint earlier) const;
   uint32_t Depth(GraphId graph) const;
   GraphState& StateOf(GraphId graph);
+  void FetchPlaces(const NodePair& pair) const;
+  void FetchRow(const NodePair& pair) const;
 
   uint32_t EndRow(const Place& place) const;
   bool IsOpenTail(const Place& place, GraphId graph, StreamId stream) const;
