@@ -43,7 +43,8 @@ std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict) 
   std::vector<Finding> findings;
   for (size_t graph = 0; graph < torch.blocks.size(); ++graph) {
     Finding finding;
-    for (const ReusePair& pair : FindReuse(by_torch, torch.blocks[graph]).pairs) {
+    for (const ReusePair& pair :
+         FindReuse(by_torch, torch.blocks[graph], torch.overlaps[graph]).pairs) {
       if (!SameStream(trace, pair) || proved.Before(pair.earlier, pair.later)) continue;
       Add(strict, pair, &finding);
     }
