@@ -12,8 +12,8 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-constexpr std::array<const char*, kBufferRoles> kRoles = {"input", "output", "output gradient",
-                                                          "input gradient"};
+constexpr std::array<const char*, kBufferRoles> kRoleNames = {"input", "output", "output gradient",
+                                                              "input gradient"};
 
 std::string NameOf(PipelineRule rule) {
   for (const PipelineRuleInfo& info : PipelineRules()) {
@@ -91,7 +91,7 @@ void RenderMap(const PipelineMemory& memory, const TextStyle& style, std::ostrea
     for (; i < by_place.size() && memory.offsets[by_place[i]] == offset; ++i) {
       const GraphBuffer& buffer = memory.buffers[by_place[i]];
       if (!text.empty()) text += ", ";
-      text += kRoles[static_cast<size_t>(buffer.role)];
+      text += kRoleNames[static_cast<size_t>(buffer.role)];
       text += " " + std::to_string(buffer.chunk + 1) + "." + std::to_string(buffer.layer + 1) +
               " of microbatch " + std::to_string(buffer.microbatch);
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libgraphkit/render/analyze_json.h"
+#include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/plan_text.h"
 #include "libgraphkit/render/text_layout.h"
 
@@ -16,11 +17,6 @@ namespace graphkit {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename Tag>
-Json IdJson(Id<Tag> id) {
-  return id ? Json(id.value) : Json(nullptr);
-}
 
 // The share of the reserved bytes that was never active at once.
 double FragmentationOf(const PolicyFigures& figures) {

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "libgraphkit/render/analyze_json.h"
+#include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/memory_bill.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/packed_columns.h"
@@ -25,11 +26,6 @@ constexpr size_t kBillLines = 100;  // of each bill; the page says how many more
 template <typename Tag>
 uint64_t Maybe(Id<Tag> id) {
   return id ? uint64_t{id.value} + 1 : 0;
-}
-
-template <typename Tag>
-Json IdJson(Id<Tag> id) {
-  return id ? Json(id.value) : Json(nullptr);
 }
 
 void AddNodes(const Trace& trace, const NodeTexts& texts, PackedColumns& columns) {
