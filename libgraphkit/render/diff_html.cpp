@@ -86,7 +86,7 @@ void RenderDiffHtml(const TraceDiff& diff, const DiffSide& before, const DiffSid
   text << "{\"diff\":";
   RenderDiffJson(diff, before, after, text);
   text << ",\"page\":" << page.dump(-1, ' ', false, Json::error_handler_t::replace) << "}";
-  WritePage({kDiffPage, kReportStyle, kDiffScript}, text.str(), out);
+  WritePage({kDiffPage, kReportStyle, kDiffScript}, Packed(text.str()), "", out);
 }
 
 }  // namespace graphkit

@@ -113,7 +113,7 @@ class GraphText {
       };
       rows.push_back({change.figure, text(change.before), "→", text(change.after)});
     }
-    out_ << Table(rows, {false, true, false, true}, "  ");
+    out_ << Table(rows, {false, true, false, true}, "  ", style_);
   }
 
   const Trace& before_;

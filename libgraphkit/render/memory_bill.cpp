@@ -96,7 +96,7 @@ void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillB
                       FormatBytes(line.never_freed_bytes), FormatBytes(line.reuse_bytes),
                       Ellipsize(line.name, kBillColumns)});
     }
-    out << Table(rows, {true, true, true, true, false}, "  ");
+    out << Table(rows, {true, true, true, true, false}, "  ", style);
     if (shown < bill.lines.size()) {
       out << "  and " << FormatCount(bill.lines.size() - shown) << " more; --top 0 shows all\n";
     }

@@ -129,7 +129,7 @@ void RenderTable(const RankReport& report, const TextStyle& style, std::ostream&
     rows[0].push_back("");
     right.push_back(false);
   }
-  out << "\n" << Table(rows, right, "");
+  out << "\n" << Table(rows, right, "", style);
   RenderMore(report.by_memory.size(), shown, "", out);
 }
 
@@ -150,7 +150,7 @@ void RenderSpread(const RankReport& report, const TextStyle& style, std::ostream
   if (rows.size() > 1) {
     out << "\n"
         << Inked("Spread", Ink::kBold, style) << "\n"
-        << Table(rows, {false, true, false, true, true, false}, "  ");
+        << Table(rows, {false, true, false, true, true, false}, "  ", style);
   }
   if (!same.empty()) out << "\n" << Wrapped("The same in all: ", Listed(same), style);
 }
