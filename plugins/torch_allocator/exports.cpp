@@ -1,4 +1,5 @@
 // The C functions of graphkit_torch_allocator.h, and those that take PyTorch's own types.
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <new>
@@ -45,8 +46,8 @@ void Do(const Call& call) noexcept {
 }
 
 void SayUnknown(const char* what) {
-  static bool said = false;
-  if (std::exchange(said, true)) return;
+  static std::atomic<bool> said = false;
+  if (said.exchange(true)) return;
   Say(std::string(what) + " of a pointer that isn't from here");
 }
 

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
