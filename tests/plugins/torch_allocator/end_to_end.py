@@ -131,6 +131,11 @@ def test_a_plan_that_can_not_be_read_is_said_and_harmless(folder):
     assert "going on without a plan" in run.err
 
 
+def test_the_runtime_of_cuda_12_is_as_good(folder):
+    run = Run(folder, traced=False, FAKE_TORCH_CUDART="libcudart.so.12")
+    assert run.figures["proved_frees"] == 4
+
+
 def test_the_library_exports_its_functions_alone_and_needs_no_cuda(folder):
     symbols = subprocess.run(["nm", "-D", "--defined-only", ARGUMENTS.library], capture_output=True, text=True, check=True)
     exported = {line.split()[-1] for line in symbols.stdout.splitlines()}
