@@ -210,7 +210,7 @@ void PrintWork(PlacePrinter& to, uint32_t index) {
   to.Print(r);
 }
 
-constexpr RecordRow kRows[] = {
+constexpr RecordRow kGraphRows[] = {
     {PutGraphs, PrintGraph},    {PutDestroyedGraphs, PrintDestroyedGraph},
     {PutNodes, PrintNode},      {PutDestroyedNodes, PrintDestroyedNode},
     {PutEdges, PrintEdge},      {PutRemovedEdges, PrintRemovedEdge},
@@ -221,6 +221,6 @@ constexpr RecordRow kRows[] = {
 
 }  // namespace
 
-std::span<const RecordRow> GraphRows() { return kRows; }
+std::span<const RecordRow> GraphRows() { return kGraphRows; }
 
 }  // namespace graphkit
