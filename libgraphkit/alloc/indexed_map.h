@@ -41,6 +41,9 @@ class IndexedMap {
   // `blocks`: ids are below it.
   IndexedMap(const Options& options, size_t blocks);
 
+  // One more id.
+  void AddBlock() { piece_of_.push_back(kNone); }
+
   // `size`: rounded up to 512, not 0. Segments lie one after the other, at multiples of 2 MiB.
   Bytes Place(BlockId block, Bytes size, uint32_t view);
   // Without segments: where somebody else says. Whoever lay there is let go.
@@ -52,6 +55,8 @@ class IndexedMap {
   Bytes reserved() const { return reserved_; }
   // What the last request added to that.
   Bytes added() const { return added_; }
+  // Where the next segment will lie.
+  Bytes next_segment() const { return next_; }
   // Whether a run of the view holds so much.
   bool Fits(Bytes size, uint32_t view) const;
 

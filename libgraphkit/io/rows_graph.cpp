@@ -196,7 +196,7 @@ void PrintLaunch(PlacePrinter& to, uint32_t index) {
   to.Print(r);
 }
 
-constexpr RecordRow kRows[] = {
+constexpr RecordRow kGraphRows[] = {
     {PutGraphs, PrintGraph},    {PutDestroyedGraphs, PrintDestroyedGraph},
     {PutNodes, PrintNode},      {PutDestroyedNodes, PrintDestroyedNode},
     {PutEdges, PrintEdge},      {PutRemovedEdges, PrintRemovedEdge},
@@ -207,6 +207,6 @@ constexpr RecordRow kRows[] = {
 
 }  // namespace
 
-std::span<const RecordRow> GraphRows() { return kRows; }
+std::span<const RecordRow> GraphRows() { return kGraphRows; }
 
 }  // namespace graphkit

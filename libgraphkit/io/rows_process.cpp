@@ -125,7 +125,7 @@ void PrintFailure(PlacePrinter& to, uint32_t index) {
   to.Print(r);
 }
 
-constexpr RecordRow kRows[] = {
+constexpr RecordRow kProcessRows[] = {
     {PutProcess, PrintProcess}, {PutClocks, PrintClock},     {PutThreads, PrintThread},
     {PutKernels, PrintKernel},  {PutStacks, PrintStack},     {PutPushes, PrintPush},
     {PutPops, PrintPop},        {PutFailures, PrintFailure},
@@ -133,6 +133,6 @@ constexpr RecordRow kRows[] = {
 
 }  // namespace
 
-std::span<const RecordRow> ProcessRows() { return kRows; }
+std::span<const RecordRow> ProcessRows() { return kProcessRows; }
 
 }  // namespace graphkit

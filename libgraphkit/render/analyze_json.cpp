@@ -4,25 +4,15 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "libgraphkit/render/id_json.h"
+
 namespace graphkit {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <typename Tag>
-Json IdJson(Id<Tag> id) {
-  return id ? Json(id.value) : Json(nullptr);
-}
-
 Json BytesJson(std::optional<Bytes> bytes) { return bytes ? Json(*bytes) : Json(nullptr); }
-
-template <typename Tag>
-Json IdsJson(const std::vector<Id<Tag>>& ids) {
-  Json list = Json::array();
-  for (const Id<Tag> id : ids) list.push_back(id.value);
-  return list;
-}
 
 Json StackJson(const Trace& trace, StackId id) {
   Json list = Json::array();

@@ -6,6 +6,7 @@
 #include "libgraphkit/analysis/order.h"
 #include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/analyze_json.h"
+#include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/names.h"
 
 namespace graphkit {
@@ -13,11 +14,6 @@ namespace graphkit {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename Tag>
-Json IdJson(Id<Tag> id) {
-  return id ? Json(id.value) : Json(nullptr);
-}
 
 Json NodeJson(const Trace& trace, NodeId id, uint64_t tool_id) {
   const Node& node = trace[id];

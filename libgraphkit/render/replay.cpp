@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libgraphkit/render/analyze_json.h"
+#include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/plan_text.h"
 #include "libgraphkit/render/text_layout.h"
 
@@ -16,11 +17,6 @@ namespace graphkit {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename Tag>
-Json IdJson(Id<Tag> id) {
-  return id ? Json(id.value) : Json(nullptr);
-}
 
 // The share of the reserved bytes that was never active at once.
 double FragmentationOf(const PolicyFigures& figures) {
@@ -56,7 +52,7 @@ const char* NameOf(const PolicyReplay& replay) {
 }
 
 // How long frees waited for the malloc that found them complete.
-void RenderWaits(std::span<const PolicyReplay> replays, std::ostream& out) {
+void RenderWaits(std::span<const PolicyReplay> replays, const TextStyle& style, std::ostream& out) {
   const auto waits = [](const PolicyReplay& replay) { return replay.figures.reclaimed > 0; };
   if (std::ranges::none_of(replays, waits)) return;
   std::vector<std::vector<std::string>> rows = {
@@ -71,7 +67,7 @@ void RenderWaits(std::span<const PolicyReplay> replays, std::ostream& out) {
     rows.push_back({NameOf(replay), FormatCount(figures.reclaimed), mean.data(),
                     FormatCount(figures.deferred_byte_operations)});
   }
-  out << "\n" << Table(rows, {false, true, true, true}, "");
+  out << "\n" << Table(rows, {false, true, true, true}, "", style);
 }
 
 Json OutOfMemoryJson(const OutOfMemory* out_of_memory) {
@@ -271,7 +267,7 @@ const OutOfMemory* RanOut(const PolicyReplay& replay) {
 }
 
 void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
-                      const Trace& trace, std::ostream& out) {
+                      const Trace& trace, const TextStyle& style, std::ostream& out) {
   std::vector<std::vector<std::string>> rows = {{"policy", "reserved", "extent", "lower bound",
                                                  "ratio", "active", "allocated", "fragmentation",
                                                  "never reclaimed", "missed"}};
@@ -292,13 +288,13 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
   if (trace.process.device == DeviceKind::kSoft) {
     out << "recorded on the software device (simulated)\n\n";
   }
-  out << Table(rows, right, "");
+  out << Table(rows, right, "", style);
   if (view.collateral.blocks > 0) {
     out << "\nwhile captures were under way PyTorch would have held back "
         << Counted(view.collateral.blocks, "block")
         << " outside of them as well: " << FormatBytes(view.collateral.peak) << " at once\n";
   }
-  RenderWaits(replays, out);
+  RenderWaits(replays, style, out);
   for (const PolicyReplay& replay : replays) RenderUnsafe(replay, out);
   for (const PolicyReplay& replay : replays) RenderDestroyed(replay, out);
   const bool executed =

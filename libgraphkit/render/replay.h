@@ -7,6 +7,7 @@
 #include <span>
 
 #include "libgraphkit/alloc/collateral.h"
+#include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
@@ -18,7 +19,7 @@ struct ReplayView {
 };
 
 void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
-                      const Trace& trace, std::ostream& out);
+                      const Trace& trace, const TextStyle& style, std::ostream& out);
 void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& view,
                       const Trace& trace, std::ostream& out);
 

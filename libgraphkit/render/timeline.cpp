@@ -13,7 +13,7 @@ namespace graphkit {
 namespace {
 
 constexpr Nanoseconds kRecord = 1000;  // one record on the axis of order
-constexpr size_t kNameColumns = 80;
+constexpr size_t kSliceColumns = 80;
 
 // The time of each place: rises strictly.
 std::vector<Nanoseconds> TimesOf(const Trace& trace, TimeAxis axis) {
@@ -75,7 +75,7 @@ class TimelineMaker {
     slice_of_.back() = timeline_.slices.size();
     TimelineSlice slice{.track = NodeTrack(node),
                         .begin = TimeOf(node.seq),
-                        .name = NodeTitle(trace_, id, kNameColumns)};
+                        .name = NodeTitle(trace_, id, kSliceColumns)};
     slice.args = {{"node", uint64_t{id.value}},
                   {"graph", uint64_t{node.graph.value}},
                   {"kind", std::string(NodeKindName(node.kind))}};

@@ -136,6 +136,8 @@ class Recorder:
     def _begin(self):
         """CUDA is there in this process."""
         try:
+            if self._has_own_allocator():
+                return
             if not self.users_history:
                 self.record("all", context="all", stacks="python", max_entries=MAX_EVENTS)
             self.pid = os.getpid()
@@ -146,6 +148,15 @@ class Recorder:
             util.Finalize(None, self.dump, exitpriority=1)
         except Exception as error:
             self._fail("torch's memory history", error)
+
+    def _has_own_allocator(self):
+        """torch records no history of an allocator that isn't its own; graphkit's tells the tracer itself."""
+        backend = getattr(self.torch.cuda.memory, "get_allocator_backend", lambda: "native")()
+        if backend != "pluggable":
+            return False
+        if "graphkit.torch_allocator" not in sys.modules:
+            say("torch records no history of a pluggable allocator: its memory isn't recorded")
+        return True
 
     def _path(self):
         try:

@@ -7,6 +7,7 @@
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/gate_config_file.h"
+#include "tools/graphkit/options.h"
 #include "tools/graphkit/suggest.h"
 #include "tools/graphkit/talk.h"
 
@@ -15,10 +16,6 @@ namespace graphkit {
 namespace {
 
 constexpr char kDefaultConfig[] = "graphkit.json";
-
-std::string CheckSize(const std::string& text) {
-  return ParseBytes(text) ? "" : "'" + text + "' is not a size; for example 0, 512KiB, 1.2GiB";
-}
 
 std::string CheckPercent(const std::string& text) {
   return ParsePercent(text) ? "" : "'" + text + "' is not a percentage; for example 2%";

@@ -19,6 +19,7 @@
 #include "tools/graphkit/progress.h"
 #include "tools/graphkit/replay_recorded.h"
 #include "tools/graphkit/talk.h"
+#include "tools/graphkit/text_style.h"
 
 namespace graphkit {
 
@@ -121,7 +122,7 @@ Result<void> Write(const std::vector<PolicyReplay>& replays, const Trace& trace,
     if (arguments.format == Format::kJson) {
       RenderReplayJson(replays, view, trace, out);
     } else {
-      RenderReplayText(replays, view, trace, out);
+      RenderReplayText(replays, view, trace, StyleFor(arguments.output), out);
     }
   });
 }

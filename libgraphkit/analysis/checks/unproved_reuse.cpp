@@ -8,7 +8,7 @@
 namespace graphkit {
 namespace {
 
-constexpr size_t kShown = 3;
+constexpr size_t kShownReuses = 3;
 
 // PyTorch hands memory on to its own stream only.
 bool SameStream(const Trace& trace, const ReusePair& pair) {
@@ -20,7 +20,7 @@ void Add(const Facts& strict, const ReusePair& pair, Finding* finding) {
   const Trace& trace = strict.trace;
   finding->blocks.push_back(pair.later);
   finding->bytes += pair.bytes;
-  if (finding->evidence.size() >= kShown) return;
+  if (finding->evidence.size() >= kShownReuses) return;
   Evidence evidence{.text = NameOf(trace, pair.later) + " could be put where " +
                             NameOf(trace, pair.earlier) + " lay",
                     .blocks = {pair.earlier, pair.later},

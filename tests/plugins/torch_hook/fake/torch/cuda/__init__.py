@@ -28,8 +28,8 @@ def _lazy_init():
         call()
 
 
-from . import graphs, memory, nvtx  # noqa: E402, F401
-from .graphs import CUDAGraph, graph  # noqa: E402, F401
+from . import graphs, memory, nvtx, pluggable  # noqa: E402, F401
+from .graphs import CUDAGraph, Stream, current_stream, graph, stream  # noqa: E402, F401
 
 
 def synchronize():

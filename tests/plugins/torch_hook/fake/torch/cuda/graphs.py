@@ -4,9 +4,53 @@ import ctypes
 import sys
 
 _capturing = []  # graphs
+_streams = []  # that `with torch.cuda.stream(…)` is inside of
 
 
-def stream():
+class Stream:
+    def __init__(self, handle=None):
+        self.cuda_stream = handle
+
+    def made(self):
+        """Its handle: made at its first use."""
+        from .memory import _init, check, library
+
+        _init()
+        if self.cuda_stream is None:
+            made = ctypes.c_void_p()
+            check(library().cudaStreamCreateWithFlags(ctypes.byref(made), 1))
+            self.cuda_stream = made.value
+        return ctypes.c_void_p(self.cuda_stream)
+
+    def wait_stream(self, other):
+        from .memory import check, library
+
+        event = ctypes.c_void_p()
+        check(library().cudaEventCreateWithFlags(ctypes.byref(event), 2))
+        check(library().cudaEventRecord(event, other.made()))
+        check(library().cudaStreamWaitEvent(self.made(), event, 0))
+        check(library().cudaEventDestroy(event))
+
+
+class stream:
+    def __init__(self, of):
+        self.of = of
+
+    def __enter__(self):
+        self.of.made()
+        _streams.append(self.of)
+
+    def __exit__(self, *unused):
+        _streams.pop()
+
+
+def current_stream():
+    return Stream(current_handle())
+
+
+def current_handle():
+    if _streams:
+        return _streams[-1].cuda_stream
     return _capturing[-1].stream if _capturing else 0
 
 
@@ -21,6 +65,15 @@ class CUDAGraph:
         CUDAGraph.made += 1
         self.pool_id = (CUDAGraph.made, 0)
         self.stream = self.graph = self.exec = None
+        self.accepts = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(self._accepts)
+
+    def _accepts(self, context, handle):
+        """Whether a stream's memory comes from the graph's pool: it is part of the capture."""
+        from .memory import library
+
+        status = ctypes.c_int()
+        library().cudaStreamIsCapturing(ctypes.c_void_p(handle), ctypes.byref(status))
+        return status.value == 1
 
     def capture_begin(self, pool=None, capture_error_mode="global"):
         from .memory import _init, check, library
@@ -31,6 +84,7 @@ class CUDAGraph:
         self.stream = made.value
         check(library().cudaStreamBeginCapture(made, 2))
         _capturing.append(self)
+        self._redirect("begin", self.accepts)
 
     def capture_end(self):
         from .memory import check, library
@@ -41,6 +95,16 @@ class CUDAGraph:
         check(library().cudaGraphInstantiate(ctypes.byref(executable), graph, ctypes.c_ulonglong(0)))
         check(library().cudaGraphDestroy(graph))
         self.exec = executable.value
+        self._redirect("end")
+
+    def _redirect(self, what, *arguments):
+        from . import pluggable
+
+        if pluggable.current is not None:
+            pluggable.current.allocator().pool(what, self.pool_id, *arguments, *([None] if arguments else []))
+
+    def reset(self):
+        self._redirect("release")
 
     def replay(self):
         from .memory import check, library

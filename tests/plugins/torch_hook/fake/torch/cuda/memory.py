@@ -3,18 +3,20 @@
 import collections
 import ctypes
 import functools
+import os
 import pickle
 import sys
 import time
 
-from . import graphs
+from . import graphs, pluggable
+from .pluggable import CUDAPluggableAllocator, change_current_allocator  # noqa: F401
 
 SEGMENT = 64 << 20
 
 
 @functools.cache
 def library():
-    return ctypes.CDLL("libcudart.so.13")
+    return ctypes.CDLL(os.environ.get("FAKE_TORCH_CUDART", "libcudart.so.13"))
 
 
 def check(code):
@@ -44,7 +46,7 @@ def _frames(depth=3):
 
 def _event(action, address, size, pool):
     if History.on:
-        History.events.append({"action": action, "addr": address, "size": size, "stream": graphs.stream(),
+        History.events.append({"action": action, "addr": address, "size": size, "stream": graphs.current_handle(),
                                "time_us": time.time_ns() // 1000, "segment_pool_id": pool, "frames": _frames()})
 
 
@@ -52,7 +54,7 @@ class Segment:
     def __init__(self, pool):
         address = ctypes.c_void_p()
         check(library().cudaMalloc(ctypes.byref(address), ctypes.c_size_t(SEGMENT)))
-        self.address, self.pool, self.end, self.stream = address.value, pool, 0, graphs.stream()
+        self.address, self.pool, self.end, self.stream = address.value, pool, 0, graphs.current_handle()
         self.blocks = {}  # offset: (size, requested, frames)
         self.free = collections.defaultdict(list)
         _event("segment_alloc", self.address, SEGMENT, pool)
@@ -81,7 +83,7 @@ class Tensor:
 
     def zero_(self):
         check(library().cudaMemsetAsync(ctypes.c_void_p(self.data_ptr()), 0, ctypes.c_size_t(self.requested),
-                                        ctypes.c_void_p(graphs.stream())))
+                                        ctypes.c_void_p(graphs.current_handle())))
         return self
 
     def __del__(self):
@@ -93,8 +95,14 @@ class Tensor:
         self.segment.free[self.size].append(self.offset)
 
 
+def get_allocator_backend():
+    return "native" if pluggable.current is None else "pluggable"
+
+
 def _record_memory_history(enabled="all", context="all", stacks="all", max_entries=sys.maxsize, device=None):
     _init()  # as PyTorch does
+    if pluggable.current is not None:
+        raise RuntimeError("CUDAPluggableAllocator does not yet support recordHistory.")
     assert enabled in (None, "state", "all") and context in (None, "state", "alloc", "all") and stacks in ("python", "all")
     if not enabled:
         History.events = []

@@ -1,0 +1,149 @@
+// The allocator of one device.
+//
+//     malloc ─┬─ the stream isn't captured ─► CachingAllocator of the pool (PyTorch's rules)
+//             └─ it is ─► LivePool of the pool: reuse as soon as order proves it; as planned
+//     free ───┬─ outside captures, recorded on streams ─► waits for events on them
+//             └─ in one ─► waits for order, or for the capture's end
+//
+// A capture that no pool was begun for gets a pool of its own, which is never given back: nobody
+// says when its graph is gone.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "plugins/torch_allocator/cuda_driver.h"
+#include "plugins/torch_allocator/graphkit_torch_allocator.h"
+#include "plugins/torch_allocator/plan_guide.h"
+#include "plugins/torch_allocator/private_pool.h"
+#include "plugins/torch_allocator/settings.h"
+
+namespace graphkit::torch {
+
+class DeviceAllocator {
+ public:
+  // `plan` may be null; it and the driver must outlive the allocator.
+  DeviceAllocator(int device, const Settings& settings, CudaDriver* driver, PlanGuide* plan);
+
+  int number() const { return segments_.device; }
+  void* Malloc(Bytes size, uint64_t stream);
+  // False: the pointer isn't of this device.
+  bool Free(void* pointer);
+  bool RecordStream(void* pointer, uint64_t stream);
+  bool BaseOf(const void* pointer, void** base, size_t* size);
+  void* SegmentMalloc(Bytes size);
+  bool SegmentFree(void* pointer);
+
+  void BeginPool(const PoolKey& key, StreamFilter filter);
+  void EndPool(const PoolKey& key);
+  void ReleasePool(const PoolKey& key);
+  void EmptyCache();
+  void SetFraction(double fraction);
+
+  graphkit_allocator_figures figures();
+  void ResetPeaks();
+
+ private:
+  struct Block {
+    Address address = 0;
+    Bytes requested = 0;
+    Bytes size = 0;
+    uint64_t stream = 0;
+    PrivatePool* pool = nullptr;
+    std::vector<uint64_t> streams = {};  // recorded, other than its own
+    // In a capture; otherwise a block of the pool's eager part.
+    bool captured = false;
+    uint32_t id = 0;       // a BlockHandle or a BlockId
+    uint64_t capture = 0;  // in which it was allocated
+    size_t since = 0;      // nodes of the capture that were known then
+  };
+  struct Redirection {
+    PrivatePool* pool = nullptr;
+    StreamFilter filter;
+  };
+  // How far a pool is in the plan of a capture; of a sequence, of all captures.
+  struct PlannedUse {
+    uint64_t capture = 0;  // 0: a sequence
+    PrivatePool* pool = nullptr;
+    PlanCursor cursor;
+    PlanArena* arena = nullptr;  // null: there was no memory for it
+  };
+  // A capture that something was allocated or freed in.
+  struct OpenCapture {
+    uint64_t id = 0;
+    uint64_t stream = 0;  // one of it
+    LiveOrder order;
+    std::vector<PrivatePool*> pools = {};
+    bool counted = false;                            // it has allocated something
+    const std::vector<PlannedPool>* plan = nullptr;  // by pool; null: the plan lacks it
+  };
+  struct WaitingFree {
+    Block block;
+    size_t events = 0;  // that aren't done
+  };
+  struct StreamEvent {
+    CUevent event = nullptr;
+    std::list<WaitingFree>::iterator free;
+  };
+
+  // device_allocator.cpp: outside captures.
+  void* MallocEager(Bytes size, uint64_t stream, PrivatePool* pool);
+  void FreeEager(const Block& block);
+  void WaitForStreams(const Block& block);
+  bool AnyCaptured(const Block& block);
+  void Complete(const Block& block);
+  void WaitForEvents(const Block& block);
+  void LookAtEvents();
+  void WaitForAll();
+  void GiveBackCached();
+  void* HandOut(Block block);
+
+  // device_captures.cpp: in captures.
+  void* MallocCaptured(Bytes size, uint64_t stream, const StreamCapture& info);
+  std::optional<BlockId> Place(Bytes size, PrivatePool* pool, OpenCapture* capture,
+                               const LiveAsker& asker);
+  std::optional<BlockId> PlaceAsPlanned(Bytes size, PrivatePool* pool, OpenCapture* capture,
+                                        const LiveAsker& asker);
+  PlannedUse* PlanOf(PrivatePool* pool, OpenCapture* capture);
+  OpenCapture& Open(const StreamCapture& info, uint64_t stream);
+  PrivatePool* PoolOfCapture(uint64_t stream, uint64_t capture);
+  bool FreeInCapture(const Block& block);
+  void FreeByOrder(const Block& block, OpenCapture* capture,
+                   const std::vector<StreamCapture>& streams);
+  void EndCaptures();
+  void SayCompleted(PrivatePool* pool);
+  void JoinCapture(PrivatePool* pool, OpenCapture* capture);
+  void EndPlan(uint64_t capture);
+
+  // device_pools.cpp
+  PrivatePool* FindPool(const PoolKey& key);
+  PrivatePool* AddPool(const PoolKey& key, const std::string& name);
+  PrivatePool* Redirected(uint64_t stream);
+  void GiveBackReleased();
+
+  const Settings& settings_;
+  CudaDriver* driver_;
+  PlanGuide* plan_;
+  std::mutex mutex_;
+  DeviceSegments segments_;
+  Segments plain_segments_;       // of PyTorch's own pools
+  std::list<PrivatePool> pools_;  // the first: the default pool
+  std::vector<Redirection> redirections_;
+  std::unordered_map<Address, Block> blocks_;
+  std::unordered_map<Address, Bytes> plain_;  // of plain_segments_
+
+  std::list<WaitingFree> waiting_;                                // for events
+  std::unordered_map<uint64_t, std::deque<StreamEvent>> events_;  // by stream
+  std::vector<Block> held_;  // until no stream of theirs is captured
+
+  std::list<OpenCapture> captures_;
+  std::list<PlannedUse> planned_;  // of captures that go on, or of a sequence
+  graphkit_allocator_figures figures_ = {};
+};
+
+}  // namespace graphkit::torch

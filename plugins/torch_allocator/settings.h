@@ -1,0 +1,19 @@
+// What the environment says, read once.
+#pragma once
+
+#include <string>
+
+#include "libgraphkit/analysis/order.h"
+
+namespace graphkit::torch {
+
+struct Settings {
+  std::string plan;                        // GRAPHKIT_PLAN: a file; empty: none
+  bool trust_plan = false;                 // GRAPHKIT_ASSUME=arguments
+  EdgeRule edges = EdgeRule::kCompletion;  // GRAPHKIT_EDGES=pytorch: kLaunch
+  std::string report;                      // GRAPHKIT_ALLOCATOR_REPORT: a file; empty: none
+};
+
+Settings SettingsFromEnvironment();
+
+}  // namespace graphkit::torch
