@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "libgraphkit/io/trace_assembler.h"
+#include "libgraphkit/model/tool_ids.h"
 
 namespace graphkit {
 
@@ -156,6 +157,18 @@ class RecordMover {
     for (FrontierEntry& entry : entries_) Rename("node", entry.node);
     entries = entries_;
   }
+  // Nodes that followed one another need not do so any more.
+  void Rename(std::string_view, std::span<const ToolIdRun>& runs) {
+    runs_.clear();
+    for (const ToolIdRun& run : runs) {
+      for (uint32_t i = 0; i < run.count; ++i) {
+        NodeId node(run.first.value + i);
+        Rename("node", node);
+        if (node) AppendToolId(runs_, node, run.tool_id + i);
+      }
+    }
+    runs = runs_;
+  }
   void Rename(std::string_view, std::span<const GraphId>& graphs) {
     graphs_.assign(graphs.begin(), graphs.end());
     for (GraphId& graph : graphs_) Rename("graph", graph);
@@ -220,6 +233,7 @@ class RecordMover {
   std::vector<Access> accesses_;
   std::vector<FrontierEntry> entries_;
   std::vector<GraphId> graphs_;
+  std::vector<ToolIdRun> runs_;
 };
 
 }  // namespace graphkit

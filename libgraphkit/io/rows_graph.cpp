@@ -99,6 +99,7 @@ void PrintNodeChange(PlacePrinter& to, uint32_t index) {
   r.what = change.what;
   r.kernel = change.kernel;
   SetShape(to.trace, change.shape, r);
+  r.child = change.child;
   r.event = change.event;
   r.access = PlacePrinter::Of(to.trace.accesses, change.accesses);
   r.complete = change.accesses_complete;
@@ -154,6 +155,7 @@ void PrintExec(PlacePrinter& to, uint32_t index) {
   r.handle = exec.handle;
   r.flags = exec.flags;
   r.tool_id = exec.tool_id;
+  r.node_ids = PlacePrinter::Of(to.trace.tool_id_runs, exec.node_ids);
   r.stack = exec.stack;
   to.Print(r);
 }
@@ -186,9 +188,11 @@ void PutLaunches(const Trace& trace, Places& places) {
 }
 
 void PrintLaunch(PlacePrinter& to, uint32_t index) {
+  const Launch& launch = to.trace.launches[index];
   LaunchRecord r;
-  r.exec = to.trace.launches[index].exec;
-  r.stream = to.trace.launches[index].stream;
+  r.exec = launch.exec;
+  r.stream = launch.stream;
+  r.correlation = launch.correlation;
   to.Print(r);
 }
 

@@ -92,6 +92,7 @@ void PrintPush(PlacePrinter& to, uint32_t index) {
   r.thread = range.thread;
   r.domain = to.trace[range.domain];
   r.name = to.trace[range.name];
+  r.colour = range.colour;
   to.Print(r);
 }
 

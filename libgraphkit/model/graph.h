@@ -108,11 +108,21 @@ struct Edge {
   bool full() const { return from_port == kPortDefault && type == EdgeType::kDefault; }
 };
 
+// Nodes of a graph, and what they are called in an exec of it: node first+i has the tools id
+// tool_id+i (cuptiGetGraphNodeId: tools id of the graph that holds it there << 32 | number).
+struct ToolIdRun {
+  NodeId first;
+  uint32_t count = 0;
+  uint64_t tool_id = 0;
+  bool operator==(const ToolIdRun&) const = default;
+};
+
 struct Exec {
   GraphId graph;  // instantiated from
   uint64_t handle = 0;
   uint64_t flags = 0;    // cudaGraphInstantiateFlag*
   uint64_t tool_id = 0;  // cuptiGetGraphExecId
+  Slice node_ids;        // in Trace::tool_id_runs; empty: not recorded
   Seq created = 0;
   Seq destroyed = kNever;
   StackId stack;
@@ -144,6 +154,7 @@ struct NodeChange {
   uint32_t shape = 0xffffffffu;
   Slice accesses;
   EventId event;
+  GraphId child;  // child graph nodes: the embedded graph takes the parameters of this one's nodes
   Seq seq = 0;
   bool operator==(const NodeChange&) const = default;
 };
@@ -153,6 +164,7 @@ struct Launch {
   ExecId exec;
   StreamId stream;
   Seq seq = 0;
+  uint32_t correlation = 0;  // CUPTI's correlation id of the call; 0: unknown
   bool operator==(const Launch&) const = default;
 };
 

@@ -52,6 +52,7 @@ struct Trace {
   std::vector<Edge> edges;  // by seq
   std::vector<LaunchShape> shapes;
   std::vector<Exec> execs;
+  std::vector<ToolIdRun> tool_id_runs;
   std::vector<ExecUpdate> exec_updates;  // by seq
   std::vector<NodeChange> node_changes;  // by seq
   std::vector<Launch> launches;          // by seq
