@@ -12,66 +12,82 @@ FreedByOrder::FreedByOrder(const BlockOrder& order, bool shared)
 
 void FreedByOrder::Free(BlockId block) {
   if (!order_.Dies(block)) return;
-  freed_[shared_ ? 0 : order_.trace()[block].stream.index()].push_back(block);
+  const std::span<const NodeId> markers = order_.lives().Markers(block, order_.rule());
+  const bool alloc = markers.empty() || order_.lives().ByStreams(block, order_.rule());
+  freed_[ListOf(order_.trace()[block].stream)].push_back(
+      {block, static_cast<uint32_t>(places_.size()), static_cast<uint32_t>(markers.size()), alloc});
+  for (const NodeId marker : markers) places_.push_back(order_.order().PlaceOf(marker));
 }
 
 void FreedByOrder::BeforeMalloc(BlockId block, std::vector<BlockId>* found) {
   const StreamId id = order_.trace()[block].stream;
   const OrderPoint& point = order_.lives()[block].alloc;
   Stream& stream = streams_[id.index()];
-  if (!(stream.point == point)) LookAgain(point, &stream, found);
-  const std::vector<BlockId>& freed = freed_[shared_ ? 0 : id.index()];
-  for (; stream.seen < freed.size(); ++stream.seen) {
-    if (Found(freed[stream.seen], point, &stream)) found->push_back(freed[stream.seen]);
+  const std::vector<Freed>& list = freed_[ListOf(id)];
+  if (!(stream.point == point)) LookAgain(list, point, &stream, found);
+  for (; stream.seen < list.size(); ++stream.seen) {
+    if (Found(list, static_cast<uint32_t>(stream.seen), 0, point, &stream)) {
+      found->push_back(list[stream.seen].block);
+    }
   }
 }
 
 // The stream has moved on.
-void FreedByOrder::LookAgain(const OrderPoint& point, Stream* stream, std::vector<BlockId>* found) {
+void FreedByOrder::LookAgain(const std::vector<Freed>& list, const OrderPoint& point,
+                             Stream* stream, std::vector<BlockId>* found) {
   stream->point = point;
   for (size_t i = 0; i < stream->heaps.size(); ++i) {
-    const uint32_t chain = stream->heaps[i].chain;
     if (stream->heaps[i].waiting.empty()) continue;
-    const uint32_t count = order_.order().CountAt(point, chain);
+    const uint32_t count = order_.order().CountAt(point, stream->heaps[i].chain);
     while (true) {
       std::vector<Waiting>& waiting = stream->heaps[i].waiting;
       if (waiting.empty() || waiting.front().place >= count) break;
-      const BlockId block = waiting.front().block;
+      const Waiting next = waiting.front();
       std::pop_heap(waiting.begin(), waiting.end());
       waiting.pop_back();
-      if (Found(block, point, stream)) found->push_back(block);
+      if (Found(list, next.freed, next.marker, point, stream)) {
+        found->push_back(list[next.freed].block);
+      }
     }
   }
-  std::vector<BlockId> again;
+  std::vector<uint32_t> again;
   std::swap(again, stream->again);
-  for (const BlockId block : again) {
-    if (Found(block, point, stream)) found->push_back(block);
+  for (const uint32_t freed : again) {
+    if (AfterAlloc(freed, list[freed].block, point, stream)) found->push_back(list[freed].block);
   }
 }
 
-bool FreedByOrder::Found(BlockId block, const OrderPoint& point, Stream* stream) {
-  const Order& order = order_.order();
-  const std::span<const NodeId> markers = order_.lives().Markers(block, order_.rule());
-  for (const NodeId marker : markers) {
-    if (order.Before(marker, point)) continue;
-    Wait(block, order.PlaceOf(marker), stream);
+// A stream's mallocs never go back, so what one of them is after the next one is after as well.
+bool FreedByOrder::Found(const std::vector<Freed>& list, uint32_t freed, uint32_t marker,
+                         const OrderPoint& point, Stream* stream) {
+  const Freed& f = list[freed];
+  for (; marker < f.count; ++marker) {
+    const ChainPlace& place = places_[f.first + marker];
+    if (order_.order().CountAt(point, place.chain) > place.seq) continue;
+    Wait(place, freed, marker, stream);
     return false;
   }
-  if (!markers.empty() && !order_.lives().ByStreams(block, order_.rule())) return true;
+  return !f.alloc || AfterAlloc(freed, f.block, point, stream);
+}
+
+bool FreedByOrder::AfterAlloc(uint32_t freed, BlockId block, const OrderPoint& point,
+                              Stream* stream) {
+  const Order& order = order_.order();
   const OrderPoint& alloc = order_.lives()[block].alloc;
   if (order.Covers(point, alloc)) return true;
   if (alloc.chain != OrderPoint::kNoChain && order.CountAt(point, alloc.chain) < alloc.count) {
-    Wait(block, {alloc.chain, alloc.count - 1}, stream);
+    constexpr uint32_t kNoMarker = 0xffffffffu;
+    Wait({alloc.chain, alloc.count - 1}, freed, kNoMarker, stream);
   } else {
-    stream->again.push_back(block);
+    stream->again.push_back(freed);
   }
   return false;
 }
 
-void FreedByOrder::Wait(BlockId block, const ChainPlace& place, Stream* stream) {
+void FreedByOrder::Wait(const ChainPlace& place, uint32_t freed, uint32_t marker, Stream* stream) {
   const auto at = std::ranges::find(stream->heaps, place.chain, &Heap::chain);
   Heap& heap = at != stream->heaps.end() ? *at : stream->heaps.emplace_back(Heap{place.chain, {}});
-  heap.waiting.push_back({place.seq, block});
+  heap.waiting.push_back({place.seq, freed, marker});
   std::push_heap(heap.waiting.begin(), heap.waiting.end());
 }
 

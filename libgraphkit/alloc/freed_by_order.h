@@ -30,9 +30,18 @@ class FreedByOrder {
   void BeforeMalloc(BlockId block, std::vector<BlockId>* found);
 
  private:
+  // What a freed block's taker must be after.
+  struct Freed {
+    BlockId block;
+    uint32_t first = 0;  // of its markers' places
+    uint32_t count = 0;
+    bool alloc = false;  // and the block's allocation
+  };
+  // A block, from the first of its markers on that the stream isn't known to be after.
   struct Waiting {
     uint32_t place = 0;  // in the chain
-    BlockId block;
+    uint32_t freed = 0;
+    uint32_t marker = 0;
     bool operator<(const Waiting& o) const { return place > o.place; }  // the lowest on top
   };
   struct Heap {
@@ -43,18 +52,24 @@ class FreedByOrder {
     size_t seen = 0;   // of the frees
     OrderPoint point;  // of its last malloc
     std::vector<Heap> heaps;
-    std::vector<BlockId> again;  // what waits for no single marker
+    std::vector<uint32_t> again;  // what waits for no single marker
   };
 
-  // Whether the point is after the block; otherwise it waits.
-  bool Found(BlockId block, const OrderPoint& point, Stream* stream);
-  void Wait(BlockId block, const ChainPlace& place, Stream* stream);
-  void LookAgain(const OrderPoint& point, Stream* stream, std::vector<BlockId>* found);
+  uint32_t ListOf(StreamId stream) const { return shared_ ? 0 : stream.value; }
+  // Whether the point is after the block, of which `marker` is the first place to look at;
+  // otherwise it waits.
+  bool Found(const std::vector<Freed>& list, uint32_t freed, uint32_t marker,
+             const OrderPoint& point, Stream* stream);
+  bool AfterAlloc(uint32_t freed, BlockId block, const OrderPoint& point, Stream* stream);
+  void Wait(const ChainPlace& place, uint32_t freed, uint32_t marker, Stream* stream);
+  void LookAgain(const std::vector<Freed>& list, const OrderPoint& point, Stream* stream,
+                 std::vector<BlockId>* found);
 
   const BlockOrder& order_;
   bool shared_;
-  std::vector<Stream> streams_;              // by stream
-  std::vector<std::vector<BlockId>> freed_;  // by stream; shared: [0] is everybody's
+  std::vector<Stream> streams_;            // by stream
+  std::vector<std::vector<Freed>> freed_;  // by stream; shared: [0] is everybody's
+  std::vector<ChainPlace> places_;         // of the freed blocks' markers
 };
 
 // Whether of these blocks of one graph it is known when they may be taken from the place of a
