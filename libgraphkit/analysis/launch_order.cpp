@@ -16,12 +16,24 @@ LaunchOrder::LaunchOrder(const Trace& trace)
       events_(trace.events.size()),
       host_(trace.streams.size()) {
   size_t op = 0;
-  for (const Launch& launch : trace.launches) {
-    for (; op < trace.stream_ops.size() && trace.stream_ops[op].seq < launch.seq; ++op) {
+  size_t copy = 0;
+  const auto apply_to = [&](Seq seq) {
+    for (; op < trace.stream_ops.size() && trace.stream_ops[op].seq < seq; ++op) {
       Apply(trace.stream_ops[op]);
     }
-    Apply(launch);
+  };
+  const auto copies_to = [&](Seq seq) {
+    for (; copy < trace.copies.size() && trace.copies[copy].seq < seq; ++copy) {
+      apply_to(trace.copies[copy].seq);
+      copy_places_.push_back(PlaceOn(trace.copies[copy].stream));
+    }
+  };
+  for (const Launch& launch : trace.launches) {
+    copies_to(launch.seq);
+    apply_to(launch.seq);
+    places_.push_back(PlaceOn(launch.stream));
   }
+  copies_to(kNever);
 }
 
 void LaunchOrder::Absorb(Clock* into, const Clock& from) {
@@ -74,25 +86,20 @@ void LaunchOrder::Apply(const StreamOp& op) {
   }
 }
 
-void LaunchOrder::Apply(const Launch& launch) {
-  if (launch.stream.index() >= streams_.size()) {
-    places_.emplace_back();
-    return;
-  }
-  const uint32_t stream = launch.stream.value;
+LaunchOrder::Place LaunchOrder::PlaceOn(StreamId id) {
+  if (id.index() >= streams_.size()) return {};
+  const uint32_t stream = id.value;
   Submit(stream);
   if (stream_row_[stream] == kNoRow) {
     stream_row_[stream] = static_cast<uint32_t>(rows_.size());
     rows_.push_back(streams_[stream]);
   }
   const uint32_t seq = streams_[stream][stream]++;
-  places_.push_back({stream, seq, stream_row_[stream]});
+  return {stream, seq, stream_row_[stream]};
 }
 
-bool LaunchOrder::Before(uint32_t a, uint32_t b) const {
-  const Place& from = places_[a];
-  const Place& to = places_[b];
-  if (from.stream >= streams_.size() || to.stream >= streams_.size()) return a < b;
+bool LaunchOrder::Before(const Place& from, const Place& to, bool earlier) const {
+  if (from.stream >= streams_.size() || to.stream >= streams_.size()) return earlier;
   if (from.stream == to.stream) return from.seq < to.seq;
   return rows_[to.row][from.stream] > from.seq;
 }

@@ -222,4 +222,15 @@ bool TraceAssembler::Apply(const LaunchRecord& r) {
   return true;
 }
 
+bool TraceAssembler::Apply(const WorkRecord& r) {
+  if (r.kind != NodeKind::kMemcpy) return true;
+  if (!RefersToStream(r.stream) || !RefersToThread(r.thread)) return false;
+  Copy copy{.stream = r.stream, .thread = r.thread};
+  if (!AddAccesses(r.access, copy.accesses)) return false;
+  copy.accesses_complete = r.complete;
+  copy.seq = place();
+  trace_.copies.push_back(copy);
+  return true;
+}
+
 }  // namespace graphkit

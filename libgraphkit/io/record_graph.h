@@ -215,4 +215,23 @@ void VisitFields(Visitor& v, LaunchRecord& r) {
   v.Optional("stream", r.stream);
 }
 
+// Of work outside of graphs the model keeps copies; the rest is in the file for others.
+struct WorkRecord : RecordBase {
+  static constexpr std::string_view kType = "work";
+  NodeKind kind = NodeKind::kUnknown;
+  StreamId stream;
+  ThreadId thread;
+  std::span<const Access> access;
+  bool complete = false;
+};
+
+template <typename Visitor>
+void VisitFields(Visitor& v, WorkRecord& r) {
+  v.Required("kind", r.kind);
+  v.Optional("stream", r.stream);
+  v.Optional("thread", r.thread);
+  v.Optional("access", r.access);
+  v.Optional("complete", r.complete);
+}
+
 }  // namespace graphkit

@@ -14,9 +14,9 @@ struct RecordList {};
 using RecordTypes =
     RecordList<NodeRecord, EdgeRecord, AllocRecord, FreeRecord, FreeRequestedRecord,
                FreeCompletedRecord, RecordStreamRecord, EventRecordRecord, EventWaitRecord,
-               LaunchRecord, StackRecord, KernelRecord, ThreadRecord, NvtxPushRecord, NvtxPopRecord,
-               FailureRecord, DroppedRecord, NoteRecord, BlankRecord, ProcessRecord, ClockRecord,
-               StreamRecord, StreamDestroyedRecord, EventRecord, EventDestroyedRecord,
+               LaunchRecord, WorkRecord, StackRecord, KernelRecord, ThreadRecord, NvtxPushRecord,
+               NvtxPopRecord, FailureRecord, DroppedRecord, NoteRecord, BlankRecord, ProcessRecord,
+               ClockRecord, StreamRecord, StreamDestroyedRecord, EventRecord, EventDestroyedRecord,
                CaptureBeginRecord, CaptureEndRecord, FrontierRecord, SyncRecord, GraphRecord,
                GraphDestroyedRecord, NodeSetRecord, NodeDestroyedRecord, EdgeRemovedRecord,
                ExecRecord, ExecDestroyedRecord, ExecUpdatedRecord, PoolRecord, PoolDestroyedRecord,

@@ -192,13 +192,28 @@ void PrintLaunch(PlacePrinter& to, uint32_t index) {
   to.Print(r);
 }
 
+void PutCopies(const Trace& trace, Places& places) {
+  for (size_t i = 0; i < trace.copies.size(); ++i) places.Put(trace.copies[i].seq, i);
+}
+
+void PrintCopy(PlacePrinter& to, uint32_t index) {
+  const Copy& copy = to.trace.copies[index];
+  WorkRecord r;
+  r.kind = NodeKind::kMemcpy;
+  r.stream = copy.stream;
+  r.thread = copy.thread;
+  r.access = PlacePrinter::Of(to.trace.accesses, copy.accesses);
+  r.complete = copy.accesses_complete;
+  to.Print(r);
+}
+
 constexpr RecordRow kRows[] = {
     {PutGraphs, PrintGraph},    {PutDestroyedGraphs, PrintDestroyedGraph},
     {PutNodes, PrintNode},      {PutDestroyedNodes, PrintDestroyedNode},
     {PutEdges, PrintEdge},      {PutRemovedEdges, PrintRemovedEdge},
     {PutExecs, PrintExec},      {PutDestroyedExecs, PrintDestroyedExec},
     {PutUpdates, PrintUpdate},  {PutNodeChanges, PrintNodeChange},
-    {PutLaunches, PrintLaunch},
+    {PutLaunches, PrintLaunch}, {PutCopies, PrintCopy},
 };
 
 }  // namespace

@@ -90,6 +90,7 @@ class TraceAssembler {
   bool Apply(const ExecDestroyedRecord& r);
   bool Apply(const ExecUpdatedRecord& r);
   bool Apply(const LaunchRecord& r);
+  bool Apply(const WorkRecord& r);
 
   // Memory: assemble_memory.cpp.
   bool Apply(const PoolRecord& r);

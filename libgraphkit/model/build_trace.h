@@ -120,6 +120,7 @@ class TraceBuilder {
   // A node gets new parameters, or is switched on or off; without an exec: in its graph.
   void Change(NodeId node, ExecId exec, NodeChangeKind what, AccessList accesses = {});
   void Launch(ExecId exec, StreamId stream);
+  void Copy(StreamId stream, AccessList accesses);  // outside of graphs
   void Destroy(ExecId exec);
 
   // Memory. Without a pool: one of kind kAllocator, or kDevice when there is no stream. Without an

@@ -251,6 +251,14 @@ void TraceBuilder::Change(NodeId node, ExecId exec, NodeChangeKind what, AccessL
   trace_.node_changes.push_back(change);
 }
 
+void TraceBuilder::Copy(StreamId stream, AccessList accesses) {
+  graphkit::Copy copy{.stream = stream, .thread = thread_};
+  copy.accesses = AddAccesses({accesses.begin(), accesses.size()});
+  copy.accesses_complete = true;
+  copy.seq = Next();
+  trace_.copies.push_back(copy);
+}
+
 void TraceBuilder::Launch(ExecId exec, StreamId stream) {
   trace_.launches.push_back({exec, stream, Next()});
 }

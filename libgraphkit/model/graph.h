@@ -148,6 +148,16 @@ struct NodeChange {
   bool operator==(const NodeChange&) const = default;
 };
 
+// A copy outside of graphs, submitted to a stream: it runs when the stream comes to it.
+struct Copy {
+  StreamId stream;
+  ThreadId thread;
+  Slice accesses;  // in Trace::accesses
+  bool accesses_complete = false;
+  Seq seq = 0;
+  bool operator==(const Copy&) const = default;
+};
+
 // One replay.
 struct Launch {
   ExecId exec;

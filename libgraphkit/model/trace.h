@@ -55,6 +55,7 @@ struct Trace {
   std::vector<ExecUpdate> exec_updates;  // by seq
   std::vector<NodeChange> node_changes;  // by seq
   std::vector<Launch> launches;          // by seq
+  std::vector<Copy> copies;              // by seq
   std::vector<Failure> failures;
 
   std::vector<Pool> pools;

@@ -44,6 +44,7 @@ class RandomProgram {
     t_.EndCapture(streams_[0]);
     const ExecId exec = t_.Instantiate(graph, Pick(2));
     t_.Launch(exec, Stream());
+    if (!t_.trace().blocks.empty()) t_.Copy(Stream(), {Reads(Block(), 0, 8), Writes(Block())});
     for (uint32_t i = Pick(4); i > 0; --i) Change(Pick(2) ? exec : ExecId());
     if (Pick(2)) t_.Update(exec, graph, static_cast<int32_t>(Pick(3)));
     if (Pick(2)) t_.Destroy(exec);
