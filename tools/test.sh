@@ -3,9 +3,8 @@
 # UndefinedBehaviorSanitizer; and the Python package. Needs no GPU; tests that want one skip, visibly. Exits 1 when any test failed.
 #
 #   tools/test.sh          what every change must pass
-#   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing, and the
-#                          headers of further CUDA versions; the HTML report in Chromium, where that is installed;
-#                          jobs of Open MPI
+#   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing; the HTML
+#                          report in Chromium, where that is installed; jobs of Open MPI
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -170,7 +169,7 @@ long_random() {
   run_tests build -L random
 }
 
-if [ "$all" = yes ]; then tools/setup.sh build test fuzz mpi matrix; else tools/setup.sh build test; fi
+if [ "$all" = yes ]; then tools/setup.sh build test fuzz mpi matrix; else tools/setup.sh build test matrix; fi
 PYTHONPATH="$(test_python)${PYTHONPATH:+:$PYTHONPATH}"
 export PYTHONPATH
 ordinary

@@ -1,8 +1,7 @@
 #include "libgraphkit/analysis/analyze.h"
 
 #include <algorithm>
-#include <atomic>
-#include <future>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/run_on_two.h"
 #include "libgraphkit/analysis/settings.h"
 
 namespace graphkit {
@@ -67,20 +67,19 @@ std::vector<Finding> RunOne(const Check& check, const Facts& facts, const Facts*
   return findings;
 }
 
-// The checks' findings in their order. Two threads, each taking the next check when it is done.
-std::vector<std::vector<Finding>> RunAll(const std::vector<const Check*>& checks,
-                                         const Facts& facts, const Facts* strict) {
+// Sums up, and runs the checks: their findings in their order.
+std::vector<std::vector<Finding>> Look(const std::vector<const Check*>& checks, const Facts& facts,
+                                       const Facts* strict, const SummaryOptions& summary,
+                                       Report* report) {
   std::vector<std::vector<Finding>> findings(checks.size());
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < checks.size(); i = next++) {
-      findings[i] = RunOne(*checks[i], facts, strict);
-    }
+  std::vector<std::function<void()>> tasks = {
+      [&] { report->graphs = Summarize(facts, summary); },
+      [&] { report->memory = FindAskedMemory(facts); },
   };
-  const bool small = facts.trace.nodes.size() + facts.trace.blocks.size() < 10'000;
-  auto beside = std::async(small ? std::launch::deferred : std::launch::async, work);
-  work();
-  beside.get();
+  for (size_t i = 0; i < checks.size(); ++i) {
+    tasks.emplace_back([&, i] { findings[i] = RunOne(*checks[i], facts, strict); });
+  }
+  RunOnTwo(IsSmall(facts.trace), tasks);
   return findings;
 }
 
@@ -118,9 +117,8 @@ Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
   report.complete = trace.completeness.complete();
   report.incomplete_because = IncompleteBecause(trace.completeness);
   report.program = trace.process.program;
-  report.graphs = Summarize(facts, options.summary);
-  report.memory = FindAskedMemory(facts);
-  for (std::vector<Finding>& findings : RunAll(*checks, facts, strict ? &*strict : nullptr)) {
+  for (std::vector<Finding>& findings :
+       Look(*checks, facts, strict ? &*strict : nullptr, options.summary, &report)) {
     AddLarge(std::move(findings), options, &report);
   }
   Sort(&report.findings);

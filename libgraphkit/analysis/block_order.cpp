@@ -12,11 +12,10 @@ bool BlockOrder::Dies(BlockId x) const {
 
 bool BlockOrder::DiesBefore(BlockId x, const OrderPoint& point) const {
   const std::span<const NodeId> markers = lives_.Markers(x, rule_);
-  if (markers.empty() || lives_.ByStreams(x, rule_)) {
-    if (!order_.Covers(point, lives_[x].alloc)) return false;
-  }
-  return std::all_of(markers.begin(), markers.end(),
-                     [&](NodeId marker) { return order_.Before(marker, point); });
+  const bool after = std::all_of(markers.begin(), markers.end(),
+                                 [&](NodeId marker) { return order_.Before(marker, point); });
+  if (!after || (!markers.empty() && !lives_.ByStreams(x, rule_))) return after;
+  return order_.Covers(point, lives_[x].alloc);
 }
 
 // Whether something at `seq` comes after x as far as calls go: a free counts as a use at its place,

@@ -18,43 +18,39 @@ void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Order* o
              in);
 }
 
-// Whether edges come in the order of the nodes that they lead to, and from earlier nodes: the
-// common case.
-bool InCaptureOrder(const Trace& trace) {
-  NodeId last(uint32_t{0});
-  for (const Edge& edge : trace.edges) {
-    if (edge.to < last || !(edge.from < edge.to)) return false;
-    last = edge.to;
-  }
-  return true;
-}
-
-void AddInCaptureOrder(const Trace& trace, Order* order) {
+// Edges nearly always come in the order of the nodes that they lead to, and from earlier nodes.
+// False: they don't, and `order` is of no use.
+bool AddInCaptureOrder(const Trace& trace, Order* order) {
   std::vector<InEdge> in;
   const Edge* at = trace.edges.data();
   const Edge* end = at + trace.edges.size();
   for (size_t id = 0; id < trace.nodes.size(); ++id) {
     in.clear();
-    for (; at != end && at->to.index() == id; ++at) {
+    for (; at != end && at->to.index() <= id; ++at) {
+      if (at->to.index() != id || !(at->from < at->to)) return false;
       if (Joins(trace, *at)) in.push_back({at->from, at->full()});
     }
     AddNode(trace, id, in, order);
   }
+  return at == end;
 }
 
-}  // namespace
-
-Order BuildOrder(const Trace& trace, EdgeRule rule) {
+Order Prepare(const Trace& trace, EdgeRule rule) {
   Order order(rule);
   const size_t spare = trace.edges.size() - std::min(trace.nodes.size(), trace.edges.size());
   order.Reserve(trace.nodes.size(), spare + spare / 8 + 16);
   for (size_t id = 0; id < trace.graphs.size(); ++id) {
     if (trace.graphs[id].parent.valid()) order.SetParent(GraphId(id), trace.graphs[id].parent);
   }
-  if (InCaptureOrder(trace)) {
-    AddInCaptureOrder(trace, &order);
-    return order;
-  }
+  return order;
+}
+
+}  // namespace
+
+Order BuildOrder(const Trace& trace, EdgeRule rule) {
+  Order order = Prepare(trace, rule);
+  if (AddInCaptureOrder(trace, &order)) return order;
+  order = Prepare(trace, rule);
   const InEdges in = FindInEdges(trace);
   const std::vector<uint32_t> sorted = SortNodes(in);
   std::vector<bool> added(trace.nodes.size());

@@ -14,10 +14,17 @@ uint32_t ClockRows::CountDeep(Row row, uint32_t chain) const {
   return tiles_[tile].v[chain & (kWidth - 1)];
 }
 
+bool ClockRows::NoneAbove(const Tile& a, const Tile& b) {
+  uint32_t above = 0;
+  for (uint32_t i = 0; i < kWidth; ++i) above |= a.v[i] > b.v[i] ? 1 : 0;
+  return above == 0;
+}
+
 // `but`: columns counted from this tile's first; out of range when they lie elsewhere.
 bool ClockRows::TilesWithin(uint32_t a, uint32_t b, uint32_t depth,
                             std::array<uint32_t, 2> but) const {
   if (a == b || a == 0) return true;
+  if (depth == 1 && NoneAbove(tiles_[a], tiles_[b])) return true;
   const uint32_t shift = (depth - 1) * kWidthBits;
   for (uint32_t slot = 0; slot < kWidth; ++slot) {
     const uint32_t left = tiles_[a].v[slot];

@@ -21,12 +21,11 @@ bool Communicates(const Trace& trace, NodeId node) {
          NamesCommunication(trace[trace[kernel].name]);
 }
 
-bool CopiesOut(const Trace& trace, NodeId id) {
-  const Node& node = trace[id];
-  if (node.kind != NodeKind::kMemcpy) return false;
+bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses) {
+  if (kind != NodeKind::kMemcpy) return false;
   bool reads = false;
-  for (uint32_t i = 0; i < node.accesses.count; ++i) {
-    const Access& access = trace.accesses[node.accesses.first + i];
+  for (uint32_t i = 0; i < accesses.count; ++i) {
+    const Access& access = trace.accesses[accesses.first + i];
     if (access.mode == AccessMode::kRead) {
       reads = true;
       continue;

@@ -12,8 +12,8 @@ namespace graphkit {
 // NVSHMEM's. Known by the kernel's name alone.
 bool Communicates(const Trace& trace, NodeId node);
 
-// Whether a node copies to memory that isn't a block of the trace, or to host memory.
-bool CopiesOut(const Trace& trace, NodeId node);
+// Whether what touches this copies to memory that isn't a block of the trace, or to host memory.
+bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses);
 
 // By kernel: whether its name is one of a communication library's.
 std::vector<bool> CommunicationKernels(const Trace& trace);

@@ -1,7 +1,6 @@
 #include "libgraphkit/analysis/exits.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace graphkit {
 namespace {
@@ -12,16 +11,13 @@ constexpr size_t kMostChains = 256;  // whose counts are looked at where a lane'
 
 Exits::Exits(const Lanes& lanes) : lanes_(lanes) {
   if (lanes.size() < 2 || !SortMarkers()) return;
-  deltas_.assign(lanes.size() * lanes.lanes(), kNone);
-  for (uint32_t item = 0; item < lanes.size(); ++item) {
-    if (markers_[item] != 0 || !lanes.Dies(item)) continue;
-    const auto begin = deltas_.begin() + static_cast<ptrdiff_t>(item * lanes.lanes());
-    std::fill(begin, begin + static_cast<ptrdiff_t>(lanes.lanes()), kFar);
+  std::vector<Walk> walks(lanes.lanes());
+  SetUp(&walks);
+  for (uint32_t birth = 0; birth < lanes.size(); ++birth) {
+    Walk& walk = walks[lanes.lane(birth)];
+    if (walk.plain) Step(birth, &walk);
   }
-  next_.resize(chains_.size());
-  for (uint32_t lane = 0; lane < lanes.lanes(); ++lane) WalkLane(lane);
   marks_ = {};
-  passed_ = {};
   first_after_ = {};
 }
 
@@ -35,7 +31,7 @@ bool Exits::SortMarkers() {
   for (uint32_t item = 0; item < lanes_.size(); ++item) {
     if (!lanes_.Regular(item)) continue;
     const std::span<const NodeId> markers = lanes_.Markers(item);
-    if (markers.size() > std::numeric_limits<uint8_t>::max()) continue;
+    if (markers.size() > kMostMarkers) continue;
     first_after_[item] = lanes_.FirstAfter(item);
     markers_[item] = static_cast<uint8_t>(markers.size());
     for (const NodeId marker : markers) {
@@ -56,48 +52,56 @@ bool Exits::SortMarkers() {
   return true;
 }
 
-void Exits::WalkLane(uint32_t lane) {
-  const std::span<const uint32_t> births = lanes_.births(lane);
-  const bool plain = std::all_of(births.begin(), births.end(),
-                                 [&](uint32_t birth) { return lanes_.Plain(birth); });
-  if (!plain) {
-    for (uint32_t item = 0; item < lanes_.size(); ++item) {
-      if (lanes_.Dies(item)) deltas_[item * lanes_.lanes() + lane] = kFar;
-    }
-    return;
+// Where the order has to be asked: in lanes that aren't simple, and for blocks that aren't.
+void Exits::SetUp(std::vector<Walk>* walks) {
+  const auto lanes = static_cast<uint32_t>(lanes_.lanes());
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    const std::span<const uint32_t> births = lanes_.births(lane);
+    (*walks)[lane].plain = std::all_of(births.begin(), births.end(),
+                                       [&](uint32_t birth) { return lanes_.Plain(birth); });
+    (*walks)[lane].next.resize(chains_.size());
   }
-  passed_.assign(lanes_.size(), 0);
-  std::fill(next_.begin(), next_.end(), 0);
-  OrderPoint last;
-  for (const uint32_t birth : births) {
-    const OrderPoint& alloc = lanes_.Alloc(birth);
-    const bool same_row = alloc.chain == last.chain && alloc.row == last.row;
-    if (same_row && alloc.count == last.count) continue;
-    for (size_t i = 0; i < chains_.size(); ++i) {
-      if (same_row && chains_[i] != alloc.chain) continue;
-      if (alloc.chain == OrderPoint::kNoChain) continue;
-      const uint32_t count = lanes_.order().CountAt(alloc, chains_[i]);
-      const std::vector<Mark>& marks = marks_[i];
-      size_t& next = next_[i];
-      for (; next < marks.size() && marks[next].seq < count; ++next) {
-        Pass(lane, birth, marks[next]);
-      }
+  deltas_.reserve(lanes_.size() * lanes);
+  for (uint32_t item = 0; item < lanes_.size(); ++item) {
+    const bool dies = lanes_.Dies(item);
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      const bool ask = dies && (markers_[item] == 0 || !(*walks)[lane].plain);
+      const auto missing = static_cast<uint16_t>(kFar + std::max<uint8_t>(markers_[item], 1));
+      deltas_.push_back(ask ? kFar : missing);
     }
-    last = alloc;
   }
 }
 
-void Exits::Pass(uint32_t lane, uint32_t birth, const Mark& mark) {
-  if (++passed_[mark.item] != markers_[mark.item]) return;
-  if (birth < first_after_[mark.item]) {
+// The markers that a birth comes after, and no earlier one of its lane.
+void Exits::Step(uint32_t birth, Walk* walk) {
+  const OrderPoint& alloc = lanes_.Alloc(birth);
+  const bool same_row = alloc.chain == walk->last.chain && alloc.row == walk->last.row;
+  if (alloc.chain == OrderPoint::kNoChain) return;
+  if (same_row && alloc.count == walk->last.count) return;
+  for (size_t i = 0; i < chains_.size(); ++i) {
+    if (same_row && chains_[i] != alloc.chain) continue;
+    const uint32_t count = lanes_.order().CountAt(alloc, chains_[i]);
+    const std::vector<Mark>& marks = marks_[i];
+    size_t& next = walk->next[i];
+    for (; next < marks.size() && marks[next].seq < count; ++next) Pass(birth, marks[next].item);
+  }
+  walk->last = alloc;
+}
+
+void Exits::Pass(uint32_t birth, uint32_t item) {
+  const uint32_t lane = lanes_.lane(birth);
+  uint16_t& delta = deltas_[static_cast<size_t>(item) * lanes_.lanes() + lane];
+  if (delta != kFar + 1) {
+    --delta;
+    return;
+  }
+  if (birth < first_after_[item]) {
     const std::span<const uint32_t> births = lanes_.births(lane);
-    const auto later = std::lower_bound(births.begin(), births.end(), first_after_[mark.item]);
+    const auto later = std::lower_bound(births.begin(), births.end(), first_after_[item]);
     if (later == births.end()) return;
     birth = *later;
   }
-  const uint32_t delta = birth - mark.item;
-  deltas_[static_cast<size_t>(mark.item) * lanes_.lanes() + lane] =
-      delta < kFar ? static_cast<uint16_t>(delta) : kFar;
+  delta = static_cast<uint16_t>(std::min<uint32_t>(birth - item, kFar));
 }
 
 }  // namespace graphkit

@@ -3,7 +3,8 @@
 //
 // The births of a lane see ever more of each chain. So for one lane and one chain, the blocks whose
 // marker lies on that chain come out in the order of their markers, and a pointer that only moves
-// forwards finds them all:
+// forwards finds them all. All lanes are walked together, in capture order: what they look at lies
+// close together then.
 //
 //     births of a lane      b0      b1       b2         count of chain c there: 1, 1, 4
 //     markers on chain c    x(0)  y(1)  z(2)  w(4)      first births: x b0; y, z b2; w none
@@ -38,8 +39,10 @@ class Exits {
   }
 
  private:
-  static constexpr uint16_t kNone = 0xffff;
-  static constexpr uint16_t kFar = 0xfffe;
+  // What deltas_ holds: how far away the birth is; kFar: the order has to be asked; above it: how
+  // many of the block's markers the lane hasn't come after.
+  static constexpr uint16_t kFar = 0xfeff;
+  static constexpr uint16_t kMostMarkers = 0xff;
 
   // A marker of a block, on a chain.
   struct Mark {
@@ -47,17 +50,23 @@ class Exits {
     uint32_t item;
   };
 
+  // How far the walk has come in one lane.
+  struct Walk {
+    bool plain = false;
+    OrderPoint last = {};
+    std::vector<size_t> next = {};  // of the marks of each chain, by place in chains_
+  };
+
   bool SortMarkers();
-  void WalkLane(uint32_t lane);
-  void Pass(uint32_t lane, uint32_t birth, const Mark& mark);
+  void SetUp(std::vector<Walk>* walks);
+  void Step(uint32_t birth, Walk* walk);
+  void Pass(uint32_t birth, uint32_t item);
 
   const Lanes& lanes_;
   std::vector<uint32_t> chains_;          // that have markers
   std::vector<std::vector<Mark>> marks_;  // by place in chains_, by seq
   std::vector<uint8_t> markers_;          // by item: how many; 0: not that simple
   std::vector<uint32_t> first_after_;     // by item
-  std::vector<uint8_t> passed_;           // by item, of the lane at hand
-  std::vector<size_t> next_;              // by place in chains_, of the lane at hand
   std::vector<uint16_t> deltas_;          // by item and lane
 };
 

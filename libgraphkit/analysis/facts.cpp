@@ -1,8 +1,9 @@
 #include "libgraphkit/analysis/facts.h"
 
 #include <algorithm>
-#include <future>
 #include <map>
+
+#include "libgraphkit/analysis/run_on_two.h"
 
 namespace graphkit {
 namespace {
@@ -41,46 +42,38 @@ void FindBounds(const LowerBoundOptions& options, Facts* facts) {
   }
 }
 
-std::vector<ReuseFacts> FindAllReuse(const Facts& facts) {
-  std::vector<ReuseFacts> reuse;
-  const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
-  for (const std::vector<BlockId>& blocks : facts.blocks) {
-    reuse.push_back(FindReuse(order, blocks));
+void FindAllReuse(Facts* facts) {
+  const BlockOrder order = facts->Blocks(MarkerRule::kLastUse);
+  for (const std::vector<BlockId>& blocks : facts->blocks) {
+    facts->overlaps.push_back(FindOverlaps(facts->trace, blocks));
+    facts->reuse.push_back(FindReuse(order, blocks, facts->overlaps.back()));
   }
-  return reuse;
-}
-
-// A thread costs more than a small trace.
-std::launch LaunchOf(const Trace& trace) {
-  constexpr size_t kSmall = 10'000;
-  return trace.nodes.size() + trace.blocks.size() < kSmall ? std::launch::deferred
-                                                           : std::launch::async;
 }
 
 }  // namespace
 
-// Found on two cores: what needs no order beside the order, then races and bounds beside the rest.
+// Found on two cores: what needs no order beside the order, then the rest, the longest first.
 Facts FindFacts(const Trace& trace, const FactOptions& options) {
   Facts facts{.trace = trace, .order = Order(options.edges)};
-  auto shapes = std::async(LaunchOf(trace), [&facts, &trace] {
-    facts.in_edges = FindInEdges(trace);
-    facts.shapes = FindShapes(trace, facts.in_edges);
-    facts.partial_edges = HasPartialEdges(trace);
-  });
-  facts.order = BuildOrder(trace, options.edges);
-  facts.lives = FindLifetimes(trace, &facts.order);
-  facts.roots = FindRoots(trace);
-  facts.blocks = BlocksByRoot(trace, facts.lives);
-  shapes.get();
-  auto bounds = std::async(LaunchOf(trace), [&facts, &options] {
-    facts.races = FindRaces(facts);
+  const bool small = IsSmall(trace);
+  RunOnTwo(small, {[&] {
+                     facts.order = BuildOrder(trace, options.edges);
+                     facts.lives = FindLifetimes(trace, &facts.order);
+                     facts.blocks = BlocksByRoot(trace, facts.lives);
+                   },
+                   [&] {
+                     facts.roots = FindRoots(trace);
+                     facts.in_edges = FindInEdges(trace);
+                     facts.shapes = FindShapes(trace, facts.in_edges);
+                     facts.partial_edges = HasPartialEdges(trace);
+                   }});
+  const auto bounds = [&] {
     if (!options.bound_time_limit) return;
     FindBounds({.time_limit = *options.bound_time_limit, .online = true}, &facts);
-  });
-  facts.usage = FindUsage(trace, facts.lives);
-  facts.inputs = FindInputs(trace, facts.lives, facts.roots);
-  facts.reuse = FindAllReuse(facts);
-  bounds.get();
+  };
+  RunOnTwo(small, {bounds, [&] { FindAllReuse(&facts); }, [&] { facts.races = FindRaces(facts); },
+                   [&] { facts.usage = FindUsage(trace, facts.lives); },
+                   [&] { facts.inputs = FindInputs(trace, facts.lives, facts.roots); }});
   return facts;
 }
 

@@ -35,11 +35,12 @@ struct Facts {
   Order order;
   InEdges in_edges = {};
   Lifetimes lives = {};
-  std::vector<GraphId> roots = {};                // of each graph
-  std::vector<std::vector<BlockId>> blocks = {};  // of each root graph, in capture order
-  std::vector<Usage> usage = {};                  // by graph
-  std::vector<Shape> shapes = {};                 // by graph
-  std::vector<ReuseFacts> reuse = {};             // by graph
+  std::vector<GraphId> roots = {};                  // of each graph
+  std::vector<std::vector<BlockId>> blocks = {};    // of each root graph, in capture order
+  std::vector<Usage> usage = {};                    // by graph
+  std::vector<Shape> shapes = {};                   // by graph
+  std::vector<std::vector<Overlap>> overlaps = {};  // of each root graph's blocks
+  std::vector<ReuseFacts> reuse = {};               // by graph
   std::vector<Race> races = {};
   std::vector<std::vector<GraphInput>> inputs = {};  // by root graph
   // At last use, by graph; empty: not asked for.

@@ -16,24 +16,18 @@ LaunchOrder::LaunchOrder(const Trace& trace)
       events_(trace.events.size()),
       host_(trace.streams.size()) {
   size_t op = 0;
-  size_t copy = 0;
-  const auto apply_to = [&](Seq seq) {
+  const auto place_at = [&](Seq seq, StreamId stream) {
     for (; op < trace.stream_ops.size() && trace.stream_ops[op].seq < seq; ++op) {
       Apply(trace.stream_ops[op]);
     }
-  };
-  const auto copies_to = [&](Seq seq) {
-    for (; copy < trace.copies.size() && trace.copies[copy].seq < seq; ++copy) {
-      apply_to(trace.copies[copy].seq);
-      copy_places_.push_back(PlaceOn(trace.copies[copy].stream));
-    }
+    return PlaceOn(stream);
   };
   for (const Launch& launch : trace.launches) {
-    copies_to(launch.seq);
-    apply_to(launch.seq);
-    places_.push_back(PlaceOn(launch.stream));
+    for (size_t i = works_.size(); i < trace.works.size() && trace.works[i].seq < launch.seq; ++i) {
+      works_.push_back(place_at(trace.works[i].seq, trace.works[i].stream));
+    }
+    launches_.push_back(place_at(launch.seq, launch.stream));
   }
-  copies_to(kNever);
 }
 
 void LaunchOrder::Absorb(Clock* into, const Clock& from) {
@@ -86,6 +80,7 @@ void LaunchOrder::Apply(const StreamOp& op) {
   }
 }
 
+// Of what is submitted to a stream here.
 LaunchOrder::Place LaunchOrder::PlaceOn(StreamId id) {
   if (id.index() >= streams_.size()) return {};
   const uint32_t stream = id.value;
@@ -98,8 +93,8 @@ LaunchOrder::Place LaunchOrder::PlaceOn(StreamId id) {
   return {stream, seq, stream_row_[stream]};
 }
 
-bool LaunchOrder::Before(const Place& from, const Place& to, bool earlier) const {
-  if (from.stream >= streams_.size() || to.stream >= streams_.size()) return earlier;
+bool LaunchOrder::Before(const Place& from, const Place& to) const {
+  if (from.stream >= streams_.size() || to.stream >= streams_.size()) return true;
   if (from.stream == to.stream) return from.seq < to.seq;
   return rows_[to.row][from.stream] > from.seq;
 }

@@ -1,5 +1,6 @@
-// Which launches, and copies outside of graphs, have ended before others start: order between
-// graphs, as streams, events and waits of the host make it. (Order inside a graph: order.h.)
+// Which launches, and which work outside of graphs, have ended before other launches start: order
+// between graphs, as streams, events and waits of the host make it. (Order inside a graph:
+// order.h.)
 //
 //     stream a:  launch 0 ── record e ───────────── launch 2
 //     stream b:                └── wait e ── launch 1          0 before 1; 1 and 2 unordered
@@ -18,15 +19,14 @@ class LaunchOrder {
 
   // Whether launch `a` has ended when launch `b` starts; indices in Trace::launches. Launches whose
   // stream isn't known are ordered with everything: nothing can be said against them.
-  bool Before(uint32_t a, uint32_t b) const { return Before(places_[a], places_[b], a < b); }
-  // Whether a copy, an index in Trace::copies, has ended when a later launch starts.
-  bool CopyBefore(uint32_t copy, uint32_t launch) const {
-    return Before(copy_places_[copy], places_[launch], true);
+  bool Before(uint32_t a, uint32_t b) const { return a < b && Before(launches_[a], launches_[b]); }
+  // The same of work that was submitted before the launch; an index in Trace::works.
+  bool WorkBefore(uint32_t work, uint32_t launch) const {
+    return Before(works_[work], launches_[launch]);
   }
 
  private:
-  // By stream: how many of its launches and copies have ended.
-  using Clock = std::vector<uint32_t>;
+  using Clock = std::vector<uint32_t>;  // by stream: how many of its submissions have ended
 
   struct Place {
     uint32_t stream = 0xffffffffu;
@@ -36,13 +36,13 @@ class LaunchOrder {
 
   void Apply(const StreamOp& op);
   Place PlaceOn(StreamId stream);
-  bool Before(const Place& from, const Place& to, bool earlier) const;
+  bool Before(const Place& a, const Place& b) const;
   void Absorb(Clock* into, const Clock& from);
   void Submit(uint32_t stream);
 
   const Trace& trace_;
-  std::vector<Place> places_;       // by launch
-  std::vector<Place> copy_places_;  // by copy
+  std::vector<Place> launches_;
+  std::vector<Place> works_;
   std::vector<Clock> rows_;
   std::vector<Clock> streams_;  // what has ended once all that was submitted to the stream has
   std::vector<uint32_t> stream_row_;

@@ -53,6 +53,13 @@ std::string NameOf(const Trace& trace, GraphId graph) {
   return WithName(trace, "graph " + std::to_string(graph.value), trace[graph].name);
 }
 
+std::string NameOf(const Trace& trace, const EagerWork& work) {
+  if (work.kind == NodeKind::kKernel && work.kernel.index() < trace.kernels.size()) {
+    return ShortKernelName(trace[trace[work.kernel].name]);
+  }
+  return std::string("a ") + NodeKindName(work.kind);
+}
+
 std::string NameOf(const Trace& trace, NodeId id) {
   const Node& node = trace[id];
   std::string what = NodeKindName(node.kind);

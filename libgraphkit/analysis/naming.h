@@ -8,10 +8,11 @@
 
 namespace graphkit {
 
-std::string NameOf(const Trace& trace, GraphId graph);    // "graph 0 'decode'"
-std::string NameOf(const Trace& trace, NodeId node);      // "node 7 (Reduce)", "node 3 (memcpy)"
-std::string NameOf(const Trace& trace, StreamId stream);  // "stream 1 'side'"
-std::string NameOf(const Trace& trace, BlockId block);    // "block 4 (12 MiB)"
+std::string NameOf(const Trace& trace, GraphId graph);  // "graph 0 'decode'"
+std::string NameOf(const Trace& trace, NodeId node);    // "node 7 (Reduce)", "node 3 (memcpy)"
+std::string NameOf(const Trace& trace, const EagerWork& work);  // "Reduce", "a memcpy"
+std::string NameOf(const Trace& trace, StreamId stream);        // "stream 1 'side'"
+std::string NameOf(const Trace& trace, BlockId block);          // "block 4 (12 MiB)"
 
 // "node 7 (Reduce) was captured on stream 1", "node 7 (Reduce) was added to graph 2".
 std::string CapturedOn(const Trace& trace, NodeId node);

@@ -159,6 +159,27 @@ void Order::AddJoin(NodeId node, GraphId graph, StreamId stream, bool waits,
   specials_.push_back({start.count, start.row, end.row});
 }
 
+void Order::FetchPlaces(const OrderQuery& pair) const {
+  __builtin_prefetch(&places_[pair.a.index()]);
+  __builtin_prefetch(&places_[pair.b.index()]);
+}
+void Order::FetchRow(const OrderQuery& pair) const {
+  const uint32_t row = places_[pair.b.index()].row;
+  if ((row & kSpecial) == 0) rows_.Fetch(row);
+}
+
+// Each pair's places are fetched two steps ahead, and the row that they name one step ahead.
+void Order::Before(std::span<const OrderQuery> pairs, std::span<bool> before) const {
+  constexpr size_t kStep = 12;
+  for (size_t i = 0; i < std::min(pairs.size(), 2 * kStep); ++i) FetchPlaces(pairs[i]);
+  for (size_t i = 0; i < std::min(pairs.size(), kStep); ++i) FetchRow(pairs[i]);
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    if (i + 2 * kStep < pairs.size()) FetchPlaces(pairs[i + 2 * kStep]);
+    if (i + kStep < pairs.size()) FetchRow(pairs[i + kStep]);
+    before[i] = Before(pairs[i].a, pairs[i].b);
+  }
+}
+
 OrderPoint Order::StartOf(NodeId node) const {
   const Place& place = places_[node.index()];
   if (place.chain == kNoChain) return {};

@@ -32,6 +32,7 @@
 #include "libgraphkit/analysis/clock_rows.h"
 #include "libgraphkit/analysis/topology.h"
 #include "libgraphkit/ids.h"
+#include "libgraphkit/large_pages.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -57,6 +58,12 @@ struct ChainPlace {
   uint32_t chain = 0;
   uint32_t seq = 0;
   bool operator==(const ChainPlace&) const = default;
+};
+
+// "Is a before b?"
+struct OrderQuery {
+  NodeId a;
+  NodeId b;
 };
 
 class Order {
@@ -103,6 +110,9 @@ class Order {
     if (chain.graph != chains_[to.chain].graph) return BeforeAcross(a, StartOf(b));
     return rows_.Count(to.row, chain.local) > from.seq;
   }
+  // Of many pairs at once, the answers in `before`, which is as long: faster than one by one where
+  // the pairs lie far apart, since memory is asked ahead.
+  void Before(std::span<const OrderQuery> pairs, std::span<bool> before) const;
   // end(a) ≤ the point.
   bool Before(NodeId a, const OrderPoint& b) const {
     const Place& from = places_[a.index()];
@@ -184,6 +194,8 @@ class Order {
   bool CoversAcross(OrderPoint later, OrderPoint earlier) const;
   uint32_t Depth(GraphId graph) const;
   GraphState& StateOf(GraphId graph);
+  void FetchPlaces(const OrderQuery& pair) const;
+  void FetchRow(const OrderQuery& pair) const;
 
   uint32_t EndRow(const Place& place) const;
   bool IsOpenTail(const Place& place, GraphId graph, StreamId stream) const;
@@ -198,7 +210,7 @@ class Order {
   void Put(NodeId node, const Place& place);
 
   EdgeRule rule_;
-  std::vector<Place> places_;
+  std::vector<Place, LargePages<Place>> places_;
   std::vector<Special> specials_;
   std::vector<Chain> chains_;
   std::vector<uint32_t> stream_chain_;  // the chain that a stream's last node went to

@@ -22,12 +22,22 @@ class Matcher {
   Matcher(const BlockOrder& order, std::span<const BlockId> blocks)
       : order_(order), trace_(order.trace()) {
     for (const BlockId block : blocks) {
-      if (HandedOut(trace_, block) && trace_[block].size > 0) blocks_.push_back(block);
+      if (trace_[block].size == 0) continue;
+      if (HandedOut(trace_, block)) {
+        blocks_.push_back(block);
+      } else {
+        all_ = false;
+      }
     }
   }
 
-  ReuseFacts Match() {
-    MarkTaken();
+  // `overlaps`: of all blocks. Those that are handed out may have others.
+  ReuseFacts Match(std::span<const Overlap> overlaps) {
+    if (all_) {
+      MarkTaken(overlaps);
+    } else {
+      MarkTaken(FindOverlaps(trace_, blocks_));
+    }
     for (const BlockId block : blocks_) sizes_.push_back(RoundedSize(trace_[block]));
     std::sort(sizes_.begin(), sizes_.end());
     sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
@@ -49,14 +59,14 @@ class Matcher {
         sizes_.begin());
   }
 
-  void MarkTaken() {
+  void MarkTaken(std::span<const Overlap> overlaps) {
     taken_.assign(blocks_.size(), false);
     fresh_.assign(blocks_.size(), true);
     const auto index = [&](BlockId block) {
       return static_cast<size_t>(std::lower_bound(blocks_.begin(), blocks_.end(), block) -
                                  blocks_.begin());
     };
-    for (const Overlap& overlap : FindOverlaps(trace_, blocks_)) {
+    for (const Overlap& overlap : overlaps) {
       taken_[index(overlap.earlier)] = true;
       fresh_[index(overlap.later)] = false;
     }
@@ -81,6 +91,7 @@ class Matcher {
   const BlockOrder& order_;
   const Trace& trace_;
   std::vector<BlockId> blocks_;
+  bool all_ = true;          // no block is left out
   std::vector<bool> taken_;  // a later block lies where this one lay
   std::vector<bool> fresh_;  // lies where no earlier block lay
   std::vector<Bytes> sizes_;
@@ -88,44 +99,96 @@ class Matcher {
   ReuseFacts facts_;
 };
 
+struct PlacedBlock {
+  Address begin;
+  BlockId block;
+};
+
+// Looks at blocks in groups that lie apart from each other: most are alone.
+class OverlapFinder {
+ public:
+  explicit OverlapFinder(const Trace& trace) : trace_(trace) {}
+
+  std::vector<Overlap> Find(std::span<const BlockId> blocks) {
+    std::vector<PlacedBlock> ranges;
+    ranges.reserve(blocks.size());
+    for (const BlockId block : blocks) {
+      if (trace_[block].size != 0) ranges.push_back({trace_[block].address, block});
+    }
+    const auto lower = [](const PlacedBlock& a, const PlacedBlock& b) { return a.begin < b.begin; };
+    if (!std::is_sorted(ranges.begin(), ranges.end(), lower)) {
+      std::sort(ranges.begin(), ranges.end(), lower);
+    }
+    for (size_t first = 0; first < ranges.size();) {
+      const size_t end = EndOfGroup(ranges, first);
+      if (end - first > 1) AddGroup(std::span(ranges).subspan(first, end - first));
+      first = end;
+    }
+    std::sort(overlaps_.begin(), overlaps_.end(), [](const Overlap& a, const Overlap& b) {
+      return a.later != b.later ? a.later < b.later : a.earlier < b.earlier;
+    });
+    overlaps_.erase(std::unique(overlaps_.begin(), overlaps_.end()), overlaps_.end());
+    return std::move(overlaps_);
+  }
+
+ private:
+  Address EndOf(BlockId block) const { return trace_[block].address + RoundedSize(trace_[block]); }
+
+  size_t EndOfGroup(std::span<const PlacedBlock> ranges, size_t first) const {
+    Address reached = EndOf(ranges[first].block);
+    size_t end = first + 1;
+    for (; end < ranges.size() && ranges[end].begin < reached; ++end) {
+      reached = std::max(reached, EndOf(ranges[end].block));
+    }
+    return end;
+  }
+
+  // The addresses are cut at every block's begin and end; each piece knows who had it last.
+  void AddGroup(std::span<const PlacedBlock> group) {
+    cuts_.clear();
+    blocks_.clear();
+    for (const PlacedBlock& range : group) {
+      cuts_.push_back(range.begin);
+      cuts_.push_back(EndOf(range.block));
+      blocks_.push_back(range.block);
+    }
+    std::sort(cuts_.begin(), cuts_.end());
+    cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+    std::sort(blocks_.begin(), blocks_.end());
+    last_.assign(cuts_.size(), BlockId());
+    for (const BlockId block : blocks_) TakePieces(block);
+  }
+
+  void TakePieces(BlockId block) {
+    const Address end = EndOf(block);
+    auto piece = static_cast<size_t>(
+        std::lower_bound(cuts_.begin(), cuts_.end(), trace_[block].address) - cuts_.begin());
+    BlockId named;
+    for (; piece < cuts_.size() && cuts_[piece] < end; ++piece) {
+      if (last_[piece].valid() && last_[piece] != named) {
+        named = last_[piece];
+        overlaps_.push_back({named, block});
+      }
+      last_[piece] = block;
+    }
+  }
+
+  const Trace& trace_;
+  std::vector<Address> cuts_;
+  std::vector<BlockId> blocks_;
+  std::vector<BlockId> last_;
+  std::vector<Overlap> overlaps_;
+};
+
 }  // namespace
 
-ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks) {
-  return Matcher(order, blocks).Match();
+ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks,
+                     std::span<const Overlap> overlaps) {
+  return Matcher(order, blocks).Match(overlaps);
 }
 
-// The addresses are cut at every block's begin and end; each piece knows who had it last.
 std::vector<Overlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks) {
-  std::vector<Address> cuts;
-  cuts.reserve(2 * blocks.size());
-  for (const BlockId block : blocks) {
-    if (trace[block].size == 0) continue;
-    cuts.push_back(trace[block].address);
-    cuts.push_back(trace[block].address + RoundedSize(trace[block]));
-  }
-  std::sort(cuts.begin(), cuts.end());
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-  std::vector<BlockId> last(cuts.size());
-  std::vector<Overlap> overlaps;
-  for (const BlockId block : blocks) {
-    const Address end = trace[block].address + RoundedSize(trace[block]);
-    if (trace[block].size == 0) continue;
-    size_t piece = static_cast<size_t>(
-        std::lower_bound(cuts.begin(), cuts.end(), trace[block].address) - cuts.begin());
-    const auto first = static_cast<ptrdiff_t>(overlaps.size());
-    BlockId named;
-    for (; piece < cuts.size() && cuts[piece] < end; ++piece) {
-      if (last[piece].valid() && last[piece] != named) {
-        named = last[piece];
-        overlaps.push_back({named, block});
-      }
-      last[piece] = block;
-    }
-    std::sort(overlaps.begin() + first, overlaps.end(),
-              [](const Overlap& a, const Overlap& b) { return a.earlier < b.earlier; });
-    overlaps.erase(std::unique(overlaps.begin() + first, overlaps.end()), overlaps.end());
-  }
-  return overlaps;
+  return OverlapFinder(trace).Find(blocks);
 }
 
 }  // namespace graphkit

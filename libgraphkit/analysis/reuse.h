@@ -20,17 +20,18 @@ struct ReuseFacts {
   bool operator==(const ReuseFacts&) const = default;
 };
 
-// `blocks`: of one root graph, ascending. Only blocks that an allocator of the program hands out
-// count: the driver's own reuse isn't seen in addresses.
-ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks);
-
-// For each block the one that lay at its first address before it, in the same graph; none: fresh.
-// `overlapping` gets every (earlier, later) pair of which later lies where earlier lay last.
+// `later` lies where `earlier` lay last, at least in part.
 struct Overlap {
   BlockId earlier;
   BlockId later;
-  bool operator==(const Overlap&) const = default;
+  auto operator<=>(const Overlap&) const = default;
 };
+// Of blocks of one root graph, ascending: by the later block, then by the earlier one.
 std::vector<Overlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks);
+
+// `blocks`: of one root graph, ascending; `overlaps`: theirs. Only blocks that an allocator of the
+// program hands out count: the driver's own reuse isn't seen in addresses.
+ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks,
+                     std::span<const Overlap> overlaps);
 
 }  // namespace graphkit

@@ -4,21 +4,6 @@
 
 namespace graphkit {
 
-bool InGraph(const Trace& trace, const Node& node) {
-  return node.destroyed == kNever || node.destroyed >= trace[node.graph].destroyed;
-}
-
-bool InGraph(const Trace& trace, const Edge& edge) {
-  const Node& from = trace[edge.from];
-  return (edge.removed == kNever || edge.removed >= trace[from.graph].destroyed) &&
-         InGraph(trace, from) && InGraph(trace, trace[edge.to]);
-}
-
-bool Joins(const Trace& trace, const Edge& edge) {
-  return edge.from.index() < trace.nodes.size() && edge.to.index() < trace.nodes.size() &&
-         trace[edge.from].graph == trace[edge.to].graph && InGraph(trace, edge);
-}
-
 GraphId RootOf(const Trace& trace, GraphId graph) {
   for (size_t i = 0; i < trace.graphs.size() && graph.valid(); ++i) {
     const NodeId parent = trace[graph].parent;

@@ -12,10 +12,19 @@
 namespace graphkit {
 
 // Whether a node or edge still was in its graph when the graph was last seen.
-bool InGraph(const Trace& trace, const Node& node);
-bool InGraph(const Trace& trace, const Edge& edge);
+inline bool InGraph(const Trace& trace, const Node& node) {
+  return node.destroyed == kNever || node.destroyed >= trace[node.graph].destroyed;
+}
+inline bool InGraph(const Trace& trace, const Edge& edge) {
+  const Node& from = trace[edge.from];
+  return (edge.removed == kNever || edge.removed >= trace[from.graph].destroyed) &&
+         InGraph(trace, from) && InGraph(trace, trace[edge.to]);
+}
 // Whether an edge counts: it is in its graph, and joins two nodes of it.
-bool Joins(const Trace& trace, const Edge& edge);
+inline bool Joins(const Trace& trace, const Edge& edge) {
+  return edge.from.index() < trace.nodes.size() && edge.to.index() < trace.nodes.size() &&
+         trace[edge.from].graph == trace[edge.to].graph && InGraph(trace, edge);
+}
 
 // The outermost graph that holds a graph: the one that the user launches.
 GraphId RootOf(const Trace& trace, GraphId graph);

@@ -138,7 +138,8 @@ bool TraceAssembler::Apply(const NodeRecord& r) {
 
 bool TraceAssembler::Apply(const NodeSetRecord& r) {
   if (!Refers("node", r.node, trace_.nodes.size(), "nodes") || !RefersToExec(r.exec) ||
-      !RefersToEvent(r.event) || !Refers("kernel", r.kernel, trace_.kernels.size(), "kernels")) {
+      !RefersToEvent(r.event) || !Refers("kernel", r.kernel, trace_.kernels.size(), "kernels") ||
+      !Refers("child", r.child, trace_.graphs.size(), "graphs")) {
     return false;
   }
   NodeChange change;
@@ -151,6 +152,7 @@ bool TraceAssembler::Apply(const NodeSetRecord& r) {
   bool kernel = trace_[r.node].kind == NodeKind::kKernel;
   if (kernel && r.what == NodeChangeKind::kParams) change.shape = InternShape(r);
   change.event = r.event;
+  change.child = r.child;
   change.seq = place();
   trace_.node_changes.push_back(change);
   return true;
@@ -190,10 +192,27 @@ bool TraceAssembler::Apply(const EdgeRemovedRecord& r) {
   return true;
 }
 
+bool TraceAssembler::AddToolIds(std::span<const ToolIdRun> runs, Slice& slice) {
+  if (runs.empty()) return true;
+  for (const ToolIdRun& run : runs) {
+    const size_t nodes = trace_.nodes.size();
+    if (!Refers("node_ids", run.first, nodes, "nodes")) return false;
+    if (run.count == 0 || run.count > nodes - run.first.index()) {
+      return Fail("names " + std::to_string(run.count) + " nodes from node " +
+                  std::to_string(run.first.value) + " on, but only " + std::to_string(nodes) +
+                  " nodes were declared");
+    }
+  }
+  slice = {static_cast<uint32_t>(trace_.tool_id_runs.size()), static_cast<uint32_t>(runs.size())};
+  trace_.tool_id_runs.insert(trace_.tool_id_runs.end(), runs.begin(), runs.end());
+  return true;
+}
+
 bool TraceAssembler::Apply(const ExecRecord& r) {
   if (!IsNext(r.id, trace_.execs.size(), "execs")) return false;
   if (!RefersToGraph(r.graph) || !RefersToStack(r.stack)) return false;
   Exec exec;
+  if (!AddToolIds(r.node_ids, exec.node_ids)) return false;
   exec.graph = r.graph;
   exec.handle = r.handle;
   exec.flags = r.flags;
@@ -218,18 +237,26 @@ bool TraceAssembler::Apply(const ExecUpdatedRecord& r) {
 
 bool TraceAssembler::Apply(const LaunchRecord& r) {
   if (!RefersToExec(r.exec) || !RefersToStream(r.stream)) return false;
-  trace_.launches.push_back({r.exec, r.stream, place()});
+  trace_.launches.push_back({r.exec, r.stream, place(), r.correlation});
   return true;
 }
 
 bool TraceAssembler::Apply(const WorkRecord& r) {
-  if (r.kind != NodeKind::kMemcpy) return true;
-  if (!RefersToStream(r.stream) || !RefersToThread(r.thread)) return false;
-  Copy copy{.stream = r.stream, .thread = r.thread};
-  if (!AddAccesses(r.access, copy.accesses)) return false;
-  copy.accesses_complete = r.complete;
-  copy.seq = place();
-  trace_.copies.push_back(copy);
+  if (!RefersToStream(r.stream) || !RefersToThread(r.thread) || !RefersToStack(r.stack) ||
+      !Refers("kernel", r.kernel, trace_.kernels.size(), "kernels")) {
+    return false;
+  }
+  EagerWork work;
+  if (!AddAccesses(r.access, work.accesses)) return false;
+  work.stream = r.stream;
+  work.thread = r.thread;
+  work.kind = r.kind;
+  work.accesses_complete = r.complete;
+  work.kernel = r.kernel;
+  if (r.kind == NodeKind::kKernel) work.shape = InternShape(r);
+  work.stack = r.stack;
+  work.seq = place();
+  trace_.works.push_back(work);
   return true;
 }
 

@@ -79,6 +79,7 @@ bool TraceAssembler::Apply(const NvtxPushRecord& r) {
   range.thread = r.thread;
   range.domain = Intern(r.domain);
   range.name = Intern(r.name);
+  range.colour = static_cast<uint32_t>(r.colour);
   range.begin = place();
   open_ranges_[{range.thread, range.domain}].push_back(
       static_cast<uint32_t>(trace_.nvtx_ranges.size()));

@@ -100,6 +100,7 @@ struct NodeSetRecord : RecordBase {
   Dimensions grid = {1, 1, 1};
   Dimensions block = {1, 1, 1};
   uint32_t shared = 0;
+  GraphId child;
   EventId event;
   std::span<const Access> access;
   bool complete = false;
@@ -114,6 +115,7 @@ void VisitFields(Visitor& v, NodeSetRecord& r) {
   v.Optional("grid", r.grid, Dimensions{1, 1, 1});
   v.Optional("block", r.block, Dimensions{1, 1, 1});
   v.Optional("shared", r.shared);
+  v.Optional("child", r.child);
   v.Optional("event", r.event);
   v.Optional("access", r.access);
   v.Optional("complete", r.complete);
@@ -166,6 +168,7 @@ struct ExecRecord : RecordBase {
   uint64_t handle = 0;
   uint64_t flags = 0;
   uint64_t tool_id = 0;
+  std::span<const ToolIdRun> node_ids;
   StackId stack;
 };
 
@@ -176,6 +179,7 @@ void VisitFields(Visitor& v, ExecRecord& r) {
   v.AlwaysHex("handle", r.handle);
   v.Optional("flags", r.flags);
   v.Optional("tool_id", r.tool_id);
+  v.Optional("node_ids", r.node_ids);
   v.Optional("stack", r.stack);
 }
 
@@ -203,35 +207,46 @@ void VisitFields(Visitor& v, ExecUpdatedRecord& r) {
   v.Optional("result", r.result);
 }
 
-struct LaunchRecord : RecordBase {
-  static constexpr std::string_view kType = "launch";
-  ExecId exec;
-  StreamId stream;
-};
-
-template <typename Visitor>
-void VisitFields(Visitor& v, LaunchRecord& r) {
-  v.Required("exec", r.exec);
-  v.Optional("stream", r.stream);
-}
-
-// Of work outside of graphs the model keeps copies; the rest is in the file for others.
 struct WorkRecord : RecordBase {
   static constexpr std::string_view kType = "work";
   NodeKind kind = NodeKind::kUnknown;
   StreamId stream;
   ThreadId thread;
+  StackId stack;
+  KernelId kernel;
+  Dimensions grid = {1, 1, 1};
+  Dimensions block = {1, 1, 1};
+  uint32_t shared = 0;
   std::span<const Access> access;
   bool complete = false;
 };
 
 template <typename Visitor>
 void VisitFields(Visitor& v, WorkRecord& r) {
-  v.Required("kind", r.kind);
   v.Optional("stream", r.stream);
   v.Optional("thread", r.thread);
+  v.Optional("stack", r.stack);
+  v.Required("kind", r.kind);
+  v.Optional("kernel", r.kernel);
+  v.Optional("grid", r.grid, Dimensions{1, 1, 1});
+  v.Optional("block", r.block, Dimensions{1, 1, 1});
+  v.Optional("shared", r.shared);
   v.Optional("access", r.access);
   v.Optional("complete", r.complete);
+}
+
+struct LaunchRecord : RecordBase {
+  static constexpr std::string_view kType = "launch";
+  ExecId exec;
+  StreamId stream;
+  uint32_t correlation = 0;
+};
+
+template <typename Visitor>
+void VisitFields(Visitor& v, LaunchRecord& r) {
+  v.Required("exec", r.exec);
+  v.Optional("stream", r.stream);
+  v.Optional("correlation", r.correlation);
 }
 
 }  // namespace graphkit

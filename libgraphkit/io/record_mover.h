@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "libgraphkit/io/trace_assembler.h"
+#include "libgraphkit/model/tool_ids.h"
 
 namespace graphkit {
 
@@ -156,6 +157,18 @@ class RecordMover {
     for (FrontierEntry& entry : entries_) Rename("node", entry.node);
     entries = entries_;
   }
+  // Nodes that followed one another need not do so any more.
+  void Rename(std::string_view, std::span<const ToolIdRun>& runs) {
+    runs_.clear();
+    for (const ToolIdRun& run : runs) {
+      for (uint32_t i = 0; i < run.count; ++i) {
+        NodeId node(run.first.value + i);
+        Rename("node", node);
+        if (node) AppendToolId(runs_, node, run.tool_id + i);
+      }
+    }
+    runs = runs_;
+  }
   void Rename(std::string_view, std::span<const GraphId>& graphs) {
     graphs_.assign(graphs.begin(), graphs.end());
     for (GraphId& graph : graphs_) Rename("graph", graph);
@@ -170,7 +183,8 @@ class RecordMover {
     using R = std::remove_cvref_t<Record>;
     constexpr bool process = std::is_same_v<R, ProcessRecord> || std::is_same_v<R, ClockRecord>;
     constexpr bool work = std::is_same_v<R, GraphRecord> || std::is_same_v<R, NodeRecord> ||
-                          std::is_same_v<R, EdgeRecord> || std::is_same_v<R, CaptureBeginRecord> ||
+                          std::is_same_v<R, EdgeRecord> || std::is_same_v<R, WorkRecord> ||
+                          std::is_same_v<R, CaptureBeginRecord> ||
                           std::is_same_v<R, CaptureEndRecord> ||
                           std::is_same_v<R, RecordStreamRecord> || std::is_same_v<R, BlankRecord>;
     if constexpr (process) return !from->first;
@@ -219,6 +233,7 @@ class RecordMover {
   std::vector<Access> accesses_;
   std::vector<FrontierEntry> entries_;
   std::vector<GraphId> graphs_;
+  std::vector<ToolIdRun> runs_;
 };
 
 }  // namespace graphkit

@@ -118,6 +118,9 @@ class RecordPrinter {
     const bool known = v.length != kLengthUnknown;
     Tuple(v.block, v.mode, v.offset, known ? static_cast<int64_t>(v.length) : int64_t{-1});
   }
+  void Value(const ToolIdRun& v) {
+    Tuple(v.first, v.count, v.tool_id >> 32, v.tool_id & 0xffffffffu);
+  }
   template <typename T>
   void Value(std::span<const T> values) {
     out_ += '[';

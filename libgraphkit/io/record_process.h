@@ -118,6 +118,7 @@ struct NvtxPushRecord : RecordBase {
   ThreadId thread;
   std::string_view domain;
   std::string_view name;
+  uint64_t colour = 0;
 };
 
 template <typename Visitor>
@@ -125,6 +126,7 @@ void VisitFields(Visitor& v, NvtxPushRecord& r) {
   v.Required("thread", r.thread);
   v.Optional("domain", r.domain);
   v.Required("name", r.name);
+  v.Hex("colour", r.colour);
 }
 
 struct NvtxPopRecord : RecordBase {

@@ -99,6 +99,7 @@ void PrintNodeChange(PlacePrinter& to, uint32_t index) {
   r.what = change.what;
   r.kernel = change.kernel;
   SetShape(to.trace, change.shape, r);
+  r.child = change.child;
   r.event = change.event;
   r.access = PlacePrinter::Of(to.trace.accesses, change.accesses);
   r.complete = change.accesses_complete;
@@ -154,6 +155,7 @@ void PrintExec(PlacePrinter& to, uint32_t index) {
   r.handle = exec.handle;
   r.flags = exec.flags;
   r.tool_id = exec.tool_id;
+  r.node_ids = PlacePrinter::Of(to.trace.tool_id_runs, exec.node_ids);
   r.stack = exec.stack;
   to.Print(r);
 }
@@ -186,38 +188,43 @@ void PutLaunches(const Trace& trace, Places& places) {
 }
 
 void PrintLaunch(PlacePrinter& to, uint32_t index) {
+  const Launch& launch = to.trace.launches[index];
   LaunchRecord r;
-  r.exec = to.trace.launches[index].exec;
-  r.stream = to.trace.launches[index].stream;
+  r.exec = launch.exec;
+  r.stream = launch.stream;
+  r.correlation = launch.correlation;
   to.Print(r);
 }
 
-void PutCopies(const Trace& trace, Places& places) {
-  for (size_t i = 0; i < trace.copies.size(); ++i) places.Put(trace.copies[i].seq, i);
+void PutWorks(const Trace& trace, Places& places) {
+  for (size_t i = 0; i < trace.works.size(); ++i) places.Put(trace.works[i].seq, i);
 }
 
-void PrintCopy(PlacePrinter& to, uint32_t index) {
-  const Copy& copy = to.trace.copies[index];
+void PrintWork(PlacePrinter& to, uint32_t index) {
+  const EagerWork& work = to.trace.works[index];
   WorkRecord r;
-  r.kind = NodeKind::kMemcpy;
-  r.stream = copy.stream;
-  r.thread = copy.thread;
-  r.access = PlacePrinter::Of(to.trace.accesses, copy.accesses);
-  r.complete = copy.accesses_complete;
+  r.kind = work.kind;
+  r.stream = work.stream;
+  r.thread = work.thread;
+  r.stack = work.stack;
+  r.kernel = work.kernel;
+  SetShape(to.trace, work.shape, r);
+  r.access = PlacePrinter::Of(to.trace.accesses, work.accesses);
+  r.complete = work.accesses_complete;
   to.Print(r);
 }
 
-constexpr RecordRow kRows[] = {
+constexpr RecordRow kGraphRows[] = {
     {PutGraphs, PrintGraph},    {PutDestroyedGraphs, PrintDestroyedGraph},
     {PutNodes, PrintNode},      {PutDestroyedNodes, PrintDestroyedNode},
     {PutEdges, PrintEdge},      {PutRemovedEdges, PrintRemovedEdge},
     {PutExecs, PrintExec},      {PutDestroyedExecs, PrintDestroyedExec},
     {PutUpdates, PrintUpdate},  {PutNodeChanges, PrintNodeChange},
-    {PutLaunches, PrintLaunch}, {PutCopies, PrintCopy},
+    {PutLaunches, PrintLaunch}, {PutWorks, PrintWork},
 };
 
 }  // namespace
 
-std::span<const RecordRow> GraphRows() { return kRows; }
+std::span<const RecordRow> GraphRows() { return kGraphRows; }
 
 }  // namespace graphkit

@@ -129,7 +129,7 @@ void PrintCompletion(PlacePrinter& to, uint32_t index) {
   to.Print(r);
 }
 
-constexpr RecordRow kRows[] = {
+constexpr RecordRow kMemoryRows[] = {
     {PutPools, PrintPool},
     {PutDestroyedPools, PrintDestroyedPool},
     {PutSegments, PrintSegment},
@@ -143,6 +143,6 @@ constexpr RecordRow kRows[] = {
 
 }  // namespace
 
-std::span<const RecordRow> MemoryRows() { return kRows; }
+std::span<const RecordRow> MemoryRows() { return kMemoryRows; }
 
 }  // namespace graphkit

@@ -92,6 +92,7 @@ void PrintPush(PlacePrinter& to, uint32_t index) {
   r.thread = range.thread;
   r.domain = to.trace[range.domain];
   r.name = to.trace[range.name];
+  r.colour = range.colour;
   to.Print(r);
 }
 
@@ -124,7 +125,7 @@ void PrintFailure(PlacePrinter& to, uint32_t index) {
   to.Print(r);
 }
 
-constexpr RecordRow kRows[] = {
+constexpr RecordRow kProcessRows[] = {
     {PutProcess, PrintProcess}, {PutClocks, PrintClock},     {PutThreads, PrintThread},
     {PutKernels, PrintKernel},  {PutStacks, PrintStack},     {PutPushes, PrintPush},
     {PutPops, PrintPop},        {PutFailures, PrintFailure},
@@ -132,6 +133,6 @@ constexpr RecordRow kRows[] = {
 
 }  // namespace
 
-std::span<const RecordRow> ProcessRows() { return kRows; }
+std::span<const RecordRow> ProcessRows() { return kProcessRows; }
 
 }  // namespace graphkit

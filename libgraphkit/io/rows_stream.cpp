@@ -138,7 +138,7 @@ void PrintStreamOp(PlacePrinter& to, uint32_t index) {
   }
 }
 
-constexpr RecordRow kRows[] = {
+constexpr RecordRow kStreamRows[] = {
     {PutStreams, PrintStream},     {PutDestroyedStreams, PrintDestroyedStream},
     {PutEvents, PrintEvent},       {PutDestroyedEvents, PrintDestroyedEvent},
     {PutCaptures, PrintCapture},   {PutCaptureEnds, PrintCaptureEnd},
@@ -147,6 +147,6 @@ constexpr RecordRow kRows[] = {
 
 }  // namespace
 
-std::span<const RecordRow> StreamRows() { return kRows; }
+std::span<const RecordRow> StreamRows() { return kStreamRows; }
 
 }  // namespace graphkit

@@ -137,6 +137,7 @@ class TraceAssembler {
 
   bool AddEntries(std::span<const FrontierEntry> entries, Slice& slice);
   bool AddAccesses(std::span<const Access> accesses, Slice& slice);
+  bool AddToolIds(std::span<const ToolIdRun> runs, Slice& slice);
   template <typename Record>
   uint32_t InternShape(const Record& r);
   bool LinkBodies(const NodeRecord& r);

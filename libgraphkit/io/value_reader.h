@@ -160,6 +160,16 @@ inline Expected ReadValue(JsonCursor& in, Access& out, Arena& arena) {
   return nullptr;
 }
 
+inline Expected ReadValue(JsonCursor& in, ToolIdRun& out, Arena& arena) {
+  uint32_t graph = 0;
+  uint32_t number = 0;
+  if (!ReadTuple(in, arena, out.first, out.count, graph, number)) {
+    return "[node,count,tool_id,number]";
+  }
+  out.tool_id = uint64_t{graph} << 32 | number;
+  return nullptr;
+}
+
 template <typename T>
 Expected ReadValue(JsonCursor& in, std::span<const T>& out, Arena& arena) {
   if (!in.Take('[')) return "a list";

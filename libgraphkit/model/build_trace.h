@@ -120,8 +120,10 @@ class TraceBuilder {
   // A node gets new parameters, or is switched on or off; without an exec: in its graph.
   void Change(NodeId node, ExecId exec, NodeChangeKind what, AccessList accesses = {});
   void Launch(ExecId exec, StreamId stream);
-  void Copy(StreamId stream, AccessList accesses);  // outside of graphs
   void Destroy(ExecId exec);
+  // Work outside of captures: a kernel, or with another kind what has no name.
+  void Work(StreamId stream, std::string_view kernel, AccessList accesses = {});
+  void Work(StreamId stream, NodeKind kind, AccessList accesses = {});
 
   // Memory. Without a pool: one of kind kAllocator, or kDevice when there is no stream. Without an
   // address: one that nobody had.

@@ -251,16 +251,22 @@ void TraceBuilder::Change(NodeId node, ExecId exec, NodeChangeKind what, AccessL
   trace_.node_changes.push_back(change);
 }
 
-void TraceBuilder::Copy(StreamId stream, AccessList accesses) {
-  graphkit::Copy copy{.stream = stream, .thread = thread_};
-  copy.accesses = AddAccesses({accesses.begin(), accesses.size()});
-  copy.accesses_complete = true;
-  copy.seq = Next();
-  trace_.copies.push_back(copy);
-}
-
 void TraceBuilder::Launch(ExecId exec, StreamId stream) {
   trace_.launches.push_back({exec, stream, Next()});
+}
+
+void TraceBuilder::Work(StreamId stream, std::string_view kernel, AccessList accesses) {
+  const KernelId function = FunctionNamed(kernel);
+  Work(stream, NodeKind::kKernel, accesses);
+  trace_.works.back().kernel = function;
+  trace_.works.back().shape = DefaultShape();
+}
+
+void TraceBuilder::Work(StreamId stream, NodeKind kind, AccessList accesses) {
+  EagerWork work{.stream = stream, .thread = thread_, .kind = kind, .stack = stack_};
+  if (accesses.size() != 0) work.accesses = AddAccesses(accesses);
+  work.seq = Next();
+  trace_.works.push_back(work);
 }
 
 void TraceBuilder::Destroy(ExecId exec) { trace_.execs[exec.index()].destroyed = Next(); }

@@ -108,11 +108,21 @@ struct Edge {
   bool full() const { return from_port == kPortDefault && type == EdgeType::kDefault; }
 };
 
+// Nodes of a graph, and what they are called in an exec of it: node first+i has the tools id
+// tool_id+i (cuptiGetGraphNodeId: tools id of the graph that holds it there << 32 | number).
+struct ToolIdRun {
+  NodeId first;
+  uint32_t count = 0;
+  uint64_t tool_id = 0;
+  bool operator==(const ToolIdRun&) const = default;
+};
+
 struct Exec {
   GraphId graph;  // instantiated from
   uint64_t handle = 0;
   uint64_t flags = 0;    // cudaGraphInstantiateFlag*
   uint64_t tool_id = 0;  // cuptiGetGraphExecId
+  Slice node_ids;        // in Trace::tool_id_runs; empty: not recorded
   Seq created = 0;
   Seq destroyed = kNever;
   StackId stack;
@@ -144,18 +154,9 @@ struct NodeChange {
   uint32_t shape = 0xffffffffu;
   Slice accesses;
   EventId event;
+  GraphId child;  // child graph nodes: the embedded graph takes the parameters of this one's nodes
   Seq seq = 0;
   bool operator==(const NodeChange&) const = default;
-};
-
-// A copy outside of graphs, submitted to a stream: it runs when the stream comes to it.
-struct Copy {
-  StreamId stream;
-  ThreadId thread;
-  Slice accesses;  // in Trace::accesses
-  bool accesses_complete = false;
-  Seq seq = 0;
-  bool operator==(const Copy&) const = default;
 };
 
 // One replay.
@@ -163,7 +164,23 @@ struct Launch {
   ExecId exec;
   StreamId stream;
   Seq seq = 0;
+  uint32_t correlation = 0;  // CUPTI's correlation id of the call; 0: unknown
   bool operator==(const Launch&) const = default;
+};
+
+// Work that was submitted outside of captures. Recorded when the tracer was asked for it
+// (`graphkit trace --scope all`), and then all of it.
+struct EagerWork {
+  StreamId stream;
+  ThreadId thread;
+  NodeKind kind = NodeKind::kUnknown;
+  bool accesses_complete = false;  // as a Node's, and what follows, too
+  KernelId kernel;
+  uint32_t shape = 0xffffffffu;
+  Slice accesses;
+  StackId stack;
+  Seq seq = 0;
+  bool operator==(const EagerWork&) const = default;
 };
 
 // A CUDA call that returned an error, or that a capture didn't survive.

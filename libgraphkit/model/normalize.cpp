@@ -103,7 +103,10 @@ void NumberHandles(Trace& trace) {
   for (Exec& exec : trace.execs) {
     exec.handle = execs(exec.handle);
     exec.tool_id = 0;
+    exec.node_ids = {};
   }
+  trace.tool_id_runs.clear();
+  for (Launch& launch : trace.launches) launch.correlation = 0;
   for (Thread& thread : trace.threads) {
     thread.tid = static_cast<int64_t>(threads(static_cast<uint64_t>(thread.tid)));
   }

@@ -33,8 +33,8 @@ struct Process {
   int cupti_version = 0;          // as cuptiGetVersion
   std::string cupti_path;         // the libcupti that was used
   std::string tracer_version;     // graphkit's own
-  // "NAME=value" of the variables that change what CUDA, NCCL and PyTorch do with memory and graphs;
-  // empty: not recorded.
+  // "NAME=value" of the variables that change what CUDA, NCCL and PyTorch do with memory and
+  // graphs; empty: not recorded.
   std::vector<std::string> environment;
   Seq seq = 0;  // of the first process record
   bool operator==(const Process&) const = default;
@@ -94,6 +94,7 @@ struct NvtxRange {
   ThreadId thread;
   StringId domain;
   StringId name;
+  uint32_t colour = 0;  // alpha, red, green, blue, from the highest byte; 0: none
   Seq begin = 0;
   Seq end = kNever;
   bool operator==(const NvtxRange&) const = default;

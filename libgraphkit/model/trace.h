@@ -52,10 +52,11 @@ struct Trace {
   std::vector<Edge> edges;  // by seq
   std::vector<LaunchShape> shapes;
   std::vector<Exec> execs;
+  std::vector<ToolIdRun> tool_id_runs;
   std::vector<ExecUpdate> exec_updates;  // by seq
   std::vector<NodeChange> node_changes;  // by seq
   std::vector<Launch> launches;          // by seq
-  std::vector<Copy> copies;              // by seq
+  std::vector<EagerWork> works;          // by seq
   std::vector<Failure> failures;
 
   std::vector<Pool> pools;

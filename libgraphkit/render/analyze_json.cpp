@@ -4,25 +4,15 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "libgraphkit/render/id_json.h"
+
 namespace graphkit {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <typename Tag>
-Json IdJson(Id<Tag> id) {
-  return id ? Json(id.value) : Json(nullptr);
-}
-
 Json BytesJson(std::optional<Bytes> bytes) { return bytes ? Json(*bytes) : Json(nullptr); }
-
-template <typename Tag>
-Json IdsJson(const std::vector<Id<Tag>>& ids) {
-  Json list = Json::array();
-  for (const Id<Tag> id : ids) list.push_back(id.value);
-  return list;
-}
 
 Json StackJson(const Trace& trace, StackId id) {
   Json list = Json::array();
@@ -165,12 +155,24 @@ Json FindingJson(const Finding& finding, const Trace& trace) {
               {"evidence", std::move(evidence)}};
 }
 
-Json TotalsJson(const ReportTotals& totals) {
-  return Json{{"graphs", totals.graphs},     {"nodes", totals.nodes},
-              {"edges", totals.edges},       {"blocks", totals.blocks},
-              {"launches", totals.launches}, {"allocated_bytes", totals.allocated_bytes},
-              {"notes", totals.findings[0]}, {"warnings", totals.findings[1]},
-              {"errors", totals.findings[2]}};
+// What was changed for later launches.
+Json ChangesJson(const Trace& trace) {
+  const auto count = [&trace](NodeChangeKind kind) {
+    return std::ranges::count(trace.node_changes, kind, &NodeChange::what);
+  };
+  return Json{{"exec_updates", trace.exec_updates.size()},
+              {"node_params", count(NodeChangeKind::kParams)},
+              {"nodes_enabled", count(NodeChangeKind::kEnabled)},
+              {"nodes_disabled", count(NodeChangeKind::kDisabled)},
+              {"nodes_updatable", count(NodeChangeKind::kUpdatable)}};
+}
+
+Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
+  return Json{{"graphs", totals.graphs},      {"nodes", totals.nodes},
+              {"edges", totals.edges},        {"blocks", totals.blocks},
+              {"launches", totals.launches},  {"allocated_bytes", totals.allocated_bytes},
+              {"notes", totals.findings[0]},  {"warnings", totals.findings[1]},
+              {"errors", totals.findings[2]}, {"changes", ChangesJson(trace)}};
 }
 
 }  // namespace
@@ -200,7 +202,7 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                      {"graphs", std::move(graphs)},
                      {"findings", std::move(findings)},
                      {"driver_memory", AskedMemoryJson(report.memory)},
-                     {"totals", TotalsJson(report.totals)}};
+                     {"totals", TotalsJson(report.totals, trace)}};
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 

@@ -4,19 +4,13 @@
 
 #include "libgraphkit/render/analyze_json.h"
 #include "libgraphkit/render/check_names.h"
+#include "libgraphkit/render/id_json.h"
 
 namespace graphkit {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename Tag>
-Json IdsJson(const std::vector<Id<Tag>>& ids) {
-  Json list = Json::array();
-  for (const Id<Tag> id : ids) list.push_back(id.value);
-  return list;
-}
 
 Json SubjectJson(const GateSubject& subject) {
   const ReportTotals& totals = subject.report.totals;

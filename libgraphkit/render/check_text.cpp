@@ -70,7 +70,7 @@ void RenderMeasures(const GateRun& run, const TextStyle& style, std::ostream& ou
                                         (measure.subject.empty() ? "" : " " + measure.subject)),
                               48)});
   }
-  out << "\nLimits\n" << Table(rows, {false, false, true, false, true, false}, "  ");
+  out << "\nLimits\n" << Table(rows, {false, false, true, false, true, false}, "  ", style);
   if (shown < measures.size()) {
     out << "  and " << FormatCount(measures.size() - shown) << " more; --top 0 shows all\n";
   }

@@ -12,7 +12,7 @@ namespace graphkit {
 
 namespace {
 
-constexpr size_t kTitleColumns = 32;
+constexpr size_t kNodeTitleColumns = 32;
 
 struct ChangeLook {
   const char* fill;
@@ -79,7 +79,7 @@ class Writer {
     for (const std::string& what : box.what) lines.push_back(what);
     out_ << "    g" << graph << "_n" << index << " [shape=box, style=\"" << look.style
          << "\", fillcolor=\"" << look.fill << "\", color=\"" << look.line
-         << "\", label=" << TitleLabel(NodeTitle(trace, id, kTitleColumns), lines)
+         << "\", label=" << TitleLabel(NodeTitle(trace, id, kNodeTitleColumns), lines)
          << ", tooltip=" << DotQuoted(ChangeName(box.change)) << "];\n";
   }
 

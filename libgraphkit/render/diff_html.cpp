@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kTitleColumns = 40;
+constexpr size_t kCellTitleColumns = 40;
 
 class DrawingJson {
  public:
@@ -39,7 +39,7 @@ class DrawingJson {
     const Trace& trace = box.after ? after_ : before_;
     const NodeId id = box.after ? box.after : box.before;
     const StreamId stream = trace[id].stream;
-    return Json{{"name", NodeTitle(trace, id, kTitleColumns)},
+    return Json{{"name", NodeTitle(trace, id, kCellTitleColumns)},
                 {"before", box.before ? Json(box.before.value) : Json(nullptr)},
                 {"after", box.after ? Json(box.after.value) : Json(nullptr)},
                 {"change", ChangeName(box.change)},
@@ -86,7 +86,7 @@ void RenderDiffHtml(const TraceDiff& diff, const DiffSide& before, const DiffSid
   text << "{\"diff\":";
   RenderDiffJson(diff, before, after, text);
   text << ",\"page\":" << page.dump(-1, ' ', false, Json::error_handler_t::replace) << "}";
-  WritePage({kDiffPage, kReportStyle, kDiffScript}, text.str(), out);
+  WritePage({kDiffPage, kReportStyle, kDiffScript}, Packed(text.str()), "", out);
 }
 
 }  // namespace graphkit

@@ -10,15 +10,15 @@ namespace graphkit {
 
 namespace {
 
-constexpr size_t kTitleColumns = 48;
+constexpr size_t kLineTitleColumns = 48;
 
 std::string NodeText(const Trace& trace, NodeId id) {
-  return "node " + std::to_string(id.value) + " " + NodeTitle(trace, id, kTitleColumns);
+  return "node " + std::to_string(id.value) + " " + NodeTitle(trace, id, kLineTitleColumns);
 }
 
 std::string PairText(const Trace& before, const Trace& after, const NodePair& pair) {
-  const std::string title = NodeTitle(before, pair.before, kTitleColumns);
-  const std::string other = NodeTitle(after, pair.after, kTitleColumns);
+  const std::string title = NodeTitle(before, pair.before, kLineTitleColumns);
+  const std::string other = NodeTitle(after, pair.after, kLineTitleColumns);
   const std::string ids = pair.before == pair.after ? std::to_string(pair.before.value)
                                                     : std::to_string(pair.before.value) + " → " +
                                                           std::to_string(pair.after.value);
@@ -113,7 +113,7 @@ class GraphText {
       };
       rows.push_back({change.figure, text(change.before), "→", text(change.after)});
     }
-    out_ << Table(rows, {false, true, false, true}, "  ");
+    out_ << Table(rows, {false, true, false, true}, "  ", style_);
   }
 
   const Trace& before_;

@@ -40,6 +40,24 @@ void Replace(std::string& text, std::string_view what, const std::string& with) 
   }
 }
 
+// What the user wrote goes into attributes of SVG as it is: Graphviz escapes no URL.
+std::string ForAttribute(std::string_view url) {
+  std::string escaped;
+  for (const char c : url) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool special =
+        byte <= 0x20 || byte >= 0x7f || c == '"' || c == '\'' || c == '<' || c == '>';
+    if (c == '&') {
+      escaped += "&amp;";
+    } else if (special) {
+      escaped += PercentEncoded(std::string_view(&c, 1));
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
 }  // namespace
 
 std::string NodeLink(std::string_view link, const Trace& trace, NodeId node) {
@@ -49,7 +67,7 @@ std::string NodeLink(std::string_view link, const Trace& trace, NodeId node) {
   Replace(url, "{node}", std::to_string(node.value));
   Replace(url, "{line}", source == nullptr ? "" : std::to_string(source->line));
   if (source != nullptr) Replace(url, "{file}", PercentEncoded(trace[source->file]));
-  return url;
+  return ForAttribute(url);
 }
 
 }  // namespace graphkit

@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 
+#include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
@@ -36,10 +37,13 @@ std::string Triple(const uint32_t (&sizes)[3]) {
   return std::to_string(sizes[0]) + "x" + std::to_string(sizes[1]) + "x" + std::to_string(sizes[2]);
 }
 
+std::string NumberField(uint64_t number) { return number == 0 ? "" : std::to_string(number); }
+
 void Nodes(const Trace& trace, std::ostream& out) {
   Row({"node", "graph", "kind", "name", "stream", "seq", "destroyed", "grid", "block_size",
-       "shared_bytes", "block", "duration_ns", "source"},
+       "shared_bytes", "block", "duration_ns", "source", "tool_id"},
       out);
+  const std::vector<uint64_t> tool_ids = OwnToolIds(trace);
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
     const bool shaped = node.shape < trace.shapes.size();
@@ -49,8 +53,8 @@ void Nodes(const Trace& trace, std::ostream& out) {
          IdField(node.stream), SeqField(node.seq), SeqField(node.destroyed),
          shaped ? Triple(shape.grid) : "", shaped ? Triple(shape.block) : "",
          shaped ? std::to_string(shape.shared_bytes) : "", IdField(node.block),
-         node.duration_ns > 0 ? std::to_string(node.duration_ns) : "",
-         CsvField(StackTitle(trace, node.stack))},
+         NumberField(node.duration_ns), CsvField(StackTitle(trace, node.stack)),
+         NumberField(tool_ids[i])},
         out);
   }
 }
@@ -80,13 +84,30 @@ void Blocks(const Trace& trace, std::ostream& out) {
   }
 }
 
+void ExecNodes(const Trace& trace, std::ostream& out) {
+  Row({"exec", "graph", "node", "tool_id", "exec_tool_id", "recorded"}, out);
+  const ExecToolIds tool_ids(trace);
+  for (size_t i = 0; i < trace.execs.size(); ++i) {
+    const Exec& exec = trace.execs[i];
+    const std::string recorded = exec.node_ids.count != 0 ? "1" : "0";
+    for (const ToolIdRun& run : tool_ids.Of(ExecId(i))) {
+      for (uint32_t j = 0; j < run.count; ++j) {
+        Row({std::to_string(i), IdField(exec.graph), std::to_string(run.first.value + j),
+             std::to_string(run.tool_id + j), NumberField(exec.tool_id), recorded},
+            out);
+      }
+    }
+  }
+}
+
 void Launches(const Trace& trace, std::ostream& out) {
-  Row({"launch", "exec", "graph", "stream", "seq"}, out);
+  Row({"launch", "exec", "graph", "stream", "seq", "exec_tool_id", "correlation"}, out);
   for (size_t i = 0; i < trace.launches.size(); ++i) {
     const Launch& launch = trace.launches[i];
     const GraphId graph = launch.exec ? trace[launch.exec].graph : GraphId();
+    const uint64_t tool_id = launch.exec ? trace[launch.exec].tool_id : 0;
     Row({std::to_string(i), IdField(launch.exec), IdField(graph), IdField(launch.stream),
-         SeqField(launch.seq)},
+         SeqField(launch.seq), NumberField(tool_id), NumberField(launch.correlation)},
         out);
   }
 }
@@ -115,6 +136,8 @@ void RenderCsv(const Trace& trace, CsvTable table, std::ostream& out) {
       return Edges(trace, out);
     case CsvTable::kBlocks:
       return Blocks(trace, out);
+    case CsvTable::kExecNodes:
+      return ExecNodes(trace, out);
     case CsvTable::kLaunches:
       return Launches(trace, out);
   }

@@ -10,7 +10,7 @@
 
 namespace graphkit {
 
-enum class CsvTable : uint8_t { kNodes, kEdges, kBlocks, kLaunches };
+enum class CsvTable : uint8_t { kNodes, kEdges, kBlocks, kLaunches, kExecNodes };
 
 // The first line names the columns. What isn't there is empty.
 void RenderCsv(const Trace& trace, CsvTable table, std::ostream& out);

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "libgraphkit/analysis/order.h"
+#include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/analyze_json.h"
+#include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/names.h"
 
 namespace graphkit {
@@ -13,12 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <typename Tag>
-Json IdJson(Id<Tag> id) {
-  return id ? Json(id.value) : Json(nullptr);
-}
-
-Json NodeJson(const Trace& trace, NodeId id) {
+Json NodeJson(const Trace& trace, NodeId id, uint64_t tool_id) {
   const Node& node = trace[id];
   Json json{{"id", id.value},
             {"kind", NodeKindName(node.kind)},
@@ -34,6 +31,7 @@ Json NodeJson(const Trace& trace, NodeId id) {
   }
   if (node.block) json["block"] = node.block.value;
   if (node.duration_ns > 0) json["duration_ns"] = node.duration_ns;
+  if (tool_id != 0) json["tool_id"] = tool_id;
   return json;
 }
 
@@ -42,6 +40,33 @@ Json EdgeJson(const Trace& trace, EdgeId id) {
   return Json{{"id", id.value},          {"from", edge.from.value},
               {"to", edge.to.value},     {"from_port", edge.from_port},
               {"to_port", edge.to_port}, {"edge_type", static_cast<int>(edge.type)}};
+}
+
+Json ExecJson(const Trace& trace, ExecId id, const ExecToolIds& tool_ids) {
+  const Exec& exec = trace[id];
+  Json runs = Json::array();
+  for (const ToolIdRun& run : tool_ids.Of(id)) {
+    runs.push_back({run.first.value, run.count, run.tool_id});
+  }
+  return Json{
+      {"id", id.value},      {"graph", IdJson(exec.graph)},          {"tool_id", exec.tool_id},
+      {"flags", exec.flags}, {"recorded", exec.node_ids.count != 0}, {"node_ids", runs}};
+}
+
+Json LaunchJson(const Trace& trace, LaunchId id) {
+  const Launch& launch = trace.launches[id.index()];
+  return Json{{"id", id.value},
+              {"exec", IdJson(launch.exec)},
+              {"stream", IdJson(launch.stream)},
+              {"seq", launch.seq},
+              {"correlation", launch.correlation}};
+}
+
+template <typename Tag>
+std::vector<Id<Tag>> FirstIds(size_t count) {
+  std::vector<Id<Tag>> ids(count);
+  for (size_t i = 0; i < count; ++i) ids[i] = Id<Tag>(i);
+  return ids;
 }
 
 std::string Dump(const Json& json) {
@@ -72,6 +97,7 @@ void RenderGraphsJson(const Trace& trace, std::ostream& out) {
     const Edge& edge = trace.edges[i];
     if (InGraph(trace, edge)) edges[trace[edge.from].graph.index()].push_back(EdgeId(i));
   }
+  const std::vector<uint64_t> tool_ids = OwnToolIds(trace);
   out << "{\"schema\": \"graphkit-graphs\", \"version\": 1, \"device\": \""
       << DeviceName(trace.process.device)
       << "\", \"complete\": " << (trace.completeness.complete() ? "true" : "false")
@@ -83,12 +109,21 @@ void RenderGraphsJson(const Trace& trace, std::ostream& out) {
         << OriginName(graph.origin) << "\", \"parent\": " << Dump(IdJson(graph.parent))
         << ", \"tool_id\": " << graph.tool_id;
     WriteList(
-        "nodes", nodes[i], [&](NodeId id) { return NodeJson(trace, id); }, out);
+        "nodes", nodes[i], [&](NodeId id) { return NodeJson(trace, id, tool_ids[id.index()]); },
+        out);
     WriteList(
         "edges", edges[i], [&](EdgeId id) { return EdgeJson(trace, id); }, out);
     out << "}";
   }
-  out << "\n]}\n";
+  out << "\n]";
+  const ExecToolIds execs(trace);
+  WriteList(
+      "execs", FirstIds<ExecTag>(trace.execs.size()),
+      [&](ExecId id) { return ExecJson(trace, id, execs); }, out);
+  WriteList(
+      "launches", FirstIds<LaunchTag>(trace.launches.size()),
+      [&](LaunchId id) { return LaunchJson(trace, id); }, out);
+  out << "}\n";
 }
 
 }  // namespace graphkit

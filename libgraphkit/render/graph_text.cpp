@@ -99,7 +99,8 @@ std::vector<Figure> MemoryFigures(const GraphSummary& graph) {
 }
 
 // Where there is more than one pool: they can't take memory from each other.
-void RenderPools(const GraphSummary& graph, const Trace& trace, std::ostream& out) {
+void RenderPools(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
+                 std::ostream& out) {
   if (graph.pools.size() < 2) return;
   std::vector<std::vector<std::string>> rows = {
       {"pool", "blocks", "in all", "peak live", "lower bound", "online"}};
@@ -111,7 +112,8 @@ void RenderPools(const GraphSummary& graph, const Trace& trace, std::ostream& ou
          share.online_bytes ? FormatBytes(*share.online_bytes) : "unknown"});
   }
   out << "  pools\n"
-      << Table(rows, {false, true, true, true, true, true}, std::string(kLabelColumns + 4, ' '));
+      << Table(rows, {false, true, true, true, true, true}, std::string(kLabelColumns + 4, ' '),
+               style);
 }
 
 std::string Bar(Bytes bytes, Bytes most) {
@@ -137,7 +139,7 @@ void RenderMemory(const GraphSummary& graph, const TextStyle& style, std::ostrea
   }
   std::vector<bool> right = {false, true, false};
   if (bars) right.push_back(false);
-  out << Table(rows, right, std::string(kLabelColumns + 4, ' '));
+  out << Table(rows, right, std::string(kLabelColumns + 4, ' '), style);
 }
 
 std::string BlockText(const Trace& trace, BlockId id) {
@@ -197,7 +199,7 @@ void RenderGraph(const GraphSummary& graph, const Trace& trace, const TextStyle&
   out << Wrapped(Label("nodes"), NodesText(graph), style);
   out << Wrapped(Label("edges"), EdgesText(graph), style);
   RenderMemory(graph, style, out);
-  RenderPools(graph, trace, out);
+  RenderPools(graph, trace, style, out);
   RenderReuse(graph, trace, style, out);
 }
 
@@ -226,7 +228,7 @@ void RenderGraphTable(const Report& report, const TextStyle& style, std::ostream
   }
   std::vector<bool> right(rows.front().size(), true);
   if (named) right[1] = false;
-  out << "\n" << Table(rows, right, "");
+  out << "\n" << Table(rows, right, "", style);
   if (shown < graphs.size()) {
     out << "and " << Counted(graphs.size() - shown, "graph")
         << " with fewer bytes; --top 0 shows all\n";

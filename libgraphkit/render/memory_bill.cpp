@@ -13,7 +13,7 @@ namespace graphkit {
 
 namespace {
 
-constexpr size_t kNameColumns = 60;
+constexpr size_t kBillColumns = 60;
 
 std::string NameOf(const Trace& trace, BlockId id, BillBy by) {
   const Block& block = trace[id];
@@ -94,9 +94,9 @@ void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillB
       const BillLine& line = bill.lines[i];
       rows.push_back({FormatBytes(line.bytes), FormatCount(line.blocks),
                       FormatBytes(line.never_freed_bytes), FormatBytes(line.reuse_bytes),
-                      Ellipsize(line.name, kNameColumns)});
+                      Ellipsize(line.name, kBillColumns)});
     }
-    out << Table(rows, {true, true, true, true, false}, "  ");
+    out << Table(rows, {true, true, true, true, false}, "  ", style);
     if (shown < bill.lines.size()) {
       out << "  and " << FormatCount(bill.lines.size() - shown) << " more; --top 0 shows all\n";
     }

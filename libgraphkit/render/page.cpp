@@ -23,12 +23,15 @@ void Fill(std::string_view text, Value value, std::ostream& out) {
 
 }  // namespace
 
-void WritePage(const PageParts& parts, std::string_view data, std::ostream& out) {
-  const std::string packed = Base64(Deflate(data));
+std::string Packed(std::string_view data) { return Base64(Deflate(data)); }
+
+void WritePage(const PageParts& parts, std::string_view data, std::string_view more,
+               std::ostream& out) {
   const auto value = [&](std::string_view name) -> std::string_view {
     if (name == "style") return parts.style;
     if (name == "script") return parts.script;
-    return name == "data" ? std::string_view(packed) : std::string_view();
+    if (name == "more") return more;
+    return name == "data" ? data : std::string_view();
   };
   Fill(parts.page, value, out);
 }

@@ -2,17 +2,22 @@
 #pragma once
 
 #include <ostream>
+#include <string>
 #include <string_view>
 
 namespace graphkit {
 
 struct PageParts {
-  std::string_view page;    // with {{style}}, {{script}} and {{data}} where these go
+  std::string_view page;    // with {{style}}, {{script}}, {{data}} and {{more}} where these go
   std::string_view style;   // CSS
   std::string_view script;  // JavaScript
 };
 
-// The data go in deflated and as base64: whatever they are, they can't be taken for markup.
-void WritePage(const PageParts& parts, std::string_view data, std::ostream& out);
+// Deflated, as base64: whatever the data are, they can't be taken for markup.
+std::string Packed(std::string_view data);
+
+// `data` is packed; `more` is markup, of packed data as well.
+void WritePage(const PageParts& parts, std::string_view data, std::string_view more,
+               std::ostream& out);
 
 }  // namespace graphkit

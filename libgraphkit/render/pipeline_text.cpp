@@ -12,8 +12,8 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-constexpr std::array<const char*, kBufferRoles> kRoles = {"input", "output", "output gradient",
-                                                          "input gradient"};
+constexpr std::array<const char*, kBufferRoles> kRoleNames = {"input", "output", "output gradient",
+                                                              "input gradient"};
 
 std::string NameOf(PipelineRule rule) {
   for (const PipelineRuleInfo& info : PipelineRules()) {
@@ -42,7 +42,7 @@ std::string InputsText(const RankPipeline& rank) {
   return FormatCount(inputs.buffers) + " / " + FormatCount(inputs.uses);
 }
 
-void RenderRanks(const PipelineView& view, std::ostream& out) {
+void RenderRanks(const PipelineView& view, const TextStyle& style, std::ostream& out) {
   Row head = {"rank", "warm-up", "held", "input buffers"};
   if (view.sizes_known && !view.ranks.empty()) {
     for (const PipelineMemory& memory : view.ranks[0].memory) head.push_back(NameOf(memory.rule));
@@ -56,10 +56,11 @@ void RenderRanks(const PipelineView& view, std::ostream& out) {
     }
     rows.push_back(row);
   }
-  out << Table(rows, std::vector<bool>(head.size(), true), "");
+  out << Table(rows, std::vector<bool>(head.size(), true), "", style);
 }
 
-void RenderRules(const PipelineView& view, const RankPipeline& rank, std::ostream& out) {
+void RenderRules(const PipelineView& view, const RankPipeline& rank, const TextStyle& style,
+                 std::ostream& out) {
   Row head = {"rule", "inputs", "outputs", "output gradients", "input gradients"};
   if (view.sizes_known) head.insert(head.begin() + 1, {"memory", "bound", "most at once"});
   std::vector<Row> rows = {head};
@@ -75,7 +76,7 @@ void RenderRules(const PipelineView& view, const RankPipeline& rank, std::ostrea
   }
   std::vector<bool> right(head.size(), true);
   right[0] = false;
-  out << "\n" << Table(rows, right, "");
+  out << "\n" << Table(rows, right, "", style);
 }
 
 // The buffers that lie at each address, in the order of their use: who takes over from whom.
@@ -91,7 +92,7 @@ void RenderMap(const PipelineMemory& memory, const TextStyle& style, std::ostrea
     for (; i < by_place.size() && memory.offsets[by_place[i]] == offset; ++i) {
       const GraphBuffer& buffer = memory.buffers[by_place[i]];
       if (!text.empty()) text += ", ";
-      text += kRoles[static_cast<size_t>(buffer.role)];
+      text += kRoleNames[static_cast<size_t>(buffer.role)];
       text += " " + std::to_string(buffer.chunk + 1) + "." + std::to_string(buffer.layer + 1) +
               " of microbatch " + std::to_string(buffer.microbatch);
     }
@@ -109,7 +110,7 @@ void RenderDetails(const PipelineView& view, const RankPipeline& rank, const Tex
   out << "\nrank " << rank.rank << "\n";
   out << Wrapped("order  ", StepOrderText(rank.order), style);
   out << Wrapped("held   ", held, style);
-  RenderRules(view, rank, out);
+  RenderRules(view, rank, style, out);
   for (const PipelineMemory& memory : rank.memory) {
     if (view.map && memory.rule != PipelineRule::kSeparate) RenderMap(memory, style, out);
   }
@@ -142,7 +143,7 @@ void RenderPool(const PoolReplays& pool, const Trace& trace, const TextStyle& st
 
 void RenderPipelineText(const PipelineView& view, const TextStyle& style, std::ostream& out) {
   out << Printable(view.title) << "\n\n";
-  RenderRanks(view, out);
+  RenderRanks(view, style, out);
   for (const RankPipeline& rank : view.ranks) {
     if (view.details) RenderDetails(view, rank, style, out);
   }

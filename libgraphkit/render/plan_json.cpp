@@ -3,16 +3,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "libgraphkit/render/id_json.h"
+
 namespace graphkit {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename Tag>
-Json IdJson(Id<Tag> id) {
-  return id ? Json(id.value) : Json(nullptr);
-}
 
 Json ArenaJson(const PlannedArena& arena) {
   return Json{{"graph", IdJson(arena.graph)},

@@ -1,5 +1,6 @@
 #include "libgraphkit/render/printable.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
@@ -39,6 +40,30 @@ void AppendEscape(unsigned char byte, std::string& out) {
   }
 }
 
+// U+FFFE and U+FFFF: XML has no way to write them.
+bool IsNoCharacter(std::string_view text) {
+  return text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf");
+}
+
+// Line and paragraph separators, and what makes text run the other way: U+2028 to U+202E, U+2066 to
+// U+2069 (Unicode Standard Annex #9). They would break lines, or show names as what they aren't.
+bool Rearranges(std::string_view text) {
+  if (text.size() < 3 || text[0] != '\xe2') return false;
+  const auto second = static_cast<unsigned char>(text[1]),
+             third = static_cast<unsigned char>(text[2]);
+  return (second == 0x80 && third >= 0xa8 && third <= 0xae) ||
+         (second == 0x81 && third >= 0xa6 && third <= 0xa9);
+}
+
+// Of three bytes.
+void AppendCodePoint(std::string_view text, std::string& out) {
+  const auto bits = [&text](size_t i) { return static_cast<unsigned>(text[i]) & 0x3fu; };
+  char escape[8];
+  std::snprintf(escape, sizeof escape, "\\u%04x",
+                (static_cast<unsigned>(text[0]) & 0xfu) << 12 | bits(1) << 6 | bits(2));
+  out += escape;
+}
+
 // Where the code point number `count` starts, counted from the front.
 size_t ByteOf(std::string_view text, size_t count) {
   size_t at = 0;
@@ -56,16 +81,18 @@ std::string Printable(std::string_view text) {
   while (!text.empty()) {
     const size_t length = SequenceLength(text);
     const auto byte = static_cast<unsigned char>(text[0]);
-    if (length == 0) {
+    if (length == 0 || IsNoCharacter(text)) {
       out += kReplacement;
     } else if (byte < 0x20 || byte == 0x7f) {
       AppendEscape(byte, out);
     } else if (byte == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0) {
       AppendEscape(static_cast<unsigned char>(text[1]), out);  // C1: U+0080 to U+009F
+    } else if (Rearranges(text)) {
+      AppendCodePoint(text, out);
     } else {
       out += text.substr(0, length);
     }
-    text.remove_prefix(length == 0 ? 1 : length);
+    text.remove_prefix(std::max<size_t>(length, 1));
   }
   return out;
 }

@@ -7,8 +7,8 @@
 
 namespace graphkit {
 
-// Valid UTF-8 on one line: control characters as \n, \t, \x1b; each byte that is no UTF-8 as
-// U+FFFD.
+// Valid UTF-8 on one line: control characters as \n, \t, \x1b; line separators and what changes the
+// direction of text as \u202e; each byte that is no UTF-8, and what is no character, as U+FFFD.
 std::string Printable(std::string_view text);
 
 // Columns that valid UTF-8 takes: its code points (wide characters count as one).

@@ -10,7 +10,7 @@ namespace graphkit {
 
 namespace {
 
-constexpr size_t kNameColumns = 40;
+constexpr size_t kRankColumns = 40;
 constexpr size_t kBarColumns = 20;
 
 struct Column {
@@ -41,8 +41,8 @@ std::string FigureTitle(std::string_view figure) {
 std::string NameOf(const RankReport& report, uint32_t rank) {
   const std::string name =
       Printable(std::string_view(report.ranks[rank].trace).substr(report.folder.size()));
-  if (name.size() <= kNameColumns) return name;
-  return "…" + Printable(std::string_view(name).substr(name.size() - kNameColumns + 1));
+  if (name.size() <= kRankColumns) return name;
+  return "…" + Printable(std::string_view(name).substr(name.size() - kRankColumns + 1));
 }
 
 size_t Shown(size_t count, const TextStyle& style) {
@@ -94,7 +94,7 @@ std::string Bar(uint64_t value, uint64_t most) {
 // Figures that take the room that there is: those that no rank has are left out.
 std::vector<size_t> TableFigures(const RankReport& report, const TextStyle& style) {
   std::vector<size_t> figures;
-  size_t columns = kNameColumns;
+  size_t columns = kRankColumns;
   for (const char* name : {"asked_bytes", "peak_live_bytes", "deferred_bytes", "never_freed_bytes",
                            "reuse_bytes", "nodes", "errors", "warnings"}) {
     const size_t figure = FigureOf(name);
@@ -129,7 +129,7 @@ void RenderTable(const RankReport& report, const TextStyle& style, std::ostream&
     rows[0].push_back("");
     right.push_back(false);
   }
-  out << "\n" << Table(rows, right, "");
+  out << "\n" << Table(rows, right, "", style);
   RenderMore(report.by_memory.size(), shown, "", out);
 }
 
@@ -150,7 +150,7 @@ void RenderSpread(const RankReport& report, const TextStyle& style, std::ostream
   if (rows.size() > 1) {
     out << "\n"
         << Inked("Spread", Ink::kBold, style) << "\n"
-        << Table(rows, {false, true, false, true, true, false}, "  ");
+        << Table(rows, {false, true, false, true, true, false}, "  ", style);
   }
   if (!same.empty()) out << "\n" << Wrapped("The same in all: ", Listed(same), style);
 }

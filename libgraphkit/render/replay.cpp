@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "libgraphkit/render/analyze_json.h"
+#include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/plan_text.h"
+#include "libgraphkit/render/replay_faults.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
@@ -16,11 +18,6 @@ namespace graphkit {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename Tag>
-Json IdJson(Id<Tag> id) {
-  return id ? Json(id.value) : Json(nullptr);
-}
 
 // The share of the reserved bytes that was never active at once.
 double FragmentationOf(const PolicyFigures& figures) {
@@ -51,12 +48,17 @@ std::string Fragmentation(const PolicyFigures& figures) {
   return text.data();
 }
 
-const char* NameOf(const PolicyReplay& replay) {
-  return replay.given.empty() ? InfoOf(replay.policy).name : replay.given.c_str();
+// What one malloc or free took, both placements and their index together.
+std::string TimePerOperation(const PolicyFigures& figures) {
+  if (figures.operations == 0) return "-";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.0f ns",
+                1e9 * figures.seconds / static_cast<double>(figures.operations));
+  return text.data();
 }
 
 // How long frees waited for the malloc that found them complete.
-void RenderWaits(std::span<const PolicyReplay> replays, std::ostream& out) {
+void RenderWaits(std::span<const PolicyReplay> replays, const TextStyle& style, std::ostream& out) {
   const auto waits = [](const PolicyReplay& replay) { return replay.figures.reclaimed > 0; };
   if (std::ranges::none_of(replays, waits)) return;
   std::vector<std::vector<std::string>> rows = {
@@ -68,10 +70,10 @@ void RenderWaits(std::span<const PolicyReplay> replays, std::ostream& out) {
     std::snprintf(
         mean.data(), mean.size(), "%.1f",
         static_cast<double>(figures.reclaim_operations) / static_cast<double>(figures.reclaimed));
-    rows.push_back({NameOf(replay), FormatCount(figures.reclaimed), mean.data(),
+    rows.push_back({ReplayName(replay), FormatCount(figures.reclaimed), mean.data(),
                     FormatCount(figures.deferred_byte_operations)});
   }
-  out << "\n" << Table(rows, {false, true, true, true}, "");
+  out << "\n" << Table(rows, {false, true, true, true}, "", style);
 }
 
 Json OutOfMemoryJson(const OutOfMemory* out_of_memory) {
@@ -131,7 +133,7 @@ Json DestroyedJson(const PolicyReplay& replay) {
 }
 
 Json PolicyJson(const PolicyReplay& replay, const ReplayView& view) {
-  Json policy{{"policy", NameOf(replay)}};
+  Json policy{{"policy", ReplayName(replay)}};
   policy.update(FiguresJson(replay.figures));
   policy["verified"] = view.verify ? Json(replay.verified) : Json(nullptr);
   if (!replay.destroyed.empty()) policy["destroyed"] = DestroyedJson(replay);
@@ -149,87 +151,6 @@ Json PolicyJson(const PolicyReplay& replay, const ReplayView& view) {
   return policy;
 }
 
-std::string NodeText(NodeId node, const char* none) {
-  return node ? "node " + std::to_string(node.value) : none;
-}
-
-void RenderUnsafe(const PolicyReplay& replay, std::ostream& out) {
-  for (const GraphReplay& graph : replay.graphs) {
-    if (graph.unsafe.empty()) continue;
-    const UnsafePair& pair = graph.unsafe.front();
-    out << "\n"
-        << NameOf(replay) << ", graph " << graph.graph.value << ": "
-        << Counted(graph.unsafe.size(), "pair")
-        << " of blocks share memory and nothing orders them; the first is block "
-        << pair.earlier.value << " and block " << pair.later.value << ": missing is "
-        << NodeText(pair.last_use, "the end of the first") << " before "
-        << NodeText(pair.first_use, "the allocation of the second") << "\n";
-  }
-}
-
-void RenderDestroyed(const PolicyReplay& replay, std::ostream& out) {
-  if (replay.destroyed.empty()) return;
-  const DestroyedOutput& first = replay.destroyed.front();
-  const bool one = replay.destroyed.size() == 1;
-  out << "\n"
-      << NameOf(replay) << ": " << Counted(replay.destroyed.size(), "output")
-      << (one ? " is" : " are") << " overwritten by another graph while needed; the first is block "
-      << first.output.value << ", by block " << first.by.value
-      << (first.taker ? ", before graph " + std::to_string(first.taker.value) + " takes it"
-                      : std::string("; no graph takes it, so anyone may read it"))
-      << "\n";
-}
-
-// Where it ran, and with what in place of the recorded nodes.
-std::string PlaceText(const std::string& on, uint64_t left_out) {
-  std::string text = "on the host";
-  if (on == "soft") text = "on the software device (simulated), host nodes in place of kernels,";
-  if (on == "cuda") text = "on the GPU, small kernels in place of the recorded nodes,";
-  if (left_out != 0) text += " " + Counted(left_out, "programmatic edge") + " left out,";
-  return text;
-}
-
-void RenderFault(const GraphExecution& execution, std::ostream& out) {
-  const ExecutionFault& fault = execution.faults.front();
-  out << "  graph " << execution.graph.value << ": bytes destroyed in "
-      << Counted(execution.faults.size(), "order") << "; the first has seed " << fault.seed
-      << ": block " << fault.pair.earlier.value << " and block " << fault.pair.later.value << ", "
-      << NodeText(fault.pair.last_use, "the graph's end") << " before "
-      << NodeText(fault.pair.first_use, "an allocation") << " is missing\n";
-}
-
-void RenderLaunchTimes(const GraphExecution& execution, std::ostream& out) {
-  if (execution.launch_seconds == 0) return;
-  const auto text = [](double seconds) {
-    return FormatCount(static_cast<uint64_t>(seconds * 1e6)) + " µs";
-  };
-  out << "  graph " << execution.graph.value << ": a launch takes "
-      << text(execution.launch_seconds) << ", as it was placed when recorded "
-      << text(execution.recorded_launch_seconds) << "\n";
-}
-
-// How often, from which seed, and the first pair that destroyed one another's bytes.
-void RenderExecution(const PolicyReplay& replay, std::ostream& out) {
-  uint64_t checks = 0;
-  uint64_t nodes = 0;
-  uint64_t left_out = 0;
-  for (const GraphExecution& execution : replay.executions) {
-    checks += execution.checks;
-    nodes += execution.nodes;
-    left_out += execution.left_out;
-  }
-  if (replay.executions.empty()) return;
-  const GraphExecution& first = replay.executions.front();
-  out << NameOf(replay) << ": executed " << PlaceText(first.on, left_out) << " in "
-      << Counted(first.orders, "order") << " from seed " << first.seed << ", " << FormatCount(nodes)
-      << " nodes, " << FormatCount(checks) << " canary checks"
-      << (replay.executed_clean() ? ": clean\n" : "\n");
-  for (const GraphExecution& execution : replay.executions) {
-    RenderLaunchTimes(execution, out);
-    if (!execution.faults.empty()) RenderFault(execution, out);
-  }
-}
-
 // What ran out, and which policies would have done.
 void RenderCapacity(std::span<const PolicyReplay> replays, Bytes capacity, std::ostream& out) {
   std::string enough;
@@ -239,11 +160,11 @@ void RenderCapacity(std::span<const PolicyReplay> replays, Bytes capacity, std::
     bound = replay.figures.lower_bound;
     const OutOfMemory* ran_out = RanOut(replay);
     if (ran_out == nullptr) {
-      enough += (enough.empty() ? "" : ", ") + std::string(NameOf(replay));
+      enough += (enough.empty() ? "" : ", ") + std::string(ReplayName(replay));
       continue;
     }
     out << "\n"
-        << NameOf(replay) << ": out of memory at block " << ran_out->block.value << " (record "
+        << ReplayName(replay) << ": out of memory at block " << ran_out->block.value << " (record "
         << ran_out->seq << "): it needs " << FormatBytes(ran_out->reserved) << " of "
         << FormatBytes(capacity);
     out_of_memory = true;
@@ -271,40 +192,38 @@ const OutOfMemory* RanOut(const PolicyReplay& replay) {
 }
 
 void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
-                      const Trace& trace, std::ostream& out) {
+                      const Trace& trace, const TextStyle& style, std::ostream& out) {
   std::vector<std::vector<std::string>> rows = {{"policy", "reserved", "extent", "lower bound",
                                                  "ratio", "active", "allocated", "fragmentation",
                                                  "never reclaimed", "missed"}};
   std::vector<bool> right(rows[0].size(), true);
   right[0] = false;
+  if (view.time) rows[0].push_back("time per operation");
+  if (view.time) right.push_back(true);
   if (view.verify) rows[0].push_back("verified");
   if (view.verify) right.push_back(false);
   for (const PolicyReplay& replay : replays) {
     const PolicyFigures& figures = replay.figures;
-    rows.push_back({NameOf(replay), FormatBytes(figures.peak_reserved),
+    rows.push_back({ReplayName(replay), FormatBytes(figures.peak_reserved),
                     FormatBytes(figures.peak_extent), FormatBytes(figures.lower_bound),
                     RatioText(figures.peak_extent, figures.lower_bound),
                     FormatBytes(figures.peak_active), FormatBytes(figures.peak_allocated),
                     Fragmentation(figures), FormatBytes(figures.never_reclaimed),
                     FormatBytes(figures.missed)});
+    if (view.time) rows.back().push_back(TimePerOperation(figures));
     if (view.verify) rows.back().push_back(replay.verified ? "yes" : "no");
   }
   if (trace.process.device == DeviceKind::kSoft) {
     out << "recorded on the software device (simulated)\n\n";
   }
-  out << Table(rows, right, "");
+  out << Table(rows, right, "", style);
   if (view.collateral.blocks > 0) {
     out << "\nwhile captures were under way PyTorch would have held back "
         << Counted(view.collateral.blocks, "block")
         << " outside of them as well: " << FormatBytes(view.collateral.peak) << " at once\n";
   }
-  RenderWaits(replays, out);
-  for (const PolicyReplay& replay : replays) RenderUnsafe(replay, out);
-  for (const PolicyReplay& replay : replays) RenderDestroyed(replay, out);
-  const bool executed =
-      std::ranges::any_of(replays, [](const auto& replay) { return !replay.executions.empty(); });
-  if (executed) out << "\n";
-  for (const PolicyReplay& replay : replays) RenderExecution(replay, out);
+  RenderWaits(replays, style, out);
+  RenderReplayFaults(replays, trace, out);
   if (view.capacity) RenderCapacity(replays, *view.capacity, out);
 }
 
@@ -331,7 +250,7 @@ void RenderTimelineJson(std::span<const PolicyReplay> replays, const Trace& trac
       << DeviceName(trace.process.device) << "\", \"policies\": [";
   const char* next_policy = "\n";
   for (const PolicyReplay& replay : replays) {
-    out << next_policy << "{\"policy\": \"" << NameOf(replay) << "\", \"graphs\": [";
+    out << next_policy << "{\"policy\": \"" << ReplayName(replay) << "\", \"graphs\": [";
     next_policy = ",\n";
     const char* next_graph = "\n";
     for (const GraphReplay& graph : replay.graphs) {

@@ -7,18 +7,20 @@
 #include <span>
 
 #include "libgraphkit/alloc/collateral.h"
+#include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
 
 struct ReplayView {
   bool verify = false;                 // the placements were looked at
+  bool time = false;                   // show how long an operation took: differs from run to run
   std::optional<Bytes> capacity = {};  // what there was to be had
   Collateral collateral = {};          // held back outside of graphs by defer and pytorch
 };
 
 void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
-                      const Trace& trace, std::ostream& out);
+                      const Trace& trace, const TextStyle& style, std::ostream& out);
 void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& view,
                       const Trace& trace, std::ostream& out);
 

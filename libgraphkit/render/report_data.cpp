@@ -5,11 +5,11 @@
 #include <sstream>
 
 #include "libgraphkit/render/analyze_json.h"
+#include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/memory_bill.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/packed_columns.h"
 #include "libgraphkit/render/printable.h"
-#include "libgraphkit/render/ranks_json.h"
 #include "libgraphkit/render/report_layout.h"
 #include "libgraphkit/render/report_names.h"
 
@@ -25,11 +25,6 @@ constexpr size_t kBillLines = 100;  // of each bill; the page says how many more
 template <typename Tag>
 uint64_t Maybe(Id<Tag> id) {
   return id ? uint64_t{id.value} + 1 : 0;
-}
-
-template <typename Tag>
-Json IdJson(Id<Tag> id) {
-  return id ? Json(id.value) : Json(nullptr);
 }
 
 void AddNodes(const Trace& trace, const NodeTexts& texts, PackedColumns& columns) {
@@ -198,14 +193,6 @@ Json NamesJson(const Trace& trace, const NodeTexts& texts) {
        })}};
 }
 
-// Parsed again: the page's data are one JSON text.
-Json RanksJson(const RankReport* ranks) {
-  if (ranks == nullptr) return nullptr;
-  std::ostringstream text;
-  RenderRanksJson(*ranks, text);
-  return Json::parse(text.str());
-}
-
 Json ColumnsJson(const PackedColumns& columns) {
   Json list = Json::array();
   for (const PackedColumns::Column& column : columns.columns()) {
@@ -231,14 +218,9 @@ std::string ReportData(const ReportPage& page) {
   AddEdges(trace, columns);
   AddBlocks(trace, columns);
   for (size_t i = 0; i < views.size(); ++i) AddView(views[i], i, columns);
-  const Json json = {{"file", Printable(page.file)},
-                     {"policy", PolicyJson(page.policy)},
-                     {"bills", BillsJson(page)},
-                     {"views", ViewsJson(trace, views)},
-                     {"texts", NamesJson(trace, texts)},
-                     {"columns", ColumnsJson(columns)},
-                     {"ranks", RanksJson(page.ranks)},
-                     {"drawn_rank", page.ranks == nullptr ? 0 : page.ranks->worst()}};
+  const Json json = {{"file", Printable(page.file)},     {"policy", PolicyJson(page.policy)},
+                     {"bills", BillsJson(page)},         {"views", ViewsJson(trace, views)},
+                     {"texts", NamesJson(trace, texts)}, {"columns", ColumnsJson(columns)}};
   std::ostringstream analyze;
   RenderJson(page.report, trace, analyze);
   const std::string text = "{\"analyze\":" + analyze.str() + ",\"page\":" +

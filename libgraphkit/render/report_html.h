@@ -5,8 +5,11 @@
 // All that comes from the trace is compressed data, which the page shows as text, never as markup.
 #pragma once
 
+#include <cstdint>
 #include <ostream>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/rank_report.h"
@@ -21,10 +24,27 @@ struct ReportPage {
   const Report& report;
   const PolicyReplay* policy = nullptr;  // drawn beside the recorded memory; null: none
   std::string file = {};                 // how the user named the trace
-  // Of this trace, which is the worst, and others; null: there are none.
-  const RankReport* ranks = nullptr;
 };
 
 void RenderReportHtml(const ReportPage& page, std::ostream& out);
+
+// One of many traces, packed to be drawn.
+struct RankDrawing {
+  uint32_t rank = 0;
+  std::string packed;
+  bool operator==(const RankDrawing&) const = default;
+};
+
+std::string PackDrawing(const ReportPage& page);
+
+// Which ranks a page can draw: the worst, the first of each group that differs, then the others as
+// they were given, as long as they come to a few million nodes, edges and blocks. Those that hold
+// nothing are left out, but for the worst.
+std::vector<uint32_t> RanksToDraw(const RankReport& ranks);
+
+// A page of all traces. The first drawing is of the worst; those of the others are there to be
+// chosen, as many as leave the file at some 16 MB.
+void RenderRanksHtml(const RankReport& ranks, std::span<const RankDrawing> drawings,
+                     std::ostream& out);
 
 }  // namespace graphkit

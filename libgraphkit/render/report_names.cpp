@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kTitleColumns = 48;
-constexpr size_t kNameColumns = 4000;  // of a full name; the middle of longer ones is left out
+constexpr size_t kFullNameColumns = 4000;  // of a full name; the middle of longer ones is left out
 
 }  // namespace
 
@@ -34,7 +34,7 @@ NodeTexts NameNodes(const Trace& trace) {
     const bool kernel = node.kind == NodeKind::kKernel && node.kernel;
     std::string name = kernel ? Demangle(trace[trace[node.kernel].name]) : "";
     if (name.empty()) name = NodeKindName(node.kind);
-    const uint32_t number = full.Add(Ellipsize(name, kNameColumns));
+    const uint32_t number = full.Add(Ellipsize(name, kFullNameColumns));
     if (number == texts.names.size()) {
       texts.names.push_back(full.texts().back());
       texts.short_names.push_back(NodeTitle(trace, id, kTitleColumns));
@@ -59,7 +59,7 @@ Json StacksJson(const Trace& trace) {
     Json frames = Json::array();
     for (uint32_t i = 0; i < stack.frames.count; ++i) {
       const StackFrame& frame = trace.stack_frames[stack.frames.first + i];
-      frames.push_back(Json::array({Ellipsize(Demangle(trace[frame.function]), kNameColumns),
+      frames.push_back(Json::array({Ellipsize(Demangle(trace[frame.function]), kFullNameColumns),
                                     Printable(trace[frame.file]), frame.line}));
     }
     stacks.push_back(std::move(frames));

@@ -8,6 +8,70 @@
 
 namespace graphkit {
 
+namespace {
+
+constexpr size_t kMostOfCell = 100;  // columns; names of templates come in ten kilobytes
+constexpr size_t kLeastOfCell = 16;  // what a text is left with
+constexpr size_t kBetween = 2;       // columns of a table
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::vector<size_t> WidthsOf(const Rows& rows, size_t columns) {
+  std::vector<size_t> widths(columns, 0);
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
+  }
+  return widths;
+}
+
+// Cuts the widest texts, so that the columns fit into `room` if that is enough.
+void Shorten(const std::vector<bool>& right, size_t room, Rows& rows, std::vector<size_t>& widths) {
+  size_t together = kBetween * (widths.size() - 1);
+  for (const size_t width : widths) together += width;
+  while (together > room) {
+    size_t widest = widths.size();
+    for (size_t i = 0; i < widths.size(); ++i) {
+      const bool can = !right[i] && widths[i] > kLeastOfCell;
+      if (can && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
+    }
+    if (widest == widths.size()) break;
+    --widths[widest];
+    --together;
+  }
+  for (auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) row[i] = Ellipsize(row[i], widths[i]);
+  }
+}
+
+// Behind the columns that stand side by side from `begin` on, the first of all beside them.
+size_t EndOfPart(const std::vector<size_t>& widths, size_t begin, size_t room) {
+  size_t column = begin == 0 ? widths[0] : widths[0] + kBetween + widths[begin];
+  size_t end = begin + 1;
+  for (; end < widths.size() && column + kBetween + widths[end] <= room; ++end) {
+    column += kBetween + widths[end];
+  }
+  return end;
+}
+
+std::string TablePart(const Rows& rows, const std::vector<bool>& right,
+                      const std::vector<size_t>& widths, const std::vector<size_t>& columns,
+                      std::string_view indent) {
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line(indent);
+    for (const size_t i : columns) {
+      if (i >= row.size()) continue;
+      const std::string padding(widths[i] - DisplayWidth(row[i]), ' ');
+      if (i != columns.front()) line += std::string(kBetween, ' ');
+      line += right[i] ? padding + row[i] : row[i] + padding;
+    }
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string Inked(std::string_view text, Ink ink, const TextStyle& style) {
   static constexpr std::array<const char*, 7> kCodes = {"0", "1", "2", "1;31", "33", "32", "34"};
   if (!style.colour || ink == Ink::kPlain) return std::string(text);
@@ -38,20 +102,23 @@ std::string Wrapped(std::string_view first, std::string_view text, const TextSty
   return out + "\n";
 }
 
-std::string Table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
-                  std::string_view indent) {
-  std::vector<size_t> widths(right.size(), 0);
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
+std::string Table(std::vector<std::vector<std::string>> rows, const std::vector<bool>& right,
+                  std::string_view indent, const TextStyle& style) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = Ellipsize(cell, kMostOfCell);
   }
+  std::vector<size_t> widths = WidthsOf(rows, right.size());
+  const size_t room = style.table > indent.size() ? style.table - indent.size() : 0;
+  if (style.table > 0) Shorten(right, room, rows, widths);
   std::string out;
-  for (const auto& row : rows) {
-    std::string line(indent);
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string padding(widths[i] - DisplayWidth(row[i]), ' ');
-      line += (i > 0 ? "  " : "") + (right[i] ? padding + row[i] : row[i] + padding);
-    }
-    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  for (size_t begin = 0; begin < right.size();) {
+    const size_t end = style.table > 0 ? EndOfPart(widths, begin, room) : right.size();
+    std::vector<size_t> columns;
+    if (begin > 0) columns.push_back(0);
+    for (size_t i = begin; i < end; ++i) columns.push_back(i);
+    if (begin > 0) out += "\n";
+    out += TablePart(rows, right, widths, columns, indent);
+    begin = end;
   }
   return out;
 }

@@ -13,6 +13,7 @@ struct TextStyle {
   size_t width = 100;   // columns; lines are wrapped there
   bool colour = false;  // ANSI colours, and bars
   size_t top = 10;      // entries shown of a list that can be long; 0: all
+  size_t table = 0;     // columns that a table may take, on a terminal; 0: as many as it needs
   bool operator==(const TextStyle&) const = default;
 };
 
@@ -25,10 +26,12 @@ std::string Inked(std::string_view text, Ink ink, const TextStyle& style);
 // spaces. Ends with a newline. A word that is too long stands on a line of its own.
 std::string Wrapped(std::string_view first, std::string_view text, const TextStyle& style);
 
-// `cells` as rows, each column as wide as its widest cell; the columns flagged in `right` are
-// aligned right. Two spaces between columns, none at the end of a line.
-std::string Table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
-                  std::string_view indent);
+// Rows of cells, each column as wide as its widest cell; the columns flagged in `right` are
+// aligned right. Two spaces between columns, none at the end of a line. Where that is wider than
+// `style.table`, texts are shortened, and then the columns that are too many stand below, in
+// tables that begin with the first column as well.
+std::string Table(std::vector<std::vector<std::string>> rows, const std::vector<bool>& right,
+                  std::string_view indent, const TextStyle& style = {});
 
 // "1 node", "3 nodes": the count grouped, the noun in its number.
 std::string Counted(uint64_t count, std::string_view noun);

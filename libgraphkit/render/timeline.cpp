@@ -4,6 +4,7 @@
 #include <map>
 
 #include "libgraphkit/analysis/order.h"
+#include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
@@ -12,7 +13,7 @@ namespace graphkit {
 namespace {
 
 constexpr Nanoseconds kRecord = 1000;  // one record on the axis of order
-constexpr size_t kNameColumns = 80;
+constexpr size_t kSliceColumns = 80;
 
 // The time of each place: rises strictly.
 std::vector<Nanoseconds> TimesOf(const Trace& trace, TimeAxis axis) {
@@ -31,7 +32,11 @@ enum class TrackKind : uint8_t { kNodes, kLaunches, kExplicit };
 
 class TimelineMaker {
  public:
-  TimelineMaker(const Trace& trace, TimeAxis axis) : trace_(trace), times_(TimesOf(trace, axis)) {}
+  TimelineMaker(const Trace& trace, TimeAxis axis)
+      : trace_(trace),
+        times_(TimesOf(trace, axis)),
+        tool_ids_(OwnToolIds(trace)),
+        exec_tool_ids_(FirstExecToolIds(trace)) {}
 
   Timeline Make() {
     const std::string program = Printable(trace_.process.program);
@@ -70,13 +75,14 @@ class TimelineMaker {
     slice_of_.back() = timeline_.slices.size();
     TimelineSlice slice{.track = NodeTrack(node),
                         .begin = TimeOf(node.seq),
-                        .name = NodeTitle(trace_, id, kNameColumns)};
+                        .name = NodeTitle(trace_, id, kSliceColumns)};
     slice.args = {{"node", uint64_t{id.value}},
                   {"graph", uint64_t{node.graph.value}},
                   {"kind", std::string(NodeKindName(node.kind))}};
     if (node.kernel) AddKernelArgs(node, slice);
     if (node.block) slice.args.push_back({"block", uint64_t{node.block.value}});
     if (node.duration_ns > 0) slice.args.push_back({"duration_ns", uint64_t{node.duration_ns}});
+    AddToolIds(id, slice);
     const std::string stack = StackTitle(trace_, node.stack);
     if (!stack.empty()) slice.args.push_back({"source", stack});
     timeline_.slices.push_back(std::move(slice));
@@ -91,6 +97,12 @@ class TimelineMaker {
     };
     slice.args.push_back({"grid", triple(trace_.shapes[node.shape].grid)});
     slice.args.push_back({"block_size", triple(trace_.shapes[node.shape].block)});
+  }
+
+  void AddToolIds(NodeId id, TimelineSlice& slice) const {
+    const uint64_t own = tool_ids_[id.index()], in_exec = exec_tool_ids_[id.index()];
+    if (own != 0) slice.args.push_back({"tool_id", own});
+    if (in_exec != 0) slice.args.push_back({"exec_node_tool_id", in_exec});
   }
 
   void AddFlow(const Edge& edge) {
@@ -115,6 +127,9 @@ class TimelineMaker {
                   {"exec", uint64_t{launch.exec.value}},
                   {"exec_tool_id", exec.tool_id},
                   {"graph_tool_id", exec.graph ? trace_[exec.graph].tool_id : 0}};
+    if (launch.correlation != 0) {
+      slice.args.push_back({"correlation", uint64_t{launch.correlation}});
+    }
     timeline_.slices.push_back(std::move(slice));
   }
 
@@ -167,6 +182,7 @@ class TimelineMaker {
 
   const Trace& trace_;
   std::vector<Nanoseconds> times_;
+  std::vector<uint64_t> tool_ids_, exec_tool_ids_;  // by node
   Timeline timeline_;
   std::map<std::pair<TrackKind, uint32_t>, uint32_t> tracks_;
   std::vector<size_t> slice_of_;  // of each node, before slices are sorted

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/text_layout.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kNameColumns = 40;
+constexpr size_t kWaitColumns = 40;
 
 std::string BlockText(const Trace& trace, BlockId block) {
   return "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
@@ -22,7 +23,7 @@ std::string NodesText(const Trace& trace, const std::vector<NodeId>& nodes) {
   std::vector<std::string> names;
   for (const NodeId node : nodes) {
     names.push_back("node " + std::to_string(node.value) + ", " +
-                    NodeTitle(trace, node, kNameColumns));
+                    NodeTitle(trace, node, kWaitColumns));
   }
   return Listed(names);
 }
@@ -41,12 +42,6 @@ std::string PathText(const TradeRow& row) {
   std::string text = Counted(row.critical_path_nodes, "node");
   if (row.critical_path_ns != 0) text += ", " + FormatCount(row.critical_path_ns) + " ns";
   return text;
-}
-
-Json IdsJson(const std::vector<NodeId>& nodes) {
-  Json ids = Json::array();
-  for (const NodeId node : nodes) ids.push_back(node.value);
-  return ids;
 }
 
 Json ChangeJson(const TradeChange& change) {

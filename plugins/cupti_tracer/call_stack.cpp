@@ -45,6 +45,26 @@ bool IsBetween(std::string_view file) {
   return false;
 }
 
+// CPython's function that runs Python functions.
+constexpr std::string_view kLoop = "_PyEval_EvalFrameDefault";
+
+// "python3.11", "libpython3.11.so.1.0".
+bool IsPython(std::string_view file) {
+  std::string_view name = file.substr(file.rfind('/') + 1);
+  return name.starts_with("python") || name.starts_with("libpython");
+}
+
+// What one call of the loop runs; takes it off the frames that are left.
+void AppendPython(std::span<const PythonFrame>& left, std::vector<NamedFrame>& frames) {
+  while (!left.empty()) {
+    PythonPlace place = Python::PlaceOf(left.front());
+    frames.push_back({std::move(place.function), std::move(place.file), place.line});
+    bool outermost = left.front().outermost;
+    left = left.subspan(1);
+    if (outermost) return;
+  }
+}
+
 std::string PathOf(const dl_phdr_info& info) {
   if (info.dlpi_name != nullptr && *info.dlpi_name != '\0') return info.dlpi_name;
   char path[4096];
@@ -70,6 +90,18 @@ size_t TakeStack(std::span<uint64_t> out) {
   Walk walk{out};
   _Unwind_Backtrace(Step, &walk);
   return walk.count;
+}
+
+void TakenStack::Take(const Python& interpreter, size_t depth) {
+  python_frames = interpreter.Take(python);
+  // Many of the interpreter's own frames lie between those of the program.
+  size_t most = python_frames != 0 ? kMostFrames : std::min<size_t>(depth, kMostFrames);
+  addresses = TakeStack({words, most + kFramesAbove});
+  uint64_t* next = words + addresses;
+  for (const PythonFrame& frame : std::span(python, python_frames)) {
+    *next++ = reinterpret_cast<uint64_t>(frame.code);
+    *next++ = uint64_t{frame.unit} << 1 | uint64_t{frame.outermost};
+  }
 }
 
 void StackNames::ReadModules() {
@@ -127,15 +159,24 @@ NamedFrame StackNames::NameOf(uint64_t address, Module* module) {
   return frame;
 }
 
-std::vector<NamedFrame> StackNames::Name(std::span<const uint64_t> addresses, size_t depth) {
+std::vector<NamedFrame> StackNames::Name(std::span<const uint64_t> addresses, size_t depth,
+                                         std::span<const PythonFrame> python) {
   std::vector<NamedFrame> frames;
+  const bool interpreted = !python.empty();
   for (uint64_t address : addresses) {
     Module* module = ModuleAt(address);
     if (frames.empty() && module != nullptr && module->between) continue;
-    if (frames.size() == depth) break;
-    frames.push_back(NameOf(address, module));
-    if (frames.back().function == "main") break;
+    if (frames.size() >= depth) break;
+    NamedFrame frame = NameOf(address, module);
+    const bool last = frame.function == "main";
+    if (interpreted && frame.function == kLoop) {
+      AppendPython(python, frames);
+    } else if (!interpreted || !IsPython(frame.file)) {
+      frames.push_back(std::move(frame));
+    }
+    if (last) break;
   }
+  if (frames.size() > depth) frames.resize(depth);
   return frames;
 }
 

@@ -6,6 +6,14 @@
 //       main                in ./app                 main
 //       __libc_start_main   in libc                  dropped
 //
+// Where Python is known, what its interpreter calls within itself is left out, and each call of its
+// loop (_PyEval_EvalFrameDefault) gives way to the Python functions that the loop runs:
+//
+//     launch(...)                     in ./extension.so        launch(...)   in ./extension.so
+//     cfunction_vectorcall, …         in python3.11       ──►  forward       in model.py, line 7
+//     _PyEval_EvalFrameDefault        in python3.11            <module>      in train.py, line 31
+//     Py_BytesMain, main              in python3.11
+//
 // Taking a stack follows the unwind tables (.eh_frame), which compilers write for optimised code
 // without frame pointers, too; it allocates nothing. Names come from the symbol tables of the files
 // that are loaded: functions that were stripped away are known by their place in the file.
@@ -17,6 +25,8 @@
 #include <string>
 #include <vector>
 
+#include "plugins/cupti_tracer/python_stack.h"
+
 namespace graphkit {
 
 inline constexpr int kMostFrames = 256;
@@ -26,9 +36,23 @@ inline constexpr int kFramesAbove = 24;
 // Writes the return addresses of the calling thread, innermost first; returns how many.
 size_t TakeStack(std::span<uint64_t> out);
 
+// A stack as it is taken: return addresses, and the Python functions that run.
+struct TakenStack {
+  uint64_t words[3 * kMostFrames + kFramesAbove];  // addresses, then two words a Python frame
+  PythonFrame python[kMostFrames];
+  size_t addresses = 0;
+  size_t python_frames = 0;
+
+  // At least `depth` frames of the program, as far as there are so many.
+  void Take(const Python& interpreter, size_t depth);
+  // What it is known by.
+  std::span<const uint64_t> key() const { return {words, addresses + 2 * python_frames}; }
+};
+
 struct NamedFrame {
   std::string function;  // demangled; "0x1234" in the file where no symbol is known
-  std::string file;      // the program or library
+  std::string file;      // the program or library; of Python its source
+  uint32_t line = 0;     // 0: unknown
   bool operator==(const NamedFrame&) const = default;
 };
 
@@ -41,7 +65,8 @@ class StackNames {
 
   // The frames of a stack without CUDA's own and the tracer's at its inner end, as far as main, at
   // most `depth`.
-  std::vector<NamedFrame> Name(std::span<const uint64_t> addresses, size_t depth);
+  std::vector<NamedFrame> Name(std::span<const uint64_t> addresses, size_t depth,
+                               std::span<const PythonFrame> python = {});
 
  private:
   struct Module;

@@ -131,6 +131,7 @@ struct Call {
   int32_t priority = 0;
   int32_t device = 0;
   uint64_t tool_id = 0;
+  uint32_t correlation = 0;                 // kGraphLaunch: of the outermost call
   StackId stack;                            // known to the recorder
   std::span<const CallArgument> arguments;  // of a call that failed
   KernelWork kernel;
@@ -165,10 +166,17 @@ struct GraphEvent {
   uint64_t tool_id = 0;  // kGraphCreated: cuptiGetGraphId
 };
 
+// A node of an exec, as it is made.
+struct ExecNode {
+  uint64_t original = 0;  // the graph's node
+  uint64_t tool_id = 0;   // cuptiGetGraphNodeId
+};
+
 // An NVTX range that is open on a thread.
 struct OpenRange {
   std::string domain;
   std::string name;
+  uint32_t colour = 0;  // ARGB; 0: none
   bool written = false;
 };
 
@@ -176,15 +184,18 @@ struct OpenRange {
 struct ThreadState {
   int64_t tid = 0;
   std::string name;
-  ThreadId id;                     // none: not recorded yet
-  std::vector<GraphEvent> events;  // since the driver call in flight began
-  std::vector<OpenRange> ranges;   // innermost last
-  size_t silent_ranges = 0;        // of these, the ones not written
-  uint64_t context = 0;            // of its last call
+  ThreadId id;                       // none: not recorded yet
+  std::vector<GraphEvent> events;    // since the driver call in flight began
+  std::vector<ExecNode> exec_nodes;  // made by the instantiation in flight
+  std::vector<OpenRange> ranges;     // innermost last
+  size_t silent_ranges = 0;          // of these, the ones not written
+  uint64_t context = 0;              // of its last call
   const char* runtime_call = nullptr;
   int runtime_depth = 0;
   int driver_depth = 0;
   bool internal_call = false;  // makes graph objects that are none of the user's
+  bool instantiates = false;   // it makes an exec
+  uint32_t correlation = 0;    // of the runtime call in flight
   bool inside = false;         // in the tracer itself
 
   // What the call in flight will take away, as it was when the call began: by the time it returns,

@@ -43,6 +43,7 @@ CuptiLibrary Bind(void* library) {
   Load(library, "cuptiEnableCallback", cupti.enable_callback);
   Load(library, "cuptiGetResultString", cupti.result_string);
   Load(library, "cuptiGetGraphId", cupti.graph_id);
+  Load(library, "cuptiGetGraphNodeId", cupti.node_id);
   Load(library, "cuptiGetGraphExecId", cupti.exec_id);
   Load(library, "cuptiGetDeviceId", cupti.device_id);
   int (*get_version)(uint32_t*) = nullptr;

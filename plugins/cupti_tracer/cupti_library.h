@@ -18,6 +18,7 @@ struct CuptiLibrary {
   int (*enable_callback)(uint32_t enable, void* subscriber, uint32_t domain, uint32_t id) = nullptr;
   int (*result_string)(int result, const char** text) = nullptr;
   int (*graph_id)(void* graph, uint32_t* id) = nullptr;
+  int (*node_id)(void* node, uint64_t* id) = nullptr;
   int (*exec_id)(void* exec, uint32_t* id) = nullptr;
   int (*device_id)(void* context, uint32_t* id) = nullptr;
 

@@ -167,8 +167,8 @@ constexpr DriverCall kCalls[] = {
     {596, K::kNodeSet, ExecSetEvent},
     {533, K::kNodeSet, SetOther},  // host
     {564, K::kNodeSet, ExecSetOther},
-    {586, K::kNodeSet, ExecSetOther},  // child graph
-    {620, K::kNodeSet, SetOther},      // semaphores
+    {586, K::kNodeSet, ExecSetChild},
+    {620, K::kNodeSet, SetOther},  // semaphores
     {623, K::kNodeSet, SetOther},
     {624, K::kNodeSet, ExecSetOther},
     {625, K::kNodeSet, ExecSetOther},

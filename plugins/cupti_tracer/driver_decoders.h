@@ -28,8 +28,8 @@ Decoder KernelLaunch, CooperativeLaunch, LaunchEx, CopyToDevice, CopyToHost, Cop
 
 // driver_set.cpp
 Decoder SetKernel, SetKernelV2, ExecSetKernel, ExecSetKernelV2, SetCopy, ExecSetCopy, SetFill,
-    ExecSetFill, SetEvent, ExecSetEvent, SetOther, ExecSetOther, SetAny, ExecSetAny, SetAttribute,
-    SetEnabled;
+    ExecSetFill, SetEvent, ExecSetEvent, ExecSetChild, SetOther, ExecSetOther, SetAny, ExecSetAny,
+    SetAttribute, SetEnabled;
 
 // driver_nodes.cpp
 Decoder AddKernel, AddKernelV2, AddCopy, AddSet, AddChild, AddEvent, AddAlloc, AddFree, AddPlain,

@@ -72,7 +72,11 @@ void ExecSetEvent(const CallParams& params, Call& call) {
   call.event = Address(Node<cuGraphExecEventRecordNodeSetEvent_params>(params, call).event);
 }
 
-// Host functions, child graphs, semaphores, batches of memory operations.
+void ExecSetChild(const CallParams& params, Call& call) {
+  call.original = Address(Node<cuGraphExecChildGraphNodeSetParams_params>(params, call).childGraph);
+}
+
+// Host functions, semaphores, batches of memory operations.
 void SetOther(const CallParams& params, Call& call) {
   Node<cuGraphHostNodeSetParams_params>(params, call);
 }

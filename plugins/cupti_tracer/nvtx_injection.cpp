@@ -34,9 +34,14 @@ const char* NameOf(nvtxDomainHandle_t domain) {
   return domain != nullptr ? reinterpret_cast<const std::string*>(domain)->c_str() : "";
 }
 
-int Push(const char* domain, const char* name) {
+uint32_t ColourOf(const nvtxEventAttributes_t* event) {
+  bool given = event != nullptr && event->colorType == NVTX_COLOR_ARGB;
+  return given ? event->color : 0;
+}
+
+int Push(const char* domain, const char* name, uint32_t colour) {
   Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t) {
-    recorder.OnRangePushed(thread, domain, name);
+    recorder.OnRangePushed(thread, domain, name, colour);
   });
   return 0;
 }
@@ -48,11 +53,13 @@ int Pop(const char* domain) {
   return 0;
 }
 
-int RangePushEx(const nvtxEventAttributes_t* event) { return Push("", TextOf(event)); }
-int RangePushA(const char* name) { return Push("", name != nullptr ? name : ""); }
+int RangePushEx(const nvtxEventAttributes_t* event) {
+  return Push("", TextOf(event), ColourOf(event));
+}
+int RangePushA(const char* name) { return Push("", name != nullptr ? name : "", 0); }
 int RangePop() { return Pop(""); }
 int DomainPushEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  return Push(NameOf(domain), TextOf(event));
+  return Push(NameOf(domain), TextOf(event), ColourOf(event));
 }
 int DomainPop(nvtxDomainHandle_t domain) { return Pop(NameOf(domain)); }
 nvtxDomainHandle_t DomainCreateA(const char* name) {

@@ -262,7 +262,7 @@ void Recorder::Succeeded(ThreadState& thread, const Call& call) {
     case CallKind::kPoolDestroy:
       return OnPoolDestroyed(thread, call);
     case CallKind::kInstantiate:
-      return OnInstantiate(call);
+      return OnInstantiate(thread, call);
     case CallKind::kExecDestroy:
       return OnExecDestroyed(thread, call);
     case CallKind::kNodeSet:

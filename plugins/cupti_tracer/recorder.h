@@ -83,7 +83,8 @@ class Recorder {
   void OnFreeCompleted(ThreadState& thread, const Call& call);
 
   // NVTX ranges of a thread.
-  void OnRangePushed(ThreadState& thread, std::string_view domain, std::string_view name);
+  void OnRangePushed(ThreadState& thread, std::string_view domain, std::string_view name,
+                     uint32_t colour = 0);
   void OnRangePopped(ThreadState& thread, std::string_view domain);
 
   // The thread says nothing more for now: what waits for its next call is recorded.
@@ -107,6 +108,11 @@ class Recorder {
     GraphId id;
     uint64_t handle = 0;
     std::vector<EdgeInfo> edges;
+    HandleMap<FrontierEntry> edge_data;  // by EdgeKey; of the edges that aren't full ones
+  };
+  struct CloneInfo {
+    NodeId original;
+    uint64_t graph = 0;  // that the original is in
   };
   struct CaptureInfo {
     CaptureId id;
@@ -219,9 +225,16 @@ class Recorder {
   void WriteEdge(const Call& call, GraphInfo* graph, NodeId from, NodeId to,
                  const FrontierEntry& data);
   void RemoveEdge(const GraphEvent& event);
-  void OnInstantiate(const Call& call);
+  void OnNodeCloned(const GraphEvent& event);
+  const FrontierEntry* ClonedData(uint64_t from, uint64_t to);
+  static uint64_t EdgeKey(NodeId from, NodeId to) {
+    return (uint64_t{from.value} << 32 | to.value) + 1;
+  }
+  void OnInstantiate(ThreadState& thread, const Call& call);
+  void WriteToolIds(ThreadState& thread);
   void OnExecDestroyed(ThreadState& thread, const Call& call);
   void OnExecUpdate(const Call& call);
+  GraphId GivenGraph(uint64_t handle);
   void OnNodeSet(ThreadState& thread, const Call& call);
   void WriteUpdatable(const Call& call, NodeId node);
   void OnGraphLaunch(ThreadState& thread, const Call& call);
@@ -242,7 +255,7 @@ class Recorder {
   void ScanParam(const char* bytes, const KernelParam& param, ParamUse use);
   void WriteIncomingEdges(const Call& call, GraphInfo* graph, StreamInfo* stream, NodeId node);
   FrontierEntry EdgeData(const Call& call, StreamInfo* stream, uint64_t from, uint64_t to,
-                         const NodeInfo& producer, NodeKind consumer) const;
+                         const NodeInfo& producer, NodeKind consumer);
   void AdvanceFrontier(const Call& call, StreamInfo& stream, NodeId node);
   StreamInfo* CapturingStream(ThreadState& thread, const Call& call, GraphInfo* graph);
   void ClaimGraphs(const Call& call, bool of_call);
@@ -315,6 +328,7 @@ class Recorder {
   uint32_t first_claim_ = 0;             // the id of the first of them
   std::vector<EmbeddedGraph> embedded_;  // made in the call at hand
   std::vector<EmbeddedGraph> claimed_;   // of these, the ones whose node is written
+  HandleMap<CloneInfo> clones_;          // nodes that the call at hand made of others
 };
 
 // "cudaMalloc_v3020" and "cuStreamBeginCapture_v2_ptsz" without version and stream suffixes.

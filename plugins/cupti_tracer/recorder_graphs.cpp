@@ -1,6 +1,7 @@
 // Graphs, their edges, and what is made from them.
 #include <algorithm>
 
+#include "libgraphkit/model/tool_ids.h"
 #include "plugins/cupti_tracer/recorder.h"
 
 namespace graphkit {
@@ -87,6 +88,7 @@ void Recorder::ApplyEvents(ThreadState& thread, const Call& call, bool succeeded
                call.kind != CallKind::kInstantiate && call.kind != CallKind::kExecUpdate;
   bool embeds = false;
   embedded_.clear();
+  if (clones_.size() != 0) clones_.Clear();
   for (const GraphEvent& event : thread.events) {
     if (!makes || event.kind != GraphEventKind::kGraphCreated) continue;
     embeds = true;
@@ -137,8 +139,7 @@ void Recorder::ApplyEvent(ThreadState& thread, const Call& call, const GraphEven
       fresh_.dependencies.clear();
       return;
     case GraphEventKind::kNodeCloned:
-      if (fresh_.open && fresh_.handle == event.node) fresh_.original = event.original_node;
-      return;
+      return OnNodeCloned(event);
     case GraphEventKind::kNodeDestroyed: {
       Flush(thread, call);
       NodeInfo* node = nodes_.Find(event.node);
@@ -159,6 +160,23 @@ void Recorder::ApplyEvent(ThreadState& thread, const Call& call, const GraphEven
     case GraphEventKind::kNodeCreated:
       return;
   }
+}
+
+void Recorder::OnNodeCloned(const GraphEvent& event) {
+  if (fresh_.open && fresh_.handle == event.node) fresh_.original = event.original_node;
+  NodeInfo* original = nodes_.Find(event.original_node);
+  if (original != nullptr) clones_.Insert(event.node, {original->id, event.original_graph});
+}
+
+// Of an edge between two clones: the data of the edge between what they were made of; null: that is
+// a full one, or they are no clones.
+const FrontierEntry* Recorder::ClonedData(uint64_t from, uint64_t to) {
+  if (clones_.size() == 0) return nullptr;
+  CloneInfo* producer = clones_.Find(from);
+  CloneInfo* consumer = clones_.Find(to);
+  if (producer == nullptr || consumer == nullptr) return nullptr;
+  GraphInfo* graph = FindGraph(consumer->graph);
+  return graph ? graph->edge_data.Find(EdgeKey(producer->original, consumer->original)) : nullptr;
 }
 
 void Recorder::OnGraphCreated(const Call& call, const GraphEvent& event) {
@@ -194,7 +212,9 @@ void Recorder::WriteEdge(const Call&, GraphInfo* graph, NodeId from, NodeId to,
   if (data.edge_type != 0) line_.Number("edge_type", data.edge_type);
   Write();
   ++counts_.edges;
-  if (graph != nullptr) graph->edges.push_back({from, to, id});
+  if (graph == nullptr) return;
+  graph->edges.push_back({from, to, id});
+  if (data.from_port != 0 || data.edge_type != 0) graph->edge_data.Insert(EdgeKey(from, to), data);
 }
 
 void Recorder::RemoveEdge(const GraphEvent& event) {
@@ -212,7 +232,7 @@ void Recorder::RemoveEdge(const GraphEvent& event) {
   graph->edges.erase(std::next(last).base());
 }
 
-void Recorder::OnInstantiate(const Call& call) {
+void Recorder::OnInstantiate(ThreadState& thread, const Call& call) {
   GraphInfo* graph = GraphOf(call.graph);
   ExecInfo& exec = execs_.Insert(call.exec, {ExecId(next_exec_++), graph->id});
   line_.Start("exec");
@@ -221,9 +241,31 @@ void Recorder::OnInstantiate(const Call& call) {
   line_.Hex("handle", call.exec);
   if (call.flags != 0) line_.Number("flags", call.flags);
   if (call.tool_id != 0) line_.Number("tool_id", call.tool_id);
+  WriteToolIds(thread);
   Ref("stack", call.stack);
   Time(call);
   Write();
+}
+
+// What CUPTI calls the exec's nodes: runs of nodes and of ids that follow one another.
+void Recorder::WriteToolIds(ThreadState& thread) {
+  if (thread.exec_nodes.empty()) return;
+  std::vector<ToolIdRun> runs;
+  for (const ExecNode& made : thread.exec_nodes) {
+    if (NodeInfo* node = nodes_.Find(made.original)) AppendToolId(runs, node->id, made.tool_id);
+  }
+  thread.exec_nodes = {};  // not needed again soon, and as many as the graph has nodes
+  if (runs.empty()) return;
+  line_.OpenArray("node_ids");
+  for (const ToolIdRun& run : runs) {
+    line_.OpenInner();
+    line_.Item(run.first.value);
+    line_.Item(run.count);
+    line_.Item(run.tool_id >> 32);
+    line_.Item(run.tool_id & 0xffffffffu);
+    line_.CloseArray();
+  }
+  line_.CloseArray();
 }
 
 void Recorder::OnExecDestroyed(ThreadState& thread, const Call& call) {
@@ -262,6 +304,7 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
   line_.Start("launch");
   line_.Number("exec", exec->id.value);
   line_.Number("stream", stream->id.value);
+  if (call.correlation != 0) line_.Number("correlation", call.correlation);
   Time(call);
   Write();
   ++counts_.launches;

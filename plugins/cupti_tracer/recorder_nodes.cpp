@@ -187,6 +187,10 @@ void Recorder::DescribeWork(const Call& call) {
   if (call.touch_count != 0) line_.True("complete");
 }
 
+GraphId Recorder::GivenGraph(uint64_t handle) {
+  return handle == 0 ? GraphId() : GraphOf(handle)->id;
+}
+
 void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
   NodeInfo* node = nodes_.Find(call.node);
   ExecInfo* exec = call.exec != 0 ? execs_.Find(call.exec) : nullptr;
@@ -195,12 +199,14 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
   bool memory = node->kind == NodeKind::kMemAlloc || node->kind == NodeKind::kMemFree;
   NodeId id = node->id;
   ExecId exec_id = exec != nullptr ? exec->id : ExecId();
+  GraphId child = node->kind == NodeKind::kChildGraph ? GivenGraph(call.original) : GraphId();
   fresh_.kind = node->kind;
   PrepareNode(thread, call, params && !memory);
   line_.Start("node_set");
   line_.Number("node", id.value);
   Ref("exec", exec_id);
   line_.Name("what", params ? "params" : call.flags != 0 ? "enabled" : "disabled");
+  Ref("child", child);
   if (params) Ref("event", node_event_);
   if (params) DescribeWork(call);
   Time(call);
@@ -285,7 +291,10 @@ void Recorder::ScanParam(const char* bytes, const KernelParam& param, ParamUse u
 }
 
 FrontierEntry Recorder::EdgeData(const Call& call, StreamInfo* stream, uint64_t from, uint64_t to,
-                                 const NodeInfo& producer, NodeKind consumer) const {
+                                 const NodeInfo& producer, NodeKind consumer) {
+  if (const FrontierEntry* data = ClonedData(from, to)) {
+    return {producer.id, data->from_port, data->edge_type};
+  }
   for (const Dependency& given : call.dependencies) {
     if (given.from == from && (given.to == to || given.to == 0)) {
       return {producer.id, given.from_port, given.type};

@@ -3,8 +3,9 @@
 
 namespace graphkit {
 
-void Recorder::OnRangePushed(ThreadState& thread, std::string_view domain, std::string_view name) {
-  thread.ranges.push_back({std::string(domain), std::string(name), false});
+void Recorder::OnRangePushed(ThreadState& thread, std::string_view domain, std::string_view name,
+                             uint32_t colour) {
+  thread.ranges.push_back({std::string(domain), std::string(name), colour, false});
   ++thread.silent_ranges;
 }
 
@@ -34,6 +35,7 @@ void Recorder::WriteRanges(ThreadState& thread) {
     line_.Number("thread", id.value);
     if (!range.domain.empty()) line_.Text("domain", range.domain);
     line_.Text("name", range.name);
+    if (range.colour != 0) line_.Hex("colour", range.colour);
     Write();
   }
   thread.silent_ranges = 0;

@@ -17,7 +17,9 @@ StackId Recorder::FindStack(std::span<const uint64_t> taken) const {
 StackId Recorder::AddStack(std::span<const uint64_t> taken, const std::vector<NamedFrame>& frames) {
   if (frames.empty()) return {};
   std::string text;
-  for (const NamedFrame& frame : frames) text += frame.function + '\n' + frame.file + '\n';
+  for (const NamedFrame& frame : frames) {
+    text += frame.function + '\n' + frame.file + '\n' + std::to_string(frame.line) + '\n';
+  }
   StackId next(static_cast<uint32_t>(named_stacks_.size()));
   auto [entry, is_new] = named_stacks_.emplace(std::move(text), next);
   StackId id = entry->second;
@@ -30,7 +32,7 @@ StackId Recorder::AddStack(std::span<const uint64_t> taken, const std::vector<Na
     line_.OpenInner();
     line_.TextItem(frame.function);
     line_.TextItem(frame.file);
-    line_.Item(0);
+    line_.Item(frame.line);
     line_.CloseArray();
   }
   line_.CloseArray();

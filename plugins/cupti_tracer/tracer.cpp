@@ -147,6 +147,7 @@ bool Tracer::Start() {
   bool asked = stacks != nullptr && *stacks != '\0';
   depth_ = asked ? std::clamp(std::atoi(stacks), 0, kMostFrames) : 0;
   failure_depth_ = asked ? depth_ : kFailureFrames;
+  python_.Find();
   eager_ = scope != nullptr && std::string_view(scope) == "all";
   recorder_ = std::make_unique<Recorder>(*file_, eager_);
   on_ = true;
@@ -228,8 +229,12 @@ void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept
 }
 
 void Tracer::OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data) {
-  if (data.descriptor == nullptr || (thread.internal_call && !TakesDown(id))) return;
+  if (data.descriptor == nullptr) return;
   const auto& graph = *static_cast<const cupti::GraphData*>(data.descriptor);
+  if (thread.internal_call && !TakesDown(id)) {
+    if (thread.instantiates && id == cupti::kNodeCloned) OnExecNode(thread, graph);
+    return;
+  }
   GraphEvent& event = thread.events.emplace_back();
   event.kind = static_cast<GraphEventKind>(id);
   event.graph = Handle(graph.graph);
@@ -247,6 +252,12 @@ void Tracer::OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceD
   }
 }
 
+void Tracer::OnExecNode(ThreadState& thread, const cupti::GraphData& data) {
+  uint64_t id = 0;
+  if (cupti_.node_id == nullptr || cupti_.node_id(data.node, &id) != cupti::kSuccess) return;
+  thread.exec_nodes.push_back({Handle(data.original_node), id});
+}
+
 // Also inside of calls of our own: a kernel's first query may load its module. The cubin is there
 // for this callback only.
 void Tracer::OnModule(const cupti::ResourceData& data) noexcept try {
@@ -259,7 +270,9 @@ void Tracer::OnModule(const cupti::ResourceData& data) noexcept try {
 
 void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
   if (data.site == cupti::kApiEnter) {
-    if (thread.runtime_depth++ == 0) thread.runtime_call = data.function_name;
+    if (thread.runtime_depth++ > 0) return;
+    thread.runtime_call = data.function_name;
+    thread.correlation = data.correlation_id;
     return;
   }
   if (thread.runtime_depth > 0 && --thread.runtime_depth > 0) return;
@@ -275,6 +288,7 @@ void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
     recorder_->RuntimeFailed(thread, call, error);
   }
   thread.runtime_call = nullptr;
+  thread.correlation = 0;
   thread.failed = 0;
   thread.failure_told = thread.failed_matters = false;
 }
@@ -283,6 +297,10 @@ void Tracer::OnDriver(ThreadState& thread, const DriverCall& row, const cupti::C
   if (data.site == cupti::kApiExit) return OnDriverExit(thread, row, data);
   if (thread.driver_depth++ == 0) thread.events.clear();
   if (IsInternal(row.kind)) thread.internal_call = true;
+  if (row.kind == CallKind::kInstantiate) {
+    thread.instantiates = true;
+    thread.exec_nodes.clear();
+  }
   if (!TakesAway(row.kind)) return;
   Call call;
   call.kind = row.kind;
@@ -294,7 +312,7 @@ void Tracer::OnDriver(ThreadState& thread, const DriverCall& row, const cupti::C
 void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
                           const cupti::CallbackData& data) {
   if (thread.driver_depth > 0) --thread.driver_depth;
-  if (IsInternal(row.kind)) thread.internal_call = false;
+  if (IsInternal(row.kind)) thread.internal_call = thread.instantiates = false;
   int32_t result = data.return_value ? *static_cast<const int32_t*>(data.return_value) : 0;
   bool eager_work = eager_ && row.kind == CallKind::kWork;
   if (result == 0 && thread.events.empty() && IsSilent(row.kind) && !eager_work) return;
@@ -303,6 +321,7 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   call.name = data.function_name;
   call.time = Now();
   call.context = Handle(data.context);
+  call.correlation = thread.correlation != 0 ? thread.correlation : data.correlation_id;
   call.kernel.name = data.symbol_name;
   if (row.decode != nullptr) row.decode({data.params, &row, result == 0}, call);
   if (result != 0) {
@@ -354,22 +373,21 @@ int Tracer::FailureDepth(int32_t error, bool matters) const {
 
 // Naming a stack takes the loader's lock, under which a library that is being loaded may call CUDA.
 StackId Tracer::StackOf(int depth, std::unique_lock<std::mutex>& lock) {
-  uint64_t addresses[kMostFrames + kFramesAbove];
-  size_t wanted = static_cast<size_t>(depth) + kFramesAbove;
+  TakenStack taken;
   lock.unlock();
-  size_t count = TakeStack({addresses, wanted});
-  std::span<const uint64_t> taken(addresses, count);
+  taken.Take(python_, static_cast<size_t>(depth));
   lock.lock();
-  if (StackId known = recorder_->FindStack(taken)) return known;
+  if (StackId known = recorder_->FindStack(taken.key())) return known;
   lock.unlock();
   std::vector<NamedFrame> frames;
   {
     std::lock_guard naming(names_mutex_);
-    frames = names_.Name(taken, static_cast<size_t>(depth));
+    frames = names_.Name({taken.words, taken.addresses}, static_cast<size_t>(depth),
+                         {taken.python, taken.python_frames});
   }
   lock.lock();
   if (!on_.load(std::memory_order_relaxed)) return {};
-  return recorder_->AddStack(taken, frames);
+  return recorder_->AddStack(taken.key(), frames);
 }
 
 // What follows asks the driver or CUPTI without the lock: they may be waiting, under a lock of

@@ -58,6 +58,7 @@ class Tracer {
   void OnDriver(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void OnDriverExit(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void OnRuntime(ThreadState& thread, const cupti::CallbackData& data);
+  void OnExecNode(ThreadState& thread, const cupti::GraphData& data);
   void OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data);
   void OnModule(const cupti::ResourceData& data) noexcept;
   bool NeedsKernel(const ThreadState& thread, const Call& call);
@@ -86,6 +87,7 @@ class Tracer {
   int failure_depth_ = 0;  // of those
   std::mutex names_mutex_;
   StackNames names_;
+  Python python_;
   bool eager_ = false;  // GRAPHKIT_TRACE_SCOPE=all
   bool process_known_ = false;
   bool said_ = false;

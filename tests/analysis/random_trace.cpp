@@ -59,6 +59,7 @@ class Maker {
       Join(Any(origins_), stream);
       return;
     }
+    if (Chance(options_.allocator_steps)) return Memory(stream);
     const int what = Below(100);
     if (what < 40) {
       Kernel(stream);
@@ -172,7 +173,11 @@ class Maker {
     if (!options_.memory || live_.empty()) return accesses;
     const int count = Below(4);
     for (int i = 0; i < count; ++i) {
-      accesses.push_back({.block = Any(live_), .mode = static_cast<AccessMode>(Below(4))});
+      const Bytes length = Chance(0.5) ? kLengthUnknown : 256;
+      accesses.push_back({.block = Any(live_),
+                          .mode = static_cast<AccessMode>(Below(4)),
+                          .offset = static_cast<Bytes>(Below(2)) * 256,
+                          .length = length});
     }
     return accesses;
   }

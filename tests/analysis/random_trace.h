@@ -20,6 +20,7 @@ struct RandomTraceOptions {
   // Also pools of all kinds, segments, memory from outside graphs, frees that are completed later
   // or never, and durations.
   bool pools = false;
+  double allocator_steps = 0;  // share of the steps that allocate or free, besides others that do
 };
 
 Trace RandomTrace(uint64_t seed, const RandomTraceOptions& options = {});

@@ -30,8 +30,15 @@ AskedMemory SlowAskedMemory(const Trace& trace);
 // Of each root graph, the blocks.
 std::vector<std::set<BlockId>> SlowInputs(const Trace& trace);
 
-// Blocks of which two nodes may touch the same bytes without order.
-std::set<BlockId> SlowRaces(const Trace& trace, const SlowOrder& order);
+// That two nodes may touch the same bytes of a block without order, in this way.
+struct RaceSort {
+  BlockId block;
+  RaceKind kind = RaceKind::kAccess;
+  Overlapping overlapping = Overlapping::kUnknown;
+  bool launch_ordered = false;
+  auto operator<=>(const RaceSort&) const = default;
+};
+std::set<RaceSort> SlowRaces(const Trace& trace, const SlowOrder& order, const SlowOrder& launch);
 Shape SlowShape(const Trace& trace, GraphId graph);
 // Full edges without which their ends would be ordered all the same.
 std::vector<EdgeId> SlowRedundantEdges(const Trace& trace, const SlowOrder& order);

@@ -6,8 +6,8 @@
 
 namespace graphkit {
 
-SlowBlockOrder::SlowBlockOrder(const Trace& trace, MarkerRule rule)
-    : trace_(trace), rule_(rule), order_(trace) {
+SlowBlockOrder::SlowBlockOrder(const Trace& trace, const SlowOrder& order, MarkerRule rule)
+    : trace_(trace), rule_(rule), order_(order) {
   for (size_t i = 0; i < trace.blocks.size(); ++i) lives_.push_back(Find(BlockId(i)));
 }
 

@@ -11,7 +11,8 @@ namespace graphkit {
 
 class SlowBlockOrder {
  public:
-  SlowBlockOrder(const Trace& trace, MarkerRule rule);
+  // `order`: of the trace, by completion; must outlive it.
+  SlowBlockOrder(const Trace& trace, const SlowOrder& order, MarkerRule rule);
 
   bool Before(BlockId x, BlockId y) const;
   // Whether anything can be after x.
@@ -39,7 +40,7 @@ class SlowBlockOrder {
 
   const Trace& trace_;
   MarkerRule rule_;
-  SlowOrder order_;
+  const SlowOrder& order_;
   std::vector<Life> lives_;
 };
 

@@ -27,6 +27,46 @@ bool OfOneRun(const Trace& trace, NodeId a, NodeId b) {
 
 bool Waits(const Trace& trace, NodeId node) { return WaitsFor(trace, node) == Ternary::kYes; }
 
+struct Use {
+  NodeId node;
+  RaceKind kind = RaceKind::kAccess;
+  Access access;
+};
+
+// All accesses, and the memory nodes of blocks that some node touches.
+std::vector<Use> AllUses(const Trace& trace) {
+  std::vector<Use> uses;
+  std::set<BlockId> touched;
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    const Node& node = trace.nodes[i];
+    if (!InGraph(trace, node)) continue;
+    for (uint32_t a = 0; a < node.accesses.count; ++a) {
+      uses.push_back({NodeId(i), RaceKind::kAccess, trace.accesses[node.accesses.first + a]});
+      touched.insert(uses.back().access.block);
+    }
+  }
+  for (const BlockId id : touched) {
+    const Block& block = trace[id];
+    const Access all{.block = id, .mode = AccessMode::kWrite, .length = block.size};
+    for (const auto& [node, kind] : {std::pair(block.alloc_node, RaceKind::kAlloc),
+                                     std::pair(block.free_node, RaceKind::kFree)}) {
+      if (node.valid() && InGraph(trace, trace[node])) uses.push_back({node, kind, all});
+    }
+  }
+  return uses;
+}
+
+// Certain: both ranges are known, and one surely writes. Unknown: nobody says who reads or writes.
+Overlapping HowSure(const Access& a, const Access& b) {
+  const auto writes = [](const Access& x) {
+    return x.mode == AccessMode::kWrite || x.mode == AccessMode::kReadWrite;
+  };
+  const bool ranges = a.length != kLengthUnknown && b.length != kLengthUnknown;
+  if (ranges && (writes(a) || writes(b))) return Overlapping::kCertain;
+  const bool silent = a.mode == AccessMode::kUnknown && b.mode == AccessMode::kUnknown;
+  return silent ? Overlapping::kUnknown : Overlapping::kLikely;
+}
+
 // Nodes and nanoseconds of the longest paths.
 struct Length {
   uint64_t nodes = 0;
@@ -76,34 +116,24 @@ class Paths {
 
 }  // namespace
 
-std::set<BlockId> SlowRaces(const Trace& trace, const SlowOrder& order) {
+std::set<RaceSort> SlowRaces(const Trace& trace, const SlowOrder& order, const SlowOrder& launch) {
+  const std::vector<Use> uses = AllUses(trace);
   const auto ordered = [&](NodeId a, NodeId b) {
     return order.Before(a, b) || (Waits(trace, b) && order.EndsBefore(a, b));
   };
-  struct Use {
-    NodeId node;
-    Access access;
-  };
-  std::vector<Use> uses;
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node& node = trace.nodes[i];
-    if (!InGraph(trace, node)) continue;
-    const bool memory = node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree;
-    if (memory) uses.push_back({NodeId(i), {.block = node.block, .mode = AccessMode::kWrite}});
-    for (uint32_t a = 0; a < node.accesses.count && !memory; ++a) {
-      uses.push_back({NodeId(i), trace.accesses[node.accesses.first + a]});
-    }
-  }
-  std::set<BlockId> racing;
+  std::set<RaceSort> races;
   for (const Use& a : uses) {
     for (const Use& b : uses) {
       if (!(a.node < b.node) || a.access.block != b.access.block) continue;
       const bool reads = a.access.mode == AccessMode::kRead && b.access.mode == AccessMode::kRead;
       if (reads || !MayMeet(a.access, b.access) || !OfOneRun(trace, a.node, b.node)) continue;
-      if (!ordered(a.node, b.node) && !ordered(b.node, a.node)) racing.insert(a.access.block);
+      if (ordered(a.node, b.node) || ordered(b.node, a.node)) continue;
+      races.insert({a.access.block, a.kind == RaceKind::kAccess ? b.kind : a.kind,
+                    HowSure(a.access, b.access),
+                    launch.Before(a.node, b.node) || launch.Before(b.node, a.node)});
     }
   }
-  return racing;
+  return races;
 }
 
 Shape SlowShape(const Trace& trace, GraphId graph) {

@@ -1,5 +1,6 @@
 #include "tests/io/random_trace.h"
 
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -23,7 +24,7 @@ class RandomProgram {
   }
 
  private:
-  static constexpr int kKinds = 24;
+  static constexpr int kKinds = 25;
 
   uint32_t Pick(size_t count) { return static_cast<uint32_t>(random_() % count); }
   StreamId Stream() { return streams_[Pick(streams_.size())]; }
@@ -44,7 +45,6 @@ class RandomProgram {
     t_.EndCapture(streams_[0]);
     const ExecId exec = t_.Instantiate(graph, Pick(2));
     t_.Launch(exec, Stream());
-    if (!t_.trace().blocks.empty()) t_.Copy(Stream(), {Reads(Block(), 0, 8), Writes(Block())});
     for (uint32_t i = Pick(4); i > 0; --i) Change(Pick(2) ? exec : ExecId());
     if (Pick(2)) t_.Update(exec, graph, static_cast<int32_t>(Pick(3)));
     if (Pick(2)) t_.Destroy(exec);
@@ -138,6 +138,9 @@ class RandomProgram {
         return;
       case 19:
         return t_.Order(Stream(), stream);
+      case 20:
+        if (blocks > 0) t_.Work(stream, "_Z1wv", {Reads(Block()), Writes(Block(), 8, 8)});
+        return t_.Work(stream, static_cast<NodeKind>(1 + Pick(3)));
       default:
         t_.Alloc(stream, Pick(1 << 20));
     }
@@ -170,6 +173,9 @@ class RandomProgram {
       trace.nodes[i].duration_ns = 1000;
       trace.nodes[i].source = Source::kWalk;
     }
+    for (NvtxRange& range : trace.nvtx_ranges) range.colour = Pick(2) ? 0xff00ff00 : 0;
+    for (Exec& exec : trace.execs) NameNodes(trace, exec);
+    for (Launch& launch : trace.launches) launch.correlation = Pick(3);
     for (Kernel& kernel : trace.kernels) {
       if (Pick(2)) continue;
       kernel.has_layout = true;
@@ -177,6 +183,16 @@ class RandomProgram {
       if (count != 0) kernel.params = {static_cast<uint32_t>(trace.kernel_params.size()), count};
       for (uint32_t i = 0; i < count; ++i) trace.kernel_params.push_back({8 * i, 8});
     }
+  }
+
+  void NameNodes(Trace& trace, Exec& exec) {
+    const auto made = [&](const auto& node) { return node.seq < exec.created; };
+    const auto nodes = static_cast<uint32_t>(std::ranges::count_if(trace.nodes, made));
+    if (nodes == 0 || Pick(2)) return;
+    const NodeId first(Pick(nodes));
+    exec.node_ids = {static_cast<uint32_t>(trace.tool_id_runs.size()), 2};
+    trace.tool_id_runs.push_back({first, 1 + Pick(nodes - first.value), uint64_t{7} << 32 | 3});
+    trace.tool_id_runs.push_back({NodeId(0u), 1, ~uint64_t{0}});
   }
 
   std::mt19937_64 random_;

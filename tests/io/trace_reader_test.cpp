@@ -71,6 +71,26 @@ TEST_CASE("a block that is freed again keeps its first free") {
   CHECK(trace.blocks[0].free_completed == 2);
 }
 
+TEST_CASE("work outside of captures is kept") {
+  const Trace trace = Parsed(
+      File({R"({"type":"pool","id":0,"kind":"device"})",
+            R"({"type":"alloc","id":0,"address":"0x10","size":64,"pool":0})",
+            R"({"type":"stream","id":0,"handle":"0x1"})", R"({"type":"kernel","id":0,"name":"k"})",
+            R"({"type":"work","stream":0,"kind":"kernel","kernel":0,"access":[[0,"r",8,-1]]})",
+            R"({"type":"work","stream":0,"kind":"memset","complete":true})"}));
+  CHECK(trace.works == std::vector<EagerWork>{{.stream = StreamId(0u),
+                                               .kind = NodeKind::kKernel,
+                                               .kernel = KernelId(0u),
+                                               .shape = 0,
+                                               .accesses = {0, 1},
+                                               .seq = 4},
+                                              {.stream = StreamId(0u),
+                                               .kind = NodeKind::kMemset,
+                                               .accesses_complete = true,
+                                               .seq = 5}});
+  CHECK(trace.accesses.at(0) == Reads(BlockId(0u), 8));
+}
+
 TEST_CASE("a node is given other parameters, and switched off") {
   const Trace trace = Parsed(File(
       {R"({"type":"pool","id":0,"kind":"device"})",
@@ -79,7 +99,8 @@ TEST_CASE("a node is given other parameters, and switched off") {
        R"({"type":"node","id":0,"graph":0,"kind":"kernel"})", R"({"type":"exec","id":0,"graph":0})",
        R"({"type":"node_set","node":0,"exec":0,"what":"params","kernel":0,"grid":[4,1,1],)"
        R"("access":[[0,"r",8,-1]],"complete":true})",
-       R"({"type":"node_set","node":0,"what":"disabled"})"}));
+       R"({"type":"node_set","node":0,"what":"disabled"})",
+       R"({"type":"node_set","node":0,"what":"params","child":0})"}));
   CHECK(trace.node_changes ==
         std::vector<NodeChange>{{.node = NodeId(0u),
                                  .exec = ExecId(0u),
@@ -88,7 +109,8 @@ TEST_CASE("a node is given other parameters, and switched off") {
                                  .shape = 1,
                                  .accesses = {0, 1},
                                  .seq = 6},
-                                {.node = NodeId(0u), .what = NodeChangeKind::kDisabled, .seq = 7}});
+                                {.node = NodeId(0u), .what = NodeChangeKind::kDisabled, .seq = 7},
+                                {.node = NodeId(0u), .shape = 0, .child = GraphId(0u), .seq = 8}});
   CHECK(trace.shapes.at(1) == LaunchShape{{4, 1, 1}, {1, 1, 1}, 0});
   CHECK(trace.accesses.at(0) == Reads(BlockId(0u), 8));
 }
@@ -109,6 +131,30 @@ TEST_CASE("a change names a node, an exec and blocks that are there") {
             .starts_with(missing("access to block 0", "no blocks")));
   CHECK(error_of(R"({"type":"node_set","node":0,"what":"gone"})")
             .starts_with("t.json:4: record \"node_set\""));
+}
+
+TEST_CASE("an exec says what its nodes are called there") {
+  const auto with = [](const std::string& node_ids) {
+    const std::string exec =
+        R"({"type":"exec","id":0,"graph":0,"tool_id":4,"node_ids":)" + node_ids + "}";
+    return File({R"({"type":"graph","id":0,"origin":"explicit"})",
+                 R"({"type":"node","id":0,"graph":0,"kind":"memset"})",
+                 R"({"type":"node","id":1,"graph":0,"kind":"memset"})", exec.c_str(),
+                 R"({"type":"launch","exec":0,"correlation":77})"});
+  };
+  const Trace trace = Parsed(with("[[0,2,4,8]]"));
+  CHECK(
+      trace.tool_id_runs ==
+      std::vector<ToolIdRun>{{.first = NodeId(0u), .count = 2, .tool_id = uint64_t{4} << 32 | 8}});
+  CHECK(trace.execs[0].node_ids == Slice{0, 1});
+  CHECK(trace.launches[0].correlation == 77);
+  CHECK(ErrorOf(with("[[2,1,4,8]]"))
+            .starts_with("t.json:5: record \"exec\" has node_ids 2, but only 2 nodes"));
+  CHECK(ErrorOf(with("[[1,2,4,8]]"))
+            .starts_with("t.json:5: record \"exec\" names 2 nodes from node 1 on, but only 2"));
+  CHECK(ErrorOf(with("[[1,0,4,8]]")).starts_with("t.json:5: record \"exec\" names 0 nodes"));
+  CHECK(ErrorOf(with("[[1,1,4]]"))
+            .starts_with("t.json:5: record \"exec\" has a bad \"node_ids\": it should be [node,"));
 }
 
 TEST_CASE("what was lost makes a trace incomplete") {

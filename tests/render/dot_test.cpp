@@ -315,6 +315,7 @@ TEST_CASE("links are filled in, and lead nowhere when there is no source") {
   CHECK(Attribute(parsed, "n1", "URL") == "https://example.org/src/a%20b%22%3C.cu#L7");
   CHECK(Attribute(parsed, "n0", "URL") == "");
   CHECK(NodeLink("report.html#node={node}", trace, NodeId(1u)) == "report.html#node=1");
+  CHECK(NodeLink("x?a=\"<&\xff>'&n={node}", trace, NodeId(1u)) == "x?a=%22%3C&amp;%FF%3E%27&amp;n=1");
 }
 
 TEST_CASE("the drawing of a diff is read back, hostile names and all") {

@@ -42,6 +42,22 @@ Trace Sample() {
   return t.Build();
 }
 
+// As a tracer records it: an exec whose copies of the nodes have other numbers, and another one of
+// which only the id is known.
+Trace NamedSample() {
+  Trace trace = Sample();
+  trace.graphs[0].tool_id = 3;
+  trace.execs[0].tool_id = 4;
+  trace.execs[0].node_ids = {0, 2};
+  trace.tool_id_runs = {{NodeId(0u), 1, uint64_t{4} << 32},
+                        {NodeId(1u), 2, (uint64_t{4} << 32) + 8}};
+  trace.launches[0].correlation = 77;
+  trace.execs.push_back(trace.execs[0]);
+  trace.execs[1].tool_id = 6;
+  trace.execs[1].node_ids = {};
+  return trace;
+}
+
 template <typename Render>
 std::string Rendered(Render render) {
   std::ostringstream out;
@@ -188,10 +204,11 @@ TEST_CASE("CSV quotes what it must, and no field is a formula") {
   REQUIRE(rows.size() == 4);
   CHECK(rows[0] ==
         "node,graph,kind,name,stream,seq,destroyed,grid,block_size,shared_bytes,block,duration_ns,"
-        "source");
-  CHECK(rows[1] == "0,0,kernel,first(float*),0,10,,1x1x1,1x1x1,0,,,step.cu:42 step");
+        "source,tool_id");
+  CHECK(rows[1] == "0,0,kernel,first(float*),0,10,,1x1x1,1x1x1,0,,,step.cu:42 step,");
   CHECK(rows[3].find("\"'=last,\"\"quoted\"\"\\x1b\"") != std::string::npos);
-  for (const CsvTable table : {CsvTable::kEdges, CsvTable::kBlocks, CsvTable::kLaunches}) {
+  for (const CsvTable table :
+       {CsvTable::kEdges, CsvTable::kBlocks, CsvTable::kLaunches, CsvTable::kExecNodes}) {
     const std::string text =
         Rendered([table](std::ostream& out) { RenderCsv(Sample(), table, out); });
     const auto commas =
@@ -211,6 +228,38 @@ TEST_CASE("the JSON holds each graph with its nodes and edges") {
   CHECK(
       graph["edges"][2] ==
       json{{"id", 2}, {"from", 1}, {"to", 2}, {"from_port", 0}, {"to_port", 0}, {"edge_type", 0}});
+}
+
+TEST_CASE(
+    "every format has CUPTI's ids of nodes, in their graph and in its execs, and of launches") {
+  const Trace trace = NamedSample();
+  CHECK(Rendered([&](std::ostream& out) { RenderCsv(trace, CsvTable::kExecNodes, out); }) ==
+        "exec,graph,node,tool_id,exec_tool_id,recorded\n"
+        "0,0,0,17179869184,4,1\n"
+        "0,0,1,17179869192,4,1\n"
+        "0,0,2,17179869193,4,1\n"
+        "1,0,0,25769803776,6,0\n"
+        "1,0,1,25769803777,6,0\n"
+        "1,0,2,25769803778,6,0\n");
+  CHECK(Rendered([&](std::ostream& out) { RenderCsv(trace, CsvTable::kLaunches, out); }) ==
+        "launch,exec,graph,stream,seq,exec_tool_id,correlation\n0,0,0,0,27,4,77\n");
+  const json root = json::parse(Rendered([&](std::ostream& out) { RenderGraphsJson(trace, out); }));
+  CHECK(root["graphs"][0]["nodes"][1]["tool_id"] == 12884901889);
+  CHECK(root["execs"] ==
+        json::parse(R"([{"id": 0, "graph": 0, "tool_id": 4, "flags": 0, "recorded": true,
+                         "node_ids": [[0, 1, 17179869184], [1, 2, 17179869192]]},
+                        {"id": 1, "graph": 0, "tool_id": 6, "flags": 0, "recorded": false,
+                         "node_ids": [[0, 3, 25769803776]]}])"));
+  CHECK(root["launches"] ==
+        json::parse(R"([{"id": 0, "exec": 0, "stream": 0, "seq": 27, "correlation": 77}])"));
+  const Timeline timeline = MakeTimeline(trace, TimeAxis::kOrder);
+  const auto has = [](const TimelineSlice& slice, std::string_view key, uint64_t value) {
+    return std::ranges::count(slice.args, TimelineArg{key, value}) == 1;
+  };
+  CHECK(has(timeline.slices[1], "tool_id", 12884901889));
+  CHECK(has(timeline.slices[1], "exec_node_tool_id", 17179869192));
+  CHECK(has(timeline.slices[3], "correlation", 77));
+  CHECK(has(timeline.slices[3], "exec_tool_id", 4));
 }
 
 // For the test that reads it with Perfetto's own definitions: see perfetto_format.py.

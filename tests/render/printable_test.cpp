@@ -14,6 +14,11 @@ TEST_CASE("printable text is valid UTF-8 on one line") {
   CHECK(Printable("\xed\xa0\x80").size() == 9);                // a surrogate: three replacements
   CHECK(Printable("\xf4\x90\x80\x80").size() == 12);           // beyond U+10FFFF
   CHECK(Printable(std::string_view("a\0b", 3)) == "a\\x00b");
+  CHECK(Printable("a\u2028b\u2029") == "a\\u2028b\\u2029");  // would end lines
+  CHECK(Printable("\u202egnp.exe \u2066") ==
+        "\\u202egnp.exe \\u2066");  // would turn the text around
+  CHECK(Printable("\u2027\u202f\u2065\u206a") == "\u2027\u202f\u2065\u206a");
+  CHECK(Printable("\xef\xbf\xbe\xef\xbf\xbf") == "\xef\xbf\xbd\xef\xbf\xbd");  // no characters
 }
 
 TEST_CASE("width counts characters, not bytes") {

@@ -20,6 +20,7 @@
 #include "tools/graphkit/progress.h"
 #include "tools/graphkit/rank_input.h"
 #include "tools/graphkit/talk.h"
+#include "tools/graphkit/text_style.h"
 
 namespace graphkit {
 
@@ -42,20 +43,14 @@ Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
   return report;
 }
 
-TextStyle StyleOf(const AnalyzeArguments& arguments) {
-  return {.width = static_cast<size_t>(TerminalWidth()),
-          .colour = arguments.output == "-" && ColourOnStdout(),
-          .top = arguments.top};
-}
-
 void Render(const Report& report, const Trace& trace, const AnalyzeArguments& arguments,
             std::ostream& out) {
   const BillBy by = arguments.by.value_or(BillBy::kBlock);
   std::vector<MemoryBill> bills;
   if (arguments.by) bills = BillMemory(trace, report, by);
   if (arguments.format == Format::kJson) return RenderJson(report, trace, out, bills, by);
-  RenderText(report, trace, StyleOf(arguments), out);
-  RenderBills(trace, bills, by, StyleOf(arguments), out);
+  RenderText(report, trace, StyleFor(arguments.output, arguments.top), out);
+  RenderBills(trace, bills, by, StyleFor(arguments.output, arguments.top), out);
 }
 
 int AnalyzeOne(const std::string& path, const AnalyzeArguments& arguments) {
@@ -77,7 +72,7 @@ int AnalyzeMany(const Job& job, const std::vector<std::string>& paths,
   if (job.rank() != 0) return kExitOk;
   const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
     if (arguments.format == Format::kJson) return RenderRanksJson(*report, out);
-    RenderRanksText(*report, StyleOf(arguments), out);
+    RenderRanksText(*report, StyleFor(arguments.output, arguments.top), out);
   });
   if (!written) return PrintError(written.error());
   return WarnIncomplete(*report);

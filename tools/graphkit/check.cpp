@@ -23,6 +23,7 @@
 #include "tools/graphkit/output.h"
 #include "tools/graphkit/rank_input.h"
 #include "tools/graphkit/talk.h"
+#include "tools/graphkit/text_style.h"
 
 namespace graphkit {
 
@@ -80,10 +81,7 @@ Result<GateVerdict> Judge(const std::vector<GateSubject>& subjects, const CheckS
 }
 
 void Render(const GateRun& run, const CheckArguments& arguments, std::ostream& out) {
-  const bool to_terminal = arguments.output == "-";
-  const TextStyle style{.width = static_cast<size_t>(to_terminal ? TerminalWidth() : 100),
-                        .colour = to_terminal && ColourOnStdout(),
-                        .top = arguments.top};
+  const TextStyle style = StyleFor(arguments.output, arguments.top);
   switch (arguments.format) {
     case CheckFormat::kText:
       return RenderCheckText(run, style, out);

@@ -7,6 +7,7 @@
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/gate_config_file.h"
+#include "tools/graphkit/options.h"
 #include "tools/graphkit/suggest.h"
 #include "tools/graphkit/talk.h"
 
@@ -16,12 +17,14 @@ namespace {
 
 constexpr char kDefaultConfig[] = "graphkit.json";
 
-std::string CheckSize(const std::string& text) {
-  return ParseBytes(text) ? "" : "'" + text + "' is not a size; for example 0, 512KiB, 1.2GiB";
-}
-
 std::string CheckPercent(const std::string& text) {
   return ParsePercent(text) ? "" : "'" + text + "' is not a percentage; for example 2%";
+}
+
+// What converts takes -1 for the largest number: a limit that nothing exceeds.
+std::string CheckCount(const std::string& text) {
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? "" : "'" + text + "' is no count; for example 0";
 }
 
 Result<GateConfigFile> ReadConfig(const CheckOptions& options) {
@@ -85,7 +88,9 @@ void AddCheckOptions(CLI::App& app, CheckOptions& options) {
   app.add_option("--max-peak", options.max_peak, "peak live bytes allowed in each graph")
       ->option_text("SIZE")
       ->check(CheckSize);
-  app.add_option("--max-leaks", options.max_leaks, "leaks allowed in each trace")->option_text("N");
+  app.add_option("--max-leaks", options.max_leaks, "leaks allowed in each trace")
+      ->option_text("N")
+      ->check(CheckCount);
   app.add_option("--max-reserved-over-allocated", options.max_reserved_over_allocated,
                  "peak reserved over peak allocated bytes allowed in each trace")
       ->option_text("RATIO")
@@ -113,6 +118,10 @@ Result<CheckSettings> ReadSettings(const CheckOptions& options, const Date& toda
   Override(options, *file);
   if (const Result<void> added = AddSuppressions(*file); !added) return added.error();
   if (const auto known = RefuseUnknownChecks(file->config); !known) return known.error();
+  if (options.allow_increase && file->baseline.empty()) {
+    return Error{.message = "--allow-increase is about a baseline, and there is none",
+                 .hint = "name it with --baseline FILE"};
+  }
   file->config.today = today;
   return CheckSettings{std::move(file->config), std::move(file->baseline)};
 }

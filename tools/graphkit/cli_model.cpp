@@ -39,6 +39,7 @@ CommandInfo DescribeCommand(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;
     (option->get_positional() ? info.arguments : info.options).push_back(Describe(*option));
+    if (option->get_positional()) info.words = Words({.argument = option->get_option_text()});
   }
   return info;
 }

@@ -23,6 +23,7 @@ struct CommandInfo {
   std::string description;
   std::string usage;
   std::vector<OptionInfo> arguments;
+  std::vector<std::string> words = {};  // that its argument may be; empty: files
   std::vector<OptionInfo> options;
   std::vector<std::string> examples;
   bool operator==(const CommandInfo&) const = default;

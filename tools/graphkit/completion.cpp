@@ -4,6 +4,7 @@
 
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
+#include "tools/graphkit/help_topics.h"
 #include "tools/graphkit/options.h"
 #include "tools/graphkit/shell_completion.h"
 
@@ -11,9 +12,20 @@ namespace graphkit {
 
 namespace {
 
+// What `graphkit help` takes is what there is.
+std::vector<CommandInfo> WithTopics(std::vector<CommandInfo> commands) {
+  std::vector<std::string> topics;
+  for (const CommandInfo& command : commands) topics.push_back(command.name);
+  for (const HelpTopic& topic : HelpTopics()) topics.emplace_back(topic.name);
+  for (CommandInfo& command : commands) {
+    if (command.name == "help") command.words = topics;
+  }
+  return commands;
+}
+
 int RunCompletion(const CLI::App& app, const std::string& shell) {
   const CommandInfo root = DescribeCommand(app);
-  const std::vector<CommandInfo> commands = DescribeSubcommands(app);
+  const std::vector<CommandInfo> commands = WithTopics(DescribeSubcommands(app));
   if (shell == "bash") std::cout << BashCompletion(root, commands);
   if (shell == "zsh") std::cout << ZshCompletion(root, commands);
   if (shell == "fish") std::cout << FishCompletion(root, commands);
@@ -27,6 +39,7 @@ void AddCompletionCommand(CLI::App& app, int& exit_code) {
   const auto shell = std::make_shared<std::string>();
   sub->add_option("shell", *shell, "bash, zsh or fish")
       ->required()
+      ->option_text("bash|zsh|fish")
       ->check([](const std::string& word) {
         return CheckWord(word, {"bash", "zsh", "fish"});
       });

@@ -15,6 +15,7 @@
 #include "tools/graphkit/output.h"
 #include "tools/graphkit/progress.h"
 #include "tools/graphkit/talk.h"
+#include "tools/graphkit/text_style.h"
 
 namespace graphkit {
 
@@ -40,10 +41,7 @@ Result<TraceDiff> Compare(const Trace& before, const Trace& after) {
 
 Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                        const DiffArguments& arguments) {
-  const bool to_terminal = arguments.output == "-";
-  const TextStyle style{.width = static_cast<size_t>(to_terminal ? TerminalWidth() : 100),
-                        .colour = to_terminal && ColourOnStdout(),
-                        .top = arguments.top};
+  const TextStyle style = StyleFor(arguments.output, arguments.top);
   return WriteOutput(arguments.output, [&](std::ostream& out) {
     switch (arguments.format) {
       case DiffFormat::kText:

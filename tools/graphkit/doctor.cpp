@@ -15,6 +15,7 @@
 #include "tools/graphkit/plugins.h"
 #include "tools/graphkit/soft_report.h"
 #include "tools/graphkit/talk.h"
+#include "tools/graphkit/text_style.h"
 #include "tools/graphkit/version.h"
 
 namespace graphkit {
@@ -81,17 +82,13 @@ struct DoctorArguments {
   std::optional<SoftList> list;
 };
 
-TextStyle StyleOfStdout() {
-  return {.width = static_cast<size_t>(TerminalWidth()), .colour = ColourOnStdout()};
-}
-
 int RunSoftDoctor(const DoctorArguments& arguments) {
   const auto libraries = ReadSoftInventory(PluginFolder());
   if (!libraries) return PrintError(libraries.error());
   const Result<void> written = WriteOutput("-", [&](std::ostream& out) {
     arguments.format == Format::kJson
         ? RenderSoftJson(*libraries, arguments.list, out)
-        : RenderSoftText(*libraries, arguments.list, StyleOfStdout(), out);
+        : RenderSoftText(*libraries, arguments.list, StyleFor("-"), out);
   });
   return written ? kExitOk : PrintError(written.error());
 }
@@ -101,7 +98,7 @@ int RunDoctor(const DoctorArguments& arguments) {
   const Inventory inventory = Judge(LookAround());
   const Result<void> written = WriteOutput("-", [&](std::ostream& out) {
     arguments.format == Format::kJson ? RenderJson(inventory, out)
-                                      : RenderText(inventory, StyleOfStdout(), out);
+                                      : RenderText(inventory, StyleFor("-"), out);
   });
   return written ? kExitOk : PrintError(written.error());
 }

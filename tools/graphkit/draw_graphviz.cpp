@@ -50,7 +50,8 @@ std::string DrawHere(const std::string& dot, const std::string& format) {
   unsigned int size = 0;
   const bool drawn = graph != nullptr && gvLayout(context, graph, "dot") == 0 &&
                      gvRenderData(context, graph, format.c_str(), &data, &size) == 0;
-  return drawn && data != nullptr ? "+" + std::string(data, size) : "-" + FirstLine(graphviz_said);
+  if (drawn && size == 0) return "-it made an empty file";
+  return drawn ? "+" + std::string(data, size) : "-" + FirstLine(graphviz_said);
 }
 
 }  // namespace

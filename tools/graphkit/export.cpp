@@ -98,7 +98,8 @@ void AddExportCommand(CLI::App& app, int& exit_code) {
                       {{"nodes", CsvTable::kNodes},
                        {"edges", CsvTable::kEdges},
                        {"blocks", CsvTable::kBlocks},
-                       {"launches", CsvTable::kLaunches}},
+                       {"launches", CsvTable::kLaunches},
+                       {"exec-nodes", CsvTable::kExecNodes}},
                       "csv: which one (default: nodes)");
   SetExamples(*sub, {"graphkit export trace.json --format perfetto -o trace.pftrace",
                      "graphkit export trace.json --format csv --table blocks -o blocks.csv",

@@ -1,9 +1,14 @@
 // `graphkit help [topic]`: a subcommand's help, or a page on something that belongs to none.
 #include <iostream>
 #include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
 
+#include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
+#include "tools/graphkit/help_formatter.h"
 #include "tools/graphkit/help_topics.h"
 #include "tools/graphkit/man_page.h"
 #include "tools/graphkit/options.h"
@@ -41,6 +46,31 @@ int PrintUnknown(const CLI::App& app, const std::string& name) {
       .hint = nearest ? "did you mean " + *nearest + "?" : "graphkit help lists what there is"});
 }
 
+// A paragraph's lines are joined; what stands in columns hangs below itself.
+std::string Rewrapped(const std::string& text) {
+  constexpr size_t kProse = 70;  // a line that long goes on in the next one
+  std::vector<std::string> paragraphs;
+  std::istringstream lines(text);
+  bool goes_on = false;
+  for (std::string line; std::getline(lines, line);) {
+    const bool joins = goes_on && !line.empty() && line[0] != ' ';
+    if (joins) {
+      paragraphs.back() += " " + line;
+    } else {
+      paragraphs.push_back(line);
+    }
+    goes_on = line.size() > kProse;
+  }
+  std::string out;
+  for (const std::string& paragraph : paragraphs) {
+    const size_t gap = paragraph.find("  "), start = paragraph.find_first_not_of(' ', gap);
+    const size_t hang = start == std::string::npos ? 0 : start;
+    out += Wrapped(paragraph.substr(0, hang), std::string_view(paragraph).substr(hang),
+                   {.width = HelpWidth()});
+  }
+  return out;
+}
+
 int RunHelp(const CLI::App& app, const std::string& name) {
   if (name.empty()) {
     PrintOverview(app);
@@ -52,7 +82,7 @@ int RunHelp(const CLI::App& app, const std::string& name) {
   }
   for (const HelpTopic& topic : HelpTopics()) {
     if (topic.name != name) continue;
-    std::cout << topic.text;
+    std::cout << Rewrapped(topic.text);
     return kExitOk;
   }
   return PrintUnknown(app, name);

@@ -1,16 +1,21 @@
 #include "tools/graphkit/help_formatter.h"
 
+#include <algorithm>
 #include <sstream>
 #include <vector>
 
 #include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
+#include "tools/graphkit/talk.h"
 
 namespace graphkit {
 
 namespace {
 
-constexpr size_t kWidth = 100;
+constexpr size_t kWidth = 100;  // at most
 constexpr size_t kColumn = 30;  // where descriptions begin
+constexpr size_t kIndent = 6;   // the same, below their headings, on a narrow terminal
+constexpr size_t kNarrow = 70;
 
 std::vector<const CLI::Option*> Positionals(const CLI::App& app) {
   return app.get_options([](const CLI::Option* o) { return o->get_positional(); });
@@ -21,26 +26,16 @@ std::vector<const CLI::Option*> Named(const CLI::App& app) {
       [](const CLI::Option* o) { return !o->get_positional() && !o->get_group().empty(); });
 }
 
-// One entry: heading at column 2, description wrapped at kColumn.
+// One entry: heading at column 2, description beside or below it.
 void WriteEntry(const std::string& heading, const std::string& description, std::ostream& out) {
-  std::string line = "  " + heading;
-  const size_t width = DisplayWidth(line);
-  line +=
-      width + 2 > kColumn ? "\n" + std::string(kColumn, ' ') : std::string(kColumn - width, ' ');
-  size_t column = kColumn;
-  std::istringstream words(description);
-  for (std::string word; words >> word;) {
-    if (column > kColumn && column + 1 + DisplayWidth(word) > kWidth) {
-      line += "\n" + std::string(kColumn, ' ');
-      column = kColumn;
-    } else if (column > kColumn) {
-      line += " ";
-      ++column;
-    }
-    line += word;
-    column += DisplayWidth(word);
+  const TextStyle style{.width = HelpWidth()};
+  const std::string first = "  " + heading;
+  const size_t column = style.width < kNarrow ? kIndent : kColumn, width = DisplayWidth(first);
+  if (width + 2 > column) {
+    out << first << "\n" << Wrapped(std::string(column, ' '), description, style);
+  } else {
+    out << Wrapped(first + std::string(column - width, ' '), description, style);
   }
-  out << line << "\n";
 }
 
 void WriteOptions(const char* title, const std::vector<const CLI::Option*>& options,
@@ -62,6 +57,8 @@ void WriteSubcommands(const CLI::App& app, std::ostream& out) {
 }
 
 }  // namespace
+
+size_t HelpWidth() { return std::min(kWidth, static_cast<size_t>(TerminalWidth())); }
 
 std::string OptionArgument(const CLI::Option& option) {
   if (!option.get_option_text().empty()) return option.get_option_text();

@@ -1,5 +1,5 @@
-// The look of --help: usage, arguments, options with their defaults, examples. Fixed at 100
-// columns, so that the pinned help texts don't depend on a terminal.
+// The look of --help: usage, arguments, options with their defaults, examples. 100 columns
+// wide, less on a terminal that has less.
 #pragma once
 
 #include <string>
@@ -13,6 +13,9 @@ class HelpFormatter : public CLI::FormatterBase {
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override;
 };
+
+// Columns of help on stdout.
+size_t HelpWidth();
 
 // "-o, --output FILE", "--format text|json", "<trace>".
 std::string OptionHeading(const CLI::Option& option);

@@ -15,6 +15,7 @@
 #include "tools/graphkit/output.h"
 #include "tools/graphkit/progress.h"
 #include "tools/graphkit/talk.h"
+#include "tools/graphkit/text_style.h"
 
 namespace graphkit {
 
@@ -123,11 +124,6 @@ Result<PipelineView> PlaceSchedule(const PipelineArguments& arguments) {
   return view;
 }
 
-TextStyle StyleOf(const PipelineArguments& arguments) {
-  const bool terminal = arguments.file == "-" && ColourOnStdout();
-  return {.width = static_cast<size_t>(TerminalWidth()), .colour = terminal};
-}
-
 int ShowSchedule(const PipelineArguments& arguments) {
   Result<PipelineView> view = [&] {
     const Progress progress("placing the buffers");
@@ -139,7 +135,7 @@ int ShowSchedule(const PipelineArguments& arguments) {
   view->map = arguments.map;
   const Result<void> written = WriteOutput(arguments.file, [&](std::ostream& out) {
     if (arguments.format == Format::kJson) return RenderPipelineJson(*view, out);
-    RenderPipelineText(*view, StyleOf(arguments), out);
+    RenderPipelineText(*view, StyleFor(arguments.file), out);
   });
   return written ? kExitOk : PrintError(written.error());
 }
@@ -159,7 +155,7 @@ int CheckTrace(const PipelineArguments& arguments) {
   }
   const Result<void> written = WriteOutput(arguments.file, [&](std::ostream& out) {
     if (arguments.format == Format::kJson) return RenderReplaysJson(view, out);
-    RenderReplaysText(view, *trace, StyleOf(arguments), out);
+    RenderReplaysText(view, *trace, StyleFor(arguments.file), out);
   });
   if (!written) return PrintError(written.error());
   const int incomplete = WarnIncomplete(*trace, arguments.trace);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "libgraphkit/render/printable.h"
 #include "tools/graphkit/talk.h"
 
 namespace graphkit {
@@ -24,7 +25,7 @@ void Progress::Run() {
   for (int seconds = 1;; ++seconds) {
     if (changed_.wait_for(lock, std::chrono::seconds(1), [this] { return done_; })) break;
     if (terminal) {
-      std::fprintf(stderr, "\r\x1b[Kgraphkit: %s … %d s", OneLine(doing_).c_str(), seconds);
+      std::fprintf(stderr, "\r\x1b[Kgraphkit: %s … %d s", Printable(doing_).c_str(), seconds);
     } else if (seconds == 1) {
       PrintNote(doing_ + " …");
     }

@@ -19,6 +19,7 @@
 #include "tools/graphkit/progress.h"
 #include "tools/graphkit/replay_recorded.h"
 #include "tools/graphkit/talk.h"
+#include "tools/graphkit/text_style.h"
 
 namespace graphkit {
 
@@ -32,6 +33,7 @@ struct ReplayArguments {
   std::string output = "-";
   Format format = Format::kText;
   bool verify = false;
+  bool time = false;
   bool against_recorded = false;
   std::string plan;
   std::string timeline;
@@ -115,13 +117,14 @@ Result<void> Write(const std::vector<PolicyReplay>& replays, const Trace& trace,
     if (!written) return written;
   }
   const ReplayView view{.verify = arguments.verify,
+                        .time = arguments.time,
                         .capacity = arguments.capacity,
                         .collateral = FindCollateral(trace)};
   return WriteOutput(arguments.output, [&](std::ostream& out) {
     if (arguments.format == Format::kJson) {
       RenderReplayJson(replays, view, trace, out);
     } else {
-      RenderReplayText(replays, view, trace, out);
+      RenderReplayText(replays, view, trace, StyleFor(arguments.output), out);
     }
   });
 }
@@ -263,6 +266,8 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
   sub->add_option("--timeline", arguments->timeline,
                   "also write there, as JSON, the bytes after each malloc and free")
       ->option_text("FILE");
+  sub->add_flag("--time", arguments->time,
+                "also show what a malloc or free took, on average (always in the JSON)");
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
   SetExamples(*sub, {"graphkit replay trace.json --verify",

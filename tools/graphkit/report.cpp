@@ -1,6 +1,8 @@
 // `graphkit report`: a trace as a page to look at.
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -28,55 +30,102 @@ struct ReportArguments {
   AnalyzeOptions options;
 };
 
-Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
-                            const ReportArguments& arguments) {
-  const Progress progress("analyzing " + path);
-  Result<Report> report = Analyze(trace, arguments.options);
-  if (report) AddPlans(trace, arguments.options.edges, &*report);
-  return report;
-}
-
-std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const std::string& path,
-                                         const ReportArguments& arguments) {
+std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArguments& arguments) {
   if (!arguments.policy) return std::nullopt;
-  const Progress progress("replaying " + path);
   return ReplayTrace(facts, *arguments.policy, {.verify = true});
 }
 
-Result<void> WritePage(const ReportPage& page, const std::string& output) {
-  const Progress progress("drawing " + page.file);
-  return WriteOutput(output, [&](std::ostream& out) { RenderReportHtml(page, out); });
+// All that is drawn of the trace goes to `draw`.
+template <typename Draw>
+Result<void> Drawn(const Trace& trace, const std::string& path, const ReportArguments& arguments,
+                   Draw draw) {
+  Result<Report> report = Analyze(trace, arguments.options);
+  if (!report) return report.error();
+  AddPlans(trace, arguments.options.edges, &*report);
+  const Facts facts = FindFacts(trace);
+  const std::optional<PolicyReplay> policy = ReplayPolicy(facts, arguments);
+  return draw(ReportPage{facts, *report, policy ? &*policy : nullptr, path});
 }
 
-// `ranks`: of this trace and others; null: there are none.
-int ReportOn(const std::string& path, const RankReport* ranks, const ReportArguments& arguments) {
+int ReportOn(const std::string& path, const ReportArguments& arguments) {
   const Result<Trace> trace = ReadInput(path);
   if (!trace) return PrintError(trace.error());
-  const Result<Report> report = AnalyzeInput(*trace, path, arguments);
-  if (!report) return PrintError(report.error());
-  const Facts facts = FindFacts(*trace);
-  const std::optional<PolicyReplay> policy = ReplayPolicy(facts, path, arguments);
-  const Result<void> written =
-      WritePage({facts, *report, policy ? &*policy : nullptr, path, ranks}, arguments.output);
+  const Progress progress("drawing " + path);
+  const Result<void> written = Drawn(*trace, path, arguments, [&](const ReportPage& page) {
+    return WriteOutput(arguments.output, [&](std::ostream& out) { RenderReportHtml(page, out); });
+  });
   if (!written) return PrintError(written.error());
-  return ranks != nullptr ? WarnIncomplete(*ranks) : WarnIncomplete(*trace, path);
+  return WarnIncomplete(*trace, path);
 }
 
-// The worst one is read a second time: until all were, which one that is isn't known.
+Result<std::string> MakeDrawing(const std::string& path, const ReportArguments& arguments) {
+  const Result<Trace> trace = ReadQuietly(path);
+  if (!trace) return trace.error();
+  std::string packed;
+  const Result<void> drawn = Drawn(*trace, path, arguments, [&](const ReportPage& page) {
+    packed = PackDrawing(page);
+    return Result<void>();
+  });
+  if (!drawn) return drawn.error();
+  return packed;
+}
+
+// What process 0 found, in all processes of the job.
+std::vector<uint32_t> Shared(const Job& job, const std::vector<uint32_t>& found) {
+  if (job.rank() == 0) {
+    std::string text;
+    for (const uint32_t number : found) text += std::to_string(number) + " ";
+    for (int process = 1; process < job.size(); ++process) job.Send(text, process);
+    return found;
+  }
+  std::istringstream text(job.Receive(0));
+  std::vector<uint32_t> numbers;
+  for (uint32_t number = 0; text >> number;) numbers.push_back(number);
+  return numbers;
+}
+
+// Read a second time: which ones are drawn isn't known until all were.
+Result<std::vector<RankDrawing>> DrawRanks(const Job& job, const std::vector<std::string>& paths,
+                                           const std::vector<uint32_t>& drawn,
+                                           const ReportArguments& arguments) {
+  std::vector<RankDrawing> drawings;
+  std::vector<std::string> chosen;
+  for (const uint32_t rank : drawn) chosen.push_back(paths[rank]);
+  const Result<void> made = MakeAll(
+      job, {.paths = chosen, .threads = 0, .doing = "drawing"},
+      [&](const std::string& path) { return MakeDrawing(path, arguments); },
+      [&](size_t at, std::string packed) {
+        drawings.push_back({drawn[at], std::move(packed)});
+      });
+  if (!made) return made.error();
+  return drawings;
+}
+
 int ReportMany(const Job& job, const std::vector<std::string>& paths,
                const ReportArguments& arguments) {
   const Result<RankReport> ranks = ReadRanks(job, paths, arguments.options);
+  const bool speaks = job.rank() == 0;
+  const std::vector<uint32_t> drawn =
+      Shared(job, ranks && speaks ? RanksToDraw(*ranks) : std::vector<uint32_t>());
   if (!ranks) return PrintError(ranks.error());
-  if (job.rank() != 0) return kExitOk;
-  return ReportOn(ranks->ranks[ranks->worst()].trace, &*ranks, arguments);
+  const Result<std::vector<RankDrawing>> drawings = DrawRanks(job, paths, drawn, arguments);
+  if (!drawings) return PrintError(drawings.error());
+  if (!speaks) return kExitOk;
+  const Result<void> written = WriteOutput(
+      arguments.output, [&](std::ostream& out) { RenderRanksHtml(*ranks, *drawings, out); });
+  return written ? WarnIncomplete(*ranks) : PrintError(written.error());
 }
 
 int RunReport(const ReportArguments& arguments) {
   const Result<std::vector<std::string>> paths = ExpandTraces(arguments.traces);
   if (!paths) return PrintError(paths.error());
+  if (paths->size() > 1 && std::ranges::find(*paths, "-") != paths->end()) {
+    return PrintError(Error{.message = "one of many traces can't come from stdin: it is read twice",
+                            .hint = "write it to a file first"});
+  }
   const Job job;
   if (paths->size() > 1) return ReportMany(job, *paths, arguments);
-  return job.rank() == 0 ? ReportOn(paths->front(), nullptr, arguments) : kExitOk;
+  return job.rank() == 0 ? ReportOn(paths->front(), arguments) : kExitOk;
 }
 
 std::vector<std::pair<std::string, std::optional<PolicyKind>>> PolicyChoices() {

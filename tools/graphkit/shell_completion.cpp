@@ -77,7 +77,9 @@ void ZshCommand(const CommandInfo& command, std::ostream& out) {
       out << "        " << ShellQuoted(spec + ZshAction(option)) << " \\\n";
     }
   }
-  out << "        '*:file:_files'\n      ;;\n";
+  const std::string words = Joined(command.words, " ");
+  out << "        '*:" << (words.empty() ? "file:_files" : "argument:(" + words + ")")
+      << "'\n      ;;\n";
 }
 
 void FishOption(const std::string& condition, const OptionInfo& option, std::ostream& out) {
@@ -111,9 +113,13 @@ std::string BashCompletion(const CommandInfo& root, const std::vector<CommandInf
     out << "      " << command.name << ") words=" << ShellQuoted(Joined(OptionNames(command), " "))
         << " ;;\n";
   }
-  out << "    esac\n"
-      << "  elif [[ -z $words && $command == help ]]; then\n    words="
-      << ShellQuoted(Joined(CommandNames(commands), " ")) << "\n  fi\n"
+  out << "    esac\n  elif [[ -z $words ]]; then\n    case $command in\n";
+  for (const CommandInfo& command : commands) {
+    if (command.words.empty()) continue;
+    out << "      " << command.name << ") words=" << ShellQuoted(Joined(command.words, " "))
+        << " ;;\n";
+  }
+  out << "    esac\n  fi\n"
       << "  if [[ -z $words ]]; then\n    compopt -o default\n    return\n  fi\n"
       << "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
       << "}\ncomplete -F _graphkit graphkit\n";
@@ -148,6 +154,9 @@ std::string FishCompletion(const CommandInfo& root, const std::vector<CommandInf
     for (const OptionInfo& option : command.options) {
       FishOption("__fish_seen_subcommand_from " + command.name, option, out);
     }
+    if (command.words.empty()) continue;
+    out << "complete -c graphkit -n " << ShellQuoted("__fish_seen_subcommand_from " + command.name)
+        << " -f -a " << ShellQuoted(Joined(command.words, " ")) << "\n";
   }
   return out.str();
 }

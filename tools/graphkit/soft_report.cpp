@@ -67,7 +67,9 @@ void RenderList(const SoftLibrary& library, SoftList list, const TextStyle& styl
     rows.push_back({function.name, StateName(function.state()), function.family, test});
   }
   if (rows.empty()) return;
-  out << "\n" << Inked(library.name, Ink::kBold, style) << "\n" << Table(rows, {false, false, false, false}, "  ");
+  out << "\n"
+      << Inked(library.name, Ink::kBold, style) << "\n"
+      << Table(rows, {false, false, false, false}, "  ", style);
 }
 
 Json CountJson(const SoftCount& count) {
@@ -102,7 +104,7 @@ void RenderSoftText(const std::vector<SoftLibrary>& libraries, std::optional<Sof
     if (HasCore(library)) rows.push_back(CountRow(kCoreName, Count(Core(library.functions))));
   }
   out << Inked("The software device", Ink::kBold, style) << " (simulated)\n\n"
-      << Table(rows, {false, true, true, true, true, true}, "") << "\n"
+      << Table(rows, {false, true, true, true, true, true}, "", style) << "\n"
       << Wrapped("", kMeaning, style) << Wrapped("", UnseenText(libraries), style);
   if (!list) return;
   for (const SoftLibrary& library : libraries) RenderList(library, *list, style, out);

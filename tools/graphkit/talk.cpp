@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "libgraphkit/render/printable.h"
 #include "tools/graphkit/exit_codes.h"
 
 namespace graphkit {
@@ -24,7 +25,7 @@ void Say(const char* colour, std::string_view label, std::string_view text) {
   std::string line = "graphkit: ";
   if (!label.empty()) line += std::string(label) + ": ";
   if (ColourOnStderr()) line = std::string("\x1b[") + colour + "m" + line + "\x1b[0m";
-  line += OneLine(text) + "\n";
+  line += Printable(text) + "\n";
   std::fputs(line.c_str(), stderr);  // in one piece: lines of several processes don't mix
 }
 
@@ -46,25 +47,6 @@ void PrintNote(std::string_view text) { Say("2", "", text); }
 int PrintError(const Error& error) {
   PrintError(Describe(error));
   return ExitCodeOf(error);
-}
-
-std::string OneLine(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      line += "\\n";
-    } else if (c == '\t') {
-      line += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\x%02x", byte);
-      line += escape;
-    } else {
-      line += c;
-    }
-  }
-  return line;
 }
 
 }  // namespace graphkit

@@ -23,8 +23,4 @@ int PrintError(const Error& error);
 void PrintWarning(std::string_view text);
 void PrintNote(std::string_view text);
 
-// Control characters as \n, \t, \x1b: what comes from a file or a command line can't move the
-// cursor, and stays on one line.
-std::string OneLine(std::string_view text);
-
 }  // namespace graphkit

@@ -77,8 +77,6 @@ constexpr Check kChecks[] = {
      "memory written by a graph while another one's send may still read it", FindReusedSendBuffers},
     {"shared-workspace", Severity::kError, "memory that graphs launched without order both write",
      FindSharedWorkspaces, true},
-    {"late-copy", Severity::kError,
-     "copies to the host that the next launch of a graph may overtake", FindLateCopies},
     {"collection-in-capture", Severity::kWarning, "garbage collections that paused a capture",
      FindCollectionsInCaptures},
     {"repeated-tiny-allocation", Severity::kNote,

@@ -11,7 +11,7 @@
 namespace graphkit {
 namespace {
 
-constexpr size_t kShown = 3;
+constexpr size_t kShownBuffers = 3;
 
 class Lender {
  public:
@@ -101,7 +101,7 @@ class Lender {
       borrowers.push_back(best);
       finding.blocks.push_back(buffer);
       finding.bytes += RoundedSize(trace_[best]);
-      if (finding.evidence.size() >= kShown) continue;
+      if (finding.evidence.size() >= kShownBuffers) continue;
       finding.evidence.push_back({.text = NameOf(trace_, best) + " could lie in " +
                                           NameOf(trace_, buffer) + " while nothing is exchanged",
                                   .blocks = {best, buffer},

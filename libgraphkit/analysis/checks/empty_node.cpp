@@ -6,7 +6,7 @@ namespace graphkit {
 
 namespace {
 
-constexpr size_t kShown = 3;
+constexpr size_t kShownNodes = 3;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::vector<Finding> FindEmptyNodes(const Facts& facts) {
     Finding& finding = by_graph[node.graph.index()];
     finding.graph = node.graph;
     finding.nodes.emplace_back(i);
-    if (finding.evidence.size() < kShown) {
+    if (finding.evidence.size() < kShownNodes) {
       finding.evidence.push_back(
           {.text = CapturedOn(trace, NodeId(i)), .nodes = {NodeId(i)}, .stack = node.stack});
     }

@@ -8,7 +8,7 @@ namespace graphkit {
 
 namespace {
 
-constexpr size_t kShown = 3;
+constexpr size_t kShownEdges = 3;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ std::vector<Finding> FindRedundantEdges(const Facts& facts) {
                       (edges.size() == 1 ? " is" : " are") + " implied by others";
     finding.advice =
         "leave out the wait that makes the edge: the stream is after that work already";
-    for (size_t i = 0; i < std::min(edges.size(), kShown); ++i) {
+    for (size_t i = 0; i < std::min(edges.size(), kShownEdges); ++i) {
       const Edge& edge = trace[edges[i]];
       finding.evidence.push_back({.text = NameOf(trace, edge.from) + " is before " +
                                           NameOf(trace, edge.to) + " without edge " +

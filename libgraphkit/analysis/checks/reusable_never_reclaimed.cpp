@@ -24,13 +24,14 @@ std::vector<BlockId> LastOfStreams(const Trace& trace, const std::vector<BlockId
 // A later allocation that could have taken the block's memory; none if its own stream could have.
 BlockId TakerElsewhere(const Facts& facts, const BlockOrder& order, BlockId id,
                        const std::vector<BlockId>& last) {
-  BlockId taker;
-  for (const BlockId later : last) {
-    if (!order.Before(id, later)) continue;
-    if (facts.trace[later].stream == facts.trace[id].stream) return {};
-    taker = later;
-  }
-  return taker;
+  const auto own = [&](BlockId later) {
+    return facts.trace[later].stream == facts.trace[id].stream;
+  };
+  const auto can_take = [&](BlockId later) { return order.Before(id, later); };
+  const auto of_own = std::find_if(last.begin(), last.end(), own);
+  if (of_own != last.end() && can_take(*of_own)) return {};
+  const auto taker = std::find_if(last.rbegin(), last.rend(), can_take);
+  return taker == last.rend() ? BlockId() : *taker;
 }
 
 }  // namespace

@@ -8,9 +8,10 @@ namespace graphkit {
 namespace {
 
 constexpr size_t kPairsShown = 3;
+constexpr size_t kPathsShown = 4;
 constexpr size_t kBlocksNamed = 100;
 
-// Why the later block may take the earlier one's memory: a way from the last use to the first one.
+// Why the later block may take the earlier one's memory: a way from each last use to the first one.
 void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
   const Trace& trace = facts.trace;
   Evidence evidence;
@@ -21,10 +22,12 @@ void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
   finding->evidence.push_back(std::move(evidence));
   const auto markers = facts.lives.Markers(pair.earlier, MarkerRule::kLastUse);
   const auto touches = facts.lives.Touches(pair.later);
-  if (markers.empty() || touches.empty()) return;
+  if (touches.empty()) return;
   const NodeId first = touches.front().node;
-  if (!facts.order.Before(markers[0], first)) return;
-  finding->evidence.push_back(ProofPath(facts, markers[0], first));
+  for (const NodeId marker : markers.first(std::min(markers.size(), kPathsShown))) {
+    if (!facts.order.Before(marker, first)) continue;
+    finding->evidence.push_back(ProofPath(facts, marker, first));
+  }
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
-// send-buffer-reuse: a graph writes where another one's send or copy to the host may still read.
+// send-buffer-reuse: a graph writes where another one's send or copy to the host may still read, or
+// one that was submitted outside of graphs.
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
 #include <tuple>
 
 #include "libgraphkit/analysis/checks/find.h"
@@ -11,13 +14,21 @@
 namespace graphkit {
 namespace {
 
-// A node of a launched graph that touches a range of addresses.
+constexpr uint32_t kNoWork = 0xffffffffu;
+
+// Who touches memory: a node of a launched graph, or work outside of graphs.
+struct Toucher {
+  GraphId graph;
+  NodeId node;
+  uint32_t work = kNoWork;  // in Trace::works
+};
+
+// A range of addresses that is touched.
 struct Reach {
   Address begin = 0;
   Address end = 0;
-  GraphId graph;
-  NodeId node;
   BlockId block;
+  Toucher by;
 };
 
 class Finder {
@@ -42,35 +53,41 @@ class Finder {
 
   void Collect() {
     const std::vector<bool> communicates = CommunicationKernels(trace_);
+    const auto sends = [&](const auto& work) {
+      const KernelId kernel = work.kernel;
+      return (kernel.index() < communicates.size() && communicates[kernel.index()]) ||
+             CopiesOut(trace_, work.kind, work.accesses);
+    };
     for (size_t i = 0; i < trace_.nodes.size(); ++i) {
       const Node& node = trace_.nodes[i];
-      const bool sends =
-          node.kernel.index() < communicates.size() && communicates[node.kernel.index()];
-      if ((sends || CopiesOut(trace_, NodeId(i))) && InGraph(trace_, node)) Add(NodeId(i), true);
+      if (sends(node) && InGraph(trace_, node)) AddNode(NodeId(i), true);
+    }
+    for (uint32_t i = 0; i < trace_.works.size(); ++i) {
+      if (sends(trace_.works[i])) Add({.work = i}, trace_.works[i].accesses, true);
     }
     if (sent_.empty()) return;
     for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      if (InGraph(trace_, trace_.nodes[i])) Add(NodeId(i), false);
+      if (InGraph(trace_, trace_.nodes[i])) AddNode(NodeId(i), false);
     }
   }
 
-  void Add(NodeId id, bool sends) {
-    const Node& node = trace_[id];
-    const GraphId root = facts_.roots[node.graph.index()];
-    if (!Launched(root)) return;
-    for (uint32_t i = node.accesses.first; i < node.accesses.first + node.accesses.count; ++i) {
+  void AddNode(NodeId id, bool sends) {
+    const GraphId root = facts_.roots[trace_[id].graph.index()];
+    if (Launched(root)) Add({.graph = root, .node = id}, trace_[id].accesses, sends);
+  }
+
+  void Add(const Toucher& by, Slice accesses, bool sends) {
+    for (uint32_t i = accesses.first; i < accesses.first + accesses.count; ++i) {
       const Access& access = trace_.accesses[i];
-      const bool reads = access.mode == AccessMode::kRead || access.mode == AccessMode::kReadWrite;
-      const bool writes =
-          access.mode == AccessMode::kWrite || access.mode == AccessMode::kReadWrite;
-      if (!(sends ? reads : writes)) continue;
+      const bool both = access.mode == AccessMode::kReadWrite;
+      if (!both && access.mode != (sends ? AccessMode::kRead : AccessMode::kWrite)) continue;
       const Block& block = trace_[access.block];
       const Address begin = block.address + access.offset;
       const Bytes length = access.length == kLengthUnknown
                                ? block.size - std::min(block.size, access.offset)
                                : access.length;
       if (length == 0) continue;
-      (sends ? sent_ : written_).push_back({begin, begin + length, root, id, access.block});
+      (sends ? sent_ : written_).push_back({begin, begin + length, access.block, by});
       longest_ = std::max(longest_, length);
     }
   }
@@ -81,35 +98,68 @@ class Finder {
         std::lower_bound(written_.begin(), written_.end(), from,
                          [](const Reach& reach, Address value) { return reach.begin < value; });
     for (; at != written_.end() && at->begin < sent.end; ++at) {
-      const std::tuple key{sent.graph, at->graph, sent.block};
-      if (at->end <= sent.begin || at->graph == sent.graph || found_.contains(key)) continue;
-      const auto pair =
-          FindUnordered(order, trace_, launches_[sent.graph.index()], launches_[at->graph.index()]);
-      if (pair) Describe(sent, *at, *pair, &found_[key]);
+      const std::tuple key{sent.by.graph, at->by.graph, sent.block};
+      if (at->end <= sent.begin || at->by.graph == sent.by.graph || found_.contains(key)) continue;
+      if (const auto pair = Unordered(order, sent.by, at->by.graph)) {
+        Describe(sent, *at, *pair, &found_[key]);
+      }
     }
+  }
+
+  // A launch that sends (or none, for work), and one of a graph that need not wait for it.
+  std::optional<LaunchPair> Unordered(const LaunchOrder& order, const Toucher& sends,
+                                      GraphId writes) const {
+    const std::vector<uint32_t>& later = launches_[writes.index()];
+    if (sends.work == kNoWork) {
+      return FindUnordered(order, trace_, launches_[sends.graph.index()], later);
+    }
+    // The launches of a graph wait for each other: the next one is enough.
+    const auto next =
+        std::upper_bound(later.begin(), later.end(), trace_.works[sends.work].seq,
+                         [&](Seq seq, uint32_t at) { return seq < trace_.launches[at].seq; });
+    if (next == later.end() || order.WorkBefore(sends.work, *next)) return std::nullopt;
+    return LaunchPair{*next, *next};
+  }
+
+  std::string SenderName(const Toucher& sends) const {
+    if (sends.work == kNoWork)
+      return NameOf(trace_, sends.node) + " of " + NameOf(trace_, sends.graph);
+    return NameOf(trace_, trace_.works[sends.work]);
   }
 
   void Describe(const Reach& sent, const Reach& written, const LaunchPair& pair,
                 Finding* finding) const {
-    finding->graph = written.graph;
-    finding->nodes = {sent.node, written.node};
+    finding->graph = written.by.graph;
+    if (sent.by.node.valid()) finding->nodes.push_back(sent.by.node);
+    finding->nodes.push_back(written.by.node);
     finding->blocks = {sent.block};
     if (written.block != sent.block) finding->blocks.push_back(written.block);
     finding->bytes = std::min(sent.end, written.end) - std::max(sent.begin, written.begin);
     finding->assumes = Assumption::kArguments;
-    finding->message = NameOf(trace_, written.node) + " of " + NameOf(trace_, written.graph) +
+    finding->message = NameOf(trace_, written.by.node) + " of " + NameOf(trace_, written.by.graph) +
                        " writes over " + NameOf(trace_, sent.block) + ", which " +
-                       NameOf(trace_, sent.node) + " of " + NameOf(trace_, sent.graph) +
-                       " may still be sending";
+                       SenderName(sent.by) + " may still be sending";
     finding->advice =
-        "let the later launch's stream wait for the one that sends, or give the "
-        "second graph memory of its own";
-    for (const auto& [launch, graph] :
-         {std::pair{pair.first, sent.graph}, std::pair{pair.second, written.graph}}) {
+        std::string("let the later launch's stream wait for the one that sends, or ") +
+        (sent.by.work == kNoWork ? "give the second graph memory of its own" : "send from a copy");
+    AddSender(sent.by, pair.first, finding);
+    finding->streams.push_back(trace_.launches[pair.second].stream);
+    finding->evidence.push_back(
+        {.text = LaunchText(trace_, pair.second, written.by.graph) + " need not wait for it"});
+  }
+
+  void AddSender(const Toucher& sends, uint32_t launch, Finding* finding) const {
+    if (sends.work == kNoWork) {
       finding->streams.push_back(trace_.launches[launch].stream);
-      finding->evidence.push_back({.text = LaunchText(trace_, launch, graph)});
+      finding->evidence.push_back({.text = LaunchText(trace_, launch, sends.graph)});
+      return;
     }
-    finding->evidence.back().text += " need not wait for it";
+    const EagerWork& work = trace_.works[sends.work];
+    finding->streams.push_back(work.stream);
+    finding->evidence.push_back({.text = NameOf(trace_, work) +
+                                         " was submitted outside of graphs on " +
+                                         NameOf(trace_, work.stream),
+                                 .stack = work.stack});
   }
 
   const Facts& facts_;

@@ -8,7 +8,7 @@
 namespace graphkit {
 namespace {
 
-constexpr size_t kShown = 3;
+constexpr size_t kShownInputs = 3;
 
 // Whether the last of a graph's execs is still there, or went after everything else was launched.
 bool KeptReady(const Trace& trace, GraphId graph) {
@@ -51,7 +51,7 @@ std::vector<Finding> FindStaticInputsPinned(const Facts& facts) {
       finding.blocks.push_back(input.block);
       finding.nodes.push_back(input.node);
       finding.bytes += RoundedSize(block);
-      if (finding.evidence.size() >= kShown) continue;
+      if (finding.evidence.size() >= kShownInputs) continue;
       finding.evidence.push_back({.text = NameOf(trace, input.node) + " touches " +
                                           NameOf(trace, input.block) + ", and no other graph does",
                                   .nodes = {input.node},

@@ -8,7 +8,7 @@
 namespace graphkit {
 namespace {
 
-constexpr size_t kShown = 3;
+constexpr size_t kShownReuses = 3;
 
 // PyTorch hands memory on to its own stream only.
 bool SameStream(const Trace& trace, const ReusePair& pair) {
@@ -20,7 +20,7 @@ void Add(const Facts& strict, const ReusePair& pair, Finding* finding) {
   const Trace& trace = strict.trace;
   finding->blocks.push_back(pair.later);
   finding->bytes += pair.bytes;
-  if (finding->evidence.size() >= kShown) return;
+  if (finding->evidence.size() >= kShownReuses) return;
   Evidence evidence{.text = NameOf(trace, pair.later) + " could be put where " +
                             NameOf(trace, pair.earlier) + " lay",
                     .blocks = {pair.earlier, pair.later},
@@ -43,7 +43,8 @@ std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict) 
   std::vector<Finding> findings;
   for (size_t graph = 0; graph < torch.blocks.size(); ++graph) {
     Finding finding;
-    for (const ReusePair& pair : FindReuse(by_torch, torch.blocks[graph]).pairs) {
+    for (const ReusePair& pair :
+         FindReuse(by_torch, torch.blocks[graph], torch.overlaps[graph]).pairs) {
       if (!SameStream(trace, pair) || proved.Before(pair.earlier, pair.later)) continue;
       Add(strict, pair, &finding);
     }

@@ -68,7 +68,7 @@ std::vector<Finding> FindUnsafeReuse(const Facts& facts) {
   std::vector<Finding> findings;
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
   for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
-    for (const Overlap& overlap : FindOverlaps(facts.trace, facts.blocks[graph])) {
+    for (const Overlap& overlap : facts.overlaps[graph]) {
       const BlockLife& earlier = facts.lives[overlap.earlier];
       if (earlier.elsewhere || order.Before(overlap.earlier, overlap.later)) continue;
       // The driver places the memory of nodes, and knows what it does.

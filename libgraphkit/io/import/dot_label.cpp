@@ -87,7 +87,7 @@ std::vector<std::string> Fields(std::string_view label) {
   return fields;
 }
 
-NodeKind KindOf(std::string_view field) {
+NodeKind FieldKind(std::string_view field) {
   std::string word;
   for (const char c : field) {
     if (c == ' ' || c == '_') continue;
@@ -146,12 +146,12 @@ DraftNode ParseDotLabel(std::string_view label) {
       node.shape = ReadShape(std::string_view(field).substr(shape + 3));
       return node;
     }
-    if (node.kind == NodeKind::kUnknown && i < 3) node.kind = KindOf(field);
+    if (node.kind == NodeKind::kUnknown && i < 3) node.kind = FieldKind(field);
   }
   // A kernel without a shape: its name follows its number.
   for (size_t i = 0; i + 1 < fields.size() && node.kind == NodeKind::kKernel; ++i) {
     const bool number = IsNumber(fields[i]) || fields[i].find("topoId") != std::string::npos;
-    if (number && KindOf(fields[i + 1]) == NodeKind::kUnknown) {
+    if (number && FieldKind(fields[i + 1]) == NodeKind::kUnknown) {
       node.kernel = fields[i + 1];
       break;
     }

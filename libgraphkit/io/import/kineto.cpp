@@ -13,7 +13,7 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-NodeKind KindOf(std::string_view category) {
+NodeKind CategoryKind(std::string_view category) {
   if (category == "kernel" || category == "Kernel") return NodeKind::kKernel;
   if (category == "gpu_memcpy" || category == "Memcpy") return NodeKind::kMemcpy;
   if (category == "gpu_memset" || category == "Memset") return NodeKind::kMemset;
@@ -155,7 +155,7 @@ simdjson::error_code Reader::Take(ondemand::object event) {
     }
   }
   if (name == "cudaGraphLaunch" || name == "cuGraphLaunch") ++graph_launches_;
-  const NodeKind kind = KindOf(category);
+  const NodeKind kind = CategoryKind(category);
   if (kind == NodeKind::kUnknown) return simdjson::SUCCESS;
   ++work_;
   const bool whole = arguments.node >> 32 != 0;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "libgraphkit/io/import/mapped_ranges.h"
+#include "libgraphkit/model/tool_ids.h"
 
 namespace graphkit {
 namespace {
@@ -86,6 +87,7 @@ std::string BaseName(std::string_view kernel) {
 size_t JoinTimes(std::span<const NodeTime> times, const std::map<uint64_t, NodeId>& by_tool_id,
                  Trace* trace, NotJoinedList* not_joined) {
   size_t joined = 0;
+  std::map<NodeId, NodeTime> sums;  // a node may have run in several execs
   for (const NodeTime& time : times) {
     const std::string id = "graph " + std::to_string(time.tool_id >> 32) + " node " +
                            std::to_string(time.tool_id & 0xffffffffu) +
@@ -104,7 +106,10 @@ size_t JoinTimes(std::span<const NodeTime> times, const std::map<uint64_t, NodeI
       not_joined->Add("nodes of the profile that are other kernels in the graph", id);
       continue;
     }
-    const uint64_t mean = time.launches == 0 ? 0 : time.total_ns / time.launches;
+    NodeTime& sum = sums[at->second];
+    sum.launches += time.launches;
+    sum.total_ns += time.total_ns;
+    const uint64_t mean = sum.launches == 0 ? 0 : sum.total_ns / sum.launches;
     node.duration_ns =
         static_cast<uint32_t>(std::min<uint64_t>(mean, std::numeric_limits<uint32_t>::max()));
     ++joined;
@@ -113,23 +118,17 @@ size_t JoinTimes(std::span<const NodeTime> times, const std::map<uint64_t, NodeI
 }
 
 void AddTracedToolIds(const Trace& trace, std::map<uint64_t, NodeId>* by_tool_id) {
-  std::vector<std::vector<uint64_t>> names(trace.graphs.size());  // by graph
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (trace.graphs[i].tool_id != 0) names[i].push_back(trace.graphs[i].tool_id);
-  }
-  for (const Exec& exec : trace.execs) {
-    if (exec.tool_id != 0 && exec.graph.index() < names.size()) {
-      names[exec.graph.index()].push_back(exec.tool_id);
+  const ExecToolIds execs(trace);
+  for (size_t i = 0; i < trace.execs.size(); ++i) {
+    for (const ToolIdRun& run : execs.Of(ExecId(i))) {
+      for (uint32_t j = 0; j < run.count; ++j) {
+        by_tool_id->emplace(run.tool_id + j, NodeId(run.first.value + j));
+      }
     }
   }
-  std::vector<uint32_t> next(trace.graphs.size());
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const GraphId graph = trace.nodes[i].graph;
-    if (graph.index() >= names.size()) continue;
-    const uint32_t number = next[graph.index()]++;
-    for (const uint64_t name : names[graph.index()]) {
-      by_tool_id->emplace(name << 32 | number, NodeId(i));
-    }
+  const std::vector<uint64_t> own = OwnToolIds(trace);
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i] != 0) by_tool_id->emplace(own[i], NodeId(i));
   }
 }
 

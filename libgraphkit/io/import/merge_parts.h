@@ -34,8 +34,8 @@ std::string BaseName(std::string_view kernel);
 size_t JoinTimes(std::span<const NodeTime> times, const std::map<uint64_t, NodeId>& by_tool_id,
                  Trace* trace, NotJoinedList* not_joined);
 
-// By tools id: the nodes of graphs that a tracer recorded, whose node ids count from 0 in the order
-// of creation, in the graph and in its execs.
+// By tools id: the nodes of graphs that a tracer recorded, in their execs and in the graphs
+// themselves.
 void AddTracedToolIds(const Trace& trace, std::map<uint64_t, NodeId>* by_tool_id);
 
 // Blocks that came from the snapshot: those allocated while a graph was captured belong to it.

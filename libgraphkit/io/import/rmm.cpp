@@ -16,7 +16,6 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kDay = 24 * 3600 * kSecond;
-constexpr int32_t kOutOfMemory = 2;  // cudaErrorMemoryAllocation, driver_types.h
 
 enum Column : size_t { kThread, kTime, kAction, kPointer, kSize, kStream, kColumns };
 constexpr std::array<std::string_view, kColumns> kNames = {"Thread",  "Time", "Action",
@@ -186,7 +185,7 @@ void LogReader::Deallocate(uint64_t pointer, uint64_t stream) {
 void LogReader::Fail(std::string_view thread, uint64_t stream) {
   Failure failure;
   failure.call = make_.Intern("rmm allocate");
-  failure.error = kOutOfMemory;
+  failure.error = kErrorMemoryAllocation;
   failure.thread = make_.Thread(static_cast<int64_t>(Number(thread).value_or(0)));
   failure.stream = make_.Stream(0, stream);
   failure.seq = make_.Next();

@@ -7,13 +7,12 @@
 
 #include "libgraphkit/io/import/snapshot_memory.h"
 #include "libgraphkit/io/import/snapshot_start.h"
+#include "libgraphkit/io/import/trace_maker.h"
 #include "libgraphkit/io/pickle.h"
 #include "libgraphkit/io/torch_snapshot.h"
 
 namespace graphkit {
 namespace {
-
-constexpr int32_t kOutOfMemory = 2;  // cudaErrorMemoryAllocation, driver_types.h
 
 // Calls visit(device, event) for the events of all devices by time, those of one device in file
 // order; visit returns how many events it took.
@@ -182,7 +181,7 @@ void Converter::TakeFree(uint32_t device, uint32_t index, uint32_t* taken) {
 void Converter::TakeOom(const TorchEvent& event) {
   Failure failure;
   failure.call = make_.Intern("cudaMalloc");
-  failure.error = kOutOfMemory;
+  failure.error = kErrorMemoryAllocation;
   failure.thread = make_.Thread(0);
   failure.stack = event.stack;
   failure.seq = make_.Next();

@@ -12,6 +12,9 @@
 
 namespace graphkit {
 
+// cudaErrorMemoryAllocation (driver_types.h), for tools that say "out of memory" in words.
+inline constexpr int32_t kErrorMemoryAllocation = 2;
+
 class TraceMaker {
  public:
   // The process record takes the first place.

@@ -168,7 +168,7 @@ function makeGraphs() {
     row.addEventListener("click", () => showView(app.trace.views.find((v) => v.root === app.trace.texts.roots[graph.id])));
     table.append(row);
   }
-  panel.append(table);
+  panel.replaceChildren(table);
   if (graphs.length > GRAPHS_AT_ONCE) panel.append(element("p", "small", `and ${formatCount(graphs.length - GRAPHS_AT_ONCE)} more: find them above`));
 }
 

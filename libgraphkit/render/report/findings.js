@@ -3,6 +3,7 @@ const FINDINGS_AT_ONCE = 100;
 
 function makeFindings() {
   const panel = byId("findings-panel"), {findings} = app.trace.analyze;
+  panel.replaceChildren();
   if (findings.length === 0) panel.append(element("p", "nothing", "Nothing found: no check of graphkit has anything to say here."));
   const more = element("button", "", "");
   let shown = 0;

@@ -109,7 +109,7 @@ function firstView(views) {
 
 function fillHead() {
   const {analyze, page} = app.trace, own = analyze.program || page.file;
-  const program = page.ranks ? `${own} – ${page.file}, the worst of ${page.ranks.traces.length} traces` : own;
+  const place = ranks.report ? ` – ${rankPlace(ranks.drawn)}` : "", program = own + place;
   document.title = `${program} – graphkit report`;
   byId("program").textContent = program;
   byId("program").title = program;
@@ -117,9 +117,8 @@ function fillHead() {
   byId("device").textContent = devices[analyze.device];
   byId("device").hidden = false;
   byId("device").classList.toggle("warn", analyze.device === "soft");
-  if (analyze.complete) return;
   byId("warning").textContent = `This trace is incomplete, and figures may be too small: ${analyze.incomplete_because.join("; ")}.`;
-  byId("warning").hidden = false;
+  byId("warning").hidden = analyze.complete;
 }
 
 function showEmpty(title, text, commands) {
@@ -134,39 +133,53 @@ function showNothingCaptured() {
     "graphkit trace -o trace.json ./app args…\ngraphkit report trace.json -o report.html\ngraphkit doctor        # when the program should have captured something");
 }
 
-// report.html#node=12, #block=5, #finding=0, #graph=1: what the page opens with.
-function followAddress() {
-  const match = /^#(node|block|finding|graph)=(\d+)$/.exec(location.hash);
+// report.html#node=12, #block=5, #finding=0, #graph=1: what the page opens with; of many traces #trace=2&node=12, too.
+async function followAddress() {
+  const match = /^#(?:trace=(\d+)(?:&|$))?(?:(node|block|finding|graph)=(\d+))?$/.exec(location.hash);
   if (!match) return;
-  const id = Number(match[2]), {trace} = app;
-  if (match[1] === "node" && id < trace.nodeCount) goTo({node: id});
-  if (match[1] === "block" && id < trace.blockCount) goTo({block: id});
-  if (match[1] === "finding") pickFinding(id);
-  if (match[1] === "graph") showView(trace.views.find((view) => view.root === trace.texts.roots[id]));
+  if (match[1] !== undefined) await drawTrace(Number(match[1]));
+  const id = Number(match[3]), {trace} = app;
+  if (match[2] === "node" && id < trace.nodeCount) goTo({node: id});
+  if (match[2] === "block" && id < trace.blockCount) goTo({block: id});
+  if (match[2] === "finding") pickFinding(id);
+  if (match[2] === "graph") showView(trace.views.find((view) => view.root === trace.texts.roots[id]));
+}
+
+function showsNothing(trace) { return trace.views.length === 0 || trace.nodeCount + trace.blockCount === 0; }
+
+// All that is about one trace.
+function showTrace() {
+  fillHead();
+  fillTabs();
+  makeFindings();
+  makeGraphs();
+  app.finding = undefined;
+  showDetails(null);
+  byId("search").value = "";
+  showView(firstView(app.trace.views));
 }
 
 async function start() {
   const began = performance.now();
+  await readRanks();
   const bytes = await inflate(byId("data").textContent.trim());
-  byId("data").remove();
   app.trace = new Trace(readData(bytes));
   document.documentElement.dataset.theme = preferredTheme();
   readTheme();
-  fillHead();
   byId("theme").addEventListener("click", toggleTheme);
-  if (app.trace.views.length === 0 || app.trace.nodeCount + app.trace.blockCount === 0) return showNothingCaptured();
+  if (showsNothing(app.trace)) {
+    fillHead();
+    return showNothingCaptured();
+  }
   byId("main").hidden = false;
   startDrawings();
   makeRanks();
   makeTabs();
-  makeFindings();
-  makeGraphs();
   makeSearch();
   makeKeys();
-  showDetails(null);
   showTab("findings-panel");
-  showView(firstView(app.trace.views));
-  followAddress();
+  showTrace();
+  await followAddress();
   addEventListener("hashchange", followAddress);
   app.draw();
   app.loadedIn = performance.now() - began;

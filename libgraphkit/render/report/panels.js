@@ -5,15 +5,21 @@ function showTab(id) {
 }
 
 function makeTabs() {
-  const counts = {"findings-panel": app.trace.analyze.findings.length, "graphs-panel": app.trace.analyze.graphs.length,
-    "ranks-panel": app.trace.page.ranks?.traces.length};
   for (const panel of document.querySelectorAll(".panel")) {
-    const button = element("button", "", panel.dataset.title);
+    const button = element("button", "", "");
     button.role = "tab";
     button.dataset.panel = panel.id;
-    if (counts[panel.id] !== undefined) button.append(element("small", "", formatCount(counts[panel.id])));
     button.addEventListener("click", () => showTab(panel.id));
     byId("tabs").append(button);
+  }
+}
+
+function fillTabs() {
+  const counts = {"findings-panel": app.trace.analyze.findings.length, "graphs-panel": app.trace.analyze.graphs.length,
+    "ranks-panel": ranks.report?.traces.length};
+  for (const button of byId("tabs").children) {
+    const count = counts[button.dataset.panel];
+    button.replaceChildren(byId(button.dataset.panel).dataset.title, ...(count === undefined ? [] : [element("small", "", formatCount(count))]));
   }
 }
 

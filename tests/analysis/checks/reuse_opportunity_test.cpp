@@ -23,6 +23,30 @@ TEST_CASE("reuse-opportunity pairs what is over with what comes after, and prove
   CHECK(finding.evidence[1].text == "node 1 (read) -> node 2 (use)");
 }
 
+//     a:  write x ─┬─ read x ───────── [join] ── use y        x is over after both reads
+//     b:           └─────── read x ──────┘
+TEST_CASE("reuse-opportunity proves it from every last use") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const StreamId b = t.Stream("b");
+  t.BeginCapture(a);
+  const BlockId x = t.Alloc(a, 4096);
+  t.Kernel(a, "write", {Writes(x)});
+  t.Order(a, b);
+  t.Kernel(a, "read", {Reads(x)});
+  t.Kernel(b, "look", {Reads(x)});
+  t.Order(b, a);
+  t.Free(x);
+  const BlockId y = t.Alloc(a, 4096);
+  t.Kernel(a, "use", {Writes(y)});
+  t.Free(y);
+  t.EndCapture(a);
+  const Finding finding = RunForOne("reuse-opportunity", &t);
+  REQUIRE(finding.evidence.size() == 3);
+  CHECK(finding.evidence[1].text == "node 1 (read) -> node 3 (use)");
+  CHECK(finding.evidence[2].text == "node 2 (look) -> node 3 (use)");
+}
+
 TEST_CASE("reuse-opportunity finds nothing without a join, or where memory is reused") {
   CrossedBlock open;
   open.Request(open.x);

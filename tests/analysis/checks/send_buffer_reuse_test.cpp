@@ -53,6 +53,71 @@ TEST_CASE("send-buffer-reuse names a graph that may write over what another one 
   CHECK(finding.streams == std::vector{s.a, s.b});
 }
 
+//     a:  launch (fills x) ── record ──────────── launch (fills x)
+//     b:                         └── send x          [wait]
+struct SendOutside {
+  TraceBuilder t;
+  StreamId a = t.Stream("a");
+  StreamId b = t.Stream("b");
+  BlockId x = t.Alloc({}, 4096);
+  NodeId fill;
+  ExecId exec;
+
+  SendOutside() {
+    const GraphId graph = t.BeginCapture(a, "forward");
+    fill = t.Kernel(a, "fill", {Writes(x)});
+    t.EndCapture(a);
+    exec = t.Instantiate(graph);
+    t.Launch(exec, a);
+    t.Order(a, b);
+  }
+};
+
+TEST_CASE("send-buffer-reuse names a graph that may write over what is sent outside of graphs") {
+  SendOutside s;
+  s.t.Work(s.b, "ncclDevKernel_SendRecv", {Reads(s.x)});
+  s.t.Launch(s.exec, s.a);
+  const Finding finding = RunForOne("send-buffer-reuse", &s.t);
+  CHECK(finding.message ==
+        "node 0 (fill) of graph 0 'forward' writes over block 0 (4 KiB), which "
+        "ncclDevKernel_SendRecv may still be sending");
+  CHECK(finding.bytes == 4096);
+  CHECK(finding.nodes == std::vector{s.fill});
+  CHECK(finding.streams == std::vector{s.b, s.a});
+  REQUIRE(finding.evidence.size() == 2);
+  CHECK(finding.evidence[0].text ==
+        "ncclDevKernel_SendRecv was submitted outside of graphs on stream 1 'b'");
+  CHECK(finding.evidence[1].text ==
+        "launch 1 of graph 0 'forward' on stream 0 'a' need not wait for it");
+}
+
+TEST_CASE("send-buffer-reuse names a graph that may write over what is copied to the host") {
+  SendOutside s;
+  s.t.Work(s.b, NodeKind::kMemcpy, {Reads(s.x, 0, 1024)});
+  s.t.Launch(s.exec, s.a);
+  const Finding finding = RunForOne("send-buffer-reuse", &s.t);
+  CHECK(finding.message ==
+        "node 0 (fill) of graph 0 'forward' writes over block 0 (4 KiB), which a memcpy may still "
+        "be sending");
+  CHECK(finding.bytes == 1024);
+}
+
+TEST_CASE("send-buffer-reuse finds nothing when the graph waits for what is sent outside") {
+  SendOutside s;
+  s.t.Work(s.b, "ncclDevKernel_SendRecv", {Reads(s.x)});
+  s.t.Order(s.b, s.a);
+  s.t.Launch(s.exec, s.a);
+  s.t.Work(s.b, "ncclDevKernel_SendRecv", {Reads(s.x)});
+  CHECK(Run("send-buffer-reuse", &s.t).empty());
+}
+
+TEST_CASE("send-buffer-reuse finds nothing when work outside only computes") {
+  SendOutside s;
+  s.t.Work(s.b, "add", {Reads(s.x)});
+  s.t.Launch(s.exec, s.a);
+  CHECK(Run("send-buffer-reuse", &s.t).empty());
+}
+
 TEST_CASE("send-buffer-reuse finds nothing when an event orders the launches") {
   SendAndReuse s;
   s.t.Launch(s.first_exec, s.a);

@@ -105,6 +105,35 @@ TEST_CASE("durations go to nodes of that id and that kernel only") {
             {"nodes of the profile that no graph has", 1, {"graph 0 node 9 (square)"}}});
 }
 
+// What ran are the copies that the execs hold, by the ids that the tracer was told of them: here of
+// the second node first, in two execs.
+TEST_CASE("durations go to the nodes whose copies ran") {
+  constexpr uint64_t kExec = uint64_t{5} << 32;
+  constexpr uint64_t kOther = uint64_t{9} << 32;
+  Trace trace;
+  trace.graphs.resize(1);
+  trace.graphs[0].tool_id = 4;
+  trace.nodes.resize(2);
+  for (Node& node : trace.nodes) node.graph = GraphId(0u);
+  trace.execs = {{.graph = GraphId(0u), .tool_id = 5, .node_ids = {0, 2}, .created = 9},
+                 {.graph = GraphId(0u), .tool_id = 9, .created = 9}};
+  trace.tool_id_runs = {{NodeId(1u), 1, kExec}, {NodeId(0u), 1, kExec + 7}};
+  std::map<uint64_t, NodeId> by_tool_id;
+  AddTracedToolIds(trace, &by_tool_id);
+  CHECK(by_tool_id == std::map<uint64_t, NodeId>{{uint64_t{4} << 32, NodeId(0u)},
+                                                 {(uint64_t{4} << 32) + 1, NodeId(1u)},
+                                                 {kExec, NodeId(1u)},
+                                                 {kExec + 7, NodeId(0u)},
+                                                 {kOther, NodeId(0u)},
+                                                 {kOther + 1, NodeId(1u)}});
+  NotJoinedList not_joined;
+  const std::vector<NodeTime> times = {
+      {kExec, "", 1, 10}, {kExec + 7, "", 1, 100}, {kOther + 1, "", 3, 90}};
+  CHECK(JoinTimes(times, by_tool_id, &trace, &not_joined) == 3);
+  CHECK(Durations(trace) == std::vector<uint32_t>{100, 25});  // of 4 launches
+  CHECK(not_joined.Take().empty());
+}
+
 TEST_CASE("a kernel's name without what compilers add to it") {
   CHECK(BaseName("_Z6squarePfi") == "square");
   CHECK(BaseName("void at::native::(anonymous namespace)::k<4, float>(int)") == "at::native::k");

@@ -107,6 +107,37 @@ def test_fork_join_gives_the_documented_graph(folder):
     assert streams == [0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0], streams
 
 
+def test_a_profile_of_what_ran_finds_its_nodes(folder):
+    code, _, err = trace(folder, *fork_join())
+    assert code == 0, err
+    records = load(folder / "trace.json")
+    nodes = [r for r in records if r["type"] == "node"]
+    kernels = [r["name"] for r in records if r["type"] == "kernel"]
+    exec_ = next(r for r in records if r["type"] == "exec")
+    ids = {first + i: tool_id << 32 | number + i
+           for first, count_, tool_id, number in exec_["node_ids"] for i in range(count_)}
+    assert sorted(ids) == [n["id"] for n in nodes if n["graph"] == exec_["graph"]], ids
+    assert {i >> 32 for i in ids.values()} == {exec_["tool_id"]}, exec_
+    launch = next(r for r in records if r["type"] == "launch")
+    assert launch["correlation"] > 0, launch
+    # As Kineto writes what ran: by the ids of the exec's nodes.
+    events = [{"ph": "X", "cat": "kernel", "name": kernels[n["kernel"]], "ts": 1, "dur": n["id"] + 1,
+               "args": {"graph id": exec_["tool_id"], "graph node id": ids[n["id"]],
+                        "correlation": launch["correlation"]}} for n in nodes if n["kind"] == "kernel"]
+    (folder / "profile.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    graphkit = BUILD / "bin/graphkit"
+    done = subprocess.run([graphkit, "import", "merge", "trace.json", "profile.json", "-o", "all.json"],
+                          cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    merged = json.loads((folder / "all.json").read_text())["records"]
+    for node in (r for r in merged if r["type"] == "node" and r["kind"] == "kernel"):
+        assert node["duration_ns"] == 1000 * (node["id"] + 1), node
+    table = subprocess.run([graphkit, "export", "trace.json", "--format", "csv", "--table", "exec-nodes"], cwd=folder,
+                           capture_output=True, text=True, check=True).stdout
+    rows = [line.split(",") for line in table.splitlines()[1:]]
+    assert {int(r[2]): int(r[3]) for r in rows if r[0] == str(exec_["id"])} == ids, table
+
+
 def test_exit_codes_are_the_programs(folder):
     assert trace(folder, "sh", "-c", "exit 7")[0] == 7
     assert trace(folder, "sh", "-c", "kill -TERM $$")[0] == 128 + signal.SIGTERM
@@ -380,6 +411,47 @@ def test_a_program_of_cuda_12_is_traced_through_its_own_cupti(folder):
     assert path.endswith("libcupti.so.12"), path
 
 
+def test_nodes_of_every_kind_made_in_every_way_are_recorded(folder):
+    program = BUILD / "tests/every_way"
+    if not program.exists():
+        raise Skipped("no nvcc")
+    code, _, err = trace(folder, program, env={"NVTX_INJECTION64_PATH": str(BUILD / "lib/graphkit/libgraphkit_tracer.so")})
+    assert code == 0, err
+    records = load(folder / "trace.json")
+    graphs = [r for r in records if r["type"] == "graph"]
+    nodes = [r for r in records if r["type"] == "node"]
+
+    def kinds(graph):
+        return [n["kind"] for n in nodes if n["graph"] == graph]
+
+    plain = ["kernel", "kernel", "memcpy", "memset", "host", "empty", "event_record", "event_wait",
+             "semaphore_signal", "semaphore_wait"]
+    whole = ["graph", "mem_alloc", "mem_free", "conditional", "batch_mem_op"]
+    captured = ["empty", "kernel", "kernel", "host", "event_record", "event_wait", "semaphore_signal", "batch_mem_op"]
+    assert [(g["origin"], kinds(g["id"])) for g in graphs] == [
+        ("explicit", plain), ("explicit", whole), ("child", plain), ("body", ["kernel"]), ("explicit", captured),
+        ("clone", captured)], [(g["origin"], kinds(g["id"])) for g in graphs]
+    # Each graph's edges, by the places of their nodes in it; with data where it isn't a full one.
+    place = {n["id"]: sum(m["graph"] == n["graph"] for m in nodes[:n["id"]]) for n in nodes}
+    edges = {}
+    for e in (r for r in records if r["type"] == "edge"):
+        data = (e["from_port"], e["edge_type"]) if "from_port" in e else ()
+        edges.setdefault(nodes[e["from"]]["graph"], []).append((place[e["from"]], place[e["to"]], *data))
+    chain = [(i, i + 1) for i in range(len(captured) - 1)]
+    forked = [(0, 1, 1, 1), (0, 2)]
+    assert edges == {0: forked, 1: [(1, 2)], 2: forked, 4: chain, 5: chain}, edges
+    # The exec: what CUPTI calls all of its nodes, and the child graph's new parameters.
+    exec_ = next(r for r in records if r["type"] == "exec")
+    named = sorted(first + i for first, number, _, _ in exec_["node_ids"] for i in range(number))
+    assert named == [n["id"] for n in nodes if n["graph"] in (1, 2, 3)], exec_
+    assert len({(g, n) for _, _, g, n in exec_["node_ids"]}) == len(exec_["node_ids"]), exec_
+    sets = [{k: v for k, v in r.items() if k != "t"} for r in records if r["type"] == "node_set"]
+    child = next(n["id"] for n in nodes if n["kind"] == "graph")
+    assert sets == [{"type": "node_set", "node": child, "exec": 0, "what": "params", "child": 0}], sets
+    pushes = [(r["domain"], r["name"], r["colour"]) for r in records if r["type"] == "nvtx_push"]
+    assert pushes == [("every", "way", "0xff76b900")] and count(records, "nvtx_pop") == 1, pushes
+
+
 def test_call_stacks_name_the_programs_functions(folder):
     code, _, err = trace(folder, *fork_join(), options=["--stacks"])
     assert code == 0, err
@@ -396,6 +468,54 @@ def test_call_stacks_name_the_programs_functions(folder):
     assert {len(r["frames"]) for r in records if r["type"] == "stack"} == {1}
     trace(folder, *fork_join())
     assert count(load(folder / "trace.json"), "stack") == 0
+
+
+PYTHON = """
+import ctypes
+
+cuda = ctypes.CDLL("libcudart.so.13")  # which gives up the interpreter's lock around calls
+
+
+def check(error):
+    assert error == 0, error
+
+
+class Möbius:
+    def fill(self, stream, data):
+        check(cuda.cudaMemsetAsync(data, 0, ctypes.c_size_t(64),
+                                   stream))
+
+
+data, stream, graph = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+check(cuda.cudaMalloc(ctypes.byref(data), ctypes.c_size_t(64)))
+check(cuda.cudaStreamCreate(ctypes.byref(stream)))
+check(cuda.cudaStreamBeginCapture(stream, 2))
+list(map(lambda n: Möbius().fill(stream, data), range(2)))
+check(cuda.cudaStreamEndCapture(stream, ctypes.byref(graph)))
+"""
+
+
+def test_call_stacks_have_the_functions_of_python(folder):
+    if sys.version_info[:2] != (3, 11):
+        raise Skipped(f"the tracer doesn't know Python {sys.version_info[0]}.{sys.version_info[1]}")
+    script = folder / "capture.py"
+    script.write_text(PYTHON)
+    line = {text.strip(): at for at, text in enumerate(PYTHON.split("\n"), 1)}
+    for depth in ("64", "2"):
+        code, _, err = trace(folder, sys.executable, script, options=["--stacks=" + depth])
+        assert code == 0, err
+        records = load(folder / "trace.json")
+        stacks = [r["frames"] for r in records if r["type"] == "stack"]
+        fills = [stacks[r["stack"]] for r in records if r["type"] == "node"]
+        assert len(fills) == 2 and fills[0] == fills[1], fills
+        python = [tuple(f) for f in fills[0] if f[1] == str(script)]
+        assert python == [
+            ("Möbius.fill", str(script), line["check(cuda.cudaMemsetAsync(data, 0, ctypes.c_size_t(64),"]),
+            ("<lambda>", str(script), line["list(map(lambda n: Möbius().fill(stream, data), range(2)))"]),
+            ("<module>", str(script), line["list(map(lambda n: Möbius().fill(stream, data), range(2)))"]),
+        ][:len(python)], fills[0]
+        assert len(python) == 3 or depth == "2", fills[0]
+        assert not any("_PyEval" in f[0] or f[1].endswith("python3.11") for f in fills[0]), fills[0]
 
 
 def test_only_the_entry_points_are_exported(folder):

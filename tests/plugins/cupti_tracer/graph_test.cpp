@@ -130,6 +130,59 @@ TEST_CASE("what instantiation makes inside is not shown") {
   CHECK(s.Records("graph_destroyed").empty());
 }
 
+TEST_CASE("the edges of a clone have the data of the original's") {
+  Script s;
+  Create(s, kGraph);
+  for (uint64_t node : {1, 2, 3})
+    s.Do(AddTo(kGraph), Script::Node(kGraph, node, NodeKind::kKernel));
+  Call edges = Script::Of(CallKind::kAddDependencies);
+  edges.graph = kGraph;
+  edges.dependencies = {{1, 2, 1, 0, 1}};
+  s.Do(edges, {Script::Dependency(kGraph, 1, 2), Script::Dependency(kGraph, 2, 3)});
+  Call clone = Script::Of(CallKind::kGraphClone);
+  clone.graph = kOther;
+  clone.original = kGraph;
+  auto copy = [](uint64_t node) {
+    GraphEvent event = Cloned(kOther, 10 + node, node);
+    event.original_graph = kGraph;
+    return Script::Node(kOther, 10 + node, NodeKind::kKernel) + std::vector{event};
+  };
+  s.Do(clone,
+       std::vector{Script::Created(kOther)} + copy(1) + copy(2) + copy(3) +
+           std::vector{Script::Dependency(kOther, 11, 12), Script::Dependency(kOther, 12, 13)});
+  CHECK(s.Records("edge") ==
+        Lines{R"({"type":"edge","id":0,"from":0,"to":1,"from_port":1,"edge_type":1})",
+              R"({"type":"edge","id":1,"from":1,"to":2})",
+              R"({"type":"edge","id":2,"from":3,"to":4,"from_port":1,"edge_type":1})",
+              R"({"type":"edge","id":3,"from":4,"to":5})"});
+}
+
+TEST_CASE("an exec's record says what CUPTI calls the copies of the graph's nodes") {
+  Script s;
+  Create(s, kGraph);
+  for (uint64_t node : {1, 2, 3}) s.Do(AddTo(kGraph), Script::Node(kGraph, node, NodeKind::kEmpty));
+  Call instantiate = Script::Of(CallKind::kInstantiate);
+  instantiate.graph = kGraph;
+  instantiate.exec = kExec;
+  instantiate.tool_id = 5;
+  constexpr uint64_t kOfExec = uint64_t{5} << 32;
+  constexpr uint64_t kUnseen = 99;  // a node that was made before the tracer looked
+  s.thread.exec_nodes = {{1, kOfExec}, {2, kOfExec + 1}, {kUnseen, kOfExec + 2}, {3, kOfExec + 3}};
+  s.Do(instantiate);
+  s.Do(instantiate);  // another one; nobody said how its nodes are called
+  Call launch = Script::Of(CallKind::kGraphLaunch);
+  launch.exec = kExec;
+  launch.stream = kStream;
+  launch.correlation = 77;
+  s.Do(launch);
+  CHECK(
+      s.Records("exec") ==
+      Lines{
+          R"({"type":"exec","id":0,"graph":0,"handle":"0x9000","tool_id":5,"node_ids":[[0,2,5,0],[2,1,5,3]]})",
+          R"({"type":"exec","id":1,"graph":0,"handle":"0x9000","tool_id":5})"});
+  CHECK(s.Records("launch") == Lines{R"({"type":"launch","exec":1,"stream":0,"correlation":77})"});
+}
+
 TEST_CASE("a child graph follows the node that embeds it, before its own nodes") {
   Script s;
   Create(s, kInner);
@@ -148,6 +201,26 @@ TEST_CASE("a child graph follows the node that embeds it, before its own nodes")
             R"({"type":"graph","id":2,"origin":"child","original":0,"parent":1,"handle":"0x2000"})",
             R"({"type":"node","id":2,"graph":2,"thread":0,"kind":"empty"})",
         });
+}
+
+TEST_CASE("a child graph of an exec takes the parameters of another graph") {
+  Script s;
+  Create(s, kInner);
+  Create(s, kGraph);
+  Call add = AddTo(kGraph);
+  add.original = kInner;
+  s.Do(add, std::vector{Script::Created(kOther)} + Script::Node(kGraph, 2, NodeKind::kChildGraph));
+  Call instantiate = Script::Of(CallKind::kInstantiate);
+  instantiate.graph = kGraph;
+  instantiate.exec = kExec;
+  s.Do(instantiate);
+  Call set = Script::Of(CallKind::kNodeSet);
+  set.exec = kExec;
+  set.node = 2;
+  set.original = kInner;
+  s.Do(set);
+  CHECK(s.Records("node_set") ==
+        Lines{R"({"type":"node_set","node":0,"exec":0,"what":"params","child":0})"});
 }
 
 TEST_CASE("a conditional node names its bodies") {

@@ -116,12 +116,14 @@ TEST_CASE("ranges are written when something lies in them, and closed when they 
   s.BeginCapture(kMain, kGraph);
   s.recorder.OnRangePushed(s.thread, "", "empty");
   s.recorder.OnRangePopped(s.thread, "");
-  s.recorder.OnRangePushed(s.thread, "nccl", "step");
+  s.recorder.OnRangePushed(s.thread, "nccl", "step", 0xff00ff00);
   s.Kernel(kMain, kGraph, 1);
   s.Kernel(kMain, kGraph, 2, {1});
   s.recorder.OnRangePopped(s.thread, "nccl");
-  CHECK(s.Records("nvtx_push") ==
-        Lines{R"({"type":"nvtx_push","thread":0,"domain":"nccl","name":"step"})"});
+  CHECK(
+      s.Records("nvtx_push") ==
+      Lines{
+          R"({"type":"nvtx_push","thread":0,"domain":"nccl","name":"step","colour":"0xff00ff00"})"});
   CHECK(s.Records("nvtx_pop") == Lines{R"({"type":"nvtx_pop","thread":0,"domain":"nccl"})"});
 }
 

@@ -228,23 +228,49 @@ class Hands(Page):
 
 
 class Ranks(Page):
-    def test_many_traces_are_compared_and_the_worst_is_drawn(self):
-        folder = WORK / "ranks"
-        folder.mkdir()
+    def setUp(self):
+        self.folder, self.page = WORK / "ranks", WORK / "ranks.html"
+        self.folder.mkdir(exist_ok=True)
         soft = TESTDATA / "traces" / "soft"
         for rank, name in enumerate(("fork_join", "record_stream", "fork_join")):
-            (folder / f"rank{rank}.json").write_bytes((soft / f"{name}.json").read_bytes())
-        page = WORK / "ranks.html"
-        graphkit("report", str(folder), "-o", str(page))
-        ranks = json.loads(graphkit("analyze", str(folder), "--format", "json"))
-        self.open(page)
-        self.assertEqual(ranks, self.browser.run("return app.trace.page.ranks"))
-        self.assertEqual((1, 1), (ranks["worst"], self.browser.run("return app.trace.page.drawn_rank")))
-        self.assertEqual(analyze(folder / "rank1.json"), self.browser.run("return app.trace.analyze"))
-        rows = "return [...document.querySelectorAll('.bar.rank')].map((row) => row.textContent)"
-        asked = [trace["figures"]["asked_bytes"] for trace in ranks["traces"]]
-        self.assertEqual([f"rank{i}.json" + size_text(asked[i]) for i in (1, 0, 2)], self.browser.run(rows))
-        self.assertEqual(len(ranks["groups"]) - 1, self.browser.run("return document.querySelectorAll('.rank-group').length"))
+            (self.folder / f"rank{rank}.json").write_bytes((soft / f"{name}.json").read_bytes())
+        graphkit("report", str(self.folder), "-o", str(self.page))
+        self.ranks = json.loads(graphkit("analyze", str(self.folder), "--format", "json"))
+        self.open(self.page)
+
+    def shown(self, selector: str) -> list[str]:
+        return self.browser.run("return [...document.querySelectorAll(arguments[0])].map((found) => found.textContent)", selector)
+
+    def check_drawn(self, rank: int) -> None:
+        report = analyze(self.folder / f"rank{rank}.json")
+        self.assertEqual(rank, self.browser.run("return ranks.drawn"))
+        self.assertEqual(report, self.browser.run("return app.trace.analyze"))
+        self.assertEqual(len(report["findings"]), len(self.shown("[data-finding]")))
+        figures = self.browser.run(SHOWN_FIGURES)
+        for name, text in expected_figures(report["graphs"][0]).items():
+            self.assertEqual(text, figures.get(name))
+
+    def test_many_traces_are_compared_and_the_worst_is_drawn(self):
+        self.assertEqual(self.ranks, self.browser.run("return ranks.report"))
+        self.assertEqual(1, self.ranks["worst"])
+        self.check_drawn(1)
+        asked = [trace["figures"]["asked_bytes"] for trace in self.ranks["traces"]]
+        self.assertEqual([f"rank{i}.json" + size_text(asked[i]) for i in (1, 0, 2)], self.shown(".bar.rank"))
+        self.assertEqual(len(self.ranks["groups"]) - 1, len(self.shown(".rank-group")))
+        self.check_quiet()
+
+    def test_any_of_them_can_be_drawn(self):
+        self.assertEqual(["rank0.json", "rank1.json (worst)", "rank2.json"], self.shown("#trace option"))
+        self.browser.run("showTab('ranks-panel')")
+        self.browser.click(".bar.rank:last-child")
+        self.browser.wait_for("ranks.drawn === 2")
+        self.check_drawn(2)
+        self.browser.run("document.getElementById('trace').value = '1'; document.getElementById('trace').dispatchEvent(new Event('change'))")
+        self.browser.wait_for("ranks.drawn === 1")
+        self.check_drawn(1)
+        self.browser.run("location.hash = '#trace=0&node=2'")
+        self.browser.wait_for("app.shown && app.shown.node === 2")
+        self.check_drawn(0)
         self.check_quiet()
 
 

@@ -1,0 +1,226 @@
+// Makes nodes of every kind, by every kind of call, in four graphs: added one by one, captured into
+// a graph that exists, cloned, and embedded. end_to_end.py knows what the trace has to say.
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <fcntl.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include "testdata/workloads/cuda_check.h"
+
+namespace {
+
+cudaStream_t stream;
+cudaEvent_t event;
+cudaExternalSemaphore_t semaphore;  // null: the device takes none that isn't a graphics API's
+unsigned* words;                    // on the device
+
+__global__ void Touch(unsigned* data) { data[threadIdx.x] += 1; }
+
+void Nothing(void*) {}
+
+// A function of the driver, by the version that it came with.
+template <typename Function>
+Function* Driver(const char* name, unsigned version) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult state{};
+  CHECK(cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &state));
+  return reinterpret_cast<Function*>(found);
+}
+
+cudaGraphNode_t Add(cudaGraph_t graph, cudaGraphNodeParams params, cudaGraphNode_t after = nullptr,
+                    cudaGraphEdgeData edge = {}) {
+  cudaGraphNode_t node = nullptr;
+  const size_t count = after != nullptr ? 1 : 0;
+  CHECK(cudaGraphAddNode(&node, graph, &after, count != 0 ? &edge : nullptr, count, &params));
+  return node;
+}
+
+cudaGraphNodeParams Of(cudaGraphNodeType type) {
+  cudaGraphNodeParams params = {};
+  params.type = type;
+  return params;
+}
+
+cudaGraphNodeParams Kernel() {
+  static void* arguments[] = {&words};
+  cudaGraphNodeParams params = Of(cudaGraphNodeTypeKernel);
+  params.kernel.func = reinterpret_cast<void*>(Touch);
+  params.kernel.gridDim = params.kernel.blockDim = dim3(1);
+  params.kernel.kernelParams = arguments;
+  return params;
+}
+
+cudaGraphNodeParams Semaphore(cudaGraphNodeType type) {
+  static cudaExternalSemaphoreSignalParams signal = {};
+  static cudaExternalSemaphoreWaitParams wait = {};
+  cudaGraphNodeParams params = Of(type);
+  if (type == cudaGraphNodeTypeExtSemaphoreSignal) {
+    params.extSemSignal = {&semaphore, &signal, 1};
+  } else {
+    params.extSemWait = {&semaphore, &wait, 1};
+  }
+  return params;
+}
+
+CUstreamBatchMemOpParams WriteValue() {
+  CUstreamBatchMemOpParams write = {};
+  write.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+  write.writeValue.address = reinterpret_cast<CUdeviceptr>(words);
+  write.writeValue.value = 7;
+  return write;
+}
+
+// Those that a child graph may have, too.
+cudaGraph_t Plain() {
+  cudaGraph_t graph = nullptr;
+  CHECK(cudaGraphCreate(&graph, 0));
+  const cudaGraphNode_t first = Add(graph, Kernel());
+  cudaGraphEdgeData edge = {};
+  edge.from_port = cudaGraphKernelNodePortProgrammatic;
+  edge.type = cudaGraphDependencyTypeProgrammatic;
+  Add(graph, Kernel(), first, edge);
+  cudaGraphNodeParams copy = Of(cudaGraphNodeTypeMemcpy);
+  copy.memcpy.copyParams.srcPtr = make_cudaPitchedPtr(words, 64, 64, 1);
+  copy.memcpy.copyParams.dstPtr = make_cudaPitchedPtr(words + 16, 64, 64, 1);
+  copy.memcpy.copyParams.extent = make_cudaExtent(64, 1, 1);
+  copy.memcpy.copyParams.kind = cudaMemcpyDeviceToDevice;
+  Add(graph, copy, first);
+  cudaGraphNodeParams fill = Of(cudaGraphNodeTypeMemset);
+  fill.memset.dst = words;
+  fill.memset.elementSize = 4;
+  fill.memset.width = 16;
+  fill.memset.height = 1;
+  Add(graph, fill);
+  cudaGraphNodeParams host = Of(cudaGraphNodeTypeHost);
+  host.host.fn = Nothing;
+  Add(graph, host);
+  Add(graph, Of(cudaGraphNodeTypeEmpty));
+  cudaGraphNodeParams record = Of(cudaGraphNodeTypeEventRecord);
+  record.eventRecord.event = event;
+  Add(graph, record);
+  cudaGraphNodeParams wait = Of(cudaGraphNodeTypeWaitEvent);
+  wait.eventWait.event = event;
+  Add(graph, wait);
+  if (semaphore != nullptr) {
+    Add(graph, Semaphore(cudaGraphNodeTypeExtSemaphoreSignal));
+    Add(graph, Semaphore(cudaGraphNodeTypeExtSemaphoreWait));
+  }
+  return graph;
+}
+
+// Those that only an outermost graph has.
+void Whole(cudaGraph_t plain) {
+  cudaGraph_t graph = nullptr;
+  CHECK(cudaGraphCreate(&graph, 0));
+  cudaGraphNodeParams child = Of(cudaGraphNodeTypeGraph);
+  child.graph.graph = plain;
+  const cudaGraphNode_t embedded = Add(graph, child);
+  cudaGraphNodeParams allocate = Of(cudaGraphNodeTypeMemAlloc);
+  allocate.alloc.poolProps.allocType = cudaMemAllocationTypePinned;
+  allocate.alloc.poolProps.location = {cudaMemLocationTypeDevice, 0};
+  allocate.alloc.bytesize = 4096;
+  cudaGraphNode_t node = nullptr;
+  CHECK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &allocate));
+  cudaGraphNodeParams free = Of(cudaGraphNodeTypeMemFree);
+  free.free.dptr = allocate.alloc.dptr;
+  Add(graph, free, node);
+  cudaGraphConditionalHandle handle{};
+  CHECK(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault));
+  cudaGraphNodeParams conditional = Of(cudaGraphNodeTypeConditional);
+  conditional.conditional.handle = handle;
+  conditional.conditional.type = cudaGraphCondTypeIf;
+  conditional.conditional.size = 1;
+  CHECK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &conditional));
+  Add(conditional.conditional.phGraph_out[0], Kernel());
+  CUstreamBatchMemOpParams write = WriteValue();
+  CUDA_BATCH_MEM_OP_NODE_PARAMS batch = {};
+  const auto current = Driver<decltype(cuCtxGetCurrent)>("cuCtxGetCurrent", 4000);
+  CHECK(static_cast<cudaError_t>(current(&batch.ctx)));
+  batch.count = 1;
+  batch.paramArray = &write;
+  const auto add = Driver<decltype(cuGraphAddBatchMemOpNode)>("cuGraphAddBatchMemOpNode", 11070);
+  CHECK(static_cast<cudaError_t>(add(&node, graph, nullptr, 0, &batch)));
+  cudaGraphExec_t exec = nullptr;
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  CHECK(cudaGraphExecChildGraphNodeSetParams(exec, embedded, plain));
+  CHECK(cudaGraphUpload(exec, stream));
+  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaGraphDestroy(graph));
+}
+
+void LaunchBySpecialWays() {
+  void* arguments[] = {&words};
+  CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(Touch), 1, 32, arguments, 0, stream));
+  cudaLaunchAttribute cluster = {};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {2, 1, 1};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(2);
+  config.blockDim = dim3(32);
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  CHECK(cudaLaunchKernelExC(&config, reinterpret_cast<void*>(Touch), arguments));
+}
+
+// Into a graph that has a node.
+void Captured() {
+  cudaGraph_t graph = nullptr;
+  CHECK(cudaGraphCreate(&graph, 0));
+  const cudaGraphNode_t first = Add(graph, Of(cudaGraphNodeTypeEmpty));
+  CHECK(cudaStreamBeginCaptureToGraph(stream, graph, &first, nullptr, 1,
+                                      cudaStreamCaptureModeRelaxed));
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("every");
+  nvtxEventAttributes_t range = {};
+  range.version = NVTX_VERSION;
+  range.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  range.colorType = NVTX_COLOR_ARGB;
+  range.color = 0xff76b900;
+  range.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  range.message.ascii = "way";
+  nvtxDomainRangePushEx(domain, &range);
+  LaunchBySpecialWays();
+  nvtxDomainRangePop(domain);
+  CHECK(cudaLaunchHostFunc(stream, Nothing, nullptr));
+  CHECK(cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal));
+  CHECK(cudaStreamWaitEvent(stream, event, cudaEventWaitExternal));
+  cudaExternalSemaphoreSignalParams signal = {};
+  if (semaphore != nullptr) {
+    CHECK(cudaSignalExternalSemaphoresAsync(&semaphore, &signal, 1, stream));
+  }
+  CUstreamBatchMemOpParams write = WriteValue();
+  const auto operate = Driver<decltype(cuStreamBatchMemOp)>("cuStreamBatchMemOp", 11070);
+  CHECK(static_cast<cudaError_t>(operate(stream, 1, &write, 0)));
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  int held = 0;
+  cudaUserObject_t object = nullptr;
+  CHECK(cudaUserObjectCreate(&object, &held, Nothing, 1, cudaUserObjectNoDestructorSync));
+  CHECK(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove));
+  cudaGraph_t copy = nullptr;
+  CHECK(cudaGraphClone(&copy, graph));
+  CHECK(cudaGraphDestroy(copy));
+  CHECK(cudaGraphDestroy(graph));
+}
+
+}  // namespace
+
+int main() {
+  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  CHECK(cudaMalloc(&words, 4096));
+  cudaExternalSemaphoreHandleDesc desc = {};
+  desc.type = cudaExternalSemaphoreHandleTypeOpaqueFd;
+  desc.handle.fd = open("/dev/null", O_RDONLY);
+  if (cudaImportExternalSemaphore(&semaphore, &desc) != cudaSuccess) {
+    semaphore = nullptr;
+    static_cast<void>(cudaGetLastError());
+    std::printf("every_way: no external semaphores\n");
+  }
+  const cudaGraph_t plain = Plain();
+  Whole(plain);
+  CHECK(cudaGraphDestroy(plain));
+  Captured();
+  if (semaphore != nullptr) CHECK(cudaDestroyExternalSemaphore(semaphore));
+  CHECK(cudaFree(words));
+  return 0;
+}
