@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "libgraphkit/analysis/host_time.h"
+
 namespace graphkit {
 namespace {
 
@@ -149,12 +151,15 @@ std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& op
   std::vector<GraphSummary> summaries(trace.graphs.size());
   CountNodes(trace, &summaries);
   CountEdges(trace, &summaries);
+  const std::vector<HostTime> host_times = FindHostTimes(trace);
   for (size_t i = 0; i < summaries.size(); ++i) {
     summaries[i].graph = GraphId(i);
     summaries[i].name = trace[trace.graphs[i].name];
     summaries[i].origin = trace.graphs[i].origin;
     summaries[i].critical_path_nodes = facts.shapes[i].critical_path_nodes;
     summaries[i].critical_path_ns = facts.shapes[i].critical_path_ns;
+    summaries[i].captured_calls = host_times[i].calls;
+    summaries[i].capture_host_ns = host_times[i].total;
     summaries[i].width = facts.shapes[i].width;
     AddMemory(facts, GraphId(i), options, &summaries[i]);
   }

@@ -63,12 +63,12 @@ template <typename P, A<GraphSummary> V>
 void Fields(P& pack, V& value) {
   auto& [graph, name, origin, nodes, edges, by_type, programmatic, launch_completion, cross_stream,
          streams, blocks, total, live, deferred, bound, exact, online, plan, extent, never_freed,
-         never_freed_blocks, path, path_ns, width, pinned, pinned_blocks, peak_blocks, bound_blocks,
-         pools, reuse, reuse_bytes] = value;
+         never_freed_blocks, path, path_ns, calls, host_ns, width, pinned, pinned_blocks,
+         peak_blocks, bound_blocks, pools, reuse, reuse_bytes] = value;
   pack(graph, name, origin, nodes, edges, by_type, programmatic, launch_completion, cross_stream,
        streams, blocks, total, live, deferred, bound, exact, online, plan, extent, never_freed,
-       never_freed_blocks, path, path_ns, width, pinned, pinned_blocks, peak_blocks, bound_blocks,
-       pools, reuse, reuse_bytes);
+       never_freed_blocks, path, path_ns, calls, host_ns, width, pinned, pinned_blocks, peak_blocks,
+       bound_blocks, pools, reuse, reuse_bytes);
 }
 
 template <typename P, A<ReportTotals> V>

@@ -72,6 +72,8 @@ struct GraphSummary {
   uint64_t never_freed_blocks = 0;
   uint64_t critical_path_nodes = 0;  // nodes on the longest path
   uint64_t critical_path_ns = 0;     // by measured durations; 0: none measured
+  uint64_t captured_calls = 0;       // that made nodes, in captures whose times are known
+  uint64_t capture_host_ns = 0;      // what these captures took the host; 0: not measured
   uint64_t width = 0;                // most nodes at one distance from the start
   Bytes pinned_bytes = 0;  // memory from elsewhere that it touches: kept as long as it runs
   uint64_t pinned_blocks = 0;

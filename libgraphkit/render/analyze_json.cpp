@@ -119,6 +119,12 @@ Json GraphsJson(const Report& report, const std::vector<MemoryBill>& bills, Bill
   Json graphs = Json::array();
   for (const GraphSummary& graph : report.graphs) {
     graphs.push_back(GraphJson(graph));
+    // Times of the software device are those of a simulation.
+    if (graph.captured_calls != 0 && report.device != DeviceKind::kSoft) {
+      graphs.back()["captured_calls"] = graph.captured_calls;
+      graphs.back()["capture_host_ns"] = graph.capture_host_ns;
+      graphs.back()["host_ns_per_call"] = graph.capture_host_ns / graph.captured_calls;
+    }
     const auto bill = std::ranges::find(bills, graph.graph, &MemoryBill::graph);
     if (bill != bills.end()) graphs.back()["memory_by"] = BillJson(*bill, by);
   }

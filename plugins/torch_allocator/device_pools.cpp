@@ -72,7 +72,6 @@ void DeviceAllocator::GiveBackReleased() {
 
 graphkit_allocator_figures DeviceAllocator::figures() {
   const std::lock_guard lock(mutex_);
-  EndCaptures();
   graphkit_allocator_figures now = figures_;
   now.reserved = segments_.reserved;
   now.peak_reserved = segments_.peak_reserved;

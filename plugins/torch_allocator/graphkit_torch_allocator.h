@@ -4,8 +4,9 @@
  * allocator().set_..._fn by address; graphkit.torch_allocator.enable() (Python) hands over all of
  * it. The rest is for whoever wants figures, and for programs without PyTorch.
  *
- * Streams are CUstream or cudaStream_t. All functions may be called from any thread. None needs a
- * current context; none is forbidden during a capture.
+ * Streams are CUstream or cudaStream_t; one that allocated in a capture has to live until the
+ * pool's end (PyTorch's streams live as long as the process). All functions may be called from any
+ * thread. None needs a current context; none is forbidden during a capture.
  *
  * Environment, read when the library is first used:
  *   GRAPHKIT_PLAN=plan.json          place blocks in captures as planned (`graphkit plan`)

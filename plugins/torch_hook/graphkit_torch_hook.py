@@ -189,6 +189,21 @@ class Recorder:
             self.lock.release()
 
 
+def load_soft_runtime():
+    """On the software device: torch's wheel names its CUDA runtime and CUPTI by path (RPATH), before LD_LIBRARY_PATH,
+    and those don't run here. What is loaded already for all is taken in their place."""
+    for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
+        if os.path.basename(folder.rstrip("/")) != "soft_cuda":
+            continue
+        import ctypes
+
+        for name in ("libcudart.so.12", "libcudart.so.13", "libcupti.so.12", "libcupti.so.13"):
+            try:
+                ctypes.CDLL(os.path.join(folder, name), mode=ctypes.RTLD_GLOBAL)
+            except OSError:
+                pass  # said by torch, if it misses it
+
+
 class Finder:
     """On sys.meta_path until torch is imported."""
 
@@ -216,6 +231,7 @@ class Finder:
 
         def exec_module(module):
             del loader.exec_module
+            load_soft_runtime()
             original(module)
             if self in sys.meta_path:
                 sys.meta_path.remove(self)

@@ -77,6 +77,11 @@ constexpr Check kChecks[] = {
      "memory written by a graph while another one's send may still read it", FindReusedSendBuffers},
     {"shared-workspace", Severity::kError, "memory that graphs launched without order both write",
      FindSharedWorkspaces, true},
+    {"collection-in-capture", Severity::kWarning, "garbage collections that paused a capture",
+     FindCollectionsInCaptures},
+    {"repeated-tiny-allocation", Severity::kNote,
+     "the same few bytes allocated again and again in a capture", FindRepeatedTinyAllocations},
+    {"slow-capture", Severity::kNote, "captures that took the host long", FindSlowCaptures},
 };
 
 // How many single-letter changes make one word of another.

@@ -42,6 +42,9 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts);
 std::vector<Finding> FindIdleCommBuffers(const Facts& facts);
 std::vector<Finding> FindReusedSendBuffers(const Facts& facts);
 std::vector<Finding> FindSharedWorkspaces(const Facts& facts);
+std::vector<Finding> FindCollectionsInCaptures(const Facts& facts);
+std::vector<Finding> FindRepeatedTinyAllocations(const Facts& facts);
+std::vector<Finding> FindSlowCaptures(const Facts& facts);
 
 // What PyTorch's rule would reuse and completion order doesn't prove: `torch` are the facts by
 // launch order, `strict` those by completion order. Findings of programmatic-only-order.

@@ -1,0 +1,82 @@
+// collection-in-capture: garbage collections that paused a capture, and what they freed inside.
+#include <algorithm>
+
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/host_time.h"
+#include "libgraphkit/analysis/naming.h"
+
+namespace graphkit {
+namespace {
+
+constexpr std::string_view kRange = "garbage collection";  // as the hook for Python names them
+
+// The blocks whose free was requested inside [begin, end), by the place of their free.
+std::vector<BlockId> FreedIn(const Trace& trace, const std::vector<BlockId>& by_free, Seq begin,
+                             Seq end) {
+  const auto free_of = [&](BlockId block) { return trace[block].free_requested; };
+  const auto first = std::ranges::lower_bound(by_free, begin, {}, free_of);
+  return {first, std::ranges::lower_bound(by_free, end, {}, free_of)};
+}
+
+std::vector<BlockId> BlocksByFree(const Trace& trace) {
+  std::vector<BlockId> blocks;
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    if (trace.blocks[i].freed()) blocks.emplace_back(i);
+  }
+  std::ranges::sort(blocks, {}, [&](BlockId block) { return trace[block].free_requested; });
+  return blocks;
+}
+
+struct Pauses {
+  uint64_t count = 0;
+  Nanoseconds time = 0;
+};
+
+Finding Describe(const Trace& trace, GraphId graph, const Pauses& pauses, Finding finding) {
+  finding.graph = graph;
+  finding.message =
+      Count(pauses.count, "garbage collection") + " paused the capture of " + NameOf(trace, graph);
+  if (pauses.time > 0) finding.message += " for " + FormatNanoseconds(pauses.time);
+  if (!finding.blocks.empty()) {
+    finding.message += " and freed " + FormatBytes(finding.bytes) + " in " +
+                       ListOf(finding.blocks) + " inside of it";
+  }
+  finding.advice =
+      "collect before the capture and switch collection off in it: gc.collect(); gc.disable()";
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  std::vector<const NvtxRange*> collections;
+  for (const NvtxRange& range : trace.nvtx_ranges) {
+    if (trace[range.name].starts_with(kRange)) collections.push_back(&range);
+  }
+  std::vector<Finding> findings;
+  if (collections.empty()) return findings;
+  const std::vector<BlockId> by_free = BlocksByFree(trace);
+  for (const Capture& capture : trace.captures) {
+    Finding finding;
+    Pauses pauses;
+    for (const NvtxRange* range : collections) {
+      const Seq begin = std::max(range->begin, capture.begin);
+      const Seq end = std::min(range->end, capture.end);
+      if (begin >= end) continue;
+      ++pauses.count;
+      const Nanoseconds from = TimeAt(trace, begin);
+      const Nanoseconds to = TimeAt(trace, end);
+      if (from != 0 && to > from) pauses.time += to - from;
+      for (const BlockId block : FreedIn(trace, by_free, begin, end)) {
+        finding.blocks.push_back(block);
+        finding.bytes += RoundedSize(trace[block]);
+      }
+    }
+    if (pauses.count == 0) continue;
+    findings.push_back(Describe(trace, capture.graph, pauses, std::move(finding)));
+  }
+  return findings;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,59 @@
+#include <doctest/doctest.h>
+
+#include "tests/analysis/checks/run.h"
+
+namespace graphkit {
+namespace {
+
+TEST_CASE("collection-in-capture names the pause and what was freed in it") {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  const BlockId before = t.Alloc(s, 4096);
+  const GraphId graph = t.BeginCapture(s, "step");
+  const BlockId other = t.Alloc(s, 512);
+  t.Kernel(s);
+  t.NvtxPush("garbage collection, generation 1");
+  t.SetTime(1'000'000);
+  t.Free(before);
+  t.NvtxPop();
+  t.SetTime(3'500'000);
+  t.Free(other);
+  t.EndCapture(s);
+  const Finding finding = RunForOne("collection-in-capture", &t);
+  CHECK(finding.message ==
+        "1 garbage collection paused the capture of graph 0 'step' for 2.50 ms and freed 4 KiB in "
+        "block 0 inside of it");
+  CHECK(finding.severity == Severity::kWarning);
+  CHECK(finding.graph == graph);
+  CHECK(finding.blocks == std::vector{before});
+}
+
+TEST_CASE("collection-in-capture counts collections of each capture, times known or not") {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  t.BeginCapture(s);
+  for (int i = 0; i < 2; ++i) {
+    t.NvtxPush("garbage collection, generation 0");
+    t.NvtxPop();
+  }
+  t.Kernel(s);
+  t.EndCapture(s);
+  CHECK(RunForOne("collection-in-capture", &t).message ==
+        "2 garbage collections paused the capture of graph 0");
+}
+
+TEST_CASE("collection-in-capture finds nothing outside of captures, nor other ranges") {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  t.NvtxPush("garbage collection, generation 2");
+  t.NvtxPop();
+  t.BeginCapture(s);
+  t.NvtxPush("forward");
+  t.Kernel(s);
+  t.NvtxPop();
+  t.EndCapture(s);
+  CHECK(Run("collection-in-capture", &t).empty());
+}
+
+}  // namespace
+}  // namespace graphkit
