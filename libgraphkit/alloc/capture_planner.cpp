@@ -10,6 +10,7 @@
 #include "libgraphkit/alloc/chain_cover.h"
 #include "libgraphkit/alloc/order_greedy.h"
 #include "libgraphkit/alloc/plan_repair.h"
+#include "libgraphkit/alloc/plan_window.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/usage.h"
 #include "libgraphkit/model/random.h"
@@ -22,8 +23,15 @@ constexpr size_t kMaxSearchedBlocks = 4000;
 
 // So many tries in a row without a better plan, and there will hardly be one.
 constexpr uint64_t kIdleRounds = 1000;
-// And so many tries for what makes the peak.
-constexpr uint32_t kRepairTries = 400;
+// And so many tries for what makes the peak, by moving single blocks and all around it.
+constexpr uint32_t kRepairTries = 40;
+constexpr uint32_t kWindowTries = 60;
+
+// Placing everything again is worth it up to here.
+constexpr size_t kMaxImproved = 20'000;
+
+// What a block more may cost in looks at conflicts, up to twice the given ones.
+constexpr uint64_t kLooksPerBlock = 10'000;
 
 // Blocks of one size are chained up to so many, times their lanes.
 constexpr size_t kMaxChained = 16'000'000;
@@ -33,13 +41,13 @@ struct Attempt {
   Fit fit;
 };
 
-// Training and pipelines want long lifetimes first, most others size.
+// Training wants long lifetimes first, pipelines large and long ones, most others size.
 constexpr std::array<Attempt, 6> kPortfolio = {{
     {OrderGreedy::Sequence::kSize, Fit::kFirst},
+    {OrderGreedy::Sequence::kArea, Fit::kFirst},
     {OrderGreedy::Sequence::kSpan, Fit::kFirst},
     {OrderGreedy::Sequence::kBirth, Fit::kBest},
     {OrderGreedy::Sequence::kSize, Fit::kBest},
-    {OrderGreedy::Sequence::kArea, Fit::kFirst},
     {OrderGreedy::Sequence::kSpan, Fit::kBest},
 }};
 
@@ -61,12 +69,12 @@ class CapturePlanner {
       if (Done()) return std::move(best_);
     }
     for (const Attempt& attempt : kPortfolio) {
-      if (best_.peak != kNoPlan && (Done() || greedy_.looks() > options_.looks / 6)) break;
+      if (best_.peak != kNoPlan && (Done() || greedy_.looks() > Looks() / 6)) break;
       Try(greedy_.InSequence(attempt.sequence), attempt.fit);
     }
     if (!Done()) SearchLifetimes();
     if (options_.search.effort != 0) Repair();
-    if (options_.search.effort != 0) Improve();
+    if (options_.search.effort != 0 && lanes_.size() <= kMaxImproved) Improve();
     return std::move(best_);
   }
 
@@ -77,6 +85,9 @@ class CapturePlanner {
     if (options_.search.seconds <= 0) return false;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
     return took.count() > options_.search.seconds;
+  }
+  uint64_t Looks() const {
+    return options_.looks + std::min(2 * options_.looks, kLooksPerBlock * lanes_.size());
   }
   bool Spent() const { return greedy_.looks() > options_.looks; }
 
@@ -131,11 +142,24 @@ class CapturePlanner {
   void Repair() {
     if (lanes_.size() == 0 || !greedy_.lists().complete()) return;
     PlanRepair repair(lanes_, greedy_.lists(), fixed_, options_.alignment, options_.search.seed);
-    for (uint32_t tries = 0; tries < kRepairTries && !Done();) {
+    PlanWindow window(lanes_, greedy_.lists(), fixed_, options_.alignment, options_.search.seed,
+                      &repair);
+    const auto more = [&] { return !Done() && repair.looks() + window.looks() < Looks(); };
+    bool lower = true;
+    while (lower && more()) {
       const uint32_t top = Highest();
-      if (Done() || fixed_[top] != PlanBlock::kAnywhere || repair.looks() > options_.looks) return;
-      tries = repair.Lower(top, best_.peak, &best_.offsets) ? 0 : tries + 1;
+      if (Done() || fixed_[top] != PlanBlock::kAnywhere) break;
+      lower = false;
+      for (uint32_t tries = 0; tries < kRepairTries && !lower && more(); ++tries) {
+        lower = repair.Lower(top, best_.peak, &best_.offsets);
+      }
+      for (uint32_t tries = 0; tries < kWindowTries && !lower && more(); ++tries) {
+        lower = window.Lower(top, best_.peak, &best_.offsets);
+      }
     }
+    Highest();
+    best_sequence_ = greedy_.ByOffset(best_);
+    best_fit_ = Fit::kFirst;
   }
 
   Bytes Top(uint32_t item) const {

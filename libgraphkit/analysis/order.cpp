@@ -159,17 +159,17 @@ void Order::AddJoin(NodeId node, GraphId graph, StreamId stream, bool waits,
   specials_.push_back({start.count, start.row, end.row});
 }
 
-void Order::FetchPlaces(const NodePair& pair) const {
+void Order::FetchPlaces(const OrderQuery& pair) const {
   __builtin_prefetch(&places_[pair.a.index()]);
   __builtin_prefetch(&places_[pair.b.index()]);
 }
-void Order::FetchRow(const NodePair& pair) const {
+void Order::FetchRow(const OrderQuery& pair) const {
   const uint32_t row = places_[pair.b.index()].row;
   if ((row & kSpecial) == 0) rows_.Fetch(row);
 }
 
 // Each pair's places are fetched two steps ahead, and the row that they name one step ahead.
-void Order::Before(std::span<const NodePair> pairs, std::span<bool> before) const {
+void Order::Before(std::span<const OrderQuery> pairs, std::span<bool> before) const {
   constexpr size_t kStep = 12;
   for (size_t i = 0; i < std::min(pairs.size(), 2 * kStep); ++i) FetchPlaces(pairs[i]);
   for (size_t i = 0; i < std::min(pairs.size(), kStep); ++i) FetchRow(pairs[i]);

@@ -61,7 +61,7 @@ struct ChainPlace {
 };
 
 // "Is a before b?"
-struct NodePair {
+struct OrderQuery {
   NodeId a;
   NodeId b;
 };
@@ -112,7 +112,7 @@ class Order {
   }
   // Of many pairs at once, the answers in `before`, which is as long: faster than one by one where
   // the pairs lie far apart, since memory is asked ahead.
-  void Before(std::span<const NodePair> pairs, std::span<bool> before) const;
+  void Before(std::span<const OrderQuery> pairs, std::span<bool> before) const;
   // end(a) ≤ the point.
   bool Before(NodeId a, const OrderPoint& b) const {
     const Place& from = places_[a.index()];
@@ -194,8 +194,8 @@ class Order {
   bool CoversAcross(OrderPoint later, OrderPoint earlier) const;
   uint32_t Depth(GraphId graph) const;
   GraphState& StateOf(GraphId graph);
-  void FetchPlaces(const NodePair& pair) const;
-  void FetchRow(const NodePair& pair) const;
+  void FetchPlaces(const OrderQuery& pair) const;
+  void FetchRow(const OrderQuery& pair) const;
 
   uint32_t EndRow(const Place& place) const;
   bool IsOpenTail(const Place& place, GraphId graph, StreamId stream) const;

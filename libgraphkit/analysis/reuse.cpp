@@ -99,7 +99,7 @@ class Matcher {
   ReuseFacts facts_;
 };
 
-struct Range {
+struct PlacedBlock {
   Address begin;
   BlockId block;
 };
@@ -110,12 +110,12 @@ class OverlapFinder {
   explicit OverlapFinder(const Trace& trace) : trace_(trace) {}
 
   std::vector<Overlap> Find(std::span<const BlockId> blocks) {
-    std::vector<Range> ranges;
+    std::vector<PlacedBlock> ranges;
     ranges.reserve(blocks.size());
     for (const BlockId block : blocks) {
       if (trace_[block].size != 0) ranges.push_back({trace_[block].address, block});
     }
-    const auto lower = [](const Range& a, const Range& b) { return a.begin < b.begin; };
+    const auto lower = [](const PlacedBlock& a, const PlacedBlock& b) { return a.begin < b.begin; };
     if (!std::is_sorted(ranges.begin(), ranges.end(), lower)) {
       std::sort(ranges.begin(), ranges.end(), lower);
     }
@@ -134,7 +134,7 @@ class OverlapFinder {
  private:
   Address EndOf(BlockId block) const { return trace_[block].address + RoundedSize(trace_[block]); }
 
-  size_t EndOfGroup(std::span<const Range> ranges, size_t first) const {
+  size_t EndOfGroup(std::span<const PlacedBlock> ranges, size_t first) const {
     Address reached = EndOf(ranges[first].block);
     size_t end = first + 1;
     for (; end < ranges.size() && ranges[end].begin < reached; ++end) {
@@ -144,10 +144,10 @@ class OverlapFinder {
   }
 
   // The addresses are cut at every block's begin and end; each piece knows who had it last.
-  void AddGroup(std::span<const Range> group) {
+  void AddGroup(std::span<const PlacedBlock> group) {
     cuts_.clear();
     blocks_.clear();
-    for (const Range& range : group) {
+    for (const PlacedBlock& range : group) {
       cuts_.push_back(range.begin);
       cuts_.push_back(EndOf(range.block));
       blocks_.push_back(range.block);

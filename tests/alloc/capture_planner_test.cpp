@@ -8,7 +8,9 @@
 
 #include "libgraphkit/alloc/chain_cover.h"
 #include "libgraphkit/alloc/conflict_lists.h"
+#include "libgraphkit/alloc/order_greedy.h"
 #include "libgraphkit/alloc/plan_trace.h"
+#include "libgraphkit/alloc/plan_window.h"
 #include "libgraphkit/alloc/shared_bytes.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/usage.h"
@@ -222,6 +224,59 @@ TEST_CASE("plans of synthetic captures are safe, and close to the bound") {
     CheckSafe(order, facts.blocks[0], plan);
     CHECK(plan.peak * 100 <= plan.lower_bound * 105);
   }
+}
+
+void CheckApart(const Lanes& lanes, const ConflictLists& lists, std::span<const Bytes> offsets) {
+  for (uint32_t x = 0; x < lanes.size(); ++x) {
+    for (const uint32_t y : lists.Of(x)) {
+      REQUIRE((offsets[x] + lanes.weight(x) <= offsets[y] ||
+               offsets[y] + lanes.weight(y) <= offsets[x] || lanes.weight(x) == 0 ||
+               lanes.weight(y) == 0));
+    }
+  }
+}
+
+TEST_CASE("placing again what lies around the highest block lowers it, or leaves all as it was") {
+  int lowered = 0;
+  int failed = 0;
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    CAPTURE(seed);
+    const Trace trace =
+        Synthesize({.shape = seed % 2 == 0 ? SynthShape::kRandom : SynthShape::kPipeline,
+                    .ops = 600,
+                    .streams = 4,
+                    .join = 0.1,
+                    .alloc = 0.5,
+                    .free = 0.4,
+                    .sizes = *ParseSizeDistribution("log:512B-32MiB"),
+                    .seed = seed});
+    const Facts facts = FindFacts(trace);
+    const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
+    const Lanes lanes(order, facts.blocks[0]);
+    const std::vector<Bytes> fixed(lanes.size(), PlanBlock::kAnywhere);
+    OrderGreedy greedy(lanes, fixed, 512);
+    OrderGreedy::Plan plan =
+        greedy.Place(greedy.InSequence(OrderGreedy::Sequence::kBirth), Fit::kFirst, kNoPlan);
+    PlanRepair repair(lanes, greedy.lists(), fixed, 512, seed);
+    PlanWindow window(lanes, greedy.lists(), fixed, 512, seed, &repair);
+    for (int i = 0; i < 20; ++i) {
+      uint32_t top = 0;
+      const auto end = [&](uint32_t item) { return plan.offsets[item] + lanes.weight(item); };
+      for (uint32_t item = 1; item < lanes.size(); ++item) top = end(item) > end(top) ? item : top;
+      const std::vector<Bytes> before = plan.offsets;
+      const Bytes peak = end(top);
+      if (window.Lower(top, peak, &plan.offsets)) {
+        ++lowered;
+        REQUIRE(end(top) < peak);
+        CheckApart(lanes, greedy.lists(), plan.offsets);
+      } else {
+        ++failed;
+        REQUIRE(plan.offsets == before);
+      }
+    }
+  }
+  CHECK(lowered > 0);
+  CHECK(failed > 0);
 }
 
 TEST_CASE("what a plan shares is told range by range, each with a proof that holds") {

@@ -145,7 +145,7 @@ void Ask(benchmark::State& state) {
 void AskManyAtOnce(benchmark::State& state) {
   const Capture& capture = CaptureOf(state.range(0));
   const Graphkit index(capture);
-  std::vector<NodePair> pairs;
+  std::vector<OrderQuery> pairs;
   for (const auto& [a, b] : capture.questions) pairs.push_back({NodeId(a), NodeId(b)});
   const auto before = std::make_unique<bool[]>(pairs.size());
   for (auto _ : state) {
