@@ -5,7 +5,7 @@ usage: docs_commands.py GRAPHKIT SOURCE BUILD
 Commands are the lines of code blocks that begin with `graphkit` or `build/bin/graphkit`, with or without "$ " before them; those of
 a file run one after the other in one folder. With "$ ", the lines up to the next command are its output, the
 beginning of it when they end with "…"; where there are none, it isn't looked at. In running text, `graphkit
-SUBCOMMAND --option` is looked up in the subcommand's help. Without the workloads, commands that trace are left out.
+SUBCOMMAND --option` is looked up in the subcommand's help. Links lead to pages, headings and pictures that are there. Without the workloads, commands that trace are left out.
 """
 
 import gzip
@@ -159,6 +159,30 @@ class Docs(unittest.TestCase):
                         helps[subcommand] = done.stdout.decode()
                     for option in re.findall(r"(?<=\s)--?[a-z][a-z-]*", span):
                         self.assertRegex(helps[subcommand], rf"(?<![\w-]){option}(?![\w-])")
+
+
+class Links(unittest.TestCase):
+    """Links from page to page, to their headings, and to pictures."""
+
+    def test_links_lead_somewhere(self):
+        for file in FILES:
+            text = re.sub(r"```.*?```", "", file.read_text(), flags=re.DOTALL)
+            plain = "\n".join(line for line in text.split("\n") if not line.startswith("    "))
+            for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", plain)):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path, _, heading = target.partition("#")
+                with self.subTest(file=file.name, link=target):
+                    page = (file.parent / path).resolve() if path else file
+                    self.assertTrue(page.exists())
+                    if heading:
+                        self.assertIn(heading, anchors(page.read_text()))
+
+
+def anchors(text: str) -> set[str]:
+    """As GitHub and GitLab make them of headings."""
+    headings = re.findall(r"^#+ +(.*?) *$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 if __name__ == "__main__":
