@@ -349,6 +349,11 @@ class Finder {
     const Seq end = std::min(trace_[id].free_requested, ends_[life.root.index()]);
     life.escaped = !opaque_.empty() && OpaqueBetween(life.root, trace_[id].allocated, end);
     LastOnChains(id);
+    // What is known of its uses counts beside what its streams promise.
+    if (life.escaped) {
+      const std::span<const NodeId> at_free = lives_.Nodes(life.at_free);
+      markers_.insert(markers_.end(), at_free.begin(), at_free.end());
+    }
     if (markers_.empty() && trace_[id].alloc_node.valid()) {
       markers_.push_back(trace_[id].alloc_node);
     }
@@ -394,7 +399,7 @@ std::span<const NodeId> Lifetimes::Nodes(Slice slice) const {
 
 std::span<const NodeId> Lifetimes::Markers(BlockId block, MarkerRule rule) const {
   const BlockLife& life = (*this)[block];
-  return Nodes(ByStreams(block, rule) ? life.at_free : life.last_use);
+  return Nodes(rule == MarkerRule::kAtFree ? life.at_free : life.last_use);
 }
 
 std::vector<bool> BacksSegment(const Trace& trace) {

@@ -114,6 +114,10 @@ SlowBlockOrder::Life SlowBlockOrder::Find(BlockId id) const {
   } else if (block.freed()) {
     AddFreeMarkers(id, &life);
   }
+  if (life.by_streams && rule_ == MarkerRule::kLastUse) {
+    life.markers.insert(life.markers.end(), life.touches.begin(), life.touches.end());
+    if (life.markers.empty() && block.alloc_node.valid()) life.markers = {block.alloc_node};
+  }
   return life;
 }
 

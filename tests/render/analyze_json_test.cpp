@@ -142,7 +142,14 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
     "allocated_bytes": 5242880,
     "notes": 0,
     "warnings": 0,
-    "errors": 1
+    "errors": 1,
+    "changes": {
+      "exec_updates": 0,
+      "node_params": 0,
+      "nodes_enabled": 0,
+      "nodes_disabled": 0,
+      "nodes_updatable": 0
+    }
   }
 }
 )");

@@ -247,8 +247,10 @@ TEST_CASE("what was captured in one NVTX range on one stream is one box") {
   Trace trace = t.Build();
   const auto seq = [&](uint32_t node) { return trace.nodes[node].seq; };
   const auto range = [&](std::string_view name, uint32_t first, uint32_t last) {
-    trace.nvtx_ranges.push_back(
-        {ThreadId(0u), {}, trace.strings.Intern(name), seq(first) - 1, seq(last) + 1});
+    trace.nvtx_ranges.push_back({.thread = ThreadId(0u),
+                                 .name = trace.strings.Intern(name),
+                                 .begin = seq(first) - 1,
+                                 .end = seq(last) + 1});
   };
   range("layer 0", 1, 5);
   range("attention", 2, 3);
@@ -315,7 +317,8 @@ TEST_CASE("links are filled in, and lead nowhere when there is no source") {
   CHECK(Attribute(parsed, "n1", "URL") == "https://example.org/src/a%20b%22%3C.cu#L7");
   CHECK(Attribute(parsed, "n0", "URL") == "");
   CHECK(NodeLink("report.html#node={node}", trace, NodeId(1u)) == "report.html#node=1");
-  CHECK(NodeLink("x?a=\"<&\xff>'&n={node}", trace, NodeId(1u)) == "x?a=%22%3C&amp;%FF%3E%27&amp;n=1");
+  CHECK(NodeLink("x?a=\"<&\xff>'&n={node}", trace, NodeId(1u)) ==
+        "x?a=%22%3C&amp;%FF%3E%27&amp;n=1");
 }
 
 TEST_CASE("the drawing of a diff is read back, hostile names and all") {
