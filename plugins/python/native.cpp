@@ -17,8 +17,8 @@
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/import/merge.h"
 #include "libgraphkit/io/trace_writer.h"
-#include "libgraphkit/render/analyze_json.h"
-#include "libgraphkit/render/plan_json.h"
+#include "libgraphkit/render/analyze/json.h"
+#include "libgraphkit/render/plan/json.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tables.h"
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/render/analyze_json.h"
+#include "libgraphkit/render/analyze/json.h"
 
 #include <doctest/doctest.h>
 

@@ -7,10 +7,10 @@
 
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/render/diff_drawing.h"
-#include "libgraphkit/render/diff_html.h"
-#include "libgraphkit/render/diff_json.h"
-#include "libgraphkit/render/diff_text.h"
+#include "libgraphkit/render/diff/drawing.h"
+#include "libgraphkit/render/diff/html.h"
+#include "libgraphkit/render/diff/json.h"
+#include "libgraphkit/render/diff/text.h"
 
 namespace graphkit {
 namespace {

@@ -1,5 +1,5 @@
 // Everything that is drawn is read back by libcgraph, and counted there.
-#include "libgraphkit/render/dot.h"
+#include "libgraphkit/render/dot/dot.h"
 
 #include <doctest/doctest.h>
 #include <graphviz/cgraph.h>
@@ -12,9 +12,9 @@
 
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/render/diff_dot.h"
-#include "libgraphkit/render/dot_colours.h"
-#include "libgraphkit/render/dot_link.h"
+#include "libgraphkit/render/diff/dot.h"
+#include "libgraphkit/render/dot/colours.h"
+#include "libgraphkit/render/dot/link.h"
 
 namespace graphkit {
 

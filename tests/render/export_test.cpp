@@ -10,12 +10,12 @@
 #include <string>
 
 #include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/render/chrome_trace.h"
-#include "libgraphkit/render/export_csv.h"
-#include "libgraphkit/render/export_json.h"
-#include "libgraphkit/render/perfetto.h"
-#include "libgraphkit/render/protobuf_writer.h"
-#include "libgraphkit/render/timeline.h"
+#include "libgraphkit/render/export/chrome_trace.h"
+#include "libgraphkit/render/export/csv.h"
+#include "libgraphkit/render/export/json.h"
+#include "libgraphkit/render/export/perfetto.h"
+#include "libgraphkit/render/export/protobuf_writer.h"
+#include "libgraphkit/render/export/timeline.h"
 
 namespace graphkit {
 namespace {

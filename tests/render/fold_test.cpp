@@ -1,9 +1,9 @@
-#include "libgraphkit/render/fold.h"
+#include "libgraphkit/render/dot/fold.h"
 
 #include <doctest/doctest.h>
 
 #include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/render/selection.h"
+#include "libgraphkit/render/dot/selection.h"
 
 namespace graphkit {
 

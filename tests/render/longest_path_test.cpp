@@ -7,7 +7,7 @@
 #include <random>
 
 #include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/render/selection.h"
+#include "libgraphkit/render/dot/selection.h"
 
 namespace graphkit {
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/render/memory_bill.h"
+#include "libgraphkit/render/analyze/memory_bill.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/render/packed_columns.h"
+#include "libgraphkit/render/report/packed_columns.h"
 
 #include <doctest/doctest.h>
 #include <zlib.h>

@@ -1,4 +1,4 @@
-#include "libgraphkit/render/report_layout.h"
+#include "libgraphkit/render/report/layout.h"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include "libgraphkit/io/trace_reader.h"
 #include "libgraphkit/model/build_trace.h"
 #include "libgraphkit/model/synth.h"
-#include "libgraphkit/render/memory_bands.h"
-#include "libgraphkit/render/report_html.h"
+#include "libgraphkit/render/report/html.h"
+#include "libgraphkit/render/report/memory_bands.h"
 
 namespace graphkit {
 namespace {

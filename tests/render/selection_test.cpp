@@ -1,4 +1,4 @@
-#include "libgraphkit/render/selection.h"
+#include "libgraphkit/render/dot/selection.h"
 
 #include <doctest/doctest.h>
 

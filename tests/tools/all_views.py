@@ -47,7 +47,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def unpack(data: bytes, at: int, count: int) -> tuple[list[int], int]:
-    """A column of libgraphkit/render/packed_columns.h."""
+    """A column of libgraphkit/render/report/packed_columns.h."""
     values, last = [], 0
     for _ in range(count):
         number, shift = 0, 0

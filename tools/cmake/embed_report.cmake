@@ -1,4 +1,4 @@
-# cmake -DOUT=report_assets.cpp -DFOLDER=libgraphkit/render/report -DSCRIPTS=a.js,b.js -DDIFF_SCRIPTS=… -P embed_report.cmake
+# cmake -DOUT=report_assets.cpp -DFOLDER=libgraphkit/render/report/page -DSCRIPTS=a.js,b.js -DDIFF_SCRIPTS=… -P embed_report.cmake
 # Writes the sources of the pages as C++ string literals.
 set(delimiter "graphkit_asset")
 
@@ -35,7 +35,7 @@ scripts(diff_script "${DIFF_SCRIPTS}")
 foreach(asset page style script diff_page diff_script)
   literal(${asset} "${${asset}}")
 endforeach()
-file(WRITE "${OUT}" "#include \"libgraphkit/render/report_assets.h\"
+file(WRITE "${OUT}" "#include \"libgraphkit/render/report/assets.h\"
 
 namespace graphkit {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/render/dot.h"
+#include "libgraphkit/render/dot/dot.h"
 #include "libgraphkit/render/longest_path.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/draw.h"

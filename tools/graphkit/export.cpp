@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/render/export_ranks.h"
+#include "libgraphkit/render/export/ranks.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
 #include "tools/graphkit/input.h"

@@ -7,7 +7,7 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/io/layers_file.h"
-#include "libgraphkit/render/pipeline.h"
+#include "libgraphkit/render/pipeline/pipeline.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
 #include "tools/graphkit/input.h"

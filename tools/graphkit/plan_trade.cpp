@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan_trace.h"
-#include "libgraphkit/render/trade.h"
+#include "libgraphkit/render/plan/trade.h"
 #include "tools/graphkit/exit_codes.h"
 #include "tools/graphkit/input.h"
 #include "tools/graphkit/output.h"

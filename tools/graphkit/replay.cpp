@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/io/plan_file.h"
-#include "libgraphkit/render/replay.h"
+#include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/replay/model_replay.h"
 #include "libgraphkit/replay/user_allocator.h"
 #include "tools/graphkit/commands.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "libgraphkit/io/torch_snapshot.h"
-#include "libgraphkit/render/prediction.h"
+#include "libgraphkit/render/replay/prediction.h"
 #include "tools/graphkit/exit_codes.h"
 #include "tools/graphkit/output.h"
 #include "tools/graphkit/progress.h"

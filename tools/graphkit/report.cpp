@@ -8,7 +8,7 @@
 
 #include "libgraphkit/alloc/plan_report.h"
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/render/report_html.h"
+#include "libgraphkit/render/report/html.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/exit_codes.h"
 #include "tools/graphkit/input.h"

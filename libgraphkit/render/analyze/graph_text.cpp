@@ -1,0 +1,238 @@
+#include "libgraphkit/render/analyze/graph_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr size_t kLabelColumns = 11;
+constexpr size_t kBarColumns = 40;
+
+std::string OriginText(const GraphSummary& graph, const Trace& trace) {
+  const bool known = graph.graph && graph.graph.index() < trace.graphs.size();
+  const Graph origin = known ? trace[graph.graph] : Graph{};
+  const std::string node = origin.parent ? " node " + std::to_string(origin.parent.value) : "";
+  switch (graph.origin) {
+    case GraphOrigin::kCapture:
+      return "captured";
+    case GraphOrigin::kExplicit:
+      return "built by API calls";
+    case GraphOrigin::kClone:
+      return origin.original ? "cloned from graph " + std::to_string(origin.original.value)
+                             : "cloned";
+    case GraphOrigin::kChild:
+      return "embedded as child graph" + (node.empty() ? node : " in" + node);
+    case GraphOrigin::kBody:
+      return "body " + std::to_string(origin.body) + " of conditional" + node;
+    case GraphOrigin::kImported:
+      break;
+  }
+  return "imported";
+}
+
+std::string Label(std::string_view name) {
+  return "  " + std::string(name) + std::string(kLabelColumns - name.size(), ' ');
+}
+
+std::string NodesText(const GraphSummary& graph) {
+  std::vector<size_t> kinds;
+  for (size_t i = 0; i < graph.nodes_by_type.size(); ++i) {
+    if (graph.nodes_by_type[i] > 0) kinds.push_back(i);
+  }
+  std::ranges::stable_sort(kinds, std::ranges::greater(),
+                           [&](size_t kind) { return graph.nodes_by_type[kind]; });
+  std::string text = FormatCount(graph.nodes);
+  for (const size_t kind : kinds) {
+    text += (kind == kinds.front() ? ": " : ", ") + FormatCount(graph.nodes_by_type[kind]) + " " +
+            NodeKindName(static_cast<NodeKind>(kind));
+  }
+  if (graph.critical_path_nodes > 0) {
+    text += "; the longest path has " + Counted(graph.critical_path_nodes, "node");
+  }
+  return text;
+}
+
+std::string EdgesText(const GraphSummary& graph) {
+  std::vector<std::string> kinds;
+  if (graph.programmatic_edges > 0) {
+    kinds.push_back(FormatCount(graph.programmatic_edges) + " programmatic");
+  }
+  if (graph.launch_completion_edges > 0) {
+    kinds.push_back(FormatCount(graph.launch_completion_edges) + " launch-completion");
+  }
+  if (graph.cross_stream_edges > 0) {
+    kinds.push_back(FormatCount(graph.cross_stream_edges) + " between streams");
+  }
+  return FormatCount(graph.edges) + (kinds.empty() ? "" : ": ") + Listed(kinds);
+}
+
+struct Figure {
+  std::string name;
+  Bytes bytes = 0;
+  std::string remark = {};
+};
+
+std::vector<Figure> MemoryFigures(const GraphSummary& graph) {
+  std::vector<Figure> figures = {{"peak live", graph.peak_live_bytes}};
+  if (graph.deferred_bytes > 0) figures.push_back({"deferred", graph.deferred_bytes});
+  if (graph.never_freed_bytes > 0) {
+    figures.push_back(
+        {"never freed", graph.never_freed_bytes, Counted(graph.never_freed_blocks, "block")});
+  }
+  if (graph.recorded_extent_bytes > 0) {
+    figures.push_back({"address range", graph.recorded_extent_bytes, "as recorded"});
+  }
+  figures.push_back({"lower bound", graph.lower_bound_bytes,
+                     graph.lower_bound_exact ? "the least that is safe" : "not proved the best"});
+  if (graph.plan_bytes) {
+    figures.push_back({"plan", *graph.plan_bytes, "one that is safe"});
+  }
+  if (graph.online_bytes) {
+    figures.push_back({"online", *graph.online_bytes, "malloc by malloc"});
+  }
+  return figures;
+}
+
+// Where there is more than one pool: they can't take memory from each other.
+void RenderPools(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
+                 std::ostream& out) {
+  if (graph.pools.size() < 2) return;
+  std::vector<std::vector<std::string>> rows = {
+      {"pool", "blocks", "in all", "peak live", "lower bound", "online"}};
+  for (const PoolShare& share : graph.pools) {
+    rows.push_back(
+        {PoolTitle(trace, share.pool), FormatCount(share.blocks), FormatBytes(share.total_bytes),
+         FormatBytes(share.peak_live_bytes),
+         (share.lower_bound_exact ? "" : "at least ") + FormatBytes(share.lower_bound_bytes),
+         share.online_bytes ? FormatBytes(*share.online_bytes) : "unknown"});
+  }
+  out << "  pools\n"
+      << Table(rows, {false, true, true, true, true, true}, std::string(kLabelColumns + 4, ' '),
+               style);
+}
+
+std::string Bar(Bytes bytes, Bytes most) {
+  std::string bar;
+  const size_t cells =
+      most == 0 ? 0 : static_cast<size_t>(kBarColumns * (double(bytes) / double(most)) + 0.5);
+  for (size_t i = 0; i < cells; ++i) bar += "█";
+  return bar;
+}
+
+void RenderMemory(const GraphSummary& graph, const TextStyle& style, std::ostream& out) {
+  if (graph.blocks == 0) return;
+  out << Label("memory") << Counted(graph.blocks, "block") << ", " << FormatBytes(graph.total_bytes)
+      << " in all\n";
+  const std::vector<Figure> figures = MemoryFigures(graph);
+  const bool bars = style.colour && style.width >= kBarColumns + 60;
+  Bytes most = 0;
+  for (const Figure& figure : figures) most = std::max(most, figure.bytes);
+  std::vector<std::vector<std::string>> rows;
+  for (const Figure& figure : figures) {
+    rows.push_back({figure.name, FormatBytes(figure.bytes), figure.remark});
+    if (bars) rows.back().push_back(Bar(figure.bytes, most));
+  }
+  std::vector<bool> right = {false, true, false};
+  if (bars) right.push_back(false);
+  out << Table(rows, right, std::string(kLabelColumns + 4, ' '), style);
+}
+
+std::string BlockText(const Trace& trace, BlockId id) {
+  std::string text = "block " + std::to_string(id.value);
+  if (!id || id.index() >= trace.blocks.size()) return text;
+  const std::string at = StackTitle(trace, trace[id].stack);
+  return text + " (" + FormatBytes(trace[id].size) + (at.empty() ? "" : ", " + at) + ")";
+}
+
+void RenderReuse(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
+                 std::ostream& out) {
+  if (graph.reuse.empty()) return;
+  out << Wrapped(Label("reuse"),
+                 FormatBytes(graph.reuse_bytes) + " could lie where another block lay", style);
+  const size_t shown =
+      style.top == 0 ? graph.reuse.size() : std::min(graph.reuse.size(), style.top);
+  const std::string indent(kLabelColumns + 2, ' ');
+  for (size_t i = 0; i < shown; ++i) {
+    const ReusePair& pair = graph.reuse[i];
+    const std::string condition =
+        pair.assumes == Assumption::kOrder ? "" : ", " + AssumptionText(pair.assumes);
+    out << Wrapped(indent + "- ",
+                   FormatBytes(pair.bytes) + ": " + BlockText(trace, pair.later) + " where " +
+                       BlockText(trace, pair.earlier) + " lay" + condition,
+                   style);
+  }
+  if (shown < graph.reuse.size()) {
+    out << indent << "- and " << Counted(graph.reuse.size() - shown, "smaller pair")
+        << "; --top 0 shows all\n";
+  }
+}
+
+std::string Quoted(const std::string& name) {
+  return name.empty() ? "" : " \"" + Ellipsize(Printable(name), 48) + "\"";
+}
+
+}  // namespace
+
+std::string AssumptionText(Assumption assumption) {
+  switch (assumption) {
+    case Assumption::kOrder:
+      return "by the order of the graph alone";
+    case Assumption::kTorchStreams:
+      return "if every use ends at the free, or lies on a recorded stream";
+    case Assumption::kArguments:
+      return "if kernels touch only blocks that their arguments name";
+  }
+  return "";
+}
+
+void RenderGraph(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
+                 std::ostream& out) {
+  const std::string title = "graph " + std::to_string(graph.graph.value) + Quoted(graph.name);
+  out << "\n"
+      << Inked(title, Ink::kBold, style) << ", " << OriginText(graph, trace)
+      << (graph.streams > 0 ? " on " + Counted(graph.streams, "stream") : "") << "\n";
+  out << Wrapped(Label("nodes"), NodesText(graph), style);
+  out << Wrapped(Label("edges"), EdgesText(graph), style);
+  RenderMemory(graph, style, out);
+  RenderPools(graph, trace, style, out);
+  RenderReuse(graph, trace, style, out);
+}
+
+void RenderGraphTable(const Report& report, const TextStyle& style, std::ostream& out) {
+  std::vector<const GraphSummary*> graphs;
+  for (const GraphSummary& graph : report.graphs) graphs.push_back(&graph);
+  const size_t shown = style.top == 0 ? graphs.size() : std::min(graphs.size(), style.top);
+  if (shown < graphs.size()) {
+    std::ranges::stable_sort(graphs, std::ranges::greater(), &GraphSummary::total_bytes);
+  }
+  std::vector<std::vector<std::string>> rows = {{"graph", "name", "nodes", "edges", "streams",
+                                                 "blocks", "peak live", "deferred", "lower bound",
+                                                 "reuse"}};
+  for (size_t i = 0; i < shown; ++i) {
+    const GraphSummary& graph = *graphs[i];
+    rows.push_back({std::to_string(graph.graph.value), Ellipsize(Printable(graph.name), 24),
+                    FormatCount(graph.nodes), FormatCount(graph.edges), FormatCount(graph.streams),
+                    FormatCount(graph.blocks), FormatBytes(graph.peak_live_bytes),
+                    FormatBytes(graph.deferred_bytes), FormatBytes(graph.lower_bound_bytes),
+                    FormatBytes(graph.reuse_bytes)});
+  }
+  const bool named = std::ranges::any_of(rows.begin() + 1, rows.end(),
+                                         [](const auto& row) { return !row[1].empty(); });
+  if (!named) {
+    for (auto& row : rows) row.erase(row.begin() + 1);
+  }
+  std::vector<bool> right(rows.front().size(), true);
+  if (named) right[1] = false;
+  out << "\n" << Table(rows, right, "", style);
+  if (shown < graphs.size()) {
+    out << "and " << Counted(graphs.size() - shown, "graph")
+        << " with fewer bytes; --top 0 shows all\n";
+  }
+}
+
+}  // namespace graphkit

@@ -1,0 +1,21 @@
+// The report as JSON, schema "graphkit-analyze", version 1 (docs/cli.md). Keys have a fixed order;
+// more may join, those that are there keep their meaning. Bytes are integers, ids the trace's.
+#pragma once
+
+#include <ostream>
+#include <vector>
+
+#include "libgraphkit/model/report.h"
+#include "libgraphkit/model/trace.h"
+#include "libgraphkit/render/analyze/memory_bill.h"
+
+namespace graphkit {
+
+// With `bills`, each graph that has one gets "memory_by": what, and its lines.
+void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
+                const std::vector<MemoryBill>& bills = {}, BillBy by = BillBy::kBlock);
+
+const char* DeviceName(DeviceKind device);   // "cuda", "soft", "imported"
+const char* OriginName(GraphOrigin origin);  // "capture", "explicit", …
+
+}  // namespace graphkit

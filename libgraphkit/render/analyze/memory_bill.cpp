@@ -1,0 +1,106 @@
+#include "libgraphkit/render/analyze/memory_bill.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "libgraphkit/analysis/lifetimes.h"
+#include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr size_t kBillColumns = 60;
+
+std::string NameOf(const Trace& trace, BlockId id, BillBy by) {
+  const Block& block = trace[id];
+  switch (by) {
+    case BillBy::kBlock:
+      return "block " + std::to_string(id.value);
+    case BillBy::kStream:
+      return StreamTitle(trace, block.stream);
+    case BillBy::kPool:
+      return PoolTitle(trace, block.pool);
+    case BillBy::kStack:
+      break;
+  }
+  const std::string at = StackTitle(trace, block.stack);
+  return at.empty() ? "no call stack" : at;
+}
+
+MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
+                     const std::vector<BlockId>& blocks, BillBy by) {
+  std::map<BlockId, Bytes> reuse;  // of a block that lies over several earlier ones, the largest
+  for (const ReusePair& pair : graph.reuse) {
+    Bytes& bytes = reuse[pair.later];
+    bytes = std::max(bytes, pair.bytes);
+  }
+  std::map<std::string, BillLine> lines;
+  for (const BlockId id : blocks) {
+    BillLine& line = lines[NameOf(trace, id, by)];
+    const Bytes bytes = RoundUp(trace[id].size, kBlockGranularity);
+    ++line.blocks;
+    line.bytes += bytes;
+    if (!trace[id].freed()) line.never_freed_bytes += bytes;
+    if (const auto found = reuse.find(id); found != reuse.end()) line.reuse_bytes += found->second;
+  }
+  MemoryBill bill{.graph = graph.graph};
+  for (auto& [name, line] : lines) {
+    line.name = name;
+    bill.lines.push_back(std::move(line));
+  }
+  std::ranges::stable_sort(bill.lines, std::ranges::greater(), &BillLine::bytes);
+  return bill;
+}
+
+}  // namespace
+
+std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by) {
+  const std::vector<GraphId> roots = FindRoots(trace);
+  const std::vector<bool> backs_segment = BacksSegment(trace);
+  std::vector<std::vector<BlockId>> blocks(trace.graphs.size());
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const GraphId graph = trace.blocks[i].graph;
+    if (graph && !backs_segment[i]) blocks[roots[graph.index()].index()].push_back(BlockId(i));
+  }
+  std::vector<MemoryBill> bills;
+  for (const GraphSummary& graph : report.graphs) {
+    const std::vector<BlockId>& of_graph = blocks[graph.graph.index()];
+    if (!of_graph.empty()) bills.push_back(BillGraph(trace, graph, of_graph, by));
+  }
+  return bills;
+}
+
+const char* BillByName(BillBy by) {
+  static constexpr std::array<const char*, 4> kNames = {"block", "stack", "stream", "pool"};
+  return kNames[static_cast<size_t>(by)];
+}
+
+void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillBy by,
+                 const TextStyle& style, std::ostream& out) {
+  for (const MemoryBill& bill : bills) {
+    out << "\n"
+        << Inked("Memory of " + GraphTitle(trace, bill.graph) + " by " + BillByName(by), Ink::kBold,
+                 style)
+        << "\n";
+    const size_t shown =
+        style.top == 0 ? bill.lines.size() : std::min(bill.lines.size(), style.top);
+    std::vector<std::vector<std::string>> rows = {
+        {"bytes", "blocks", "never freed", "reuse", BillByName(by)}};
+    for (size_t i = 0; i < shown; ++i) {
+      const BillLine& line = bill.lines[i];
+      rows.push_back({FormatBytes(line.bytes), FormatCount(line.blocks),
+                      FormatBytes(line.never_freed_bytes), FormatBytes(line.reuse_bytes),
+                      Ellipsize(line.name, kBillColumns)});
+    }
+    out << Table(rows, {true, true, true, true, false}, "  ", style);
+    if (shown < bill.lines.size()) {
+      out << "  and " << FormatCount(bill.lines.size() - shown) << " more; --top 0 shows all\n";
+    }
+  }
+}
+
+}  // namespace graphkit

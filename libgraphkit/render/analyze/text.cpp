@@ -1,0 +1,161 @@
+#include "libgraphkit/render/analyze/text.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/render/analyze/graph_text.h"
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr size_t kGraphsInFull = 8;  // more than that are shown as a table
+
+std::string DeviceText(const Process& process, DeviceKind device) {
+  switch (device) {
+    case DeviceKind::kSoft:
+      return "recorded on the software device (simulated)";
+    case DeviceKind::kCuda:
+      return "recorded on " +
+             (process.device_name.empty() ? "a CUDA device" : Printable(process.device_name));
+    case DeviceKind::kImported:
+      break;
+  }
+  return "imported from another tool's file";
+}
+
+// "at most 40 MiB asked of the driver: 30 MiB in use and 6 MiB free in segments, 4 MiB inputs".
+std::string AskedText(const AskedMemory& memory) {
+  std::vector<std::string> parts;
+  const auto add = [&](Bytes bytes, const char* what) {
+    if (bytes > 0) parts.push_back(FormatBytes(bytes) + what);
+  };
+  add(memory.segment_used_bytes, " in use in segments");
+  add(memory.segment_free_bytes, " free in segments");
+  add(memory.graph_node_bytes, " of graph nodes");
+  add(memory.input_bytes, " that graphs touch");
+  add(memory.other_bytes, " not attributed");
+  return "at most " + FormatBytes(memory.asked_bytes) + " asked of the driver: " + Listed(parts);
+}
+
+// What was changed for later launches, where anything was.
+std::string ChangesText(const Trace& trace) {
+  std::string text;
+  const auto count = [&trace](NodeChangeKind kind) {
+    return static_cast<uint64_t>(std::ranges::count(trace.node_changes, kind, &NodeChange::what));
+  };
+  const uint64_t updates = trace.exec_updates.size(), params = count(NodeChangeKind::kParams),
+                 switches = count(NodeChangeKind::kEnabled) + count(NodeChangeKind::kDisabled),
+                 updatable = count(NodeChangeKind::kUpdatable);
+  if (updates > 0) text += ", " + Counted(updates, "exec update");
+  if (params > 0) text += ", " + Counted(params, "node parameter change");
+  if (switches > 0) {
+    text += ", " + FormatCount(switches) + (switches == 1 ? " switch" : " switches") + " of nodes";
+  }
+  if (updatable > 0) text += ", " + Counted(updatable, "node") + " updatable from the device";
+  return text;
+}
+
+void RenderHeader(const Report& report, const Trace& trace, const TextStyle& style,
+                  std::ostream& out) {
+  const std::string program = report.program.empty() ? "trace" : Printable(report.program);
+  out << Wrapped("", program + ", " + DeviceText(trace.process, report.device), style);
+  const ReportTotals& totals = report.totals;
+  out << Wrapped(
+      "",
+      Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node") + ", " +
+          Counted(totals.edges, "edge") + ", " + Counted(totals.blocks, "block") + " (" +
+          FormatBytes(totals.allocated_bytes) + "), " +
+          (totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches") +
+          ChangesText(trace),
+      style);
+  if (report.memory.asked_bytes > 0) out << Wrapped("", AskedText(report.memory), style);
+}
+
+void RenderIncomplete(const Report& report, const TextStyle& style, std::ostream& out) {
+  if (report.complete) return;
+  out << "\n"
+      << Inked("Incomplete: what follows holds for the part that was recorded.", Ink::kRed, style)
+      << "\n";
+  for (const std::string& reason : report.incomplete_because) {
+    out << Wrapped("  - ", Printable(reason), style);
+  }
+}
+
+Ink InkOf(Severity severity) {
+  switch (severity) {
+    case Severity::kError:
+      return Ink::kRed;
+    case Severity::kWarning:
+      return Ink::kYellow;
+    case Severity::kNote:
+      break;
+  }
+  return Ink::kBlue;
+}
+
+void RenderEvidence(const Finding& finding, const Trace& trace, const TextStyle& style,
+                    std::ostream& out) {
+  const size_t shown =
+      style.top == 0 ? finding.evidence.size() : std::min(finding.evidence.size(), style.top);
+  for (size_t i = 0; i < shown; ++i) {
+    const Evidence& evidence = finding.evidence[i];
+    const std::string at = StackTitle(trace, evidence.stack);
+    out << Wrapped("  - ", Printable(evidence.text) + (at.empty() ? "" : " (" + at + ")"), style);
+  }
+  if (shown < finding.evidence.size()) {
+    out << "  - and " << FormatCount(finding.evidence.size() - shown)
+        << " more; --top 0 shows all\n";
+  }
+}
+
+void RenderFinding(const Finding& finding, const Trace& trace, const TextStyle& style,
+                   std::ostream& out) {
+  const std::string label = std::string(SeverityName(finding.severity)) + ":";
+  std::string text = Printable(finding.message) + " [" + finding.check + "]";
+  std::string wrapped = Wrapped("", label + " " + text, style);
+  if (style.colour) {
+    wrapped = Inked(label, InkOf(finding.severity), style) + wrapped.substr(label.size());
+  }
+  out << "\n" << wrapped;
+  RenderEvidence(finding, trace, style, out);
+  if (finding.assumes != Assumption::kOrder) {
+    out << Wrapped("  holds ", AssumptionText(finding.assumes), style);
+  }
+  if (!finding.advice.empty()) out << Wrapped("  → ", Printable(finding.advice), style);
+}
+
+void RenderFindings(const Report& report, const Trace& trace, const TextStyle& style,
+                    std::ostream& out) {
+  if (report.findings.empty()) {
+    out << "\n" << Inked("No findings.", Ink::kGreen, style) << "\n";
+    return;
+  }
+  std::vector<std::string> counts;
+  for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
+    const auto count = std::ranges::count(report.findings, severity, &Finding::severity);
+    if (count > 0) counts.push_back(Counted(static_cast<uint64_t>(count), SeverityName(severity)));
+  }
+  out << "\n" << Inked("Findings: " + Listed(counts), Ink::kBold, style) << "\n";
+  for (const Finding& finding : report.findings) RenderFinding(finding, trace, style, out);
+}
+
+}  // namespace
+
+void RenderText(const Report& report, const Trace& trace, const TextStyle& style,
+                std::ostream& out) {
+  RenderHeader(report, trace, style, out);
+  RenderIncomplete(report, style, out);
+  if (report.graphs.empty()) out << "\nNo graph was made.\n";
+  if (report.graphs.size() > kGraphsInFull) {
+    RenderGraphTable(report, style, out);
+  } else {
+    for (const GraphSummary& graph : report.graphs) RenderGraph(graph, trace, style, out);
+  }
+  RenderFindings(report, trace, style, out);
+}
+
+}  // namespace graphkit

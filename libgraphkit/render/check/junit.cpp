@@ -1,0 +1,194 @@
+#include "libgraphkit/render/check/junit.h"
+
+#include <map>
+#include <vector>
+
+#include "libgraphkit/render/check/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+enum class CaseOutcome : uint8_t { kPassed, kFailed, kError };
+
+struct TestCase {
+  std::string name;
+  CaseOutcome outcome = CaseOutcome::kPassed;
+  std::vector<std::string> lines = {};  // what failed; the first is the message
+  std::vector<std::string> notes = {};  // shown, and no failure
+};
+
+struct Suite {
+  std::string name;
+  std::vector<TestCase> cases;
+
+  uint64_t Count(CaseOutcome outcome) const {
+    uint64_t count = 0;
+    for (const TestCase& test : cases) count += test.outcome == outcome;
+    return count;
+  }
+};
+
+TestCase Blind(const GateRun& run, std::optional<uint32_t> trace) {
+  TestCase test{.name = "complete"};
+  for (const GateReason& reason : run.verdict.reasons) {
+    if (reason.kind != GateReason::Kind::kBlind || reason.trace != trace) continue;
+    test.outcome = CaseOutcome::kError;
+    test.lines.push_back(reason.text);
+  }
+  return test;
+}
+
+std::string FindingLine(const GateRun& run, const JudgedFinding& judged) {
+  const Finding& finding = FindingOf(run, judged);
+  std::string line = std::string(SeverityName(finding.severity)) + ": " + finding.message + " (" +
+                     PlaceTitle(PlaceOf(run, judged), run.source_root) + ")";
+  if (!finding.advice.empty()) line += "; " + finding.advice;
+  return line;
+}
+
+std::vector<TestCase> CheckCases(const GateRun& run, uint32_t trace) {
+  std::map<std::string, TestCase> by_id;
+  for (const GateCheck& check : run.checks) by_id[check.id].name = check.id;
+  for (const JudgedFinding& judged : run.verdict.findings) {
+    if (judged.trace != trace) continue;
+    const std::string& id = FindingOf(run, judged).check;
+    TestCase& test = by_id[id];
+    test.name = id;
+    const std::string line = FindingLine(run, judged);
+    if (judged.status == FindingStatus::kFails) {
+      test.outcome = CaseOutcome::kFailed;
+      test.lines.push_back(line);
+    } else {
+      test.notes.push_back(std::string(StatusName(judged.status)) + ": " + line);
+    }
+  }
+  std::vector<TestCase> cases;
+  for (auto& [id, test] : by_id) cases.push_back(std::move(test));
+  return cases;
+}
+
+// Budgets and the baseline, by rule.
+std::vector<TestCase> FigureCases(const GateRun& run, uint32_t trace) {
+  std::map<std::string, TestCase> by_rule;
+  for (const GateMeasure& measure : run.verdict.measures) {
+    if (measure.trace == trace) by_rule[measure.rule].name = measure.rule;
+  }
+  for (const GateReason& reason : run.verdict.reasons) {
+    const bool figure =
+        reason.kind == GateReason::Kind::kBudget || reason.kind == GateReason::Kind::kBaseline;
+    if (!figure || reason.trace != trace) continue;
+    const std::string rule = reason.text.substr(0, reason.text.find(':'));
+    TestCase& test = by_rule[rule];
+    test.name = rule;
+    test.outcome = CaseOutcome::kFailed;
+    test.lines.push_back(reason.text);
+  }
+  std::vector<TestCase> cases;
+  for (auto& [rule, test] : by_rule) cases.push_back(std::move(test));
+  return cases;
+}
+
+std::vector<Suite> Suites(const GateRun& run) {
+  std::vector<Suite> suites;
+  for (uint32_t trace = 0; trace < run.subjects.size(); ++trace) {
+    Suite suite{.name = run.subjects[trace].trace, .cases = {Blind(run, trace)}};
+    for (TestCase& test : CheckCases(run, trace)) suite.cases.push_back(std::move(test));
+    for (TestCase& test : FigureCases(run, trace)) suite.cases.push_back(std::move(test));
+    suites.push_back(std::move(suite));
+  }
+  TestCase whole = Blind(run, std::nullopt);
+  if (whole.outcome != CaseOutcome::kPassed) suites.push_back({"graphkit check", {whole}});
+  return suites;
+}
+
+void WriteLines(const std::vector<std::string>& lines, std::ostream& out) {
+  for (const std::string& line : lines) out << XmlText(line) << "\n";
+}
+
+void WriteCase(const Suite& suite, const TestCase& test, std::ostream& out) {
+  out << "    <testcase classname=\"" << XmlText(suite.name) << "\" name=\"" << XmlText(test.name)
+      << "\" time=\"0\"";
+  if (test.outcome == CaseOutcome::kPassed && test.notes.empty()) {
+    out << "/>\n";
+    return;
+  }
+  out << ">\n";
+  if (test.outcome != CaseOutcome::kPassed) {
+    const char* element = test.outcome == CaseOutcome::kFailed ? "failure" : "error";
+    out << "      <" << element << " message=\"" << XmlText(test.lines[0]) << "\" type=\""
+        << XmlText(test.name) << "\">\n";
+    WriteLines(test.lines, out);
+    out << "</" << element << ">\n";
+  }
+  if (!test.notes.empty()) {
+    out << "      <system-out>\n";
+    WriteLines(test.notes, out);
+    out << "</system-out>\n";
+  }
+  out << "    </testcase>\n";
+}
+
+void WriteCounts(uint64_t tests, uint64_t failures, uint64_t errors, std::ostream& out) {
+  out << " tests=\"" << tests << "\" failures=\"" << failures << "\" errors=\"" << errors
+      << "\" skipped=\"0\" time=\"0\">\n";
+}
+
+}  // namespace
+
+std::string XmlText(std::string_view text) {
+  static constexpr std::string_view kNotCharacters[] = {"\xef\xbf\xbe", "\xef\xbf\xbf"};
+  std::string out;
+  const std::string printable = Printable(text);
+  for (size_t i = 0; i < printable.size(); ++i) {
+    const std::string_view rest = std::string_view(printable).substr(i);
+    if (rest.starts_with(kNotCharacters[0]) || rest.starts_with(kNotCharacters[1])) {
+      out += "\xef\xbf\xbd";
+      i += 2;
+      continue;
+    }
+    switch (printable[i]) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&apos;";
+        break;
+      default:
+        out += printable[i];
+    }
+  }
+  return out;
+}
+
+void RenderJunit(const GateRun& run, std::ostream& out) {
+  const std::vector<Suite> suites = Suites(run);
+  uint64_t tests = 0, failures = 0, errors = 0;
+  for (const Suite& suite : suites) {
+    tests += suite.cases.size();
+    failures += suite.Count(CaseOutcome::kFailed);
+    errors += suite.Count(CaseOutcome::kError);
+  }
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"graphkit check\"";
+  WriteCounts(tests, failures, errors, out);
+  for (const Suite& suite : suites) {
+    out << "  <testsuite name=\"" << XmlText(suite.name) << "\"";
+    WriteCounts(suite.cases.size(), suite.Count(CaseOutcome::kFailed),
+                suite.Count(CaseOutcome::kError), out);
+    for (const TestCase& test : suite.cases) WriteCase(suite, test, out);
+    out << "  </testsuite>\n";
+  }
+  out << "</testsuites>\n";
+}
+
+}  // namespace graphkit

@@ -1,0 +1,67 @@
+#include "libgraphkit/render/check/names.h"
+
+#include <array>
+
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+const char* StatusName(FindingStatus status) {
+  static constexpr std::array<const char*, 4> kNames = {"failing", "reported", "known",
+                                                        "suppressed"};
+  return kNames[static_cast<size_t>(status)];
+}
+
+const char* ReasonKindName(GateReason::Kind kind) {
+  static constexpr std::array<const char*, 4> kNames = {"finding", "budget", "baseline", "blind"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+const char* UnitName(MeasureUnit unit) {
+  static constexpr std::array<const char*, 3> kNames = {"bytes", "count", "ratio"};
+  return kNames[static_cast<size_t>(unit)];
+}
+
+const PlaceFrame* SourceFrame(const FindingPlace& place) {
+  for (const PlaceFrame& frame : place.frames) {
+    if (frame.line != 0 && !frame.file.empty()) return &frame;
+  }
+  return nullptr;
+}
+
+std::string_view RelativeTo(std::string_view root, std::string_view file) {
+  while (root.ends_with('/')) root.remove_suffix(1);
+  const bool below = !root.empty() && file.size() > root.size() + 1 && file.starts_with(root) &&
+                     file[root.size()] == '/';
+  return below ? file.substr(root.size() + 1) : file;
+}
+
+std::string PlaceTitle(const FindingPlace& place, std::string_view root) {
+  const PlaceFrame* frame = SourceFrame(place);
+  if (frame == nullptr) return Printable(place.logical);
+  std::string title = Printable(RelativeTo(root, frame->file)) + ":" + std::to_string(frame->line);
+  if (!frame->function.empty()) title += " " + ShortName(Demangle(frame->function), 60);
+  return title;
+}
+
+std::string ReasonSubject(const GateRun& run, const GateReason& reason) {
+  return reason.trace ? Printable(run.subjects[*reason.trace].trace) : "graphkit check";
+}
+
+const Finding& FindingOf(const GateRun& run, const JudgedFinding& judged) {
+  return run.subjects[judged.trace].report.findings[judged.finding];
+}
+
+const FindingPlace& PlaceOf(const GateRun& run, const JudgedFinding& judged) {
+  return run.subjects[judged.trace].places[judged.finding];
+}
+
+std::string Outcome(const GateVerdict& verdict) {
+  if (verdict.passed()) return "passed";
+  return (verdict.exit_code == 3 ? "refused: " : "failed: ") +
+         Counted(verdict.reasons.size(), "reason");
+}
+
+}  // namespace graphkit

@@ -1,0 +1,204 @@
+#include "libgraphkit/render/check/sarif.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "libgraphkit/render/check/names.h"
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kSourceRoot = "%SRCROOT%";
+
+Json TextJson(std::string_view text) { return Json{{"text", Printable(text)}}; }
+
+// SARIF 2.1.0 §3.4: a relative URI says what it is relative to.
+Json ArtifactJson(std::string_view file, std::string_view root) {
+  const std::string_view path = RelativeTo(root, file);
+  if (path.starts_with('/')) return Json{{"uri", "file://" + PathUri(path)}};
+  return Json{{"uri", PathUri(path)}, {"uriBaseId", kSourceRoot}};
+}
+
+Json PhysicalJson(const PlaceFrame& frame, std::string_view root) {
+  Json json{{"artifactLocation", ArtifactJson(frame.file, root)}};
+  if (frame.line != 0) json["region"] = Json{{"startLine", frame.line}};
+  return json;
+}
+
+Json LogicalJson(const GateSubject& subject, std::string_view place) {
+  return Json::array(
+      {Json{{"fullyQualifiedName", Printable(subject.trace + "/" + std::string(place))}}});
+}
+
+Json LocationJson(const GateRun& run, const GateSubject& subject, const FindingPlace& place) {
+  Json json = Json::object();
+  if (const PlaceFrame* frame = SourceFrame(place)) {
+    json["physicalLocation"] = PhysicalJson(*frame, run.source_root);
+  }
+  json["logicalLocations"] = LogicalJson(subject, place.logical);
+  return json;
+}
+
+Json StackJson(const FindingPlace& place, std::string_view root) {
+  Json frames = Json::array();
+  for (const PlaceFrame& frame : place.frames) {
+    Json location = Json::object();
+    if (!frame.file.empty()) location["physicalLocation"] = PhysicalJson(frame, root);
+    if (!frame.function.empty()) {
+      location["logicalLocations"] =
+          Json::array({Json{{"fullyQualifiedName", Demangle(frame.function)}}});
+    }
+    frames.push_back(Json{{"location", std::move(location)}});
+  }
+  return Json{{"frames", std::move(frames)}};
+}
+
+// What rules there are, in the order of the output: the checks, then budgets and the baseline.
+class Rules {
+ public:
+  explicit Rules(const GateRun& run) {
+    for (const GateCheck& check : run.checks) Add(check.id, check.summary);
+    for (const JudgedFinding& judged : run.verdict.findings) Add(FindingOf(run, judged).check, "");
+    for (const GateReason& reason : run.verdict.reasons) {
+      if (reason.kind == GateReason::Kind::kBudget || reason.kind == GateReason::Kind::kBaseline) {
+        Add(RuleOf(reason), "A figure is over its limit.");
+      }
+    }
+  }
+
+  // Reasons of budgets and of the baseline begin with their rule.
+  static std::string RuleOf(const GateReason& reason) {
+    return reason.text.substr(0, reason.text.find(':'));
+  }
+
+  size_t IndexOf(const std::string& id) const { return indices_.at(id); }
+  const Json& json() const { return json_; }
+
+ private:
+  void Add(const std::string& id, const std::string& summary) {
+    if (!indices_.emplace(id, json_.size()).second) return;
+    Json rule{{"id", id}};
+    if (!summary.empty()) rule["shortDescription"] = TextJson(summary);
+    json_.push_back(std::move(rule));
+  }
+
+  std::map<std::string, size_t> indices_;
+  Json json_ = Json::array();
+};
+
+bool HasBaseline(const GateRun& run) {
+  return std::ranges::any_of(run.verdict.measures, [](const GateMeasure& measure) {
+    return measure.rule.starts_with("baseline");
+  });
+}
+
+Json FindingResult(const GateRun& run, const JudgedFinding& judged, const Rules& rules,
+                   uint32_t ordinal) {
+  const Finding& finding = FindingOf(run, judged);
+  const FindingPlace& place = PlaceOf(run, judged);
+  const std::string advice = finding.advice.empty() ? "" : "; " + finding.advice;
+  Json json{{"ruleId", finding.check},
+            {"ruleIndex", rules.IndexOf(finding.check)},
+            {"level", SeverityName(finding.severity)},
+            {"message", TextJson(finding.message + advice)},
+            {"locations", Json::array({LocationJson(run, run.subjects[judged.trace], place)})}};
+  if (!place.frames.empty()) json["stacks"] = Json::array({StackJson(place, run.source_root)});
+  json["partialFingerprints"] = {
+      {"graphkitFinding/v1", judged.fingerprint + ":" + std::to_string(ordinal)}};
+  if (judged.status == FindingStatus::kSuppressed) {
+    json["suppressions"] = Json::array(
+        {Json{{"kind", "external"}, {"justification", Printable(judged.suppression_reason)}}});
+  }
+  if (HasBaseline(run)) {
+    json["baselineState"] = judged.status == FindingStatus::kKnown ? "unchanged" : "new";
+  }
+  json["properties"] = {{"status", StatusName(judged.status)}, {"bytes", finding.bytes}};
+  return json;
+}
+
+Json ReasonResult(const GateRun& run, const GateReason& reason, const Rules& rules) {
+  const std::string rule = Rules::RuleOf(reason);
+  Json json{{"ruleId", rule},
+            {"ruleIndex", rules.IndexOf(rule)},
+            {"level", "error"},
+            {"message", TextJson(reason.text)}};
+  if (reason.trace) {
+    json["locations"] = Json::array(
+        {Json{{"logicalLocations", LogicalJson(run.subjects[*reason.trace], "trace")}}});
+  }
+  return json;
+}
+
+Json ResultsJson(const GateRun& run, const Rules& rules) {
+  Json results = Json::array();
+  std::map<std::string, uint32_t> ordinals;
+  for (const JudgedFinding& judged : run.verdict.findings) {
+    results.push_back(FindingResult(run, judged, rules, ordinals[judged.fingerprint]++));
+  }
+  for (const GateReason& reason : run.verdict.reasons) {
+    if (reason.kind != GateReason::Kind::kBudget && reason.kind != GateReason::Kind::kBaseline) {
+      continue;
+    }
+    results.push_back(ReasonResult(run, reason, rules));
+  }
+  return results;
+}
+
+Json NotificationJson(const char* level, std::string_view text) {
+  return Json{{"level", level}, {"message", TextJson(text)}};
+}
+
+Json InvocationJson(const GateRun& run) {
+  Json notifications = Json::array();
+  for (const GateReason& reason : run.verdict.reasons) {
+    if (reason.kind != GateReason::Kind::kBlind) continue;
+    notifications.push_back(
+        NotificationJson("error", ReasonSubject(run, reason) + ": " + reason.text));
+  }
+  for (const std::string& note : run.verdict.notes) {
+    notifications.push_back(NotificationJson("note", note));
+  }
+  const int exit_code = run.verdict.exit_code;
+  return Json{{"executionSuccessful", exit_code == 0 || exit_code == 1},
+              {"exitCode", exit_code},
+              {"exitCodeDescription", Outcome(run.verdict)},
+              {"toolExecutionNotifications", std::move(notifications)}};
+}
+
+}  // namespace
+
+std::string PathUri(std::string_view path) {
+  static constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string uri;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (kPlain.find(c) != std::string_view::npos) {
+      uri += c;
+    } else {
+      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return uri;
+}
+
+void RenderSarif(const GateRun& run, std::string_view version, std::ostream& out) {
+  const Rules rules(run);
+  const Json driver = {{"name", "graphkit"}, {"version", version}, {"rules", rules.json()}};
+  const Json root = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                     {"version", "2.1.0"},
+                     {"runs", Json::array({Json{{"tool", {{"driver", driver}}},
+                                                {"invocations", Json::array({InvocationJson(run)})},
+                                                {"columnKind", "unicodeCodePoints"},
+                                                {"results", ResultsJson(run, rules)}}})}};
+  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}
+
+}  // namespace graphkit

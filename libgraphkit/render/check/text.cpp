@@ -1,0 +1,130 @@
+#include "libgraphkit/render/check/text.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/render/check/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+const char* DeviceText(DeviceKind device) {
+  static constexpr std::array<const char*, 3> kTexts = {
+      "recorded on a CUDA device", "recorded on the software device (simulated)", "imported"};
+  return kTexts[static_cast<size_t>(device)];
+}
+
+void RenderSubjects(const GateRun& run, const TextStyle& style, std::ostream& out) {
+  for (const GateSubject& subject : run.subjects) {
+    const ReportTotals& totals = subject.report.totals;
+    out << Wrapped("",
+                   Printable(subject.trace) + ": " + Counted(totals.graphs, "graph") + ", " +
+                       Counted(totals.nodes, "node") + ", " + Counted(totals.blocks, "block") +
+                       ", " + DeviceText(subject.report.device),
+                   style);
+  }
+}
+
+void RenderReasons(const GateRun& run, const TextStyle& style, std::ostream& out) {
+  const Ink ink = run.verdict.passed() ? Ink::kGreen : Ink::kRed;
+  out << "\n" << Inked(Outcome(run.verdict), ink, style) << "\n";
+  const auto& reasons = run.verdict.reasons;
+  const size_t shown = style.top == 0 ? reasons.size() : std::min(reasons.size(), style.top);
+  for (size_t i = 0; i < shown; ++i) {
+    out << Wrapped("  - ", ReasonSubject(run, reasons[i]) + ": " + Printable(reasons[i].text),
+                   style);
+  }
+  if (shown < reasons.size()) {
+    out << "  - and " << FormatCount(reasons.size() - shown) << " more; --top 0 shows all\n";
+  }
+}
+
+std::string MeasureText(double value, MeasureUnit unit) {
+  if (unit == MeasureUnit::kBytes) return FormatBytes(static_cast<Bytes>(value));
+  if (unit == MeasureUnit::kCount) return FormatCount(static_cast<uint64_t>(value));
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+// The figures nearest to their limits.
+void RenderMeasures(const GateRun& run, const TextStyle& style, std::ostream& out) {
+  std::vector<const GateMeasure*> measures;
+  for (const GateMeasure& measure : run.verdict.measures) measures.push_back(&measure);
+  if (measures.empty()) return;
+  std::ranges::stable_sort(measures, std::ranges::greater(), [](const GateMeasure* measure) {
+    return measure->limit > 0 ? measure->value / measure->limit : measure->value * 1e9;
+  });
+  const size_t shown = style.top == 0 ? measures.size() : std::min(measures.size(), style.top);
+  std::vector<std::vector<std::string>> rows;
+  for (size_t i = 0; i < shown; ++i) {
+    const GateMeasure& measure = *measures[i];
+    rows.push_back({measure.passed ? "ok" : "over", measure.rule,
+                    MeasureText(measure.value, measure.unit), "of",
+                    MeasureText(measure.limit, measure.unit),
+                    Ellipsize(Printable(run.subjects[measure.trace].trace +
+                                        (measure.subject.empty() ? "" : " " + measure.subject)),
+                              48)});
+  }
+  out << "\nLimits\n" << Table(rows, {false, false, true, false, true, false}, "  ", style);
+  if (shown < measures.size()) {
+    out << "  and " << FormatCount(measures.size() - shown) << " more; --top 0 shows all\n";
+  }
+}
+
+void RenderFinding(const GateRun& run, const JudgedFinding& judged, const TextStyle& style,
+                   std::ostream& out) {
+  const Finding& finding = FindingOf(run, judged);
+  const bool fails = judged.status == FindingStatus::kFails;
+  out << Wrapped(fails ? "  fails " : "  - ",
+                 std::string(SeverityName(finding.severity)) + ": " + Printable(finding.message) +
+                     " [" + finding.check + "]",
+                 style);
+  const std::string place = PlaceTitle(PlaceOf(run, judged), run.source_root);
+  out << Wrapped("      at ", place + " (" + Printable(run.subjects[judged.trace].trace) + ")",
+                 style);
+  if (!finding.advice.empty()) out << Wrapped("      → ", Printable(finding.advice), style);
+}
+
+void RenderFindings(const GateRun& run, const TextStyle& style, std::ostream& out) {
+  std::array<uint64_t, 4> counts{};
+  for (const JudgedFinding& judged : run.verdict.findings) {
+    ++counts[static_cast<size_t>(judged.status)];
+  }
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    parts.push_back(FormatCount(counts[i]) + " " + StatusName(static_cast<FindingStatus>(i)));
+  }
+  out << "\nFindings: " << (parts.empty() ? "none" : Listed(parts)) << "\n";
+  size_t left = style.top == 0 ? run.verdict.findings.size() : style.top;
+  for (const FindingStatus status : {FindingStatus::kFails, FindingStatus::kReported}) {
+    for (const JudgedFinding& judged : run.verdict.findings) {
+      if (judged.status != status || left == 0) continue;
+      RenderFinding(run, judged, style, out);
+      --left;
+    }
+  }
+  const uint64_t listed = counts[0] + counts[1];
+  if (style.top != 0 && listed > style.top) {
+    out << "  and " << FormatCount(listed - style.top) << " more; --top 0 shows all\n";
+  }
+}
+
+}  // namespace
+
+void RenderCheckText(const GateRun& run, const TextStyle& style, std::ostream& out) {
+  RenderSubjects(run, style, out);
+  RenderReasons(run, style, out);
+  RenderMeasures(run, style, out);
+  RenderFindings(run, style, out);
+  for (const std::string& note : run.verdict.notes) {
+    out << Wrapped("note: ", Printable(note), style);
+  }
+}
+
+}  // namespace graphkit

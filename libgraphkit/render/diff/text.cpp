@@ -1,0 +1,186 @@
+#include "libgraphkit/render/diff/text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr size_t kLineTitleColumns = 48;
+
+std::string NodeText(const Trace& trace, NodeId id) {
+  return "node " + std::to_string(id.value) + " " + NodeTitle(trace, id, kLineTitleColumns);
+}
+
+std::string PairText(const Trace& before, const Trace& after, const NodePair& pair) {
+  const std::string title = NodeTitle(before, pair.before, kLineTitleColumns);
+  const std::string other = NodeTitle(after, pair.after, kLineTitleColumns);
+  const std::string ids = pair.before == pair.after ? std::to_string(pair.before.value)
+                                                    : std::to_string(pair.before.value) + " → " +
+                                                          std::to_string(pair.after.value);
+  return "node " + ids + " " + title + (title == other ? "" : " → " + other);
+}
+
+std::string OnStream(const Trace& trace, NodeId id) {
+  return trace[id].stream ? " on " + StreamTitle(trace, trace[id].stream) : "";
+}
+
+std::string EdgeText(const Trace& trace, EdgeId id) {
+  const Edge& edge = trace[id];
+  const std::string data = edge.full() ? "" : " (" + EdgeDataText(edge) + ")";
+  return "edge " + NodeText(trace, edge.from) + " → " + NodeText(trace, edge.to) + data;
+}
+
+bool IsBytes(const std::string& figure) { return figure.ends_with("_bytes"); }
+
+class GraphText {
+ public:
+  GraphText(const DiffSide& before, const DiffSide& after, const TextStyle& style,
+            std::ostream& out)
+      : before_(before.trace), after_(after.trace), style_(style), out_(out) {}
+
+  void Render(const GraphDiff& diff) {
+    Heading(diff);
+    List(diff.removed_nodes, "  - ", Ink::kRed,
+         [&](NodeId id) { return NodeText(before_, id) + OnStream(before_, id); });
+    List(diff.added_nodes, "  + ", Ink::kGreen,
+         [&](NodeId id) { return NodeText(after_, id) + OnStream(after_, id); });
+    List(diff.moved_nodes, "  ~ ", Ink::kYellow, [&](const NodePair& pair) {
+      return PairText(before_, after_, pair) + ": " +
+             StreamTitle(before_, before_[pair.before].stream) + " → " +
+             StreamTitle(after_, after_[pair.after].stream);
+    });
+    List(diff.parameters, "  ~ ", Ink::kYellow, [&](const ParameterChange& change) {
+      return PairText(before_, after_, change.node) + ": " + change.what + " " + change.before +
+             " → " + change.after;
+    });
+    List(diff.lost_edges, "  - ", Ink::kRed, [&](EdgeId id) { return EdgeText(before_, id); });
+    List(diff.gained_edges, "  + ", Ink::kGreen, [&](EdgeId id) { return EdgeText(after_, id); });
+    List(diff.changed_edges, "  ~ ", Ink::kYellow, [&](const EdgePair& pair) {
+      const Edge &from = before_[pair.before], &to = after_[pair.after];
+      return "edge " + NodeText(before_, from.from) + " → " + NodeText(before_, from.to) + ": " +
+             EdgeDataText(from) + " → " + EdgeDataText(to);
+    });
+    Figures(diff);
+  }
+
+ private:
+  void Heading(const GraphDiff& diff) {
+    std::vector<std::string> parts = {Counted(diff.matched_nodes, "node") + " matched"};
+    const auto add = [&parts](size_t count, const std::string& what) {
+      if (count > 0) parts.push_back(what);
+    };
+    const auto counted = [](size_t count, const char* what) {
+      return FormatCount(count) + " " + what;
+    };
+    add(diff.removed_nodes.size(), counted(diff.removed_nodes.size(), "removed"));
+    add(diff.added_nodes.size(), counted(diff.added_nodes.size(), "added"));
+    add(diff.moved_nodes.size(), counted(diff.moved_nodes.size(), "moved to another stream"));
+    add(diff.parameters.size(), Counted(diff.parameters.size(), "parameter") + " changed");
+    add(diff.lost_edges.size(), Counted(diff.lost_edges.size(), "edge") + " lost");
+    add(diff.gained_edges.size(), Counted(diff.gained_edges.size(), "edge") + " gained");
+    add(diff.changed_edges.size(), Counted(diff.changed_edges.size(), "edge") + " changed");
+    if (diff.equal()) parts = {Counted(diff.matched_nodes, "node"), "equal"};
+    std::string title = GraphTitle(before_, diff.before);
+    if (diff.before != diff.after) title += " → " + GraphTitle(after_, diff.after);
+    std::string text;
+    for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+    out_ << "\n" << Wrapped("", title + ": " + text, style_);
+  }
+
+  template <typename Item, typename ToText>
+  void List(const std::vector<Item>& items, const char* sign, Ink ink, ToText to_text) {
+    const size_t shown = style_.top == 0 ? items.size() : std::min(items.size(), style_.top);
+    for (size_t i = 0; i < shown; ++i) {
+      const std::string line = Wrapped(sign, to_text(items[i]), style_);
+      const std::string_view text(line);
+      out_ << Inked(text.substr(0, text.size() - 1), ink, style_) << "\n";
+    }
+    if (shown < items.size()) {
+      out_ << sign << "and " << FormatCount(items.size() - shown) << " more; --top 0 shows all\n";
+    }
+  }
+
+  void Figures(const GraphDiff& diff) {
+    std::vector<std::vector<std::string>> rows;
+    for (const FigureChange& change : diff.figures) {
+      const auto text = [&change](uint64_t value) {
+        return IsBytes(change.figure) ? FormatBytes(value) : FormatCount(value);
+      };
+      rows.push_back({change.figure, text(change.before), "→", text(change.after)});
+    }
+    out_ << Table(rows, {false, true, false, true}, "  ", style_);
+  }
+
+  const Trace& before_;
+  const Trace& after_;
+  const TextStyle& style_;
+  std::ostream& out_;
+};
+
+std::string FindingText(const FindingChange& change) {
+  std::string text = change.check + ": " + FormatCount(change.count_before) + " → " +
+                     FormatCount(change.count_after);
+  if (change.bytes_before != change.bytes_after) {
+    text += ", " + FormatBytes(change.bytes_before) + " → " + FormatBytes(change.bytes_after);
+  }
+  return text + " (" + Printable(change.message) + ")";
+}
+
+void RenderFindings(const TraceDiff& diff, const TextStyle& style, std::ostream& out) {
+  if (diff.findings.empty()) return;
+  out << "\nFindings\n";
+  const size_t shown =
+      style.top == 0 ? diff.findings.size() : std::min(diff.findings.size(), style.top);
+  for (size_t i = 0; i < shown; ++i) {
+    const FindingChange& change = diff.findings[i];
+    const bool more = change.count_after > change.count_before;
+    const bool less = change.count_after < change.count_before;
+    out << Wrapped(more ? "  + " : less ? "  - " : "  ~ ", FindingText(change), style);
+  }
+  if (shown < diff.findings.size()) {
+    out << "  and " << FormatCount(diff.findings.size() - shown) << " more; --top 0 shows all\n";
+  }
+}
+
+}  // namespace
+
+std::string EdgeDataText(const Edge& edge) {
+  if (edge.full() && edge.to_port == 0) return "full";
+  std::string text = edge.type == EdgeType::kProgrammatic ? "programmatic" : "";
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (edge.from_port != kPortDefault) add("port " + std::to_string(edge.from_port));
+  if (edge.to_port != 0) add("to port " + std::to_string(edge.to_port));
+  return text;
+}
+
+void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
+                    const TextStyle& style, std::ostream& out) {
+  out << "before: " << Printable(before.file) << ", after: " << Printable(after.file) << "\n";
+  GraphText graphs(before, after, style, out);
+  for (const GraphDiff& graph : diff.graphs) {
+    if (!graph.equal()) graphs.Render(graph);
+  }
+  if (!diff.removed_graphs.empty() || !diff.added_graphs.empty()) out << "\n";
+  for (const GraphId id : diff.removed_graphs) {
+    out << Wrapped("- ", GraphTitle(before.trace, id) + " removed", style);
+  }
+  for (const GraphId id : diff.added_graphs) {
+    out << Wrapped("+ ", GraphTitle(after.trace, id) + " added", style);
+  }
+  RenderFindings(diff, style, out);
+  const auto equal = std::ranges::count_if(diff.graphs, &GraphDiff::equal);
+  out << "\n"
+      << (diff.equal() ? Inked("equal", Ink::kGreen, style) : Inked("different", Ink::kRed, style))
+      << ": " << FormatCount(static_cast<uint64_t>(equal)) << " of "
+      << Counted(
+             diff.graphs.size() + std::max(diff.removed_graphs.size(), diff.added_graphs.size()),
+             "graph")
+      << " equal\n";
+}
+
+}  // namespace graphkit

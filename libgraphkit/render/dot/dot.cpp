@@ -1,0 +1,52 @@
+#include "libgraphkit/render/dot/dot.h"
+
+#include "libgraphkit/render/dot/legend.h"
+#include "libgraphkit/render/dot/writer.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+namespace {
+
+const char* FoldText(Fold fold) {
+  if (fold == Fold::kNvtx) return ", NVTX ranges";
+  return fold == Fold::kStreams ? ", stretches of streams" : ", straight chains";
+}
+
+std::vector<std::string> Notes(const Trace& trace, const DotOptions& options,
+                               const FoldedGraphs& folded) {
+  std::vector<std::string> notes;
+  if (trace.process.device == DeviceKind::kSoft) {
+    notes.push_back("recorded on the software device (simulated)");
+  }
+  if (!trace.completeness.complete()) notes.push_back("the trace is incomplete");
+  if (options.select.focus) {
+    notes.push_back("what lies at most " + Counted(options.select.depth, "edge") + " from node " +
+                    std::to_string(options.select.focus.value));
+  }
+  if (!options.path.empty()) {
+    notes.push_back("thick: the longest path, " + Counted(options.path.size(), "node"));
+  }
+  if (options.rank == RankBy::kCapture && folded.fold != Fold::kStreams) {
+    notes.push_back("from top to bottom: the order of the calls");
+  }
+  if (folded.boxes.size() < folded.nodes) {
+    notes.push_back(FormatCount(folded.nodes) + " nodes folded into " +
+                    Counted(folded.boxes.size(), "group") + FoldText(folded.fold));
+  }
+  return notes;
+}
+
+}  // namespace
+
+DotSummary RenderDot(const Trace& trace, const DotOptions& options, std::ostream& out) {
+  const Selection selection = Select(trace, options.select);
+  const FoldedGraphs folded = FoldGraphs(trace, selection.nodes, options.fold);
+  const DotSummary summary{folded.nodes, folded.boxes.size(), folded.fold,
+                           Notes(trace, options, folded)};
+  const Drawing drawing{trace, folded, selection.graphs, options, ColourNodes(trace, options)};
+  WriteDot(drawing, DotLegend(drawing, summary.notes), out);
+  return summary;
+}
+
+}  // namespace graphkit

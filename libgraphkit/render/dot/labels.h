@@ -1,0 +1,28 @@
+// What stands in the boxes of a drawing, and in the tips over them.
+#pragma once
+
+#include <string>
+
+#include "libgraphkit/model/node_changes.h"
+#include "libgraphkit/model/trace.h"
+#include "libgraphkit/render/dot/dot.h"
+#include "libgraphkit/render/dot/fold.h"
+
+namespace graphkit {
+
+// HTML-like labels, in their angle brackets: a title, which may be empty, and pale lines below it.
+// `align`: "center" or "left".
+std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& details,
+                     const NodeChanges& changes);
+std::string TitleLabel(const std::string& title, const std::vector<std::string>& details,
+                       const char* align = "center");
+
+// Plain text; of an edge's label nothing when there is nothing to say.
+std::string EdgeLabel(const Trace& trace, const BoxEdge& edge, const DotDetails& details);
+std::string BoxTip(const Trace& trace, const Box& box);
+std::string EdgeTip(const Trace& trace, const BoxEdge& edge);
+
+// "64×2 blocks of 256"; of a memcpy "1 MiB"; of a memory node "block 3, 4 MiB".
+std::string NodeDetail(const Trace& trace, NodeId id);
+
+}  // namespace graphkit

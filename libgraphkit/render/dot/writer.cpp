@@ -1,0 +1,285 @@
+#include "libgraphkit/render/dot/writer.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "libgraphkit/render/dot/labels.h"
+#include "libgraphkit/render/dot/link.h"
+#include "libgraphkit/render/dot/style.h"
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr const char* kThick = "2.6";  // points: lines of a path
+constexpr size_t kWideDrawing = 600;   // boxes and edges; from here on layout goes for speed
+
+// The graphs that each node holds, and the boxes of each stream of each graph.
+struct Nesting {
+  std::map<NodeId, std::vector<GraphId>> inside;
+  std::vector<std::map<StreamId, std::vector<uint32_t>>> boxes;  // by graph
+};
+
+Nesting NestingOf(const Trace& trace, const FoldedGraphs& folded) {
+  Nesting nesting;
+  nesting.boxes.resize(trace.graphs.size());
+  for (uint32_t i = 0; i < folded.boxes.size(); ++i) {
+    const Box& box = folded.boxes[i];
+    nesting.boxes[box.graph.index()][box.stream].push_back(i);
+  }
+  for (size_t i = 0; i < trace.graphs.size(); ++i) {
+    const NodeId parent = trace.graphs[i].parent;
+    if (parent) nesting.inside[parent].push_back(GraphId(i));
+  }
+  return nesting;
+}
+
+class Writer {
+ public:
+  Writer(const Drawing& drawing, std::ostream& out)
+      : drawing_(drawing),
+        trace_(drawing.trace),
+        folded_(drawing.folded),
+        nesting_(NestingOf(drawing.trace, drawing.folded)),
+        changes_(drawing.trace),
+        out_(out) {
+    for (size_t i = 0; i + 1 < drawing.options.path.size(); ++i) {
+      const uint32_t from = folded_.box_of[drawing.options.path[i].index()];
+      const uint32_t to = folded_.box_of[drawing.options.path[i + 1].index()];
+      path_.insert({from, to});
+    }
+    for (const NodeId id : drawing.options.path) path_boxes_.insert(folded_.box_of[id.index()]);
+  }
+
+  void Write(const std::string& legend) {
+    WriteHead(legend);
+    for (size_t i = 0; i < trace_.graphs.size(); ++i) {
+      const NodeId parent = trace_.graphs[i].parent;
+      const bool nested = parent && folded_.box_of[parent.index()] != kNoBox;
+      if (drawing_.graphs[i] && !nested) WriteGraph(GraphId(i), 1);
+    }
+    if (folded_.fold == Fold::kStreams) WriteRows();
+    if (folded_.fold != Fold::kStreams && drawing_.options.rank == RankBy::kCapture) WriteRanks();
+    for (const BoxEdge& edge : folded_.edges) WriteEdge(edge);
+    for (const auto& [parent, graphs] : nesting_.inside) {
+      for (const GraphId graph : graphs) WriteHolds(parent, graph);
+    }
+    out_ << "}\n";
+  }
+
+ private:
+  void WriteHead(const std::string& legend) {
+    const bool wide = folded_.boxes.size() + folded_.edges.size() > kWideDrawing;
+    out_ << "digraph graphkit {\n"
+         << "  graph [compound=true, rankdir=TB, nodesep=0.3, ranksep=0.4, pad=0.3, newrank=true,"
+         << " bgcolor=white, fontname=" << DotQuoted(kFont) << ", fontsize=11, fontcolor=\"" << kInk
+         << "\", labelloc=t, labeljust=l, label=" << legend
+         << (wide ? ", splines=line, nslimit=2, nslimit1=2, mclimit=0.2" : "") << "];\n"
+         << "  node [fontname=" << DotQuoted(kFont) << ", fontsize=11, fontcolor=\"" << kInk
+         << "\", margin=\"0.14,0.07\", height=0.4, penwidth=1.1];\n"
+         << "  edge [fontname=" << DotQuoted(kFont) << ", fontsize=9, fontcolor=\"" << kPaleInk
+         << "\", arrowsize=0.7, penwidth=1.1];\n";
+  }
+
+  // Attributes of a cluster are inherited by those inside it: all that differ are written each
+  // time.
+  struct Cluster {
+    std::string id;  // in DOT
+    std::string anchor;
+    std::string url;
+    std::string label;
+    const char* line;
+    const char* fill;
+  };
+
+  void OpenCluster(const Cluster& cluster, size_t depth) {
+    out_ << std::string(2 * depth, ' ') << "subgraph " << cluster.id << " {\n"
+         << std::string(2 * depth + 2, ' ') << "graph [style=\"rounded,filled\", color=\""
+         << cluster.line << "\", fillcolor=\"" << cluster.fill << "\", margin=12, id=\""
+         << cluster.anchor << "\", URL=\"" << cluster.url << "\", label=" << cluster.label
+         << "];\n";
+  }
+
+  // A graph that a node holds leads back to it.
+  void OpenGraph(GraphId id, size_t depth) {
+    const NodeId parent = trace_[id].parent;
+    OpenCluster({.id = "cluster_g" + std::to_string(id.value),
+                 .anchor = "graph" + std::to_string(id.value),
+                 .url = parent ? "#node" + std::to_string(parent.value) : "",
+                 .label = GraphLabel(id),
+                 .line = kGraphLine,
+                 .fill = kGraphFill},
+                depth);
+  }
+
+  void OpenStream(GraphId graph, StreamId stream, size_t depth) {
+    const std::string name =
+        "g" + std::to_string(graph.value) + "_s" + std::to_string(stream.value);
+    OpenCluster({.id = "cluster_" + name,
+                 .anchor = name,
+                 .url = "",
+                 .label = TitleLabel("", {StreamTitle(trace_, stream)}, "left"),
+                 .line = kStreamLine,
+                 .fill = kStreamFill},
+                depth);
+  }
+
+  void WriteGraph(GraphId id, size_t depth) {
+    const auto& streams = nesting_.boxes[id.index()];
+    OpenGraph(id, depth);
+    if (streams.empty()) WriteEmptyGraph(id, depth + 1);
+    for (const auto& [stream, boxes] : streams) WriteStream(id, stream, boxes, depth + 1);
+    for (const auto& [stream, boxes] : streams) {
+      for (const uint32_t box : boxes) WriteInside(folded_.boxes[box].nodes.front(), depth + 1);
+    }
+    out_ << std::string(2 * depth, ' ') << "}\n";
+  }
+
+  void WriteInside(NodeId holder, size_t depth) {
+    const auto found = nesting_.inside.find(holder);
+    if (found == nesting_.inside.end()) return;
+    for (const GraphId graph : found->second) {
+      if (drawing_.graphs[graph.index()]) WriteGraph(graph, depth);
+    }
+  }
+
+  // A cluster without a node would not be drawn.
+  void WriteEmptyGraph(GraphId id, size_t depth) {
+    out_ << std::string(2 * depth, ' ') << "empty_g" << id.value
+         << " [shape=plaintext, fontcolor=\"" << kPaleInk << "\", label=\"no nodes\"];\n";
+  }
+
+  void WriteStream(GraphId graph, StreamId stream, const std::vector<uint32_t>& boxes,
+                   size_t depth) {
+    if (stream) OpenStream(graph, stream, depth);
+    for (const uint32_t box : boxes) WriteBox(box, depth + (stream ? 1 : 0));
+    if (stream) out_ << std::string(2 * depth, ' ') << "}\n";
+  }
+
+  void WriteBox(uint32_t index, size_t depth) {
+    const Box& box = folded_.boxes[index];
+    const bool folded = box.nodes.size() > 1;
+    const NodeLook& look = LookOf(trace_[box.nodes.front()].kind);
+    const ColourBy by = drawing_.options.colour;
+    const BoxColour colour = ColourOfKey(KeyOfBox(box, drawing_.colour_keys, by), by);
+    const bool focus =
+        std::ranges::find(box.nodes, drawing_.options.select.focus) != box.nodes.end();
+    out_ << std::string(2 * depth, ' ') << BoxId(index)
+         << " [shape=" << (folded ? "box3d" : look.shape) << ", style=\""
+         << (folded ? "filled" : look.style) << "\", fillcolor=\"" << colour.fill << "\", color=\""
+         << colour.line << "\"";
+    if (focus) out_ << ", peripheries=2";
+    out_ << ", id=\"node" << box.nodes.front().value << "\"";
+    const std::string link = LinkOf(box.nodes.front());
+    if (!link.empty()) out_ << ", URL=" << DotQuoted(link);
+    if (path_boxes_.contains(index)) out_ << ", penwidth=" << kThick;
+    out_ << ", label=" << BoxLabel(trace_, box, drawing_.options.details, changes_)
+         << ", tooltip=" << DotQuoted(BoxTip(trace_, box)) << "];\n";
+  }
+
+  void WriteEdge(const BoxEdge& edge) {
+    const EdgeLook& look = LookOf(edge.from_port, edge.type);
+    out_ << "  " << BoxId(edge.from) << " -> " << BoxId(edge.to) << " [style=" << look.style
+         << ", arrowhead=" << look.head << ", color=\"" << look.colour << "\"";
+    const bool within = folded_.boxes[edge.from].stream == folded_.boxes[edge.to].stream;
+    const bool rows = folded_.fold == Fold::kStreams;
+    if (within) out_ << ", weight=8";
+    const bool capture = drawing_.options.rank == RankBy::kCapture;
+    if ((rows && !within) || (capture && edge.to < edge.from)) out_ << ", constraint=false";
+    if (path_.contains({edge.from, edge.to})) out_ << ", penwidth=" << kThick;
+    const std::string label = EdgeLabel(trace_, edge, drawing_.options.details);
+    if (!label.empty() && !rows) out_ << ", label=" << DotQuoted(label);
+    out_ << ", tooltip=" << DotQuoted(EdgeTip(trace_, edge)) << "];\n";
+  }
+
+  // Stretches of a graph that were captured together stand side by side: the drawing is a grid of
+  // streams and capture order.
+  void WriteRows() {
+    std::map<std::pair<GraphId, uint32_t>, std::map<StreamId, uint32_t>> rows;
+    for (uint32_t i = 0; i < folded_.boxes.size(); ++i) {
+      const Box& box = folded_.boxes[i];
+      rows[{box.graph, box.stretch}].emplace(box.stream, i);
+    }
+    for (const auto& [row, boxes] : rows) {
+      out_ << "  { rank=same;";
+      for (const auto& [stream, box] : boxes) out_ << " " << BoxId(box) << ";";
+      out_ << " }\n";
+    }
+  }
+
+  // Where a box leads to in SVG.
+  std::string LinkOf(NodeId node) const {
+    if (!drawing_.options.link.empty()) return NodeLink(drawing_.options.link, trace_, node);
+    const auto inside = nesting_.inside.find(node);
+    if (inside == nesting_.inside.end()) return "";
+    return "#graph" + std::to_string(inside->second.front().value);
+  }
+
+  // Each box of a graph below the one that was captured before it.
+  void WriteRanks() {
+    std::map<GraphId, uint32_t> last;
+    for (uint32_t i = 0; i < folded_.boxes.size(); ++i) {
+      const auto [before, first] = last.emplace(folded_.boxes[i].graph, i);
+      if (!first) {
+        out_ << "  " << BoxId(before->second) << " -> " << BoxId(i)
+             << " [style=invis, weight=0];\n";
+      }
+      before->second = i;
+    }
+  }
+
+  // From a node to the cluster of a graph that it holds.
+  void WriteHolds(NodeId parent, GraphId graph) {
+    const uint32_t from = folded_.box_of[parent.index()];
+    if (from == kNoBox || !drawing_.graphs[graph.index()]) return;
+    const auto& streams = nesting_.boxes[graph.index()];
+    const std::string to =
+        streams.empty() ? "empty_g" + std::to_string(graph.value) : BoxId(FirstBox(streams));
+    out_ << "  " << BoxId(from) << " -> " << to << " [lhead=cluster_g" << graph.value
+         << ", style=\"bold\", arrowhead=none, arrowtail=odiamond, dir=both, color=\"" << kHoldsLine
+         << "\", tooltip=\"holds graph " << graph.value << "\"];\n";
+  }
+
+  static uint32_t FirstBox(const std::map<StreamId, std::vector<uint32_t>>& streams) {
+    uint32_t first = kNoBox;
+    for (const auto& [stream, boxes] : streams) first = std::min(first, boxes.front());
+    return first;
+  }
+
+  std::string BoxId(uint32_t index) const {
+    return "n" + std::to_string(folded_.boxes[index].nodes.front().value);
+  }
+
+  std::string GraphLabel(GraphId id) const {
+    const Graph& graph = trace_[id];
+    uint64_t nodes = 0;
+    for (const auto& [stream, boxes] : nesting_.boxes[id.index()]) {
+      for (const uint32_t box : boxes) nodes += folded_.boxes[box].nodes.size();
+    }
+    std::string what = Counted(nodes, "node");
+    if (graph.origin == GraphOrigin::kBody) what += ", body " + std::to_string(graph.body);
+    if (graph.origin == GraphOrigin::kChild) what += ", child graph";
+    if (graph.origin == GraphOrigin::kClone) what += ", a clone";
+    return TitleLabel(GraphTitle(trace_, id), {what}, "left");
+  }
+
+  const Drawing& drawing_;
+  const Trace& trace_;
+  const FoldedGraphs& folded_;
+  Nesting nesting_;
+  NodeChanges changes_;
+  std::set<std::pair<uint32_t, uint32_t>> path_ = {};  // edges between boxes
+  std::set<uint32_t> path_boxes_ = {};
+  std::ostream& out_;
+};
+
+}  // namespace
+
+void WriteDot(const Drawing& drawing, const std::string& legend, std::ostream& out) {
+  Writer(drawing, out).Write(legend);
+}
+
+}  // namespace graphkit

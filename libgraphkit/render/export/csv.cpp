@@ -1,0 +1,146 @@
+#include "libgraphkit/render/export/csv.h"
+
+#include <initializer_list>
+
+#include "libgraphkit/model/tool_ids.h"
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+template <typename Tag>
+std::string IdField(Id<Tag> id) {
+  return id ? std::to_string(id.value) : "";
+}
+
+std::string SeqField(Seq seq) { return seq == kNever ? "" : std::to_string(seq); }
+
+std::string AddressField(Address address) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
+void Row(std::initializer_list<std::string> fields, std::ostream& out) {
+  bool first = true;
+  for (const std::string& field : fields) {
+    if (!first) out << ",";
+    first = false;
+    out << field;
+  }
+  out << "\n";
+}
+
+std::string Triple(const uint32_t (&sizes)[3]) {
+  return std::to_string(sizes[0]) + "x" + std::to_string(sizes[1]) + "x" + std::to_string(sizes[2]);
+}
+
+std::string NumberField(uint64_t number) { return number == 0 ? "" : std::to_string(number); }
+
+void Nodes(const Trace& trace, std::ostream& out) {
+  Row({"node", "graph", "kind", "name", "stream", "seq", "destroyed", "grid", "block_size",
+       "shared_bytes", "block", "duration_ns", "source", "tool_id"},
+      out);
+  const std::vector<uint64_t> tool_ids = OwnToolIds(trace);
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    const Node& node = trace.nodes[i];
+    const bool shaped = node.shape < trace.shapes.size();
+    const LaunchShape shape = shaped ? trace.shapes[node.shape] : LaunchShape();
+    const std::string name = node.kernel ? Demangle(trace[trace[node.kernel].name]) : "";
+    Row({std::to_string(i), IdField(node.graph), NodeKindName(node.kind), CsvField(name),
+         IdField(node.stream), SeqField(node.seq), SeqField(node.destroyed),
+         shaped ? Triple(shape.grid) : "", shaped ? Triple(shape.block) : "",
+         shaped ? std::to_string(shape.shared_bytes) : "", IdField(node.block),
+         NumberField(node.duration_ns), CsvField(StackTitle(trace, node.stack)),
+         NumberField(tool_ids[i])},
+        out);
+  }
+}
+
+void Edges(const Trace& trace, std::ostream& out) {
+  Row({"edge", "graph", "from", "to", "from_port", "to_port", "edge_type", "seq", "removed"}, out);
+  for (size_t i = 0; i < trace.edges.size(); ++i) {
+    const Edge& edge = trace.edges[i];
+    Row({std::to_string(i), IdField(trace[edge.from].graph), IdField(edge.from), IdField(edge.to),
+         std::to_string(edge.from_port), std::to_string(edge.to_port),
+         std::to_string(static_cast<int>(edge.type)), SeqField(edge.seq), SeqField(edge.removed)},
+        out);
+  }
+}
+
+void Blocks(const Trace& trace, std::ostream& out) {
+  Row({"block", "address", "size", "pool", "segment", "stream", "graph", "allocated",
+       "free_requested", "free_completed", "free_stream", "source"},
+      out);
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    Row({std::to_string(i), AddressField(block.address), std::to_string(block.size),
+         IdField(block.pool), IdField(block.segment), IdField(block.stream), IdField(block.graph),
+         SeqField(block.allocated), SeqField(block.free_requested), SeqField(block.free_completed),
+         IdField(block.free_stream), CsvField(StackTitle(trace, block.stack))},
+        out);
+  }
+}
+
+void ExecNodes(const Trace& trace, std::ostream& out) {
+  Row({"exec", "graph", "node", "tool_id", "exec_tool_id", "recorded"}, out);
+  const ExecToolIds tool_ids(trace);
+  for (size_t i = 0; i < trace.execs.size(); ++i) {
+    const Exec& exec = trace.execs[i];
+    const std::string recorded = exec.node_ids.count != 0 ? "1" : "0";
+    for (const ToolIdRun& run : tool_ids.Of(ExecId(i))) {
+      for (uint32_t j = 0; j < run.count; ++j) {
+        Row({std::to_string(i), IdField(exec.graph), std::to_string(run.first.value + j),
+             std::to_string(run.tool_id + j), NumberField(exec.tool_id), recorded},
+            out);
+      }
+    }
+  }
+}
+
+void Launches(const Trace& trace, std::ostream& out) {
+  Row({"launch", "exec", "graph", "stream", "seq", "exec_tool_id", "correlation"}, out);
+  for (size_t i = 0; i < trace.launches.size(); ++i) {
+    const Launch& launch = trace.launches[i];
+    const GraphId graph = launch.exec ? trace[launch.exec].graph : GraphId();
+    const uint64_t tool_id = launch.exec ? trace[launch.exec].tool_id : 0;
+    Row({std::to_string(i), IdField(launch.exec), IdField(graph), IdField(launch.stream),
+         SeqField(launch.seq), NumberField(tool_id), NumberField(launch.correlation)},
+        out);
+  }
+}
+
+}  // namespace
+
+std::string CsvField(std::string_view text) {
+  std::string field = Printable(text);
+  if (!field.empty() && std::string_view("=+-@").find(field[0]) != std::string_view::npos) {
+    field.insert(0, 1, '\'');
+  }
+  if (field.find_first_of(",\"") == std::string::npos) return field;
+  std::string quoted = "\"";
+  for (const char c : field) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+void RenderCsv(const Trace& trace, CsvTable table, std::ostream& out) {
+  switch (table) {
+    case CsvTable::kNodes:
+      return Nodes(trace, out);
+    case CsvTable::kEdges:
+      return Edges(trace, out);
+    case CsvTable::kBlocks:
+      return Blocks(trace, out);
+    case CsvTable::kExecNodes:
+      return ExecNodes(trace, out);
+    case CsvTable::kLaunches:
+      return Launches(trace, out);
+  }
+}
+
+}  // namespace graphkit

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/pipeline/pipeline.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+constexpr std::array<const char*, kBufferRoles> kRoleNames = {"input", "output", "output gradient",
+                                                              "input gradient"};
+
+std::string NameOf(PipelineRule rule) {
+  for (const PipelineRuleInfo& info : PipelineRules()) {
+    if (info.rule == rule) return std::string(info.name);
+  }
+  return "";
+}
+
+uint32_t MostHeld(const StepOrder& order) {
+  const std::vector<uint32_t> held = ActivationsHeld(order);
+  return held.empty() ? 0 : *std::ranges::max_element(held);
+}
+
+const PipelineMemory* Find(const RankPipeline& rank, PipelineRule rule) {
+  for (const PipelineMemory& memory : rank.memory) {
+    if (memory.rule == rule) return &memory;
+  }
+  return nullptr;
+}
+
+// Input buffers that Transformer Engine's rule takes, of those that graphs have.
+std::string InputsText(const RankPipeline& rank) {
+  const PipelineMemory* memory = Find(rank, PipelineRule::kTransformerEngine);
+  if (memory == nullptr) return "";
+  const RoleMemory& inputs = memory->roles[static_cast<size_t>(BufferRole::kInput)];
+  return FormatCount(inputs.buffers) + " / " + FormatCount(inputs.uses);
+}
+
+void RenderRanks(const PipelineView& view, const TextStyle& style, std::ostream& out) {
+  Row head = {"rank", "warm-up", "held", "input buffers"};
+  if (view.sizes_known && !view.ranks.empty()) {
+    for (const PipelineMemory& memory : view.ranks[0].memory) head.push_back(NameOf(memory.rule));
+  }
+  std::vector<Row> rows = {head};
+  for (const RankPipeline& rank : view.ranks) {
+    Row row = {std::to_string(rank.rank), std::to_string(rank.warmup),
+               std::to_string(MostHeld(rank.order)), InputsText(rank)};
+    for (const PipelineMemory& memory : rank.memory) {
+      if (view.sizes_known) row.push_back(FormatBytes(memory.bytes));
+    }
+    rows.push_back(row);
+  }
+  out << Table(rows, std::vector<bool>(head.size(), true), "", style);
+}
+
+void RenderRules(const PipelineView& view, const RankPipeline& rank, const TextStyle& style,
+                 std::ostream& out) {
+  Row head = {"rule", "inputs", "outputs", "output gradients", "input gradients"};
+  if (view.sizes_known) head.insert(head.begin() + 1, {"memory", "bound", "most at once"});
+  std::vector<Row> rows = {head};
+  for (const PipelineMemory& memory : rank.memory) {
+    Row row = {NameOf(memory.rule)};
+    if (view.sizes_known) {
+      for (const Bytes bytes : {memory.bytes, memory.lower_bound, memory.live_peak()}) {
+        row.push_back(FormatBytes(bytes));
+      }
+    }
+    for (const RoleMemory& role : memory.roles) row.push_back(FormatCount(role.buffers));
+    rows.push_back(row);
+  }
+  std::vector<bool> right(head.size(), true);
+  right[0] = false;
+  out << "\n" << Table(rows, right, "", style);
+}
+
+// The buffers that lie at each address, in the order of their use: who takes over from whom.
+void RenderMap(const PipelineMemory& memory, const TextStyle& style, std::ostream& out) {
+  std::vector<uint32_t> by_place(memory.buffers.size());
+  for (uint32_t i = 0; i < by_place.size(); ++i) by_place[i] = i;
+  std::ranges::stable_sort(by_place, {}, [&](uint32_t i) { return memory.offsets[i]; });
+  out << "\n" << NameOf(memory.rule) << ": what lies where\n";
+  for (size_t first = 0; first < by_place.size();) {
+    const Bytes offset = memory.offsets[by_place[first]];
+    std::string text;
+    size_t i = first;
+    for (; i < by_place.size() && memory.offsets[by_place[i]] == offset; ++i) {
+      const GraphBuffer& buffer = memory.buffers[by_place[i]];
+      if (!text.empty()) text += ", ";
+      text += kRoleNames[static_cast<size_t>(buffer.role)];
+      text += " " + std::to_string(buffer.chunk + 1) + "." + std::to_string(buffer.layer + 1) +
+              " of microbatch " + std::to_string(buffer.microbatch);
+    }
+    out << Wrapped("  at " + FormatBytes(offset) + ": ", text, style);
+    first = i;
+  }
+}
+
+void RenderDetails(const PipelineView& view, const RankPipeline& rank, const TextStyle& style,
+                   std::ostream& out) {
+  std::string held;
+  for (const uint32_t count : ActivationsHeld(rank.order)) {
+    held += (held.empty() ? "" : " ") + std::to_string(count);
+  }
+  out << "\nrank " << rank.rank << "\n";
+  out << Wrapped("order  ", StepOrderText(rank.order), style);
+  out << Wrapped("held   ", held, style);
+  RenderRules(view, rank, style, out);
+  for (const PipelineMemory& memory : rank.memory) {
+    if (view.map && memory.rule != PipelineRule::kSeparate) RenderMap(memory, style, out);
+  }
+}
+
+void RenderPool(const PoolReplays& pool, const Trace& trace, const TextStyle& style,
+                std::ostream& out) {
+  out << PoolTitle(trace, pool.pool) << ": " << Counted(pool.captured.size(), "graph") << ", "
+      << FormatCount(pool.launches) << (pool.launches == 1 ? " launch" : " launches") << " in "
+      << Counted(pool.rounds, "round") << ", ";
+  if (pool.departure_count == 0) {
+    out << Inked("all in the order of the captures", Ink::kGreen, style) << "\n";
+    return;
+  }
+  out << Inked(FormatCount(pool.departure_count) + " out of order", Ink::kRed, style) << "\n";
+  const size_t shown =
+      style.top == 0 ? pool.departures.size() : std::min(pool.departures.size(), style.top);
+  for (size_t i = 0; i < shown; ++i) {
+    const ReplayDeparture& departure = pool.departures[i];
+    out << Wrapped("  - ",
+                   "launch " + std::to_string(departure.launch) + " runs " +
+                       GraphTitle(trace, departure.graph) + " after " +
+                       GraphTitle(trace, departure.after) + ", which was captured later (round " +
+                       std::to_string(departure.round) + ")",
+                   style);
+  }
+}
+
+}  // namespace
+
+void RenderPipelineText(const PipelineView& view, const TextStyle& style, std::ostream& out) {
+  out << Printable(view.title) << "\n\n";
+  RenderRanks(view, style, out);
+  for (const RankPipeline& rank : view.ranks) {
+    if (view.details) RenderDetails(view, rank, style, out);
+  }
+}
+
+void RenderReplaysText(const ReplayView& view, const Trace& trace, const TextStyle& style,
+                       std::ostream& out) {
+  if (view.pools.empty()) out << "no two graphs share a private pool\n";
+  for (const PoolReplays& pool : view.pools) RenderPool(pool, trace, style, out);
+  for (const Finding& finding : view.findings) {
+    out << "\n"
+        << Wrapped(std::string(SeverityName(finding.severity)) + "  " + finding.check + "  ",
+                   Printable(finding.message), style);
+    if (!finding.advice.empty()) out << Wrapped("       ", Printable(finding.advice), style);
+  }
+}
+
+}  // namespace graphkit

@@ -1,0 +1,108 @@
+#include "libgraphkit/render/plan/trade.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/render/id_json.h"
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kWaitColumns = 40;
+
+std::string BlockText(const Trace& trace, BlockId block) {
+  return "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
+}
+
+std::string NodesText(const Trace& trace, const std::vector<NodeId>& nodes) {
+  std::vector<std::string> names;
+  for (const NodeId node : nodes) {
+    names.push_back("node " + std::to_string(node.value) + ", " +
+                    NodeTitle(trace, node, kWaitColumns));
+  }
+  return Listed(names);
+}
+
+std::string ChangeText(const Trace& trace, const TradeChange& change) {
+  if (change.kind == TradeChange::Kind::kFree) {
+    return "free " + BlockText(trace, change.earlier) + " in the graph, after " +
+           NodesText(trace, change.ends);
+  }
+  return StreamTitle(trace, change.stream) + " waits for " + NodesText(trace, change.ends) +
+         " before it allocates " + BlockText(trace, change.later) + ", which then may take over " +
+         BlockText(trace, change.earlier);
+}
+
+std::string PathText(const TradeRow& row) {
+  std::string text = Counted(row.critical_path_nodes, "node");
+  if (row.critical_path_ns != 0) text += ", " + FormatCount(row.critical_path_ns) + " ns";
+  return text;
+}
+
+Json ChangeJson(const TradeChange& change) {
+  if (change.kind == TradeChange::Kind::kFree) {
+    return Json{
+        {"change", "free"}, {"block", change.earlier.value}, {"after", IdsJson(change.ends)}};
+  }
+  return Json{{"change", "wait"},
+              {"stream", change.stream.value},
+              {"for", IdsJson(change.ends)},
+              {"before", change.start.value},
+              {"earlier", change.earlier.value},
+              {"later", change.later.value}};
+}
+
+Json RowJson(const TradeRow& row) {
+  return Json{{"changes", row.changes},
+              {"peak_bytes", row.peak},
+              {"lower_bound_bytes", row.lower_bound},
+              {"critical_path_nodes", row.critical_path_nodes},
+              {"critical_path_ns", row.critical_path_ns}};
+}
+
+void RenderGraph(const Trade& trade, const Trace& trace, std::ostream& out) {
+  out << GraphTitle(trace, trade.graph) << "\n";
+  if (trade.rows.size() < 2) {
+    out << "  " << FormatBytes(trade.rows.empty() ? 0 : trade.rows[0].peak)
+        << "; no change that was tried makes it smaller\n";
+    return;
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"changes", "peak", "lower bound", "critical path"}};
+  for (const TradeRow& row : trade.rows) {
+    rows.push_back({row.changes == 0 ? "none" : std::to_string(row.changes), FormatBytes(row.peak),
+                    FormatBytes(row.lower_bound), PathText(row)});
+  }
+  out << Table(rows, {true, true, true, false}, "  ");
+  for (size_t i = 0; i < trade.rows.back().changes; ++i) {
+    out << Wrapped("  " + std::to_string(i + 1) + ". ", ChangeText(trace, trade.changes[i]), {});
+  }
+}
+
+}  // namespace
+
+void RenderTradeText(std::span<const Trade> trades, const Trace& trace, std::ostream& out) {
+  for (size_t i = 0; i < trades.size(); ++i) {
+    if (i > 0) out << "\n";
+    RenderGraph(trades[i], trace, out);
+  }
+}
+
+void RenderTradeJson(std::span<const Trade> trades, std::ostream& out) {
+  Json graphs = Json::array();
+  for (const Trade& trade : trades) {
+    Json changes = Json::array();
+    Json rows = Json::array();
+    for (const TradeChange& change : trade.changes) changes.push_back(ChangeJson(change));
+    for (const TradeRow& row : trade.rows) rows.push_back(RowJson(row));
+    graphs.push_back(Json{{"graph", trade.graph.value}, {"changes", changes}, {"rows", rows}});
+  }
+  out << Json{{"schema", "graphkit-trade"}, {"version", 1}, {"graphs", graphs}}.dump(2) << "\n";
+}
+
+}  // namespace graphkit

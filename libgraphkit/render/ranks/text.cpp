@@ -1,0 +1,268 @@
+#include "libgraphkit/render/ranks/text.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr size_t kRankColumns = 40;
+constexpr size_t kBarColumns = 20;
+
+struct Column {
+  const char* title;
+  size_t figure;  // in kRankFigures
+  bool bytes;
+};
+
+size_t FigureOf(std::string_view name) {
+  return static_cast<size_t>(std::ranges::find(kRankFigures, name) - kRankFigures.begin());
+}
+
+bool IsBytes(std::string_view figure) { return figure.ends_with("_bytes"); }
+
+std::string FigureText(std::string_view figure, uint64_t value) {
+  return IsBytes(figure) ? FormatBytes(value) : FormatCount(value);
+}
+
+// "peak_live_bytes" → "peak live".
+std::string FigureTitle(std::string_view figure) {
+  if (IsBytes(figure)) figure.remove_suffix(6);
+  std::string title(figure);
+  std::ranges::replace(title, '_', ' ');
+  return title;
+}
+
+// The end of a path says which rank it is.
+std::string NameOf(const RankReport& report, uint32_t rank) {
+  const std::string name =
+      Printable(std::string_view(report.ranks[rank].trace).substr(report.folder.size()));
+  if (name.size() <= kRankColumns) return name;
+  return "…" + Printable(std::string_view(name).substr(name.size() - kRankColumns + 1));
+}
+
+size_t Shown(size_t count, const TextStyle& style) {
+  return style.top == 0 ? count : std::min(count, style.top);
+}
+
+void RenderMore(size_t count, size_t shown, std::string_view indent, std::ostream& out) {
+  if (shown < count) {
+    out << indent << "and " << FormatCount(count - shown) << " more; --top 0 shows all\n";
+  }
+}
+
+void RenderHeader(const RankReport& report, const TextStyle& style, std::ostream& out) {
+  const RankSummary& worst = report.ranks[report.worst()];
+  const auto soft = std::ranges::count(report.ranks, DeviceKind::kSoft, &RankSummary::device);
+  std::string text = Counted(report.ranks.size(), "trace");
+  if (!report.folder.empty()) text += " in " + Printable(report.folder);
+  if (soft > 0) {
+    text += static_cast<size_t>(soft) == report.ranks.size()
+                ? ", recorded on the software device (simulated)"
+                : ", " + FormatCount(static_cast<uint64_t>(soft)) +
+                      " of them recorded on the software device (simulated)";
+  }
+  out << Wrapped("", text, style);
+  const FigureSpread& asked = report.spread[FigureOf("asked_bytes")];
+  std::string most = "the worst is " + NameOf(report, report.worst());
+  if (asked.most > 0) {
+    most += ": " + FormatBytes(worst.figures[FigureOf("asked_bytes")]) +
+            " asked of the driver; the median is " + FormatBytes(asked.median) + ", the least " +
+            FormatBytes(asked.least) + " (" + NameOf(report, asked.least_rank) + ")";
+  }
+  out << Wrapped("", most, style);
+  for (uint32_t i = 0; i < report.ranks.size(); ++i) {
+    if (report.ranks[i].complete()) continue;
+    out << Wrapped("",
+                   Inked("incomplete", Ink::kRed, style) + ": " + NameOf(report, i) + ": " +
+                       Printable(report.ranks[i].incomplete_because.front()),
+                   style);
+  }
+}
+
+std::string Bar(uint64_t value, uint64_t most) {
+  std::string bar;
+  const uint64_t cells = most == 0 ? 0 : (value * kBarColumns + most / 2) / most;
+  for (uint64_t i = 0; i < cells; ++i) bar += "█";
+  return bar;
+}
+
+// Figures that take the room that there is: those that no rank has are left out.
+std::vector<size_t> TableFigures(const RankReport& report, const TextStyle& style) {
+  std::vector<size_t> figures;
+  size_t columns = kRankColumns;
+  for (const char* name : {"asked_bytes", "peak_live_bytes", "deferred_bytes", "never_freed_bytes",
+                           "reuse_bytes", "nodes", "errors", "warnings"}) {
+    const size_t figure = FigureOf(name);
+    columns += std::max<size_t>(FigureTitle(name).size(), 8) + 2;
+    if (report.spread[figure].most > 0 && columns <= style.width) figures.push_back(figure);
+  }
+  return figures;
+}
+
+void RenderTable(const RankReport& report, const TextStyle& style, std::ostream& out) {
+  const std::vector<size_t> figures = TableFigures(report, style);
+  if (figures.empty()) return;
+  const bool bars = style.colour && style.width >= 100;
+  std::vector<std::vector<std::string>> rows = {{"trace"}};
+  std::vector<bool> right = {false};
+  for (const size_t figure : figures) {
+    rows[0].push_back(FigureTitle(kRankFigures[figure]));
+    right.push_back(true);
+  }
+  const size_t shown = Shown(report.by_memory.size(), style);
+  for (size_t i = 0; i < shown; ++i) {
+    const RankSummary& rank = report.ranks[report.by_memory[i]];
+    rows.push_back({NameOf(report, report.by_memory[i])});
+    for (const size_t figure : figures) {
+      rows.back().push_back(FigureText(kRankFigures[figure], rank.figures[figure]));
+    }
+    if (bars) {
+      rows.back().push_back(Bar(rank.figures[figures[0]], report.spread[figures[0]].most));
+    }
+  }
+  if (bars) {
+    rows[0].push_back("");
+    right.push_back(false);
+  }
+  out << "\n" << Table(rows, right, "", style);
+  RenderMore(report.by_memory.size(), shown, "", out);
+}
+
+void RenderSpread(const RankReport& report, const TextStyle& style, std::ostream& out) {
+  std::vector<std::vector<std::string>> rows = {{"figure", "least", "", "median", "most", ""}};
+  std::vector<std::string> same;
+  for (size_t i = 0; i < kRankFigureCount; ++i) {
+    const FigureSpread& spread = report.spread[i];
+    const std::string name = kRankFigures[i];
+    if (spread.least == spread.most) {
+      if (spread.most > 0) same.push_back(FigureTitle(name) + " " + FigureText(name, spread.most));
+      continue;
+    }
+    rows.push_back({FigureTitle(name), FigureText(name, spread.least),
+                    NameOf(report, spread.least_rank), FigureText(name, spread.median),
+                    FigureText(name, spread.most), NameOf(report, spread.most_rank)});
+  }
+  if (rows.size() > 1) {
+    out << "\n"
+        << Inked("Spread", Ink::kBold, style) << "\n"
+        << Table(rows, {false, true, false, true, true, false}, "  ", style);
+  }
+  if (!same.empty()) out << "\n" << Wrapped("The same in all: ", Listed(same), style);
+}
+
+void RenderGroup(const RankReport& report, const RankGroup& group, const TextStyle& style,
+                 std::ostream& out) {
+  const std::string usual = NameOf(report, report.groups.front().ranks.front());
+  const bool one = group.ranks.size() == 1;
+  out << "\n"
+      << Wrapped("",
+                 RankNames(report, group.ranks, 6) + (one ? " differs" : " differ") + " from " +
+                     usual + ":",
+                 style);
+  std::vector<std::string> lines;
+  for (const std::string& name : group.graphs_missing) lines.push_back(name + " is missing");
+  for (const std::string& name : group.graphs_added) lines.push_back(name + " is only here");
+  for (const RankFigureChange& change : group.figures) {
+    const std::string& figure = change.change.figure;
+    lines.push_back((change.graph.empty() ? "" : Printable(change.graph) + ": ") +
+                    FigureTitle(figure) + " " + FigureText(figure, change.change.before) + " → " +
+                    FigureText(figure, change.change.after));
+  }
+  for (const FindingChange& change : group.findings) {
+    std::string text = "findings of " + change.check + ": " + FormatCount(change.count_before) +
+                       " → " + FormatCount(change.count_after);
+    if (change.bytes_before != change.bytes_after) {
+      text += ", " + FormatBytes(change.bytes_before) + " → " + FormatBytes(change.bytes_after);
+    }
+    lines.push_back(text);
+  }
+  if (!group.same_structure) {
+    const uint32_t other = report.groups.front().ranks.front(), here = group.ranks.front();
+    lines.push_back("nodes or edges differ: graphkit diff " + Printable(report.ranks[other].trace) +
+                    " " + Printable(report.ranks[here].trace) + " says which");
+  }
+  if (lines.empty()) lines.push_back("one of them is incomplete");
+  const size_t shown = Shown(lines.size(), style);
+  for (size_t i = 0; i < shown; ++i) out << Wrapped("  - ", lines[i], style);
+  RenderMore(lines.size(), shown, "  - ", out);
+}
+
+void RenderGroups(const RankReport& report, const TextStyle& style, std::ostream& out) {
+  const RankGroup& usual = report.groups.front();
+  out << "\n";
+  if (report.groups.size() == 1) {
+    out << Inked("All are alike.", Ink::kGreen, style) << "\n";
+    return;
+  }
+  out << Wrapped("",
+                 FormatCount(usual.ranks.size()) + " of " + FormatCount(report.ranks.size()) +
+                     (usual.ranks.size() == 1 ? " is the first of its kind: " : " are alike: ") +
+                     RankNames(report, usual.ranks, 6),
+                 style);
+  const size_t others = report.groups.size() - 1, shown = Shown(others, style);
+  for (size_t i = 1; i <= shown; ++i) RenderGroup(report, report.groups[i], style, out);
+  RenderMore(others, shown, "", out);
+}
+
+Ink InkOf(Severity severity) {
+  if (severity == Severity::kError) return Ink::kRed;
+  return severity == Severity::kWarning ? Ink::kYellow : Ink::kBlue;
+}
+
+void RenderFinding(const RankReport& report, const SharedFinding& shared, const TextStyle& style,
+                   std::ostream& out) {
+  std::string text =
+      "in " + FormatCount(shared.ranks.size()) + " of " + Counted(report.ranks.size(), "trace");
+  if (shared.ranks.size() < report.ranks.size()) {
+    text += " (" + RankNames(report, shared.ranks, 4) + ")";
+  }
+  if (shared.most_bytes > 0) {
+    text += ", most in " + NameOf(report, shared.most_rank) + " (" +
+            FormatBytes(shared.most_bytes) + ")";
+  }
+  const std::string label = std::string(SeverityName(shared.finding.severity)) + ":";
+  std::string wrapped = Wrapped("",
+                                label + " " + text + ": " + Printable(shared.finding.message) +
+                                    " [" + shared.finding.check + "]",
+                                style);
+  out << "\n"
+      << Inked(label, InkOf(shared.finding.severity), style) << wrapped.substr(label.size());
+}
+
+void RenderFindings(const RankReport& report, const TextStyle& style, std::ostream& out) {
+  out << "\n";
+  if (report.findings.empty()) {
+    out << Inked("No findings.", Ink::kGreen, style) << "\n";
+    return;
+  }
+  out << Inked("Findings: " + FormatCount(report.findings.size()) + " kinds", Ink::kBold, style)
+      << "\n";
+  const size_t shown = Shown(report.findings.size(), style);
+  for (size_t i = 0; i < shown; ++i) RenderFinding(report, report.findings[i], style, out);
+  RenderMore(report.findings.size(), shown, "", out);
+}
+
+}  // namespace
+
+std::string RankNames(const RankReport& report, const std::vector<uint32_t>& ranks, size_t most) {
+  std::vector<std::string> names;
+  const size_t shown = ranks.size() <= most ? ranks.size() : most - 1;
+  for (size_t i = 0; i < shown; ++i) names.push_back(NameOf(report, ranks[i]));
+  if (shown < ranks.size()) names.push_back(FormatCount(ranks.size() - shown) + " more");
+  return Listed(names);
+}
+
+void RenderRanksText(const RankReport& report, const TextStyle& style, std::ostream& out) {
+  RenderHeader(report, style, out);
+  RenderTable(report, style, out);
+  RenderSpread(report, style, out);
+  RenderGroups(report, style, out);
+  RenderFindings(report, style, out);
+}
+
+}  // namespace graphkit

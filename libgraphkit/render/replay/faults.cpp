@@ -1,0 +1,132 @@
+#include "libgraphkit/render/replay/faults.h"
+
+#include <algorithm>
+#include <string>
+
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr size_t kPairs = 10;         // shown of a graph
+constexpr size_t kTitleColumns = 40;  // of a node
+
+// "node 9 (kernel Exchange)".
+std::string NodeText(const Trace& trace, NodeId node, const char* none) {
+  if (!node) return none;
+  return "node " + std::to_string(node.value) + " (" + NodeTitle(trace, node, kTitleColumns) + ")";
+}
+
+std::string PairText(const Trace& trace, const UnsafePair& pair) {
+  return "block " + std::to_string(pair.earlier.value) + ", last used by " +
+         NodeText(trace, pair.last_use, "whoever has it after the graph") + ", and block " +
+         std::to_string(pair.later.value) + ", first used by " +
+         NodeText(trace, pair.first_use, "whoever gets it when it is allocated");
+}
+
+// The order that would have made it safe.
+std::string MissingText(const UnsafePair& pair) {
+  const auto node = [](NodeId id, const char* none) {
+    return id ? "node " + std::to_string(id.value) : std::string(none);
+  };
+  return "missing is " + node(pair.last_use, "the end of the first") + " before " +
+         node(pair.first_use, "the allocation of the second");
+}
+
+void RenderUnsafe(const PolicyReplay& replay, const Trace& trace, std::ostream& out) {
+  for (const GraphReplay& graph : replay.graphs) {
+    if (graph.unsafe.empty()) continue;
+    out << "\n"
+        << ReplayName(replay) << ", graph " << graph.graph.value << ": "
+        << Counted(graph.unsafe.size(), "pair")
+        << " of blocks share memory and nothing orders them\n";
+    for (size_t i = 0; i < std::min(graph.unsafe.size(), kPairs); ++i) {
+      out << "  " << PairText(trace, graph.unsafe[i]) << ": " << MissingText(graph.unsafe[i])
+          << "\n";
+    }
+    if (graph.unsafe.size() > kPairs) {
+      out << "  and " << Counted(graph.unsafe.size() - kPairs, "pair") << " more\n";
+    }
+  }
+}
+
+void RenderDestroyed(const PolicyReplay& replay, std::ostream& out) {
+  if (replay.destroyed.empty()) return;
+  const DestroyedOutput& first = replay.destroyed.front();
+  const bool one = replay.destroyed.size() == 1;
+  out << "\n"
+      << ReplayName(replay) << ": " << Counted(replay.destroyed.size(), "output")
+      << (one ? " is" : " are") << " overwritten by another graph while needed; the first is block "
+      << first.output.value << ", by block " << first.by.value
+      << (first.taker ? ", before graph " + std::to_string(first.taker.value) + " takes it"
+                      : std::string("; no graph takes it, so anyone may read it"))
+      << "\n";
+}
+
+// Where it ran, and with what in place of the recorded nodes.
+std::string PlaceText(const std::string& on, uint64_t left_out) {
+  std::string text = "on the host";
+  if (on == "soft") text = "on the software device (simulated), host nodes in place of kernels,";
+  if (on == "cuda") text = "on the GPU, small kernels in place of the recorded nodes,";
+  if (left_out != 0) text += " " + Counted(left_out, "programmatic edge") + " left out,";
+  return text;
+}
+
+void RenderFault(const GraphExecution& execution, const Trace& trace, std::ostream& out) {
+  const ExecutionFault& fault = execution.faults.front();
+  out << "  graph " << execution.graph.value << ": bytes destroyed in "
+      << Counted(execution.faults.size(), "order") << "; the first has seed " << fault.seed << ": "
+      << PairText(trace, fault.pair) << ": " << MissingText(fault.pair) << "\n";
+}
+
+void RenderLaunchTimes(const GraphExecution& execution, std::ostream& out) {
+  if (execution.launch_seconds == 0) return;
+  const auto text = [](double seconds) {
+    return FormatCount(static_cast<uint64_t>(seconds * 1e6)) + " µs";
+  };
+  out << "  graph " << execution.graph.value << ": a launch takes "
+      << text(execution.launch_seconds) << ", as it was placed when recorded "
+      << text(execution.recorded_launch_seconds) << "\n";
+}
+
+// How often, from which seed, and the first pair that destroyed one another's bytes.
+void RenderExecution(const PolicyReplay& replay, const Trace& trace, std::ostream& out) {
+  uint64_t checks = 0;
+  uint64_t nodes = 0;
+  uint64_t left_out = 0;
+  for (const GraphExecution& execution : replay.executions) {
+    checks += execution.checks;
+    nodes += execution.nodes;
+    left_out += execution.left_out;
+  }
+  if (replay.executions.empty()) return;
+  const GraphExecution& first = replay.executions.front();
+  out << ReplayName(replay) << ": executed " << PlaceText(first.on, left_out) << " in "
+      << Counted(first.orders, "order") << " from seed " << first.seed << ", " << FormatCount(nodes)
+      << " nodes, " << FormatCount(checks) << " canary checks"
+      << (replay.executed_clean() ? ": clean\n" : "\n");
+  for (const GraphExecution& execution : replay.executions) {
+    RenderLaunchTimes(execution, out);
+    if (!execution.faults.empty()) RenderFault(execution, trace, out);
+  }
+}
+
+}  // namespace
+
+const char* ReplayName(const PolicyReplay& replay) {
+  return replay.given.empty() ? InfoOf(replay.policy).name : replay.given.c_str();
+}
+
+void RenderReplayFaults(std::span<const PolicyReplay> replays, const Trace& trace,
+                        std::ostream& out) {
+  for (const PolicyReplay& replay : replays) RenderUnsafe(replay, trace, out);
+  for (const PolicyReplay& replay : replays) RenderDestroyed(replay, out);
+  const bool executed =
+      std::ranges::any_of(replays, [](const auto& replay) { return !replay.executions.empty(); });
+  if (executed) out << "\n";
+  for (const PolicyReplay& replay : replays) RenderExecution(replay, trace, out);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,274 @@
+#include "libgraphkit/render/replay/replay.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/render/analyze/json.h"
+#include "libgraphkit/render/id_json.h"
+#include "libgraphkit/render/plan/text.h"
+#include "libgraphkit/render/replay/faults.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The share of the reserved bytes that was never active at once.
+double FragmentationOf(const PolicyFigures& figures) {
+  if (figures.peak_reserved <= figures.peak_active) return 0;
+  return 1 - static_cast<double>(figures.peak_active) / static_cast<double>(figures.peak_reserved);
+}
+
+Json FiguresJson(const PolicyFigures& figures) {
+  return Json{{"peak_reserved_bytes", figures.peak_reserved},
+              {"peak_allocated_bytes", figures.peak_allocated},
+              {"peak_active_bytes", figures.peak_active},
+              {"peak_extent_bytes", figures.peak_extent},
+              {"fragmentation", FragmentationOf(figures)},
+              {"never_reclaimed_bytes", figures.never_reclaimed},
+              {"missed_bytes", figures.missed},
+              {"operations", figures.operations},
+              {"deferred_byte_operations", figures.deferred_byte_operations},
+              {"pending_looks", figures.pending_looks},
+              {"reclaimed", figures.reclaimed},
+              {"reclaim_operations", figures.reclaim_operations},
+              {"seconds", figures.seconds},
+              {"lower_bound_bytes", figures.lower_bound}};
+}
+
+std::string Fragmentation(const PolicyFigures& figures) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * FragmentationOf(figures));
+  return text.data();
+}
+
+// What one malloc or free took, both placements and their index together.
+std::string TimePerOperation(const PolicyFigures& figures) {
+  if (figures.operations == 0) return "-";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.0f ns",
+                1e9 * figures.seconds / static_cast<double>(figures.operations));
+  return text.data();
+}
+
+// How long frees waited for the malloc that found them complete.
+void RenderWaits(std::span<const PolicyReplay> replays, const TextStyle& style, std::ostream& out) {
+  const auto waits = [](const PolicyReplay& replay) { return replay.figures.reclaimed > 0; };
+  if (std::ranges::none_of(replays, waits)) return;
+  std::vector<std::vector<std::string>> rows = {
+      {"policy", "frees that waited", "operations waited, on average", "byte-operations deferred"}};
+  for (const PolicyReplay& replay : replays) {
+    const PolicyFigures& figures = replay.figures;
+    if (!waits(replay)) continue;
+    std::array<char, 32> mean{};
+    std::snprintf(
+        mean.data(), mean.size(), "%.1f",
+        static_cast<double>(figures.reclaim_operations) / static_cast<double>(figures.reclaimed));
+    rows.push_back({ReplayName(replay), FormatCount(figures.reclaimed), mean.data(),
+                    FormatCount(figures.deferred_byte_operations)});
+  }
+  out << "\n" << Table(rows, {false, true, true, true}, "", style);
+}
+
+Json OutOfMemoryJson(const OutOfMemory* out_of_memory) {
+  if (out_of_memory == nullptr) return nullptr;
+  return Json{{"block", out_of_memory->block.value},
+              {"seq", out_of_memory->seq},
+              {"reserved_bytes", out_of_memory->reserved}};
+}
+
+Json UnsafeJson(const GraphReplay& graph) {
+  Json list = Json::array();
+  for (const UnsafePair& pair : graph.unsafe) {
+    list.push_back(Json{{"earlier", pair.earlier.value},
+                        {"later", pair.later.value},
+                        {"last_use", IdJson(pair.last_use)},
+                        {"first_use", IdJson(pair.first_use)}});
+  }
+  return list;
+}
+
+// 0: not measured.
+Json SecondsJson(double seconds) { return seconds == 0 ? Json(nullptr) : Json(seconds); }
+
+Json ExecutionJson(const PolicyReplay& replay) {
+  Json graphs = Json::array();
+  for (const GraphExecution& execution : replay.executions) {
+    Json faults = Json::array();
+    for (const ExecutionFault& fault : execution.faults) {
+      faults.push_back(Json{{"seed", fault.seed},
+                            {"earlier", fault.pair.earlier.value},
+                            {"later", fault.pair.later.value},
+                            {"last_use", IdJson(fault.pair.last_use)},
+                            {"first_use", IdJson(fault.pair.first_use)}});
+    }
+    graphs.push_back(
+        Json{{"graph", execution.graph.value},
+             {"on", execution.on},
+             {"orders", execution.orders},
+             {"seed", execution.seed},
+             {"nodes", execution.nodes},
+             {"checks", execution.checks},
+             {"programmatic_edges_left_out", execution.left_out},
+             {"launch_seconds", SecondsJson(execution.launch_seconds)},
+             {"recorded_launch_seconds", SecondsJson(execution.recorded_launch_seconds)},
+             {"faults", std::move(faults)}});
+  }
+  return graphs;
+}
+
+Json DestroyedJson(const PolicyReplay& replay) {
+  Json list = Json::array();
+  for (const DestroyedOutput& one : replay.destroyed) {
+    list.push_back(
+        Json{{"output", one.output.value}, {"by", one.by.value}, {"taker", IdJson(one.taker)}});
+  }
+  return list;
+}
+
+Json PolicyJson(const PolicyReplay& replay, const ReplayView& view) {
+  Json policy{{"policy", ReplayName(replay)}};
+  policy.update(FiguresJson(replay.figures));
+  policy["verified"] = view.verify ? Json(replay.verified) : Json(nullptr);
+  if (!replay.destroyed.empty()) policy["destroyed"] = DestroyedJson(replay);
+  policy["assumes"] = AssumptionName(replay.assumes);
+  if (view.capacity) policy["out_of_memory"] = OutOfMemoryJson(RanOut(replay));
+  if (!replay.executions.empty()) policy["executions"] = ExecutionJson(replay);
+  Json graphs = Json::array();
+  for (const GraphReplay& graph : replay.graphs) {
+    Json one{{"id", graph.graph.value}};
+    one.update(FiguresJson(graph.figures));
+    one["unsafe"] = view.verify ? UnsafeJson(graph) : Json(nullptr);
+    graphs.push_back(std::move(one));
+  }
+  policy["graphs"] = std::move(graphs);
+  return policy;
+}
+
+// What ran out, and which policies would have done.
+void RenderCapacity(std::span<const PolicyReplay> replays, Bytes capacity, std::ostream& out) {
+  std::string enough;
+  Bytes bound = 0;
+  bool out_of_memory = false;
+  for (const PolicyReplay& replay : replays) {
+    bound = replay.figures.lower_bound;
+    const OutOfMemory* ran_out = RanOut(replay);
+    if (ran_out == nullptr) {
+      enough += (enough.empty() ? "" : ", ") + std::string(ReplayName(replay));
+      continue;
+    }
+    out << "\n"
+        << ReplayName(replay) << ": out of memory at block " << ran_out->block.value << " (record "
+        << ran_out->seq << "): it needs " << FormatBytes(ran_out->reserved) << " of "
+        << FormatBytes(capacity);
+    out_of_memory = true;
+  }
+  if (!out_of_memory) return;
+  out << "\n\n";
+  if (!enough.empty()) {
+    out << "what to do: " << enough
+        << (enough.find(',') != std::string::npos ? " fit\n" : " fits\n");
+  } else if (bound > capacity) {
+    out << "what to do: no placement fits, whatever the order proves: free blocks earlier, or "
+           "order streams that hold them (graphkit analyze)\n";
+  } else {
+    out << "what to do: the bound fits; try --allocator all, or graphkit plan\n";
+  }
+}
+
+}  // namespace
+
+const OutOfMemory* RanOut(const PolicyReplay& replay) {
+  for (const GraphReplay& graph : replay.graphs) {
+    if (graph.out_of_memory) return &*graph.out_of_memory;
+  }
+  return nullptr;
+}
+
+void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& view,
+                      const Trace& trace, const TextStyle& style, std::ostream& out) {
+  std::vector<std::vector<std::string>> rows = {{"policy", "reserved", "extent", "lower bound",
+                                                 "ratio", "active", "allocated", "fragmentation",
+                                                 "never reclaimed", "missed"}};
+  std::vector<bool> right(rows[0].size(), true);
+  right[0] = false;
+  if (view.time) rows[0].push_back("time per operation");
+  if (view.time) right.push_back(true);
+  if (view.verify) rows[0].push_back("verified");
+  if (view.verify) right.push_back(false);
+  for (const PolicyReplay& replay : replays) {
+    const PolicyFigures& figures = replay.figures;
+    rows.push_back({ReplayName(replay), FormatBytes(figures.peak_reserved),
+                    FormatBytes(figures.peak_extent), FormatBytes(figures.lower_bound),
+                    RatioText(figures.peak_extent, figures.lower_bound),
+                    FormatBytes(figures.peak_active), FormatBytes(figures.peak_allocated),
+                    Fragmentation(figures), FormatBytes(figures.never_reclaimed),
+                    FormatBytes(figures.missed)});
+    if (view.time) rows.back().push_back(TimePerOperation(figures));
+    if (view.verify) rows.back().push_back(replay.verified ? "yes" : "no");
+  }
+  if (trace.process.device == DeviceKind::kSoft) {
+    out << "recorded on the software device (simulated)\n\n";
+  }
+  out << Table(rows, right, "", style);
+  if (view.collateral.blocks > 0) {
+    out << "\nwhile captures were under way PyTorch would have held back "
+        << Counted(view.collateral.blocks, "block")
+        << " outside of them as well: " << FormatBytes(view.collateral.peak) << " at once\n";
+  }
+  RenderWaits(replays, style, out);
+  RenderReplayFaults(replays, trace, out);
+  if (view.capacity) RenderCapacity(replays, *view.capacity, out);
+}
+
+void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& view,
+                      const Trace& trace, std::ostream& out) {
+  Json policies = Json::array();
+  for (const PolicyReplay& replay : replays) policies.push_back(PolicyJson(replay, view));
+  const Json document{{"schema", "graphkit-replay"},
+                      {"version", 1},
+                      {"device", DeviceName(trace.process.device)},
+                      {"complete", trace.completeness.complete()},
+                      {"capacity_bytes", view.capacity ? Json(*view.capacity) : Json(nullptr)},
+                      {"collateral", Json{{"blocks", view.collateral.blocks},
+                                          {"bytes", view.collateral.bytes},
+                                          {"peak_bytes", view.collateral.peak}}},
+                      {"policies", policies}};
+  out << document.dump(2) << "\n";
+}
+
+// One point a line: there may be millions of them.
+void RenderTimelineJson(std::span<const PolicyReplay> replays, const Trace& trace,
+                        std::ostream& out) {
+  out << "{\"schema\": \"graphkit-timeline\", \"version\": 1, \"device\": \""
+      << DeviceName(trace.process.device) << "\", \"policies\": [";
+  const char* next_policy = "\n";
+  for (const PolicyReplay& replay : replays) {
+    out << next_policy << "{\"policy\": \"" << ReplayName(replay) << "\", \"graphs\": [";
+    next_policy = ",\n";
+    const char* next_graph = "\n";
+    for (const GraphReplay& graph : replay.graphs) {
+      out << next_graph << "{\"id\": " << graph.graph.value
+          << ", \"columns\": [\"seq\", \"allocated_bytes\", \"active_bytes\", "
+             "\"reserved_bytes\", \"extent_bytes\"], \"points\": [";
+      next_graph = ",\n";
+      const char* next_point = "\n";
+      for (const TimelinePoint& p : graph.timeline) {
+        out << next_point << "[" << p.seq << ", " << p.allocated << ", " << p.active << ", "
+            << p.reserved << ", " << p.extent << "]";
+        next_point = ",\n";
+      }
+      out << "]}";
+    }
+    out << "]}";
+  }
+  out << "]}\n";
+}
+
+}  // namespace graphkit

@@ -1,0 +1,231 @@
+#include "libgraphkit/render/report/data.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "libgraphkit/render/analyze/json.h"
+#include "libgraphkit/render/analyze/memory_bill.h"
+#include "libgraphkit/render/id_json.h"
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/report/layout.h"
+#include "libgraphkit/render/report/names.h"
+#include "libgraphkit/render/report/packed_columns.h"
+
+namespace graphkit {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kBillLines = 100;  // of each bill; the page says how many more there are
+
+// Ids that may be none: one more than the id, or 0.
+template <typename Tag>
+uint64_t Maybe(Id<Tag> id) {
+  return id ? uint64_t{id.value} + 1 : 0;
+}
+
+void AddNodes(const Trace& trace, const NodeTexts& texts, PackedColumns& columns) {
+  columns.AddAll("node.graph", trace.nodes, [](const Node& n) { return Maybe(n.graph); });
+  columns.AddAll("node.stream", trace.nodes, [](const Node& n) { return Maybe(n.stream); });
+  columns.AddAll("node.kind", trace.nodes, [](const Node& n) {
+    return std::min<uint64_t>(static_cast<uint64_t>(n.kind), kNodeKindCount);
+  });
+  columns.AddAll("node.name", texts.name, [](uint32_t i) { return i; });
+  columns.AddAll("node.detail", texts.detail, [](uint32_t i) { return i; });
+  columns.AddAll("node.stack", trace.nodes, [](const Node& n) { return Maybe(n.stack); });
+  columns.AddAll("node.duration", trace.nodes, [](const Node& n) { return n.duration_ns; });
+  columns.AddAll("node.accesses", trace.nodes, [](const Node& n) { return n.accesses.count; });
+  columns.Begin("access.block");
+  std::vector<uint64_t> modes;
+  for (const Node& node : trace.nodes) {
+    for (uint32_t i = 0; i < node.accesses.count; ++i) {
+      const Access& access = trace.accesses[node.accesses.first + i];
+      columns.Add(Maybe(access.block));
+      modes.push_back(static_cast<uint64_t>(access.mode));
+    }
+  }
+  columns.AddAll("access.mode", modes, [](uint64_t mode) { return mode; });
+}
+
+// Full edges are 0, programmatic ones 1, launch completion 2.
+uint64_t EdgeSort(const Edge& edge) {
+  if (edge.full()) return 0;
+  return edge.from_port == kPortLaunchCompletion ? 2 : 1;
+}
+
+void AddEdges(const Trace& trace, PackedColumns& columns) {
+  std::vector<EdgeId> edges;
+  for (size_t i = 0; i < trace.edges.size(); ++i) {
+    if (Joins(trace, trace.edges[i])) edges.emplace_back(i);
+  }
+  columns.AddAll("edge.id", edges, [](EdgeId id) { return id.value; });
+  columns.AddAll("edge.from", edges, [&](EdgeId id) { return trace[id].from.value; });
+  columns.AddAll("edge.to", edges, [&](EdgeId id) { return trace[id].to.value; });
+  columns.AddAll("edge.sort", edges, [&](EdgeId id) { return EdgeSort(trace[id]); });
+}
+
+void AddBlocks(const Trace& trace, PackedColumns& columns) {
+  const auto add = [&](const char* name, auto get) { columns.AddAll(name, trace.blocks, get); };
+  add("block.size", [](const Block& b) { return b.size; });
+  add("block.address", [](const Block& b) { return b.address; });
+  add("block.pool", [](const Block& b) { return Maybe(b.pool); });
+  add("block.segment", [](const Block& b) { return Maybe(b.segment); });
+  add("block.stream", [](const Block& b) { return Maybe(b.stream); });
+  add("block.graph", [](const Block& b) { return Maybe(b.graph); });
+  add("block.stack", [](const Block& b) { return Maybe(b.stack); });
+  add("block.free_stack", [](const Block& b) { return Maybe(b.free_stack); });
+  add("block.freed", [](const Block& b) { return b.freed() ? 1u : 0u; });
+}
+
+void AddView(const ReportView& view, size_t index, PackedColumns& columns) {
+  const std::string prefix = std::to_string(index) + ".";
+  const auto add = [&](const char* name, const auto& entries, auto get) {
+    columns.AddAll(prefix + name, entries, get);
+  };
+  add("node", view.nodes, [](const NodePlace& p) { return p.node.value; });
+  add("node.x", view.nodes, [](const NodePlace& p) { return p.x; });
+  add("node.lane", view.nodes, [](const NodePlace& p) { return p.lane; });
+  add("block", view.blocks, [](const BlockPlace& p) { return p.block.value; });
+  add("block.begin", view.blocks, [](const BlockPlace& p) { return p.begin; });
+  add("block.freed", view.blocks, [](const BlockPlace& p) { return p.freed; });
+  add("block.end", view.blocks, [](const BlockPlace& p) { return p.end; });
+  add("block.offset", view.blocks, [](const BlockPlace& p) { return p.offset; });
+  add("policy", view.policy, [](const PolicyPlace& p) { return p.block.value; });
+  add("policy.offset", view.policy, [](const PolicyPlace& p) { return p.offset; });
+  add("launch", view.launches, [](const LaunchPlace& p) { return p.launch.value; });
+  add("launch.x", view.launches, [](const LaunchPlace& p) { return p.x; });
+  add("launch.lane", view.launches, [](const LaunchPlace& p) { return p.lane; });
+  add("path", view.path, [](NodeId id) { return id.value; });
+}
+
+Json BandsJson(const std::vector<MemoryBand>& bands) {
+  Json list = Json::array();
+  for (const MemoryBand& band : bands) {
+    list.push_back({IdJson(band.pool), IdJson(band.segment), band.offset, band.size});
+  }
+  return list;
+}
+
+Json LanesJson(const ReportView& view) {
+  Json lanes = Json::array();
+  for (const ReportLane& lane : view.lanes) {
+    lanes.push_back({lane.title, IdJson(lane.graph), IdJson(lane.stream)});
+  }
+  return lanes;
+}
+
+Json BillLinesJson(const MemoryBill& bill) {
+  Json lines = Json::array();
+  for (size_t i = 0; i < std::min(bill.lines.size(), kBillLines); ++i) {
+    const BillLine& line = bill.lines[i];
+    lines.push_back({line.name, line.blocks, line.bytes, line.never_freed_bytes, line.reuse_bytes});
+  }
+  return Json{{"lines", std::move(lines)}, {"count", bill.lines.size()}};
+}
+
+// By graph: its bills by what asked for the memory.
+Json BillsJson(const ReportPage& page) {
+  Json bills = Json::object();
+  for (const BillBy by : {BillBy::kStack, BillBy::kStream, BillBy::kPool, BillBy::kBlock}) {
+    for (const MemoryBill& bill : BillMemory(page.facts.trace, page.report, by)) {
+      bills[std::to_string(bill.graph.value)][BillByName(by)] = BillLinesJson(bill);
+    }
+  }
+  return bills;
+}
+
+Json ViewsJson(const Trace& trace, const std::vector<ReportView>& views) {
+  Json list = Json::array();
+  for (const ReportView& view : views) {
+    list.push_back({{"root", IdJson(view.root)},
+                    {"title", view.root ? GraphTitle(trace, view.root) : "the whole program"},
+                    {"width", view.width},
+                    {"lanes", LanesJson(view)},
+                    {"bands", BandsJson(view.bands)},
+                    {"extent", view.extent},
+                    {"policy_bands", BandsJson(view.policy_bands)},
+                    {"policy_extent", view.policy_extent}});
+  }
+  return list;
+}
+
+Json PolicyJson(const PolicyReplay* policy) {
+  if (policy == nullptr) return nullptr;
+  return Json{{"name", policy->given.empty() ? InfoOf(policy->policy).name : policy->given},
+              {"assumes", AssumptionName(policy->assumes)},
+              {"verified", policy->verified},
+              {"peak_extent_bytes", policy->figures.peak_extent}};
+}
+
+template <typename Column, typename Title>
+Json TitlesJson(const Column& column, Title title) {
+  Json titles = Json::array();
+  for (size_t i = 0; i < column.size(); ++i) titles.push_back(title(i));
+  return titles;
+}
+
+Json NamesJson(const Trace& trace, const NodeTexts& texts) {
+  Json kinds = Json::array();
+  for (int i = 0; i <= kNodeKindCount; ++i) {
+    const auto kind = i < kNodeKindCount ? static_cast<NodeKind>(i) : NodeKind::kUnknown;
+    kinds.push_back(NodeKindName(kind));
+  }
+  return Json{
+      {"kinds", std::move(kinds)},
+      {"names", texts.names},
+      {"short_names", texts.short_names},
+      {"details", texts.details.texts()},
+      {"stacks", StacksJson(trace)},
+      {"streams",
+       TitlesJson(trace.streams, [&](size_t i) { return StreamTitle(trace, StreamId(i)); })},
+      {"pools", TitlesJson(trace.pools, [&](size_t i) { return PoolTitle(trace, PoolId(i)); })},
+      {"graphs", TitlesJson(trace.graphs, [&](size_t i) { return GraphTitle(trace, GraphId(i)); })},
+      {"parents",
+       TitlesJson(trace.graphs, [&](size_t i) { return IdJson(trace.graphs[i].parent); })},
+      {"roots",
+       TitlesJson(trace.graphs, [&](size_t i) { return RootOf(trace, GraphId(i)).value; })},
+      {"launches", TitlesJson(trace.launches, [&](size_t i) {
+         const ExecId exec = trace.launches[i].exec;
+         return exec ? IdJson(trace[exec].graph) : Json(nullptr);
+       })}};
+}
+
+Json ColumnsJson(const PackedColumns& columns) {
+  Json list = Json::array();
+  for (const PackedColumns::Column& column : columns.columns()) {
+    list.push_back({column.name, column.count, column.wide ? 1 : 0});
+  }
+  return list;
+}
+
+std::string LittleEndian(size_t length) {
+  std::string bytes;
+  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(length >> shift & 0xff);
+  return bytes;
+}
+
+}  // namespace
+
+std::string ReportData(const ReportPage& page) {
+  const Trace& trace = page.facts.trace;
+  const NodeTexts texts = NameNodes(trace);
+  const std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
+  PackedColumns columns;
+  AddNodes(trace, texts, columns);
+  AddEdges(trace, columns);
+  AddBlocks(trace, columns);
+  for (size_t i = 0; i < views.size(); ++i) AddView(views[i], i, columns);
+  const Json json = {{"file", Printable(page.file)},     {"policy", PolicyJson(page.policy)},
+                     {"bills", BillsJson(page)},         {"views", ViewsJson(trace, views)},
+                     {"texts", NamesJson(trace, texts)}, {"columns", ColumnsJson(columns)}};
+  std::ostringstream analyze;
+  RenderJson(page.report, trace, analyze);
+  const std::string text = "{\"analyze\":" + analyze.str() + ",\"page\":" +
+                           json.dump(-1, ' ', false, Json::error_handler_t::replace) + "}";
+  return LittleEndian(text.size()) + text + columns.bytes();
+}
+
+}  // namespace graphkit

@@ -1,0 +1,79 @@
+#include "libgraphkit/render/report/html.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "libgraphkit/render/ranks/json.h"
+#include "libgraphkit/render/report/assets.h"
+#include "libgraphkit/render/report/data.h"
+#include "libgraphkit/render/report/page.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr uint64_t kMostDrawn = 5'000'000;  // nodes, edges and blocks of all ranks
+constexpr size_t kMostBytes = 16'000'000;   // of the drawings, packed
+
+uint64_t FigureOf(const RankSummary& rank, std::string_view name) {
+  const auto at = std::ranges::find(kRankFigures, name) - kRankFigures.begin();
+  return rank.figures[static_cast<size_t>(at)];
+}
+
+uint64_t ToDraw(const RankSummary& rank) {
+  return FigureOf(rank, "nodes") + FigureOf(rank, "edges") + FigureOf(rank, "blocks");
+}
+
+// The worst, the first of each group, all.
+std::vector<uint32_t> ByInterest(const RankReport& ranks) {
+  std::vector<uint32_t> order = {ranks.worst()};
+  const auto add = [&order](uint32_t rank) {
+    if (std::ranges::find(order, rank) == order.end()) order.push_back(rank);
+  };
+  for (const RankGroup& group : ranks.groups) add(group.ranks.front());
+  for (uint32_t rank = 0; rank < ranks.ranks.size(); ++rank) add(rank);
+  return order;
+}
+
+std::string DataScript(const std::string& attributes, std::string_view packed) {
+  return "<script type=\"application/octet-stream\" " + attributes + ">" + std::string(packed) +
+         "</script>\n";
+}
+
+}  // namespace
+
+std::string PackDrawing(const ReportPage& page) { return Packed(ReportData(page)); }
+
+void RenderReportHtml(const ReportPage& page, std::ostream& out) {
+  WritePage({kReportPage, kReportStyle, kReportScript}, PackDrawing(page), "", out);
+}
+
+std::vector<uint32_t> RanksToDraw(const RankReport& ranks) {
+  std::vector<uint32_t> drawn;
+  uint64_t together = 0;
+  for (const uint32_t rank : ByInterest(ranks)) {
+    const uint64_t records = ToDraw(ranks.ranks[rank]);
+    const bool fits = records > 0 && together + records <= kMostDrawn;
+    if (!drawn.empty() && !fits) continue;
+    together += records;
+    drawn.push_back(rank);
+  }
+  return drawn;
+}
+
+void RenderRanksHtml(const RankReport& ranks, std::span<const RankDrawing> drawings,
+                     std::ostream& out) {
+  std::ostringstream json;
+  RenderRanksJson(ranks, json);
+  const RankDrawing& worst = drawings.front();
+  std::string more = DataScript("id=\"ranks\"", Packed(json.str()));
+  size_t bytes = worst.packed.size();
+  for (const RankDrawing& drawing : drawings.subspan(1)) {
+    if (bytes + drawing.packed.size() > kMostBytes) continue;
+    bytes += drawing.packed.size();
+    more += DataScript("data-rank=\"" + std::to_string(drawing.rank) + "\"", drawing.packed);
+  }
+  WritePage({kReportPage, kReportStyle, kReportScript}, worst.packed, more, out);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,234 @@
+#include "libgraphkit/render/report/layout.h"
+
+#include <algorithm>
+#include <map>
+
+#include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/render/longest_path.h"
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/report/memory_bands.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr uint32_t kNodeWidth = 4;
+constexpr uint32_t kEventWidth = 1;
+constexpr size_t kMostLanes = 64;  // of one graph's nodes without a stream
+
+// What takes room on the axis: places in the trace and where they begin.
+class Axis {
+ public:
+  void Add(Seq seq, uint32_t width) {
+    if (seq != kNever) ticks_.push_back({seq, width});
+  }
+  void Finish() {
+    std::ranges::sort(ticks_, {}, &Tick::seq);
+    uint32_t x = 0;
+    for (Tick& tick : ticks_) {
+      const uint32_t width = tick.width_or_x;
+      tick.width_or_x = x;
+      x += width;
+    }
+    width_ = x;
+  }
+  // Where what happened at `seq` begins; the end of the axis for what came later or never.
+  uint32_t At(Seq seq) const {
+    const auto found = std::ranges::lower_bound(ticks_, seq, {}, &Tick::seq);
+    return found == ticks_.end() ? width_ : found->width_or_x;
+  }
+  uint32_t width() const { return width_; }
+
+ private:
+  struct Tick {
+    Seq seq;
+    uint32_t width_or_x;
+  };
+  std::vector<Tick> ticks_;
+  uint32_t width_ = 0;
+};
+
+// Lanes of nodes without a stream: a node goes on behind one that it depends on, where that is the
+// last of its lane.
+class ExplicitLanes {
+ public:
+  explicit ExplicitLanes(const Facts& facts) : facts_(facts) {}
+
+  // The place among the graph's lanes.
+  size_t Take(NodeId node) {
+    std::vector<NodeId>& last = last_[facts_.trace[node].graph];
+    size_t lane = last.size();
+    for (const InEdge& edge : facts_.in_edges.Of(node.index())) {
+      const auto found = std::ranges::find(last, edge.from);
+      if (found != last.end()) lane = static_cast<size_t>(found - last.begin());
+      if (lane < last.size()) break;
+    }
+    if (lane == last.size() && lane < kMostLanes) last.emplace_back();
+    lane %= last.size();
+    last[lane] = node;
+    return lane;
+  }
+
+ private:
+  const Facts& facts_;
+  std::map<GraphId, std::vector<NodeId>> last_;
+};
+
+class ViewMaker {
+ public:
+  ViewMaker(const Facts& facts, GraphId root)
+      : trace_(facts.trace), whole_(!root), explicit_(facts) {
+    view_.root = root;
+  }
+
+  ReportView Make(std::span<const uint32_t> nodes, const std::vector<BlockId>& blocks) {
+    for (const uint32_t node : nodes) axis_.Add(trace_.nodes[node].seq, kNodeWidth);
+    for (const BlockId block : blocks) {
+      axis_.Add(trace_[block].allocated, kEventWidth);
+      axis_.Add(trace_[block].free_requested, kEventWidth);
+    }
+    if (whole_) {
+      for (const Launch& launch : trace_.launches) axis_.Add(launch.seq, kNodeWidth);
+    }
+    axis_.Finish();
+    view_.width = axis_.width();
+    for (const uint32_t node : nodes) PlaceNode(NodeId(node));
+    if (whole_) PlaceLaunches();
+    PlaceBlocks(blocks);
+    PutOwnLanesFirst();
+    return std::move(view_);
+  }
+
+ private:
+  uint32_t Lane(GraphId graph, StreamId stream, size_t of_graph, const std::string& title) {
+    const auto key = std::tuple(graph, stream, of_graph);
+    const auto [found, fresh] = lanes_.emplace(key, static_cast<uint32_t>(view_.lanes.size()));
+    if (fresh) view_.lanes.push_back({title, graph, stream});
+    return found->second;
+  }
+
+  // Lanes of embedded graphs are named after them.
+  std::string LaneTitle(GraphId graph, const std::string& name) const {
+    if (graph == view_.root) return name;
+    return "↳ " + GraphTitle(trace_, graph) + (name == "lane 0" ? "" : ", " + name);
+  }
+
+  uint32_t NodeLane(NodeId id) {
+    const Node& node = trace_[id];
+    if (whole_ && node.stream) {
+      return Lane({}, node.stream, 0, StreamTitle(trace_, node.stream));
+    }
+    if (whole_) return Lane(node.graph, {}, 0, GraphTitle(trace_, node.graph));
+    if (node.stream) {
+      return Lane(node.graph, node.stream, 0,
+                  LaneTitle(node.graph, StreamTitle(trace_, node.stream)));
+    }
+    const size_t lane = explicit_.Take(id);
+    return Lane(node.graph, {}, lane, LaneTitle(node.graph, "lane " + std::to_string(lane)));
+  }
+
+  void PlaceNode(NodeId id) { view_.nodes.push_back({id, axis_.At(trace_[id].seq), NodeLane(id)}); }
+
+  // Lanes of embedded graphs go below those of the graph that holds them.
+  void PutOwnLanesFirst() {
+    std::vector<uint32_t> order(view_.lanes.size()), place(view_.lanes.size());
+    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_partition(order.begin(), order.end(), [&](uint32_t lane) {
+      return whole_ || view_.lanes[lane].graph == view_.root;
+    });
+    std::vector<ReportLane> lanes;
+    for (const uint32_t lane : order) {
+      place[lane] = static_cast<uint32_t>(lanes.size());
+      lanes.push_back(std::move(view_.lanes[lane]));
+    }
+    view_.lanes = std::move(lanes);
+    for (NodePlace& node : view_.nodes) node.lane = place[node.lane];
+    for (LaunchPlace& launch : view_.launches) launch.lane = place[launch.lane];
+  }
+
+  void PlaceLaunches() {
+    for (size_t i = 0; i < trace_.launches.size(); ++i) {
+      const Launch& launch = trace_.launches[i];
+      view_.launches.push_back({LaunchId(i), axis_.At(launch.seq),
+                                Lane({}, launch.stream, 0, StreamTitle(trace_, launch.stream))});
+    }
+  }
+
+  void PlaceBlocks(const std::vector<BlockId>& blocks) {
+    CompactMemory memory = CompactAddresses(trace_, blocks);
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const Block& block = trace_[blocks[i]];
+      view_.blocks.push_back({blocks[i], axis_.At(block.allocated), axis_.At(block.free_requested),
+                              axis_.At(block.free_completed), memory.offsets[i]});
+    }
+    view_.bands = std::move(memory.bands);
+    view_.extent = memory.extent;
+  }
+
+  const Trace& trace_;
+  bool whole_;
+  Axis axis_;
+  ExplicitLanes explicit_;
+  std::map<std::tuple<GraphId, StreamId, size_t>, uint32_t> lanes_;
+  ReportView view_;
+};
+
+void AddPolicy(const PolicyReplay& policy, ReportView& view) {
+  const auto graph = std::ranges::find(policy.graphs, view.root, &GraphReplay::graph);
+  if (graph == policy.graphs.end()) return;
+  for (const ReplayedPool& pool : graph->pools) {
+    Bytes size = 0;
+    for (const PlacedBlock& block : pool.arena) {
+      view.policy.push_back({block.block, view.policy_extent + block.offset});
+      size = std::max(size, block.offset + block.size);
+    }
+    view.policy_bands.push_back({pool.pool, {}, view.policy_extent, size});
+    view.policy_extent += size;
+  }
+  std::ranges::sort(view.policy, {}, &PolicyPlace::block);
+}
+
+// Those that were in their graph when it was last seen.
+std::vector<uint32_t> NodesInGraphs(const Trace& trace) {
+  std::vector<uint32_t> nodes;
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    if (InGraph(trace, trace.nodes[i])) nodes.push_back(static_cast<uint32_t>(i));
+  }
+  return nodes;
+}
+
+// All but the memory that segments are made of.
+std::vector<BlockId> BlocksHandedOut(const Trace& trace) {
+  const std::vector<bool> backs = BacksSegment(trace);
+  std::vector<BlockId> blocks;
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    if (!backs[i]) blocks.emplace_back(i);
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy) {
+  const Trace& trace = facts.trace;
+  const std::vector<uint32_t> nodes = NodesInGraphs(trace);
+  const Grouped by_root = Group(nodes, trace.graphs.size(), [&](uint32_t node) {
+    return facts.roots[trace.nodes[node].graph.index()];
+  });
+  const std::vector<std::vector<NodeId>> paths = LongestPaths(trace);
+  std::vector<ReportView> views;
+  for (size_t i = 0; i < trace.graphs.size(); ++i) {
+    if (facts.roots[i] != GraphId(i)) continue;
+    std::vector<uint32_t> own;
+    for (const uint32_t item : by_root.Of(i)) own.push_back(nodes[item]);
+    views.push_back(ViewMaker(facts, GraphId(i)).Make(own, facts.blocks[i]));
+    views.back().path = paths[i];
+    if (policy != nullptr) AddPolicy(*policy, views.back());
+  }
+  const std::vector<BlockId> all = BlocksHandedOut(trace);
+  const bool one = views.size() == 1 && views[0].blocks.size() == all.size();
+  if (!one) views.push_back(ViewMaker(facts, {}).Make(nodes, all));
+  return views;
+}
+
+}  // namespace graphkit

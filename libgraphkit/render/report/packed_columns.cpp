@@ -1,0 +1,55 @@
+#include "libgraphkit/render/report/packed_columns.h"
+
+#include <zlib.h>
+
+#include <limits>
+
+namespace graphkit {
+
+void PackedColumns::Begin(std::string name) {
+  columns_.push_back({.name = std::move(name)});
+  last_ = 0;
+}
+
+void PackedColumns::Add(uint64_t value) {
+  Column& column = columns_.back();
+  ++column.count;
+  if (value > std::numeric_limits<uint32_t>::max()) column.wide = true;
+  const auto difference = static_cast<int64_t>(value - last_);
+  last_ = value;
+  uint64_t zigzag =
+      (static_cast<uint64_t>(difference) << 1) ^ static_cast<uint64_t>(difference >> 63);
+  for (; zigzag >= 0x80; zigzag >>= 7) bytes_ += static_cast<char>(0x80 | (zigzag & 0x7f));
+  bytes_ += static_cast<char>(zigzag);
+}
+
+std::string Deflate(std::string_view bytes) {
+  uLongf size = compressBound(static_cast<uLong>(bytes.size()));
+  std::string compressed(size, '\0');
+  // Fails for lack of memory only; then the page says that it can't be read.
+  const int status = compress2(reinterpret_cast<Bytef*>(compressed.data()), &size,
+                               reinterpret_cast<const Bytef*>(bytes.data()),
+                               static_cast<uLong>(bytes.size()), Z_DEFAULT_COMPRESSION);
+  compressed.resize(status == Z_OK ? size : 0);
+  return compressed;
+}
+
+std::string Base64(std::string_view bytes) {
+  static constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const size_t have = std::min<size_t>(3, bytes.size() - i);
+    uint32_t group = 0;
+    for (size_t k = 0; k < 3; ++k) {
+      group = group << 8 | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    }
+    for (size_t k = 0; k < 4; ++k) {
+      text += k <= have ? kDigits[group >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return text;
+}
+
+}  // namespace graphkit

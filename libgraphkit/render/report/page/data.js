@@ -1,0 +1,190 @@
+// Unpacks the data of the page: a JSON text and columns of numbers (libgraphkit/render/report/data.cpp).
+async function inflate(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Zigzag differences in groups of 7 bits (packed_columns.h).
+function unpackColumn(bytes, at, count, wide) {
+  const values = wide ? new Float64Array(count) : new Uint32Array(count);
+  let last = 0;
+  for (let i = 0; i < count; ++i) {
+    let byte = bytes[at++], number = byte & 0x7f, factor = 128;
+    while (byte > 0x7f) {
+      byte = bytes[at++];
+      number += (byte & 0x7f) * factor;
+      factor *= 128;
+    }
+    last += number % 2 ? -(number + 1) / 2 : number / 2;
+    values[i] = last;
+  }
+  return {values, at};
+}
+
+// {analyze, page, columns}: the report, the texts and views, the columns by name.
+function readData(bytes) {
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const {analyze, page} = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const columns = {};
+  let at = 4 + length;
+  for (const [name, count, wide] of page.columns) {
+    const column = unpackColumn(bytes, at, count, wide);
+    columns[name] = column.values;
+    at = column.at;
+  }
+  return {analyze, page, columns};
+}
+
+// Lists by owner: those of owner o are items[first[o]] to items[first[o + 1]].
+function groupBy(owners, ownerCount) {
+  const first = new Uint32Array(ownerCount + 1);
+  for (const owner of owners) ++first[owner + 1];
+  for (let i = 0; i < ownerCount; ++i) first[i + 1] += first[i];
+  const next = first.slice(0, ownerCount), items = new Uint32Array(owners.length);
+  for (let i = 0; i < owners.length; ++i) items[next[owners[i]]++] = i;
+  return {of: (owner) => items.subarray(first[owner], first[owner + 1])};
+}
+
+// The trace: what is looked up by id.
+class Trace {
+  constructor({analyze, page, columns}) {
+    this.analyze = analyze;
+    this.page = page;
+    this.texts = page.texts;
+    this.columns = columns;
+    this.nodeCount = columns["node.graph"].length;
+    this.blockCount = columns["block.size"].length;
+    this.edgesOut = groupBy(columns["edge.from"], this.nodeCount);
+    this.edgesIn = groupBy(columns["edge.to"], this.nodeCount);
+    this.edgeIndex = new Map();
+    columns["edge.id"].forEach((id, i) => this.edgeIndex.set(id, i));
+    this.accessFirst = new Uint32Array(this.nodeCount + 1);
+    for (let i = 0; i < this.nodeCount; ++i) this.accessFirst[i + 1] = this.accessFirst[i] + columns["node.accesses"][i];
+    this.views = page.views.map((view, i) => new View(this, view, i));
+  }
+
+  // Which node touches which block, the other way round; made when it is first asked for.
+  touching(block) {
+    if (!this.accessBy) {
+      this.accessNode = new Uint32Array(this.columns["access.block"].length);
+      for (let n = 0; n < this.nodeCount; ++n) this.accessNode.fill(n, this.accessFirst[n], this.accessFirst[n + 1]);
+      this.accessBy = groupBy(this.columns["access.block"], this.blockCount + 1);
+    }
+    return this.accessBy.of(block + 1);
+  }
+
+  nodeName(id) { return this.texts.short_names[this.columns["node.name"][id]]; }
+  nodeFullName(id) { return this.texts.names[this.columns["node.name"][id]]; }
+  nodeKind(id) { return this.texts.kinds[this.columns["node.kind"][id]]; }
+  nodeTitle(id) { return `node ${id} ${this.nodeName(id)}`; }
+  blockTitle(id) { return `block ${id} (${formatBytes(this.columns["block.size"][id])})`; }
+  stream(oneMore) { return oneMore ? this.texts.streams[oneMore - 1] : "no stream"; }
+  summary(graph) { return this.analyze.graphs.find((g) => g.id === graph); }
+}
+
+const GRANULARITY = 512;  // sizes are compared rounded up to it
+
+// One drawing: a graph that is launched, or the whole program.
+class View {
+  constructor(trace, page, index) {
+    Object.assign(this, page);
+    this.trace = trace;
+    const column = (name) => trace.columns[`${index}.${name}`];
+    this.nodes = column("node");
+    this.nodeX = column("node.x");
+    this.nodeLane = column("node.lane");
+    this.blocks = column("block");
+    this.begin = column("block.begin");
+    this.freed = column("block.freed");
+    this.end = column("block.end");
+    this.offset = column("block.offset");
+    this.policyBlocks = column("policy");
+    this.policyOffset = column("policy.offset");
+    this.launches = column("launch");
+    this.launchX = column("launch.x");
+    this.launchLane = column("launch.lane");
+    this.longestPath = column("path");
+  }
+
+  // What takes time to make is made when the view is first shown.
+  prepare() {
+    if (this.ready) return;
+    this.ready = true;
+    const sizes = this.trace.columns["block.size"];
+    this.size = Float64Array.from(this.blocks, (id) => Math.ceil(sizes[id] / GRANULARITY) * GRANULARITY);
+    this.nodeAt = new Map();
+    this.nodes.forEach((id, i) => this.nodeAt.set(id, i));
+    this.blockAt = new Map();
+    this.blocks.forEach((id, i) => this.blockAt.set(id, i));
+    const byLane = groupBy(this.nodeLane, this.lanes.length);
+    this.byLane = this.lanes.map((_, lane) => {
+      const items = byLane.of(lane);
+      return {items, x: Uint32Array.from(items, (i) => this.nodeX[i])};
+    });
+    this.nextX = new Float64Array(this.nodes.length).fill(Infinity);
+    for (const {items, x} of this.byLane) for (let k = 0; k + 1 < items.length; ++k) this.nextX[items[k]] = x[k + 1];
+    this.policyAt = new Map();
+    this.policyBlocks.forEach((id, i) => this.policyAt.set(id, this.policyOffset[i]));
+    this.policyOffsets = Float64Array.from(this.blocks, (id) => this.policyAt.has(id) ? this.policyAt.get(id) : -1);
+    this.crossing = crossingEdges(this);
+    this.pathPlaces = Array.from(this.longestPath, (id) => this.nodeAt.get(id)).filter((i) => i !== undefined);
+    this.levels = byteLevels(this);
+    this.readReuse();
+  }
+
+  readReuse() {
+    const graph = this.root === null ? null : this.trace.summary(this.root);
+    this.reuse = graph ? graph.reuse : this.trace.analyze.graphs.flatMap((g) => g.reuse);
+    this.reusable = new Set(this.reuse.flatMap((pair) => [pair.earlier, pair.later]));
+  }
+}
+
+// Edges from lane to lane by the place where they end, for drawings that show no single edge.
+function crossingEdges(view) {
+  const {columns} = view.trace, found = [];
+  for (let e = 0; e < columns["edge.id"].length; ++e) {
+    const from = view.nodeAt.get(columns["edge.from"][e]), to = view.nodeAt.get(columns["edge.to"][e]);
+    if (from === undefined || to === undefined || view.nodeLane[from] === view.nodeLane[to]) continue;
+    found.push([view.nodeX[to], view.nodeLane[from], view.nodeLane[to]]);
+  }
+  found.sort((a, b) => a[0] - b[0]);
+  return {x: Uint32Array.from(found, (f) => f[0]), from: Uint32Array.from(found, (f) => f[1]),
+          to: Uint32Array.from(found, (f) => f[2])};
+}
+
+// Live and held bytes over x: the most of each cell, in ever fewer cells.
+const MOST_CELLS = 2 ** 17;
+
+function byteLevels(view) {
+  const cells = clamp(view.width, 1, MOST_CELLS), levels = [{cells, live: mostOf(view, view.freed, cells), held: mostOf(view, view.end, cells)}];
+  while (levels.at(-1).cells > 256) levels.push(coarser(levels.at(-1)));
+  return levels;
+}
+
+// Bytes from each block's begin to its entry in `ends`, the most of each cell.
+function mostOf(view, ends, cells) {
+  const changes = new Float64Array(view.width + 1), most = new Float64Array(cells), scale = cells / Math.max(view.width, 1);
+  for (let i = 0; i < view.blocks.length; ++i) {
+    changes[view.begin[i]] += view.size[i];
+    changes[ends[i]] -= view.size[i];
+  }
+  let bytes = 0;
+  for (let x = 0; x < view.width; ++x) {
+    bytes += changes[x];
+    const cell = Math.floor(x * scale);
+    most[cell] = Math.max(most[cell], bytes);
+  }
+  return most;
+}
+
+function coarser({cells, live, held}) {
+  const half = Math.ceil(cells / 2), next = {cells: half, live: new Float64Array(half), held: new Float64Array(half)};
+  for (let i = 0; i < half; ++i) {
+    next.live[i] = Math.max(live[2 * i], live[2 * i + 1] || 0);
+    next.held[i] = Math.max(held[2 * i], held[2 * i + 1] || 0);
+  }
+  return next;
+}
