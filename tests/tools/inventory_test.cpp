@@ -1,4 +1,4 @@
-#include "tools/graphkit/inventory.h"
+#include "tools/graphkit/doctor/inventory.h"
 
 #include <algorithm>
 

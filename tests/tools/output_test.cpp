@@ -1,4 +1,4 @@
-#include "tools/graphkit/output.h"
+#include "tools/graphkit/files/output.h"
 
 #include <sys/stat.h>
 

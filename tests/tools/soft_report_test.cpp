@@ -1,4 +1,4 @@
-#include "tools/graphkit/soft_report.h"
+#include "tools/graphkit/doctor/soft_report.h"
 
 #include <sstream>
 

@@ -1,4 +1,4 @@
-#include "tools/graphkit/suggest.h"
+#include "tools/graphkit/cli/suggest.h"
 
 #include <vector>
 

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "tools/graphkit/progress.h"
+#include "tools/graphkit/cli/progress.h"
 
 namespace graphkit {
 

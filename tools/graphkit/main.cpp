@@ -8,14 +8,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/help_formatter.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/parse_errors.h"
+#include "tools/graphkit/cli/separator.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/cli/version.h"
 #include "tools/graphkit/commands.h"
-#include "tools/graphkit/exit_codes.h"
-#include "tools/graphkit/help_formatter.h"
-#include "tools/graphkit/options.h"
-#include "tools/graphkit/parse_errors.h"
-#include "tools/graphkit/separator.h"
-#include "tools/graphkit/talk.h"
-#include "tools/graphkit/version.h"
 
 namespace graphkit {
 

@@ -1,0 +1,106 @@
+#include "tools/graphkit/cli/parse_errors.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/suggest.h"
+
+namespace graphkit {
+
+namespace {
+
+std::vector<std::string> SubcommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> OptionNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::string FullName(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name()
+                                     : app.get_parent()->get_name() + " " + app.get_name();
+}
+
+std::string SeeHelp(const CLI::App& app) { return "see " + FullName(app) + " --help"; }
+
+std::string DidYouMean(const std::string& word, const std::vector<std::string>& valid,
+                       const std::string& otherwise) {
+  const auto nearest = Nearest(word, valid);
+  return nearest ? "did you mean " + *nearest + "?" : otherwise;
+}
+
+// The subcommand that was being parsed.
+const CLI::App& Innermost(const CLI::App& app) {
+  const CLI::App* at = &app;
+  for (auto parsed = at->get_subcommands(); !parsed.empty(); parsed = at->get_subcommands()) {
+    at = parsed.front();
+  }
+  return *at;
+}
+
+std::optional<Error> LeftOver(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining();
+  if (words.empty() || app.get_prefix_command()) return std::nullopt;
+  const auto option = std::ranges::find_if(
+      words, [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
+  if (option == words.end()) {
+    return Error{.message = app.get_name() + " takes no further argument: '" + words.front() + "'",
+                 .hint = SeeHelp(app)};
+  }
+  const std::string name = option->substr(0, option->find('='));
+  return Error{.message = app.get_name() + " has no option " + name,
+               .hint = DidYouMean(name, OptionNames(app), SeeHelp(app))};
+}
+
+// The first argument that is required and wasn't given.
+std::string Missing(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_required() || option->count() > 0) continue;
+    return option->get_positional() ? "<" + option->get_name(true) + ">" : option->get_name();
+  }
+  return "a subcommand";
+}
+
+std::string LowerFirst(std::string text) {
+  const bool word = text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a';
+  if (word) text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
+}  // namespace
+
+std::optional<Error> CheckSubcommand(const CLI::App& app, std::span<const std::string> args) {
+  const auto word =
+      std::ranges::find_if(args, [](const std::string& arg) { return !arg.starts_with("-"); });
+  if (word == args.end()) return std::nullopt;
+  const std::vector<std::string> names = SubcommandNames(app);
+  if (std::ranges::find(names, *word) != names.end()) return std::nullopt;
+  return Error{.message = "no subcommand '" + *word + "'",
+               .hint = DidYouMean(*word, names, "see " + app.get_name() + " --help")};
+}
+
+Error DescribeParseError(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& at = Innermost(app);
+  if (auto left_over = LeftOver(at)) return *left_over;
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    const std::string example = FirstExample(at);
+    return Error{.message = at.get_name() + " needs " + Missing(at),
+                 .hint = example.empty() ? SeeHelp(at) : "for example: " + example};
+  }
+  const std::string what = LowerFirst(error.what());
+  const bool advises = what.find("; ") != std::string::npos;
+  return Error{.message = at.get_name() + ": " + what, .hint = advises ? "" : SeeHelp(at)};
+}
+
+}  // namespace graphkit

@@ -1,0 +1,36 @@
+#include "tools/graphkit/cli/progress.h"
+
+#include <chrono>
+#include <cstdio>
+
+#include "libgraphkit/render/printable.h"
+#include "tools/graphkit/cli/talk.h"
+
+namespace graphkit {
+
+Progress::Progress(std::string doing) : doing_(std::move(doing)), thread_([this] { Run(); }) {}
+
+Progress::~Progress() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Progress::Run() {
+  std::unique_lock lock(mutex_);
+  const bool terminal = ColourOnStderr();
+  for (int seconds = 1;; ++seconds) {
+    if (changed_.wait_for(lock, std::chrono::seconds(1), [this] { return done_; })) break;
+    if (terminal) {
+      std::fprintf(stderr, "\r\x1b[Kgraphkit: %s … %d s", Printable(doing_).c_str(), seconds);
+    } else if (seconds == 1) {
+      PrintNote(doing_ + " …");
+    }
+  }
+  if (terminal) std::fputs("\r\x1b[K", stderr);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,85 @@
+#include "tools/graphkit/cli/suggest.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+namespace {
+
+char Lower(char letter) {
+  return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+}
+
+std::string Lowered(std::string_view text) {
+  std::string lowered(text);
+  std::ranges::transform(lowered, lowered.begin(), Lower);
+  return lowered;
+}
+
+// The number that a text begins with, without a sign; "": none.
+std::string_view NumberOf(std::string_view text, std::string_view digits) {
+  text.remove_prefix(std::min(text.size(), text.find_first_not_of("+- ")));
+  return text.substr(0, text.find_first_not_of(digits));
+}
+
+}  // namespace
+
+// Optimal string alignment: three rows of the usual table suffice.
+size_t EditDistance(std::string_view from, std::string_view to) {
+  std::vector<size_t> before(to.size() + 1), last(to.size() + 1), row(to.size() + 1);
+  for (size_t j = 0; j <= to.size(); ++j) last[j] = j;
+  for (size_t i = 1; i <= from.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= to.size(); ++j) {
+      const size_t replace = last[j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
+      row[j] = std::min({replace, last[j] + 1, row[j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(last);
+    last.swap(row);
+  }
+  return last[to.size()];
+}
+
+std::optional<std::string> Nearest(std::string_view wrong, std::span<const std::string> valid) {
+  const std::string lowered = Lowered(wrong);
+  const size_t allowed = std::max<size_t>(1, wrong.size() / 3);
+  std::optional<std::string> best;
+  size_t best_distance = allowed + 1;
+  for (const std::string& word : valid) {
+    const std::string candidate = Lowered(word);
+    const bool part = wrong.size() > 2 && candidate.find(lowered) != std::string::npos;
+    const size_t distance = part ? 1 : EditDistance(lowered, candidate);
+    if (distance >= best_distance) continue;
+    best = word;
+    best_distance = distance;
+  }
+  return best;
+}
+
+std::optional<std::string> NearestCount(std::string_view wrong) {
+  constexpr size_t kMostDigits = 9;
+  const std::string_view number = NumberOf(wrong, "0123456789");
+  if (number.empty() || number.size() > kMostDigits) return std::nullopt;
+  return std::string(number);
+}
+
+std::optional<std::string> NearestSize(std::string_view wrong) {
+  const std::string_view number = NumberOf(wrong, "0123456789.");
+  if (number.empty()) return std::nullopt;
+  std::string_view unit = wrong.substr(static_cast<size_t>(number.end() - wrong.begin()));
+  unit.remove_prefix(std::min(unit.size(), unit.find_first_not_of(' ')));
+  constexpr std::string_view kLetters = "kmgt";
+  const bool large = !unit.empty() && kLetters.find(Lower(unit[0])) != std::string_view::npos;
+  std::string size(number);
+  if (large) size += static_cast<char>(std::toupper(static_cast<unsigned char>(unit[0])));
+  size += large ? "iB" : "B";
+  return ParseBytes(size) ? std::optional(size) : std::nullopt;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,52 @@
+#include "tools/graphkit/cli/talk.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "libgraphkit/render/printable.h"
+#include "tools/graphkit/cli/exit_codes.h"
+
+namespace graphkit {
+
+namespace {
+
+bool ColourOn(int fd) {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_color != nullptr && *no_color != '\0') return false;
+  const char* term = std::getenv("TERM");
+  return isatty(fd) == 1 && term != nullptr && std::strcmp(term, "dumb") != 0;
+}
+
+void Say(const char* colour, std::string_view label, std::string_view text) {
+  std::string line = "graphkit: ";
+  if (!label.empty()) line += std::string(label) + ": ";
+  if (ColourOnStderr()) line = std::string("\x1b[") + colour + "m" + line + "\x1b[0m";
+  line += Printable(text) + "\n";
+  std::fputs(line.c_str(), stderr);  // in one piece: lines of several processes don't mix
+}
+
+}  // namespace
+
+bool ColourOnStdout() { return ColourOn(STDOUT_FILENO); }
+bool ColourOnStderr() { return ColourOn(STDERR_FILENO); }
+
+int TerminalWidth(int otherwise) {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return otherwise;
+}
+
+void PrintError(std::string_view text) { Say("1;31", "", text); }
+void PrintWarning(std::string_view text) { Say("1;33", "warning", text); }
+void PrintNote(std::string_view text) { Say("2", "", text); }
+
+int PrintError(const Error& error) {
+  PrintError(Describe(error));
+  return ExitCodeOf(error);
+}
+
+}  // namespace graphkit

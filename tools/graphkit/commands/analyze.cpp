@@ -1,0 +1,133 @@
+// `graphkit analyze`: what a trace's graphs hold, and what to do about it.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/alloc/plan_report.h"
+#include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/render/analyze/json.h"
+#include "libgraphkit/render/analyze/memory_bill.h"
+#include "libgraphkit/render/analyze/text.h"
+#include "libgraphkit/render/ranks/json.h"
+#include "libgraphkit/render/ranks/text.h"
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/cli/text_style.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/files/input.h"
+#include "tools/graphkit/files/many_traces.h"
+#include "tools/graphkit/files/output.h"
+#include "tools/graphkit/files/rank_input.h"
+
+namespace graphkit {
+
+namespace {
+
+struct AnalyzeArguments {
+  std::vector<std::string> traces;
+  std::string output = "-";
+  Format format = Format::kText;
+  size_t top = TextStyle{}.top;
+  std::optional<BillBy> by;
+  AnalyzeOptions options;
+};
+
+Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
+                            const AnalyzeArguments& arguments) {
+  const Progress progress("analyzing " + path);
+  Result<Report> report = Analyze(trace, arguments.options);
+  if (report) AddPlans(trace, arguments.options.edges, &*report);
+  return report;
+}
+
+void Render(const Report& report, const Trace& trace, const AnalyzeArguments& arguments,
+            std::ostream& out) {
+  const BillBy by = arguments.by.value_or(BillBy::kBlock);
+  std::vector<MemoryBill> bills;
+  if (arguments.by) bills = BillMemory(trace, report, by);
+  if (arguments.format == Format::kJson) return RenderJson(report, trace, out, bills, by);
+  RenderText(report, trace, StyleFor(arguments.output, arguments.top), out);
+  RenderBills(trace, bills, by, StyleFor(arguments.output, arguments.top), out);
+}
+
+int AnalyzeOne(const std::string& path, const AnalyzeArguments& arguments) {
+  const Result<Trace> trace = ReadInput(path);
+  if (!trace) return PrintError(trace.error());
+  const Result<Report> report = AnalyzeInput(*trace, path, arguments);
+  if (!report) return PrintError(report.error());
+  const Result<void> written = WriteOutput(
+      arguments.output, [&](std::ostream& out) { Render(*report, *trace, arguments, out); });
+  if (!written) return PrintError(written.error());
+  return WarnIncomplete(*trace, path);
+}
+
+int AnalyzeMany(const Job& job, const std::vector<std::string>& paths,
+                const AnalyzeArguments& arguments) {
+  if (arguments.by) return PrintError(Error{.message = "--by is for one trace"});
+  const Result<RankReport> report = ReadRanks(job, paths, arguments.options);
+  if (!report) return PrintError(report.error());
+  if (job.rank() != 0) return kExitOk;
+  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
+    if (arguments.format == Format::kJson) return RenderRanksJson(*report, out);
+    RenderRanksText(*report, StyleFor(arguments.output, arguments.top), out);
+  });
+  if (!written) return PrintError(written.error());
+  return WarnIncomplete(*report);
+}
+
+int RunAnalyze(const AnalyzeArguments& arguments) {
+  const Result<std::vector<std::string>> paths = ExpandTraces(arguments.traces);
+  if (!paths) return PrintError(paths.error());
+  const Job job;
+  if (paths->size() > 1) return AnalyzeMany(job, *paths, arguments);
+  return job.rank() == 0 ? AnalyzeOne(paths->front(), arguments) : kExitOk;
+}
+
+// What is analyzed.
+void AddFilters(CLI::App& sub, AnalyzeOptions& options) {
+  sub.add_option("--check", options.checks, "run these checks only, by their ids")
+      ->option_text("ID,…")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  const auto set_bytes = [&options](const std::string& text) {
+    options.min_bytes = ParseBytes(text).value_or(0);
+  };
+  sub.add_option_function<std::string>("--min-bytes", set_bytes,
+                                       "leave out findings about fewer bytes: 4096, 1MiB, 1.5GiB")
+      ->option_text("SIZE")
+      ->check(CheckSize);
+}
+
+}  // namespace
+
+void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub = app.add_subcommand(
+      "analyze", "Say what each graph holds: memory, what could share it, leaks, hazards");
+  const auto arguments = std::make_shared<AnalyzeArguments>();
+  AddTraces(*sub, arguments->traces);
+  AddFormat(*sub, arguments->format);
+  AddOutput(*sub, arguments->output, "where to (default: stdout)");
+  AddFilters(*sub, arguments->options);
+  AddChoice<EdgeRule>(*sub, "--edges", arguments->options.edges,
+                      {{"strict", EdgeRule::kCompletion}, {"pytorch", EdgeRule::kLaunch}},
+                      "strict (the default): edges mean what CUDA says; pytorch: every edge means "
+                      "completion, and what would be reused without proof is a finding");
+  AddCount(*sub, "--top", arguments->top,
+           "entries shown of each list in the text; 0: all (default: 10)");
+  AddChoice<std::optional<BillBy>>(*sub, "--by", arguments->by,
+                                   {{"block", BillBy::kBlock},
+                                    {"stack", BillBy::kStack},
+                                    {"stream", BillBy::kStream},
+                                    {"pool", BillBy::kPool}},
+                                   "also list each graph's memory by what asked for it");
+  SetExamples(*sub,
+              {"graphkit analyze trace.json", "graphkit analyze trace.json --by stack --top 20",
+               "graphkit analyze trace.json --format json | jq '.findings[].message'",
+               "graphkit analyze rank*.json"});
+  sub->callback([&exit_code, arguments] { exit_code = RunAnalyze(*arguments); });
+}
+
+}  // namespace graphkit

@@ -1,0 +1,165 @@
+// `graphkit check`: whether what was recorded is good enough for a CI job to pass.
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/compare/baseline.h"
+#include "libgraphkit/compare/gate.h"
+#include "libgraphkit/io/baseline_file.h"
+#include "libgraphkit/render/check/github_annotations.h"
+#include "libgraphkit/render/check/json.h"
+#include "libgraphkit/render/check/junit.h"
+#include "libgraphkit/render/check/names.h"
+#include "libgraphkit/render/check/sarif.h"
+#include "libgraphkit/render/check/text.h"
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/cli/text_style.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/commands/check_settings.h"
+#include "tools/graphkit/files/many_traces.h"
+#include "tools/graphkit/files/output.h"
+#include "tools/graphkit/files/rank_input.h"
+
+namespace graphkit {
+
+namespace {
+
+enum class CheckFormat { kText, kJson, kSarif, kJunit, kGithub };
+
+struct CheckArguments {
+  std::vector<std::string> traces;
+  CheckOptions options;
+  std::string save_baseline;
+  CheckFormat format = CheckFormat::kText;
+  std::string output = "-";
+  size_t top = TextStyle().top;
+};
+
+Date Today() {
+  const std::chrono::year_month_day day(
+      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
+  return {static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
+          static_cast<unsigned>(day.day())};
+}
+
+Result<std::optional<Baseline>> ReadBaselineOf(const CheckSettings& settings) {
+  if (settings.baseline.empty()) return std::optional<Baseline>();
+  Result<Baseline> baseline = ReadBaseline(settings.baseline);
+  if (!baseline) {
+    Error error = baseline.error();
+    if (error.kind == Error::Kind::kSystem) error.hint = "--save-baseline makes one";
+    return error;
+  }
+  return std::optional<Baseline>(*std::move(baseline));
+}
+
+Result<void> SaveBaseline(const Baseline& baseline, const std::string& path) {
+  const auto write = [&baseline](std::ostream& out) { WriteBaseline(baseline, out); };
+  return WriteOutput(path, write);
+}
+
+// Without an earlier baseline what is saved is what is accepted: only budgets can fail.
+Result<GateVerdict> Judge(const std::vector<GateSubject>& subjects, const CheckSettings& settings,
+                          const std::string& save_as) {
+  const Result<std::optional<Baseline>> baseline = ReadBaselineOf(settings);
+  if (!baseline) return baseline.error();
+  GateVerdict verdict = JudgeGate(subjects, settings.config, *baseline);
+  if (save_as.empty()) return verdict;
+  if (verdict.exit_code == kExitIncomplete) {
+    PrintWarning(save_as + " was not saved: the gate refuses what it would hold");
+    return verdict;
+  }
+  const Baseline made = MakeBaseline(subjects, verdict);
+  if (const Result<void> saved = SaveBaseline(made, save_as); !saved) return saved.error();
+  PrintNote("saved " + save_as);
+  return *baseline ? verdict : JudgeGate(subjects, settings.config, made);
+}
+
+void Render(const GateRun& run, const CheckArguments& arguments, std::ostream& out) {
+  const TextStyle style = StyleFor(arguments.output, arguments.top);
+  switch (arguments.format) {
+    case CheckFormat::kText:
+      return RenderCheckText(run, style, out);
+    case CheckFormat::kJson:
+      return RenderCheckJson(run, out);
+    case CheckFormat::kSarif:
+      return RenderSarif(run, GRAPHKIT_VERSION, out);
+    case CheckFormat::kJunit:
+      return RenderJunit(run, out);
+    case CheckFormat::kGithub:
+      return RenderGithubAnnotations(run, out);
+  }
+}
+
+// A job's log says why it failed, also where the output goes to a file.
+void SayOutcome(const GateRun& run, const std::string& output) {
+  constexpr size_t kReasons = 10;
+  const GateVerdict& verdict = run.verdict;
+  if (verdict.passed()) return PrintNote("check passed; see " + output);
+  PrintError("check " + Outcome(verdict) + "; see " + output);
+  for (size_t i = 0; i < std::min(kReasons, verdict.reasons.size()); ++i) {
+    PrintError("  " + ReasonSubject(run, verdict.reasons[i]) + ": " + verdict.reasons[i].text);
+  }
+}
+
+int RunCheck(const CheckArguments& arguments) {
+  const Result<CheckSettings> settings = ReadSettings(arguments.options, Today());
+  if (!settings) return PrintError(settings.error());
+  const Result<std::vector<std::string>> paths = ExpandTraces(arguments.traces);
+  if (!paths) return PrintError(paths.error());
+  const Job job;
+  Result<std::vector<GateSubject>> subjects = ReadSubjects(job, *paths);
+  if (!subjects) return PrintError(subjects.error());
+  if (job.rank() != 0) return kExitOk;
+  Result<GateVerdict> verdict = Judge(*subjects, *settings, arguments.save_baseline);
+  if (!verdict) return PrintError(verdict.error());
+  std::error_code error;
+  const GateRun run{.subjects = *std::move(subjects),
+                    .checks = KnownChecks(),
+                    .verdict = *std::move(verdict),
+                    .source_root = std::filesystem::current_path(error).string()};
+  const Result<void> written =
+      WriteOutput(arguments.output, [&](std::ostream& out) { Render(run, arguments, out); });
+  if (!written) return PrintError(written.error());
+  if (arguments.output != "-") SayOutcome(run, arguments.output);
+  return run.verdict.exit_code;
+}
+
+void AddPresentation(CLI::App& sub, CheckArguments& arguments) {
+  AddChoice<CheckFormat>(sub, "--format", arguments.format,
+                         {{"text", CheckFormat::kText},
+                          {"json", CheckFormat::kJson},
+                          {"sarif", CheckFormat::kSarif},
+                          {"junit", CheckFormat::kJunit},
+                          {"github", CheckFormat::kGithub}},
+                         "text for people (the default), JSON with a stable schema, SARIF 2.1.0, "
+                         "JUnit XML, or annotations of GitHub Actions");
+  AddOutput(sub, arguments.output, "where to (default: stdout)");
+  AddCount(sub, "--top", arguments.top, "entries of long lists in the text; 0: all (default: 10)");
+}
+
+}  // namespace
+
+void AddCheckCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub = app.add_subcommand("check", "Decide whether a CI job passes");
+  const auto arguments = std::make_shared<CheckArguments>();
+  AddTraces(*sub, arguments->traces);
+  AddCheckOptions(*sub, arguments->options);
+  sub->add_option("--save-baseline", arguments->save_baseline,
+                  "write what is there, for later runs to compare with")
+      ->option_text("FILE");
+  AddPresentation(*sub, *arguments);
+  SetExamples(*sub, {"graphkit check trace.json",
+                     "graphkit check trace.json --max-deferred 0 --max-peak 1.2GiB --max-leaks 0",
+                     "graphkit check trace.json --save-baseline baseline.json",
+                     "graphkit check rank*.json --baseline baseline.json --allow-increase 2%",
+                     "graphkit check trace.json --fail-on warning --format sarif -o check.sarif"});
+  sub->callback([&exit_code, arguments] { exit_code = RunCheck(*arguments); });
+}
+
+}  // namespace graphkit

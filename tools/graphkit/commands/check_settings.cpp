@@ -1,0 +1,137 @@
+#include "tools/graphkit/commands/check_settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "libgraphkit/analysis/checks/checks.h"
+#include "libgraphkit/compare/gate.h"
+#include "libgraphkit/io/gate_config_file.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/suggest.h"
+#include "tools/graphkit/cli/talk.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr char kDefaultConfig[] = "graphkit.json";
+
+std::string CheckPercent(const std::string& text) {
+  return ParsePercent(text) ? "" : "'" + text + "' is not a percentage; for example 2%";
+}
+
+// What converts takes -1 for the largest number: a limit that nothing exceeds.
+std::string CheckCount(const std::string& text) {
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? "" : "'" + text + "' is no count; for example 0";
+}
+
+Result<GateConfigFile> ReadConfig(const CheckOptions& options) {
+  if (options.config) return ReadGateConfig(*options.config);
+  std::error_code error;
+  if (!std::filesystem::exists(kDefaultConfig, error)) return GateConfigFile();
+  PrintNote(std::string("settings from ") + kDefaultConfig);
+  return ReadGateConfig(kDefaultConfig);
+}
+
+// What the command line says replaces what the file says.
+void Override(const CheckOptions& options, GateConfigFile& file) {
+  GateConfig& config = file.config;
+  if (!options.fail_on.empty()) SetFailOn(options.fail_on, config);
+  if (options.max_deferred) config.max_deferred_bytes = ParseBytes(*options.max_deferred);
+  if (options.max_peak) config.max_peak_bytes = ParseBytes(*options.max_peak);
+  if (options.max_leaks) config.max_leaks = options.max_leaks;
+  if (options.max_reserved_over_allocated) {
+    config.max_reserved_over_allocated = options.max_reserved_over_allocated;
+  }
+  if (options.allow_increase) {
+    config.allow_increase = ParsePercent(*options.allow_increase).value_or(0);
+  }
+  if (options.baseline) file.baseline = *options.baseline;
+  if (options.suppressions) file.suppressions = *options.suppressions;
+}
+
+Result<void> AddSuppressions(GateConfigFile& file) {
+  if (file.suppressions.empty()) return {};
+  const auto suppressions = ReadSuppressions(file.suppressions);
+  if (!suppressions) return suppressions.error();
+  auto& all = file.config.suppressions;
+  all.insert(all.end(), suppressions->begin(), suppressions->end());
+  return {};
+}
+
+Result<void> RefuseUnknownChecks(const GateConfig& config) {
+  const std::vector<GateCheck> known = KnownChecks();
+  const std::vector<std::string> unknown = UnknownChecks(config, known);
+  if (unknown.empty()) return {};
+  std::vector<std::string> words = {"error", "warning", "note", "none"};
+  for (const GateCheck& check : known) words.push_back(check.id);
+  const auto nearest = Nearest(unknown.front(), words);
+  return Error{.message = "no check or severity '" + unknown.front() + "'",
+               .hint = "did you mean " +
+                       (nearest ? *nearest : std::string(NearestCheck(unknown.front()).id)) + "?"};
+}
+
+}  // namespace
+
+void AddCheckOptions(CLI::App& app, CheckOptions& options) {
+  app.add_option("--fail-on", options.fail_on,
+                 "what findings fail: error (the default), warning, note or none, and ids of "
+                 "checks, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("ID,…");
+  app.add_option("--max-deferred", options.max_deferred, "deferred bytes allowed in each graph")
+      ->option_text("SIZE")
+      ->check(CheckSize);
+  app.add_option("--max-peak", options.max_peak, "peak live bytes allowed in each graph")
+      ->option_text("SIZE")
+      ->check(CheckSize);
+  app.add_option("--max-leaks", options.max_leaks, "leaks allowed in each trace")
+      ->option_text("N")
+      ->check(CheckCount);
+  app.add_option("--max-reserved-over-allocated", options.max_reserved_over_allocated,
+                 "peak reserved over peak allocated bytes allowed in each trace")
+      ->option_text("RATIO")
+      ->check([](const std::string& text) {
+        const double ratio = std::strtod(text.c_str(), nullptr);
+        return std::isfinite(ratio) && ratio >= 1 ? ""
+                                                  : "'" + text + "' is not a ratio of at least 1";
+      });
+  app.add_option("--baseline", options.baseline, "what --save-baseline wrote, to compare with")
+      ->option_text("FILE");
+  app.add_option("--allow-increase", options.allow_increase,
+                 "how much more than the baseline is allowed (default: 0%)")
+      ->option_text("PERCENT")
+      ->check(CheckPercent);
+  app.add_option("--suppressions", options.suppressions, "findings that are accepted, with reasons")
+      ->option_text("FILE");
+  app.add_option("--config", options.config,
+                 "these settings as a file (default: graphkit.json, when it is there)")
+      ->option_text("FILE");
+}
+
+Result<CheckSettings> ReadSettings(const CheckOptions& options, const Date& today) {
+  Result<GateConfigFile> file = ReadConfig(options);
+  if (!file) return file.error();
+  Override(options, *file);
+  if (const Result<void> added = AddSuppressions(*file); !added) return added.error();
+  if (const auto known = RefuseUnknownChecks(file->config); !known) return known.error();
+  if (options.allow_increase && file->baseline.empty()) {
+    return Error{.message = "--allow-increase is about a baseline, and there is none",
+                 .hint = "name it with --baseline FILE"};
+  }
+  file->config.today = today;
+  return CheckSettings{std::move(file->config), std::move(file->baseline)};
+}
+
+std::vector<GateCheck> KnownChecks() {
+  std::vector<GateCheck> known;
+  for (const Check& check : AllChecks()) {
+    known.push_back({std::string(check.id), std::string(check.what)});
+  }
+  return known;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,99 @@
+// `graphkit diff`: what differs between two traces.
+#include <memory>
+#include <string>
+
+#include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/compare/diff.h"
+#include "libgraphkit/render/diff/dot.h"
+#include "libgraphkit/render/diff/html.h"
+#include "libgraphkit/render/diff/json.h"
+#include "libgraphkit/render/diff/text.h"
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/cli/text_style.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/files/input.h"
+#include "tools/graphkit/files/output.h"
+
+namespace graphkit {
+
+namespace {
+
+enum class DiffFormat { kText, kJson, kDot, kHtml };
+
+struct DiffArguments {
+  std::string before, after;
+  std::string output = "-";
+  DiffFormat format = DiffFormat::kText;
+  size_t top = TextStyle().top;
+};
+
+Result<TraceDiff> Compare(const Trace& before, const Trace& after) {
+  const Progress progress("comparing");
+  const Result<Report> before_report = Analyze(before);
+  if (!before_report) return before_report.error();
+  const Result<Report> after_report = Analyze(after);
+  if (!after_report) return after_report.error();
+  return DiffTraces(before, *before_report, after, *after_report);
+}
+
+Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
+                       const DiffArguments& arguments) {
+  const TextStyle style = StyleFor(arguments.output, arguments.top);
+  return WriteOutput(arguments.output, [&](std::ostream& out) {
+    switch (arguments.format) {
+      case DiffFormat::kText:
+        return RenderDiffText(diff, before, after, style, out);
+      case DiffFormat::kJson:
+        return RenderDiffJson(diff, before, after, out);
+      case DiffFormat::kDot:
+        return RenderDiffDot(diff, before, after, out);
+      case DiffFormat::kHtml:
+        return RenderDiffHtml(diff, before, after, out);
+    }
+  });
+}
+
+int RunDiff(const DiffArguments& arguments) {
+  const Result<Trace> before = ReadInput(arguments.before);
+  if (!before) return PrintError(before.error());
+  const Result<Trace> after = ReadInput(arguments.after);
+  if (!after) return PrintError(after.error());
+  const int incomplete =
+      std::max(WarnIncomplete(*before, arguments.before), WarnIncomplete(*after, arguments.after));
+  const Result<TraceDiff> diff = Compare(*before, *after);
+  if (!diff) return PrintError(diff.error());
+  const Result<void> written =
+      WriteDiff(*diff, {*before, arguments.before}, {*after, arguments.after}, arguments);
+  if (!written) return PrintError(written.error());
+  if (incomplete != kExitOk) return incomplete;
+  return diff->equal() ? kExitOk : kExitFailed;
+}
+
+}  // namespace
+
+void AddDiffCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub = app.add_subcommand("diff", "Say what differs between two traces");
+  const auto arguments = std::make_shared<DiffArguments>();
+  sub->add_option("before", arguments->before, "a trace, or - for stdin")->required();
+  sub->add_option("after", arguments->after, "the trace to compare it with")->required();
+  AddChoice<DiffFormat>(*sub, "--format", arguments->format,
+                        {{"text", DiffFormat::kText},
+                         {"json", DiffFormat::kJson},
+                         {"dot", DiffFormat::kDot},
+                         {"html", DiffFormat::kHtml}},
+                        "text for people (the default), JSON with a stable schema, a drawing of "
+                        "what changed, or a page to look at");
+  AddOutput(*sub, arguments->output, "where to (default: stdout)");
+  AddCount(*sub, "--top", arguments->top,
+           "entries of long lists in the text; 0: all (default: 10)");
+  SetExamples(*sub, {"graphkit diff before.json after.json",
+                     "graphkit diff before.json after.json --format html -o diff.html",
+                     "graphkit diff before.json after.json --format dot | dot -Tsvg > diff.svg",
+                     "graphkit diff rank0.json rank1.json --format json -o diff.json"});
+  sub->callback([&exit_code, arguments] { exit_code = RunDiff(*arguments); });
+}
+
+}  // namespace graphkit

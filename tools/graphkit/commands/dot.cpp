@@ -1,0 +1,181 @@
+// `graphkit dot`: the graphs of a trace as a drawing.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/render/dot/dot.h"
+#include "libgraphkit/render/longest_path.h"
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/commands/draw.h"
+#include "tools/graphkit/files/input.h"
+#include "tools/graphkit/files/output.h"
+
+namespace graphkit {
+
+namespace {
+
+struct DotArguments {
+  std::string trace;
+  std::string output = "-";
+  uint32_t graph = GraphId::kNone;
+  uint32_t focus = NodeId::kNone;
+  bool critical_path = false;
+  DotOptions options;
+};
+
+// "svg" of "capture.svg"; "dot" for stdout and for what has no ending.
+std::string FormatOf(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  if (path == "-" || ending.size() < 2 || ending == ".gv") return "dot";
+  return ending.substr(1);
+}
+
+// An error when the id was given and there is no such thing.
+Result<void> CheckId(const char* what, uint32_t id, size_t count, const std::string& file) {
+  if (id == GraphId::kNone || id < count) return {};
+  const std::string name = what;
+  return Error{.message = "no " + name + " " + std::to_string(id),
+               .hint = count == 0   ? "the trace holds none"
+                       : count == 1 ? "the trace holds one, " + name + " 0"
+                                    : "the " + name + "s are 0 to " + std::to_string(count - 1),
+               .file = file};
+}
+
+Result<void> CheckIds(const Trace& trace, const DotArguments& arguments) {
+  const auto graph = CheckId("graph", arguments.graph, trace.graphs.size(), arguments.trace);
+  if (!graph) return graph;
+  return CheckId("node", arguments.focus, trace.nodes.size(), arguments.trace);
+}
+
+DotOptions OptionsOf(const Trace& trace, const DotArguments& arguments) {
+  DotOptions options = arguments.options;
+  options.select.graph = GraphId(arguments.graph);
+  options.select.focus = NodeId(arguments.focus);
+  if (arguments.critical_path) {
+    options.path = LongestPath(trace, Select(trace, options.select).nodes);
+  }
+  return options;
+}
+
+// What `graphkit analyze` finds, for colours by finding.
+Result<void> AddFindings(const Trace& trace, DotOptions& options) {
+  if (options.colour != ColourBy::kFinding) return {};
+  const Progress progress("analyzing");
+  Result<Report> report = Analyze(trace);
+  if (!report) return report.error();
+  options.findings = std::move(report->findings);
+  return {};
+}
+
+Result<void> WriteDrawing(const std::string& dot, const std::string& path) {
+  const std::string format = FormatOf(path);
+  std::string picture = dot;
+  if (format != "dot") {
+    Result<std::string> drawn = Draw(dot, format);
+    if (!drawn) return drawn.error();
+    picture = std::move(*drawn);
+  }
+  return WriteOutput(path, [&picture](std::ostream& out) { out << picture; });
+}
+
+int RunDot(const DotArguments& arguments) {
+  const Result<Trace> trace = ReadInput(arguments.trace);
+  if (!trace) return PrintError(trace.error());
+  if (const auto checked = CheckIds(*trace, arguments); !checked) {
+    return PrintError(checked.error());
+  }
+  DotOptions options = OptionsOf(*trace, arguments);
+  if (const auto added = AddFindings(*trace, options); !added) return PrintError(added.error());
+  std::ostringstream dot;
+  const DotSummary summary = RenderDot(*trace, options, dot);
+  const int exit_code = WarnIncomplete(*trace, arguments.trace);
+  if (summary.boxes < summary.nodes) {
+    PrintNote(summary.notes.back() + "; --fold none draws them all");
+  }
+  const Result<void> written = WriteDrawing(dot.str(), arguments.output);
+  return written ? exit_code : PrintError(written.error());
+}
+
+// Options that choose what is drawn.
+void AddWhat(CLI::App& sub, DotArguments& arguments) {
+  sub.add_option("--graph", arguments.graph,
+                 "draw this graph only, with the child graphs and bodies inside it")
+      ->option_text("ID");
+  CLI::Option* focus = sub.add_option("--focus", arguments.focus,
+                                      "draw only what leads to this node, and what follows from it")
+                           ->option_text("NODE");
+  sub.add_option("--depth", arguments.options.select.depth,
+                 "with --focus: how many edges away (default: 5)")
+      ->option_text("N")
+      ->needs(focus);
+  AddChoice<Fold>(sub, "--fold", arguments.options.fold,
+                  {{"auto", Fold::kAuto},
+                   {"none", Fold::kNone},
+                   {"chains", Fold::kChains},
+                   {"streams", Fold::kStreams},
+                   {"nvtx", Fold::kNvtx}},
+                  "draw straight chains, stretches of streams or NVTX ranges as one box each "
+                  "(default: auto, only what is too large to read)");
+}
+
+// Options that choose how it looks.
+void AddLook(CLI::App& sub, DotArguments& arguments) {
+  DotOptions& options = arguments.options;
+  AddChoice<ColourBy>(sub, "--color", options.colour,
+                      {{"type", ColourBy::kType},
+                       {"stream", ColourBy::kStream},
+                       {"duration", ColourBy::kDuration},
+                       {"pool", ColourBy::kPool},
+                       {"finding", ColourBy::kFinding}},
+                      "what the colours of the boxes mean (default: type)");
+  AddChoice<RankBy>(sub, "--rank", options.rank,
+                    {{"order", RankBy::kOrder}, {"capture", RankBy::kCapture}},
+                    "from top to bottom: what depends on what (the default), or the order of the "
+                    "calls");
+  sub.add_option("--link", options.link,
+                 "where boxes lead to in SVG; {node}, {file} and {line} are filled in")
+      ->option_text("URL");
+  sub.add_flag("--critical-path", arguments.critical_path,
+               "thick lines along the longest path: by measured durations, or by nodes");
+  const auto show = [&options](const std::vector<std::string>& words) {
+    options.details.memory = std::ranges::find(words, "memory") != words.end();
+    options.details.edges = std::ranges::find(words, "edges") != words.end();
+    options.details.params = std::ranges::find(words, "params") != words.end();
+  };
+  sub.add_option_function<std::vector<std::string>>(
+         "--show", show, "also: the blocks that nodes touch, ids of edges, sizes of parameters")
+      ->option_text("memory|edges|params")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check([](const std::string& word) {
+        return CheckWord(word, {"memory", "edges", "params"});
+      });
+}
+
+}  // namespace
+
+void AddDotCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub = app.add_subcommand("dot", "Draw the graphs of a trace");
+  const auto arguments = std::make_shared<DotArguments>();
+  AddTrace(*sub, arguments->trace);
+  AddOutput(*sub, arguments->output,
+            "where to; its ending says what: dot, svg, png, pdf, … (default: DOT on stdout)");
+  AddWhat(*sub, *arguments);
+  AddLook(*sub, *arguments);
+  SetExamples(*sub, {"graphkit dot trace.json -o capture.svg",
+                     "graphkit dot trace.json --graph 3 -o decode.png",
+                     "graphkit dot trace.json --focus 120 --depth 3 --show memory -o near.svg",
+                     "graphkit dot trace.json --link 'report.html#node={node}' -o capture.svg",
+                     "graphkit dot trace.json | dot -Tpdf > capture.pdf"});
+  sub->callback([&exit_code, arguments] { exit_code = RunDot(*arguments); });
+}
+
+}  // namespace graphkit

@@ -1,0 +1,68 @@
+#include <string>
+
+#include <graphviz/cgraph.h>
+#include <graphviz/gvc.h>
+
+#include "tools/graphkit/child.h"
+#include "tools/graphkit/commands/draw.h"
+
+namespace graphkit {
+
+namespace {
+
+std::string graphviz_said;  // Graphviz reports through a plain function
+
+int Keep(char* text) {
+  graphviz_said += text;
+  return 0;
+}
+
+// gvRenderData names formats that it lacks in these words.
+bool FormatIsUnknown(const std::string& said) {
+  return said.find("not recognized") != std::string::npos ||
+         said.find("unavailable") != std::string::npos;
+}
+
+Error DrawingError(const std::string& what, const std::string& format) {
+  if (FormatIsUnknown(what)) {
+    return Error{.message = "Graphviz has no format '" + format + "'",
+                 .hint = "use an ending that it knows: svg, png, pdf, dot, …"};
+  }
+  return Error{
+      .message = "Graphviz can't draw this as " + format + ": " + what,
+      .hint = "write DOT with -o FILE.dot and try dot -T" + format + " or another layout engine",
+      .kind = Error::Kind::kSystem};
+}
+
+std::string FirstLine(const std::string& text) {
+  const size_t start = text.starts_with("Error: ") ? 7 : 0;
+  const size_t end = text.find('\n', start);
+  return text.empty() ? "no reason given" : text.substr(start, end - start);
+}
+
+// In the child: "+" and the picture, or "-" and what was wrong. Frees nothing: the child ends.
+std::string DrawHere(const std::string& dot, const std::string& format) {
+  agseterrf(Keep);
+  agseterr(AGERR);
+  GVC_t* context = gvContext();
+  Agraph_t* graph = agmemread(dot.c_str());
+  char* data = nullptr;
+  unsigned int size = 0;
+  const bool drawn = graph != nullptr && gvLayout(context, graph, "dot") == 0 &&
+                     gvRenderData(context, graph, format.c_str(), &data, &size) == 0;
+  if (drawn && size == 0) return "-it made an empty file";
+  return drawn ? "+" + std::string(data, size) : "-" + FirstLine(graphviz_said);
+}
+
+}  // namespace
+
+Result<std::string> Draw(const std::string& dot, const std::string& format) {
+  const ChildAnswer answer =
+      RunInChild([&] { return DrawHere(dot, format); }, {.doing = "laying out with Graphviz"});
+  if (!answer.whole()) return DrawingError("it " + answer.Failure(), format);
+  if (answer.text.empty()) return DrawingError("it ended without a picture", format);
+  if (answer.text[0] == '-') return DrawingError(answer.text.substr(1), format);
+  return answer.text.substr(1);
+}
+
+}  // namespace graphkit

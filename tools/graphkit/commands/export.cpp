@@ -1,0 +1,110 @@
+// `graphkit export`: a trace in the formats of other tools.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/render/export/ranks.h"
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/files/input.h"
+#include "tools/graphkit/files/many_traces.h"
+#include "tools/graphkit/files/output.h"
+
+namespace graphkit {
+
+namespace {
+
+struct ExportArguments {
+  std::vector<std::string> traces;
+  std::string output = "-";
+  ExportStyle style;
+};
+
+int ExportOne(const std::string& path, const ExportArguments& arguments) {
+  const Result<Trace> trace = ReadInput(path);
+  if (!trace) return PrintError(trace.error());
+  const Result<void> written = WriteOutput(
+      arguments.output, [&](std::ostream& out) { RenderExport(*trace, arguments.style, out); });
+  if (!written) return PrintError(written.error());
+  return WarnIncomplete(*trace, path);
+}
+
+// What the trace lacks, a 0, its part of the file.
+Result<std::string> MakePart(const std::vector<std::string>& paths, const std::string& path,
+                             const ExportStyle& style) {
+  const Result<Trace> trace = ReadQuietly(path);
+  if (!trace) return trace.error();
+  const auto rank = static_cast<uint32_t>(std::ranges::find(paths, path) - paths.begin());
+  return WhatIsMissing(trace->completeness) + '\0' + ExportPart(*trace, path, rank, style);
+}
+
+int ExportMany(const Job& job, const std::vector<std::string>& paths,
+               const ExportArguments& arguments) {
+  const ExportFormat format = arguments.style.format;
+  const auto make = [&](const std::string& path) { return MakePart(paths, path, arguments.style); };
+  const ManyTraces many{.paths = paths, .threads = 0, .doing = "exporting"};
+  Result<void> made;
+  if (job.rank() != 0) {
+    const Result<void> sent = MakeAll(job, many, make, {});
+    return sent ? kExitOk : PrintError(sent.error());
+  }
+  int exit_code = kExitOk;
+  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
+    made = MakeAll(job, many, make, [&](size_t index, const std::string& part) {
+      const size_t missing = part.find('\0');
+      if (missing > 0) exit_code = WarnMissing(part.substr(0, missing), paths[index]);
+      out << ExportBefore(static_cast<uint32_t>(index), format)
+          << std::string_view(part).substr(missing + 1);
+    });
+    out << ExportEnd(format);
+    if (!made) out.setstate(std::ios::failbit);  // no file is better than a part of one
+  });
+  if (!made) return PrintError(made.error());
+  if (!written) return PrintError(written.error());
+  return exit_code;
+}
+
+int RunExport(const ExportArguments& arguments) {
+  const Result<std::vector<std::string>> paths = ExpandTraces(arguments.traces);
+  if (!paths) return PrintError(paths.error());
+  const Job job;
+  if (paths->size() > 1) return ExportMany(job, *paths, arguments);
+  return job.rank() == 0 ? ExportOne(paths->front(), arguments) : kExitOk;
+}
+
+}  // namespace
+
+void AddExportCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub = app.add_subcommand("export", "Write a trace in the format of another tool");
+  const auto arguments = std::make_shared<ExportArguments>();
+  AddTraces(*sub, arguments->traces);
+  AddChoice<ExportFormat>(*sub, "--format", arguments->style.format,
+                          {{"perfetto", ExportFormat::kPerfetto},
+                           {"chrome", ExportFormat::kChrome},
+                           {"json", ExportFormat::kJson},
+                           {"csv", ExportFormat::kCsv}},
+                          "for ui.perfetto.dev, for chrome://tracing, graphs with "
+                          "their nodes and edges as JSON, or a table")
+      ->required();
+  AddOutput(*sub, arguments->output, "where to (default: stdout)");
+  AddChoice<TimeAxis>(*sub, "--time", arguments->style.axis,
+                      {{"order", TimeAxis::kOrder}, {"host", TimeAxis::kHost}},
+                      "perfetto, chrome: 1 µs for each record (the default), or when the host made "
+                      "the call");
+  AddChoice<CsvTable>(*sub, "--table", arguments->style.table,
+                      {{"nodes", CsvTable::kNodes},
+                       {"edges", CsvTable::kEdges},
+                       {"blocks", CsvTable::kBlocks},
+                       {"launches", CsvTable::kLaunches},
+                       {"exec-nodes", CsvTable::kExecNodes}},
+                      "csv: which one (default: nodes)");
+  SetExamples(*sub, {"graphkit export trace.json --format perfetto -o trace.pftrace",
+                     "graphkit export trace.json --format csv --table blocks -o blocks.csv",
+                     "graphkit export rank*.json --format perfetto -o ranks.pftrace"});
+  sub->callback([&exit_code, arguments] { exit_code = RunExport(*arguments); });
+}
+
+}  // namespace graphkit

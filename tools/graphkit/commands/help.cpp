@@ -1,0 +1,120 @@
+// `graphkit help [topic]`: a subcommand's help, or a page on something that belongs to none.
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/render/text_layout.h"
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/help_formatter.h"
+#include "tools/graphkit/cli/help_topics.h"
+#include "tools/graphkit/cli/man_page.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/suggest.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/cli/version.h"
+#include "tools/graphkit/commands.h"
+
+namespace graphkit {
+
+namespace {
+
+// Null when there is none of that name.
+const CLI::App* FindSubcommand(const CLI::App& app, const std::string& name) {
+  const auto found =
+      app.get_subcommands([&name](const CLI::App* sub) { return sub->get_name() == name; });
+  return found.empty() ? nullptr : found.front();
+}
+
+void PrintOverview(const CLI::App& app) {
+  std::cout << app.help() << "\nTopics of graphkit help:\n";
+  for (const HelpTopic& topic : HelpTopics()) {
+    std::string name = topic.name;
+    name.resize(28, ' ');
+    std::cout << "  " << name << topic.summary << "\n";
+  }
+}
+
+int PrintUnknown(const CLI::App& app, const std::string& name) {
+  std::vector<std::string> names;
+  for (const CommandInfo& command : DescribeSubcommands(app)) names.push_back(command.name);
+  for (const HelpTopic& topic : HelpTopics()) names.emplace_back(topic.name);
+  const auto nearest = Nearest(name, names);
+  return PrintError(Error{
+      .message = "no help on '" + name + "'",
+      .hint = nearest ? "did you mean " + *nearest + "?" : "graphkit help lists what there is"});
+}
+
+// A paragraph's lines are joined; what stands in columns hangs below itself.
+std::string Rewrapped(const std::string& text) {
+  constexpr size_t kProse = 70;  // a line that long goes on in the next one
+  std::vector<std::string> paragraphs;
+  std::istringstream lines(text);
+  bool goes_on = false;
+  for (std::string line; std::getline(lines, line);) {
+    const bool joins = goes_on && !line.empty() && line[0] != ' ';
+    if (joins) {
+      paragraphs.back() += " " + line;
+    } else {
+      paragraphs.push_back(line);
+    }
+    goes_on = line.size() > kProse;
+  }
+  std::string out;
+  for (const std::string& paragraph : paragraphs) {
+    const size_t gap = paragraph.find("  "), start = paragraph.find_first_not_of(' ', gap);
+    const size_t hang = start == std::string::npos ? 0 : start;
+    out += Wrapped(paragraph.substr(0, hang), std::string_view(paragraph).substr(hang),
+                   {.width = HelpWidth()});
+  }
+  return out;
+}
+
+int RunHelp(const CLI::App& app, const std::string& name) {
+  if (name.empty()) {
+    PrintOverview(app);
+    return kExitOk;
+  }
+  if (const CLI::App* sub = FindSubcommand(app, name)) {
+    std::cout << sub->help();
+    return kExitOk;
+  }
+  for (const HelpTopic& topic : HelpTopics()) {
+    if (topic.name != name) continue;
+    std::cout << Rewrapped(topic.text);
+    return kExitOk;
+  }
+  return PrintUnknown(app, name);
+}
+
+int RunMan(const CLI::App& app, const std::string& name) {
+  if (name.empty() || name == app.get_name()) {
+    std::cout << RootManPage(DescribeCommand(app), DescribeSubcommands(app), Version());
+    return kExitOk;
+  }
+  const CLI::App* sub = FindSubcommand(app, name);
+  if (sub == nullptr) return PrintUnknown(app, name);
+  std::cout << CommandManPage(DescribeCommand(*sub), Version());
+  return kExitOk;
+}
+
+struct HelpArguments {
+  std::string topic;
+  bool man = false;
+};
+
+}  // namespace
+
+void AddHelpCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub = app.add_subcommand("help", "Explain a subcommand or a topic");
+  const auto arguments = std::make_shared<HelpArguments>();
+  sub->add_option("topic", arguments->topic, "a subcommand or a topic; left out: what there is");
+  sub->add_flag("--man", arguments->man, "as the source of a manual page, for man -l");
+  SetExamples(*sub, {"graphkit help exit-codes", "graphkit help --man dot | man -l -"});
+  sub->callback([&app, &exit_code, arguments] {
+    exit_code = arguments->man ? RunMan(app, arguments->topic) : RunHelp(app, arguments->topic);
+  });
+}
+
+}  // namespace graphkit

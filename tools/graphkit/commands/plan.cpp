@@ -1,0 +1,234 @@
+// `graphkit plan`: where blocks should lie.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/alloc/plan_sequence.h"
+#include "libgraphkit/alloc/plan_trace.h"
+#include "libgraphkit/alloc/planner.h"
+#include "libgraphkit/alloc/validate_plan.h"
+#include "libgraphkit/io/lifetime_csv.h"
+#include "libgraphkit/render/plan/json.h"
+#include "libgraphkit/render/plan/text.h"
+#include "libgraphkit/replay/replay_trace.h"
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/commands/plan_trade.h"
+#include "tools/graphkit/files/input.h"
+#include "tools/graphkit/files/output.h"
+
+namespace graphkit {
+
+namespace {
+
+struct PlanArguments {
+  std::string file;
+  std::string output;
+  Format format = Format::kText;
+  std::optional<Bytes> capacity;
+  CapturePlannerOptions options;
+  MarkerRule rule = MarkerRule::kLastUse;
+  std::string sequence;  // launch order; empty: each graph has its own memory
+  bool trade = false;
+  int exit_code = kExitOk;  // that goes with the input
+};
+
+constexpr const char* kArguments = "arguments";
+constexpr const char* kRecorded = "recorded";
+constexpr const char* kTorchStreams = "torch-streams";
+
+PlannedMemory Describe(LifetimeTable table, const Plan& plan) {
+  PlannedMemory planned;
+  const LifetimeProblem& problem = table.problem;
+  planned.peak = plan.peak;
+  planned.lower_bound = plan.lower_bound;
+  planned.arenas.push_back(
+      {.blocks = problem.blocks.size(), .peak = plan.peak, .lower_bound = plan.lower_bound});
+  for (uint32_t i = 0; i < problem.blocks.size(); ++i) {
+    planned.placements.push_back(
+        {.block = i, .offset = plan.offsets[i], .size = problem.blocks[i].size});
+  }
+  planned.names = std::move(table.ids);
+  return planned;
+}
+
+Result<PlannedMemory> PlanTable(const PlanArguments& arguments) {
+  Result<LifetimeTable> table = ReadLifetimeCsv(arguments.file);
+  if (!table) return table.error();
+  const Progress progress("planning " + arguments.file);
+  const Plan plan = PlanLifetimes(table->problem, arguments.options.search);
+  const std::vector<PlanViolation> wrong = ValidatePlan(table->problem, plan);
+  if (!wrong.empty()) {
+    return Error{.message = "the plan is wrong: " + DescribeViolation(wrong.front(), plan),
+                 .hint = "nothing was written; this is an error of graphkit",
+                 .file = arguments.file};
+  }
+  return Describe(std::move(*table), plan);
+}
+
+bool IsTable(const std::string& path) {
+  return path.ends_with(".csv") || path.ends_with(".CSV") || path.ends_with(".txt");
+}
+
+// "recorded", or graphs by id.
+Result<std::vector<GraphId>> SequenceOf(const Facts& facts, const PlanArguments& arguments) {
+  if (arguments.sequence == kRecorded) {
+    Result<std::vector<GraphId>> steps = RecordedSequence(facts);
+    if (steps) return steps;
+    Error error = steps.error();
+    error.file = arguments.file;
+    return error;
+  }
+  std::vector<GraphId> steps;
+  std::istringstream words(arguments.sequence);
+  for (std::string word; std::getline(words, word, ',');) {
+    const size_t graph = std::stoul(word);
+    if (graph >= facts.blocks.size() || facts.roots[graph] != GraphId(graph)) {
+      return Error{.message = "there is no graph " + word + " to be launched",
+                   .hint = "graphkit analyze lists the graphs",
+                   .file = arguments.file};
+    }
+    steps.emplace_back(graph);
+  }
+  return steps;
+}
+
+Result<PlannedMemory> PlanShared(const Facts& facts, const PlanArguments& arguments) {
+  const Result<std::vector<GraphId>> steps = SequenceOf(facts, arguments);
+  if (!steps) return steps.error();
+  PlannedMemory plan = PlanSequence(facts, *steps, arguments.rule, arguments.options);
+  if (const auto wrong = ValidateSequence(facts, plan); !wrong.empty()) {
+    return Error{.message = "the plan is wrong: block " + std::to_string(wrong[0].by.value) +
+                            " destroys block " + std::to_string(wrong[0].output.value),
+                 .hint = "nothing was written; this is an error of graphkit",
+                 .file = arguments.file};
+  }
+  return plan;
+}
+
+std::string CheckSequence(const std::string& text) {
+  const bool ids = !text.empty() && text.find_first_not_of("0123456789,") == std::string::npos &&
+                   text.size() < 1'000'000 && text.front() != ',' &&
+                   text.find(",,") == std::string::npos;
+  if (ids || text == kRecorded) return "";
+  return "'" + text + "' is no launch order; write recorded, or graphs: 0,1,2";
+}
+
+Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
+  const Result<Trace> trace = ReadInput(arguments.file);
+  if (!trace) return trace.error();
+  const Progress progress("planning " + arguments.file);
+  const Facts facts = FindFacts(*trace);
+  Result<PlannedMemory> made =
+      arguments.sequence.empty()
+          ? Result<PlannedMemory>(PlanTrace(facts, arguments.rule, arguments.options))
+          : PlanShared(facts, arguments);
+  if (!made) return made.error();
+  PlannedMemory plan = std::move(*made);
+  const std::vector<UnsafePair> wrong = VerifyPlan(facts, plan, arguments.rule);
+  if (!wrong.empty()) {
+    return Error{.message = "the plan is wrong: block " + std::to_string(wrong[0].earlier.value) +
+                            " and block " + std::to_string(wrong[0].later.value) + " overlap",
+                 .hint = "nothing was written; this is an error of graphkit",
+                 .file = arguments.file};
+  }
+  arguments.exit_code = WarnIncomplete(*trace, arguments.file);
+  return plan;
+}
+
+Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments) {
+  const auto json = [&plan](std::ostream& out) { RenderPlanJson(plan, out); };
+  if (!arguments.output.empty()) {
+    const Result<void> written = WriteOutput(arguments.output, json);
+    if (!written || arguments.output == "-") return written;
+  }
+  if (arguments.format == Format::kJson) return WriteOutput("-", json);
+  return WriteOutput("-", [&plan](std::ostream& out) { RenderPlanText(plan, out); });
+}
+
+int RunPlan(PlanArguments& arguments) {
+  if (IsTable(arguments.file) && (arguments.trade || !arguments.sequence.empty())) {
+    return PrintError(
+        Error{.message = "plan: --sequence and --trade are for a trace, not for a table"});
+  }
+  if (arguments.trade) {
+    return ShowTrade(arguments.file, arguments.rule, {}, arguments.format, arguments.output);
+  }
+  Result<PlannedMemory> plan =
+      IsTable(arguments.file) ? PlanTable(arguments) : PlanCaptures(arguments);
+  if (!plan) return PrintError(plan.error());
+  plan->capacity = arguments.capacity;
+  const Result<void> written = WritePlan(*plan, arguments);
+  if (!written) return PrintError(written.error());
+  if (arguments.exit_code != kExitOk) return arguments.exit_code;
+  return plan->fits() ? kExitOk : kExitFailed;
+}
+
+void AddLimits(CLI::App& sub, PlanArguments& arguments) {
+  const auto set_capacity = [&arguments](const std::string& text) {
+    arguments.capacity = ParseBytes(text);
+  };
+  sub.add_option_function<std::string>("--capacity", set_capacity,
+                                       "fail (exit code 1) when the plan needs more: 80GiB")
+      ->option_text("SIZE")
+      ->check([](const std::string& text) {
+        return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
+      });
+  sub.add_option("--effort", arguments.options.search.effort,
+                 "how much to search, in blocks looked at; 0: greedily only (default: 6000000000)")
+      ->option_text("N");
+  sub.add_option("--time", arguments.options.search.seconds,
+                 "stop searching after so many seconds; the plan then depends on the machine")
+      ->option_text("S")
+      ->check(CLI::NonNegativeNumber);
+  sub.add_option("--sequence", arguments.sequence,
+                 "the graphs are launched in this order, one after the other, again and again, "
+                 "and share their pools' memory")
+      ->option_text("recorded|0,1,2,…")
+      ->check(CheckSequence);
+  sub.add_flag(
+         "--trade", arguments.trade,
+         "show instead which waits and frees would lower the peak most, and what they cost in "
+         "critical path")
+      ->excludes("--sequence")
+      ->excludes("--capacity")
+      ->excludes("--effort")
+      ->excludes("--time");
+  const auto set_rule = [&arguments](const std::string& word) {
+    arguments.rule = word == kArguments ? MarkerRule::kLastUse : MarkerRule::kAtFree;
+  };
+  sub.add_option_function<std::string>(
+         "--assume", set_rule,
+         "what proofs may rest on: kernels touch only blocks in their arguments (default), or "
+         "blocks are used until their free, on their streams")
+      ->option_text("arguments|torch-streams")
+      ->check([](const std::string& word) {
+        return CheckWord(word, {kArguments, kTorchStreams});
+      });
+}
+
+}  // namespace
+
+void AddPlanCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub =
+      app.add_subcommand("plan", "Say where blocks should lie so that little memory is needed");
+  const auto arguments = std::make_shared<PlanArguments>();
+  sub->add_option("input", arguments->file, "a trace, or a table id,lower,upper,size (.csv)")
+      ->required();
+  AddFormat(*sub, arguments->format);
+  AddOutput(*sub, arguments->output, "also write the plan there, as JSON");
+  AddLimits(*sub, *arguments);
+  SetExamples(
+      *sub, {"graphkit plan trace.json -o plan.json",
+             "graphkit plan trace.json --sequence recorded", "graphkit plan trace.json --trade",
+             "graphkit plan trace.json --capacity 16GiB --time 60", "graphkit plan lifetimes.csv"});
+  sub->callback([&exit_code, arguments] { exit_code = RunPlan(*arguments); });
+}
+
+}  // namespace graphkit

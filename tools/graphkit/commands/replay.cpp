@@ -1,0 +1,280 @@
+// `graphkit replay`: what an allocator would do with a recorded run.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/io/plan_file.h"
+#include "libgraphkit/render/replay/replay.h"
+#include "libgraphkit/replay/model_replay.h"
+#include "libgraphkit/replay/user_allocator.h"
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/cli/text_style.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/commands/replay_recorded.h"
+#include "tools/graphkit/files/input.h"
+#include "tools/graphkit/files/output.h"
+#include "tools/graphkit/plugins.h"
+
+namespace graphkit {
+
+namespace {
+
+constexpr const char* kAll = "all";
+
+struct ReplayArguments {
+  std::string file;
+  std::vector<std::string> allocators = {kAll};
+  std::string output = "-";
+  Format format = Format::kText;
+  bool verify = false;
+  bool time = false;
+  bool against_recorded = false;
+  std::string plan;
+  std::string timeline;
+  std::optional<Bytes> capacity;
+  std::string execute;
+  ExecutionOptions execution;
+};
+
+constexpr const char* kHost = "host";
+constexpr const char* kSoft = "soft";
+constexpr const char* kCuda = "cuda";
+
+std::vector<std::string> PolicyWords() {
+  std::vector<std::string> words;
+  for (const PolicyInfo& policy : Policies()) words.emplace_back(policy.name);
+  words.emplace_back(kAll);
+  for (const ModelInfo& model : Models()) words.emplace_back(model.name);
+  return words;
+}
+
+// A user's allocator, by its path.
+bool IsLibrary(const std::string& word) { return word.find('/') != std::string::npos; }
+
+std::string CheckAllocator(const std::string& word) {
+  return IsLibrary(word) ? std::string() : CheckWord(word, PolicyWords());
+}
+
+std::vector<PolicyKind> PoliciesOf(const ReplayArguments& arguments) {
+  std::vector<PolicyKind> kinds;
+  for (const std::string& word : arguments.allocators) {
+    for (const PolicyInfo& policy : Policies()) {
+      if (word != kAll && word != policy.name) continue;
+      if (std::ranges::find(kinds, policy.kind) == kinds.end()) kinds.push_back(policy.kind);
+    }
+  }
+  return kinds;
+}
+
+Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArguments& arguments,
+                                         const DeviceExecutor* device) {
+  const Progress progress("replaying " + arguments.file);
+  const Facts facts = FindFacts(trace);
+  ReplayOptions options{.verify = arguments.verify,
+                        .config = {},
+                        .capacity = arguments.capacity,
+                        .timeline = !arguments.timeline.empty()};
+  if (!arguments.execute.empty()) options.execute = arguments.execution;
+  options.device = device;
+  std::vector<PolicyReplay> replays;
+  if (!arguments.plan.empty()) {
+    const Result<PlannedMemory> plan = ReadPlan(arguments.plan);
+    if (!plan) return plan.error();
+    if (const Result<void> fits = PlanFits(facts, *plan); !fits) {
+      Error error = fits.error();
+      error.file = arguments.plan;
+      return error;
+    }
+    replays.push_back(ReplayPlan(facts, *plan, options));
+    return replays;
+  }
+  for (const PolicyKind kind : PoliciesOf(arguments)) {
+    replays.push_back(ReplayTrace(facts, kind, options));
+  }
+  for (const std::string& word : arguments.allocators) {
+    if (const auto model = FindModel(word)) replays.push_back(ReplayModel(facts, *model, options));
+    if (!IsLibrary(word)) continue;
+    const Result<UserAllocator> allocator = UserAllocator::Load(word);
+    if (!allocator) return allocator.error();
+    const Result<PlannedMemory> plan = PlaceByAllocator(facts, allocator->table());
+    if (!plan) return plan.error();
+    replays.push_back(ReplayPlan(facts, *plan, options, allocator->table().name));
+  }
+  return replays;
+}
+
+Result<void> Write(const std::vector<PolicyReplay>& replays, const Trace& trace,
+                   const ReplayArguments& arguments) {
+  if (!arguments.timeline.empty()) {
+    const Result<void> written = WriteOutput(
+        arguments.timeline, [&](std::ostream& out) { RenderTimelineJson(replays, trace, out); });
+    if (!written) return written;
+  }
+  const ReplayView view{.verify = arguments.verify,
+                        .time = arguments.time,
+                        .capacity = arguments.capacity,
+                        .collateral = FindCollateral(trace)};
+  return WriteOutput(arguments.output, [&](std::ostream& out) {
+    if (arguments.format == Format::kJson) {
+      RenderReplayJson(replays, view, trace, out);
+    } else {
+      RenderReplayText(replays, view, trace, StyleFor(arguments.output), out);
+    }
+  });
+}
+
+// What was asked for must hold for every policy.
+int Verdict(const std::vector<PolicyReplay>& replays, const ReplayArguments& arguments) {
+  const auto safe = [&](const PolicyReplay& replay) {
+    return !arguments.verify || replay.verified;
+  };
+  const auto fits = [](const PolicyReplay& replay) { return !RanOut(replay); };
+  const auto clean = [](const PolicyReplay& replay) { return replay.executed_clean(); };
+  const bool passed = std::ranges::all_of(replays, safe) && std::ranges::all_of(replays, fits) &&
+                      std::ranges::all_of(replays, clean);
+  return passed ? kExitOk : kExitFailed;
+}
+
+// An execution that looked at nothing proves nothing.
+Result<void> CheckExecution(const std::vector<PolicyReplay>& replays,
+                            const ReplayArguments& arguments) {
+  if (arguments.execute.empty()) return {};
+  for (const PolicyReplay& replay : replays) {
+    uint64_t checks = 0;
+    for (const GraphExecution& execution : replay.executions) {
+      checks += execution.checks;
+      if (execution.failed.empty()) continue;
+      return Error{.message = "graph " + std::to_string(execution.graph.value) +
+                              " can't be executed: " + execution.failed,
+                   .hint = "use --execute host",
+                   .file = arguments.file};
+    }
+    if (checks != 0) continue;
+    return Error{.message = "the execution made no check: no node is known to touch a placed block",
+                 .hint = "trace a program whose kernels have known parameters",
+                 .file = arguments.file};
+  }
+  return {};
+}
+
+// Nothing: on the host.
+Result<std::optional<DeviceExecutor>> OpenDevice(const ReplayArguments& arguments) {
+  std::optional<DeviceExecutor> none;
+  if (arguments.execute.empty() || arguments.execute == kHost) return none;
+  const bool soft = arguments.execute == kSoft;
+  const std::filesystem::path folder = PluginFolder();
+  Result<DeviceExecutor> device =
+      DeviceExecutor::Open({.plugin = folder / kExecutorPlugin,
+                            .driver = soft ? (folder / kSoftDriver).string() : "libcuda.so.1",
+                            .host_nodes = soft,
+                            .name = arguments.execute});
+  if (device) return std::optional<DeviceExecutor>(std::move(*device));
+  Error error = device.error();
+  error.message = "replay: --execute " + arguments.execute + ": " + error.message;
+  return error;
+}
+
+int RunTrace(const ReplayArguments& arguments) {
+  const Result<std::optional<DeviceExecutor>> device = OpenDevice(arguments);
+  if (!device) return PrintError(device.error());
+  const Result<Trace> trace = ReadInput(arguments.file);
+  if (!trace) return PrintError(trace.error());
+  const Result<std::vector<PolicyReplay>> replays =
+      Replay(*trace, arguments, *device ? &**device : nullptr);
+  if (!replays) return PrintError(replays.error());
+  if (const Result<void> looked = CheckExecution(*replays, arguments); !looked) {
+    return PrintError(looked.error());
+  }
+  const Result<void> written = Write(*replays, *trace, arguments);
+  if (!written) return PrintError(written.error());
+  const int incomplete = WarnIncomplete(*trace, arguments.file);
+  return incomplete != kExitOk ? incomplete : Verdict(*replays, arguments);
+}
+
+int RunReplay(const ReplayArguments& arguments) {
+  if (!arguments.against_recorded) return RunTrace(arguments);
+  if (arguments.allocators != std::vector<std::string>{"pytorch"}) {
+    return PrintError(Error{.message = "replay: --against-recorded is for one allocator",
+                            .hint = "add --allocator pytorch"});
+  }
+  return ReplayAgainstRecorded(arguments.file, arguments.format, arguments.output);
+}
+
+void AddCapacity(CLI::App& sub, ReplayArguments& arguments) {
+  const auto set_capacity = [&arguments](const std::string& text) {
+    arguments.capacity = ParseBytes(text);
+  };
+  sub.add_option_function<std::string>(
+         "--capacity", set_capacity,
+         "say where a policy would have run out of memory: 80GiB; exit code 1 when one does")
+      ->option_text("SIZE")
+      ->check([](const std::string& text) {
+        return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
+      });
+}
+
+void AddExecution(CLI::App& sub, ReplayArguments& arguments) {
+  sub.add_option("--execute", arguments.execute,
+                 "run the graphs with real memory, in unlikely orders; exit code 1 when a node "
+                 "finds its bytes destroyed")
+      ->option_text(JoinWords({kHost, kSoft, kCuda}))
+      ->excludes("--against-recorded")
+      ->check([](const std::string& word) {
+        return CheckWord(word, {kHost, kSoft, kCuda});
+      });
+  sub.add_option("--orders", arguments.execution.orders, "how many orders (default: 100)")
+      ->option_text("N")
+      ->needs("--execute")
+      ->check(CLI::Range(1, 1'000'000));
+  sub.add_option("--seed", arguments.execution.seed, "of the first order (default: 1)")
+      ->option_text("N")
+      ->needs("--execute");
+}
+
+}  // namespace
+
+void AddReplayCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub =
+      app.add_subcommand("replay", "Say what an allocator would do with a recorded run");
+  const auto arguments = std::make_shared<ReplayArguments>();
+  sub->add_option("trace", arguments->file,
+                  "a trace, or - for stdin; with --against-recorded a snapshot.pickle")
+      ->required();
+  sub->add_option("--allocator", arguments->allocators, "by which rules (default: all)")
+      ->option_text(JoinWords(PolicyWords()) + "|./lib.so,…")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CheckAllocator);
+  CLI::Option* verify = sub->add_flag(
+      "--verify", arguments->verify,
+      "check that blocks that share memory are ordered; exit code 1 when some aren't");
+  sub->add_flag("--against-recorded", arguments->against_recorded,
+                "compare each address and segment with the recorded one; exit code 1 on a miss")
+      ->excludes(verify);
+  sub->add_option("--plan", arguments->plan, "replay this plan, made by graphkit plan, instead")
+      ->option_text("FILE")
+      ->excludes("--allocator")
+      ->excludes("--against-recorded");
+  AddExecution(*sub, *arguments);
+  AddCapacity(*sub, *arguments);
+  sub->add_option("--timeline", arguments->timeline,
+                  "also write there, as JSON, the bytes after each malloc and free")
+      ->option_text("FILE");
+  sub->add_flag("--time", arguments->time,
+                "also show what a malloc or free took, on average (always in the JSON)");
+  AddFormat(*sub, arguments->format);
+  AddOutput(*sub, arguments->output, "where to (default: stdout)");
+  SetExamples(*sub, {"graphkit replay trace.json --verify",
+                     "graphkit replay trace.json --allocator defer,pytorch,reuse --format json",
+                     "graphkit replay trace.json --plan plan.json --verify --execute host",
+                     "graphkit replay snapshot.pickle --allocator pytorch --against-recorded"});
+  sub->callback([&exit_code, arguments] { exit_code = RunReplay(*arguments); });
+}
+
+}  // namespace graphkit

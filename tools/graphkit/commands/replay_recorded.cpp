@@ -1,0 +1,56 @@
+#include "tools/graphkit/commands/replay_recorded.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "libgraphkit/io/torch_snapshot.h"
+#include "libgraphkit/render/replay/prediction.h"
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/files/output.h"
+
+namespace graphkit {
+
+namespace {
+
+// Of each device that has events.
+Result<std::vector<DevicePrediction>> Predict(const std::string& path) {
+  const Progress progress("replaying " + path);
+  Result<TorchSnapshot> snapshot = ReadTorchSnapshot(path);
+  if (!snapshot) return snapshot.error();
+  std::vector<DevicePrediction> devices;
+  for (size_t device = 0; device < snapshot->devices.size(); ++device) {
+    if (snapshot->devices[device].count == 0) continue;
+    Result<PredictionScore> score = PredictRecorded(*snapshot, device);
+    if (!score) {
+      if (score.error().file.empty()) score.error().file = path;
+      return score.error();
+    }
+    devices.push_back({device, std::move(*score)});
+  }
+  if (!devices.empty()) return devices;
+  return Error{.message = "no events were recorded",
+               .hint = "record them with torch.cuda.memory._record_memory_history()",
+               .file = path};
+}
+
+}  // namespace
+
+int ReplayAgainstRecorded(const std::string& snapshot, Format format, const std::string& output) {
+  const Result<std::vector<DevicePrediction>> devices = Predict(snapshot);
+  if (!devices) return PrintError(devices.error());
+  const Result<void> written = WriteOutput(output, [&](std::ostream& out) {
+    if (format == Format::kJson) {
+      RenderPredictionJson(*devices, out);
+    } else {
+      RenderPredictionText(*devices, out);
+    }
+  });
+  if (!written) return PrintError(written.error());
+  const bool perfect = std::ranges::all_of(
+      *devices, [](const DevicePrediction& device) { return device.score.perfect(); });
+  return perfect ? kExitOk : kExitFailed;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,159 @@
+// `graphkit report`: a trace as a page to look at.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/alloc/plan_report.h"
+#include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/render/report/html.h"
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/files/input.h"
+#include "tools/graphkit/files/many_traces.h"
+#include "tools/graphkit/files/output.h"
+#include "tools/graphkit/files/rank_input.h"
+
+namespace graphkit {
+
+namespace {
+
+struct ReportArguments {
+  std::vector<std::string> traces;
+  std::string output = "report.html";
+  std::optional<PolicyKind> policy = PolicyKind::kReuse;
+  AnalyzeOptions options;
+};
+
+std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArguments& arguments) {
+  if (!arguments.policy) return std::nullopt;
+  return ReplayTrace(facts, *arguments.policy, {.verify = true});
+}
+
+// All that is drawn of the trace goes to `draw`.
+template <typename Draw>
+Result<void> Drawn(const Trace& trace, const std::string& path, const ReportArguments& arguments,
+                   Draw draw) {
+  Result<Report> report = Analyze(trace, arguments.options);
+  if (!report) return report.error();
+  AddPlans(trace, arguments.options.edges, &*report);
+  const Facts facts = FindFacts(trace);
+  const std::optional<PolicyReplay> policy = ReplayPolicy(facts, arguments);
+  return draw(ReportPage{facts, *report, policy ? &*policy : nullptr, path});
+}
+
+int ReportOn(const std::string& path, const ReportArguments& arguments) {
+  const Result<Trace> trace = ReadInput(path);
+  if (!trace) return PrintError(trace.error());
+  const Progress progress("drawing " + path);
+  const Result<void> written = Drawn(*trace, path, arguments, [&](const ReportPage& page) {
+    return WriteOutput(arguments.output, [&](std::ostream& out) { RenderReportHtml(page, out); });
+  });
+  if (!written) return PrintError(written.error());
+  return WarnIncomplete(*trace, path);
+}
+
+Result<std::string> MakeDrawing(const std::string& path, const ReportArguments& arguments) {
+  const Result<Trace> trace = ReadQuietly(path);
+  if (!trace) return trace.error();
+  std::string packed;
+  const Result<void> drawn = Drawn(*trace, path, arguments, [&](const ReportPage& page) {
+    packed = PackDrawing(page);
+    return Result<void>();
+  });
+  if (!drawn) return drawn.error();
+  return packed;
+}
+
+// What process 0 found, in all processes of the job.
+std::vector<uint32_t> Shared(const Job& job, const std::vector<uint32_t>& found) {
+  if (job.rank() == 0) {
+    std::string text;
+    for (const uint32_t number : found) text += std::to_string(number) + " ";
+    for (int process = 1; process < job.size(); ++process) job.Send(text, process);
+    return found;
+  }
+  std::istringstream text(job.Receive(0));
+  std::vector<uint32_t> numbers;
+  for (uint32_t number = 0; text >> number;) numbers.push_back(number);
+  return numbers;
+}
+
+// Read a second time: which ones are drawn isn't known until all were.
+Result<std::vector<RankDrawing>> DrawRanks(const Job& job, const std::vector<std::string>& paths,
+                                           const std::vector<uint32_t>& drawn,
+                                           const ReportArguments& arguments) {
+  std::vector<RankDrawing> drawings;
+  std::vector<std::string> chosen;
+  for (const uint32_t rank : drawn) chosen.push_back(paths[rank]);
+  const Result<void> made = MakeAll(
+      job, {.paths = chosen, .threads = 0, .doing = "drawing"},
+      [&](const std::string& path) { return MakeDrawing(path, arguments); },
+      [&](size_t at, std::string packed) {
+        drawings.push_back({drawn[at], std::move(packed)});
+      });
+  if (!made) return made.error();
+  return drawings;
+}
+
+int ReportMany(const Job& job, const std::vector<std::string>& paths,
+               const ReportArguments& arguments) {
+  const Result<RankReport> ranks = ReadRanks(job, paths, arguments.options);
+  const bool speaks = job.rank() == 0;
+  const std::vector<uint32_t> drawn =
+      Shared(job, ranks && speaks ? RanksToDraw(*ranks) : std::vector<uint32_t>());
+  if (!ranks) return PrintError(ranks.error());
+  const Result<std::vector<RankDrawing>> drawings = DrawRanks(job, paths, drawn, arguments);
+  if (!drawings) return PrintError(drawings.error());
+  if (!speaks) return kExitOk;
+  const Result<void> written = WriteOutput(
+      arguments.output, [&](std::ostream& out) { RenderRanksHtml(*ranks, *drawings, out); });
+  return written ? WarnIncomplete(*ranks) : PrintError(written.error());
+}
+
+int RunReport(const ReportArguments& arguments) {
+  const Result<std::vector<std::string>> paths = ExpandTraces(arguments.traces);
+  if (!paths) return PrintError(paths.error());
+  if (paths->size() > 1 && std::ranges::find(*paths, "-") != paths->end()) {
+    return PrintError(Error{.message = "one of many traces can't come from stdin: it is read twice",
+                            .hint = "write it to a file first"});
+  }
+  const Job job;
+  if (paths->size() > 1) return ReportMany(job, *paths, arguments);
+  return job.rank() == 0 ? ReportOn(paths->front(), arguments) : kExitOk;
+}
+
+std::vector<std::pair<std::string, std::optional<PolicyKind>>> PolicyChoices() {
+  std::vector<std::pair<std::string, std::optional<PolicyKind>>> choices;
+  for (const PolicyInfo& info : Policies()) choices.emplace_back(info.name, info.kind);
+  choices.emplace_back("none", std::nullopt);
+  return choices;
+}
+
+}  // namespace
+
+void AddReportCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub =
+      app.add_subcommand("report", "Write a page to look at: memory, streams, findings");
+  const auto arguments = std::make_shared<ReportArguments>();
+  AddTraces(*sub, arguments->traces);
+  AddOutput(*sub, arguments->output, "the page, one file that needs no network (report.html)");
+  AddChoice<std::optional<PolicyKind>>(
+      *sub, "--policy", arguments->policy, PolicyChoices(),
+      "draw the memory as this policy would place it beside the recorded one (default: reuse)");
+  sub->add_option("--check", arguments->options.checks, "run these checks only, by their ids")
+      ->option_text("ID,…")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  SetExamples(*sub, {"graphkit report trace.json -o report.html",
+                     "graphkit report trace.json --policy pytorch -o report.html",
+                     "graphkit report rank*.json -o report.html"});
+  sub->callback([&exit_code, arguments] { exit_code = RunReport(*arguments); });
+}
+
+}  // namespace graphkit

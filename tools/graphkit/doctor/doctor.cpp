@@ -1,0 +1,131 @@
+// `graphkit doctor`: what this machine has, and what to do about what it lacks.
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/cli/text_style.h"
+#include "tools/graphkit/cli/version.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/doctor/inventory.h"
+#include "tools/graphkit/doctor/soft_report.h"
+#include "tools/graphkit/files/output.h"
+#include "tools/graphkit/plugins.h"
+
+namespace graphkit {
+
+namespace {
+
+Ink InkOf(Health health) {
+  switch (health) {
+    case Health::kOk:
+      return Ink::kGreen;
+    case Health::kAbsent:
+      return Ink::kYellow;
+    case Health::kProblem:
+      break;
+  }
+  return Ink::kRed;
+}
+
+std::string Verdict(const std::string& device) {
+  if (device == "cuda") return "graphkit trace will use the GPU.";
+  if (device == "soft") return "graphkit trace will use the software device (simulated).";
+  return "graphkit trace can't run here: it needs its plugins.";
+}
+
+void RenderItem(const Item& item, const TextStyle& style, std::ostream& out) {
+  std::string mark = HealthName(item.health);
+  mark.resize(9, ' ');
+  std::string line = Wrapped("  " + mark, Printable(item.found), style);
+  if (style.colour) line = "  " + Inked(mark, InkOf(item.health), style) + line.substr(11);
+  out << line;
+  if (!item.advice.empty()) out << Wrapped("           → ", Printable(item.advice), style);
+}
+
+void RenderText(const Inventory& inventory, const TextStyle& style, std::ostream& out) {
+  out << VersionText() << "\n";
+  std::string section;
+  for (const Item& item : inventory.items) {
+    if (item.section != section) out << "\n" << Inked(item.section, Ink::kBold, style) << "\n";
+    section = item.section;
+    RenderItem(item, style, out);
+  }
+  out << "\n" << Verdict(inventory.device) << "\n";
+}
+
+void RenderJson(const Inventory& inventory, std::ostream& out) {
+  using Json = nlohmann::ordered_json;
+  Json items = Json::array();
+  for (const Item& item : inventory.items) {
+    items.push_back(Json{{"section", item.section},
+                         {"health", HealthName(item.health)},
+                         {"found", item.found},
+                         {"advice", item.advice}});
+  }
+  const Json root = {{"schema", "graphkit-doctor"},
+                     {"version", 1},
+                     {"device", inventory.device},
+                     {"items", std::move(items)}};
+  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}
+
+struct DoctorArguments {
+  Format format = Format::kText;
+  bool soft = false;
+  std::optional<SoftList> list;
+};
+
+int RunSoftDoctor(const DoctorArguments& arguments) {
+  const auto libraries = ReadSoftInventory(PluginFolder());
+  if (!libraries) return PrintError(libraries.error());
+  const Result<void> written = WriteOutput("-", [&](std::ostream& out) {
+    arguments.format == Format::kJson
+        ? RenderSoftJson(*libraries, arguments.list, out)
+        : RenderSoftText(*libraries, arguments.list, StyleFor("-"), out);
+  });
+  return written ? kExitOk : PrintError(written.error());
+}
+
+int RunDoctor(const DoctorArguments& arguments) {
+  if (arguments.soft) return RunSoftDoctor(arguments);
+  const Inventory inventory = Judge(LookAround());
+  const Result<void> written = WriteOutput("-", [&](std::ostream& out) {
+    arguments.format == Format::kJson ? RenderJson(inventory, out)
+                                      : RenderText(inventory, StyleFor("-"), out);
+  });
+  return written ? kExitOk : PrintError(written.error());
+}
+
+void AddSoft(CLI::App& sub, const std::shared_ptr<DoctorArguments>& arguments) {
+  CLI::Option* soft = sub.add_flag("--soft", arguments->soft,
+                                   "say what the software device models, function by function");
+  AddChoice<std::optional<SoftList>>(sub, "--list", arguments->list,
+                                     {{"modelled", SoftList::kModelled},
+                                      {"unchecked", SoftList::kUnchecked},
+                                      {"missing", SoftList::kMissing},
+                                      {"unseen", SoftList::kUnseen},
+                                      {"all", SoftList::kAll}},
+                                     "with --soft: also name these functions")
+      ->needs(soft);
+}
+
+}  // namespace
+
+void AddDoctorCommand(CLI::App& app, int& exit_code) {
+  CLI::App* sub = app.add_subcommand(
+      "doctor", "Say what this machine has for graphkit, and what to do about what it lacks");
+  const auto arguments = std::make_shared<DoctorArguments>();
+  AddFormat(*sub, arguments->format);
+  AddSoft(*sub, arguments);
+  SetExamples(*sub, {"graphkit doctor", "graphkit doctor --soft --list missing"});
+  sub->callback([&exit_code, arguments] { exit_code = RunDoctor(*arguments); });
+}
+
+}  // namespace graphkit

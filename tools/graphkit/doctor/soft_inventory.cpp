@@ -1,0 +1,139 @@
+#include "tools/graphkit/doctor/soft_inventory.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/graphkit/child.h"
+#include "tools/graphkit/plugins.h"
+
+namespace graphkit {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr auto kLimit = std::chrono::seconds(20);
+
+// The order is that of the inventory's numbers.
+constexpr std::array<const char*, 3> kLibraries = {"libcuda.so.1", "libcudart.so.13",
+                                                   "libcupti.so.13"};
+
+// graphkit_soft_function of plugins/soft_cuda/abi/inventory.h.
+struct Row {
+  const char* name;
+  const char* family;
+  const char* test;
+  bool seen;
+};
+
+// In a child.
+Json AskLibrary(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return Json{{"problem", dlerror()}};
+  const auto inventory =
+      reinterpret_cast<size_t (*)(int, const Row**)>(dlsym(library, "graphkit_soft_inventory"));
+  if (inventory == nullptr) return Json{{"problem", "it has no inventory"}};
+  Json libraries = Json::array();
+  for (int number = 0; number < static_cast<int>(kLibraries.size()); ++number) {
+    const Row* rows = nullptr;
+    const size_t count = inventory(number, &rows);
+    Json functions = Json::array();
+    for (size_t i = 0; i < count; ++i) {
+      functions.push_back(Json::array({rows[i].name, rows[i].family, rows[i].test, rows[i].seen}));
+    }
+    libraries.push_back(std::move(functions));
+  }
+  return Json{{"libraries", std::move(libraries)}};
+}
+
+std::string WithoutDash(const std::string& text) { return text == "-" ? "" : text; }
+
+std::vector<SoftLibrary> ToLibraries(const Json& json) {
+  std::vector<SoftLibrary> libraries;
+  for (const Json& functions : json) {
+    SoftLibrary& library = libraries.emplace_back();
+    library.name = kLibraries[libraries.size() - 1];
+    for (const Json& row : functions) {
+      library.functions.push_back({row[0], WithoutDash(row[1]), WithoutDash(row[2]), row[3]});
+    }
+  }
+  return libraries;
+}
+
+bool StartsWithAny(std::string_view text, std::initializer_list<std::string_view> starts) {
+  return std::ranges::any_of(starts, [text](std::string_view s) { return text.starts_with(s); });
+}
+
+}  // namespace
+
+SoftState SoftFunction::state() const {
+  if (family.empty()) return SoftState::kMissing;
+  return test.empty() ? SoftState::kUnchecked : SoftState::kModelled;
+}
+
+const char* StateName(SoftState state) {
+  switch (state) {
+    case SoftState::kModelled:
+      return "modelled";
+    case SoftState::kUnchecked:
+      return "unchecked";
+    case SoftState::kMissing:
+      return "missing";
+  }
+  return "unknown";
+}
+
+SoftCount Count(const std::vector<SoftFunction>& functions) {
+  SoftCount count;
+  for (const SoftFunction& function : functions) {
+    const SoftState state = function.state();
+    ++count.functions;
+    if (state == SoftState::kModelled) ++count.modelled;
+    if (state == SoftState::kUnchecked) ++count.unchecked;
+    if (state == SoftState::kMissing) ++count.missing;
+    if (state != SoftState::kMissing && !function.seen) ++count.unseen;
+  }
+  return count;
+}
+
+bool IsCore(std::string_view function) {
+  if (!function.starts_with("cuda") || function.starts_with("cudaGraphics")) return false;
+  function.remove_prefix(4);
+  if (function.starts_with("Device")) return function.find("Mem") != std::string_view::npos;
+  return StartsWithAny(function, {"Stream", "Event", "Graph", "ThreadExchange", "UserObject", "Mem",
+                                  "Malloc", "Free", "Host", "Pointer"});
+}
+
+std::vector<SoftFunction> Core(const std::vector<SoftFunction>& functions) {
+  std::vector<SoftFunction> core;
+  std::ranges::copy_if(functions, std::back_inserter(core),
+                       [](const SoftFunction& function) { return IsCore(function.name); });
+  return core;
+}
+
+Result<std::vector<SoftLibrary>> ReadSoftInventory(const std::string& plugin_folder) {
+  const std::string path = (std::filesystem::path(plugin_folder) / kSoftDriver).string();
+  if (!std::filesystem::exists(path)) {
+    return Error{.message = "the software device isn't there",
+                 .hint = "build with the CUDA 13 headers: tools/setup.sh brings them",
+                 .file = path,
+                 .kind = Error::Kind::kUnsupported};
+  }
+  const ChildAnswer answer = RunInChild([&path] { return AskLibrary(path).dump(); },
+                                        {.limit = kLimit, .doing = "asking the software device"});
+  if (!answer.whole()) {
+    return Error{.message = "a process that opened it " + answer.Failure(), .file = path};
+  }
+  const Json json = Json::parse(answer.text, nullptr, false);
+  if (!json.is_object()) return Error{.message = "it gave no inventory", .file = path};
+  if (json.contains("problem")) return Error{.message = json["problem"], .file = path};
+  return ToLibraries(json["libraries"]);
+}
+
+}  // namespace graphkit

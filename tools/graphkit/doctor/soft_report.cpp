@@ -1,0 +1,126 @@
+#include "tools/graphkit/doctor/soft_report.h"
+
+#include <array>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace graphkit {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kMeaning =
+    "Modelled: a conformance test checks its effect and one of its errors. Unchecked: answers, and "
+    "no test checks both. Missing: says its name on stderr and returns \"not supported\".";
+constexpr const char* kCoreName = "  streams, events, captures, graphs, memory";
+
+bool IsListed(const SoftFunction& function, SoftList list) {
+  switch (list) {
+    case SoftList::kModelled:
+      return function.state() == SoftState::kModelled;
+    case SoftList::kUnchecked:
+      return function.state() == SoftState::kUnchecked;
+    case SoftList::kMissing:
+      return function.state() == SoftState::kMissing;
+    case SoftList::kUnseen:
+      return function.state() != SoftState::kMissing && !function.seen;
+    case SoftList::kAll:
+      break;
+  }
+  return true;
+}
+
+// The runtime alone has the functions that a graph program lives on.
+bool HasCore(const SoftLibrary& library) { return !Core(library.functions).empty(); }
+
+std::string PerCent(const SoftCount& count) {
+  if (count.functions == 0) return "-";
+  const size_t tenths = count.modelled * 1000 / count.functions;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+}
+
+std::vector<std::string> CountRow(const std::string& name, const SoftCount& count) {
+  return {name,           std::to_string(count.functions), std::to_string(count.modelled),
+          PerCent(count), std::to_string(count.unchecked), std::to_string(count.missing)};
+}
+
+std::string UnseenText(const std::vector<SoftLibrary>& libraries) {
+  size_t unseen = 0, answer = 0;
+  for (const SoftLibrary& library : libraries) {
+    const SoftCount count = Count(library.functions);
+    unseen += count.unseen;
+    answer += count.modelled + count.unchecked;
+  }
+  return "Unseen on hardware: " + std::to_string(unseen) + " of the " + std::to_string(answer) +
+         " functions that answer. They follow NVIDIA's headers and documentation; none of their "
+         "behaviour was compared with a GPU.";
+}
+
+void RenderList(const SoftLibrary& library, SoftList list, const TextStyle& style,
+                std::ostream& out) {
+  std::vector<std::vector<std::string>> rows;
+  for (const SoftFunction& function : library.functions) {
+    if (!IsListed(function, list)) continue;
+    const std::string test = function.test.empty() ? "" : "checked by " + function.test;
+    rows.push_back({function.name, StateName(function.state()), function.family, test});
+  }
+  if (rows.empty()) return;
+  out << "\n"
+      << Inked(library.name, Ink::kBold, style) << "\n"
+      << Table(rows, {false, false, false, false}, "  ", style);
+}
+
+Json CountJson(const SoftCount& count) {
+  return {{"functions", count.functions},
+          {"modelled", count.modelled},
+          {"unchecked", count.unchecked},
+          {"missing", count.missing},
+          {"unseen", count.unseen}};
+}
+
+Json ListJson(const SoftLibrary& library, SoftList list) {
+  Json functions = Json::array();
+  for (const SoftFunction& function : library.functions) {
+    if (!IsListed(function, list)) continue;
+    functions.push_back({{"name", function.name},
+                         {"state", StateName(function.state())},
+                         {"family", function.family},
+                         {"test", function.test},
+                         {"seen", function.seen}});
+  }
+  return functions;
+}
+
+}  // namespace
+
+void RenderSoftText(const std::vector<SoftLibrary>& libraries, std::optional<SoftList> list,
+                    const TextStyle& style, std::ostream& out) {
+  std::vector<std::vector<std::string>> rows = {
+      {"", "functions", "modelled", "", "unchecked", "missing"}};
+  for (const SoftLibrary& library : libraries) {
+    rows.push_back(CountRow(library.name, Count(library.functions)));
+    if (HasCore(library)) rows.push_back(CountRow(kCoreName, Count(Core(library.functions))));
+  }
+  out << Inked("The software device", Ink::kBold, style) << " (simulated)\n\n"
+      << Table(rows, {false, true, true, true, true, true}, "", style) << "\n"
+      << Wrapped("", kMeaning, style) << Wrapped("", UnseenText(libraries), style);
+  if (!list) return;
+  for (const SoftLibrary& library : libraries) RenderList(library, *list, style, out);
+}
+
+void RenderSoftJson(const std::vector<SoftLibrary>& libraries, std::optional<SoftList> list,
+                    std::ostream& out) {
+  Json rows = Json::array();
+  for (const SoftLibrary& library : libraries) {
+    Json row = {{"name", library.name}, {"count", CountJson(Count(library.functions))}};
+    if (HasCore(library)) row["core"] = CountJson(Count(Core(library.functions)));
+    if (list) row["list"] = ListJson(library, *list);
+    rows.push_back(std::move(row));
+  }
+  const Json root = {{"schema", "graphkit-doctor-soft"}, {"version", 1}, {"libraries", rows}};
+  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}
+
+}  // namespace graphkit

@@ -1,0 +1,230 @@
+#include "tools/graphkit/files/many_traces.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/progress.h"
+
+namespace graphkit {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Made = std::optional<Result<std::string>>;
+
+bool IsTraceName(const std::string& name) {
+  return name.ends_with(".json") || name.ends_with(".json.zst");
+}
+
+// Numbers by their value: rank2 before rank10.
+bool NaturalLess(const std::string& a, const std::string& b) {
+  const auto digits = [](const std::string& text, size_t at) {
+    size_t end = at;
+    while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+    return end - at;
+  };
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    const size_t m = digits(a, i), n = digits(b, j);
+    if (m > 0 && n > 0) {
+      const std::string x = a.substr(i, m), y = b.substr(j, n);
+      const std::string p = x.substr(std::min(x.find_first_not_of('0'), x.size() - 1));
+      const std::string q = y.substr(std::min(y.find_first_not_of('0'), y.size() - 1));
+      if (p.size() != q.size()) return p.size() < q.size();
+      if (p != q) return p < q;
+      i += m;
+      j += n;
+      continue;
+    }
+    if (a[i] != b[j]) return a[i] < b[j];
+    ++i;
+    ++j;
+  }
+  return a.size() - i == b.size() - j ? a < b : a.size() - i < b.size() - j;
+}
+
+Result<std::vector<std::string>> TracesIn(const std::string& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (IsTraceName(name) && entry.is_regular_file(error)) {
+      found.push_back((fs::path(folder) / name).string());
+    }
+  }
+  if (error) return Error{.message = folder + ": " + error.message()};
+  if (found.empty()) {
+    return Error{.message = folder + " holds no traces",
+                 .hint = "a folder stands for the *.json and *.json.zst in it"};
+  }
+  std::ranges::sort(found, NaturalLess);
+  return found;
+}
+
+// What reading a file and looking at it takes, from measurements of large traces, with room.
+uint64_t MemoryFor(const std::string& path) {
+  constexpr uint64_t kLeast = uint64_t{8} << 20;
+  std::error_code error;
+  const uintmax_t size = fs::file_size(path, error);
+  if (error) return kLeast;
+  return std::max(kLeast, static_cast<uint64_t>(size) * (path.ends_with(".zst") ? 30 : 2));
+}
+
+// Half of what is free: the rest is for what is made, and for others.
+uint64_t MemoryBudget() {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  for (uint64_t kilobytes = 0; file >> name >> kilobytes; std::getline(file, unit)) {
+    if (name == "MemAvailable:") return kilobytes * 1024 / 2;
+  }
+  return uint64_t{2} << 30;
+}
+
+// The part of this process. A trace is begun when there is memory for it and what was made before
+// isn't too far from being taken; one at a time always is.
+class Workers {
+ public:
+  Workers(const ManyTraces& traces, std::vector<size_t> own,
+          const std::function<Result<std::string>(const std::string&)>& make)
+      : paths_(traces.paths), own_(std::move(own)), make_(make), made_(own_.size()) {
+    const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+    const size_t count = std::min(traces.threads > 0 ? traces.threads : cores, own_.size());
+    ahead_ = 2 * count + 2;
+    for (size_t i = 0; i < count; ++i) threads_.emplace_back([this] { Work(); });
+  }
+  ~Workers() {
+    {
+      const std::lock_guard lock(mutex_);
+      next_ = own_.size();
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  // Waits for the next one.
+  Result<std::string> Take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return made_[taken_].has_value(); });
+    Result<std::string> made = *std::move(made_[taken_]);
+    made_[taken_++].reset();
+    changed_.notify_all();
+    return made;
+  }
+
+ private:
+  bool MayBegin(uint64_t memory) const {
+    return running_ == 0 || (next_ < taken_ + ahead_ && in_use_ + memory <= budget_);
+  }
+
+  void Work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      uint64_t memory = 0;
+      changed_.wait(lock, [&] {
+        if (next_ >= own_.size()) return true;
+        memory = MemoryFor(paths_[own_[next_]]);
+        return MayBegin(memory);
+      });
+      if (next_ >= own_.size()) return;
+      const size_t mine = next_++;
+      ++running_;
+      in_use_ += memory;
+      lock.unlock();
+      Made made = make_(paths_[own_[mine]]);
+      lock.lock();
+      made_[mine] = std::move(made);
+      --running_;
+      in_use_ -= memory;
+      changed_.notify_all();
+    }
+  }
+
+  const std::vector<std::string>& paths_;
+  const std::vector<size_t> own_;  // indices of paths
+  const std::function<Result<std::string>(const std::string&)>& make_;
+  const uint64_t budget_ = MemoryBudget();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Made> made_;  // by place in own_
+  size_t next_ = 0, taken_ = 0, running_ = 0, ahead_ = 0;
+  uint64_t in_use_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+// One byte says what follows: what was made, or what an error says.
+std::string Encoded(Result<std::string> made) {
+  if (made) return "+" + *std::move(made);
+  const bool incomplete = made.error().kind == Error::Kind::kIncomplete;
+  return (incomplete ? "~" : "-") + Describe(made.error());
+}
+
+Result<std::string> Decoded(const std::string& bytes) {
+  if (bytes.empty()) return Error{.message = "a process of the job was lost"};
+  if (bytes[0] == '+') return bytes.substr(1);
+  Error error{.message = bytes.substr(1)};
+  if (bytes[0] == '~') error.kind = Error::Kind::kIncomplete;
+  return error;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> ExpandTraces(const std::vector<std::string>& named) {
+  std::vector<std::string> paths;
+  for (const std::string& name : named) {
+    std::error_code error;
+    if (!fs::is_directory(name, error)) {
+      paths.push_back(name);
+      continue;
+    }
+    Result<std::vector<std::string>> found = TracesIn(name);
+    if (!found) return found.error();
+    paths.insert(paths.end(), found->begin(), found->end());
+  }
+  std::set<std::string> seen;
+  for (const std::string& path : paths) {
+    if (!seen.insert(path).second) {
+      return Error{.message = path + " is given twice", .hint = "name each trace once"};
+    }
+  }
+  return paths;
+}
+
+Result<void> MakeAll(const Job& job, const ManyTraces& traces,
+                     const std::function<Result<std::string>(const std::string& path)>& make,
+                     const std::function<void(size_t index, std::string made)>& take) {
+  const auto size = static_cast<size_t>(job.size()), rank = static_cast<size_t>(job.rank());
+  std::vector<size_t> own;
+  for (size_t i = rank; i < traces.paths.size(); i += size) own.push_back(i);
+  Workers workers(traces, own, make);
+  if (rank != 0) {
+    for (size_t i = 0; i < own.size(); ++i) job.Send(Encoded(workers.Take()), 0);
+    return {};
+  }
+  const Progress progress(traces.doing + " " + std::to_string(traces.paths.size()) + " traces");
+  std::optional<Error> first;  // the others' are taken all the same: they wait for that
+  for (size_t i = 0; i < traces.paths.size(); ++i) {
+    const auto from = static_cast<int>(i % size);
+    if (first && size == 1) break;
+    Result<std::string> made = from == 0 ? workers.Take() : Decoded(job.Receive(from));
+    if (first) continue;
+    if (made) {
+      take(i, *std::move(made));
+    } else {
+      first = made.error();
+    }
+  }
+  if (first) return *first;
+  return {};
+}
+
+}  // namespace graphkit

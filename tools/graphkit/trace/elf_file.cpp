@@ -1,0 +1,90 @@
+#include "tools/graphkit/trace/elf_file.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+namespace graphkit {
+
+namespace {
+
+// Reads pieces of a file; anything outside of it is nothing.
+class Pieces {
+ public:
+  explicit Pieces(const std::string& path) : in_(path, std::ios::binary) {}
+
+  template <typename T>
+  std::optional<T> At(uint64_t offset) {
+    T value;
+    in_.clear();
+    in_.seekg(static_cast<std::streamoff>(offset));
+    if (!in_.read(reinterpret_cast<char*>(&value), sizeof value)) return std::nullopt;
+    return value;
+  }
+  std::string Text(uint64_t offset) {
+    std::string text;
+    in_.clear();
+    in_.seekg(static_cast<std::streamoff>(offset));
+    std::getline(in_, text, '\0');
+    return text;
+  }
+
+ private:
+  std::ifstream in_;
+};
+
+constexpr int kMostEntries = 65536;  // of a table, in a file that may be damaged
+
+std::vector<Elf64_Shdr> Sections(Pieces& file, const Elf64_Ehdr& header) {
+  std::vector<Elf64_Shdr> sections;
+  for (int i = 0; i < header.e_shnum; ++i) {
+    const auto section = file.At<Elf64_Shdr>(header.e_shoff + uint64_t(i) * sizeof(Elf64_Shdr));
+    if (section) sections.push_back(*section);
+  }
+  return sections;
+}
+
+void ReadDynamic(Pieces& file, const Elf64_Shdr& dynamic, uint64_t strings, ElfFacts& facts) {
+  for (int i = 0; i < kMostEntries; ++i) {
+    const auto entry = file.At<Elf64_Dyn>(dynamic.sh_offset + uint64_t(i) * sizeof(Elf64_Dyn));
+    if (!entry || entry->d_tag == DT_NULL) return;
+    const uint64_t text = strings + entry->d_un.d_val;
+    if (entry->d_tag == DT_NEEDED) facts.needed.push_back(file.Text(text));
+    if (entry->d_tag == DT_RPATH) facts.rpath = file.Text(text);
+    if (entry->d_tag == DT_RUNPATH) facts.runpath = file.Text(text);
+  }
+}
+
+}  // namespace
+
+bool ElfFacts::Needs(const std::string& prefix) const {
+  return std::ranges::any_of(
+      needed, [&prefix](const std::string& soname) { return soname.starts_with(prefix); });
+}
+
+ElfFacts ReadElf(const std::string& path) {
+  ElfFacts facts;
+  Pieces file(path);
+  const auto header = file.At<Elf64_Ehdr>(0);
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB) {
+    return facts;
+  }
+  facts.is_elf = true;
+  const std::vector<Elf64_Shdr> sections = Sections(file, *header);
+  if (header->e_shstrndx >= sections.size()) return facts;
+  const uint64_t names = sections[header->e_shstrndx].sh_offset;
+  for (const Elf64_Shdr& section : sections) {
+    const std::string name = file.Text(names + section.sh_name);
+    if (name == ".nv_fatbin") facts.has_device_code = true;
+    if (section.sh_type == SHT_DYNAMIC && section.sh_link < sections.size()) {
+      ReadDynamic(file, section, sections[section.sh_link].sh_offset, facts);
+    }
+  }
+  return facts;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,183 @@
+#include "tools/graphkit/trace/outcome.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The number behind `"key":` in a record; 0 when it isn't there.
+uint64_t NumberIn(std::string_view record, std::string_view key) {
+  const std::string quoted = "\"" + std::string(key) + "\":";
+  const size_t at = record.find(quoted);
+  if (at == std::string_view::npos) return 0;
+  return std::strtoull(std::string(record.substr(at + quoted.size(), 20)).c_str(), nullptr, 10);
+}
+
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path) {
+    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status {};
+    if (fd_ < 0 || fstat(fd_, &status) != 0 || status.st_size == 0) return;
+    size_ = static_cast<size_t>(status.st_size);
+    void* at = mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd_, 0);
+    if (at != MAP_FAILED) base_ = static_cast<const char*>(at);
+  }
+  ~MappedFile() {
+    if (base_ != nullptr) munmap(const_cast<char*>(base_), size_);
+    if (fd_ >= 0) close(fd_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::string_view text() const { return base_ ? std::string_view(base_, size_) : ""; }
+
+ private:
+  int fd_ = -1;
+  const char* base_ = nullptr;
+  size_t size_ = 0;
+};
+
+void CountRecords(std::string_view lines, TraceOutcome& outcome) {
+  for (size_t begin = lines.find('\n'); begin != std::string_view::npos;) {
+    const size_t end = lines.find('\n', begin + 1);
+    if (end == std::string_view::npos) return;
+    const std::string_view line = lines.substr(begin + 1, end - begin - 1);
+    ++outcome.records;
+    if (line.starts_with("{\"type\":\"node\",")) ++outcome.nodes;
+    if (line.starts_with("{\"type\":\"graph\",")) ++outcome.graphs;
+    begin = end;
+  }
+}
+
+bool StillRuns(std::string_view first_records) {
+  const auto pid = static_cast<pid_t>(NumberIn(first_records.substr(0, 4096), "pid"));
+  return pid > 0 && kill(pid, 0) == 0;
+}
+
+}  // namespace
+
+std::optional<TraceOutcome> InspectTrace(const std::string& path) {
+  TraceOutcome outcome{.path = path};
+  size_t whole = 0, size = 0;
+  bool writing = false;
+  {
+    const MappedFile file(path);
+    const std::string_view text = file.text();
+    if (!text.starts_with("{\"schema\":\"graphkit-trace\"")) return std::nullopt;
+    size = text.size();
+    whole = text.rfind('\n') + 1;
+    const std::string_view lines = text.substr(0, whole);
+    const size_t last = lines.rfind('\n', lines.size() - 2) + 1;
+    if (lines.substr(last).starts_with("{\"type\":\"end\"")) {
+      const std::string_view end = lines.substr(last);
+      const size_t before = last >= 2 ? lines.rfind('\n', last - 2) + 1 : 0;
+      outcome.complete = true;
+      outcome.records = NumberIn(end, "records");
+      outcome.nodes = NumberIn(end, "nodes");
+      outcome.graphs = NumberIn(end, "graphs");
+      const std::string_view previous = lines.substr(before, last - before);
+      if (previous.starts_with("{\"type\":\"dropped\"")) {
+        outcome.dropped = NumberIn(previous, "records");
+      }
+      return outcome;
+    }
+    CountRecords(lines, outcome);
+    writing = StillRuns(lines);
+  }
+  if (!writing && whole < size) {
+    [[maybe_unused]] const int cut = truncate(path.c_str(), static_cast<off_t>(whole));
+  }
+  return outcome;
+}
+
+std::string DescribeOutcome(const TraceOutcome& outcome) {
+  auto count = [](uint64_t number, const std::string& thing) {
+    return FormatCount(number) + " " + thing + (number == 1 ? "" : "s");
+  };
+  std::string text = count(outcome.records, "record") + ", " + count(outcome.nodes, "node") +
+                     " in " + count(outcome.graphs, "graph");
+  if (!outcome.complete) text += ", cut off";
+  if (outcome.dropped != 0) text += ", " + FormatCount(outcome.dropped) + " dropped";
+  return text + " → " + outcome.path;
+}
+
+std::vector<std::string> OtherTraces(const std::string& path, int64_t since_ns) {
+  std::vector<std::string> found;
+  const fs::path main(path);
+  const std::string ending = path.ends_with(".json") ? ".json" : "";
+  const std::string name = main.filename().string();
+  const std::string stem = name.substr(0, name.size() - ending.size()) + ".";
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(main.parent_path(), error)) {
+    const std::string other = entry.path().filename().string();
+    if (other == name || !other.starts_with(stem) || !other.ends_with(ending)) continue;
+    const std::string middle =
+        other.substr(stem.size(), other.size() - stem.size() - ending.size());
+    if (middle.empty() || middle.find_first_not_of("0123456789.") != std::string::npos) continue;
+    struct stat status {};
+    if (stat(entry.path().c_str(), &status) != 0) continue;
+    const int64_t changed = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+    if (changed >= since_ns) found.push_back(entry.path().string());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+std::string RuntimeFolder(const std::string& rpath, const std::string& origin) {
+  for (size_t begin = 0; begin < rpath.size();) {
+    const size_t end = std::min(rpath.find(':', begin), rpath.size());
+    std::string folder = rpath.substr(begin, end - begin);
+    for (const std::string_view variable : {"$ORIGIN", "${ORIGIN}"}) {
+      const size_t at = folder.find(variable);
+      if (at != std::string::npos) folder.replace(at, variable.size(), origin);
+    }
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().filename().string().starts_with("libcudart.so")) return folder;
+    }
+    begin = end + 1;
+  }
+  return "";
+}
+
+std::string ExplainNoTrace(const NoTraceFacts& facts) {
+  const std::string nothing = "nothing was recorded: ";
+  const ElfFacts& elf = facts.elf;
+  const bool shared = elf.Needs("libcudart.so"), driver = elf.Needs("libcuda.so");
+  if (!elf.is_elf) {
+    return nothing + "no program that " + facts.program +
+           " started allocated, captured or launched anything with CUDA";
+  }
+  if (facts.soft && elf.has_device_code && !shared) {
+    return nothing + facts.program +
+           " is linked with the static CUDA runtime, which the software device can't replace; "
+           "rebuild it with: nvcc -cudart shared";
+  }
+  if (facts.soft && shared && !facts.real_runtime_folder.empty()) {
+    return nothing + facts.program + " has an RPATH to the CUDA runtime in " +
+           facts.real_runtime_folder +
+           ", which hides the software device; link it without, or: patchelf --remove-rpath";
+  }
+  if (!shared && !driver && !elf.has_device_code) {
+    return nothing + facts.program + " uses no CUDA, nor does what it opened or started";
+  }
+  return nothing + facts.program +
+         " uses CUDA, but allocated, captured and launched nothing before it ended";
+}
+
+}  // namespace graphkit

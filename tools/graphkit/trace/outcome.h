@@ -1,0 +1,47 @@
+// What a run of `graphkit trace` left behind, and how to say it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/graphkit/trace/elf_file.h"
+
+namespace graphkit {
+
+// A trace file as its last line tells.
+struct TraceOutcome {
+  std::string path;
+  bool complete = false;  // it has its end record
+  uint64_t records = 0;
+  uint64_t nodes = 0;
+  uint64_t graphs = 0;
+  uint64_t dropped = 0;
+  bool operator==(const TraceOutcome&) const = default;
+};
+
+// Looks at a trace file. One that was cut off by the end of its process loses the unused space
+// behind its last whole line.
+std::optional<TraceOutcome> InspectTrace(const std::string& path);
+
+// "123 records, 15 nodes in 1 graph → trace.json"
+std::string DescribeOutcome(const TraceOutcome& outcome);
+
+// The other traces of a run: `trace.<pid>.json` beside `path`, changed at or after `since` (seconds
+// since 1970, and nanoseconds).
+std::vector<std::string> OtherTraces(const std::string& path, int64_t since_ns);
+
+// Why there is no trace: what to say, and what to do about it.
+struct NoTraceFacts {
+  std::string program;  // as found
+  ElfFacts elf;
+  bool soft = false;                // on the software device
+  std::string real_runtime_folder;  // of the RPATH that leads to another libcudart; empty: none
+};
+std::string ExplainNoTrace(const NoTraceFacts& facts);
+
+// The first folder of an RPATH that has a libcudart; empty: none. `origin` is the program's folder.
+std::string RuntimeFolder(const std::string& rpath, const std::string& origin);
+
+}  // namespace graphkit

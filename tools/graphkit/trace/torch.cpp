@@ -1,0 +1,144 @@
+#include "tools/graphkit/trace/torch.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "libgraphkit/io/import/merge.h"
+#include "libgraphkit/io/trace_writer.h"
+#include "tools/graphkit/cli/merge_talk.h"
+#include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/plugins.h"
+
+namespace graphkit {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEnding = ".pickle";
+
+std::optional<int64_t> Number(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+std::string Stem(const std::string& trace) {
+  constexpr std::string_view kJson = ".json";
+  return trace.ends_with(kJson) ? trace.substr(0, trace.size() - kJson.size()) : trace;
+}
+
+// "4242" or "rank3.4242".
+std::optional<LeftSnapshot> ReadName(std::string_view middle) {
+  LeftSnapshot snapshot;
+  constexpr std::string_view kRank = "rank";
+  if (middle.starts_with(kRank)) {
+    const size_t dot = middle.find('.');
+    if (dot == std::string_view::npos) return std::nullopt;
+    const auto rank = Number(middle.substr(kRank.size(), dot - kRank.size()));
+    if (!rank) return std::nullopt;
+    snapshot.rank = static_cast<int>(*rank);
+    middle.remove_prefix(dot + 1);
+  }
+  const auto pid = Number(middle);
+  if (!pid) return std::nullopt;
+  snapshot.pid = *pid;
+  return snapshot;
+}
+
+bool ChangedSince(const fs::path& path, int64_t since_ns) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return false;
+  return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec >= since_ns;
+}
+
+std::string Of(const LeftSnapshot& snapshot) {
+  return snapshot.rank < 0 ? "" : "rank " + std::to_string(snapshot.rank) + ": ";
+}
+
+Result<Merged> ReadAndMerge(const std::string& snapshot, Imported traced,
+                            const std::string& trace) {
+  const Progress progress("joining " + snapshot + " into " + trace);
+  Result<Imported> memory = ImportFile(snapshot);
+  if (!memory) return memory.error();
+  std::vector<MergeInput> inputs;
+  inputs.push_back({trace, std::move(traced)});
+  inputs.push_back({snapshot, std::move(*memory)});
+  return Merge(std::move(inputs));
+}
+
+void Join(const LeftSnapshot& snapshot, Imported traced, const std::string& trace) {
+  const Result<Merged> merged = ReadAndMerge(snapshot.path, std::move(traced), trace);
+  const Result<void> written =
+      merged ? WriteTrace(merged->trace, trace) : Result<void>(merged.error());
+  if (!written) {
+    PrintWarning(Of(snapshot) + snapshot.path +
+                 " could not be joined into the trace: " + Describe(written.error()));
+    return;
+  }
+  for (const std::string& line : merged->joined) PrintNote(Of(snapshot) + line + " → " + trace);
+  for (const NotJoined& left : merged->not_joined) PrintNote(Of(snapshot) + Shown(left));
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> TorchHookEnvironment(const std::string& trace) {
+  const std::string folder = PluginFolder() + "/torch_hook";
+  if (!fs::exists(folder + "/sitecustomize.py")) {
+    PrintWarning("the hook for PyTorch is missing: " + folder);
+    return {};
+  }
+  const char* others = std::getenv("PYTHONPATH");
+  const std::string behind = others != nullptr && *others != '\0' ? std::string(":") + others : "";
+  return {{"PYTHONPATH", folder + behind}, {"GRAPHKIT_TORCH_OUT", trace}};
+}
+
+std::vector<LeftSnapshot> LeftSnapshots(const std::string& trace, int64_t since_ns) {
+  std::vector<LeftSnapshot> found;
+  const std::string stem = fs::path(Stem(trace)).filename().string() + ".";
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(fs::path(trace).parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    const bool ours = name.size() > stem.size() + kEnding.size() && name.starts_with(stem) &&
+                      name.ends_with(kEnding);
+    if (!ours || !ChangedSince(entry.path(), since_ns)) continue;
+    auto snapshot = ReadName(
+        std::string_view(name).substr(stem.size(), name.size() - stem.size() - kEnding.size()));
+    if (!snapshot) continue;
+    snapshot->path = entry.path().string();
+    found.push_back(std::move(*snapshot));
+  }
+  std::ranges::sort(found, {}, &LeftSnapshot::pid);
+  return found;
+}
+
+void JoinSnapshots(const std::vector<std::string>& traces,
+                   const std::vector<LeftSnapshot>& snapshots) {
+  std::vector<const LeftSnapshot*> left;
+  for (const LeftSnapshot& snapshot : snapshots) left.push_back(&snapshot);
+  for (const std::string& trace : traces) {
+    if (left.empty()) return;
+    Result<Imported> traced = ImportFile(trace);
+    if (!traced) continue;
+    const int64_t pid = traced->trace.process.pid;
+    const auto of_process =
+        std::ranges::find(left, pid, [](const LeftSnapshot* snapshot) { return snapshot->pid; });
+    if (of_process == left.end()) continue;
+    Join(**of_process, std::move(*traced), trace);
+    left.erase(of_process);
+  }
+  for (const LeftSnapshot* snapshot : left) {
+    PrintNote(Of(*snapshot) + snapshot->path +
+              " has no trace to go with it; to see it: " + "graphkit analyze " + snapshot->path);
+  }
+}
+
+}  // namespace graphkit
