@@ -53,9 +53,9 @@ build_or_fail() {
 }
 
 ordinary() {
-  local warnings=()
-  [ -n "${CI:-}" ] && warnings=(-DGRAPHKIT_WERROR=ON)
-  configure build -DGRAPHKIT_TESTS=ON -DGRAPHKIT_BENCHMARKS=ON "${warnings[@]}"
+  local ci=()
+  [ -n "${CI:-}" ] && ci=(-DGRAPHKIT_WERROR=ON -DGRAPHKIT_FEW_UNITS=ON)
+  configure build -DGRAPHKIT_TESTS=ON -DGRAPHKIT_BENCHMARKS=ON "${ci[@]}"
   if build_or_fail build all bench_programs; then run_tests build -LE browser; fi
 }
 
@@ -119,21 +119,23 @@ python_sdist() {
   fi
 }
 
-# sanitized FOLDER SANITIZERS: configures and builds; -O1 keeps the build and the stacks short.
+# sanitized FOLDER SANITIZERS: configures and builds; -O1 keeps the build and the stacks short. nvcc's programs are
+# those of the ordinary build.
 sanitized() {
-  configure "$1" "-DGRAPHKIT_SANITIZE=$2" -DGRAPHKIT_BENCHMARKS=OFF \
+  configure "$1" "-DGRAPHKIT_SANITIZE=$2" -DGRAPHKIT_BENCHMARKS=OFF "-DGRAPHKIT_PROGRAMS_FROM=$PWD/build" \
     -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" "-DCMAKE_C_FLAGS_DEBUG=-O1 -g1"
   build_or_fail "$1"
 }
 
-# A plugin is loaded into programs that may lack the sanitizer's runtime, so it is loaded first, everywhere. Some of
-# them leak on purpose: leaks are looked for in the unit tests only.
+# A plugin is loaded into programs that may lack the sanitizer's runtime, so it is loaded first, everywhere but in the
+# transcripts, which run graphkit alone. Some programs leak on purpose: leaks are looked for in the unit tests only.
 address_and_undefined() {
   sanitized build-asan address,undefined || return 0
   export UBSAN_OPTIONS=print_stacktrace=1
   run_tests build-asan -L unit
+  ASAN_OPTIONS=detect_leaks=0 run_tests build-asan -L transcript
   ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(g++ -print-file-name=libasan.so)" \
-    run_tests build-asan -LE 'unit|browser' -E '^layering$'
+    run_tests build-asan -LE 'unit|transcript|browser' -E '^layering$'
 }
 
 # Loaded first into what the tests trace only: Python doesn't run with this runtime.

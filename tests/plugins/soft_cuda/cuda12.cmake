@@ -5,8 +5,8 @@ set(soft_programs12
   launch memory old_forms programmatic semaphore user_object)
 set(soft_per_thread_programs12 capture copy event exec_update memory old_forms)
 
-# soft_program12(name source [nvcc options...])
-function(soft_program12 name source)
+# soft_build_program12(name source [nvcc options...])
+function(soft_build_program12 name source)
   set(program "${soft_tests}/cuda12/${name}")
   set(as_cuda13 -include "${CMAKE_CURRENT_SOURCE_DIR}/as_cuda13.h")
   if(source STREQUAL old_forms)
@@ -20,6 +20,16 @@ function(soft_program12 name source)
             "${CMAKE_CURRENT_SOURCE_DIR}/graphs.h" "${CMAKE_CURRENT_SOURCE_DIR}/kernels.h"
             "${CMAKE_CURRENT_SOURCE_DIR}/as_cuda13.h"
     COMMENT "Building CUDA 12 program ${name}" VERBATIM)
+endfunction()
+
+# soft_program12(name source [nvcc options...]): the program and its test.
+function(soft_program12 name source)
+  set(program "${soft_tests}/cuda12/${name}")
+  if(GRAPHKIT_PROGRAMS_FROM)
+    soft_copied_program(cuda12/${name})
+  else()
+    soft_build_program12(${name} ${source} ${ARGN})
+  endif()
   add_custom_target(soft_program12_${name} ALL DEPENDS "${program}")
   add_dependencies(soft_program12_${name} soft_cuda)
   add_test(NAME soft12_${name} COMMAND "${program}")

@@ -66,6 +66,10 @@ std::string CheckSize(const std::string& text) {
          (nearest ? "did you mean " + *nearest + "?" : "write 4096, 1MiB or 1.5GiB");
 }
 
+std::string CheckNotNegative(const std::string& text) {
+  return text.starts_with('-') ? "'" + text + "' is below 0; write 0 or more" : "";
+}
+
 void SetExamples(CLI::App& app, const std::vector<std::string>& examples) {
   std::string footer(kExamples);
   for (const std::string& example : examples) footer += "\n  " + example;

@@ -29,6 +29,9 @@ CLI::Option* AddCount(CLI::App& app, const std::string& name, size_t& value,
 // Empty for a size ("4096", "1.5GiB"), otherwise what is wrong with it and what was probably meant.
 std::string CheckSize(const std::string& text);
 
+// Empty for what has no minus sign; what isn't a number is left to the option's type.
+std::string CheckNotNegative(const std::string& text);
+
 // Command lines that work as they stand, shown below the help; the first also stands in errors.
 void SetExamples(CLI::App& app, const std::vector<std::string>& examples);
 // The first of them; empty when there is none.

@@ -182,11 +182,12 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
       });
   sub.add_option("--effort", arguments.options.search.effort,
                  "how much to search, in blocks looked at; 0: greedily only (default: 6000000000)")
-      ->option_text("N");
+      ->option_text("N")
+      ->check(CheckNotNegative);
   sub.add_option("--time", arguments.options.search.seconds,
                  "stop searching after so many seconds; the plan then depends on the machine")
       ->option_text("S")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CheckNotNegative);
   sub.add_option("--sequence", arguments.sequence,
                  "the graphs are launched in this order, one after the other, again and again, "
                  "and share their pools' memory")
