@@ -19,9 +19,9 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr auto kLimit = std::chrono::seconds(20);  // a driver that hangs is a finding, too
-constexpr int kHeldBySomeoneElse = 39;             // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
-constexpr int kMajorAttribute = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR (cuda.h)
+constexpr auto kProbeLimit = std::chrono::seconds(20);  // a driver that hangs is a finding, too
+constexpr int kHeldBySomeoneElse = 39;  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+constexpr int kMajorAttribute = 75;     // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR (cuda.h)
 constexpr int kMinorAttribute = 76;
 
 constexpr std::array<const char*, 2> kRuntimeNames = {"libcudart.so.13", "libcudart.so.12"};
@@ -176,7 +176,7 @@ Json Ask(const std::function<Json()>& probe, std::string& problem) {
     return probe().dump(-1, ' ', false, Json::error_handler_t::replace);
   };
   const ChildAnswer answer =
-      RunInChild(work, {.limit = kLimit, .doing = "asking the CUDA libraries what they are"});
+      RunInChild(work, {.limit = kProbeLimit, .doing = "asking the CUDA libraries what they are"});
   if (!answer.whole()) {
     problem = "a process that opened it " + answer.Failure();
     return nullptr;

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSoftDriver = "libcuda.so.1";
+constexpr const char* kDriverFile = "libcuda.so.1";
 
 void LookAtDeviceFiles(MachineFacts& facts) {
   std::error_code error;
@@ -44,7 +44,7 @@ bool ProfilingIsRestricted() {
 bool HasSoftDevice(const std::string& plugin_folder) {
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(plugin_folder, error)) {
-    if (entry.path().filename() == kSoftDriver) return true;
+    if (entry.path().filename() == kDriverFile) return true;
   }
   return false;
 }

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr auto kLimit = std::chrono::seconds(20);
+constexpr auto kInventoryLimit = std::chrono::seconds(20);
 
 // The order is that of the inventory's numbers.
 constexpr std::array<const char*, 3> kLibraries = {"libcuda.so.1", "libcudart.so.13",
@@ -125,8 +125,9 @@ Result<std::vector<SoftLibrary>> ReadSoftInventory(const std::string& plugin_fol
                  .file = path,
                  .kind = Error::Kind::kUnsupported};
   }
-  const ChildAnswer answer = RunInChild([&path] { return AskLibrary(path).dump(); },
-                                        {.limit = kLimit, .doing = "asking the software device"});
+  const ChildAnswer answer =
+      RunInChild([&path] { return AskLibrary(path).dump(); },
+                 {.limit = kInventoryLimit, .doing = "asking the software device"});
   if (!answer.whole()) {
     return Error{.message = "a process that opened it " + answer.Failure(), .file = path};
   }

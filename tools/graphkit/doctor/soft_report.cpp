@@ -9,7 +9,7 @@ namespace graphkit {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kMeaning =
     "Modelled: a conformance test checks its effect and one of its errors. Unchecked: answers, and "
@@ -72,7 +72,7 @@ void RenderList(const SoftLibrary& library, SoftList list, const TextStyle& styl
       << Table(rows, {false, false, false, false}, "  ", style);
 }
 
-Json CountJson(const SoftCount& count) {
+OrderedJson CountJson(const SoftCount& count) {
   return {{"functions", count.functions},
           {"modelled", count.modelled},
           {"unchecked", count.unchecked},
@@ -80,8 +80,8 @@ Json CountJson(const SoftCount& count) {
           {"unseen", count.unseen}};
 }
 
-Json ListJson(const SoftLibrary& library, SoftList list) {
-  Json functions = Json::array();
+OrderedJson ListJson(const SoftLibrary& library, SoftList list) {
+  OrderedJson functions = OrderedJson::array();
   for (const SoftFunction& function : library.functions) {
     if (!IsListed(function, list)) continue;
     functions.push_back({{"name", function.name},
@@ -112,15 +112,16 @@ void RenderSoftText(const std::vector<SoftLibrary>& libraries, std::optional<Sof
 
 void RenderSoftJson(const std::vector<SoftLibrary>& libraries, std::optional<SoftList> list,
                     std::ostream& out) {
-  Json rows = Json::array();
+  OrderedJson rows = OrderedJson::array();
   for (const SoftLibrary& library : libraries) {
-    Json row = {{"name", library.name}, {"count", CountJson(Count(library.functions))}};
+    OrderedJson row = {{"name", library.name}, {"count", CountJson(Count(library.functions))}};
     if (HasCore(library)) row["core"] = CountJson(Count(Core(library.functions)));
     if (list) row["list"] = ListJson(library, *list);
     rows.push_back(std::move(row));
   }
-  const Json root = {{"schema", "graphkit-doctor-soft"}, {"version", 1}, {"libraries", rows}};
-  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  const OrderedJson root = {
+      {"schema", "graphkit-doctor-soft"}, {"version", 1}, {"libraries", rows}};
+  out << root.dump(2, ' ', false, OrderedJson::error_handler_t::replace) << "\n";
 }
 
 }  // namespace graphkit
