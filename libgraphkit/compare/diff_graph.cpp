@@ -47,7 +47,8 @@ bool SameAccess(const Trace& a, const Access& x, const Trace& b, const Access& y
 
 class ParameterDiff {
  public:
-  ParameterDiff(const DiffSide& before, const DiffSide& after, std::vector<ParameterChange>& found)
+  ParameterDiff(const ComparedSide& before, const ComparedSide& after,
+                std::vector<ParameterChange>& found)
       : before_(before.trace),
         after_(after.trace),
         later_before_(before.changes),
@@ -175,7 +176,7 @@ bool Moved(StreamId before, StreamId after, const StreamVotes::Partners& partner
 
 }  // namespace
 
-GraphDiff DiffGraph(const DiffSide& before_side, const DiffSide& after_side,
+GraphDiff DiffGraph(const ComparedSide& before_side, const ComparedSide& after_side,
                     const NodeMatching& matching) {
   const GraphView &before = before_side.view, &after = after_side.view;
   GraphDiff diff{.before = before.graph, .after = after.graph};

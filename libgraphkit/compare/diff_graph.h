@@ -7,14 +7,14 @@
 
 namespace graphkit {
 
-struct DiffSide {
+struct ComparedSide {
   const Trace& trace;
   const NodeChanges& changes;
   const GraphView& view;
 };
 
 // All but the figures.
-GraphDiff DiffGraph(const DiffSide& before_side, const DiffSide& after_side,
+GraphDiff DiffGraph(const ComparedSide& before_side, const ComparedSide& after_side,
                     const NodeMatching& matching);
 
 }  // namespace graphkit

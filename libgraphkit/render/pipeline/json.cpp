@@ -83,7 +83,7 @@ void RenderPipelineJson(const PipelineView& view, std::ostream& out) {
         out);
 }
 
-void RenderReplaysJson(const ReplayView& view, std::ostream& out) {
+void RenderReplaysJson(const PoolReplayView& view, std::ostream& out) {
   Json pools = Json::array();
   for (const PoolReplays& pool : view.pools) pools.push_back(PoolJson(pool));
   Json findings = Json::array();

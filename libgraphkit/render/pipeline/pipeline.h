@@ -35,12 +35,12 @@ void RenderPipelineText(const PipelineView& view, const TextStyle& style, std::o
 void RenderPipelineJson(const PipelineView& view, std::ostream& out);
 
 // What replays of a trace's graphs did, and the findings about them.
-struct ReplayView {
+struct PoolReplayView {
   std::vector<PoolReplays> pools;
   std::vector<Finding> findings;
 };
-void RenderReplaysText(const ReplayView& view, const Trace& trace, const TextStyle& style,
+void RenderReplaysText(const PoolReplayView& view, const Trace& trace, const TextStyle& style,
                        std::ostream& out);
-void RenderReplaysJson(const ReplayView& view, std::ostream& out);
+void RenderReplaysJson(const PoolReplayView& view, std::ostream& out);
 
 }  // namespace graphkit

@@ -149,7 +149,7 @@ void RenderPipelineText(const PipelineView& view, const TextStyle& style, std::o
   }
 }
 
-void RenderReplaysText(const ReplayView& view, const Trace& trace, const TextStyle& style,
+void RenderReplaysText(const PoolReplayView& view, const Trace& trace, const TextStyle& style,
                        std::ostream& out) {
   if (view.pools.empty()) out << "no two graphs share a private pool\n";
   for (const PoolReplays& pool : view.pools) RenderPool(pool, trace, style, out);

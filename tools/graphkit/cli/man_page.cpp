@@ -32,7 +32,7 @@ std::string Upper(std::string text) {
   return text;
 }
 
-std::string LowerFirst(std::string text) {
+std::string SmallInitial(std::string text) {
   if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') {
     text[0] = static_cast<char>(text[0] - 'A' + 'a');
   }
@@ -43,7 +43,7 @@ void WriteHead(const std::string& title, const std::string& version, const std::
                const std::string& usage, std::ostream& out) {
   out << ".TH " << Upper(title) << " 1 \"\" \"graphkit " << version << "\" \"graphkit\"\n"
       << ".SH NAME\n"
-      << Roff(title) << " \\- " << Roff(LowerFirst(what)) << "\n.SH SYNOPSIS\n.B " << Roff(usage)
+      << Roff(title) << " \\- " << Roff(SmallInitial(what)) << "\n.SH SYNOPSIS\n.B " << Roff(usage)
       << "\n";
 }
 

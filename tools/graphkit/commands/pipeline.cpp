@@ -146,7 +146,7 @@ const std::vector<std::string> kReplayChecks = {"replay-order", "send-buffer-reu
 int CheckTrace(const PipelineArguments& arguments) {
   const Result<Trace> trace = ReadInput(arguments.trace);
   if (!trace) return PrintError(trace.error());
-  ReplayView view;
+  PoolReplayView view;
   {
     const Progress progress("following " + arguments.trace);
     Result<Report> report = Analyze(*trace, {.checks = kReplayChecks});
