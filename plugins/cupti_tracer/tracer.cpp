@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 
+#include "plugins/cupti_tracer/cupti_holder.h"
 #include "plugins/cupti_tracer/driver_arguments.h"
 
 namespace graphkit {
@@ -129,8 +130,7 @@ bool Tracer::Start() {
     return false;
   }
   if (result == cupti::kMultipleSubscribers) {
-    Say("another tool holds CUPTI (torch.profiler, Nsight, …): nothing is recorded; run without "
-        "it");
+    Say(HolderText(FindHolder(cupti_)));
     return false;
   }
   if (result != cupti::kSuccess) {
