@@ -148,6 +148,10 @@ bool Tracer::Start() {
   depth_ = asked ? std::clamp(std::atoi(stacks), 0, kMostFrames) : 0;
   failure_depth_ = asked ? depth_ : kFailureFrames;
   python_.Find();
+  if (depth_ != 0 && !python_.unknown().empty()) {
+    Say("the frames of Python " + python_.unknown() +
+        " aren't known: call stacks have native frames only (3.11, 3.12 and 3.13 are known)");
+  }
   eager_ = scope != nullptr && std::string_view(scope) == "all";
   recorder_ = std::make_unique<Recorder>(*file_, eager_);
   on_ = true;
