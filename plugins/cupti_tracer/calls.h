@@ -62,6 +62,13 @@ struct Touch {
   bool write = false;
 };
 
+// One of the operations of a call that stands for several: a copy of a batch, a write of a value.
+struct Operation {
+  Touch touches[3];
+  uint32_t touch_count = 0;
+  bool complete = true;  // it touches nothing else
+};
+
 // An end of an edge given to a call, and the data that goes with it.
 struct Dependency {
   uint64_t from = 0;
@@ -110,7 +117,7 @@ struct KernelWork {
 // One CUDA call. Which fields mean something depends on `kind`.
 struct Call {
   CallKind kind = CallKind::kOther;
-  NodeKind node_kind = NodeKind::kUnknown;  // kWork, kAddNode: the node it makes
+  NodeKind work_kind = NodeKind::kUnknown;  // kWork: the node that it would be
   PoolKind pool_kind = PoolKind::kDevice;   // kAlloc
   ConditionalType conditional = ConditionalType::kIf;
   bool is_allocation = false;  // when it fails, that is a failed allocation
@@ -137,7 +144,8 @@ struct Call {
   KernelWork kernel;
   Touch touches[2];
   uint32_t touch_count = 0;
-  const uint64_t* bodies = nullptr;  // handles of a conditional node's bodies
+  std::vector<Operation> operations;  // of a batch, in its order
+  const uint64_t* bodies = nullptr;   // handles of a conditional node's bodies
   uint32_t body_count = 0;
   std::vector<Dependency> dependencies;
 };

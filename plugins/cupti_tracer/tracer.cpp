@@ -299,7 +299,10 @@ void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
 
 void Tracer::OnDriver(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data) {
   if (data.site == cupti::kApiExit) return OnDriverExit(thread, row, data);
-  if (thread.driver_depth++ == 0) thread.events.clear();
+  if (thread.driver_depth++ == 0 && !thread.events.empty()) {
+    std::lock_guard lock(mutex_);
+    recorder_->LooseEvents(thread, Now());
+  }
   if (IsInternal(row.kind)) thread.internal_call = true;
   if (row.kind == CallKind::kInstantiate) {
     thread.instantiates = true;
