@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libgraphkit/ids.h"
+#include "libgraphkit/io/record_writer.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/memory.h"
 
@@ -188,6 +189,23 @@ struct OpenRange {
   bool written = false;
 };
 
+// Something that a node touches of a block.
+struct FoundAccess {
+  BlockId block;
+  char mode = '?';  // 'r', 'w', 'b': both, '?': either
+  uint64_t offset = 0;
+  int64_t length = -1;
+  bool operator==(const FoundAccess&) const = default;
+};
+
+// Memory that the recorder works in while it has a call at hand. Each thread brings its own: memory
+// that another core wrote last is slow to come.
+struct WorkSpace {
+  RecordLine line;
+  std::vector<uint64_t> dependencies;
+  std::vector<FoundAccess> found;
+};
+
 // What the tracer keeps for each thread of the program. Owned by that thread.
 struct ThreadState {
   int64_t tid = 0;
@@ -205,6 +223,7 @@ struct ThreadState {
   bool instantiates = false;   // it makes an exec
   uint32_t correlation = 0;    // of the runtime call in flight
   bool inside = false;         // in the tracer itself
+  WorkSpace space;             // the recorder's, while it works for this thread
 
   // What the call in flight will take away, as it was when the call began: by the time it returns,
   // another thread may have been given the same handle or address.

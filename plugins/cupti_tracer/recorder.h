@@ -166,17 +166,11 @@ class Recorder {
     NodeKind kind = NodeKind::kUnknown;
     std::vector<uint64_t> dependencies;
   };
-  struct FoundAccess {
-    BlockId block;
-    char mode = '?';  // 'r', 'w', 'b': both, '?': either
-    uint64_t offset = 0;
-    int64_t length = -1;
-    bool operator==(const FoundAccess&) const = default;
-  };
   static constexpr uint32_t kNoFailure = 0xffffffffu;
 
   // recorder.cpp: the process, streams and events
   void Succeeded(ThreadState& thread, const Call& call);
+  void SwapSpace(ThreadState& thread);
   uint64_t Write();
   void Time(const Call& call) { line_.Number("t", call.time); }
   template <typename Tag>

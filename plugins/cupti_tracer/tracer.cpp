@@ -379,7 +379,7 @@ int Tracer::FailureDepth(int32_t error, bool matters) const {
 }
 
 // Naming a stack takes the loader's lock, under which a library that is being loaded may call CUDA.
-StackId Tracer::StackOf(int depth, std::unique_lock<std::mutex>& lock) {
+StackId Tracer::StackOf(int depth, Lock& lock) {
   TakenStack taken;
   lock.unlock();
   taken.Take(python_, static_cast<size_t>(depth));
@@ -400,7 +400,7 @@ StackId Tracer::StackOf(int depth, std::unique_lock<std::mutex>& lock) {
 // What follows asks the driver or CUPTI without the lock: they may be waiting, under a lock of
 // theirs, for a callback of ours on another thread.
 
-void Tracer::LearnKernel(const Call& call, std::unique_lock<std::mutex>& lock) {
+void Tracer::LearnKernel(const Call& call, Lock& lock) {
   lock.unlock();
   KernelLayout layout = driver_.Layout(call.kernel.function, call.kernel.name);
   layout.waits = code_.Waits(layout.name);
@@ -409,7 +409,7 @@ void Tracer::LearnKernel(const Call& call, std::unique_lock<std::mutex>& lock) {
     recorder_->AddKernel(call.kernel.function, std::move(layout));
 }
 
-int32_t Tracer::DeviceOf(uint64_t context, std::unique_lock<std::mutex>& lock) {
+int32_t Tracer::DeviceOf(uint64_t context, Lock& lock) {
   if (context == 0 || cupti_.device_id == nullptr) return 0;
   for (const auto& [known, device] : devices_) {
     if (known == context) return device;
@@ -422,7 +422,7 @@ int32_t Tracer::DeviceOf(uint64_t context, std::unique_lock<std::mutex>& lock) {
   return static_cast<int32_t>(device);
 }
 
-void Tracer::LearnProcess(std::unique_lock<std::mutex>& lock) {
+void Tracer::LearnProcess(Lock& lock) {
   lock.unlock();
   ProcessFacts facts{driver_.DeviceName(), driver_.Version(), cupti_.version, cupti_.path};
   lock.lock();
