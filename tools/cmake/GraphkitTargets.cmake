@@ -30,9 +30,9 @@ function(graphkit_target target)
     VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# Compiles the sources of a target a few at a time, which halves the time: under the sanitizers, and in continuous
-# integration (GRAPHKIT_FEW_UNITS). Other builds compile each for itself, so that each has to include what it uses.
-option(GRAPHKIT_FEW_UNITS "Compile the command line's sources a few at a time" OFF)
+# Compiles the sources of a target a few at a time, which halves the time: under the sanitizers, in continuous
+# integration and for the Python package (GRAPHKIT_FEW_UNITS). Other builds compile each for itself, so that each has to
+# include what it uses.
 function(graphkit_few_units target)
   if(GRAPHKIT_SANITIZE OR GRAPHKIT_FEW_UNITS)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
