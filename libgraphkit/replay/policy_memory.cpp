@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "libgraphkit/alloc/freed_by_order.h"
-#include "libgraphkit/alloc/indexed_map.h"
-#include "libgraphkit/alloc/piece_map.h"
+#include "libgraphkit/alloc/chunks/indexed_map.h"
+#include "libgraphkit/alloc/chunks/piece_map.h"
+#include "libgraphkit/alloc/policies/freed_by_order.h"
 
 namespace graphkit {
 namespace {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/alloc/caching_config.h"
-#include "libgraphkit/alloc/policy.h"
+#include "libgraphkit/alloc/models/caching_config.h"
+#include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
 
 namespace graphkit {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/caching_config.h"
-#include "libgraphkit/alloc/plan_trace.h"
-#include "libgraphkit/alloc/policy.h"
+#include "libgraphkit/alloc/models/caching_config.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/replay/execute_device.h"
 #include "libgraphkit/replay/execute_host.h"

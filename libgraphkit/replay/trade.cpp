@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "libgraphkit/alloc/plan_trace.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/cost.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/usage.h"

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "libgraphkit/alloc/capture_planner.h"
+#include "libgraphkit/alloc/plan/capture_planner.h"
 #include "libgraphkit/analysis/facts.h"
 
 namespace graphkit {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "libgraphkit/alloc/plan_trace.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/usage.h"
 
 namespace graphkit {

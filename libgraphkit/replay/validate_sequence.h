@@ -1,7 +1,7 @@
-// Checks a plan of graphs that are launched one after the other (libgraphkit/alloc/plan_sequence.h)
-// by going through two rounds of launches: what a launch leaves for later ones must not be
-// overwritten before the last of them has run. Shares no code with the planner. What happens inside
-// of a launch is VerifyPlan's.
+// Checks a plan of graphs that are launched one after the other
+// (libgraphkit/alloc/plan/plan_sequence.h) by going through two rounds of launches: what a launch
+// leaves for later ones must not be overwritten before the last of them has run. Shares no code
+// with the planner. What happens inside of a launch is VerifyPlan's.
 #pragma once
 
 #include <vector>

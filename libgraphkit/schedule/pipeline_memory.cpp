@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "libgraphkit/alloc/planner.h"
+#include "libgraphkit/alloc/plan/planner.h"
 
 namespace graphkit {
 

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "libgraphkit/alloc/plan_trace.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/io/import/import.h"

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "libgraphkit/alloc/driver_memory.h"
+#include "libgraphkit/alloc/models/driver_memory.h"
 #include "plugins/torch_allocator/cuda_driver.h"
 
 namespace graphkit::torch {

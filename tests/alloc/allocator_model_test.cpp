@@ -1,13 +1,13 @@
 // What holds for every allocator model, and what is each one's own.
-#include "libgraphkit/alloc/allocator_model.h"
+#include "libgraphkit/alloc/models/allocator_model.h"
 
 #include <doctest/doctest.h>
 
 #include <map>
 
-#include "libgraphkit/alloc/async_pool.h"
-#include "libgraphkit/alloc/bfc_allocator.h"
-#include "libgraphkit/alloc/rmm_pool.h"
+#include "libgraphkit/alloc/models/async_pool.h"
+#include "libgraphkit/alloc/models/bfc_allocator.h"
+#include "libgraphkit/alloc/models/rmm_pool.h"
 #include "libgraphkit/model/random.h"
 
 namespace graphkit {

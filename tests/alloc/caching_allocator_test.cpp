@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/caching_allocator.h"
+#include "libgraphkit/alloc/models/caching_allocator.h"
 
 #include <doctest/doctest.h>
 

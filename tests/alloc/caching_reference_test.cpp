@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "libgraphkit/alloc/caching_allocator.h"
+#include "libgraphkit/alloc/models/caching_allocator.h"
 
 namespace graphkit {
 namespace {

@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/capture_planner.h"
+#include "libgraphkit/alloc/plan/capture_planner.h"
 
 #include <doctest/doctest.h>
 
@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <vector>
 
-#include "libgraphkit/alloc/chain_cover.h"
-#include "libgraphkit/alloc/conflict_lists.h"
-#include "libgraphkit/alloc/order_greedy.h"
-#include "libgraphkit/alloc/plan_trace.h"
-#include "libgraphkit/alloc/plan_window.h"
-#include "libgraphkit/alloc/shared_bytes.h"
+#include "libgraphkit/alloc/plan/chain_cover.h"
+#include "libgraphkit/alloc/plan/conflict_lists.h"
+#include "libgraphkit/alloc/plan/order_greedy.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/alloc/plan/plan_window.h"
+#include "libgraphkit/alloc/plan/shared_bytes.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/usage.h"
 #include "libgraphkit/model/build_trace.h"

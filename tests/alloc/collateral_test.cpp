@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/collateral.h"
+#include "libgraphkit/alloc/policies/collateral.h"
 
 #include <doctest/doctest.h>
 

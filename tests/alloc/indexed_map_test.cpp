@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/indexed_map.h"
+#include "libgraphkit/alloc/chunks/indexed_map.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/planner.h"
+#include "libgraphkit/alloc/plan/planner.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "libgraphkit/alloc/validate_plan.h"
+#include "libgraphkit/alloc/plan/validate_plan.h"
 #include "libgraphkit/io/lifetime_csv.h"
 #include "tests/alloc/lifetime_variants.h"
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/alloc/sorted_chunks.h"
+#include "libgraphkit/alloc/chunks/sorted_chunks.h"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
-#include "libgraphkit/alloc/validate_plan.h"
+#include "libgraphkit/alloc/plan/validate_plan.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "libgraphkit/alloc/planner.h"
+#include "libgraphkit/alloc/plan/planner.h"
 
 namespace graphkit {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/capture_planner.h"
-#include "libgraphkit/alloc/plan_trace.h"
+#include "libgraphkit/alloc/plan/capture_planner.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/model/build_trace.h"
 #include "libgraphkit/model/synth.h"
 #include "libgraphkit/replay/replay_trace.h"

@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "libgraphkit/alloc/capture_lifetimes.h"
-#include "libgraphkit/alloc/capture_planner.h"
-#include "libgraphkit/alloc/conflict_lists.h"
-#include "libgraphkit/alloc/planner.h"
+#include "libgraphkit/alloc/plan/capture_lifetimes.h"
+#include "libgraphkit/alloc/plan/capture_planner.h"
+#include "libgraphkit/alloc/plan/conflict_lists.h"
+#include "libgraphkit/alloc/plan/planner.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/io/lifetime_csv.h"

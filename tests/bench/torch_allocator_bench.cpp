@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "libgraphkit/alloc/caching_allocator.h"
+#include "libgraphkit/alloc/models/caching_allocator.h"
 #include "libgraphkit/model/random.h"
 #include "plugins/torch_allocator/graphkit_torch_allocator.h"
 

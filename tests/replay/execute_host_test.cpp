@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/plan_trace.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/usage.h"
 #include "libgraphkit/model/build_trace.h"
 #include "libgraphkit/model/random.h"

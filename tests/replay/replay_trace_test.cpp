@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/caching_allocator.h"
+#include "libgraphkit/alloc/models/caching_allocator.h"
 #include "libgraphkit/analysis/usage.h"
 #include "libgraphkit/io/trace_reader.h"
 #include "libgraphkit/model/build_trace.h"

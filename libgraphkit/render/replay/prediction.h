@@ -6,7 +6,7 @@
 #include <ostream>
 #include <span>
 
-#include "libgraphkit/alloc/recorded_replay.h"
+#include "libgraphkit/alloc/recorded/recorded_replay.h"
 
 namespace graphkit {
 

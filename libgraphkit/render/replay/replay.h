@@ -6,7 +6,7 @@
 #include <ostream>
 #include <span>
 
-#include "libgraphkit/alloc/collateral.h"
+#include "libgraphkit/alloc/policies/collateral.h"
 #include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/replay/replay_trace.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/plan_report.h"
+#include "libgraphkit/alloc/plan/plan_report.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/render/analyze/json.h"
 #include "libgraphkit/render/analyze/memory_bill.h"

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/plan_sequence.h"
-#include "libgraphkit/alloc/plan_trace.h"
-#include "libgraphkit/alloc/planner.h"
-#include "libgraphkit/alloc/validate_plan.h"
+#include "libgraphkit/alloc/plan/plan_sequence.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/alloc/plan/planner.h"
+#include "libgraphkit/alloc/plan/validate_plan.h"
 #include "libgraphkit/io/lifetime_csv.h"
 #include "libgraphkit/render/plan/json.h"
 #include "libgraphkit/render/plan/text.h"

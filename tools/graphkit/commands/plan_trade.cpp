@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "libgraphkit/alloc/plan_trace.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/render/plan/trade.h"
 #include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/progress.h"

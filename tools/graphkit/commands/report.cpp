@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/plan_report.h"
+#include "libgraphkit/alloc/plan/plan_report.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/render/report/html.h"
 #include "tools/graphkit/cli/exit_codes.h"

@@ -1,0 +1,243 @@
+#include "libgraphkit/alloc/live/live_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace graphkit {
+
+LivePool::LivePool(const CachingConfig& config, DriverMemory* driver)
+    : config_(config),
+      driver_(driver),
+      map_({.config = config, .views = kViews, .shared = true, .by_address = false}, 0) {}
+
+LivePool::Capture& LivePool::CaptureOf(const LiveAsker& asker) {
+  const auto at = std::ranges::find(captures_, asker.capture, &Capture::id);
+  if (at != captures_.end()) return *at;
+  return captures_.emplace_back(Capture{asker.capture, asker.order});
+}
+
+LivePool::View& LivePool::ViewOf(Capture* capture, uint64_t stream) {
+  const auto at = std::ranges::find(capture->views, stream, &View::stream);
+  if (at != capture->views.end()) return *at;
+  const uint32_t number = std::min(views_++, kNoOffers);
+  return capture->views.emplace_back(View{stream, number});
+}
+
+std::optional<BlockId> LivePool::Malloc(Bytes size, const LiveAsker& asker) {
+  const Bytes rounded = RoundRequest(config_, size);
+  const View& view = Offer(asker);
+  const bool fits = map_.Fits(rounded, view.number);
+  if (!fits && !Grow(rounded)) return {};
+  const BlockId block = NewBlock(rounded);
+  const Bytes offset = map_.Place(block, rounded, view.number);
+  blocks_[block.index()].address = AddressOf(offset);
+  return block;
+}
+
+std::optional<BlockId> LivePool::MallocAt(PlanArena* arena, Bytes offset, Bytes size,
+                                          const LiveAsker& asker, bool trusted) {
+  const Bytes rounded = RoundRequest(config_, size);
+  CaptureOf(asker);
+  const BlockId block = NewBlock(rounded);
+  std::vector<BlockId> followed;
+  const bool taken = arena->Take(offset, rounded, block, [&](BlockId last) {
+    followed.push_back(last);
+    return MayFollow(blocks_[last.index()], asker, trusted);
+  });
+  if (!taken) {
+    DropBlock(block);
+    return {};
+  }
+  for (const BlockId last : followed) {
+    if (!blocks_[last.index()].completed) ++figures_.found;
+    Complete(last);
+  }
+  blocks_[block.index()].address = arena->address() + offset;
+  blocks_[block.index()].in_arena = true;
+  return block;
+}
+
+bool LivePool::MayFollow(const Block& last, const LiveAsker& asker, bool trusted) const {
+  if (last.state == State::kUsed) return false;
+  if (last.state == State::kFree || trusted) return true;
+  if (last.capture != asker.capture || !asker.point || last.unproven) return false;
+  return std::ranges::all_of(last.markers, [&](NodeId marker) {
+    return asker.order->order().Before(marker, *asker.point);
+  });
+}
+
+void LivePool::LetGo(BlockId block) { figures_.used -= blocks_[block.index()].size; }
+
+void LivePool::Free(BlockId block, uint64_t capture, std::span<const NodeId> markers) {
+  const auto at = std::ranges::find(captures_, capture, &Capture::id);
+  if (at == captures_.end()) return FreeNow(block);
+  LetGo(block);
+  Block& freed = blocks_[block.index()];
+  freed.state = State::kWaiting;
+  freed.capture = capture;
+  freed.markers.assign(markers.begin(), markers.end());
+  (freed.in_arena ? at->at_end : at->freed).push_back(block);
+}
+
+void LivePool::FreeAtEnd(BlockId block, uint64_t capture) {
+  const auto at = std::ranges::find(captures_, capture, &Capture::id);
+  if (at == captures_.end()) return FreeNow(block);
+  LetGo(block);
+  Block& freed = blocks_[block.index()];
+  freed.state = State::kWaiting;
+  freed.unproven = true;
+  freed.capture = capture;
+  at->at_end.push_back(block);
+}
+
+void LivePool::FreeNow(BlockId block) {
+  LetGo(block);
+  MakeFree(block);
+}
+
+void LivePool::EndCapture(uint64_t capture) {
+  const auto at = std::ranges::find(captures_, capture, &Capture::id);
+  if (at == captures_.end()) return;
+  for (const std::vector<BlockId>& list : {at->freed, at->at_end}) {
+    for (const BlockId block : list) {
+      const Block& freed = blocks_[block.index()];
+      if (!freed.completed) {
+        ++figures_.deferred;
+        figures_.deferred_bytes += freed.size;
+      }
+      MakeFree(block);
+    }
+  }
+  captures_.erase(at);
+  if (captures_.empty()) views_ = 0;
+}
+
+// Anybody's.
+void LivePool::MakeFree(BlockId block) {
+  Complete(block);
+  Block& freed = blocks_[block.index()];
+  freed.state = State::kFree;
+  freed.markers = {};
+  if (freed.in_arena) return;
+  for (uint32_t view = 0; view < kViews; ++view) map_.Show(block, view);
+}
+
+void LivePool::Complete(BlockId block) {
+  if (blocks_[block.index()].completed) return;
+  blocks_[block.index()].completed = true;
+  completed_.push_back(block);
+}
+
+std::vector<BlockId> LivePool::TakeCompleted() { return std::exchange(completed_, {}); }
+
+void LivePool::Progress(const LiveAsker& asker) { Offer(asker); }
+
+// What the stream may take from here on.
+LivePool::View& LivePool::Offer(const LiveAsker& asker) {
+  Capture& capture = CaptureOf(asker);
+  View& view = ViewOf(&capture, asker.stream);
+  if (!asker.point || view.number == kNoOffers) return view;
+  const Order& order = asker.order->order();
+  // A stream that was set back would have to prove all again: it gets no more offers.
+  if (view.point.graph.valid() && !order.Covers(*asker.point, view.point)) {
+    view.number = kNoOffers;
+    return view;
+  }
+  if (!(view.point == *asker.point)) {
+    view.point = *asker.point;
+    LookAgain(order, &view);
+  }
+  for (; view.seen < capture.freed.size(); ++view.seen) {
+    Found(capture.freed[view.seen], order, &view);
+  }
+  return view;
+}
+
+// The stream has moved on.
+void LivePool::LookAgain(const Order& order, View* view) {
+  for (size_t i = 0; i < view->heaps.size(); ++i) {
+    const uint32_t count = order.CountAt(view->point, view->heaps[i].chain);
+    while (true) {
+      std::vector<Waiting>& waiting = view->heaps[i].waiting;
+      if (waiting.empty() || waiting.front().place >= count) break;
+      const BlockId block = waiting.front().block;
+      std::pop_heap(waiting.begin(), waiting.end());
+      waiting.pop_back();
+      Found(block, order, view);
+    }
+  }
+}
+
+// Whether the view is after the block, which it may take then; otherwise it waits for a marker.
+bool LivePool::Found(BlockId block, const Order& order, View* view) {
+  const Block& freed = blocks_[block.index()];
+  for (const NodeId marker : freed.markers) {
+    if (order.Before(marker, view->point)) continue;
+    Wait(block, order.PlaceOf(marker), view);
+    return false;
+  }
+  if (!freed.completed) ++figures_.found;
+  Complete(block);
+  map_.Show(block, view->number);
+  return true;
+}
+
+void LivePool::Wait(BlockId block, const ChainPlace& place, View* view) {
+  const auto at = std::ranges::find(view->heaps, place.chain, &Heap::chain);
+  Heap& heap = at != view->heaps.end() ? *at : view->heaps.emplace_back(Heap{place.chain, {}});
+  heap.waiting.push_back({place.seq, block});
+  std::push_heap(heap.waiting.begin(), heap.waiting.end());
+}
+
+BlockId LivePool::NewBlock(Bytes size) {
+  const BlockId block(blocks_.size());
+  blocks_.push_back({.size = size});
+  map_.AddBlock();
+  ++figures_.mallocs;
+  figures_.used += size;
+  figures_.peak_used = std::max(figures_.peak_used, figures_.used);
+  return block;
+}
+
+// Takes back the NewBlock before it.
+void LivePool::DropBlock(BlockId block) {
+  LetGo(block);
+  --figures_.mallocs;
+  blocks_[block.index()].state = State::kFree;
+}
+
+bool LivePool::Grow(Bytes size) {
+  const Bytes segment = SegmentSize(config_, size);
+  const std::optional<Address> address = driver_->Allocate(segment);
+  if (!address) return false;
+  segments_.push_back({map_.next_segment(), *address, segment});
+  figures_.reserved += segment;
+  return true;
+}
+
+Address LivePool::AddressOf(Bytes offset) const {
+  const auto after = std::ranges::upper_bound(segments_, offset, {}, &Segment::offset);
+  const Segment& segment = *std::prev(after);
+  return segment.address + (offset - segment.offset);
+}
+
+PlanArena* LivePool::AddArena(Bytes size) {
+  const std::optional<Address> address = driver_->Allocate(size);
+  if (!address) return nullptr;
+  figures_.reserved += size;
+  return arenas_.emplace_back(std::make_unique<PlanArena>(*address, size)).get();
+}
+
+void LivePool::Release() {
+  for (const Segment& segment : segments_) driver_->Free(segment.address, segment.size);
+  for (const auto& arena : arenas_) driver_->Free(arena->address(), arena->size());
+  segments_.clear();
+  arenas_.clear();
+  captures_.clear();
+  blocks_.clear();
+  views_ = 0;
+  map_ = IndexedMap({.config = config_, .views = kViews, .shared = true, .by_address = false}, 0);
+  figures_.reserved = 0;
+}
+
+}  // namespace graphkit

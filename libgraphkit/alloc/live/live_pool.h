@@ -1,0 +1,160 @@
+// The memory that captures share, served while they go on: a private pool of graphs that are
+// launched one after the other.
+//
+// A block is handed on by the rule `xstream` of policy.h: to a malloc of any stream, once all that
+// the block's streams did up to its free is ordered before that stream's place in the graph. What
+// is still held back when a capture ends is anybody's in the captures that come after it.
+//
+//     stream A   malloc x   use x                     malloc y: takes x's memory, as the wait
+//     stream B              use x   free x            │         has come
+//                                         └── wait ───┘
+//
+// Blocks go to the smallest stretch that they may have, the lowest of equals, in segments by the
+// rules of the caching allocator; or where a plan says (plan_arena.h). Not for several threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libgraphkit/alloc/chunks/indexed_map.h"
+#include "libgraphkit/alloc/live/live_order.h"
+#include "libgraphkit/alloc/live/plan_arena.h"
+#include "libgraphkit/alloc/models/caching_config.h"
+#include "libgraphkit/alloc/models/driver_memory.h"
+
+namespace graphkit {
+
+// Who asks: a stream of a capture, and where it stands. No point: nothing is known of it.
+struct LiveAsker {
+  uint64_t capture = 0;
+  uint64_t stream = 0;
+  const LiveOrder* order = nullptr;  // of the capture; must live until EndCapture
+  std::optional<OrderPoint> point = {};
+};
+
+struct LivePoolFigures {
+  Bytes reserved = 0;  // in segments and in plans' arenas
+  Bytes used = 0;      // in blocks that aren't freed
+  Bytes peak_used = 0;
+  uint64_t mallocs = 0;
+  uint64_t found = 0;     // frees that order proved in their capture
+  uint64_t deferred = 0;  // frees that waited for the end of their capture
+  Bytes deferred_bytes = 0;
+  bool operator==(const LivePoolFigures&) const = default;
+};
+
+class LivePool {
+ public:
+  // The driver must outlive the pool. Segments are given back by Release only.
+  LivePool(const CachingConfig& config, DriverMemory* driver);
+
+  // A capture that blocks may be freed in; a malloc begins its own.
+  void BeginCapture(const LiveAsker& asker) { CaptureOf(asker); }
+  // What the stream may take is found at once, not by its next malloc.
+  void Progress(const LiveAsker& asker);
+
+  // Nothing: out of memory. The block's size is rounded up.
+  std::optional<BlockId> Malloc(Bytes size, const LiveAsker& asker);
+  // At an offset of an arena. Nothing: somebody lies there, or lay there and isn't known to be
+  // over; with `trusted`, the plan is believed in the latter case.
+  std::optional<BlockId> MallocAt(PlanArena* arena, Bytes offset, Bytes size,
+                                  const LiveAsker& asker, bool trusted);
+
+  // The block's memory may be taken when all markers, nodes of the capture (begun), have ended.
+  void Free(BlockId block, uint64_t capture, std::span<const NodeId> markers);
+  // The same, but when that is isn't known: at the capture's end.
+  void FreeAtEnd(BlockId block, uint64_t capture);
+  // Freed outside of captures: anybody's.
+  void FreeNow(BlockId block);
+  void EndCapture(uint64_t capture);
+
+  // A plan's arena, got from the driver. Null: out of memory.
+  PlanArena* AddArena(Bytes size);
+  // Gives all memory back. No block may be in use, and no graph of the pool may be launched again.
+  void Release();
+
+  Address address(BlockId block) const { return blocks_[block.index()].address; }
+  Bytes size(BlockId block) const { return blocks_[block.index()].size; }
+  // Whether somebody could take its memory so far.
+  bool completed(BlockId block) const { return blocks_[block.index()].completed; }
+  bool in_use() const { return figures_.used > 0; }
+  const LivePoolFigures& figures() const { return figures_; }
+  // Blocks whose memory could be taken, by anybody, for the first time since this was last called.
+  std::vector<BlockId> TakeCompleted();
+
+ private:
+  static constexpr uint32_t kViews = 16;
+  static constexpr uint32_t kNoOffers = kViews - 1;  // the view of streams that are too many
+
+  enum class State : uint8_t { kUsed, kWaiting, kFree };  // free: anybody's
+  struct Block {
+    Address address = 0;
+    Bytes size = 0;
+    State state = State::kUsed;
+    bool in_arena = false;
+    bool unproven = false;   // its markers aren't known
+    bool completed = false;  // somebody could take its memory
+    uint64_t capture = 0;    // in which it was freed
+    std::vector<NodeId> markers = {};
+  };
+  struct Waiting {
+    uint32_t place = 0;  // in the chain
+    BlockId block;
+    bool operator<(const Waiting& o) const { return place > o.place; }  // the lowest on top
+  };
+  struct Heap {
+    uint32_t chain = 0;
+    std::vector<Waiting> waiting;
+  };
+  // What a stream of a capture may take.
+  struct View {
+    uint64_t stream = 0;
+    uint32_t number = 0;
+    size_t seen = 0;  // of the capture's frees
+    OrderPoint point = {};
+    std::vector<Heap> heaps = {};
+  };
+  struct Capture {
+    uint64_t id = 0;
+    const LiveOrder* order = nullptr;
+    std::vector<View> views = {};
+    std::vector<BlockId> freed = {};  // by order
+    std::vector<BlockId> at_end = {};
+  };
+  struct Segment {
+    Bytes offset = 0;  // in the map
+    Address address = 0;
+    Bytes size = 0;
+  };
+
+  Capture& CaptureOf(const LiveAsker& asker);
+  View& ViewOf(Capture* capture, uint64_t stream);
+  View& Offer(const LiveAsker& asker);
+  void LookAgain(const Order& order, View* view);
+  bool Found(BlockId block, const Order& order, View* view);
+  static void Wait(BlockId block, const ChainPlace& place, View* view);
+  void Complete(BlockId block);
+  void MakeFree(BlockId block);
+  bool MayFollow(const Block& last, const LiveAsker& asker, bool trusted) const;
+  bool Grow(Bytes size);
+  BlockId NewBlock(Bytes size);
+  void DropBlock(BlockId block);
+  Address AddressOf(Bytes offset) const;
+  void LetGo(BlockId block);
+
+  CachingConfig config_;
+  DriverMemory* driver_;
+  IndexedMap map_;
+  std::vector<Block> blocks_;
+  std::vector<Segment> segments_;  // by offset
+  std::vector<std::unique_ptr<PlanArena>> arenas_;
+  std::vector<Capture> captures_;  // that go on
+  uint32_t views_ = 0;             // given out; again from 0 when no capture goes on
+  std::vector<BlockId> completed_;
+  LivePoolFigures figures_;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,299 @@
+#include "libgraphkit/alloc/models/caching_allocator.h"
+
+#include <algorithm>
+
+namespace graphkit {
+
+CachingAllocator::CachingAllocator(CachingConfig config, DriverMemory* driver)
+    : config_(config), driver_(driver) {
+  CreatePool();
+}
+
+// --- Malloc
+// ---------------------------------------------------------------------------------------
+
+std::optional<BlockHandle> CachingAllocator::Malloc(const AllocationRequest& request) {
+  ++statistics_.mallocs;
+  const Bytes rounded = RoundRequest(config_, request.size);
+  const Params p{rounded, 2 * PoolFor(request) + (IsSmall(config_, rounded) ? 0u : 1u),
+                 StreamIndex(request.stream)};
+  const uint32_t found = FindOrMake(p);
+  if (found == kNone) {
+    ++statistics_.ooms;
+    return std::nullopt;
+  }
+  return HandOut(found, p, request.size);
+}
+
+// The order of attempts.
+uint32_t CachingAllocator::FindOrMake(const Params& p) {
+  uint32_t found = TakeFree(p);
+  if (found != kNone) return found;
+  if (free_memory_callback_ && free_memory_callback_()) found = TakeFree(p);
+  if (found != kNone) return found;
+  if (config_.memory_limit && config_.garbage_collection_threshold > 0) CollectGarbage();
+  found = NewSegment(p);
+  if (found != kNone) return found;
+  found = FromPressurePools(p);
+  if (found != kNone) return found;
+  if (ReleaseOversize(p)) found = NewSegment(p);
+  if (found != kNone || !redirections_.empty()) return found;
+  ReleaseCached();
+  ++statistics_.retries;
+  return NewSegment(p);
+}
+
+uint32_t CachingAllocator::StreamIndex(uint64_t stream) {
+  const auto at = std::find(streams_.begin(), streams_.end(), stream);
+  if (at != streams_.end()) return static_cast<uint32_t>(at - streams_.begin());
+  streams_.push_back(stream);
+  for (Arena& arena : arenas_) {
+    arena.free.resize(streams_.size());
+    arena.unmapped.resize(streams_.size());
+  }
+  return static_cast<uint32_t>(streams_.size() - 1);
+}
+
+PoolHandle CachingAllocator::PoolFor(const AllocationRequest& request) const {
+  for (auto it = redirections_.rbegin(); it != redirections_.rend(); ++it) {
+    if (!it->filter || it->filter(request)) return it->pool;
+  }
+  return 0;
+}
+
+// Best fit. In expandable segments a block counts with the address space that it could grow into.
+uint32_t CachingAllocator::FindFree(const Params& p) const {
+  const FreeSet& set = arenas_[p.arena].free[p.stream];
+  auto at = set.LowerBound({p.size, 0, kNone});
+  if (at == set.end()) return kNone;
+  const auto block_at = [&](FreeSet::Place place) -> const Block& {
+    return blocks_[set[place].block];
+  };
+  const auto room = [&](const Block& b) {
+    const bool grows = b.next != kNone && !blocks_[b.next].mapped;
+    return b.size + (grows ? blocks_[b.next].size : 0);
+  };
+  if (block_at(at).expandable && config_.expandable_segments) {
+    for (auto next = set.next(at); block_at(at).expandable && next != set.end();
+         next = set.next(next)) {
+      if (room(block_at(next)) >= room(block_at(at))) break;
+      at = next;
+    }
+  } else {
+    while (block_at(at).expandable) {
+      at = set.next(at);
+      if (at == set.end()) return kNone;
+    }
+  }
+  const Block& best = block_at(at);
+  const bool oversize = best.size >= config_.max_split_size;
+  if (p.size < config_.max_split_size && oversize) return kNone;
+  if (p.size >= config_.max_split_size && best.size >= p.size + config_.max_non_split_rounding) {
+    return kNone;
+  }
+  return set[at].block;
+}
+
+uint32_t CachingAllocator::TakeFree(const Params& p) {
+  if (config_.memory_limit && config_.garbage_collection_threshold > 0) ++arenas_[p.arena].searches;
+  const uint32_t found = FindFree(p);
+  if (found != kNone) EraseFree(found);
+  return found;
+}
+
+bool CachingAllocator::CanServe(const AllocationRequest& request) const {
+  const Bytes rounded = RoundRequest(config_, request.size);
+  const auto at = std::find(streams_.begin(), streams_.end(), request.stream);
+  if (at == streams_.end()) return false;
+  return FindFree({rounded, 2 * PoolFor(request) + (IsSmall(config_, rounded) ? 0u : 1u),
+                   static_cast<uint32_t>(at - streams_.begin())}) != kNone;
+}
+
+uint32_t CachingAllocator::NewSegment(const Params& p) {
+  const Bytes size = SegmentSize(config_, p.size);
+  if (config_.memory_limit && statistics_.reserved + size > *config_.memory_limit) return kNone;
+  if (config_.expandable_segments) return NewExpandable(p);
+  const std::optional<Address> address = driver_->Allocate(size);
+  if (!address) return kNone;
+  ++statistics_.segment_allocations;
+  AddReserved(size);
+  Log(SegmentEvent::Kind::kAllocate, *address, size, p.stream);
+  return NewBlock({.address = *address, .size = size, .arena = p.arena, .stream = p.stream});
+}
+
+uint32_t CachingAllocator::FromPressurePools(const Params& p) {
+  for (PoolHandle pool = 1; pool < pools_.size(); ++pool) {
+    if (!pools_[pool].options.use_on_oom || pools_[pool].users == 0) continue;
+    const uint32_t found = TakeFree({p.size, 2 * pool + (p.arena & 1), p.stream});
+    if (found != kNone) return found;
+  }
+  return kNone;
+}
+
+bool CachingAllocator::ShouldSplit(const Block& block, Bytes size) const {
+  const Bytes rest = block.size - size;
+  if (pools_[block.arena / 2].options.no_split) return false;
+  const bool small = (block.arena & 1) == 0;
+  if (small || config_.expandable_segments) return rest >= config_.min_block;
+  return size < config_.max_split_size && rest > config_.small_size;
+}
+
+BlockHandle CachingAllocator::HandOut(uint32_t found, const Params& p, Bytes requested) {
+  if (ShouldSplit(blocks_[found], p.size)) {
+    const uint32_t rest = found;
+    found = SplitLow(rest, p.size);
+    InsertFree(rest);
+  }
+  Block& block = blocks_[found];
+  block.allocated = true;
+  block.requested = requested;
+  statistics_.requested += requested;
+  statistics_.allocated += block.size;
+  statistics_.active += block.size;
+  statistics_.peak_requested = std::max(statistics_.peak_requested, statistics_.requested);
+  statistics_.peak_allocated = std::max(statistics_.peak_allocated, statistics_.allocated);
+  statistics_.peak_active = std::max(statistics_.peak_active, statistics_.active);
+  return found;
+}
+
+// --- Free
+// -----------------------------------------------------------------------------------------
+
+void CachingAllocator::RequestFree(BlockHandle handle) {
+  Block& block = blocks_[handle];
+  block.allocated = false;
+  block.pending = true;
+  statistics_.requested -= block.requested;
+  statistics_.allocated -= block.size;
+}
+
+void CachingAllocator::CompleteFree(BlockHandle handle) {
+  Block& block = blocks_[handle];
+  block.pending = false;
+  statistics_.active -= block.size;
+  MergeInto(handle, block.prev);
+  MergeInto(handle, blocks_[handle].next);
+  InsertFree(handle);
+}
+
+// --- The block list
+// -------------------------------------------------------------------------------
+
+uint32_t CachingAllocator::NewBlock(const Block& like) {
+  if (spare_blocks_.empty()) {
+    blocks_.push_back(like);
+    return static_cast<uint32_t>(blocks_.size() - 1);
+  }
+  const uint32_t block = spare_blocks_.back();
+  spare_blocks_.pop_back();
+  blocks_[block] = like;
+  return block;
+}
+
+void CachingAllocator::DropBlock(uint32_t block) { spare_blocks_.push_back(block); }
+
+// Cuts the first `size` bytes off; returns the block that holds them. Neither is in a set.
+uint32_t CachingAllocator::SplitLow(uint32_t block, Bytes size) {
+  Block low = blocks_[block];
+  low.size = size;
+  low.next = block;
+  const uint32_t made = NewBlock(low);
+  if (low.prev != kNone) blocks_[low.prev].next = made;
+  Block& rest = blocks_[block];
+  rest.prev = made;
+  rest.address += size;
+  rest.size -= size;
+  return made;
+}
+
+// Takes the neighbour's memory into the block, when it is free and of the same kind. The neighbour
+// leaves its set.
+void CachingAllocator::MergeInto(uint32_t handle, uint32_t other) {
+  if (other == kNone) return;
+  Block& block = blocks_[handle];
+  Block& neighbour = blocks_[other];
+  if (!neighbour.free() || neighbour.mapped != block.mapped) return;
+  if (neighbour.mapped) {
+    EraseFree(other);
+  } else {
+    EraseUnmapped(other);
+  }
+  if (block.prev == other) {
+    block.address = neighbour.address;
+    block.prev = neighbour.prev;
+    if (block.prev != kNone) blocks_[block.prev].next = handle;
+  } else {
+    block.next = neighbour.next;
+    if (block.next != kNone) blocks_[block.next].prev = handle;
+  }
+  block.size += neighbour.size;
+  DropBlock(other);
+}
+
+CachingAllocator::FreeSet& CachingAllocator::FreeSetOf(const Block& block) {
+  return arenas_[block.arena].free[block.stream];
+}
+
+SortedChunks<CachingAllocator::AddressKey>& CachingAllocator::UnmappedSetOf(const Block& block) {
+  return arenas_[block.arena].unmapped[block.stream];
+}
+
+void CachingAllocator::InsertFree(uint32_t handle) {
+  Block& block = blocks_[handle];
+  block.age_base = arenas_[block.arena].searches;
+  FreeSetOf(block).Insert({block.size, block.address, handle});
+}
+
+void CachingAllocator::EraseFree(uint32_t handle) {
+  const Block& block = blocks_[handle];
+  FreeSetOf(block).Erase({block.size, block.address, handle});
+}
+
+void CachingAllocator::InsertUnmapped(uint32_t handle) {
+  UnmappedSetOf(blocks_[handle]).Insert({blocks_[handle].address, handle});
+}
+
+void CachingAllocator::EraseUnmapped(uint32_t handle) {
+  UnmappedSetOf(blocks_[handle]).Erase({blocks_[handle].address, handle});
+}
+
+// --- Pools
+// ----------------------------------------------------------------------------------------
+
+PoolHandle CachingAllocator::CreatePool(PoolOptions options) {
+  pools_.push_back({.options = options, .users = 1});
+  for (int half = 0; half < 2; ++half) {
+    Arena& arena = arenas_.emplace_back();
+    arena.free.resize(streams_.size());
+    arena.unmapped.resize(streams_.size());
+  }
+  return static_cast<PoolHandle>(pools_.size() - 1);
+}
+
+void CachingAllocator::ReleasePool(PoolHandle pool) {
+  if (pools_[pool].users > 0) --pools_[pool].users;
+}
+
+void CachingAllocator::BeginAllocateToPool(PoolHandle pool, RequestFilter filter) {
+  redirections_.push_back({pool, std::move(filter)});
+}
+
+void CachingAllocator::EndAllocateToPool(PoolHandle pool) {
+  const auto last = std::find_if(redirections_.rbegin(), redirections_.rend(),
+                                 [&](const Redirection& r) { return r.pool == pool; });
+  if (last != redirections_.rend()) redirections_.erase(std::next(last).base());
+}
+
+// --- Looking
+// ----------------------------------------------------------------------------------------
+
+void CachingAllocator::Log(SegmentEvent::Kind kind, Address address, Bytes size, uint32_t stream) {
+  if (keep_segment_events_) segment_events_.push_back({kind, address, size, streams_[stream]});
+}
+
+void CachingAllocator::AddReserved(Bytes size) {
+  statistics_.reserved += size;
+  statistics_.peak_reserved = std::max(statistics_.peak_reserved, statistics_.reserved);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,266 @@
+// PyTorch's CUDA caching allocator as a model: the same blocks at the same places, without a
+// device. Rules: c10/cuda/CUDACachingAllocator.cpp of PyTorch, December 2025; docs/allocators.md
+// lists them.
+//
+// Memory is got from the driver in segments. A segment is a list of blocks; a block is allocated,
+// pending (its free was requested, other streams may still use it), free, or, in an expandable
+// segment, address space without memory:
+//
+//   segment   |  allocated  | free |  pending  |   free   |      unmapped      |
+//             prev <---------------- block list ---------------------------> next
+//
+// A request takes the smallest free block of its stream and pool that is large enough, the lowest
+// of equals; the rest is split off. Free neighbours are always one block.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libgraphkit/alloc/chunks/sorted_chunks.h"
+#include "libgraphkit/alloc/models/caching_config.h"
+#include "libgraphkit/alloc/models/driver_memory.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+// A block that was handed out: valid until its free is complete.
+using BlockHandle = uint32_t;
+// A pool of the allocator; 0 is the default pool.
+using PoolHandle = uint32_t;
+
+struct AllocationRequest {
+  Bytes size = 0;  // as asked for; not 0
+  uint64_t stream = 0;
+  uint64_t thread = 0;  // who asks: redirections to pools may tell threads apart
+  bool operator==(const AllocationRequest&) const = default;
+};
+
+struct PoolOptions {
+  bool no_split = false;    // blocks are never split
+  bool use_on_oom = false;  // serves anyone when the device is full
+  bool operator==(const PoolOptions&) const = default;
+};
+
+// What was asked of the driver, in order.
+struct SegmentEvent {
+  enum class Kind : uint8_t { kAllocate, kFree, kMap, kUnmap };
+  Kind kind = Kind::kAllocate;
+  Address address = 0;
+  Bytes size = 0;
+  uint64_t stream = 0;
+  bool operator==(const SegmentEvent&) const = default;
+};
+
+struct AllocatorStatistics {
+  Bytes requested = 0;  // as asked for, not yet free-requested
+  Bytes allocated = 0;  // rounded, not yet free-requested (torch's allocated_bytes)
+  Bytes active = 0;     // rounded, free not complete (torch's active_bytes)
+  Bytes reserved = 0;   // in segments
+  Bytes peak_requested = 0;
+  Bytes peak_allocated = 0;
+  Bytes peak_active = 0;
+  Bytes peak_reserved = 0;
+  uint64_t mallocs = 0;
+  uint64_t segment_allocations = 0;
+  uint64_t retries = 0;  // mallocs that had to give memory back first
+  uint64_t ooms = 0;
+  bool operator==(const AllocatorStatistics&) const = default;
+};
+
+// A segment as it stands, for setting up and for looking at.
+struct SegmentState {
+  struct Block {
+    Address address = 0;
+    Bytes size = 0;
+    Bytes requested = 0;
+    bool used = false;     // allocated or pending
+    bool pending = false;  // used: its free was requested
+    bool mapped = true;
+    bool operator==(const Block&) const = default;
+  };
+  Address address = 0;
+  Bytes size = 0;
+  uint64_t stream = 0;
+  PoolHandle pool = 0;
+  bool small = false;
+  bool expandable = false;
+  std::vector<Block> blocks = {};  // by address, without gaps
+  bool operator==(const SegmentState&) const = default;
+};
+
+class CachingAllocator {
+ public:
+  // The driver must outlive the allocator.
+  CachingAllocator(CachingConfig config, DriverMemory* driver);
+
+  // Nothing: out of memory.
+  std::optional<BlockHandle> Malloc(const AllocationRequest& request);
+  // The user let go: the block is pending until CompleteFree.
+  void RequestFree(BlockHandle block);
+  // A pending block's memory may be used again.
+  void CompleteFree(BlockHandle block);
+  void Free(BlockHandle block) {
+    RequestFree(block);
+    CompleteFree(block);
+  }
+  // torch.cuda.empty_cache.
+  void EmptyCache() { ReleaseCached(); }
+
+  Address address(BlockHandle block) const { return blocks_[block].address; }
+  Bytes size(BlockHandle block) const { return blocks_[block].size; }
+  PoolHandle pool_of(BlockHandle block) const { return blocks_[block].arena / 2; }
+
+  // Private pools (graph captures, MemPool). A pool is created with one user; when the last one is
+  // gone its free segments can be given back.
+  PoolHandle CreatePool(PoolOptions options = {});
+  void RetainPool(PoolHandle pool) { ++pools_[pool].users; }
+  void ReleasePool(PoolHandle pool);
+  // From here on, requests that the filter accepts go to the pool: the latest redirection first.
+  // While there is one, no cached memory is given back under pressure.
+  using RequestFilter = std::function<bool(const AllocationRequest&)>;
+  void BeginAllocateToPool(PoolHandle pool, RequestFilter filter = nullptr);
+  void EndAllocateToPool(PoolHandle pool);
+
+  // Called when no cached block fits; true: something was freed, look again.
+  void set_free_memory_callback(std::function<bool()> f) { free_memory_callback_ = std::move(f); }
+  // Called before everything cached is given back: the time to complete the pending frees.
+  void set_synchronize_callback(std::function<void()> f) { synchronize_ = std::move(f); }
+
+  // Whether a request would be served without asking the driver.
+  bool CanServe(const AllocationRequest& request) const;
+  // Takes over a segment that exists already; returns its blocks' handles, by address.
+  std::vector<BlockHandle> AdoptSegment(const SegmentState& segment);
+
+  const AllocatorStatistics& statistics() const { return statistics_; }
+  const CachingConfig& config() const { return config_; }
+  // All since the start; empty unless asked for.
+  const std::vector<SegmentEvent>& segment_events() const { return segment_events_; }
+  void set_keep_segment_events(bool keep) { keep_segment_events_ = keep; }
+  // Every segment with its blocks, by address.
+  std::vector<SegmentState> Segments() const;
+
+ private:
+  static constexpr uint32_t kNone = 0xffffffffu;
+
+  struct Block {
+    Address address = 0;
+    Bytes size = 0;
+    Bytes requested = 0;
+    uint32_t prev = kNone;
+    uint32_t next = kNone;
+    uint32_t arena = 0;    // 2 * pool + (large ? 1 : 0)
+    uint32_t stream = 0;   // index in streams_
+    uint32_t segment = 0;  // expandable: index in expandable_
+    uint32_t age_base = 0;
+    bool allocated = false;
+    bool pending = false;
+    bool mapped = true;
+    bool expandable = false;
+
+    bool free() const { return !allocated && !pending; }
+    bool alone() const { return prev == kNone && next == kNone; }
+  };
+
+  // A free block of one stream and arena: smallest first, then lowest.
+  struct FreeKey {
+    Bytes size = 0;
+    Address address = 0;
+    uint32_t block = kNone;
+    bool operator<(const FreeKey& o) const {
+      return size != o.size ? size < o.size : address < o.address;
+    }
+  };
+  struct AddressKey {
+    Address address = 0;
+    uint32_t block = kNone;
+    bool operator<(const AddressKey& o) const { return address < o.address; }
+  };
+  using FreeSet = SortedChunks<FreeKey>;
+
+  // Half a pool: its small or its large blocks.
+  struct Arena {
+    std::vector<FreeSet> free;                       // by stream index
+    std::vector<SortedChunks<AddressKey>> unmapped;  // by stream index
+    uint32_t searches = 0;                           // what ages are counted in
+  };
+  struct Pool {
+    PoolOptions options;
+    uint32_t users = 1;
+  };
+  struct Redirection {
+    PoolHandle pool;
+    RequestFilter filter;
+  };
+  // Address space of an expandable segment.
+  struct Expandable {
+    Address address = 0;
+    Bytes size = 0;
+    Bytes page = 0;
+  };
+  struct Params {
+    Bytes size = 0;  // rounded
+    uint32_t arena = 0;
+    uint32_t stream = 0;
+  };
+
+  // Malloc.
+  uint32_t StreamIndex(uint64_t stream);
+  PoolHandle PoolFor(const AllocationRequest& request) const;
+  uint32_t FindFree(const Params& p) const;
+  uint32_t TakeFree(const Params& p);
+  uint32_t NewSegment(const Params& p);
+  uint32_t FromPressurePools(const Params& p);
+  uint32_t FindOrMake(const Params& p);
+  bool ShouldSplit(const Block& block, Bytes size) const;
+  BlockHandle HandOut(uint32_t found, const Params& p, Bytes requested);
+
+  // The block list.
+  uint32_t NewBlock(const Block& like);
+  void DropBlock(uint32_t block);
+  uint32_t SplitLow(uint32_t block, Bytes size);
+  void MergeInto(uint32_t block, uint32_t neighbour);
+  FreeSet& FreeSetOf(const Block& block);
+  SortedChunks<AddressKey>& UnmappedSetOf(const Block& block);
+  void InsertFree(uint32_t block);
+  void EraseFree(uint32_t block);
+  void InsertUnmapped(uint32_t block);
+  void EraseUnmapped(uint32_t block);
+
+  // Expandable segments.
+  uint32_t NewExpandable(const Params& p);
+  uint32_t FindExpandable(const Params& p);
+  bool MapBlock(uint32_t block, Bytes size);
+  void UnmapBlock(uint32_t block);
+  void ReleaseExpandable(uint32_t block);
+
+  // Giving back.
+  void ReleaseBlock(uint32_t block);
+  void ReleaseArena(uint32_t arena);
+  void ReleaseCached();
+  bool ReleaseOversize(const Params& p);
+  void CollectGarbage();
+  uint32_t Age(const Block& block) const { return arenas_[block.arena].searches - block.age_base; }
+
+  void Log(SegmentEvent::Kind kind, Address address, Bytes size, uint32_t stream);
+  void AddReserved(Bytes size);
+
+  CachingConfig config_;
+  DriverMemory* driver_;
+  std::vector<Block> blocks_;
+  std::vector<uint32_t> spare_blocks_;
+  std::vector<Arena> arenas_;
+  std::vector<Pool> pools_;
+  std::vector<uint64_t> streams_;
+  std::vector<Redirection> redirections_;
+  std::vector<Expandable> expandable_;
+  std::function<bool()> free_memory_callback_;
+  std::function<void()> synchronize_;
+  AllocatorStatistics statistics_;
+  std::vector<SegmentEvent> segment_events_;
+  bool keep_segment_events_ = false;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,116 @@
+// How the caching allocator gives memory back to the driver: all of it, oversize blocks, the old.
+#include <algorithm>
+#include <numeric>
+
+#include "libgraphkit/alloc/models/caching_allocator.h"
+
+namespace graphkit {
+
+// A whole segment that is one free block.
+void CachingAllocator::ReleaseBlock(uint32_t handle) {
+  const Block block = blocks_[handle];
+  EraseFree(handle);
+  driver_->Free(block.address, block.size);
+  Log(SegmentEvent::Kind::kFree, block.address, block.size, block.stream);
+  statistics_.reserved -= block.size;
+  DropBlock(handle);
+}
+
+void CachingAllocator::ReleaseArena(uint32_t arena) {
+  std::vector<uint32_t> by_handle(streams_.size());
+  std::iota(by_handle.begin(), by_handle.end(), 0u);
+  std::sort(by_handle.begin(), by_handle.end(),
+            [&](uint32_t a, uint32_t b) { return streams_[a] < streams_[b]; });
+  std::vector<uint32_t> whole;
+  std::vector<uint32_t> expandable;
+  for (const uint32_t stream : by_handle) {
+    const FreeSet& set = arenas_[arena].free[stream];
+    for (auto at = set.begin(); at != set.end(); at = set.next(at)) {
+      const Block& block = blocks_[set[at].block];
+      if (block.expandable) {
+        expandable.push_back(set[at].block);
+      } else if (block.alone()) {
+        whole.push_back(set[at].block);
+      }
+    }
+  }
+  for (const uint32_t block : whole) ReleaseBlock(block);
+  for (const uint32_t block : expandable) {
+    UnmapBlock(block);
+    if (blocks_[block].alone() && !blocks_[block].mapped) ReleaseExpandable(block);
+  }
+}
+
+// Segments without a block in use, of the default pool and of the pools that nobody holds.
+void CachingAllocator::ReleaseCached() {
+  if (redirections_.empty() && synchronize_) synchronize_();
+  ReleaseArena(1);
+  ReleaseArena(0);
+  for (PoolHandle pool = 1; pool < pools_.size(); ++pool) {
+    if (pools_[pool].users > 0) continue;
+    ReleaseArena(2 * pool);
+    ReleaseArena(2 * pool + 1);
+  }
+}
+
+// Gives back a block of at least the request's and of oversize, or, when there is none, as many of
+// the largest as it takes. True: enough was given back.
+bool CachingAllocator::ReleaseOversize(const Params& p) {
+  if (config_.max_split_size == CachingConfig::kNoLimit) return false;
+  const FreeSet& set = arenas_[p.arena].free[p.stream];
+  const Bytes wanted = std::max(p.size, config_.max_split_size);
+  auto at = set.LowerBound({wanted, 0, kNone});
+  if (at != set.end() && !blocks_[set[at].block].expandable) {
+    // Blocks of this size are never split, so it is a whole segment.
+    ReleaseBlock(set[at].block);
+    return true;
+  }
+  std::vector<uint32_t> largest;
+  Bytes sum = 0;
+  while (sum < wanted && at != set.begin()) {
+    at = set.previous(at);
+    const FreeKey& key = set[at];
+    if (key.size < config_.max_split_size) break;
+    if (blocks_[key.block].expandable) continue;
+    largest.push_back(key.block);
+    sum += key.size;
+  }
+  for (const uint32_t block : largest) ReleaseBlock(block);
+  return sum >= wanted;
+}
+
+// Gives back unused large segments of the default pool that are older than the average, again and
+// again, until what lies above the threshold is reclaimed.
+void CachingAllocator::CollectGarbage() {
+  const auto threshold = static_cast<Bytes>(config_.garbage_collection_threshold *
+                                            static_cast<double>(*config_.memory_limit));
+  if (statistics_.reserved <= threshold) return;
+  const Bytes target = statistics_.reserved - threshold;
+  std::vector<uint32_t> candidates;
+  uint64_t total_age = 0;
+  for (const FreeSet& set : arenas_[1].free) {
+    for (auto at = set.begin(); at != set.end(); at = set.next(at)) {
+      const Block& block = blocks_[set[at].block];
+      if (!block.alone() || block.expandable) continue;
+      candidates.push_back(set[at].block);
+      total_age += Age(block);
+    }
+  }
+  Bytes reclaimed = 0;
+  bool released = true;
+  while (reclaimed < target && released && !candidates.empty()) {
+    const double limit = static_cast<double>(total_age) / static_cast<double>(candidates.size());
+    const auto old = [&](uint32_t b) { return static_cast<double>(Age(blocks_[b])) >= limit; };
+    const auto first_old = std::stable_partition(candidates.begin(), candidates.end(),
+                                                 [&](uint32_t b) { return !old(b); });
+    released = first_old != candidates.end();
+    for (auto it = first_old; it != candidates.end(); ++it) {
+      total_age -= Age(blocks_[*it]);
+      reclaimed += blocks_[*it].size;
+      ReleaseBlock(*it);
+    }
+    candidates.erase(first_old, candidates.end());
+  }
+}
+
+}  // namespace graphkit

@@ -1,0 +1,45 @@
+// Places the blocks of a captured graph so that the highest byte used is low. Two blocks may share
+// memory only if the graph orders them (libgraphkit/analysis/block_order.h): unlike with plain
+// lifetimes there is no single order of time.
+//
+// Greedily, in several orders, the best of which is kept; then what lies highest is moved to the
+// front and everything is placed again; where the graph is small, or has one stream only, exact
+// search over lifetimes in capture order as well. Stops at the lower bound. docs/planning.md.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libgraphkit/alloc/plan/planner.h"
+#include "libgraphkit/analysis/block_order.h"
+
+namespace graphkit {
+
+struct CapturePlannerOptions {
+  PlannerOptions search;         // of the exact search; its seed is also that of the improvement
+  Bytes alignment = 512;         // of every offset; a multiple of 512
+  uint64_t looks = 200'000'000;  // conflicts that greedy placement may look at, beyond one pass
+};
+
+struct FixedBlock {
+  BlockId block;
+  Bytes offset = 0;
+  bool operator==(const FixedBlock&) const = default;
+};
+
+struct CapturePlan {
+  std::vector<Bytes> offsets;  // by block given
+  Bytes peak = 0;
+  Bytes lower_bound = 0;
+  bool bound_exact = true;  // false: there may be a higher one
+  bool operator==(const CapturePlan&) const = default;
+};
+
+// `blocks`: of one pool of one root graph, in capture order. Blocks without bytes lie at 0. `fixed`
+// blocks lie where they are told to, whether or not that is safe.
+CapturePlan PlanCapture(const BlockOrder& order, std::span<const BlockId> blocks,
+                        const CapturePlannerOptions& options = {},
+                        std::span<const FixedBlock> fixed = {});
+
+}  // namespace graphkit

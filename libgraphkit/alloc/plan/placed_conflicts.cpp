@@ -1,0 +1,109 @@
+#include "libgraphkit/alloc/plan/placed_conflicts.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace graphkit {
+
+PlacedConflicts::PlacedConflicts(const Lanes& lanes) : lanes_(lanes), places_(lanes.size()) {
+  for (uint32_t lane = 0; lane < lanes.lanes(); ++lane) {
+    const std::span<const uint32_t> births = lanes.births(lane);
+    for (uint32_t i = 0; i < births.size(); ++i) places_[births[i]] = i;
+  }
+  FindExits();
+}
+
+void PlacedConflicts::Clear() {
+  trees_.resize(lanes_.lanes());
+  for (uint32_t lane = 0; lane < trees_.size(); ++lane) {
+    const auto births = static_cast<uint32_t>(lanes_.births(lane).size());
+    trees_[lane].leaves = std::bit_ceil(births);
+    trees_[lane].maxima.assign(size_t{2} * trees_[lane].leaves * lanes_.lanes(), 0);
+  }
+}
+
+// Items come in capture order; blocks of one lane mostly end one soon after the other.
+void PlacedConflicts::FindExits() {
+  const auto lanes = static_cast<uint32_t>(lanes_.lanes());
+  exits_.resize(lanes_.size() * lanes);
+  std::vector<uint32_t> born(lanes);                    // of each lane so far
+  std::vector<uint32_t> latest(size_t{lanes} * lanes);  // exits of each lane's latest item
+  for (uint32_t item = 0; item < lanes_.size(); ++item) {
+    const uint32_t own = lanes_.lane(item);
+    ++born[own];
+    uint32_t* hints = latest.data() + size_t{own} * lanes;
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      const uint32_t from = lanes_.AnyOrder(item) ? 0 : born[lane];
+      const uint32_t exit = FindExit(item, lane, from, std::max(from, hints[lane]));
+      exits_[size_t{item} * lanes + lane] = exit;
+      if (lanes_.Dies(item)) hints[lane] = exit;
+    }
+  }
+}
+
+// All births below `from` aren't after the item; the exit is near `hint`, probably.
+uint32_t PlacedConflicts::FindExit(uint32_t item, uint32_t lane, uint32_t from,
+                                   uint32_t hint) const {
+  const std::span<const uint32_t> births = lanes_.births(lane);
+  const auto size = static_cast<uint32_t>(births.size());
+  if (!lanes_.Dies(item)) return size;
+  uint32_t low = hint;   // all below aren't after the item
+  uint32_t high = hint;  // it is after the item, or the end
+  uint32_t step = 1;
+  if (hint == size || lanes_.Before(item, births[hint])) {
+    for (low = from; high > from; step *= 2) {
+      const uint32_t next = high - std::min(high - from, step);
+      if (!lanes_.Before(item, births[next])) {
+        low = next + 1;
+        break;
+      }
+      high = next;
+    }
+  } else {
+    for (; high < size && !lanes_.Before(item, births[high]); step *= 2) {
+      low = high + 1;
+      high = std::min(size, high + step);
+    }
+  }
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (lanes_.Before(item, births[middle])) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+void PlacedConflicts::Add(uint32_t item) {
+  const size_t lanes = lanes_.lanes();
+  Tree& tree = trees_[lanes_.lane(item)];
+  const uint32_t* exits = exits_.data() + item * lanes;
+  for (uint32_t node = tree.leaves + places_[item]; node > 0; node /= 2) {
+    uint32_t* maxima = tree.maxima.data() + node * lanes;
+    for (size_t i = 0; i < lanes; ++i) maxima[i] = std::max(maxima[i], exits[i]);
+  }
+}
+
+void PlacedConflicts::Find(uint32_t item, std::vector<uint32_t>* found) const {
+  for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
+    Search({lane, lanes_.lane(item), Exit(item, lane), places_[item]}, 1, 0, trees_[lane].leaves,
+           found);
+  }
+}
+
+void PlacedConflicts::Search(const Query& query, uint32_t node, uint32_t first, uint32_t width,
+                             std::vector<uint32_t>* found) const {
+  const Tree& tree = trees_[query.lane];
+  if (first >= query.limit) return;
+  if (tree.maxima[node * lanes_.lanes() + query.other] <= query.above) return;
+  if (width == 1) {
+    found->push_back(lanes_.births(query.lane)[first]);
+    return;
+  }
+  Search(query, 2 * node, first, width / 2, found);
+  Search(query, 2 * node + 1, first + width / 2, width / 2, found);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,264 @@
+#include "libgraphkit/alloc/plan/plan_sequence.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+
+#include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/alloc/plan/shared_bytes.h"
+#include "libgraphkit/analysis/launch_order.h"
+#include "libgraphkit/analysis/launches.h"
+#include "libgraphkit/analysis/lower_bound.h"
+#include "libgraphkit/analysis/usage.h"
+
+namespace graphkit {
+namespace {
+
+constexpr uint32_t kNoRow = 0xffffffffu;
+// Every pair is looked at up to so many blocks of a pool.
+constexpr size_t kMaxPairwise = 6000;
+
+// The shortest beginning that the sequence repeats, wherever it may be cut off.
+void TakeOneRound(std::vector<GraphId>* steps) {
+  for (size_t length = 1; length < steps->size(); ++length) {
+    size_t i = length;
+    while (i < steps->size() && (*steps)[i] == (*steps)[i - length]) ++i;
+    if (i == steps->size()) {
+      steps->resize(length);
+      return;
+    }
+  }
+}
+
+struct PoolPlan {
+  std::vector<Bytes> offsets;  // by block of the pool
+  Bytes peak = ~Bytes{0};
+};
+
+// The blocks of one pool, of all graphs.
+class PoolPlanner {
+ public:
+  PoolPlanner(const BlockOrder& order, const SequenceNeeds& needs, std::vector<BlockId> blocks,
+              const CapturePlannerOptions& options)
+      : order_(order), needs_(needs), blocks_(std::move(blocks)), options_(options) {}
+
+  PoolPlan Run() {
+    PoolPlan best = Stacked();
+    if (blocks_.size() > kMaxPairwise) return best;
+    for (const bool outputs_first : {false, true}) {
+      PoolPlan plan = Greedy(Sequence(outputs_first, blocks_.size()));
+      if (plan.peak < best.peak) best = std::move(plan);
+    }
+    return best;
+  }
+
+  // At each launch: what its graph needs for itself, and what has to stay of the others.
+  Bytes Bound(std::span<const GraphId> steps) const {
+    Bytes bound = 0;
+    for (const GraphId graph : std::set<GraphId>(steps.begin(), steps.end())) {
+      std::vector<BlockId> own;
+      Bytes others = 0;
+      for (const BlockId block : blocks_) {
+        if (Root(block) == graph) {
+          own.push_back(block);
+        } else if (needs_.NeededIn(block, graph)) {
+          others += Size(block);
+        }
+      }
+      if (!own.empty()) bound = std::max(bound, others + FindLowerBound(order_, own).bytes);
+    }
+    return bound;
+  }
+
+  const std::vector<BlockId>& blocks() const { return blocks_; }
+
+ private:
+  Bytes Size(BlockId block) const { return RoundedSize(order_.trace()[block]); }
+  GraphId Root(BlockId block) const { return order_.lives()[block].root; }
+  bool Output(size_t i) const { return !order_.lives()[blocks_[i]].freed; }
+
+  bool Conflict(BlockId x, BlockId y) const {
+    return Root(x) == Root(y) ? order_.Conflict(x, y) : needs_.Conflict(x, y);
+  }
+
+  // Large ones first; the outputs' first of all, if so. The last `count` of them are left out.
+  std::vector<uint32_t> Sequence(bool outputs_first, size_t count) const {
+    std::vector<uint32_t> sequence(blocks_.size());
+    std::iota(sequence.begin(), sequence.end(), 0u);
+    std::ranges::stable_sort(sequence, [&](uint32_t a, uint32_t b) {
+      if (outputs_first && Output(a) != Output(b)) return Output(a);
+      return Size(blocks_[a]) > Size(blocks_[b]);
+    });
+    sequence.resize(count);
+    return sequence;
+  }
+
+  // Each block as low as the ones before it allow.
+  PoolPlan Greedy(std::span<const uint32_t> sequence) const {
+    PoolPlan plan{std::vector<Bytes>(blocks_.size()), 0};
+    std::vector<uint32_t> by_offset;
+    for (const uint32_t i : sequence) {
+      const Bytes size = Size(blocks_[i]);
+      if (size == 0) continue;
+      Bytes offset = 0;
+      for (const uint32_t placed : by_offset) {
+        const Bytes begin = plan.offsets[placed];
+        const Bytes end = begin + Size(blocks_[placed]);
+        if (end <= offset || !Conflict(blocks_[i], blocks_[placed])) continue;
+        if (offset + size <= begin) break;
+        offset = RoundUp(end, options_.alignment);
+      }
+      plan.offsets[i] = offset;
+      plan.peak = std::max(plan.peak, offset + size);
+      const auto at = std::ranges::upper_bound(by_offset, offset, {},
+                                               [&](uint32_t p) { return plan.offsets[p]; });
+      by_offset.insert(at, i);
+    }
+    return plan;
+  }
+
+  // Outputs at the bottom, and above them each graph by itself.
+  PoolPlan Stacked() const {
+    size_t outputs = 0;
+    for (size_t i = 0; i < blocks_.size(); ++i) outputs += Output(i) ? 1 : 0;
+    PoolPlan plan{std::vector<Bytes>(blocks_.size()), 0};
+    if (outputs <= kMaxPairwise) {
+      plan = Greedy(Sequence(true, outputs));
+    } else {
+      for (size_t i = 0; i < blocks_.size(); ++i) {
+        if (!Output(i)) continue;
+        plan.offsets[i] = plan.peak;
+        plan.peak = RoundUp(plan.peak + Size(blocks_[i]), options_.alignment);
+      }
+    }
+    const Bytes base = RoundUp(plan.peak, options_.alignment);
+    std::map<GraphId, std::vector<uint32_t>> by_graph;
+    for (uint32_t i = 0; i < blocks_.size(); ++i) {
+      if (!Output(i)) by_graph[Root(blocks_[i])].push_back(i);
+    }
+    for (const auto& [graph, items] : by_graph) {
+      std::vector<BlockId> own;
+      for (const uint32_t i : items) own.push_back(blocks_[i]);
+      const CapturePlan part = PlanCapture(order_, own, options_);
+      for (size_t i = 0; i < items.size(); ++i) plan.offsets[items[i]] = base + part.offsets[i];
+      plan.peak = std::max(plan.peak, base + part.peak);
+    }
+    return plan;
+  }
+
+  const BlockOrder& order_;
+  const SequenceNeeds& needs_;
+  std::vector<BlockId> blocks_;
+  const CapturePlannerOptions& options_;
+};
+
+std::map<PoolId, std::vector<BlockId>> BlocksOfPools(const Facts& facts,
+                                                     std::span<const GraphId> steps) {
+  std::map<PoolId, std::vector<BlockId>> pools;
+  for (const GraphId graph : std::set<GraphId>(steps.begin(), steps.end())) {
+    for (const PoolBlocks& pool : BlocksByPool(facts, graph)) {
+      pools[pool.pool].insert(pools[pool.pool].end(), pool.blocks.begin(), pool.blocks.end());
+    }
+  }
+  return pools;
+}
+
+}  // namespace
+
+Result<std::vector<GraphId>> RecordedSequence(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  const LaunchOrder order(trace);
+  RunGraphs run(trace);
+  std::vector<GraphId> steps;
+  uint32_t before = 0;
+  for (uint32_t i = 0; i < trace.launches.size(); ++i) {
+    const GraphId graph = run.Of(trace.launches[i]);
+    if (!graph.valid()) continue;
+    if (!steps.empty() && !order.Before(before, i)) {
+      return Error{.message = LaunchText(trace, i, graph) + " isn't ordered after " +
+                              LaunchText(trace, before, steps.back()),
+                   .hint = "graphs that share memory have to run one after the other"};
+    }
+    steps.push_back(graph);
+    before = i;
+  }
+  if (steps.empty()) {
+    return Error{.message = "the trace has no launch", .hint = "give the order: --sequence 0,1,2"};
+  }
+  TakeOneRound(&steps);
+  return steps;
+}
+
+SequenceNeeds::SequenceNeeds(const Facts& facts, std::span<const GraphId> steps)
+    : facts_(facts), row_(facts.trace.blocks.size(), kNoRow) {
+  std::vector<std::vector<GraphId>> takers(facts.trace.blocks.size());
+  for (size_t graph = 0; graph < facts.inputs.size(); ++graph) {
+    for (const GraphInput& input : facts.inputs[graph]) {
+      takers[input.block.index()].emplace_back(graph);
+    }
+  }
+  const size_t n = steps.size();
+  for (const GraphId graph : std::set<GraphId>(steps.begin(), steps.end())) {
+    for (const BlockId block : facts.blocks[graph.index()]) {
+      if (facts.lives[block].freed) continue;
+      const auto taken = [&](GraphId by) {
+        return std::ranges::find(takers[block.index()], by) != takers[block.index()].end();
+      };
+      const bool kept = std::ranges::none_of(steps, taken);
+      std::vector<bool> runs(facts.trace.graphs.size());
+      for (size_t i = 0; i < n; ++i) {
+        if (steps[i] != graph) continue;
+        size_t last = i;  // the last step in which it is needed
+        for (size_t j = i + 1; j < i + n && steps[j % n] != graph; ++j) {
+          if (kept || taken(steps[j % n])) last = j;
+        }
+        for (size_t j = i; j <= last; ++j) runs[steps[j % n].index()] = true;
+      }
+      row_[block.index()] = static_cast<uint32_t>(runs_.size());
+      runs_.push_back(std::move(runs));
+    }
+  }
+}
+
+bool SequenceNeeds::NeededIn(BlockId block, GraphId graph) const {
+  const uint32_t row = row_[block.index()];
+  return row == kNoRow ? facts_.lives[block].root == graph : runs_[row][graph.index()];
+}
+
+bool SequenceNeeds::Conflict(BlockId x, BlockId y) const {
+  return NeededIn(x, facts_.lives[y].root) || NeededIn(y, facts_.lives[x].root);
+}
+
+PlannedMemory PlanSequence(const Facts& facts, std::span<const GraphId> steps, MarkerRule rule,
+                           const CapturePlannerOptions& options) {
+  const BlockOrder order = facts.Blocks(rule);
+  const SequenceNeeds needs(facts, steps);
+  PlannedMemory planned;
+  planned.of_trace = true;
+  planned.sequence.assign(steps.begin(), steps.end());
+  for (auto& [pool, blocks] : BlocksOfPools(facts, steps)) {
+    PoolPlanner planner(order, needs, std::move(blocks), options);
+    const PoolPlan plan = planner.Run();
+    const auto arena = static_cast<uint32_t>(planned.arenas.size());
+    const Bytes bound = planner.Bound(steps);
+    planned.arenas.push_back({{}, pool, planner.blocks().size(), plan.peak, bound});
+    planned.peak += plan.peak;
+    planned.lower_bound += bound;
+    std::map<GraphId, std::vector<Placement>> by_graph;
+    for (size_t i = 0; i < planner.blocks().size(); ++i) {
+      const BlockId block = planner.blocks()[i];
+      by_graph[facts.lives[block].root].push_back(
+          {block.value, arena, plan.offsets[i], RoundedSize(facts.trace[block])});
+    }
+    for (const auto& [graph, placements] : by_graph) {
+      planned.placements.insert(planned.placements.end(), placements.begin(), placements.end());
+      AddSharedBytes(order, placements, &planned);
+    }
+  }
+  return planned;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,58 @@
+#include "libgraphkit/alloc/plan/plan_trace.h"
+
+#include <map>
+
+#include "libgraphkit/alloc/plan/shared_bytes.h"
+#include "libgraphkit/analysis/usage.h"
+
+namespace graphkit {
+namespace {
+
+bool HandedOut(const Trace& trace, const Block& block) {
+  if (block.pool.index() >= trace.pools.size()) return true;
+  const PoolKind kind = trace[block.pool].kind;
+  return kind != PoolKind::kDevice && kind != PoolKind::kHost && kind != PoolKind::kManaged;
+}
+
+void PlanPool(const BlockOrder& order, GraphId graph, const PoolBlocks& pool,
+              const CapturePlannerOptions& options, PlannedMemory* planned) {
+  const CapturePlan plan = PlanCapture(order, pool.blocks, options);
+  const auto arena = static_cast<uint32_t>(planned->arenas.size());
+  planned->arenas.push_back({graph, pool.pool, pool.blocks.size(), plan.peak, plan.lower_bound});
+  planned->peak += plan.peak;
+  planned->lower_bound += plan.lower_bound;
+  const size_t first = planned->placements.size();
+  for (size_t i = 0; i < pool.blocks.size(); ++i) {
+    const BlockId block = pool.blocks[i];
+    planned->placements.push_back(
+        {block.value, arena, plan.offsets[i], RoundedSize(order.trace()[block])});
+  }
+  AddSharedBytes(order, std::span(planned->placements).subspan(first), planned);
+}
+
+}  // namespace
+
+std::vector<PoolBlocks> BlocksByPool(const Facts& facts, GraphId graph) {
+  std::map<PoolId, std::vector<BlockId>> by_pool;
+  for (const BlockId block : facts.blocks[graph.index()]) {
+    const Block& b = facts.trace[block];
+    if (HandedOut(facts.trace, b)) by_pool[b.pool].push_back(block);
+  }
+  std::vector<PoolBlocks> pools;
+  for (auto& [pool, blocks] : by_pool) pools.push_back({pool, std::move(blocks)});
+  return pools;
+}
+
+PlannedMemory PlanTrace(const Facts& facts, MarkerRule rule, const CapturePlannerOptions& options) {
+  PlannedMemory planned;
+  planned.of_trace = true;
+  const BlockOrder order = facts.Blocks(rule);
+  for (size_t i = 0; i < facts.blocks.size(); ++i) {
+    for (const PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
+      PlanPool(order, GraphId(i), pool, options, &planned);
+    }
+  }
+  return planned;
+}
+
+}  // namespace graphkit

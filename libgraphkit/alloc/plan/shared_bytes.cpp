@@ -1,0 +1,102 @@
+#include "libgraphkit/alloc/plan/shared_bytes.h"
+
+#include <algorithm>
+#include <map>
+
+namespace graphkit {
+namespace {
+
+// Who lay last where, by address.
+class Occupants {
+ public:
+  template <typename Visit>
+  void Put(BlockId block, Bytes begin, Bytes end, const Visit& visit) {
+    Cut(begin);
+    Cut(end);
+    const auto first = ranges_.lower_bound(begin);
+    auto at = first;
+    for (; at != ranges_.end() && at->first < end; ++at) {
+      visit(at->second.block, at->first, at->second.end);
+    }
+    ranges_.erase(first, at);
+    ranges_[begin] = {end, block};
+  }
+
+ private:
+  struct Range {
+    Bytes end = 0;
+    BlockId block;
+  };
+
+  void Cut(Bytes place) {
+    auto after = ranges_.upper_bound(place);
+    if (after == ranges_.begin()) return;
+    const auto inside = std::prev(after);
+    if (inside->first == place || inside->second.end <= place) return;
+    ranges_.emplace_hint(after, place, inside->second);
+    inside->second.end = place;
+  }
+
+  std::map<Bytes, Range> ranges_;
+};
+
+// Neighbouring ranges of one pair are one.
+bool Joins(const SharedBytes& last, const SharedBytes& next) {
+  return last.earlier == next.earlier && last.later == next.later && last.arena == next.arena &&
+         last.offset + last.size == next.offset;
+}
+
+Slice AddNodes(std::span<const NodeId> nodes, PlannedMemory* plan) {
+  const Slice slice{static_cast<uint32_t>(plan->proof_nodes.size()),
+                    static_cast<uint32_t>(nodes.size())};
+  plan->proof_nodes.insert(plan->proof_nodes.end(), nodes.begin(), nodes.end());
+  return slice;
+}
+
+}  // namespace
+
+std::vector<NodeId> FirstTouches(const BlockOrder& order, BlockId block) {
+  std::vector<NodeId> first;
+  for (const Touch& touch : order.lives().Touches(block)) {
+    const bool after = std::ranges::any_of(first, [&](NodeId node) {
+      return node == touch.node || order.order().Before(node, touch.node);
+    });
+    if (!after) first.push_back(touch.node);
+  }
+  return first;
+}
+
+void AddSharedBytes(const BlockOrder& order, std::span<const Placement> placements,
+                    PlannedMemory* plan) {
+  Occupants occupants;
+  const size_t known = plan->shared.size();
+  for (const Placement& placement : placements) {
+    if (placement.size == 0) continue;
+    const BlockId later(placement.block);
+    occupants.Put(later, placement.offset, placement.offset + placement.size,
+                  [&](BlockId earlier, Bytes begin, Bytes end) {
+                    const SharedBytes next{.earlier = earlier,
+                                           .later = later,
+                                           .arena = placement.arena,
+                                           .offset = begin,
+                                           .size = end - begin};
+                    const bool joins =
+                        plan->shared.size() > known && Joins(plan->shared.back(), next);
+                    if (joins) {
+                      plan->shared.back().size += next.size;
+                    } else {
+                      plan->shared.push_back(next);
+                    }
+                  });
+  }
+  for (size_t i = known; i < plan->shared.size(); ++i) {
+    SharedBytes& shared = plan->shared[i];
+    shared.exclusive = !order.DiesBefore(shared.earlier, order.lives()[shared.later].alloc);
+    shared.assumes = order.Assumes(shared.earlier);
+    if (shared.exclusive) continue;
+    shared.ends = AddNodes(order.lives().Markers(shared.earlier, order.rule()), plan);
+    shared.starts = AddNodes(FirstTouches(order, shared.later), plan);
+  }
+}
+
+}  // namespace graphkit

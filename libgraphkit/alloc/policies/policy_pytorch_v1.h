@@ -1,0 +1,84 @@
+// The first version of graph_capture_record_stream_reuse (pytorch/pytorch#158352), and the rule
+// that it was derived from.
+#pragma once
+
+#include <vector>
+
+#include "libgraphkit/alloc/policies/policy_pytorch.h"
+
+namespace graphkit {
+
+// At its free such a block gets an empty node at the end of each of its streams, and comes back to
+// a malloc of its own stream that is behind all of them. A stream that joined before the free isn't
+// behind its marker; with markers that are no nodes (PyTorchPolicy) it is behind what it joined.
+//
+// The nodes are not made: a clock says up to which record each stream, event and node is behind
+// each stream. A marker is behind a stream's clock at the free.
+class PyTorchV1Policy final : public DeferPolicy {
+ public:
+  PyTorchV1Policy(const PolicyView& view, PolicySearch search);
+
+ protected:
+  bool AtOnce(BlockId block) override;
+  void Prepare(BlockId block) override;
+  void Find(BlockId block) override;
+  void Freed(BlockId block) override;
+  bool Completes(BlockId pending, BlockId block) const override;
+
+ private:
+  using Clock = std::vector<Seq>;  // by stream: one more than the last record that is before
+  struct Markers {
+    GraphId graph;  // none: waits for the end of the capture
+    std::vector<StreamId> streams;
+    Seq free = 0;
+  };
+
+  // A pending block waits for one of its markers at a time: in a heap, the earliest on top, by the
+  // stream that may take it and the stream of the marker.
+  struct Waiting {
+    Seq free = 0;
+    BlockId block;
+    bool operator<(const Waiting& o) const { return free > o.free; }
+  };
+  using Heap = std::vector<Waiting>;
+
+  void Wait(BlockId block, StreamId marker);
+  Heap& HeapOf(StreamId own, StreamId marker) {
+    return waiting_[own.index() * streams_.size() + marker.index()];
+  }
+  void AdvanceTo(Seq seq);
+  void Apply(const StreamOp& op);
+  void Apply(const Node& node, size_t id);
+  void Join(Clock* clock, const FrontierEntry& entry) const;
+
+  std::vector<Clock> streams_;
+  std::vector<Clock> events_;
+  std::vector<Clock> nodes_;  // kept only where frontiers are set by hand
+  bool by_hand_ = false;
+  size_t node_ = 0;
+  size_t op_ = 0;
+  std::vector<Markers> markers_;  // by block
+  std::vector<Heap> waiting_;     // see HeapOf
+};
+
+// graph: a block comes back to everybody once what its streams stood at when it was freed is before
+// where every stream of the capture stands; one that stayed on its stream comes back to that stream
+// at once.
+class GraphPolicy final : public DeferPolicy {
+ public:
+  using DeferPolicy::DeferPolicy;
+  bool OffersFresh(StreamId, BlockId) const override { return true; }
+
+ protected:
+  void Freed(BlockId) override {}
+  bool Completes(BlockId pending, BlockId) const override { return BeforeAllStreams(pending); }
+  bool MayTake(BlockId last, BlockId block) const override {
+    return DeferPolicy::MayTake(last, block) ||
+           (view_.order.Before(last, block) && BeforeAllStreams(last));
+  }
+
+ private:
+  bool BeforeAllStreams(BlockId block) const;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,50 @@
+// Replays a recorded run on the caching allocator's model and counts what the model predicted. The
+// model is given the start, the sizes, streams and frees, and the driver's answers; never where a
+// block was.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "libgraphkit/alloc/recorded/recorded_run.h"
+
+namespace graphkit {
+
+// What the model did at each operation.
+struct PredictedRun {
+  std::vector<Address> addresses;  // by life; 0: never allocated by the model
+  std::vector<uint32_t>
+      segment_misses;  // events: a segment operation that one had and the other hadn't
+  uint64_t segment_hits = 0;
+  AllocatorStatistics statistics;
+};
+
+PredictedRun ReplayRecorded(const RecordedRun& run);
+
+struct PredictionMiss {
+  uint32_t event = 0;
+  bool segment = false;  // a segment operation, else a block's address
+  Address recorded = 0;
+  Address predicted = 0;  // 0: the model found no memory
+  bool operator==(const PredictionMiss&) const = default;
+};
+
+struct PredictionScore {
+  uint64_t addresses = 0;  // recorded allocations
+  uint64_t addresses_hit = 0;
+  uint64_t segments = 0;  // recorded segment operations, and those that only the model made
+  uint64_t segments_hit = 0;
+  std::vector<PredictionMiss> misses;  // by event
+
+  bool perfect() const { return misses.empty(); }
+  bool operator==(const PredictionScore&) const = default;
+};
+
+PredictionScore ComparePrediction(const RecordedRun& run, const PredictedRun& predicted);
+
+// Rewinds, replays and compares. Of a file with records that contradict each other it takes, out of
+// a few readings, the one that the model predicts best.
+Result<PredictionScore> PredictRecorded(const TorchSnapshot& snapshot, size_t device);
+
+}  // namespace graphkit
