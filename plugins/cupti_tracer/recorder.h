@@ -84,8 +84,8 @@ class Recorder {
 
   // NVTX ranges of a thread.
   void OnRangePushed(ThreadState& thread, std::string_view domain, std::string_view name,
-                     uint32_t colour = 0);
-  void OnRangePopped(ThreadState& thread, std::string_view domain);
+                     uint32_t colour = 0, uint64_t time = 0);
+  void OnRangePopped(ThreadState& thread, std::string_view domain, uint64_t time = 0);
 
   // The thread says nothing more for now: what waits for its next call is recorded.
   void Settle(ThreadState& thread) { FlushPieces(thread); }
@@ -287,7 +287,7 @@ class Recorder {
   using StackTable = std::unordered_map<std::vector<uint64_t>, StackId, AddressHash>;
 
   // recorder_ranges.cpp
-  void WriteRanges(ThreadState& thread);
+  void WriteRanges(ThreadState& thread, uint64_t time = 0);
 
   RecordSink& sink_;
   bool eager_;
