@@ -47,8 +47,8 @@ constexpr PythonLayout k312{.thread_frame = 56,
 
 // 3.13's _Py_DebugOffsets: 8 bytes each, by their place in it.
 namespace published {
-constexpr size_t kCookie = 0, kVersion = 1, kFreeThreaded = 2, kThreadFrame = 23, kPrevious = 29,
-                 kCode = 30, kInstruction = 31, kOwner = 33, kFile = 35, kName = 37, kLines = 38,
+constexpr size_t kVersion = 1, kFreeThreaded = 2, kThreadFrame = 23, kPrevious = 29, kCode = 30,
+                 kInstruction = 31, kOwner = 33, kFile = 35, kName = 37, kLines = 38,
                  kFirstLine = 39, kUnits = 43;
 }  // namespace published
 

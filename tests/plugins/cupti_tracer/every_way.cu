@@ -1,6 +1,6 @@
-// Makes nodes of every kind, by every kind of call, in five graphs: added one by one, captured into
-// a graph that exists, cloned, embedded, and added through the driver. The tests in Python know
-// what the trace has to say.
+// Makes nodes of every kind, by every kind of call, in graphs of every origin: added one by one,
+// captured into a graph that exists, cloned, embedded, and added through the driver. The tests in
+// Python know what the trace has to say.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <fcntl.h>
@@ -167,14 +167,16 @@ void LaunchBySpecialWays() {
 }
 
 // Two copies in one call, and a copy of two rows of 8 bytes out of rows of 32.
-void CopyBatches() {
+cudaError_t CopyBatches() {
   const void* from[] = {words, words + 64};
   void* to[] = {words + 128, words + 192};
   size_t sizes[] = {16, 32};
   cudaMemcpyAttributes attributes = {};
   attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
   size_t first = 0;
-  CHECK(cudaMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, stream));
+  const cudaError_t error =
+      cudaMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, stream);
+  if (error != cudaSuccess) return error;
   cudaMemcpy3DBatchOp rows = {};
   rows.src.type = rows.dst.type = cudaMemcpyOperandTypePointer;
   rows.src.op.ptr.ptr = words;
@@ -182,7 +184,20 @@ void CopyBatches() {
   rows.dst.op.ptr.ptr = words + 256;
   rows.extent = make_cudaExtent(8, 2, 1);
   rows.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
-  CHECK(cudaMemcpy3DBatchAsync(1, &rows, 0, stream));
+  return cudaMemcpy3DBatchAsync(1, &rows, 0, stream);
+}
+
+// In a capture of their own, since no manual says that they can be captured.
+void Batches() {
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  const cudaError_t error = CopyBatches();
+  cudaGraph_t graph = nullptr;
+  if (cudaStreamEndCapture(stream, &graph) == cudaSuccess && error == cudaSuccess) {
+    CHECK(cudaGraphDestroy(graph));
+    return;
+  }
+  static_cast<void>(cudaGetLastError());
+  std::printf("every_way: no batches of copies in captures: %s\n", cudaGetErrorString(error));
 }
 
 void OperateOnValues() {
@@ -219,7 +234,6 @@ void Captured() {
     CHECK(cudaSignalExternalSemaphoresAsync(&semaphore, &signal, 1, stream));
   }
   OperateOnValues();
-  CopyBatches();
   CHECK(cudaStreamEndCapture(stream, &graph));
   int held = 0;
   cudaUserObject_t object = nullptr;
@@ -289,6 +303,7 @@ int main() {
   Whole(plain);
   CHECK(cudaGraphDestroy(plain));
   Captured();
+  Batches();
   Direct();
   if (semaphore != nullptr) CHECK(cudaDestroyExternalSemaphore(semaphore));
   CHECK(cudaFree(words));

@@ -111,10 +111,11 @@ def test_nodes_of_every_kind_made_in_every_way_are_recorded(folder):
              "semaphore_signal", "semaphore_wait"]
     whole = ["graph", "mem_alloc", "mem_free", "conditional", "batch_mem_op"]
     captured = ["empty", "kernel", "kernel", "host", "event_record", "event_wait", "semaphore_signal", "batch_mem_op",
-                "batch_mem_op", "memcpy", "memcpy", "memcpy"]
-    assert [(g["origin"], kinds(g["id"])) for g in graphs] == [
+                "batch_mem_op"]
+    made = [(g["origin"], kinds(g["id"])) for g in graphs]
+    assert made == [
         ("explicit", plain), ("explicit", whole), ("child", plain), ("body", ["kernel"]), ("explicit", captured),
-        ("clone", captured), ("explicit", ["kernel", "kernel", "batch_mem_op"])], [(g["origin"], kinds(g["id"])) for g in graphs]
+        ("clone", captured), ("capture", ["memcpy"] * 3), ("explicit", ["kernel", "kernel", "batch_mem_op"])], made
     # Each graph's edges, by the places of their nodes in it; with data where it isn't a full one.
     place = {n["id"]: sum(m["graph"] == n["graph"] for m in nodes[:n["id"]]) for n in nodes}
     edges = {}
@@ -123,14 +124,16 @@ def test_nodes_of_every_kind_made_in_every_way_are_recorded(folder):
         edges.setdefault(nodes[e["from"]]["graph"], []).append((place[e["from"]], place[e["to"]], *data))
     chain = [(i, i + 1) for i in range(len(captured) - 1)]
     forked = [(0, 1, 1, 1), (0, 2)]
-    assert edges == {0: forked, 1: [(1, 2)], 2: forked, 4: chain, 5: chain, 6: [(0, 1, 1, 1), (1, 2), (0, 2)]}, edges
+    assert edges == {0: forked, 1: [(1, 2)], 2: forked, 4: chain, 5: chain, 6: [(0, 1), (1, 2)], 7: [(0, 1, 1, 1), (1, 2), (0, 2)]}, edges
     # What operations on values and batches of copies touch, of the one block; clones touch the same.
-    touched = [(n.get("access"), n.get("complete")) for n in nodes if n["graph"] == 4][7:]
-    assert touched == [([[0, "w", 0, 4]], True), ([[0, "r", 8, 8]], True), ([[0, "w", 512, 16], [0, "r", 0, 16]], True),
-                       ([[0, "w", 768, 32], [0, "r", 256, 32]], True), ([[0, "w", 1024, 16], [0, "r", 0, 40]], True)], touched
-    assert [(n.get("access"), n.get("complete")) for n in nodes if n["graph"] == 5][7:] == touched
-    batches = [n["access"] for n in nodes if n["kind"] == "batch_mem_op" and n["graph"] in (1, 6)]
-    assert batches == [[[0, "w", 0, 4]], [[0, "rw", 0, 4], [0, "w", 16, 8]]], batches
+    touched = {g: [(n["kind"], n.get("access"), n.get("complete")) for n in nodes if n["graph"] == g] for g in range(8)}
+    assert touched[4][7:] == [("batch_mem_op", [[0, "w", 0, 4]], True), ("batch_mem_op", [[0, "r", 8, 8]], True)], touched[4]
+    assert touched[5] == touched[4], touched[5]
+    assert touched[6] == [("memcpy", [[0, "w", 512, 16], [0, "r", 0, 16]], True),
+                          ("memcpy", [[0, "w", 768, 32], [0, "r", 256, 32]], True),
+                          ("memcpy", [[0, "w", 1024, 16], [0, "r", 0, 40]], True)], touched[6]
+    assert touched[7][2] == ("batch_mem_op", [[0, "rw", 0, 4], [0, "w", 16, 8]], True), touched[7]
+    assert touched[1][-1] == ("batch_mem_op", [[0, "w", 0, 4]], True), touched[1]
     assert all("complete" in n for n in nodes if n["kind"].startswith("semaphore")), nodes
     # The exec: what CUPTI calls all of its nodes, and the child graph's new parameters.
     exec_ = next(r for r in records if r["type"] == "exec")
