@@ -59,14 +59,14 @@ ordinary() {
   if build_or_fail build all bench_programs; then run_tests build -LE browser; fi
 }
 
-# python_tests FOLDER WHEEL: installs the wheel into FOLDER and tests it there, on the software device.
+# python_tests FOLDER WHEEL: installs the wheel into FOLDER and tests it there, on the software device that it brings.
 python_tests() {
-  local folder="$PWD/$1" python report status=0
-  python="$(package_python)/bin/python" report="$folder/junit.xml"
+  local folder="$PWD/$1" python report soft status=0
+  python="$(package_python)/bin/python" report="$folder/junit.xml" soft="$folder/site/graphkit/lib/graphkit/soft_cuda"
   "$python" -m pip install -q --no-deps --no-index --upgrade --target "$folder/site" "$2" || return 1
   rm -f "$report"
-  LD_LIBRARY_PATH="$PWD/build/lib/graphkit/soft_cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PYTHONPATH="$folder/site" \
-    GRAPHKIT_SOFT_CUDA="$(find build/lib/graphkit/soft_cuda -name 'libcudart.so.13' 2> /dev/null || true)" \
+  LD_LIBRARY_PATH="$soft${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PYTHONPATH="$folder/site" \
+    GRAPHKIT_SOFT_CUDA="$(find "$soft" -name 'libcudart.so.13' 2> /dev/null || true)" \
     "$python" -m pytest -q -p no:cacheprovider --junitxml "$report" tests/plugins/python || status=$?
   # One line has the totals: <testsuite … errors="0" failures="0" skipped="0" tests="24" …>
   attribute() { sed -n "s/.*<testsuite [^>]*$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <numeric>
 #include <unordered_map>
 
@@ -24,8 +25,12 @@ constexpr size_t kMaxSearchedBlocks = 4000;
 // So many tries in a row without a better plan, and there will hardly be one.
 constexpr uint64_t kIdleRounds = 1000;
 // And so many tries for what makes the peak, by moving single blocks and all around it.
-constexpr uint32_t kRepairTries = 40;
-constexpr uint32_t kWindowTries = 60;
+constexpr uint32_t kRepairTries = 200;
+// Before that all that ends above the bound and a part of it is put below that where few tries do.
+constexpr std::array<Bytes, 3> kSettle = {32, 100, 400};
+constexpr uint32_t kSettleTries = 4;
+constexpr uint32_t kWindowTries = 120;
+constexpr uint64_t kWindowPart = 8;  // of the looks
 
 // Placing everything again is worth it up to here.
 constexpr size_t kMaxImproved = 20'000;
@@ -138,6 +143,23 @@ class CapturePlanner {
     best_fit_ = Fit::kFirst;
   }
 
+  // All that reaches above `target`, the highest first: where it can be put below, the rest of the
+  // looks are spent on what can't.
+  void SettleBelow(Bytes target, PlanRepair* repair, const std::function<bool()>& more) {
+    std::vector<uint32_t> high;
+    for (uint32_t item = 0; item < lanes_.size(); ++item) {
+      if (Top(item) > target && fixed_[item] == PlanBlock::kAnywhere) high.push_back(item);
+    }
+    std::ranges::stable_sort(high, std::ranges::greater(),
+                             [&](uint32_t item) { return Top(item); });
+    for (const uint32_t item : high) {
+      for (uint32_t tries = 0; tries < kSettleTries && Top(item) > target && more(); ++tries) {
+        repair->Lower(item, target + 1, &best_.offsets);
+      }
+    }
+    Highest();
+  }
+
   // Until nothing reaches up to the peak any more, or it has been tried often enough.
   void Repair() {
     if (lanes_.size() == 0 || !greedy_.lists().complete()) return;
@@ -145,6 +167,10 @@ class CapturePlanner {
     PlanWindow window(lanes_, greedy_.lists(), fixed_, options_.alignment, options_.search.seed,
                       &repair);
     const auto more = [&] { return !Done() && repair.looks() + window.looks() < Looks(); };
+    const auto more_windows = [&] { return more() && window.looks() < Looks() / kWindowPart; };
+    for (const Bytes part : kSettle) {
+      SettleBelow(bound_ + bound_ / part, &repair, more);
+    }
     bool lower = true;
     while (lower && more()) {
       const uint32_t top = Highest();
@@ -153,7 +179,7 @@ class CapturePlanner {
       for (uint32_t tries = 0; tries < kRepairTries && !lower && more(); ++tries) {
         lower = repair.Lower(top, best_.peak, &best_.offsets);
       }
-      for (uint32_t tries = 0; tries < kWindowTries && !lower && more(); ++tries) {
+      for (uint32_t tries = 0; tries < kWindowTries && !lower && more_windows(); ++tries) {
         lower = window.Lower(top, best_.peak, &best_.offsets);
       }
     }

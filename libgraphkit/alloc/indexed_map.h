@@ -2,25 +2,24 @@
 // says, once for each stream, when a block's memory may go to that stream's mallocs. The same
 // places as PieceMap finds, without looking at every piece.
 //
-// A view is a stream that allocates. A piece of memory is in a view from Show on until it is taken;
-// neighbours in one view are one run of it. A request takes the smallest run of its view that holds
-// it, the lowest of equals.
-//
-//     pieces    |  a  | b | c (held) |   d   | e |        a, b and d are shown to view 0,
-//     view 0    [   ab    ]          [   d   ]            b, d and e to view 1
-//     view 1          [ b ]          [    de     ]
-//
+// Views, and runs in them, are those of pieces.h. A piece of memory is in a view from Show on until
+// it is taken. A request takes the smallest run of its view that holds it, the lowest of equals.
 // Pieces that are in every view that they will ever be in become one piece with such a neighbour.
+//
+// Runs are found in a list while few pieces are in some views only, and by view otherwise; both
+// find the same.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "libgraphkit/alloc/caching_config.h"
-#include "libgraphkit/alloc/run_set.h"
+#include "libgraphkit/alloc/listed_runs.h"
+#include "libgraphkit/alloc/pieces.h"
 #include "libgraphkit/alloc/sorted_chunks.h"
+#include "libgraphkit/alloc/view_runs.h"
 #include "libgraphkit/ids.h"
 #include "libgraphkit/units.h"
 
@@ -37,6 +36,8 @@ class IndexedMap {
     uint32_t views = 1;       // at most kMaxViews
     bool shared = false;      // a piece may be in any number of views; otherwise in one
     bool by_address = false;  // PlaceAt is used: keeps pieces by address as well
+    // With so many pieces in some views only, runs are found by view.
+    uint32_t max_listed = ListedRuns::kMaxListed;
   };
   // `blocks`: ids are below it.
   IndexedMap(const Options& options, size_t blocks);
@@ -61,18 +62,8 @@ class IndexedMap {
   bool Fits(Bytes size, uint32_t view) const;
 
  private:
-  static constexpr uint32_t kNone = 0xffffffffu;
-  using Mask = uint64_t;  // a bit a view
+  static constexpr uint32_t kNone = Piece::kNone;
 
-  struct Piece {
-    Bytes offset = 0;
-    Bytes size = 0;
-    uint32_t prev = kNone;  // neighbours in the segment
-    uint32_t next = kNone;
-    BlockId last;  // who lies or lay there; none: it no longer matters
-    bool small = false;
-    Mask views = 0;
-  };
   struct AddressKey {
     Bytes offset = 0;
     uint32_t piece = kNone;
@@ -80,18 +71,7 @@ class IndexedMap {
   };
 
   bool SmallRequest(Bytes size) const { return options_.config && IsSmall(*options_.config, size); }
-  RunSet& RunsOf(bool small, uint32_t view) { return runs_[2 * view + (small ? 1 : 0)]; }
-  const RunSet& RunsOf(bool small, uint32_t view) const {
-    return runs_[2 * view + (small ? 1 : 0)];
-  }
-  bool InView(uint32_t piece, uint32_t view) const {
-    return piece != kNone && (pieces_[piece].views >> view & 1) != 0;
-  }
-  // The other end of the run that begins or ends with the piece.
-  uint32_t& OtherEnd(uint32_t piece, uint32_t view) {
-    return other_end_[options_.shared ? size_t{piece} * options_.views + view : piece];
-  }
-  Run RunOf(uint32_t first, uint32_t last) const;
+  bool In(uint32_t piece, uint32_t view) const { return InView(*pieces_, piece, view); }
 
   uint32_t NewPiece(Bytes offset, Bytes size, bool small, uint32_t after);
   void DropPiece(uint32_t piece);
@@ -99,25 +79,26 @@ class IndexedMap {
   uint32_t SplitAt(uint32_t piece, Bytes offset);
   uint32_t PieceFrom(Bytes offset);
 
-  void AddRun(uint32_t first, uint32_t last, uint32_t view);
   void ShowPiece(uint32_t piece, uint32_t view);
-  void LeaveView(uint32_t piece, uint32_t view);
   void LeaveViews(uint32_t piece);
   bool Alike(uint32_t piece, uint32_t next) const;
+  uint32_t JoinAlike(uint32_t piece);
   void Absorb(uint32_t piece, uint32_t next);
+  void ChooseIndex();
 
-  uint32_t FindRun(Bytes size, uint32_t view) const;
-  uint32_t Grow(Bytes size, uint32_t view);
+  Run FindRun(Bytes size, uint32_t view) const;
+  Run Grow(Bytes size, uint32_t view);
   bool KeepsRest(bool small, Bytes rest) const;
   void Take(uint32_t first, BlockId block, Bytes end);
 
   Options options_;
-  Mask all_views_;
-  std::vector<Piece> pieces_;
+  ViewMask all_views_;
+  std::unique_ptr<std::vector<Piece>> pieces_;  // both indexes look at them
   std::vector<uint32_t> spare_;
-  std::vector<uint32_t> other_end_;  // by piece, and where there may be several by view
-  std::vector<uint32_t> piece_of_;   // by block: what is left of where it lay
-  std::vector<RunSet> runs_;         // by view, large and small
+  std::vector<uint32_t> piece_of_;  // by block: what is left of where it lay
+  bool by_view_;                    // which index finds
+  ViewRuns runs_;
+  ListedRuns listed_;
   SortedChunks<AddressKey> by_address_;
   uint32_t top_ = kNone;  // the highest piece; without segments
   Bytes reserved_ = 0;

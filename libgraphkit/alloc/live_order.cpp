@@ -16,13 +16,19 @@ bool LiveOrder::Enter(uint64_t node) {
   return true;
 }
 
+// Mostly at the end: the node before is one of the last.
+void LiveOrder::AddLoose(NodeId node) {
+  const auto at = std::ranges::lower_bound(loose_, node);
+  if (at == loose_.end() || *at != node) loose_.insert(at, node);
+}
+
 void LiveOrder::Add(const Open& open) {
   const NodeId id(order_.nodes());
   std::vector<InEdge> in;
   for (const LiveEdge& edge : open.in) {
     const NodeId from = ids_.at(edge.node);
     in.push_back({from, edge.full()});
-    if (!edge.full() && order_.rule() == EdgeRule::kCompletion) loose_.push_back(from);
+    if (!edge.full() && order_.rule() == EdgeRule::kCompletion) AddLoose(from);
   }
   order_.Add(id, kGraph, {}, Ternary::kUnknown, in);
   ids_.emplace(open.node, id);
@@ -71,9 +77,9 @@ bool LiveOrder::AddMarkers(std::span<const LiveEdge> frontier, size_t since,
     if (std::ranges::find(*markers, node) == markers->end()) markers->push_back(node);
   };
   for (const LiveEdge& entry : frontier) add(ids_.at(entry.node));
-  for (const NodeId node : loose_) {
-    if (node.index() < since || !IsMarker(node, *markers)) continue;
-    add(node);
+  for (auto at = std::ranges::lower_bound(loose_, NodeId(since)); at != loose_.end(); ++at) {
+    if (!IsMarker(*at, *markers)) continue;
+    add(*at);
     if (markers->size() > kMostMarkers) return false;
   }
   return true;

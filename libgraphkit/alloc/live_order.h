@@ -61,13 +61,14 @@ class LiveOrder {
   bool Learn(uint64_t node);
   bool Enter(uint64_t node);
   void Add(const Open& open);
+  void AddLoose(NodeId node);
   bool IsMarker(NodeId node, std::span<const NodeId> ends) const;
 
   EdgesInto edges_into_;
   Order order_;
   std::unordered_map<uint64_t, NodeId> ids_;  // by handle
   std::vector<Open> open_;
-  std::vector<NodeId> loose_;  // with an edge to another node that doesn't wait for their end
+  std::vector<NodeId> loose_;  // in order: with an edge to a node that doesn't wait for their end
   std::vector<LiveEdge> last_frontier_;
   OrderPoint last_point_;
   bool broken_ = false;

@@ -13,8 +13,6 @@ namespace {
 constexpr Bytes kUnplaced = ~Bytes{0};
 // Blocks that may be displaced for one that is too high.
 constexpr size_t kMaxMoves = 1000;
-// Places that are considered for each.
-constexpr size_t kMaxPlaces = 400;
 // How much chance there is in the choice, in turn.
 constexpr std::array<double, 4> kNoise = {0.2, 1, 4, 16};
 
@@ -60,43 +58,54 @@ bool PlanRepair::FindGap(uint32_t item, Bytes peak, Bytes* offset) const {
   return best_spare != kUnplaced;
 }
 
-// What displacing all in [begin, end) costs: more for a large block than for small ones of as many
-// bytes, which are placed again more easily. Infinite when one may not be moved.
-double PlanRepair::Cost(Bytes begin, Bytes end) {
-  double cost = 0;
+// A large block costs more than small ones of as many bytes, which are placed again more easily.
+void PlanRepair::SumUp() {
+  begins_.clear();
+  ends_.clear();
   for (const Range& range : taken_) {
-    if (range.begin >= end) break;
-    if (range.end <= begin) continue;
-    if (forced_[range.item] == attempt_ || fixed_[range.item] != PlanBlock::kAnywhere) {
-      return std::numeric_limits<double>::infinity();
-    }
+    const bool firm = forced_[range.item] == attempt_ || fixed_[range.item] != PlanBlock::kAnywhere;
     const auto size = static_cast<double>(range.end - range.begin);
-    cost += size * std::sqrt(size);
+    begins_.push_back({range.begin, size * std::sqrt(size), firm ? 1u : 0u});
+    ends_.push_back({range.end, begins_.back().cost, begins_.back().firm});
   }
-  // Now choosy, now bold.
-  const double noise =
-      static_cast<double>(random_.Below(256)) / 256 * kNoise[attempt_ % kNoise.size()];
-  return cost * (1 + noise);
+  std::ranges::sort(ends_, {}, &Sum::place);
+  for (std::vector<Sum>* sums : {&begins_, &ends_}) {
+    for (size_t i = 1; i < sums->size(); ++i) {
+      (*sums)[i].cost += (*sums)[i - 1].cost;
+      (*sums)[i].firm += (*sums)[i - 1].firm;
+    }
+  }
 }
 
+// Where displacing costs the least: at 0, or where a range begins or ends. What lies in [begin,
+// end) begins before its end, without what ends up to its begin.
 bool PlanRepair::FindVictims(uint32_t item, Bytes peak, Bytes* offset) {
   const Bytes size = lanes_.weight(item);
+  SumUp();
+  looks_ += 2 * taken_.size();
+  const double noise = kNoise[attempt_ % kNoise.size()] / 256;  // now choosy, now bold
   double best = std::numeric_limits<double>::infinity();
-  const auto consider = [&](Bytes begin) {
-    if (begin + size >= peak) return;
-    const double cost = Cost(begin, begin + size);
-    if (cost >= best) return;
-    best = cost;
-    *offset = begin;
+  const auto go_along = [&](const std::vector<Sum>& places, bool from_zero) {
+    size_t begun = 0;
+    size_t ended = 0;
+    for (size_t i = 0; i < places.size() + (from_zero ? 1 : 0); ++i) {
+      const Bytes place = from_zero ? (i == 0 ? 0 : places[i - 1].place) : places[i].place;
+      const Bytes begin = RoundUp(place, alignment_);
+      if (begin + size >= peak) break;
+      while (begun < begins_.size() && begins_[begun].place < begin + size) ++begun;
+      while (ended < ends_.size() && ends_[ended].place <= begin) ++ended;
+      const Sum in = begun == 0 ? Sum{} : begins_[begun - 1];
+      const Sum out = ended == 0 ? Sum{} : ends_[ended - 1];
+      if (in.firm != out.firm) continue;
+      const double chance = static_cast<double>(random_.Below(256));
+      const double cost = (in.cost - out.cost) * (1 + noise * chance);
+      if (cost >= best) continue;
+      best = cost;
+      *offset = begin;
+    }
   };
-  consider(0);
-  const size_t every = taken_.size() / kMaxPlaces + 1;
-  for (size_t i = random_.Below(every); i < taken_.size(); i += every) {
-    const Range& range = taken_[i];
-    looks_ += taken_.size() / 4;
-    consider(RoundUp(range.end, alignment_));
-    consider(RoundUp(range.begin, alignment_));
-  }
+  go_along(begins_, true);
+  go_along(ends_, false);
   return best != std::numeric_limits<double>::infinity();
 }
 

@@ -37,10 +37,17 @@ class PlanRepair {
     uint32_t item;
   };
 
+  // What displacing all that begins before a place costs, or all that ends up to it.
+  struct Sum {
+    Bytes place = 0;
+    double cost = 0;
+    uint32_t firm = 0;  // of them may not be moved
+  };
+
   void FindTaken(uint32_t item, const std::vector<Bytes>& offsets);
   bool FindGap(uint32_t item, Bytes peak, Bytes* offset) const;
+  void SumUp();
   bool FindVictims(uint32_t item, Bytes peak, Bytes* offset);
-  double Cost(Bytes begin, Bytes end);
   void Move(uint32_t item, Bytes offset, std::vector<Bytes>* offsets);
 
   const Lanes& lanes_;
@@ -50,6 +57,8 @@ class PlanRepair {
   Random random_;
   uint64_t looks_ = 0;
   std::vector<Range> taken_;  // of the item that is being placed, by begin
+  std::vector<Sum> begins_;   // of the taken ranges, by place
+  std::vector<Sum> ends_;
   std::vector<std::pair<uint32_t, Bytes>> moved_;
   std::vector<uint32_t> open_;    // displaced, to be placed again
   std::vector<uint32_t> forced_;  // by item: the attempt that put it where it is by displacing

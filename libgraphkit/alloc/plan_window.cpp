@@ -55,9 +55,12 @@ void PlanWindow::Gather(uint32_t item, const std::vector<Bytes>& offsets) {
 
 void PlanWindow::SetPriorities() {
   const double noise = kNoise[attempt_ / kMembers.size() % kNoise.size()];
+  const bool by_area = attempt_ / kMembers.size() / kNoise.size() % 2 == 0;
   for (Member& member : members_) {
     const double chance = static_cast<double>(random_.Below(1024)) / 1024;
-    member.priority = static_cast<double>(lanes_.weight(member.item)) * (1 + noise * chance);
+    const auto conflicts = static_cast<double>(lists_.Of(member.item).size() + 1);
+    member.priority = static_cast<double>(lanes_.weight(member.item)) * (by_area ? conflicts : 1) *
+                      (1 + noise * chance);
   }
 }
 

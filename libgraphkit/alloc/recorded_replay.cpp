@@ -13,6 +13,12 @@ class RecordedDriver final : public DriverMemory {
  public:
   void Expect(const RecordedOperation& operation) { due_.push_back(operation); }
   const std::deque<RecordedOperation>& due() const { return due_; }
+  // Whether memory was given back next.
+  bool GivesBack() const { return !due_.empty() && IsRelease(due_.front()); }
+  static bool IsRelease(const RecordedOperation& operation) {
+    return operation.segment.kind == SegmentEvent::Kind::kFree ||
+           operation.segment.kind == SegmentEvent::Kind::kUnmap;
+  }
 
   // What was recorded and the model didn't do.
   void Settle() {
@@ -25,8 +31,7 @@ class RecordedDriver final : public DriverMemory {
 
   // Memory is refused when the recorded allocator gave some back before it got more.
   std::optional<Address> Allocate(Bytes size) override {
-    if (!due_.empty() && due_.front().segment.kind == SegmentEvent::Kind::kFree)
-      return std::nullopt;
+    if (GivesBack()) return std::nullopt;
     if (!due_.empty() && due_.front().segment.size == size) {
       const Address address = due_.front().segment.address;
       due_.pop_front();
@@ -39,13 +44,18 @@ class RecordedDriver final : public DriverMemory {
   void Free(Address address, Bytes size) override {
     Match(SegmentEvent::Kind::kFree, address, size);
   }
+  // Of an expandable segment the lowest page is mapped first.
   Address Reserve(Bytes size) override {
+    if (!due_.empty() && due_.front().segment.kind == SegmentEvent::Kind::kMap) {
+      return due_.front().segment.address;
+    }
     const Address address = unrecorded_;
     unrecorded_ += RoundUp(size, Bytes{2} << 20);
     return address;
   }
   void Unreserve(Address, Bytes) override {}
   bool Map(Address address, Bytes size) override {
+    if (GivesBack()) return false;
     Match(SegmentEvent::Kind::kMap, address, size);
     return true;
   }
@@ -126,8 +136,8 @@ class Replay {
   // to get another one; else torch.cuda.empty_cache was called.
   bool CacheWasEmptied(const AllocationRequest& request) const {
     const auto& due = driver_.due();
-    return !due.empty() && due.front().segment.kind == SegmentEvent::Kind::kFree &&
-           (due.back().segment.kind == SegmentEvent::Kind::kFree || allocator_.CanServe(request));
+    return driver_.GivesBack() &&
+           (RecordedDriver::IsRelease(due.back()) || allocator_.CanServe(request));
   }
 
   void Allocate(const RecordedOperation& op) {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <map>
 #include <string>
 #include <string_view>
 
 #include "libgraphkit/alloc/recorded_lives.h"
+#include "libgraphkit/alloc/recorded_ranges.h"
 
 namespace graphkit {
 namespace {
@@ -22,16 +22,6 @@ std::string Hex(Address address) {
   const auto [end, error] = std::to_chars(digits, digits + 17, address, 16);
   return "0x" + std::string(digits, end);
 }
-
-// A stretch of memory that was there at the start.
-struct StartRange {
-  Bytes size = 0;
-  uint64_t stream = 0;
-  PoolHandle pool = 0;
-  bool small = false;
-  bool expandable = false;
-};
-using StartRanges = std::map<Address, StartRange>;
 
 // A block in use at the start.
 struct StartBlock {
@@ -52,13 +42,13 @@ class Rewinder {
   Result<RecordedRun> Run();
 
  private:
-  void RewindSegments();
-  void UndoSegment(const TorchEvent& event);
   void GatherBlocks();
-  Result<void> FillRange(Address address, const StartRange& range);
+  SegmentState& SegmentFor(Address address, const RecordedRange& range);
+  Result<void> FillRange(Address address, const RecordedRange& range);
   Result<void> FillRanges();
+  void AddUnmapped(SegmentState* segment, Address begin, Address end) const;
   Result<void> CheckCovered() const;
-  Result<void> Place(SegmentState* segment, const StartBlock& block, Address* at);
+  Result<void> Place(SegmentState* segment, const StartBlock& block, Address end, Address* at);
   Result<void> CloseGap(SegmentState* segment, Address begin, Address end, bool last_exact);
   void Operations();
   PoolHandle PoolOf(const TorchEvent& event) const;
@@ -67,34 +57,11 @@ class Rewinder {
   size_t device_;
   std::vector<RecordedLife> lives_;
   std::span<const TorchEvent> events_;
-  StartRanges ranges_;
-  StartRanges all_ranges_;  // that were there at any time
+  RewoundRanges ranges_;
   std::vector<StartBlock> blocks_;
   size_t next_block_ = 0;
   RecordedRun run_;
 };
-
-// From the last event back to the first.
-void Rewinder::RewindSegments() {
-  for (const TorchSegment& s : snapshot_.segments) {
-    if (s.device != static_cast<int32_t>(device_)) continue;
-    ranges_[s.address] = {s.total_size, s.stream, s.pool, s.small, s.expandable};
-  }
-  all_ranges_ = ranges_;
-  for (size_t i = events_.size(); i-- > 0;) UndoSegment(events_[i]);
-}
-
-void Rewinder::UndoSegment(const TorchEvent& event) {
-  if (event.action == TorchAction::kSegmentAlloc) {
-    ranges_.erase(event.address);
-  } else if (event.action == TorchAction::kSegmentFree) {
-    const PoolHandle pool = event.pool == TorchEvent::kNoPool ? 0 : event.pool;
-    const StartRange range{event.size, event.stream, pool, event.size == run_.config.small_segment,
-                           false};
-    ranges_[event.address] = range;
-    all_ranges_[event.address] = range;
-  }
-}
 
 void Rewinder::GatherBlocks() {
   for (LifeId life = 0; life < lives_.size(); ++life) {
@@ -131,9 +98,10 @@ Result<void> Rewinder::CloseGap(SegmentState* segment, Address begin, Address en
   return {};
 }
 
-Result<void> Rewinder::Place(SegmentState* segment, const StartBlock& block, Address* at) {
+Result<void> Rewinder::Place(SegmentState* segment, const StartBlock& block, Address end,
+                             Address* at) {
   const RecordedLife& life = lives_[block.life];
-  if (block.address < *at || block.address + block.size > segment->address + segment->size) {
+  if (block.address < *at || block.address + block.size > end) {
     return CannotRewind("the block at " + Hex(block.address) + " overlaps another one");
   }
   const bool last_exact = next_block_ > 0 && blocks_[next_block_ - 1].exact;
@@ -149,44 +117,69 @@ Result<void> Rewinder::Place(SegmentState* segment, const StartBlock& block, Add
   return {};
 }
 
-Result<void> Rewinder::FillRange(Address address, const StartRange& range) {
+// A segment of its own; pages join the segment before them if they are of the same one.
+SegmentState& Rewinder::SegmentFor(Address address, const RecordedRange& range) {
   SegmentState segment{.address = address,
                        .size = range.size,
                        .stream = range.stream,
                        .pool = range.pool,
                        .small = range.small,
                        .expandable = range.expandable};
+  if (range.expandable) {
+    segment.address = SpaceBegin(ranges_.ever, address, range);
+    segment.size = SpaceSize(ranges_.ever, segment.address, range, run_.config);
+    const bool open = !run_.start.empty() && run_.start.back().expandable &&
+                      run_.start.back().address == segment.address;
+    if (open) return run_.start.back();
+  }
+  return run_.start.emplace_back(std::move(segment));
+}
+
+void Rewinder::AddUnmapped(SegmentState* segment, Address begin, Address end) const {
+  if (begin < end) {
+    segment->blocks.push_back({.address = begin, .size = end - begin, .mapped = false});
+  }
+}
+
+Result<void> Rewinder::FillRange(Address address, const RecordedRange& range) {
+  SegmentState& segment = SegmentFor(address, range);
+  const Address filled = segment.blocks.empty()
+                             ? segment.address
+                             : segment.blocks.back().address + segment.blocks.back().size;
+  if (range.expandable) AddUnmapped(&segment, filled, address);
   Address at = address;
   const Address end = address + range.size;
   const size_t first = next_block_;
   for (; next_block_ < blocks_.size() && blocks_[next_block_].address < end; ++next_block_) {
-    Result<void> placed = Place(&segment, blocks_[next_block_], &at);
+    Result<void> placed = Place(&segment, blocks_[next_block_], end, &at);
     if (!placed) return placed;
   }
   const bool last_exact = next_block_ > first && blocks_[next_block_ - 1].exact;
-  Result<void> closed = CloseGap(&segment, at, end, last_exact);
-  if (!closed) return closed;
-  run_.start.push_back(std::move(segment));
-  return {};
+  return CloseGap(&segment, at, end, last_exact);
 }
 
 Result<void> Rewinder::FillRanges() {
-  for (const auto& [address, range] : ranges_) {
+  for (const auto& [address, range] : ranges_.start) {
     if (next_block_ < blocks_.size() && blocks_[next_block_].address < address) break;
     Result<void> filled = FillRange(address, range);
     if (!filled) return filled;
   }
-  if (next_block_ == blocks_.size()) return {};
-  return CannotRewind("the block at " + Hex(blocks_[next_block_].address) + " lies in no segment");
+  if (next_block_ != blocks_.size()) {
+    return CannotRewind("the block at " + Hex(blocks_[next_block_].address) +
+                        " lies in no segment");
+  }
+  for (SegmentState& segment : run_.start) {
+    const SegmentState::Block& last = segment.blocks.back();
+    AddUnmapped(&segment, last.address + last.size, segment.address + segment.size);
+  }
+  return {};
 }
 
 // Every block lies in a segment that was there at some time.
 Result<void> Rewinder::CheckCovered() const {
   for (const RecordedLife& life : lives_) {
     if (life.repaired) continue;
-    const auto after = all_ranges_.upper_bound(life.address);
-    const bool inside = after != all_ranges_.begin() &&
-                        life.address < std::prev(after)->first + std::prev(after)->second.size;
+    const bool inside = RangeOf(ranges_.ever, life.address) != nullptr;
     if (!inside) return CannotRewind("the block at " + Hex(life.address) + " lies in no segment");
   }
   return {};
@@ -196,10 +189,8 @@ Result<void> Rewinder::CheckCovered() const {
 PoolHandle Rewinder::PoolOf(const TorchEvent& event) const {
   if (event.pool != TorchEvent::kNoPool) return event.pool;
   if (run_.pools == 1) return 0;
-  auto at = all_ranges_.upper_bound(event.address);
-  if (at == all_ranges_.begin()) return 0;
-  --at;
-  return event.address < at->first + at->second.size ? at->second.pool : 0;
+  const auto* range = RangeOf(ranges_.ever, event.address);
+  return range == nullptr ? 0 : range->second.pool;
 }
 
 void Rewinder::Operations() {
@@ -252,15 +243,7 @@ Result<RecordedRun> Rewinder::Run() {
   run_.config = ConfigOf(snapshot_.settings);
   run_.pools = static_cast<uint32_t>(snapshot_.pools.size());
   run_.lives = static_cast<uint32_t>(lives_.size());
-  for (const TorchSegment& segment : snapshot_.segments) {
-    if (segment.expandable) {
-      return Error{.message =
-                       "the snapshot has expandable segments: their address space before the first "
-                       "event isn't recorded",
-                   .kind = Error::Kind::kUnsupported};
-    }
-  }
-  RewindSegments();
+  ranges_ = RewindRanges(snapshot_, device_, run_.config);
   GatherBlocks();
   Result<void> filled = FillRanges();
   if (!filled) return filled.error();

@@ -54,14 +54,19 @@ class RunSet {
     if (!bin.many && bin.few.empty()) used_[number / 64] &= ~(uint64_t{1} << (number % 64));
   }
 
-  // The first piece of the smallest run of `size` units or more; kNone: there is none.
   static constexpr uint32_t kNone = 0xffffffffu;
-  uint32_t Find(uint32_t size) const {
-    const uint32_t number = BinOf(size);
-    const uint32_t own = FindIn(bins_[number], size);
-    if (own != kNone) return own;
-    const uint32_t larger = NextUsed(number + 1);
-    return larger == kBins ? kNone : FindIn(bins_[larger], size);
+  // The smallest run of `size` units or more; its first piece is kNone: there is none.
+  Run Find(uint32_t size) const {
+    return FindIf(size, [](const Run&) { return true; });
+  }
+  // Of those that are accepted.
+  template <typename Accept>
+  Run FindIf(uint32_t size, const Accept& accept) const {
+    for (uint32_t number = BinOf(size); number < kBins; number = NextUsed(number + 1)) {
+      const Run found = FindIn(bins_[number], size, accept);
+      if (found.first != kNone) return found;
+    }
+    return {};
   }
 
  private:
@@ -86,16 +91,21 @@ class RunSet {
     }
     return kBins;
   }
-  static uint32_t FindIn(const Bin& bin, uint32_t size) {
+  template <typename Accept>
+  static Run FindIn(const Bin& bin, uint32_t size, const Accept& accept) {
     if (bin.many) {
-      const auto at = bin.many->LowerBound({size, kNone, 0});
-      return at == bin.many->end() ? kNone : (*bin.many)[at].first;
+      for (auto at = bin.many->LowerBound({size, kNone, 0}); at != bin.many->end();
+           at = bin.many->next(at)) {
+        if (accept((*bin.many)[at])) return (*bin.many)[at];
+      }
+      return {};
     }
-    Run best{kNone, kNone, ~Bytes{0}};
+    Run best;
     for (const Run& run : bin.few) {
-      if (run.size >= size && run < best) best = run;
+      const bool smaller = best.first == kNone || run < best;
+      if (run.size >= size && smaller && accept(run)) best = run;
     }
-    return best.first;
+    return best;
   }
   static void Sort(Bin* bin) {
     bin->many = std::make_unique<SortedChunks<Run>>();

@@ -1,6 +1,8 @@
 #include "libgraphkit/analysis/asked_memory.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace graphkit {
@@ -19,12 +21,17 @@ bool AliveAt(const Block& block, Seq seq) {
   return block.allocated <= seq && seq < block.free_completed;
 }
 
-// Where the sum of what was asked for is largest.
-Seq FindPeak(const Trace& trace) {
-  struct Change {
-    Seq seq;
-    int64_t bytes;
-  };
+bool IsBacked(const Trace& trace, const Block& block) {
+  return block.segment.valid() && trace[block.segment].block.valid();
+}
+
+struct Change {
+  Seq seq;
+  int64_t bytes;
+};
+
+// Of what was asked of the driver, in the order of records.
+std::vector<Change> AskedChanges(const Trace& trace) {
   std::vector<Change> changes;
   for (const Block& block : trace.blocks) {
     if (!AsksDriver(trace, block)) continue;
@@ -32,16 +39,43 @@ Seq FindPeak(const Trace& trace) {
     changes.push_back({block.allocated, bytes});
     if (block.free_completed != kNever) changes.push_back({block.free_completed, -bytes});
   }
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return a.seq < b.seq; });
-  int64_t now = 0;
-  int64_t most = 0;
-  Seq peak = 0;
-  for (const Change& change : changes) {
-    now += change.bytes;
-    if (now <= most) continue;
-    most = now;
-    peak = change.seq;
+  std::ranges::stable_sort(changes, {}, &Change::seq);
+  return changes;
+}
+
+// What is in use of segments after each record; empty when nothing ever is.
+std::vector<int64_t> UsedAfter(const Trace& trace) {
+  std::vector<int64_t> used;
+  for (const Block& block : trace.blocks) {
+    if (!IsBacked(trace, block)) continue;
+    used.resize(trace.records);
+    const auto bytes = static_cast<int64_t>(RoundedSize(block));
+    used[block.allocated] += bytes;
+    if (block.free_completed != kNever) used[block.free_completed] -= bytes;
+  }
+  std::partial_sum(used.begin(), used.end(), used.begin());
+  return used;
+}
+
+// Where the sum of what was asked for is largest; where it stays so for a while, where most of it
+// is in use: segments that were there from the beginning are empty then.
+Seq FindPeak(const Trace& trace) {
+  const std::vector<Change> changes = AskedChanges(trace);
+  std::vector<int64_t> now;
+  for (const Change& change : changes) now.push_back((now.empty() ? 0 : now.back()) + change.bytes);
+  const int64_t most = now.empty() ? 0 : *std::ranges::max_element(now);
+  if (most <= 0) return 0;
+  const std::vector<int64_t> used = UsedAfter(trace);
+  Seq peak = kNever;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    if (now[i] < most) continue;
+    const Seq begin = changes[i].seq;
+    if (peak == kNever) peak = begin;
+    if (used.empty()) return peak;
+    const Seq end = i + 1 < changes.size() ? changes[i + 1].seq : trace.records;
+    for (Seq seq = begin; seq < end; ++seq) {
+      if (used[seq] > used[peak]) peak = seq;
+    }
   }
   return peak;
 }
@@ -58,8 +92,7 @@ AskedMemory FindAskedMemory(const Facts& facts) {
     const Block& block = trace.blocks[i];
     if (!AliveAt(block, peak)) continue;
     const Bytes size = RoundedSize(block);
-    const bool backed = block.segment.valid() && trace[block.segment].block.valid();
-    if (backed) memory.segment_used_bytes += size;
+    if (IsBacked(trace, block)) memory.segment_used_bytes += size;
     if (!AsksDriver(trace, block)) continue;
     memory.asked_bytes += size;
     if (block.alloc_node.valid()) {

@@ -204,6 +204,7 @@ class RecordFile {
   bool Map(size_t bytes);
   bool GrowFile(size_t needed);
   void WriteLine(std::string_view record, std::string_view ending);
+  void Populate();
   void LetGo();
   bool Fail(std::string_view what, int error);
 
@@ -212,6 +213,7 @@ class RecordFile {
   size_t mapped_ = 0;     // bytes of address space
   size_t allocated_ = 0;  // bytes of the file
   size_t size_ = 0;       // bytes written
+  size_t populated_ = 0;  // bytes that have pages, as far as is known; 0 with a buffer
   size_t let_go_ = 0;     // bytes at the beginning that memory needn't hold
   size_t buffer_ = 0;
   uint64_t max_bytes_ = 0;

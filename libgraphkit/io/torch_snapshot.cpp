@@ -1,120 +1,16 @@
 #include "libgraphkit/io/torch_snapshot.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <utility>
 
 #include "libgraphkit/io/mapped_file.h"
 #include "libgraphkit/io/pickle.h"
+#include "libgraphkit/io/torch_keys.h"
+#include "libgraphkit/io/torch_settings.h"
 #include "libgraphkit/io/torch_stacks.h"
 
 namespace graphkit {
 namespace {
-
-enum class Key : uint8_t {
-  kOther,
-  kAction,
-  kAddr,
-  kAddress,
-  kDeviceFree,
-  kSize,
-  kStream,
-  kTimeUs,
-  kFrames,
-  kPool,
-  kMetadata,
-  kRequestedSize,
-  kState,
-  kTotalSize,
-  kAllocatedSize,
-  kActiveSize,
-  kSegmentType,
-  kExpandable,
-  kDevice,
-  kBlocks,
-};
-
-struct KeyName {
-  std::string_view text;
-  Key key;
-};
-
-constexpr std::array<KeyName, 20> kKeys = {{
-    {"action", Key::kAction},
-    {"addr", Key::kAddr},
-    {"address", Key::kAddress},
-    {"device_free", Key::kDeviceFree},
-    {"size", Key::kSize},
-    {"stream", Key::kStream},
-    {"time_us", Key::kTimeUs},
-    {"frames", Key::kFrames},
-    {"pool_id", Key::kPool},
-    {"segment_pool_id", Key::kPool},
-    {"user_metadata", Key::kMetadata},
-    {"requested_size", Key::kRequestedSize},
-    {"state", Key::kState},
-    {"total_size", Key::kTotalSize},
-    {"allocated_size", Key::kAllocatedSize},
-    {"active_size", Key::kActiveSize},
-    {"segment_type", Key::kSegmentType},
-    {"is_expandable", Key::kExpandable},
-    {"device", Key::kDevice},
-    {"blocks", Key::kBlocks},
-}};
-
-struct ActionName {
-  std::string_view text;
-  TorchAction action;
-};
-
-constexpr std::array<ActionName, 9> kActions = {{
-    {"alloc", TorchAction::kAlloc},
-    {"free_requested", TorchAction::kFreeRequested},
-    {"free_completed", TorchAction::kFreeCompleted},
-    {"segment_alloc", TorchAction::kSegmentAlloc},
-    {"segment_free", TorchAction::kSegmentFree},
-    {"segment_map", TorchAction::kSegmentMap},
-    {"segment_unmap", TorchAction::kSegmentUnmap},
-    {"snapshot", TorchAction::kSnapshot},
-    {"oom", TorchAction::kOom},
-}};
-
-// Dicts of one kind mostly have the same keys in the same order, and the pickle shares the key
-// strings: the key at a place is known by its address before its text is looked at.
-class KeyReader {
- public:
-  Key At(size_t place, const PickleValue& key) {
-    if (place < known_.size() && known_[place].first == key.chars) return known_[place].second;
-    const Key found = Lookup(key);
-    if (place >= known_.size() && place < 64) known_.resize(place + 1, {nullptr, Key::kOther});
-    if (place < known_.size()) known_[place] = {key.chars, found};
-    return found;
-  }
-
- private:
-  static Key Lookup(const PickleValue& key) {
-    for (const KeyName& name : kKeys) {
-      if (name.text == key.text()) return name.key;
-    }
-    return Key::kOther;
-  }
-  std::vector<std::pair<const char*, Key>> known_;
-};
-
-bool Natural(const PickleValue& value, uint64_t* out) {
-  if (value.is(PickleType::kUint)) {
-    *out = value.natural;
-    return true;
-  }
-  if (!value.is(PickleType::kInt) || value.integer < 0) return false;
-  *out = static_cast<uint64_t>(value.integer);
-  return true;
-}
-
-bool Truth(const PickleValue* value) {
-  return value && (value->is(PickleType::kBool) || value->is(PickleType::kInt)) && value->integer;
-}
 
 // Events are taken out of the pickle while it is read: kept as dicts they would need several times
 // the file's size.
@@ -151,14 +47,14 @@ class SnapshotReader final : public PickleTaker {
 
   // Calls field(key, value) for each entry of a dict; stops at the first false.
   template <typename Field>
-  bool ForEach(const PickleValue& dict, KeyReader& keys, const char* what, Field field) {
+  bool ForEach(const PickleValue& dict, SnapshotKeyReader& keys, const char* what, Field field) {
     if (!dict.is(PickleType::kDict)) return Fail(std::string(what) + " isn't a dict");
     const std::span<const PickleValue> items = dict.items();
     if (!Spend(items.size())) return false;
     for (size_t i = 0; i + 1 < items.size(); i += 2) {
       if (!items[i].is(PickleType::kString)) continue;
-      const Key key = keys.At(i / 2, items[i]);
-      if (key == Key::kOther || field(key, items[i + 1])) continue;
+      const SnapshotKey key = keys.At(i / 2, items[i]);
+      if (key == SnapshotKey::kOther || field(key, items[i + 1])) continue;
       if (!error_.message.empty()) return false;
       return Fail(std::string(what) + ": '" + std::string(items[i].text()) +
                   "' has an unexpected value");
@@ -168,16 +64,17 @@ class SnapshotReader final : public PickleTaker {
 
   bool Segments(const PickleValue& list);
   bool Segment(const PickleValue& dict);
-  bool SegmentField(TorchSegment& segment, Key key, const PickleValue& value);
+  bool SegmentField(TorchSegment& segment, SnapshotKey key, const PickleValue& value);
   bool Blocks(const PickleValue& list, TorchSegment* segment);
   bool Block(const PickleValue& dict);
-  bool BlockField(TorchBlock& block, Key key, const PickleValue& value);
+  bool History(const PickleValue& list, TorchBlock* block);
+  bool BlockField(TorchBlock& block, SnapshotKey key, const PickleValue& value);
   bool Devices(const PickleValue& list);
   bool Event(const PickleValue& dict);
   bool TakenEvents(const PickleValue& run);
   void LeaveOrder();
-  bool EventField(TorchEvent& event, Key key, const PickleValue& value);
-  bool Settings(const PickleValue& dict);
+  bool EventField(TorchEvent& event, SnapshotKey key, const PickleValue& value);
+  bool Annotations(const PickleValue& list);
   bool Pool(const PickleValue& value, uint16_t* out);
 
   size_t budget_;
@@ -187,9 +84,9 @@ class SnapshotReader final : public PickleTaker {
   uint32_t events_ = 0;            // when in_order_: how many
   TorchStacks stacks_;
   IdTable pools_;
-  KeyReader event_keys_;
-  KeyReader segment_keys_;
-  KeyReader block_keys_;
+  SnapshotKeyReader event_keys_;
+  SnapshotKeyReader segment_keys_;
+  SnapshotKeyReader block_keys_;
   const char* last_action_text_ = nullptr;
   TorchAction last_action_ = TorchAction::kOther;
   Error error_;
@@ -215,40 +112,33 @@ bool SnapshotReader::Pool(const PickleValue& value, uint16_t* out) {
   return true;
 }
 
-TorchAction ActionNamed(std::string_view text) {
-  for (const ActionName& name : kActions) {
-    if (name.text == text) return name.action;
-  }
-  return TorchAction::kOther;
-}
-
-bool SnapshotReader::EventField(TorchEvent& event, Key key, const PickleValue& value) {
+bool SnapshotReader::EventField(TorchEvent& event, SnapshotKey key, const PickleValue& value) {
   switch (key) {
-    case Key::kAction:
+    case SnapshotKey::kAction:
       if (!value.is(PickleType::kString)) return false;
       if (value.chars != last_action_text_) {
         last_action_text_ = value.chars;
-        last_action_ = ActionNamed(value.text());
+        last_action_ = TorchActionNamed(value.text());
       }
       event.action = last_action_;
       return true;
-    case Key::kAddr:
-    case Key::kDeviceFree:
+    case SnapshotKey::kAddr:
+    case SnapshotKey::kDeviceFree:
       return Natural(value, &event.address);
-    case Key::kSize:
+    case SnapshotKey::kSize:
       return Natural(value, &event.size);
-    case Key::kStream:
+    case SnapshotKey::kStream:
       return Natural(value, &event.stream);
-    case Key::kTimeUs:
+    case SnapshotKey::kTimeUs:
       if (!value.is(PickleType::kInt)) return false;
       event.time_us = value.integer;
       return true;
-    case Key::kFrames:
+    case SnapshotKey::kFrames:
       event.stack = stacks_.Stack(value);
       return true;
-    case Key::kPool:
+    case SnapshotKey::kPool:
       return Pool(value, &event.pool);
-    case Key::kMetadata:
+    case SnapshotKey::kMetadata:
       if (value.is(PickleType::kString) && value.length) {
         event.metadata = stacks_.Intern(value.text());
       }
@@ -266,9 +156,9 @@ bool SnapshotReader::Event(const PickleValue& dict) {
     return TakenEvents(run);
   }
   TorchEvent event;
-  const bool read = ForEach(dict, event_keys_, "an event", [&](Key key, const PickleValue& value) {
-    return EventField(event, key, value);
-  });
+  const bool read = ForEach(
+      dict, event_keys_, "an event",
+      [&](SnapshotKey key, const PickleValue& value) { return EventField(event, key, value); });
   if (!read) return false;
   LeaveOrder();
   out_.events.push_back(event);
@@ -283,8 +173,8 @@ bool SnapshotReader::Take(std::span<const PickleValue> entries) {
   TorchEvent event;
   for (size_t i = 0; i + 1 < entries.size(); i += 2) {
     if (!entries[i].is(PickleType::kString)) continue;
-    const Key key = event_keys_.At(i / 2, entries[i]);
-    if (key != Key::kOther && !EventField(event, key, entries[i + 1])) {
+    const SnapshotKey key = event_keys_.At(i / 2, entries[i]);
+    if (key != SnapshotKey::kOther && !EventField(event, key, entries[i + 1])) {
       error_ = {};
       return false;
     }
@@ -333,18 +223,20 @@ bool SnapshotReader::Devices(const PickleValue& list) {
   return true;
 }
 
-bool SnapshotReader::BlockField(TorchBlock& block, Key key, const PickleValue& value) {
+bool SnapshotReader::BlockField(TorchBlock& block, SnapshotKey key, const PickleValue& value) {
   switch (key) {
-    case Key::kAddress:
+    case SnapshotKey::kAddress:
       return Natural(value, &block.address);
-    case Key::kSize:
+    case SnapshotKey::kSize:
       return Natural(value, &block.size);
-    case Key::kRequestedSize:
+    case SnapshotKey::kRequestedSize:
       return Natural(value, &block.requested_size);
-    case Key::kFrames:
+    case SnapshotKey::kFrames:
       block.stack = stacks_.Stack(value);
       return true;
-    case Key::kState:
+    case SnapshotKey::kHistory:
+      return History(value, &block);
+    case SnapshotKey::kState:
       if (!value.is(PickleType::kString)) return false;
       block.state = value.text() == "active_allocated" ? TorchBlockState::kActive
                     : value.text() == "inactive"       ? TorchBlockState::kInactive
@@ -355,11 +247,28 @@ bool SnapshotReader::BlockField(TorchBlock& block, Key key, const PickleValue& v
   }
 }
 
+// Before 2.1: what lay in the block, the last first, with its size as asked for and its stack.
+bool SnapshotReader::History(const PickleValue& list, TorchBlock* block) {
+  std::span<const PickleValue> entries;
+  if (!Items(list, "history", &entries)) return false;
+  if (entries.empty()) return true;
+  if (!entries[0].is(PickleType::kDict)) return false;
+  const PickleValue* size = entries[0].find("real_size");
+  const PickleValue* frames = entries[0].find("frames");
+  if (size && block->requested_size == 0 && !Natural(*size, &block->requested_size)) return false;
+  if (frames && !block->stack.valid()) block->stack = stacks_.Stack(*frames);
+  return true;
+}
+
 bool SnapshotReader::Block(const PickleValue& dict) {
   TorchBlock block;
-  const bool read = ForEach(dict, block_keys_, "a block", [&](Key key, const PickleValue& value) {
-    return BlockField(block, key, value);
-  });
+  const bool read = ForEach(
+      dict, block_keys_, "a block",
+      [&](SnapshotKey key, const PickleValue& value) { return BlockField(block, key, value); });
+  // Where only the rounded size is known, it counts, as in torch.cuda._memory_viz.
+  if (block.state == TorchBlockState::kActive && block.requested_size == 0) {
+    block.requested_size = block.size;
+  }
   if (read) out_.blocks.push_back(block);
   return read;
 }
@@ -377,36 +286,37 @@ bool SnapshotReader::Blocks(const PickleValue& list, TorchSegment* segment) {
   return true;
 }
 
-bool SnapshotReader::SegmentField(TorchSegment& segment, Key key, const PickleValue& value) {
+bool SnapshotReader::SegmentField(TorchSegment& segment, SnapshotKey key,
+                                  const PickleValue& value) {
   switch (key) {
-    case Key::kAddress:
+    case SnapshotKey::kAddress:
       return Natural(value, &segment.address);
-    case Key::kTotalSize:
+    case SnapshotKey::kTotalSize:
       return Natural(value, &segment.total_size);
-    case Key::kAllocatedSize:
+    case SnapshotKey::kAllocatedSize:
       return Natural(value, &segment.allocated_size);
-    case Key::kActiveSize:
+    case SnapshotKey::kActiveSize:
       return Natural(value, &segment.active_size);
-    case Key::kRequestedSize:
+    case SnapshotKey::kRequestedSize:
       return Natural(value, &segment.requested_size);
-    case Key::kStream:
+    case SnapshotKey::kStream:
       return Natural(value, &segment.stream);
-    case Key::kDevice:
+    case SnapshotKey::kDevice:
       if (!value.is(PickleType::kInt)) return false;
       segment.device = static_cast<int32_t>(std::clamp<int64_t>(value.integer, -1, 0x7fffffff));
       return true;
-    case Key::kPool:
+    case SnapshotKey::kPool:
       return Pool(value, &segment.pool);
-    case Key::kSegmentType:
+    case SnapshotKey::kSegmentType:
       segment.small = value.is(PickleType::kString) && value.text() == "small";
       return true;
-    case Key::kExpandable:
+    case SnapshotKey::kExpandable:
       segment.expandable = Truth(&value);
       return true;
-    case Key::kFrames:
+    case SnapshotKey::kFrames:
       segment.stack = stacks_.Stack(value);
       return true;
-    case Key::kBlocks:
+    case SnapshotKey::kBlocks:
       return Blocks(value, &segment);
     default:
       return true;
@@ -415,9 +325,9 @@ bool SnapshotReader::SegmentField(TorchSegment& segment, Key key, const PickleVa
 
 bool SnapshotReader::Segment(const PickleValue& dict) {
   TorchSegment segment;
-  const bool read =
-      ForEach(dict, segment_keys_, "a segment",
-              [&](Key key, const PickleValue& value) { return SegmentField(segment, key, value); });
+  const bool read = ForEach(
+      dict, segment_keys_, "a segment",
+      [&](SnapshotKey key, const PickleValue& value) { return SegmentField(segment, key, value); });
   if (!read) return false;
   Address next = segment.address;
   for (uint32_t i = 0; i < segment.blocks.count; ++i) {
@@ -438,45 +348,55 @@ bool SnapshotReader::Segments(const PickleValue& list) {
   return true;
 }
 
-bool SnapshotReader::Settings(const PickleValue& dict) {
-  if (!dict.is(PickleType::kDict)) return Fail("'allocator_settings' isn't a dict");
-  TorchSettings& settings = out_.settings;
-  settings.known = true;
-  for (const char* name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"}) {
-    const PickleValue* conf = dict.find(name);
-    if (conf && conf->is(PickleType::kString) && conf->length) settings.conf = conf->text();
+// Others than ranges are passed over.
+bool SnapshotReader::Annotations(const PickleValue& list) {
+  std::span<const PickleValue> entries;
+  if (!Items(list, "external_annotations", &entries)) return false;
+  for (const PickleValue& entry : entries) {
+    if (!entry.is(PickleType::kDict)) continue;
+    const PickleValue* name = entry.find("name");
+    const PickleValue* stage = entry.find("stage");
+    const PickleValue* time = entry.find("time_us");
+    if (!name || !name->is(PickleType::kString) || !stage || !stage->is(PickleType::kString) ||
+        !time || !time->is(PickleType::kInt)) {
+      continue;
+    }
+    const bool end = stage->text() == "END";
+    if (!end && stage->text() != "START") continue;
+    out_.annotations.push_back({stacks_.Intern(name->text()), time->integer, end});
   }
-  const PickleValue* split = dict.find("max_split_size");
-  if (split && split->is(PickleType::kInt)) settings.max_split_size = split->integer;
-  const PickleValue* gc = dict.find("garbage_collection_threshold");
-  if (gc && gc->is(PickleType::kFloat)) settings.garbage_collection_threshold = gc->real;
-  settings.expandable_segments = Truth(dict.find("expandable_segments"));
-  settings.graph_capture_record_stream_reuse =
-      Truth(dict.find("graph_capture_record_stream_reuse"));
-  const PickleValue* steps = dict.find("roundup_power2_divisions");
-  if (!steps || !steps->is(PickleType::kDict)) return true;
-  for (size_t i = 0; i + 1 < steps->items().size(); i += 2) {
-    const PickleValue& name = steps->items()[i];
-    uint64_t megabytes = 0;
-    uint64_t divisions = 0;
-    if (!name.is(PickleType::kString) || !Natural(steps->items()[i + 1], &divisions)) continue;
-    std::from_chars(name.chars, name.chars + name.length, megabytes);
-    settings.roundup_power2_divisions.emplace_back(megabytes, static_cast<uint32_t>(divisions));
-  }
-  return Spend(settings.roundup_power2_divisions.size());
+  std::ranges::stable_sort(out_.annotations, {}, &TorchAnnotation::time_us);
+  return true;
+}
+
+// A pickle of torch.cuda.memory_snapshot() is the list of segments alone.
+bool IsSegmentList(const PickleValue& root) {
+  if (!root.is_sequence() || root.items().empty()) return false;
+  const PickleValue& first = root.items()[0];
+  return first.is(PickleType::kDict) && first.find("total_size") && first.find("blocks");
 }
 
 Result<TorchSnapshot> SnapshotReader::Run(const PickleValue& root) {
+  if (IsSegmentList(root)) {
+    if (!Segments(root)) return error_;
+    return std::move(out_);
+  }
   const PickleValue* segments = root.find("segments");
   const PickleValue* devices = root.find("device_traces");
   const PickleValue* settings = root.find("allocator_settings");
+  const PickleValue* annotations = root.find("external_annotations");
   if (!segments && !devices) {
     Fail("it has neither 'segments' nor 'device_traces'");
     return error_;
   }
   if (segments && !Segments(*segments)) return error_;
   if (devices && !Devices(*devices)) return error_;
-  if (settings && !Settings(*settings)) return error_;
+  if (settings && !settings->is(PickleType::kDict)) {
+    Fail("'allocator_settings' isn't a dict");
+    return error_;
+  }
+  if (settings) out_.settings = TorchSettingsOf(*settings);
+  if (annotations && !Annotations(*annotations)) return error_;
   return std::move(out_);
 }
 

@@ -34,8 +34,8 @@ struct PoolShare {
   bool operator==(const PoolShare&) const = default;
 };
 
-// What the driver was asked for, at the place of the trace where that was most, and who has it. The
-// parts add up to it.
+// What the driver was asked for, at the place of the trace where that was most (of several, where
+// most of it was handed out), and who has it. The parts add up to it.
 struct AskedMemory {
   Bytes asked_bytes = 0;         // device and managed memory: calls, memory pools, graph nodes
   Bytes segment_used_bytes = 0;  // in an allocator's segments: handed out

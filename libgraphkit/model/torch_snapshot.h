@@ -54,6 +54,14 @@ struct TorchEvent {
   bool operator==(const TorchEvent&) const = default;
 };
 
+// Where a range of the profiler begins or ends ("ProfilerStep#3"): external_annotations.
+struct TorchAnnotation {
+  StringId name = {};
+  int64_t time_us = 0;  // Unix time
+  bool end = false;
+  bool operator==(const TorchAnnotation&) const = default;
+};
+
 enum class TorchBlockState : uint8_t { kActive, kPendingFree, kInactive };
 
 struct TorchBlock {
@@ -105,8 +113,9 @@ struct TorchSnapshot {
   std::vector<TorchPoolId> pools;  // pools[0] is the default pool
   std::vector<TorchSegment> segments;
   std::vector<TorchBlock> blocks;
-  std::vector<TorchEvent> events;  // of all devices
-  std::vector<Slice> devices;      // device -> its run of events, in time order
+  std::vector<TorchEvent> events;            // of all devices
+  std::vector<Slice> devices;                // device -> its run of events, in time order
+  std::vector<TorchAnnotation> annotations;  // by time
 
   // Stacks without repeats, innermost frame first.
   std::vector<Slice> stacks;  // into stack_frames

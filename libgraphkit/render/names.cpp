@@ -16,8 +16,9 @@ namespace {
 constexpr size_t kLongestMangled = 64 * 1024;  // longer ones are shown as they are
 
 // Replaces what stands in <…> and drops "(anonymous namespace)::". `operator<`, `operator->` and
-// their like keep their characters.
+// their like keep their characters, and so do Python's <module> and <lambda>.
 std::string CollapseTemplates(std::string_view name) {
+  if (name.starts_with('<')) return std::string(name);
   static constexpr std::string_view kAnonymous = "(anonymous namespace)::";
   static constexpr std::string_view kOperator = "operator";
   std::string out;

@@ -169,7 +169,7 @@ std::vector<NamedFrame> StackNames::Name(std::span<const uint64_t> addresses, si
     if (frames.size() >= depth) break;
     NamedFrame frame = NameOf(address, module);
     const bool last = frame.function == "main";
-    if (interpreted && frame.function == kLoop) {
+    if (interpreted && frame.function.starts_with(kLoop)) {  // or its cold part
       AppendPython(python, frames);
     } else if (!interpreted || !IsPython(frame.file)) {
       frames.push_back(std::move(frame));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libgraphkit/ids.h"
+#include "libgraphkit/io/record_writer.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/memory.h"
 
@@ -62,6 +63,13 @@ struct Touch {
   bool write = false;
 };
 
+// One of the operations of a call that stands for several: a copy of a batch, a write of a value.
+struct Operation {
+  Touch touches[3];
+  uint32_t touch_count = 0;
+  bool complete = true;  // it touches nothing else
+};
+
 // An end of an edge given to a call, and the data that goes with it.
 struct Dependency {
   uint64_t from = 0;
@@ -110,7 +118,7 @@ struct KernelWork {
 // One CUDA call. Which fields mean something depends on `kind`.
 struct Call {
   CallKind kind = CallKind::kOther;
-  NodeKind node_kind = NodeKind::kUnknown;  // kWork, kAddNode: the node it makes
+  NodeKind work_kind = NodeKind::kUnknown;  // kWork: the node that it would be
   PoolKind pool_kind = PoolKind::kDevice;   // kAlloc
   ConditionalType conditional = ConditionalType::kIf;
   bool is_allocation = false;  // when it fails, that is a failed allocation
@@ -137,7 +145,8 @@ struct Call {
   KernelWork kernel;
   Touch touches[2];
   uint32_t touch_count = 0;
-  const uint64_t* bodies = nullptr;  // handles of a conditional node's bodies
+  std::vector<Operation> operations;  // of a batch, in its order
+  const uint64_t* bodies = nullptr;   // handles of a conditional node's bodies
   uint32_t body_count = 0;
   std::vector<Dependency> dependencies;
 };
@@ -180,6 +189,23 @@ struct OpenRange {
   bool written = false;
 };
 
+// Something that a node touches of a block.
+struct FoundAccess {
+  BlockId block;
+  char mode = '?';  // 'r', 'w', 'b': both, '?': either
+  uint64_t offset = 0;
+  int64_t length = -1;
+  bool operator==(const FoundAccess&) const = default;
+};
+
+// Memory that the recorder works in while it has a call at hand. Each thread brings its own: memory
+// that another core wrote last is slow to come.
+struct WorkSpace {
+  RecordLine line;
+  std::vector<uint64_t> dependencies;
+  std::vector<FoundAccess> found;
+};
+
 // What the tracer keeps for each thread of the program. Owned by that thread.
 struct ThreadState {
   int64_t tid = 0;
@@ -197,6 +223,7 @@ struct ThreadState {
   bool instantiates = false;   // it makes an exec
   uint32_t correlation = 0;    // of the runtime call in flight
   bool inside = false;         // in the tracer itself
+  WorkSpace space;             // the recorder's, while it works for this thread
 
   // What the call in flight will take away, as it was when the call began: by the time it returns,
   // another thread may have been given the same handle or address.

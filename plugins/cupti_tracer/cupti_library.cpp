@@ -40,6 +40,8 @@ CuptiLibrary Bind(void* library) {
   CuptiLibrary cupti;
   cupti.path = PathOf(library);
   Load(library, "cuptiSubscribe", cupti.subscribe);
+  Load(library, "cuptiSubscribe_v2", cupti.subscribe_named);
+  Load(library, "cuptiUnsubscribe", cupti.unsubscribe);
   Load(library, "cuptiEnableCallback", cupti.enable_callback);
   Load(library, "cuptiGetResultString", cupti.result_string);
   Load(library, "cuptiGetGraphId", cupti.graph_id);

@@ -15,6 +15,9 @@ struct CuptiLibrary {
   std::string path;
   uint32_t version = 0;  // cuptiGetVersion
   int (*subscribe)(void** subscriber, cupti::Callback callback, void* user) = nullptr;
+  int (*subscribe_named)(void** subscriber, cupti::Callback callback, void* user,
+                         void* params) = nullptr;  // cuptiSubscribe_v2
+  int (*unsubscribe)(void* subscriber) = nullptr;
   int (*enable_callback)(uint32_t enable, void* subscriber, uint32_t domain, uint32_t id) = nullptr;
   int (*result_string)(int result, const char** text) = nullptr;
   int (*graph_id)(void* graph, uint32_t* id) = nullptr;

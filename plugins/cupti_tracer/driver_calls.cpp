@@ -40,6 +40,7 @@ static_assert(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2 == 243);
 static_assert(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2 == 539);
 static_assert(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch == 514);
 static_assert(CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync == 598);
+static_assert(CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync_v2 == 798);
 static_assert(CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode_v2 == 723);
 static_assert(CUPTI_DRIVER_TRACE_CBID_cuStreamUpdateCaptureDependencies_v2_ptsz == 732);
 
@@ -101,6 +102,12 @@ constexpr DriverCall kCalls[] = {
     {424, K::kWork, Copy2D, true},
     {291, K::kWork, Copy3D},
     {425, K::kWork, Copy3D, true},
+    {293, K::kWork, HostToArray},
+    {419, K::kWork, HostToArray, true},
+    {283, K::kWork, ArrayToHost},
+    {420, K::kWork, ArrayToHost, true},
+    {321, K::kWork, Copy3DPeer},
+    {427, K::kWork, Copy3DPeer, true},
     {216, K::kWork, Set8},
     {428, K::kWork, Set8, true},
     {218, K::kWork, Set16},
@@ -113,6 +120,43 @@ constexpr DriverCall kCalls[] = {
     {432, K::kWork, Set2D16, true},
     {226, K::kWork, Set2D32},
     {433, K::kWork, Set2D32, true},
+    {527, K::kWork, HostFunction},
+    {528, K::kWork, HostFunction, true},
+    {490, K::kWork, SignalSemaphores},
+    {491, K::kWork, SignalSemaphores, true},
+    {492, K::kWork, WaitSemaphores},
+    {493, K::kWork, WaitSemaphores, true},
+    // several operations in one call
+    {458, K::kWork, WaitValue32},  // waits for and writes of values
+    {459, K::kWork, WaitValue32, true},
+    {460, K::kWork, WriteValue32},
+    {461, K::kWork, WriteValue32, true},
+    {473, K::kWork, WaitValue64},
+    {474, K::kWork, WaitValue64, true},
+    {475, K::kWork, WriteValue64},
+    {476, K::kWork, WriteValue64, true},
+    {659, K::kWork, WaitValue32},
+    {660, K::kWork, WaitValue32, true},
+    {661, K::kWork, WaitValue64},
+    {662, K::kWork, WaitValue64, true},
+    {663, K::kWork, WriteValue32},
+    {664, K::kWork, WriteValue32, true},
+    {665, K::kWork, WriteValue64},
+    {666, K::kWork, WriteValue64, true},
+    {462, K::kWork, ValueBatch},
+    {463, K::kWork, ValueBatch, true},
+    {667, K::kWork, ValueBatch},
+    {668, K::kWork, ValueBatch, true},
+    {776, K::kWork, CopyBatchV1},  // batches of copies
+    {777, K::kWork, CopyBatchV1, true},
+    {796, K::kWork, CopyBatch},
+    {797, K::kWork, CopyBatch, true},
+    {778, K::kWork, Copy3DBatchV1},
+    {779, K::kWork, Copy3DBatchV1, true},
+    {798, K::kWork, Copy3DBatch},
+    {799, K::kWork, Copy3DBatch, true},
+    {761, K::kWork, Decompress},
+    {762, K::kWork, Decompress, true},
     // memory
     {243, K::kAlloc, Alloc},
     {244, K::kAlloc, AllocPitch},
@@ -150,7 +194,7 @@ constexpr DriverCall kCalls[] = {
     {621, K::kAddNode, AddPlain},
     {638, K::kAddNode, AddAlloc},
     {639, K::kAddNode, AddFree},
-    {669, K::kAddNode, AddPlain},  // batch memory operations
+    {669, K::kAddNode, AddBatch},  // memory operations
     {712, K::kAddNode, AddNode},
     {723, K::kAddNode, AddNodeV2},
     {521, K::kNodeSet, SetKernel},
@@ -172,8 +216,8 @@ constexpr DriverCall kCalls[] = {
     {623, K::kNodeSet, SetOther},
     {624, K::kNodeSet, ExecSetOther},
     {625, K::kNodeSet, ExecSetOther},
-    {671, K::kNodeSet, SetOther},  // batch memory operations
-    {672, K::kNodeSet, ExecSetOther},
+    {671, K::kNodeSet, SetBatch},  // memory operations
+    {672, K::kNodeSet, ExecSetBatch},
     {713, K::kNodeSet, SetAny},
     {714, K::kNodeSet, ExecSetAny},
     {650, K::kNodeEnabled, SetEnabled},
@@ -194,41 +238,6 @@ constexpr DriverCall kCalls[] = {
     {515, K::kGraphLaunch, GraphLaunch, true},
     {580, K::kInternal},  // cuGraphUpload
     {581, K::kInternal},
-    // work of which only the stream is told
-    {527, K::kWork, OfStream},  // cuLaunchHostFunc
-    {528, K::kWork, OfStream, true},
-    {458, K::kWork, OfStream},  // wait for and write values
-    {459, K::kWork, OfStream, true},
-    {460, K::kWork, OfStream},
-    {461, K::kWork, OfStream, true},
-    {473, K::kWork, OfStream},
-    {474, K::kWork, OfStream, true},
-    {475, K::kWork, OfStream},
-    {476, K::kWork, OfStream, true},
-    {659, K::kWork, OfStream},
-    {660, K::kWork, OfStream, true},
-    {661, K::kWork, OfStream},
-    {662, K::kWork, OfStream, true},
-    {663, K::kWork, OfStream},
-    {664, K::kWork, OfStream, true},
-    {665, K::kWork, OfStream},
-    {666, K::kWork, OfStream, true},
-    {462, K::kWork, OfStream},  // batch memory operations
-    {463, K::kWork, OfStream, true},
-    {667, K::kWork, OfStream},
-    {668, K::kWork, OfStream, true},
-    {490, K::kWork, StreamAt24},  // semaphores
-    {491, K::kWork, StreamAt24, true},
-    {492, K::kWork, StreamAt24},
-    {493, K::kWork, StreamAt24, true},
-    {293, K::kWork, StreamAt32},  // copies to and from arrays
-    {419, K::kWork, StreamAt32, true},
-    {283, K::kWork, StreamAt32},
-    {420, K::kWork, StreamAt32, true},
-    {776, K::kWork, StreamAt64},  // batches of copies
-    {777, K::kWork, StreamAt64, true},
-    {796, K::kWork, StreamAt56},
-    {797, K::kWork, StreamAt56, true},
     // told only when they fail: what a capture forbids
     {125, K::kOther, OfStream},  // cuStreamQuery
     {439, K::kOther, OfStream, true},
@@ -236,6 +245,14 @@ constexpr DriverCall kCalls[] = {
     {437, K::kOther, OfStream, true},
     {377, K::kOther, OfStream},  // cuStreamAttachMemAsync
     {438, K::kOther, OfStream, true},
+    {784, K::kOther, StreamAt56},  // batches of prefetches and discards
+    {785, K::kOther, StreamAt56, true},
+    {789, K::kOther, StreamAt32},
+    {790, K::kOther, StreamAt32, true},
+    {791, K::kOther, StreamAt56},
+    {792, K::kOther, StreamAt56, true},
+    {584, K::kOther, StreamAt16},  // cuMemMapArrayAsync
+    {585, K::kOther, StreamAt16, true},
 };
 
 // Told only when they fail, and without a stream: copies and sets that wait, prefetches, limits,

@@ -14,6 +14,17 @@ void Arguments(void** arguments, void** extra, KernelWork& work);
 // What a copy reads and writes.
 void CopyEnds(const CUDA_MEMCPY3D& copy, Call& call);
 
+// What waits for and writes of values touch, one after the other.
+void MemoryOperations(const CallParams& params, const CUstreamBatchMemOpParams* operations,
+                      size_t count, Call& call);
+
+// Bytes from the first to the last of `height` rows in `depth` layers.
+inline uint64_t Span(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch,
+                     uint64_t rows) {
+  if (width == 0 || height == 0 || depth == 0) return 0;
+  return ((depth - 1) * rows + height - 1) * pitch + width;
+}
+
 // What a kernel node launches.
 template <typename KernelParams>
 void KernelNode(const KernelParams& p, uint64_t function, KernelWork& work) {

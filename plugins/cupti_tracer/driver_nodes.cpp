@@ -70,6 +70,9 @@ void AnyNode(const CallParams& params, const CUgraphNodeParams* p, Call& call) {
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
       call.address = p->free.dptr;
       break;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      MemoryOperations(params, p->memOp.paramArray, p->memOp.count, call);
+      break;
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
       Conditional(params, p->conditional, call);
       break;
@@ -116,6 +119,12 @@ void AddAlloc(const CallParams& params, Call& call) {
 
 void AddFree(const CallParams& params, Call& call) {
   call.address = Node<cuGraphAddMemFreeNode_params>(params, call).dptr;
+}
+
+void AddBatch(const CallParams& params, Call& call) {
+  const auto& p = Node<cuGraphAddBatchMemOpNode_params>(params, call);
+  if (p.nodeParams == nullptr) return;
+  MemoryOperations(params, p.nodeParams->paramArray, p.nodeParams->count, call);
 }
 
 void AddPlain(const CallParams& params, Call& call) {

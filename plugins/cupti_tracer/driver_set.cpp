@@ -76,7 +76,20 @@ void ExecSetChild(const CallParams& params, Call& call) {
   call.original = Address(Node<cuGraphExecChildGraphNodeSetParams_params>(params, call).childGraph);
 }
 
-// Host functions, semaphores, batches of memory operations.
+template <typename Params>
+static void Batch(const CallParams& params, Call& call) {
+  const auto& p = Node<Params>(params, call);
+  if (p.nodeParams == nullptr) return;
+  MemoryOperations(params, p.nodeParams->paramArray, p.nodeParams->count, call);
+}
+void SetBatch(const CallParams& params, Call& call) {
+  Batch<cuGraphBatchMemOpNodeSetParams_params>(params, call);
+}
+void ExecSetBatch(const CallParams& params, Call& call) {
+  Batch<cuGraphExecBatchMemOpNodeSetParams_params>(params, call);
+}
+
+// Host functions, semaphores.
 void SetOther(const CallParams& params, Call& call) {
   Node<cuGraphHostNodeSetParams_params>(params, call);
 }

@@ -111,6 +111,20 @@ void StreamWaitEvent(const CallParams& params, Call& call) {
   call.flags = p.Flags;
 }
 
+// Work that touches no memory that a trace knows.
+void HostFunction(const CallParams& params, Call& call) {
+  call.stream = Stream(params, As<cuLaunchHostFunc_params>(params).hStream);
+  call.work_kind = NodeKind::kHost;
+}
+void SignalSemaphores(const CallParams& params, Call& call) {
+  call.stream = Stream(params, As<cuSignalExternalSemaphoresAsync_params>(params).stream);
+  call.work_kind = NodeKind::kExternalSemaphoreSignal;
+}
+void WaitSemaphores(const CallParams& params, Call& call) {
+  call.stream = Stream(params, As<cuWaitExternalSemaphoresAsync_params>(params).stream);
+  call.work_kind = NodeKind::kExternalSemaphoreWait;
+}
+
 // Calls of which only the stream matters, by where it stands in the parameters.
 namespace {
 void StreamAt(const CallParams& params, size_t offset, Call& call) {
@@ -119,13 +133,12 @@ void StreamAt(const CallParams& params, size_t offset, Call& call) {
   call.stream = Stream(params, stream);
 }
 }  // namespace
-void StreamAt24(const CallParams& params, Call& call) { StreamAt(params, 24, call); }
+void StreamAt16(const CallParams& params, Call& call) { StreamAt(params, 16, call); }
 void StreamAt32(const CallParams& params, Call& call) { StreamAt(params, 32, call); }
 void StreamAt56(const CallParams& params, Call& call) { StreamAt(params, 56, call); }
-void StreamAt64(const CallParams& params, Call& call) { StreamAt(params, 64, call); }
-static_assert(offsetof(cuSignalExternalSemaphoresAsync_params, stream) == 24);
-static_assert(offsetof(cuWaitExternalSemaphoresAsync_params, stream) == 24);
-static_assert(offsetof(cuMemcpyHtoAAsync_v2_params, hStream) == 32);
-static_assert(offsetof(cuMemcpyAtoHAsync_v2_params, hStream) == 32);
+static_assert(offsetof(cuMemMapArrayAsync_params, hStream) == 16);
+static_assert(offsetof(cuMemDiscardBatchAsync_params, hStream) == 32);
+static_assert(offsetof(cuMemPrefetchBatchAsync_params, hStream) == 56);
+static_assert(offsetof(cuMemDiscardAndPrefetchBatchAsync_params, hStream) == 56);
 
 }  // namespace graphkit::decode

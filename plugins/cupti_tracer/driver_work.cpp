@@ -20,31 +20,31 @@ void Stream(const CallParams& params, CUstream stream, Call& call) {
 }
 
 void Read(uint64_t address, uint64_t length, Call& call) {
+  call.work_kind = NodeKind::kMemcpy;
   call.touches[call.touch_count++] = {address, static_cast<int64_t>(length), false};
 }
 void Write(uint64_t address, uint64_t length, Call& call) {
+  call.work_kind = NodeKind::kMemcpy;
   call.touches[call.touch_count++] = {address, static_cast<int64_t>(length), true};
 }
-uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
-
-// Bytes from the first to the last of `height` rows in `depth` layers.
-uint64_t Span(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch, uint64_t rows) {
-  if (width == 0 || height == 0 || depth == 0) return 0;
-  return ((depth - 1) * rows + height - 1) * pitch + width;
+void Fill(uint64_t address, uint64_t length, Call& call) {
+  Write(address, length, call);
+  call.work_kind = NodeKind::kMemset;
 }
+uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 template <typename Set>
 void SetBytes(const CallParams& params, Call& call, uint64_t element) {
   const auto& p = As<Set>(params);
   Stream(params, p.hStream, call);
-  Write(p.dstDevice, p.N * element, call);
+  Fill(p.dstDevice, p.N * element, call);
 }
 
 template <typename Set>
 void SetRows(const CallParams& params, Call& call, uint64_t element) {
   const auto& p = As<Set>(params);
   Stream(params, p.hStream, call);
-  Write(p.dstDevice, Span(p.Width * element, p.Height, 1, p.dstPitch, p.Height), call);
+  Fill(p.dstDevice, Span(p.Width * element, p.Height, 1, p.dstPitch, p.Height), call);
 }
 
 void Attributes(const CUlaunchConfig& config, KernelWork& work) {
@@ -77,11 +77,11 @@ void Shape(const Launch& p, KernelWork& work) {
   work.shared_bytes = p.sharedMemBytes;
 }
 
-// CUDA_MEMCPY3D and CUDA_MEMCPY2D have the same names for what they share.
+// All structures for copies have the same names for what they share.
 template <typename Copy>
 void Ends(const Copy& copy, Call& call) {
   uint64_t rows_in = 1, rows_out = 1, depth = 1, layer_in = 0, layer_out = 0;
-  if constexpr (std::is_same_v<Copy, CUDA_MEMCPY3D>) {
+  if constexpr (!std::is_same_v<Copy, CUDA_MEMCPY2D>) {
     depth = copy.Depth;
     rows_in = copy.srcHeight, rows_out = copy.dstHeight;
     layer_in = copy.srcZ * rows_in, layer_out = copy.dstZ * rows_out;
@@ -115,7 +115,7 @@ void Arguments(void** arguments, void** extra, KernelWork& work) {
 void CopyEnds(const CUDA_MEMCPY3D& copy, Call& call) { Ends(copy, call); }
 
 void SetRange(uint64_t address, uint64_t pitch, uint64_t width_bytes, uint64_t height, Call& call) {
-  Write(address, Span(width_bytes, height, 1, pitch, height), call);
+  Fill(address, Span(width_bytes, height, 1, pitch, height), call);
 }
 
 void KernelLaunch(const CallParams& params, Call& call) {
@@ -189,6 +189,25 @@ void Copy3D(const CallParams& params, Call& call) {
   const auto& p = As<cuMemcpy3DAsync_v2_params>(params);
   Stream(params, p.hStream, call);
   if (p.pCopy != nullptr) Ends(*p.pCopy, call);
+}
+
+void Copy3DPeer(const CallParams& params, Call& call) {
+  const auto& p = As<cuMemcpy3DPeerAsync_params>(params);
+  Stream(params, p.hStream, call);
+  if (p.pCopy != nullptr) Ends(*p.pCopy, call);
+}
+
+// Arrays are no blocks: only the other end is told.
+void HostToArray(const CallParams& params, Call& call) {
+  const auto& p = As<cuMemcpyHtoAAsync_v2_params>(params);
+  Stream(params, p.hStream, call);
+  Read(Address(p.srcHost), p.ByteCount, call);
+}
+
+void ArrayToHost(const CallParams& params, Call& call) {
+  const auto& p = As<cuMemcpyAtoHAsync_v2_params>(params);
+  Stream(params, p.hStream, call);
+  Write(Address(p.dstHost), p.ByteCount, call);
 }
 
 void Set8(const CallParams& params, Call& call) {

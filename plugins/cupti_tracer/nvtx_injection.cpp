@@ -40,15 +40,15 @@ uint32_t ColourOf(const nvtxEventAttributes_t* event) {
 }
 
 int Push(const char* domain, const char* name, uint32_t colour) {
-  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t) {
-    recorder.OnRangePushed(thread, domain, name, colour);
+  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t time) {
+    recorder.OnRangePushed(thread, domain, name, colour, time);
   });
   return 0;
 }
 
 int Pop(const char* domain) {
-  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t) {
-    recorder.OnRangePopped(thread, domain);
+  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t time) {
+    recorder.OnRangePopped(thread, domain, time);
   });
   return 0;
 }

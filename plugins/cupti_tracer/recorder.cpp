@@ -212,7 +212,15 @@ void Recorder::Enter(ThreadState& thread, const Call& call) {
   }
 }
 
+// Takes the thread's memory to work in, or gives it back.
+void Recorder::SwapSpace(ThreadState& thread) {
+  std::swap(line_, thread.space.line);
+  std::swap(fresh_.dependencies, thread.space.dependencies);
+  std::swap(found_, thread.space.found);
+}
+
 void Recorder::Exit(ThreadState& thread, const Call& call, int32_t result) {
+  SwapSpace(thread);
   thread.context = call.context;
   if (!waiting_.empty()) FlushPieces(thread);
   if (call.kind == CallKind::kEndCapture) {
@@ -226,6 +234,7 @@ void Recorder::Exit(ThreadState& thread, const Call& call, int32_t result) {
     Succeeded(thread, call);
   }
   ApplyEvents(thread, call, result == 0);
+  SwapSpace(thread);
 }
 
 void Recorder::Succeeded(ThreadState& thread, const Call& call) {

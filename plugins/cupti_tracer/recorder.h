@@ -63,7 +63,7 @@ class Recorder {
   // Makes a stack known. Stacks with the same names are one.
   StackId AddStack(std::span<const uint64_t> taken, const std::vector<NamedFrame>& frames);
 
-  // An event that came outside of any call that the glue knows.
+  // Events that came outside of any call that the glue knows: nodes of graphs that are known.
   void LooseEvents(ThreadState& thread, uint64_t time);
 
   bool capturing() const { return !captures_.empty(); }
@@ -84,8 +84,8 @@ class Recorder {
 
   // NVTX ranges of a thread.
   void OnRangePushed(ThreadState& thread, std::string_view domain, std::string_view name,
-                     uint32_t colour = 0);
-  void OnRangePopped(ThreadState& thread, std::string_view domain);
+                     uint32_t colour = 0, uint64_t time = 0);
+  void OnRangePopped(ThreadState& thread, std::string_view domain, uint64_t time = 0);
 
   // The thread says nothing more for now: what waits for its next call is recorded.
   void Settle(ThreadState& thread) { FlushPieces(thread); }
@@ -166,17 +166,11 @@ class Recorder {
     NodeKind kind = NodeKind::kUnknown;
     std::vector<uint64_t> dependencies;
   };
-  struct FoundAccess {
-    BlockId block;
-    char mode = '?';
-    uint64_t offset = 0;
-    int64_t length = -1;
-    bool operator==(const FoundAccess&) const = default;
-  };
   static constexpr uint32_t kNoFailure = 0xffffffffu;
 
   // recorder.cpp: the process, streams and events
   void Succeeded(ThreadState& thread, const Call& call);
+  void SwapSpace(ThreadState& thread);
   uint64_t Write();
   void Time(const Call& call) { line_.Number("t", call.time); }
   template <typename Tag>
@@ -220,6 +214,7 @@ class Recorder {
   void DropGraph(uint64_t handle);
   void ApplyEvents(ThreadState& thread, const Call& call, bool succeeded);
   void ApplyEvent(ThreadState& thread, const Call& call, const GraphEvent& event);
+  void CountNodes(const ThreadState& thread);
   void OnGraphCreated(const Call& call, const GraphEvent& event);
   void OnDependency(ThreadState& thread, const Call& call, const GraphEvent& event);
   void WriteEdge(const Call& call, GraphInfo* graph, NodeId from, NodeId to,
@@ -250,6 +245,7 @@ class Recorder {
   void DescribeWork(const Call& call);
   void DescribeKernel(const Call& call);
   void WriteAccesses();
+  void AddTouches(const Call& call);
   void AddAccess(uint64_t address, char mode, int64_t length);
   void ScanArguments(const KernelWork& work, const KernelInfo& kernel);
   void ScanParam(const char* bytes, const KernelParam& param, ParamUse use);
@@ -291,7 +287,7 @@ class Recorder {
   using StackTable = std::unordered_map<std::vector<uint64_t>, StackId, AddressHash>;
 
   // recorder_ranges.cpp
-  void WriteRanges(ThreadState& thread);
+  void WriteRanges(ThreadState& thread, uint64_t time = 0);
 
   RecordSink& sink_;
   bool eager_;
@@ -324,6 +320,9 @@ class Recorder {
   BlockId node_block_;
   EventId node_event_;
   KernelInfo* node_kernel_ = nullptr;
+  bool complete_ = false;                // it touches nothing but what was found; kernels aside
+  size_t nodes_made_ = 0;                // by the call at hand, where it has a batch of operations
+  size_t next_operation_ = 0;            // of these
   uint32_t claims_ = 0;                  // graphs that it embeds
   uint32_t first_claim_ = 0;             // the id of the first of them
   std::vector<EmbeddedGraph> embedded_;  // made in the call at hand

@@ -89,6 +89,7 @@ void Recorder::ApplyEvents(ThreadState& thread, const Call& call, bool succeeded
   bool embeds = false;
   embedded_.clear();
   if (clones_.size() != 0) clones_.Clear();
+  if (!call.operations.empty()) CountNodes(thread);
   for (const GraphEvent& event : thread.events) {
     if (!makes || event.kind != GraphEventKind::kGraphCreated) continue;
     embeds = true;
@@ -115,7 +116,16 @@ void Recorder::ApplyEvents(ThreadState& thread, const Call& call, bool succeeded
   thread.events.clear();
 }
 
+void Recorder::CountNodes(const ThreadState& thread) {
+  next_operation_ = 0;
+  nodes_made_ = static_cast<size_t>(std::count_if(
+      thread.events.begin(), thread.events.end(),
+      [](const GraphEvent& event) { return event.kind == GraphEventKind::kNodeStarting; }));
+}
+
 void Recorder::LooseEvents(ThreadState& thread, uint64_t time) {
+  std::erase_if(thread.events,
+                [this](const GraphEvent& e) { return FindGraph(e.graph) == nullptr; });
   Call call;
   call.time = time;
   ApplyEvents(thread, call, true);

@@ -20,6 +20,12 @@ std::string_view KindName(NodeKind kind) {
   return at < std::size(kKindNames) ? kKindNames[at] : "unknown";
 }
 
+// Of two accesses to the same place: 'r', 'w', 'b' for both of them, '?' for either.
+char BothModes(char one, char other) {
+  if (one == other) return one;
+  return one == '?' || other == '?' ? '?' : 'b';
+}
+
 }  // namespace
 
 bool Recorder::IsTheCallsNode(const Call& call, const FreshNode& node) const {
@@ -112,10 +118,8 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph
 // Work that runs at once: described as a node would be.
 void Recorder::OnEagerWork(ThreadState& thread, const Call& call) {
   if (thread.silent_ranges != 0) WriteRanges(thread);
-  fresh_.kind = call.kernel.function != 0                        ? NodeKind::kKernel
-                : call.touch_count == 2                          ? NodeKind::kMemcpy
-                : call.touch_count == 1 && call.touches[0].write ? NodeKind::kMemset
-                                                                 : NodeKind::kUnknown;
+  fresh_.kind = call.kernel.function != 0 ? NodeKind::kKernel : call.work_kind;
+  nodes_made_ = 0;
   PrepareNode(thread, call, true);
   ThreadId thread_id = ThreadOf(thread);
   StreamId stream = StreamIdOf(thread, call);
@@ -133,6 +137,7 @@ void Recorder::PrepareNode(ThreadState& thread, const Call& call, bool of_call) 
   node_block_ = {};
   node_event_ = {};
   node_kernel_ = nullptr;
+  complete_ = false;
   if (!of_call) return;
   switch (fresh_.kind) {
     case NodeKind::kKernel:
@@ -141,10 +146,13 @@ void Recorder::PrepareNode(ThreadState& thread, const Call& call, bool of_call) 
       break;
     case NodeKind::kMemcpy:
     case NodeKind::kMemset:
-      for (uint32_t i = 0; i < call.touch_count; ++i) {
-        const Touch& touch = call.touches[i];
-        AddAccess(touch.address, touch.write ? 'w' : 'r', touch.length);
-      }
+    case NodeKind::kBatchMemOp:
+    case NodeKind::kUnknown:
+      AddTouches(call);
+      break;
+    case NodeKind::kExternalSemaphoreSignal:
+    case NodeKind::kExternalSemaphoreWait:
+      complete_ = true;  // they touch no memory that is handed out
       break;
     case NodeKind::kEventWait:
     case NodeKind::kEventRecord:
@@ -165,6 +173,25 @@ void Recorder::PrepareNode(ThreadState& thread, const Call& call, bool of_call) 
   }
 }
 
+// The touches of a copy or a memset, and of a batch. Where a call made as many nodes as its batch
+// has operations, each is one of them, in their order; else any node may be any of them.
+void Recorder::AddTouches(const Call& call) {
+  auto add = [this](const Touch* touches, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      AddAccess(touches[i].address, touches[i].write ? 'w' : 'r', touches[i].length);
+    }
+  };
+  add(call.touches, call.touch_count);
+  complete_ = call.touch_count != 0 || !call.operations.empty();
+  const bool one_each = nodes_made_ == call.operations.size();
+  for (size_t i = 0; i < call.operations.size(); ++i) {
+    if (one_each && i != next_operation_) continue;
+    add(call.operations[i].touches, call.operations[i].touch_count);
+    complete_ = complete_ && call.operations[i].complete;
+  }
+  ++next_operation_;
+}
+
 void Recorder::DescribeNode(const Call& call, bool of_call) {
   line_.Name("kind", KindName(fresh_.kind));
   if (fresh_.kind == NodeKind::kChildGraph && claims_ != 0) line_.Number("child", first_claim_);
@@ -179,12 +206,11 @@ void Recorder::DescribeNode(const Call& call, bool of_call) {
   line_.CloseArray();
 }
 
-// What a kernel, a copy or a memset does.
+// What a kernel, a copy, a memset or a batch does.
 void Recorder::DescribeWork(const Call& call) {
   if (fresh_.kind == NodeKind::kKernel) return DescribeKernel(call);
-  if (fresh_.kind != NodeKind::kMemcpy && fresh_.kind != NodeKind::kMemset) return;
   WriteAccesses();
-  if (call.touch_count != 0) line_.True("complete");
+  if (complete_) line_.True("complete");
 }
 
 GraphId Recorder::GivenGraph(uint64_t handle) {
@@ -201,6 +227,7 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
   ExecId exec_id = exec != nullptr ? exec->id : ExecId();
   GraphId child = node->kind == NodeKind::kChildGraph ? GivenGraph(call.original) : GraphId();
   fresh_.kind = node->kind;
+  nodes_made_ = 0;
   PrepareNode(thread, call, params && !memory);
   line_.Start("node_set");
   line_.Number("node", id.value);
@@ -246,7 +273,7 @@ void Recorder::WriteAccesses() {
   for (const FoundAccess& access : found_) {
     line_.OpenInner();
     line_.Item(access.block.value);
-    line_.NameItem({&access.mode, 1});
+    line_.NameItem(access.mode == 'b' ? std::string_view("rw") : std::string_view(&access.mode, 1));
     line_.Item(access.offset);
     line_.Item(access.length);
     line_.CloseArray();
@@ -260,8 +287,9 @@ void Recorder::AddAccess(uint64_t address, char mode, int64_t length) {
   FoundAccess access{place->block, mode, place->offset, length};
   for (FoundAccess& known : found_) {
     if (known.block != access.block || known.offset != access.offset) continue;
-    if (known.length == length && known.mode != mode && mode != 'r') known.mode = mode;
-    if (known.length == length) return;
+    if (known.length != length) continue;
+    known.mode = BothModes(known.mode, mode);
+    return;
   }
   found_.push_back(access);
 }

@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 
+#include "plugins/cupti_tracer/cupti_holder.h"
 #include "plugins/cupti_tracer/driver_arguments.h"
 
 namespace graphkit {
@@ -129,8 +130,7 @@ bool Tracer::Start() {
     return false;
   }
   if (result == cupti::kMultipleSubscribers) {
-    Say("another tool holds CUPTI (torch.profiler, Nsight, …): nothing is recorded; run without "
-        "it");
+    Say(HolderText(FindHolder(cupti_)));
     return false;
   }
   if (result != cupti::kSuccess) {
@@ -148,6 +148,10 @@ bool Tracer::Start() {
   depth_ = asked ? std::clamp(std::atoi(stacks), 0, kMostFrames) : 0;
   failure_depth_ = asked ? depth_ : kFailureFrames;
   python_.Find();
+  if (depth_ != 0 && !python_.unknown().empty()) {
+    Say("the frames of Python " + python_.unknown() +
+        " aren't known: call stacks have native frames only (3.11, 3.12 and 3.13 are known)");
+  }
   eager_ = scope != nullptr && std::string_view(scope) == "all";
   recorder_ = std::make_unique<Recorder>(*file_, eager_);
   on_ = true;
@@ -295,7 +299,10 @@ void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
 
 void Tracer::OnDriver(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data) {
   if (data.site == cupti::kApiExit) return OnDriverExit(thread, row, data);
-  if (thread.driver_depth++ == 0) thread.events.clear();
+  if (thread.driver_depth++ == 0 && !thread.events.empty()) {
+    std::lock_guard lock(mutex_);
+    recorder_->LooseEvents(thread, Now());
+  }
   if (IsInternal(row.kind)) thread.internal_call = true;
   if (row.kind == CallKind::kInstantiate) {
     thread.instantiates = true;
@@ -372,7 +379,7 @@ int Tracer::FailureDepth(int32_t error, bool matters) const {
 }
 
 // Naming a stack takes the loader's lock, under which a library that is being loaded may call CUDA.
-StackId Tracer::StackOf(int depth, std::unique_lock<std::mutex>& lock) {
+StackId Tracer::StackOf(int depth, Lock& lock) {
   TakenStack taken;
   lock.unlock();
   taken.Take(python_, static_cast<size_t>(depth));
@@ -393,7 +400,7 @@ StackId Tracer::StackOf(int depth, std::unique_lock<std::mutex>& lock) {
 // What follows asks the driver or CUPTI without the lock: they may be waiting, under a lock of
 // theirs, for a callback of ours on another thread.
 
-void Tracer::LearnKernel(const Call& call, std::unique_lock<std::mutex>& lock) {
+void Tracer::LearnKernel(const Call& call, Lock& lock) {
   lock.unlock();
   KernelLayout layout = driver_.Layout(call.kernel.function, call.kernel.name);
   layout.waits = code_.Waits(layout.name);
@@ -402,7 +409,7 @@ void Tracer::LearnKernel(const Call& call, std::unique_lock<std::mutex>& lock) {
     recorder_->AddKernel(call.kernel.function, std::move(layout));
 }
 
-int32_t Tracer::DeviceOf(uint64_t context, std::unique_lock<std::mutex>& lock) {
+int32_t Tracer::DeviceOf(uint64_t context, Lock& lock) {
   if (context == 0 || cupti_.device_id == nullptr) return 0;
   for (const auto& [known, device] : devices_) {
     if (known == context) return device;
@@ -415,7 +422,7 @@ int32_t Tracer::DeviceOf(uint64_t context, std::unique_lock<std::mutex>& lock) {
   return static_cast<int32_t>(device);
 }
 
-void Tracer::LearnProcess(std::unique_lock<std::mutex>& lock) {
+void Tracer::LearnProcess(Lock& lock) {
   lock.unlock();
   ProcessFacts facts{driver_.DeviceName(), driver_.Version(), cupti_.version, cupti_.path};
   lock.lock();

@@ -15,6 +15,7 @@
 #include "plugins/cupti_tracer/driver_calls.h"
 #include "plugins/cupti_tracer/driver_library.h"
 #include "plugins/cupti_tracer/machine_code.h"
+#include "plugins/cupti_tracer/patient_mutex.h"
 #include "plugins/cupti_tracer/recorder.h"
 #include "plugins/cupti_tracer/trace_file.h"
 
@@ -53,6 +54,9 @@ class Tracer {
   void AfterForkInChild();
 
  private:
+  using Lock = std::unique_lock<PatientMutex>;
+  static constexpr size_t kCacheLine = 64;
+
   Tracer();
 
   void OnDriver(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
@@ -64,17 +68,21 @@ class Tracer {
   bool NeedsKernel(const ThreadState& thread, const Call& call);
   int StackDepth(const ThreadState& thread, const Call& call, int32_t result) const;
   int FailureDepth(int32_t error, bool matters) const;
-  StackId StackOf(int depth, std::unique_lock<std::mutex>& lock);
-  void LearnKernel(const Call& call, std::unique_lock<std::mutex>& lock);
-  int32_t DeviceOf(uint64_t context, std::unique_lock<std::mutex>& lock);
-  void LearnProcess(std::unique_lock<std::mutex>& lock);
+  StackId StackOf(int depth, Lock& lock);
+  void LearnKernel(const Call& call, Lock& lock);
+  int32_t DeviceOf(uint64_t context, Lock& lock);
+  void LearnProcess(Lock& lock);
   void EnableCallbacks();
   uint64_t Now() const;
   void SwitchOff(std::string_view why);
   void SayErrors();
 
+  // Read by every callback; what the lock guards lies elsewhere, so that the lock's users don't
+  // take the line from the others.
   std::atomic<bool> on_{false};
-  std::mutex mutex_;
+  bool eager_ = false;     // GRAPHKIT_TRACE_SCOPE=all
+  int depth_ = 0;          // of call stacks; 0: none are taken, but where captures break
+  int failure_depth_ = 0;  // of those
   uint64_t epoch_;
   CuptiLibrary cupti_;
   DriverLibrary driver_;
@@ -82,15 +90,13 @@ class Tracer {
   void* subscriber_ = nullptr;
   std::unique_ptr<TraceFile> file_;
   std::unique_ptr<Recorder> recorder_;
+  alignas(kCacheLine) PatientMutex mutex_;
   std::vector<std::pair<uint64_t, int32_t>> devices_;  // by context
-  int depth_ = 0;          // of call stacks; 0: none are taken, but where captures break
-  int failure_depth_ = 0;  // of those
+  bool process_known_ = false;
+  bool said_ = false;
   std::mutex names_mutex_;
   StackNames names_;
   Python python_;
-  bool eager_ = false;  // GRAPHKIT_TRACE_SCOPE=all
-  bool process_known_ = false;
-  bool said_ = false;
 };
 
 template <typename Function>

@@ -3,6 +3,7 @@
 #include <graphkit/annotate.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace graphkit::torch {
 namespace {
@@ -112,16 +113,19 @@ void DeviceAllocator::FreeEager(const Block& block) {
 void DeviceAllocator::WaitForStreams(const Block& block) {
   if (block.streams.empty()) return Complete(block);
   graphkit_free_requested(PointerTo(block.address), StreamHandle(block.stream));
-  if (AnyCaptured(block)) {
-    held_.push_back(block);
+  if (const std::optional<uint64_t> stream = CapturedStream(block)) {
+    held_[*stream].push_back(block);
   } else {
     WaitForEvents(block);
   }
 }
 
-bool DeviceAllocator::AnyCaptured(const Block& block) {
+std::optional<uint64_t> DeviceAllocator::CapturedStream(const Block& block) {
   const auto captured = [this](uint64_t s) { return driver_->CaptureOf(s, false).active; };
-  return captured(block.stream) || std::ranges::any_of(block.streams, captured);
+  if (captured(block.stream)) return block.stream;
+  const auto at = std::ranges::find_if(block.streams, captured);
+  if (at == block.streams.end()) return {};
+  return *at;
 }
 
 // The block's memory may be used again.
@@ -148,18 +152,28 @@ void DeviceAllocator::WaitForEvents(const Block& block) {
   waiting_.erase(free);
 }
 
-void DeviceAllocator::LookAtEvents() {
-  if (!held_.empty()) {
-    std::vector<Block> held;
-    std::swap(held, held_);
-    for (const Block& block : held) {
-      if (AnyCaptured(block)) {
-        held_.push_back(block);
-      } else {
-        WaitForEvents(block);
-      }
+// Each captured stream is asked once, however many blocks wait for it.
+void DeviceAllocator::LookAtCaptures() {
+  std::vector<Block> over;
+  for (auto at = held_.begin(); at != held_.end();) {
+    if (driver_->CaptureOf(at->first, false).active) {
+      ++at;
+      continue;
+    }
+    std::ranges::move(at->second, std::back_inserter(over));
+    at = held_.erase(at);
+  }
+  for (const Block& block : over) {
+    if (const std::optional<uint64_t> stream = CapturedStream(block)) {
+      held_[*stream].push_back(block);
+    } else {
+      WaitForEvents(block);
     }
   }
+}
+
+void DeviceAllocator::LookAtEvents() {
+  if (!held_.empty()) LookAtCaptures();
   for (auto& [stream, events] : events_) {
     while (!events.empty() && driver_->Done(events.front().event)) {
       const auto free = events.front().free;

@@ -14,6 +14,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -95,7 +96,8 @@ class DeviceAllocator {
   void* MallocEager(Bytes size, uint64_t stream, PrivatePool* pool);
   void FreeEager(const Block& block);
   void WaitForStreams(const Block& block);
-  bool AnyCaptured(const Block& block);
+  std::optional<uint64_t> CapturedStream(const Block& block);
+  void LookAtCaptures();
   void Complete(const Block& block);
   void WaitForEvents(const Block& block);
   void LookAtEvents();
@@ -139,7 +141,8 @@ class DeviceAllocator {
 
   std::list<WaitingFree> waiting_;                                // for events
   std::unordered_map<uint64_t, std::deque<StreamEvent>> events_;  // by stream
-  std::vector<Block> held_;  // until no stream of theirs is captured
+  // Until no stream of theirs is captured; by one that is, or was.
+  std::unordered_map<uint64_t, std::vector<Block>> held_;
 
   std::list<OpenCapture> captures_;
   std::list<PlannedUse> planned_;  // of captures that go on, or of a sequence

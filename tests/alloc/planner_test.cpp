@@ -9,6 +9,7 @@
 
 #include "libgraphkit/alloc/validate_plan.h"
 #include "libgraphkit/io/lifetime_csv.h"
+#include "tests/alloc/lifetime_variants.h"
 
 namespace graphkit {
 namespace {
@@ -144,6 +145,29 @@ TEST_CASE("problems without slack are solved exactly") {
   }
   CHECK(PlanLifetimes(Read("minimalloc/C.1048576.csv")).peak == 1039360);
   CHECK(PlanLifetimes(Read("minimalloc/input.12.csv")).peak == 12);
+}
+
+TEST_CASE("what holds for a problem without slack holds for others of its family") {
+  constexpr uint64_t kSeed = 3;
+  for (const char* name : {"C", "G"}) {
+    const LifetimeProblem original = Read(std::string("minimalloc/") + name + ".1048576.csv");
+    const Bytes load = PlanLifetimes(original, {.effort = 0}).lower_bound;
+    CAPTURE(name);
+    CAPTURE(kSeed);
+    for (int kind = 0; kind < kRewordings; ++kind) {
+      CAPTURE(kind);
+      const LifetimeProblem problem = Reworded(original, static_cast<Rewording>(kind), kSeed);
+      const Plan plan = PlanLifetimes(problem, {.effort = 20'000'000});
+      CHECK(ValidatePlan(problem, plan).empty());
+      CHECK(plan.lower_bound % load == 0);
+      // How soon it is solved is luck: a little is left to that.
+      CHECK(static_cast<double>(plan.peak) <= 1.02 * static_cast<double>(plan.lower_bound));
+    }
+    const LifetimeProblem neighbour = Neighbour(original, kSeed);
+    const Plan plan = PlanLifetimes(neighbour, {.effort = 20'000'000});
+    CHECK(ValidatePlan(neighbour, plan).empty());
+    CHECK(static_cast<double>(plan.peak) <= 1.03 * static_cast<double>(plan.lower_bound));
+  }
 }
 
 TEST_CASE("large problems come close to the largest load") {

@@ -82,6 +82,7 @@ class Recorder {
   explicit Recorder(CachingConfig config, Bytes capacity, uint32_t pools)
       : driver_(capacity), model_(config, &driver_) {
     model_.set_keep_segment_events(true);
+    snapshot_.settings.expandable_segments = config.expandable_segments;
     snapshot_.pools = {{0, 0}};
     for (uint32_t pool = 1; pool < pools; ++pool) {
       snapshot_.pools.push_back({0, pool});
@@ -119,34 +120,54 @@ class Recorder {
     if (s.events.size() > keep)
       s.events.erase(s.events.begin(), s.events.end() - static_cast<std::ptrdiff_t>(keep));
     s.devices = {{0, static_cast<uint32_t>(s.events.size())}};
-    for (const SegmentState& segment : model_.Segments()) {
-      s.segments.push_back({.address = segment.address,
-                            .total_size = segment.size,
-                            .stream = segment.stream,
-                            .pool = static_cast<uint16_t>(segment.pool),
-                            .small = segment.small,
-                            .blocks = {static_cast<uint32_t>(s.blocks.size()),
-                                       static_cast<uint32_t>(segment.blocks.size())}});
-      for (const SegmentState::Block& b : segment.blocks) {
-        s.blocks.push_back({b.address,
-                            b.size,
-                            b.requested,
-                            b.pending ? TorchBlockState::kPendingFree
-                            : b.used  ? TorchBlockState::kActive
-                                      : TorchBlockState::kInactive,
-                            {}});
-      }
-    }
+    for (const SegmentState& segment : model_.Segments()) AddSegment(segment, &s);
     return s;
   }
 
  private:
+  // As PyTorch writes it: a segment for each stretch of an expandable one that has memory.
+  static void AddSegment(const SegmentState& segment, TorchSnapshot* s) {
+    bool open = false;
+    for (const SegmentState::Block& b : segment.blocks) {
+      if (b.mapped && !open) {
+        s->segments.push_back({.address = b.address,
+                               .stream = segment.stream,
+                               .pool = static_cast<uint16_t>(segment.pool),
+                               .small = segment.small,
+                               .expandable = segment.expandable,
+                               .blocks = {static_cast<uint32_t>(s->blocks.size()), 0}});
+      }
+      open = b.mapped;
+      if (!open) continue;
+      s->segments.back().total_size += b.size;
+      ++s->segments.back().blocks.count;
+      s->blocks.push_back({b.address,
+                           b.size,
+                           b.requested,
+                           b.pending ? TorchBlockState::kPendingFree
+                           : b.used  ? TorchBlockState::kActive
+                                     : TorchBlockState::kInactive,
+                           {}});
+    }
+  }
+
+  static TorchAction ActionOf(SegmentEvent::Kind kind) {
+    switch (kind) {
+      case SegmentEvent::Kind::kAllocate:
+        return TorchAction::kSegmentAlloc;
+      case SegmentEvent::Kind::kFree:
+        return TorchAction::kSegmentFree;
+      case SegmentEvent::Kind::kMap:
+        return TorchAction::kSegmentMap;
+      default:
+        return TorchAction::kSegmentUnmap;
+    }
+  }
+
   void TakeSegmentEvents(PoolHandle pool) {
     for (; taken_ < model_.segment_events().size(); ++taken_) {
       const SegmentEvent& e = model_.segment_events()[taken_];
-      const bool get = e.kind == SegmentEvent::Kind::kAllocate;
-      Add(get ? TorchAction::kSegmentAlloc : TorchAction::kSegmentFree, e.address, e.size, e.stream,
-          pool);
+      Add(ActionOf(e.kind), e.address, e.size, e.stream, pool);
     }
   }
   void Add(TorchAction action, Address address, Bytes size, uint64_t stream, PoolHandle pool) {
@@ -165,9 +186,9 @@ class Recorder {
 };
 
 // Any program on several streams and pools, with segments that come and go.
-TorchSnapshot RandomRun(unsigned seed, size_t keep) {
+TorchSnapshot RandomRun(unsigned seed, size_t keep, const CachingConfig& config = {}) {
   std::mt19937_64 random(seed);
-  Recorder recorder({}, Bytes{900} << 20, 3);
+  Recorder recorder(config, Bytes{900} << 20, 3);
   std::vector<BlockHandle> live;
   std::vector<BlockHandle> pending;
   for (int step = 0; step < 3000; ++step) {
@@ -206,6 +227,73 @@ TEST_CASE("a run with several streams, pools and segments is predicted from wher
       if (keep > 1000) CHECK(score.segments_hit > 10);
     }
   }
+}
+
+TEST_CASE("with expandable segments it is predicted as well, with the pages that come and go") {
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    for (const size_t keep : {100000u, 1500u, 300u}) {
+      CAPTURE(seed);
+      CAPTURE(keep);
+      const PredictionScore score = Score(RandomRun(seed, keep, {.expandable_segments = true}));
+      CHECK(score.misses == std::vector<PredictionMiss>{});
+      CHECK(score.addresses_hit == score.addresses);
+      if (keep > 1000) CHECK(score.segments_hit > 10);
+    }
+  }
+}
+
+// An expandable segment in pages of 20 MiB, 40 MiB of which are there at the start:
+//
+//     MiB      0                30     38 40          62     80
+//     start    | live           | free       |
+//     8        | live           | 8     |free|
+//     24       | live           | 8     | 24           | free |     pages [40, 80) come
+//     8 freed  | live           | free  | 24           | free |
+//     6        | live           | 6 |fr.| 24           | free |
+//     24 freed | live           | 6 | free                    |
+//     emptied  | live           | 6 | free   |                      pages [40, 80) go
+//     4        | live           | 6 | 4      |
+//
+// and 1000 bytes in one of small blocks, pages of 2 MiB.
+TEST_CASE("a snapshot with expandable segments is predicted as worked out by hand") {
+  constexpr Bytes kMiB = Bytes{1} << 20;
+  constexpr Address kLarge = 0x7f0000000000;
+  constexpr Address kSmall = 0x7e0000000000;
+  const auto event = [](TorchAction action, Address address, Bytes size) {
+    return TorchEvent{.action = action, .pool = 0, .address = address, .size = size};
+  };
+  TorchSnapshot s;
+  s.settings.expandable_segments = true;
+  s.pools = {{0, 0}};
+  s.events = {event(TorchAction::kAlloc, kLarge + 30 * kMiB, 8 * kMiB),
+              event(TorchAction::kSegmentMap, kLarge + 40 * kMiB, 40 * kMiB),
+              event(TorchAction::kAlloc, kLarge + 38 * kMiB, 24 * kMiB),
+              event(TorchAction::kFreeRequested, kLarge + 30 * kMiB, 8 * kMiB),
+              event(TorchAction::kFreeCompleted, kLarge + 30 * kMiB, 8 * kMiB),
+              event(TorchAction::kAlloc, kLarge + 30 * kMiB, 6 * kMiB),
+              event(TorchAction::kFreeRequested, kLarge + 38 * kMiB, 24 * kMiB),
+              event(TorchAction::kFreeCompleted, kLarge + 38 * kMiB, 24 * kMiB),
+              event(TorchAction::kSegmentUnmap, kLarge + 40 * kMiB, 40 * kMiB),
+              event(TorchAction::kAlloc, kLarge + 36 * kMiB, 4 * kMiB),
+              event(TorchAction::kSegmentMap, kSmall, 2 * kMiB),
+              event(TorchAction::kAlloc, kSmall, 1000)};
+  s.devices = {{0, static_cast<uint32_t>(s.events.size())}};
+  s.segments = {{.address = kSmall,
+                 .total_size = 2 * kMiB,
+                 .small = true,
+                 .expandable = true,
+                 .blocks = {0, 2}},
+                {.address = kLarge, .total_size = 40 * kMiB, .expandable = true, .blocks = {2, 3}}};
+  s.blocks = {{kSmall, 1024, 1000, TorchBlockState::kActive, {}},
+              {kSmall + 1024, 2 * kMiB - 1024, 0, TorchBlockState::kInactive, {}},
+              {kLarge, 30 * kMiB, 30 * kMiB, TorchBlockState::kActive, {}},
+              {kLarge + 30 * kMiB, 6 * kMiB, 6 * kMiB, TorchBlockState::kActive, {}},
+              {kLarge + 36 * kMiB, 4 * kMiB, 4 * kMiB, TorchBlockState::kActive, {}}};
+  CHECK(Score(s) ==
+        PredictionScore{
+            .addresses = 5, .addresses_hit = 5, .segments = 3, .segments_hit = 3, .misses = {}});
+  s.events[1].address += 20 * kMiB;  // then 20 MiB more would have been there, enough for the 24
+  CHECK_FALSE(Score(s).perfect());
 }
 
 TEST_CASE("a segment of another size than recorded is a miss") {

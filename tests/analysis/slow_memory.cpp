@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "tests/analysis/slow_facts.h"
 
@@ -231,6 +232,7 @@ AskedMemory SlowAskedMemory(const Trace& trace) {
     }
   }
   AskedMemory most;
+  Bytes most_handed_out = 0;
   for (Seq seq = 0; seq < trace.records; ++seq) {
     AskedMemory now;
     Bytes handed_out = 0;
@@ -258,7 +260,11 @@ AskedMemory SlowAskedMemory(const Trace& trace) {
     }
     now.segment_used_bytes = std::min(handed_out, segments);
     now.segment_free_bytes = segments - now.segment_used_bytes;
-    if (now.asked_bytes > most.asked_bytes) most = now;
+    if (std::pair(now.asked_bytes, handed_out) <= std::pair(most.asked_bytes, most_handed_out)) {
+      continue;
+    }
+    most = now;
+    most_handed_out = handed_out;
   }
   return most;
 }

@@ -105,6 +105,28 @@ TEST_CASE("blocks without addresses lie one after the other") {
   CHECK(s->blocks[1].address == 19);
 }
 
+TEST_CASE("before 2.1 a block's history has its stack and what was asked for") {
+  // {'segments': [{'address': 16, 'blocks': [{'size': 9, 'state': 'active_allocated', 'history':
+  //  [{'real_size': 7, 'frames': [{'name': 'f', 'filename': 'm', 'line': 2}]}]}]}]}
+  const std::string bytes =
+      "\x80\x04}\x8c\x08segments]}(\x8c\x07"
+      "address"
+      "K\x10\x8c\x06"
+      "blocks]}(\x8c\x04sizeK\x09\x8c\x05state\x8c\x10"
+      "active_allocated\x8c\x07history]}(\x8c\x09real_sizeK\x07\x8c\x06"
+      "frames]}(\x8c\x04name\x8c\x01"
+      "f\x8c\x08"
+      "filename\x8c\x01m\x8c\x04lineK\x02uauauauas.";
+  const Result<TorchSnapshot> s = ParseTorchSnapshot(bytes);
+  REQUIRE_MESSAGE(s.has_value(), Describe(s.error()));
+  CHECK(s->blocks == std::vector<TorchBlock>{{.address = 16,
+                                              .size = 9,
+                                              .requested_size = 7,
+                                              .state = TorchBlockState::kActive,
+                                              .stack = StackId(0u)}});
+  CHECK(s->frames == std::vector<TorchFrame>{{StringId(0u), StringId(1u), 2}});
+}
+
 TEST_CASE("other pickles are refused") {
   CHECK_FALSE(ParseTorchSnapshot("\x80\x04N.").has_value());
   // {'segments': [None]}

@@ -46,7 +46,14 @@ FIELDS = {
     "CUpti_GraphData": "graph originalGraph node originalNode nodeType dependency graphExec",
     "CUpti_ModuleResourceData": "moduleId cubinSize pCubin",
     "CUgraphNodeParams": "type kernel memcpy.copyParams memset host.fn host.userData graph.graph eventWait.event "
-                         "eventRecord.event alloc free.dptr conditional",
+                         "eventRecord.event alloc free.dptr memOp.paramArray memOp.count conditional",
+    "CUDA_BATCH_MEM_OP_NODE_PARAMS": "count paramArray",
+    "CUstreamBatchMemOpParams": "operation waitValue.address writeValue.address",
+    "CUDA_MEMCPY3D_BATCH_OP": "src.type src.op.ptr.ptr src.op.ptr.rowLength src.op.ptr.layerHeight dst extent.width "
+                              "extent.height extent.depth",
+    "CUmemDecompressParams": "srcNumBytes dstActBytes src dst",
+    "CUDA_MEMCPY3D_PEER": "srcXInBytes srcY srcZ srcMemoryType srcHost srcDevice srcPitch srcHeight dstXInBytes dstY dstZ "
+                          "dstMemoryType dstHost dstDevice dstPitch dstHeight WidthInBytes Height Depth",
     "CUgraphEdgeData": "from_port to_port type",
     "CUDA_KERNEL_NODE_PARAMS_v2": "func gridDimX blockDimX sharedMemBytes kernelParams extra kern ctx",
     "CUDA_MEMSET_NODE_PARAMS": "dst pitch value elementSize width height",
@@ -66,7 +73,8 @@ FIELDS = {
 }
 
 # Of these, a version before the given one has not all.
-SINCE = {"CUDA_CONDITIONAL_NODE_PARAMS": (12, 3), "CUgraphEdgeData": (12, 3)}
+SINCE = {"CUDA_CONDITIONAL_NODE_PARAMS": (12, 3), "CUgraphEdgeData": (12, 3), "CUmemDecompressParams": (12, 6),
+         "CUDA_MEMCPY3D_BATCH_OP": (12, 8)}
 
 # Functions that another version calls otherwise, by the reference's names.
 RENAMED = {"cuStreamBeginCaptureToCig": "cuStreamCreateForCaptureToCig"}

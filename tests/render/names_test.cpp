@@ -24,6 +24,7 @@ TEST_CASE("short names are what a person calls the function") {
         "a::f(int)::{lambda(float)#1}::operator()");
   CHECK(ShortName("bool operator< <int>(S<int> const&, S<int> const&)", 40) == "operator< <…>");
   CHECK(ShortName(std::string(10000, 'x'), 10) == "xxxxxx…xxx");
+  CHECK(ShortName("<module>", 40) == "<module>");
   CHECK(ShortName("", 10) == "");
   CHECK(ShortName(")(>><(", 10).size() <= 30);
 }

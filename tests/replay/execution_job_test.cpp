@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -115,8 +116,43 @@ bool Spoil(const BlockOrder& order, uint64_t seed, std::vector<PlacedBlock>* blo
   return false;
 }
 
+// Whether some order of whole nodes destroys what a node checks: one that may come before it writes
+// the same bytes for another block, and nobody has to write them again in between.
+bool CanShow(const ExecutionJob& job) {
+  struct Use {
+    uint32_t node;
+    const graphkit_touch* touch;
+  };
+  std::vector<Use> uses;
+  for (uint32_t node = 0; node < job.nodes.size(); ++node) {
+    for (uint32_t i = 0; i < job.nodes[node].touches; ++i) {
+      uses.push_back({node, &job.touches[job.nodes[node].first_touch + i]});
+    }
+  }
+  const auto shares = [](const graphkit_touch& a, const graphkit_touch& b) {
+    return a.first_stretch < b.first_stretch + b.stretches &&
+           b.first_stretch < a.first_stretch + a.stretches;
+  };
+  const auto reaches = Reachable(job);
+  for (const Use& check : uses) {
+    if (!check.touch->checks) continue;
+    for (const Use& write : uses) {
+      const bool destroys = write.touch->writes && write.touch->block != check.touch->block &&
+                            write.node != check.node && shares(*write.touch, *check.touch);
+      if (!destroys || reaches[check.node][write.node]) continue;
+      const bool mended = std::ranges::any_of(uses, [&](const Use& use) {
+        return use.touch->writes && use.touch->block == check.touch->block &&
+               reaches[write.node][use.node] && reaches[use.node][check.node];
+      });
+      if (!mended) return true;
+    }
+  }
+  return false;
+}
+
 TEST_CASE("a block moved onto one that it conflicts with is found in nearly every plan") {
   int spoiled = 0;
+  int possible = 0;
   int found = 0;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     const Trace trace = Synthesize({.ops = 300,
@@ -137,10 +173,15 @@ TEST_CASE("a block moved onto one that it conflicts with is found in nearly ever
     for (uint64_t at = 1; at <= 100 && !caught; ++at) {
       caught = Run(MakeJob(facts, program, {.seed = at})).claimed != 0;
     }
+    const bool can_show = CanShow(MakeJob(facts, program, {.seed = 1}));
+    CAPTURE(seed);
+    CHECK((can_show || !caught));  // by whole nodes a write that nobody checks can't be seen
+    possible += can_show ? 1 : 0;
     found += caught ? 1 : 0;
   }
-  CHECK(spoiled >= 95);
-  CHECK(found * 100 >= spoiled * 95);
+  CHECK(spoiled == 100);
+  CHECK(possible == 98);
+  CHECK(found * 100 >= possible * 99);
 }
 
 TEST_CASE("a device without a driver is refused, and says that there is none") {

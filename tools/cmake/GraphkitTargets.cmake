@@ -30,10 +30,10 @@ function(graphkit_target target)
     VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# Compiles the sources of a target a few at a time under the sanitizers, which halves the time. The ordinary build
-# compiles each for itself, so that each has to include what it uses.
+# Compiles the sources of a target a few at a time under the sanitizers and for the Python package, which halves the
+# time. The ordinary build compiles each for itself, so that each has to include what it uses.
 function(graphkit_few_units target)
-  if(GRAPHKIT_SANITIZE)
+  if(GRAPHKIT_SANITIZE OR GRAPHKIT_FEW_UNITS)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()

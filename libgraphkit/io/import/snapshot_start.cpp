@@ -33,8 +33,11 @@ class Rewinding {
 
   SnapshotStart Run() {
     RewindRanges();
+    CountFrees();
     WalkBlocks();
     TakeFinalBlocks();
+    start_.completions_skipped = completions_ == 0 && never_completed_ > 0;
+    if (!start_.completions_skipped) start_.unmatched += never_completed_;
     start_.unmatched += live_.size();
     start_.lost_events |= s_.stacks.empty() && !start_.blocks.empty();
     return std::move(start_);
@@ -42,6 +45,7 @@ class Rewinding {
 
  private:
   void RewindRanges();
+  void CountFrees();
   void WalkBlocks();
   void Walk(const TorchEvent& event);
   void TakeFinalBlocks();
@@ -51,6 +55,8 @@ class Rewinding {
   SnapshotStart start_;
   std::unordered_map<Address, Bytes> live_;  // allocated among the events and not yet freed
   std::unordered_set<Address> pending_;
+  size_t completions_ = 0;
+  size_t never_completed_ = 0;  // frees requested of blocks that weren't held back in the end
 };
 
 void Rewinding::RewindRanges() {
@@ -80,6 +86,15 @@ void Rewinding::RewindRanges() {
   }
 }
 
+void Rewinding::CountFrees() {
+  size_t requests = 0;
+  for (const TorchEvent& event : EventsOf(s_, device_)) {
+    requests += event.action == TorchAction::kFreeRequested;
+    completions_ += event.action == TorchAction::kFreeCompleted;
+  }
+  start_.requests_skipped = requests == 0 && completions_ > 0;
+}
+
 void Rewinding::WalkBlocks() {
   for (const TorchEvent& event : EventsOf(s_, device_)) Walk(event);
 }
@@ -88,6 +103,7 @@ void Rewinding::Walk(const TorchEvent& event) {
   switch (event.action) {
     case TorchAction::kAlloc:
       if (!live_.insert_or_assign(event.address, event.size).second) ++start_.unmatched;
+      if (!pending_.empty()) never_completed_ += pending_.erase(event.address);
       break;
     case TorchAction::kFreeRequested:
       if (live_.erase(event.address) == 0) {
@@ -96,9 +112,13 @@ void Rewinding::Walk(const TorchEvent& event) {
       pending_.insert(event.address);
       break;
     case TorchAction::kFreeCompleted:
-      if (pending_.erase(event.address) == 0 && !live_.contains(event.address)) {
-        start_.blocks.push_back({event.address, event.size, event.stream, {}, true});
+      if (pending_.erase(event.address) > 0) break;
+      if (start_.requests_skipped ? live_.erase(event.address) > 0
+                                  : live_.contains(event.address)) {
+        break;
       }
+      start_.blocks.push_back(
+          {event.address, event.size, event.stream, {}, !start_.requests_skipped});
       break;
     default:
       break;
@@ -107,18 +127,25 @@ void Rewinding::Walk(const TorchEvent& event) {
 
 // What lives at the end and wasn't allocated among the events was there before them.
 void Rewinding::TakeFinalBlocks() {
+  bool segments = false;
+  size_t still_pending = 0;
   for (const TorchSegment& segment : s_.segments) {
     if (segment.device != static_cast<int32_t>(device_)) continue;
+    segments = true;
     for (uint32_t i = 0; i < segment.blocks.count; ++i) {
       const TorchBlock& block = s_.blocks[segment.blocks.first + i];
       if (block.state == TorchBlockState::kInactive || live_.erase(block.address) > 0) continue;
       const bool pending = block.state == TorchBlockState::kPendingFree;
-      if (pending && pending_.contains(block.address)) continue;
+      if (pending && pending_.contains(block.address)) {
+        ++still_pending;
+        continue;
+      }
       start_.blocks.push_back(
           {block.address, block.requested_size, segment.stream, block.stack, pending});
       start_.lost_events |= block.stack.valid();
     }
   }
+  if (segments) never_completed_ += pending_.size() - still_pending;
 }
 
 }  // namespace

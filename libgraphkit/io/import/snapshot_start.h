@@ -37,6 +37,10 @@ struct SnapshotStart {
   // A block alive at the end has a recorded stack, so it was allocated while recording, and its
   // allocation isn't there. Where no stacks were recorded, any block from before counts.
   bool lost_events = false;
+  // One of a free's two events wasn't recorded (skip_actions of _record_memory_history, PyTorch
+  // #168183): frees are known, how long they were deferred isn't.
+  bool requests_skipped = false;
+  bool completions_skipped = false;
   bool operator==(const SnapshotStart&) const = default;
 };
 

@@ -14,6 +14,10 @@
 namespace graphkit {
 namespace {
 
+// Domains of ranges.
+constexpr std::string_view kMetadata = "user_metadata";
+constexpr std::string_view kProfiler = "profiler";
+
 // Calls visit(device, event) for the events of all devices by time, those of one device in file
 // order; visit returns how many events it took.
 template <typename Visit>
@@ -59,9 +63,13 @@ class Converter {
       const SnapshotStart start = FindStart(s_, device);
       totals_.unmatched += start.unmatched;
       totals_.lost_events |= start.lost_events;
+      totals_.requests_skipped |= start.requests_skipped;
+      totals_.completions_skipped |= start.completions_skipped;
+      completions_skipped_.push_back(start.completions_skipped);
       memory_.Start(device, start);
     }
     InTimeOrder(s_, [&](uint32_t device, uint32_t event) { return Take(device, event); });
+    TakeAnnotations(INT64_MAX);
     AddNotes();
     return {std::move(make_.trace), totals_};
   }
@@ -69,24 +77,42 @@ class Converter {
  private:
   void AddSettings();
   void SetBegin();
+  StringId Text(StringId id);
   void AddStacks();
   void Reserve();
   void SumUp();
   uint32_t Take(uint32_t device, uint32_t event);
   void TakeFree(uint32_t device, uint32_t event, uint32_t* taken);
   void TakeOom(const TorchEvent& event);
+  void TakeMetadata(StringId metadata);
+  void TakeAnnotations(int64_t until_us);
+  void BeginRange(std::string_view domain, StringId name);
+  void EndRange(std::string_view domain);
   void AddNotes();
 
   const TorchSnapshot& s_;
   SnapshotMemory memory_;
   TraceMaker& make_;
   SnapshotTotals totals_;
+  std::vector<bool> completions_skipped_;  // by device
+  StringId metadata_;                      // of the last event
+  size_t annotation_ = 0;                  // the next one
+  std::vector<StringId> strings_;          // of the snapshot, in the trace; none: not yet
 };
 
+// The variable as it would have to be set for what was in force: options may come from the program
+// itself. Empty says that PyTorch's defaults were.
 void Converter::AddSettings() {
   const TorchSettings& settings = s_.settings;
-  if (settings.conf.empty()) return;
-  make_.trace.process.environment.push_back("PYTORCH_CUDA_ALLOC_CONF=" + settings.conf);
+  if (!settings.known) return;
+  std::string conf = settings.conf;
+  const auto add = [&](bool on, std::string_view option) {
+    if (!on || conf.find(option) != std::string::npos) return;
+    conf += (conf.empty() ? "" : ",") + std::string(option) + ":True";
+  };
+  add(settings.expandable_segments, "expandable_segments");
+  add(settings.graph_capture_record_stream_reuse, "graph_capture_record_stream_reuse");
+  make_.trace.process.environment.push_back("PYTORCH_CUDA_ALLOC_CONF=" + conf);
 }
 
 void Converter::SetBegin() {
@@ -97,16 +123,22 @@ void Converter::SetBegin() {
   if (first > 0 && first < INT64_MAX / 1000) make_.SetBegin(first * 1000, true);
 }
 
+StringId Converter::Text(StringId id) {
+  if (!id) return {};
+  StringId& text = strings_[id.index()];
+  if (!text) text = make_.Intern(s_.strings[id.index()]);
+  return text;
+}
+
 // A stack of the snapshot has the same id in the trace.
 void Converter::AddStacks() {
-  std::vector<StringId> strings(s_.strings.size());
-  for (size_t i = 0; i < strings.size(); ++i) strings[i] = make_.Intern(s_.strings[i]);
-  const auto text = [&](StringId id) { return id ? strings[id.index()] : StringId(); };
+  strings_.resize(s_.strings.size());
   Trace& trace = make_.trace;
   trace.stack_frames.reserve(s_.stack_frames.size());
   for (const uint32_t frame : s_.stack_frames) {
     const TorchFrame& f = s_.frames[frame];
-    trace.stack_frames.push_back({text(f.function), text(f.file), f.line});
+    const StringId function = Text(f.function);
+    trace.stack_frames.push_back({function, Text(f.file), f.line});
   }
   trace.stacks.reserve(s_.stacks.size());
   for (const Slice& run : s_.stacks) {
@@ -138,6 +170,8 @@ uint32_t Converter::Take(uint32_t device, uint32_t index) {
   const TorchEvent& event = s_.events[s_.devices[device].first + index];
   uint32_t taken = 1;
   const Seq before = make_.trace.records;
+  if (event.metadata != metadata_) TakeMetadata(event.metadata);
+  if (annotation_ < s_.annotations.size()) TakeAnnotations(event.time_us);
   switch (event.action) {
     case TorchAction::kAlloc:
       memory_.Allocate(device, event);
@@ -146,6 +180,7 @@ uint32_t Converter::Take(uint32_t device, uint32_t index) {
       TakeFree(device, index, &taken);
       break;
     case TorchAction::kFreeCompleted:
+      if (totals_.requests_skipped) memory_.RequestFree(device, event, true);
       memory_.CompleteFree(device, event);
       break;
     case TorchAction::kSegmentAlloc:
@@ -175,7 +210,45 @@ void Converter::TakeFree(uint32_t device, uint32_t index, uint32_t* taken) {
   const bool completed = index + 1 < run.count && event[1].address == event->address &&
                          event[1].action == TorchAction::kFreeCompleted;
   if (completed) ++*taken;
-  memory_.RequestFree(device, *event, completed);
+  memory_.RequestFree(device, *event, completed || completions_skipped_[device]);
+}
+
+// What torch.cuda.memory._set_memory_metadata said, for as long as events carry it.
+void Converter::TakeMetadata(StringId metadata) {
+  if (metadata_) EndRange(kMetadata);
+  metadata_ = metadata;
+  if (metadata) BeginRange(kMetadata, metadata);
+}
+
+// Ranges of the profiler up to here; they nest.
+void Converter::TakeAnnotations(int64_t until_us) {
+  for (; annotation_ < s_.annotations.size(); ++annotation_) {
+    const TorchAnnotation& annotation = s_.annotations[annotation_];
+    if (annotation.time_us > until_us) return;
+    if (annotation.end) {
+      EndRange(kProfiler);
+    } else {
+      BeginRange(kProfiler, annotation.name);
+    }
+  }
+}
+
+void Converter::BeginRange(std::string_view domain, StringId name) {
+  NvtxRange range;
+  range.thread = make_.Thread(0);
+  range.domain = make_.Intern(domain);
+  range.name = Text(name);
+  range.begin = make_.Next();
+  make_.trace.nvtx_ranges.push_back(range);
+}
+
+// The innermost one that is open.
+void Converter::EndRange(std::string_view domain) {
+  std::vector<NvtxRange>& ranges = make_.trace.nvtx_ranges;
+  const auto open = std::find_if(ranges.rbegin(), ranges.rend(), [&](const NvtxRange& range) {
+    return range.end == kNever && make_.trace[range.domain] == domain;
+  });
+  if (open != ranges.rend()) open->end = make_.Next();
 }
 
 void Converter::TakeOom(const TorchEvent& event) {
@@ -189,10 +262,19 @@ void Converter::TakeOom(const TorchEvent& event) {
 }
 
 void Converter::AddNotes() {
-  if (totals_.lost_events) {
+  if (totals_.events == 0 && totals_.segments > 0) {
+    make_.Note(
+        "the snapshot has no history of events, only what is there at its end: call "
+        "torch.cuda.memory._record_memory_history() before the program allocates");
+  } else if (totals_.lost_events) {
     make_.Note(
         "the memory history lost its beginning (its ring overflowed): record with a larger "
         "max_entries");
+  }
+  if (totals_.requests_skipped || totals_.completions_skipped) {
+    make_.Note(std::string("the memory history has no ") +
+               (totals_.requests_skipped ? "free_requested" : "free_completed") +
+               " events (skip_actions): which frees were deferred isn't known");
   }
   if (totals_.unmatched > 0) {
     make_.Note("the memory history contradicts itself about " + std::to_string(totals_.unmatched) +
@@ -219,8 +301,7 @@ Result<Imported> ReadTorchSnapshotTrace(std::string_view bytes) {
   imported.summary.push_back(
       CountOf(totals.segments, "segment") + ", " + FormatBytes(totals.reserved) + " reserved, " +
       FormatBytes(totals.allocated) + " in " + CountOf(totals.active_blocks, "active block") +
-      " (" + FormatBytes(totals.requested) + " asked for), " + CountOf(totals.events, "event") +
-      "");
+      " (" + FormatBytes(totals.requested) + " asked for), " + CountOf(totals.events, "event"));
   return imported;
 }
 

@@ -29,6 +29,9 @@ struct SnapshotTotals {
   size_t events = 0;
   size_t unmatched = 0;      // allocations that the rest of the file contradicts
   bool lost_events = false;  // the history's ring overflowed
+  // One of a free's two events is left out: how long frees were deferred isn't known.
+  bool requests_skipped = false;
+  bool completions_skipped = false;
   bool operator==(const SnapshotTotals&) const = default;
 };
 

@@ -1,7 +1,7 @@
-"""scikit-build-core's backend, with graphkit's library in the sdist.
+"""scikit-build-core's backend, with graphkit's sources in the sdist.
 
-The library lies above this folder in the repository, where an sdist can't reach. While an sdist is built, what the
-extension needs of it is copied to source/, and the licence beside pyproject.toml.
+They lie above this folder in the repository, where an sdist can't reach. While an sdist is built, what the package needs
+of them is copied to source/, and the licence beside pyproject.toml.
 """
 
 import contextlib
@@ -19,7 +19,8 @@ from scikit_build_core.build import (  # noqa: F401
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 REPOSITORY = HERE.parent.parent
-NEEDED = ["CMakeLists.txt", "libgraphkit", "tools/cmake"]
+# The software device says what the programs of its tests check, so these are among its sources.
+NEEDED = ["CMakeLists.txt", "LICENSE", "README.md", "libgraphkit", "plugins", "tools", "tests/plugins/soft_cuda"]
 
 
 @contextlib.contextmanager
@@ -33,8 +34,10 @@ def _beside(names_to_sources):
                 continue
             copied.append(target)
             target.parent.mkdir(parents=True, exist_ok=True)
-            copy = shutil.copytree if source.is_dir() else shutil.copy2
-            copy(source, target)
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("python", "__pycache__"))
+            else:
+                shutil.copy2(source, target)
         yield
     finally:
         for target in copied:

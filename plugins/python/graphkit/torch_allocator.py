@@ -67,6 +67,32 @@ def _load(library: Optional[Path]) -> tuple[str, ctypes.CDLL]:
     return path, _State.library
 
 
+def _device_index(torch: Any, device: Any) -> int:
+    if isinstance(device, str):
+        device = torch.device(device)
+    index = device if isinstance(device, int) else getattr(device, "index", None)
+    return torch.cuda.current_device() if index is None else index
+
+
+def _take_over_statistics(torch: Any) -> None:
+    """torch.cuda.memory_allocated() and its like ask PyTorch's own allocator, which raises an error when it isn't in use."""
+
+    def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
+        f = figures(_device_index(torch, device))
+        blocks = {"current": f["mallocs"] - f["frees"], "allocated": f["mallocs"], "freed": f["frees"]}
+        return {"allocation": {"all": blocks}, "num_alloc_retries": 0, "num_ooms": f["out_of_memory"],
+                "allocated_bytes": {"all": {"current": f["allocated"], "peak": f["peak_allocated"]}},
+                "reserved_bytes": {"all": {"current": f["reserved"], "peak": f["peak_reserved"]}}}
+
+    def reset_peak_memory_stats(device: Any = None) -> None:
+        reset_peaks(_device_index(torch, device))
+
+    for replacement in (memory_stats_as_nested_dict, reset_peak_memory_stats):
+        for module in (torch.cuda.memory, torch.cuda):
+            if hasattr(module, replacement.__name__):
+                setattr(module, replacement.__name__, replacement)
+
+
 def enable(library: Optional[Path] = None, plan: Optional[Path] = None, report: Optional[Path] = None) -> Any:
     """Makes it PyTorch's allocator for this process; before anything uses CUDA. Returns PyTorch's object.
 
@@ -90,6 +116,7 @@ def enable(library: Optional[Path] = None, plan: Optional[Path] = None, report: 
         if hasattr(hooks, setter):
             getattr(hooks, setter)(ctypes.cast(getattr(functions, name), ctypes.c_void_p).value)
     torch.cuda.memory.change_current_allocator(allocator)
+    _take_over_statistics(torch)
     _State.allocator = allocator
     return allocator
 
@@ -116,7 +143,7 @@ def figures(device: int = 0) -> dict[str, int]:
 
 
 def reset_peaks(device: int = 0) -> None:
-    """Peaks are from here on: PyTorch passes reset_peak_memory_stats() to no allocator but its own."""
+    """Peaks are from here on."""
     if _State.library is not None:
         _State.library.graphkit_allocator_reset_peaks(ctypes.c_int(device))
 

@@ -1,7 +1,7 @@
 // The one device object: everything that the software device knows. libcuda.so.1 holds it; the
 // runtime and CUPTI libraries have no state of their own but what their callers registered.
 //
-// One lock guards the model. It is recursive, since a subscriber may call back from inside a call.
+// One lock guards the model (device_mutex.h).
 #pragma once
 
 #include <cuda.h>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "plugins/soft_cuda/device/address_space.h"
+#include "plugins/soft_cuda/device/device_mutex.h"
 #include "plugins/soft_cuda/device/gpu.h"
 #include "plugins/soft_cuda/device/hub.h"
 #include "plugins/soft_cuda/device/thread_state.h"
@@ -26,8 +27,8 @@
 #include "plugins/soft_cuda/model/graph.h"
 #include "plugins/soft_cuda/model/graph_pages.h"
 #include "plugins/soft_cuda/model/handle.h"
-#include "plugins/soft_cuda/model/module.h"
 #include "plugins/soft_cuda/model/linker.h"
+#include "plugins/soft_cuda/model/module.h"
 #include "plugins/soft_cuda/model/pool.h"
 #include "plugins/soft_cuda/model/semaphore.h"
 #include "plugins/soft_cuda/model/stream.h"
@@ -101,7 +102,7 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  std::recursive_mutex mutex;
+  DeviceMutex mutex;
   Hub hub;
   std::atomic<bool> ready{false};  // cuInit was called
   std::atomic<uint64_t> thread_count{0};
@@ -179,7 +180,7 @@ Context* CurrentContext();  // null: none, or one that was destroyed
 // The stream behind a handle, the special ones included; null: not a stream, or no context.
 Stream* FindStream(CUstream handle);
 
-using Lock = std::unique_lock<std::recursive_mutex>;
+using Lock = std::unique_lock<DeviceMutex>;
 inline Lock LockDevice() { return Lock(Device::Get().mutex); }
 
 // Loads the library that CUDA_INJECTION64_PATH names and calls its InitializeInjection.

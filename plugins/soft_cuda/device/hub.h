@@ -22,7 +22,9 @@ struct Hub {
   std::atomic<uint8_t> enabled[kDomains][kCallbacks] = {};
   std::atomic<CUpti_CallbackFunc> callback{nullptr};
   std::atomic<void*> user_data{nullptr};
-  std::atomic<uint32_t> correlation{0};
+  // Every call of every thread changes it: on a cache line of its own.
+  alignas(64) std::atomic<uint32_t> correlation{0};
+  char rest_of_the_line[64 - sizeof(std::atomic<uint32_t>)] = {};
   std::atomic<bool> takes_buffers{false};  // of activity records: callbacks are registered
   std::atomic<int> thread_id_type{0};      // of activity records
   std::mutex mutex;                        // guards what follows

@@ -251,6 +251,104 @@ TEST_CASE("an allocation that the rest of the file contradicts is counted") {
   CHECK_FALSE(WrittenAndRead(made.trace).completeness.complete());
 }
 
+TEST_CASE("frees of which one event was left out are frees, and the trace is incomplete") {
+  const TorchEvent alloc = Event(TorchAction::kAlloc, kBase, kMiB);
+  const TorchEvent other = Event(TorchAction::kAlloc, kBase + kMiB, kMiB);
+  for (const TorchAction left : {TorchAction::kFreeRequested, TorchAction::kFreeCompleted}) {
+    const TorchEvent free = Event(left, kBase, kMiB);
+    const SnapshotTrace made = TraceOfSnapshot(
+        Snapshot({alloc, free, other, alloc}, {}, {InUse(kBase, kMiB), InUse(kBase + kMiB, kMiB)}));
+    const Trace trace = WrittenAndRead(made.trace);
+    CHECK(made.totals.requests_skipped == (left == TorchAction::kFreeCompleted));
+    CHECK(made.totals.completions_skipped == (left == TorchAction::kFreeRequested));
+    CHECK(made.totals.unmatched == 0);
+    CHECK_FALSE(trace.completeness.complete());
+    REQUIRE(trace.blocks.size() == 4);
+    CHECK(trace.blocks[1].free_completed < trace.blocks[2].allocated);
+    CHECK_FALSE(trace.blocks[3].freed());
+  }
+}
+
+TEST_CASE("a free that is still held back at the end is no event left out") {
+  TorchSnapshot s = Snapshot(
+      {Event(TorchAction::kAlloc, kBase, kMiB), Event(TorchAction::kFreeRequested, kBase, kMiB)},
+      {}, {InUse(kBase, kMiB)});
+  s.blocks[0].state = TorchBlockState::kPendingFree;
+  const SnapshotTrace made = TraceOfSnapshot(s);
+  CHECK_FALSE(made.totals.completions_skipped);
+  CHECK(made.trace.blocks[1].free_completed == kNever);
+  CHECK(WrittenAndRead(made.trace).completeness.complete());
+}
+
+TEST_CASE("some frees that never complete, though the memory was handed out again, are counted") {
+  const SnapshotTrace made = TraceOfSnapshot(Snapshot(
+      {Event(TorchAction::kAlloc, kBase, kMiB), Event(TorchAction::kFreeRequested, kBase, kMiB),
+       Event(TorchAction::kAlloc, kBase, kMiB), Event(TorchAction::kFreeRequested, kBase, kMiB),
+       Event(TorchAction::kFreeCompleted, kBase, kMiB)}));
+  CHECK_FALSE(made.totals.completions_skipped);
+  CHECK(made.totals.unmatched == 1);
+}
+
+TEST_CASE("the allocator's settings are those in force") {
+  const auto environment = [](TorchSettings settings) {
+    TorchSnapshot s = Snapshot({});
+    s.settings = std::move(settings);
+    return TraceOfSnapshot(s).trace.process.environment;
+  };
+  CHECK(environment({}).empty());
+  CHECK(environment({.known = true}) == std::vector<std::string>{"PYTORCH_CUDA_ALLOC_CONF="});
+  CHECK(environment({.conf = "expandable_segments:True",
+                     .expandable_segments = true,
+                     .graph_capture_record_stream_reuse = true,
+                     .known = true}) ==
+        std::vector<std::string>{"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True,"
+                                 "graph_capture_record_stream_reuse:True"});
+}
+
+TEST_CASE("a snapshot without a history says so") {
+  const Trace trace = WrittenAndRead(TraceOfSnapshot(Snapshot({}, {}, {InUse(kBase, kMiB)})).trace);
+  CHECK(trace.blocks.size() == 2);
+  REQUIRE(trace.completeness.notes.size() == 1);
+  CHECK(trace.completeness.notes[0].starts_with("the snapshot has no history of events"));
+}
+
+TEST_CASE("what the user said of allocations becomes ranges") {
+  TorchSnapshot s = Snapshot({Event(TorchAction::kAlloc, kBase, kMiB),
+                              Event(TorchAction::kAlloc, kBase + kMiB, kMiB),
+                              Event(TorchAction::kAlloc, kBase + 2 * kMiB, kMiB)});
+  s.strings = {"step 1", "step 2"};
+  s.events[1].metadata = StringId(0u);
+  s.events[2].metadata = StringId(1u);
+  const Trace trace = WrittenAndRead(TraceOfSnapshot(s).trace);
+  REQUIRE(trace.nvtx_ranges.size() == 2);
+  const NvtxRange& first = trace.nvtx_ranges[0];
+  CHECK(trace[first.domain] == "user_metadata");
+  CHECK(trace[first.name] == "step 1");
+  CHECK(trace.blocks[1].allocated < first.begin);
+  CHECK(first.begin < trace.blocks[2].allocated);
+  CHECK(trace.blocks[2].allocated < first.end);
+  CHECK(trace[trace.nvtx_ranges[1].name] == "step 2");
+  CHECK(trace.nvtx_ranges[1].end == kNever);
+}
+
+TEST_CASE("what the profiler marked becomes ranges") {
+  TorchSnapshot s = Snapshot({Event(TorchAction::kAlloc, kBase, kMiB, 100),
+                              Event(TorchAction::kAlloc, kBase + kMiB, kMiB, 200)});
+  s.strings = {"ProfilerStep#1", "ProfilerStep#2"};
+  s.annotations = {{StringId(0u), 90}, {StringId(0u), 150, true}, {StringId(1u), 150}};
+  const Trace trace = WrittenAndRead(TraceOfSnapshot(s).trace);
+  REQUIRE(trace.nvtx_ranges.size() == 2);
+  const NvtxRange& first = trace.nvtx_ranges[0];
+  const NvtxRange& second = trace.nvtx_ranges[1];
+  CHECK(trace[first.domain] == "profiler");
+  CHECK(trace[first.name] == "ProfilerStep#1");
+  CHECK(first.begin < trace.blocks[1].allocated);
+  CHECK(trace.blocks[1].allocated < first.end);
+  CHECK(first.end < second.begin);
+  CHECK(second.begin < trace.blocks[2].allocated);
+  CHECK(second.end == kNever);
+}
+
 TEST_CASE("running out of memory is a failure") {
   const Trace trace =
       WrittenAndRead(TraceOfSnapshot(Snapshot({Event(TorchAction::kOom, 0, 90 * kMiB)})).trace);

@@ -1,4 +1,5 @@
-// A library that a program may load and close again: it captures a host function of its own.
+// A library that a program may load and close again: it captures a host function of its own. Where
+// it is loaded first, it looks like a Python of a version that nobody knows.
 #include <cuda_runtime_api.h>
 
 #include <cstdlib>
@@ -22,4 +23,8 @@ extern "C" __attribute__((visibility("default"))) void Capture() {
   Check(cudaStreamEndCapture(stream, &graph));
   Check(cudaGraphDestroy(graph));
   Check(cudaStreamDestroy(stream));
+}
+
+extern "C" __attribute__((visibility("default"))) const char* Py_GetVersion() {
+  return "3.99.0 (made up)";
 }

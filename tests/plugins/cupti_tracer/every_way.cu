@@ -1,5 +1,6 @@
-// Makes nodes of every kind, by every kind of call, in four graphs: added one by one, captured into
-// a graph that exists, cloned, and embedded. end_to_end.py knows what the trace has to say.
+// Makes nodes of every kind, by every kind of call, in five graphs: added one by one, captured into
+// a graph that exists, cloned, embedded, and added through the driver. The tests in Python know
+// what the trace has to say.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <fcntl.h>
@@ -62,10 +63,12 @@ cudaGraphNodeParams Semaphore(cudaGraphNodeType type) {
   return params;
 }
 
+CUdeviceptr Word(int i) { return reinterpret_cast<CUdeviceptr>(words + i); }
+
 CUstreamBatchMemOpParams WriteValue() {
   CUstreamBatchMemOpParams write = {};
   write.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
-  write.writeValue.address = reinterpret_cast<CUdeviceptr>(words);
+  write.writeValue.address = Word(0);
   write.writeValue.value = 7;
   return write;
 }
@@ -163,6 +166,33 @@ void LaunchBySpecialWays() {
   CHECK(cudaLaunchKernelExC(&config, reinterpret_cast<void*>(Touch), arguments));
 }
 
+// Two copies in one call, and a copy of two rows of 8 bytes out of rows of 32.
+void CopyBatches() {
+  const void* from[] = {words, words + 64};
+  void* to[] = {words + 128, words + 192};
+  size_t sizes[] = {16, 32};
+  cudaMemcpyAttributes attributes = {};
+  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  size_t first = 0;
+  CHECK(cudaMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, stream));
+  cudaMemcpy3DBatchOp rows = {};
+  rows.src.type = rows.dst.type = cudaMemcpyOperandTypePointer;
+  rows.src.op.ptr.ptr = words;
+  rows.src.op.ptr.rowLength = 32;
+  rows.dst.op.ptr.ptr = words + 256;
+  rows.extent = make_cudaExtent(8, 2, 1);
+  rows.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  CHECK(cudaMemcpy3DBatchAsync(1, &rows, 0, stream));
+}
+
+void OperateOnValues() {
+  CUstreamBatchMemOpParams write = WriteValue();
+  const auto operate = Driver<decltype(cuStreamBatchMemOp)>("cuStreamBatchMemOp", 11070);
+  CHECK(static_cast<cudaError_t>(operate(stream, 1, &write, 0)));
+  const auto wait = Driver<decltype(cuStreamWaitValue64)>("cuStreamWaitValue64", 11070);
+  CHECK(static_cast<cudaError_t>(wait(stream, Word(2), 0, CU_STREAM_WAIT_VALUE_GEQ)));
+}
+
 // Into a graph that has a node.
 void Captured() {
   cudaGraph_t graph = nullptr;
@@ -188,9 +218,8 @@ void Captured() {
   if (semaphore != nullptr) {
     CHECK(cudaSignalExternalSemaphoresAsync(&semaphore, &signal, 1, stream));
   }
-  CUstreamBatchMemOpParams write = WriteValue();
-  const auto operate = Driver<decltype(cuStreamBatchMemOp)>("cuStreamBatchMemOp", 11070);
-  CHECK(static_cast<cudaError_t>(operate(stream, 1, &write, 0)));
+  OperateOnValues();
+  CopyBatches();
   CHECK(cudaStreamEndCapture(stream, &graph));
   int held = 0;
   cudaUserObject_t object = nullptr;
@@ -200,6 +229,46 @@ void Captured() {
   CHECK(cudaGraphClone(&copy, graph));
   CHECK(cudaGraphDestroy(copy));
   CHECK(cudaGraphDestroy(graph));
+}
+
+// As a program that calls the driver only: two kernels with a programmatic edge, and a batch of
+// operations on values behind both.
+void Direct() {
+  const auto check = [](CUresult result) { CHECK(static_cast<cudaError_t>(result)); };
+  const auto create = Driver<decltype(cuGraphCreate)>("cuGraphCreate", 10000);
+  const auto add = Driver<decltype(cuGraphAddNode)>("cuGraphAddNode", 12030);
+  const auto connect = Driver<decltype(cuGraphAddDependencies)>("cuGraphAddDependencies", 12030);
+  const auto destroy = Driver<decltype(cuGraphDestroy)>("cuGraphDestroy", 10000);
+  CUgraph graph = nullptr;
+  check(create(&graph, 0));
+  void* arguments[] = {&words};
+  CUgraphNodeParams kernel = {};
+  kernel.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  cudaFunction_t function = nullptr;
+  CHECK(cudaGetFuncBySymbol(&function, reinterpret_cast<void*>(Touch)));
+  kernel.kernel.func = function;
+  kernel.kernel.gridDimX = kernel.kernel.gridDimY = kernel.kernel.gridDimZ = 1;
+  kernel.kernel.blockDimX = kernel.kernel.blockDimY = kernel.kernel.blockDimZ = 1;
+  kernel.kernel.kernelParams = arguments;
+  CUgraphNode first = nullptr, second = nullptr, last = nullptr;
+  check(add(&first, graph, nullptr, nullptr, 0, &kernel));
+  CUgraphEdgeData early = {};
+  early.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+  early.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  check(add(&second, graph, &first, &early, 1, &kernel));
+  CUstreamBatchMemOpParams operations[3] = {WriteValue()};
+  operations[1].operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+  operations[1].waitValue.address = Word(0);
+  operations[2].operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
+  operations[2].writeValue.address = Word(4);
+  CUgraphNodeParams batch = {};
+  batch.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+  check(Driver<decltype(cuCtxGetCurrent)>("cuCtxGetCurrent", 4000)(&batch.memOp.ctx));
+  batch.memOp.count = 3;
+  batch.memOp.paramArray = operations;
+  check(add(&last, graph, &second, nullptr, 1, &batch));
+  check(connect(graph, &first, &last, nullptr, 1));
+  check(destroy(graph));
 }
 
 }  // namespace
@@ -220,6 +289,7 @@ int main() {
   Whole(plain);
   CHECK(cudaGraphDestroy(plain));
   Captured();
+  Direct();
   if (semaphore != nullptr) CHECK(cudaDestroyExternalSemaphore(semaphore));
   CHECK(cudaFree(words));
   return 0;

@@ -314,6 +314,20 @@ TEST_CASE("a kernel node is given another grid, in an exec and in its graph") {
         });
 }
 
+TEST_CASE("nodes of a call that nobody knows are recorded, graphs of CUDA's own are not") {
+  constexpr uint64_t kUnknown = 0x7000;
+  Script s;
+  Create(s, kGraph);
+  s.thread.events = Script::Node(kGraph, 1, NodeKind::kMemcpy);
+  s.thread.events.push_back(Script::Created(kUnknown));
+  s.thread.events.push_back(Script::OfNode(GraphEventKind::kNodeStarting, kUnknown, 2));
+  s.recorder.LooseEvents(s.thread, 0);
+  CHECK(s.thread.events.empty());
+  CHECK(s.Records("graph").size() == 1);
+  CHECK(s.Records("node") ==
+        Lines{R"({"type":"node","id":0,"graph":0,"thread":0,"kind":"memcpy"})"});
+}
+
 TEST_CASE("a memset node is given other memory, an event node another event") {
   constexpr uint64_t kAddress = 0x7f0000000000, kEvent = 0x400, kOtherEvent = 0x401;
   Script s;

@@ -127,5 +127,15 @@ TEST_CASE("ranges are written when something lies in them, and closed when they 
   CHECK(s.Records("nvtx_pop") == Lines{R"({"type":"nvtx_pop","thread":0,"domain":"nccl"})"});
 }
 
+TEST_CASE("a garbage collection is written though nothing of the driver's lies in it") {
+  Script s;
+  s.BeginCapture(kMain, kGraph);
+  s.recorder.OnRangePushed(s.thread, "", "garbage collection, generation 2", 0, 700);
+  s.recorder.OnRangePopped(s.thread, "", 900);
+  CHECK(s.Records("nvtx_push") ==
+        Lines{R"({"type":"nvtx_push","thread":0,"name":"garbage collection, generation 2"})"});
+  CHECK(s.Records("nvtx_pop") == Lines{R"({"type":"nvtx_pop","thread":0})"});
+}
+
 }  // namespace
 }  // namespace graphkit

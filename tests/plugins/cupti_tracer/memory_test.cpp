@@ -9,6 +9,31 @@ namespace {
 constexpr uint64_t kStream = 0x100, kGraph = 0x1000, kFunction = 0x5000;
 constexpr uint64_t kX = 0x7f0000000000, kY = 0x7f0000100000;
 
+// A program with two blocks, 0 at kX and 1 at kY, that captures.
+struct Capturing : Script {
+  Capturing() {
+    Malloc(kX, 4096);
+    Malloc(kY, 4096);
+    BeginCapture(kStream, kGraph);
+  }
+};
+
+Operation Copy(uint64_t to, uint64_t from, int64_t length) {
+  return {{{to, length, true}, {from, length, false}, {}}, 2, true};
+}
+
+Call Batch(std::vector<Operation> operations) {
+  Call call = Script::Work(kStream);
+  call.operations = std::move(operations);
+  return call;
+}
+
+std::vector<GraphEvent> Concat(std::vector<GraphEvent> events,
+                               const std::vector<GraphEvent>& more) {
+  events.insert(events.end(), more.begin(), more.end());
+  return events;
+}
+
 TEST_CASE("memory is given out and taken back") {
   Script s;
   s.Malloc(kX, 1024);
@@ -88,10 +113,7 @@ TEST_CASE("a memory-alloc node follows its block, a memory-free node frees it al
 }
 
 TEST_CASE("copies touch what they read and write, exactly") {
-  Script s;
-  s.Malloc(kX, 4096);
-  s.Malloc(kY, 4096);
-  s.BeginCapture(kStream, kGraph);
+  Capturing s;
   Call copy = Script::Work(kStream);
   copy.touches[0] = {kY + 256, 128, true};
   copy.touches[1] = {kX, 128, false};
@@ -172,6 +194,43 @@ TEST_CASE("a kernel that takes addresses of addresses may touch more than it nam
           R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"kernel","kernel":0,"access":[[0,"?",0,-1]]})"});
 }
 
+TEST_CASE("a batch of copies that becomes one node each gives each its own copy") {
+  Capturing s;
+  s.Do(Batch({Copy(kY, kX, 64), Copy(kY + 128, kX + 128, 32)}),
+       Concat(Script::Node(kGraph, 0x31, NodeKind::kMemcpy),
+              Script::Node(kGraph, 0x32, NodeKind::kMemcpy, {0x31})));
+  CHECK(
+      s.Records("node") ==
+      Lines{
+          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"memcpy","access":[[1,"w",0,64],[0,"r",0,64]],"complete":true})",
+          R"({"type":"node","id":1,"graph":0,"stream":0,"thread":0,"kind":"memcpy","access":[[1,"w",128,32],[0,"r",128,32]],"complete":true})"});
+}
+
+TEST_CASE("a batch that becomes one node has all that its operations touch") {
+  Capturing s;
+  Operation barrier;
+  s.Do(Batch({Copy(kY, kX, 64), barrier, Copy(kX, kY, 64)}),
+       Script::Node(kGraph, 0x31, NodeKind::kBatchMemOp));
+  Operation unknown;
+  unknown.complete = false;
+  s.Do(Batch({Copy(kY, kX, 8), unknown}),
+       Script::Node(kGraph, 0x32, NodeKind::kBatchMemOp, {0x31}));
+  CHECK(
+      s.Records("node") ==
+      Lines{
+          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"batch_mem_op","access":[[1,"rw",0,64],[0,"rw",0,64]],"complete":true})",
+          R"({"type":"node","id":1,"graph":0,"stream":0,"thread":0,"kind":"batch_mem_op","access":[[1,"w",0,8],[0,"r",0,8]]})"});
+}
+
+TEST_CASE("semaphores touch no memory, and say so") {
+  Capturing s;
+  s.Do(Script::Work(kStream), Script::Node(kGraph, 0x31, NodeKind::kExternalSemaphoreSignal));
+  CHECK(
+      s.Records("node") ==
+      Lines{
+          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"semaphore_signal","complete":true})"});
+}
+
 TEST_CASE("work outside of captures is recorded when asked for") {
   ListSink sink;
   Recorder recorder(sink, true);
@@ -180,6 +239,7 @@ TEST_CASE("work outside of captures is recorded when asked for") {
   Call set = Script::Work(kStream);
   set.touches[0] = {kX, 64, true};
   set.touch_count = 1;
+  set.work_kind = NodeKind::kMemset;
   recorder.Exit(thread, set, 0);
   CHECK(sink.records.back() ==
         R"({"type":"work","stream":0,"thread":0,"kind":"memset","complete":true})");

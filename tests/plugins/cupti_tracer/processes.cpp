@@ -13,7 +13,9 @@
 //     processes alarms    captures 20 000 nodes while a timer's signal comes every 200 us
 //     processes closed F  loads the library F, captures by its Capture(), and closes it, 20 times
 //     processes segv      captures, and dies of SIGSEGV
-//     processes held      subscribes to CUPTI before the first CUDA call, and captures
+//     processes held [F]  subscribes to CUPTI before the first CUDA call, and captures; F: a
+//     library
+//                         that it has loaded, or the name that it subscribes by
 //     processes handled   captures, and ends by exit() out of the handler of a signal
 //     processes small N   captures N nodes in graphs of 100, each launched and destroyed
 #include <cuda_runtime_api.h>
@@ -80,16 +82,25 @@ void StartAlarms() {
   setitimer(ITIMER_REAL, &often, nullptr);
 }
 
-// As another tool would, that came first.
-void HoldCupti() {
+// As another tool would, that came first. `as`: its library, or its name.
+void HoldCupti(const char* as) {
+  struct {  // CUpti_SubscriberParams
+    size_t size = 32;
+    const char* name = nullptr;
+    char* old_name = nullptr;
+    size_t old_size = 0;
+  } params;
+  if (as != nullptr && as[0] != '/') params.name = as;
+  if (as != nullptr && as[0] == '/' && dlopen(as, RTLD_NOW) == nullptr) std::exit(4);
   void* cupti = dlopen("libcupti.so.13", RTLD_NOW);
-  void* symbol = cupti != nullptr ? dlsym(cupti, "cuptiSubscribe") : nullptr;
+  void* symbol = cupti != nullptr ? dlsym(cupti, "cuptiSubscribe_v2") : nullptr;
   if (symbol == nullptr) std::exit(4);
   void* subscriber = nullptr;
   using Callback = void (*)(void*, int, unsigned, const void*);
   const Callback nothing = [](void*, int, unsigned, const void*) {};
-  auto* subscribe = reinterpret_cast<int (*)(void**, Callback, void*)>(symbol);
-  if (subscribe(&subscriber, nothing, nullptr) != 0) std::exit(4);
+  auto* subscribe = reinterpret_cast<int (*)(void**, Callback, void*, void*)>(symbol);
+  if (subscribe(&subscriber, nothing, nullptr, params.name != nullptr ? &params : nullptr) != 0)
+    std::exit(4);
 }
 
 int Closed(const char* path) {
@@ -164,7 +175,7 @@ int main(int, char** argv) {
   }
   if (is("closed")) return Closed(argv[2]);
   if (is("small")) return Small(std::atol(argv[2]));
-  if (is("held")) HoldCupti();
+  if (is("held")) HoldCupti(argv[2]);
   if (is("alarms")) StartAlarms();
   if (is("stderr")) close(STDERR_FILENO);
   if (is("static")) late.memory = Allocate();

@@ -49,6 +49,9 @@ def step(sizes):
 extra = [3 << 20] * int(os.environ.get("EXTRA", "0"))
 kept = [step([4 << 20, 6 << 20, *extra, 4 << 20, 5 << 20])]
 torch.cuda.synchronize()
+before = torch.cuda.max_memory_reserved()
+torch.cuda.reset_peak_memory_stats()
+print(torch.cuda.memory_allocated(0), before, torch.cuda.memory_stats()["num_ooms"])
 """
 ARGUMENTS = None
 
@@ -69,7 +72,7 @@ class Run:
             environment["LD_LIBRARY_PATH"] = soft
         done = subprocess.run(command, cwd=self.path, capture_output=True, text=True, timeout=120, env=environment)
         assert done.returncode == 0, done.stderr
-        self.err = done.stderr
+        self.err, self.out = done.stderr, done.stdout
         report = json.loads((self.path / "report.json").read_text())
         assert (report["schema"], report["version"]) == ("graphkit-allocator-report", 1)
         self.report, (self.figures,) = report, report["devices"]
@@ -92,6 +95,10 @@ def test_memory_that_crossed_streams_is_reused_inside_the_capture(folder):
     assert run.figures["proved_frees"] == 4 and run.figures["deferred_frees"] == 0
     assert run.figures["reserved_bytes"] == 20 * MIB + 2 * MIB, "one segment for the layers, one for the small output"
     assert "isn't recorded" not in run.err, run.err
+
+
+def test_torch_s_own_statistics_are_the_allocator_s(folder):
+    assert Run(folder).out.split() == [str(MIB), str(22 * MIB), "0"]
 
 
 def test_the_trace_has_each_event_exactly(folder):

@@ -1,6 +1,6 @@
 """`graphkit trace -- python train.py` on the software device, with a stand-in for PyTorch (fake/torch).
 
-    torch_hook_test.py --graphkit GRAPHKIT [name…]
+    torch_hook_test.py --graphkit GRAPHKIT --nvtx LIBRARY [name…]
 """
 
 import argparse
@@ -32,7 +32,30 @@ def step():
 
 graphs = [step()]
 """
-GRAPHKIT = ""
+# A capture that a garbage collection and many scalars of their own hold up.
+SLOW = """
+import gc, time, torch
+
+class Module:
+    def __init__(self):
+        self.tensor, self.itself = torch.empty(2 << 20).zero_(), self
+
+def quantize():
+    return torch.empty(4).zero_()
+
+graph = torch.cuda.CUDAGraph()
+torch.empty(4)
+gc.disable()
+with torch.cuda.graph(graph):
+    Module()
+    scales = [quantize() for i in range(20)]
+    time.sleep(0.2)
+    gc.collect()
+    out = torch.empty(1 << 20).zero_()
+graph.replay()
+torch.cuda.synchronize()
+"""
+GRAPHKIT, NVTX = "", ""
 
 
 class Run:
@@ -166,6 +189,25 @@ def garbage_collections_in_captures_are_ranges():
     assert run.out == "['push garbage collection, generation 1', 'pop']\n", (run.out, run.err)
 
 
+def what_holds_a_capture_up_is_found():
+    run = Run(SLOW, env={"FAKE_TORCH_NVTX": NVTX})
+    assert run.code == 0, run.err
+    path = run.path / "trace.json"
+    # What the host takes is judged on a GPU only: the software device's times are simulated.
+    path.write_text(path.read_text().replace('"device":"soft"', '"device":"cuda"', 1))
+    done = subprocess.run([GRAPHKIT, "analyze", path, "--format", "json", "--check",
+                           "collection-in-capture,repeated-tiny-allocation,slow-capture"], capture_output=True, text=True)
+    analysis = json.loads(done.stdout)
+    found = {finding["check"]: finding for finding in analysis["findings"]}
+    assert set(found) == {"collection-in-capture", "repeated-tiny-allocation", "slow-capture"}, done.stdout + run.err
+    assert found["collection-in-capture"]["bytes"] == 2 * MIB, found
+    assert found["collection-in-capture"]["message"].startswith("1 garbage collection paused the capture of graph 0 for"), found
+    assert found["repeated-tiny-allocation"]["message"] == "graph 0 makes 20 tiny blocks that are alike", found
+    assert "train.py" in json.dumps(found["repeated-tiny-allocation"]["evidence"]), found
+    [graph] = analysis["graphs"]
+    assert graph["captured_calls"] == 22 and graph["capture_host_ns"] > 200_000_000, graph
+
+
 def a_history_of_the_program_is_kept():
     own = ("import torch\ntorch.cuda.memory._record_memory_history('all', context='alloc', stacks='all')\n" + TRAIN +
            "torch.cuda.memory._record_memory_history(None)\n")
@@ -202,12 +244,13 @@ def a_program_without_torch_hears_nothing_of_it():
 
 
 def main():
-    global GRAPHKIT
+    global GRAPHKIT, NVTX
     parser = argparse.ArgumentParser()
     parser.add_argument("--graphkit", required=True)
+    parser.add_argument("--nvtx", required=True)
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
-    GRAPHKIT = str(pathlib.Path(args.graphkit).resolve())
+    GRAPHKIT, NVTX = (str(pathlib.Path(path).resolve()) for path in (args.graphkit, args.nvtx))
     tests = [f for name, f in globals().items() if callable(f) and getattr(f, "__module__", "") == "__main__" and
              not isinstance(f, type) and name not in ("main", "check_joined")]
     failed = 0

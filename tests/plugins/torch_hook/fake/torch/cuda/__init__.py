@@ -30,6 +30,7 @@ def _lazy_init():
 
 from . import graphs, memory, nvtx, pluggable  # noqa: E402, F401
 from .graphs import CUDAGraph, Stream, current_stream, graph, stream  # noqa: E402, F401
+from .memory import max_memory_reserved, memory_allocated, memory_stats, reset_peak_memory_stats  # noqa: E402, F401
 
 
 def synchronize():
@@ -39,3 +40,7 @@ def synchronize():
 
 def is_available():
     return True
+
+
+def current_device():
+    return 0

@@ -140,6 +140,38 @@ def _snapshot(device=None):
             "allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": ""}}
 
 
+def memory_stats_as_nested_dict(device=None):
+    if pluggable.current is not None:
+        raise RuntimeError("CUDAPluggableAllocator does not yet support getDeviceStats.")
+    return {}
+
+
+def memory_stats(device=None):
+    flat = {}
+
+    def add(prefix, value):
+        if not isinstance(value, dict):
+            flat[prefix] = value
+            return
+        for key, inner in value.items():
+            add(f"{prefix}.{key}" if prefix else key, inner)
+
+    add("", memory_stats_as_nested_dict(device))
+    return flat
+
+
+def memory_allocated(device=None):
+    return memory_stats(device).get("allocated_bytes.all.current", 0)
+
+
+def max_memory_reserved(device=None):
+    return memory_stats(device).get("reserved_bytes.all.peak", 0)
+
+
+def reset_peak_memory_stats(device=None):
+    raise RuntimeError("CUDAPluggableAllocator does not yet support resetPeakStats.")
+
+
 def _dump_snapshot(filename="dump_snapshot.pickle"):
     with open(filename, "wb") as file:
         pickle.dump(_snapshot(), file)

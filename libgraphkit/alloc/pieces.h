@@ -1,0 +1,46 @@
+// Memory cut into pieces. A view is a stream that allocates; a piece that nobody holds is in the
+// views that may take it, and neighbours in one view are one run of it.
+//
+//     pieces    |  a  | b | c (held) |   d   | e |        a, b and d are in view 0,
+//     view 0    [   ab    ]          [   d   ]            b, d and e in view 1
+//     view 1          [ b ]          [    de     ]
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libgraphkit/alloc/run_set.h"
+#include "libgraphkit/ids.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+using ViewMask = uint64_t;  // a bit a view
+
+struct Piece {
+  static constexpr uint32_t kNone = 0xffffffffu;
+
+  Bytes offset = 0;
+  Bytes size = 0;
+  uint32_t prev = kNone;  // neighbours in the segment
+  uint32_t next = kNone;
+  BlockId last;           // who lies or lay there; none: it no longer matters
+  uint32_t slot = kNone;  // in the list of those that are in some views only
+  ViewMask views = 0;
+  bool small = false;
+
+  bool In(uint32_t view) const { return (views >> view & 1) != 0; }
+};
+
+inline bool InView(const std::vector<Piece>& pieces, uint32_t piece, uint32_t view) {
+  return piece != Piece::kNone && pieces[piece].In(view);
+}
+
+inline uint32_t UnitsOf(Bytes size) { return static_cast<uint32_t>(size / kBlockGranularity); }
+
+inline Run RunOf(const std::vector<Piece>& pieces, uint32_t first, uint32_t last) {
+  const Bytes begin = pieces[first].offset;
+  return {UnitsOf(pieces[last].offset + pieces[last].size - begin), first, begin};
+}
+
+}  // namespace graphkit

@@ -1,0 +1,171 @@
+// Plans of graphkit and of its peers (plan_peers.h), of tables of lifetimes and of synthetic
+// captures, in one run. The counter peak_over_bound is the plan over the lower bound; every plan is
+// checked. GRAPHKIT_MINIMALLOC: minimalloc's program, which is run on the tables if it is set.
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "libgraphkit/alloc/capture_lifetimes.h"
+#include "libgraphkit/alloc/capture_planner.h"
+#include "libgraphkit/alloc/conflict_lists.h"
+#include "libgraphkit/alloc/planner.h"
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/lower_bound.h"
+#include "libgraphkit/io/lifetime_csv.h"
+#include "libgraphkit/model/synth.h"
+#include "tests/bench/plan_peers.h"
+
+namespace graphkit {
+namespace {
+
+struct Problem {
+  const char* name;
+  const char* table = nullptr;  // in testdata; otherwise a capture
+  SynthShape shape = SynthShape::kRandom;
+  uint64_t ops = 0;
+  uint32_t streams = 8;
+  double join = 0.3;
+  bool small = true;  // enough for hill climbing, which places everything 500 times
+};
+
+constexpr std::array<Problem, 12> kProblems = {{
+    {.name = "minimalloc A", .table = "minimalloc/A.1048576.csv"},
+    {.name = "minimalloc C", .table = "minimalloc/C.1048576.csv"},
+    {.name = "minimalloc E", .table = "minimalloc/E.1048576.csv"},
+    {.name = "minimalloc G", .table = "minimalloc/G.1048576.csv"},
+    {.name = "minimalloc I", .table = "minimalloc/I.1048576.csv"},
+    {.name = "minimalloc K", .table = "minimalloc/K.1048576.csv"},
+    {.name = "idealloc resnet50", .table = "idealloc/somas_tensors_resnet50.csv"},
+    {.name = "idealloc S_1", .table = "idealloc/iopddl_S_1.csv", .small = false},
+    {.name = "random, 8 streams", .shape = SynthShape::kRandom, .ops = 20'000, .small = false},
+    {.name = "random, 4 streams, join 0.02",
+     .ops = 20'000,
+     .streams = 4,
+     .join = 0.02,
+     .small = false},
+    {.name = "training, 8 streams", .shape = SynthShape::kTraining, .ops = 20'000, .small = false},
+    {.name = "pipeline, 8 stages", .shape = SynthShape::kPipeline, .ops = 20'000, .small = false},
+}};
+
+struct Loaded {
+  std::unique_ptr<Trace> trace;
+  std::unique_ptr<Facts> facts;
+  PeerProblem peer;
+  Bytes bound = 0;
+};
+
+void LoadCapture(const Problem& problem, Loaded* loaded) {
+  loaded->trace =
+      std::make_unique<Trace>(Synthesize({.shape = problem.shape,
+                                          .ops = problem.ops,
+                                          .streams = problem.streams,
+                                          .join = problem.join,
+                                          .alloc = 0.5,
+                                          .free = 0.4,
+                                          .sizes = *ParseSizeDistribution("log:512B-32MiB")}));
+  loaded->facts = std::make_unique<Facts>(FindFacts(*loaded->trace));
+  const BlockOrder order = loaded->facts->Blocks(MarkerRule::kLastUse);
+  const std::vector<BlockId>& blocks = loaded->facts->blocks[0];
+  const Lanes lanes(order, blocks);
+  const PlacedConflicts exits(lanes);
+  const ConflictLists lists(lanes, exits, 100'000'000);
+  const std::vector<Bytes> fixed(lanes.size(), PlanBlock::kAnywhere);
+  loaded->peer.problem = LifetimesInCaptureOrder(lanes, exits, fixed, 512);
+  for (uint32_t item = 0; item < lanes.size(); ++item) {
+    const auto others = lists.Of(item);
+    loaded->peer.conflicts.emplace_back(others.begin(), others.end());
+  }
+  loaded->bound = FindLowerBound(order, blocks).bytes;
+}
+
+const Loaded& Load(const Problem& problem) {
+  static const Problem* last = nullptr;
+  static Loaded loaded;
+  if (last == &problem) return loaded;
+  last = &problem;
+  loaded = {};
+  if (problem.table != nullptr) {
+    loaded.peer.problem =
+        ReadLifetimeCsv(std::string(GRAPHKIT_TESTDATA "/") + problem.table)->problem;
+    loaded.bound = PlanLifetimes(loaded.peer.problem, {.effort = 0}).lower_bound;
+  } else {
+    LoadCapture(problem, &loaded);
+  }
+  loaded.peer.overlaps = OverlapsOf(loaded.peer.problem);
+  if (problem.table != nullptr) loaded.peer.conflicts = loaded.peer.overlaps;
+  return loaded;
+}
+
+bool Safe(const PeerProblem& peer, const Offsets& offsets) {
+  for (uint32_t block = 0; block < offsets.size(); ++block) {
+    if (offsets[block] == kNotPlaced) return false;
+    for (const Taken& taken : TakenBy(peer, peer.conflicts[block], offsets)) {
+      const Bytes own = offsets[block];
+      if (taken.begin < own + peer.problem.blocks[block].size && own < taken.end) return false;
+    }
+  }
+  return true;
+}
+
+struct Planner {
+  const char* name;
+  Offsets (*plan)(const PeerProblem&);  // null: graphkit's own
+};
+
+constexpr std::array<Planner, 8> kPlanners = {{
+    {"graphkit", nullptr},
+    {"TFLite by size", TfliteBySize},
+    {"TFLite by breadth", TfliteByBreadth},
+    {"XLA", XlaBestFit},
+    {"TVM by size", TvmBySize},
+    {"TVM by conflicts", TvmByConflicts},
+    {"TVM hill climb", TvmHillClimb},
+    {"SOMAS", Somas},
+}};
+
+Offsets PlanWith(const Planner& planner, const Problem& problem, const Loaded& loaded) {
+  if (planner.plan != nullptr) return planner.plan(loaded.peer);
+  if (problem.table != nullptr) return PlanLifetimes(loaded.peer.problem).offsets;
+  const BlockOrder order = loaded.facts->Blocks(MarkerRule::kLastUse);
+  return PlanCapture(order, loaded.facts->blocks[0]).offsets;
+}
+
+void BM_Plan(benchmark::State& state) {
+  const Problem& problem = kProblems[static_cast<size_t>(state.range(0))];
+  const Planner& planner = kPlanners[static_cast<size_t>(state.range(1))];
+  state.SetLabel(std::string(problem.name) + ": " + planner.name);
+  if (!problem.small && planner.plan == TvmHillClimb) return state.SkipWithError("too large");
+  const Loaded& loaded = Load(problem);
+  Offsets offsets;
+  for (auto _ : state) offsets = PlanWith(planner, problem, loaded);
+  if (!Safe(loaded.peer, offsets)) return state.SkipWithError("the plan is unsafe");
+  state.counters["peak_over_bound"] =
+      static_cast<double>(PeakOf(loaded.peer, offsets)) / static_cast<double>(loaded.bound);
+}
+BENCHMARK(BM_Plan)
+    ->ArgsProduct({benchmark::CreateDenseRange(0, kProblems.size() - 1, 1),
+                   benchmark::CreateDenseRange(0, kPlanners.size() - 1, 1)})
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+// Whether it fits into 1 048 576 bytes, the capacity that the tables were published with.
+void BM_Minimalloc(benchmark::State& state) {
+  const Problem& problem = kProblems[static_cast<size_t>(state.range(0))];
+  state.SetLabel(problem.name);
+  const char* program = std::getenv("GRAPHKIT_MINIMALLOC");
+  if (program == nullptr) return state.SkipWithError("GRAPHKIT_MINIMALLOC isn't set");
+  const std::string command = std::string(program) +
+                              " --capacity=1048576 --timeout=60s --input=" GRAPHKIT_TESTDATA "/" +
+                              problem.table + " --output=" GRAPHKIT_BUILD "/bench/minimalloc.csv";
+  for (auto _ : state) {
+    if (std::system(command.c_str()) != 0) return state.SkipWithError("no plan");
+  }
+}
+BENCHMARK(BM_Minimalloc)->DenseRange(0, 5)->Iterations(1)->UseRealTime();
+
+}  // namespace
+}  // namespace graphkit

@@ -1,0 +1,144 @@
+"""What a trace has to say of a program, by every way to make a graph."""
+
+import json
+import subprocess
+
+from harness import BUILD, Skipped, count, fork_join, load, processes, trace
+
+
+def test_fork_join_gives_the_documented_graph(folder):
+    code, out, err = trace(folder, *fork_join())
+    assert code == 0 and out.startswith("fork_join: "), (code, out)
+    records = load(folder / "trace.json")
+    assert count(records, "node") == 15 and count(records, "edge") == 15
+    assert "15 nodes in 1 graph" in err, err
+    streams = [r["stream"] for r in records if r["type"] == "node"]
+    assert streams == [0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0], streams
+
+
+def test_a_profile_of_what_ran_finds_its_nodes(folder):
+    code, _, err = trace(folder, *fork_join())
+    assert code == 0, err
+    records = load(folder / "trace.json")
+    nodes = [r for r in records if r["type"] == "node"]
+    kernels = [r["name"] for r in records if r["type"] == "kernel"]
+    exec_ = next(r for r in records if r["type"] == "exec")
+    ids = {first + i: tool_id << 32 | number + i
+           for first, count_, tool_id, number in exec_["node_ids"] for i in range(count_)}
+    assert sorted(ids) == [n["id"] for n in nodes if n["graph"] == exec_["graph"]], ids
+    assert {i >> 32 for i in ids.values()} == {exec_["tool_id"]}, exec_
+    launch = next(r for r in records if r["type"] == "launch")
+    assert launch["correlation"] > 0, launch
+    # As Kineto writes what ran: by the ids of the exec's nodes.
+    events = [{"ph": "X", "cat": "kernel", "name": kernels[n["kernel"]], "ts": 1, "dur": n["id"] + 1,
+               "args": {"graph id": exec_["tool_id"], "graph node id": ids[n["id"]],
+                        "correlation": launch["correlation"]}} for n in nodes if n["kind"] == "kernel"]
+    (folder / "profile.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    graphkit = BUILD / "bin/graphkit"
+    done = subprocess.run([graphkit, "import", "merge", "trace.json", "profile.json", "-o", "all.json"],
+                          cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    merged = json.loads((folder / "all.json").read_text())["records"]
+    for node in (r for r in merged if r["type"] == "node" and r["kind"] == "kernel"):
+        assert node["duration_ns"] == 1000 * (node["id"] + 1), node
+    table = subprocess.run([graphkit, "export", "trace.json", "--format", "csv", "--table", "exec-nodes"], cwd=folder,
+                           capture_output=True, text=True, check=True).stdout
+    rows = [line.split(",") for line in table.splitlines()[1:]]
+    assert {int(r[2]): int(r[3]) for r in rows if r[0] == str(exec_["id"])} == ids, table
+
+
+def test_a_call_that_breaks_a_capture_says_where_and_with_what(folder):
+    trace(folder, BUILD / "workloads/invalidated")
+    records = load(folder / "trace.json")
+    stacks = [r["frames"] for r in records if r["type"] == "stack"]
+    failures = [r for r in records if r["type"] == "failure"]
+    assert failures[0]["call"] == "cudaMalloc" and failures[0]["args"].startswith("bytesize="), failures[0]
+    assert all("stack" in f and "thread" in f and "graph" in f for f in failures), failures
+    assert not any("stack" in r for r in records if r["type"] == "node")
+    assert any("main" in frame[0] for frame in stacks[failures[0]["stack"]]), stacks
+    trace(folder, BUILD / "workloads/invalidated", options=["--stacks=0"])
+    assert count(load(folder / "trace.json"), "stack") == 0
+
+
+def test_a_program_with_both_runtimes_is_traced_whole(folder):
+    program = BUILD / "tests/two_runtimes"
+    if not program.exists():
+        raise Skipped("no CUDA 12 toolkit to build it with (tools/setup.sh test)")
+    code, out, err = trace(folder, program)
+    assert code == 0 and out == "13 12\n", (code, out, err)
+    records = load(folder / "trace.json")
+    assert [count(records, kind) for kind in ("graph", "node", "edge", "launch")] == [2, 3, 1, 2], records
+    names = [r["name"] for r in records if r["type"] == "kernel"]
+    assert names == ["_Z6SecondPf", "_Z5FirstPf"], names
+    touched = [r["access"] for r in records if r["type"] == "node"]
+    assert touched[0] == touched[1] == touched[2] and touched[0][0][0] == 0, touched
+
+
+def test_a_program_of_cuda_12_is_traced_through_its_own_cupti(folder):
+    program = BUILD / "workloads12/fork_join"
+    if not program.exists():
+        raise Skipped("no CUDA 12 toolkit to build it with (tools/setup.sh test)")
+    assert trace(folder, program)[0] == 0
+    path = load(folder / "trace.json")[0]["cupti_path"]
+    assert path.endswith("libcupti.so.12"), path
+
+
+def test_libraries_that_are_closed_again_are_traced(folder):
+    library = next((BUILD / "tests").glob("libtracer_closed_library.*"))
+    for options in ([], ["--stacks"]):
+        code, _, err = trace(folder, *processes("closed", library), options=options)
+        assert code == 0, (code, err)
+        records = load(folder / "trace.json")
+        assert count(records, "node") == 20 and count(records, "graph") == 20
+    frames = [frame[0] for r in records if r["type"] == "stack" for frame in r["frames"]]
+    assert "Capture" in frames, frames
+
+
+def test_nodes_of_every_kind_made_in_every_way_are_recorded(folder):
+    program = BUILD / "tests/every_way"
+    if not program.exists():
+        raise Skipped("no nvcc")
+    code, _, err = trace(folder, program, env={"NVTX_INJECTION64_PATH": str(BUILD / "lib/graphkit/libgraphkit_tracer.so")})
+    assert code == 0, err
+    records = load(folder / "trace.json")
+    graphs = [r for r in records if r["type"] == "graph"]
+    nodes = [r for r in records if r["type"] == "node"]
+
+    def kinds(graph):
+        return [n["kind"] for n in nodes if n["graph"] == graph]
+
+    plain = ["kernel", "kernel", "memcpy", "memset", "host", "empty", "event_record", "event_wait",
+             "semaphore_signal", "semaphore_wait"]
+    whole = ["graph", "mem_alloc", "mem_free", "conditional", "batch_mem_op"]
+    captured = ["empty", "kernel", "kernel", "host", "event_record", "event_wait", "semaphore_signal", "batch_mem_op",
+                "batch_mem_op", "memcpy", "memcpy", "memcpy"]
+    assert [(g["origin"], kinds(g["id"])) for g in graphs] == [
+        ("explicit", plain), ("explicit", whole), ("child", plain), ("body", ["kernel"]), ("explicit", captured),
+        ("clone", captured), ("explicit", ["kernel", "kernel", "batch_mem_op"])], [(g["origin"], kinds(g["id"])) for g in graphs]
+    # Each graph's edges, by the places of their nodes in it; with data where it isn't a full one.
+    place = {n["id"]: sum(m["graph"] == n["graph"] for m in nodes[:n["id"]]) for n in nodes}
+    edges = {}
+    for e in (r for r in records if r["type"] == "edge"):
+        data = (e["from_port"], e["edge_type"]) if "from_port" in e else ()
+        edges.setdefault(nodes[e["from"]]["graph"], []).append((place[e["from"]], place[e["to"]], *data))
+    chain = [(i, i + 1) for i in range(len(captured) - 1)]
+    forked = [(0, 1, 1, 1), (0, 2)]
+    assert edges == {0: forked, 1: [(1, 2)], 2: forked, 4: chain, 5: chain, 6: [(0, 1, 1, 1), (1, 2), (0, 2)]}, edges
+    # What operations on values and batches of copies touch, of the one block; clones touch the same.
+    touched = [(n.get("access"), n.get("complete")) for n in nodes if n["graph"] == 4][7:]
+    assert touched == [([[0, "w", 0, 4]], True), ([[0, "r", 8, 8]], True), ([[0, "w", 512, 16], [0, "r", 0, 16]], True),
+                       ([[0, "w", 768, 32], [0, "r", 256, 32]], True), ([[0, "w", 1024, 16], [0, "r", 0, 40]], True)], touched
+    assert [(n.get("access"), n.get("complete")) for n in nodes if n["graph"] == 5][7:] == touched
+    batches = [n["access"] for n in nodes if n["kind"] == "batch_mem_op" and n["graph"] in (1, 6)]
+    assert batches == [[[0, "w", 0, 4]], [[0, "rw", 0, 4], [0, "w", 16, 8]]], batches
+    assert all("complete" in n for n in nodes if n["kind"].startswith("semaphore")), nodes
+    # The exec: what CUPTI calls all of its nodes, and the child graph's new parameters.
+    exec_ = next(r for r in records if r["type"] == "exec")
+    named = sorted(first + i for first, number, _, _ in exec_["node_ids"] for i in range(number))
+    assert named == [n["id"] for n in nodes if n["graph"] in (1, 2, 3)], exec_
+    assert len({(g, n) for _, _, g, n in exec_["node_ids"]}) == len(exec_["node_ids"]), exec_
+    sets = [{k: v for k, v in r.items() if k != "t"} for r in records if r["type"] == "node_set"]
+    child = next(n["id"] for n in nodes if n["kind"] == "graph")
+    assert sets == [{"type": "node_set", "node": child, "exec": 0, "what": "params", "child": 0}], sets
+    pushes = [(r["domain"], r["name"], r["colour"]) for r in records if r["type"] == "nvtx_push"]
+    assert pushes == [("every", "way", "0xff76b900")] and count(records, "nvtx_pop") == 1, pushes

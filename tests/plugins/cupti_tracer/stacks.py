@@ -1,0 +1,116 @@
+"""Call stacks, of C++ and of Python."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from harness import BUILD, Skipped, count, fork_join, load, processes, trace
+
+
+def test_call_stacks_name_the_programs_functions(folder):
+    code, _, err = trace(folder, *fork_join(), options=["--stacks"])
+    assert code == 0, err
+    records = load(folder / "trace.json")
+    stacks = [r["frames"] for r in records if r["type"] == "stack"]
+    assert len(stacks) == len({json.dumps(s) for s in stacks}), "a stack is written twice"
+    nodes = [r for r in records if r["type"] == "node"]
+    assert all("stack" in n for n in nodes), nodes
+    frames = stacks[nodes[2]["stack"]]
+    assert frames[-1][0] == "main" and any("Capture(" in f[0] for f in frames), frames
+    assert all("libcu" not in f[1] for f in frames), frames
+    trace(folder, *fork_join(), options=["--stacks=1"])
+    records = load(folder / "trace.json")
+    assert {len(r["frames"]) for r in records if r["type"] == "stack"} == {1}
+    trace(folder, *fork_join())
+    assert count(load(folder / "trace.json"), "stack") == 0
+
+
+PYTHON = """
+import ctypes
+
+cuda = ctypes.CDLL("libcudart.so.13")  # which gives up the interpreter's lock around calls
+
+
+def check(error):
+    assert error == 0, error
+
+
+class Möbius:
+    def fill(self, stream, data):
+        check(cuda.cudaMemsetAsync(data, 0, ctypes.c_size_t(64),
+                                   stream))
+
+
+data, stream, graph = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+check(cuda.cudaMalloc(ctypes.byref(data), ctypes.c_size_t(64)))
+check(cuda.cudaStreamCreate(ctypes.byref(stream)))
+check(cuda.cudaStreamBeginCapture(stream, 2))
+list(map(lambda n: Möbius().fill(stream, data), range(2)))
+check(cuda.cudaStreamEndCapture(stream, ctypes.byref(graph)))
+"""
+
+
+def runs(python):
+    return subprocess.run([python, "-c", "import ctypes"], capture_output=True, check=False).returncode == 0
+
+
+def interpreter(version):
+    """That Python: this one, one that GRAPHKIT_TEST_PYTHONS (separated by colons) names, one on PATH, one of pyenv's."""
+    if sys.version_info[:2] == version:
+        return sys.executable
+    name = "python" + ".".join(map(str, version))
+    named = [path for path in os.environ.get("GRAPHKIT_TEST_PYTHONS", "").split(":") if path.endswith(name)]
+    others = sorted(map(str, pathlib.Path.home().glob(f".pyenv/versions/*/bin/{name}")))
+    found = next((path for path in [*named, shutil.which(name), *others] if path and runs(path)), None)
+    if found is None:
+        raise Skipped(f"no {name} here (GRAPHKIT_TEST_PYTHONS)")
+    return found
+
+
+def check_functions_of_python(folder, python):
+    script = folder / "capture.py"
+    script.write_text(PYTHON)
+    line = {text.strip(): at for at, text in enumerate(PYTHON.split("\n"), 1)}
+    for depth in ("64", "2"):
+        code, _, err = trace(folder, python, script, options=["--stacks=" + depth])
+        assert code == 0, err
+        records = load(folder / "trace.json")
+        stacks = [r["frames"] for r in records if r["type"] == "stack"]
+        fills = [stacks[r["stack"]] for r in records if r["type"] == "node"]
+        assert len(fills) == 2 and fills[0] == fills[1], fills
+        frames = [tuple(f) for f in fills[0] if f[1] == str(script)]
+        assert frames == [
+            ("Möbius.fill", str(script), line["check(cuda.cudaMemsetAsync(data, 0, ctypes.c_size_t(64),"]),
+            ("<lambda>", str(script), line["list(map(lambda n: Möbius().fill(stream, data), range(2)))"]),
+            ("<module>", str(script), line["list(map(lambda n: Möbius().fill(stream, data), range(2)))"]),
+        ][:len(frames)], fills[0]
+        assert len(frames) == 3 or depth == "2", fills[0]
+        assert not any("_PyEval" in f[0] or re.search(r"/python3\.\d+$", f[1]) for f in fills[0]), fills[0]
+
+
+def test_call_stacks_have_the_functions_of_python_3_11(folder):
+    check_functions_of_python(folder, interpreter((3, 11)))
+
+
+def test_call_stacks_have_the_functions_of_python_3_12(folder):
+    check_functions_of_python(folder, interpreter((3, 12)))
+
+
+def test_call_stacks_have_the_functions_of_python_3_13(folder):
+    check_functions_of_python(folder, interpreter((3, 13)))
+
+
+def test_a_python_that_is_not_known_is_said_and_does_no_harm(folder):
+    # The library has a Py_GetVersion, which says 3.99.0.
+    library = next((BUILD / "tests").glob("libtracer_closed_library.*"))
+    capture = ["env", f"LD_PRELOAD={library}", *processes("capture")]
+    code, _, err = trace(folder, *capture, options=["--stacks"])
+    assert code == 0 and err.count("the frames of Python 3.99.0 aren't known") == 1, (code, err)
+    records = load(folder / "trace.json")
+    frames = [frame[0] for r in records if r["type"] == "stack" for frame in r["frames"]]
+    assert "main" in frames, records
+    assert "Python" not in trace(folder, *capture)[2]

@@ -1,0 +1,67 @@
+"""What the package brings: the command, the tracer, the software device and the allocator, with nothing of a build on a path."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import graphkit
+import pytest
+from conftest import FAKE_TORCH, python_path
+
+PACKAGE = pathlib.Path(graphkit.__file__).parent
+PLUGINS = PACKAGE / "lib/graphkit"
+TRAIN = """
+from graphkit import torch_allocator
+torch_allocator.enable()
+import torch
+
+side = torch.cuda.Stream()
+captured = torch.cuda.CUDAGraph()
+with torch.cuda.graph(captured):
+    block = torch.empty(4 << 20).zero_()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        block.zero_()
+    block.record_stream(side)
+    del block
+    torch.cuda.current_stream().wait_stream(side)
+    block = torch.empty(4 << 20).zero_()
+captured.replay()
+torch.cuda.synchronize()
+print(torch_allocator.figures()["proved_frees"])
+"""
+
+pytestmark = pytest.mark.skipif(not (PACKAGE / "bin/graphkit").exists(), reason="built without the command")
+
+
+def run(folder, *command):
+    """Outside of the repository, in the environment of somebody who has the package alone."""
+    ours = ("GRAPHKIT_", "LD_LIBRARY_PATH")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    done = subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=120,
+                          env=environment | {"PYTHONPATH": python_path(FAKE_TORCH)})
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_the_command_is_of_the_same_version(tmp_path):
+    assert run(tmp_path, "-m", "graphkit", "--version").stdout.startswith(f"graphkit {graphkit.__version__}\n")
+
+
+def test_a_program_is_traced_and_analyzed(tmp_path):
+    if not (PLUGINS / "libgraphkit_tracer.so").exists():
+        pytest.skip("built without CUDA's headers")
+    (tmp_path / "train.py").write_text(TRAIN)
+    traced = run(tmp_path, "-m", "graphkit", "trace", "--device", "soft", "--", sys.executable, "train.py")
+    assert traced.stdout == "1\n"
+    assert f"{tmp_path}/trace.json" in traced.stderr
+    assert "graph 0, captured on 2 streams" in run(tmp_path, "-m", "graphkit", "analyze", "trace.json").stdout
+    assert len(graphkit.load(tmp_path / "trace.json").graphs) == 1
+
+
+def test_the_doctor_finds_the_plugins_in_the_package(tmp_path):
+    if not (PLUGINS / "libgraphkit_tracer.so").exists():
+        pytest.skip("built without CUDA's headers")
+    words = run(tmp_path, "-m", "graphkit", "doctor").stdout.split()
+    assert f"the tracer in {PLUGINS}" in " ".join(words)
