@@ -15,19 +15,6 @@
 namespace graphkit {
 namespace {
 
-std::vector<std::string> IncompleteBecause(const Completeness& completeness) {
-  std::vector<std::string> because;
-  if (completeness.truncated) because.emplace_back("the trace has no end record: it was cut off");
-  if (completeness.dropped_records > 0) {
-    because.push_back(FormatCount(completeness.dropped_records) + " records were dropped");
-  }
-  if (completeness.skipped_lines > 0) {
-    because.push_back(FormatCount(completeness.skipped_lines) + " lines could not be read");
-  }
-  because.insert(because.end(), completeness.notes.begin(), completeness.notes.end());
-  return because;
-}
-
 // The gravest first, then by bytes; else as the checks' table has them.
 void Sort(std::vector<Finding>* findings) {
   std::stable_sort(findings->begin(), findings->end(), [](const Finding& a, const Finding& b) {

@@ -6,21 +6,24 @@
 namespace graphkit {
 namespace {
 
-Ternary Waits(const Trace& trace, const Node& node) {
-  return node.kernel.index() < trace.kernels.size() ? trace[node.kernel].waits : Ternary::kUnknown;
+Ternary Waits(const Trace& trace, const Node& node, Ternary unknown) {
+  const Ternary waits =
+      node.kernel.index() < trace.kernels.size() ? trace[node.kernel].waits : Ternary::kUnknown;
+  return waits == Ternary::kUnknown ? unknown : waits;
 }
 
-void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Order* order) {
+void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Ternary unknown,
+             Order* order) {
   const Node& node = trace.nodes[id];
   const bool all_full =
       std::all_of(in.begin(), in.end(), [](const InEdge& edge) { return edge.full; });
-  order->Add(NodeId(id), node.graph, node.stream, all_full ? Ternary::kUnknown : Waits(trace, node),
-             in);
+  order->Add(NodeId(id), node.graph, node.stream,
+             all_full ? Ternary::kUnknown : Waits(trace, node, unknown), in);
 }
 
 // Edges nearly always come in the order of the nodes that they lead to, and from earlier nodes.
 // False: they don't, and `order` is of no use.
-bool AddInCaptureOrder(const Trace& trace, Order* order) {
+bool AddInCaptureOrder(const Trace& trace, Ternary unknown, Order* order) {
   std::vector<InEdge> in;
   const Edge* at = trace.edges.data();
   const Edge* end = at + trace.edges.size();
@@ -30,7 +33,7 @@ bool AddInCaptureOrder(const Trace& trace, Order* order) {
       if (at->to.index() != id || !(at->from < at->to)) return false;
       if (Joins(trace, *at)) in.push_back({at->from, at->full()});
     }
-    AddNode(trace, id, in, order);
+    AddNode(trace, id, in, unknown, order);
   }
   return at == end;
 }
@@ -47,19 +50,19 @@ Order Prepare(const Trace& trace, EdgeRule rule) {
 
 }  // namespace
 
-Order BuildOrder(const Trace& trace, EdgeRule rule) {
+Order BuildOrder(const Trace& trace, EdgeRule rule, Ternary unknown) {
   Order order = Prepare(trace, rule);
-  if (AddInCaptureOrder(trace, &order)) return order;
+  if (AddInCaptureOrder(trace, unknown, &order)) return order;
   order = Prepare(trace, rule);
   const InEdges in = FindInEdges(trace);
   const std::vector<uint32_t> sorted = SortNodes(in);
   std::vector<bool> added(trace.nodes.size());
   for (const uint32_t id : sorted) {
     added[id] = true;
-    AddNode(trace, id, in.Of(id), &order);
+    AddNode(trace, id, in.Of(id), unknown, &order);
   }
   for (size_t id = 0; id < trace.nodes.size(); ++id) {
-    if (!added[id]) AddNode(trace, id, {}, &order);
+    if (!added[id]) AddNode(trace, id, {}, unknown, &order);
   }
   return order;
 }

@@ -220,6 +220,8 @@ class Order {
 
 // The order of all graphs of a trace at once. Edges and nodes that were taken away before their
 // graph was destroyed don't count; edges of a cycle (which only a broken file has) neither.
-Order BuildOrder(const Trace& trace, EdgeRule rule = EdgeRule::kCompletion);
+// `unknown`: what a kernel of which it isn't known is taken to do about its grid dependencies.
+Order BuildOrder(const Trace& trace, EdgeRule rule = EdgeRule::kCompletion,
+                 Ternary unknown = Ternary::kUnknown);
 
 }  // namespace graphkit

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/proof.h"
 #include "libgraphkit/analysis/signature.h"
 
 namespace graphkit {
@@ -41,7 +41,10 @@ bool Disjoint(const Access& a, const Access& b) {
 class RaceFinder {
  public:
   explicit RaceFinder(const Facts& facts)
-      : facts_(facts), trace_(facts.trace), numbers_only_(TakesNumbersOnly(facts.trace)) {
+      : facts_(facts),
+        trace_(facts.trace),
+        numbers_only_(TakesNumbersOnly(facts.trace)),
+        unfinished_(FindUnfinished(facts.trace)) {
     if (facts.partial_edges) launch_ = BuildOrder(trace_, EdgeRule::kLaunch);
   }
 
@@ -66,16 +69,15 @@ class RaceFinder {
     for (const Touch& touch : facts_.lives.Touches(id)) {
       const Node& node = trace_[touch.node];
       if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) continue;
-      if (!InGraph(trace_, node) || NumbersOnly(node)) continue;
+      if (!InGraph(trace_, node) || NumbersOnly(node) || Unfinished(touch.node)) continue;
       uses_.push_back({touch.node, RaceKind::kAccess, trace_.accesses[touch.access]});
     }
     if (uses_.empty()) return;
     const Access all{.block = id, .mode = AccessMode::kWrite, .length = block.size};
-    if (block.alloc_node.valid() && InGraph(trace_, trace_[block.alloc_node])) {
-      uses_.push_back({block.alloc_node, RaceKind::kAlloc, all});
-    }
-    if (block.free_node.valid() && InGraph(trace_, trace_[block.free_node])) {
-      uses_.push_back({block.free_node, RaceKind::kFree, all});
+    for (const auto& [node, kind] : {std::pair(block.alloc_node, RaceKind::kAlloc),
+                                     std::pair(block.free_node, RaceKind::kFree)}) {
+      if (!node.valid() || !InGraph(trace_, trace_[node]) || Unfinished(node)) continue;
+      uses_.push_back({node, kind, all});
     }
     std::stable_sort(uses_.begin(), uses_.end(), [&](const Use& a, const Use& b) {
       return trace_[a.node].seq < trace_[b.node].seq;
@@ -84,6 +86,10 @@ class RaceFinder {
 
   bool NumbersOnly(const Node& node) const {
     return node.kernel.index() < numbers_only_.size() && numbers_only_[node.kernel.index()];
+  }
+
+  bool Unfinished(NodeId node) const {
+    return node.index() < unfinished_.size() && unfinished_[node.index()];
   }
 
   // On one chain without partial edges all is ordered: most blocks.
@@ -135,16 +141,34 @@ class RaceFinder {
     Race race{.block = block, .earlier = a.node, .later = b.node};
     race.kind = a.kind == RaceKind::kAccess ? b.kind : a.kind;
     race.overlapping = HowSure(a, b);
+    race.typed = SaysWhatItReads(a.node) && SaysWhatItReads(b.node);
     race.launch_ordered =
         launch_ && (launch_->Before(a.node, b.node) || launch_->Before(b.node, a.node));
+    if (race.launch_ordered) race.surely_unordered = SurelyUnordered(a.node, b.node);
     if (Known(race)) return;
-    if (race.launch_ordered) race.consumer = FindConsumer(a.node, b.node);
+    if (race.launch_ordered) race.consumer = FindConsumer(race);
     races_.push_back(race);
   }
 
   bool Ordered(NodeId a, NodeId b) const {
     if (facts_.order.Before(a, b)) return true;
     return WaitsFor(trace_, b) == Ternary::kYes && facts_.order.EndsBefore(a, b);
+  }
+
+  bool SurelyUnordered(NodeId a, NodeId b) {
+    if (!hopeful_) hopeful_ = BuildOrder(trace_, EdgeRule::kCompletion, Ternary::kYes);
+    const auto ordered = [&](NodeId from, NodeId to) {
+      return hopeful_->Before(from, to) ||
+             (WaitsFor(trace_, to) != Ternary::kNo && hopeful_->EndsBefore(from, to));
+    };
+    return !ordered(a, b) && !ordered(b, a);
+  }
+
+  // Non-const pointers are why a C++ kernel may write; a name that isn't mangled says nothing.
+  bool SaysWhatItReads(NodeId node) const {
+    if (trace_[node].kind != NodeKind::kKernel) return true;
+    const KernelId kernel = trace_[node].kernel;
+    return kernel.index() < trace_.kernels.size() && trace_[trace_[kernel].name].starts_with("_Z");
   }
 
   // Whether nothing runs both: graphs without a common root, and two bodies of one conditional.
@@ -170,24 +194,31 @@ class RaceFinder {
     return std::any_of(races_.begin() + static_cast<ptrdiff_t>(first_of_block_), races_.end(),
                        [&](const Race& other) {
                          return other.kind == race.kind && other.overlapping == race.overlapping &&
-                                other.launch_ordered == race.launch_ordered;
+                                other.launch_ordered == race.launch_ordered &&
+                                other.surely_unordered == race.surely_unordered &&
+                                other.typed == race.typed;
                        });
   }
 
-  bool Partial(NodeId from, NodeId to) const {
-    const auto edges = facts_.in_edges.Of(to.index());
-    return std::any_of(edges.begin(), edges.end(),
-                       [&](const InEdge& edge) { return edge.from == from && !edge.full; });
-  }
-
-  // The first node on the way that starts before the one before it has ended, and need not wait.
-  NodeId FindConsumer(NodeId from, NodeId to) {
-    if (Partial(from, to)) return to;
-    if (searches_++ >= kMostSearches) return to;
-    const auto path = ShortestPath(*launch_, facts_.in_edges, from, to, kSearched);
-    for (size_t i = 1; i < path.size(); ++i) {
-      const bool waits = WaitsFor(trace_, path[i]) == Ternary::kYes;
-      if (!waits && Partial(path[i - 1], path[i])) return path[i];
+  // Where order by completion is lost on the way from one node of a race to the other: a node that
+  // starts before the one before it has ended, which would come after the race's first.
+  NodeId FindConsumer(const Race& race) {
+    const bool forwards = launch_->Before(race.earlier, race.later);
+    const NodeId from = forwards ? race.earlier : race.later;
+    const NodeId to = forwards ? race.later : race.earlier;
+    const Ternary wanted = race.surely_unordered ? Ternary::kNo : Ternary::kUnknown;
+    const Order& way = race.surely_unordered ? *launch_ : *hopeful_;
+    const Order& so_far = race.surely_unordered ? *hopeful_ : facts_.order;
+    std::vector<NodeId> open = {to};
+    std::unordered_set<uint32_t> seen = {to.value};
+    const size_t limit = searches_++ < kMostSearches ? kSearched : 1;
+    for (size_t at = 0; at < open.size() && at < limit; ++at) {
+      for (const InEdge& edge : facts_.in_edges.Of(open[at].index())) {
+        const bool lost = !edge.full && WaitsFor(trace_, open[at]) == wanted;
+        if (lost && so_far.EndsBefore(from, edge.from)) return open[at];
+        if (!way.EndsBefore(from, edge.from)) continue;
+        if (seen.insert(edge.from.value).second) open.push_back(edge.from);
+      }
     }
     return to;
   }
@@ -195,7 +226,9 @@ class RaceFinder {
   const Facts& facts_;
   const Trace& trace_;
   std::vector<bool> numbers_only_;  // by kernel
-  std::optional<Order> launch_;
+  std::vector<bool> unfinished_;    // by node
+  std::optional<Order> launch_;     // where there are partial edges
+  std::optional<Order> hopeful_;    // as if all waited of which it isn't known; when asked for
   std::vector<Use> uses_;
   std::vector<Race> races_;
   size_t first_of_block_ = 0;

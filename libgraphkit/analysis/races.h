@@ -35,12 +35,15 @@ struct Race {
   // Were every edge a full one, they would be ordered: programmatic and launch completion edges
   // lead from one to the other.
   bool launch_ordered = false;
-  NodeId consumer;  // then: where that edge ends, a node that isn't known to wait
+  bool surely_unordered = false;  // then: also if all nodes wait of which it isn't known
+  NodeId consumer;                // then: where that edge ends, a node that isn't known to wait
+  bool typed = false;             // C++ signatures say of both what they only read
   bool operator==(const Race&) const = default;
 };
 
 // `facts`: with all but the races in them. A few for each block, one of each sort. A kernel that
-// waits for its grid dependencies is taken to touch memory after it has waited.
+// waits for its grid dependencies is taken to touch memory after it has waited. Nodes whose edges
+// may be missing (FindUnfinished) are left out.
 std::vector<Race> FindRaces(const Facts& facts);
 
 // Whether a node is known to wait for its grid dependencies.

@@ -19,6 +19,23 @@ std::vector<GraphId> FindRoots(const Trace& trace) {
   return roots;
 }
 
+std::vector<bool> FindUnfinished(const Trace& trace) {
+  if (!trace.completeness.truncated || trace.nodes.empty()) return {};
+  const std::vector<GraphId> roots = FindRoots(trace);
+  std::vector<bool> instantiated(trace.graphs.size());
+  for (const Exec& exec : trace.execs) {
+    if (exec.graph.index() < instantiated.size()) instantiated[exec.graph.index()] = true;
+  }
+  std::vector<bool> unfinished(trace.nodes.size());
+  for (size_t i = 0; i < unfinished.size(); ++i) {
+    const GraphId graph = trace.nodes[i].graph;
+    unfinished[i] =
+        trace[graph].origin != GraphOrigin::kCapture && !instantiated[roots[graph.index()].index()];
+  }
+  unfinished.back() = true;
+  return unfinished;
+}
+
 InEdges FindInEdges(const Trace& trace) {
   InEdges in;
   in.first.assign(trace.nodes.size() + 1, 0);

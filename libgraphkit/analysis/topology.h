@@ -31,6 +31,10 @@ GraphId RootOf(const Trace& trace, GraphId graph);
 // The root of every graph.
 std::vector<GraphId> FindRoots(const Trace& trace);
 
+// Nodes whose edges may be missing, since the trace was cut off before them: its last node, and
+// what was put into graphs by calls, as long as no exec was made of them. Empty: there are none.
+std::vector<bool> FindUnfinished(const Trace& trace);
+
 struct InEdge {
   NodeId from;
   bool full = true;  // Edge::full()

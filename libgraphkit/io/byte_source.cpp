@@ -26,6 +26,7 @@ class MemorySource final : public ByteSource {
     rest_.remove_prefix(count);
     return count;
   }
+  size_t BytesLeft() const override { return rest_.size(); }
 
  private:
   std::string_view rest_;
@@ -55,6 +56,13 @@ class FileSource final : public ByteSource {
     return filled;
   }
 
+  size_t BytesLeft() const override {
+    struct stat info {};
+    if (fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) return 0;
+    const off_t place = lseek(fd_, 0, SEEK_CUR);
+    return place < 0 || place > info.st_size ? 0 : static_cast<size_t>(info.st_size - place);
+  }
+
  private:
   int fd_;
   bool owned_;
@@ -73,6 +81,11 @@ class ResumedSource final : public ByteSource {
     Result<size_t> more = rest_->Read(buffer.subspan(count));
     if (!more) return more;
     return count + *more;
+  }
+
+  size_t BytesLeft() const override {
+    const size_t rest = rest_->BytesLeft();
+    return rest == 0 ? 0 : seen_.size() + rest;
   }
 
  private:

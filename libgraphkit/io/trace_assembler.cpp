@@ -1,5 +1,7 @@
 #include "libgraphkit/io/trace_assembler.h"
 
+#include "libgraphkit/large_pages.h"
+
 namespace graphkit {
 namespace {
 
@@ -52,6 +54,30 @@ bool TraceAssembler::Add(const EndRecord& r) {
            check("blocks", r.blocks, trace_.blocks.size()) &&
            check("launches", r.launches, trace_.launches.size());
   return ended_;
+}
+
+void TraceAssembler::MakeRoom(double times) {
+  constexpr size_t kFew = 1024;
+  constexpr double kSpare = 1.02;
+  const auto grow = [&](auto& column) {
+    const auto expected = static_cast<size_t>(static_cast<double>(column.size()) * times * kSpare);
+    if (column.size() < kFew || expected <= column.capacity()) return;
+    column.reserve(expected);
+    const size_t used = column.size() * sizeof(column[0]);
+    WishForLargePages(reinterpret_cast<std::byte*>(column.data()) + used,
+                      column.capacity() * sizeof(column[0]) - used);
+  };
+  grow(trace_.nodes);
+  grow(trace_.edges);
+  grow(trace_.accesses);
+  grow(trace_.blocks);
+  grow(trace_.block_streams);
+  grow(trace_.stream_ops);
+  grow(trace_.frontier_entries);
+  grow(trace_.tool_id_runs);
+  grow(trace_.launches);
+  grow(trace_.works);
+  grow(trace_.times);
 }
 
 bool TraceAssembler::Finish() {

@@ -17,15 +17,19 @@ namespace {
 
 constexpr size_t kChunkSize = size_t{256} * 1024;
 constexpr uint64_t kLineOfFirstRecord = 2;
-constexpr unsigned kMostThreads = 4;  // putting records into the trace is serial
+constexpr size_t kFirstGuess = size_t{4} << 20;  // bytes from which the rest is guessed
+constexpr unsigned kMostThreads = 4;             // putting records into the trace is serial
 
 // Puts parsed lines into a trace, until something is wrong.
 class Assembly {
  public:
-  explicit Assembly(DeviceKind device) : assembler_(device) {}
+  // `bytes`: of the file; 0: nobody knows.
+  Assembly(DeviceKind device, size_t bytes) : assembler_(device), bytes_(bytes) {}
 
   bool failed() const { return error_.has_value(); }
   void Add(const ParsedLines& lines);
+  // Lines of so many bytes were added: guesses from them how many are to come.
+  void GuessFrom(size_t bytes);
   void AddTail(std::string_view tail);
   void Fail(Error error);
   Result<Trace> Finish();
@@ -37,6 +41,9 @@ class Assembly {
 
   TraceAssembler assembler_;
   std::optional<Error> error_;
+  size_t bytes_;
+  size_t seen_ = 0;
+  size_t next_guess_ = kFirstGuess;
 };
 
 void Assembly::Fail(Error error) {
@@ -65,6 +72,15 @@ void Assembly::Add(const ParsedLines& lines) {
     FailAt(NextPlace(), lines.problem.message, lines.problem.hint);
   if (lines.blank && !assembler_.ended())
     FailAt(NextPlace(), "the line is empty", "one record a line");
+}
+
+void Assembly::GuessFrom(size_t bytes) {
+  seen_ += bytes;
+  if (seen_ < next_guess_) return;
+  next_guess_ *= 4;
+  if (seen_ < bytes_) {
+    assembler_.MakeRoom(static_cast<double>(bytes_) / static_cast<double>(seen_));
+  }
 }
 
 // What follows the last line feed: the end record, or a line that was cut.
@@ -157,6 +173,7 @@ void ParallelReader::Run(Work& work) {
     ParseLines(work.chunk.text().substr(work.header), work.lines);
     WaitForTurn(work.ticket);
     if (!assembly_.failed()) assembly_.Add(work.lines);
+    if (!assembly_.failed()) assembly_.GuessFrom(work.chunk.text().size());
     const bool failed = assembly_.failed();
     PassTurn();
     more = !failed && Take(work);
@@ -179,6 +196,7 @@ void ParallelReader::ReadAll(Work& first) {
 }
 
 Result<Trace> ReadBytes(ByteSource& source) {
+  const size_t bytes = source.BytesLeft();
   LineChunks chunks(source, kChunkSize, kLinePadding);
   Work first;
   const Result<bool> whole_lines = chunks.Next(first.chunk);
@@ -189,7 +207,7 @@ Result<Trace> ReadBytes(ByteSource& source) {
   const Result<DeviceKind> device = ParseTraceHeader(text.substr(0, feed));
   if (!device) return device.error();
 
-  Assembly assembly(*device);
+  Assembly assembly(*device, bytes);
   first.header = feed + 1;
   if (*whole_lines) ParallelReader(chunks, assembly).ReadAll(first);
   return assembly.Finish();

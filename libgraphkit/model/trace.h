@@ -15,17 +15,16 @@ namespace graphkit {
 
 // What is missing from a trace, and why. A trace with anything here never passes a gate.
 struct Completeness {
-  bool truncated = false;        // no end record: the program was killed, or the file was cut
-  uint64_t dropped_records = 0;  // the tracer's own count
-  uint64_t skipped_lines =
-      0;  // lines that could not be read (a cut last line is `truncated`, not counted)
+  bool truncated = false;          // no end record: the program was killed, or the file was cut
+  uint64_t dropped_records = 0;    // the tracer's own count
   std::vector<std::string> notes;  // one sentence each, for people
   bool operator==(const Completeness&) const = default;
 
-  bool complete() const {
-    return !truncated && dropped_records == 0 && skipped_lines == 0 && notes.empty();
-  }
+  bool complete() const { return !truncated && dropped_records == 0 && notes.empty(); }
 };
+
+// What is missing, for people, a reason each; none: the trace is complete.
+std::vector<std::string> IncompleteBecause(const Completeness& completeness);
 
 struct Trace {
   Process process;

@@ -44,18 +44,7 @@ class Loaded {
 
   const Trace& trace() const { return trace_; }
 
-  std::vector<std::string> Missing() const {
-    std::vector<std::string> missing = trace_.completeness.notes;
-    if (trace_.completeness.truncated) missing.emplace_back("it ends early");
-    if (trace_.completeness.dropped_records > 0) {
-      missing.push_back(FormatCount(trace_.completeness.dropped_records) + " records were dropped");
-    }
-    if (trace_.completeness.skipped_lines > 0) {
-      missing.push_back(FormatCount(trace_.completeness.skipped_lines) +
-                        " lines could not be read");
-    }
-    return missing;
-  }
+  std::vector<std::string> Missing() const { return IncompleteBecause(trace_.completeness); }
 
   std::vector<std::string> Names(const std::string& of) const {
     std::vector<std::string> names;

@@ -165,8 +165,8 @@ TEST_CASE("an incomplete trace says why") {
   const Report report = *Analyze(trace);
   CHECK_FALSE(report.complete);
   CHECK(report.incomplete_because ==
-        std::vector<std::string>{"the trace has no end record: it was cut off",
-                                 "1 200 records were dropped", "the clock stood still"});
+        std::vector<std::string>{"it ends early (the program was killed, or the file was cut)",
+                                 "the tracer dropped 1 200 records", "the clock stood still"});
 }
 
 TEST_CASE("findings come with the gravest first, then by bytes") {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,16 +32,20 @@ struct Slow {
       : trace(of),
         order(of),
         launch(of, EdgeRule::kLaunch),
+        hopeful(of, EdgeRule::kCompletion, Ternary::kYes),
         at_free(of, order, MarkerRule::kAtFree),
         last_use(of, order, MarkerRule::kLastUse),
-        blocks(SlowBlocks(of)) {}
+        blocks(SlowBlocks(of)),
+        races(SlowRaces(of, order, launch)) {}
 
   const Trace& trace;
   SlowOrder order;
   SlowOrder launch;
+  SlowOrder hopeful;
   SlowBlockOrder at_free;
   SlowBlockOrder last_use;
   std::vector<Blocks> blocks;
+  std::vector<SlowRace> races;
 };
 
 // The functions below say what differs between a fact and the slow way to it; "": nothing.
@@ -122,14 +127,17 @@ std::string BoundsDifference(const Slow& slow, const Facts& facts) {
   return "";
 }
 
-// Where many nodes touch a block not every pair is looked at: then only that there is a race
-// counts.
+// Where many nodes touch a block not every pair is looked at.
+bool FewTouch(const Facts& facts, BlockId block) {
+  constexpr size_t kFew = 60;
+  return facts.lives.Touches(block).size() <= kFew;
+}
+
+// Then only that there is a race counts.
 std::set<RaceSort> Comparable(std::set<RaceSort> races, const Facts& facts) {
-  constexpr size_t kFewTouches = 60;
   std::set<RaceSort> comparable;
   for (const RaceSort& race : races) {
-    const bool few = facts.lives.Touches(race.block).size() <= kFewTouches;
-    comparable.insert(few ? race : RaceSort{.block = race.block});
+    comparable.insert(FewTouch(facts, race.block) ? race : RaceSort{.block = race.block});
   }
   return comparable;
 }
@@ -143,8 +151,40 @@ std::string RacesDifference(const Slow& slow, const Facts& facts) {
     }
     found.insert({race.block, race.kind, race.overlapping, race.launch_ordered});
   }
-  const std::set<RaceSort> races = SlowRaces(slow.trace, slow.order, slow.launch);
+  std::set<RaceSort> races;
+  for (const SlowRace& race : slow.races) races.insert(race.sort);
   return Comparable(found, facts) == Comparable(races, facts) ? "" : "races";
+}
+
+std::vector<Finding> OrderFindings(const Facts& facts) {
+  std::vector<Finding> all;
+  for (const char* id : {"missing-order", "free-before-use", "programmatic-only-order"}) {
+    for (Finding& finding : RunCheck(*FindCheck(id), facts)) all.push_back(std::move(finding));
+  }
+  return all;
+}
+
+// Which blocks the checks of order name, and how gravely: for every pair of uses by its words.
+std::string VerdictsDifference(const Slow& slow, const Facts& facts) {
+  std::set<Verdict> found;
+  for (const Finding& finding : OrderFindings(facts)) {
+    for (const BlockId block : finding.blocks) {
+      if (FewTouch(facts, block)) found.insert({finding.check, finding.severity, block});
+    }
+  }
+  std::set<Verdict> expected;
+  for (const SlowRace& race : slow.races) {
+    if (!FewTouch(facts, race.sort.block)) continue;
+    const std::optional<Verdict> verdict = SlowVerdict(slow.trace, race, slow.hopeful);
+    if (verdict) expected.insert(*verdict);
+  }
+  for (const Verdict& verdict : found) {
+    if (!expected.contains(verdict)) return "nothing says " + verdict.check;
+  }
+  for (const Verdict& verdict : expected) {
+    if (!found.contains(verdict)) return "nobody is told of " + verdict.check;
+  }
+  return "";
 }
 
 // Blocks in whose memory another one lies that isn't after them; what the driver placed, and what
@@ -212,6 +252,7 @@ struct Tally {
   size_t overlaps = 0;
   size_t reuse = 0;
   size_t redundant_edges = 0;
+  std::map<Verdict, size_t> verdicts;  // by check and severity
 };
 
 void Count(const Trace& trace, const Facts& facts, Tally* tally) {
@@ -219,6 +260,9 @@ void Count(const Trace& trace, const Facts& facts, Tally* tally) {
   tally->races += facts.races.size();
   for (const auto& overlaps : facts.overlaps) tally->overlaps += overlaps.size();
   for (const ReuseFacts& reuse : facts.reuse) tally->reuse += reuse.pairs.size();
+  for (const Finding& finding : OrderFindings(facts)) {
+    ++tally->verdicts[{finding.check, finding.severity, {}}];
+  }
   tally->redundant_edges += RedundantEdges(trace, facts.order, facts.in_edges).size();
 }
 
@@ -228,7 +272,7 @@ std::string Difference(const Trace& trace, Tally* tally) {
   const Slow slow(trace);
   for (const auto& find :
        {BlockOrderDifference, MemoryDifference, BoundsDifference, RacesDifference,
-        UnsafeReuseDifference, OrderDifference, BillDifference}) {
+        VerdictsDifference, UnsafeReuseDifference, OrderDifference, BillDifference}) {
     if (const std::string difference = find(slow, facts); !difference.empty()) return difference;
   }
   return "";
@@ -238,10 +282,11 @@ TEST_CASE("facts agree with slow ones on random graphs of every kind") {
   Tally tally;
   for (uint64_t seed = 1; seed <= kGraphs; ++seed) {
     const bool many_blocks = seed % 4 == 0;
-    const Trace trace = RandomTrace(seed, {.max_steps = many_blocks ? 30 : 12,
-                                           .memory = true,
-                                           .pools = true,
-                                           .allocator_steps = many_blocks ? 0.5 : 0});
+    Trace trace = RandomTrace(seed, {.max_steps = many_blocks ? 30 : 12,
+                                     .memory = true,
+                                     .pools = true,
+                                     .allocator_steps = many_blocks ? 0.5 : 0});
+    trace.completeness.truncated = seed % 8 == 0;
     const std::string difference = Difference(trace, &tally);
     if (difference.empty()) continue;
     CAPTURE(seed);
@@ -254,6 +299,11 @@ TEST_CASE("facts agree with slow ones on random graphs of every kind") {
        {tally.blocks, tally.races, tally.overlaps, tally.reuse, tally.redundant_edges}) {
     CHECK(compared > kGraphs / 100);
   }
+  for (const auto& [verdict, count] : tally.verdicts) {
+    MESSAGE(verdict.check, ", ", std::string(SeverityName(verdict.severity)), ": ", count);
+    CHECK(count > kGraphs / 1000);
+  }
+  CHECK(tally.verdicts.size() == 6);  // notes and errors, and a warning of programmatic-only-order
 }
 
 TEST_CASE("facts agree with slow ones on the golden traces") {

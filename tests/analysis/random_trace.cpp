@@ -19,7 +19,9 @@ class Maker {
   Maker(uint64_t seed, const RandomTraceOptions& options) : random_(seed), options_(options) {}
 
   Trace Make() {
-    for (size_t i = 0; i < 3; ++i) kernels_[i] = t_.Function("k", kWaits[i]);
+    for (size_t i = 0; i < 3; ++i) {
+      kernels_[i] = t_.Function(options_.memory && Chance(0.3) ? "_Z1kPf" : "k", kWaits[i]);
+    }
     if (options_.pools) OutsideMemory();
     if (options_.nested && Chance(0.3)) ExplicitGraph(t_.Graph());
     const int captures = Chance(0.2) ? 2 : 1;

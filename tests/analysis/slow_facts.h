@@ -2,10 +2,13 @@
 // block, place, node or pair. What the fast ones are compared with.
 #pragma once
 
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/report.h"
 #include "tests/analysis/slow_lifetimes.h"
 #include "tests/analysis/slow_order.h"
@@ -38,7 +41,23 @@ struct RaceSort {
   bool launch_ordered = false;
   auto operator<=>(const RaceSort&) const = default;
 };
-std::set<RaceSort> SlowRaces(const Trace& trace, const SlowOrder& order, const SlowOrder& launch);
+struct SlowRace {
+  RaceSort sort;
+  NodeId a;
+  NodeId b;
+};
+std::vector<SlowRace> SlowRaces(const Trace& trace, const SlowOrder& order,
+                                const SlowOrder& launch);
+// That a check names a block, and how grave that is.
+struct Verdict {
+  std::string check;
+  Severity severity = Severity::kNote;
+  BlockId block;
+  auto operator<=>(const Verdict&) const = default;
+};
+// `hopeful`: the order if every node waited of which it isn't known. None: nobody is told.
+std::optional<Verdict> SlowVerdict(const Trace& trace, const SlowRace& race,
+                                   const SlowOrder& hopeful);
 Shape SlowShape(const Trace& trace, GraphId graph);
 // Full edges without which their ends would be ordered all the same.
 std::vector<EdgeId> SlowRedundantEdges(const Trace& trace, const SlowOrder& order);

@@ -4,7 +4,7 @@
 
 namespace graphkit {
 
-SlowOrder::SlowOrder(const Trace& trace, EdgeRule rule)
+SlowOrder::SlowOrder(const Trace& trace, EdgeRule rule, Ternary unknown)
     : rule_(rule), next_(2 * trace.nodes.size()), reached_(2 * trace.nodes.size()) {
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const NodeId node(i);
@@ -22,7 +22,8 @@ SlowOrder::SlowOrder(const Trace& trace, EdgeRule rule)
     }
     next_[Start(edge.from)].push_back(Start(edge.to));
     const KernelId kernel = trace[edge.to].kernel;
-    if (kernel.valid() && trace[kernel].waits == Ternary::kYes) {
+    const Ternary waits = kernel.valid() ? trace[kernel].waits : Ternary::kUnknown;
+    if ((waits == Ternary::kUnknown ? unknown : waits) == Ternary::kYes) {
       next_[End(edge.from)].push_back(End(edge.to));
     }
   }

@@ -11,7 +11,9 @@ namespace graphkit {
 
 class SlowOrder {
  public:
-  explicit SlowOrder(const Trace& trace, EdgeRule rule = EdgeRule::kCompletion);
+  // `unknown`: what a node of which it isn't known does about its grid dependencies.
+  explicit SlowOrder(const Trace& trace, EdgeRule rule = EdgeRule::kCompletion,
+                     Ternary unknown = Ternary::kUnknown);
 
   bool Before(NodeId a, NodeId b) const { return Reaches(End(a), Start(b)); }
   bool EndsBefore(NodeId a, NodeId b) const { return a == b || Reaches(End(a), End(b)); }

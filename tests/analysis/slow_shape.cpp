@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "tests/analysis/slow_facts.h"
@@ -25,7 +26,26 @@ bool OfOneRun(const Trace& trace, NodeId a, NodeId b) {
   return true;
 }
 
-bool Waits(const Trace& trace, NodeId node) { return WaitsFor(trace, node) == Ternary::kYes; }
+// Whether one ends before the other starts, or before it goes on after having waited. `waits`: what
+// a node does about its grid dependencies when it waits.
+bool Ordered(const Trace& trace, const SlowOrder& order, NodeId a, NodeId b,
+             const std::set<Ternary>& waits) {
+  const auto before = [&](NodeId from, NodeId to) {
+    return order.Before(from, to) ||
+           (waits.contains(WaitsFor(trace, to)) && order.EndsBefore(from, to));
+  };
+  return before(a, b) || before(b, a);
+}
+
+// Whether edges into a node, or out of it, may have been recorded after the trace was cut off.
+bool MayLackEdges(const Trace& trace, NodeId node) {
+  if (!trace.completeness.truncated) return false;
+  const GraphId graph = trace[node].graph;
+  const auto of_graph = [&](const Exec& exec) { return exec.graph == RootOf(trace, graph); };
+  const bool goes_on =
+      trace[graph].origin != GraphOrigin::kCapture && std::ranges::none_of(trace.execs, of_graph);
+  return goes_on || node.index() + 1 == trace.nodes.size();
+}
 
 struct Use {
   NodeId node;
@@ -39,7 +59,7 @@ std::vector<Use> AllUses(const Trace& trace) {
   std::set<BlockId> touched;
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
-    if (!InGraph(trace, node)) continue;
+    if (!InGraph(trace, node) || MayLackEdges(trace, NodeId(i))) continue;
     for (uint32_t a = 0; a < node.accesses.count; ++a) {
       uses.push_back({NodeId(i), RaceKind::kAccess, trace.accesses[node.accesses.first + a]});
       touched.insert(uses.back().access.block);
@@ -50,7 +70,8 @@ std::vector<Use> AllUses(const Trace& trace) {
     const Access all{.block = id, .mode = AccessMode::kWrite, .length = block.size};
     for (const auto& [node, kind] : {std::pair(block.alloc_node, RaceKind::kAlloc),
                                      std::pair(block.free_node, RaceKind::kFree)}) {
-      if (node.valid() && InGraph(trace, trace[node])) uses.push_back({node, kind, all});
+      if (!node.valid() || !InGraph(trace, trace[node]) || MayLackEdges(trace, node)) continue;
+      uses.push_back({node, kind, all});
     }
   }
   return uses;
@@ -116,24 +137,52 @@ class Paths {
 
 }  // namespace
 
-std::set<RaceSort> SlowRaces(const Trace& trace, const SlowOrder& order, const SlowOrder& launch) {
+std::vector<SlowRace> SlowRaces(const Trace& trace, const SlowOrder& order,
+                                const SlowOrder& launch) {
   const std::vector<Use> uses = AllUses(trace);
-  const auto ordered = [&](NodeId a, NodeId b) {
-    return order.Before(a, b) || (Waits(trace, b) && order.EndsBefore(a, b));
-  };
-  std::set<RaceSort> races;
+  std::vector<SlowRace> races;
   for (const Use& a : uses) {
     for (const Use& b : uses) {
       if (!(a.node < b.node) || a.access.block != b.access.block) continue;
       const bool reads = a.access.mode == AccessMode::kRead && b.access.mode == AccessMode::kRead;
       if (reads || !MayMeet(a.access, b.access) || !OfOneRun(trace, a.node, b.node)) continue;
-      if (ordered(a.node, b.node) || ordered(b.node, a.node)) continue;
-      races.insert({a.access.block, a.kind == RaceKind::kAccess ? b.kind : a.kind,
-                    HowSure(a.access, b.access),
-                    launch.Before(a.node, b.node) || launch.Before(b.node, a.node)});
+      if (Ordered(trace, order, a.node, b.node, {Ternary::kYes})) continue;
+      const bool by_launch = launch.Before(a.node, b.node) || launch.Before(b.node, a.node);
+      races.push_back({{a.access.block, a.kind == RaceKind::kAccess ? b.kind : a.kind,
+                        HowSure(a.access, b.access), by_launch},
+                       a.node,
+                       b.node});
     }
   }
   return races;
+}
+
+// What a pair says, by the words of the checks' pages.
+std::optional<Verdict> SlowVerdict(const Trace& trace, const SlowRace& race,
+                                   const SlowOrder& hopeful) {
+  const RaceSort& sort = race.sort;
+  if (sort.launch_ordered) {
+    const bool hope = Ordered(trace, hopeful, race.a, race.b, {Ternary::kYes, Ternary::kUnknown});
+    const bool sure = sort.overlapping != Overlapping::kUnknown;
+    return Verdict{"programmatic-only-order",
+                   hope   ? Severity::kNote
+                   : sure ? Severity::kError
+                          : Severity::kWarning,
+                   sort.block};
+  }
+  if (sort.kind == RaceKind::kFree) {
+    return Verdict{"free-before-use", Severity::kError, sort.block};
+  }
+  if (sort.kind == RaceKind::kAlloc || sort.overlapping == Overlapping::kCertain) {
+    return Verdict{"missing-order", Severity::kError, sort.block};
+  }
+  const auto typed = [&](NodeId node) {
+    if (trace[node].kind != NodeKind::kKernel) return true;
+    const KernelId kernel = trace[node].kernel;
+    return kernel.valid() && trace[trace[kernel].name].starts_with("_Z");
+  };
+  if (sort.overlapping == Overlapping::kUnknown || !typed(race.a) || !typed(race.b)) return {};
+  return Verdict{"missing-order", Severity::kNote, sort.block};
 }
 
 Shape SlowShape(const Trace& trace, GraphId graph) {

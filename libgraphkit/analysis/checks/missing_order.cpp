@@ -9,13 +9,6 @@ namespace graphkit {
 
 namespace {
 
-// Non-const pointers are why a C++ kernel may write; a name that isn't mangled says nothing.
-bool SaysWhatItReads(const Trace& trace, NodeId node) {
-  if (trace[node].kind != NodeKind::kKernel) return true;
-  const KernelId kernel = trace[node].kernel;
-  return kernel.index() < trace.kernels.size() && trace[trace[kernel].name].starts_with("_Z");
-}
-
 std::string MissingOrderMessage(const Trace& trace, const Race& race) {
   const std::string block = NameOf(trace, race.block);
   const std::string pair = NameOf(trace, race.earlier) + " and " + NameOf(trace, race.later);
@@ -40,10 +33,7 @@ std::vector<Finding> FindMissingOrder(const Facts& facts) {
     if (race.launch_ordered || race.kind == RaceKind::kFree) continue;
     const bool certain = race.kind == RaceKind::kAlloc || race.overlapping == Overlapping::kCertain;
     if (race.overlapping == Overlapping::kUnknown) continue;
-    if (!certain &&
-        !(SaysWhatItReads(facts.trace, race.earlier) && SaysWhatItReads(facts.trace, race.later))) {
-      continue;
-    }
+    if (!certain && !race.typed) continue;
     const Severity severity = certain ? Severity::kError : Severity::kNote;
     Finding& finding = by_site[SiteOf(facts, race, severity)];
     if (finding.blocks.empty()) {

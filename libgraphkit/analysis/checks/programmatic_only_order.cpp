@@ -10,8 +10,7 @@ std::vector<Finding> FindProgrammaticOnlyOrder(const Facts& facts) {
   const Trace& trace = facts.trace;
   for (const Race& race : facts.races) {
     if (!race.launch_ordered) continue;
-    const Ternary waits = WaitsFor(trace, race.consumer);
-    const bool known = waits == Ternary::kNo;
+    const bool known = race.surely_unordered;
     const bool sure = race.overlapping != Overlapping::kUnknown;
     const Severity severity =
         !known ? Severity::kNote : (sure ? Severity::kError : Severity::kWarning);

@@ -47,7 +47,10 @@ std::vector<Finding> FindReuseOpportunities(const Facts& facts) {
     finding.message = FormatBytes(reuse.bytes) + " of " + NameOf(facts.trace, finding.graph) +
                       " could lie in memory that was free: " + Count(reuse.pairs.size(), "block") +
                       " behind earlier ones";
-    finding.advice = "graphkit replay shows what each allocator policy makes of it";
+    finding.advice =
+        "free each block right after its last use, to an allocator that hands memory on once that "
+        "use is ordered before the malloc (for PyTorch: docs/torch-allocator.md); graphkit replay "
+        "shows what each policy saves";
     for (size_t i = 0; i < std::min(reuse.pairs.size(), kPairsShown); ++i) {
       Prove(facts, reuse.pairs[i], &finding);
     }

@@ -38,5 +38,48 @@ TEST_CASE("a correct programmatic launch is no finding, and never missing order"
   CHECK(ConsumeEarly(Ternary::kNo, "missing-order").empty());
 }
 
+TEST_CASE("programmatic-only-order: one that nobody knows doesn't hide one that doesn't wait") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const BlockId x = t.Alloc(a, 4096);
+  t.BeginCapture(a);
+  t.Kernel(a, "produce", {Writes(x)});
+  const Access read[] = {Reads(x)};
+  t.ProgrammaticKernel(a, t.Function("maybe"), read);
+  t.ProgrammaticKernel(a, t.Function("never", Ternary::kNo), read);
+  t.EndCapture(a);
+  const std::vector<Finding> findings = Run("programmatic-only-order", &t);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0].severity == Severity::kNote);
+  CHECK(findings[0].message ==
+        "node 1 (maybe) isn't known to wait for its grid dependencies: nothing else ends node 0 "
+        "(produce) before node 1 (maybe) touches block 0 (4 KiB)");
+  CHECK(findings[1].severity == Severity::kError);
+  CHECK(findings[1].message ==
+        "node 2 (never) doesn't wait for its grid dependencies: nothing else ends node 0 "
+        "(produce) before node 2 (never) touches block 0 (4 KiB)");
+}
+
+TEST_CASE("programmatic-only-order is a note when another way may wait") {
+  TraceBuilder t;
+  const GraphId graph = t.Graph();
+  const BlockId x = t.Alloc({}, 4096);
+  const NodeId produce = t.Add(graph, NodeKind::kMemset, {}, {Writes(x, 0, 512)});
+  const NodeId maybe = t.Add(graph, NodeKind::kKernel);
+  const NodeId consume = t.Add(graph, NodeKind::kMemset, {maybe}, {Reads(x, 0, 512)});
+  t.Connect(produce, maybe, kPortProgrammatic, EdgeType::kProgrammatic);
+  t.Connect(produce, consume, kPortProgrammatic, EdgeType::kProgrammatic);
+  Trace trace = t.Build();
+  trace.nodes[consume.index()].kind = NodeKind::kKernel;
+  trace.nodes[consume.index()].kernel = KernelId(trace.kernels.size());
+  trace.kernels.push_back({.name = trace.kernels[0].name, .waits = Ternary::kNo});
+  const std::vector<Finding> findings = Run("programmatic-only-order", trace);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kNote);
+  CHECK(findings[0].message ==
+        "node 1 (kernel) isn't known to wait for its grid dependencies: nothing else ends node 0 "
+        "(memset) before node 2 (kernel) touches block 0 (4 KiB)");
+}
+
 }  // namespace
 }  // namespace graphkit

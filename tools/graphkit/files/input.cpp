@@ -1,5 +1,8 @@
 #include "tools/graphkit/files/input.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "libgraphkit/io/import/import.h"
 #include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/progress.h"
@@ -8,22 +11,13 @@
 namespace graphkit {
 
 std::string WhatIsMissing(const Completeness& completeness) {
+  constexpr size_t kShown = 3;
+  const std::vector<std::string> because = IncompleteBecause(completeness);
   std::string what;
-  const auto add = [&what](const std::string& reason) {
-    what += (what.empty() ? "" : ", ") + reason;
-  };
-  if (completeness.truncated) add("it ends early (the program was killed, or the file was cut)");
-  if (completeness.dropped_records > 0) {
-    add("the tracer dropped " + FormatCount(completeness.dropped_records) + " records");
+  for (size_t i = 0; i < std::min(because.size(), kShown); ++i) {
+    what += (i == 0 ? "" : ", ") + because[i];
   }
-  if (completeness.skipped_lines > 0) {
-    add(FormatCount(completeness.skipped_lines) + " lines could not be read");
-  }
-  if (completeness.notes.size() == 1) add(completeness.notes.front());
-  if (completeness.notes.size() > 1) {
-    add(completeness.notes.front() + " (and " + FormatCount(completeness.notes.size() - 1) +
-        " more)");
-  }
+  if (because.size() > kShown) what += " (and " + FormatCount(because.size() - kShown) + " more)";
   return what;
 }
 
