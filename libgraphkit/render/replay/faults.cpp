@@ -26,8 +26,11 @@ std::string PairText(const Trace& trace, const UnsafePair& pair) {
          NodeText(trace, pair.first_use, "whoever gets it when it is allocated");
 }
 
-// The order that would have made it safe.
+// The order that would have made it safe; none would where one node uses both.
 std::string MissingText(const UnsafePair& pair) {
+  if (pair.last_use && pair.last_use == pair.first_use) {
+    return "one node uses both, so they can't share bytes";
+  }
   const auto node = [](NodeId id, const char* none) {
     return id ? "node " + std::to_string(id.value) : std::string(none);
   };
@@ -41,7 +44,8 @@ void RenderUnsafe(const PolicyReplay& replay, const Trace& trace, std::ostream& 
     out << "\n"
         << ReplayName(replay) << ", graph " << graph.graph.value << ": "
         << Counted(graph.unsafe.size(), "pair")
-        << " of blocks share memory and nothing orders them\n";
+        << (graph.unsafe.size() == 1 ? " of blocks shares" : " of blocks share")
+        << " memory and nothing orders them\n";
     for (size_t i = 0; i < std::min(graph.unsafe.size(), kPairs); ++i) {
       out << "  " << PairText(trace, graph.unsafe[i]) << ": " << MissingText(graph.unsafe[i])
           << "\n";
