@@ -106,11 +106,13 @@ python_package() {
 
 # The sdist builds by itself, in a folder of its own, and its wheel passes the same tests.
 python_sdist() {
+  local python folder="$PWD/build/sdist"
   [ -e "$(package_python)/ready" ] || return 0
+  python="$(package_python)/bin/python"
   rm -rf build/sdist
   mkdir -p build/sdist
-  if (cd plugins/python && PYTHONPATH=backend "$(package_python)/bin/python" -c \
-    'import sys, graphkit_backend; graphkit_backend.build_sdist(sys.argv[1])' "$OLDPWD/build/sdist") > build/sdist.log 2>&1 &&
+  if (cd plugins/python && PYTHONPATH=backend "$python" -c \
+    'import sys, graphkit_backend; graphkit_backend.build_sdist(sys.argv[1])' "$folder") > build/sdist.log 2>&1 &&
     python_wheel build/sdist/wheel "$(echo build/sdist/*.tar.gz)"; then
     python_tests build/sdist build/sdist/wheel/*.whl || failed=$((failed + 1))
   else
