@@ -87,7 +87,7 @@ Bytes PlacedByOffset::FindGap(Bytes size, Bytes alignment, RankLifetime life, Fi
     uint32_t count = 0;
     for (uint32_t i = 0; i < c.size; ++i) {
       hits[count] = static_cast<uint8_t>(i);
-      count += static_cast<uint32_t>((c.lowers[i] < life.upper) & (c.uppers[i] > life.lower));
+      count += uint32_t{c.lowers[i] < life.upper} & uint32_t{c.uppers[i] > life.lower};
     }
     for (uint32_t k = 0; k < count; ++k) {
       const uint32_t i = hits[k];

@@ -27,7 +27,8 @@ void Join(RecordedRanges* ranges, Address address, RecordedRange range) {
 void Cut(RecordedRanges* ranges, Address address, Bytes size) {
   const auto* found = RangeOf(*ranges, address);
   if (found == nullptr) return;
-  const auto [begin, range] = *found;
+  const Address begin = found->first;
+  const RecordedRange range = found->second;
   const Address end = begin + range.size;
   ranges->erase(begin);
   const auto keep = [&](Address from, Address to) {

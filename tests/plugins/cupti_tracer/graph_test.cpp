@@ -133,7 +133,7 @@ TEST_CASE("what instantiation makes inside is not shown") {
 TEST_CASE("the edges of a clone have the data of the original's") {
   Script s;
   Create(s, kGraph);
-  for (uint64_t node : {1, 2, 3})
+  for (uint64_t node : {1u, 2u, 3u})
     s.Do(AddTo(kGraph), Script::Node(kGraph, node, NodeKind::kKernel));
   Call edges = Script::Of(CallKind::kAddDependencies);
   edges.graph = kGraph;
@@ -160,7 +160,8 @@ TEST_CASE("the edges of a clone have the data of the original's") {
 TEST_CASE("an exec's record says what CUPTI calls the copies of the graph's nodes") {
   Script s;
   Create(s, kGraph);
-  for (uint64_t node : {1, 2, 3}) s.Do(AddTo(kGraph), Script::Node(kGraph, node, NodeKind::kEmpty));
+  for (uint64_t node : {1u, 2u, 3u})
+    s.Do(AddTo(kGraph), Script::Node(kGraph, node, NodeKind::kEmpty));
   Call instantiate = Script::Of(CallKind::kInstantiate);
   instantiate.graph = kGraph;
   instantiate.exec = kExec;
