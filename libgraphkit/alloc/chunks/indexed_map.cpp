@@ -46,8 +46,16 @@ void IndexedMap::Show(BlockId block, uint32_t view) {
   if (piece == kNone || (*pieces_)[piece].In(view)) return;
   ChooseIndex();
   ShowPiece(piece, view);
+  if (options_.shared && !listed_.IsCommon(piece)) return;
   const uint32_t joined = JoinAlike(piece);
-  if (!by_view_ && listed_.IsCommon(joined)) listed_.AddCommon(joined);
+  if (!by_view_) AddCommon(joined);
+}
+
+// Those beside it reach over it from here on.
+void IndexedMap::AddCommon(uint32_t piece) {
+  listed_.AddCommon(piece);
+  listed_.Reach((*pieces_)[piece].prev);
+  listed_.Reach((*pieces_)[piece].next);
 }
 
 bool IndexedMap::Fits(Bytes size, uint32_t view) const {
@@ -104,6 +112,9 @@ void IndexedMap::Take(uint32_t first, BlockId block, Bytes end) {
   }
   (*pieces_)[first].last = block;
   piece_of_[block.index()] = first;
+  if (by_view_) return;
+  listed_.Reach((*pieces_)[first].prev);
+  listed_.Reach((*pieces_)[first].next);
 }
 
 // After another one of its segment, or as the first of one.
@@ -134,7 +145,6 @@ void IndexedMap::DropPiece(uint32_t piece) {
   if (top_ == piece) top_ = p.prev;
   if (options_.by_address) by_address_.Erase({p.offset, piece});
   p.views = 0;
-  if (options_.shared) listed_.Update(piece);
   spare_.push_back(piece);
 }
 
@@ -157,10 +167,16 @@ uint32_t IndexedMap::SplitAt(uint32_t piece, Bytes offset) {
   (*pieces_)[upper].last = last;
   (*pieces_)[upper].views = lower.views;
   if (last.valid() && piece_of_[last.index()] == piece) piece_of_[last.index()] = upper;
-  if (by_view_) runs_.Split(piece, upper);
-  if (options_.shared) listed_.Update(upper);
-  if (common) listed_.AddCommon(piece);
-  if (common) listed_.AddCommon(upper);
+  if (Partly(upper)) ++partly_;
+  if (by_view_) {
+    runs_.Split(piece, upper);
+  } else if (common) {
+    listed_.AddCommon(piece);
+    AddCommon(upper);
+  } else {
+    listed_.Update(upper);
+    listed_.Reach(piece);
+  }
   return upper;
 }
 
@@ -172,37 +188,40 @@ uint32_t IndexedMap::PieceFrom(Bytes offset) {
 }
 
 void IndexedMap::ShowPiece(uint32_t piece, uint32_t view) {
+  if (Partly(piece)) --partly_;
   if (by_view_) {
     runs_.Show(piece, view);
   } else {
     (*pieces_)[piece].views |= ViewMask{1} << view;
+    listed_.Update(piece);
   }
-  if (options_.shared) listed_.Update(piece);
+  if (Partly(piece)) ++partly_;
 }
 
 // Each index is built anew when it is chosen; that is seldom, as the numbers lie apart.
 void IndexedMap::ChooseIndex() {
   if (!options_.shared) return;
-  if (!by_view_ && listed_.size() > options_.max_listed) {
-    listed_.ForgetCommon();
+  if (!by_view_ && partly_ > options_.max_listed) {
+    listed_.Clear();
     runs_.Build();
     by_view_ = true;
-  } else if (by_view_ && listed_.size() < options_.max_listed / 4) {
+  } else if (by_view_ && partly_ < options_.max_listed / 4) {
     runs_.Clear();
-    listed_.BuildCommon();
+    listed_.Build();
     by_view_ = false;
   }
 }
 
 void IndexedMap::LeaveViews(uint32_t piece) {
   Piece& p = (*pieces_)[piece];
+  if (Partly(piece)) --partly_;
   if (by_view_) {
     runs_.Leave(piece);
   } else if (listed_.IsCommon(piece)) {
     listed_.DropCommon(piece);
   }
   p.views = 0;
-  if (options_.shared) listed_.Update(piece);
+  if (!by_view_) listed_.Update(piece);
 }
 
 // Whether both are in every view that they will ever be in, and in the same ones.

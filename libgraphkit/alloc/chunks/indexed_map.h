@@ -79,7 +79,12 @@ class IndexedMap {
   uint32_t SplitAt(uint32_t piece, Bytes offset);
   uint32_t PieceFrom(Bytes offset);
 
+  bool Partly(uint32_t piece) const {
+    const ViewMask views = (*pieces_)[piece].views;
+    return options_.shared && views != 0 && views != all_views_;
+  }
   void ShowPiece(uint32_t piece, uint32_t view);
+  void AddCommon(uint32_t piece);
   void LeaveViews(uint32_t piece);
   bool Alike(uint32_t piece, uint32_t next) const;
   uint32_t JoinAlike(uint32_t piece);
@@ -96,6 +101,7 @@ class IndexedMap {
   std::unique_ptr<std::vector<Piece>> pieces_;  // both indexes look at them
   std::vector<uint32_t> spare_;
   std::vector<uint32_t> piece_of_;  // by block: what is left of where it lay
+  uint32_t partly_ = 0;             // pieces that are in some views only
   bool by_view_;                    // which index finds
   ViewRuns runs_;
   ListedRuns listed_;

@@ -1,57 +1,80 @@
 #include "libgraphkit/alloc/chunks/listed_runs.h"
 
+#include <algorithm>
+
 namespace graphkit {
+namespace {
 
-void ListedRuns::ForgetCommon() { common_ = {}; }
+constexpr Bytes kNowhere = ~Bytes{0};
 
-void ListedRuns::BuildCommon() {
+}  // namespace
+
+void ListedRuns::Build() {
   for (uint32_t piece = 0; piece < pieces_->size(); ++piece) {
     if (IsCommon(piece)) AddCommon(piece);
+    Update(piece);
   }
 }
 
-void ListedRuns::Update(uint32_t piece) {
+void ListedRuns::Clear() {
+  for (List& list : lists_) list.size = 0;
+  for (Piece& piece : *pieces_) piece.slot = kNone;
+  common_ = {};
+}
+
+void ListedRuns::Insert(uint32_t piece) {
   Piece& p = (*pieces_)[piece];
-  const bool listed = p.views != 0 && p.views != all_;
-  if (listed && p.slot == kNone) {
-    p.slot = static_cast<uint32_t>(listed_.size());
-    listed_.push_back(piece);
-    views_.push_back(p.views);
-  } else if (listed) {
-    views_[p.slot] = p.views;
-  } else if (p.slot != kNone) {
-    listed_[p.slot] = listed_.back();
-    views_[p.slot] = views_.back();
-    (*pieces_)[listed_[p.slot]].slot = p.slot;
-    listed_.pop_back();
-    views_.pop_back();
-    p.slot = kNone;
+  List& list = lists_[p.small ? 1 : 0];
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < list.size; ++i) {
+    at += list.entries[list.slots[i]].begin < p.offset ? 1 : 0;
   }
+  const auto place = list.slots.begin() + at;
+  std::rotate(place, list.slots.begin() + list.size, list.slots.begin() + list.size + 1);
+  ++list.size;
+  p.slot = *place;
+  list.entries[p.slot].views = p.views;
+  Measure(piece);
 }
 
-Run ListedRuns::RunFromFirstListed(uint32_t piece, uint32_t view) const {
-  uint32_t first = piece;
-  while (InView(*pieces_, (*pieces_)[first].prev, view)) {
-    first = (*pieces_)[first].prev;
-    if ((*pieces_)[first].slot != kNone) return {};
-  }
-  uint32_t last = piece;
-  while (InView(*pieces_, (*pieces_)[last].next, view)) last = (*pieces_)[last].next;
-  return RunOf(*pieces_, first, last);
+void ListedRuns::Erase(uint32_t piece) {
+  Piece& p = (*pieces_)[piece];
+  List& list = lists_[p.small ? 1 : 0];
+  const auto end = list.slots.begin() + list.size;
+  const auto place = std::find(list.slots.begin(), end, static_cast<uint8_t>(p.slot));
+  std::rotate(place, place + 1, end);
+  --list.size;
+  p.slot = kNone;
+}
+
+void ListedRuns::Measure(uint32_t piece) {
+  const Piece& p = (*pieces_)[piece];
+  Entry& entry = lists_[p.small ? 1 : 0].entries[p.slot];
+  entry.first = IsCommon(p.prev) ? p.prev : piece;
+  const Piece& first = (*pieces_)[entry.first];
+  entry.begin = first.offset;
+  entry.joins = first.prev == kNone ? kNowhere : first.offset;
+  const Piece& last = IsCommon(p.next) ? (*pieces_)[p.next] : p;
+  entry.end = last.offset + last.size;
 }
 
 Run ListedRuns::Find(uint32_t size, bool small, uint32_t view) const {
-  std::array<uint32_t, kMaxListed + kMore> hits;
+  const List& list = lists_[small ? 1 : 0];
+  std::array<const Entry*, kSlots> hits;
   size_t count = 0;
-  for (size_t i = 0; i < views_.size(); ++i) {
-    hits[count] = listed_[i];
-    count += views_[i] >> view & 1;
+  for (uint32_t i = 0; i < list.size; ++i) {
+    hits[count] = &list.entries[list.slots[i]];
+    count += hits[count]->views >> view & 1;
   }
   Run best;
-  for (size_t i = 0; i < count; ++i) {
-    if ((*pieces_)[hits[i]].small != small) continue;
-    const Run run = RunFromFirstListed(hits[i], view);
-    if (run.size >= size && (best.first == kNone || run < best)) best = run;
+  for (size_t i = 0; i < count;) {
+    const Entry& first = *hits[i];
+    Bytes end = first.end;
+    while (++i < count && hits[i]->joins <= end) end = hits[i]->end;
+    const uint32_t units = UnitsOf(end - first.begin);
+    if (units >= size && (best.first == kNone || units < best.size)) {
+      best = {units, first.first, first.begin};
+    }
   }
   // One with a listed neighbour in the view is part of a run that was looked at.
   const Run alone = common_[small ? 1 : 0].FindIf(size, [&](const Run& run) {
