@@ -18,7 +18,7 @@ void ListedRuns::Build() {
 
 void ListedRuns::Clear() {
   for (List& list : lists_) list.size = 0;
-  for (Piece& piece : *pieces_) piece.slot = kNone;
+  for (Piece& piece : *pieces_) piece.listed = Piece::kNotListed;
   common_ = {};
 }
 
@@ -27,29 +27,32 @@ void ListedRuns::Insert(uint32_t piece) {
   List& list = lists_[p.small ? 1 : 0];
   uint32_t at = 0;
   for (uint32_t i = 0; i < list.size; ++i) {
-    at += list.entries[list.slots[i]].begin < p.offset ? 1 : 0;
+    at += list.entries[list.order[i]].begin < p.offset ? 1 : 0;
   }
-  const auto place = list.slots.begin() + at;
-  std::rotate(place, list.slots.begin() + list.size, list.slots.begin() + list.size + 1);
+  const auto place = list.order.begin() + at;
+  p.listed = list.order[list.size];
+  std::copy_backward(place, list.order.begin() + list.size, list.order.begin() + list.size + 1);
+  *place = p.listed;
   ++list.size;
-  p.slot = *place;
-  list.entries[p.slot].views = p.views;
+  list.entries[p.listed].views = p.views;
+  list.entries[p.listed].slot = p.slot;
   Measure(piece);
 }
 
 void ListedRuns::Erase(uint32_t piece) {
   Piece& p = (*pieces_)[piece];
   List& list = lists_[p.small ? 1 : 0];
-  const auto end = list.slots.begin() + list.size;
-  const auto place = std::find(list.slots.begin(), end, static_cast<uint8_t>(p.slot));
-  std::rotate(place, place + 1, end);
+  const auto end = list.order.begin() + list.size;
+  const auto place = std::find(list.order.begin(), end, p.listed);
+  std::copy(place + 1, end, place);
+  *(end - 1) = p.listed;
   --list.size;
-  p.slot = kNone;
+  p.listed = Piece::kNotListed;
 }
 
 void ListedRuns::Measure(uint32_t piece) {
   const Piece& p = (*pieces_)[piece];
-  Entry& entry = lists_[p.small ? 1 : 0].entries[p.slot];
+  Entry& entry = lists_[p.small ? 1 : 0].entries[p.listed];
   entry.first = IsCommon(p.prev) ? p.prev : piece;
   const Piece& first = (*pieces_)[entry.first];
   entry.begin = first.offset;
@@ -60,11 +63,12 @@ void ListedRuns::Measure(uint32_t piece) {
 
 Run ListedRuns::Find(uint32_t size, bool small, uint32_t view) const {
   const List& list = lists_[small ? 1 : 0];
-  std::array<const Entry*, kSlots> hits;
+  std::array<const Entry*, kEntries> hits;
   size_t count = 0;
   for (uint32_t i = 0; i < list.size; ++i) {
-    hits[count] = &list.entries[list.slots[i]];
-    count += hits[count]->views >> view & 1;
+    const Entry& entry = list.entries[list.order[i]];
+    hits[count] = &entry;
+    count += (entry.views | slots_->views[entry.slot]) >> view & 1;
   }
   Run best;
   for (size_t i = 0; i < count;) {
@@ -79,7 +83,7 @@ Run ListedRuns::Find(uint32_t size, bool small, uint32_t view) const {
   // One with a listed neighbour in the view is part of a run that was looked at.
   const Run alone = common_[small ? 1 : 0].FindIf(size, [&](const Run& run) {
     const Piece& piece = (*pieces_)[run.first];
-    return !InView(*pieces_, piece.prev, view) && !InView(*pieces_, piece.next, view);
+    return !In(piece.prev, view) && !In(piece.next, view);
   });
   if (alone.first == kNone || (best.first != kNone && best < alone)) return best;
   return alone;

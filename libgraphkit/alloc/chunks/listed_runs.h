@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/alloc/chunks/pieces.h"
@@ -21,8 +23,9 @@ class ListedRuns {
   static constexpr uint32_t kMaxListed = 128;  // with more a run takes long to find
   static constexpr uint32_t kMore = 8;         // that may come before somebody looks at the number
 
-  // The pieces must outlive it. `all`: the views that there are.
-  ListedRuns(std::vector<Piece>* pieces, ViewMask all) : pieces_(pieces), all_(all) {}
+  // The pieces and slots must outlive it. `all`: the views that there are.
+  ListedRuns(std::vector<Piece>* pieces, const ViewSlots* slots, ViewMask all)
+      : pieces_(pieces), slots_(slots), all_(all) {}
 
   // Takes in what the pieces say; neighbours that are in every view must be one piece.
   void Build();
@@ -41,41 +44,52 @@ class ListedRuns {
     common_[(*pieces_)[piece].small ? 1 : 0].Erase(RunOf(*pieces_, piece, piece));
   }
 
-  // The piece's views have changed: lists it, keeps it listed, or not any more.
+  bool In(uint32_t piece, uint32_t view) const {
+    if (piece == kNone) return false;
+    const Piece& p = (*pieces_)[piece];
+    return ((p.views | slots_->views[p.slot]) >> view & 1) != 0;
+  }
+  // The piece's views or slot have changed: lists it, keeps it listed, or not any more.
   void Update(uint32_t piece) {
     const Piece& p = (*pieces_)[piece];
-    const bool listed = p.views != 0 && p.views != all_;
-    if (listed && p.slot != kNone) {
-      lists_[p.small ? 1 : 0].entries[p.slot].views = p.views;
+    const bool listed = (p.views != 0 || p.slot != ViewSlots::kNone) && p.views != all_;
+    if (listed && p.listed != Piece::kNotListed) {
+      Entry& entry = lists_[p.small ? 1 : 0].entries[p.listed];
+      entry.views = p.views;
+      entry.slot = p.slot;
     } else if (listed) {
       Insert(piece);
-    } else if (p.slot != kNone) {
+    } else if (p.listed != Piece::kNotListed) {
       Erase(piece);
     }
   }
+  // `upper` was split off the end of `lower`, which is about to leave its views.
+  void HandOver(uint32_t lower, uint32_t upper) {
+    std::swap((*pieces_)[lower].listed, (*pieces_)[upper].listed);
+    Reach(upper);
+  }
   // A neighbour of the piece has come to be in every view, or is so no more.
   void Reach(uint32_t piece) {
-    if (piece != kNone && (*pieces_)[piece].slot != kNone) Measure(piece);
+    if (piece != kNone && (*pieces_)[piece].listed != Piece::kNotListed) Measure(piece);
   }
 
  private:
   static constexpr uint32_t kNone = Piece::kNone;
-  static constexpr uint32_t kSlots = kMaxListed + kMore;
+  static constexpr uint32_t kEntries = kMaxListed + kMore;
 
   struct Entry {
-    ViewMask views = 0;
+    ViewMask views = 0;  // and those of the slot
     Bytes begin = 0;  // with the neighbours that are in every view
     Bytes end = 0;
     Bytes joins = 0;         // is one run with what ends there: `begin`; nowhere in front of a segment
     uint32_t first = kNone;  // the piece at `begin`
+    uint8_t slot = ViewSlots::kNone;
   };
   struct List {
-    std::array<Entry, kSlots> entries;  // by slot
-    std::array<uint8_t, kSlots> slots;  // by address, the spare ones behind
+    std::array<Entry, kEntries> entries;
+    std::array<uint8_t, kEntries> order;  // entries by address, the spare ones behind
     uint32_t size = 0;
-    List() {
-      for (uint32_t i = 0; i < kSlots; ++i) slots[i] = static_cast<uint8_t>(i);
-    }
+    List() { std::iota(order.begin(), order.end(), uint8_t{0}); }
   };
 
   void Insert(uint32_t piece);
@@ -83,6 +97,7 @@ class ListedRuns {
   void Measure(uint32_t piece);
 
   std::vector<Piece>* pieces_;
+  const ViewSlots* slots_;
   ViewMask all_;
   std::array<List, 2> lists_;     // large and small
   std::array<RunSet, 2> common_;  // large and small; each a run by itself

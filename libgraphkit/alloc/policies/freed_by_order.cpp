@@ -22,13 +22,22 @@ bool Within(const Counts& needs, const Counts& counts) {
 
 }  // namespace
 
-FreedByOrder::FreedByOrder(const BlockOrder& order, bool shared)
+FreedByOrder::FreedByOrder(const BlockOrder& order, bool shared, ViewSlots* slots)
     : order_(order),
       shared_(shared),
+      slots_(slots),
       streams_(order.trace().streams.size()),
       lists_(shared ? 1 : order.trace().streams.size()) {}
 
+void FreedByOrder::ClearChanges() {
+  changes_.left.clear();
+  changes_.found = 0;
+  changes_.first = 0;
+  changes_.fresh.clear();
+}
+
 void FreedByOrder::Free(BlockId block) {
+  ClearChanges();
   if (!order_.Dies(block)) return;
   const std::span<const NodeId> markers = order_.lives().Markers(block, order_.rule());
   const bool counts = markers.empty() || order_.lives().ByStreams(block, order_.rule());
@@ -88,7 +97,19 @@ bool FreedByOrder::PutInSlot(uint32_t freed, List* list) {
     streams_[reader.index()].unfound |= bit;
     streams_[reader.index()].fresh |= bit;
   }
+  if (slots_ != nullptr) {
+    slots_->views[slot] = 0;
+    slots_->blocks[slot] = list->freed[freed].block;
+  }
   return true;
+}
+
+// Nobody looks at the slot any more.
+void FreedByOrder::Leave(uint32_t slot, List* list) {
+  list->used &= ~(SlotMask{1} << slot);
+  if (slots_ == nullptr) return;
+  changes_.left.push_back({slots_->blocks[slot], slots_->views[slot]});
+  slots_->views[slot] = 0;
 }
 
 void FreedByOrder::MakeRoom(List* list) {
@@ -99,18 +120,20 @@ void FreedByOrder::MakeRoom(List* list) {
     stream.unfound &= ~bit;
     stream.fresh &= ~bit;
   }
-  list->used &= ~bit;
+  Leave(list->next_out, list);
   list->next_out = (list->next_out + 1) % kSlots;
 }
 
 void FreedByOrder::StartReading(StreamId id, Stream* stream, List* list) {
   stream->reads = true;
+  stream->view = static_cast<uint32_t>(list->readers.size());
   list->readers.push_back(id);
   stream->outside.resize(list->freed.size());
   std::iota(stream->outside.begin(), stream->outside.end(), 0u);
 }
 
 void FreedByOrder::BeforeMalloc(BlockId block, std::vector<BlockId>* found) {
+  ClearChanges();
   const StreamId id = order_.trace()[block].stream;
   const OrderPoint& point = order_.lives()[block].alloc;
   Stream& stream = streams_[id.index()];
@@ -139,10 +162,25 @@ void FreedByOrder::LookAtSlots(const OrderPoint& point, Stream* stream, List* li
   stream->fresh = 0;
   stream->unfound &= ~passed;
   for (SlotMask left = passed; left != 0; left &= left - 1) {
-    const auto slot = static_cast<uint32_t>(std::countr_zero(left));
-    found->push_back(list->freed[list->in_slot[slot]].block);
-    if (--list->lacking[slot] == 0) list->used &= ~(SlotMask{1} << slot);
+    FindInSlot(static_cast<uint32_t>(std::countr_zero(left)), *stream, list, found);
   }
+  if (slots_ == nullptr) return;
+  changes_.found = passed & list->used;
+  changes_.first &= list->used;
+}
+
+void FreedByOrder::FindInSlot(uint32_t slot, const Stream& stream, List* list,
+                              std::vector<BlockId>* found) {
+  if (slots_ == nullptr) {
+    found->push_back(list->freed[list->in_slot[slot]].block);
+  } else {
+    if (slots_->views[slot] == 0) {
+      changes_.first |= SlotMask{1} << slot;
+      changes_.fresh.push_back(slots_->blocks[slot]);
+    }
+    slots_->views[slot] |= ViewMask{1} << stream.view;
+  }
+  if (--list->lacking[slot] == 0) Leave(slot, list);
 }
 
 // The stream has moved on.

@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "libgraphkit/alloc/chunks/view_slots.h"
 #include "libgraphkit/analysis/block_order.h"
 
 namespace graphkit {
@@ -26,13 +27,18 @@ namespace graphkit {
 // For a graph all of whose blocks are plain (PlainBlocks). The order must outlive it.
 class FreedByOrder {
  public:
-  // `shared`: every stream gets to know every block; otherwise its own ones only.
-  FreedByOrder(const BlockOrder& order, bool shared);
+  // `shared`: every stream gets to know every block; otherwise its own ones only. `slots`: where to
+  // say what streams find in slots, each a view, numbered by their first mallocs; at most 64
+  // streams. Null: it is found like everything else. Must outlive it.
+  FreedByOrder(const BlockOrder& order, bool shared, ViewSlots* slots = nullptr);
 
   // The block's free is requested.
   void Free(BlockId block);
-  // Adds to `found` what this malloc is the first of its stream to be after.
+  // Adds to `found` what this malloc is the first of its stream to be after; but for what the
+  // stream finds in slots, if there are some.
   void BeforeMalloc(BlockId block, std::vector<BlockId>* found);
+  // By the last of these calls.
+  const SlotChanges& changes() const { return changes_; }
 
  private:
   // What a freed block's taker must be after.
@@ -53,8 +59,7 @@ class FreedByOrder {
     uint32_t chain = 0;
     std::vector<Waiting> waiting;
   };
-  using SlotMask = uint64_t;  // a bit a slot
-  static constexpr uint32_t kSlots = 64;
+  static constexpr uint32_t kSlots = ViewSlots::kSlots;
   // Blocks that some streams look at: everybody's, or one stream's own.
   static constexpr uint32_t kColumns = 16;
   // By column, a chain: how many of its nodes must have ended.
@@ -71,6 +76,7 @@ class FreedByOrder {
   };
   struct Stream {
     bool reads = false;
+    uint32_t view = 0;
     OrderPoint point;               // of its last malloc
     SlotMask unfound = 0;           // slots
     SlotMask fresh = 0;             // of these, those that weren't looked at
@@ -88,6 +94,9 @@ class FreedByOrder {
   void MakeRoom(List* list);
   void LookAtSlots(const OrderPoint& point, Stream* stream, List* list,
                    std::vector<BlockId>* found);
+  void FindInSlot(uint32_t slot, const Stream& stream, List* list, std::vector<BlockId>* found);
+  void ClearChanges();
+  void Leave(uint32_t slot, List* list);
   // The first of a block's markers, from `marker` on, that the point isn't after; their number.
   uint32_t FirstMissing(const Freed& freed, uint32_t marker, const OrderPoint& point) const;
   // Whether the point is after the block, of which `marker` is the first place to look at;
@@ -103,6 +112,8 @@ class FreedByOrder {
 
   const BlockOrder& order_;
   bool shared_;
+  ViewSlots* slots_;
+  SlotChanges changes_;
   std::vector<Stream> streams_;     // by stream
   std::vector<List> lists_;         // by stream; shared: [0] is everybody's
   std::vector<ChainPlace> places_;  // of the freed blocks' markers, the last one first
