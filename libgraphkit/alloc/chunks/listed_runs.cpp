@@ -61,25 +61,34 @@ void ListedRuns::Measure(uint32_t piece) {
   entry.end = last.offset + last.size;
 }
 
-Run ListedRuns::Find(uint32_t size, bool small, uint32_t view) const {
-  const List& list = lists_[small ? 1 : 0];
-  std::array<const Entry*, kEntries> hits;
-  size_t count = 0;
+// Without a branch on which pieces are in the view: there is no telling.
+Run ListedRuns::FindListed(uint32_t size, const List& list, uint32_t view) const {
+  std::array<uint8_t, kEntries + 1> firsts;  // by run
+  std::array<Bytes, kEntries + 1> ends;      // by run, from 1 on
+  uint32_t runs = 0;
+  Bytes end = 0;  // of the last one in the view
   for (uint32_t i = 0; i < list.size; ++i) {
     const Entry& entry = list.entries[list.order[i]];
-    hits[count] = &entry;
-    count += (entry.views | slots_->views[entry.slot]) >> view & 1;
+    const ViewMask in = (entry.views | slots_->views[entry.slot]) >> view & 1;
+    const ViewMask apart = entry.joins > end ? 1 : 0;
+    firsts[runs] = list.order[i];
+    runs += static_cast<uint32_t>(in & apart);
+    end ^= (end ^ entry.end) & -in;
+    ends[runs] = end;
   }
   Run best;
-  for (size_t i = 0; i < count;) {
-    const Entry& first = *hits[i];
-    Bytes end = first.end;
-    while (++i < count && hits[i]->joins <= end) end = hits[i]->end;
-    const uint32_t units = UnitsOf(end - first.begin);
+  for (uint32_t run = 0; run < runs; ++run) {
+    const Entry& first = list.entries[firsts[run]];
+    const uint32_t units = UnitsOf(ends[run + 1] - first.begin);
     if (units >= size && (best.first == kNone || units < best.size)) {
       best = {units, first.first, first.begin};
     }
   }
+  return best;
+}
+
+Run ListedRuns::Find(uint32_t size, bool small, uint32_t view) const {
+  const Run best = FindListed(size, lists_[small ? 1 : 0], view);
   // One with a listed neighbour in the view is part of a run that was looked at.
   const Run alone = common_[small ? 1 : 0].FindIf(size, [&](const Run& run) {
     const Piece& piece = (*pieces_)[run.first];

@@ -92,6 +92,7 @@ class ListedRuns {
     List() { std::iota(order.begin(), order.end(), uint8_t{0}); }
   };
 
+  Run FindListed(uint32_t size, const List& list, uint32_t view) const;
   void Insert(uint32_t piece);
   void Erase(uint32_t piece);
   void Measure(uint32_t piece);
