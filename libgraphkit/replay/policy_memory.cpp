@@ -179,6 +179,8 @@ class Indexed final : public PolicyMemory {
       const BlockId there = slots.blocks[slot];
       for_map(there, [&](IndexedMap& map) { map.PutInSlot(there, slot); });
     }
+    const auto needs_shows = [&](Pool& pool) { return map_of(pool).needs_shows(); };
+    if (std::ranges::none_of(pools_, needs_shows)) return;
     for (SlotMask found = changes.found; found != 0; found &= found - 1) {
       const BlockId there = slots.blocks[static_cast<size_t>(std::countr_zero(found))];
       for_map(there, [&](IndexedMap& map) {

@@ -13,10 +13,10 @@ constexpr uint32_t kNoMarker = 0xffffffffu;
 constexpr size_t kKeptHeaps = 16;
 
 // Without a branch on what is in them.
-template <typename Counts>
+template <size_t kColumns, typename Counts>
 bool Within(const Counts& needs, const Counts& counts) {
   uint32_t above = 0;
-  for (size_t i = 0; i < needs.size(); ++i) above |= needs[i] > counts[i] ? 1 : 0;
+  for (size_t i = 0; i < kColumns; ++i) above |= needs[i] > counts[i] ? 1 : 0;
   return above == 0;
 }
 
@@ -61,15 +61,23 @@ bool FreedByOrder::ImpliesAlloc(std::span<const NodeId> markers, BlockId block) 
   });
 }
 
+uint8_t FreedByOrder::ColumnOf(uint32_t chain, List* list) {
+  if (list->column_of.size() <= chain) list->column_of.resize(chain + 1, kNoColumn);
+  uint8_t& column = list->column_of[chain];
+  if (column == kNoColumn && list->chains.size() < kColumns) {
+    column = static_cast<uint8_t>(list->chains.size());
+    list->chains.push_back(chain);
+  }
+  return column;
+}
+
 // False: there are too many chains, or markers aren't all that counts.
 bool FreedByOrder::FindNeeds(const Freed& freed, List* list, Counts* needs) const {
   needs->fill(0);
   for (uint32_t i = 0; i < freed.count; ++i) {
     const ChainPlace& place = places_[freed.first + i];
-    const auto at = std::ranges::find(list->chains, place.chain);
-    const auto column = static_cast<size_t>(at - list->chains.begin());
-    if (column == kColumns) return false;
-    if (at == list->chains.end()) list->chains.push_back(place.chain);
+    const uint8_t column = ColumnOf(place.chain, list);
+    if (column == kNoColumn) return false;
     (*needs)[column] = std::max((*needs)[column], static_cast<int32_t>(place.seq + 1));
   }
   return !freed.alloc;
@@ -150,15 +158,24 @@ void FreedByOrder::BeforeMalloc(BlockId block, std::vector<BlockId>* found) {
   stream.outside.clear();
 }
 
+template <size_t kUsed>
+SlotMask FreedByOrder::Passed(const List& list, SlotMask slots,
+                                            const Counts& counts) {
+  SlotMask passed = 0;
+  for (SlotMask left = slots; left != 0; left &= left - 1) {
+    const auto slot = static_cast<uint32_t>(std::countr_zero(left));
+    passed |= SlotMask{Within<kUsed>(list.needs[slot], counts)} << slot;
+  }
+  return passed;
+}
+
 void FreedByOrder::LookAtSlots(const OrderPoint& point, Stream* stream, List* list,
                                std::vector<BlockId>* found) {
   if (stream->fresh == 0) return;
   const Counts counts = CountsAt(point, *list);
-  SlotMask passed = 0;
-  for (SlotMask left = stream->fresh; left != 0; left &= left - 1) {
-    const auto slot = static_cast<uint32_t>(std::countr_zero(left));
-    passed |= SlotMask{Within(list->needs[slot], counts)} << slot;
-  }
+  const SlotMask passed = list->chains.size() <= kColumns / 2
+                              ? Passed<kColumns / 2>(*list, stream->fresh, counts)
+                              : Passed<kColumns>(*list, stream->fresh, counts);
   stream->fresh = 0;
   stream->unfound &= ~passed;
   for (SlotMask left = passed; left != 0; left &= left - 1) {

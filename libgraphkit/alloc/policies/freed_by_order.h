@@ -61,12 +61,14 @@ class FreedByOrder {
   };
   static constexpr uint32_t kSlots = ViewSlots::kSlots;
   // Blocks that some streams look at: everybody's, or one stream's own.
-  static constexpr uint32_t kColumns = 16;
+  static constexpr size_t kColumns = 16;
+  static constexpr uint8_t kNoColumn = 0xff;
   // By column, a chain: how many of its nodes must have ended.
   using Counts = std::array<int32_t, kColumns>;
   struct List {
     std::vector<Freed> freed;
-    std::vector<uint32_t> chains;  // by column
+    std::vector<uint32_t> chains;    // by column
+    std::vector<uint8_t> column_of;  // by chain
     std::vector<StreamId> readers;
     std::array<uint32_t, kSlots> in_slot;  // of the freed ones
     std::array<uint32_t, kSlots> lacking;  // by slot: how many readers haven't found it
@@ -89,9 +91,13 @@ class FreedByOrder {
   bool ImpliesAlloc(std::span<const NodeId> markers, BlockId block) const;
   void StartReading(StreamId id, Stream* stream, List* list);
   bool PutInSlot(uint32_t freed, List* list);
+  static uint8_t ColumnOf(uint32_t chain, List* list);
   bool FindNeeds(const Freed& freed, List* list, Counts* needs) const;
   Counts CountsAt(const OrderPoint& point, const List& list) const;
   void MakeRoom(List* list);
+  // Of the slots those that a point with these counts is after; no more columns are in use.
+  template <size_t kUsed>
+  static SlotMask Passed(const List& list, SlotMask slots, const Counts& counts);
   void LookAtSlots(const OrderPoint& point, Stream* stream, List* list,
                    std::vector<BlockId>* found);
   void FindInSlot(uint32_t slot, const Stream& stream, List* list, std::vector<BlockId>* found);
