@@ -366,6 +366,27 @@ TEST_CASE("the index finds what scanning finds, on synthetic captures") {
   }
 }
 
+// More blocks wait than there are slots, and more pieces are known to some streams only than are
+// gone through; and with 20 streams more chains than are compared at once.
+TEST_CASE("the index finds what scanning finds where streams seldom join") {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    const Trace trace = Synthesize({.ops = 2000,
+                                    .streams = seed % 2 == 0 ? 20u : 7u,
+                                    .join = 0.02 * static_cast<double>(seed),
+                                    .alloc = 0.6,
+                                    .free = 0.4,
+                                    .sizes = *ParseSizeDistribution("log:512B-64MiB"),
+                                    .seed = seed});
+    const Facts facts = FindFacts(trace);
+    CAPTURE(seed);
+    for (const PolicyKind policy :
+         {PolicyKind::kDefer, PolicyKind::kXStream, PolicyKind::kLastUse, PolicyKind::kReuse}) {
+      CAPTURE(InfoOf(policy).name);
+      REQUIRE(Untimed(facts, policy, false) == Untimed(facts, policy, true));
+    }
+  }
+}
+
 TEST_CASE("the index finds what scanning finds, on random traces") {
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
     const Trace trace = RandomTrace(

@@ -3,8 +3,9 @@
 // places as PieceMap finds, without looking at every piece.
 //
 // Views, and runs in them, are those of pieces.h. A piece of memory is in a view from Show on until
-// it is taken. A request takes the smallest run of its view that holds it, the lowest of equals.
-// Pieces that are in every view that they will ever be in become one piece with such a neighbour.
+// it is taken; while it is in a slot (view_slots.h), in the slot's views as well. A request takes
+// the smallest run of its view that holds it, the lowest of equals. Pieces that are in every view
+// that they will ever be in become one piece with such a neighbour.
 //
 // Runs are found in a list while few pieces are in some views only, and by view otherwise; both
 // find the same.
@@ -33,9 +34,9 @@ class IndexedMap {
     // With it segments by the rules of the caching allocator; otherwise one stretch of memory that
     // grows at its top.
     std::optional<CachingConfig> config;
-    uint32_t views = 1;       // at most kMaxViews
-    bool shared = false;      // a piece may be in any number of views; otherwise in one
-    bool by_address = false;  // PlaceAt is used: keeps pieces by address as well
+    uint32_t views = 1;                // at most kMaxViews
+    bool shared = false;               // a piece may be in any number of views; otherwise in one
+    bool by_address = false;           // PlaceAt is used: keeps pieces by address as well
     const ViewSlots* slots = nullptr;  // for PutInSlot; must outlive the map
     // With so many pieces in some views only, runs are found by view.
     uint32_t max_listed = ListedRuns::kMaxListed;
@@ -52,8 +53,9 @@ class IndexedMap {
   void PlaceAt(BlockId block, Bytes offset, Bytes size);
   // What is left of the block's memory may be taken by the view from here on.
   void Show(BlockId block, uint32_t view);
-  // The same for the slot's views, those to come too, and then for `views`. With `needs_shows` what
-  // comes to the slot's views must be shown besides.
+  // What is left of it may be taken by the slot's views, too, those that it gets later included;
+  // and from LeaveSlot on by `views` in their place. With `needs_shows` a view that the slot gets
+  // must be shown as well.
   void PutInSlot(BlockId block, uint8_t slot);
   void LeaveSlot(BlockId block, ViewMask views);
   bool needs_shows() const { return by_view_; }

@@ -90,12 +90,10 @@ Run ListedRuns::FindListed(uint32_t size, const List& list, uint32_t view) const
 Run ListedRuns::Find(uint32_t size, bool small, uint32_t view) const {
   const Run best = FindListed(size, lists_[small ? 1 : 0], view);
   // One with a listed neighbour in the view is part of a run that was looked at.
-  const Run alone = common_[small ? 1 : 0].FindIf(size, [&](const Run& run) {
+  return common_[small ? 1 : 0].FindBetter(size, best, [&](const Run& run) {
     const Piece& piece = (*pieces_)[run.first];
     return !In(piece.prev, view) && !In(piece.next, view);
   });
-  if (alone.first == kNone || (best.first != kNone && best < alone)) return best;
-  return alone;
 }
 
 }  // namespace graphkit

@@ -79,9 +79,9 @@ class ListedRuns {
 
   struct Entry {
     ViewMask views = 0;  // and those of the slot
-    Bytes begin = 0;  // with the neighbours that are in every view
+    Bytes begin = 0;     // with the neighbours that are in every view
     Bytes end = 0;
-    Bytes joins = 0;         // is one run with what ends there: `begin`; nowhere in front of a segment
+    Bytes joins = 0;  // is one run with what ends there: `begin`; nowhere in front of a segment
     uint32_t first = kNone;  // the piece at `begin`
     uint8_t slot = ViewSlots::kNone;
   };

@@ -24,7 +24,7 @@ struct Piece {
   Bytes size = 0;
   uint32_t prev = kNone;  // neighbours in the segment
   uint32_t next = kNone;
-  BlockId last;           // who lies or lay there; none: it no longer matters
+  BlockId last;  // who lies or lay there; none: it no longer matters
   bool small = false;
   uint8_t slot = ViewSlots::kNone;  // whose views it is in as well
   uint8_t listed = kNotListed;      // its entry in the list of those that are in some views only

@@ -32,9 +32,9 @@ struct SlotChanges {
     ViewMask views = 0;  // that may take it from here on
   };
   std::vector<Left> left;      // blocks that are in no slot any more
-  SlotMask found = 0;          // slots that the malloc's view has come to, and their blocks not left
-  SlotMask first = 0;          // of these, those that no view had come to before
-  std::vector<BlockId> fresh;  // blocks that no view had come to before, also those that left
+  SlotMask found = 0;          // slots that the malloc's view has got, but for those left
+  SlotMask first = 0;          // of these, those that have got no view before
+  std::vector<BlockId> fresh;  // blocks whose slots had no view before, also those that left
 };
 
 }  // namespace graphkit

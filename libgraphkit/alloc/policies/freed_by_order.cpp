@@ -159,8 +159,7 @@ void FreedByOrder::BeforeMalloc(BlockId block, std::vector<BlockId>* found) {
 }
 
 template <size_t kUsed>
-SlotMask FreedByOrder::Passed(const List& list, SlotMask slots,
-                                            const Counts& counts) {
+SlotMask FreedByOrder::Passed(const List& list, SlotMask slots, const Counts& counts) {
   SlotMask passed = 0;
   for (SlotMask left = slots; left != 0; left &= left - 1) {
     const auto slot = static_cast<uint32_t>(std::countr_zero(left));

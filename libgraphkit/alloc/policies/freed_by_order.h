@@ -2,11 +2,11 @@
 // for each stream, by the first malloc of the stream that comes after all its markers, without
 // looking at those that still wait.
 //
-// A malloc is after a count of each chain's nodes, and a stream's mallocs never go back: what one of
-// them is after, the next one is after as well. The blocks that were freed last stand in few slots,
-// where each stream's malloc looks at those that the stream hasn't found. Where slots run out, a
-// block goes to heaps that each stream has for itself, one for each chain, by the place of a marker
-// that the stream's mallocs aren't after:
+// A malloc is after a count of each chain's nodes, and a stream's mallocs never go back: what one
+// of them is after, the next one is after as well. The blocks that were freed last stand in few
+// slots, where each stream's malloc looks at those that the stream hasn't found. Where slots run
+// out, a block goes to heaps that each stream has for itself, one for each chain, by the place of a
+// marker that the stream's mallocs aren't after:
 //
 //     slots        x    y    z          z comes when all slots are taken: x makes room, and
 //     stream 0     .         .          waits for stream 0 in its heaps
@@ -60,25 +60,26 @@ class FreedByOrder {
     std::vector<Waiting> waiting;
   };
   static constexpr uint32_t kSlots = ViewSlots::kSlots;
-  // Blocks that some streams look at: everybody's, or one stream's own.
   static constexpr size_t kColumns = 16;
   static constexpr uint8_t kNoColumn = 0xff;
-  // By column, a chain: how many of its nodes must have ended.
+  // By column, a chain: how many of its nodes have ended, or must have. 32 bits with a sign, as
+  // machines compare several of these at once.
   using Counts = std::array<int32_t, kColumns>;
+  // Blocks that some streams look at: everybody's, or one stream's own.
   struct List {
     std::vector<Freed> freed;
-    std::vector<uint32_t> chains;    // by column
-    std::vector<uint8_t> column_of;  // by chain
     std::vector<StreamId> readers;
+    std::vector<uint32_t> chains;          // by column
+    std::vector<uint8_t> column_of;        // by chain
+    std::array<Counts, kSlots> needs;      // by slot
     std::array<uint32_t, kSlots> in_slot;  // of the freed ones
     std::array<uint32_t, kSlots> lacking;  // by slot: how many readers haven't found it
-    std::array<Counts, kSlots> needs;      // by slot
     SlotMask used = 0;
     uint32_t next_out = 0;  // the slot that has to make room next
   };
   struct Stream {
     bool reads = false;
-    uint32_t view = 0;
+    uint32_t view = 0;              // its place among the readers
     OrderPoint point;               // of its last malloc
     SlotMask unfound = 0;           // slots
     SlotMask fresh = 0;             // of these, those that weren't looked at
@@ -90,19 +91,21 @@ class FreedByOrder {
   uint32_t ListOf(StreamId stream) const { return shared_ ? 0 : stream.value; }
   bool ImpliesAlloc(std::span<const NodeId> markers, BlockId block) const;
   void StartReading(StreamId id, Stream* stream, List* list);
-  bool PutInSlot(uint32_t freed, List* list);
+  void ClearChanges();
+
   static uint8_t ColumnOf(uint32_t chain, List* list);
   bool FindNeeds(const Freed& freed, List* list, Counts* needs) const;
   Counts CountsAt(const OrderPoint& point, const List& list) const;
+  bool PutInSlot(uint32_t freed, List* list);
   void MakeRoom(List* list);
-  // Of the slots those that a point with these counts is after; no more columns are in use.
-  template <size_t kUsed>
-  static SlotMask Passed(const List& list, SlotMask slots, const Counts& counts);
+  void Leave(uint32_t slot, List* list);
   void LookAtSlots(const OrderPoint& point, Stream* stream, List* list,
                    std::vector<BlockId>* found);
+  // Of the slots those that a point with these counts is after, by so many columns.
+  template <size_t kUsed>
+  static SlotMask Passed(const List& list, SlotMask slots, const Counts& counts);
   void FindInSlot(uint32_t slot, const Stream& stream, List* list, std::vector<BlockId>* found);
-  void ClearChanges();
-  void Leave(uint32_t slot, List* list);
+
   // The first of a block's markers, from `marker` on, that the point isn't after; their number.
   uint32_t FirstMissing(const Freed& freed, uint32_t marker, const OrderPoint& point) const;
   // Whether the point is after the block, of which `marker` is the first place to look at;
