@@ -1,12 +1,6 @@
 #include "libgraphkit/alloc/chunks/indexed_map.h"
 
 namespace graphkit {
-namespace {
-
-constexpr Bytes kSegmentAlignment = Bytes{2} << 20;
-
-}  // namespace
-
 // A piece that is in one view at most is found by view.
 IndexedMap::IndexedMap(const Options& options, size_t blocks)
     : options_(options),

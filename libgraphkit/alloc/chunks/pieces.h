@@ -17,6 +17,8 @@ namespace graphkit {
 
 using ViewMask = uint64_t;  // a bit a view
 
+inline constexpr Bytes kSegmentAlignment = Bytes{2} << 20;  // where segments begin
+
 struct Piece {
   static constexpr uint32_t kNone = 0xffffffffu;
 
