@@ -36,6 +36,7 @@ class IndexedMap {
     uint32_t views = 1;       // at most kMaxViews
     bool shared = false;      // a piece may be in any number of views; otherwise in one
     bool by_address = false;  // PlaceAt is used: keeps pieces by address as well
+    const ViewSlots* slots = nullptr;  // for PutInSlot; must outlive the map
     // With so many pieces in some views only, runs are found by view.
     uint32_t max_listed = ListedRuns::kMaxListed;
   };
@@ -51,6 +52,11 @@ class IndexedMap {
   void PlaceAt(BlockId block, Bytes offset, Bytes size);
   // What is left of the block's memory may be taken by the view from here on.
   void Show(BlockId block, uint32_t view);
+  // The same for the slot's views, those to come too, and then for `views`. With `needs_shows` what
+  // comes to the slot's views must be shown besides.
+  void PutInSlot(BlockId block, uint8_t slot);
+  void LeaveSlot(BlockId block, ViewMask views);
+  bool needs_shows() const { return by_view_; }
 
   // Bytes of the segments; without segments the highest byte used.
   Bytes reserved() const { return reserved_; }
@@ -71,18 +77,28 @@ class IndexedMap {
   };
 
   bool SmallRequest(Bytes size) const { return options_.config && IsSmall(*options_.config, size); }
-  bool In(uint32_t piece, uint32_t view) const { return InView(*pieces_, piece, view); }
+  bool In(uint32_t piece, uint32_t view) const {
+    return by_view_ ? InView(*pieces_, piece, view) : listed_.In(piece, view);
+  }
 
   uint32_t NewPiece(Bytes offset, Bytes size, bool small, uint32_t after);
   void DropPiece(uint32_t piece);
   void Forget(uint32_t piece);
+  uint32_t Cut(uint32_t piece, Bytes offset);
+  void LeaveRest(uint32_t piece, Bytes end);
   uint32_t SplitAt(uint32_t piece, Bytes offset);
   uint32_t PieceFrom(Bytes offset);
 
-  void ShowPiece(uint32_t piece, uint32_t view);
+  bool Partly(uint32_t piece) const {
+    const Piece& p = (*pieces_)[piece];
+    return (p.views != 0 || p.slot != ViewSlots::kNone) && p.views != all_views_;
+  }
+  void ShowPiece(uint32_t piece, ViewMask views);
+  void FindByView();
+  void AddCommon(uint32_t piece);
   void LeaveViews(uint32_t piece);
   bool Alike(uint32_t piece, uint32_t next) const;
-  uint32_t JoinAlike(uint32_t piece);
+  void JoinAlike(uint32_t piece);
   void Absorb(uint32_t piece, uint32_t next);
   void ChooseIndex();
 
@@ -96,6 +112,7 @@ class IndexedMap {
   std::unique_ptr<std::vector<Piece>> pieces_;  // both indexes look at them
   std::vector<uint32_t> spare_;
   std::vector<uint32_t> piece_of_;  // by block: what is left of where it lay
+  uint32_t partly_ = 0;             // pieces that are in some views only
   bool by_view_;                    // which index finds
   ViewRuns runs_;
   ListedRuns listed_;
