@@ -183,7 +183,7 @@ TEST_CASE("after a late free pytorch waits for what the other stream did since")
   CHECK(run(PolicyKind::kReuse) == kOne);
 }
 
-// b: only a malloc of the same stream looks; c: and only that stream gets it.
+// b: only a malloc of the same stream looks.
 TEST_CASE("a stream that never allocates again never gets its blocks back from pytorch") {
   const auto run = [](PolicyKind policy) {
     Capture c;
@@ -199,6 +199,25 @@ TEST_CASE("a stream that never allocates again never gets its blocks back from p
   CHECK(run(PolicyKind::kReuse).peak_extent == kOne);
   CHECK(run(PolicyKind::kReuse).missed == 0);
   CHECK(run(PolicyKind::kPyTorch).missed == kOne);
+}
+
+// c: what a malloc of its stream has taken back stays that stream's, whatever comes after it.
+TEST_CASE("pytorch never hands a block to another stream, even in order") {
+  const auto run = [](PolicyKind policy) {
+    Capture c;
+    c.t.Order(c.b, c.a);
+    c.t.Free(c.x);
+    const BlockId taken_back = c.t.Alloc(c.a, kOne);
+    c.t.Kernel(c.a, "use", {Writes(taken_back)});
+    c.t.Free(taken_back);
+    c.t.Order(c.a, c.b);
+    return c.Finish(policy, c.b);
+  };
+  CHECK(run(PolicyKind::kPyTorch).reclaimed == 1);
+  CHECK(run(PolicyKind::kPyTorch).peak_extent == kTwo);
+  CHECK(run(PolicyKind::kLastUse).peak_extent == kTwo);
+  CHECK(run(PolicyKind::kXStream).peak_extent == kOne);
+  CHECK(run(PolicyKind::kReuse).peak_extent == kOne);
 }
 
 // d: a stream outside of the capture.

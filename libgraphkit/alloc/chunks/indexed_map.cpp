@@ -5,7 +5,6 @@
 namespace graphkit {
 namespace {
 
-constexpr Bytes kSegmentAlignment = Bytes{2} << 20;
 constexpr ViewSlots kNoSlots;
 
 }  // namespace

@@ -16,6 +16,8 @@
 
 namespace graphkit {
 
+inline constexpr Bytes kSegmentAlignment = Bytes{2} << 20;  // where segments begin
+
 struct Piece {
   static constexpr uint32_t kNone = 0xffffffffu;
   static constexpr uint8_t kNotListed = 0xff;

@@ -10,11 +10,10 @@
 namespace graphkit {
 namespace {
 
-constexpr Bytes kUnplaced = ~Bytes{0};
 // Blocks that may be displaced for one that is too high.
 constexpr size_t kMaxMoves = 1000;
 // How much chance there is in the choice, in turn.
-constexpr std::array<double, 4> kNoise = {0.2, 1, 4, 16};
+constexpr std::array<double, 4> kChoiceNoise = {0.2, 1, 4, 16};
 
 }  // namespace
 
@@ -83,7 +82,7 @@ bool PlanRepair::FindVictims(uint32_t item, Bytes peak, Bytes* offset) {
   const Bytes size = lanes_.weight(item);
   SumUp();
   looks_ += 2 * taken_.size();
-  const double noise = kNoise[attempt_ % kNoise.size()] / 256;  // now choosy, now bold
+  const double noise = kChoiceNoise[attempt_ % kChoiceNoise.size()] / 256;  // now choosy, now bold
   double best = std::numeric_limits<double>::infinity();
   const auto go_along = [&](const std::vector<Sum>& places, bool from_zero) {
     size_t begun = 0;

@@ -9,7 +9,6 @@
 namespace graphkit {
 namespace {
 
-constexpr Bytes kUnplaced = ~Bytes{0};
 // Blocks that are placed again, in turn. The first size is what conflicts with the highest block.
 constexpr std::array<size_t, 3> kMembers = {0, 300, 800};
 constexpr uint32_t kRounds = 12;
@@ -17,7 +16,7 @@ constexpr uint32_t kRounds = 12;
 constexpr size_t kDisplaced = 4;
 constexpr int kTries = 4;
 // How much chance there is in the order, in turn.
-constexpr std::array<double, 4> kNoise = {0, 0.1, 0.3, 1};
+constexpr std::array<double, 4> kOrderNoise = {0, 0.1, 0.3, 1};
 
 }  // namespace
 
@@ -54,8 +53,8 @@ void PlanWindow::Gather(uint32_t item, const std::vector<Bytes>& offsets) {
 }
 
 void PlanWindow::SetPriorities() {
-  const double noise = kNoise[attempt_ / kMembers.size() % kNoise.size()];
-  const bool by_area = attempt_ / kMembers.size() / kNoise.size() % 2 == 0;
+  const double noise = kOrderNoise[attempt_ / kMembers.size() % kOrderNoise.size()];
+  const bool by_area = attempt_ / kMembers.size() / kOrderNoise.size() % 2 == 0;
   for (Member& member : members_) {
     const double chance = static_cast<double>(random_.Below(1024)) / 1024;
     const auto conflicts = static_cast<double>(lists_.Of(member.item).size() + 1);
