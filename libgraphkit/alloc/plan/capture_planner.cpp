@@ -18,13 +18,8 @@ namespace {
 // Exact search over lifetimes in capture order is worth it up to here.
 constexpr size_t kMaxSearchedBlocks = 4000;
 
-// Ejection aims at so much of what lies between the bound and the best plan; where that fails, at
-// the middle between that and the plan, up to kTimid. A gap of less than a kClose-th of the bound
-// is to be closed at once.
-constexpr double kBold = 0.7;
-constexpr double kTimid = 0.98;
-constexpr Bytes kClose = 2000;
-constexpr uint64_t kTries = 20;  // that the looks are enough for, at least
+// One step of ejection may take such a part of the looks.
+constexpr uint64_t kSteps = 20;
 
 // Looks at conflicts: as many as given, for few blocks so many for each pair of them, and for many
 // blocks so many more for each, up to three times the given ones.
@@ -130,7 +125,6 @@ class CapturePlanner {
     Take(std::move(plan.offsets), plan.peak);
   }
 
-  // Aims lower as long as that works, and less low where it doesn't.
   void Eject() {
     if (Done() || !greedy_.lists().complete() || lanes_.lanes() == 1) return;
     std::vector<PlanBlock> blocks;
@@ -140,14 +134,9 @@ class CapturePlanner {
     }
     GuidedEjection ejection(greedy_.lists(), std::move(blocks), options_.search.seed);
     const auto more = [&] { return !Done() && ejection.looks() < Looks(); };
-    double share = kBold;
     while (more()) {
-      const Bytes gap = best_.peak - bound_;
-      const auto aim = static_cast<Bytes>(share * static_cast<double>(gap));
-      const Bytes target = bound_ + (gap < bound_ / kClose ? 0 : aim);
       std::vector<Bytes> offsets = best_.offsets;
-      const Bytes peak = ejection.Lower(target, Looks() / kTries, more, &offsets);
-      share = peak <= target || share > kTimid ? kBold : (1 + share) / 2;
+      const Bytes peak = ejection.Step(bound_, best_.peak, Looks() / kSteps, more, &offsets);
       Take(std::move(offsets), peak);
     }
   }

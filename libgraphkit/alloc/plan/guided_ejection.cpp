@@ -15,6 +15,12 @@ constexpr Bytes kUnplaced = ~Bytes{0};
 constexpr Bytes kNoLimit = kUnplaced / 2;
 // How much chance there is in the choice of a place, in turn: now choosy, now bold.
 constexpr std::array<double, 2> kNoise = {0.3, 2};
+// A step aims at so much of what lies between the goal and the best plan; where that fails, the
+// next one at the middle between that and the plan, up to kTimid. A gap of less than a kClose-th of
+// the goal is to be closed at once.
+constexpr double kBold = 0.7;
+constexpr double kTimid = 0.98;
+constexpr Bytes kClose = 2000;
 constexpr int kBucketBits = 8;
 constexpr uint32_t kBuckets = 1u << kBucketBits;
 constexpr uint64_t kMovesPerCheck = 64;
@@ -23,7 +29,11 @@ constexpr uint64_t kMovesPerCheck = 64;
 
 GuidedEjection::GuidedEjection(const ConflictLists& lists, std::vector<PlanBlock> blocks,
                                uint64_t seed)
-    : lists_(lists), blocks_(std::move(blocks)), random_(seed), buckets_(kBuckets + 1) {
+    : lists_(lists),
+      blocks_(std::move(blocks)),
+      random_(seed),
+      share_(kBold),
+      buckets_(kBuckets + 1) {
   for (const PlanBlock& block : blocks_) {
     sizes_.push_back(block.size);
     bases_.push_back(std::sqrt(static_cast<double>(block.size)));
@@ -172,6 +182,16 @@ Bytes GuidedEjection::Lower(Bytes target, uint64_t max_looks, const std::functio
   }
   while (!open_.empty()) PlaceNext(kNoLimit, offsets);
   return Peak(*offsets);
+}
+
+Bytes GuidedEjection::Step(Bytes goal, Bytes peak, uint64_t max_looks,
+                           const std::function<bool()>& more, std::vector<Bytes>* offsets) {
+  const Bytes gap = peak - goal;
+  const auto aim = static_cast<Bytes>(share_ * static_cast<double>(gap));
+  const Bytes target = goal + (gap < goal / kClose ? 0 : aim);
+  const Bytes reached = Lower(target, max_looks, more, offsets);
+  share_ = reached <= target || share_ > kTimid ? kBold : (1 + share_) / 2;
+  return reached;
 }
 
 }  // namespace graphkit

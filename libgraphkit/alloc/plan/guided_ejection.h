@@ -33,6 +33,11 @@ class GuidedEjection {
   Bytes Lower(Bytes target, uint64_t max_looks, const std::function<bool()>& more,
               std::vector<Bytes>* offsets);
 
+  // Lowers the peak of a plan towards `goal`: aims lower as long as that works, and less low where
+  // it doesn't. Returns the peak that came out, which may be higher than it was.
+  Bytes Step(Bytes goal, Bytes peak, uint64_t max_looks, const std::function<bool()>& more,
+             std::vector<Bytes>* offsets);
+
   uint64_t looks() const { return looks_; }  // conflicts looked at so far
 
  private:
@@ -62,6 +67,7 @@ class GuidedEjection {
   Random random_;
   uint64_t looks_ = 0;
   uint64_t attempt_ = 0;
+  double share_;  // of what lies between goal and peak: where the next step aims
   std::vector<Bytes> sizes_;
   std::vector<double> bases_;    // by item: what ejecting it costs at first
   std::vector<double> costs_;    // and at present
