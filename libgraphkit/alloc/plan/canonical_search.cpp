@@ -52,6 +52,7 @@ CanonicalSearch::CanonicalSearch(const LifetimeArena& component, SearchOrder ord
   for (const auto& entry : keyed) {
     const ArenaBlock& b = component.blocks[~entry.second];
     items_.push_back({~entry.second, b.size, b.alignment, b.life.lower, b.life.upper});
+    sizes_.push_back(b.size);
   }
   BuildSections();
   BuildNeighbours();
@@ -282,19 +283,21 @@ bool CanonicalSearch::TightenSection(size_t section, Bytes reached) {
   work_ += 2 * unplaced_in_[section];
   const Bytes highest_first = capacity_ - rest_[section];
   Bytes lowest = ~Bytes{0};
-  Bytes top = ~Bytes{0};  // the lowest top of those that can be first
+  Bytes top = ~Bytes{0};           // the lowest top of those that can be first
+  Bytes lowest_other = ~Bytes{0};  // the lowest bound of those that can't
   for (const uint32_t rank : UnplacedIn(section)) {
     const Bytes bound = std::max(bound_[rank], reached);
+    const bool first = bound <= highest_first;
     lowest = std::min(lowest, bound);
-    if (bound > highest_first) continue;
-    const Bytes own_top = bound + items_[rank].size;
-    top = std::min(top, own_top);
+    top = std::min(top, first ? bound + sizes_[rank] : ~Bytes{0});
+    lowest_other = std::min(lowest_other, first ? ~Bytes{0} : bound);
   }
   if (top == ~Bytes{0}) return false;
   if (lowest > floor_[section]) {
     floor_trail_.push_back({static_cast<uint32_t>(section), floor_[section]});
     floor_[section] = lowest;
   }
+  if (lowest_other >= top) return true;
   for (const uint32_t rank : UnplacedIn(section)) {
     if (std::max(bound_[rank], reached) > highest_first && bound_[rank] < top &&
         !RaiseBound(rank, top)) {

@@ -118,6 +118,7 @@ class CanonicalSearch {
   void LeaveSections(uint32_t rank);
 
   std::vector<Item> items_;
+  std::vector<Bytes> sizes_;  // of the items, together
   std::vector<Bytes> loads_;
   std::vector<uint32_t> neighbours_;
   std::vector<uint32_t> neighbour_begin_;

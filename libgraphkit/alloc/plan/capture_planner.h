@@ -2,9 +2,9 @@
 // memory only if the graph orders them (libgraphkit/analysis/block_order.h): unlike with plain
 // lifetimes there is no single order of time.
 //
-// Greedily, in several orders, the best of which is kept; then what lies highest is moved to the
-// front and everything is placed again; where the graph is small, or has one stream only, exact
-// search over lifetimes in capture order as well. Stops at the lower bound. docs/planning.md.
+// Greedily, in several orders, the best of which is kept; then by guided ejection; where the graph
+// is small, or has one stream only, exact search over lifetimes in capture order as well. Stops at
+// the lower bound. docs/planning.md.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 namespace graphkit {
 
 struct CapturePlannerOptions {
-  PlannerOptions search;         // of the exact search; its seed is also that of the improvement
+  PlannerOptions search;         // of the exact search; its seed is also that of the ejection
   Bytes alignment = 512;         // of every offset; a multiple of 512
-  uint64_t looks = 200'000'000;  // conflicts that greedy placement may look at, beyond one pass
+  uint64_t looks = 200'000'000;  // at conflicts; less for few blocks, up to 3 × for many
 };
 
 struct FixedBlock {

@@ -4,12 +4,12 @@
 #include <numeric>
 
 namespace graphkit {
+namespace {
 
 // A sweep in capture order over what is not yet before all that is to come. Visits (later,
 // earlier); ends when a visit says so.
 template <typename Visit>
-void ConflictLists::ForEachPair(const Lanes& lanes, const PlacedConflicts& exits,
-                                const Visit& visit) const {
+void ForEachPair(const Lanes& lanes, const PlacedConflicts& exits, const Visit& visit) {
   constexpr uint32_t kSweep = 64;  // births between two looks at what has ended
   const auto lane_count = static_cast<uint32_t>(lanes.lanes());
   std::vector<uint32_t> active;
@@ -34,12 +34,28 @@ void ConflictLists::ForEachPair(const Lanes& lanes, const PlacedConflicts& exits
   }
 }
 
-ConflictLists::ConflictLists(const Lanes& lanes, const PlacedConflicts& exits, size_t limit)
-    : first_(lanes.size() + 1) {
+// In order of births: what is born before another one's end, and not before it.
+template <typename Visit>
+void ForEachPair(std::span<const RankLifetime> lifetimes, const Visit& visit) {
+  std::vector<uint32_t> by_birth(lifetimes.size());
+  std::iota(by_birth.begin(), by_birth.end(), 0u);
+  std::ranges::stable_sort(by_birth, {}, [&](uint32_t item) { return lifetimes[item].lower; });
+  for (size_t i = 0; i < by_birth.size(); ++i) {
+    const int32_t end = lifetimes[by_birth[i]].upper;
+    for (size_t j = i + 1; j < by_birth.size() && lifetimes[by_birth[j]].lower < end; ++j) {
+      if (!visit(by_birth[j], by_birth[i])) return;
+    }
+  }
+}
+
+}  // namespace
+
+template <typename ForEachPair>
+void ConflictLists::Fill(const ForEachPair& for_each_pair, size_t limit) {
   size_t pairs = 0;
-  ForEachPair(lanes, exits, [&](uint32_t later, uint32_t earlier) {
-    ++first_[later + 1];
-    ++first_[earlier + 1];
+  for_each_pair([&](uint32_t one, uint32_t other) {
+    ++first_[one + 1];
+    ++first_[other + 1];
     return ++pairs <= limit;
   });
   complete_ = pairs <= limit;
@@ -47,11 +63,21 @@ ConflictLists::ConflictLists(const Lanes& lanes, const PlacedConflicts& exits, s
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
   others_.resize(first_.back());
   std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
-  ForEachPair(lanes, exits, [&](uint32_t later, uint32_t earlier) {
-    others_[next[later]++] = earlier;
-    others_[next[earlier]++] = later;
+  for_each_pair([&](uint32_t one, uint32_t other) {
+    others_[next[one]++] = other;
+    others_[next[other]++] = one;
     return true;
   });
+}
+
+ConflictLists::ConflictLists(const Lanes& lanes, const PlacedConflicts& exits, size_t limit)
+    : first_(lanes.size() + 1) {
+  Fill([&](const auto& visit) { ForEachPair(lanes, exits, visit); }, limit);
+}
+
+ConflictLists::ConflictLists(std::span<const RankLifetime> lifetimes, size_t limit)
+    : first_(lifetimes.size() + 1) {
+  Fill([&](const auto& visit) { ForEachPair(lifetimes, visit); }, limit);
 }
 
 }  // namespace graphkit

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "libgraphkit/alloc/plan/placed_by_offset.h"
 #include "libgraphkit/alloc/plan/placed_conflicts.h"
 #include "libgraphkit/analysis/lanes.h"
 
@@ -15,6 +16,8 @@ class ConflictLists {
  public:
   // Gives up above `limit` pairs: then it isn't complete, and holds nothing.
   ConflictLists(const Lanes& lanes, const PlacedConflicts& exits, size_t limit);
+  // Of lifetimes: two of them conflict if they overlap.
+  ConflictLists(std::span<const RankLifetime> lifetimes, size_t limit);
 
   bool complete() const { return complete_; }
   std::span<const uint32_t> Of(uint32_t item) const {
@@ -22,8 +25,8 @@ class ConflictLists {
   }
 
  private:
-  template <typename Visit>
-  void ForEachPair(const Lanes& lanes, const PlacedConflicts& exits, const Visit& visit) const;
+  template <typename ForEachPair>
+  void Fill(const ForEachPair& for_each_pair, size_t limit);
 
   bool complete_ = true;
   std::vector<uint32_t> first_;  // by item, and one more

@@ -40,13 +40,6 @@ std::vector<uint32_t> OrderGreedy::InSequence(Sequence sequence) const {
   return items;
 }
 
-std::vector<uint32_t> OrderGreedy::ByOffset(const Plan& plan) const {
-  std::vector<uint32_t> items(lanes_.size());
-  std::iota(items.begin(), items.end(), 0u);
-  std::ranges::stable_sort(items, {}, [&](uint32_t item) { return plan.offsets[item]; });
-  return items;
-}
-
 void OrderGreedy::Put(uint32_t item, Bytes offset, Plan* plan) {
   plan->offsets[item] = offset;
   if (lanes_.weight(item) == 0) return;

@@ -30,8 +30,6 @@ class OrderGreedy {
   OrderGreedy(const Lanes& lanes, std::span<const Bytes> fixed, Bytes alignment);
 
   std::vector<uint32_t> InSequence(Sequence sequence) const;
-  // The lowest first.
-  std::vector<uint32_t> ByOffset(const Plan& plan) const;
   // Peak is kNoPlan as soon as it would reach `limit`.
   Plan Place(std::span<const uint32_t> sequence, Fit fit, Bytes limit);
 

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 #include "libgraphkit/alloc/plan/canonical_search.h"
+#include "libgraphkit/alloc/plan/conflict_lists.h"
 #include "libgraphkit/alloc/plan/greedy.h"
+#include "libgraphkit/alloc/plan/guided_ejection.h"
 #include "libgraphkit/alloc/plan/lifetime_arena.h"
 
 namespace graphkit {
@@ -16,7 +21,17 @@ using Clock = std::chrono::steady_clock;
 
 // Above this many blocks or conflicts exact search is hopeless, and its tables large.
 constexpr size_t kMaxExactBlocks = 4000;
-constexpr uint64_t kMaxExactConflicts = 4'000'000;
+constexpr size_t kMaxConflicts = 2'000'000;
+
+// Ejection takes such a part of exact search's effort, or, where that is hopeless, of the whole; in
+// steps of so many looks at conflicts, or of such a part of those taken so far. By time, a look is
+// so much effort.
+constexpr uint64_t kEjectionPart = 8;
+constexpr uint64_t kEjectionAlone = 3;
+constexpr uint64_t kEffortPerPair = 3000;  // at most, where blocks are few
+constexpr uint64_t kEffortPerLook = 6;
+constexpr uint64_t kLeastLooks = 1'000'000;
+constexpr uint64_t kEjectionSteps = 20;
 
 // How far from the lower bound to the best plan the next search aims, in 64ths. Mostly at the bound
 // itself; now and then higher, for problems whose bound can't be reached.
@@ -24,60 +39,83 @@ constexpr std::array<uint32_t, 8> kAims = {0, 0, 32, 0, 8, 0, 48, 16};
 constexpr std::array<SearchOrder, 3> kOrders = {
     SearchOrder::kLoadWidthArea, SearchOrder::kWidthAreaLoad, SearchOrder::kLoadAreaWidth};
 
-uint64_t ConflictsOf(const LifetimeArena& component) {
-  std::vector<int32_t> begins;
-  for (const ArenaBlock& b : component.blocks) begins.push_back(b.life.lower);
-  std::sort(begins.begin(), begins.end());
-  uint64_t pairs = 0;
-  for (const ArenaBlock& b : component.blocks) {
-    const auto from = std::lower_bound(begins.begin(), begins.end(), b.life.lower);
-    const auto to = std::lower_bound(begins.begin(), begins.end(), b.life.upper);
-    pairs += static_cast<uint64_t>(to - from);
-  }
-  return 2 * (pairs - std::min<uint64_t>(pairs, component.blocks.size()));
-}
-
-// Works on one component of an arena.
+// Works on one component of an arena, step by step: by exact search and by ejection in turn.
 class ComponentPlanner {
  public:
   // `goal`: no peak below it is of use.
-  ComponentPlanner(const LifetimeArena& component, Bytes goal, const PlannerOptions& options,
-                   Clock::time_point start)
-      : component_(component), goal_(goal), options_(options), start_(start) {
-    for (const ArenaBlock& b : component.blocks)
+  ComponentPlanner(LifetimeArena component, Bytes goal, const PlannerOptions& options)
+      : component_(std::move(component)),
+        goal_(goal),
+        options_(options),
+        best_(PlaceByPortfolio(component_)),
+        searched_peak_(best_.peak) {
+    for (const ArenaBlock& b : component_.blocks)
       unit_ = std::gcd(unit_, std::gcd(b.size, b.alignment));
   }
 
-  GreedyPlan Run(uint64_t* effort) {
-    best_ = PlaceByPortfolio(component_);
-    Report(*effort);
-    const bool fixed = std::ranges::any_of(
-        component_.blocks, [](const ArenaBlock& b) { return b.fixed != PlanBlock::kAnywhere; });
-    const uint64_t conflicts = ConflictsOf(component_);
-    if (fixed || component_.blocks.size() > kMaxExactBlocks || conflicts > kMaxExactConflicts) {
-      return std::move(best_);
-    }
-    for (uint64_t round = 0; !Done() && *effort < options_.effort; ++round) {
-      *effort += Attempt(round, options_.effort - *effort);
-      Report(*effort);
-    }
-    return std::move(best_);
+  // Whether there is more to be tried.
+  bool Unfinished() const {
+    if (best_.peak <= goal_) return false;
+    return !prepared_ || exact_ || (ejection_ && ejected_ < AllEjection());
+  }
+
+  // Takes at most so much effort, roughly; returns what it took.
+  uint64_t Step(uint64_t max_effort, const std::function<bool()>& more) {
+    if (!prepared_) Prepare();
+    const bool eject = kEjectionPart * (ejected_ + kLeastLooks * kEffortPerLook) < searched_;
+    if (exact_ && !eject) return Search(max_effort);
+    return ejection_ ? Eject(max_effort, more) : 0;
   }
 
   // No plan below it is possible, or of use.
   Bytes goal() const { return goal_; }
+  bool proved() const { return proved_; }  // that it isn't possible
+  uint64_t effort() const { return searched_ + ejected_; }
+  const LifetimeArena& component() const { return component_; }
+  const GreedyPlan& best() const { return best_; }
 
  private:
-  bool Done() const {
-    if (best_.peak <= goal_ || (options_.stop && *options_.stop)) return true;
-    if (options_.seconds <= 0) return false;
-    return std::chrono::duration<double>(Clock::now() - start_).count() > options_.seconds;
+  // The effort of ejection where exact search is hopeless.
+  uint64_t AllEjection() const {
+    const uint64_t blocks = component_.blocks.size();
+    return std::min(options_.effort / kEjectionAlone, kEffortPerPair * blocks * blocks);
   }
 
-  // One search; returns its work.
-  uint64_t Attempt(uint64_t round, uint64_t max_work) {
+  // What is possible.
+  void Prepare() {
+    prepared_ = true;
+    std::vector<RankLifetime> lifetimes;
+    std::vector<PlanBlock> blocks;
+    for (const ArenaBlock& b : component_.blocks) {
+      lifetimes.push_back(b.life);
+      blocks.push_back({.size = b.size, .alignment = b.alignment, .fixed = b.fixed});
+    }
+    conflicts_ = std::make_unique<ConflictLists>(lifetimes, kMaxConflicts);
+    if (!conflicts_->complete()) return;
+    exact_ = component_.blocks.size() <= kMaxExactBlocks &&
+             std::ranges::none_of(component_.blocks, [](const ArenaBlock& b) {
+               return b.fixed != PlanBlock::kAnywhere;
+             });
+    ejection_ = std::make_unique<GuidedEjection>(*conflicts_, std::move(blocks), options_.seed);
+  }
+
+  uint64_t Eject(uint64_t max_effort, const std::function<bool()>& more) {
+    const uint64_t before = ejection_->looks();
+    const uint64_t looks =
+        std::min(max_effort / kEffortPerLook, std::max(kLeastLooks, before / kEjectionSteps));
+    std::vector<Bytes> offsets = best_.offsets;
+    const Bytes peak = ejection_->Step(goal_, best_.peak, looks, more, &offsets);
+    if (peak < best_.peak) best_ = {std::move(offsets), peak};
+    const uint64_t effort = (ejection_->looks() - before) * kEffortPerLook + 1;
+    ejected_ += effort;
+    return effort;
+  }
+
+  // One exact search.
+  uint64_t Search(uint64_t max_work) {
+    const uint64_t round = round_++;
     const uint64_t turn = round / kAims.size();
-    const Bytes room = (best_.peak - 1 - goal_) / unit_ * unit_;
+    const Bytes room = (searched_peak_ - 1 - goal_) / unit_ * unit_;
     const Bytes capacity = goal_ + room / 64 / unit_ * unit_ * kAims[round % kAims.size()];
     const SearchOrder order = kOrders[round % kOrders.size()];
     const uint64_t seed = round < kOrders.size() ? 0 : options_.seed * 1'000'003 + round;
@@ -85,8 +123,12 @@ class ComponentPlanner {
     CanonicalSearch search(component_, order, seed, failures_);
     const SearchOutcome outcome = search.Run(capacity, limit, max_work, options_.stop);
     if (outcome == SearchOutcome::kFound) Take(search.offsets());
-    if (outcome == SearchOutcome::kInfeasible) goal_ = std::min(capacity + unit_, best_.peak);
+    if (outcome == SearchOutcome::kInfeasible) {
+      goal_ = std::min(capacity + unit_, best_.peak);
+      proved_ = true;
+    }
     Remember(search.failures());
+    searched_ += search.work() + 1;
     return search.work() + 1;
   }
 
@@ -97,45 +139,86 @@ class ComponentPlanner {
   }
 
   void Take(const std::vector<Bytes>& offsets) {
-    best_.offsets = offsets;
-    best_.peak = 0;
+    searched_peak_ = 0;
     for (size_t i = 0; i < offsets.size(); ++i) {
-      best_.peak = std::max(best_.peak, offsets[i] + component_.blocks[i].size);
+      searched_peak_ = std::max(searched_peak_, offsets[i] + component_.blocks[i].size);
     }
+    if (searched_peak_ < best_.peak) best_ = {offsets, searched_peak_};
   }
 
-  void Report(uint64_t effort) const {
-    if (options_.progress) options_.progress({best_.peak, goal_, effort});
-  }
-
-  const LifetimeArena& component_;
+  LifetimeArena component_;
   Bytes goal_;
   const PlannerOptions& options_;
-  Clock::time_point start_;
-  Bytes unit_ = 0;                  // all sizes are multiples of it
-  std::vector<uint64_t> failures_;  // by section, of the searches so far
   GreedyPlan best_;
+  Bytes unit_ = 0;                  // all sizes are multiples of it
+  std::vector<uint64_t> failures_;  // by section, of the exact searches so far
+  bool proved_ = false;
+  bool prepared_ = false;
+  bool exact_ = false;
+  std::unique_ptr<ConflictLists> conflicts_;
+  std::unique_ptr<GuidedEjection> ejection_;
+  uint64_t round_ = 0;     // of exact search
+  uint64_t searched_ = 0;  // effort
+  Bytes searched_peak_;    // the lowest without ejection: where exact search aims from
+  uint64_t ejected_ = 0;
 };
 
-// The hardest part first: what it needs, the others may use as well.
-ArenaPlan PlanArena(const LifetimeArena& arena, const PlannerOptions& options, uint64_t* effort,
-                    Clock::time_point start, std::vector<Bytes>* offsets) {
-  ArenaPlan plan{arena.arena, 0, arena.lower_bound};
-  std::vector<LifetimeArena> components = SplitIntoComponents(arena);
-  std::ranges::stable_sort(components, std::ranges::greater(), &LifetimeArena::lower_bound);
-  for (const LifetimeArena& component : components) {
-    const Bytes goal = std::max({plan.peak, plan.lower_bound, options.good_enough});
-    ComponentPlanner planner(component, goal, options, start);
-    const GreedyPlan part = planner.Run(effort);
-    for (size_t i = 0; i < component.blocks.size(); ++i) {
-      (*offsets)[component.blocks[i].block] = part.offsets[i];
+// Works on the component that makes the peak, until that can't be lowered any more.
+class ArenaPlanner {
+ public:
+  ArenaPlanner(const LifetimeArena& arena, const PlannerOptions& options, Clock::time_point start)
+      : options_(options), start_(start), plan_{arena.arena, 0, arena.lower_bound} {
+    const Bytes goal = std::max(arena.lower_bound, options.good_enough);
+    for (LifetimeArena& component : SplitIntoComponents(arena)) {
+      components_.emplace_back(std::move(component), goal, options);
     }
-    plan.peak = std::max(plan.peak, part.peak);
-    // A goal that was raised is a proof for this component, and so for the arena.
-    if (planner.goal() > goal) plan.lower_bound = std::max(plan.lower_bound, planner.goal());
   }
-  return plan;
-}
+
+  ArenaPlan Run(uint64_t* effort, std::vector<Bytes>* offsets) {
+    if (components_.empty()) return plan_;
+    Report(*effort);
+    const std::function<bool()> more = [this] { return More(); };
+    while (*effort < options_.effort && More() && Highest().Unfinished()) {
+      *effort += Highest().Step(options_.effort - *effort, more);
+      Report(*effort);
+    }
+    for (const ComponentPlanner& planner : components_) Finish(planner, offsets);
+    return plan_;
+  }
+
+ private:
+  bool More() const {
+    if (options_.stop && *options_.stop) return false;
+    if (options_.seconds <= 0) return true;
+    return std::chrono::duration<double>(Clock::now() - start_).count() <= options_.seconds;
+  }
+
+  // Of equals the one that took the least effort so far.
+  ComponentPlanner& Highest() {
+    return *std::ranges::max_element(components_, {}, [](const ComponentPlanner& planner) {
+      return std::pair(planner.best().peak, ~planner.effort());
+    });
+  }
+
+  void Finish(const ComponentPlanner& planner, std::vector<Bytes>* offsets) {
+    const std::vector<ArenaBlock>& blocks = planner.component().blocks;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      (*offsets)[blocks[i].block] = planner.best().offsets[i];
+    }
+    plan_.peak = std::max(plan_.peak, planner.best().peak);
+    // A goal that was raised is a proof for this component, and so for the arena.
+    if (planner.proved()) plan_.lower_bound = std::max(plan_.lower_bound, planner.goal());
+  }
+
+  void Report(uint64_t effort) {
+    if (options_.progress) options_.progress({Highest().best().peak, Highest().goal(), effort});
+  }
+
+  const PlannerOptions& options_;
+  Clock::time_point start_;
+  ArenaPlan plan_;
+  std::vector<ComponentPlanner> components_;
+};
 
 }  // namespace
 
@@ -145,7 +228,7 @@ Plan PlanLifetimes(const LifetimeProblem& problem, const PlannerOptions& options
   plan.offsets.resize(problem.blocks.size());
   uint64_t effort = 0;
   for (const LifetimeArena& arena : SplitIntoArenas(problem)) {
-    plan.arenas.push_back(PlanArena(arena, options, &effort, start, &plan.offsets));
+    plan.arenas.push_back(ArenaPlanner(arena, options, start).Run(&effort, &plan.offsets));
     plan.peak += plan.arenas.back().peak;
     plan.lower_bound += plan.arenas.back().lower_bound;
   }
