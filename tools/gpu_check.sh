@@ -2,14 +2,17 @@
 # Runs every workload on this machine's GPU and on the software device, compares what was recorded, and measures what
 # the tracer adds to a capture. In two steps, because a GPU machine may have no network and none of our packages:
 #
-#   tools/gpu_check.sh pack        where graphkit builds: puts a relocatable tree into .gpu/ (programs, plugins, libraries)
-#   tools/gpu_check.sh run [OUT]   where the GPU is: needs .gpu/, python3 and a driver; writes into OUT (gpu_check_out)
-#   tools/gpu_check.sh dry [OUT]   the same without a GPU: the software device stands in for it, to try the script
+#   tools/gpu_check.sh pack                where graphkit builds: puts a relocatable tree into .gpu/ (programs, plugins, libraries)
+#   tools/gpu_check.sh run [OUT [PART…]]   where the GPU is: needs .gpu/, python3 and a driver; writes into OUT (gpu_check_out)
+#   tools/gpu_check.sh dry [OUT [PART…]]   the same without a GPU: the software device stands in for it, to try the script
+#
+# Parts, where a machine is lent for a few minutes at a time: graphs, costs, programs; all of them unless named.
 #
 # Programs by others (PyTorch, Triton, NCCL, JAX, CuPy: tools/gpu_check/programs.py) run where they are installed, and
-# are skipped visibly where not. OUT/report.md has tables of what differs and of what tracing costs; OUT/results.tar.gz
-# the traces of both devices, their differences, and what every program said. All of it takes less than 10 minutes: a
-# program that takes longer than a minute is ended, and said to have.
+# are skipped visibly where not. What was recorded is executed again under planned placements, and the model of PyTorch's
+# allocator is held against snapshots of it (tools/gpu_check/snapshots.py). OUT/report.md has tables of what differs and
+# of what tracing costs; OUT/results.tar.gz the traces of both devices, their differences, and what every program said.
+# A program that takes longer than a minute is ended, and said to have.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -23,7 +26,7 @@ pack() {
   local log=build-gpu/configure.log nvcc toolkit name
   mkdir -p build-gpu
   cmake -S . -B build-gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DGRAPHKIT_GRAPHVIZ=OFF -DGRAPHKIT_TESTS=OFF \
-    -DGRAPHKIT_BENCHMARKS=OFF -DCMAKE_EXE_LINKER_FLAGS='-static-libstdc++ -static-libgcc' > "$log"
+    -DGRAPHKIT_BENCHMARKS=OFF -DGRAPHKIT_FEW_UNITS=ON -DCMAKE_EXE_LINKER_FLAGS='-static-libstdc++ -static-libgcc' > "$log"
   nvcc="$(sed -n 's/.*graphkit: CUDA headers .*, nvcc \(.*\)$/\1/p' "$log")"
   [ -x "$nvcc" ] || die "there is no nvcc" "tools/setup.sh brings one"
   toolkit="$(dirname "$(dirname "$(readlink -f "$nvcc")")")"
@@ -61,6 +64,12 @@ record() {
 normalised() {
   python3 -c 'import sys; sys.path.insert(0, "tests/e2e"); import normalise
 print(normalise.normalise(open(sys.argv[1]).read()))' "$1" > "$2" 2> "$2.error" || printf 'no trace\n' > "$2"
+}
+
+compare_all() {
+  local name
+  printf '\n| workload | exit code | on the software device | lines that differ |\n|---|---|---|---|\n'
+  for name in "${workloads[@]}"; do compare "$name"; done
 }
 
 compare() {
@@ -157,32 +166,72 @@ others() {
   done
 }
 
+# What was recorded runs again under two placements, with real memory and canaries.
+executions() {
+  local name code
+  mkdir -p "$out/executions"
+  printf '\n| recorded workload, executed again | exit code | |\n|---|---|---|\n'
+  for name in "${workloads[@]}"; do
+    [ -s "$out/$device/$name.json" ] || continue
+    code=0
+    timeout 60 "$tree/bin/graphkit" replay "$out/$device/$name.json" --allocator reuse,optimal --verify --execute "$device" \
+      > "$out/executions/$name.txt" 2>&1 || code=$?
+    printf '| %s | %s | %s |\n' "$name" "$code" "$(grep -E ': executed|^graphkit: ' "$out/executions/$name.txt" | paste -s -d ';')"
+  done
+}
+
+# Snapshots of PyTorch's allocator, against the model of it.
+snapshots() {
+  local name code text
+  printf '\n| snapshot | exit code | predicted |\n|---|---|---|\n'
+  mkdir -p "$out/snapshots"
+  for name in $(python3 tools/gpu_check/snapshots.py); do
+    text="$out/snapshots/$name.txt" code=0
+    timeout 60 python3 tools/gpu_check/snapshots.py "$name" "$out/snapshots/$name.pickle" > "$text" 2>&1 || code=$?
+    if [ "$code" -eq 77 ]; then
+      printf '| %s | skipped: %s | |\n' "$name" "$(sed -n 's/^skipped: //p' "$text" | head -n 1)"
+      continue
+    fi
+    [ "$code" -ne 0 ] || timeout 60 "$tree/bin/graphkit" replay "$out/snapshots/$name.pickle" --allocator pytorch \
+      --against-recorded > "$text" 2>&1 || code=$?
+    printf '| %s | %s | %s |\n' "$name" "$code" "$(tail -n 4 "$text" | paste -s -d ';')"
+  done
+}
+
 run() {
   [ -x "$tree/bin/graphkit" ] || die "there is no $tree/" "make it with 'tools/gpu_check.sh pack' where graphkit builds"
   export LD_LIBRARY_PATH="$PWD/$tree/lib/carried${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   report="$out/report.md" results="$out/results.tar.gz" out="$out/results"
   rm -rf "$out"
   mkdir -p "$out"
+  local part
   {
     printf '# What %s recorded\n\n' "$([ "$device" = cuda ] && echo 'a GPU' || echo 'the software device, in place of a GPU: a dry run, simulated')"
     { nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true; } 2> /dev/null
     "$tree/bin/graphkit" doctor || true
-    printf '\n| workload | exit code | on the software device | lines that differ |\n|---|---|---|---|\n'
-    for name in "${workloads[@]}"; do compare "$name"; done
-    conformance
-    capture_cost
-    call_cost
-    others
+    for part in $parts; do "$part"; done
   } 2>&1 | tee "$report"
   rm -f "$out/within.json"
   tar -C "$(dirname "$out")" -czf "$results" "$(basename "$out")"
   rm -rf "$out"
 }
 
-out="${2:-gpu_check_out}"
-case "${1:-}" in
+# part NAME: the functions that it consists of.
+part() {
+  case "$1" in
+    graphs) echo compare_all conformance executions ;;
+    costs) echo capture_cost call_cost ;;
+    programs) echo snapshots others ;;
+    *) die "there is no part '$1'" "parts: graphs costs programs" ;;
+  esac
+}
+
+command="${1:-}" out="${2:-gpu_check_out}" parts=""
+[ $# -gt 2 ] || set -- "$command" "$out" graphs costs programs
+for name in "${@:3}"; do parts+=" $(part "$name")"; done
+case "$command" in
   pack) pack ;;
   run) device=cuda && run ;;
   dry) device=soft && run ;;
-  *) die "say what to do" "usage: tools/gpu_check.sh pack | run [OUT] | dry [OUT]" ;;
+  *) die "say what to do" "usage: tools/gpu_check.sh pack | run [OUT [PART…]] | dry [OUT [PART…]]" ;;
 esac

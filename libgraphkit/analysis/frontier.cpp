@@ -20,26 +20,21 @@ FrontierReplay::FrontierReplay(const Trace& trace)
             [](const Boundary& a, const Boundary& b) { return a.seq < b.seq; });
 }
 
-Seq FrontierReplay::NextSeq() const {
-  Seq next = kNever;
-  if (node_ < trace_.nodes.size()) next = trace_.nodes[node_].seq;
-  if (op_ < trace_.stream_ops.size()) next = std::min(next, trace_.stream_ops[op_].seq);
-  if (boundary_ < boundaries_.size()) next = std::min(next, boundaries_[boundary_].seq);
-  return next;
-}
-
+// Mostly it's the next node's turn.
 void FrontierReplay::AdvanceTo(Seq seq) {
-  for (Seq next = NextSeq(); next < seq; next = NextSeq()) Step(next);
-}
-
-void FrontierReplay::Step(Seq seq) {
-  if (boundary_ < boundaries_.size() && boundaries_[boundary_].seq == seq) {
-    Apply(boundaries_[boundary_++]);
-  } else if (op_ < trace_.stream_ops.size() && trace_.stream_ops[op_].seq == seq) {
-    Apply(trace_.stream_ops[op_++]);
-  } else {
-    Apply(trace_.nodes[node_], NodeId(node_));
-    ++node_;
+  while (true) {
+    const Seq op = op_ < trace_.stream_ops.size() ? trace_.stream_ops[op_].seq : kNever;
+    const Seq boundary = boundary_ < boundaries_.size() ? boundaries_[boundary_].seq : kNever;
+    const Seq other = std::min({op, boundary, seq});
+    for (; node_ < trace_.nodes.size() && trace_.nodes[node_].seq < other; ++node_) {
+      Apply(trace_.nodes[node_], NodeId(node_));
+    }
+    if (other == seq) return;
+    if (boundary == other) {
+      Apply(boundaries_[boundary_++]);
+    } else {
+      Apply(trace_.stream_ops[op_++]);
+    }
   }
 }
 

@@ -40,8 +40,6 @@ class FrontierReplay {
     bool end;
   };
 
-  Seq NextSeq() const;
-  void Step(Seq seq);
   void Apply(const Node& node, NodeId id);
   void Apply(const StreamOp& op);
   void Apply(const Boundary& boundary);

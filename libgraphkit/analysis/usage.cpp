@@ -7,12 +7,12 @@
 namespace graphkit {
 namespace {
 
-constexpr uint32_t kNone = BlockId::kNone;
+constexpr uint32_t kNoBlock = BlockId::kNone;
 
 // Which block has its event at each place.
 template <typename GetSeq>
 std::vector<uint32_t> BySeq(const Trace& trace, GetSeq seq_of) {
-  std::vector<uint32_t> at(trace.records, kNone);
+  std::vector<uint32_t> at(trace.records, kNoBlock);
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const Seq seq = seq_of(trace.blocks[i]);
     if (seq < at.size()) at[seq] = static_cast<uint32_t>(i);
@@ -31,7 +31,7 @@ void SumOverTime(const Trace& trace, const Lifetimes& lives, std::vector<Usage>*
   const auto completed = BySeq(trace, [](const Block& b) { return b.free_completed; });
   std::vector<Running> running(usage->size());
   const auto root_of = [&](uint32_t block) {
-    return block == kNone ? GraphId() : lives.blocks[block].root;
+    return block == kNoBlock ? GraphId() : lives.blocks[block].root;
   };
   for (Seq seq = 0; seq < allocated.size(); ++seq) {
     if (const GraphId root = root_of(allocated[seq]); root.valid()) {

@@ -11,7 +11,7 @@ namespace graphkit {
 
 namespace {
 
-constexpr uint32_t kNone = NodeMatching::kNone;
+constexpr uint32_t kUnmatched = NodeMatching::kNone;
 
 // One key for each node, on both sides: nodes may match where the keys are equal.
 struct Keys {
@@ -58,14 +58,14 @@ class Candidates {
   uint32_t Pick(StreamId stream, const StreamVotes& votes) {
     if (votes.HasPartner(stream)) {
       const auto found = by_stream_.find(votes.Partner(stream));
-      const uint32_t node = found == by_stream_.end() ? kNone : FirstFree(found->second);
-      if (node != kNone) return node;
+      const uint32_t node = found == by_stream_.end() ? kUnmatched : FirstFree(found->second);
+      if (node != kUnmatched) return node;
     }
-    uint32_t any = kNone;
+    uint32_t any = kUnmatched;
     for (auto& [candidate, nodes] : by_stream_) {
       const uint32_t node = FirstFree(nodes);
-      if (node != kNone && !votes.Taken(candidate)) return node;
-      if (any == kNone) any = node;
+      if (node != kUnmatched && !votes.Taken(candidate)) return node;
+      if (any == kUnmatched) any = node;
     }
     return any;
   }
@@ -78,10 +78,10 @@ class Candidates {
   };
 
   uint32_t FirstFree(Queue& queue) {
-    while (queue.next < queue.nodes.size() && partners_[queue.nodes[queue.next]] != kNone) {
+    while (queue.next < queue.nodes.size() && partners_[queue.nodes[queue.next]] != kUnmatched) {
       ++queue.next;
     }
-    return queue.next < queue.nodes.size() ? queue.nodes[queue.next] : kNone;
+    return queue.next < queue.nodes.size() ? queue.nodes[queue.next] : kUnmatched;
   }
 
   const GraphView& view_;
@@ -119,8 +119,8 @@ class Matcher {
       : before_(before),
         after_(after),
         votes_(before_trace.streams.size(), after_trace.streams.size()) {
-    matching_.after.assign(before.size(), kNone);
-    matching_.before.assign(after.size(), kNone);
+    matching_.after.assign(before.size(), kUnmatched);
+    matching_.before.assign(after.size(), kUnmatched);
     VoteByName(before_trace, after_trace);
   }
 
@@ -187,7 +187,7 @@ void Matcher::SpreadTo(std::span<const Neighbour> before, std::span<const Neighb
   left_.clear();
   right_.clear();
   for (const Neighbour& neighbour : before) {
-    if (matching_.after[neighbour.node] != kNone) continue;
+    if (matching_.after[neighbour.node] != kUnmatched) continue;
     uint64_t key = Mix(keys.before[neighbour.node], neighbour.data);
     const StreamId stream = before_.streams[neighbour.node];
     if (by_stream && !votes_.HasPartner(stream)) continue;
@@ -196,7 +196,7 @@ void Matcher::SpreadTo(std::span<const Neighbour> before, std::span<const Neighb
   }
   if (left_.empty()) return;
   for (const Neighbour& neighbour : after) {
-    if (matching_.before[neighbour.node] != kNone) continue;
+    if (matching_.before[neighbour.node] != kUnmatched) continue;
     uint64_t key = Mix(keys.after[neighbour.node], neighbour.data);
     if (by_stream) key = Mix(key, after_.streams[neighbour.node].value);
     right_.push_back({key, neighbour.node});
@@ -223,7 +223,7 @@ void Matcher::Spread(const Keys& keys) {
 void Matcher::SpreadAgain(const Keys& keys) {
   if (Done()) return;
   for (uint32_t node = 0; node < before_.size(); ++node) {
-    if (matching_.after[node] != kNone) work_.push_back({node, matching_.after[node]});
+    if (matching_.after[node] != kUnmatched) work_.push_back({node, matching_.after[node]});
   }
   Spread(keys);
 }
@@ -232,7 +232,7 @@ std::vector<Entry> Matcher::FreeEntries(const std::vector<uint64_t>& keys,
                                         const std::vector<uint32_t>& partners) const {
   std::vector<Entry> entries;
   for (uint32_t node = 0; node < keys.size(); ++node) {
-    if (partners[node] == kNone) entries.push_back({keys[node], node});
+    if (partners[node] == kUnmatched) entries.push_back({keys[node], node});
   }
   std::ranges::sort(entries);
   return entries;
@@ -256,9 +256,9 @@ void Matcher::MatchAmbiguous(const Keys& keys, bool even_counts) {
     if (even_counts && left.size() != right.size()) return;
     Candidates candidates(right, after_, matching_.before);
     for (const Entry& entry : left) {
-      if (matching_.after[entry.node] != kNone) continue;
+      if (matching_.after[entry.node] != kUnmatched) continue;
       const uint32_t after = candidates.Pick(before_.streams[entry.node], votes_);
-      if (after == kNone) return;
+      if (after == kUnmatched) return;
       PairUp(entry.node, after);
       Spread(keys);
     }
@@ -270,12 +270,12 @@ void Matcher::AlignGap(std::span<const uint32_t> before, std::span<const uint32_
   std::vector<uint32_t> free_before, free_after;
   std::vector<uint64_t> a, b;
   for (const uint32_t node : before) {
-    if (matching_.after[node] != kNone) continue;
+    if (matching_.after[node] != kUnmatched) continue;
     free_before.push_back(node);
     a.push_back(keys.before[node]);
   }
   for (const uint32_t node : after) {
-    if (matching_.before[node] != kNone) continue;
+    if (matching_.before[node] != kUnmatched) continue;
     free_after.push_back(node);
     b.push_back(keys.after[node]);
   }
@@ -292,7 +292,7 @@ void Matcher::AlignStream(std::span<const uint32_t> nodes, std::span<const uint3
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     const uint32_t partner = matching_.after[nodes[i]];
     const auto at = std::ranges::lower_bound(others, partner);
-    if (partner == kNone || at == others.end() || *at != partner) continue;
+    if (partner == kUnmatched || at == others.end() || *at != partner) continue;
     anchors.push_back(i);
     places.push_back(static_cast<uint32_t>(at - others.begin()));
   }

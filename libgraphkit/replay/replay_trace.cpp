@@ -58,7 +58,11 @@ class GraphReplayer {
         before_(before),
         pools_(BlocksByPool(facts, graph)) {
     out_.graph = graph;
-    for (const PoolBlocks& pool : pools_) out_.pools.push_back({pool.pool, {}, {}});
+    for (const PoolBlocks& pool : pools_) {
+      out_.pools.push_back({pool.pool, {}, {}});
+      out_.pools.back().arena.reserve(pool.blocks.size());
+      if (kind != PolicyKind::kOptimal) out_.pools.back().segments.reserve(pool.blocks.size());
+    }
     events_ = EventsOf(facts_, pools_);
     MakeMemory();
     freed_at_.resize(facts.trace.blocks.size());
@@ -108,6 +112,7 @@ class GraphReplayer {
     if (!options_.scan) {
       memory_ = IndexedMemory(facts_, kind_, out_.graph, blocks, pools_.size(), options);
     }
+    if (memory_) view_.slots = memory_->slots();
     policy_ = MakePolicy(kind_, view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
     if (!memory_) memory_ = ScanningMemory(facts_, *policy_, pools_.size(), options);
   }
@@ -116,8 +121,14 @@ class GraphReplayer {
     allocated_ -= Size(block);
     freed_at_[block.index()] = out_.figures.operations;
     if (policy_->Free(block)) active_ -= Size(block);
-    for (const Offer& offer : policy_->offers()) memory_->Take(offer);
+    TakeChanges(block);
     memory_->Freed(block);
+  }
+
+  // Of what the policy says to the block's free or malloc.
+  void TakeChanges(BlockId block) {
+    for (const Offer& offer : policy_->offers()) memory_->Take(offer);
+    if (const SlotChanges* changes = policy_->slot_changes()) memory_->Take(*changes, block);
   }
 
   void Malloc(BlockId block, uint32_t pool) {
@@ -127,7 +138,7 @@ class GraphReplayer {
       ++out_.figures.reclaimed;
       out_.figures.reclaim_operations += out_.figures.operations - freed_at_[complete.index()];
     }
-    for (const Offer& offer : policy_->offers()) memory_->Take(offer);
+    TakeChanges(block);
     memory_->BeforeMalloc(block);
     allocated_ += size;
     active_ += size;

@@ -35,7 +35,7 @@ int AfterLastUse(void* context, uint32_t earlier) {
   return query.After(query.last_use, earlier);
 }
 
-struct Call {
+struct UserCall {
   enum class Kind : uint8_t { kMalloc, kStream, kFree };
   Seq seq = 0;
   Kind kind = Kind::kMalloc;
@@ -61,12 +61,12 @@ class GraphPlacer {
     if (calls_.empty()) return {};
     for (const BlockStream& use : facts_.trace.block_streams) {
       if (arena_of_[use.block.index()] == kNoArena) continue;
-      calls_.push_back({use.seq, Call::Kind::kStream, use.block, use.stream});
+      calls_.push_back({use.seq, UserCall::Kind::kStream, use.block, use.stream});
     }
-    std::ranges::stable_sort(calls_, {}, &Call::seq);
+    std::ranges::stable_sort(calls_, {}, &UserCall::seq);
     void* allocator = table_.capture_begin(graph.value);
     Result<void> result;
-    for (const Call& call : calls_) {
+    for (const UserCall& call : calls_) {
       if (result = Make(call, allocator); !result) break;
     }
     table_.capture_end(allocator);
@@ -82,20 +82,20 @@ class GraphPlacer {
     for (const BlockId block : pool.blocks) {
       arena_of_[block.index()] = arena;
       const Block& b = facts_.trace[block];
-      calls_.push_back({b.allocated, Call::Kind::kMalloc, block, b.stream, arena});
+      calls_.push_back({b.allocated, UserCall::Kind::kMalloc, block, b.stream, arena});
       if (facts_.lives[block].freed) {
-        calls_.push_back({b.free_requested, Call::Kind::kFree, block});
+        calls_.push_back({b.free_requested, UserCall::Kind::kFree, block});
       }
     }
   }
 
-  Result<void> Make(const Call& call, void* allocator) {
+  Result<void> Make(const UserCall& call, void* allocator) {
     const uint32_t stream = call.stream ? call.stream.value : GRAPHKIT_NO_STREAM;
-    if (call.kind == Call::Kind::kFree) {
+    if (call.kind == UserCall::Kind::kFree) {
       table_.free(allocator, call.block.value);
       return {};
     }
-    if (call.kind == Call::Kind::kStream) {
+    if (call.kind == UserCall::Kind::kStream) {
       table_.record_stream(allocator, call.block.value, stream);
       return {};
     }
@@ -119,7 +119,7 @@ class GraphPlacer {
   PlannedMemory* planned_;
   Query query_;
   std::vector<uint32_t> arena_of_;  // by block
-  std::vector<Call> calls_;
+  std::vector<UserCall> calls_;
 };
 
 Error CantLoad(const std::string& path, const std::string& why) {

@@ -6,16 +6,10 @@
 
 #include "plugins/cupti_tracer/driver_decoders.h"
 #include "plugins/cupti_tracer/driver_node_params.h"
+#include "plugins/cupti_tracer/driver_params.h"
 
 namespace graphkit::decode {
 namespace {
-
-template <typename Params>
-const Params& As(const CallParams& params) {
-  return *static_cast<const Params*>(params.raw);
-}
-
-uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 void Add(Operation& operation, uint64_t address, int64_t length, bool write) {
   operation.touches[operation.touch_count++] = {address, length, write};

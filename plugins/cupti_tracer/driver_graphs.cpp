@@ -3,22 +3,10 @@
 #include <cupti.h>
 
 #include "plugins/cupti_tracer/driver_decoders.h"
+#include "plugins/cupti_tracer/driver_params.h"
 
 namespace graphkit::decode {
-namespace {
-
-uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
-
-template <typename Params>
-const Params& As(const CallParams& params) {
-  return *static_cast<const Params*>(params.raw);
-}
-
-uint64_t Stream(const CallParams& params, CUstream stream) {
-  return StreamHandle(stream, params.row->per_thread);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void OfGraph(const CallParams& params, Call& call) {
   call.graph = Address(As<cuGraphDestroy_params>(params).hGraph);

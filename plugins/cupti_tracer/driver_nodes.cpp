@@ -4,15 +4,14 @@
 
 #include "plugins/cupti_tracer/driver_decoders.h"
 #include "plugins/cupti_tracer/driver_node_params.h"
+#include "plugins/cupti_tracer/driver_params.h"
 
 namespace graphkit::decode {
 namespace {
 
-uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
-
 // All cuGraphAdd…Node parameters begin alike.
 template <typename Params>
-const Params& Node(const CallParams& params, Call& call) {
+const Params& AddedNode(const CallParams& params, Call& call) {
   const auto& p = *static_cast<const Params*>(params.raw);
   call.graph = Address(p.hGraph);
   return p;
@@ -82,12 +81,12 @@ void AnyNode(const CallParams& params, const CUgraphNodeParams* p, Call& call) {
 }
 
 void AddKernel(const CallParams& params, Call& call) {
-  const auto& p = Node<cuGraphAddKernelNode_params>(params, call);
+  const auto& p = AddedNode<cuGraphAddKernelNode_params>(params, call);
   if (p.nodeParams != nullptr) KernelNode(*p.nodeParams, Address(p.nodeParams->func), call.kernel);
 }
 
 void AddKernelV2(const CallParams& params, Call& call) {
-  const auto& p = Node<cuGraphAddKernelNode_v2_params>(params, call);
+  const auto& p = AddedNode<cuGraphAddKernelNode_v2_params>(params, call);
   if (p.nodeParams == nullptr) return;
   bool by_kernel = p.nodeParams->func == nullptr;
   KernelNode(*p.nodeParams, by_kernel ? Address(p.nodeParams->kern) : Address(p.nodeParams->func),
@@ -95,48 +94,48 @@ void AddKernelV2(const CallParams& params, Call& call) {
 }
 
 void AddCopy(const CallParams& params, Call& call) {
-  const auto& p = Node<cuGraphAddMemcpyNode_params>(params, call);
+  const auto& p = AddedNode<cuGraphAddMemcpyNode_params>(params, call);
   if (p.copyParams != nullptr) CopyEnds(*p.copyParams, call);
 }
 
 void AddSet(const CallParams& params, Call& call) {
-  const auto& p = Node<cuGraphAddMemsetNode_params>(params, call);
+  const auto& p = AddedNode<cuGraphAddMemsetNode_params>(params, call);
   if (p.memsetParams != nullptr) Set(*p.memsetParams, call);
 }
 
 void AddChild(const CallParams& params, Call& call) {
-  call.original = Address(Node<cuGraphAddChildGraphNode_params>(params, call).childGraph);
+  call.original = Address(AddedNode<cuGraphAddChildGraphNode_params>(params, call).childGraph);
 }
 
 void AddEvent(const CallParams& params, Call& call) {
-  call.event = Address(Node<cuGraphAddEventRecordNode_params>(params, call).event);
+  call.event = Address(AddedNode<cuGraphAddEventRecordNode_params>(params, call).event);
 }
 
 void AddAlloc(const CallParams& params, Call& call) {
-  const auto& p = Node<cuGraphAddMemAllocNode_params>(params, call);
+  const auto& p = AddedNode<cuGraphAddMemAllocNode_params>(params, call);
   if (p.nodeParams != nullptr) Alloc(params, *p.nodeParams, call);
 }
 
 void AddFree(const CallParams& params, Call& call) {
-  call.address = Node<cuGraphAddMemFreeNode_params>(params, call).dptr;
+  call.address = AddedNode<cuGraphAddMemFreeNode_params>(params, call).dptr;
 }
 
 void AddBatch(const CallParams& params, Call& call) {
-  const auto& p = Node<cuGraphAddBatchMemOpNode_params>(params, call);
+  const auto& p = AddedNode<cuGraphAddBatchMemOpNode_params>(params, call);
   if (p.nodeParams == nullptr) return;
   MemoryOperations(params, p.nodeParams->paramArray, p.nodeParams->count, call);
 }
 
 void AddPlain(const CallParams& params, Call& call) {
-  Node<cuGraphAddEmptyNode_params>(params, call);
+  AddedNode<cuGraphAddEmptyNode_params>(params, call);
 }
 
 void AddNode(const CallParams& params, Call& call) {
-  AnyNode(params, Node<cuGraphAddNode_params>(params, call).nodeParams, call);
+  AnyNode(params, AddedNode<cuGraphAddNode_params>(params, call).nodeParams, call);
 }
 
 void AddNodeV2(const CallParams& params, Call& call) {
-  const auto& p = Node<cuGraphAddNode_v2_params>(params, call);
+  const auto& p = AddedNode<cuGraphAddNode_v2_params>(params, call);
   AnyNode(params, p.nodeParams, call);
   for (size_t i = 0; p.dependencyData != nullptr && i < p.numDependencies; ++i) {
     const CUgraphEdgeData& data = p.dependencyData[i];

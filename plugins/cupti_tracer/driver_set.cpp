@@ -4,15 +4,14 @@
 
 #include "plugins/cupti_tracer/driver_decoders.h"
 #include "plugins/cupti_tracer/driver_node_params.h"
+#include "plugins/cupti_tracer/driver_params.h"
 
 namespace graphkit::decode {
 namespace {
 
-uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
-
 // All of them begin alike: an exec, where it is about one, and the node of the graph.
 template <typename Params>
-const Params& Node(const CallParams& params, Call& call) {
+const Params& SetNode(const CallParams& params, Call& call) {
   const auto& p = *static_cast<const Params*>(params.raw);
   if constexpr (requires { p.hGraphExec; }) call.exec = Address(p.hGraphExec);
   call.node = Address(p.hNode);
@@ -21,7 +20,7 @@ const Params& Node(const CallParams& params, Call& call) {
 
 template <typename Params>
 void Kernel(const CallParams& params, Call& call) {
-  const auto& p = Node<Params>(params, call);
+  const auto& p = SetNode<Params>(params, call);
   if (p.nodeParams == nullptr) return;
   uint64_t function = Address(p.nodeParams->func);
   if constexpr (requires { p.nodeParams->kern; }) {
@@ -51,34 +50,35 @@ void ExecSetKernelV2(const CallParams& params, Call& call) {
 }
 
 void SetCopy(const CallParams& params, Call& call) {
-  const auto& p = Node<cuGraphMemcpyNodeSetParams_params>(params, call);
+  const auto& p = SetNode<cuGraphMemcpyNodeSetParams_params>(params, call);
   if (p.nodeParams != nullptr) CopyEnds(*p.nodeParams, call);
 }
 void ExecSetCopy(const CallParams& params, Call& call) {
-  const auto& p = Node<cuGraphExecMemcpyNodeSetParams_params>(params, call);
+  const auto& p = SetNode<cuGraphExecMemcpyNodeSetParams_params>(params, call);
   if (p.copyParams != nullptr) CopyEnds(*p.copyParams, call);
 }
 void SetFill(const CallParams& params, Call& call) {
-  Fill(Node<cuGraphMemsetNodeSetParams_params>(params, call).nodeParams, call);
+  Fill(SetNode<cuGraphMemsetNodeSetParams_params>(params, call).nodeParams, call);
 }
 void ExecSetFill(const CallParams& params, Call& call) {
-  Fill(Node<cuGraphExecMemsetNodeSetParams_params>(params, call).memsetParams, call);
+  Fill(SetNode<cuGraphExecMemsetNodeSetParams_params>(params, call).memsetParams, call);
 }
 
 void SetEvent(const CallParams& params, Call& call) {
-  call.event = Address(Node<cuGraphEventRecordNodeSetEvent_params>(params, call).event);
+  call.event = Address(SetNode<cuGraphEventRecordNodeSetEvent_params>(params, call).event);
 }
 void ExecSetEvent(const CallParams& params, Call& call) {
-  call.event = Address(Node<cuGraphExecEventRecordNodeSetEvent_params>(params, call).event);
+  call.event = Address(SetNode<cuGraphExecEventRecordNodeSetEvent_params>(params, call).event);
 }
 
 void ExecSetChild(const CallParams& params, Call& call) {
-  call.original = Address(Node<cuGraphExecChildGraphNodeSetParams_params>(params, call).childGraph);
+  call.original =
+      Address(SetNode<cuGraphExecChildGraphNodeSetParams_params>(params, call).childGraph);
 }
 
 template <typename Params>
 static void Batch(const CallParams& params, Call& call) {
-  const auto& p = Node<Params>(params, call);
+  const auto& p = SetNode<Params>(params, call);
   if (p.nodeParams == nullptr) return;
   MemoryOperations(params, p.nodeParams->paramArray, p.nodeParams->count, call);
 }
@@ -91,22 +91,22 @@ void ExecSetBatch(const CallParams& params, Call& call) {
 
 // Host functions, semaphores.
 void SetOther(const CallParams& params, Call& call) {
-  Node<cuGraphHostNodeSetParams_params>(params, call);
+  SetNode<cuGraphHostNodeSetParams_params>(params, call);
 }
 void ExecSetOther(const CallParams& params, Call& call) {
-  Node<cuGraphExecHostNodeSetParams_params>(params, call);
+  SetNode<cuGraphExecHostNodeSetParams_params>(params, call);
 }
 
 void SetAny(const CallParams& params, Call& call) {
-  AnyNode(params, Node<cuGraphNodeSetParams_params>(params, call).nodeParams, call);
+  AnyNode(params, SetNode<cuGraphNodeSetParams_params>(params, call).nodeParams, call);
 }
 void ExecSetAny(const CallParams& params, Call& call) {
-  AnyNode(params, Node<cuGraphExecNodeSetParams_params>(params, call).nodeParams, call);
+  AnyNode(params, SetNode<cuGraphExecNodeSetParams_params>(params, call).nodeParams, call);
 }
 
 // Of all attributes of kernel nodes one is recorded.
 void SetAttribute(const CallParams& params, Call& call) {
-  const auto& p = Node<cuGraphKernelNodeSetAttribute_params>(params, call);
+  const auto& p = SetNode<cuGraphKernelNodeSetAttribute_params>(params, call);
   bool updatable = p.attr == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;
   if (updatable && p.value != nullptr) {
     call.flags = p.value->deviceUpdatableKernelNode.deviceUpdatable != 0;
@@ -114,7 +114,7 @@ void SetAttribute(const CallParams& params, Call& call) {
 }
 
 void SetEnabled(const CallParams& params, Call& call) {
-  call.flags = Node<cuGraphNodeSetEnabled_params>(params, call).isEnabled;
+  call.flags = SetNode<cuGraphNodeSetEnabled_params>(params, call).isEnabled;
 }
 
 }  // namespace graphkit::decode

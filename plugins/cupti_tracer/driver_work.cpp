@@ -6,14 +6,10 @@
 
 #include "plugins/cupti_tracer/driver_decoders.h"
 #include "plugins/cupti_tracer/driver_node_params.h"
+#include "plugins/cupti_tracer/driver_params.h"
 
 namespace graphkit::decode {
 namespace {
-
-template <typename Params>
-const Params& As(const CallParams& params) {
-  return *static_cast<const Params*>(params.raw);
-}
 
 void Stream(const CallParams& params, CUstream stream, Call& call) {
   call.stream = StreamHandle(stream, params.row->per_thread);
@@ -31,8 +27,6 @@ void Fill(uint64_t address, uint64_t length, Call& call) {
   Write(address, length, call);
   call.work_kind = NodeKind::kMemset;
 }
-uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
-
 template <typename Set>
 void SetBytes(const CallParams& params, Call& call, uint64_t element) {
   const auto& p = As<Set>(params);

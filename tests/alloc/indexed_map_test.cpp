@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace graphkit {
@@ -96,6 +97,67 @@ TEST_CASE("blocks go where a look at every byte puts them, whichever way runs ar
           continue;
         }
         REQUIRE(map.Place(step.block, step.size * kUnit, step.view) == offset);
+        REQUIRE(map.reserved() == units.reserved());
+      }
+    }
+  }
+}
+
+// Every second block is shown by way of slots: the first view that it is shown to puts it into one,
+// and the block that comes next in the slot makes it leave.
+class Slots {
+ public:
+  const ViewSlots* table() const { return &table_; }
+
+  void Show(const Step& step, IndexedMap* map) {
+    if (step.block.value % 2 != 0 || left_[step.block.index()]) {
+      map->Show(step.block, step.view);
+      return;
+    }
+    const auto slot = static_cast<uint8_t>(step.block.value / 2 % ViewSlots::kSlots);
+    if (table_.blocks[slot] != step.block) Enter(step.block, slot, map);
+    table_.views[slot] |= ViewMask{1} << step.view;
+    if (map->needs_shows()) map->Show(step.block, step.view);
+  }
+
+ private:
+  void Enter(BlockId block, uint8_t slot, IndexedMap* map) {
+    const BlockId last = table_.blocks[slot];
+    const ViewMask views = std::exchange(table_.views[slot], ViewMask{0});
+    if (last.valid()) {
+      left_[last.index()] = true;
+      map->LeaveSlot(last, views);
+    }
+    table_.blocks[slot] = block;
+    map->PutInSlot(block, slot);
+  }
+
+  ViewSlots table_;
+  std::vector<bool> left_ = std::vector<bool>(3000);
+};
+
+TEST_CASE("a block that is in a slot is shown to the slot's views") {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    Units units;
+    for (const uint32_t max_listed : {6u, 40u, ListedRuns::kMaxListed}) {
+      units = {};
+      Slots slots;
+      IndexedMap map(IndexedMap::Options{.config = {},
+                                         .views = kViews,
+                                         .shared = true,
+                                         .slots = slots.table(),
+                                         .max_listed = max_listed},
+                     3000);
+      CAPTURE(seed);
+      CAPTURE(max_listed);
+      for (const Step& step : RandomSteps(seed, 3000)) {
+        if (!step.place) {
+          units.Show(step.block, step.view);
+          slots.Show(step, &map);
+          continue;
+        }
+        REQUIRE(map.Place(step.block, step.size * kUnit, step.view) ==
+                units.Place(step.block, step.size, step.view));
         REQUIRE(map.reserved() == units.reserved());
       }
     }

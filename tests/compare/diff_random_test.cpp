@@ -12,7 +12,7 @@
 namespace graphkit {
 namespace {
 
-TraceDiff Diff(const Trace& before, const Trace& after) {
+TraceDiff Differences(const Trace& before, const Trace& after) {
   return DiffTraces(before, {}, after, {});
 }
 
@@ -81,7 +81,7 @@ void CheckPlanted(const char* what, Change change) {
     CAPTURE(what);
     CAPTURE(seed);
     CAPTURE(round);
-    const TraceDiff diff = Diff(planted.before, planted.after);
+    const TraceDiff diff = Differences(planted.before, planted.after);
     GraphDiff found = DiffOf(diff, kStep);
     found.matched_nodes = 0;
     REQUIRE(found == planted.expected);
@@ -102,7 +102,7 @@ TEST_CASE("other ids, streams and capture orders make no difference") {
     const Trace trace = RandomCapture(random, options);
     CAPTURE(seed);
     CAPTURE(round);
-    const TraceDiff diff = Diff(trace, Permute(trace, random).trace);
+    const TraceDiff diff = Differences(trace, Permute(trace, random).trace);
     const GraphDiff& step = DiffOf(diff, kStep);
     CAPTURE(step.moved_nodes.size());
     CAPTURE(step.lost_edges.size());
@@ -203,7 +203,7 @@ TEST_CASE("a change among nodes that are alike is still one change") {
     changed.shapes.push_back({.grid = {77, 1, 1}});
     CAPTURE(seed);
     CAPTURE(round);
-    const TraceDiff diff = Diff(before, Permute(changed, random).trace);
+    const TraceDiff diff = Differences(before, Permute(changed, random).trace);
     GraphDiff found = DiffOf(diff, kStep);
     CHECK(found.parameters.size() == 1);
     found.parameters.clear();

@@ -26,7 +26,7 @@ std::string Written(const Baseline& baseline) {
   return out.str();
 }
 
-std::string Wrong(const std::string& text) {
+std::string WrongBaseline(const std::string& text) {
   const WrittenFile file(text);
   const auto baseline = ReadBaseline(file.path());
   INFO(text);
@@ -58,12 +58,13 @@ TEST_CASE("a baseline has a line for each graph and each finding") {
 
 TEST_CASE("a baseline that lacks something is refused") {
   const std::string head = R"({"schema": "graphkit-baseline", "version": 1, "traces": [)";
-  CHECK(Wrong(R"({"traces": []})") == "the file: \"schema\" is not \"graphkit-baseline\"");
-  CHECK(Wrong(head + "{}]}") == "traces[0] has no \"trace\"");
-  CHECK(Wrong(head + R"({"trace": "a", "graphs": [{"name": "b"}]}]})") ==
+  CHECK(WrongBaseline(R"({"traces": []})") == "the file: \"schema\" is not \"graphkit-baseline\"");
+  CHECK(WrongBaseline(head + "{}]}") == "traces[0] has no \"trace\"");
+  CHECK(WrongBaseline(head + R"({"trace": "a", "graphs": [{"name": "b"}]}]})") ==
         "traces[0].graphs[0] has no \"peak_live_bytes\"");
-  CHECK(Wrong(head + R"({"trace": "a", "findings": [{"check": "b", "fingerprint": 7}]}]})") ==
-        "traces[0].findings[0]: \"fingerprint\" is not a string");
+  CHECK(
+      WrongBaseline(head + R"({"trace": "a", "findings": [{"check": "b", "fingerprint": 7}]}]})") ==
+      "traces[0].findings[0]: \"fingerprint\" is not a string");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ GateConfigFile Config(const std::string& check) {
 }
 
 // The message and the hint for a whole file.
-std::string Wrong(const std::string& text) {
+std::string WrongConfig(const std::string& text) {
   const WrittenFile file(text);
   const auto config = ReadGateConfig(file.path());
   INFO(text);
@@ -27,7 +27,7 @@ std::string Wrong(const std::string& text) {
 }
 
 std::string WrongCheck(const std::string& check) {
-  return Wrong(R"({"schema":"graphkit-config","version":1,"check":)" + check + "}");
+  return WrongConfig(R"({"schema":"graphkit-config","version":1,"check":)" + check + "}");
 }
 
 TEST_CASE("every key of the configuration is read") {
@@ -90,10 +90,11 @@ TEST_CASE("what would switch a limit off unseen is an error") {
 }
 
 TEST_CASE("another file than a configuration is refused") {
-  CHECK(Wrong("{}") == "the file: \"schema\" is not \"graphkit-config\"");
-  CHECK(Wrong(R"({"schema":"graphkit-config","version":2})") == "the file: \"version\" is not 1");
-  CHECK(Wrong("[1]") == "the file is not an object");
-  CHECK(Wrong(R"({"schema":"graphkit-config","version":1,"chek":{}})") ==
+  CHECK(WrongConfig("{}") == "the file: \"schema\" is not \"graphkit-config\"");
+  CHECK(WrongConfig(R"({"schema":"graphkit-config","version":2})") ==
+        "the file: \"version\" is not 1");
+  CHECK(WrongConfig("[1]") == "the file is not an object");
+  CHECK(WrongConfig(R"({"schema":"graphkit-config","version":1,"chek":{}})") ==
         "the file has an unknown key \"chek\"; known are schema, version, check");
 }
 

@@ -8,7 +8,7 @@
 namespace graphkit {
 namespace {
 
-constexpr Bytes kMiB = Bytes{1} << 20;
+constexpr Bytes kMebibyte = Bytes{1} << 20;
 
 TEST_CASE("a wait that lets one block take over another's memory is found, with its cost") {
   //     a:  alloc x ── k0 ── free x
@@ -21,10 +21,10 @@ TEST_CASE("a wait that lets one block take over another's memory is found, with 
   const EventId fork = t.Event();
   t.Record(fork, a);
   t.Wait(b, fork);
-  const BlockId x = t.Alloc(a, 4 * kMiB);
+  const BlockId x = t.Alloc(a, 4 * kMebibyte);
   const NodeId k0 = t.Kernel(a, "k0", {Writes(x)});
   t.Free(x);
-  const BlockId y = t.Alloc(b, 4 * kMiB);
+  const BlockId y = t.Alloc(b, 4 * kMebibyte);
   const NodeId k1 = t.Kernel(b, "k1", {Writes(y)});
   t.Kernel(b, "k2", {Reads(y)});
   t.Free(y);
@@ -34,9 +34,10 @@ TEST_CASE("a wait that lets one block take over another's memory is found, with 
   t.EndCapture(a);
   const Trace trace = t.Build();
   const Trade trade = FindTrade(FindFacts(trace), graph, MarkerRule::kLastUse);
-  const Trade expected{.graph = graph,
-                       .changes = {{TradeChange::Kind::kWait, x, y, b, {k0}, k1}},
-                       .rows = {{0, 8 * kMiB, 8 * kMiB, 2, 0}, {1, 4 * kMiB, 4 * kMiB, 3, 0}}};
+  const Trade expected{
+      .graph = graph,
+      .changes = {{TradeChange::Kind::kWait, x, y, b, {k0}, k1}},
+      .rows = {{0, 8 * kMebibyte, 8 * kMebibyte, 2, 0}, {1, 4 * kMebibyte, 4 * kMebibyte, 3, 0}}};
   CHECK(trade == expected);
 }
 
@@ -45,18 +46,19 @@ TEST_CASE("a block that the program frees after the capture is freed in it") {
   const StreamId s = t.Stream("s");
   t.SetPool(t.Pool(PoolKind::kPrivate, "pool"));
   const GraphId graph = t.BeginCapture(s);
-  const BlockId x = t.Alloc(s, kMiB);
+  const BlockId x = t.Alloc(s, kMebibyte);
   const NodeId k0 = t.Kernel(s, "k0", {Writes(x)});
-  const BlockId y = t.Alloc(s, kMiB);
+  const BlockId y = t.Alloc(s, kMebibyte);
   t.Kernel(s, "k1", {Writes(y)});
   t.Free(y);
   t.EndCapture(s);
   t.Free(x);
   const Trace trace = t.Build();
   const Trade trade = FindTrade(FindFacts(trace), graph, MarkerRule::kLastUse);
-  const Trade expected{.graph = graph,
-                       .changes = {{TradeChange::Kind::kFree, x, {}, {}, {k0}, {}}},
-                       .rows = {{0, 2 * kMiB, 2 * kMiB, 2, 0}, {1, kMiB, kMiB, 2, 0}}};
+  const Trade expected{
+      .graph = graph,
+      .changes = {{TradeChange::Kind::kFree, x, {}, {}, {k0}, {}}},
+      .rows = {{0, 2 * kMebibyte, 2 * kMebibyte, 2, 0}, {1, kMebibyte, kMebibyte, 2, 0}}};
   CHECK(trade == expected);
 }
 

@@ -22,7 +22,7 @@ std::string Text(std::optional<SoftList> list) {
   return out.str();
 }
 
-std::string Json(std::optional<SoftList> list) {
+std::string JsonOf(std::optional<SoftList> list) {
   std::ostringstream out;
   RenderSoftJson({{"libcudart.so.13", Functions()}}, list, out);
   return out.str();
@@ -78,7 +78,7 @@ libcudart.so.13
 }
 
 TEST_CASE("the JSON has the same counts") {
-  CHECK(Json(SoftList::kUnchecked) == R"({
+  CHECK(JsonOf(SoftList::kUnchecked) == R"({
   "schema": "graphkit-doctor-soft",
   "version": 1,
   "libraries": [

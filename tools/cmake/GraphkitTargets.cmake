@@ -18,7 +18,9 @@ if(GRAPHKIT_FUZZ)
   target_compile_options(graphkit_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=fuzzer-no-link>)
 endif()
 
-# Sets the properties that every target of ours has.
+# Sets the properties that every target of ours has. Under the sanitizers, in continuous integration and for the Python
+# package (GRAPHKIT_FEW_UNITS) sources are compiled a few at a time, which halves the time: names local to a file have to be
+# unique in their folder. Other builds compile each for itself, so that each has to include what it uses.
 function(graphkit_target target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:graphkit_options>)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
@@ -28,12 +30,6 @@ function(graphkit_target target)
     CXX_VISIBILITY_PRESET hidden
     C_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
-endfunction()
-
-# Compiles the sources of a target a few at a time, which halves the time: under the sanitizers, in continuous
-# integration and for the Python package (GRAPHKIT_FEW_UNITS). Other builds compile each for itself, so that each has to
-# include what it uses.
-function(graphkit_few_units target)
   if(GRAPHKIT_SANITIZE OR GRAPHKIT_FEW_UNITS)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()

@@ -7,6 +7,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 import time
 
@@ -110,6 +111,20 @@ def torch_training(measure):
     return graphed(torch, step, measure)
 
 
+def torch_own_allocator(measure):
+    """The same step with graphkit's allocator in place of PyTorch's; its figures are printed."""
+    import pathlib  # noqa: PLC0415
+    checkout = pathlib.Path(__file__).resolve().parents[2]
+    sys.path.insert(0, str(checkout / "plugins/python/graphkit"))
+    own = need("torch_allocator")
+    os.environ.setdefault("GRAPHKIT_TORCH_ALLOCATOR", str(checkout / ".gpu/lib/graphkit" / own.LIBRARY))
+    need_torch()
+    own.enable()
+    result = torch_training(measure)
+    print(own.figures(0), file=sys.stderr)
+    return result
+
+
 def torch_compile(measure):
     """torch.compile with CUDA graphs."""
     torch = need_torch()
@@ -139,7 +154,6 @@ def triton_kernel(measure):
 def nccl_one_gpu(measure):
     """Collectives in a graph, in a group of one."""
     torch = need_torch()
-    import os  # noqa: PLC0415
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29517", RANK="0", WORLD_SIZE="1")
     try:
         torch.distributed.init_process_group("nccl")
@@ -186,8 +200,8 @@ def cupy_capture(measure):
     stream.synchronize()
 
 
-PROGRAMS = {f.__name__: f for f in (torch_inference, torch_training, torch_compile, triton_kernel, nccl_one_gpu,
-                                    jax_scan, cupy_capture)}
+PROGRAMS = {f.__name__: f for f in (torch_inference, torch_training, torch_own_allocator, torch_compile, triton_kernel,
+                                    nccl_one_gpu, jax_scan, cupy_capture)}
 
 
 def main():

@@ -1,9 +1,11 @@
 #include "libgraphkit/alloc/chunks/indexed_map.h"
 
+#include <bit>
+
 namespace graphkit {
 namespace {
 
-constexpr Bytes kSegmentAlignment = Bytes{2} << 20;
+constexpr ViewSlots kNoSlots;
 
 }  // namespace
 
@@ -15,7 +17,7 @@ IndexedMap::IndexedMap(const Options& options, size_t blocks)
       piece_of_(blocks, kNone),
       by_view_(!options.shared),
       runs_(pieces_.get(), options.views, options.shared),
-      listed_(pieces_.get(), all_views_) {
+      listed_(pieces_.get(), options.slots != nullptr ? options.slots : &kNoSlots, all_views_) {
   if (by_view_) runs_.Build();
 }
 
@@ -45,9 +47,35 @@ void IndexedMap::Show(BlockId block, uint32_t view) {
   const uint32_t piece = piece_of_[block.index()];
   if (piece == kNone || (*pieces_)[piece].In(view)) return;
   ChooseIndex();
-  ShowPiece(piece, view);
-  const uint32_t joined = JoinAlike(piece);
-  if (!by_view_ && listed_.IsCommon(joined)) listed_.AddCommon(joined);
+  ShowPiece(piece, ViewMask{1} << view);
+  JoinAlike(piece);
+}
+
+void IndexedMap::PutInSlot(BlockId block, uint8_t slot) {
+  const uint32_t piece = piece_of_[block.index()];
+  if (piece == kNone) return;
+  ChooseIndex();
+  if (!Partly(piece)) ++partly_;
+  (*pieces_)[piece].slot = slot;
+  if (!by_view_) listed_.Update(piece);
+}
+
+void IndexedMap::LeaveSlot(BlockId block, ViewMask views) {
+  const uint32_t piece = piece_of_[block.index()];
+  if (piece == kNone) return;
+  ChooseIndex();
+  if (Partly(piece)) --partly_;
+  (*pieces_)[piece].slot = ViewSlots::kNone;
+  if (Partly(piece)) ++partly_;
+  ShowPiece(piece, views);
+  JoinAlike(piece);
+}
+
+// Those beside it reach over it from here on.
+void IndexedMap::AddCommon(uint32_t piece) {
+  listed_.AddCommon(piece);
+  listed_.Reach((*pieces_)[piece].prev);
+  listed_.Reach((*pieces_)[piece].next);
 }
 
 bool IndexedMap::Fits(Bytes size, uint32_t view) const {
@@ -67,9 +95,7 @@ Run IndexedMap::Grow(Bytes size, uint32_t view) {
     const uint32_t piece = NewPiece(next_, added_, SmallRequest(size), kNone);
     next_ += RoundUp(added_, kSegmentAlignment);
     reserved_ += added_;
-    for (uint32_t v = 0; v < options_.views; ++v) {
-      if (v == view || options_.shared) ShowPiece(piece, v);
-    }
+    ShowPiece(piece, options_.shared ? all_views_ : ViewMask{1} << view);
     if (!by_view_ && listed_.IsCommon(piece)) listed_.AddCommon(piece);
     return RunOf(*pieces_, piece, piece);
   }
@@ -78,7 +104,7 @@ Run IndexedMap::Grow(Bytes size, uint32_t view) {
   added_ = first == kNone ? size : size - (reserved_ - (*pieces_)[first].offset);
   const uint32_t piece = NewPiece(reserved_, added_, false, top_);
   reserved_ += added_;
-  ShowPiece(piece, view);
+  ShowPiece(piece, ViewMask{1} << view);
   if (!by_view_ && listed_.IsCommon(piece)) listed_.AddCommon(piece);
   return RunOf(*pieces_, first == kNone ? piece : first, piece);
 }
@@ -92,10 +118,13 @@ bool IndexedMap::KeepsRest(bool small, Bytes rest) const {
 // stays as it was.
 void IndexedMap::Take(uint32_t first, BlockId block, Bytes end) {
   for (uint32_t piece = first; piece != kNone && (*pieces_)[piece].offset < end;) {
-    if ((*pieces_)[piece].offset + (*pieces_)[piece].size > end) SplitAt(piece, end);
+    if ((*pieces_)[piece].offset + (*pieces_)[piece].size > end) {
+      LeaveRest(piece, end);
+    } else {
+      LeaveViews(piece);
+      Forget(piece);
+    }
     const uint32_t next = (*pieces_)[piece].next;
-    LeaveViews(piece);
-    Forget(piece);
     if (piece != first) {
       (*pieces_)[first].size += (*pieces_)[piece].size;
       DropPiece(piece);
@@ -104,6 +133,9 @@ void IndexedMap::Take(uint32_t first, BlockId block, Bytes end) {
   }
   (*pieces_)[first].last = block;
   piece_of_[block.index()] = first;
+  if (by_view_) return;
+  listed_.Reach((*pieces_)[first].prev);
+  listed_.Reach((*pieces_)[first].next);
 }
 
 // After another one of its segment, or as the first of one.
@@ -134,7 +166,7 @@ void IndexedMap::DropPiece(uint32_t piece) {
   if (top_ == piece) top_ = p.prev;
   if (options_.by_address) by_address_.Erase({p.offset, piece});
   p.views = 0;
-  if (options_.shared) listed_.Update(piece);
+  p.slot = ViewSlots::kNone;
   spare_.push_back(piece);
 }
 
@@ -144,24 +176,56 @@ void IndexedMap::Forget(uint32_t piece) {
   last = {};
 }
 
-// Both parts stay in the piece's views; the upper one is what is left of the last occupant.
+// Cuts it in two; the upper one is what is left of the last occupant.
+uint32_t IndexedMap::Cut(uint32_t piece, Bytes offset) {
+  const Bytes size = (*pieces_)[piece].offset + (*pieces_)[piece].size - offset;
+  const uint32_t made = NewPiece(offset, size, (*pieces_)[piece].small, piece);
+  Piece& lower = (*pieces_)[piece];
+  Piece& upper = (*pieces_)[made];
+  lower.size -= size;
+  upper.last = lower.last;
+  upper.views = lower.views;
+  upper.slot = lower.slot;
+  lower.last = {};
+  if (upper.last.valid() && piece_of_[upper.last.index()] == piece) {
+    piece_of_[upper.last.index()] = made;
+  }
+  if (Partly(made)) ++partly_;
+  return made;
+}
+
+// Both parts stay in the piece's views.
 uint32_t IndexedMap::SplitAt(uint32_t piece, Bytes offset) {
   const bool common = !by_view_ && listed_.IsCommon(piece);
   if (common) listed_.DropCommon(piece);
-  const Bytes size = (*pieces_)[piece].offset + (*pieces_)[piece].size - offset;
-  const uint32_t upper = NewPiece(offset, size, (*pieces_)[piece].small, piece);
-  Piece& lower = (*pieces_)[piece];
-  lower.size -= size;
-  const BlockId last = lower.last;
-  lower.last = {};
-  (*pieces_)[upper].last = last;
-  (*pieces_)[upper].views = lower.views;
-  if (last.valid() && piece_of_[last.index()] == piece) piece_of_[last.index()] = upper;
-  if (by_view_) runs_.Split(piece, upper);
-  if (options_.shared) listed_.Update(upper);
-  if (common) listed_.AddCommon(piece);
-  if (common) listed_.AddCommon(upper);
+  const uint32_t upper = Cut(piece, offset);
+  if (by_view_) {
+    runs_.Split(piece, upper);
+  } else if (common) {
+    AddCommon(piece);
+    AddCommon(upper);
+  } else {
+    listed_.Update(upper);
+    listed_.Reach(piece);
+  }
   return upper;
+}
+
+// What is behind `end` stays in the piece's views, the piece leaves them.
+void IndexedMap::LeaveRest(uint32_t piece, Bytes end) {
+  const bool common = !by_view_ && listed_.IsCommon(piece);
+  if (common) listed_.DropCommon(piece);
+  const uint32_t rest = Cut(piece, end);
+  if (by_view_) {
+    runs_.Split(piece, rest);
+    runs_.Leave(piece);
+  } else if (!common) {
+    listed_.HandOver(piece, rest);
+  }
+  if (Partly(piece)) --partly_;
+  (*pieces_)[piece].views = 0;
+  (*pieces_)[piece].slot = ViewSlots::kNone;
+  if (common) AddCommon(rest);
 }
 
 // The piece that begins there; by address.
@@ -171,38 +235,54 @@ uint32_t IndexedMap::PieceFrom(Bytes offset) {
   return SplitAt(by_address_[by_address_.previous(at)].piece, offset);
 }
 
-void IndexedMap::ShowPiece(uint32_t piece, uint32_t view) {
+void IndexedMap::ShowPiece(uint32_t piece, ViewMask views) {
+  Piece& p = (*pieces_)[piece];
+  if (Partly(piece)) --partly_;
   if (by_view_) {
-    runs_.Show(piece, view);
+    for (ViewMask left = views & ~p.views; left != 0; left &= left - 1) {
+      runs_.Show(piece, static_cast<uint32_t>(std::countr_zero(left)));
+    }
   } else {
-    (*pieces_)[piece].views |= ViewMask{1} << view;
+    p.views |= views;
+    listed_.Update(piece);
   }
-  if (options_.shared) listed_.Update(piece);
+  if (Partly(piece)) ++partly_;
 }
 
 // Each index is built anew when it is chosen; that is seldom, as the numbers lie apart.
 void IndexedMap::ChooseIndex() {
   if (!options_.shared) return;
-  if (!by_view_ && listed_.size() > options_.max_listed) {
-    listed_.ForgetCommon();
-    runs_.Build();
-    by_view_ = true;
-  } else if (by_view_ && listed_.size() < options_.max_listed / 4) {
+  if (!by_view_ && partly_ > options_.max_listed) {
+    FindByView();
+  } else if (by_view_ && partly_ < options_.max_listed / 4) {
     runs_.Clear();
-    listed_.BuildCommon();
+    listed_.Build();
     by_view_ = false;
   }
 }
 
+void IndexedMap::FindByView() {
+  listed_.Clear();
+  for (uint32_t piece = 0; options_.slots != nullptr && piece < pieces_->size(); ++piece) {
+    if (Partly(piece)) --partly_;
+    (*pieces_)[piece].views |= options_.slots->views[(*pieces_)[piece].slot];
+    if (Partly(piece)) ++partly_;
+  }
+  runs_.Build();
+  by_view_ = true;
+}
+
 void IndexedMap::LeaveViews(uint32_t piece) {
   Piece& p = (*pieces_)[piece];
+  if (Partly(piece)) --partly_;
   if (by_view_) {
     runs_.Leave(piece);
   } else if (listed_.IsCommon(piece)) {
     listed_.DropCommon(piece);
   }
   p.views = 0;
-  if (options_.shared) listed_.Update(piece);
+  p.slot = ViewSlots::kNone;
+  if (!by_view_) listed_.Update(piece);
 }
 
 // Whether both are in every view that they will ever be in, and in the same ones.
@@ -213,18 +293,22 @@ bool IndexedMap::Alike(uint32_t piece, uint32_t next) const {
   return !options_.shared || views == all_views_;
 }
 
-// Returns the piece that it is a part of then.
-uint32_t IndexedMap::JoinAlike(uint32_t piece) {
+// Makes it one piece with neighbours that it will never differ from.
+void IndexedMap::JoinAlike(uint32_t piece) {
+  if (options_.shared && !listed_.IsCommon(piece)) return;
   const uint32_t next = (*pieces_)[piece].next;
   const uint32_t prev = (*pieces_)[piece].prev;
   if (Alike(piece, next)) {
     if (!by_view_) listed_.DropCommon(next);
     Absorb(piece, next);
   }
-  if (!Alike(prev, piece)) return piece;
-  if (!by_view_) listed_.DropCommon(prev);
-  Absorb(prev, piece);
-  return prev;
+  uint32_t joined = piece;
+  if (Alike(prev, piece)) {
+    if (!by_view_) listed_.DropCommon(prev);
+    Absorb(prev, piece);
+    joined = prev;
+  }
+  if (!by_view_) AddCommon(joined);
 }
 
 void IndexedMap::Absorb(uint32_t piece, uint32_t next) {
@@ -232,6 +316,7 @@ void IndexedMap::Absorb(uint32_t piece, uint32_t next) {
   Forget(next);
   if (by_view_) runs_.Absorb(piece, next);
   (*pieces_)[piece].size += (*pieces_)[next].size;
+  (*pieces_)[piece].slot = ViewSlots::kNone;
   DropPiece(next);
 }
 

@@ -1,65 +1,99 @@
 #include "libgraphkit/alloc/chunks/listed_runs.h"
 
+#include <algorithm>
+
 namespace graphkit {
+namespace {
 
-void ListedRuns::ForgetCommon() { common_ = {}; }
+constexpr Bytes kNowhere = ~Bytes{0};
 
-void ListedRuns::BuildCommon() {
+}  // namespace
+
+void ListedRuns::Build() {
   for (uint32_t piece = 0; piece < pieces_->size(); ++piece) {
     if (IsCommon(piece)) AddCommon(piece);
+    Update(piece);
   }
 }
 
-void ListedRuns::Update(uint32_t piece) {
+void ListedRuns::Clear() {
+  for (List& list : lists_) list.size = 0;
+  for (Piece& piece : *pieces_) piece.listed = Piece::kNotListed;
+  common_ = {};
+}
+
+void ListedRuns::Insert(uint32_t piece) {
   Piece& p = (*pieces_)[piece];
-  const bool listed = p.views != 0 && p.views != all_;
-  if (listed && p.slot == kNone) {
-    p.slot = static_cast<uint32_t>(listed_.size());
-    listed_.push_back(piece);
-    views_.push_back(p.views);
-  } else if (listed) {
-    views_[p.slot] = p.views;
-  } else if (p.slot != kNone) {
-    listed_[p.slot] = listed_.back();
-    views_[p.slot] = views_.back();
-    (*pieces_)[listed_[p.slot]].slot = p.slot;
-    listed_.pop_back();
-    views_.pop_back();
-    p.slot = kNone;
+  List& list = lists_[p.small ? 1 : 0];
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < list.size; ++i) {
+    at += list.entries[list.order[i]].begin < p.offset ? 1 : 0;
   }
+  const auto place = list.order.begin() + at;
+  p.listed = list.order[list.size];
+  std::copy_backward(place, list.order.begin() + list.size, list.order.begin() + list.size + 1);
+  *place = p.listed;
+  ++list.size;
+  list.entries[p.listed].views = p.views;
+  list.entries[p.listed].slot = p.slot;
+  Measure(piece);
 }
 
-Run ListedRuns::RunFromFirstListed(uint32_t piece, uint32_t view) const {
-  uint32_t first = piece;
-  while (InView(*pieces_, (*pieces_)[first].prev, view)) {
-    first = (*pieces_)[first].prev;
-    if ((*pieces_)[first].slot != kNone) return {};
+void ListedRuns::Erase(uint32_t piece) {
+  Piece& p = (*pieces_)[piece];
+  List& list = lists_[p.small ? 1 : 0];
+  const auto end = list.order.begin() + list.size;
+  const auto place = std::find(list.order.begin(), end, p.listed);
+  std::copy(place + 1, end, place);
+  *(end - 1) = p.listed;
+  --list.size;
+  p.listed = Piece::kNotListed;
+}
+
+void ListedRuns::Measure(uint32_t piece) {
+  const Piece& p = (*pieces_)[piece];
+  Entry& entry = lists_[p.small ? 1 : 0].entries[p.listed];
+  entry.first = IsCommon(p.prev) ? p.prev : piece;
+  const Piece& first = (*pieces_)[entry.first];
+  entry.begin = first.offset;
+  entry.joins = first.prev == kNone ? kNowhere : first.offset;
+  const Piece& last = IsCommon(p.next) ? (*pieces_)[p.next] : p;
+  entry.end = last.offset + last.size;
+}
+
+// Without a branch on which pieces are in the view: there is no telling.
+Run ListedRuns::FindListed(uint32_t size, const List& list, uint32_t view) const {
+  std::array<uint8_t, kEntries + 1> firsts;  // by run
+  std::array<Bytes, kEntries + 1> ends;      // by run, from 1 on
+  uint32_t runs = 0;
+  Bytes end = 0;  // of the last one in the view
+  for (uint32_t i = 0; i < list.size; ++i) {
+    const Entry& entry = list.entries[list.order[i]];
+    const ViewMask in = (entry.views | slots_->views[entry.slot]) >> view & 1;
+    const ViewMask apart = entry.joins > end ? 1 : 0;
+    firsts[runs] = list.order[i];
+    runs += static_cast<uint32_t>(in & apart);
+    end ^= (end ^ entry.end) & -in;
+    ends[runs] = end;
   }
-  uint32_t last = piece;
-  while (InView(*pieces_, (*pieces_)[last].next, view)) last = (*pieces_)[last].next;
-  return RunOf(*pieces_, first, last);
+  Run best;
+  for (uint32_t run = 0; run < runs; ++run) {
+    const Entry& first = list.entries[firsts[run]];
+    const uint32_t units = UnitsOf(ends[run + 1] - first.begin);
+    if (units >= size && (best.first == kNone || units < best.size)) {
+      best = {units, first.first, first.begin};
+    }
+  }
+  return best;
 }
 
 Run ListedRuns::Find(uint32_t size, bool small, uint32_t view) const {
-  std::array<uint32_t, kMaxListed + kMore> hits;
-  size_t count = 0;
-  for (size_t i = 0; i < views_.size(); ++i) {
-    hits[count] = listed_[i];
-    count += views_[i] >> view & 1;
-  }
-  Run best;
-  for (size_t i = 0; i < count; ++i) {
-    if ((*pieces_)[hits[i]].small != small) continue;
-    const Run run = RunFromFirstListed(hits[i], view);
-    if (run.size >= size && (best.first == kNone || run < best)) best = run;
-  }
+  const Run best = FindListed(size, lists_[small ? 1 : 0], view);
   // One with a listed neighbour in the view is part of a run that was looked at.
-  const Run alone = common_[small ? 1 : 0].FindIf(size, [&](const Run& run) {
+  return common_[small ? 1 : 0].FindBetter(size, best, [&](const Run& run) {
     const Piece& piece = (*pieces_)[run.first];
-    return !InView(*pieces_, piece.prev, view) && !InView(*pieces_, piece.next, view);
+    return !In(piece.prev, view) && !In(piece.next, view);
   });
-  if (alone.first == kNone || (best.first != kNone && best < alone)) return best;
-  return alone;
 }
 
 }  // namespace graphkit

@@ -1,12 +1,8 @@
 #include "libgraphkit/alloc/chunks/piece_map.h"
 
+#include "libgraphkit/alloc/chunks/pieces.h"
+
 namespace graphkit {
-namespace {
-
-constexpr Bytes kSegmentAlignment = Bytes{2} << 20;
-
-}  // namespace
-
 Bytes PieceMap::Place(BlockId block, Bytes size, StreamId stream, const MayTake& may_take) {
   added_ = 0;
   Stretch stretch = Find(size, may_take);

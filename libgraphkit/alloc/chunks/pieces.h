@@ -10,24 +10,27 @@
 #include <vector>
 
 #include "libgraphkit/alloc/chunks/run_set.h"
+#include "libgraphkit/alloc/chunks/view_slots.h"
 #include "libgraphkit/ids.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
 
-using ViewMask = uint64_t;  // a bit a view
+inline constexpr Bytes kSegmentAlignment = Bytes{2} << 20;  // where segments begin
 
 struct Piece {
   static constexpr uint32_t kNone = 0xffffffffu;
+  static constexpr uint8_t kNotListed = 0xff;
 
   Bytes offset = 0;
   Bytes size = 0;
   uint32_t prev = kNone;  // neighbours in the segment
   uint32_t next = kNone;
-  BlockId last;           // who lies or lay there; none: it no longer matters
-  uint32_t slot = kNone;  // in the list of those that are in some views only
-  ViewMask views = 0;
+  BlockId last;  // who lies or lay there; none: it no longer matters
   bool small = false;
+  uint8_t slot = ViewSlots::kNone;  // whose views it is in as well
+  uint8_t listed = kNotListed;      // its entry in the list of those that are in some views only
+  ViewMask views = 0;
 
   bool In(uint32_t view) const { return (views >> view & 1) != 0; }
 };

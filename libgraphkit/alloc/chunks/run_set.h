@@ -57,16 +57,17 @@ class RunSet {
   static constexpr uint32_t kNone = 0xffffffffu;
   // The smallest run of `size` units or more; its first piece is kNone: there is none.
   Run Find(uint32_t size) const {
-    return FindIf(size, [](const Run&) { return true; });
+    return FindBetter(size, {}, [](const Run&) { return true; });
   }
-  // Of those that are accepted.
+  // Of those that are accepted, if it comes before `best`; otherwise `best`, which may be none.
   template <typename Accept>
-  Run FindIf(uint32_t size, const Accept& accept) const {
-    for (uint32_t number = BinOf(size); number < kBins; number = NextUsed(number + 1)) {
-      const Run found = FindIn(bins_[number], size, accept);
-      if (found.first != kNone) return found;
+  Run FindBetter(uint32_t size, const Run& best, const Accept& accept) const {
+    const uint32_t last = best.first == kNone ? kBins - 1 : BinOf(best.size);
+    for (uint32_t number = NextUsed(BinOf(size)); number <= last; number = NextUsed(number + 1)) {
+      const Run found = FindIn(bins_[number], size, best, accept);
+      if (found.first != best.first) return found;
     }
-    return {};
+    return best;
   }
 
  private:
@@ -92,15 +93,16 @@ class RunSet {
     return kBins;
   }
   template <typename Accept>
-  static Run FindIn(const Bin& bin, uint32_t size, const Accept& accept) {
+  static Run FindIn(const Bin& bin, uint32_t size, Run best, const Accept& accept) {
     if (bin.many) {
       for (auto at = bin.many->LowerBound({size, kNone, 0}); at != bin.many->end();
            at = bin.many->next(at)) {
-        if (accept((*bin.many)[at])) return (*bin.many)[at];
+        const Run& run = (*bin.many)[at];
+        if (best.first != kNone && !(run < best)) return best;
+        if (accept(run)) return run;
       }
-      return {};
+      return best;
     }
-    Run best;
     for (const Run& run : bin.few) {
       const bool smaller = best.first == kNone || run < best;
       if (run.size >= size && smaller && accept(run)) best = run;

@@ -31,13 +31,13 @@ std::vector<Bytes> LargestLoads(const LifetimeArena& arena) {
   return largest;
 }
 
-struct Attempt {
+struct OrderAndFit {
   GreedyOrder order;
   Fit fit;
 };
 
 // The most successful first: most problems need no more than a few.
-constexpr std::array<Attempt, 8> kPortfolio = {{
+constexpr std::array<OrderAndFit, 8> kOrdersAndFits = {{
     {GreedyOrder::kSize, Fit::kFirst},
     {GreedyOrder::kLifetime, Fit::kBest},
     {GreedyOrder::kSize, Fit::kBest},
@@ -112,7 +112,7 @@ GreedyPlan PlaceInOrder(const LifetimeArena& arena, std::span<const uint32_t> or
 
 GreedyPlan PlaceByPortfolio(const LifetimeArena& arena) {
   GreedyPlan best{.offsets = {}, .peak = kNoPlan};
-  for (const Attempt& attempt : kPortfolio) {
+  for (const OrderAndFit& attempt : kOrdersAndFits) {
     GreedyPlan plan =
         PlaceInOrder(arena, OrderBlocks(arena, attempt.order), attempt.fit, best.peak);
     if (plan.peak < best.peak) best = std::move(plan);

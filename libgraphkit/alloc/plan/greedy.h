@@ -30,6 +30,7 @@ struct GreedyPlan {
 // Places blocks in the given order, blocks at fixed offsets before all others. Peak is kNoPlan as
 // soon as it would reach `limit`.
 inline constexpr Bytes kNoPlan = ~Bytes{0};
+inline constexpr Bytes kUnplaced = ~Bytes{0};  // the offset of a block that lies nowhere
 GreedyPlan PlaceInOrder(const LifetimeArena& arena, std::span<const uint32_t> order, Fit fit,
                         Bytes limit = kNoPlan);
 

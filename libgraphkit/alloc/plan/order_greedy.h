@@ -43,8 +43,6 @@ class OrderGreedy {
     Bytes end;
   };
 
-  static constexpr Bytes kUnplaced = ~Bytes{0};
-
   void FindTaken(uint32_t item, const Plan& plan);
   Bytes FindGap(uint32_t item, Fit fit, const Plan& plan);
   void Put(uint32_t item, Bytes offset, Plan* plan);

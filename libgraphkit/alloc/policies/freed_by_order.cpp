@@ -1,27 +1,43 @@
 #include "libgraphkit/alloc/policies/freed_by_order.h"
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 
 namespace graphkit {
 
 namespace {
 
-constexpr uint32_t kNoRow = 0xffffffffu;
 constexpr uint32_t kNoMarker = 0xffffffffu;
-// A block comes into its row at most so far from the end.
-constexpr size_t kMostBack = 32;
 // More heaps than these are dropped when nothing waits in them.
 constexpr size_t kKeptHeaps = 16;
 
+// Without a branch on what is in them.
+template <size_t kColumns, typename Counts>
+bool Within(const Counts& needs, const Counts& counts) {
+  uint32_t above = 0;
+  for (size_t i = 0; i < kColumns; ++i) above |= needs[i] > counts[i] ? 1 : 0;
+  return above == 0;
+}
+
 }  // namespace
 
-FreedByOrder::FreedByOrder(const BlockOrder& order, bool shared)
+FreedByOrder::FreedByOrder(const BlockOrder& order, bool shared, ViewSlots* slots)
     : order_(order),
       shared_(shared),
+      slots_(slots),
       streams_(order.trace().streams.size()),
       lists_(shared ? 1 : order.trace().streams.size()) {}
 
+void FreedByOrder::ClearChanges() {
+  changes_.left.clear();
+  changes_.found = 0;
+  changes_.first = 0;
+  changes_.fresh.clear();
+}
+
 void FreedByOrder::Free(BlockId block) {
+  ClearChanges();
   if (!order_.Dies(block)) return;
   const std::span<const NodeId> markers = order_.lives().Markers(block, order_.rule());
   const bool counts = markers.empty() || order_.lives().ByStreams(block, order_.rule());
@@ -33,7 +49,8 @@ void FreedByOrder::Free(BlockId block) {
   for (auto marker = markers.rbegin(); marker != markers.rend(); ++marker) {
     places_.push_back(order_.order().PlaceOf(*marker));
   }
-  if (markers.empty() || !PutInRow(freed, places_[first], &list)) list.apart.push_back(freed);
+  if (list.readers.empty() || PutInSlot(freed, &list)) return;
+  for (const StreamId reader : list.readers) streams_[reader.index()].outside.push_back(freed);
 }
 
 // Whether who is after the markers is after the block's allocation in any case.
@@ -44,87 +61,142 @@ bool FreedByOrder::ImpliesAlloc(std::span<const NodeId> markers, BlockId block) 
   });
 }
 
-uint32_t FreedByOrder::RowOf(uint32_t chain, List* list) {
-  if (list->row_of.size() <= chain) list->row_of.resize(chain + 1, kNoRow);
-  uint32_t& row = list->row_of[chain];
-  if (row != kNoRow) return row;
-  row = static_cast<uint32_t>(list->rows.size());
-  list->rows.push_back({chain, {}});
-  for (const StreamId reader : list->readers) streams_[reader.index()].passed.push_back(0);
-  return row;
+uint8_t FreedByOrder::ColumnOf(uint32_t chain, List* list) {
+  if (list->column_of.size() <= chain) list->column_of.resize(chain + 1, kNoColumn);
+  uint8_t& column = list->column_of[chain];
+  if (column == kNoColumn && list->chains.size() < kColumns) {
+    column = static_cast<uint8_t>(list->chains.size());
+    list->chains.push_back(chain);
+  }
+  return column;
 }
 
-bool FreedByOrder::PutInRow(uint32_t freed, const ChainPlace& place, List* list) {
-  const uint32_t row = RowOf(place.chain, list);
-  const std::vector<InRow>& blocks = list->rows[row].blocks;
-  size_t at = blocks.size();
-  const size_t least = at - std::min(at, kMostBack);
-  while (at > least && blocks[at - 1].place > place.seq) --at;
-  if (at > 0 && blocks[at - 1].place > place.seq) return false;
-  Insert(row, at, {place.seq, freed}, list);
+// False: there are too many chains, or markers aren't all that counts.
+bool FreedByOrder::FindNeeds(const Freed& freed, List* list, Counts* needs) const {
+  needs->fill(0);
+  for (uint32_t i = 0; i < freed.count; ++i) {
+    const ChainPlace& place = places_[freed.first + i];
+    const uint8_t column = ColumnOf(place.chain, list);
+    if (column == kNoColumn) return false;
+    (*needs)[column] = std::max((*needs)[column], static_cast<int32_t>(place.seq + 1));
+  }
+  return !freed.alloc;
+}
+
+FreedByOrder::Counts FreedByOrder::CountsAt(const OrderPoint& point, const List& list) const {
+  Counts counts{};
+  for (size_t i = 0; i < list.chains.size(); ++i) {
+    counts[i] = static_cast<int32_t>(order_.order().CountAt(point, list.chains[i]));
+  }
+  return counts;
+}
+
+bool FreedByOrder::PutInSlot(uint32_t freed, List* list) {
+  Counts needs;
+  if (!FindNeeds(list->freed[freed], list, &needs)) return false;
+  if (list->used == ~SlotMask{0}) MakeRoom(list);
+  const auto slot = static_cast<uint32_t>(std::countr_one(list->used));
+  const SlotMask bit = SlotMask{1} << slot;
+  list->used |= bit;
+  list->in_slot[slot] = freed;
+  list->needs[slot] = needs;
+  list->lacking[slot] = static_cast<uint32_t>(list->readers.size());
+  for (const StreamId reader : list->readers) {
+    streams_[reader.index()].unfound |= bit;
+    streams_[reader.index()].fresh |= bit;
+  }
+  if (slots_ != nullptr) {
+    slots_->views[slot] = 0;
+    slots_->blocks[slot] = list->freed[freed].block;
+  }
   return true;
 }
 
-void FreedByOrder::Insert(uint32_t row, size_t at, const InRow& block, List* list) {
-  std::vector<InRow>& blocks = list->rows[row].blocks;
+// Nobody looks at the slot any more.
+void FreedByOrder::Leave(uint32_t slot, List* list) {
+  list->used &= ~(SlotMask{1} << slot);
+  if (slots_ == nullptr) return;
+  changes_.left.push_back({slots_->blocks[slot], slots_->views[slot]});
+  slots_->views[slot] = 0;
+}
+
+void FreedByOrder::MakeRoom(List* list) {
+  const SlotMask bit = SlotMask{1} << list->next_out;
   for (const StreamId reader : list->readers) {
     Stream& stream = streams_[reader.index()];
-    uint32_t& passed = stream.passed[row];
-    if (passed > at) {
-      ++passed;
-      stream.late.push_back(block.freed);
-    } else if (passed == blocks.size()) {
-      stream.ahead.push_back(row);
-    }
+    if ((stream.unfound & bit) != 0) stream.outside.push_back(list->in_slot[list->next_out]);
+    stream.unfound &= ~bit;
+    stream.fresh &= ~bit;
   }
-  blocks.insert(blocks.begin() + static_cast<ptrdiff_t>(at), block);
+  Leave(list->next_out, list);
+  list->next_out = (list->next_out + 1) % kSlots;
 }
 
 void FreedByOrder::StartReading(StreamId id, Stream* stream, List* list) {
   stream->reads = true;
+  stream->view = static_cast<uint32_t>(list->readers.size());
   list->readers.push_back(id);
-  stream->passed.assign(list->rows.size(), 0);
-  for (uint32_t row = 0; row < list->rows.size(); ++row) {
-    if (!list->rows[row].blocks.empty()) stream->ahead.push_back(row);
-  }
+  stream->outside.resize(list->freed.size());
+  std::iota(stream->outside.begin(), stream->outside.end(), 0u);
 }
 
 void FreedByOrder::BeforeMalloc(BlockId block, std::vector<BlockId>* found) {
+  ClearChanges();
   const StreamId id = order_.trace()[block].stream;
   const OrderPoint& point = order_.lives()[block].alloc;
   Stream& stream = streams_[id.index()];
   List& list = lists_[ListOf(id)];
   if (!stream.reads) StartReading(id, &stream, &list);
-  if (!(stream.point == point)) LookAgain(list, point, &stream, found);
-  GoAlong(list, point, &stream, found);
-  for (; stream.apart < list.apart.size(); ++stream.apart) {
-    const uint32_t freed = list.apart[stream.apart];
+  if (!(stream.point == point)) {
+    stream.fresh = stream.unfound;
+    LookAgain(list, point, &stream, found);
+  }
+  LookAtSlots(point, &stream, &list, found);
+  for (const uint32_t freed : stream.outside) {
     if (Found(list, freed, 0, point, &stream)) found->push_back(list.freed[freed].block);
   }
+  stream.outside.clear();
 }
 
-void FreedByOrder::GoAlong(const List& list, const OrderPoint& point, Stream* stream,
-                           std::vector<BlockId>* found) {
-  for (size_t i = 0; i < stream->ahead.size();) {
-    const uint32_t row = stream->ahead[i];
-    const std::vector<InRow>& blocks = list.rows[row].blocks;
-    const uint32_t count = order_.order().CountAt(point, list.rows[row].chain);
-    uint32_t& passed = stream->passed[row];
-    for (; passed < blocks.size() && blocks[passed].place < count; ++passed) {
-      const uint32_t freed = blocks[passed].freed;
-      if (Found(list, freed, 1, point, stream)) found->push_back(list.freed[freed].block);
-    }
-    if (passed < blocks.size()) {
-      ++i;
-    } else {
-      stream->ahead[i] = stream->ahead.back();
-      stream->ahead.pop_back();
-    }
+template <size_t kUsed>
+SlotMask FreedByOrder::Passed(const List& list, SlotMask slots, const Counts& counts) {
+  SlotMask passed = 0;
+  for (SlotMask left = slots; left != 0; left &= left - 1) {
+    const auto slot = static_cast<uint32_t>(std::countr_zero(left));
+    passed |= SlotMask{Within<kUsed>(list.needs[slot], counts)} << slot;
   }
-  for (const uint32_t freed : stream->late) {
-    if (Found(list, freed, 1, point, stream)) found->push_back(list.freed[freed].block);
+  return passed;
+}
+
+void FreedByOrder::LookAtSlots(const OrderPoint& point, Stream* stream, List* list,
+                               std::vector<BlockId>* found) {
+  if (stream->fresh == 0) return;
+  const Counts counts = CountsAt(point, *list);
+  const SlotMask passed = list->chains.size() <= kColumns / 2
+                              ? Passed<kColumns / 2>(*list, stream->fresh, counts)
+                              : Passed<kColumns>(*list, stream->fresh, counts);
+  stream->fresh = 0;
+  stream->unfound &= ~passed;
+  for (SlotMask left = passed; left != 0; left &= left - 1) {
+    FindInSlot(static_cast<uint32_t>(std::countr_zero(left)), *stream, list, found);
   }
-  stream->late.clear();
+  if (slots_ == nullptr) return;
+  changes_.found = passed & list->used;
+  changes_.first &= list->used;
+}
+
+void FreedByOrder::FindInSlot(uint32_t slot, const Stream& stream, List* list,
+                              std::vector<BlockId>* found) {
+  if (slots_ == nullptr) {
+    found->push_back(list->freed[list->in_slot[slot]].block);
+  } else {
+    if (slots_->views[slot] == 0) {
+      changes_.first |= SlotMask{1} << slot;
+      changes_.fresh.push_back(slots_->blocks[slot]);
+    }
+    slots_->views[slot] |= ViewMask{1} << stream.view;
+  }
+  if (--list->lacking[slot] == 0) Leave(slot, list);
 }
 
 // The stream has moved on.
@@ -161,14 +233,22 @@ void FreedByOrder::PopFrom(size_t heap, const List& list, const OrderPoint& poin
   }
 }
 
+uint32_t FreedByOrder::FirstMissing(const Freed& freed, uint32_t marker,
+                                    const OrderPoint& point) const {
+  for (; marker < freed.count; ++marker) {
+    const ChainPlace& place = places_[freed.first + marker];
+    if (order_.order().CountAt(point, place.chain) <= place.seq) break;
+  }
+  return marker;
+}
+
 // A stream's mallocs never go back, so what one of them is after the next one is after as well.
 bool FreedByOrder::Found(const List& list, uint32_t freed, uint32_t marker, const OrderPoint& point,
                          Stream* stream) {
   const Freed& f = list.freed[freed];
-  for (; marker < f.count; ++marker) {
-    const ChainPlace& place = places_[f.first + marker];
-    if (order_.order().CountAt(point, place.chain) > place.seq) continue;
-    Wait(place, freed, marker, stream);
+  if (marker != kNoMarker) marker = FirstMissing(f, marker, point);
+  if (marker < f.count) {
+    Wait(places_[f.first + marker], freed, marker, stream);
     return false;
   }
   return !f.alloc || AfterAlloc(freed, f.block, point, stream);

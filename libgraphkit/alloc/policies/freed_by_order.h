@@ -2,22 +2,24 @@
 // for each stream, by the first malloc of the stream that comes after all its markers, without
 // looking at those that still wait.
 //
-// A malloc is after a count of each chain's nodes, and a stream's mallocs never go back. So freed
-// blocks stand in a row for each chain, by the place of their last marker, and each stream goes
-// along the row, as far as its mallocs are:
+// A malloc is after a count of each chain's nodes, and a stream's mallocs never go back: what one
+// of them is after, the next one is after as well. The blocks that were freed last stand in few
+// slots, where each stream's malloc looks at those that the stream hasn't found. Where slots run
+// out, a block goes to heaps that each stream has for itself, one for each chain, by the place of a
+// marker that the stream's mallocs aren't after:
 //
-//     chain 1     [2: u] [7: x] [9: y] [14: z]      a malloc of stream 0 after 8 nodes of chain 1
-//     stream 0           ^ finds x, goes on to y    finds x, if x's other markers are before it as
-//     stream 1                         ^            well; otherwise x waits for one of those
+//     slots        x    y    z          z comes when all slots are taken: x makes room, and
+//     stream 0     .         .          waits for stream 0 in its heaps
+//     stream 1          .    .          stream 1 has found x, and looks at y and z
 //
-// What waits for another marker, or is freed after much that was used later, is in heaps that each
-// stream has for itself, one a chain, by place.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "libgraphkit/alloc/chunks/view_slots.h"
 #include "libgraphkit/analysis/block_order.h"
 
 namespace graphkit {
@@ -25,13 +27,18 @@ namespace graphkit {
 // For a graph all of whose blocks are plain (PlainBlocks). The order must outlive it.
 class FreedByOrder {
  public:
-  // `shared`: every stream gets to know every block; otherwise its own ones only.
-  FreedByOrder(const BlockOrder& order, bool shared);
+  // `shared`: every stream gets to know every block; otherwise its own ones only. `slots`: where to
+  // say what streams find in slots, each a view, numbered by their first mallocs; at most 64
+  // streams. Null: it is found like everything else. Must outlive it.
+  FreedByOrder(const BlockOrder& order, bool shared, ViewSlots* slots = nullptr);
 
   // The block's free is requested.
   void Free(BlockId block);
-  // Adds to `found` what this malloc is the first of its stream to be after.
+  // Adds to `found` what this malloc is the first of its stream to be after; but for what the
+  // stream finds in slots, if there are some.
   void BeforeMalloc(BlockId block, std::vector<BlockId>* found);
+  // By the last of these calls.
+  const SlotChanges& changes() const { return changes_; }
 
  private:
   // What a freed block's taker must be after.
@@ -40,14 +47,6 @@ class FreedByOrder {
     uint32_t first = 0;  // of its markers' places
     uint32_t count = 0;
     bool alloc = false;  // and the block's allocation
-  };
-  struct InRow {
-    uint32_t place = 0;  // in the chain
-    uint32_t freed = 0;
-  };
-  struct Row {
-    uint32_t chain = 0;
-    std::vector<InRow> blocks;  // by place
   };
   // A block, from the first of its markers on that the stream isn't known to be after.
   struct Waiting {
@@ -60,21 +59,31 @@ class FreedByOrder {
     uint32_t chain = 0;
     std::vector<Waiting> waiting;
   };
+  static constexpr uint32_t kSlots = ViewSlots::kSlots;
+  static constexpr size_t kColumns = 16;
+  static constexpr uint8_t kNoColumn = 0xff;
+  // By column, a chain: how many of its nodes have ended, or must have. 32 bits with a sign, as
+  // machines compare several of these at once.
+  using Counts = std::array<int32_t, kColumns>;
   // Blocks that some streams look at: everybody's, or one stream's own.
   struct List {
     std::vector<Freed> freed;
-    std::vector<uint32_t> apart;  // that are in no row
-    std::vector<Row> rows;
-    std::vector<uint32_t> row_of;  // by chain
     std::vector<StreamId> readers;
+    std::vector<uint32_t> chains;          // by column
+    std::vector<uint8_t> column_of;        // by chain
+    std::array<Counts, kSlots> needs;      // by slot
+    std::array<uint32_t, kSlots> in_slot;  // of the freed ones
+    std::array<uint32_t, kSlots> lacking;  // by slot: how many readers haven't found it
+    SlotMask used = 0;
+    uint32_t next_out = 0;  // the slot that has to make room next
   };
   struct Stream {
     bool reads = false;
-    size_t apart = 0;              // so many of those in no row were seen
-    OrderPoint point;              // of its last malloc
-    std::vector<uint32_t> passed;  // of each row
-    std::vector<uint32_t> ahead;   // rows that it isn't through with
-    std::vector<uint32_t> late;    // came into a row where it had passed
+    uint32_t view = 0;              // its place among the readers
+    OrderPoint point;               // of its last malloc
+    SlotMask unfound = 0;           // slots
+    SlotMask fresh = 0;             // of these, those that weren't looked at
+    std::vector<uint32_t> outside;  // in no slot, and not looked at
     std::vector<Heap> heaps;
     std::vector<uint32_t> again;  // what waits for no single marker
   };
@@ -82,11 +91,23 @@ class FreedByOrder {
   uint32_t ListOf(StreamId stream) const { return shared_ ? 0 : stream.value; }
   bool ImpliesAlloc(std::span<const NodeId> markers, BlockId block) const;
   void StartReading(StreamId id, Stream* stream, List* list);
-  bool PutInRow(uint32_t freed, const ChainPlace& place, List* list);
-  uint32_t RowOf(uint32_t chain, List* list);
-  void Insert(uint32_t row, size_t at, const InRow& block, List* list);
-  void GoAlong(const List& list, const OrderPoint& point, Stream* stream,
-               std::vector<BlockId>* found);
+  void ClearChanges();
+
+  static uint8_t ColumnOf(uint32_t chain, List* list);
+  bool FindNeeds(const Freed& freed, List* list, Counts* needs) const;
+  Counts CountsAt(const OrderPoint& point, const List& list) const;
+  bool PutInSlot(uint32_t freed, List* list);
+  void MakeRoom(List* list);
+  void Leave(uint32_t slot, List* list);
+  void LookAtSlots(const OrderPoint& point, Stream* stream, List* list,
+                   std::vector<BlockId>* found);
+  // Of the slots those that a point with these counts is after, by so many columns.
+  template <size_t kUsed>
+  static SlotMask Passed(const List& list, SlotMask slots, const Counts& counts);
+  void FindInSlot(uint32_t slot, const Stream& stream, List* list, std::vector<BlockId>* found);
+
+  // The first of a block's markers, from `marker` on, that the point isn't after; their number.
+  uint32_t FirstMissing(const Freed& freed, uint32_t marker, const OrderPoint& point) const;
   // Whether the point is after the block, of which `marker` is the first place to look at;
   // otherwise it waits.
   bool Found(const List& list, uint32_t freed, uint32_t marker, const OrderPoint& point,
@@ -100,6 +121,8 @@ class FreedByOrder {
 
   const BlockOrder& order_;
   bool shared_;
+  ViewSlots* slots_;
+  SlotChanges changes_;
   std::vector<Stream> streams_;     // by stream
   std::vector<List> lists_;         // by stream; shared: [0] is everybody's
   std::vector<ChainPlace> places_;  // of the freed blocks' markers, the last one first

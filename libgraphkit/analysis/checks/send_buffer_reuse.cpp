@@ -31,9 +31,9 @@ struct Reach {
   Toucher by;
 };
 
-class Finder {
+class ReuseFinder {
  public:
-  explicit Finder(const Facts& facts)
+  explicit ReuseFinder(const Facts& facts)
       : facts_(facts), trace_(facts.trace), launches_(LaunchesByGraph(facts.trace)) {}
 
   std::vector<Finding> Find() {
@@ -175,7 +175,7 @@ class Finder {
 
 std::vector<Finding> FindReusedSendBuffers(const Facts& facts) {
   if (facts.trace.launches.empty()) return {};
-  return Finder(facts).Find();
+  return ReuseFinder(facts).Find();
 }
 
 }  // namespace graphkit

@@ -14,14 +14,14 @@ namespace {
 
 constexpr int64_t kAtOnce = std::numeric_limits<int64_t>::min();  // before everything with a time
 
-struct Source {
+struct MergeSource {
   const MergeInput* input = nullptr;
   std::vector<PlacedRecord> records;
   std::vector<int64_t> wall;  // by place, never falling
   MovedSource moved;
 };
 
-const Trace& TraceOf(const Source& source) { return source.input->imported.trace; }
+const Trace& TraceOf(const MergeSource& source) { return source.input->imported.trace; }
 
 // What its times have to be raised by to be wall times; none: it has no times, or no wall clock.
 std::optional<int64_t> WallOffset(const Trace& trace) {
@@ -84,8 +84,8 @@ class Merger {
   void Join();
 
   std::vector<MergeInput> inputs_;
-  std::vector<Source> sources_;  // topologies, then the snapshot
-  Source* snapshot_ = nullptr;
+  std::vector<MergeSource> sources_;  // topologies, then the snapshot
+  MergeSource* snapshot_ = nullptr;
   std::vector<const MergeInput*> profiles_;
   RecordMover mover_;
   NotJoinedList not_joined_;
@@ -132,7 +132,7 @@ Result<void> Merger::ChooseSources() {
 }
 
 Result<void> Merger::AddSource(const MergeInput& input) {
-  Source source;
+  MergeSource source;
   source.input = &input;
   Result<std::vector<PlacedRecord>> records = PlaceRecords(input.imported.trace);
   if (!records) return records.error();
@@ -145,10 +145,10 @@ Result<void> Merger::AddSource(const MergeInput& input) {
 // Allocations that both saw tell how the clocks differ, and none of those comes before its
 // counterpart.
 void Merger::AlignClocks() {
-  Source& base = sources_[0];
+  MergeSource& base = sources_[0];
   const std::optional<int64_t> origin = WallOffset(TraceOf(base));
   base.moved.shift = 0;
-  for (Source& source : sources_) {
+  for (MergeSource& source : sources_) {
     if (&source == &base) continue;
     const std::optional<int64_t> offset = WallOffset(TraceOf(source));
     if (offset && origin) source.moved.shift = *offset - *origin;
@@ -220,7 +220,7 @@ Result<void> Merger::MoveAll() {
   ExpectGraphs(order);
   std::string unused;
   std::vector<std::unique_ptr<PlacePrinter>> printers;
-  for (const Source& source : sources_) {
+  for (const MergeSource& source : sources_) {
     printers.push_back(std::make_unique<PlacePrinter>(TraceOf(source), unused));
     printers.back()->mover = &mover_;
   }
@@ -266,11 +266,11 @@ void Merger::Join() {
   Trace& trace = merged_.trace;
   trace.process.device = TraceOf(sources_[0]).process.device;
   trace.completeness.truncated = std::ranges::any_of(
-      sources_, [](const Source& source) { return TraceOf(source).completeness.truncated; });
+      sources_, [](const MergeSource& source) { return TraceOf(source).completeness.truncated; });
   if (snapshot_ && snapshot_->moved.memory_only) JoinSnapshot();
   if (profiles_.empty()) return;
   std::map<uint64_t, NodeId> by_tool_id;
-  for (const Source& source : sources_) {
+  for (const MergeSource& source : sources_) {
     for (const auto& [node, tool_id] : source.input->imported.tool_ids) {
       if (!source.moved.memory_only)
         by_tool_id.emplace(tool_id, source.moved.ids.nodes[node.index()]);

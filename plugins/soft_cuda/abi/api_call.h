@@ -19,6 +19,8 @@ inline const Shared& SharedState() {
   return *shared;
 }
 
+inline Hub& TheHub() { return *SharedState().hub; }
+
 template <typename T>
 T NotModelled(const char* function) {
   SharedState().not_modelled(function);
@@ -32,7 +34,7 @@ class TracedCall {
   TracedCall(CUpti_CallbackDomain domain, const CallSite& site, const void* params,
              const char* symbol)
       : domain_(domain), site_(site), thread_(*SharedState().thread()) {
-    if (thread_.depth++ == 0) thread_.correlation = ++SharedState().hub->correlation;
+    if (thread_.depth++ == 0) thread_.correlation = ++TheHub().correlation;
     data_.functionName = site.name;
     data_.functionParams = params;
     data_.symbolName = symbol;
@@ -53,7 +55,7 @@ class TracedCall {
   void Tell(CUpti_ApiCallbackSite where) {
     data_.callbackSite = where;
     data_.context = SharedState().current_context(&data_.contextUid);
-    SharedState().hub->Deliver(domain_, site_.cbid, &data_);
+    TheHub().Deliver(domain_, site_.cbid, &data_);
   }
 
   CUpti_CallbackDomain domain_;
@@ -66,7 +68,7 @@ class TracedCall {
 template <typename Symbol, typename Body>
 auto CallThroughHub(CUpti_CallbackDomain domain, const CallSite& site, const void* params,
                     Symbol&& symbol, Body&& body) {
-  if (!SharedState().hub->Wants(domain, site.cbid)) [[likely]] {
+  if (!TheHub().Wants(domain, site.cbid)) [[likely]] {
     return body();
   }
   TracedCall call(domain, site, params, symbol());

@@ -9,10 +9,9 @@
 
 using graphkit::soft::Hub;
 using graphkit::soft::SharedState;
+using graphkit::soft::TheHub;
 
 namespace {
-
-Hub& TheHub() { return *SharedState().hub; }
 
 struct Attribute {
   CUpti_ActivityAttribute id;

@@ -7,13 +7,11 @@
 #include "plugins/soft_cuda/cupti/names.h"
 
 using graphkit::soft::Hub;
-using graphkit::soft::SharedState;
+using graphkit::soft::TheHub;
 
 namespace {
 
 constexpr char kPrefix[] = "CUPTI for ";
-
-Hub& TheHub() { return *SharedState().hub; }
 
 // There is one subscriber; its handle is the hub.
 bool IsSubscriber(CUpti_SubscriberHandle handle) {

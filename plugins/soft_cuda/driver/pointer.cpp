@@ -1,15 +1,10 @@
 // What is known about an address.
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/attribute.h"
 
 namespace graphkit::soft::driver {
 namespace {
-
-template <typename T>
-CUresult Give(void* to, T value) {
-  *static_cast<T*>(to) = value;
-  return CUDA_SUCCESS;
-}
 
 CUresult Read(void* to, CUpointer_attribute attribute, uint64_t address, uint64_t begin,
               const Allocation& a) {

@@ -3,16 +3,11 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/attribute.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
 namespace {
-
-template <typename T>
-CUresult Give(void* to, T value) {
-  *static_cast<T*>(to) = value;
-  return CUDA_SUCCESS;
-}
 
 CUresult GivePool(CUmemoryPool* out, Pool* Gpu::*pool, CUdevice device) {
   if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;

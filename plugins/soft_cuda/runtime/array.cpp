@@ -10,7 +10,7 @@ constexpr unsigned kFlatFlags =
     cudaArraySurfaceLoadStore | cudaArrayTextureGather | cudaArraySparse | cudaArrayDeferredMapping;
 constexpr unsigned kFlags = kFlatFlags | cudaArrayLayered | cudaArrayCubemap;
 
-CUmipmappedArray Driver(cudaMipmappedArray_const_t array) {
+CUmipmappedArray DriverMipmaps(cudaMipmappedArray_const_t array) {
   return reinterpret_cast<CUmipmappedArray>(const_cast<cudaMipmappedArray_t>(array));
 }
 CUarray* Out(cudaArray_t* array) { return reinterpret_cast<CUarray*>(array); }
@@ -95,25 +95,25 @@ cudaError_t MallocMipmappedArray(cudaMipmappedArray_t* out, const cudaChannelFor
 }
 
 cudaError_t FreeMipmappedArray(cudaMipmappedArray_t array) {
-  return array != nullptr ? WithoutHandleError(cuMipmappedArrayDestroy(Driver(array)))
+  return array != nullptr ? WithoutHandleError(cuMipmappedArrayDestroy(DriverMipmaps(array)))
                           : cudaSuccess;
 }
 
 cudaError_t GetMipmappedArrayLevel(cudaArray_t* out, cudaMipmappedArray_const_t array,
                                    unsigned int level) {
-  return ToRuntime(cuMipmappedArrayGetLevel(Out(out), Driver(array), level));
+  return ToRuntime(cuMipmappedArrayGetLevel(Out(out), DriverMipmaps(array), level));
 }
 
 cudaError_t MipmappedArrayGetSparseProperties(cudaArraySparseProperties* out,
                                               cudaMipmappedArray_t array) {
   return ToRuntime(cuMipmappedArrayGetSparseProperties(
-      reinterpret_cast<CUDA_ARRAY_SPARSE_PROPERTIES*>(out), Driver(array)));
+      reinterpret_cast<CUDA_ARRAY_SPARSE_PROPERTIES*>(out), DriverMipmaps(array)));
 }
 
 cudaError_t MipmappedArrayGetMemoryRequirements(cudaArrayMemoryRequirements* out,
                                                 cudaMipmappedArray_t array, int device) {
   return ToRuntime(cuMipmappedArrayGetMemoryRequirements(
-      reinterpret_cast<CUDA_ARRAY_MEMORY_REQUIREMENTS*>(out), Driver(array), device));
+      reinterpret_cast<CUDA_ARRAY_MEMORY_REQUIREMENTS*>(out), DriverMipmaps(array), device));
 }
 
 }  // namespace graphkit::soft::runtime

@@ -10,10 +10,8 @@
 namespace graphkit::soft::runtime {
 namespace {
 
-CUdeviceptr Address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
-
 // One side of a copy: rows of an array, or of memory.
-struct Side {
+struct RowsSide {
   cudaArray_const_t array = nullptr;
   const void* memory = nullptr;
   CUmemorytype type = CU_MEMORYTYPE_ARRAY;  // of the memory
@@ -22,17 +20,17 @@ struct Side {
   size_t y = 0;
 };
 
-Side At(cudaArray_const_t array, size_t x, size_t y) {
+RowsSide At(cudaArray_const_t array, size_t x, size_t y) {
   return {array, nullptr, CU_MEMORYTYPE_ARRAY, 0, x, y};
 }
-Side From(const void* memory, size_t pitch, cudaMemcpyKind kind) {
+RowsSide From(const void* memory, size_t pitch, cudaMemcpyKind kind) {
   return {nullptr, memory, SourceType(kind), pitch};
 }
-Side To(void* memory, size_t pitch, cudaMemcpyKind kind) {
+RowsSide To(void* memory, size_t pitch, cudaMemcpyKind kind) {
   return {nullptr, memory, TargetType(kind), pitch};
 }
 
-CUDA_MEMCPY2D Rows(const Side& to, const Side& from, size_t width, size_t height) {
+CUDA_MEMCPY2D Rows(const RowsSide& to, const RowsSide& from, size_t width, size_t height) {
   CUDA_MEMCPY2D c{};
   c.srcXInBytes = from.x;
   c.srcY = from.y;
@@ -53,7 +51,7 @@ CUDA_MEMCPY2D Rows(const Side& to, const Side& from, size_t width, size_t height
   return c;
 }
 
-cudaError_t CheckRows(const Side& side, size_t width, cudaMemcpyKind kind) {
+cudaError_t CheckRows(const RowsSide& side, size_t width, cudaMemcpyKind kind) {
   if (!IsKind(kind)) return cudaErrorInvalidMemcpyDirection;
   return side.type == CU_MEMORYTYPE_ARRAY || IsPitch(side.pitch, width)
              ? cudaSuccess
@@ -74,7 +72,7 @@ struct InStream {
 };
 
 template <typename Copy>
-cudaError_t CopyRows(const Side& to, const Side& from, size_t width, size_t height,
+cudaError_t CopyRows(const RowsSide& to, const RowsSide& from, size_t width, size_t height,
                      cudaMemcpyKind kind, const Copy& copy) {
   if (cudaError_t error = CheckRows(to, width, kind); error != cudaSuccess) return error;
   if (cudaError_t error = CheckRows(from, width, kind); error != cudaSuccess) return error;
@@ -87,7 +85,7 @@ size_t RowOf(cudaArray_const_t array) {
   return ElementBytesOf(array, &shape) * shape.Width;
 }
 
-void Advance(Side* side, size_t bytes, size_t row) {
+void Advance(RowsSide* side, size_t bytes, size_t row) {
   if (side->array == nullptr) {
     side->memory = static_cast<const char*>(side->memory) + bytes;
     return;
@@ -98,7 +96,8 @@ void Advance(Side* side, size_t bytes, size_t row) {
 
 // A run of bytes goes on in the next row: its first row, the full ones, its last.
 template <typename Copy>
-cudaError_t CopyRun(Side to, Side from, size_t count, cudaMemcpyKind kind, const Copy& copy) {
+cudaError_t CopyRun(RowsSide to, RowsSide from, size_t count, cudaMemcpyKind kind,
+                    const Copy& copy) {
   if (!IsKind(kind)) return cudaErrorInvalidMemcpyDirection;
   const size_t to_row = to.type == CU_MEMORYTYPE_ARRAY ? RowOf(to.array) : RowOf(from.array);
   const size_t from_row = from.type == CU_MEMORYTYPE_ARRAY ? RowOf(from.array) : to_row;

@@ -5,12 +5,6 @@
 #include "runtime_impl.h"
 
 namespace graphkit::soft::runtime {
-namespace {
-
-CUdeviceptr Address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
-
-}  // namespace
-
 cudaError_t Memcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   switch (kind) {
     case cudaMemcpyHostToDevice:

@@ -3,11 +3,10 @@
 #include "plugins/soft_cuda/device/properties.h"
 #include "plugins/soft_cuda/runtime/channel_format.h"
 #include "plugins/soft_cuda/runtime/node_params.h"
+#include "plugins/soft_cuda/runtime/start.h"
 
 namespace graphkit::soft::runtime {
 namespace {
-
-CUdeviceptr Address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 
 cudaMemcpyKind KindOf(CUmemorytype from, CUmemorytype to) {
   if (from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
@@ -107,9 +106,7 @@ CUmemorytype TargetType(cudaMemcpyKind kind) {
   return kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
 }
 
-bool IsPitch(size_t pitch, size_t width) {
-  return width <= pitch && pitch <= size_t{kMostPitch};
-}
+bool IsPitch(size_t pitch, size_t width) { return width <= pitch && pitch <= size_t{kMostPitch}; }
 
 cudaError_t ToDriver(const cudaMemcpy3DParms& p, CUDA_MEMCPY3D* out) {
   if (!IsKind(p.kind)) return cudaErrorInvalidMemcpyDirection;

@@ -6,7 +6,6 @@
 namespace graphkit::soft::runtime {
 namespace {
 
-CUdeviceptr Address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 CUdeviceptr* Out(void** pointer) { return reinterpret_cast<CUdeviceptr*>(pointer); }
 
 }  // namespace

@@ -7,12 +7,11 @@
 namespace graphkit::soft::runtime {
 namespace {
 
-CUdeviceptr Address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 CUdeviceptr* Addresses(void** pointers) { return reinterpret_cast<CUdeviceptr*>(pointers); }
-CUmemLocation* Driver(cudaMemLocation* locations) {
+CUmemLocation* DriverLocation(cudaMemLocation* locations) {
   return reinterpret_cast<CUmemLocation*>(locations);
 }
-CUmemLocation Driver(cudaMemLocation location) { return *Driver(&location); }
+CUmemLocation DriverLocation(cudaMemLocation location) { return *DriverLocation(&location); }
 
 // The primary contexts of the devices that a copy names.
 struct PeerContexts {
@@ -58,12 +57,13 @@ cudaError_t FillVolume(const cudaPitchedPtr& to, const cudaExtent& extent, Fill&
 
 cudaError_t MemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
                              unsigned int flags, cudaStream_t stream) {
-  return ToRuntime(cuMemPrefetchAsync(Address(pointer), bytes, Driver(location), flags, stream));
+  return ToRuntime(
+      cuMemPrefetchAsync(Address(pointer), bytes, DriverLocation(location), flags, stream));
 }
 cudaError_t MemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
                       cudaMemLocation location) {
-  return ToRuntime(
-      cuMemAdvise(Address(pointer), bytes, static_cast<CUmem_advise>(advice), Driver(location)));
+  return ToRuntime(cuMemAdvise(Address(pointer), bytes, static_cast<CUmem_advise>(advice),
+                               DriverLocation(location)));
 }
 cudaError_t MemRangeGetAttribute(void* data, size_t data_bytes, cudaMemRangeAttribute attribute,
                                  const void* pointer, size_t bytes) {
@@ -80,8 +80,9 @@ cudaError_t MemRangeGetAttributes(void** data, size_t* data_bytes,
 cudaError_t MemPrefetchBatchAsync(void** pointers, size_t* sizes, size_t count,
                                   cudaMemLocation* locations, size_t* index, size_t locations_count,
                                   unsigned long long flags, cudaStream_t stream) {
-  return ToRuntime(cuMemPrefetchBatchAsync(Addresses(pointers), sizes, count, Driver(locations),
-                                           index, locations_count, flags, stream));
+  return ToRuntime(cuMemPrefetchBatchAsync(Addresses(pointers), sizes, count,
+                                           DriverLocation(locations), index, locations_count, flags,
+                                           stream));
 }
 cudaError_t MemDiscardBatchAsync(void** pointers, size_t* sizes, size_t count,
                                  unsigned long long flags, cudaStream_t stream) {
@@ -91,8 +92,9 @@ cudaError_t MemDiscardAndPrefetchBatchAsync(void** pointers, size_t* sizes, size
                                             cudaMemLocation* locations, size_t* index,
                                             size_t locations_count, unsigned long long flags,
                                             cudaStream_t stream) {
-  return ToRuntime(cuMemDiscardAndPrefetchBatchAsync(
-      Addresses(pointers), sizes, count, Driver(locations), index, locations_count, flags, stream));
+  return ToRuntime(cuMemDiscardAndPrefetchBatchAsync(Addresses(pointers), sizes, count,
+                                                     DriverLocation(locations), index,
+                                                     locations_count, flags, stream));
 }
 cudaError_t StreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes,
                                  unsigned int flags) {

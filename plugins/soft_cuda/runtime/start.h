@@ -13,6 +13,9 @@ cudaError_t MakePrimaryCurrent(int device);
 // Of the thread: that of its current context, else what it chose by cudaSetDevice.
 int CurrentDevice();
 
+// Where something lies, as the driver names it.
+inline CUdeviceptr Address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+
 // Runtime errors have the driver's numbers.
 inline cudaError_t ToRuntime(CUresult result) { return static_cast<cudaError_t>(result); }
 

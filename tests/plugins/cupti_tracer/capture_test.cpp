@@ -6,9 +6,7 @@
 namespace graphkit {
 namespace {
 
-constexpr uint64_t kMain = 0x100, kSide = 0x200;
 constexpr uint64_t kFork = 0x300, kJoin = 0x400;
-constexpr uint64_t kGraph = 0x1000;
 
 TEST_CASE("a fork and join is recorded call by call") {
   Script s;

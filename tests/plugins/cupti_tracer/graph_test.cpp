@@ -6,8 +6,7 @@
 namespace graphkit {
 namespace {
 
-constexpr uint64_t kStream = 0x100;
-constexpr uint64_t kGraph = 0x1000, kOther = 0x2000, kInner = 0x3000;
+constexpr uint64_t kOther = 0x2000, kInner = 0x3000;
 constexpr uint64_t kExec = 0x9000;
 
 Call AddTo(uint64_t graph) {

@@ -6,7 +6,6 @@
 namespace graphkit {
 namespace {
 
-constexpr uint64_t kMain = 0x100, kSide = 0x200, kGraph = 0x1000;
 constexpr uint64_t kSegment = 0x7f0000000000;
 
 Call At(uint64_t address, uint64_t size = 0, uint64_t stream = kNoStream) {

@@ -6,7 +6,7 @@
 namespace graphkit {
 namespace {
 
-constexpr uint64_t kStream = 0x100, kGraph = 0x1000, kFunction = 0x5000;
+constexpr uint64_t kFunction = 0x5000;
 constexpr uint64_t kX = 0x7f0000000000, kY = 0x7f0000100000;
 
 // A program with two blocks, 0 at kX and 1 at kY, that captures.

@@ -13,6 +13,10 @@
 
 namespace graphkit {
 
+// Handles of streams and of a graph.
+inline constexpr uint64_t kStream = 0x100, kMain = 0x100, kSide = 0x200;
+inline constexpr uint64_t kGraph = 0x1000;
+
 // Keeps the records, without their times.
 class ListSink : public RecordSink {
  public:

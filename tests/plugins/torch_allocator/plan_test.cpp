@@ -7,7 +7,7 @@
 namespace graphkit::torch {
 namespace {
 
-constexpr PoolKey kPool{1, 0};
+constexpr PoolKey kPlannedPool{1, 0};
 
 // a and b beside each other, then c where both were.
 PlannedGraphs ThreeBlocks() {
@@ -41,7 +41,7 @@ PlanCounts CountsOf(DeviceAllocator& allocator) {
 
 TEST_CASE("a program that does what the plan knows gets the plan's places") {
   Planned run(ThreeBlocks());
-  Recording recording(&run.allocator, kPool, run.streams[0]);
+  Recording recording(&run.allocator, kPlannedPool, run.streams[0]);
   const uintptr_t a = run.Malloc(kMiB);
   const uintptr_t b = run.Malloc(2 * kMiB - 100);  // sizes are compared rounded
   CHECK(b == a + kMiB);
@@ -55,7 +55,7 @@ TEST_CASE("a program that does what the plan knows gets the plan's places") {
 
 TEST_CASE("a block that the plan doesn't have is placed without it, the next ones with it") {
   Planned run(ThreeBlocks());
-  Recording recording(&run.allocator, kPool, run.streams[0]);
+  Recording recording(&run.allocator, kPlannedPool, run.streams[0]);
   const uintptr_t a = run.Malloc(kMiB);
   const uintptr_t other = run.Malloc(700 * 1024);
   CHECK((other + 700 * 1024 <= a || other >= a + 3 * kMiB));
@@ -66,7 +66,7 @@ TEST_CASE("a block that the plan doesn't have is placed without it, the next one
 
 TEST_CASE("a block that the program doesn't ask for is passed over") {
   Planned run(ThreeBlocks());
-  Recording recording(&run.allocator, kPool, run.streams[0]);
+  Recording recording(&run.allocator, kPlannedPool, run.streams[0]);
   const uintptr_t b = run.Malloc(2 * kMiB);
   run.Free(b);
   CHECK(run.Malloc(3 * kMiB) == b - kMiB);
@@ -76,7 +76,7 @@ TEST_CASE("a block that the program doesn't ask for is passed over") {
 
 TEST_CASE("a planned place isn't used while somebody lies there") {
   Planned run(ThreeBlocks());
-  Recording recording(&run.allocator, kPool, run.streams[0]);
+  Recording recording(&run.allocator, kPlannedPool, run.streams[0]);
   const uintptr_t a = run.Malloc(kMiB);
   const uintptr_t b = run.Malloc(2 * kMiB);
   run.Free(a);
@@ -90,7 +90,7 @@ TEST_CASE("a planned place isn't used where the streams don't prove that it is f
   for (const bool trust : {false, true}) {
     CAPTURE(trust);
     Planned run(ThreeBlocks(), {.trust_plan = trust});
-    Recording recording(&run.allocator, kPool, run.streams[0]);
+    Recording recording(&run.allocator, kPlannedPool, run.streams[0]);
     const uintptr_t a = run.Malloc(kMiB);
     const uintptr_t b = run.Malloc(2 * kMiB);
     Join(run.streams[1], run.streams[0]);
@@ -112,7 +112,7 @@ TEST_CASE("the n-th capture follows the plan's n-th graph; later ones do without
   Planned run(two);
   std::vector<uintptr_t> first;
   for (int capture = 0; capture < 3; ++capture) {
-    Recording recording(&run.allocator, kPool, run.streams[0]);
+    Recording recording(&run.allocator, kPlannedPool, run.streams[0]);
     first.push_back(run.Malloc(kMiB));
     recording.Stop();
   }
@@ -122,11 +122,11 @@ TEST_CASE("the n-th capture follows the plan's n-th graph; later ones do without
 TEST_CASE("graphs of a sequence share their arena") {
   PlannedGraphs sequence{{{{.size = 2 * kMiB, .blocks = {{0, kMiB}, {0, 2 * kMiB}}}}}, true};
   Planned run(sequence);
-  Recording one(&run.allocator, kPool, run.streams[0]);
+  Recording one(&run.allocator, kPlannedPool, run.streams[0]);
   const uintptr_t a = run.Malloc(kMiB);
   run.Free(a);
   one.Stop();
-  Recording two(&run.allocator, kPool, run.streams[0]);
+  Recording two(&run.allocator, kPlannedPool, run.streams[0]);
   CHECK(run.Malloc(2 * kMiB) == a);
   two.Stop();
   CHECK(CountsOf(run.allocator) == PlanCounts{2, 0, 0, 0});
