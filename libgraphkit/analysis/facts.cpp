@@ -63,10 +63,15 @@ Facts FindFacts(const Trace& trace, const FactOptions& options) {
                    },
                    [&] {
                      facts.roots = FindRoots(trace);
+                     if (options.only_placement) return;
                      facts.in_edges = FindInEdges(trace);
                      facts.shapes = FindShapes(trace, facts.in_edges);
                      facts.partial_edges = HasPartialEdges(trace);
                    }});
+  if (options.only_placement) {
+    facts.inputs = FindInputs(trace, facts.lives, facts.roots);
+    return facts;
+  }
   const auto bounds = [&] {
     if (!options.bound_time_limit) return;
     FindBounds({.time_limit = *options.bound_time_limit, .online = true}, &facts);

@@ -54,6 +54,8 @@ struct Facts {
 struct FactOptions {
   EdgeRule edges = EdgeRule::kCompletion;
   std::optional<std::chrono::milliseconds> bound_time_limit;  // for each graph; none: no bounds
+  // Order, lives, roots, blocks and inputs alone: what placing blocks and checking it needs.
+  bool only_placement = false;
 };
 
 // The trace must outlive the facts.

@@ -263,7 +263,7 @@ TEST_CASE("ejection ends with a safe plan of the peak that it says, whatever it 
     OrderGreedy::Plan plan =
         greedy.Place(greedy.InSequence(OrderGreedy::Sequence::kBirth), Fit::kFirst, kNoPlan);
     GuidedEjection ejection(greedy.lists(), items, seed);
-    for (const Bytes percent : {90, 80, 60, 1}) {
+    for (const Bytes percent : {90u, 80u, 60u, 1u}) {
       const Bytes target = plan.peak * percent / 100;
       const Bytes peak = ejection.Lower(
           target, 100'000, [] { return true; }, &plan.offsets);

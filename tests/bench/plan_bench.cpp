@@ -12,11 +12,15 @@
 #include "libgraphkit/alloc/plan/capture_lifetimes.h"
 #include "libgraphkit/alloc/plan/capture_planner.h"
 #include "libgraphkit/alloc/plan/conflict_lists.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"
+#include "libgraphkit/alloc/plan/validate_plan.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/io/lifetime_csv.h"
 #include "libgraphkit/model/synth.h"
+#include "libgraphkit/replay/replay_trace.h"
+#include "tests/alloc/lifetime_variants.h"
 #include "tests/bench/plan_peers.h"
 
 namespace graphkit {
@@ -151,6 +155,56 @@ BENCHMARK(BM_Plan)
                    benchmark::CreateDenseRange(0, kPlanners.size() - 1, 1)})
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
+
+// Others of minimalloc's family: a table, how it is reworded (5: a neighbour), a seed.
+void BM_PlanFamily(benchmark::State& state) {
+  const Problem& problem = kProblems[static_cast<size_t>(state.range(0))];
+  const LifetimeProblem original =
+      ReadLifetimeCsv(std::string(GRAPHKIT_TESTDATA "/") + problem.table)->problem;
+  const auto seed = static_cast<uint64_t>(state.range(2));
+  const LifetimeProblem other =
+      state.range(1) < kRewordings
+          ? Reworded(original, static_cast<Rewording>(state.range(1)), seed)
+          : Neighbour(original, seed);
+  state.SetLabel(problem.name);
+  Plan plan;
+  for (auto _ : state) plan = PlanLifetimes(other);
+  if (!ValidatePlan(other, plan).empty()) return state.SkipWithError("the plan is wrong");
+  state.counters["peak_over_bound"] =
+      static_cast<double>(plan.peak) / static_cast<double>(plan.lower_bound);
+}
+BENCHMARK(BM_PlanFamily)
+    ->ArgsProduct({benchmark::CreateDenseRange(0, 5, 1),
+                   benchmark::CreateDenseRange(0, kRewordings, 1),
+                   {1, 2, 3}})
+    ->Iterations(1);
+
+// Synthetic captures: shape, operations, streams, join in thousandths, seed.
+void BM_PlanSweep(benchmark::State& state) {
+  const Trace trace = Synthesize({.shape = static_cast<SynthShape>(state.range(0)),
+                                  .ops = static_cast<uint64_t>(state.range(1)),
+                                  .streams = static_cast<uint32_t>(state.range(2)),
+                                  .join = static_cast<double>(state.range(3)) / 1000,
+                                  .alloc = 0.5,
+                                  .free = 0.4,
+                                  .sizes = *ParseSizeDistribution("log:512B-32MiB"),
+                                  .seed = static_cast<uint64_t>(state.range(4))});
+  const Facts facts = FindFacts(trace, {.only_placement = true});
+  PlannedMemory plan;
+  for (auto _ : state) plan = PlanTrace(facts, MarkerRule::kLastUse);
+  if (!VerifyPlan(facts, plan, MarkerRule::kLastUse).empty()) {
+    return state.SkipWithError("the plan is unsafe");
+  }
+  state.counters["blocks"] = static_cast<double>(plan.placements.size());
+  state.counters["peak_over_bound"] =
+      static_cast<double>(plan.peak) / static_cast<double>(plan.lower_bound);
+}
+BENCHMARK(BM_PlanSweep)
+    ->ArgsProduct({{0}, {20'000, 100'000}, {4, 8, 16}, {20, 100, 300}, {1, 2, 3}})
+    ->ArgsProduct({{0}, {20'000}, {32, 64}, {100, 300}, {1, 2}})
+    ->ArgsProduct({{1}, {20'000, 200'000}, {4, 8, 16}, {0}, {1, 2}})
+    ->ArgsProduct({{2}, {20'000, 50'000, 200'000}, {4, 8, 16}, {0}, {1, 2, 3, 4, 5, 6}})
+    ->Iterations(1);
 
 // Whether it fits into 1 048 576 bytes, the capacity that the tables were published with.
 void BM_Minimalloc(benchmark::State& state) {

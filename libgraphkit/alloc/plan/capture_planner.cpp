@@ -22,9 +22,9 @@ constexpr size_t kMaxSearchedBlocks = 4000;
 constexpr uint64_t kSteps = 20;
 
 // Looks at conflicts: as many as given, for few blocks so many for each pair of them, and for many
-// blocks so many more for each, up to three times the given ones.
+// blocks so many more for each, up to twice the given ones.
 constexpr uint64_t kLooksPerPair = 500;
-constexpr uint64_t kLooksPerBlock = 10'000;
+constexpr uint64_t kLooksPerBlock = 5000;
 
 // Blocks of one size are chained up to so many, times their lanes.
 constexpr size_t kMaxChained = 16'000'000;
@@ -62,7 +62,7 @@ class CapturePlanner {
       if (Done()) return std::move(best_);
     }
     for (const Attempt& attempt : kPortfolio) {
-      if (best_.peak != kNoPlan && (Done() || greedy_.looks() > Looks() / 6)) break;
+      if (best_.peak != kNoPlan && (Done() || greedy_.looks() > Looks() / 10)) break;
       OrderGreedy::Plan plan =
           greedy_.Place(greedy_.InSequence(attempt.sequence), attempt.fit, best_.peak);
       Take(std::move(plan.offsets), plan.peak);
@@ -83,7 +83,7 @@ class CapturePlanner {
   uint64_t Looks() const {
     const uint64_t blocks = lanes_.size();
     const uint64_t looks = std::min(options_.looks, kLooksPerPair * blocks * blocks);
-    return looks + std::min(2 * looks, kLooksPerBlock * blocks);
+    return looks + std::min(looks, kLooksPerBlock * blocks);
   }
 
   bool OfOneSize() const {

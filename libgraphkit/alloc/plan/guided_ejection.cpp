@@ -54,7 +54,7 @@ void GuidedEjection::TakeOut(Bytes target, std::vector<Bytes>* offsets) {
   }
 }
 
-// By buckets first: sorting is most of the work.
+// In buckets of offsets, each of which is sorted.
 void GuidedEjection::FindTaken(uint32_t item, Bytes target, const std::vector<Bytes>& offsets) {
   unsorted_.clear();
   const std::span<const uint32_t> others = lists_.Of(item);

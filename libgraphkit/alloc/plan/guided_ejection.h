@@ -69,7 +69,7 @@ class GuidedEjection {
   uint64_t attempt_ = 0;
   double share_;  // of what lies between goal and peak: where the next step aims
   std::vector<Bytes> sizes_;
-  std::vector<double> bases_;    // by item: what ejecting it costs at first
+  std::vector<double> bases_;    // by item: what ejecting it costs at first, the size's root
   std::vector<double> costs_;    // and at present
   std::vector<uint32_t> open_;   // without a place: a heap, the largest first
   std::vector<Range> taken_;     // of the item that is being placed, by begin

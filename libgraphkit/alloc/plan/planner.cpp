@@ -31,7 +31,7 @@ constexpr uint64_t kEjectionAlone = 3;
 constexpr uint64_t kEffortPerPair = 3000;  // at most, where blocks are few
 constexpr uint64_t kEffortPerLook = 6;
 constexpr uint64_t kLeastLooks = 1'000'000;
-constexpr uint64_t kEjectionSteps = 20;
+constexpr uint64_t kEjectionSteps = 4;
 
 // How far from the lower bound to the best plan the next search aims, in 64ths. Mostly at the bound
 // itself; now and then higher, for problems whose bound can't be reached.

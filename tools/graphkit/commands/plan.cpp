@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "libgraphkit/alloc/plan/plan_sequence.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"
@@ -120,11 +124,20 @@ std::string CheckSequence(const std::string& text) {
   return "'" + text + "' is no launch order; write recorded, or graphs: 0,1,2";
 }
 
+// What reading and ordering a large trace freed, and main.cpp keeps for what comes next: planning
+// needs less.
+void GiveBackFreedMemory() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
+
 Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
   const Result<Trace> trace = ReadInput(arguments.file);
   if (!trace) return trace.error();
   const Progress progress("planning " + arguments.file);
-  const Facts facts = FindFacts(*trace);
+  const Facts facts = FindFacts(*trace, {.only_placement = true});
+  GiveBackFreedMemory();
   Result<PlannedMemory> made =
       arguments.sequence.empty()
           ? Result<PlannedMemory>(PlanTrace(facts, arguments.rule, arguments.options))
@@ -180,8 +193,14 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
       ->check([](const std::string& text) {
         return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
       });
-  sub.add_option("--effort", arguments.options.search.effort,
-                 "how much to search, in blocks looked at; 0: greedily only (default: 6000000000)")
+  const auto set_effort = [&arguments](const uint64_t& effort) {
+    const uint64_t kEffortPerLook = PlannerOptions().effort / CapturePlannerOptions().looks;
+    arguments.options.search.effort = effort;
+    arguments.options.looks = effort / kEffortPerLook;
+  };
+  sub.add_option_function<uint64_t>(
+         "--effort", set_effort,
+         "how much to search, in blocks looked at; 0: greedily only (default: 6000000000)")
       ->option_text("N")
       ->check(CheckNotNegative);
   sub.add_option("--time", arguments.options.search.seconds,
