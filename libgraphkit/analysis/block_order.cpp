@@ -31,15 +31,13 @@ bool BlockOrder::DiesBeforeAll(BlockId x, std::span<const NodeId> nodes) const {
   });
 }
 
-// 1 if x is in an earlier body of a conditional than y, -1 if in a later one, 0 if in the same or
-// not both in bodies of one.
+// Of blocks of different graphs: 1 if x is in an earlier body of a conditional than y, -1 if in a
+// later one, 0 if not both in bodies of one.
 int BlockOrder::ExclusiveBodies(BlockId x, BlockId y) const {
   const GraphId x_graph = lives_[x].alloc.graph;
   const GraphId y_graph = lives_[y].alloc.graph;
   if (lives_[x].leaves || lives_[y].leaves) return 0;
-  if (x_graph == y_graph || !trace_[x_graph].parent.valid() || !trace_[y_graph].parent.valid()) {
-    return 0;
-  }
+  if (!trace_[x_graph].parent.valid() || !trace_[y_graph].parent.valid()) return 0;
   for (GraphId a = x_graph; trace_[a].parent.valid(); a = trace_[trace_[a].parent].graph) {
     for (GraphId b = y_graph; trace_[b].parent.valid(); b = trace_[trace_[b].parent].graph) {
       if (trace_[a].parent != trace_[b].parent || a == b) continue;
@@ -53,10 +51,17 @@ int BlockOrder::ExclusiveBodies(BlockId x, BlockId y) const {
 bool BlockOrder::Before(BlockId x, BlockId y) const {
   if (x == y || lives_[x].root != lives_[y].root || !Dies(x)) return false;
   const BlockLife& later = lives_[y];
-  if (const int bodies = ExclusiveBodies(x, y); bodies != 0) return bodies > 0;
+  if (lives_[x].alloc.graph != later.alloc.graph) {
+    if (const int bodies = ExclusiveBodies(x, y); bodies != 0) return bodies > 0;
+  }
   if (!Later(x, trace_[y].allocated) || !DiesBefore(x, later.alloc)) return false;
   if (!DiesBeforeAll(x, lives_.Nodes(later.early))) return false;
   return !lives_.ByStreams(y, rule_) || DiesBeforeAll(x, lives_.Nodes(later.unordered));
+}
+
+void BlockOrder::Fetch(BlockId block) const {
+  order_.Fetch(lives_[block].alloc);
+  for (const NodeId marker : lives_.Markers(block, rule_)) order_.Fetch(marker);
 }
 
 Assumption BlockOrder::Assumes(BlockId x) const {

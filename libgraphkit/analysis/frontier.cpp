@@ -42,7 +42,8 @@ void FrontierReplay::Apply(const Node& node, NodeId id) {
   if (node.stream.index() >= streams_.size()) return;
   StreamFrontier& stream = streams_[node.stream.index()];
   stream.graph = node.graph;
-  stream.entries.assign(1, {.node = id});
+  stream.entries.resize(1);
+  stream.entries[0] = {.node = id};
   ++stream.version;
 }
 

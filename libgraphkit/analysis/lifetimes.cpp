@@ -393,15 +393,6 @@ std::span<const Touch> Lifetimes::Touches(BlockId block) const {
   return std::span(touches).subspan(slice.first, slice.count);
 }
 
-std::span<const NodeId> Lifetimes::Nodes(Slice slice) const {
-  return std::span(nodes).subspan(slice.first, slice.count);
-}
-
-std::span<const NodeId> Lifetimes::Markers(BlockId block, MarkerRule rule) const {
-  const BlockLife& life = (*this)[block];
-  return Nodes(rule == MarkerRule::kAtFree ? life.at_free : life.last_use);
-}
-
 std::vector<bool> BacksSegment(const Trace& trace) {
   std::vector<bool> backs(trace.blocks.size());
   for (const Segment& segment : trace.segments) {

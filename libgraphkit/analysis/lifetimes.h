@@ -54,12 +54,17 @@ struct Lifetimes {
 
   const BlockLife& operator[](BlockId block) const { return blocks[block.index()]; }
   std::span<const Touch> Touches(BlockId block) const;
-  std::span<const NodeId> Nodes(Slice slice) const;
+  std::span<const NodeId> Nodes(Slice slice) const {
+    return {nodes.data() + slice.first, slice.count};
+  }
   // Whether a block's uses are known by its streams alone: by kAtFree, and by either when escaped.
   bool ByStreams(BlockId block, MarkerRule rule) const {
     return rule == MarkerRule::kAtFree || (*this)[block].escaped;
   }
-  std::span<const NodeId> Markers(BlockId block, MarkerRule rule) const;
+  std::span<const NodeId> Markers(BlockId block, MarkerRule rule) const {
+    const BlockLife& life = (*this)[block];
+    return Nodes(rule == MarkerRule::kAtFree ? life.at_free : life.last_use);
+  }
 };
 
 // By block: whether it is the memory of a segment. Then what is handed out of it lives in graphs,

@@ -118,9 +118,10 @@ class GraphReplayer {
   }
 
   void Free(BlockId block) {
-    allocated_ -= Size(block);
+    const Bytes size = Size(block);
+    allocated_ -= size;
     freed_at_[block.index()] = out_.figures.operations;
-    if (policy_->Free(block)) active_ -= Size(block);
+    if (policy_->Free(block)) active_ -= size;
     TakeChanges(block);
     memory_->Freed(block);
   }

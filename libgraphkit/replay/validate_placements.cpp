@@ -7,6 +7,9 @@
 namespace graphkit {
 namespace {
 
+// So many blocks ahead memory is asked for: long enough for it to come.
+constexpr size_t kAhead = 8;
+
 // Who lay where last.
 struct Range {
   Bytes begin = 0;
@@ -199,7 +202,10 @@ class Sweep {
 std::vector<UnsafePair> ValidatePlacements(const BlockOrder& order,
                                            std::span<const PlacedBlock> blocks) {
   Sweep sweep(order);
-  for (const PlacedBlock& placed : blocks) sweep.Put(placed);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (i + kAhead < blocks.size()) order.Fetch(blocks[i + kAhead].block);
+    sweep.Put(blocks[i]);
+  }
   return sweep.Take();
 }
 

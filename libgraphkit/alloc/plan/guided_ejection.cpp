@@ -11,7 +11,6 @@
 namespace graphkit {
 namespace {
 
-constexpr Bytes kUnplaced = ~Bytes{0};
 constexpr Bytes kNoLimit = kUnplaced / 2;
 // How much chance there is in the choice of a place, in turn: now choosy, now bold.
 constexpr std::array<double, 2> kNoise = {0.3, 2};

@@ -44,11 +44,7 @@ void FreedByOrder::Free(BlockId block) {
   const bool alloc = counts && !ImpliesAlloc(markers, block);
   List& list = lists_[ListOf(order_.trace()[block].stream)];
   const auto freed = static_cast<uint32_t>(list.freed.size());
-  const auto first = static_cast<uint32_t>(places_.size());
-  list.freed.push_back({block, first, static_cast<uint32_t>(markers.size()), alloc});
-  for (auto marker = markers.rbegin(); marker != markers.rend(); ++marker) {
-    places_.push_back(order_.order().PlaceOf(*marker));
-  }
+  list.freed.push_back({block, alloc});
   if (list.readers.empty() || PutInSlot(freed, &list)) return;
   for (const StreamId reader : list.readers) streams_[reader.index()].outside.push_back(freed);
 }
@@ -74,8 +70,8 @@ uint8_t FreedByOrder::ColumnOf(uint32_t chain, List* list) {
 // False: there are too many chains, or markers aren't all that counts.
 bool FreedByOrder::FindNeeds(const Freed& freed, List* list, Counts* needs) const {
   needs->fill(0);
-  for (uint32_t i = 0; i < freed.count; ++i) {
-    const ChainPlace& place = places_[freed.first + i];
+  for (const NodeId marker : order_.lives().Markers(freed.block, order_.rule())) {
+    const ChainPlace place = order_.order().PlaceOf(marker);
     const uint8_t column = ColumnOf(place.chain, list);
     if (column == kNoColumn) return false;
     (*needs)[column] = std::max((*needs)[column], static_cast<int32_t>(place.seq + 1));
@@ -233,10 +229,15 @@ void FreedByOrder::PopFrom(size_t heap, const List& list, const OrderPoint& poin
   }
 }
 
-uint32_t FreedByOrder::FirstMissing(const Freed& freed, uint32_t marker,
-                                    const OrderPoint& point) const {
-  for (; marker < freed.count; ++marker) {
-    const ChainPlace& place = places_[freed.first + marker];
+ChainPlace FreedByOrder::PlaceOf(BlockId block, uint32_t marker) const {
+  const std::span<const NodeId> markers = order_.lives().Markers(block, order_.rule());
+  return order_.order().PlaceOf(markers[markers.size() - 1 - marker]);
+}
+
+uint32_t FreedByOrder::FirstMissing(BlockId block, uint32_t marker, const OrderPoint& point) const {
+  const size_t count = order_.lives().Markers(block, order_.rule()).size();
+  for (; marker < count; ++marker) {
+    const ChainPlace place = PlaceOf(block, marker);
     if (order_.order().CountAt(point, place.chain) <= place.seq) break;
   }
   return marker;
@@ -246,10 +247,12 @@ uint32_t FreedByOrder::FirstMissing(const Freed& freed, uint32_t marker,
 bool FreedByOrder::Found(const List& list, uint32_t freed, uint32_t marker, const OrderPoint& point,
                          Stream* stream) {
   const Freed& f = list.freed[freed];
-  if (marker != kNoMarker) marker = FirstMissing(f, marker, point);
-  if (marker < f.count) {
-    Wait(places_[f.first + marker], freed, marker, stream);
-    return false;
+  if (marker != kNoMarker) {
+    marker = FirstMissing(f.block, marker, point);
+    if (marker < order_.lives().Markers(f.block, order_.rule()).size()) {
+      Wait(PlaceOf(f.block, marker), freed, marker, stream);
+      return false;
+    }
   }
   return !f.alloc || AfterAlloc(freed, f.block, point, stream);
 }

@@ -44,9 +44,7 @@ class FreedByOrder {
   // What a freed block's taker must be after.
   struct Freed {
     BlockId block;
-    uint32_t first = 0;  // of its markers' places
-    uint32_t count = 0;
-    bool alloc = false;  // and the block's allocation
+    bool alloc = false;  // its allocation beside its markers
   };
   // A block, from the first of its markers on that the stream isn't known to be after.
   struct Waiting {
@@ -106,8 +104,10 @@ class FreedByOrder {
   static SlotMask Passed(const List& list, SlotMask slots, const Counts& counts);
   void FindInSlot(uint32_t slot, const Stream& stream, List* list, std::vector<BlockId>* found);
 
-  // The first of a block's markers, from `marker` on, that the point isn't after; their number.
-  uint32_t FirstMissing(const Freed& freed, uint32_t marker, const OrderPoint& point) const;
+  // The first of a block's markers, from `marker` on, that the point isn't after; their number. The
+  // one captured last comes first.
+  uint32_t FirstMissing(BlockId block, uint32_t marker, const OrderPoint& point) const;
+  ChainPlace PlaceOf(BlockId block, uint32_t marker) const;
   // Whether the point is after the block, of which `marker` is the first place to look at;
   // otherwise it waits.
   bool Found(const List& list, uint32_t freed, uint32_t marker, const OrderPoint& point,
@@ -123,9 +123,8 @@ class FreedByOrder {
   bool shared_;
   ViewSlots* slots_;
   SlotChanges changes_;
-  std::vector<Stream> streams_;     // by stream
-  std::vector<List> lists_;         // by stream; shared: [0] is everybody's
-  std::vector<ChainPlace> places_;  // of the freed blocks' markers, the last one first
+  std::vector<Stream> streams_;  // by stream
+  std::vector<List> lists_;      // by stream; shared: [0] is everybody's
 };
 
 // Whether of these blocks of one graph it is known when they may be taken from the place of a
