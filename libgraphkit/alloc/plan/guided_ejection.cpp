@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "libgraphkit/alloc/plan/greedy.h"
+
 namespace graphkit {
 namespace {
 
