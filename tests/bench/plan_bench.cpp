@@ -177,7 +177,8 @@ BENCHMARK(BM_PlanFamily)
     ->ArgsProduct({benchmark::CreateDenseRange(0, 5, 1),
                    benchmark::CreateDenseRange(0, kRewordings, 1),
                    {1, 2, 3}})
-    ->Iterations(1);
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
 
 // Synthetic captures: shape, operations, streams, join in thousandths, seed.
 void BM_PlanSweep(benchmark::State& state) {
@@ -204,7 +205,8 @@ BENCHMARK(BM_PlanSweep)
     ->ArgsProduct({{0}, {20'000}, {32, 64}, {100, 300}, {1, 2}})
     ->ArgsProduct({{1}, {20'000, 200'000}, {4, 8, 16}, {0}, {1, 2}})
     ->ArgsProduct({{2}, {20'000, 50'000, 200'000}, {4, 8, 16}, {0}, {1, 2, 3, 4, 5, 6}})
-    ->Iterations(1);
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
 
 // Whether it fits into 1 048 576 bytes, the capacity that the tables were published with.
 void BM_Minimalloc(benchmark::State& state) {
