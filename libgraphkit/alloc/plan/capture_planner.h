@@ -19,7 +19,7 @@ namespace graphkit {
 struct CapturePlannerOptions {
   PlannerOptions search;         // of the exact search; its seed is also that of the ejection
   Bytes alignment = 512;         // of every offset; a multiple of 512
-  uint64_t looks = 200'000'000;  // at conflicts; less for few blocks, up to 3 × for many
+  uint64_t looks = 200'000'000;  // at conflicts; less for few blocks, up to 2 × for many
 };
 
 struct FixedBlock {

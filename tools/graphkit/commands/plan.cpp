@@ -124,20 +124,21 @@ std::string CheckSequence(const std::string& text) {
   return "'" + text + "' is no launch order; write recorded, or graphs: 0,1,2";
 }
 
-// What reading and ordering a large trace freed, and main.cpp keeps for what comes next: planning
-// needs less.
-void GiveBackFreedMemory() {
+// Placing asks the order alone, which has taken the edges in. What reading and ordering freed, and
+// main.cpp keeps for what comes next, goes back as well: planning needs less.
+void GiveBackMemory(Trace* trace) {
+  std::vector<Edge>().swap(trace->edges);
 #if defined(__GLIBC__)
   malloc_trim(0);
 #endif
 }
 
 Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
-  const Result<Trace> trace = ReadInput(arguments.file);
+  Result<Trace> trace = ReadInput(arguments.file);
   if (!trace) return trace.error();
   const Progress progress("planning " + arguments.file);
   const Facts facts = FindFacts(*trace, {.only_placement = true});
-  GiveBackFreedMemory();
+  GiveBackMemory(&*trace);
   Result<PlannedMemory> made =
       arguments.sequence.empty()
           ? Result<PlannedMemory>(PlanTrace(facts, arguments.rule, arguments.options))
