@@ -49,7 +49,7 @@ class Candidates {
  public:
   Candidates(std::span<const Entry> entries, const GraphView& view,
              const std::vector<uint32_t>& partners)
-      : view_(view), partners_(partners) {
+      : partners_(partners) {
     for (const Entry& entry : entries) by_stream_[view.streams[entry.node]].push_back(entry.node);
   }
 
@@ -84,7 +84,6 @@ class Candidates {
     return queue.next < queue.nodes.size() ? queue.nodes[queue.next] : kUnmatched;
   }
 
-  const GraphView& view_;
   const std::vector<uint32_t>& partners_;
   std::map<StreamId, Queue> by_stream_;
 };
