@@ -144,15 +144,14 @@ bool GuidedEjection::FindCheapest(uint32_t item, Bytes target, Bytes* offset) {
   return best != std::numeric_limits<double>::infinity();
 }
 
-// False: it can't be placed.
+// False: it can't be placed, and is still the next one.
 bool GuidedEjection::PlaceNext(Bytes target, std::vector<Bytes>* offsets) {
-  const auto size = [&](uint32_t item) { return std::pair(sizes_[item], item); };
-  std::ranges::pop_heap(open_, {}, size);
-  const uint32_t item = open_.back();
+  const uint32_t item = open_.front();
   FindTaken(item, target, *offsets);
   Bytes offset = 0;
   const bool fits = FindGap(item, target, &offset);
   if (!fits && !FindCheapest(item, target, &offset)) return false;
+  std::ranges::pop_heap(open_, {}, [&](uint32_t i) { return std::pair(sizes_[i], i); });
   open_.pop_back();
   if (!fits) {
     costs_[item] += bases_[item];

@@ -195,9 +195,9 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
         return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
       });
   const auto set_effort = [&arguments](const uint64_t& effort) {
-    const uint64_t kEffortPerLook = PlannerOptions().effort / CapturePlannerOptions().looks;
+    const uint64_t effort_of_look = PlannerOptions().effort / CapturePlannerOptions().looks;
     arguments.options.search.effort = effort;
-    arguments.options.looks = effort / kEffortPerLook;
+    arguments.options.looks = effort / effort_of_look;
   };
   sub.add_option_function<uint64_t>(
          "--effort", set_effort,
