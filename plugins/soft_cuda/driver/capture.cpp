@@ -12,6 +12,15 @@ bool IsMode(CUstreamCaptureMode mode) {
   return mode >= 0 && mode <= CU_STREAM_CAPTURE_MODE_RELAXED;
 }
 
+// The stream of a question, which needs no current context where the handle names a stream itself.
+CUresult FindToAsk(CUstream handle, Stream** stream) {
+  const bool special =
+      handle == nullptr || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
+  if (special && CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  *stream = special ? FindStream(handle) : Resolve<Stream>(handle);
+  return *stream != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
 CUresult Begin(CUstream handle, Graph* into, std::span<const Edge> dependencies,
                CUstreamCaptureMode mode) {
   if (!IsMode(mode)) return CUDA_ERROR_INVALID_VALUE;
@@ -56,11 +65,11 @@ CUresult StreamEndCapture(CUstream handle, CUgraph* out) {
 CUresult StreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
   if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  Stream* stream = FindStream(handle);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  Stream* stream = nullptr;
+  if (CUresult error = FindToAsk(handle, &stream); error != CUDA_SUCCESS) return error;
   *status = CU_STREAM_CAPTURE_STATUS_NONE;
   if (stream->kind == StreamKind::kLegacy)
-    return Device::Get().captures.CheckLegacy(stream->context);
+    return Device::Get().captures.CheckLegacyQuestion(stream->context);
   if (stream->capture != nullptr) {
     *status = stream->capture->valid ? CU_STREAM_CAPTURE_STATUS_ACTIVE
                                      : CU_STREAM_CAPTURE_STATUS_INVALIDATED;
@@ -75,7 +84,8 @@ CUresult StreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus* status,
   const Lock lock = LockDevice();
   if (CUresult error = StreamIsCapturing(handle, status); error != CUDA_SUCCESS) return error;
   if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
-  Stream* stream = FindStream(handle);
+  Stream* stream = nullptr;
+  if (CUresult error = FindToAsk(handle, &stream); error != CUDA_SUCCESS) return error;
   if (dependencies != nullptr && data == nullptr && !AllFull(stream->dependencies))
     return CUDA_ERROR_LOSSY_QUERY;
   if (id != nullptr) *id = stream->capture->id;
@@ -95,7 +105,8 @@ CUresult StreamUpdateCaptureDependencies_v2(CUstream handle, CUgraphNode* depend
   const Lock lock = LockDevice();
   Stream* stream = FindStream(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (stream->capture == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
+  if (stream->capture == nullptr || stream->capture->graph == nullptr)
+    return CUDA_ERROR_ILLEGAL_STATE;
   std::vector<Edge> edges;
   if (!ReadDependencies(stream->capture->graph, dependencies, data, count, &edges))
     return CUDA_ERROR_INVALID_VALUE;

@@ -27,6 +27,13 @@ bool AreContexts(CUcontext a, CUcontext b) {
   return Resolve<Context>(a) != nullptr && Resolve<Context>(b) != nullptr;
 }
 
+// Within one context the call isn't captured but unsafe, by others' measurement in global mode.
+CUresult CheckPeerInCapture(CUstream handle) {
+  const Lock lock = LockDevice();
+  const Stream* stream = FindStream(handle);
+  return stream != nullptr && stream->capture != nullptr ? CheckUnsafe() : CUDA_SUCCESS;
+}
+
 CUDA_MEMCPY3D WithoutContexts(const CUDA_MEMCPY3D_PEER& p) {
   CUDA_MEMCPY3D c{};
   c.srcXInBytes = p.srcXInBytes;
@@ -145,6 +152,9 @@ CUresult MemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUco
 CUresult MemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                          CUcontext from_context, size_t bytes, CUstream stream) {
   if (!AreContexts(to_context, from_context)) return CUDA_ERROR_INVALID_CONTEXT;
+  if (to_context == from_context) {
+    if (CUresult error = CheckPeerInCapture(stream); error != CUDA_SUCCESS) return error;
+  }
   return EnqueueCopy(PlainCopy(to, from, bytes, kDevice, kDevice), stream);
 }
 CUresult Memcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) {

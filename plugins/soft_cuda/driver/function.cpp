@@ -132,6 +132,7 @@ CUresult FuncGetParamInfo(CUfunction f, size_t index, size_t* offset, size_t* si
   return GiveParameter(Resolve<Function>(f), index, offset, size);
 }
 CUresult KernelGetParamInfo(CUkernel k, size_t index, size_t* offset, size_t* size) {
+  if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   return GiveParameter(Resolve<Function>(k), index, offset, size);
 }
 

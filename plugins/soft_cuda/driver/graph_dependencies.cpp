@@ -52,6 +52,7 @@ CUresult GraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode* from, con
     // Two nodes have at most one edge: its data isn't looked at, by others' measurement.
     const CUresult error = Device::Get().graphs.RemoveEdge(a, b);
     if (error != CUDA_SUCCESS) return error;
+    Device::Get().captures.CutOff(a);
   }
   return CUDA_SUCCESS;
 }

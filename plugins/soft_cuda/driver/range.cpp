@@ -131,9 +131,9 @@ CUresult MemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation lo
   const Lock lock = LockDevice();
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult error = CheckLocation(location); error != CUDA_SUCCESS) return error;
+  if (CUresult error = StreamOutsideCapture(stream); error != CUDA_SUCCESS) return error;
   Allocation* range = Managed(address, bytes);
   if (range == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult error = StreamOutsideCapture(stream); error != CUDA_SUCCESS) return error;
   range->hints.prefetched = Ordinal(location);
   return CUDA_SUCCESS;
 }
@@ -221,11 +221,11 @@ CUresult StreamAttachMemAsync(CUstream handle, CUdeviceptr address, size_t bytes
   if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
     return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
+  if (CUresult error = StreamOutsideCapture(handle); error != CUDA_SUCCESS) return error;
   Allocation* range = Managed(address, bytes != 0 ? bytes : 1);
   if (range == nullptr || (bytes != 0 && bytes != range->size)) return CUDA_ERROR_INVALID_VALUE;
   if (flags == CU_MEM_ATTACH_SINGLE && (handle == nullptr || handle == CU_STREAM_LEGACY))
     return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult error = StreamOutsideCapture(handle); error != CUDA_SUCCESS) return error;
   range->flags = flags;
   return CUDA_SUCCESS;
 }

@@ -35,8 +35,8 @@ CUresult Captures::End(Stream* stream, const ThreadState& thread, Graph** graph)
   } else if (!Joined(*capture)) {
     result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
   }
-  capture->graph->capturing = false;
   if (result == CUDA_SUCCESS) {
+    capture->graph->capturing = false;
     *graph = capture->graph;
   } else {
     Discard(capture->graph);
@@ -45,8 +45,37 @@ CUresult Captures::End(Stream* stream, const ThreadState& thread, Graph** graph)
   return result;
 }
 
+namespace {
+
+bool IsInside(const Graph* graph, const Graph* around) {
+  for (const Graph* g = graph; g != nullptr; g = g->parent != nullptr ? g->parent->graph : nullptr) {
+    if (g == around) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// Other captures into graphs inside this one, which is about to go.
+void Captures::LoseGraphsInside(const Graph* graph) {
+  for (auto& [id, capture] : active_) {
+    if (capture->graph == graph || !IsInside(capture->graph, graph)) continue;
+    capture->valid = false;
+    capture->graph = nullptr;
+    capture->left.clear();
+    capture->let_go.clear();
+    for (Stream* stream : capture->streams) {
+      stream->dependencies.clear();
+      stream->given.clear();
+    }
+  }
+}
+
 // A graph inside a node stays, empty: the node owns it.
 void Captures::Discard(Graph* graph) {
+  if (graph == nullptr) return;
+  graph->capturing = false;
+  LoseGraphsInside(graph);
   if (graph->kind == GraphKind::kUser) {
     graphs_.DestroyGraph(graph);
   } else {
@@ -54,12 +83,25 @@ void Captures::Discard(Graph* graph) {
   }
 }
 
+namespace {
+
+// Did an update put the node into the stream's set?
+bool IsGiven(const Stream& stream, const Node* node) {
+  return std::find(stream.given.begin(), stream.given.end(), node) != stream.given.end();
+}
+
+}  // namespace
+
 bool Captures::Joined(const Capture& capture) const {
-  const uint32_t mark = MarkAncestors(capture.origin->dependencies, true);
+  std::vector<Edge> ends = capture.origin->dependencies;
+  ends.insert(ends.end(), capture.let_go.begin(), capture.let_go.end());
+  const uint32_t mark = MarkAncestors(ends, true);
+  const auto joined = [&](const Edge& e) { return e.node->mark == mark; };
+  if (!std::all_of(capture.left.begin(), capture.left.end(), joined)) return false;
   for (const Stream* stream : capture.streams) {
     if (stream == capture.origin) continue;
     for (const Edge& e : stream->dependencies) {
-      if (e.node->mark != mark) return false;
+      if (!joined(e) && !IsGiven(*stream, e.node)) return false;
     }
   }
   // An edge that doesn't wait for completion can't be thrown away at the end.
@@ -71,6 +113,7 @@ void Captures::Release(Capture* capture) {
   for (Stream* stream : capture->streams) {
     stream->capture = nullptr;
     stream->dependencies.clear();
+    stream->given.clear();
   }
   active_.erase(capture->id);
 }
@@ -95,13 +138,20 @@ void Captures::Join(Stream* stream, Capture* capture, std::span<const Edge> poin
 void Captures::Leave(Stream* stream) {
   Capture* capture = stream->capture;
   if (capture == nullptr) return;
-  capture->valid = false;
   if (capture->origin == stream) {
-    capture->graph->capturing = false;
     Discard(capture->graph);
     Release(capture);
-  } else {
-    std::erase(capture->streams, stream);
+    return;
+  }
+  std::erase(capture->streams, stream);
+  for (const Edge& e : stream->dependencies) {
+    if (!IsGiven(*stream, e.node)) capture->left.push_back(e);
+  }
+}
+
+void Captures::CutOff(Node* node) {
+  for (auto& [id, capture] : active_) {
+    if (capture->graph == node->graph) capture->let_go.push_back({node, {}});
   }
 }
 
@@ -109,6 +159,7 @@ Node* Captures::AddNode(Stream* stream, CUgraphNodeType type, NodeParams params,
                         std::span<const Edge> dependencies) {
   Node* node = graphs_.AddNode(stream->capture->graph, type, std::move(params), dependencies);
   stream->dependencies.assign(1, Edge{node, {}});
+  stream->given.clear();
   return node;
 }
 
@@ -119,21 +170,19 @@ CUresult Captures::Update(Stream* stream, std::span<const Edge> edges, unsigned 
       return CUDA_ERROR_INVALID_VALUE;
   }
   if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) {
+    for (const Edge& e : stream->dependencies) stream->capture->let_go.push_back({e.node, {}});
     stream->dependencies.clear();
   } else if (flags != CU_STREAM_ADD_CAPTURE_DEPENDENCIES) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  for (const Edge& e : edges) stream->given.push_back(e.node);
   Join(stream, stream->capture, edges);
   return CUDA_SUCCESS;
 }
 
 bool Captures::Uses(const Graph* graph) const {
   return std::any_of(active_.begin(), active_.end(), [graph](const auto& entry) {
-    for (const Graph* g = entry.second->graph; g != nullptr;
-         g = g->parent != nullptr ? g->parent->graph : nullptr) {
-      if (g == graph) return true;
-    }
-    return false;
+    return IsInside(entry.second->graph, graph);
   });
 }
 
@@ -162,17 +211,30 @@ CUresult Captures::CheckWaitForAll(const Context* context) {
   return result;
 }
 
+namespace {
+
+bool HasBlockingStream(const Capture& capture, const Context* context) {
+  return std::any_of(capture.streams.begin(), capture.streams.end(), [&](const Stream* s) {
+    return s->context == context && s->blocking();
+  });
+}
+
+}  // namespace
+
 CUresult Captures::CheckLegacy(const Context* context) {
-  CUresult result = CUDA_SUCCESS;
+  const CUresult result = CheckLegacyQuestion(context);
+  if (result == CUDA_SUCCESS) return result;
   for (auto& [id, capture] : active_) {
-    const bool implicit =
-        std::any_of(capture->streams.begin(), capture->streams.end(),
-                    [&](const Stream* s) { return s->context == context && s->blocking(); });
-    if (!implicit) continue;
-    capture->valid = false;
-    result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    if (HasBlockingStream(*capture, context)) capture->valid = false;
   }
   return result;
+}
+
+CUresult Captures::CheckLegacyQuestion(const Context* context) const {
+  const bool implicit = std::any_of(active_.begin(), active_.end(), [&](const auto& entry) {
+    return HasBlockingStream(*entry.second, context);
+  });
+  return implicit ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
 }
 
 Capture* Captures::Find(uint64_t id) const {

@@ -21,13 +21,18 @@ namespace graphkit::soft {
 
 struct Capture {
   uint64_t id;
-  Graph* graph;
+  Graph* graph;  // null: it went with a graph around it, whose own capture failed
   Stream* origin;
   uint64_t thread;  // ThreadState::number of who began it
   CUstreamCaptureMode mode;
   bool own_graph;  // made by the capture, not given to it
   bool valid = true;
   std::vector<Stream*> streams;  // origin first
+  std::vector<Edge> left{};      // what destroyed streams ended with: to be joined like a stream
+  // Nodes that a call took out of a stream's set, or cut off from the nodes after them: neither they
+  // nor what is before them has to be joined (cuda_runtime_api.h on
+  // cudaStreamUpdateCaptureDependencies and cudaStreamGetCaptureInfo).
+  std::vector<Edge> let_go{};
 };
 
 class Captures {
@@ -55,13 +60,18 @@ class Captures {
   CUresult CheckUnsafe(const ThreadState& thread);
   // A wait for all of a context's work: not while anything in it captures, in whatever mode.
   CUresult CheckWaitForAll(const Context* context);
-  // A use of the legacy stream: not while a blocking stream of the context captures.
+  // A use of the legacy stream: not while a blocking stream of the context captures. A question about
+  // it leaves that capture as it is.
   CUresult CheckLegacy(const Context* context);
+  CUresult CheckLegacyQuestion(const Context* context) const;
+  // The edges out of a node were cut by a call on the graph.
+  void CutOff(Node* node);
   Capture* Find(uint64_t id) const;
   bool any() const { return !active_.empty(); }
 
  private:
   void Discard(Graph* graph);  // of a capture that failed
+  void LoseGraphsInside(const Graph* graph);
   void Release(Capture* capture);
   bool Joined(const Capture& capture) const;
 

@@ -35,6 +35,7 @@ struct Stream {
 
   Capture* capture = nullptr;            // the capture it takes part in
   std::vector<Edge> dependencies;        // of the next captured node
+  std::vector<Node*> given;              // those of them that an update put there: need no join
   std::vector<CUgraphNode> shown_nodes;  // the same, as last shown to a caller
   std::vector<CUgraphEdgeData> shown_data;
 

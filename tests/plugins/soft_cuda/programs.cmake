@@ -5,6 +5,7 @@ set(soft_programs
   bank_size
   capture
   capture_errors
+  capture_joins
   capture_modes
   conditional
   copy

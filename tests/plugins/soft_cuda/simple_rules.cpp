@@ -66,7 +66,7 @@ Error World::Begin(int stream, Mode mode, int into, const Nodes& after) {
   const int capture = static_cast<int>(captures.size());
   captures.push_back({into, stream, mode});
   graphs[into].capture = capture;
-  streams[stream] = {capture, after};
+  streams[stream] = {capture, after, {}};
   return kOk;
 }
 
@@ -85,11 +85,15 @@ Error World::End(int stream, int* result) {
   const Capture capture = captures[number];
   if (capture.origin != stream) return kCaptureUnmatched;
   Graph& graph = graphs[capture.graph];
-  const Nodes past = Past(graph, streams[stream].set);
+  Nodes ends = streams[stream].set;
+  ends.insert(capture.let_go.begin(), capture.let_go.end());
+  const Nodes past = Past(graph, ends);
   bool joined = true;
+  for (int node : capture.left) joined = joined && past.contains(node);
   for (const Stream& other : streams) {
     if (other.capture != number) continue;
-    for (int node : other.set) joined = joined && past.contains(node);
+    for (int node : other.set)
+      joined = joined && (past.contains(node) || other.given.contains(node));
   }
   Over(number);
   if (capture.valid && joined) {
@@ -103,10 +107,14 @@ Error World::End(int stream, int* result) {
 void World::LeaveStream(int stream) {
   const int number = streams[stream].capture;
   if (number == kNone) return;
-  captures[number].valid = false;
   if (captures[number].origin == stream) {
+    captures[number].valid = false;
     graphs[captures[number].graph].gone = true;
     Over(number);
+  } else {
+    for (int node : streams[stream].set) {
+      if (!streams[stream].given.contains(node)) captures[number].left.insert(node);
+    }
   }
   streams[stream] = {};
 }
@@ -151,8 +159,12 @@ Error World::Update(int stream, bool add, const Nodes& nodes) {
   if (number == kNone) return kIllegalState;
   if (!IsPart(nodes, graphs[captures[number].graph])) return kInvalidValue;
   if (!captures[number].valid) return kIllegalState;
-  if (!add) streams[stream].set.clear();
+  if (!add) {
+    captures[number].let_go.insert(streams[stream].set.begin(), streams[stream].set.end());
+    streams[stream].set.clear();
+  }
   streams[stream].set.insert(nodes.begin(), nodes.end());
+  streams[stream].given.insert(nodes.begin(), nodes.end());
   return kOk;
 }
 
@@ -182,6 +194,7 @@ Error World::Work(int stream, Type type, int allocation) {
   Graph& graph = graphs[captures[s.capture].graph];
   graph.nodes.push_back({type, s.set, allocation});
   s.set = {static_cast<int>(graph.nodes.size()) - 1};
+  s.given.clear();
   return kOk;
 }
 
@@ -227,6 +240,7 @@ Error World::RemoveEdge(int number, int from, int to) {
   if (HasMemory(graph)) return kFails;
   if (!IsPart({from, to}, graph) || !graph.nodes[to].after.contains(from)) return kInvalidValue;
   graph.nodes[to].after.erase(from);
+  if (graph.capture != kNone) captures[graph.capture].let_go.insert(from);
   return kOk;
 }
 

@@ -59,7 +59,8 @@ struct Exec {
 
 struct Stream {
   int capture = kNone;
-  Nodes set;  // the nodes that the next one will follow
+  Nodes set;    // the nodes that the next one will follow
+  Nodes given;  // those of them that an update put there
 };
 
 struct Event {
@@ -74,6 +75,8 @@ struct Capture {
   Mode mode;
   bool valid = true;
   bool over = false;
+  Nodes let_go;  // taken out of a stream's set by an update, or cut off: not to be joined
+  Nodes left;    // what destroyed streams ended with: to be joined
 };
 
 // Of a node. Where a graph has freed an address before, a later allocation may have it again.
