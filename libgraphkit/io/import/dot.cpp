@@ -1,171 +1,18 @@
 #include "libgraphkit/io/import/dot.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/io/import/dot_graph.h"
 #include "libgraphkit/io/import/dot_tokens.h"
 
 namespace graphkit {
 namespace {
-
-struct Cluster {
-  std::string name;  // of the subgraph
-  std::string label;
-};
-
-struct DotNode {
-  std::string name;
-  std::string label;
-  uint32_t cluster = 0;
-  bool declared = false;  // by a statement of its own
-};
-
-struct DotGraph {
-  std::vector<Cluster> clusters;  // the first stands for what is outside of any
-  std::vector<DotNode> nodes;
-  std::vector<std::pair<uint32_t, uint32_t>> edges;
-};
-
-class Parser {
- public:
-  explicit Parser(std::string_view text) : tokens_(text) { Advance(); }
-
-  Result<DotGraph> Run() {
-    while (IsWord("strict") || IsWord("digraph") || IsWord("graph")) Advance();
-    if (token_.kind == DotTokenKind::kWord) Advance();
-    if (!Take('{')) {
-      return Error{.message = "not a DOT graph: no '{' after 'digraph'", .line = tokens_.line()};
-    }
-    out_.clusters.emplace_back();
-    open_.push_back(0);
-    while (token_.kind != DotTokenKind::kEnd && !open_.empty()) Statement();
-    if (open_.empty()) return std::move(out_);
-    return Error{.message = "the DOT text ends in the middle",
-                 .hint = "the file was cut off: write it again",
-                 .line = tokens_.line(),
-                 .kind = Error::Kind::kIncomplete};
-  }
-
- private:
-  void Advance() { token_ = tokens_.Next(); }
-  bool Is(char c) const {
-    return token_.kind == DotTokenKind::kPunctuation && token_.character == c;
-  }
-  bool IsWord(std::string_view word) const {
-    return token_.kind == DotTokenKind::kWord && !token_.quoted && token_.text == word;
-  }
-  bool Take(char c) {
-    if (!Is(c)) return false;
-    Advance();
-    return true;
-  }
-  std::string TakeText() {
-    std::string text = std::move(token_.text);
-    Advance();
-    return text;
-  }
-
-  void Statement();
-  void Open(std::string name);
-  void NodeOrEdges();
-  std::string Attributes();
-  uint32_t NodeNamed(const std::string& name, bool declared);
-
-  DotTokens tokens_;
-  DotToken token_;
-  DotGraph out_;
-  std::vector<uint32_t> open_;  // clusters
-  std::unordered_map<std::string, uint32_t> numbers_;
-};
-
-void Parser::Open(std::string name) {
-  open_.push_back(static_cast<uint32_t>(out_.clusters.size()));
-  out_.clusters.push_back({std::move(name), {}});
-}
-
-void Parser::Statement() {
-  if (Take('}')) return open_.pop_back();
-  if (Take('{')) return Open({});
-  if (IsWord("subgraph")) {
-    Advance();
-    std::string name;
-    if (token_.kind == DotTokenKind::kWord) name = TakeText();
-    if (Take('{')) Open(std::move(name));
-    return;
-  }
-  if (IsWord("graph") || IsWord("node") || IsWord("edge")) {
-    Advance();
-    Attributes();
-    return;
-  }
-  if (token_.kind != DotTokenKind::kWord) return Advance();  // ; and what nobody expects
-  NodeOrEdges();
-}
-
-// [a=b, c=d …]…: the label, when there is one.
-std::string Parser::Attributes() {
-  std::string label;
-  while (Take('[')) {
-    while (token_.kind != DotTokenKind::kEnd && !Is(']')) {
-      if (token_.kind != DotTokenKind::kWord) {
-        Advance();
-        continue;
-      }
-      const std::string key = TakeText();
-      if (!Take('=') || token_.kind != DotTokenKind::kWord) continue;
-      std::string value = TakeText();
-      if (key == "label") label = std::move(value);
-    }
-    Take(']');
-  }
-  return label;
-}
-
-uint32_t Parser::NodeNamed(const std::string& name, bool declared) {
-  const auto [at, added] = numbers_.emplace(name, static_cast<uint32_t>(out_.nodes.size()));
-  if (added) out_.nodes.push_back({name, {}, open_.back(), declared});
-  DotNode& node = out_.nodes[at->second];
-  if (declared && !node.declared) {
-    node.declared = true;
-    node.cluster = open_.back();
-  }
-  return at->second;
-}
-
-void Parser::NodeOrEdges() {
-  const std::string first = TakeText();
-  if (Take('=')) {
-    if (token_.kind != DotTokenKind::kWord) return;
-    std::string value = TakeText();
-    if (first == "label") out_.clusters[open_.back()].label = std::move(value);
-    return;
-  }
-  while (Take(':')) {  // a port
-    if (token_.kind == DotTokenKind::kWord) Advance();
-  }
-  if (token_.kind != DotTokenKind::kArrow) {
-    const uint32_t node = NodeNamed(first, true);
-    std::string label = Attributes();
-    if (!label.empty()) out_.nodes[node].label = std::move(label);
-    return;
-  }
-  uint32_t from = NodeNamed(first, false);
-  while (token_.kind == DotTokenKind::kArrow) {
-    Advance();
-    if (token_.kind != DotTokenKind::kWord || IsWord("subgraph")) break;
-    const uint32_t to = NodeNamed(TakeText(), false);
-    while (Take(':')) {
-      if (token_.kind == DotTokenKind::kWord) Advance();
-    }
-    out_.edges.emplace_back(from, to);
-    from = to;
-  }
-  Attributes();
-}
 
 // "graph_3_node_7" → {3, 7}.
 bool ReadNumbers(std::string_view name, uint32_t* graph, uint32_t* node) {
@@ -180,7 +27,8 @@ bool ReadNumbers(std::string_view name, uint32_t* graph, uint32_t* node) {
   return second.ec == std::errc() && second.ptr == end;
 }
 
-// From the parsed text to a trace: a graph for each cluster with nodes.
+// From the parsed text to a trace: a graph for each cluster with nodes, and for those that a node
+// says it holds.
 class Maker {
  public:
   explicit Maker(const DotGraph& dot) : dot_(dot), places_(dot.nodes.size()) {}
@@ -188,12 +36,15 @@ class Maker {
   Result<Imported> Run() {
     for (uint32_t i = 0; i < dot_.nodes.size(); ++i) AddNode(i);
     for (const auto& [from, to] : dot_.edges) AddEdge(from, to);
-    for (GraphDraft& draft : drafts_) {
-      Result<DraftedGraph> made = AddDraft(draft, make_);
-      if (!made) return made.error();
-      made_.push_back(std::move(*made));
+    HoldNamed();
+    held_.resize(drafts_.size());
+    for (const Holding& holding : holdings_) Hold(holding);
+    for (const bool roots : {true, false}) {
+      for (uint32_t draft = 0; draft < drafts_.size(); ++draft) {
+        if (roots && held_[draft]) continue;
+        if (std::optional<Error> error = MakeWithInner(draft)) return std::move(*error);
+      }
     }
-    for (const auto& [from, to] : across_) Embed(from, to);
     Imported imported;
     imported.trace = std::move(make_.trace);
     imported.tool_ids = std::move(make_.tool_ids);
@@ -206,69 +57,129 @@ class Maker {
     uint32_t draft = 0;
     uint32_t node = 0;
   };
+  struct Holding {
+    Place holder;
+    uint32_t inner = 0;  // draft
+  };
 
+  uint32_t DraftOf(uint32_t cluster);
   void AddNode(uint32_t i);
   void AddEdge(uint32_t from, uint32_t to);
-  void Embed(uint32_t from, uint32_t to);
+  void HoldNamed();
+  void Hold(const Holding& holding);
+  std::optional<Error> MakeWithInner(uint32_t root);
+  void Embed(uint32_t draft);
   void Describe(Imported* imported) const;
 
   const DotGraph& dot_;
   TraceMaker make_;
   std::map<uint32_t, uint32_t> draft_of_;  // by cluster
   std::vector<GraphDraft> drafts_;
-  std::vector<DraftedGraph> made_;
-  std::vector<Place> places_;
-  std::vector<std::pair<uint32_t, uint32_t>> across_;
+  std::vector<Place> places_;                         // by node of the drawing
+  std::vector<std::pair<Place, std::string>> named_;  // which node holds which cluster
+  std::vector<Holding> holdings_;                     // as drawn
+  std::vector<std::optional<Place>> held_;            // by draft: the node that holds it
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> inner_;  // drafts, by holder
+  std::map<uint32_t, DraftedGraph> made_;                                 // by draft
   size_t ignored_ = 0;
 };
 
-void Maker::AddNode(uint32_t i) {
-  const DotNode& from = dot_.nodes[i];
-  const auto [at, added] = draft_of_.emplace(from.cluster, static_cast<uint32_t>(drafts_.size()));
+uint32_t Maker::DraftOf(uint32_t cluster) {
+  const auto [at, added] = draft_of_.emplace(cluster, static_cast<uint32_t>(drafts_.size()));
   if (added) {
-    const Cluster& cluster = dot_.clusters[from.cluster];
-    drafts_.push_back({.name = cluster.label.empty() ? cluster.name : cluster.label,
+    const DotCluster& from = dot_.clusters[cluster];
+    drafts_.push_back({.name = from.label.empty() ? from.name : from.label,
                        .tool_id = 0,
                        .nodes = {},
                        .edges = {}});
   }
-  GraphDraft& draft = drafts_[at->second];
-  DraftNode node = ParseDotLabel(from.label);
+  return at->second;
+}
+
+void Maker::AddNode(uint32_t i) {
+  const DotNode& from = dot_.nodes[i];
+  const uint32_t number = DraftOf(from.cluster);
+  GraphDraft& draft = drafts_[number];
+  DrawnNode drawn = ReadDrawnNode(from.attributes);
   uint32_t graph_number = 0;
   uint32_t node_number = 0;
   if (ReadNumbers(from.name, &graph_number, &node_number)) {
     draft.tool_id = graph_number;
-    node.tool_id = uint64_t{graph_number} << 32 | node_number;
+    drawn.node.tool_id = uint64_t{graph_number} << 32 | node_number;
   }
-  places_[i] = {at->second, static_cast<uint32_t>(draft.nodes.size())};
-  draft.nodes.push_back(std::move(node));
-}
-
-void Maker::AddEdge(uint32_t from, uint32_t to) {
-  const Place a = places_[from];
-  const Place b = places_[to];
-  if (a.draft != b.draft) return across_.emplace_back(from, to), void();
-  drafts_[a.draft].edges.push_back({.from = a.node, .to = b.node});
+  places_[i] = {number, static_cast<uint32_t>(draft.nodes.size())};
+  draft.nodes.push_back(std::move(drawn.node));
+  for (std::string& graph : drawn.graphs) named_.emplace_back(places_[i], std::move(graph));
 }
 
 // A line between graphs leads from the node that holds a graph into it.
-void Maker::Embed(uint32_t from, uint32_t to) {
-  const NodeId holder = made_[places_[from].draft].nodes[places_[from].node];
-  const NodeKind kind = make_.trace[holder].kind;
-  Graph& graph = make_.trace.graphs[made_[places_[to].draft].graph.index()];
-  const bool holds = kind == NodeKind::kChildGraph;
-  if (!holds || graph.parent || holder.index() >= make_.trace.nodes.size()) {
-    ++ignored_;
-    return;
-  }
-  for (const Graph& other : make_.trace.graphs) {
-    if (other.parent == holder || make_.trace[holder].graph == made_[places_[to].draft].graph) {
+void Maker::AddEdge(uint32_t from, uint32_t to) {
+  const Place a = places_[from];
+  const Place b = places_[to];
+  if (a.draft != b.draft) return holdings_.push_back({a, b.draft});
+  drafts_[a.draft].edges.push_back({.from = a.node, .to = b.node});
+}
+
+// Nodes that say in their label which graph they hold.
+void Maker::HoldNamed() {
+  std::map<std::string_view, uint32_t> clusters;
+  for (uint32_t i = 1; i < dot_.clusters.size(); ++i) clusters.emplace(dot_.clusters[i].label, i);
+  for (const auto& [holder, name] : named_) {
+    const auto at = clusters.find(name);
+    if (at == clusters.end()) {
       ++ignored_;
-      return;
+    } else {
+      holdings_.push_back({holder, DraftOf(at->second)});
     }
   }
-  graph.parent = holder;
-  graph.origin = GraphOrigin::kChild;
+}
+
+void Maker::Hold(const Holding& holding) {
+  std::optional<Place>& held = held_[holding.inner];
+  const auto holder = std::pair(holding.holder.draft, holding.holder.node);
+  if (held && std::pair(held->draft, held->node) == holder) return;
+  const NodeKind kind = drafts_[holder.first].nodes[holder.second].kind;
+  std::vector<uint32_t>& inner = inner_[holder];
+  const bool may =
+      kind == NodeKind::kConditional || (kind == NodeKind::kChildGraph && inner.empty());
+  if (held || !may) return ++ignored_, void();
+  held = holding.holder;
+  inner.push_back(holding.inner);
+}
+
+// A graph comes after the node that holds it. Of graphs that hold each other in a circle the first
+// is held by none.
+std::optional<Error> Maker::MakeWithInner(uint32_t root) {
+  std::vector<uint32_t> open = {root};
+  while (!open.empty()) {
+    const uint32_t draft = open.back();
+    open.pop_back();
+    if (made_.contains(draft)) continue;
+    Result<DraftedGraph> made = AddDraft(drafts_[draft], make_);
+    if (!made) return made.error();
+    made_.emplace(draft, std::move(*made));
+    if (held_[draft]) Embed(draft);
+    const auto first = inner_.lower_bound({draft, 0});
+    const auto last = inner_.lower_bound({draft + 1, 0});
+    for (auto at = last; at != first;) {
+      --at;
+      open.insert(open.end(), at->second.rbegin(), at->second.rend());
+    }
+  }
+  return std::nullopt;
+}
+
+void Maker::Embed(uint32_t draft) {
+  const Place holder = *held_[draft];
+  const auto outer = made_.find(holder.draft);
+  if (outer == made_.end()) return ++ignored_, void();
+  const NodeId node = outer->second.nodes[holder.node];
+  const std::vector<uint32_t>& all = inner_.at({holder.draft, holder.node});
+  Graph& graph = make_.trace.graphs[made_.at(draft).graph.index()];
+  const bool body = make_.trace[node].kind == NodeKind::kConditional;
+  graph.parent = node;
+  graph.origin = body ? GraphOrigin::kBody : GraphOrigin::kChild;
+  graph.body = body ? static_cast<uint32_t>(std::ranges::find(all, draft) - all.begin()) : 0;
 }
 
 void Maker::Describe(Imported* imported) const {
@@ -276,7 +187,14 @@ void Maker::Describe(Imported* imported) const {
   std::string line = CountOf(trace.graphs.size(), "graph") + ", " +
                      CountOf(trace.nodes.size(), "node") + ", " +
                      CountOf(trace.edges.size(), "edge");
-  if (ignored_ > 0) line += "; passed over: " + CountOf(ignored_, "edge") + " between graphs";
+  const auto unknown = std::ranges::count(trace.nodes, NodeKind::kUnknown, &Node::kind);
+  if (unknown > 0) {
+    line += "; the kind of " + CountOf(static_cast<uint64_t>(unknown), "node") + " isn't known";
+  }
+  if (ignored_ > 0) {
+    line += "; passed over: " + CountOf(ignored_, "line") + " or " +
+            (ignored_ == 1 ? "name" : "names") + " that would hold one graph in another";
+  }
   imported->summary.push_back(std::move(line));
 }
 
@@ -290,7 +208,7 @@ bool IsDot(std::string_view head) {
 }
 
 Result<Imported> ReadDot(std::string_view bytes) {
-  const Result<DotGraph> dot = Parser(bytes).Run();
+  const Result<DotGraph> dot = ParseDot(bytes);
   if (!dot) return dot.error();
   return Maker(*dot).Run();
 }

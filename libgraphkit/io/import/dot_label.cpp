@@ -1,14 +1,22 @@
-// What the label of a node says. Verbose ones are records,
+// What a node's label says. With the flag for its kind, or verbose, it is a record,
 //
 //     {KERNEL
 //     | {ID | 3 (topoId: 1) | _Z3addPf\<\<\<\{16,2,1\},128,0\>\>\>}
 //     | {{node handle | func handle} | {0x… | 0x…}} …
 //
-// short ones a few lines that `\n` parts.
+// else lines. The first is the node's number; the second the name of the kernel or of the graph
+// that the node holds, and for other kinds the kind:
+//
+//     "graph_1_node_0"[style="bold" shape="octagon" label="0      "…"[… shape="rectangle" label="4
+//     _Z3addPf                                                    graph_2
+//     "];                                                         "];
+//
+// Only kernels are drawn bold, and as octagons.
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -52,6 +60,16 @@ constexpr std::array<KindWord, 27> kKinds = {{
     {"SWITCH", NodeKind::kConditional},
 }};
 
+// Which kinds have a shape of their own where no word says the kind: as ROCm draws them, which
+// follows CUDA's drawings.
+struct KindShape {
+  std::string_view shape;
+  NodeKind kind;
+};
+constexpr std::array<KindShape, 3> kShapes = {{{"octagon", NodeKind::kKernel},
+                                               {"trapezium", NodeKind::kMemcpy},
+                                               {"invtrapezium", NodeKind::kMemset}}};
+
 std::string Trimmed(std::string_view text) {
   const auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
   while (!text.empty() && space(text.front())) text.remove_prefix(1);
@@ -59,8 +77,8 @@ std::string Trimmed(std::string_view text) {
   return std::string(text);
 }
 
-// The fields of a record and the lines of a text, without what separates them.
-std::vector<std::string> Fields(std::string_view label) {
+// The fields of a record, or the lines of a text, without what separates them.
+std::vector<std::string> Fields(std::string_view label, bool record) {
   std::vector<std::string> fields;
   std::string field;
   const auto end = [&] {
@@ -77,7 +95,7 @@ std::vector<std::string> Fields(std::string_view label) {
       } else {
         field += escaped;
       }
-    } else if (c == '|' || c == '{' || c == '}' || c == '\n') {
+    } else if (c == '\n' || (record && (c == '|' || c == '{' || c == '}'))) {
       end();
     } else {
       field += c;
@@ -127,36 +145,74 @@ LaunchShape ReadShape(std::string_view text) {
   return shape;
 }
 
-bool IsNumber(std::string_view field) {
-  return !field.empty() && field.find_first_not_of("0123456789") == std::string_view::npos;
+bool IsNumber(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// "3", "3 (topoId: 1)"
+bool IsNodeNumber(std::string_view field) {
+  return IsNumber(field) || field.find("(topoId") != std::string_view::npos;
+}
+
+// "graph_131"
+bool IsGraphName(std::string_view field) {
+  constexpr std::string_view kGraph = "graph_";
+  return field.starts_with(kGraph) && IsNumber(field.substr(kGraph.size()));
+}
+
+// The kernel "name<<<4,128,0>>>" at fields[i]; false: it isn't there.
+bool TakeLaunch(const std::vector<std::string>& fields, size_t i, DraftNode* node) {
+  const size_t shape = fields[i].find("<<<");
+  if (shape == std::string::npos) return false;
+  node->kind = NodeKind::kKernel;
+  node->kernel = Trimmed(std::string_view(fields[i]).substr(0, shape));
+  if (node->kernel.empty() && i > 0) node->kernel = fields[i - 1];
+  node->shape = ReadShape(std::string_view(fields[i]).substr(shape + 3));
+  return true;
+}
+
+// A kernel without a launch shape: its name follows its number.
+std::string KernelName(const std::vector<std::string>& fields) {
+  for (size_t i = 0; i + 1 < fields.size(); ++i) {
+    if (IsNodeNumber(fields[i])) return fields[i + 1];
+  }
+  return {};
+}
+
+// By the label's word, else by how the node is drawn.
+NodeKind KindOf(const std::vector<std::string>& fields, const DotAttributes& drawn) {
+  for (size_t i = 0; i < std::min<size_t>(fields.size(), 3); ++i) {
+    if (const NodeKind kind = FieldKind(fields[i]); kind != NodeKind::kUnknown) return kind;
+  }
+  for (const KindShape& known : kShapes) {
+    if (drawn.shape == known.shape) return known.kind;
+  }
+  return drawn.style == "bold" ? NodeKind::kKernel : NodeKind::kUnknown;
 }
 
 }  // namespace
 
-DraftNode ParseDotLabel(std::string_view label) {
-  DraftNode node;
-  const std::vector<std::string> fields = Fields(label);
+DrawnNode ReadDrawnNode(const DotAttributes& drawn) {
+  DrawnNode out;
+  const bool record = drawn.shape.empty() ? Trimmed(drawn.label).starts_with('{')
+                                          : drawn.shape.ends_with("ecord");  // record, Mrecord
+  const std::vector<std::string> fields = Fields(drawn.label, record);
   for (size_t i = 0; i < fields.size(); ++i) {
-    const std::string& field = fields[i];
-    const size_t shape = field.find("<<<");
-    if (shape != std::string::npos) {
-      node.kind = NodeKind::kKernel;
-      node.kernel = Trimmed(std::string_view(field).substr(0, shape));
-      if (node.kernel.empty() && i > 0) node.kernel = fields[i - 1];
-      node.shape = ReadShape(std::string_view(field).substr(shape + 3));
-      return node;
-    }
-    if (node.kind == NodeKind::kUnknown && i < 3) node.kind = FieldKind(field);
+    if (TakeLaunch(fields, i, &out.node)) return out;
   }
-  // A kernel without a shape: its name follows its number.
-  for (size_t i = 0; i + 1 < fields.size() && node.kind == NodeKind::kKernel; ++i) {
-    const bool number = IsNumber(fields[i]) || fields[i].find("topoId") != std::string::npos;
-    if (number && FieldKind(fields[i + 1]) == NodeKind::kUnknown) {
-      node.kernel = fields[i + 1];
-      break;
-    }
+  // What a kernel is called may be any word.
+  const bool kernel = drawn.shape == "octagon";
+  out.node.kind = kernel ? NodeKind::kKernel : KindOf(fields, drawn);
+  if (out.node.kind == NodeKind::kKernel) out.node.kernel = KernelName(fields);
+  const bool holds = out.node.kind == NodeKind::kUnknown ||
+                     out.node.kind == NodeKind::kChildGraph ||
+                     out.node.kind == NodeKind::kConditional;
+  if (!holds) return out;
+  std::ranges::copy_if(fields, std::back_inserter(out.graphs), IsGraphName);
+  if (out.node.kind == NodeKind::kUnknown && !out.graphs.empty()) {
+    out.node.kind = out.graphs.size() == 1 ? NodeKind::kChildGraph : NodeKind::kConditional;
   }
-  return node;
+  return out;
 }
 
 }  // namespace graphkit

@@ -1,5 +1,8 @@
 // Searches over a graph's edges, by marks on its nodes. The device's lock guards the marks, as all
 // of a graph.
+#include <algorithm>
+#include <iterator>
+
 #include "plugins/soft_cuda/model/graph.h"
 
 namespace graphkit::soft {
@@ -50,10 +53,14 @@ bool Reaches(Node* from, Node* to) {
 }
 
 std::vector<Node*> ExecutionOrder(const Graph& graph) {
-  if (graph.ordered_by_index) return graph.nodes;
   std::vector<Node*> order;
+  if (graph.ordered_by_index) {
+    std::ranges::remove_copy(graph.nodes, std::back_inserter(order), nullptr);
+    return order;
+  }
   std::vector<size_t> missing(graph.nodes.size());
   for (Node* node : graph.nodes) {
+    if (node == nullptr) continue;
     missing[node->position] = node->in.size();
     if (node->in.empty()) order.push_back(node);
   }

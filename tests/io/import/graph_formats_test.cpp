@@ -85,21 +85,127 @@ TEST_CASE("drawings that the driver made are read") {
   CHECK(ReadSample("dot/cuda_graph_km.dot").trace.nodes.size() == 2);
 }
 
+// "kernel k 64,4,49152": kind, name, grid x, block y, shared bytes; then the graphs inside.
+std::string Read(const DotAttributes& attributes) {
+  const DrawnNode drawn = ReadDrawnNode(attributes);
+  const DraftNode& node = drawn.node;
+  std::string text = std::string(NodeKindName(node.kind)) + " " + node.kernel + " " +
+                     std::to_string(node.shape.grid[0]) + "," +
+                     std::to_string(node.shape.block[1]) + "," +
+                     std::to_string(node.shape.shared_bytes);
+  for (const std::string& graph : drawn.graphs) text += " " + graph;
+  return text;
+}
+
 TEST_CASE("a label says kind, kernel and shape, in long and in short") {
-  const auto text = [](const DraftNode& node) {
-    return std::string(NodeKindName(node.kind)) + " " + node.kernel + " " +
-           std::to_string(node.shape.grid[0]) + "," + std::to_string(node.shape.block[1]) + "," +
-           std::to_string(node.shape.shared_bytes);
-  };
-  CHECK(text(ParseDotLabel(
-            "{KERNEL\n| {ID | 15 (topoId: 4) | k\\<\\<\\<64,\\{32,4\\},49152\\>\\>\\>}}")) ==
+  const auto record = [](const char* label) { return Read({label, "record", "solid"}); };
+  const auto plain = [](const char* label) { return Read({label, {}, {}}); };
+  CHECK(record("{KERNEL\n| {ID | 15 (topoId: 4) | k\\<\\<\\<64,\\{32,4\\},49152\\>\\>\\>}}") ==
         "kernel k 64,4,49152");
-  CHECK(text(ParseDotLabel("0\\nk\\<\\<\\<2,1,0\\>\\>\\>")) == "kernel k 2,1,0");
-  CHECK(text(ParseDotLabel("{KERNEL | {ID | 3 | _Z1kv}}")) == "kernel _Z1kv 1,1,0");
-  CHECK(text(ParseDotLabel("{MEM_ALLOC\n| {{ID | node handle} | {1 | 0x0}}}")) ==
-        "mem_alloc  1,1,0");
-  CHECK(text(ParseDotLabel("3\\nMEMSET\\n")) == "memset  1,1,0");
-  CHECK(text(ParseDotLabel("")) == "unknown  1,1,0");
+  CHECK(plain("0\\nk\\<\\<\\<2,1,0\\>\\>\\>") == "kernel k 2,1,0");
+  CHECK(record("{KERNEL | {ID | 3 | _Z1kv}}") == "kernel _Z1kv 1,1,0");
+  CHECK(record("{MEM_ALLOC\n| {{ID | node handle} | {1 | 0x0}}}") == "mem_alloc  1,1,0");
+  CHECK(record("{\nMEMCPY\n| {{ID | node handle} | {2 (topoId: 1) | 0x0}}\n| {kind | DtoD}}") ==
+        "memcpy  1,1,0");
+  CHECK(plain("3\\nMEMSET\\n") == "memset  1,1,0");
+  CHECK(plain("") == "unknown  1,1,0");
+}
+
+TEST_CASE("without flags a kernel is an octagon, and its name is on the second line") {
+  CHECK(Read({"0\n_Z5saxpyifPfS_\n", "octagon", "bold"}) == "kernel _Z5saxpyifPfS_ 1,1,0");
+  CHECK(Read({"10\nhost\n", "octagon", "bold"}) == "kernel host 1,1,0");
+  CHECK(Read({"10\ngraph_7\n", "octagon", "bold"}) == "kernel graph_7 1,1,0");
+  CHECK(Read({"1\nvoid a::k<int, 2>({lambda(int)#1}|x)\n", "octagon", "bold"}) ==
+        "kernel void a::k<int, 2>({lambda(int)#1}|x) 1,1,0");
+  CHECK(Read({"4\n_Z1kv\n", "ellipse", "bold"}) == "kernel _Z1kv 1,1,0");
+  CHECK(Read({"4\ngraph_131\n", "rectangle", "solid"}) == "graph  1,1,0 graph_131");
+  CHECK(Read({"4\nEXT_SEMAS_WAIT\n", "rectangle", "solid"}) == "semaphore_wait  1,1,0");
+  CHECK(Read({"4\nMEMCPY\n(HtoD,4096)\n", "trapezium", "solid"}) == "memcpy  1,1,0");
+  CHECK(Read({"4\n", "invtrapezium", "solid"}) == "memset  1,1,0");
+  CHECK(Read({"4\nCONDITIONAL\ngraph_2\ngraph_3\n", "rectangle", "solid"}) ==
+        "conditional  1,1,0 graph_2 graph_3");
+  CHECK(Read({"4\nsomething new\n", "rectangle", "solid"}) == "unknown  1,1,0");
+}
+
+// As MLX writes them (MLX_SAVE_CUDA_GRAPHS_DOT_FILE): flags 0, a child graph in a child graph.
+constexpr const char* kNested = R"(digraph dot {
+subgraph cluster_3 {
+label="graph_3" graph[style="dashed"];
+"graph_3_node_0"[style="bold" shape="octagon" label="0
+_Z4copyPf
+"];
+
+"graph_3_node_1"[style="solid" shape="rectangle" label="1
+graph_4
+"];
+
+"graph_3_node_2"[style="solid" shape="rectangle" label="2
+MEM_ALLOC
+"];
+
+"graph_3_node_0" -> "graph_3_node_1";
+"graph_3_node_1" -> "graph_3_node_2";
+}
+subgraph cluster_4 {
+label="graph_4" graph[style="dashed"];
+"graph_4_node_0"[style="solid" shape="rectangle" label="0
+graph_5
+"];
+
+}
+subgraph cluster_5 {
+label="graph_5" graph[style="dashed"];
+"graph_5_node_0"[style="bold" shape="octagon" label="0
+cudnn_sdpa_fprop_kernel0_0
+"];
+
+}
+}
+)";
+
+TEST_CASE("DOT: a drawing without flags gives kernels, and graphs where nodes name them") {
+  const Imported imported = Read("dot", kNested);
+  const Trace& trace = imported.trace;
+  CHECK(Drawn(trace) == Lines{"0 kernel _Z4copyPf", "1 graph", "2 mem_alloc", "3 graph",
+                              "4 kernel cudnn_sdpa_fprop_kernel0_0", "0->1", "1->2"});
+  REQUIRE(trace.graphs.size() == 3);
+  CHECK(trace.graphs[1].parent == NodeId(1u));
+  CHECK(trace.graphs[2].parent == NodeId(3u));
+  CHECK(trace.graphs[2].origin == GraphOrigin::kChild);
+  CHECK(imported.summary == Lines{"3 graphs, 5 nodes, 2 edges"});
+}
+
+TEST_CASE("DOT: an inner graph that stands first comes after the node that holds it") {
+  const Trace trace = Read("dot", R"(digraph dot {
+    subgraph cluster_2 { label="graph_2"; "graph_2_node_0"[shape="octagon" label="0\nk"]; }
+    subgraph cluster_3 { label="graph_3"; }
+    subgraph cluster_1 { label="graph_1";
+      "graph_1_node_0"[shape="record" label="{CONDITIONAL|{ID|0}|{graph|graph_3}|{graph|graph_2}}"];
+    }})")
+                          .trace;
+  CHECK(Drawn(trace) == Lines{"0 conditional", "1 kernel k"});
+  REQUIRE(trace.graphs.size() == 3);
+  CHECK(trace[trace.graphs[1].name] == "graph_3");
+  CHECK(trace.graphs[1].body == 0);
+  CHECK(trace.graphs[2].origin == GraphOrigin::kBody);
+  CHECK(trace.graphs[2].body == 1);
+  CHECK(trace.graphs[2].parent == NodeId(0u));
+}
+
+TEST_CASE("DOT: graphs that hold each other, one held twice and one that isn't drawn are said") {
+  const Imported imported = Read("dot", R"(digraph dot {
+    subgraph cluster_1 { label="graph_1";
+      "graph_1_node_0"[shape="rectangle" label="0\ngraph_2"];
+      "graph_1_node_1"[shape="rectangle" label="1\ngraph_2"];
+      "graph_1_node_2"[shape="rectangle" label="2\ngraph_9"]; x[label="?"] }
+    subgraph cluster_2 { label="graph_2";
+      "graph_2_node_0"[shape="rectangle" label="0\ngraph_1"]; }})");
+  CHECK(imported.trace.graphs.size() == 2);
+  CHECK_FALSE(imported.trace.graphs[0].parent.valid());
+  CHECK(imported.trace.graphs[1].parent == NodeId(0u));
+  CHECK(imported.summary ==
+        Lines{"2 graphs, 5 nodes, 0 edges; the kind of 1 node isn't known; passed over: 3 lines or "
+              "names that would hold one graph in another"});
 }
 
 TEST_CASE("DOT: nodes may come after their edges, in any order, and without labels") {

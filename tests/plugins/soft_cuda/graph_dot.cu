@@ -54,6 +54,48 @@ void NodesEdgesAndFlags() {
   EXPECT_OK(cudaGraphDestroy(child));
 }
 
+// As public dumps of CUDA 12 have them.
+void KnownForms() {
+  cudaGraph_t graph = NewGraph();
+  unsigned* memory = nullptr;
+  float* data = nullptr;
+  void* arguments[] = {&data};
+  EXPECT_OK(cudaMalloc(&memory, 64));
+  cudaKernelNodeParams kernel = {};
+  kernel.func = reinterpret_cast<void*>(Touch);
+  kernel.gridDim = dim3(16, 10, 2);
+  kernel.blockDim = dim3(32, 4);
+  kernel.kernelParams = arguments;
+  cudaGraphNode_t node = nullptr;
+  EXPECT_OK(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &kernel));
+  EXPECT_OK(cudaGraphAddMemcpyNode1D(&node, graph, &node, 1, memory, memory + 8, 32,
+                                     cudaMemcpyDeviceToDevice));
+  const cudaMemsetParams fill = SetWords(memory, 7, 16);
+  EXPECT_OK(cudaGraphAddMemsetNode(&node, graph, &node, 1, &fill));
+
+  const std::string plain = Print(graph, 0);
+  EXPECT(Has(plain, "_node_0\"[style=\"bold\" shape=\"octagon\" label=\"0\n_Z"));
+  EXPECT(Has(plain, "Pf\n\"];\n\n\"graph_"));
+  const std::string verbose = Print(graph, cudaGraphDebugDotFlagsVerbose);
+  EXPECT(
+      Has(verbose,
+          "_node_0\"[style=\"bold\" shape=\"record\" label=\"{KERNEL\n| {ID | 0 (topoId: 2) | "));
+  EXPECT(
+      Has(verbose,
+          "\\<\\<\\<\\{16,10,2\\},\\{32,4\\},0\\>\\>\\>}\n| {{node handle | func handle} | {0x"));
+  EXPECT(Has(verbose,
+             "| {accessPolicyWindow | {base_ptr | num_bytes | hitRatio | hitProp | missProp} | "
+             "{0x0000000000000000 | 0 | 0.000000 | N | N}}\n| {cooperative | 0}\n"
+             "| {priority | 0}\n}\"];"));
+  EXPECT(Has(verbose, "label=\"{\nMEMCPY\n| {{ID | node handle} | {1 (topoId: 1) | 0x"));
+  EXPECT(Has(verbose, "{Extent | {{Width | 32} | {Height | 1} | {Depth | 1}}}}\n}\"];"));
+  EXPECT(Has(verbose,
+             "label=\"{MEMSET\n| {{ID | node handle | dptr | pitch | value | elementSize | width | "
+             "height} | {2 (topoId: 0) | 0x"));
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaFree(memory));
+}
+
 // What one flag adds for a node of its kind.
 void ExpectFlag(cudaGraph_t graph, unsigned flag, const char* text) {
   EXPECT(!Has(Print(graph, 0), text));
@@ -78,7 +120,7 @@ void EachKindHasItsFlag() {
   ExpectFlag(graph, cudaGraphDebugDotFlagsMemcpyNodeParams, "Extent");
   ExpectFlag(graph, cudaGraphDebugDotFlagsMemsetNodeParams, "elementSize");
   ExpectFlag(graph, cudaGraphDebugDotFlagsHostNodeParams, "userData");
-  ExpectFlag(graph, cudaGraphDebugDotFlagsEventNodeParams, "event |");
+  ExpectFlag(graph, cudaGraphDebugDotFlagsEventNodeParams, "| event}");
   ExpectFlag(graph, cudaGraphDebugDotFlagsHandles, "node handle");
   EXPECT_OK(cudaGraphDestroy(graph));
   EXPECT_OK(cudaFree(memory));
@@ -90,6 +132,7 @@ void EachKindHasItsFlag() {
 int main() {
   path = "/tmp/graph_dot." + std::to_string(getpid());
   NodesEdgesAndFlags();
+  KnownForms();
   EachKindHasItsFlag();
   std::remove(path.c_str());
   return Finish("graph_dot");
