@@ -51,10 +51,9 @@ void ReadDynamic(Pieces& file, const Elf64_Shdr& dynamic, uint64_t strings, ElfF
   for (int i = 0; i < kMostEntries; ++i) {
     const auto entry = file.At<Elf64_Dyn>(dynamic.sh_offset + uint64_t(i) * sizeof(Elf64_Dyn));
     if (!entry || entry->d_tag == DT_NULL) return;
-    const uint64_t text = strings + entry->d_un.d_val;
-    if (entry->d_tag == DT_NEEDED) facts.needed.push_back(file.Text(text));
-    if (entry->d_tag == DT_RPATH) facts.rpath = file.Text(text);
-    if (entry->d_tag == DT_RUNPATH) facts.runpath = file.Text(text);
+    if (entry->d_tag == DT_NEEDED) {
+      facts.needed.push_back(file.Text(strings + entry->d_un.d_val));
+    }
   }
 }
 
@@ -76,10 +75,13 @@ ElfFacts ReadElf(const std::string& path) {
   facts.is_elf = true;
   const std::vector<Elf64_Shdr> sections = Sections(file, *header);
   if (header->e_shstrndx >= sections.size()) return facts;
+  facts.is_static = true;
   const uint64_t names = sections[header->e_shstrndx].sh_offset;
   for (const Elf64_Shdr& section : sections) {
     const std::string name = file.Text(names + section.sh_name);
     if (name == ".nv_fatbin") facts.has_device_code = true;
+    if (section.sh_type == SHT_SYMTAB) facts.has_symbols = true;
+    if (section.sh_type == SHT_DYNAMIC) facts.is_static = false;
     if (section.sh_type == SHT_DYNAMIC && section.sh_link < sections.size()) {
       ReadDynamic(file, section, sections[section.sh_link].sh_offset, facts);
     }

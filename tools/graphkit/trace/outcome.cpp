@@ -69,6 +69,15 @@ bool StillRuns(std::string_view first_records) {
   return pid > 0 && kill(pid, 0) == 0;
 }
 
+// Whether the software device can stand in for a CUDA runtime inside of the program.
+bool CanBeLed(const ElfFacts& elf) {
+#ifdef __x86_64__
+  return elf.has_symbols && !elf.is_static;
+#else
+  return (void)elf, false;
+#endif
+}
+
 }  // namespace
 
 std::optional<TraceOutcome> InspectTrace(const std::string& path) {
@@ -138,23 +147,6 @@ std::vector<std::string> OtherTraces(const std::string& path, int64_t since_ns) 
   return found;
 }
 
-std::string RuntimeFolder(const std::string& rpath, const std::string& origin) {
-  for (size_t begin = 0; begin < rpath.size();) {
-    const size_t end = std::min(rpath.find(':', begin), rpath.size());
-    std::string folder = rpath.substr(begin, end - begin);
-    for (const std::string_view variable : {"$ORIGIN", "${ORIGIN}"}) {
-      const size_t at = folder.find(variable);
-      if (at != std::string::npos) folder.replace(at, variable.size(), origin);
-    }
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-      if (entry.path().filename().string().starts_with("libcudart.so")) return folder;
-    }
-    begin = end + 1;
-  }
-  return "";
-}
-
 std::string ExplainNoTrace(const NoTraceFacts& facts) {
   const std::string nothing = "nothing was recorded: ";
   const ElfFacts& elf = facts.elf;
@@ -163,15 +155,14 @@ std::string ExplainNoTrace(const NoTraceFacts& facts) {
     return nothing + "no program that " + facts.program +
            " started allocated, captured or launched anything with CUDA";
   }
-  if (facts.soft && elf.has_device_code && !shared) {
-    return nothing + facts.program +
-           " is linked with the static CUDA runtime, which the software device can't replace; "
+  if (facts.soft && elf.has_device_code && !shared && !CanBeLed(elf)) {
+    return nothing + facts.program + " has the CUDA runtime inside and " +
+           (elf.is_static      ? "is linked statically as a whole"
+            : !elf.has_symbols ? "its symbol table is stripped"
+                               : "this processor's code can't be led") +
+           ", so the software device can't take its place; " +
+           (elf.is_static || elf.has_symbols ? "" : "keep the symbols (no -s, no strip), or ") +
            "rebuild it with: nvcc -cudart shared";
-  }
-  if (facts.soft && shared && !facts.real_runtime_folder.empty()) {
-    return nothing + facts.program + " has an RPATH to the CUDA runtime in " +
-           facts.real_runtime_folder +
-           ", which hides the software device; link it without, or: patchelf --remove-rpath";
   }
   if (!shared && !driver && !elf.has_device_code) {
     return nothing + facts.program + " uses no CUDA, nor does what it opened or started";

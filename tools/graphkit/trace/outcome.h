@@ -36,12 +36,8 @@ std::vector<std::string> OtherTraces(const std::string& path, int64_t since_ns);
 struct NoTraceFacts {
   std::string program;  // as found
   ElfFacts elf;
-  bool soft = false;                // on the software device
-  std::string real_runtime_folder;  // of the RPATH that leads to another libcudart; empty: none
+  bool soft = false;  // on the software device
 };
 std::string ExplainNoTrace(const NoTraceFacts& facts);
-
-// The first folder of an RPATH that has a libcudart; empty: none. `origin` is the program's folder.
-std::string RuntimeFolder(const std::string& rpath, const std::string& origin);
 
 }  // namespace graphkit

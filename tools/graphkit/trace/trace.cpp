@@ -72,6 +72,9 @@ bool HasGpu() {
 
 std::string SoftFolder() { return PluginFolder() + "/soft_cuda"; }
 
+// Leads programs with a CUDA runtime inside, or with an RPATH to one, to the software device.
+std::string AuditLibrary() { return SoftFolder() + "/libgraphkit_soft_audit.so"; }
+
 Result<Device> PickDevice(Device asked) {
   if (asked == Device::kCuda) return asked;
   if (asked == Device::kAuto && HasGpu()) return Device::kCuda;
@@ -127,6 +130,8 @@ Environment EnvironmentFor(const TraceOptions& options, const std::string& path,
     const std::string others = Getenv("LD_LIBRARY_PATH");
     environment.emplace_back("LD_LIBRARY_PATH",
                              SoftFolder() + (others.empty() ? "" : ":" + others));
+    const std::string audits = Getenv("LD_AUDIT");
+    environment.emplace_back("LD_AUDIT", AuditLibrary() + (audits.empty() ? "" : ":" + audits));
   }
   return environment;
 }
@@ -139,10 +144,7 @@ void SayOutcome(const std::string& path, uint64_t old_inode, int64_t started, bo
   if (outcome) {
     PrintNote(DescribeOutcome(*outcome));
   } else if (others.empty()) {
-    NoTraceFacts facts{.program = program, .elf = ReadElf(program), .soft = soft};
-    const std::string rpath = facts.elf.runpath.empty() ? facts.elf.rpath : "";
-    facts.real_runtime_folder = RuntimeFolder(rpath, fs::path(program).parent_path().string());
-    PrintWarning(ExplainNoTrace(facts));
+    PrintWarning(ExplainNoTrace({.program = program, .elf = ReadElf(program), .soft = soft}));
   }
   for (const std::string& other : others) {
     if (const auto more = InspectTrace(other)) PrintNote(DescribeOutcome(*more));
