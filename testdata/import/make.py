@@ -2,6 +2,7 @@
 
 graph_data.pickle: CUDAGraph.get_graph_data() (PyTorch #183165): graph 5 with two kernels, a copy and an event record.
 profile.json, profile.sqlite: a profile of two launches of that graph, as Kineto and as Nsight Systems write it.
+no_nodes.json, no_nodes.sqlite: the same without the ids of graphs' nodes, as older versions and other options leave it.
 step.dot: the same graph as cudaGraphDebugDotPrint writes it (verbose).
 rmm.csv: a log of RMM's logging resource adaptor, past midnight, with a failure.
 snapshot.pickle: the memory of the program that captured it: one private pool, one deferred free.
@@ -48,13 +49,14 @@ def runs():
         yield 2, start + 9_500, 3_250
 
 
-def profile_json() -> None:
+def profile_json(name: str, ids: bool) -> None:
     events = [{"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "python"}}]
     categories = {"kernel": "kernel", "memcpy": "gpu_memcpy"}
     for number, (node, start, duration) in enumerate(runs()):
         kind = TYPES[node]
-        args = {"device": 0, "context": 1, "stream": 7, "correlation": 100 + number // 3, "graph id": GRAPH,
-                "graph node id": tools_id(node)}
+        args = {"device": 0, "context": 1, "stream": 7, "correlation": 100 + number // 3}
+        if ids:
+            args |= {"graph id": GRAPH, "graph node id": tools_id(node)}
         if kind == "kernel":
             args |= {"grid": [4, 2, 1], "block": [128, 1, 1], "shared memory": 0}
         events.append({"ph": "X", "cat": categories[kind], "name": KERNELS.get(node, "Memcpy DtoD"), "pid": 0, "tid": 7,
@@ -63,11 +65,11 @@ def profile_json() -> None:
         events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "pid": 9, "tid": 9,
                        "ts": 1_700_000_000_000_000 + launch * 1000, "dur": 3, "args": {"correlation": 100 + launch}})
     text = json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": events}, indent=1)
-    (HERE / "profile.json").write_text(text + "\n")
+    (HERE / name).write_text(text + "\n")
 
 
-def profile_sqlite() -> None:
-    path = HERE / "profile.sqlite"
+def profile_sqlite(name: str, ids: bool) -> None:
+    path = HERE / name
     path.unlink(missing_ok=True)
     shape = "gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, blockZ INTEGER"
     with sqlite3.connect(path) as db:
@@ -82,17 +84,22 @@ def profile_sqlite() -> None:
             CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INTEGER, globalPid INTEGER, deviceId INTEGER,
                 contextId INTEGER, address INTEGER, pc INTEGER, bytes INTEGER, memKind INTEGER,
                 memoryOperationType INTEGER, name TEXT, correlationId INTEGER, localMemoryPoolAddress INTEGER);
-            INSERT INTO StringIds VALUES (1, '{KERNELS[0]}'), (2, '{KERNELS[2]}');
+            CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER,
+                globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER);
+            INSERT INTO StringIds VALUES (1, '{KERNELS[0]}'), (2, '{KERNELS[2]}'), (3, 'cudaGraphLaunch_v10000'),
+                (4, 'cuGraphLaunch'), (5, 'cudaGraphLaunchSomethingElse');
+            INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1900, 1990, 0, 9, 1, 3, 0), (1910, 1980, 1, 9, 1, 4, 0),
+                (2900, 2990, 0, 9, 1, 3, 0), (2910, 2980, 1, 9, 1, 4, 0), (3000, 3001, 0, 9, 1, 5, 0);
         """)
         origin = 1_700_000_000_000_000_000
         for node, start, duration in runs():
             begin = start - origin + 2_000
             if node in KERNELS:
                 name = 1 if node == 0 else 2
-                row = (begin, begin + duration, 0, 7, 1, 9, name, name, name, 4, 2, 1, 128, 1, 1, 0, tools_id(node))
+                row = (begin, begin + duration, 0, 7, 1, 9, name, name, name, 4, 2, 1, 128, 1, 1, 0, tools_id(node) if ids else None)
                 db.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({','.join('?' * len(row))})", row)
             else:
-                row = (begin, begin + duration, 0, 7, 1, 9, 4096, tools_id(node))
+                row = (begin, begin + duration, 0, 7, 1, 9, 4096, tools_id(node) if ids else None)
                 db.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES ({','.join('?' * len(row))})", row)
         memory = [(500, BASE, 20 * MIB, 2, 0, None), (600, BASE + (1 << 32), 4096, 2, 0, 77), (900, BASE, 20 * MIB, 2, 1, None)]
         for start, address, size, kind, operation, pool in memory:
@@ -185,5 +192,8 @@ def trace() -> None:
 
 
 if __name__ == "__main__":
-    for make in (graph_data, profile_json, profile_sqlite, dot, rmm, snapshot, trace):
+    for make in (graph_data, dot, rmm, snapshot, trace):
         make()
+    for stem, with_ids in (("profile", True), ("no_nodes", False)):
+        profile_json(f"{stem}.json", with_ids)
+        profile_sqlite(f"{stem}.sqlite", with_ids)

@@ -85,7 +85,7 @@ class Reader {
   NodeTimes times_;
   size_t events_ = 0;
   size_t work_ = 0;  // kernels, copies and sets
-  size_t graph_launches_ = 0;
+  GraphLaunchCalls launches_;
 };
 
 // {"traceEvents": […]}, or the array itself.
@@ -154,7 +154,7 @@ simdjson::error_code Reader::Take(ondemand::object event) {
       if (const auto error = TakeArguments(object, &arguments)) return error;
     }
   }
-  if (name == "cudaGraphLaunch" || name == "cuGraphLaunch") ++graph_launches_;
+  launches_.Take(name);
   const NodeKind kind = CategoryKind(category);
   if (kind == NodeKind::kUnknown) return simdjson::SUCCESS;
   ++work_;
@@ -173,16 +173,13 @@ simdjson::error_code Reader::Take(ondemand::object event) {
 Result<Imported> Reader::Finish() {
   TraceMaker make;
   times_.MakeGraphs(make);
-  make.Note(times_.empty() ? "the profile names no graph nodes"
-                           : "a profile has no edges and no memory: merge it with a trace");
+  const ProfileCounts counts{.work = work_, .graph_launches = launches_.count()};
+  make.Note(ProfileNote(times_, counts, "PyTorch's profiler names them with CUDA 12 and later"));
   Imported imported;
   imported.times = times_.Times();
   imported.trace = std::move(make.trace);
   imported.tool_ids = std::move(make.tool_ids);
-  imported.summary.push_back(CountOf(events_, "event") + ", " + FormatCount(work_) +
-                             " kernels, copies and sets, " + FormatCount(times_.runs()) +
-                             " of them runs of " + CountOf(times_.size(), "graph node") + "; " +
-                             CountOf(graph_launches_, "graph launch"));
+  imported.summary.push_back(CountOf(events_, "event") + ", " + ProfileSummary(times_, counts));
   return imported;
 }
 

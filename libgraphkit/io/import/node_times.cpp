@@ -4,6 +4,13 @@
 #include <limits>
 
 namespace graphkit {
+namespace {
+
+std::string WorkOf(uint64_t count) {
+  return count == 1 ? "1 kernel, copy or set" : FormatCount(count) + " kernels, copies and sets";
+}
+
+}  // namespace
 
 void NodeTimes::Add(const NodeRun& run) {
   Entry& entry = nodes_[run.tool_id];
@@ -45,6 +52,32 @@ std::vector<NodeTime> NodeTimes::Times() const {
     times.push_back({tool_id, entry.kernel, entry.launches, entry.total_ns});
   }
   return times;
+}
+
+void GraphLaunchCalls::Take(std::string_view name, uint64_t count) {
+  constexpr std::array<std::string_view, 3> kCalls = {"cudaGraphLaunch", "cuGraphLaunch",
+                                                      "hipGraphLaunch"};
+  for (size_t api = 0; api < kCalls.size(); ++api) {
+    if (!name.starts_with(kCalls[api])) continue;
+    const std::string_view version = name.substr(kCalls[api].size());
+    if (version.empty() || version.front() == '_') by_api_[api] += count;
+  }
+}
+
+std::string ProfileSummary(const NodeTimes& times, const ProfileCounts& counts) {
+  const std::string nodes = times.empty() ? "none of them named as a run of a graph node"
+                                          : FormatCount(times.runs()) + " of them runs of " +
+                                                CountOf(times.size(), "graph node");
+  return WorkOf(counts.work) + ", " + nodes + "; " + CountOf(counts.graph_launches, "graph launch");
+}
+
+std::string ProfileNote(const NodeTimes& times, const ProfileCounts& counts,
+                        std::string_view remedy) {
+  if (!times.empty()) return "a profile has no edges: merge it with a trace";
+  const std::string work = WorkOf(counts.work);
+  if (counts.graph_launches == 0) return "the profile launches no graph: it has " + work;
+  return "the profile names no graph nodes: which of its " + work + " ran in its " +
+         CountOf(counts.graph_launches, "graph launch") + " isn't known; " + std::string(remedy);
 }
 
 }  // namespace graphkit

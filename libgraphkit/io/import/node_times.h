@@ -2,6 +2,8 @@
 // id, with the nodes that ran. A profile has no edges: the trace is incomplete.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -46,5 +48,30 @@ class NodeTimes {
   std::map<uint64_t, Entry> nodes_;  // by tools id
   uint64_t runs_ = 0;
 };
+
+// Calls that launch a graph, by their names in a profile: those of CUDA's runtime and driver and of
+// HIP, with whatever version they end in ("cudaGraphLaunch_v10000").
+class GraphLaunchCalls {
+ public:
+  void Take(std::string_view name, uint64_t count = 1);
+  // A call of the runtime may show the driver's inside it: those of the API with the most.
+  uint64_t count() const { return std::ranges::max(by_api_); }
+
+ private:
+  std::array<uint64_t, 3> by_api_{};
+};
+
+// What a profile shows beside the runs of graphs' nodes.
+struct ProfileCounts {
+  uint64_t work = 0;  // kernels, copies and sets
+  uint64_t graph_launches = 0;
+};
+
+// "7 747 kernels, copies and sets, 6 of them runs of 3 graph nodes; 2 graph launches"
+std::string ProfileSummary(const NodeTimes& times, const ProfileCounts& counts);
+// What the profile can't say; without graph nodes, what there is instead. `remedy`: how to get
+// them.
+std::string ProfileNote(const NodeTimes& times, const ProfileCounts& counts,
+                        std::string_view remedy);
 
 }  // namespace graphkit

@@ -44,6 +44,7 @@ constexpr std::array<WorkTable, 3> kWork = {{
 
 constexpr const char* kMemory = "CUDA_GPU_MEMORY_USAGE_EVENTS";
 constexpr const char* kLaunches = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+constexpr const char* kCalls = "CUPTI_ACTIVITY_KIND_RUNTIME";
 
 // An event of the trace, before they are put in order.
 struct Moment {
@@ -68,6 +69,7 @@ class Reader {
     for (const WorkTable& table : kWork) ReadWork(table);
     ReadMemory();
     ReadLaunches();
+    CountCalls();
     if (failed_) return Error{.message = "the SQLite database is damaged"};
     return Make();
   }
@@ -83,6 +85,7 @@ class Reader {
   void ReadWork(const WorkTable& table);
   void ReadMemory();
   void ReadLaunches();
+  void CountCalls();
   void Take(const Moment& moment, TraceMaker* make);
   void Launch(const Moment& moment, TraceMaker* make);
   PoolId PoolOf(const Moment& moment, TraceMaker* make);
@@ -99,7 +102,9 @@ class Reader {
   std::map<uint64_t, GraphId> graphs_;
   std::map<uint64_t, ExecId> execs_;
   size_t unmatched_ = 0;
-  size_t launches_ = 0;
+  uint64_t work_ = 0;      // kernels, copies and sets
+  uint64_t launches_ = 0;  // of whole graphs, as they ran
+  GraphLaunchCalls calls_;
   size_t allocations_ = 0;
 };
 
@@ -129,7 +134,11 @@ std::string Reader::OfProcess(const std::string& table) const {
 
 void Reader::ReadWork(const WorkTable& table) {
   const std::string name = table.name;
-  if (!db_.HasTable(name) || !db_.HasColumn(name, "graphNodeId")) return;
+  if (!db_.HasTable(name)) return;
+  SqliteRows all = db_.Query("SELECT count(*) FROM " + name + " t WHERE 1" + OfProcess(name));
+  if (all.Next()) work_ += static_cast<uint64_t>(all.Integer(0));
+  failed_ |= all.failed();
+  if (!db_.HasColumn(name, "graphNodeId")) return;
   const bool kernels = table.kind == NodeKind::kKernel && db_.HasTable("StringIds");
   std::string query = "SELECT t.graphNodeId, t.\"end\"-t.start, " + Column(name, "deviceId") +
                       ", " + Column(name, "streamId");
@@ -211,6 +220,19 @@ void Reader::ReadLaunches() {
   failed_ |= rows.failed();
 }
 
+// The calls of the runtime and the driver. A thread's id has its process's in its upper bits.
+void Reader::CountCalls() {
+  if (!db_.HasColumn(kCalls, "nameId") || !db_.HasTable("StringIds")) return;
+  std::string query = std::string("SELECT s.value, count(*) FROM ") + kCalls +
+                      " t JOIN StringIds s ON s.id=t.nameId WHERE s.value LIKE '%GraphLaunch%'";
+  if (processes_ > 1 && db_.HasColumn(kCalls, "globalTid")) {
+    query += " AND (t.globalTid & ~16777215)=" + std::to_string(process_ & ~int64_t{0xffffff});
+  }
+  SqliteRows rows = db_.Query(query + " GROUP BY s.value");
+  while (rows.Next()) calls_.Take(rows.Text(0), static_cast<uint64_t>(rows.Integer(1)));
+  failed_ |= rows.failed();
+}
+
 PoolId Reader::PoolOf(const Moment& moment, TraceMaker* make) {
   const PoolKind kind = moment.pool != 0 ? PoolKind::kStream : moment.kind;
   PoolId& id = pools_[{kind, moment.pool}];
@@ -269,7 +291,8 @@ Result<Imported> Reader::Make() {
     graphs_.emplace(make.trace.graphs[i].tool_id, GraphId(i));
   }
   for (const Moment& moment : moments_) Take(moment, &make);
-  if (!graphs_.empty()) make.Note("a profile has no edges: merge it with a trace");
+  const ProfileCounts counts{.work = work_, .graph_launches = std::max(launches_, calls_.count())};
+  make.Note(ProfileNote(times_, counts, "profile with --cuda-graph-trace=node"));
   if (unmatched_ > 0) {
     make.Note("the profile lacks the other end of " + CountOf(unmatched_, "allocation") +
               " or free" + (unmatched_ == 1 ? "" : "s"));
@@ -281,9 +304,8 @@ Result<Imported> Reader::Make() {
   imported.times = times_.Times();
   imported.trace = std::move(make.trace);
   imported.tool_ids = std::move(make.tool_ids);
-  imported.summary.push_back(
-      CountOf(times_.runs(), "run") + " of " + CountOf(times_.size(), "graph node") + ", " +
-      CountOf(launches_, "graph launch") + ", " + CountOf(allocations_, "allocation"));
+  imported.summary.push_back(ProfileSummary(times_, counts) + ", " +
+                             CountOf(allocations_, "allocation"));
   return imported;
 }
 

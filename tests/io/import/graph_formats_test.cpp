@@ -5,6 +5,7 @@
 
 #include "libgraphkit/io/import/dot.h"
 #include "libgraphkit/io/import/import.h"
+#include "libgraphkit/io/import/node_times.h"
 #include "libgraphkit/io/trace_reader.h"
 #include "libgraphkit/io/trace_writer.h"
 
@@ -267,6 +268,41 @@ TEST_CASE("a profile says how long nodes ran, from Kineto and from Nsight System
     CHECK(imported.trace.graphs[0].tool_id == 5);
     CHECK_FALSE(imported.trace.completeness.complete());
   }
+}
+
+TEST_CASE("a profile without the ids of nodes says what there is instead, whichever tool's it is") {
+  const std::string instead =
+      "the profile names no graph nodes: which of its 6 kernels, copies and sets ran in its 2 "
+      "graph "
+      "launches isn't known; ";
+  const std::string summary =
+      "6 kernels, copies and sets, none of them named as a run of a graph node; 2 graph launches";
+  for (const char* file : {"import/no_nodes.json", "import/no_nodes.sqlite"}) {
+    CAPTURE(file);
+    if (std::string(file).ends_with("sqlite") && !GRAPHKIT_SQLITE) continue;
+    const Imported imported = ReadSample(file);
+    REQUIRE(imported.trace.completeness.notes.size() == 1);
+    CHECK(imported.trace.completeness.notes[0].starts_with(instead));
+    CHECK(imported.summary[0].find(summary) != std::string::npos);
+    CHECK(imported.times.empty());
+  }
+}
+
+TEST_CASE("launches of graphs are counted by whatever name the API has, and once") {
+  const auto launches = [](std::initializer_list<const char*> names) {
+    GraphLaunchCalls calls;
+    for (const char* name : names) calls.Take(name);
+    return calls.count();
+  };
+  CHECK(launches({"hipGraphLaunch", "hipGraphLaunch", "hipLaunchKernel"}) == 2);
+  CHECK(launches({"cudaGraphLaunch_v10000", "cudaGraphLaunch_ptsz_v10000", "cuGraphLaunch"}) == 2);
+  CHECK(launches({"cuGraphLaunch", "cuGraphLaunch_ptsz"}) == 2);
+  CHECK(launches({"cudaGraphLaunchSomethingElse", "torch.cudaGraphLaunch"}) == 0);
+  const Imported imported = Read("kineto", R"([{"ph":"X","cat":"kernel","name":"k","dur":1},
+      {"ph":"X","cat":"cuda_runtime","name":"hipGraphLaunch"}])");
+  CHECK(imported.summary[0].ends_with("; 1 graph launch"));
+  CHECK(Read("kineto", R"([{"ph":"X","cat":"kernel","name":"k"}])").trace.completeness.notes ==
+        Lines{"the profile launches no graph: it has 1 kernel, copy or set"});
 }
 
 TEST_CASE("a node id inside its graph is joined with the graph's id") {
