@@ -1,9 +1,11 @@
 #include "libgraphkit/compare/judge_figures.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/gate.h"
 
@@ -17,8 +19,8 @@ std::string GraphText(const GraphSummary& graph) {
 }
 
 std::string FigureText(double value, MeasureUnit unit) {
-  if (unit == MeasureUnit::kBytes) return FormatBytes(static_cast<Bytes>(value));
-  if (unit == MeasureUnit::kCount) return FormatCount(static_cast<uint64_t>(value));
+  if (unit == MeasureUnit::kBytes) return FormatBytes(SaturateWhole(value));
+  if (unit == MeasureUnit::kCount) return FormatCount(SaturateWhole(value));
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", value);
   return text;
@@ -29,8 +31,8 @@ std::string Exceeds(const GateMeasure& measure, const char* what) {
   std::string value = FigureText(measure.value, measure.unit);
   std::string limit = FigureText(measure.limit, measure.unit);
   if (measure.unit == MeasureUnit::kBytes && measure.value < measure.limit * 1.01) {
-    value = FormatCount(static_cast<uint64_t>(measure.value)) + " B";
-    limit = FormatCount(static_cast<uint64_t>(measure.limit)) + " B";
+    value = FormatCount(SaturateWhole(measure.value)) + " B";
+    limit = FormatCount(SaturateWhole(measure.limit)) + " B";
   }
   return value + " " + what + ", " + limit + " allowed";
 }
@@ -102,7 +104,7 @@ constexpr Comparison kComparisons[] = {
 };
 
 double Grown(Bytes base, double increase) {
-  return static_cast<double>(static_cast<Bytes>(static_cast<double>(base) * (1 + increase)));
+  return std::floor(static_cast<double>(base) * (1 + increase));
 }
 
 void CompareGraph(const GraphSummary& graph, const BaselineGraph& base, uint32_t trace,

@@ -17,7 +17,7 @@ Result<BaselineGraph> ParseGraph(const Json& value, const std::string& where,
   JsonObject object(value, where);
   BaselineGraph graph;
   graph.name = object.String("name");
-  graph.ordinal = static_cast<uint32_t>(object.OptionalCount("ordinal").value_or(0));
+  graph.ordinal = object.OptionalIndex("ordinal").value_or(0);
   graph.peak_live_bytes = object.Count("peak_live_bytes");
   graph.deferred_bytes = object.Count("deferred_bytes");
   graph.never_freed_bytes = object.Count("never_freed_bytes");
@@ -38,7 +38,7 @@ Result<BaselineFinding> ParseFinding(const Json& value, const std::string& where
 }
 
 template <typename T, typename Parse>
-Result<std::vector<T>> ParseList(const std::vector<Json>& values, const std::string& where,
+Result<std::vector<T>> ParseList(const Json& values, const std::string& where,
                                  const std::string& file, Parse parse) {
   std::vector<T> list;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -108,12 +108,18 @@ void WriteTraceEntry(const BaselineTrace& trace, std::ostream& out) {
 }  // namespace
 
 Result<Baseline> ReadBaseline(const std::string& path) {
-  const Result<Json> json = ReadJsonFile(path);
+  const Result<std::string> text = ReadSmallFile(path);
+  if (!text) return text.error();
+  return ParseBaseline(*text, path);
+}
+
+Result<Baseline> ParseBaseline(const std::string& text, const std::string& file) {
+  const Result<Json> json = ParseJson(text, file);
   if (!json) return json.error();
   JsonObject object(*json, "the file");
   ExpectSchema(object, kSchema, kVersion);
-  auto traces = ParseList<BaselineTrace>(object.Array("traces"), "traces", path, ParseTraceEntry);
-  if (const Result<void> ok = object.Finish(path); !ok) return ok.error();
+  auto traces = ParseList<BaselineTrace>(object.Array("traces"), "traces", file, ParseTraceEntry);
+  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
   if (!traces) return traces.error();
   return Baseline{*std::move(traces)};
 }

@@ -11,6 +11,8 @@
 namespace graphkit {
 
 Result<Baseline> ReadBaseline(const std::string& path);
+// The same of the file's text; errors name `file`.
+Result<Baseline> ParseBaseline(const std::string& text, const std::string& file);
 void WriteBaseline(const Baseline& baseline, std::ostream& out);
 
 }  // namespace graphkit

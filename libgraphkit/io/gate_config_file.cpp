@@ -34,8 +34,7 @@ Result<Suppression> ParseSuppression(const Json& value, const std::string& where
   return suppression;
 }
 
-Result<std::vector<Suppression>> ParseSuppressions(const std::vector<Json>& values,
-                                                   const std::string& file) {
+Result<std::vector<Suppression>> ParseSuppressionList(const Json& values, const std::string& file) {
   std::vector<Suppression> suppressions;
   for (size_t i = 0; i < values.size(); ++i) {
     auto suppression = ParseSuppression(values[i], "suppressions[" + std::to_string(i) + "]", file);
@@ -78,7 +77,7 @@ Result<GateConfigFile> ParseCheck(const Json& value, const std::string& file) {
   if (suppressions != nullptr && suppressions->is_string()) {
     parsed.suppressions = BesideFile(file, suppressions->get<std::string>());
   } else if (suppressions != nullptr) {
-    auto list = ParseSuppressions(object.Array("suppressions"), file);
+    auto list = ParseSuppressionList(object.Array("suppressions"), file);
     if (!list) return list.error();
     parsed.config.suppressions = *std::move(list);
   }
@@ -116,23 +115,36 @@ void SetFailOn(const std::vector<std::string>& words, GateConfig& config) {
 }
 
 Result<GateConfigFile> ReadGateConfig(const std::string& path) {
-  const Result<Json> json = ReadJsonFile(path);
+  const Result<std::string> text = ReadSmallFile(path);
+  if (!text) return text.error();
+  return ParseGateConfig(*text, path);
+}
+
+Result<GateConfigFile> ParseGateConfig(const std::string& text, const std::string& file) {
+  const Result<Json> json = ParseJson(text, file);
   if (!json) return json.error();
   JsonObject object(*json, "the file");
   ExpectSchema(object, "graphkit-config", 1);
   const Json* check = object.Find("check");
-  if (const Result<void> ok = object.Finish(path); !ok) return ok.error();
-  return check == nullptr ? GateConfigFile() : ParseCheck(*check, path);
+  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
+  return check == nullptr ? GateConfigFile() : ParseCheck(*check, file);
 }
 
 Result<std::vector<Suppression>> ReadSuppressions(const std::string& path) {
-  const Result<Json> json = ReadJsonFile(path);
+  const Result<std::string> text = ReadSmallFile(path);
+  if (!text) return text.error();
+  return ParseSuppressions(*text, path);
+}
+
+Result<std::vector<Suppression>> ParseSuppressions(const std::string& text,
+                                                   const std::string& file) {
+  const Result<Json> json = ParseJson(text, file);
   if (!json) return json.error();
   JsonObject object(*json, "the file");
   ExpectSchema(object, "graphkit-suppressions", 1);
-  const std::vector<Json> values = object.Array("suppressions");
-  if (const Result<void> ok = object.Finish(path); !ok) return ok.error();
-  return ParseSuppressions(values, path);
+  const Json& values = object.Array("suppressions");
+  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
+  return ParseSuppressionList(values, file);
 }
 
 }  // namespace graphkit

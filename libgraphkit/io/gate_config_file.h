@@ -41,6 +41,10 @@ struct GateConfigFile {
 
 Result<GateConfigFile> ReadGateConfig(const std::string& path);
 Result<std::vector<Suppression>> ReadSuppressions(const std::string& path);
+// The same of the files' text; errors name `file`.
+Result<GateConfigFile> ParseGateConfig(const std::string& text, const std::string& file);
+Result<std::vector<Suppression>> ParseSuppressions(const std::string& text,
+                                                   const std::string& file);
 
 // "2%", "0.5 %" to 0.02, 0.005; nothing when it isn't a percentage.
 std::optional<double> ParsePercent(std::string_view text);

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "libgraphkit/checked_number.h"
+
 namespace graphkit {
 
 namespace {
@@ -19,20 +21,6 @@ Error SystemError(const std::string& path, int error) {
   return {.message = std::string("can't read: ") + std::strerror(error),
           .file = path,
           .kind = Error::Kind::kSystem};
-}
-
-Result<std::string> ReadText(const std::string& path) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return SystemError(path, errno != 0 ? errno : EIO);
-  std::string text;
-  char buffer[1 << 16];
-  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
-    text.append(buffer, static_cast<size_t>(in.gcount()));
-    if (text.size() > kLargest) return Error{.message = "too large to be one", .file = path};
-  }
-  if (in.bad()) return SystemError(path, errno != 0 ? errno : EIO);
-  return text;
 }
 
 uint64_t LineOf(const std::string& text, size_t offset) {
@@ -56,16 +44,30 @@ std::string Joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Result<Json> ReadJsonFile(const std::string& path) {
-  const Result<std::string> text = ReadText(path);
-  if (!text) return text.error();
+Result<std::string> ReadSmallFile(const std::string& path) {
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return SystemError(path, errno != 0 ? errno : EIO);
+  std::string text;
+  char buffer[1 << 16];
+  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
+    text.append(buffer, static_cast<size_t>(in.gcount()));
+    if (text.size() > kLargest) return Error{.message = "too large to be one", .file = path};
+  }
+  if (in.bad()) return SystemError(path, errno != 0 ? errno : EIO);
+  return text;
+}
+
+Result<Json> ParseJson(const std::string& text, const std::string& file) {
   try {
-    return Json::parse(*text);
+    return Json::parse(text);
   } catch (const Json::parse_error& error) {
     // `byte` counts from 1 and is one past the last byte read.
     return Error{.message = "not JSON: " + ReasonOf(error),
-                 .file = path,
-                 .line = LineOf(*text, error.byte == 0 ? 0 : error.byte - 1)};
+                 .file = file,
+                 .line = LineOf(text, error.byte == 0 ? 0 : error.byte - 1)};
+  } catch (const Json::out_of_range&) {  // a number like 1e999
+    return Error{.message = "not JSON: a number is out of range", .file = file};
   }
 }
 
@@ -99,6 +101,27 @@ std::string JsonObject::String(const std::string& key) {
 uint64_t JsonObject::Count(const std::string& key) {
   Required(key);
   return OptionalCount(key).value_or(0);
+}
+
+uint32_t JsonObject::Index(const std::string& key) {
+  Required(key);
+  return OptionalIndex(key).value_or(0);
+}
+
+Bytes JsonObject::Memory(const std::string& key) {
+  const uint64_t size = Count(key);
+  if (size <= kLargestMemory) return size;
+  Fail(key, "is more memory than there can be");
+  return 0;
+}
+
+std::optional<uint32_t> JsonObject::OptionalIndex(const std::string& key) {
+  const std::optional<uint64_t> count = OptionalCount(key);
+  if (!count) return std::nullopt;
+  const std::optional<GraphId> id = ToId<GraphId>(*count);  // any kind of id has that range
+  if (id) return id->value;
+  Fail(key, "is not a whole number below 4294967295");
+  return std::nullopt;
 }
 
 std::optional<std::string> JsonObject::OptionalString(const std::string& key) {
@@ -137,24 +160,31 @@ std::optional<Bytes> JsonObject::OptionalBytes(const std::string& key) {
   return bytes;
 }
 
-std::vector<Json> JsonObject::Array(const std::string& key) {
+const Json& JsonObject::Array(const std::string& key) {
+  static const Json kNone = Json::array();
   const Json* value = Find(key);
-  if (value == nullptr) return {};
-  if (value->is_array()) return value->get<std::vector<Json>>();
+  if (value == nullptr) return kNone;
+  if (value->is_array()) return *value;
   Fail(key, "is not an array");
-  return {};
+  return kNone;
+}
+
+Result<void> JsonObject::Checked(const std::string& file) const {
+  if (!error_) return {};
+  Error error = *error_;
+  error.file = file;
+  return error;
 }
 
 Result<void> JsonObject::Finish(const std::string& file) const {
-  std::optional<Error> error = error_;
+  if (const Result<void> ok = Checked(file); !ok) return ok;
   for (const auto& [key, unused] : value_.items()) {
-    if (error || std::ranges::find(asked_, key) != asked_.end()) continue;
-    error = Error{.message = where_ + " has an unknown key \"" + key + "\"",
-                  .hint = "known are " + Joined(asked_)};
+    if (std::ranges::find(asked_, key) != asked_.end()) continue;
+    return Error{.message = where_ + " has an unknown key \"" + key + "\"",
+                 .hint = "known are " + Joined(asked_),
+                 .file = file};
   }
-  if (!error) return {};
-  error->file = file;
-  return *error;
+  return {};
 }
 
 void ExpectSchema(JsonObject& object, std::string_view schema, uint64_t version) {

@@ -15,8 +15,9 @@
 
 namespace graphkit {
 
-// Reads a file and parses it; errors name the line.
-Result<nlohmann::json> ReadJsonFile(const std::string& path);
+// The bytes of such a file, and their meaning; errors name the file, and the line.
+Result<std::string> ReadSmallFile(const std::string& path);
+Result<nlohmann::json> ParseJson(const std::string& text, const std::string& file);
 
 // One object of such a file. Getters remember the first thing that is wrong, and give a default
 // value in its place; Finish tells.
@@ -35,17 +36,29 @@ class JsonObject {
   // Required ones; an error when they are missing.
   std::string String(const std::string& key);
   uint64_t Count(const std::string& key);
+  uint32_t Index(const std::string& key);  // below 2^32 - 1
+  Bytes Memory(const std::string& key);    // at most kLargestMemory
 
   std::optional<std::string> OptionalString(const std::string& key);
   std::optional<uint64_t> OptionalCount(const std::string& key);
+  std::optional<uint32_t> OptionalIndex(const std::string& key);
   std::optional<double> OptionalNumber(const std::string& key);  // at least 0
   std::optional<Bytes> OptionalBytes(const std::string& key);    // 1048576 or "1MiB"
-  // The elements of an array; none when the key is missing.
-  std::vector<nlohmann::json> Array(const std::string& key);
+  // None when the key is missing, or null.
+  template <typename IdType>
+  IdType OptionalId(const std::string& key) {
+    const nlohmann::json* value = Find(key);
+    if (value == nullptr || value->is_null()) return IdType();
+    return IdType(OptionalIndex(key).value_or(IdType::kNone));
+  }
+  // An array; an empty one when the key is missing.
+  const nlohmann::json& Array(const std::string& key);
 
   void Fail(const std::string& key, std::string what);
 
-  // What is wrong with the object, a key that nobody asked for included.
+  // What is wrong with what was asked for.
+  Result<void> Checked(const std::string& file) const;
+  // The same, and an error as well for a key that nobody asked for.
   Result<void> Finish(const std::string& file) const;
 
  private:

@@ -9,24 +9,40 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint64_t kMostLayers = 100'000;
+constexpr Bytes kLargestBuffer = Bytes{1} << 40;
+
+Bytes BufferSize(JsonObject& object, const char* key) {
+  const Bytes size = object.OptionalBytes(key).value_or(0);
+  if (size > kLargestBuffer) object.Fail(key, "is more than 1 TiB");
+  return size;
+}
+
+bool Flag(JsonObject& object, const char* key, bool otherwise) {
+  const uint64_t flag = object.OptionalCount(key).value_or(otherwise ? 1 : 0);
+  if (flag > 1) object.Fail(key, "is not 0 or 1");
+  return flag == 1;
+}
 
 Result<std::vector<PipelineLayer>> ReadLayer(const Json& value, const std::string& where,
-                                             const std::string& file) {
+                                             const std::string& file, uint64_t* layers_so_far) {
   JsonObject object(value, where);
   PipelineLayer layer;
   layer.signature = object.String("signature");
-  layer.input = object.OptionalBytes("input").value_or(0);
-  layer.output = object.OptionalBytes("output").value_or(0);
-  layer.saves_input = object.OptionalCount("saves_input").value_or(1) != 0;
-  layer.saves_output = object.OptionalCount("saves_output").value_or(0) != 0;
+  layer.input = BufferSize(object, "input");
+  layer.output = BufferSize(object, "output");
+  layer.saves_input = Flag(object, "saves_input", true);
+  layer.saves_output = Flag(object, "saves_output", false);
   const uint64_t count = object.OptionalCount("count").value_or(1);
-  if (count == 0 || count > kMostLayers) object.Fail("count", "is not between 1 and 100000");
+  if (count == 0 || count > kMostLayers - *layers_so_far) {
+    object.Fail("count", "is 0, or makes more than 100000 layers in all");
+  }
   if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
+  *layers_so_far += count;
   return std::vector<PipelineLayer>(count, layer);
 }
 
 Result<std::vector<PipelineLayer>> ReadChunk(const Json& values, const std::string& where,
-                                             const std::string& file) {
+                                             const std::string& file, uint64_t* layers_so_far) {
   std::vector<PipelineLayer> chunk;
   if (!values.is_array() || values.empty()) {
     return Error{
@@ -35,7 +51,7 @@ Result<std::vector<PipelineLayer>> ReadChunk(const Json& values, const std::stri
         .file = file};
   }
   for (size_t i = 0; i < values.size(); ++i) {
-    auto layers = ReadLayer(values[i], where + "[" + std::to_string(i) + "]", file);
+    auto layers = ReadLayer(values[i], where + "[" + std::to_string(i) + "]", file, layers_so_far);
     if (!layers) return layers.error();
     chunk.insert(chunk.end(), layers->begin(), layers->end());
   }
@@ -45,16 +61,23 @@ Result<std::vector<PipelineLayer>> ReadChunk(const Json& values, const std::stri
 }  // namespace
 
 Result<PipelineLayers> ReadLayersFile(const std::string& path) {
-  const Result<Json> json = ReadJsonFile(path);
+  const Result<std::string> text = ReadSmallFile(path);
+  if (!text) return text.error();
+  return ParseLayers(*text, path);
+}
+
+Result<PipelineLayers> ParseLayers(const std::string& text, const std::string& file) {
+  const Result<Json> json = ParseJson(text, file);
   if (!json) return json.error();
   JsonObject object(*json, "the file");
   ExpectSchema(object, "graphkit-layers", 1);
-  const std::vector<Json> chunks = object.Array("chunks");
+  const Json& chunks = object.Array("chunks");
   if (chunks.empty()) object.Fail("chunks", "is empty");
-  if (const Result<void> ok = object.Finish(path); !ok) return ok.error();
+  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
   PipelineLayers layers;
+  uint64_t layers_so_far = 0;
   for (size_t i = 0; i < chunks.size(); ++i) {
-    auto chunk = ReadChunk(chunks[i], "chunks[" + std::to_string(i) + "]", path);
+    auto chunk = ReadChunk(chunks[i], "chunks[" + std::to_string(i) + "]", file, &layers_so_far);
     if (!chunk) return chunk.error();
     layers.chunks.push_back(*std::move(chunk));
   }

@@ -1,89 +1,144 @@
 #include "libgraphkit/io/plan_file.h"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <set>
+#include <utility>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/json_file.h"
 
 namespace graphkit {
 
 namespace {
 
-using Json = nlohmann::json;
+using PlanJson = nlohmann::json;
 
-Error Bad(const std::string& path, const std::string& where, const char* what) {
-  return Error{.message = where + " " + what,
-               .hint = "write a plan with graphkit plan trace.json -o plan.json",
-               .file = path};
+std::string At(const char* list, size_t index) {
+  return std::string(list) + "[" + std::to_string(index) + "]";
 }
 
-bool IsCount(const Json& value, const char* key) {
-  const auto at = value.find(key);
-  return at != value.end() && at->is_number_unsigned();
-}
+class PlanParser {
+ public:
+  PlanParser(const PlanJson& json, const std::string& file)
+      : file_(file), object_(json, "the plan") {}
 
-template <typename Tag>
-Id<Tag> IdOf(const Json& value, const char* key) {
-  return IsCount(value, key) ? Id<Tag>(value[key].get<uint32_t>()) : Id<Tag>();
-}
-
-Result<void> ReadArenas(const Json& list, const std::string& path, PlannedMemory* plan) {
-  for (const Json& arena : list) {
-    const std::string where = "arenas[" + std::to_string(plan->arenas.size()) + "]";
-    if (!arena.is_object()) return Bad(path, where, "is not an object");
-    for (const char* key : {"blocks", "peak_bytes", "lower_bound_bytes"}) {
-      if (!IsCount(arena, key))
-        return Bad(path, where, "lacks blocks, peak_bytes or lower_bound_bytes");
+  Result<PlannedMemory> Run() {
+    const auto steps = {&PlanParser::ReadHead, &PlanParser::ReadSequence, &PlanParser::ReadArenas,
+                        &PlanParser::ReadPlacements, &PlanParser::CheckArenas};
+    for (const auto step : steps) {
+      Result<void> ok = (this->*step)();
+      if (ok) ok = object_.Checked(file_);
+      if (!ok) return WithHint(ok.error());
     }
-    plan->arenas.push_back({IdOf<GraphTag>(arena, "graph"), IdOf<PoolTag>(arena, "pool"),
-                            arena["blocks"], arena["peak_bytes"], arena["lower_bound_bytes"]});
+    return std::move(plan_);
   }
-  return {};
-}
 
-Result<void> ReadPlacements(const Json& list, const std::string& path, PlannedMemory* plan) {
-  for (const Json& placement : list) {
-    const std::string where = "placements[" + std::to_string(plan->placements.size()) + "]";
-    for (const char* key : {"block", "arena", "offset", "size"}) {
-      if (!placement.is_object() || !IsCount(placement, key)) {
-        return Bad(path, where, "lacks block, arena, offset or size");
+ private:
+  static Error WithHint(Error error) {
+    if (error.hint.empty()) error.hint = "write a plan with graphkit plan trace.json -o plan.json";
+    return error;
+  }
+
+  Error Bad(std::string message) const { return {.message = std::move(message), .file = file_}; }
+
+  Result<void> ReadHead() {
+    ExpectSchema(object_, "graphkit-plan", 1);
+    plan_.of_trace = object_.OptionalString("source") == "trace";
+    if (!plan_.of_trace) object_.Fail("source", "is not \"trace\": it is a plan of a table");
+    return {};
+  }
+
+  Result<void> ReadSequence() {
+    const PlanJson& list = object_.Array("sequence");
+    for (size_t i = 0; i < list.size(); ++i) {
+      const auto id =
+          list[i].is_number_unsigned() ? ToId<GraphId>(list[i].get<uint64_t>()) : std::nullopt;
+      if (!id) return Bad(At("sequence", i) + " is no id of a graph");
+      plan_.sequence.push_back(*id);
+    }
+    return {};
+  }
+
+  Result<void> ReadArenas() {
+    const PlanJson& list = object_.Array("arenas");
+    std::set<std::pair<GraphId, PoolId>> met;
+    for (size_t i = 0; i < list.size(); ++i) {
+      JsonObject object(list[i], At("arenas", i));
+      const PlannedArena arena{object.OptionalId<GraphId>("graph"),
+                               object.OptionalId<PoolId>("pool"), object.Count("blocks"),
+                               object.Memory("peak_bytes"), object.Memory("lower_bound_bytes")};
+      if (arena.lower_bound > arena.peak) object.Fail("lower_bound_bytes", "is above peak_bytes");
+      const bool shared = !plan_.sequence.empty();
+      if (shared && arena.graph) object.Fail("graph", "isn't null, though the plan has a sequence");
+      if (!shared && !arena.graph) object.Fail("graph", "is missing");
+      if (!met.emplace(arena.graph, arena.pool).second) {
+        object.Fail("pool", "is that of another arena of the same graph");
+      }
+      if (Result<void> ok = object.Checked(file_); !ok) return ok;
+      plan_.arenas.push_back(arena);
+      plan_.peak += arena.peak;
+      plan_.lower_bound += arena.lower_bound;
+      if (plan_.peak > kMostMemory) return Bad("the arenas are more memory than there can be");
+    }
+    return {};
+  }
+
+  Result<void> ReadPlacements() {
+    const PlanJson& list = object_.Array("placements");
+    for (size_t i = 0; i < list.size(); ++i) {
+      JsonObject object(list[i], At("placements", i));
+      const Placement one{object.Index("block"), object.Index("arena"), object.Memory("offset"),
+                          object.Memory("size")};
+      if (one.arena >= plan_.arenas.size()) {
+        object.Fail("arena", "is of an arena that isn't there");
+      } else if (one.offset + one.size > plan_.arenas[one.arena].peak) {
+        object.Fail("offset", "puts the block beyond its arena's peak_bytes");
+      }
+      if (Result<void> ok = object.Checked(file_); !ok) return ok;
+      plan_.placements.push_back(one);
+    }
+    return {};
+  }
+
+  Result<void> CheckArenas() {
+    std::vector<uint64_t> blocks(plan_.arenas.size());
+    std::vector<Bytes> tops(plan_.arenas.size());
+    for (const Placement& placement : plan_.placements) {
+      ++blocks[placement.arena];
+      Bytes& top = tops[placement.arena];
+      top = std::max(top, placement.offset + placement.size);
+    }
+    for (size_t i = 0; i < plan_.arenas.size(); ++i) {
+      const PlannedArena& arena = plan_.arenas[i];
+      if (blocks[i] != arena.blocks) {
+        return Bad(At("arenas", i) + " has " + std::to_string(arena.blocks) + " blocks, but " +
+                   std::to_string(blocks[i]) + " are placed in it");
+      }
+      if (tops[i] != arena.peak) {
+        return Bad(At("arenas", i) + " has peak_bytes " + std::to_string(arena.peak) +
+                   ", but its highest block ends at " + std::to_string(tops[i]));
       }
     }
-    const Placement one{placement["block"], placement["arena"], placement["offset"],
-                        placement["size"]};
-    if (one.arena >= plan->arenas.size())
-      return Bad(path, where, "is in an arena that isn't there");
-    if (one.offset + one.size < one.offset) return Bad(path, where, "ends beyond 2^64");
-    plan->placements.push_back(one);
+    return {};
   }
-  return {};
-}
+
+  const std::string& file_;
+  JsonObject object_;
+  PlannedMemory plan_;
+};
 
 }  // namespace
 
 Result<PlannedMemory> ReadPlan(const std::string& path) {
-  const Result<Json> json = ReadJsonFile(path);
+  const Result<std::string> text = ReadSmallFile(path);
+  if (!text) return text.error();
+  return ParsePlan(*text, path);
+}
+
+Result<PlannedMemory> ParsePlan(const std::string& text, const std::string& file) {
+  const Result<PlanJson> json = ParseJson(text, file);
   if (!json) return json.error();
-  if (!json->is_object() || json->value("schema", Json()) != Json("graphkit-plan")) {
-    return Bad(path, "the file", "is no plan");
-  }
-  if (json->value("version", Json()) != Json(1)) return Bad(path, "the plan", "isn't of version 1");
-  PlannedMemory plan;
-  plan.of_trace = json->value("source", Json()) == Json("trace");
-  if (!plan.of_trace) return Bad(path, "the plan", "is of a table, not of a trace");
-  const Json none = Json::array();
-  for (const Json& graph : json->value("sequence", none)) {
-    if (!graph.is_number_unsigned()) return Bad(path, "sequence", "holds what is no graph");
-    plan.sequence.push_back(GraphId(graph.get<uint32_t>()));
-  }
-  const Json arenas = json->value("arenas", none);
-  const Json placements = json->value("placements", none);
-  if (const Result<void> ok = ReadArenas(arenas, path, &plan); !ok) return ok.error();
-  if (const Result<void> ok = ReadPlacements(placements, path, &plan); !ok) return ok.error();
-  for (const PlannedArena& arena : plan.arenas) {
-    plan.peak += arena.peak;
-    plan.lower_bound += arena.lower_bound;
-  }
-  return plan;
+  return PlanParser(*json, file).Run();
 }
 
 }  // namespace graphkit

@@ -1,4 +1,8 @@
 // Reads a plan back (docs/plan-format.md): what `graphkit plan trace.json` wrote.
+//
+// A file may be wrong in any way. What is read holds together: each placement lies in an arena that
+// is there and within its peak, each arena has as many blocks as it says, and nothing wraps.
+// Whether it is a plan of a certain trace is PlanFits's to say (libgraphkit/replay/plan_fits.h).
 #pragma once
 
 #include <string>
@@ -10,5 +14,7 @@ namespace graphkit {
 
 // The arenas and the placements; the proofs are left: whoever replays a plan looks for himself.
 Result<PlannedMemory> ReadPlan(const std::string& path);
+// The same of the file's text; errors name `file`.
+Result<PlannedMemory> ParsePlan(const std::string& text, const std::string& file);
 
 }  // namespace graphkit

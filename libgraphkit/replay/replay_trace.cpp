@@ -357,8 +357,6 @@ void ShareMemory(const Facts& facts, const PlannedMemory& plan, const ReplayOpti
   if (!replay->destroyed.empty()) replay->verified = false;
 }
 
-std::string NameOf(BlockId block) { return "block " + std::to_string(block.value); }
-
 }  // namespace
 
 PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options) {
@@ -371,39 +369,6 @@ PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan, const Rep
   replay.given = name;
   if (!plan.sequence.empty()) ShareMemory(facts, plan, options, &replay);
   return replay;
-}
-
-Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan) {
-  if (!plan.of_trace) {
-    return Error{.message = "the plan is of a table, not of a trace",
-                 .hint = "make one with graphkit plan trace.json -o plan.json"};
-  }
-  const char* hint = "it was made for another trace; make one with graphkit plan";
-  std::vector<const Placement*> by_block(facts.trace.blocks.size());
-  for (const Placement& placement : plan.placements) {
-    if (placement.block < by_block.size()) by_block[placement.block] = &placement;
-  }
-  for (size_t i = 0; i < facts.blocks.size(); ++i) {
-    if (!Holds(plan, GraphId(i))) continue;
-    for (const PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
-      for (const BlockId block : pool.blocks) {
-        const Placement* placement = by_block[block.index()];
-        if (placement == nullptr) {
-          return Error{.message = "the plan has no place for " + NameOf(block), .hint = hint};
-        }
-        const PlannedArena& arena = plan.arenas[placement->arena];
-        const bool graph = arena.graph == GraphId(i) || !plan.sequence.empty();
-        if (!graph || arena.pool != pool.pool) {
-          return Error{.message = "the plan has " + NameOf(block) + " in another graph or pool",
-                       .hint = hint};
-        }
-        if (placement->size < RoundedSize(facts.trace[block])) {
-          return Error{.message = "the plan has too few bytes for " + NameOf(block), .hint = hint};
-        }
-      }
-    }
-  }
-  return {};
 }
 
 std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan, MarkerRule rule) {

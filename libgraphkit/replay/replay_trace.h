@@ -114,12 +114,9 @@ struct ReplayOptions {
 PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options = {});
 
 // The placements of a plan in place of a policy's; frees complete as with `reuse`. The plan must
-// hold every block that is replayed, by id (PlanFits).
+// fit the trace (libgraphkit/replay/plan_fits.h).
 PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
                         const ReplayOptions& options = {}, const std::string& name = "plan");
-
-// What of a trace a plan doesn't hold, or holds in another pool or with less bytes.
-Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan);
 
 // Where a plan of a trace is unsafe by a rule, inside of each graph, arena after arena. What the
 // graphs of a sequence do to each other is ValidateSequence's.

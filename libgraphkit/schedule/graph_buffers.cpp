@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "libgraphkit/checked_number.h"
+
 namespace graphkit {
 
 namespace {
@@ -130,6 +132,27 @@ class BufferFinder {
   std::vector<GraphBuffer> buffers_;
 };
 
+// Two buffers a layer and step: neither their number nor their bytes may be beyond measure.
+Result<void> CheckTotal(const StepOrder& order, const PipelineLayers& layers) {
+  constexpr uint64_t kMostBuffers = 50'000'000;
+  std::vector<MemorySum> chunks(layers.chunks.size());
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    for (const PipelineLayer& layer : layers.chunks[i]) {
+      if (chunks[i].Add(layer.input) && chunks[i].Add(layer.output)) continue;
+      return Error{.message = "the layers of a chunk take more memory than there can be"};
+    }
+  }
+  MemorySum total;
+  uint64_t buffers = 0;
+  for (const PipelineStep& step : order.steps) {
+    buffers += 2 * layers.chunks[step.chunk].size();
+    if (buffers <= kMostBuffers && total.Add(chunks[step.chunk].total())) continue;
+    return Error{.message = "the steps need more than 50 000 000 buffers, or 2^62 bytes",
+                 .hint = "give fewer layers, chunks or microbatches"};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<GraphBuffer>> FindBuffers(const StepOrder& order, const PipelineLayers& layers,
@@ -139,6 +162,7 @@ Result<std::vector<GraphBuffer>> FindBuffers(const StepOrder& order, const Pipel
                             " chunks for an order of " + std::to_string(order.chunks),
                  .hint = "give the layers of every chunk"};
   }
+  if (const Result<void> ok = CheckTotal(order, layers); !ok) return ok.error();
   return BufferFinder(order, layers, rule).Find();
 }
 

@@ -214,6 +214,12 @@ TEST_CASE("what grows over the baseline fails, within the allowed increase it do
         Texts{"baseline-deferred: graph 0 step: 1 021 B deferred, 1 020 B allowed"});
 }
 
+TEST_CASE("an allowed increase beyond 2^64 bytes allows everything") {
+  const Baseline baseline = BaselineOf(WithDeferred(1000));
+  CHECK(Judge(WithDeferred(2000), {.allow_increase = 1e20}, baseline).passed());
+  CHECK(Judge(WithDeferred(2000), {.allow_increase = 1e300}, baseline).passed());
+}
+
 TEST_CASE("graphs are compared by name, and none may come or go unseen") {
   GateSubject before = CleanSubject();
   GateSubject after = before;

@@ -67,5 +67,19 @@ TEST_CASE("a baseline that lacks something is refused") {
       "traces[0].findings[0]: \"fingerprint\" is not a string");
 }
 
+TEST_CASE("a number of a baseline isn't cut: ordinal 2^32 isn't ordinal 0") {
+  const std::string head = R"({"schema": "graphkit-baseline", "version": 1, "traces": [)";
+  const auto graph = [&](const std::string& ordinal, const std::string& peak) {
+    return WrongBaseline(head + R"({"trace": "a", "graphs": [{"name": "b", "ordinal": )" + ordinal +
+                         R"(, "peak_live_bytes": )" + peak +
+                         R"(, "deferred_bytes": 0, "never_freed_bytes": 0}]}]})");
+  };
+  CHECK(graph("4294967296", "0") ==
+        "traces[0].graphs[0]: \"ordinal\" is not a whole number below 4294967295");
+  CHECK(graph("0", "18446744073709551616") ==
+        "traces[0].graphs[0]: \"peak_live_bytes\" is not a whole number");
+  CHECK(graph("0", "1e3") == "traces[0].graphs[0]: \"peak_live_bytes\" is not a whole number");
+}
+
 }  // namespace
 }  // namespace graphkit

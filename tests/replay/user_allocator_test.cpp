@@ -6,6 +6,7 @@
 #include <string>
 
 #include "libgraphkit/model/synth.h"
+#include "libgraphkit/replay/plan_fits.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {

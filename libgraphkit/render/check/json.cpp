@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/render/analyze/json.h"
 #include "libgraphkit/render/check/names.h"
 #include "libgraphkit/render/id_json.h"
@@ -32,7 +33,7 @@ Json ReasonJson(const GateRun& run, const GateReason& reason) {
 }
 
 Json FigureJson(double value, MeasureUnit unit) {
-  return unit == MeasureUnit::kRatio ? Json(value) : Json(static_cast<uint64_t>(value));
+  return unit == MeasureUnit::kRatio ? Json(value) : Json(SaturateWhole(value));
 }
 
 Json MeasureJson(const GateRun& run, const GateMeasure& measure) {

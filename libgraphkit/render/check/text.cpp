@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/render/check/names.h"
 #include "libgraphkit/render/printable.h"
 
@@ -44,8 +45,8 @@ void RenderReasons(const GateRun& run, const TextStyle& style, std::ostream& out
 }
 
 std::string MeasureText(double value, MeasureUnit unit) {
-  if (unit == MeasureUnit::kBytes) return FormatBytes(static_cast<Bytes>(value));
-  if (unit == MeasureUnit::kCount) return FormatCount(static_cast<uint64_t>(value));
+  if (unit == MeasureUnit::kBytes) return FormatBytes(SaturateWhole(value));
+  if (unit == MeasureUnit::kCount) return FormatCount(SaturateWhole(value));
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", value);
   return text;

@@ -9,6 +9,7 @@
 #include "libgraphkit/io/plan_file.h"
 #include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/replay/model_replay.h"
+#include "libgraphkit/replay/plan_fits.h"
 #include "libgraphkit/replay/user_allocator.h"
 #include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/options.h"

@@ -1,0 +1,63 @@
+// Numbers that others wrote, and the types that we keep them in: none is cut off unseen, and no sum
+// of sizes wraps. Whoever reads a file refuses what doesn't pass here.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "libgraphkit/ids.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+// No piece of memory is larger: device addresses have 57 bits.
+inline constexpr Bytes kLargestMemory = Bytes{1} << 56;
+// Nor are all of a file's together. So sums, and sizes rounded up, stay far from 2^64.
+inline constexpr Bytes kMostMemory = Bytes{1} << 62;
+
+// Nothing when the value doesn't fit.
+template <std::integral To, std::integral From>
+constexpr std::optional<To> Narrow(From value) {
+  if (!std::in_range<To>(value)) return std::nullopt;
+  return static_cast<To>(value);
+}
+
+// The nearest that fits: for what is only shown, such as a line or a priority.
+template <std::integral To, std::integral From>
+constexpr To Saturate(From value) {
+  if (std::in_range<To>(value)) return static_cast<To>(value);
+  return std::cmp_less(value, 0) ? std::numeric_limits<To>::min() : std::numeric_limits<To>::max();
+}
+
+// A limit of so many percent more may be beyond 2^64.
+constexpr uint64_t SaturateWhole(double value) {
+  if (value >= 0x1p64) return std::numeric_limits<uint64_t>::max();
+  return value > 0 ? static_cast<uint64_t>(value) : 0;
+}
+
+// GraphId(7) of 7; nothing for what is no id.
+template <typename IdType>
+constexpr std::optional<IdType> ToId(uint64_t value) {
+  if (value >= IdType::kNone) return std::nullopt;
+  return IdType(static_cast<uint32_t>(value));
+}
+
+// Adds up memory; false from where it is more than there can be.
+class MemorySum {
+ public:
+  constexpr bool Add(Bytes size) {
+    fits_ = fits_ && size <= kMostMemory - total_;
+    if (fits_) total_ += size;
+    return fits_;
+  }
+  constexpr Bytes total() const { return total_; }
+
+ private:
+  Bytes total_ = 0;
+  bool fits_ = true;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,52 @@
+// What a gate's files are used on: traces, judged and drawn in every format.
+#pragma once
+
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/compare/gate.h"
+#include "libgraphkit/compare/gate_subject.h"
+#include "libgraphkit/io/trace_reader.h"
+#include "libgraphkit/render/check/github_annotations.h"
+#include "libgraphkit/render/check/json.h"
+#include "libgraphkit/render/check/junit.h"
+#include "libgraphkit/render/check/sarif.h"
+#include "libgraphkit/render/check/text.h"
+
+namespace graphkit {
+
+inline GateSubject SubjectOf(const std::string& name) {
+  const Result<Trace> trace = ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/" + name);
+  if (!trace) std::abort();
+  Result<Report> report = Analyze(*trace);
+  if (!report) std::abort();
+  return MakeGateSubject(name, *trace, *std::move(report));
+}
+
+inline const std::vector<GateSubject>& Subjects() {
+  static const std::vector<GateSubject> subjects = {SubjectOf("leaky.json"),
+                                                    SubjectOf("record_stream.json")};
+  return subjects;
+}
+
+// Judges, draws, and aborts where the verdict doesn't agree with what it says.
+inline void JudgeAndDraw(const GateConfig& config, const std::optional<Baseline>& baseline) {
+  GateRun run;
+  run.subjects = Subjects();
+  run.verdict = JudgeGate(run.subjects, config, baseline);
+  if (run.verdict.passed() != run.verdict.reasons.empty()) std::abort();
+  for (const GateMeasure& measure : run.verdict.measures) {
+    if (!measure.passed && run.verdict.passed()) std::abort();
+  }
+  std::ostringstream out;
+  RenderCheckJson(run, out);
+  RenderCheckText(run, TextStyle(), out);
+  RenderSarif(run, "1", out);
+  RenderJunit(run, out);
+  RenderGithubAnnotations(run, out);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,49 @@
+// Any bytes, read as a plan, give a plan or an error. One that fits a trace can be validated and
+// replayed, and one that is verified executes clean: the verdict isn't blind.
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include "libgraphkit/io/plan_file.h"
+#include "libgraphkit/io/trace_reader.h"
+#include "libgraphkit/replay/plan_fits.h"
+#include "libgraphkit/replay/replay_trace.h"
+
+namespace {
+
+using namespace graphkit;
+
+Trace Read(const std::string& name) {
+  Result<Trace> read = ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/" + name);
+  if (!read) std::abort();
+  return *std::move(read);
+}
+
+struct Sample {
+  explicit Sample(const std::string& name) : trace(Read(name)) {}
+
+  Trace trace;
+  Facts facts = FindFacts(trace);
+};
+
+void Use(const Facts& facts, const PlannedMemory& plan) {
+  if (!PlanFits(facts, plan)) return;
+  ReplayOptions options{.verify = true, .config = {}, .capacity = 64 << 20};
+  options.execute = ExecutionOptions{.orders = 2, .seed = 1, .threads = 1};
+  const PolicyReplay replay = ReplayPlan(facts, plan, options);
+  if (replay.verified && !replay.executed_clean()) std::abort();
+  // A plan may give a block more bytes than it needs: then it is held to more.
+  const bool safe = VerifyPlan(facts, plan, MarkerRule::kLastUse).empty();
+  if (safe && replay.destroyed.empty() && !replay.verified) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const std::array<Sample, 3> samples = {
+      Sample("fork_join.json"), Sample("inference_server.json"), Sample("programmatic.json")};
+  const auto plan = ParsePlan(std::string(reinterpret_cast<const char*>(data), size), "fuzz");
+  if (!plan) return 0;
+  for (const Sample& sample : samples) Use(sample.facts, *plan);
+  return 0;
+}
