@@ -38,6 +38,8 @@ pack() {
     "$nvcc" -std=c++17 -O2 -cudart shared -arch=sm_90 -I . -o "$tree/workloads/$name" "tests/bench/$name.cu"
   done
   "$nvcc" -std=c++17 -cudart shared -arch=sm_90 -I . -o "$tree/workloads/every_way" tests/plugins/cupti_tracer/every_way.cu
+  "$nvcc" -std=c++17 -cudart shared -arch=sm_90 -I . -o "$tree/workloads/random_graphs" \
+    tests/plugins/cupti_tracer/random_graphs/*.c*
   for name in callback_order callback_unseen programmatic capture_errors graph_memory; do
     "$nvcc" -std=c++17 -cudart shared -arch=sm_90 -I tests/plugins/soft_cuda -o "$tree/workloads/conform_$name" \
       "tests/plugins/soft_cuda/$name.cu" -Xlinker --as-needed \
@@ -99,6 +101,21 @@ conformance() {
     code=0
     "${library[@]}" timeout 60 "$tree/workloads/conform_$name" > "$out/conformance/$name.out" 2>&1 || code=$?
     printf '| %s | exit code %s |\n' "$name" "$code"
+  done
+}
+
+# Random programs: what the trace says of their graphs, against what CUDA's API told them.
+random_programs() {
+  local seed code said
+  mkdir -p "$out/random"
+  printf '\n| random programs | exit code | trace against API |\n|---|---|---|\n'
+  for seed in 1 11 21 31 41 51 61 71 81 91; do
+    said="$out/random/$seed" code=0
+    timeout 60 "$tree/bin/graphkit" trace --device "$device" -o "$said.json" "$tree/workloads/random_graphs" \
+      --seed "$seed" --count 10 > "$said.dump" 2> "$said.stderr" || code=$?
+    python3 tests/plugins/cupti_tracer/random_graphs/random_graphs.py --trace "$said.json" --dump "$said.dump" \
+      > "$said.txt" 2>&1 || true
+    printf '| %s to %s | %s | %s |\n' "$seed" "$((seed + 9))" "$code" "$(head -n 1 "$said.txt")"
   done
 }
 
@@ -219,7 +236,7 @@ run() {
 # part NAME: the functions that it consists of.
 part() {
   case "$1" in
-    graphs) echo compare_all conformance executions ;;
+    graphs) echo compare_all conformance random_programs executions ;;
     costs) echo capture_cost call_cost ;;
     programs) echo snapshots others ;;
     *) die "there is no part '$1'" "parts: graphs costs programs" ;;

@@ -1,0 +1,172 @@
+// One thread of a random program: streams, events, graphs and execs of its own, and one random call
+// after the other on them. A call may fail: what is there afterwards is asked of the API.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "view.h"
+
+namespace random_graphs {
+
+class Random {  // splitmix64
+ public:
+  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  int Pick(size_t count) { return static_cast<int>(Next() % count); }
+  bool Chance(int percent) { return Pick(100) < percent; }
+
+ private:
+  uint64_t Next() {
+    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  uint64_t state_;
+};
+
+struct Buffers {  // shared by all threads; outlive them
+  static constexpr size_t kBytes = 1 << 16;
+  char* device;
+  char* pinned;
+  cudaMemPool_t pool;
+};
+
+struct Dependencies {
+  std::vector<cudaGraphNode_t> nodes;
+  std::vector<cudaGraphEdgeData> data;
+};
+
+// Parameters as the functions for one type of node take them.
+struct OldParams {
+  explicit OldParams(const cudaGraphNodeParams& p)
+      : kernel{p.kernel.func,           p.kernel.gridDim,      p.kernel.blockDim,
+               p.kernel.sharedMemBytes, p.kernel.kernelParams, p.kernel.extra},
+        memset{p.memset.dst,         p.memset.pitch, p.memset.value,
+               p.memset.elementSize, p.memset.width, p.memset.height},
+        host{p.host.fn, p.host.userData} {}
+  cudaKernelNodeParams kernel;
+  cudaMemsetParams memset;
+  cudaHostNodeParams host;
+};
+
+cudaGraphNodeType TypeOf(cudaGraphNode_t node);
+
+// Whether the programs leave something out: --without clones,sets.
+bool Without(const char* feature);
+
+class Actor {
+ public:
+  Actor(std::string label, uint64_t seed, const Buffers& buffers);
+  void Run(int steps);
+  void Finish();   // on the thread that ran
+  void Destroy();  // when all threads have finished
+
+ private:
+  struct Graph {
+    cudaGraph_t handle;
+    std::string label;
+    cudaGraph_t family;  // the outermost graph that it is a conditional body in; or itself
+  };
+  struct Exec {
+    cudaGraphExec_t handle;
+    std::string label;
+    cudaGraph_t graph;  // null: gone
+    std::string graph_label;
+  };
+  struct Capture {
+    std::string label;
+    int mode;
+    cudaGraph_t graph;
+  };
+  struct Info {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    unsigned long long id = 0;
+    cudaGraph_t graph = nullptr;
+    std::vector<cudaGraphNode_t> nodes;
+  };
+  struct Arguments {  // of a kernel
+    void* pointers[2] = {};
+    Pack pack = {};
+    unsigned long long scalar = 7;
+    void* values[2];
+  };
+
+  // captures.cpp
+  void StreamStep();
+  void Begin(cudaStream_t stream);
+  void BeginInto(cudaStream_t stream, const Graph& graph);
+  void End(cudaStream_t stream, bool elsewhere);
+  void JoinAll(cudaStream_t stream);
+  void Fork(cudaStream_t from, cudaStream_t to);
+  void Launch(cudaStream_t stream);
+  void Copy(cudaStream_t stream);
+  void Fill(cudaStream_t stream);
+  void Allocate(cudaStream_t stream);
+  void Free(cudaStream_t stream);
+  void External(cudaStream_t stream);
+  void MoveFrontier(cudaStream_t stream);
+  void AddIntoCapture(cudaStream_t stream);
+  void LaunchGraph(cudaStream_t stream);
+  void Disturb();
+  void Recreate();
+  Info InfoOf(cudaStream_t stream);
+  cudaStream_t PickStream() { return streams_[random_.Pick(streams_.size())]; }
+  cudaEvent_t PickEvent() { return events_[random_.Pick(events_.size())]; }
+
+  // explicit.cpp
+  void GraphStep();
+  cudaGraphNode_t AddAny(cudaGraph_t graph, const Dependencies& after);
+  cudaGraphNode_t AddConditional(cudaGraph_t graph, const Dependencies& after);
+  void AddMemory(cudaGraph_t graph);
+  void ChangeEdge(cudaGraph_t graph);
+  void SetParams(cudaGraph_t graph);
+  void DestroyNode(cudaGraph_t graph);
+  void Clone(const Graph& graph);
+  void DestroyGraph(cudaGraph_t graph);
+  cudaGraphNodeParams Params(cudaGraphNodeType type);
+  Dependencies PickDependencies(cudaGraph_t graph, int most);
+  cudaGraphEdgeData PickEdge();
+  const Graph& Known(cudaGraph_t graph) const;
+  bool IsBusy(cudaGraph_t graph) const;
+  const Graph* PickGraph(bool own = false);
+
+  // execs.cpp
+  void ExecStep();
+  void Instantiate();
+  void SetExec(const Exec& exec);
+  void Update(const Exec& exec);
+  void SayEnabled(const Exec& exec);
+  void DestroyExec(size_t at);
+
+  // main.cpp
+  cudaGraph_t Made(cudaGraph_t graph, const char* origin, const std::string& original = {});
+  void MadeInside(cudaGraph_t graph);
+  void DumpWhole(cudaGraph_t graph);
+  void Gone(cudaGraph_t graph, bool tell = true);
+  void* DeviceAt(size_t bytes) { return At(buffers_.device, bytes); }
+  void* PinnedAt(size_t bytes) { return At(buffers_.pinned, bytes); }
+  void* At(char* begin, size_t bytes) {
+    return begin + 16 * random_.Pick((Buffers::kBytes - bytes) / 16);
+  }
+  void FillArguments(Arguments& arguments, int kernel);
+  std::string Label() { return label_ + std::to_string(next_label_++); }
+
+  std::string label_;
+  Random random_;
+  Buffers buffers_;
+  int next_label_ = 0;
+  std::vector<cudaStream_t> streams_;
+  std::vector<cudaEvent_t> events_;
+  std::vector<Graph> graphs_;  // to build on and capture into: also bodies
+  std::vector<Exec> execs_;
+  std::map<cudaStream_t, Capture> captures_;  // by the stream that they began on
+  std::map<cudaStream_t, std::vector<void*>> allocations_;
+  std::map<cudaGraph_t, std::string> labels_;  // also of embedded graphs
+  Conditionals conditionals_;
+  Arguments arguments_;  // of the call at hand
+};
+
+}  // namespace random_graphs

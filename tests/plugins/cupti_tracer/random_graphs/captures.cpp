@@ -1,0 +1,266 @@
+// Random calls on streams: captures, and what they capture.
+#include <mutex>
+#include <thread>
+
+#include "actor.h"
+
+namespace random_graphs {
+namespace {
+
+// Calls that may break captures of other threads wait while one begins, so that its graph is seen.
+std::mutex disturbing;
+
+}  // namespace
+
+Actor::Info Actor::InfoOf(cudaStream_t stream) {
+  Info info;
+  const cudaGraphNode_t* nodes = nullptr;
+  const cudaGraphEdgeData* data = nullptr;
+  size_t count = 0;
+  cudaStreamGetCaptureInfo(stream, &info.status, &info.id, &info.graph, &nodes, &data, &count);
+  if (info.status != cudaStreamCaptureStatusActive) info.graph = nullptr;
+  if (info.graph != nullptr) info.nodes.assign(nodes, nodes + count);
+  return info;
+}
+
+void Actor::Begin(cudaStream_t stream) {
+  const Graph* into = random_.Chance(35) ? PickGraph(Without("body_captures")) : nullptr;
+  if (into != nullptr) return BeginInto(stream, *into);
+  const int mode = random_.Pick(3);
+  std::lock_guard lock(disturbing);
+  if (cudaStreamBeginCapture(stream, static_cast<cudaStreamCaptureMode>(mode)) != cudaSuccess) {
+    return;
+  }
+  cudaGraph_t graph = Made(InfoOf(stream).graph, "capture");
+  graphs_.push_back({graph, labels_[graph], graph});
+  captures_[stream] = {labels_[graph], mode, graph};
+}
+
+void Actor::BeginInto(cudaStream_t stream, const Graph& graph) {
+  const int mode = random_.Pick(3);
+  const Dependencies after = PickDependencies(graph.handle, 2);
+  std::lock_guard lock(disturbing);
+  if (cudaStreamBeginCaptureToGraph(stream, graph.handle, after.nodes.data(), after.data.data(),
+                                    after.nodes.size(),
+                                    static_cast<cudaStreamCaptureMode>(mode)) == cudaSuccess) {
+    captures_[stream] = {graph.label, mode, graph.handle};
+  }
+}
+
+// Joins what was forked from the stream.
+void Actor::JoinAll(cudaStream_t stream) {
+  const Info origin = InfoOf(stream);
+  for (cudaStream_t other : streams_) {
+    if (other == stream || origin.graph == nullptr) continue;
+    const Info info = InfoOf(other);
+    if (info.graph != nullptr && info.id == origin.id) Fork(other, stream);
+  }
+}
+
+// By an event that is kept, or by one that isn't.
+void Actor::Fork(cudaStream_t from, cudaStream_t to) {
+  const bool passing = random_.Chance(30);
+  cudaEvent_t event = PickEvent();
+  if (passing) cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  if (cudaEventRecord(event, from) == cudaSuccess) cudaStreamWaitEvent(to, event, 0);
+  if (passing) cudaEventDestroy(event);
+}
+
+// A capture that fails takes the graph along that it made or was to fill, but for a body.
+void Actor::End(cudaStream_t stream, bool elsewhere) {
+  cudaGraph_t graph = nullptr;
+  cudaError_t error = cudaSuccess;
+  auto end = [&] { error = cudaStreamEndCapture(stream, &graph); };
+  if (elsewhere) {
+    std::thread(end).join();
+  } else {
+    end();
+  }
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(stream, &status);
+  const auto known = captures_.find(stream);
+  if (known == captures_.end() || status != cudaStreamCaptureStatusNone) return;
+  const Capture capture = known->second;
+  captures_.erase(known);
+  allocations_.clear();
+  Say(Text(R"({"captured":"%s","mode":%d,"error":%d})", capture.label.c_str(), capture.mode,
+           error));
+  if (error != cudaSuccess && Known(capture.graph).family == capture.graph) Gone(capture.graph);
+}
+
+void Actor::Launch(cudaStream_t stream) {
+  const int kernel = random_.Pick(4);
+  FillArguments(arguments_, kernel);
+  cudaLaunchAttribute attribute = {};
+  switch (random_.Pick(Without("completion_events") ? 3 : 8)) {
+    case 0:
+    case 1:
+      attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attribute.val.programmaticStreamSerializationAllowed = 1;
+      break;
+    case 2:
+      attribute.id = cudaLaunchAttributeProgrammaticEvent;
+      attribute.val.programmaticEvent = {PickEvent(), 0, random_.Pick(2)};
+      break;
+    case 3:
+      attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+      attribute.val.launchCompletionEvent = {PickEvent(), 0};
+      break;
+    default:
+      attribute.id = cudaLaunchAttributePriority;
+      break;
+  }
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(1 + random_.Pick(4), 1 + random_.Pick(2));
+  config.blockDim = dim3(32 << random_.Pick(3));
+  config.dynamicSmemBytes = static_cast<size_t>(random_.Pick(3)) * 256;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  cudaLaunchKernelExC(&config, kKernels[kernel].function, arguments_.values);
+}
+
+void Actor::Copy(cudaStream_t stream) {
+  const size_t bytes = 16 * (1 + random_.Pick(8));
+  void* own = DeviceAt(1024);
+  if (!allocations_[stream].empty() && random_.Chance(60)) own = allocations_[stream].back();
+  switch (random_.Pick(4)) {
+    case 0:
+      cudaMemcpyAsync(own, PinnedAt(bytes), bytes, cudaMemcpyHostToDevice, stream);
+      break;
+    case 1:
+      cudaMemcpyAsync(PinnedAt(bytes), own, bytes, cudaMemcpyDefault, stream);
+      break;
+    case 2:
+      cudaMemcpyAsync(own, DeviceAt(bytes), bytes, cudaMemcpyDeviceToDevice, stream);
+      break;
+    default:
+      cudaMemcpy2DAsync(own, 256, PinnedAt(1024), 128, 64, 1 + random_.Pick(4),
+                        cudaMemcpyHostToDevice, stream);
+      break;
+  }
+}
+
+void Actor::Fill(cudaStream_t stream) {
+  if (random_.Chance(70)) {
+    cudaMemsetAsync(DeviceAt(1024), 1, static_cast<size_t>(4 + random_.Pick(1000)), stream);
+  } else {
+    cudaMemset2DAsync(DeviceAt(1024), 256, 1, static_cast<size_t>(1 + random_.Pick(100)),
+                      static_cast<size_t>(1 + random_.Pick(4)), stream);
+  }
+}
+
+void Actor::Allocate(cudaStream_t stream) {
+  if (InfoOf(stream).graph == nullptr) return;
+  void* made = nullptr;
+  const size_t bytes = 1024 * (1 + random_.Pick(8));
+  const cudaError_t error = random_.Chance(70)
+                                ? cudaMallocAsync(&made, bytes, stream)
+                                : cudaMallocFromPoolAsync(&made, bytes, buffers_.pool, stream);
+  if (error == cudaSuccess) allocations_[stream].push_back(made);
+}
+
+void Actor::Free(cudaStream_t stream) {
+  std::vector<void*>& live = allocations_[stream];
+  if (live.empty()) return;
+  cudaFreeAsync(live.back(), stream);
+  live.pop_back();
+}
+
+// Events as nodes.
+void Actor::External(cudaStream_t stream) {
+  if (InfoOf(stream).graph == nullptr) return;
+  const cudaEvent_t event = PickEvent();
+  if (random_.Chance(50)) {
+    cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal);
+  } else {
+    cudaStreamWaitEvent(stream, event, cudaEventWaitExternal);
+  }
+}
+
+void Actor::MoveFrontier(cudaStream_t stream) {
+  const Info info = InfoOf(stream);
+  if (info.graph == nullptr) return;
+  Dependencies to = PickDependencies(info.graph, 2);
+  cudaStreamUpdateCaptureDependencies(
+      stream, to.nodes.data(), to.data.data(), to.nodes.size(),
+      random_.Chance(50) ? cudaStreamSetCaptureDependencies : cudaStreamAddCaptureDependencies);
+}
+
+// Adds a node to the graph at hand by an explicit call, as PyTorch does conditional nodes.
+void Actor::AddIntoCapture(cudaStream_t stream) {
+  const Info info = InfoOf(stream);
+  if (info.graph == nullptr || NodesOf(info.graph).size() > 40) return;
+  const Dependencies after = {info.nodes, std::vector<cudaGraphEdgeData>(info.nodes.size())};
+  cudaGraphNode_t node =
+      random_.Chance(30) ? AddConditional(info.graph, after) : AddAny(info.graph, after);
+  if (node == nullptr) return;
+  cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1, cudaStreamSetCaptureDependencies);
+}
+
+void Actor::LaunchGraph(cudaStream_t stream) {
+  if (execs_.empty() || (Without("embedding") && InfoOf(stream).graph != nullptr)) return;
+  const Exec& exec = execs_[static_cast<size_t>(random_.Pick(execs_.size()))];
+  const bool capturing = InfoOf(stream).status != cudaStreamCaptureStatusNone;
+  if (cudaGraphLaunch(exec.handle, stream) != cudaSuccess) return;
+  if (!capturing) return Say(R"({"launched":")" + exec.label + "\"}");
+  const Info info = InfoOf(stream);
+  if (info.nodes.size() != 1) return;
+  if (cudaGraph_t child = ChildOf(info.nodes[0])) {
+    MadeInside(Made(child, "child", exec.graph_label));
+  }
+}
+
+// What a capture may not stand, of this thread's or of another's.
+void Actor::Disturb() {
+  std::lock_guard lock(disturbing);
+  void* made = nullptr;
+  switch (random_.Pick(4)) {
+    case 0:
+      if (cudaMalloc(&made, 4096) == cudaSuccess) cudaFree(made);
+      break;
+    case 1:
+      cudaMemsetAsync(buffers_.device, 0, 64, cudaStreamLegacy);
+      break;
+    case 2:
+      cudaEventQuery(PickEvent());
+      break;
+    default:
+      cudaStreamSynchronize(PickStream());
+      break;
+  }
+}
+
+// Another stream, that may be given the handle of the one before.
+void Actor::Recreate() {
+  cudaStream_t& stream = streams_[static_cast<size_t>(random_.Pick(streams_.size() - 1))];
+  if (InfoOf(stream).status != cudaStreamCaptureStatusNone) return;
+  cudaStreamDestroy(stream);
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+}
+
+void Actor::StreamStep() {
+  const cudaStream_t stream = PickStream();
+  const int kind = random_.Pick(100);
+  if (captures_.empty()) return Begin(stream);
+  if (kind < 28) return Launch(stream);
+  if (kind < 36) return Copy(stream);
+  if (kind < 44) return Fill(stream);
+  if (kind < 48)
+    return static_cast<void>(cudaLaunchHostFunc(
+        stream, [](void*) {}, nullptr));
+  if (kind < 62) return Fork(random_.Chance(90) ? captures_.begin()->first : stream, PickStream());
+  if (kind < 66) return External(stream);
+  if (kind < 71) return Allocate(stream);
+  if (kind < 75) return Free(stream);
+  if (kind < 79) return MoveFrontier(stream);
+  if (kind < 83) return AddIntoCapture(stream);
+  if (kind < 88) return LaunchGraph(stream);
+  if (kind < 91) return Begin(stream);
+  if (kind < 92) return random_.Chance(30) ? Disturb() : Recreate();
+  const cudaStream_t origin = random_.Chance(90) ? captures_.begin()->first : stream;
+  if (random_.Chance(90)) JoinAll(origin);
+  End(origin, origin != cudaStreamPerThread && !Without("threads") && random_.Chance(5));
+}
+
+}  // namespace random_graphs

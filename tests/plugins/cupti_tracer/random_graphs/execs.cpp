@@ -1,0 +1,92 @@
+// Random calls on instantiated graphs.
+#include "actor.h"
+
+namespace random_graphs {
+
+void Actor::Instantiate() {
+  const Graph* graph = PickGraph(true);
+  if (graph == nullptr || execs_.size() > 5) return;
+  cudaGraphExec_t exec = nullptr;
+  cudaGraphInstantiateParams params = {};
+  const unsigned long long flags =
+      random_.Chance(30) ? cudaGraphInstantiateFlagAutoFreeOnLaunch : 0;
+  params.flags = flags | (random_.Chance(30) ? cudaGraphInstantiateFlagUseNodePriority : 0);
+  const cudaError_t error = random_.Chance(50)
+                                ? cudaGraphInstantiate(&exec, graph->handle, flags)
+                                : cudaGraphInstantiateWithParams(&exec, graph->handle, &params);
+  if (error != cudaSuccess) return;
+  unsigned long long kept = 0;
+  cudaGraphExecGetFlags(exec, &kept);
+  execs_.push_back({exec, Label(), graph->handle, graph->label});
+  Say(Text(R"({"exec":"%s","handle":"%p","of":"%s","flags":%llu})", execs_.back().label.c_str(),
+           static_cast<void*>(exec), graph->label.c_str(), kept));
+}
+
+// Other parameters for a node of the exec, or the node off or on.
+void Actor::SetExec(const Exec& exec) {
+  if (exec.graph == nullptr) return;
+  const std::vector<cudaGraphNode_t> nodes = NodesOf(exec.graph);
+  if (nodes.empty()) return;
+  const cudaGraphNode_t node = nodes[static_cast<size_t>(random_.Pick(nodes.size()))];
+  const cudaGraphNodeType type = TypeOf(node);
+  if (random_.Chance(25)) {
+    cudaGraphNodeSetEnabled(exec.handle, node, random_.Pick(2) != 0 ? 1 : 0);
+    return;
+  }
+  if (type == cudaGraphNodeTypeConditional || type == cudaGraphNodeTypeGraph) return;
+  cudaGraphNodeParams params = Params(type);
+  const OldParams old(params);
+  cudaError_t error;
+  const bool general = random_.Chance(50);
+  if (!general && type == cudaGraphNodeTypeKernel) {
+    error = cudaGraphExecKernelNodeSetParams(exec.handle, node, &old.kernel);
+  } else if (!general && type == cudaGraphNodeTypeMemset) {
+    error = cudaGraphExecMemsetNodeSetParams(exec.handle, node, &old.memset);
+  } else if (!general && type == cudaGraphNodeTypeMemcpy) {
+    error = cudaGraphExecMemcpyNodeSetParams(exec.handle, node, &params.memcpy.copyParams);
+  } else {
+    error = cudaGraphExecNodeSetParams(exec.handle, node, &params);
+  }
+  if (error != cudaSuccess) return;
+  Say(Text(R"({"set":"%s","node":"%p","params":{)", exec.label.c_str(), static_cast<void*>(node)) +
+      Describe(params) + "}}");
+}
+
+void Actor::Update(const Exec& exec) {
+  const Graph* graph = PickGraph(true);
+  if (graph == nullptr) return;
+  cudaGraphExecUpdateResultInfo info = {};
+  cudaGraphExecUpdate(exec.handle, graph->handle, &info);
+  Say(Text(R"({"updated":"%s","by":"%s","result":%d})", exec.label.c_str(), graph->label.c_str(),
+           info.result));
+}
+
+// Which nodes the exec runs, as long as its graph is there to ask about them.
+void Actor::SayEnabled(const Exec& exec) {
+  if (exec.graph == nullptr) return;
+  std::string nodes;
+  for (cudaGraphNode_t node : NodesOf(exec.graph)) {
+    unsigned enabled = 1;
+    if (cudaGraphNodeGetEnabled(exec.handle, node, &enabled) != cudaSuccess) continue;
+    nodes += Text("%s[\"%p\",%u]", nodes.empty() ? "" : ",", static_cast<void*>(node), enabled);
+  }
+  Say(R"({"enabled":")" + exec.label + R"(","nodes":[)" + nodes + "]}");
+}
+
+void Actor::DestroyExec(size_t at) {
+  SayEnabled(execs_[at]);
+  cudaGraphExecDestroy(execs_[at].handle);
+  execs_.erase(execs_.begin() + static_cast<ptrdiff_t>(at));
+}
+
+void Actor::ExecStep() {
+  const int kind = random_.Pick(100);
+  if (kind < 30 || execs_.empty()) return Instantiate();
+  const auto at = static_cast<size_t>(random_.Pick(execs_.size()));
+  if (kind < 65) return SetExec(execs_[at]);
+  if (kind < 75) return Update(execs_[at]);
+  if (kind < 85) return DestroyExec(at);
+  LaunchGraph(PickStream());
+}
+
+}  // namespace random_graphs

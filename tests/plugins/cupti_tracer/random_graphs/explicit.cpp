@@ -1,0 +1,295 @@
+// Random calls that build graphs node by node, and change them.
+#include <algorithm>
+
+#include "actor.h"
+
+namespace random_graphs {
+
+constexpr size_t kMostNodes = 40;  // of a graph and the child graphs in it
+
+size_t SizeOf(cudaGraph_t graph) {
+  size_t size = 0;
+  for (cudaGraphNode_t node : NodesOf(graph)) {
+    cudaGraph_t child = ChildOf(node);
+    size += 1 + (child != nullptr ? SizeOf(child) : 0);
+  }
+  return size;
+}
+
+cudaGraphNodeType TypeOf(cudaGraphNode_t node) {
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  cudaGraphNodeGetType(node, &type);
+  return type;
+}
+
+const Actor::Graph& Actor::Known(cudaGraph_t graph) const {
+  return *std::find_if(graphs_.begin(), graphs_.end(),
+                       [&](const Graph& known) { return known.handle == graph; });
+}
+
+// Whether something is captured into the graph, or into one that it is inside of or that is inside.
+bool Actor::IsBusy(cudaGraph_t graph) const {
+  return std::any_of(captures_.begin(), captures_.end(), [&](const auto& capture) {
+    return Known(capture.second.graph).family == Known(graph).family;
+  });
+}
+
+// A graph that nothing is captured into; `own`: no conditional's body. Null: there is none.
+const Actor::Graph* Actor::PickGraph(bool own) {
+  if (graphs_.empty()) return nullptr;
+  const Graph& graph = graphs_[static_cast<size_t>(random_.Pick(graphs_.size()))];
+  const bool fits = !IsBusy(graph.handle) && (!own || graph.family == graph.handle);
+  return fits ? &graph : nullptr;
+}
+
+Dependencies Actor::PickDependencies(cudaGraph_t graph, int most) {
+  Dependencies picked;
+  const std::vector<cudaGraphNode_t> nodes = NodesOf(graph);
+  for (int i = random_.Pick(static_cast<size_t>(most) + 1); i > 0 && !nodes.empty(); --i) {
+    const cudaGraphNode_t node = nodes[static_cast<size_t>(random_.Pick(nodes.size()))];
+    if (std::count(picked.nodes.begin(), picked.nodes.end(), node) != 0) continue;
+    picked.nodes.push_back(node);
+    picked.data.push_back(TypeOf(node) == cudaGraphNodeTypeKernel ? PickEdge()
+                                                                  : cudaGraphEdgeData{});
+  }
+  return picked;
+}
+
+// The ways to leave a kernel: mostly its end.
+cudaGraphEdgeData Actor::PickEdge() {
+  cudaGraphEdgeData data = {};
+  const int kind = random_.Pick(10);
+  if (Without("ports")) return data;
+  if (kind < 3) data.from_port = kind == 0 ? 1 : 2;
+  if (kind < 2) data.type = cudaGraphDependencyTypeProgrammatic;
+  return data;
+}
+
+cudaGraphNodeParams Actor::Params(cudaGraphNodeType type) {
+  cudaGraphNodeParams params = {};
+  params.type = type;
+  const auto height = static_cast<size_t>(1 + random_.Pick(3));
+  if (type == cudaGraphNodeTypeKernel) {
+    const int kernel = random_.Pick(4);
+    FillArguments(arguments_, kernel);
+    params.kernel.func = const_cast<void*>(kKernels[kernel].function);
+    params.kernel.gridDim = dim3(1 + random_.Pick(4));
+    params.kernel.blockDim = dim3(32, 1 + random_.Pick(2));
+    params.kernel.sharedMemBytes = 128 * random_.Pick(3);
+    params.kernel.kernelParams = arguments_.values;
+  } else if (type == cudaGraphNodeTypeMemcpy) {
+    const bool up = random_.Chance(50);
+    cudaMemcpy3DParms& copy = params.memcpy.copyParams;
+    copy.srcPtr = make_cudaPitchedPtr(up ? PinnedAt(2048) : DeviceAt(2048), 256, 256, 4);
+    copy.dstPtr = make_cudaPitchedPtr(DeviceAt(2048), 512, 512, 4);
+    copy.extent = make_cudaExtent(static_cast<size_t>(16 + random_.Pick(64)), height, 1);
+    copy.kind = up ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice;
+  } else if (type == cudaGraphNodeTypeMemset) {
+    params.memset.dst = DeviceAt(2048);
+    params.memset.elementSize = 1u << random_.Pick(3);
+    params.memset.width = static_cast<size_t>(1 + random_.Pick(60));
+    params.memset.height = height;
+    params.memset.pitch = 512;
+  } else if (type == cudaGraphNodeTypeHost) {
+    params.host.fn = [](void*) {};
+  } else if (type == cudaGraphNodeTypeEventRecord) {
+    params.eventRecord.event = PickEvent();
+  } else if (type == cudaGraphNodeTypeWaitEvent) {
+    params.eventWait.event = PickEvent();
+  }
+  return params;
+}
+
+// By the function of CUDA 10 and 11 for nodes of this type.
+cudaError_t AddOldWay(cudaGraphNode_t* node, cudaGraph_t graph, const Dependencies& after,
+                      const cudaGraphNodeParams& params) {
+  const cudaGraphNode_t* nodes = after.nodes.data();
+  const size_t count = after.nodes.size();
+  const OldParams old(params);
+  switch (params.type) {
+    case cudaGraphNodeTypeKernel:
+      return cudaGraphAddKernelNode(node, graph, nodes, count, &old.kernel);
+    case cudaGraphNodeTypeMemcpy:
+      return cudaGraphAddMemcpyNode(node, graph, nodes, count, &params.memcpy.copyParams);
+    case cudaGraphNodeTypeMemset:
+      return cudaGraphAddMemsetNode(node, graph, nodes, count, &old.memset);
+    case cudaGraphNodeTypeHost:
+      return cudaGraphAddHostNode(node, graph, nodes, count, &old.host);
+    case cudaGraphNodeTypeGraph:
+      return cudaGraphAddChildGraphNode(node, graph, nodes, count, params.graph.graph);
+    case cudaGraphNodeTypeEventRecord:
+      return cudaGraphAddEventRecordNode(node, graph, nodes, count, params.eventRecord.event);
+    case cudaGraphNodeTypeWaitEvent:
+      return cudaGraphAddEventWaitNode(node, graph, nodes, count, params.eventWait.event);
+    default:
+      return cudaGraphAddEmptyNode(node, graph, nodes, count);
+  }
+}
+
+// Null: it didn't succeed.
+cudaGraphNode_t Actor::AddAny(cudaGraph_t graph, const Dependencies& after) {
+  constexpr cudaGraphNodeType kTypes[] = {cudaGraphNodeTypeKernel,      cudaGraphNodeTypeKernel,
+                                          cudaGraphNodeTypeMemcpy,      cudaGraphNodeTypeMemset,
+                                          cudaGraphNodeTypeHost,        cudaGraphNodeTypeEmpty,
+                                          cudaGraphNodeTypeGraph,       cudaGraphNodeTypeGraph,
+                                          cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeWaitEvent};
+  cudaGraphNodeParams params = Params(kTypes[random_.Pick(std::size(kTypes))]);
+  std::string original;
+  if (params.type == cudaGraphNodeTypeGraph) {
+    const Graph* child = PickGraph(true);
+    if (child == nullptr || Without("children") ||
+        SizeOf(graph) + SizeOf(child->handle) > kMostNodes)
+      return nullptr;
+    params.graph.graph = child->handle;
+    original = child->label;
+  }
+  cudaGraphNode_t node = nullptr;
+  const cudaError_t error = random_.Chance(50)
+                                ? AddOldWay(&node, graph, after, params)
+                                : cudaGraphAddNode(&node, graph, after.nodes.data(),
+                                                   after.data.data(), after.nodes.size(), &params);
+  if (error != cudaSuccess) return nullptr;
+  if (cudaGraph_t child = ChildOf(node)) MadeInside(Made(child, "child", original));
+  return node;
+}
+
+cudaGraphNode_t Actor::AddConditional(cudaGraph_t graph, const Dependencies& after) {
+  cudaGraphNodeParams params = {};
+  params.type = cudaGraphNodeTypeConditional;
+  const bool loop = random_.Chance(40);
+  params.conditional.type = loop ? cudaGraphCondTypeWhile : cudaGraphCondTypeIf;
+  params.conditional.size = 1;
+  cudaGraphNode_t node = nullptr;
+  if (cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, loop ? 0 : 1,
+                                       cudaGraphCondAssignDefault) != cudaSuccess ||
+      cudaGraphAddNode(&node, graph, after.nodes.data(), after.data.data(), after.nodes.size(),
+                       &params) != cudaSuccess) {
+    return nullptr;
+  }
+  Conditional& made = conditionals_[node] = {loop ? "while" : "if", {}};
+  for (unsigned i = 0; i < params.conditional.size; ++i) {
+    cudaGraph_t body = params.conditional.phGraph_out[i];
+    made.bodies.push_back(Made(body, "body"));
+    graphs_.push_back({body, labels_[body], Known(graph).family});
+  }
+  return node;
+}
+
+// Memory that the graph allocates, uses and, mostly, frees.
+void Actor::AddMemory(cudaGraph_t graph) {
+  const Dependencies after = PickDependencies(graph, 2);
+  cudaMemAllocNodeParams params = {};
+  params.poolProps.allocType = cudaMemAllocationTypePinned;
+  params.poolProps.location.type = cudaMemLocationTypeDevice;
+  params.bytesize = static_cast<size_t>(1 + random_.Pick(4)) * 1024;
+  cudaGraphNode_t node = nullptr;
+  if (cudaGraphAddMemAllocNode(&node, graph, after.nodes.data(), after.nodes.size(), &params) !=
+      cudaSuccess) {
+    return;
+  }
+  cudaMemsetParams fill = {};
+  fill.dst = static_cast<char*>(params.dptr) + 16;
+  fill.elementSize = 4;
+  fill.width = static_cast<size_t>(1 + random_.Pick(200));
+  fill.height = 1;
+  cudaGraphNode_t filled = nullptr, freed = nullptr;
+  if (cudaGraphAddMemsetNode(&filled, graph, &node, 1, &fill) == cudaSuccess &&
+      random_.Chance(80)) {
+    cudaGraphAddMemFreeNode(&freed, graph, &filled, 1, params.dptr);
+  }
+}
+
+void Actor::ChangeEdge(cudaGraph_t graph) {
+  const std::vector<cudaGraphNode_t> nodes = NodesOf(graph);
+  if (nodes.empty()) return;
+  const cudaGraphNode_t from = nodes[static_cast<size_t>(random_.Pick(nodes.size()))];
+  const cudaGraphNode_t to = nodes[static_cast<size_t>(random_.Pick(nodes.size()))];
+  cudaGraphEdgeData data = {};
+  if (random_.Chance(50)) data = PickEdge();
+  if (random_.Chance(70)) {
+    cudaGraphAddDependencies(graph, &from, &to, &data, 1);
+    return;
+  }
+  size_t count = 0;
+  cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &count);
+  std::vector<cudaGraphNode_t> begins(count), ends(count);
+  std::vector<cudaGraphEdgeData> all(count);
+  if (count == 0) return;
+  cudaGraphGetEdges(graph, begins.data(), ends.data(), all.data(), &count);
+  const auto edge = static_cast<size_t>(random_.Pick(count));
+  cudaGraphRemoveDependencies(graph, &begins[edge], &ends[edge], &all[edge], 1);
+}
+
+void Actor::SetParams(cudaGraph_t graph) {
+  const std::vector<cudaGraphNode_t> nodes = NodesOf(graph);
+  if (nodes.empty()) return;
+  const cudaGraphNode_t node = nodes[static_cast<size_t>(random_.Pick(nodes.size()))];
+  const cudaGraphNodeType type = TypeOf(node);
+  if (type == cudaGraphNodeTypeGraph || type == cudaGraphNodeTypeConditional) return;
+  cudaGraphNodeParams params = Params(type);
+  const OldParams old(params);
+  const bool general = random_.Chance(50);
+  if (!general && type == cudaGraphNodeTypeKernel) {
+    cudaGraphKernelNodeSetParams(node, &old.kernel);
+  } else if (!general && type == cudaGraphNodeTypeMemcpy) {
+    cudaGraphMemcpyNodeSetParams(node, &params.memcpy.copyParams);
+  } else if (!general && type == cudaGraphNodeTypeMemset) {
+    cudaGraphMemsetNodeSetParams(node, &old.memset);
+  } else if (!general && type == cudaGraphNodeTypeEventRecord) {
+    cudaGraphEventRecordNodeSetEvent(node, params.eventRecord.event);
+  } else {
+    cudaGraphNodeSetParams(node, &params);
+  }
+}
+
+void Actor::DestroyNode(cudaGraph_t graph) {
+  const std::vector<cudaGraphNode_t> nodes = NodesOf(graph);
+  if (nodes.empty()) return;
+  const cudaGraphNode_t node = nodes[static_cast<size_t>(random_.Pick(nodes.size()))];
+  if (TypeOf(node) == cudaGraphNodeTypeConditional) return;
+  if (cudaGraphDestroyNode(node) != cudaSuccess) return;
+  Say(Text(R"({"node_gone":"%p","of":"%s"})", static_cast<void*>(node), labels_[graph].c_str()));
+}
+
+void Actor::Clone(const Graph& graph) {
+  const std::string original = graph.label;
+  cudaGraph_t clone = nullptr;
+  if (cudaGraphClone(&clone, graph.handle) != cudaSuccess) return;
+  Made(clone, "clone", original);
+  MadeInside(clone);
+  graphs_.push_back({clone, labels_[clone], clone});
+}
+
+void Actor::DestroyGraph(cudaGraph_t graph) {
+  for (const Exec& exec : execs_) {
+    if (exec.graph == graph) SayEnabled(exec);
+  }
+  DumpWhole(graph);
+  if (cudaGraphDestroy(graph) == cudaSuccess) Gone(graph);
+}
+
+void Actor::GraphStep() {
+  const int kind = random_.Pick(100);
+  if (kind < 8 && graphs_.size() < 8) {
+    cudaGraph_t graph = nullptr;
+    if (cudaGraphCreate(&graph, 0) != cudaSuccess) return;
+    graphs_.push_back({Made(graph, "explicit"), labels_[graph], graph});
+    return;
+  }
+  const Graph* graph = PickGraph();
+  if (graph == nullptr) return;
+  const cudaGraph_t handle = graph->handle;
+  const bool own = graph->family == handle;
+  if (own && (kind < 14 || graphs_.size() > 12)) return DestroyGraph(handle);
+  if (own && kind < 22) return Without("clones") ? void() : Clone(*graph);
+  if (kind < 34) return ChangeEdge(handle);
+  if (kind < 46) return Without("sets") ? void() : SetParams(handle);
+  if (kind < 50) return DestroyNode(handle);
+  if (SizeOf(handle) > kMostNodes) return;
+  const Dependencies after = PickDependencies(handle, 3);
+  if (kind < 56) return AddMemory(handle);
+  if (kind < 62) return static_cast<void>(AddConditional(handle, after));
+  AddAny(handle, after);
+}
+
+}  // namespace random_graphs

@@ -1,0 +1,162 @@
+// Random programs of CUDA graphs that say what the API itself tells of each graph:
+//
+//     random_graphs [--seed N] [--count M] [--without FEATURES]     programs N to N+M-1
+//
+// random_graphs.py compares that with the trace of the same run. Calls are drawn from the seed by a
+// generator of its own; every third program has several threads. Runs on the software device and on
+// a GPU.
+#include <thread>
+
+#include "actor.h"
+#include "testdata/workloads/cuda_check.h"
+
+namespace random_graphs {
+
+std::string left_out;
+
+bool Without(const char* feature) { return left_out.find(feature) != std::string::npos; }
+
+Actor::Actor(std::string label, uint64_t seed, const Buffers& buffers)
+    : label_(std::move(label)), random_(seed), buffers_(buffers), streams_(4), events_(5) {
+  for (size_t i = 0; i + 1 < streams_.size(); ++i) {
+    const unsigned flags = i % 2 == 0 ? cudaStreamNonBlocking : cudaStreamDefault;
+    CHECK(cudaStreamCreateWithFlags(&streams_[i], flags));
+  }
+  streams_.back() = cudaStreamPerThread;
+  for (cudaEvent_t& event : events_) {
+    CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  }
+}
+
+void Actor::Run(int steps) {
+  for (int i = 0; i < steps; ++i) {
+    const int kind = random_.Pick(100);
+    if (kind < 62) {
+      StreamStep();
+    } else if (kind < 88) {
+      GraphStep();
+    } else {
+      ExecStep();
+    }
+    static_cast<void>(cudaGetLastError());
+  }
+}
+
+void Actor::Finish() {
+  const auto open = captures_;
+  for (const auto& [stream, capture] : open) {
+    JoinAll(stream);
+    End(stream, false);
+  }
+  for (const Exec& exec : execs_) SayEnabled(exec);
+  for (const Graph& graph : graphs_) {
+    if (graph.family == graph.handle) DumpWhole(graph.handle);
+  }
+}
+
+// Some things stay: a program may end without destroying what it made.
+void Actor::Destroy() {
+  for (cudaStream_t stream : streams_) {
+    if (stream != cudaStreamPerThread) cudaStreamDestroy(stream);
+  }
+  for (const Exec& exec : execs_) {
+    if (random_.Chance(70)) cudaGraphExecDestroy(exec.handle);
+  }
+  while (!graphs_.empty()) {
+    const Graph graph = graphs_.front();
+    const bool goes = random_.Chance(70) && cudaGraphDestroy(graph.handle) == cudaSuccess;
+    Gone(graph.handle, goes);
+  }
+  for (cudaEvent_t event : events_) cudaEventDestroy(event);
+  static_cast<void>(cudaGetLastError());
+}
+
+// Tells of a new graph; returns it.
+cudaGraph_t Actor::Made(cudaGraph_t graph, const char* origin, const std::string& original) {
+  const std::string label = labels_[graph] = Label();
+  Say(Text(R"({"made":"%s","handle":"%p","origin":"%s","original":"%s"})", label.c_str(),
+           static_cast<void*>(graph), origin, original.c_str()));
+  return graph;
+}
+
+// Tells of the graphs that a new graph embeds.
+void Actor::MadeInside(cudaGraph_t graph) {
+  for (cudaGraphNode_t node : NodesOf(graph)) {
+    if (cudaGraph_t child = ChildOf(node)) MadeInside(Made(child, "child"));
+  }
+}
+
+// Dumps the graph and those inside it.
+void Actor::DumpWhole(cudaGraph_t graph) {
+  Dump(graph, labels_[graph], conditionals_);
+  for (cudaGraphNode_t node : NodesOf(graph)) {
+    if (cudaGraph_t child = ChildOf(node)) DumpWhole(child);
+    if (TypeOf(node) != cudaGraphNodeTypeConditional) continue;
+    for (cudaGraph_t body : conditionals_[node].bodies) DumpWhole(body);
+  }
+}
+
+// The graph and its bodies are no more.
+void Actor::Gone(cudaGraph_t graph, bool tell) {
+  if (tell) Say(R"({"gone":")" + labels_[graph] + "\"}");
+  for (Exec& exec : execs_) {
+    if (exec.graph == graph) exec.graph = nullptr;
+  }
+  for (size_t i = graphs_.size(); i-- > 0;) {
+    if (graphs_[i].family == graph) graphs_.erase(graphs_.begin() + static_cast<ptrdiff_t>(i));
+  }
+}
+
+void Actor::FillArguments(Arguments& arguments, int kernel) {
+  arguments.pointers[0] = DeviceAt(64);
+  arguments.pointers[1] = random_.Chance(80) ? DeviceAt(64) : PinnedAt(64);
+  arguments.pack = {kernel, static_cast<unsigned*>(DeviceAt(64)),
+                    random_.Chance(50) ? static_cast<unsigned*>(DeviceAt(64)) : nullptr};
+  const bool packed = kernel == 3;
+  arguments.values[0] = packed ? static_cast<void*>(&arguments.pack) : &arguments.pointers[0];
+  arguments.values[1] = packed ? static_cast<void*>(&arguments.scalar) : &arguments.pointers[1];
+}
+
+namespace {
+
+void RunProgram(uint64_t seed, const Buffers& buffers) {
+  Random random(seed);
+  const int threads = seed % 3 == 0 && !Without("threads") ? 2 + random.Pick(3) : 1;
+  std::deque<Actor> actors;
+  for (int i = 0; i < threads; ++i) {
+    actors.emplace_back(Text("%llu.%d.", static_cast<unsigned long long>(seed), i),
+                        seed * 16 + static_cast<uint64_t>(i), buffers);
+  }
+  auto run = [](Actor& actor) {
+    actor.Run(120);
+    actor.Finish();
+  };
+  std::vector<std::thread> others;
+  for (int i = 1; i < threads; ++i) others.emplace_back(run, std::ref(actors[i]));
+  run(actors[0]);
+  for (std::thread& other : others) other.join();
+  for (Actor& actor : actors) actor.Destroy();
+  CHECK(cudaDeviceSynchronize());
+}
+
+}  // namespace
+}  // namespace random_graphs
+
+int main(int argc, char** argv) {
+  const long first = Number(argc, argv, "--seed", 1), count = Number(argc, argv, "--count", 1);
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (std::strcmp(argv[i], "--without") == 0) random_graphs::left_out = argv[i + 1];
+  }
+  random_graphs::Buffers buffers = {};
+  CHECK(cudaMalloc(&buffers.device, random_graphs::Buffers::kBytes));
+  CHECK(cudaMallocHost(&buffers.pinned, random_graphs::Buffers::kBytes));
+  cudaMemPoolProps props = {};
+  props.allocType = cudaMemAllocationTypePinned;
+  props.location = {cudaMemLocationTypeDevice, 0};
+  CHECK(cudaMemPoolCreate(&buffers.pool, &props));
+  for (long seed = first; seed < first + count; ++seed) {
+    random_graphs::RunProgram(static_cast<uint64_t>(seed), buffers);
+  }
+  std::puts("{\"end\":true}");
+  return 0;
+}

@@ -1,0 +1,85 @@
+"""Random programs, traced: each trace says of every graph what the CUDA API said of it.
+
+    random_graphs.py --graphkit GRAPHKIT --programs FOLDER [--seed N] [--count M] [--keep FOLDER]
+    random_graphs.py --trace TRACE --dump STDOUT      of a run that is done
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "e2e"))
+from graphkit_cli import Failure, Graphkit  # noqa: E402
+from two_views import differences  # noqa: E402
+
+IN_A_PROCESS = 10  # programs
+SHOWN = 5  # differences
+LEFT_OUT = "threads,clones,embedding,sets,body_captures,completion_events"  # of the programs
+WAYS = (("random_graphs", []), ("random_graphs", ["--scope", "all"]), ("random_graphs_per_thread", []))
+READERS = (["analyze"], ["plan"], ["replay", "--verify"], ["dot"])
+
+
+def arguments():
+    rounds = min(int(os.environ.get("GRAPHKIT_TEST_ROUNDS", "1")), 20)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--graphkit", type=pathlib.Path)
+    parser.add_argument("--programs", type=pathlib.Path)
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("GRAPHKIT_TEST_SEED", "1")))
+    parser.add_argument("--count", type=int, default=50 * rounds)
+    parser.add_argument("--keep", type=pathlib.Path, help="a folder for the traces")
+    parser.add_argument("--trace", type=pathlib.Path)
+    parser.add_argument("--dump", type=pathlib.Path)
+    return parser.parse_args()
+
+
+def compare(trace, dump):
+    try:
+        found = differences(json.loads(trace.read_text())["records"], dump.splitlines())
+    except (OSError, ValueError) as error:
+        raise Failure(f"{trace}: cut off or not there: {error}") from error
+    if found:
+        raise Failure("\n".join([f"{trace}: {len(found)} differences", *found[:SHOWN]]))
+
+
+def check(graphkit, program, options, seed, count):
+    """Traces programs, compares, and lets all that reads traces read it."""
+    trace = graphkit.folder / f"{program.name}{''.join(options)}_{seed}.json"
+    words = ["--seed", seed, "--count", count, "--without", LEFT_OUT]
+    dump = graphkit.run(["trace", "--device", "soft", *options, "-o", trace, program, *words])
+    trace.with_suffix(".dump").write_text(dump)
+    compare(trace, dump)
+    for reader in READERS:
+        graphkit.run([*reader, trace])
+
+
+def check_all(given, folder):
+    graphkit = Graphkit(given.graphkit, folder)
+    end = given.seed + given.count
+    for number, seed in enumerate(range(given.seed, end, IN_A_PROCESS)):
+        program, options = WAYS[number % len(WAYS)]
+        check(graphkit, given.programs.resolve() / program, options, seed, min(IN_A_PROCESS, end - seed))
+
+
+def main():
+    given = arguments()
+    try:
+        if given.trace:
+            compare(given.trace, given.dump.read_text())
+        elif given.keep:
+            check_all(given, given.keep)
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                check_all(given, folder)
+    except Failure as failure:
+        print(failure)
+        return 1
+    print("0 differences")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
