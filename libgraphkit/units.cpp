@@ -8,6 +8,10 @@
 
 namespace graphkit {
 
+std::string FormatBytes(std::optional<Bytes> bytes) {
+  return bytes ? FormatBytes(*bytes) : "unknown";
+}
+
 std::string FormatBytes(Bytes bytes) {
   static constexpr std::array<const char*, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return std::to_string(bytes) + " B";

@@ -20,6 +20,9 @@ inline constexpr Seq kNever = 0xffffffffu;  // later than everything recorded
 // "512 B", "1.5 KiB", "2.00 GiB": at most four significant digits, exact below 1 KiB.
 std::string FormatBytes(Bytes bytes);
 
+// As above; nothing is "unknown", which isn't zero.
+std::string FormatBytes(std::optional<Bytes> bytes);
+
 // "1 234 567" with thin grouping, for counts that a person reads.
 std::string FormatCount(uint64_t count);
 

@@ -32,7 +32,8 @@ ReportTotals Total(const Trace& trace, const Report& report) {
   }
   totals.blocks = trace.blocks.size();
   totals.launches = trace.launches.size();
-  for (const Block& block : trace.blocks) totals.allocated_bytes += RoundedSize(block);
+  for (const Block& block : trace.blocks) *totals.allocated_bytes += RoundedSize(block);
+  if (!report.unknown_memory.empty()) totals.allocated_bytes.reset();
   for (const Finding& finding : report.findings) {
     ++totals.findings[static_cast<size_t>(finding.severity)];
   }
@@ -61,7 +62,10 @@ std::vector<std::vector<Finding>> Look(const std::vector<const Check*>& checks, 
   std::vector<std::vector<Finding>> findings(checks.size());
   std::vector<std::function<void()>> tasks = {
       [&] { report->graphs = Summarize(facts, summary); },
-      [&] { report->memory = FindAskedMemory(facts); },
+      [&] {
+        const bool known = facts.unknown_memory.any.empty();
+        report->memory = known ? std::optional(FindAskedMemory(facts)) : std::nullopt;
+      },
   };
   for (size_t i = 0; i < checks.size(); ++i) {
     tasks.emplace_back([&, i] { findings[i] = RunOne(*checks[i], facts, strict); });
@@ -104,6 +108,7 @@ Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
   report.complete = trace.completeness.complete();
   report.incomplete_because = IncompleteBecause(trace.completeness);
   report.program = trace.process.program;
+  report.unknown_memory = facts.unknown_memory.any;
   for (std::vector<Finding>& findings :
        Look(*checks, facts, strict ? &*strict : nullptr, options.summary, &report)) {
     AddLarge(std::move(findings), options, &report);

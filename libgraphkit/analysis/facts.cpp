@@ -63,6 +63,7 @@ Facts FindFacts(const Trace& trace, const FactOptions& options) {
                    },
                    [&] {
                      facts.roots = FindRoots(trace);
+                     facts.unknown_memory = FindUnknownMemory(trace, facts.roots);
                      if (options.only_placement) return;
                      facts.in_edges = FindInEdges(trace);
                      facts.shapes = FindShapes(trace, facts.in_edges);

@@ -10,6 +10,7 @@
 #include "libgraphkit/analysis/block_order.h"
 #include "libgraphkit/analysis/cost.h"
 #include "libgraphkit/analysis/inputs.h"
+#include "libgraphkit/analysis/known_memory.h"
 #include "libgraphkit/analysis/lifetimes.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/order.h"
@@ -46,6 +47,7 @@ struct Facts {
   // At last use, by graph; empty: not asked for.
   std::vector<LowerBound> bounds = {};
   std::vector<std::vector<PoolBound>> pool_bounds = {};  // of each graph, by pool
+  UnknownMemory unknown_memory = {};
   bool partial_edges = false;  // there are programmatic or launch completion edges
 
   BlockOrder Blocks(MarkerRule rule) const { return {trace, order, lives, rule}; }
@@ -54,7 +56,8 @@ struct Facts {
 struct FactOptions {
   EdgeRule edges = EdgeRule::kCompletion;
   std::optional<std::chrono::milliseconds> bound_time_limit;  // for each graph; none: no bounds
-  // Order, lives, roots, blocks and inputs alone: what placing blocks and checking it needs.
+  // Order, lives, roots, blocks, inputs and what memory is unknown alone: what placing blocks and
+  // checking it needs.
   bool only_placement = false;
 };
 

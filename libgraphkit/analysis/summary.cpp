@@ -115,6 +115,20 @@ std::vector<PoolShare> FindShares(const Facts& facts, GraphId id) {
            .peak_live_bytes = usage.peak_live}};
 }
 
+// What is known of some of a graph's blocks says nothing of the graph.
+void ForgetBytes(GraphSummary* summary) {
+  for (std::optional<Bytes>* bytes :
+       {&summary->total_bytes, &summary->peak_live_bytes, &summary->deferred_bytes,
+        &summary->lower_bound_bytes, &summary->recorded_extent_bytes, &summary->never_freed_bytes,
+        &summary->pinned_bytes, &summary->reuse_bytes, &summary->online_bytes}) {
+    bytes->reset();
+  }
+  summary->peak_blocks.clear();
+  summary->lower_bound_blocks.clear();
+  summary->pools.clear();
+  summary->reuse.clear();
+}
+
 void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
                GraphSummary* summary) {
   const Usage& usage = facts.usage[id.index()];
@@ -136,12 +150,14 @@ void AddMemory(const Facts& facts, GraphId id, const SummaryOptions& options,
   if (!facts.pool_bounds.empty()) AddBounds(facts.pool_bounds[id.index()], &summary->pools);
   for (const GraphInput& input : facts.inputs[id.index()]) {
     ++summary->pinned_blocks;
-    summary->pinned_bytes += RoundedSize(facts.trace[input.block]);
+    *summary->pinned_bytes += RoundedSize(facts.trace[input.block]);
   }
   const ReuseFacts& reuse = facts.reuse[id.index()];
   summary->reuse_bytes = reuse.bytes;
   const size_t kept = std::min(reuse.pairs.size(), options.max_reuse_pairs);
   summary->reuse.assign(reuse.pairs.begin(), reuse.pairs.begin() + static_cast<ptrdiff_t>(kept));
+  summary->unknown_memory = facts.unknown_memory.graphs[id.index()];
+  if (!summary->unknown_memory.empty()) ForgetBytes(summary);
 }
 
 }  // namespace

@@ -47,8 +47,9 @@ BaselineTrace MakeBaselineTrace(const GateSubject& subject, std::string key) {
   const std::vector<uint32_t> ordinals = GraphOrdinals(subject.report);
   for (size_t i = 0; i < subject.report.graphs.size(); ++i) {
     const GraphSummary& graph = subject.report.graphs[i];
-    trace.graphs.push_back({graph.name, ordinals[i], graph.peak_live_bytes, graph.deferred_bytes,
-                            graph.never_freed_bytes});
+    // Of unknown bytes no baseline is kept: the gate refuses it.
+    trace.graphs.push_back({graph.name, ordinals[i], graph.peak_live_bytes.value_or(0),
+                            graph.deferred_bytes.value_or(0), graph.never_freed_bytes.value_or(0)});
   }
   return trace;
 }

@@ -7,31 +7,13 @@
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/diff_graph.h"
 #include "libgraphkit/compare/gate_subject.h"
+#include "libgraphkit/compare/graph_figures.h"
 #include "libgraphkit/compare/match_graphs.h"
 #include "libgraphkit/compare/match_nodes.h"
 
 namespace graphkit {
 
 namespace {
-
-struct Figure {
-  const char* name;
-  uint64_t GraphSummary::*value;
-};
-
-// Addresses differ from run to run; figures that depend on them aren't compared.
-constexpr Figure kFigures[] = {
-    {"nodes", &GraphSummary::nodes},
-    {"edges", &GraphSummary::edges},
-    {"streams", &GraphSummary::streams},
-    {"blocks", &GraphSummary::blocks},
-    {"total_bytes", &GraphSummary::total_bytes},
-    {"peak_live_bytes", &GraphSummary::peak_live_bytes},
-    {"deferred_bytes", &GraphSummary::deferred_bytes},
-    {"lower_bound_bytes", &GraphSummary::lower_bound_bytes},
-    {"never_freed_bytes", &GraphSummary::never_freed_bytes},
-    {"reuse_bytes", &GraphSummary::reuse_bytes},
-};
 
 const GraphSummary* SummaryOf(const Report& report, GraphId graph) {
   const auto found = std::ranges::find(report.graphs, graph, &GraphSummary::graph);
@@ -42,9 +24,10 @@ void DiffFigures(const Report& before, const Report& after, GraphDiff& diff) {
   const GraphSummary* a = SummaryOf(before, diff.before);
   const GraphSummary* b = SummaryOf(after, diff.after);
   if (a == nullptr || b == nullptr) return;
-  for (const Figure& figure : kFigures) {
-    const uint64_t from = a->*figure.value, to = b->*figure.value;
-    if (from != to) diff.figures.push_back({figure.name, from, to});
+  const auto before_figures = GraphFigures(*a), after_figures = GraphFigures(*b);
+  for (size_t i = 0; i < before_figures.size(); ++i) {
+    const RankFigure from = before_figures[i], to = after_figures[i];
+    if (from && to && from != to) diff.figures.push_back({kRankGraphFigures[i], from, to});
   }
 }
 

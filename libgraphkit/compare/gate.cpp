@@ -52,6 +52,7 @@ GateVerdict JudgeGate(const std::vector<GateSubject>& subjects, const GateConfig
   JudgeFindings(subjects, config, baseline, verdict);
   JudgeBudgets(subjects, config, verdict);
   if (baseline) JudgeAgainstBaseline(subjects, config, *baseline, verdict);
+  RefuseUnknown(subjects, verdict);
   // What blinds the gate comes first.
   std::ranges::stable_sort(verdict.reasons, {}, [](const GateReason& reason) {
     return reason.kind != GateReason::Kind::kBlind;

@@ -99,7 +99,8 @@ GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report r
             allocated);
   }
   if (!trace.segments.empty()) subject.peak_reserved_bytes = Peak(std::move(reserved));
-  subject.peak_allocated_bytes = Peak(std::move(allocated));
+  const bool known = trace.process.unknown_memory.empty();
+  subject.peak_allocated_bytes = known ? std::optional(Peak(std::move(allocated))) : std::nullopt;
   return subject;
 }
 

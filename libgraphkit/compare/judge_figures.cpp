@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/compare/baseline.h"
@@ -28,18 +33,19 @@ std::string FigureText(double value, MeasureUnit unit) {
 
 // Figures that are near each other are told apart in full.
 std::string Exceeds(const GateMeasure& measure, const char* what) {
-  std::string value = FigureText(measure.value, measure.unit);
+  std::string value = FigureText(*measure.value, measure.unit);
   std::string limit = FigureText(measure.limit, measure.unit);
-  if (measure.unit == MeasureUnit::kBytes && measure.value < measure.limit * 1.01) {
-    value = FormatCount(SaturateWhole(measure.value)) + " B";
+  if (measure.unit == MeasureUnit::kBytes && *measure.value < measure.limit * 1.01) {
+    value = FormatCount(SaturateWhole(*measure.value)) + " B";
     limit = FormatCount(SaturateWhole(measure.limit)) + " B";
   }
   return value + " " + what + ", " + limit + " allowed";
 }
 
+// What isn't known neither passes nor fails: RefuseUnknown says so.
 void Hold(GateMeasure measure, const char* what, GateReason::Kind kind, GateVerdict& verdict) {
-  measure.passed = measure.value <= measure.limit;
-  if (!measure.passed) {
+  measure.passed = measure.value && *measure.value <= measure.limit;
+  if (measure.value && !measure.passed) {
     const std::string subject = measure.subject.empty() ? "" : measure.subject + ": ";
     verdict.reasons.push_back(
         {kind, measure.trace, measure.rule + ": " + subject + Exceeds(measure, what)});
@@ -47,19 +53,25 @@ void Hold(GateMeasure measure, const char* what, GateReason::Kind kind, GateVerd
   verdict.measures.push_back(std::move(measure));
 }
 
+std::optional<double> Figure(std::optional<Bytes> bytes) {
+  return bytes ? std::optional(static_cast<double>(*bytes)) : std::nullopt;
+}
+
 void HoldBytes(const char* rule, const char* what, uint32_t trace, const GraphSummary& graph,
-               Bytes value, std::optional<Bytes> limit, GateVerdict& verdict) {
+               std::optional<Bytes> value, std::optional<Bytes> limit, GateVerdict& verdict) {
   if (!limit) return;
   Hold({.rule = rule,
         .trace = trace,
         .subject = GraphText(graph),
-        .value = static_cast<double>(value),
+        .value = Figure(value),
         .limit = static_cast<double>(*limit)},
        what, GateReason::Kind::kBudget, verdict);
 }
 
-uint64_t CountLeaks(const std::vector<GateSubject>& subjects, uint32_t trace,
-                    const GateVerdict& verdict) {
+// Of memory that isn't known nobody knows whether it leaks.
+std::optional<double> CountLeaks(const std::vector<GateSubject>& subjects, uint32_t trace,
+                                 const GateVerdict& verdict) {
+  if (!subjects[trace].report.unknown_memory.empty()) return std::nullopt;
   uint64_t leaks = 0;
   for (const JudgedFinding& judged : verdict.findings) {
     if (judged.trace != trace || judged.status == FindingStatus::kSuppressed) continue;
@@ -67,18 +79,18 @@ uint64_t CountLeaks(const std::vector<GateSubject>& subjects, uint32_t trace,
     const bool leak = IsLeakCheck(finding.check) && finding.severity != Severity::kNote;
     if (leak) leaks += std::max<size_t>(1, finding.blocks.size());
   }
-  return leaks;
+  return static_cast<double>(leaks);
 }
 
 void HoldRatio(const GateSubject& subject, uint32_t trace, double limit, GateVerdict& verdict) {
-  if (!subject.peak_reserved_bytes || subject.peak_allocated_bytes == 0) {
+  if (!subject.peak_reserved_bytes || subject.peak_allocated_bytes.value_or(0) == 0) {
     verdict.reasons.push_back({GateReason::Kind::kBlind, trace,
                                "max-reserved-over-allocated: no blocks in segments were recorded, "
                                "so that the ratio isn't known"});
     return;
   }
   const double ratio = static_cast<double>(*subject.peak_reserved_bytes) /
-                       static_cast<double>(subject.peak_allocated_bytes);
+                       static_cast<double>(*subject.peak_allocated_bytes);
   Hold({.rule = "max-reserved-over-allocated",
         .trace = trace,
         .unit = MeasureUnit::kRatio,
@@ -90,7 +102,7 @@ void HoldRatio(const GateSubject& subject, uint32_t trace, double limit, GateVer
 struct Comparison {
   const char* rule;
   const char* what;
-  Bytes GraphSummary::*value;
+  std::optional<Bytes> GraphSummary::*value;
   Bytes BaselineGraph::*base;
 };
 
@@ -113,7 +125,7 @@ void CompareGraph(const GraphSummary& graph, const BaselineGraph& base, uint32_t
     Hold({.rule = comparison.rule,
           .trace = trace,
           .subject = GraphText(graph),
-          .value = static_cast<double>(graph.*comparison.value),
+          .value = Figure(graph.*comparison.value),
           .limit = Grown(base.*comparison.base, increase)},
          comparison.what, GateReason::Kind::kBaseline, verdict);
   }
@@ -152,7 +164,44 @@ void CompareTrace(const GateSubject& subject, uint32_t trace, const BaselineTrac
        "reserved", GateReason::Kind::kBaseline, verdict);
 }
 
+struct Quantity {
+  std::string_view rule;
+  const char* name;
+};
+
+constexpr Quantity kQuantities[] = {
+    {"max-deferred", "deferred bytes"},
+    {"max-peak", "live bytes at the peak"},
+    {"max-leaks", "leaks"},
+    {"baseline-peak", "live bytes at the peak"},
+    {"baseline-deferred", "deferred bytes"},
+    {"baseline-never-freed", "bytes never freed"},
+};
+
+std::string UnknownText(const GateMeasure& first, uint64_t more, const std::string& because) {
+  const auto quantity = std::ranges::find(kQuantities, first.rule, &Quantity::rule);
+  std::string text = first.rule + ": ";
+  if (!first.subject.empty()) text += first.subject;
+  if (more > 0)
+    text += " and " + FormatCount(more) + (more == 1 ? " other graph" : " other graphs");
+  if (!first.subject.empty()) text += ": ";
+  text += quantity == std::end(kQuantities) ? "the figure" : quantity->name;
+  return text + " can't be judged, they are unknown: " + because;
+}
+
 }  // namespace
+
+void RefuseUnknown(const std::vector<GateSubject>& subjects, GateVerdict& verdict) {
+  std::map<std::pair<uint32_t, std::string_view>, std::vector<const GateMeasure*>> unknown;
+  for (const GateMeasure& measure : verdict.measures) {
+    if (!measure.value) unknown[{measure.trace, measure.rule}].push_back(&measure);
+  }
+  for (const auto& [key, measures] : unknown) {
+    const std::string& because = subjects[key.first].report.unknown_memory;
+    verdict.reasons.push_back({GateReason::Kind::kBlind, key.first,
+                               UnknownText(*measures.front(), measures.size() - 1, because)});
+  }
+}
 
 void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& config,
                   GateVerdict& verdict) {
@@ -167,7 +216,7 @@ void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& co
       Hold({.rule = "max-leaks",
             .trace = trace,
             .unit = MeasureUnit::kCount,
-            .value = static_cast<double>(CountLeaks(subjects, trace, verdict)),
+            .value = CountLeaks(subjects, trace, verdict),
             .limit = static_cast<double>(*config.max_leaks)},
            "leaks", GateReason::Kind::kBudget, verdict);
     }

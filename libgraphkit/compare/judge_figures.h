@@ -18,4 +18,8 @@ void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& co
 void JudgeAgainstBaseline(const std::vector<GateSubject>& subjects, const GateConfig& config,
                           const Baseline& baseline, GateVerdict& verdict);
 
+// A reason to refuse for each rule of verdict.measures that meets figures that aren't known, and
+// why they aren't.
+void RefuseUnknown(const std::vector<GateSubject>& subjects, GateVerdict& verdict);
+
 }  // namespace graphkit

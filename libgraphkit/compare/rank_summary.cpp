@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "libgraphkit/compare/baseline.h"
+#include "libgraphkit/compare/graph_figures.h"
 #include "libgraphkit/compare/graph_view.h"
 #include "libgraphkit/compare/ranks.h"
 
@@ -9,39 +11,37 @@ namespace graphkit {
 
 namespace {
 
-constexpr uint64_t GraphSummary::*kGraphValues[] = {
-    &GraphSummary::nodes,
-    &GraphSummary::edges,
-    &GraphSummary::streams,
-    &GraphSummary::blocks,
-    &GraphSummary::total_bytes,
-    &GraphSummary::peak_live_bytes,
-    &GraphSummary::deferred_bytes,
-    &GraphSummary::lower_bound_bytes,
-    &GraphSummary::never_freed_bytes,
-    &GraphSummary::reuse_bytes,
-};
-static_assert(std::size(kGraphValues) == kRankGraphFigures.size());
+using GraphBytes = std::optional<Bytes> GraphSummary::*;
 
-std::array<uint64_t, kRankFigureCount> FiguresOf(const Report& report) {
-  const auto most = [&](uint64_t GraphSummary::*value) {
-    uint64_t found = 0;
-    for (const GraphSummary& graph : report.graphs) found = std::max(found, graph.*value);
-    return found;
-  };
-  const auto sum = [&](uint64_t GraphSummary::*value) {
-    uint64_t total = 0;
-    for (const GraphSummary& graph : report.graphs) total += graph.*value;
-    return total;
-  };
+// Of the graph that has most; nothing when that of one of them isn't known.
+RankFigure Most(const Report& report, GraphBytes bytes) {
+  uint64_t most = 0;
+  for (const GraphSummary& graph : report.graphs) {
+    if (!(graph.*bytes)) return std::nullopt;
+    most = std::max(most, *(graph.*bytes));
+  }
+  return most;
+}
+
+RankFigure Sum(const Report& report, GraphBytes bytes) {
+  uint64_t sum = 0;
+  for (const GraphSummary& graph : report.graphs) {
+    if (!(graph.*bytes)) return std::nullopt;
+    sum += *(graph.*bytes);
+  }
+  return sum;
+}
+
+std::array<RankFigure, kRankFigureCount> FiguresOf(const Report& report) {
   const ReportTotals& totals = report.totals;
-  return {report.memory.asked_bytes,
-          most(&GraphSummary::peak_live_bytes),
-          most(&GraphSummary::deferred_bytes),
-          sum(&GraphSummary::never_freed_bytes),
-          sum(&GraphSummary::reuse_bytes),
-          most(&GraphSummary::recorded_extent_bytes),
-          most(&GraphSummary::lower_bound_bytes),
+  const RankFigure asked = report.memory ? RankFigure(report.memory->asked_bytes) : std::nullopt;
+  return {asked,
+          Most(report, &GraphSummary::peak_live_bytes),
+          Most(report, &GraphSummary::deferred_bytes),
+          Sum(report, &GraphSummary::never_freed_bytes),
+          Sum(report, &GraphSummary::reuse_bytes),
+          Most(report, &GraphSummary::recorded_extent_bytes),
+          Most(report, &GraphSummary::lower_bound_bytes),
           totals.graphs,
           totals.nodes,
           totals.edges,
@@ -55,11 +55,7 @@ std::vector<RankGraph> GraphsOf(const Report& report) {
   std::vector<RankGraph> graphs;
   const std::vector<uint32_t> ordinals = GraphOrdinals(report);
   for (size_t i = 0; i < report.graphs.size(); ++i) {
-    RankGraph graph{.name = report.graphs[i].name, .ordinal = ordinals[i]};
-    for (size_t k = 0; k < graph.figures.size(); ++k) {
-      graph.figures[k] = report.graphs[i].*kGraphValues[k];
-    }
-    graphs.push_back(std::move(graph));
+    graphs.push_back({report.graphs[i].name, ordinals[i], GraphFigures(report.graphs[i])});
   }
   return graphs;
 }

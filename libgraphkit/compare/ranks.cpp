@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
@@ -18,17 +19,25 @@ constexpr size_t FigureIndex(std::string_view name) {
 // alike.
 constexpr size_t kByAddress = FigureIndex("recorded_extent_bytes");
 
-FigureSpread SpreadOf(const std::vector<RankSummary>& ranks, size_t figure) {
-  FigureSpread spread;
+// Nothing when no rank knows it.
+std::optional<FigureSpread> SpreadOf(const std::vector<RankSummary>& ranks, size_t figure) {
   std::vector<uint64_t> values;
-  for (const RankSummary& rank : ranks) values.push_back(rank.figures[figure]);
+  std::vector<uint32_t> known;  // the ranks that they are of
+  for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    if (!ranks[rank].figures[figure]) continue;
+    values.push_back(*ranks[rank].figures[figure]);
+    known.push_back(rank);
+  }
+  if (values.empty()) return std::nullopt;
+  FigureSpread spread;
   const auto [least, most] = std::minmax_element(values.begin(), values.end(), std::less<>());
-  spread.least_rank = static_cast<uint32_t>(least - values.begin());
+  spread.least_rank = known[static_cast<size_t>(least - values.begin())];
   // minmax_element gives the last of the greatest; the first is named.
-  spread.most_rank = static_cast<uint32_t>(std::ranges::find(values, *most) - values.begin());
+  spread.most_rank = known[static_cast<size_t>(std::ranges::find(values, *most) - values.begin())];
   spread.least = *least;
   spread.most = *most;
   spread.sum = std::accumulate(values.begin(), values.end(), uint64_t{0});
+  spread.unknown = static_cast<uint32_t>(ranks.size() - known.size());
   const auto middle = values.begin() + static_cast<ptrdiff_t>((values.size() - 1) / 2);
   std::ranges::nth_element(values, middle);
   spread.median = *middle;
@@ -174,7 +183,7 @@ std::vector<uint32_t> ByMemory(const std::vector<RankSummary>& ranks) {
   std::ranges::stable_sort(order, std::ranges::greater(), [&](uint32_t rank) {
     const auto& figures = ranks[rank].figures;
     // Imported traces may say nothing of the driver.
-    const uint64_t memory = std::max(figures[kAsked], figures[kByAddress]);
+    const RankFigure memory = std::max(figures[kAsked], figures[kByAddress]);
     return std::tuple(memory, figures[kErrors], figures[kWarnings]);
   });
   return order;

@@ -27,6 +27,7 @@ bool TraceAssembler::Apply(const ProcessRecord& r) {
   Replace(process.cupti_path, r.cupti_path);
   Replace(process.tracer_version, r.tracer);
   if (!r.env.empty()) process.environment.assign(r.env.begin(), r.env.end());
+  Replace(process.unknown_memory, r.unknown_memory);
   return true;
 }
 

@@ -105,6 +105,7 @@ class Unpacker {
   void Get(std::optional<T>& value) {
     bool is = false;
     Get(is);
+    value.reset();
     if (is) Get(value.emplace());
   }
   template <typename T>

@@ -62,13 +62,13 @@ void Fields(P& pack, V& value) {
 template <typename P, A<GraphSummary> V>
 void Fields(P& pack, V& value) {
   auto& [graph, name, origin, nodes, edges, by_type, programmatic, launch_completion, cross_stream,
-         streams, blocks, total, live, deferred, bound, exact, online, plan, extent, never_freed,
-         never_freed_blocks, path, path_ns, calls, host_ns, width, pinned, pinned_blocks,
-         peak_blocks, bound_blocks, pools, reuse, reuse_bytes] = value;
+         streams, blocks, unknown, total, live, deferred, bound, exact, online, plan, extent,
+         never_freed, never_freed_blocks, path, path_ns, calls, host_ns, width, pinned,
+         pinned_blocks, peak_blocks, bound_blocks, pools, reuse, reuse_bytes] = value;
   pack(graph, name, origin, nodes, edges, by_type, programmatic, launch_completion, cross_stream,
-       streams, blocks, total, live, deferred, bound, exact, online, plan, extent, never_freed,
-       never_freed_blocks, path, path_ns, calls, host_ns, width, pinned, pinned_blocks, peak_blocks,
-       bound_blocks, pools, reuse, reuse_bytes);
+       streams, blocks, unknown, total, live, deferred, bound, exact, online, plan, extent,
+       never_freed, never_freed_blocks, path, path_ns, calls, host_ns, width, pinned, pinned_blocks,
+       peak_blocks, bound_blocks, pools, reuse, reuse_bytes);
 }
 
 template <typename P, A<ReportTotals> V>
@@ -79,8 +79,8 @@ void Fields(P& pack, V& value) {
 
 template <typename P, A<Report> V>
 void Fields(P& pack, V& value) {
-  auto& [device, complete, incomplete, program, graphs, findings, memory, totals] = value;
-  pack(device, complete, incomplete, program, graphs, findings, memory, totals);
+  auto& [device, complete, incomplete, program, graphs, findings, unknown, memory, totals] = value;
+  pack(device, complete, incomplete, program, graphs, findings, unknown, memory, totals);
 }
 
 template <typename P, A<PlaceFrame> V>

@@ -36,6 +36,7 @@ struct ProcessRecord : RecordBase {
   std::string_view cupti_path;
   std::string_view tracer;
   std::span<const std::string_view> env;
+  std::string_view unknown_memory;
 };
 
 template <typename Visitor>
@@ -50,6 +51,7 @@ void VisitFields(Visitor& v, ProcessRecord& r) {
   v.Optional("cupti_path", r.cupti_path);
   v.Optional("tracer", r.tracer);
   v.Optional("env", r.env);
+  v.Optional("unknown_memory", r.unknown_memory);
 }
 
 struct ClockRecord : RecordBase {

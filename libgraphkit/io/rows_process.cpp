@@ -25,6 +25,7 @@ void PrintProcess(PlacePrinter& to, uint32_t) {
   r.cupti_path = process.cupti_path;
   r.tracer = process.tracer_version;
   r.env = env;
+  r.unknown_memory = process.unknown_memory;
   to.Print(r);
 }
 

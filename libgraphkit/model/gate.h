@@ -32,7 +32,7 @@ struct GateSubject {
   Report report = {};
   std::vector<FindingPlace> places = {};          // of report.findings, in the same order
   std::optional<Bytes> peak_reserved_bytes = {};  // of segments; nothing: none was recorded
-  Bytes peak_allocated_bytes = 0;                 // of blocks inside segments
+  std::optional<Bytes> peak_allocated_bytes = 0;  // of blocks inside segments; nothing: unknown
   bool operator==(const GateSubject&) const = default;
 };
 
@@ -87,13 +87,13 @@ struct JudgedFinding {
 
 enum class MeasureUnit : uint8_t { kBytes, kCount, kRatio };
 
-// A figure that was held against a limit.
+// A figure that was held against a limit. One that isn't known doesn't pass.
 struct GateMeasure {
   std::string rule;  // "max-deferred", "baseline-peak", …
   uint32_t trace = 0;
   std::string subject = {};  // "graph 0 step"; empty: the trace
   MeasureUnit unit = MeasureUnit::kBytes;
-  double value = 0;
+  std::optional<double> value = 0;  // nothing: unknown
   double limit = 0;
   bool passed = true;
   bool operator==(const GateMeasure&) const = default;

@@ -124,6 +124,7 @@ void ForgetProcess(Trace& trace) {
   process.program = LastPart(trace.process.program);
   process.args = trace.process.args;
   process.environment = trace.process.environment;
+  process.unknown_memory = trace.process.unknown_memory;
   process.seq = trace.process.seq;
   trace.process = process;
 }

@@ -36,6 +36,9 @@ struct Process {
   // "NAME=value" of the variables that change what CUDA, NCCL and PyTorch do with memory and
   // graphs; empty: not recorded.
   std::vector<std::string> environment;
+  // Why the source has no sizes of memory: "a drawing has none"; empty: it has them. Then memory
+  // that isn't recorded isn't known, and no figure of it is zero (analysis/known_memory.h).
+  std::string unknown_memory;
   Seq seq = 0;  // of the first process record
   bool operator==(const Process&) const = default;
 };

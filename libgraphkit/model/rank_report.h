@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,10 +48,13 @@ inline constexpr std::array kRankGraphFigures = {
     "reuse_bytes",
 };
 
+// Nothing: unknown.
+using RankFigure = std::optional<uint64_t>;
+
 struct RankGraph {
   std::string name;
   uint32_t ordinal = 0;  // among the graphs of that name
-  std::array<uint64_t, kRankGraphFigures.size()> figures{};
+  std::array<RankFigure, kRankGraphFigures.size()> figures{};
   bool operator==(const RankGraph&) const = default;
 };
 
@@ -71,7 +75,7 @@ struct RankSummary {
   std::vector<std::string> incomplete_because = {};  // empty: complete
   std::string program = {};
   uint64_t structure = 0;  // of nodes, kernels, parameters and edges: equal where these are
-  std::array<uint64_t, kRankFigureCount> figures{};
+  std::array<RankFigure, kRankFigureCount> figures{};
   std::vector<RankGraph> graphs = {};
   std::vector<RankFinding> findings = {};  // by fingerprint
   bool operator==(const RankSummary&) const = default;
@@ -79,11 +83,12 @@ struct RankSummary {
   bool complete() const { return incomplete_because.empty(); }
 };
 
-// A figure over all ranks. The ranks named are the first ones.
+// A figure over all ranks that know it. The ranks named are the first ones.
 struct FigureSpread {
   uint64_t least = 0, median = 0, most = 0;  // the lower one of two medians
   uint32_t least_rank = 0, most_rank = 0;
   uint64_t sum = 0;
+  uint32_t unknown = 0;  // ranks that don't know it
   bool operator==(const FigureSpread&) const = default;
 };
 
@@ -117,8 +122,8 @@ struct RankReport {
   std::string folder = {};  // that all files are in, as named; ends with /; may be empty
   std::vector<RankSummary> ranks = {};   // as given
   std::vector<uint32_t> by_memory = {};  // ranks, the worst first: most memory, then most findings
-  std::array<FigureSpread, kRankFigureCount> spread{};
-  std::vector<RankGroup> groups = {};        // the largest first
+  std::array<std::optional<FigureSpread>, kRankFigureCount> spread{};  // nothing: nobody knows it
+  std::vector<RankGroup> groups = {};                                  // the largest first
   std::vector<SharedFinding> findings = {};  // the gravest first, then by bytes in one rank
   bool operator==(const RankReport&) const = default;
 

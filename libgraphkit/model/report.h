@@ -21,7 +21,7 @@ struct ReusePair {
   bool operator==(const ReusePair&) const = default;
 };
 
-// Bytes are of sizes rounded up to 512. Maxima are over capture order.
+// Bytes are of sizes rounded up to 512; nothing: unknown. Maxima are over capture order.
 // What a graph has of one pool.
 struct PoolShare {
   PoolId pool;  // none: blocks without one
@@ -57,31 +57,34 @@ struct GraphSummary {
   uint64_t launch_completion_edges = 0;
   uint64_t cross_stream_edges = 0;
   uint64_t streams = 0;
-  uint64_t blocks = 0;
-  Bytes total_bytes = 0;      // sum of all blocks
-  Bytes peak_live_bytes = 0;  // most bytes allocated and not yet free-requested
-  Bytes deferred_bytes = 0;   // most bytes between free requested and free completed
-  Bytes lower_bound_bytes =
-      0;  // the heaviest set of pairwise conflicting blocks; no plan can be smaller
+  uint64_t blocks = 0;                       // that were recorded
+  std::string unknown_memory;                // why its bytes aren't known; empty: they are
+  std::optional<Bytes> total_bytes = 0;      // sum of all blocks
+  std::optional<Bytes> peak_live_bytes = 0;  // most bytes allocated and not yet free-requested
+  std::optional<Bytes> deferred_bytes = 0;   // most bytes between free requested and completed
+  // The heaviest set of pairwise conflicting blocks; no plan can be smaller.
+  std::optional<Bytes> lower_bound_bytes = 0;
   bool lower_bound_exact = false;  // false: a valid bound, not proved the best
   // What an online allocator without fragmentation would take; none: not found in time.
   std::optional<Bytes> online_bytes = {};
   std::optional<Bytes> plan_bytes = {};  // of a plan of all its blocks, where one was made
-  Bytes recorded_extent_bytes = 0;       // highest minus lowest address used, summed over pools
-  Bytes never_freed_bytes = 0;
+  // Highest minus lowest address used, summed over pools.
+  std::optional<Bytes> recorded_extent_bytes = 0;
+  std::optional<Bytes> never_freed_bytes = 0;
   uint64_t never_freed_blocks = 0;
   uint64_t critical_path_nodes = 0;  // nodes on the longest path
   uint64_t critical_path_ns = 0;     // by measured durations; 0: none measured
   uint64_t captured_calls = 0;       // that made nodes, in captures whose times are known
   uint64_t capture_host_ns = 0;      // what these captures took the host; 0: not measured
   uint64_t width = 0;                // most nodes at one distance from the start
-  Bytes pinned_bytes = 0;  // memory from elsewhere that it touches: kept as long as it runs
+  // Memory from elsewhere that it touches: kept as long as it runs.
+  std::optional<Bytes> pinned_bytes = 0;
   uint64_t pinned_blocks = 0;
   std::vector<BlockId> peak_blocks;         // live at the peak, the largest first
   std::vector<BlockId> lower_bound_blocks;  // pairwise in conflict: why the bound is what it is
   std::vector<PoolShare> pools;             // by pool
   std::vector<ReusePair> reuse;             // the largest first
-  Bytes reuse_bytes = 0;                    // of all pairs, each later block counted once
+  std::optional<Bytes> reuse_bytes = 0;     // of all pairs, each later block counted once
   bool operator==(const GraphSummary&) const = default;
 };
 
@@ -91,7 +94,7 @@ struct ReportTotals {
   uint64_t edges = 0;
   uint64_t blocks = 0;
   uint64_t launches = 0;
-  Bytes allocated_bytes = 0;
+  std::optional<Bytes> allocated_bytes = 0;
   std::array<uint64_t, 3> findings{};  // by severity
   bool operator==(const ReportTotals&) const = default;
 };
@@ -103,7 +106,8 @@ struct Report {
   std::string program;
   std::vector<GraphSummary> graphs;
   std::vector<Finding> findings;  // the gravest first, then by bytes
-  AskedMemory memory;
+  std::string unknown_memory;  // why its bytes aren't known, or those of a graph; empty: they are
+  std::optional<AskedMemory> memory = AskedMemory();
   ReportTotals totals;
   bool operator==(const Report&) const = default;
 };

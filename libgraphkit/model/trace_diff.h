@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,11 @@ struct ParameterChange {
   bool operator==(const ParameterChange&) const = default;
 };
 
-// One figure of a graph's summary, by its name in the JSON of analyze.
+// One figure of a graph's summary, by its name in the JSON of analyze. Nothing: unknown.
 struct FigureChange {
   std::string figure;
-  uint64_t before = 0;
-  uint64_t after = 0;
+  std::optional<uint64_t> before = 0;
+  std::optional<uint64_t> after = 0;
   bool operator==(const FigureChange&) const = default;
 };
 

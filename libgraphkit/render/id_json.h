@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "libgraphkit/ids.h"
@@ -19,6 +20,12 @@ nlohmann::ordered_json IdsJson(const std::vector<Id<Tag>>& ids) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Id<Tag> id : ids) list.push_back(id.value);
   return list;
+}
+
+/// A figure, or null where it isn't known.
+template <typename T>
+nlohmann::ordered_json FigureJson(const std::optional<T>& figure) {
+  return figure ? nlohmann::ordered_json(*figure) : nlohmann::ordered_json(nullptr);
 }
 
 }  // namespace graphkit

@@ -85,6 +85,51 @@ TEST_CASE("each graph has the budget of peak live bytes for itself") {
   CHECK(verdict.measures.size() == 2);
 }
 
+// As of a drawing: graphs, and not a size.
+GateSubject WithoutSizes(size_t graphs) {
+  GateSubject subject = CleanSubject();
+  subject.report.unknown_memory = "a drawing has no sizes";
+  GraphSummary& graph = subject.report.graphs[0];
+  graph.unknown_memory = subject.report.unknown_memory;
+  graph.deferred_bytes = graph.peak_live_bytes = graph.never_freed_bytes = std::nullopt;
+  while (subject.report.graphs.size() < graphs) {
+    subject.report.graphs.push_back(subject.report.graphs[0]);
+  }
+  return subject;
+}
+
+TEST_CASE("a budget over unknown bytes refuses, and says which and why") {
+  GateConfig config;
+  CHECK(Judge(WithoutSizes(1), config).passed());
+  config.max_peak_bytes = 8 << 20;
+  config.max_deferred_bytes = 0;
+  config.max_leaks = 0;
+  const GateVerdict verdict = Judge(WithoutSizes(3), config);
+  CHECK(verdict.exit_code == 3);
+  CHECK(ReasonsOf(verdict) ==
+        Texts{"max-deferred: graph 0 step and 2 other graphs: deferred bytes can't be judged, they "
+              "are unknown: a drawing has no sizes",
+              "max-leaks: leaks can't be judged, they are unknown: a drawing has no sizes",
+              "max-peak: graph 0 step and 2 other graphs: live bytes at the peak can't be judged, "
+              "they are unknown: a drawing has no sizes"});
+  CHECK(verdict.measures.size() == 7);
+  for (const GateMeasure& measure : verdict.measures) {
+    CHECK(measure.value == std::nullopt);
+    CHECK_FALSE(measure.passed);
+  }
+}
+
+TEST_CASE("a baseline over unknown bytes refuses") {
+  const std::vector<GateSubject> known = {CleanSubject()}, unknown = {WithoutSizes(1)};
+  const Baseline baseline = MakeBaseline(known, JudgeGate(known, {}, {}));
+  const GateVerdict verdict = JudgeGate(unknown, {}, baseline);
+  CHECK(verdict.exit_code == 3);
+  CHECK(ReasonsOf(verdict).front() ==
+        "baseline-deferred: graph 0 step: deferred bytes can't be judged, they are unknown: a "
+        "drawing has no sizes");
+  CHECK(verdict.reasons.size() == 3);
+}
+
 TEST_CASE("leaks are what the leak checks found, block by block") {
   GateSubject subject = CleanSubject();
   AddFinding(subject, "exec-leak", Severity::kWarning);

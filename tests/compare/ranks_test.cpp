@@ -17,7 +17,7 @@ size_t FigureOf(std::string_view name) {
 
 RankSummary Rank(std::string trace, Bytes asked, uint64_t nodes = 2) {
   GateSubject subject = CleanSubject(std::move(trace));
-  subject.report.memory.asked_bytes = asked;
+  subject.report.memory->asked_bytes = asked;
   subject.report.totals.nodes = nodes;
   subject.report.graphs[0].nodes = nodes;
   return SummarizeRank({}, subject);
@@ -111,6 +111,9 @@ GateSubject FullSubject() {
   subject.report.complete = false;
   GraphSummary& graph = subject.report.graphs[0];
   graph.online_bytes = 7;
+  graph.unknown_memory = "no sizes";
+  graph.peak_live_bytes = std::nullopt;
+  subject.report.memory = std::nullopt;
   graph.pools = {{.pool = PoolId(1u), .blocks = 2, .online_bytes = {}}};
   graph.reuse = {{BlockId(1u), BlockId(2u), 3, Assumption::kArguments}};
   graph.peak_blocks = {BlockId(9u)};

@@ -168,6 +168,7 @@ class RandomProgram {
     trace.process.program = "/bin/app";
     trace.process.args = {"-n", "3", "tab\there"};
     trace.process.environment = {"NCCL_GRAPH_REGISTER=0"};
+    trace.process.unknown_memory = "no sizes";
     trace.process.driver_version = 13000;
     for (size_t i = 0; i < trace.nodes.size(); i += 3) {
       trace.nodes[i].duration_ns = 1000;

@@ -26,6 +26,7 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
   "device": "soft",
   "complete": true,
   "incomplete_because": [],
+  "unknown_memory": null,
   "program": "build/workloads/fork_join",
   "graphs": [
     {
@@ -46,6 +47,7 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       "width": 2,
       "streams": 2,
       "blocks": 2,
+      "unknown_memory": null,
       "total_bytes": 5242880,
       "peak_live_bytes": 5242880,
       "deferred_bytes": 1048576,

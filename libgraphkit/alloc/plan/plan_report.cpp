@@ -21,7 +21,8 @@ void AddPlans(const Trace& trace, EdgeRule edges, Report* report) {
   }
   for (GraphSummary& graph : report->graphs) {
     const size_t at = graph.graph.index();
-    if (graph.blocks > 0 && blocks[at] == graph.blocks) graph.plan_bytes = bytes[at];
+    const bool whole = graph.unknown_memory.empty() && blocks[at] == graph.blocks;
+    if (graph.blocks > 0 && whole) graph.plan_bytes = bytes[at];
   }
 }
 

@@ -45,6 +45,7 @@ class Maker {
         if (std::optional<Error> error = MakeWithInner(draft)) return std::move(*error);
       }
     }
+    make_.trace.process.unknown_memory = "a drawing has no sizes of memory";
     Imported imported;
     imported.trace = std::move(make_.trace);
     imported.tool_ids = std::move(make_.tool_ids);

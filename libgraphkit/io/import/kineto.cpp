@@ -173,6 +173,7 @@ simdjson::error_code Reader::Take(ondemand::object event) {
 Result<Imported> Reader::Finish() {
   TraceMaker make;
   times_.MakeGraphs(make);
+  make.trace.process.unknown_memory = "a profile has no memory";
   const ProfileCounts counts{.work = work_, .graph_launches = launches_.count()};
   make.Note(ProfileNote(times_, counts, "PyTorch's profiler names them with CUDA 12 and later"));
   Imported imported;

@@ -81,6 +81,7 @@ class Merger {
   std::vector<std::pair<uint32_t, Seq>> Order();
   Result<void> MoveAll();
   void JoinSnapshot();
+  std::string UnknownMemoryOf() const;
   void Join();
 
   std::vector<MergeInput> inputs_;
@@ -262,11 +263,23 @@ void Merger::JoinSnapshot() {
       " that the trace saw as well; " + CountOf(touched, "address") + " of nodes in them");
 }
 
+// A snapshot has the memory of the process; else what one source has says nothing of another's
+// graphs.
+std::string Merger::UnknownMemoryOf() const {
+  if (snapshot_) return TraceOf(*snapshot_).process.unknown_memory;
+  for (const MergeSource& source : sources_) {
+    const std::string& unknown = TraceOf(source).process.unknown_memory;
+    if (!unknown.empty()) return unknown;
+  }
+  return {};
+}
+
 void Merger::Join() {
   Trace& trace = merged_.trace;
   trace.process.device = TraceOf(sources_[0]).process.device;
   trace.completeness.truncated = std::ranges::any_of(
       sources_, [](const MergeSource& source) { return TraceOf(source).completeness.truncated; });
+  trace.process.unknown_memory = UnknownMemoryOf();
   if (snapshot_ && snapshot_->moved.memory_only) JoinSnapshot();
   if (profiles_.empty()) return;
   std::map<uint64_t, NodeId> by_tool_id;

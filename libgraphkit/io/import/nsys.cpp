@@ -291,6 +291,9 @@ Result<Imported> Reader::Make() {
     graphs_.emplace(make.trace.graphs[i].tool_id, GraphId(i));
   }
   for (const Moment& moment : moments_) Take(moment, &make);
+  if (allocations_ == 0) {
+    make.trace.process.unknown_memory = "the profile has no memory events";
+  }
   const ProfileCounts counts{.work = work_, .graph_launches = std::max(launches_, calls_.count())};
   make.Note(ProfileNote(times_, counts, "profile with --cuda-graph-trace=node"));
   if (unmatched_ > 0) {

@@ -164,6 +164,7 @@ bool Reader::OneNode(const PickleValue& node, uint32_t number, size_t count, Gra
 }
 
 Result<Imported> Reader::Finish() {
+  make_.trace.process.unknown_memory = "PyTorch's graph data has no memory";
   Imported imported;
   imported.trace = std::move(make_.trace);
   imported.tool_ids = std::move(make_.tool_ids);

@@ -77,17 +77,18 @@ struct Figure {
   std::string remark = {};
 };
 
+// Of a graph whose memory is known.
 std::vector<Figure> MemoryFigures(const GraphSummary& graph) {
-  std::vector<Figure> figures = {{"peak live", graph.peak_live_bytes}};
-  if (graph.deferred_bytes > 0) figures.push_back({"deferred", graph.deferred_bytes});
+  std::vector<Figure> figures = {{"peak live", *graph.peak_live_bytes}};
+  if (graph.deferred_bytes > 0) figures.push_back({"deferred", *graph.deferred_bytes});
   if (graph.never_freed_bytes > 0) {
     figures.push_back(
-        {"never freed", graph.never_freed_bytes, Counted(graph.never_freed_blocks, "block")});
+        {"never freed", *graph.never_freed_bytes, Counted(graph.never_freed_blocks, "block")});
   }
   if (graph.recorded_extent_bytes > 0) {
-    figures.push_back({"address range", graph.recorded_extent_bytes, "as recorded"});
+    figures.push_back({"address range", *graph.recorded_extent_bytes, "as recorded"});
   }
-  figures.push_back({"lower bound", graph.lower_bound_bytes,
+  figures.push_back({"lower bound", *graph.lower_bound_bytes,
                      graph.lower_bound_exact ? "the least that is safe" : "not proved the best"});
   if (graph.plan_bytes) {
     figures.push_back({"plan", *graph.plan_bytes, "one that is safe"});
@@ -125,6 +126,11 @@ std::string Bar(Bytes bytes, Bytes most) {
 }
 
 void RenderMemory(const GraphSummary& graph, const TextStyle& style, std::ostream& out) {
+  if (!graph.unknown_memory.empty()) {
+    const std::string text = "unknown: " + Printable(graph.unknown_memory);
+    out << Wrapped(Label("memory"), text, style);
+    return;
+  }
   if (graph.blocks == 0) return;
   out << Label("memory") << Counted(graph.blocks, "block") << ", " << FormatBytes(graph.total_bytes)
       << " in all\n";

@@ -12,8 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json BytesJson(std::optional<Bytes> bytes) { return bytes ? Json(*bytes) : Json(nullptr); }
-
 Json StackJson(const Trace& trace, StackId id) {
   Json list = Json::array();
   if (!id) return list;
@@ -55,18 +53,24 @@ Json PoolsJson(const GraphSummary& graph) {
                         {"peak_live_bytes", share.peak_live_bytes},
                         {"lower_bound_bytes", share.lower_bound_bytes},
                         {"lower_bound_exact", share.lower_bound_exact},
-                        {"online_bytes", BytesJson(share.online_bytes)}});
+                        {"online_bytes", FigureJson(share.online_bytes)}});
   }
   return list;
 }
 
-Json AskedMemoryJson(const AskedMemory& memory) {
-  return Json{{"asked_bytes", memory.asked_bytes},
-              {"segment_used_bytes", memory.segment_used_bytes},
-              {"segment_free_bytes", memory.segment_free_bytes},
-              {"graph_node_bytes", memory.graph_node_bytes},
-              {"input_bytes", memory.input_bytes},
-              {"not_attributed_bytes", memory.other_bytes}};
+// Why something isn't known; null where it is.
+Json ReasonJson(const std::string& reason) { return reason.empty() ? Json(nullptr) : Json(reason); }
+
+Json AskedMemoryJson(const std::optional<AskedMemory>& memory) {
+  const auto bytes = [&memory](Bytes AskedMemory::*part) {
+    return memory ? Json((*memory).*part) : Json(nullptr);
+  };
+  return Json{{"asked_bytes", bytes(&AskedMemory::asked_bytes)},
+              {"segment_used_bytes", bytes(&AskedMemory::segment_used_bytes)},
+              {"segment_free_bytes", bytes(&AskedMemory::segment_free_bytes)},
+              {"graph_node_bytes", bytes(&AskedMemory::graph_node_bytes)},
+              {"input_bytes", bytes(&AskedMemory::input_bytes)},
+              {"not_attributed_bytes", bytes(&AskedMemory::other_bytes)}};
 }
 
 Json GraphJson(const GraphSummary& graph) {
@@ -84,22 +88,23 @@ Json GraphJson(const GraphSummary& graph) {
               {"width", graph.width},
               {"streams", graph.streams},
               {"blocks", graph.blocks},
-              {"total_bytes", graph.total_bytes},
-              {"peak_live_bytes", graph.peak_live_bytes},
-              {"deferred_bytes", graph.deferred_bytes},
-              {"lower_bound_bytes", graph.lower_bound_bytes},
+              {"unknown_memory", ReasonJson(graph.unknown_memory)},
+              {"total_bytes", FigureJson(graph.total_bytes)},
+              {"peak_live_bytes", FigureJson(graph.peak_live_bytes)},
+              {"deferred_bytes", FigureJson(graph.deferred_bytes)},
+              {"lower_bound_bytes", FigureJson(graph.lower_bound_bytes)},
               {"lower_bound_exact", graph.lower_bound_exact},
-              {"plan_bytes", BytesJson(graph.plan_bytes)},
-              {"online_bytes", BytesJson(graph.online_bytes)},
+              {"plan_bytes", FigureJson(graph.plan_bytes)},
+              {"online_bytes", FigureJson(graph.online_bytes)},
               {"peak_blocks", IdsJson(graph.peak_blocks)},
               {"lower_bound_blocks", IdsJson(graph.lower_bound_blocks)},
               {"pools", PoolsJson(graph)},
-              {"pinned_bytes", graph.pinned_bytes},
+              {"pinned_bytes", FigureJson(graph.pinned_bytes)},
               {"pinned_blocks", graph.pinned_blocks},
-              {"recorded_extent_bytes", graph.recorded_extent_bytes},
-              {"never_freed_bytes", graph.never_freed_bytes},
+              {"recorded_extent_bytes", FigureJson(graph.recorded_extent_bytes)},
+              {"never_freed_bytes", FigureJson(graph.never_freed_bytes)},
               {"never_freed_blocks", graph.never_freed_blocks},
-              {"reuse_bytes", graph.reuse_bytes},
+              {"reuse_bytes", FigureJson(graph.reuse_bytes)},
               {"reuse", ReuseJson(graph)}};
 }
 
@@ -168,11 +173,12 @@ Json ChangesJson(const Trace& trace) {
 }
 
 Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
-  return Json{{"graphs", totals.graphs},      {"nodes", totals.nodes},
-              {"edges", totals.edges},        {"blocks", totals.blocks},
-              {"launches", totals.launches},  {"allocated_bytes", totals.allocated_bytes},
-              {"notes", totals.findings[0]},  {"warnings", totals.findings[1]},
-              {"errors", totals.findings[2]}, {"changes", ChangesJson(trace)}};
+  return Json{
+      {"graphs", totals.graphs},      {"nodes", totals.nodes},
+      {"edges", totals.edges},        {"blocks", totals.blocks},
+      {"launches", totals.launches},  {"allocated_bytes", FigureJson(totals.allocated_bytes)},
+      {"notes", totals.findings[0]},  {"warnings", totals.findings[1]},
+      {"errors", totals.findings[2]}, {"changes", ChangesJson(trace)}};
 }
 
 }  // namespace
@@ -198,6 +204,7 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                      {"device", DeviceName(report.device)},
                      {"complete", report.complete},
                      {"incomplete_because", report.incomplete_because},
+                     {"unknown_memory", ReasonJson(report.unknown_memory)},
                      {"program", report.program},
                      {"graphs", std::move(graphs)},
                      {"findings", std::move(findings)},

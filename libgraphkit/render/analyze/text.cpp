@@ -72,7 +72,12 @@ void RenderHeader(const Report& report, const Trace& trace, const TextStyle& sty
           (totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches") +
           ChangesText(trace),
       style);
-  if (report.memory.asked_bytes > 0) out << Wrapped("", AskedText(report.memory), style);
+  if (report.memory && report.memory->asked_bytes > 0) {
+    out << Wrapped("", AskedText(*report.memory), style);
+  }
+  if (!report.unknown_memory.empty()) {
+    out << Wrapped("", "memory unknown: " + Printable(report.unknown_memory), style);
+  }
 }
 
 void RenderIncomplete(const Report& report, const TextStyle& style, std::ostream& out) {

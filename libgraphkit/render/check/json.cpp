@@ -15,15 +15,14 @@ using Json = nlohmann::ordered_json;
 
 Json SubjectJson(const GateSubject& subject) {
   const ReportTotals& totals = subject.report.totals;
-  const auto& reserved = subject.peak_reserved_bytes;
   return Json{{"trace", subject.trace},
               {"device", DeviceName(subject.report.device)},
               {"complete", subject.report.complete},
               {"graphs", totals.graphs},
               {"nodes", totals.nodes},
               {"blocks", totals.blocks},
-              {"peak_reserved_bytes", reserved ? Json(*reserved) : Json(nullptr)},
-              {"peak_allocated_bytes", subject.peak_allocated_bytes}};
+              {"peak_reserved_bytes", FigureJson(subject.peak_reserved_bytes)},
+              {"peak_allocated_bytes", FigureJson(subject.peak_allocated_bytes)}};
 }
 
 Json ReasonJson(const GateRun& run, const GateReason& reason) {
@@ -32,8 +31,9 @@ Json ReasonJson(const GateRun& run, const GateReason& reason) {
               {"text", reason.text}};
 }
 
-Json FigureJson(double value, MeasureUnit unit) {
-  return unit == MeasureUnit::kRatio ? Json(value) : Json(SaturateWhole(value));
+Json ValueJson(std::optional<double> value, MeasureUnit unit) {
+  if (!value || unit == MeasureUnit::kRatio) return FigureJson(value);
+  return Json(SaturateWhole(*value));
 }
 
 Json MeasureJson(const GateRun& run, const GateMeasure& measure) {
@@ -41,8 +41,8 @@ Json MeasureJson(const GateRun& run, const GateMeasure& measure) {
               {"trace", run.subjects[measure.trace].trace},
               {"subject", measure.subject},
               {"unit", UnitName(measure.unit)},
-              {"value", FigureJson(measure.value, measure.unit)},
-              {"limit", FigureJson(measure.limit, measure.unit)},
+              {"value", ValueJson(measure.value, measure.unit)},
+              {"limit", ValueJson(measure.limit, measure.unit)},
               {"passed", measure.passed}};
 }
 

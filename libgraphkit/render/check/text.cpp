@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,12 +46,24 @@ void RenderReasons(const GateRun& run, const TextStyle& style, std::ostream& out
   }
 }
 
-std::string MeasureText(double value, MeasureUnit unit) {
-  if (unit == MeasureUnit::kBytes) return FormatBytes(SaturateWhole(value));
-  if (unit == MeasureUnit::kCount) return FormatCount(SaturateWhole(value));
+std::string MeasureText(std::optional<double> value, MeasureUnit unit) {
+  if (!value) return "unknown";
+  if (unit == MeasureUnit::kBytes) return FormatBytes(SaturateWhole(*value));
+  if (unit == MeasureUnit::kCount) return FormatCount(SaturateWhole(*value));
   char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
+  std::snprintf(text, sizeof text, "%.3g", *value);
   return text;
+}
+
+const char* OutcomeText(const GateMeasure& measure) {
+  if (!measure.value) return "?";
+  return measure.passed ? "ok" : "over";
+}
+
+// How far a figure is towards its limit; one that isn't known comes first.
+double Nearness(const GateMeasure* measure) {
+  if (!measure->value) return std::numeric_limits<double>::infinity();
+  return measure->limit > 0 ? *measure->value / measure->limit : *measure->value * 1e9;
 }
 
 // The figures nearest to their limits.
@@ -57,16 +71,13 @@ void RenderMeasures(const GateRun& run, const TextStyle& style, std::ostream& ou
   std::vector<const GateMeasure*> measures;
   for (const GateMeasure& measure : run.verdict.measures) measures.push_back(&measure);
   if (measures.empty()) return;
-  std::ranges::stable_sort(measures, std::ranges::greater(), [](const GateMeasure* measure) {
-    return measure->limit > 0 ? measure->value / measure->limit : measure->value * 1e9;
-  });
+  std::ranges::stable_sort(measures, std::ranges::greater(), Nearness);
   const size_t shown = style.top == 0 ? measures.size() : std::min(measures.size(), style.top);
   std::vector<std::vector<std::string>> rows;
   for (size_t i = 0; i < shown; ++i) {
     const GateMeasure& measure = *measures[i];
-    rows.push_back({measure.passed ? "ok" : "over", measure.rule,
-                    MeasureText(measure.value, measure.unit), "of",
-                    MeasureText(measure.limit, measure.unit),
+    rows.push_back({OutcomeText(measure), measure.rule, MeasureText(measure.value, measure.unit),
+                    "of", MeasureText(measure.limit, measure.unit),
                     Ellipsize(Printable(run.subjects[measure.trace].trace +
                                         (measure.subject.empty() ? "" : " " + measure.subject)),
                               48)});

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/names.h"
 
 namespace graphkit {
@@ -54,8 +55,9 @@ class GraphJson {
          ListJson(diff.gained_edges, [&](EdgeId id) { return EdgeJson(after_, id); })},
         {"changed_edges", ListJson(diff.changed_edges, [&](const auto& p) { return Edges(p); })},
         {"figures", ListJson(diff.figures, [](const auto& figure) {
-           return Json{
-               {"figure", figure.figure}, {"before", figure.before}, {"after", figure.after}};
+           return Json{{"figure", figure.figure},
+                       {"before", FigureJson(figure.before)},
+                       {"after", FigureJson(figure.after)}};
          })}};
   }
 

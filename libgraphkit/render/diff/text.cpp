@@ -108,8 +108,8 @@ class GraphText {
   void Figures(const GraphDiff& diff) {
     std::vector<std::vector<std::string>> rows;
     for (const FigureChange& change : diff.figures) {
-      const auto text = [&change](uint64_t value) {
-        return IsBytes(change.figure) ? FormatBytes(value) : FormatCount(value);
+      const auto text = [&change](std::optional<uint64_t> value) {
+        return !value || IsBytes(change.figure) ? FormatBytes(value) : FormatCount(*value);
       };
       rows.push_back({change.figure, text(change.before), "→", text(change.after)});
     }

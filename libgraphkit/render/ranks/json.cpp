@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libgraphkit/render/analyze/json.h"
+#include "libgraphkit/render/id_json.h"
 
 namespace graphkit {
 
@@ -19,13 +20,17 @@ Json ListJson(const List& list, ToJson to_json) {
 
 Json GraphJson(const RankGraph& graph) {
   Json json{{"name", graph.name}, {"ordinal", graph.ordinal}};
-  for (size_t i = 0; i < graph.figures.size(); ++i) json[kRankGraphFigures[i]] = graph.figures[i];
+  for (size_t i = 0; i < graph.figures.size(); ++i) {
+    json[kRankGraphFigures[i]] = FigureJson(graph.figures[i]);
+  }
   return json;
 }
 
 Json RankJson(const RankSummary& rank) {
   Json figures;
-  for (size_t i = 0; i < kRankFigureCount; ++i) figures[kRankFigures[i]] = rank.figures[i];
+  for (size_t i = 0; i < kRankFigureCount; ++i) {
+    figures[kRankFigures[i]] = FigureJson(rank.figures[i]);
+  }
   return Json{{"trace", rank.trace},
               {"program", rank.program},
               {"device", DeviceName(rank.device)},
@@ -38,10 +43,15 @@ Json RankJson(const RankSummary& rank) {
 Json SpreadJson(const RankReport& report) {
   Json json;
   for (size_t i = 0; i < kRankFigureCount; ++i) {
-    const FigureSpread& spread = report.spread[i];
-    json[kRankFigures[i]] =
-        Json{{"least", spread.least}, {"least_trace", spread.least_rank}, {"median", spread.median},
-             {"most", spread.most},   {"most_trace", spread.most_rank},   {"sum", spread.sum}};
+    if (const std::optional<FigureSpread>& spread = report.spread[i]) {
+      json[kRankFigures[i]] =
+          Json{{"least", spread->least},          {"least_trace", spread->least_rank},
+               {"median", spread->median},        {"most", spread->most},
+               {"most_trace", spread->most_rank}, {"sum", spread->sum},
+               {"unknown", spread->unknown}};
+    } else {
+      json[kRankFigures[i]] = nullptr;
+    }
   }
   return json;
 }
@@ -57,8 +67,8 @@ Json GroupJson(const RankGroup& group) {
   const auto figure = [](const RankFigureChange& change) {
     return Json{{"graph", change.graph.empty() ? Json(nullptr) : Json(change.graph)},
                 {"figure", change.change.figure},
-                {"usual", change.change.before},
-                {"here", change.change.after}};
+                {"usual", FigureJson(change.change.before)},
+                {"here", FigureJson(change.change.after)}};
   };
   return Json{{"traces", group.ranks},
               {"same_structure", group.same_structure},

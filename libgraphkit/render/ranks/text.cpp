@@ -25,8 +25,16 @@ size_t FigureOf(std::string_view name) {
 
 bool IsBytes(std::string_view figure) { return figure.ends_with("_bytes"); }
 
-std::string FigureText(std::string_view figure, uint64_t value) {
-  return IsBytes(figure) ? FormatBytes(value) : FormatCount(value);
+std::string FigureText(std::string_view figure, RankFigure value) {
+  return !value || IsBytes(figure) ? FormatBytes(value) : FormatCount(*value);
+}
+
+uint64_t MostOf(const RankReport& report, size_t figure) {
+  return report.spread[figure] ? report.spread[figure]->most : 0;
+}
+
+bool UnknownToSome(const RankReport& report, size_t figure) {
+  return !report.spread[figure] || report.spread[figure]->unknown > 0;
 }
 
 // "peak_live_bytes" → "peak live".
@@ -67,7 +75,7 @@ void RenderHeader(const RankReport& report, const TextStyle& style, std::ostream
                       " of them recorded on the software device (simulated)";
   }
   out << Wrapped("", text, style);
-  const FigureSpread& asked = report.spread[FigureOf("asked_bytes")];
+  const FigureSpread asked = report.spread[FigureOf("asked_bytes")].value_or(FigureSpread());
   std::string most = "the worst is " + NameOf(report, report.worst());
   if (asked.most > 0) {
     most += ": " + FormatBytes(worst.figures[FigureOf("asked_bytes")]) +
@@ -91,7 +99,7 @@ std::string Bar(uint64_t value, uint64_t most) {
   return bar;
 }
 
-// Figures that take the room that there is: those that no rank has are left out.
+// Figures that take the room that there is: those that are nothing in every rank are left out.
 std::vector<size_t> TableFigures(const RankReport& report, const TextStyle& style) {
   std::vector<size_t> figures;
   size_t columns = kRankColumns;
@@ -99,7 +107,8 @@ std::vector<size_t> TableFigures(const RankReport& report, const TextStyle& styl
                            "reuse_bytes", "nodes", "errors", "warnings"}) {
     const size_t figure = FigureOf(name);
     columns += std::max<size_t>(FigureTitle(name).size(), 8) + 2;
-    if (report.spread[figure].most > 0 && columns <= style.width) figures.push_back(figure);
+    const bool shown = MostOf(report, figure) > 0 || UnknownToSome(report, figure);
+    if (shown && columns <= style.width) figures.push_back(figure);
   }
   return figures;
 }
@@ -122,7 +131,7 @@ void RenderTable(const RankReport& report, const TextStyle& style, std::ostream&
       rows.back().push_back(FigureText(kRankFigures[figure], rank.figures[figure]));
     }
     if (bars) {
-      rows.back().push_back(Bar(rank.figures[figures[0]], report.spread[figures[0]].most));
+      rows.back().push_back(Bar(rank.figures[figures[0]].value_or(0), MostOf(report, figures[0])));
     }
   }
   if (bars) {
@@ -137,10 +146,12 @@ void RenderSpread(const RankReport& report, const TextStyle& style, std::ostream
   std::vector<std::vector<std::string>> rows = {{"figure", "least", "", "median", "most", ""}};
   std::vector<std::string> same;
   for (size_t i = 0; i < kRankFigureCount; ++i) {
-    const FigureSpread& spread = report.spread[i];
+    if (!report.spread[i]) continue;
+    const FigureSpread& spread = *report.spread[i];
     const std::string name = kRankFigures[i];
     if (spread.least == spread.most) {
-      if (spread.most > 0) same.push_back(FigureTitle(name) + " " + FigureText(name, spread.most));
+      if (spread.most > 0 && spread.unknown == 0)
+        same.push_back(FigureTitle(name) + " " + FigureText(name, spread.most));
       continue;
     }
     rows.push_back({FigureTitle(name), FigureText(name, spread.least),

@@ -17,7 +17,7 @@ constexpr size_t kMostBytes = 16'000'000;   // of the drawings, packed
 
 uint64_t FigureOf(const RankSummary& rank, std::string_view name) {
   const auto at = std::ranges::find(kRankFigures, name) - kRankFigures.begin();
-  return rank.figures[static_cast<size_t>(at)];
+  return rank.figures[static_cast<size_t>(at)].value_or(0);
 }
 
 uint64_t ToDraw(const RankSummary& rank) {

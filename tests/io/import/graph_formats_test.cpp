@@ -86,6 +86,17 @@ TEST_CASE("drawings that the driver made are read") {
   CHECK(ReadSample("dot/cuda_graph_km.dot").trace.nodes.size() == 2);
 }
 
+TEST_CASE("a file without sizes of memory says so") {
+  const auto why = [](const char* file) { return ReadSample(file).trace.process.unknown_memory; };
+  CHECK(why("import/step.dot") == "a drawing has no sizes of memory");
+  CHECK(why("import/graph_data.pickle") == "PyTorch's graph data has no memory");
+  CHECK(why("import/profile.json") == "a profile has no memory");
+  for (const char* file : {"import/snapshot.pickle", "import/rmm.csv", "import/trace.json"}) {
+    CAPTURE(file);
+    CHECK(why(file).empty());
+  }
+}
+
 // "kernel k 64,4,49152": kind, name, grid x, block y, shared bytes; then the graphs inside.
 std::string Read(const DotAttributes& attributes) {
   const DrawnNode drawn = ReadDrawnNode(attributes);

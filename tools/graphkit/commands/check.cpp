@@ -70,14 +70,15 @@ Result<GateVerdict> Judge(const std::vector<GateSubject>& subjects, const CheckS
   if (!baseline) return baseline.error();
   GateVerdict verdict = JudgeGate(subjects, settings.config, *baseline);
   if (save_as.empty()) return verdict;
-  if (verdict.exit_code == kExitIncomplete) {
-    PrintWarning(save_as + " was not saved: the gate refuses what it would hold");
-    return verdict;
-  }
   const Baseline made = MakeBaseline(subjects, verdict);
+  GateVerdict own = JudgeGate(subjects, settings.config, made);
+  if (verdict.exit_code == kExitIncomplete || own.exit_code == kExitIncomplete) {
+    PrintWarning(save_as + " was not saved: the gate refuses what it would hold");
+    return verdict.exit_code == kExitIncomplete ? verdict : own;
+  }
   if (const Result<void> saved = SaveBaseline(made, save_as); !saved) return saved.error();
   PrintNote("saved " + save_as);
-  return *baseline ? verdict : JudgeGate(subjects, settings.config, made);
+  return *baseline ? verdict : own;
 }
 
 void Render(const GateRun& run, const CheckArguments& arguments, std::ostream& out) {

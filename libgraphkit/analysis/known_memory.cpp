@@ -1,0 +1,48 @@
+#include "libgraphkit/analysis/known_memory.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "libgraphkit/analysis/topology.h"
+
+namespace graphkit {
+namespace {
+
+struct AllocNodes {
+  uint64_t all = 0;
+  uint64_t without_block = 0;
+};
+
+std::vector<AllocNodes> CountAllocNodes(const Trace& trace, const std::vector<GraphId>& roots) {
+  std::vector<AllocNodes> counts(roots.size());
+  for (const Node& node : trace.nodes) {
+    if (node.kind != NodeKind::kMemAlloc || !InGraph(trace, node)) continue;
+    AllocNodes& count = counts[roots[node.graph.index()].index()];
+    ++count.all;
+    count.without_block += !node.block.valid();
+  }
+  return counts;
+}
+
+std::string Reason(const AllocNodes& count) {
+  return "the sizes of " + FormatCount(count.without_block) + " of " + FormatCount(count.all) +
+         " memory-alloc nodes weren't recorded";
+}
+
+}  // namespace
+
+UnknownMemory FindUnknownMemory(const Trace& trace, const std::vector<GraphId>& roots) {
+  UnknownMemory unknown{.graphs = std::vector(roots.size(), trace.process.unknown_memory),
+                        .any = trace.process.unknown_memory};
+  if (!unknown.any.empty()) return unknown;
+  const std::vector<AllocNodes> counts = CountAllocNodes(trace, roots);
+  for (size_t i = 0; i < roots.size(); ++i) {
+    const AllocNodes& count = counts[roots[i].index()];
+    if (count.without_block == 0) continue;
+    unknown.graphs[i] = Reason(count);
+    if (unknown.any.empty()) unknown.any = unknown.graphs[i];
+  }
+  return unknown;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,23 @@
+// Whether the sizes of what a trace's graphs allocate are known. Zero bytes are a figure only where
+// they are: a drawing of forty allocations needs some memory, and doesn't say how much.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// Why sizes aren't known, as a clause: "a drawing has no sizes". Empty: they are.
+struct UnknownMemory {
+  std::vector<std::string> graphs;  // by graph; that of an embedded graph is its root's
+  std::string any;                  // of the trace, or of the first graph that has one
+  bool operator==(const UnknownMemory&) const = default;
+};
+
+// Sizes aren't known of a source that has none, nor of a graph with memory-alloc nodes whose block
+// wasn't recorded. `roots` as of FindRoots.
+UnknownMemory FindUnknownMemory(const Trace& trace, const std::vector<GraphId>& roots);
+
+}  // namespace graphkit
