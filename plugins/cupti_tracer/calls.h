@@ -175,10 +175,13 @@ struct GraphEvent {
   uint64_t tool_id = 0;  // kGraphCreated: cuptiGetGraphId
 };
 
-// A node of an exec, as it is made.
+// A node of an exec, as it is made, or as an update gives it another node's parameters.
 struct ExecNode {
-  uint64_t original = 0;  // the graph's node
-  uint64_t tool_id = 0;   // cuptiGetGraphNodeId
+  uint64_t original = 0;        // the graph's node
+  uint64_t tool_id = 0;         // cuptiGetGraphNodeId; 0: unknown
+  uint64_t node = 0;            // the exec's
+  uint64_t graph = 0;           // of the exec, that holds it
+  uint64_t original_graph = 0;  // that holds the graph's node
 };
 
 // An NVTX range that is open on a thread.
@@ -212,7 +215,7 @@ struct ThreadState {
   std::string name;
   ThreadId id;                       // none: not recorded yet
   std::vector<GraphEvent> events;    // since the driver call in flight began
-  std::vector<ExecNode> exec_nodes;  // made by the instantiation in flight
+  std::vector<ExecNode> exec_nodes;  // made or changed by the call in flight
   std::vector<OpenRange> ranges;     // innermost last
   size_t silent_ranges = 0;          // of these, the ones not written
   uint64_t context = 0;              // of its last call

@@ -18,7 +18,9 @@ void OfExec(const CallParams& params, Call& call) {
   call.exec = Address(As<cuGraphExecDestroy_params>(params).hGraphExec);
 }
 void GraphClone(const CallParams& params, Call& call) {
-  call.original = Address(As<cuGraphClone_params>(params).originalGraph);
+  const auto& p = As<cuGraphClone_params>(params);
+  call.original = Address(p.originalGraph);
+  if (params.done && p.phGraphClone != nullptr) call.graph = Address(*p.phGraphClone);
 }
 namespace {
 template <typename Params>
@@ -70,6 +72,7 @@ void UpdateExecV1(const CallParams& params, Call& call) {
   const auto& p = As<cuGraphExecUpdate_params>(params);
   call.exec = Address(p.hGraphExec);
   call.graph = Address(p.hGraph);
+  if (p.updateResult_out != nullptr) call.flags = static_cast<uint64_t>(*p.updateResult_out);
 }
 void UpdateExec(const CallParams& params, Call& call) {
   const auto& p = As<cuGraphExecUpdate_v2_params>(params);

@@ -226,7 +226,7 @@ void Recorder::Exit(ThreadState& thread, const Call& call, int32_t result) {
   if (call.kind == CallKind::kEndCapture) {
     OnEndCapture(thread, call, result);
   } else if (call.kind == CallKind::kExecUpdate) {
-    OnExecUpdate(call);
+    OnExecUpdate(thread, call, result);
     if (result != 0) Failed(thread, call, result);
   } else if (result != 0) {
     Failed(thread, call, result);
@@ -278,7 +278,8 @@ void Recorder::Succeeded(ThreadState& thread, const Call& call) {
     case CallKind::kNodeEnabled:
       return OnNodeSet(thread, call);
     case CallKind::kNodeUpdatable:
-      if (NodeInfo* node = nodes_.Find(call.node)) WriteUpdatable(call, node->id);
+      if (NodeInfo* node = nodes_.Find(call.node); node != nullptr && call.flags != 0)
+        WriteUpdatable(call, *node);
       break;
     case CallKind::kGraphLaunch:
       return OnGraphLaunch(thread, call);

@@ -104,15 +104,13 @@ class Recorder {
     NodeId to;
     EdgeId id;
   };
+  using PartialEdges = HandleMap<FrontierEntry>;  // their data, by EdgeKey
   struct GraphInfo {
     GraphId id;
     uint64_t handle = 0;
+    NodeId parent;  // of a child graph or a body: the node that owns it
     std::vector<EdgeInfo> edges;
-    HandleMap<FrontierEntry> edge_data;  // by EdgeKey; of the edges that aren't full ones
-  };
-  struct CloneInfo {
-    NodeId original;
-    uint64_t graph = 0;  // that the original is in
+    PartialEdges edge_data;
   };
   struct CaptureInfo {
     CaptureId id;
@@ -127,7 +125,14 @@ class Recorder {
   struct NodeInfo {
     NodeId id;
     NodeKind kind = NodeKind::kUnknown;
-    uint64_t place = 0;  // of its record
+    bool updatable = false;  // from the device
+    bool off = false;        // of an exec's node
+    uint64_t place = 0;      // of the record that says what it does: its own, or the last set's
+  };
+  struct CloneInfo {
+    NodeId source;      // the graph's node
+    NodeInfo original;  // what it does: the source, or what it became in an exec
+    PartialEdges* edges = nullptr;
   };
   struct EventInfo {
     EventId id;
@@ -135,9 +140,23 @@ class Recorder {
     Frontier entries;
     bool seen_done = false;  // since it was recorded
   };
+  struct ExecNodeInfo {
+    uint64_t handle = 0;
+    NodeId source;  // of the graph that it was instantiated from
+    NodeInfo now;   // the node that it is like: the source, or that of an update
+  };
+  struct ExecGraphInfo {
+    uint64_t handle = 0;
+    GraphId source;
+    NodeId parent;  // of the source
+  };
   struct ExecInfo {
     ExecId id;
     GraphId graph;
+    std::vector<ExecNodeInfo> nodes;  // by source
+    std::vector<ExecGraphInfo> graphs;
+    PartialEdges edge_data;      // of all of them
+    bool unseen_update = false;  // CUPTI didn't say what it changed
   };
   struct EmbeddedGraph {  // made in the call at hand
     uint64_t handle = 0;
@@ -162,7 +181,6 @@ class Recorder {
     bool open = false;
     uint64_t handle = 0;
     uint64_t graph = 0;
-    uint64_t original = 0;
     NodeKind kind = NodeKind::kUnknown;
     std::vector<uint64_t> dependencies;
   };
@@ -215,31 +233,28 @@ class Recorder {
   void ApplyEvents(ThreadState& thread, const Call& call, bool succeeded);
   void ApplyEvent(ThreadState& thread, const Call& call, const GraphEvent& event);
   void CountNodes(const ThreadState& thread);
-  void OnGraphCreated(const Call& call, const GraphEvent& event);
+  void OnGraphCreated(const Call& call, EmbeddedGraph& made);
   void OnDependency(ThreadState& thread, const Call& call, const GraphEvent& event);
   void WriteEdge(const Call& call, GraphInfo* graph, NodeId from, NodeId to,
                  const FrontierEntry& data);
   void RemoveEdge(const GraphEvent& event);
-  void OnNodeCloned(const GraphEvent& event);
-  const FrontierEntry* ClonedData(uint64_t from, uint64_t to);
   static uint64_t EdgeKey(NodeId from, NodeId to) {
     return (uint64_t{from.value} << 32 | to.value) + 1;
   }
   void OnInstantiate(ThreadState& thread, const Call& call);
   void WriteToolIds(ThreadState& thread);
   void OnExecDestroyed(ThreadState& thread, const Call& call);
-  void OnExecUpdate(const Call& call);
+  void OnExecUpdate(ThreadState& thread, const Call& call, int32_t result);
   GraphId GivenGraph(uint64_t handle);
   void OnNodeSet(ThreadState& thread, const Call& call);
-  void WriteUpdatable(const Call& call, NodeId node);
+  void WriteUpdatable(const Call& call, NodeInfo& node);
   void OnGraphLaunch(ThreadState& thread, const Call& call);
 
   // recorder_nodes.cpp
   void Flush(ThreadState& thread, const Call& call);
-  bool IsTheCallsNode(const Call& call, const FreshNode& node) const;
+  bool IsTheCallsNode(const Call& call, const FreshNode& node);
   void WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph, StreamInfo* stream);
   void OnEagerWork(ThreadState& thread, const Call& call);
-  std::string DescriptionOf(uint64_t handle);
   void PrepareNode(ThreadState& thread, const Call& call, bool of_call);
   void DescribeNode(const Call& call, bool of_call);
   void DescribeWork(const Call& call);
@@ -254,8 +269,27 @@ class Recorder {
                          const NodeInfo& producer, NodeKind consumer);
   void AdvanceFrontier(const Call& call, StreamInfo& stream, NodeId node);
   StreamInfo* CapturingStream(ThreadState& thread, const Call& call, GraphInfo* graph);
+
+  // recorder_clones.cpp: what a call makes of something that is there already
+  void CollectMade(const ThreadState& thread, const Call& call);
+  void OnNodeCloned(const GraphEvent& event, ExecInfo* exec, HandleMap<uint32_t>& exec_nodes);
+  void NoteUnknownNodes(const ThreadState& thread, const ExecInfo* exec);
+  void ApplyByGraph(ThreadState& thread, const Call& call);
+  uint64_t TargetOf(const ThreadState& thread, const Call& call);
+  EmbeddedGraph* Made(uint64_t handle);
+  const FrontierEntry* ClonedData(uint64_t from, uint64_t to);
+  std::string DescriptionOf(const NodeInfo& node) const;
+  void WriteInherited(const Call& call, NodeInfo& node, const NodeInfo& original);
   void ClaimGraphs(const Call& call, bool of_call);
-  void WriteClaimedGraphs(const Call& call, NodeId parent, uint32_t from);
+  void ClaimBodies(const Call& call);
+  void Claim(EmbeddedGraph& graph);
+  NodeId HolderOf(uint64_t graph, const Call& call);
+  GraphId SourceOf(uint64_t graph, const Call& call, bool of_call);
+  void WriteClaimedGraphs(const Call& call, NodeId parent, bool of_call);
+  void KeepExecNodes(const ThreadState& thread, ExecInfo& exec);
+  void UpdateExecNodes(const ThreadState& thread, ExecInfo& exec);
+  static ExecNodeInfo* FindExecNode(ExecInfo& exec, NodeId source);
+  static const ExecGraphInfo* FindExecGraph(const ExecInfo& exec, uint64_t handle);
 
   // recorder_memory.cpp
   void OnAlloc(ThreadState& thread, const Call& call);
@@ -323,12 +357,15 @@ class Recorder {
   bool complete_ = false;                // it touches nothing but what was found; kernels aside
   size_t nodes_made_ = 0;                // by the call at hand, where it has a batch of operations
   size_t next_operation_ = 0;            // of these
-  uint32_t claims_ = 0;                  // graphs that it embeds
-  uint32_t first_claim_ = 0;             // the id of the first of them
   std::vector<EmbeddedGraph> embedded_;  // made in the call at hand
-  std::vector<EmbeddedGraph> claimed_;   // of these, the ones whose node is written
+  HandleMap<uint32_t> made_;             // places in it, by handle
+  std::vector<EmbeddedGraph> claimed_;   // of these, the ones that the node at hand holds
+  std::vector<uint64_t> in_order_;       // graphs as their events are applied: after their nodes
   HandleMap<CloneInfo> clones_;          // nodes that the call at hand made of others
 };
+
+// As docs/format.md has it.
+std::string_view KindName(NodeKind kind);
 
 // "cudaMalloc_v3020" and "cuStreamBeginCapture_v2_ptsz" without version and stream suffixes.
 std::string_view PlainCallName(std::string_view name);

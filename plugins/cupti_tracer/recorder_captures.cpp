@@ -107,7 +107,7 @@ void Recorder::OnBeginCapture(ThreadState& thread, const Call& call) {
   Time(call);
   Write();
   if (call.dependencies.empty()) return;
-  stream->frontier = EntriesOf(call);
+  Join(stream->frontier, EntriesOf(call));
   line_.Start("frontier");
   line_.Number("stream", stream->id.value);
   line_.Name("mode", "set");
@@ -148,7 +148,9 @@ void Recorder::OnEndCapture(ThreadState& thread, const Call& call, int32_t error
     joined->capture = nullptr;
     joined->frontier.clear();
   }
-  if (error != 0) DropGraph(capture->graph_handle);
+  // The body of a conditional node stays, for the node owns it.
+  GraphInfo* graph = FindGraph(capture->graph_handle);
+  if (error != 0 && graph != nullptr && !graph->parent.valid()) DropGraph(capture->graph_handle);
   std::erase_if(captures_, [capture](auto& open) { return open.get() == capture; });
 }
 

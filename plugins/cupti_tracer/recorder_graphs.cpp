@@ -24,6 +24,7 @@ Recorder::GraphInfo* Recorder::AddGraph(uint64_t handle, GraphOrigin origin, uin
   auto& graph = graphs_.Insert(handle, std::make_unique<GraphInfo>());
   graph->id = GraphId(next_graph_++);
   graph->handle = handle;
+  graph->parent = parent;
   line_.Start("graph");
   line_.Number("id", graph->id.value);
   line_.Name("origin", kOriginNames[static_cast<int>(origin)]);
@@ -80,32 +81,21 @@ void Recorder::AddKernel(uint64_t function, KernelLayout layout) {
   Write();
 }
 
-// The events of one call. Those of the graph that the call works on come first, so that a node is
-// recorded before the graphs that it embeds, and these before their own nodes.
+// The events of one call.
 void Recorder::ApplyEvents(ThreadState& thread, const Call& call, bool succeeded) {
   if (thread.events.empty()) return;
-  bool makes = succeeded && call.kind != CallKind::kInternal &&
-               call.kind != CallKind::kInstantiate && call.kind != CallKind::kExecUpdate;
-  bool embeds = false;
+  const bool makes = succeeded && call.kind != CallKind::kInternal &&
+                     call.kind != CallKind::kInstantiate && call.kind != CallKind::kExecUpdate;
   embedded_.clear();
-  if (clones_.size() != 0) clones_.Clear();
+  in_order_.clear();
+  made_.Clear();
+  clones_.Clear();
   if (!call.operations.empty()) CountNodes(thread);
-  for (const GraphEvent& event : thread.events) {
-    if (!makes || event.kind != GraphEventKind::kGraphCreated) continue;
-    embeds = true;
-    embedded_.push_back({event.graph, event.original_graph, event.tool_id, false});
-  }
-  uint64_t target = call.graph;
-  if (embeds && target == 0) {
+  if (makes) CollectMade(thread, call);
+  if (!embedded_.empty()) {
+    ApplyByGraph(thread, call);
+  } else {
     for (const GraphEvent& event : thread.events) {
-      if (event.kind == GraphEventKind::kNodeStarting && FindGraph(event.graph))
-        target = event.graph;
-    }
-  }
-  for (int pass = 0; pass < (embeds && target != 0 ? 2 : 1); ++pass) {
-    for (const GraphEvent& event : thread.events) {
-      bool first = !embeds || target == 0 || event.graph == target;
-      if (first != (pass == 0)) continue;
       bool removes = event.kind == GraphEventKind::kGraphDestroyed ||
                      event.kind == GraphEventKind::kNodeDestroyed ||
                      event.kind == GraphEventKind::kDependencyDestroyed;
@@ -133,9 +123,6 @@ void Recorder::LooseEvents(ThreadState& thread, uint64_t time) {
 
 void Recorder::ApplyEvent(ThreadState& thread, const Call& call, const GraphEvent& event) {
   switch (event.kind) {
-    case GraphEventKind::kGraphCreated:
-      Flush(thread, call);
-      return OnGraphCreated(call, event);
     case GraphEventKind::kGraphDestroyed:
       Flush(thread, call);
       return DropGraph(event.graph);
@@ -144,17 +131,16 @@ void Recorder::ApplyEvent(ThreadState& thread, const Call& call, const GraphEven
       fresh_.open = true;
       fresh_.handle = event.node;
       fresh_.graph = event.graph;
-      fresh_.original = 0;
       fresh_.kind = static_cast<NodeKind>(event.node_type);
       fresh_.dependencies.clear();
       return;
-    case GraphEventKind::kNodeCloned:
-      return OnNodeCloned(event);
     case GraphEventKind::kNodeDestroyed: {
       Flush(thread, call);
       NodeInfo* node = nodes_.Find(event.node);
       if (node == nullptr) return;
-      if (call.kind == CallKind::kDestroyNode) {
+      // A graph that goes says so first. Of an embedded one that stays its nodes may go alone.
+      GraphInfo* graph = FindGraph(event.graph);
+      if (call.kind == CallKind::kDestroyNode || (graph != nullptr && graph->parent.valid())) {
         line_.Start("node_destroyed");
         line_.Number("node", node->id.value);
         Write();
@@ -166,35 +152,19 @@ void Recorder::ApplyEvent(ThreadState& thread, const Call& call, const GraphEven
       return OnDependency(thread, call, event);
     case GraphEventKind::kDependencyDestroyed:
       return RemoveEdge(event);
+    case GraphEventKind::kGraphCreated:  // CollectMade has seen them
     case GraphEventKind::kGraphCloned:
+    case GraphEventKind::kNodeCloned:
     case GraphEventKind::kNodeCreated:
       return;
   }
 }
 
-void Recorder::OnNodeCloned(const GraphEvent& event) {
-  if (fresh_.open && fresh_.handle == event.node) fresh_.original = event.original_node;
-  NodeInfo* original = nodes_.Find(event.original_node);
-  if (original != nullptr) clones_.Insert(event.node, {original->id, event.original_graph});
-}
-
-// Of an edge between two clones: the data of the edge between what they were made of; null: that is
-// a full one, or they are no clones.
-const FrontierEntry* Recorder::ClonedData(uint64_t from, uint64_t to) {
-  if (clones_.size() == 0) return nullptr;
-  CloneInfo* producer = clones_.Find(from);
-  CloneInfo* consumer = clones_.Find(to);
-  if (producer == nullptr || consumer == nullptr) return nullptr;
-  GraphInfo* graph = FindGraph(consumer->graph);
-  return graph ? graph->edge_data.Find(EdgeKey(producer->original, consumer->original)) : nullptr;
-}
-
-void Recorder::OnGraphCreated(const Call& call, const GraphEvent& event) {
-  for (const EmbeddedGraph& embedded : embedded_) {
-    if (embedded.handle == event.graph && embedded.claimed) return;  // recorded with its node
-  }
+void Recorder::OnGraphCreated(const Call& call, EmbeddedGraph& made) {
+  made.claimed = true;
+  in_order_.push_back(made.handle);
   GraphInfo* original = FindGraph(call.kind == CallKind::kGraphClone ? call.original : 0);
-  AddGraph(event.graph, OriginOf(call.kind), event.tool_id, original ? original->id : GraphId(), {},
+  AddGraph(made.handle, OriginOf(call.kind), made.tool_id, original ? original->id : GraphId(), {},
            0);
 }
 
@@ -240,11 +210,13 @@ void Recorder::RemoveEdge(const GraphEvent& event) {
   line_.Number("edge", last->id.value);
   Write();
   graph->edges.erase(std::next(last).base());
+  graph->edge_data.Erase(EdgeKey(from->id, to->id));
 }
 
 void Recorder::OnInstantiate(ThreadState& thread, const Call& call) {
   GraphInfo* graph = GraphOf(call.graph);
-  ExecInfo& exec = execs_.Insert(call.exec, {ExecId(next_exec_++), graph->id});
+  ExecInfo& exec = execs_.Insert(call.exec, {.id = ExecId(next_exec_++), .graph = graph->id});
+  KeepExecNodes(thread, exec);
   line_.Start("exec");
   line_.Number("id", exec.id.value);
   line_.Number("graph", exec.graph.value);
@@ -262,7 +234,8 @@ void Recorder::WriteToolIds(ThreadState& thread) {
   if (thread.exec_nodes.empty()) return;
   std::vector<ToolIdRun> runs;
   for (const ExecNode& made : thread.exec_nodes) {
-    if (NodeInfo* node = nodes_.Find(made.original)) AppendToolId(runs, node->id, made.tool_id);
+    NodeInfo* node = made.tool_id != 0 ? nodes_.Find(made.original) : nullptr;
+    if (node != nullptr) AppendToolId(runs, node->id, made.tool_id);
   }
   thread.exec_nodes = {};  // not needed again soon, and as many as the graph has nodes
   if (runs.empty()) return;
@@ -288,17 +261,21 @@ void Recorder::OnExecDestroyed(ThreadState& thread, const Call& call) {
   execs_.Erase(call.exec);
 }
 
-void Recorder::OnExecUpdate(const Call& call) {
+void Recorder::OnExecUpdate(ThreadState& thread, const Call& call, int32_t result) {
   ExecInfo* exec = execs_.Find(call.exec);
   if (exec == nullptr) return;
-  ExecId id = exec->id;
   GraphInfo* graph = GraphOf(call.graph);
   line_.Start("exec_updated");
-  line_.Number("exec", id.value);
+  line_.Number("exec", exec->id.value);
   line_.Number("graph", graph->id.value);
-  if (call.flags != 0) line_.Number("result", call.flags);
+  constexpr uint64_t kFailed = 1;
+  const uint64_t outcome = result != 0 && call.flags == 0 ? kFailed : call.flags;
+  if (outcome != 0) line_.Number("result", outcome);
   Time(call);
   Write();
+  if (outcome != 0) return;
+  exec->graph = graph->id;
+  UpdateExecNodes(thread, *exec);
 }
 
 void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {

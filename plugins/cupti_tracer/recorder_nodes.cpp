@@ -15,11 +15,6 @@ constexpr std::string_view kKindNames[] = {
 constexpr const char* kConditionalNames[] = {"if", "while", "switch"};
 constexpr size_t kWord = 8;  // bytes of a device address
 
-std::string_view KindName(NodeKind kind) {
-  auto at = static_cast<size_t>(kind);
-  return at < std::size(kKindNames) ? kKindNames[at] : "unknown";
-}
-
 // Of two accesses to the same place: 'r', 'w', 'b' for both of them, '?' for either.
 char BothModes(char one, char other) {
   if (one == other) return one;
@@ -28,14 +23,17 @@ char BothModes(char one, char other) {
 
 }  // namespace
 
-bool Recorder::IsTheCallsNode(const Call& call, const FreshNode& node) const {
+std::string_view KindName(NodeKind kind) {
+  auto at = static_cast<size_t>(kind);
+  return at < std::size(kKindNames) ? kKindNames[at] : "unknown";
+}
+
+bool Recorder::IsTheCallsNode(const Call& call, const FreshNode& node) {
   if (call.kind == CallKind::kAddNode) return node.graph == call.graph;
   bool captured = call.kind == CallKind::kWork || call.kind == CallKind::kAlloc ||
                   call.kind == CallKind::kFree || call.kind == CallKind::kEventRecord ||
                   call.kind == CallKind::kEventWait || call.kind == CallKind::kGraphLaunch;
-  if (!captured) return false;
-  return std::none_of(embedded_.begin(), embedded_.end(),
-                      [&](const EmbeddedGraph& embedded) { return embedded.handle == node.graph; });
+  return captured && made_.Find(node.graph) == nullptr;
 }
 
 Recorder::StreamInfo* Recorder::CapturingStream(ThreadState& thread, const Call& call,
@@ -48,16 +46,6 @@ Recorder::StreamInfo* Recorder::CapturingStream(ThreadState& thread, const Call&
     }
   }
   return stream;
-}
-
-// What the record of a node says of its work, to be said of its clone too.
-std::string Recorder::DescriptionOf(uint64_t handle) {
-  NodeInfo* node = nodes_.Find(handle);
-  if (node == nullptr) return {};
-  std::string_view record = sink_.Read(node->place);
-  size_t at = record.find(",\"kind\":");
-  if (at == std::string_view::npos) return {};
-  return std::string(record.substr(at, record.size() - at - 1));
 }
 
 // Writes the record of the node at hand, and of the edges that lead into it.
@@ -86,10 +74,10 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph
   if (thread.silent_ranges != 0) WriteRanges(thread);
   bool of_call = IsTheCallsNode(call, fresh_);
   bool embeds = fresh_.kind == NodeKind::kChildGraph || fresh_.kind == NodeKind::kConditional;
-  std::string copied = of_call || embeds ? std::string() : DescriptionOf(fresh_.original);
+  const CloneInfo* clone = of_call ? nullptr : clones_.Find(fresh_.handle);
+  std::string copied = clone == nullptr || embeds ? std::string() : DescriptionOf(clone->original);
   if (copied.empty()) PrepareNode(thread, call, of_call);
   ThreadId thread_id = ThreadOf(thread);
-  auto claimed_before = static_cast<uint32_t>(claimed_.size());
   if (embeds) ClaimGraphs(call, of_call);
 
   NodeId id(next_node_++);
@@ -107,12 +95,13 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph
   }
   uint64_t place = Write();
   ++counts_.nodes;
-  NodeKind kind = fresh_.kind;
-  nodes_.Insert(fresh_.handle, {id, kind, place});
+  NodeInfo& node = nodes_.Insert(fresh_.handle, {.id = id, .kind = fresh_.kind, .place = place});
+  if (of_call && node.kind == NodeKind::kKernel && call.kernel.updatable)
+    WriteUpdatable(call, node);
+  if (clone != nullptr) WriteInherited(call, node, clone->original);
   WriteIncomingEdges(call, graph, stream, id);
-  if (of_call && kind == NodeKind::kKernel && call.kernel.updatable) WriteUpdatable(call, id);
   if (stream != nullptr) AdvanceFrontier(call, *stream, id);
-  WriteClaimedGraphs(call, id, claimed_before);
+  if (embeds) WriteClaimedGraphs(call, id, of_call);
 }
 
 // Work that runs at once: described as a node would be.
@@ -194,7 +183,7 @@ void Recorder::AddTouches(const Call& call) {
 
 void Recorder::DescribeNode(const Call& call, bool of_call) {
   line_.Name("kind", KindName(fresh_.kind));
-  if (fresh_.kind == NodeKind::kChildGraph && claims_ != 0) line_.Number("child", first_claim_);
+  if (fresh_.kind == NodeKind::kChildGraph && !claimed_.empty()) line_.Number("child", next_graph_);
   if (!of_call) return;
   Ref("event", node_event_);
   Ref("memory", node_block_);
@@ -202,7 +191,7 @@ void Recorder::DescribeNode(const Call& call, bool of_call) {
   if (fresh_.kind != NodeKind::kConditional) return;
   line_.Name("conditional", kConditionalNames[static_cast<int>(call.conditional) % 3]);
   line_.OpenArray("bodies");
-  for (uint32_t i = 0; i < claims_; ++i) line_.Item(first_claim_ + i);
+  for (uint32_t i = 0; i < claimed_.size(); ++i) line_.Item(next_graph_ + i);
   line_.CloseArray();
 }
 
@@ -223,27 +212,36 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
   if (node == nullptr || (call.exec != 0 && exec == nullptr)) return;
   bool params = call.kind == CallKind::kNodeSet;
   bool memory = node->kind == NodeKind::kMemAlloc || node->kind == NodeKind::kMemFree;
-  NodeId id = node->id;
-  ExecId exec_id = exec != nullptr ? exec->id : ExecId();
-  GraphId child = node->kind == NodeKind::kChildGraph ? GivenGraph(call.original) : GraphId();
-  fresh_.kind = node->kind;
+  const NodeKind kind = node->kind;
+  const bool child = kind == NodeKind::kChildGraph;
+  const GraphId given = child ? GivenGraph(call.original) : GraphId();
+  fresh_.kind = kind;
   nodes_made_ = 0;
   PrepareNode(thread, call, params && !memory);
   line_.Start("node_set");
-  line_.Number("node", id.value);
-  Ref("exec", exec_id);
+  line_.Number("node", node->id.value);
+  if (exec != nullptr) line_.Number("exec", exec->id.value);
+  Time(call);
   line_.Name("what", params ? "params" : call.flags != 0 ? "enabled" : "disabled");
-  Ref("child", child);
+  Ref("child", given);
   if (params) Ref("event", node_event_);
   if (params) DescribeWork(call);
-  Time(call);
-  Write();
+  const uint64_t place = Write();
+  if (child && exec != nullptr) return UpdateExecNodes(thread, *exec);
+  ExecNodeInfo* of_exec = exec != nullptr ? FindExecNode(*exec, node->id) : nullptr;
+  NodeInfo* changed = exec == nullptr ? node : of_exec != nullptr ? &of_exec->now : nullptr;
+  if (changed == nullptr) return;
+  if (params) {
+    changed->place = place;
+  } else {
+    changed->off = call.flags == 0;
+  }
 }
 
-void Recorder::WriteUpdatable(const Call& call, NodeId node) {
-  if (call.flags == 0 && !call.kernel.updatable) return;
+void Recorder::WriteUpdatable(const Call& call, NodeInfo& node) {
+  node.updatable = true;
   line_.Start("node_set");
-  line_.Number("node", node.value);
+  line_.Number("node", node.id.value);
   line_.Name("what", "updatable");
   Time(call);
   Write();
@@ -333,8 +331,8 @@ FrontierEntry Recorder::EdgeData(const Call& call, StreamInfo* stream, uint64_t 
   bool programmatic =
       kernel && call.kernel.programmatic_serialization && producer.kind == NodeKind::kKernel;
   FrontierEntry data = EdgeDataFrom(stream->frontier, producer.id, programmatic);
-  // Programmatic edges lead from kernel to kernel only: whatever else follows waits for the end.
-  if (!kernel && data.edge_type != 0) return {producer.id, kPortDefault, 0};
+  // Ports are of edges from kernel to kernel only: whatever else follows waits for the end.
+  if (!kernel) return {producer.id, kPortDefault, 0};
   return data;
 }
 
@@ -361,50 +359,6 @@ void Recorder::AdvanceFrontier(const Call& call, StreamInfo& stream, NodeId node
     Frontier entries{{node, kPortLaunchCompletion, 0}};
     RecordEvent(call, stream, work.completion_event, &entries);
   }
-}
-
-// Chooses, among the graphs that were made in this call, those that the node at hand embeds. Their
-// records follow the node's, in this order, so their ids are known before.
-void Recorder::ClaimGraphs(const Call& call, bool of_call) {
-  claims_ = 0;
-  first_claim_ = next_graph_ + static_cast<uint32_t>(claimed_.size());
-  auto claim = [this](EmbeddedGraph& graph) {
-    graph.claimed = true;
-    claimed_.push_back(graph);
-    ++claims_;
-  };
-  bool conditional = fresh_.kind == NodeKind::kConditional;
-  for (uint32_t i = 0; conditional && of_call && i < call.body_count; ++i) {
-    auto made = std::find_if(embedded_.begin(), embedded_.end(), [&](const EmbeddedGraph& graph) {
-      return graph.handle == call.bodies[i];
-    });
-    if (made != embedded_.end()) {
-      claim(*made);
-    } else {
-      EmbeddedGraph unseen{call.bodies[i], 0, 0, true};
-      claim(unseen);
-    }
-  }
-  if (conditional) return;
-  uint64_t original = of_call ? call.original : 0;
-  auto free = [](const EmbeddedGraph& graph) { return !graph.claimed; };
-  auto best = std::find_if(embedded_.begin(), embedded_.end(), [&](const EmbeddedGraph& graph) {
-    return free(graph) && original != 0 && graph.original == original;
-  });
-  if (best == embedded_.end()) best = std::find_if(embedded_.begin(), embedded_.end(), free);
-  if (best != embedded_.end()) claim(*best);
-}
-
-void Recorder::WriteClaimedGraphs(const Call& call, NodeId parent, uint32_t from) {
-  bool conditional = fresh_.kind == NodeKind::kConditional;
-  for (uint32_t i = from; i < claimed_.size(); ++i) {
-    GraphInfo* original = conditional ? nullptr : FindGraph(claimed_[i].original);
-    if (original == nullptr && !conditional) original = FindGraph(call.original);
-    AddGraph(claimed_[i].handle, conditional ? GraphOrigin::kBody : GraphOrigin::kChild,
-             claimed_[i].tool_id, original ? original->id : GraphId(), parent,
-             conditional ? i - from : 0);
-  }
-  claimed_.resize(from);
 }
 
 }  // namespace graphkit

@@ -170,7 +170,7 @@ void Tracer::EnableCallbacks() {
   for (uint32_t id :
        {cupti::kGraphCreated, cupti::kGraphDestroyStarting, cupti::kNodeCreateStarting,
         cupti::kNodeDestroyStarting, cupti::kDependencyCreated, cupti::kDependencyDestroyStarting,
-        cupti::kNodeCloned, cupti::kModuleLoaded}) {
+        cupti::kGraphCloned, cupti::kNodeCloned, cupti::kNodeUpdated, cupti::kModuleLoaded}) {
     enable(cupti::kResourceDomain, id);
   }
 }
@@ -235,6 +235,7 @@ void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept
 void Tracer::OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data) {
   if (data.descriptor == nullptr) return;
   const auto& graph = *static_cast<const cupti::GraphData*>(data.descriptor);
+  if (id == cupti::kNodeUpdated) return OnExecNode(thread, graph);
   if (thread.internal_call && !TakesDown(id)) {
     if (thread.instantiates && id == cupti::kNodeCloned) OnExecNode(thread, graph);
     return;
@@ -245,7 +246,7 @@ void Tracer::OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceD
   event.node = Handle(graph.node);
   event.dependency = Handle(graph.dependency);
   event.node_type = static_cast<uint8_t>(graph.node_type);
-  if (id == cupti::kGraphCreated || id == cupti::kNodeCloned) {
+  if (id == cupti::kGraphCreated || id == cupti::kGraphCloned || id == cupti::kNodeCloned) {
     event.original_graph = Handle(graph.original_graph);
     event.original_node = Handle(graph.original_node);
   }
@@ -258,8 +259,9 @@ void Tracer::OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceD
 
 void Tracer::OnExecNode(ThreadState& thread, const cupti::GraphData& data) {
   uint64_t id = 0;
-  if (cupti_.node_id == nullptr || cupti_.node_id(data.node, &id) != cupti::kSuccess) return;
-  thread.exec_nodes.push_back({Handle(data.original_node), id});
+  if (cupti_.node_id == nullptr || cupti_.node_id(data.node, &id) != cupti::kSuccess) id = 0;
+  thread.exec_nodes.push_back({Handle(data.original_node), id, Handle(data.node),
+                               Handle(data.graph), Handle(data.original_graph)});
 }
 
 // Also inside of calls of our own: a kernel's first query may load its module. The cubin is there
@@ -299,15 +301,15 @@ void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
 
 void Tracer::OnDriver(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data) {
   if (data.site == cupti::kApiExit) return OnDriverExit(thread, row, data);
-  if (thread.driver_depth++ == 0 && !thread.events.empty()) {
-    std::lock_guard lock(mutex_);
-    recorder_->LooseEvents(thread, Now());
+  if (thread.driver_depth++ == 0) {
+    thread.exec_nodes.clear();
+    if (!thread.events.empty()) {
+      std::lock_guard lock(mutex_);
+      recorder_->LooseEvents(thread, Now());
+    }
   }
   if (IsInternal(row.kind)) thread.internal_call = true;
-  if (row.kind == CallKind::kInstantiate) {
-    thread.instantiates = true;
-    thread.exec_nodes.clear();
-  }
+  if (row.kind == CallKind::kInstantiate) thread.instantiates = true;
   if (!TakesAway(row.kind)) return;
   Call call;
   call.kind = row.kind;

@@ -9,6 +9,7 @@ import tempfile
 
 import endurance
 import files
+import graphs
 import lives
 import records
 import stacks
@@ -16,9 +17,9 @@ from harness import ARGUMENTS, Skipped
 
 
 def main():
-    modules = [endurance] if ARGUMENTS.endurance else [records, lives, files, stacks]
+    modules = [endurance] if ARGUMENTS.endurance else [records, graphs, lives, files, stacks]
     if ARGUMENTS.names:
-        modules = [endurance, records, lives, files, stacks]
+        modules = [endurance, records, graphs, lives, files, stacks]
     failed = 0
     tests = {name[5:]: test for module in modules for name, test in vars(module).items() if name.startswith("test_")}
     for name, test in tests.items():

@@ -1,34 +1,10 @@
-// Graphs made by hand, cloned, embedded, instantiated, edited and destroyed.
+// Graphs made by hand, instantiated, edited and destroyed.
 #include <doctest/doctest.h>
 
 #include "tests/plugins/cupti_tracer/script.h"
 
 namespace graphkit {
 namespace {
-
-constexpr uint64_t kOther = 0x2000, kInner = 0x3000;
-constexpr uint64_t kExec = 0x9000;
-
-Call AddTo(uint64_t graph) {
-  Call call = Script::Of(CallKind::kAddNode);
-  call.graph = graph;
-  return call;
-}
-
-void Create(Script& s, uint64_t graph) {
-  s.Do(Script::Of(CallKind::kGraphCreate), {Script::Created(graph)});
-}
-
-std::vector<GraphEvent> operator+(std::vector<GraphEvent> a, const std::vector<GraphEvent>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-GraphEvent Cloned(uint64_t graph, uint64_t node, uint64_t original) {
-  GraphEvent event = Script::OfNode(GraphEventKind::kNodeCloned, graph, node);
-  event.original_node = original;
-  return event;
-}
 
 TEST_CASE("an explicit graph has nodes without streams, and edges with the data given") {
   Script s;
@@ -81,26 +57,6 @@ TEST_CASE("a node that is destroyed alone is told, one that goes with its graph 
   CHECK(s.Records("graph_destroyed") == Lines{R"({"type":"graph_destroyed","graph":0})"});
 }
 
-TEST_CASE("a clone says of its nodes what the original said") {
-  Script s;
-  Create(s, kGraph);
-  Call kernel = AddTo(kGraph);
-  kernel.kernel.grid[0] = 8;
-  s.Do(kernel, Script::Node(kGraph, 1, NodeKind::kKernel));
-  s.Do(AddTo(kGraph), Script::Node(kGraph, 2, NodeKind::kEmpty, {1}));
-  Call clone = Script::Of(CallKind::kGraphClone);
-  clone.original = kGraph;
-  s.Do(clone, std::vector{Script::Created(kOther)} + Script::Node(kOther, 11, NodeKind::kKernel) +
-                  std::vector{Cloned(kOther, 11, 1)} + Script::Node(kOther, 12, NodeKind::kEmpty) +
-                  std::vector{Cloned(kOther, 12, 2)} +
-                  std::vector{Script::Dependency(kOther, 11, 12)});
-  CHECK(s.Records("graph").back() ==
-        R"({"type":"graph","id":1,"origin":"clone","original":0,"handle":"0x2000"})");
-  CHECK(s.Records("node").at(2) ==
-        R"({"type":"node","id":2,"graph":1,"thread":0,"kind":"kernel","grid":[8,1,1]})");
-  CHECK(s.Records("edge").back() == R"({"type":"edge","id":1,"from":2,"to":3})");
-}
-
 TEST_CASE("what instantiation makes inside is not shown") {
   Script s;
   Create(s, kGraph);
@@ -127,33 +83,6 @@ TEST_CASE("what instantiation makes inside is not shown") {
   CHECK(s.Records("launch") == Lines{R"({"type":"launch","exec":0,"stream":0})"});
   CHECK(s.Records("exec_destroyed") == Lines{R"({"type":"exec_destroyed","exec":0})"});
   CHECK(s.Records("graph_destroyed").empty());
-}
-
-TEST_CASE("the edges of a clone have the data of the original's") {
-  Script s;
-  Create(s, kGraph);
-  for (uint64_t node : {1u, 2u, 3u})
-    s.Do(AddTo(kGraph), Script::Node(kGraph, node, NodeKind::kKernel));
-  Call edges = Script::Of(CallKind::kAddDependencies);
-  edges.graph = kGraph;
-  edges.dependencies = {{1, 2, 1, 0, 1}};
-  s.Do(edges, {Script::Dependency(kGraph, 1, 2), Script::Dependency(kGraph, 2, 3)});
-  Call clone = Script::Of(CallKind::kGraphClone);
-  clone.graph = kOther;
-  clone.original = kGraph;
-  auto copy = [](uint64_t node) {
-    GraphEvent event = Cloned(kOther, 10 + node, node);
-    event.original_graph = kGraph;
-    return Script::Node(kOther, 10 + node, NodeKind::kKernel) + std::vector{event};
-  };
-  s.Do(clone,
-       std::vector{Script::Created(kOther)} + copy(1) + copy(2) + copy(3) +
-           std::vector{Script::Dependency(kOther, 11, 12), Script::Dependency(kOther, 12, 13)});
-  CHECK(s.Records("edge") ==
-        Lines{R"({"type":"edge","id":0,"from":0,"to":1,"from_port":1,"edge_type":1})",
-              R"({"type":"edge","id":1,"from":1,"to":2})",
-              R"({"type":"edge","id":2,"from":3,"to":4,"from_port":1,"edge_type":1})",
-              R"({"type":"edge","id":3,"from":4,"to":5})"});
 }
 
 TEST_CASE("an exec's record says what CUPTI calls the copies of the graph's nodes") {
@@ -183,46 +112,6 @@ TEST_CASE("an exec's record says what CUPTI calls the copies of the graph's node
   CHECK(s.Records("launch") == Lines{R"({"type":"launch","exec":1,"stream":0,"correlation":77})"});
 }
 
-TEST_CASE("a child graph follows the node that embeds it, before its own nodes") {
-  Script s;
-  Create(s, kInner);
-  s.Do(AddTo(kInner), Script::Node(kInner, 1, NodeKind::kEmpty));
-  Create(s, kGraph);
-  Call add = AddTo(kGraph);
-  add.original = kInner;
-  // The embedded clone is told before the node that holds it.
-  s.Do(add, std::vector{Script::Created(kOther)} + Script::Node(kOther, 11, NodeKind::kEmpty) +
-                std::vector{Cloned(kOther, 11, 1)} +
-                Script::Node(kGraph, 2, NodeKind::kChildGraph));
-  Lines tail(s.sink.records.end() - 3, s.sink.records.end());
-  CHECK(tail ==
-        Lines{
-            R"({"type":"node","id":1,"graph":1,"thread":0,"kind":"graph","child":2})",
-            R"({"type":"graph","id":2,"origin":"child","original":0,"parent":1,"handle":"0x2000"})",
-            R"({"type":"node","id":2,"graph":2,"thread":0,"kind":"empty"})",
-        });
-}
-
-TEST_CASE("a child graph of an exec takes the parameters of another graph") {
-  Script s;
-  Create(s, kInner);
-  Create(s, kGraph);
-  Call add = AddTo(kGraph);
-  add.original = kInner;
-  s.Do(add, std::vector{Script::Created(kOther)} + Script::Node(kGraph, 2, NodeKind::kChildGraph));
-  Call instantiate = Script::Of(CallKind::kInstantiate);
-  instantiate.graph = kGraph;
-  instantiate.exec = kExec;
-  s.Do(instantiate);
-  Call set = Script::Of(CallKind::kNodeSet);
-  set.exec = kExec;
-  set.node = 2;
-  set.original = kInner;
-  s.Do(set);
-  CHECK(s.Records("node_set") ==
-        Lines{R"({"type":"node_set","node":0,"exec":0,"what":"params","child":0})"});
-}
-
 TEST_CASE("a conditional node names its bodies") {
   Script s;
   Create(s, kGraph);
@@ -243,24 +132,19 @@ TEST_CASE("a conditional node names its bodies") {
       });
 }
 
-TEST_CASE("a launch into a capturing stream is a child graph node of the capture") {
+TEST_CASE("an update that failed changes nothing, and says so where the driver gave no result") {
   Script s;
-  Create(s, kInner);
+  Create(s, kGraph);
   Call instantiate = Script::Of(CallKind::kInstantiate);
-  instantiate.graph = kInner;
+  instantiate.graph = kGraph;
   instantiate.exec = kExec;
   s.Do(instantiate);
-  s.BeginCapture(kStream, kGraph);
-  Call launch = Script::Of(CallKind::kGraphLaunch);
-  launch.exec = kExec;
-  launch.stream = kStream;
-  s.Do(launch,
-       std::vector{Script::Created(kOther)} + Script::Node(kGraph, 1, NodeKind::kChildGraph));
-  s.Kernel(kStream, kGraph, 2, {1});
-  CHECK(s.Records("launch").empty());
-  CHECK(s.Records("node").at(0) ==
-        R"({"type":"node","id":0,"graph":1,"stream":0,"thread":0,"kind":"graph","child":2})");
-  CHECK(s.Records("edge") == Lines{R"({"type":"edge","id":0,"from":0,"to":1})"});
+  Call update = Script::Of(CallKind::kExecUpdate);
+  update.exec = kExec;
+  update.graph = kGraph;
+  s.Do(update, {}, 910);
+  CHECK(s.Records("exec_updated") ==
+        Lines{R"({"type":"exec_updated","exec":0,"graph":0,"result":1})"});
 }
 
 TEST_CASE("an update that fails is told with its result") {

@@ -145,6 +145,32 @@ class Script {
   }
 };
 
+// Handles of further graphs, and of an exec.
+inline constexpr uint64_t kOther = 0x2000, kInner = 0x3000;
+inline constexpr uint64_t kExec = 0x9000;
+
+inline Call AddTo(uint64_t graph) {
+  Call call = Script::Of(CallKind::kAddNode);
+  call.graph = graph;
+  return call;
+}
+
+inline void Create(Script& s, uint64_t graph) {
+  s.Do(Script::Of(CallKind::kGraphCreate), {Script::Created(graph)});
+}
+
+inline std::vector<GraphEvent> operator+(std::vector<GraphEvent> a,
+                                         const std::vector<GraphEvent>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+inline GraphEvent Cloned(uint64_t graph, uint64_t node, uint64_t original) {
+  GraphEvent event = Script::OfNode(GraphEventKind::kNodeCloned, graph, node);
+  event.original_node = original;
+  return event;
+}
+
 using Lines = std::vector<std::string>;
 
 }  // namespace graphkit
