@@ -14,11 +14,24 @@ namespace graphkit {
 
 using Frontier = std::vector<FrontierEntry>;
 
-// Adds entries that are not in it. The same node may be in it through different ports.
+// How much of a node an entry waits for: all of it; until its blocks have triggered; until they
+// have begun, and then whether its dependents can wait for the rest.
+inline int StrengthOf(const FrontierEntry& entry) {
+  if (entry.from_port == kPortDefault) return 3;
+  if (entry.from_port == kPortProgrammatic) return 2;
+  return entry.edge_type != 0 ? 1 : 0;
+}
+
+// Adds entries to it. Of two of one node that which waits for more stays: it includes the other
+// wait, and there is one edge between two nodes.
 inline void Join(Frontier& frontier, const Frontier& more) {
   for (const FrontierEntry& entry : more) {
-    if (std::find(frontier.begin(), frontier.end(), entry) == frontier.end()) {
+    auto same = std::find_if(frontier.begin(), frontier.end(),
+                             [&](const FrontierEntry& e) { return e.node == entry.node; });
+    if (same == frontier.end()) {
       frontier.push_back(entry);
+    } else if (StrengthOf(entry) > StrengthOf(*same)) {
+      *same = entry;
     }
   }
 }

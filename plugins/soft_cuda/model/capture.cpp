@@ -4,6 +4,17 @@
 #include <utility>
 
 namespace graphkit::soft {
+namespace {
+
+// How much of a node a dependency waits for: all of it; until its blocks have triggered; until they
+// have begun, and then whether the dependent can wait for the rest.
+int Strength(const CUgraphEdgeData& data) {
+  if (data.from_port == CU_GRAPH_KERNEL_NODE_PORT_DEFAULT) return 3;
+  if (data.from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC) return 2;
+  return data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC ? 1 : 0;
+}
+
+}  // namespace
 
 CUresult Captures::Begin(Stream* stream, Graph* into, std::span<const Edge> dependencies,
                          CUstreamCaptureMode mode, const ThreadState& thread) {
@@ -129,8 +140,8 @@ void Captures::Join(Stream* stream, Capture* capture, std::span<const Edge> poin
                              [&](const Edge& e) { return e.node == point.node; });
     if (same == stream->dependencies.end()) {
       stream->dependencies.push_back(point);
-    } else if (IsFull(point.data)) {
-      same->data = point.data;  // waiting for completion includes the weaker wait
+    } else if (Strength(point.data) > Strength(same->data)) {
+      same->data = point.data;  // it includes the weaker wait (not seen on a GPU)
     }
   }
 }
