@@ -18,7 +18,7 @@ from two_views import differences  # noqa: E402
 
 IN_A_PROCESS = 10  # programs
 SHOWN = 5  # differences
-LEFT_OUT = "threads,clones,embedding,sets,body_captures,completion_events"  # of the programs
+LEFT_OUT = "threads"  # of the programs
 WAYS = (("random_graphs", []), ("random_graphs", ["--scope", "all"]), ("random_graphs_per_thread", []))
 READERS = (["analyze"], ["plan"], ["replay", "--verify"], ["dot"])
 
