@@ -22,6 +22,7 @@ void DriverLibrary::Bind() {
   load("cuKernelGetParamInfo", kernel_param_);
   load("cuFuncGetName", function_name_);
   load("cuKernelGetName", kernel_name_);
+  load("graphkit_soft_has_operands", has_operands_);
   load("cuDriverGetVersion", version_);
   load("cuCtxGetDevice", current_device_);
   load("cuDeviceGetName", device_name_);
@@ -57,6 +58,7 @@ KernelLayout DriverLibrary::Layout(uint64_t function, const char* name) const {
   }
   layout.known = result == kInvalidValue;
   if (!layout.known) layout.params.clear();
+  layout.operands = has_operands_ != nullptr && has_operands_(function) != 0;
   const char* asked = name;
   GetName get_name = is_kernel ? kernel_name_ : function_name_;
   if (asked == nullptr && get_name != nullptr) get_name(&asked, function);

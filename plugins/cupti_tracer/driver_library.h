@@ -31,6 +31,7 @@ class DriverLibrary {
   ParamInfo kernel_param_ = nullptr;
   GetName function_name_ = nullptr;
   GetName kernel_name_ = nullptr;
+  int (*has_operands_)(uint64_t function) = nullptr;  // of the software device only
   int (*version_)(int*) = nullptr;
   int (*current_device_)(int*) = nullptr;
   int (*device_name_)(char*, int, int) = nullptr;

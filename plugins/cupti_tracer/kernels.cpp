@@ -85,7 +85,9 @@ KernelInfo& KernelTable::Add(uint64_t function, KernelLayout layout, bool& is_ne
   KernelInfo& info = kernels_.emplace_back();
   info.id = KernelId(kernels_.size() - 1);
   info.uses = ParamUses(layout.name);
-  if (info.uses.size() != layout.params.size()) {
+  if (layout.operands) {
+    info.uses.assign(layout.params.size(), ParamUse::kOperand);
+  } else if (info.uses.size() != layout.params.size()) {
     info.uses.assign(layout.params.size(), ParamUse::kUnknown);
   }
   info.indirect =

@@ -21,6 +21,7 @@ struct KernelLayout {
   bool known = false;
   std::vector<KernelParam> params;
   Ternary waits = Ternary::kUnknown;  // of its machine code
+  bool operands = false;              // each parameter is an operand (Operand)
   bool operator==(const KernelLayout&) const = default;
 };
 
@@ -29,7 +30,16 @@ enum class ParamUse : uint8_t {
   kUnknown,  // not known to be an address, or of what
   kRead,     // const T*
   kAny,      // T*
-  kIndirect  // an address of addresses: more may be touched than the arguments name
+  kIndirect,  // an address of addresses: more may be touched than the arguments name
+  kOperand    // an Operand
+};
+
+// A parameter of a kernel of the software device's libraries: graphkit_soft_operand of
+// plugins/soft_cuda/abi/stand_in.h, which says exactly what the kernel touches.
+struct Operand {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint64_t use = 0;  // 1: reads, 2: writes, 3: both; 5: reads addresses there
 };
 
 struct KernelInfo {

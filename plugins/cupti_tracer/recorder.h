@@ -263,6 +263,7 @@ class Recorder {
   void AddTouches(const Call& call);
   void AddAccess(uint64_t address, char mode, int64_t length);
   void ScanArguments(const KernelWork& work, const KernelInfo& kernel);
+  void AddOperand(const char* bytes);
   void ScanParam(const char* bytes, const KernelParam& param, ParamUse use);
   void WriteIncomingEdges(const Call& call, GraphInfo* graph, StreamInfo* stream, NodeId node);
   FrontierEntry EdgeData(const Call& call, StreamInfo* stream, uint64_t from, uint64_t to,
@@ -354,6 +355,7 @@ class Recorder {
   BlockId node_block_;
   EventId node_event_;
   KernelInfo* node_kernel_ = nullptr;
+  bool node_indirect_ = false;           // an operand leads to memory that isn't known
   bool complete_ = false;                // it touches nothing but what was found; kernels aside
   size_t nodes_made_ = 0;                // by the call at hand, where it has a batch of operations
   size_t next_operation_ = 0;            // of these

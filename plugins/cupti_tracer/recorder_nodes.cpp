@@ -126,6 +126,7 @@ void Recorder::PrepareNode(ThreadState& thread, const Call& call, bool of_call) 
   node_block_ = {};
   node_event_ = {};
   node_kernel_ = nullptr;
+  node_indirect_ = false;
   complete_ = false;
   if (!of_call) return;
   switch (fresh_.kind) {
@@ -262,7 +263,7 @@ void Recorder::DescribeKernel(const Call& call) {
   bool read = call.kernel.arguments != nullptr || call.kernel.packed != nullptr ||
               (node_kernel_ != nullptr && node_kernel_->params.empty());
   bool complete = node_kernel_ != nullptr && node_kernel_->has_layout && read;
-  if (complete && !node_kernel_->indirect) line_.True("complete");
+  if (complete && !node_kernel_->indirect && !node_indirect_) line_.True("complete");
 }
 
 void Recorder::WriteAccesses() {
@@ -307,6 +308,7 @@ void Recorder::ScanArguments(const KernelWork& work, const KernelInfo& kernel) {
 
 // Every aligned 8-byte word of the parameter may be an address: also inside structs.
 void Recorder::ScanParam(const char* bytes, const KernelParam& param, ParamUse use) {
+  if (use == ParamUse::kOperand) return AddOperand(bytes);
   size_t first = (kWord - param.offset % kWord) % kWord;
   bool pointer = param.size == kWord && use == ParamUse::kRead;
   for (size_t at = first; at + kWord <= param.size; at += kWord) {
@@ -314,6 +316,14 @@ void Recorder::ScanParam(const char* bytes, const KernelParam& param, ParamUse u
     std::memcpy(&word, bytes + at, kWord);
     AddAccess(word, pointer ? 'r' : '?', -1);
   }
+}
+
+void Recorder::AddOperand(const char* bytes) {
+  Operand operand;
+  std::memcpy(&operand, bytes, sizeof operand);
+  if (operand.bytes == 0 || (operand.use & 3) == 0) return;
+  if ((operand.use & 4) != 0) node_indirect_ = true;
+  AddAccess(operand.address, "rwb"[(operand.use & 3) - 1], static_cast<int64_t>(operand.bytes));
 }
 
 FrontierEntry Recorder::EdgeData(const Call& call, StreamInfo* stream, uint64_t from, uint64_t to,

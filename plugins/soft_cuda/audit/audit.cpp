@@ -37,10 +37,14 @@ __attribute__((visibility("default"))) char* la_objsearch(const char* name, uint
   static char ours[2 * PATH_MAX];  // the loader's lock is held
   const char* slash = strrchr(name, '/');
   const char* file = slash != nullptr ? slash + 1 : name;
+  if (folder[0] == '\0') return const_cast<char*>(name);
   const int before = errno;
   snprintf(ours, sizeof ours, "%s/%s", folder, file);
-  const bool stands_in =
-      folder[0] != '\0' && strncmp(file, "libcu", 5) == 0 && access(ours, R_OK) == 0;
+  bool stands_in = access(ours, R_OK) == 0;
+  if (!stands_in) {
+    snprintf(ours, sizeof ours, "%s/libraries/%s", folder, file);
+    stands_in = access(ours, R_OK) == 0;
+  }
   errno = before;
   return stands_in ? ours : const_cast<char*>(name);
 }

@@ -1,6 +1,7 @@
 #include "plugins/soft_cuda/device/properties.h"
 
 #include <cstdio>
+#include <cstring>
 #include <optional>
 
 #include "plugins/soft_cuda/device/capability.h"
@@ -136,6 +137,14 @@ std::string PciBusId(const Gpu& gpu) {
   char text[16];
   std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(gpu.ordinal + 1) & 0xff);
   return text;
+}
+
+CUuuid UuidOf(const Gpu& gpu) {
+  CUuuid uuid{};
+  char text[sizeof uuid.bytes + 1];
+  std::snprintf(text, sizeof text, "graphkit-soft-%02d", gpu.ordinal);
+  std::memcpy(uuid.bytes, text, sizeof uuid.bytes);
+  return uuid;
 }
 
 bool DeviceAttribute(const Gpu& gpu, CUdevice_attribute attribute, int* value) {

@@ -22,6 +22,7 @@ constexpr uint64_t kBytesPerNs = 1000;
 
 // The driver's name for a place on the bus: "0000:01:00.0".
 std::string PciBusId(const Gpu& gpu);
+CUuuid UuidOf(const Gpu& gpu);
 // False: the attribute isn't known.
 bool DeviceAttribute(const Gpu& gpu, CUdevice_attribute attribute, int* value);
 

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/device/properties.h"
 
 namespace graphkit::soft {
 namespace {
@@ -94,6 +96,22 @@ CUresult CheckUnsafe() {
   return Device::Get().captures.CheckUnsafe(CurrentThread());
 }
 
+int DeviceCount() { return static_cast<int>(Device::Get().gpus.size()); }
+
+bool FactsOf(int device, DeviceFacts* facts) {
+  const Lock lock = LockDevice();
+  const Gpu* gpu = Device::Get().FindGpu(device);
+  if (gpu == nullptr) return false;
+  std::snprintf(facts->name, sizeof facts->name, "%s", gpu->figures.name.c_str());
+  std::snprintf(facts->bus_id, sizeof facts->bus_id, "%s", PciBusId(*gpu).c_str());
+  const CUuuid uuid = UuidOf(*gpu);
+  std::memcpy(facts->uuid, uuid.bytes, sizeof facts->uuid);
+  facts->bytes = gpu->figures.bytes;
+  facts->free_bytes = gpu->free_bytes();
+  facts->architecture = gpu->figures.architecture;
+  return true;
+}
+
 ThreadState* ThreadStateOf() { return &CurrentThread(); }
 bool DriverReady() { return Device::Get().ready.load(std::memory_order_acquire); }
 
@@ -106,6 +124,7 @@ const graphkit::soft::Shared* graphkit_soft_shared() {
                              SymbolName,         SayNotModelled, DriverReady,
                              GraphIdOf,          NodeIdOf,       ExecIdOf,
                              StreamIdOf,         ContextIdOf,    DeviceIdOf,
-                             HostTime,           PrimaryOf,      CheckUnsafe};
+                             HostTime,           PrimaryOf,      CheckUnsafe,
+                             DeviceCount,        FactsOf};
   return &shared;
 }

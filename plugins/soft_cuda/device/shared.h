@@ -6,6 +6,16 @@
 
 namespace graphkit::soft {
 
+// What NVML tells of a device.
+struct DeviceFacts {
+  char name[96];
+  char bus_id[16];  // "0000:01:00.0"
+  unsigned char uuid[16];
+  uint64_t bytes;
+  uint64_t free_bytes;
+  unsigned architecture;  // 90: compute capability 9.0
+};
+
 struct Shared {
   Hub* hub;
   ThreadState* (*thread)();
@@ -23,6 +33,8 @@ struct Shared {
   uint64_t (*host_time)();           // nanoseconds
   CUcontext (*primary)(int device);  // the primary context, or null where it isn't active
   CUresult (*check_unsafe)();        // of a call that a capture may forbid to this thread
+  int (*device_count)();
+  bool (*device_facts)(int device, DeviceFacts*);
 };
 
 }  // namespace graphkit::soft

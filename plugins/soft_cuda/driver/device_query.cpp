@@ -65,9 +65,7 @@ CUresult DeviceGetName(char* name, int len, CUdevice dev) {
 CUresult DeviceGetUuid_v2(CUuuid* uuid, CUdevice dev) {
   if (uuid == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (!IsDevice(dev)) return CUDA_ERROR_INVALID_DEVICE;
-  char text[sizeof uuid->bytes + 1];
-  std::snprintf(text, sizeof text, "graphkit-soft-%02d", dev);
-  std::memcpy(uuid->bytes, text, sizeof uuid->bytes);
+  *uuid = UuidOf(GpuAt(dev));
   return CUDA_SUCCESS;
 }
 

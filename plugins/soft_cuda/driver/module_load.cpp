@@ -16,13 +16,6 @@ CUresult AddVariable(Gpu* gpu, const VariableInfo& info, Variables* variables) {
   return CUDA_SUCCESS;
 }
 
-void AddFunction(Module* module, KernelInfo info) {
-  Function* function = Device::Get().functions.Make();
-  function->module = module;
-  function->info = std::move(info);
-  module->functions.push_back(function);
-}
-
 void NotifyModule(const Module& module, CUpti_CallbackIdResource cbid) {
   const Device& device = Device::Get();
   CUpti_ModuleResourceData data{};
@@ -59,6 +52,14 @@ CUresult LoadModule(const void* data, bool library, Module** out) {
   NotifyModule(*module, CUPTI_CBID_RESOURCE_MODULE_LOADED);
   *out = module;
   return CUDA_SUCCESS;
+}
+
+Function* AddFunction(Module* module, KernelInfo info) {
+  Function* function = Device::Get().functions.Make();
+  function->module = module;
+  function->info = std::move(info);
+  module->functions.push_back(function);
+  return function;
 }
 
 CUresult PlaceVariables(Module* module, Gpu* gpu) {

@@ -11,6 +11,7 @@ namespace graphkit::soft::driver {
 CUresult LoadModule(const void* data, bool library, Module** out);
 // Gives the variables memory on a device, where they have none.
 CUresult PlaceVariables(Module* module, Gpu* gpu);
+Function* AddFunction(Module* module, KernelInfo info);
 void UnloadModule(Module* module);
 Function* FindFunction(const Module& module, std::string_view name);
 

@@ -1,0 +1,38 @@
+/* What the libraries that stand in for cuBLAS, cuDNN and others ask of the software device's libcuda.so.1: work that is
+ * named after their call, with the memory that it touches. Plain C. */
+#pragma once
+
+#include <cuda.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum graphkit_soft_use {
+  GRAPHKIT_SOFT_READS = 1,
+  GRAPHKIT_SOFT_WRITES = 2,
+  GRAPHKIT_SOFT_UPDATES = 3,  /* reads and writes */
+  GRAPHKIT_SOFT_ADDRESSES = 5 /* reads addresses there; what they lead to is touched as well */
+};
+
+/* Memory that a kernel touches: from the first byte to the last, gaps of a stride included. One of 0 bytes or at null is
+ * none. Also the layout of a parameter of the kernel. */
+struct graphkit_soft_operand {
+  uint64_t address;
+  uint64_t bytes;
+  uint64_t use; /* graphkit_soft_use */
+};
+
+/* Launches a kernel `name`, with one parameter for each operand, by cuLaunchKernel: tools and captures see it. Needs a
+ * current context. The error is cuLaunchKernel's. */
+__attribute__((visibility("default"))) CUresult graphkit_soft_launch(
+    const char* name, CUstream stream, const struct graphkit_soft_operand* operands, size_t count);
+
+/* Whether a CUfunction or CUkernel was launched so: its parameters are operands. */
+__attribute__((visibility("default"))) int graphkit_soft_has_operands(uint64_t function);
+
+#ifdef __cplusplus
+}
+#endif

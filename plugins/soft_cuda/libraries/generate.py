@@ -1,0 +1,45 @@
+"""Writes what a library that stands in for one of NVIDIA's exports and doesn't model.
+
+    generate.py TABLE VERSION OUT.cpp
+
+TABLE is the one list of what the library exports, one function a line:
+    name  modelled | -   [versions of CUDA that have it, with commas; none: all]
+What is modelled is defined by hand, in C linkage; the rest is generated: it names itself once on stderr and returns the
+status `refusal` of the table's head. A function that is called modelled and isn't defined doesn't link.
+"""
+
+import pathlib
+import sys
+
+
+def read(table, version):
+    refusal, rows = None, []
+    for line in pathlib.Path(table).read_text(encoding="utf-8").splitlines():
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        if words[0] == "refusal":
+            refusal = int(words[1])
+        elif len(words) < 3 or version in words[2].split(","):
+            rows.append((words[0], words[1]))
+    assert refusal is not None, f"{table}: no line 'refusal STATUS'"
+    assert all(kind in ("modelled", "-") for _, kind in rows), f"{table}: neither 'modelled' nor '-'"
+    return refusal, rows
+
+
+def main():
+    table, version, out = sys.argv[1:]
+    refusal, rows = read(table, version)
+    lines = [f"// Generated from {pathlib.Path(table).name}.",
+             '#include "plugins/soft_cuda/libraries/refuse.h"', "", 'extern "C" {']
+    lines += [f'STAND_IN int {name}() {{ return graphkit::soft::Refuse("{name}", {refusal}); }}'
+              for name, kind in rows if kind == "-"]
+    modelled = [name for name, kind in rows if kind == "modelled"]
+    lines += [f"void {name}();" for name in modelled]
+    lines += ["extern void (*const graphkit_modelled[])();", "void (*const graphkit_modelled[])() = {"]
+    lines += [f"    {name}," for name in modelled]
+    lines += ["    nullptr};", "}", ""]
+    pathlib.Path(out).write_text("\n".join(lines), encoding="utf-8")
+
+
+main()

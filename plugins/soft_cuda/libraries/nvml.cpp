@@ -1,0 +1,249 @@
+// libnvidia-ml.so.1: which devices there are, and what they have. Names, structures and numbers are
+// those of nvml.h, which the toolkit's runtime packages lack. NVML refuses before nvmlInit.
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "plugins/soft_cuda/device/properties.h"
+#include "plugins/soft_cuda/libraries/refuse.h"
+
+using graphkit::soft::DeviceFacts;
+
+namespace {
+
+enum Status {
+  kSuccess = 0,
+  kUninitialized = 1,
+  kInvalidArgument = 2,
+  kNotSupported = 3,
+  kNotFound = 6,
+  kInsufficientSize = 7
+};
+
+struct PciInfo {
+  char bus_id_legacy[16];
+  unsigned domain, bus, device, device_id, subsystem_id;
+  char bus_id[32];
+};
+struct Memory {
+  unsigned long long total, free, used;
+};
+struct Memory2 {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
+};
+struct FieldValue {
+  unsigned field, scope;
+  long long timestamp, latency;
+  unsigned value_type;
+  int status;
+  unsigned long long value;
+};
+
+std::atomic<int> users{0};
+
+// A nvmlDevice_t is the device's ordinal and one, so that none is null.
+struct Device;
+Device* HandleOf(int ordinal) {
+  return reinterpret_cast<Device*>(static_cast<intptr_t>(ordinal) + 1);
+}
+int OrdinalOf(const Device* device) {
+  return static_cast<int>(reinterpret_cast<intptr_t>(device)) - 1;
+}
+
+int Count() { return graphkit_soft_shared()->device_count(); }
+
+Status Facts(const Device* device, const void* out, DeviceFacts* facts) {
+  if (users == 0) return kUninitialized;
+  if (out == nullptr || !graphkit_soft_shared()->device_facts(OrdinalOf(device), facts)) {
+    return kInvalidArgument;
+  }
+  return kSuccess;
+}
+
+Status Copy(const std::string& text, char* out, unsigned length) {
+  if (out == nullptr) return kInvalidArgument;
+  if (text.size() + 1 > length) return kInsufficientSize;
+  std::memcpy(out, text.c_str(), text.size() + 1);
+  return kSuccess;
+}
+
+std::string UuidText(const DeviceFacts& facts) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    char hex[3];
+    std::snprintf(hex, sizeof hex, "%02x", facts.uuid[i]);
+    text += hex;
+    if (i == 3 || i == 5 || i == 7 || i == 9) text += '-';
+  }
+  return text;
+}
+
+// The device whose fact is `wanted`; bus ids also with the domain as NVML writes it, in 8 digits.
+template <typename Fact>
+Status Find(const char* wanted, Device** out, Fact fact) {
+  if (users == 0) return kUninitialized;
+  if (wanted == nullptr || out == nullptr) return kInvalidArgument;
+  for (int i = 0; i < Count(); ++i) {
+    DeviceFacts facts;
+    if (!graphkit_soft_shared()->device_facts(i, &facts)) continue;
+    const std::string own = fact(facts);
+    if (own != wanted && "0000" + own != wanted) continue;
+    *out = HandleOf(i);
+    return kSuccess;
+  }
+  return kNotFound;
+}
+
+Status FillPci(const Device* device, PciInfo* pci) {
+  DeviceFacts facts;
+  if (const Status status = Facts(device, pci, &facts)) return status;
+  *pci = {};
+  std::snprintf(pci->bus_id_legacy, sizeof pci->bus_id_legacy, "%s", facts.bus_id);
+  std::snprintf(pci->bus_id, sizeof pci->bus_id, "0000%s", facts.bus_id);
+  pci->bus = static_cast<unsigned>(OrdinalOf(device)) + 1;
+  return kSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+STAND_IN int nvmlInit_v2() {
+  ++users;
+  return kSuccess;
+}
+STAND_IN int nvmlInit() { return nvmlInit_v2(); }
+STAND_IN int nvmlInitWithFlags(unsigned) { return nvmlInit_v2(); }
+STAND_IN int nvmlShutdown() {
+  if (users == 0) return kUninitialized;
+  --users;
+  return kSuccess;
+}
+
+STAND_IN const char* nvmlErrorString(int status) {
+  switch (status) {
+    case kSuccess:
+      return "The operation was successful";
+    case kUninitialized:
+      return "NVML was not first initialized with nvmlInit()";
+    case kInvalidArgument:
+      return "A supplied argument is invalid";
+    case kNotSupported:
+      return "The requested operation is not available on target device";
+    case kNotFound:
+      return "A query to find an object was unsuccessful";
+    case kInsufficientSize:
+      return "An input argument is not large enough";
+    default:
+      return "An unknown error has occurred";
+  }
+}
+
+STAND_IN int nvmlSystemGetDriverVersion(char* version, unsigned length) {
+  return users == 0 ? kUninitialized : Copy("580.0 (graphkit soft device)", version, length);
+}
+STAND_IN int nvmlSystemGetNVMLVersion(char* version, unsigned length) {
+  return users == 0 ? kUninitialized : Copy("13.580.0", version, length);
+}
+STAND_IN int nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  if (users == 0) return kUninitialized;
+  if (version == nullptr) return kInvalidArgument;
+  *version = graphkit::soft::kDriverVersion;
+  return kSuccess;
+}
+STAND_IN int nvmlSystemGetCudaDriverVersion(int* version) {
+  return nvmlSystemGetCudaDriverVersion_v2(version);
+}
+
+STAND_IN int nvmlDeviceGetCount_v2(unsigned* count) {
+  if (users == 0) return kUninitialized;
+  if (count == nullptr) return kInvalidArgument;
+  *count = static_cast<unsigned>(Count());
+  return kSuccess;
+}
+STAND_IN int nvmlDeviceGetCount(unsigned* count) { return nvmlDeviceGetCount_v2(count); }
+
+STAND_IN int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device** out) {
+  if (users == 0) return kUninitialized;
+  if (out == nullptr || index >= static_cast<unsigned>(Count())) return kInvalidArgument;
+  *out = HandleOf(static_cast<int>(index));
+  return kSuccess;
+}
+STAND_IN int nvmlDeviceGetHandleByIndex(unsigned index, Device** out) {
+  return nvmlDeviceGetHandleByIndex_v2(index, out);
+}
+STAND_IN int nvmlDeviceGetHandleByPciBusId_v2(const char* id, Device** out) {
+  return Find(id, out, [](const DeviceFacts& facts) { return std::string(facts.bus_id); });
+}
+STAND_IN int nvmlDeviceGetHandleByPciBusId(const char* id, Device** out) {
+  return nvmlDeviceGetHandleByPciBusId_v2(id, out);
+}
+STAND_IN int nvmlDeviceGetHandleByUUID(const char* uuid, Device** out) {
+  return Find(uuid, out, UuidText);
+}
+
+STAND_IN int nvmlDeviceGetIndex(const Device* device, unsigned* index) {
+  DeviceFacts facts;
+  if (const Status status = Facts(device, index, &facts)) return status;
+  *index = static_cast<unsigned>(OrdinalOf(device));
+  return kSuccess;
+}
+STAND_IN int nvmlDeviceGetMinorNumber(const Device* device, unsigned* minor) {
+  return nvmlDeviceGetIndex(device, minor);
+}
+STAND_IN int nvmlDeviceGetName(const Device* device, char* name, unsigned length) {
+  DeviceFacts facts;
+  const Status status = Facts(device, name, &facts);
+  return status != kSuccess ? status : Copy(facts.name, name, length);
+}
+STAND_IN int nvmlDeviceGetUUID(const Device* device, char* uuid, unsigned length) {
+  DeviceFacts facts;
+  const Status status = Facts(device, uuid, &facts);
+  return status != kSuccess ? status : Copy(UuidText(facts), uuid, length);
+}
+STAND_IN int nvmlDeviceGetPciInfo_v3(const Device* device, PciInfo* pci) {
+  return FillPci(device, pci);
+}
+STAND_IN int nvmlDeviceGetPciInfo_v2(const Device* device, PciInfo* pci) {
+  return FillPci(device, pci);
+}
+STAND_IN int nvmlDeviceGetCudaComputeCapability(const Device* device, int* major, int* minor) {
+  DeviceFacts facts;
+  if (const Status status = Facts(device, major != nullptr ? minor : nullptr, &facts))
+    return status;
+  *major = static_cast<int>(facts.architecture / 10);
+  *minor = static_cast<int>(facts.architecture % 10);
+  return kSuccess;
+}
+STAND_IN int nvmlDeviceGetMemoryInfo(const Device* device, Memory* memory) {
+  DeviceFacts facts;
+  if (const Status status = Facts(device, memory, &facts)) return status;
+  *memory = {facts.bytes, facts.free_bytes, facts.bytes - facts.free_bytes};
+  return kSuccess;
+}
+STAND_IN int nvmlDeviceGetMemoryInfo_v2(const Device* device, Memory2* memory) {
+  DeviceFacts facts;
+  if (const Status status = Facts(device, memory, &facts)) return status;
+  *memory = {memory->version, facts.bytes, 0, facts.free_bytes, facts.bytes - facts.free_bytes};
+  return kSuccess;
+}
+
+// A device reaches itself and, by the driver's peer access, all others.
+STAND_IN int nvmlDeviceGetP2PStatus(const Device* one, const Device* other, int, int* out) {
+  DeviceFacts facts;
+  if (const Status status = Facts(one, out, &facts)) return status;
+  if (const Status status = Facts(other, out, &facts)) return status;
+  *out = 0;  // NVML_P2P_STATUS_OK
+  return kSuccess;
+}
+
+// No field is known of a device that has neither links nor sensors.
+STAND_IN int nvmlDeviceGetFieldValues(const Device* device, int count, FieldValue* values) {
+  DeviceFacts facts;
+  if (const Status status = Facts(device, values, &facts)) return status;
+  for (int i = 0; i < count; ++i) values[i].status = kNotSupported;
+  return kSuccess;
+}
+}

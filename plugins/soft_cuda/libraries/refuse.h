@@ -1,0 +1,17 @@
+// What the libraries that stand in for NVIDIA's have in common.
+#pragma once
+
+#include "plugins/soft_cuda/device/shared.h"
+
+// An export, by the library's own name.
+#define STAND_IN __attribute__((visibility("default")))
+
+namespace graphkit::soft {
+
+// Of a function that isn't modelled: says so once, and returns the library's status for it.
+inline int Refuse(const char* function, int status) {
+  graphkit_soft_shared()->not_modelled(function);
+  return status;
+}
+
+}  // namespace graphkit::soft

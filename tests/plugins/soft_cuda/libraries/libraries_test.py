@@ -1,0 +1,82 @@
+"""The libraries that stand in for NVIDIA's: `libraries_test.py --build FOLDER`. What each call touches is worked out here,
+from shapes, strides and types."""
+
+import argparse
+import ctypes
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+PARSER = argparse.ArgumentParser()
+PARSER.add_argument("--build", type=pathlib.Path, required=True)
+BUILD = PARSER.parse_args().build.resolve()
+LIBRARIES = BUILD / "lib/graphkit/soft_cuda/libraries"
+
+A, B, C, X, Y, WORKSPACE, BIAS, POINTERS, RESULT = range(9)  # blocks, as blas_program.py allocates them
+WORK = [WORKSPACE, "w", 0, 4096]
+GEMM_C = (3 * 10 + 8) * 4
+BLAS_NODES = [
+    ("cublasSgemm_v2", [[A, "r", 0, (5 * 9 + 8) * 4], [B, "r", 0, (3 * 7 + 6) * 4], [C, "w", 0, GEMM_C], WORK], True),
+    ("cublasSgemm_v2", [[A, "r", 0, (7 * 9 + 6) * 4], [B, "r", 0, (5 * 7 + 4) * 4], [C, "rw", 0, GEMM_C], WORK], True),
+    ("cublasGemmStridedBatchedEx_64",
+     [[A, "r", 0, (200 + 48) * 2], [B, "r", 0, (200 + 24) * 2], [C, "w", 0, (200 + 32) * 2], WORK], True),
+    ("cublasSgemmBatched", [[POINTERS, "r", 0, 40], WORK], False),  # what the addresses lead to isn't known
+    ("cublasDgemv_v2", [[A, "r", 0, 32 * 8], [X, "r", 0, 7 * 8], [Y, "rw", 0, 22 * 8], WORK], True),
+    ("cublasSaxpy_v2", [[X, "r", 0, 28 * 4], [Y, "rw", 0, 10 * 4]], True),
+    ("cublasZdotc_v2", [[RESULT, "w", 0, 16], [X, "r", 0, 160], [Y, "r", 0, 19 * 16]], True),
+    ("cublasCtrsm_v2", [[RESULT, "r", 0, 8], [A, "r", 0, 64 * 8], [B, "rw", 0, 32 * 8], WORK], True),
+    ("cublasLtMatmul",
+     [[A, "r", 0, 128 * 2], [B, "r", 0, 32 * 2], [C, "w", 0, (3 * 20 + 16) * 2], [BIAS, "r", 0, 32],
+      [WORKSPACE, "w", 0, 1024]], True)]
+
+
+def calls_of_cublas(folder, major):
+    trace = pathlib.Path(folder, "trace.json")
+    done = subprocess.run(
+        [BUILD / "bin/graphkit", "trace", "--device", "soft", "--no-torch", "-o", trace, "--", sys.executable,
+         HERE / "blas_program.py", major], capture_output=True, text=True, timeout=300,
+        env={**os.environ, "LD_PRELOAD": os.environ.get("LD_PRELOAD", "")})
+    assert done.returncode == 0 and done.stdout == f"nodes {len(BLAS_NODES)}\n", (done.stdout, done.stderr)
+    assert "cublasSspr_v2 is not modelled" in done.stderr, done.stderr
+    records = json.loads(trace.read_text())["records"]
+    names = {record["id"]: record["name"] for record in records if record["type"] == "kernel"}
+    nodes = [record for record in records if record["type"] == "node"]
+    for node, (name, access, complete) in zip(nodes, BLAS_NODES):
+        got = (names[node["kernel"]], node.get("access"), node.get("complete", False))
+        assert got == (name, access, complete), f"\n{got}, expected\n{(name, access, complete)}"
+
+
+def nvml_tells_of_the_devices(_):
+    os.environ["GRAPHKIT_SOFT_DEVICES"] = "name=one,memory=8GiB;name=two,memory=16GiB,capability=8.0"
+    nvml = ctypes.CDLL(str(LIBRARIES / "libnvidia-ml.so.1"))
+    device, count, text = ctypes.c_void_p(), ctypes.c_uint(), ctypes.create_string_buffer(96)
+    assert nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 1, "before nvmlInit: NVML_ERROR_UNINITIALIZED"
+    assert nvml.nvmlInit_v2() == 0
+    assert nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 0 and count.value == 2
+    assert nvml.nvmlDeviceGetHandleByIndex_v2(2, ctypes.byref(device)) == 2, "NVML_ERROR_INVALID_ARGUMENT"
+    assert nvml.nvmlDeviceGetHandleByPciBusId_v2(b"00000000:02:00.0", ctypes.byref(device)) == 0
+    assert nvml.nvmlDeviceGetName(device, text, 96) == 0 and text.value == b"two"
+    assert nvml.nvmlDeviceGetName(device, text, 3) == 7, "NVML_ERROR_INSUFFICIENT_SIZE"
+    assert nvml.nvmlDeviceGetUUID(device, text, 96) == 0
+    again, index = ctypes.c_void_p(), ctypes.c_uint()
+    assert nvml.nvmlDeviceGetHandleByUUID(text, ctypes.byref(again)) == 0 and again.value == device.value
+    assert nvml.nvmlDeviceGetHandleByUUID(b"GPU-0", ctypes.byref(again)) == 6, "NVML_ERROR_NOT_FOUND"
+    assert nvml.nvmlDeviceGetIndex(device, ctypes.byref(index)) == 0 and index.value == 1
+    memory = (ctypes.c_ulonglong * 3)()
+    assert nvml.nvmlDeviceGetMemoryInfo(device, memory) == 0 and list(memory) == [16 << 30, 16 << 30, 0]
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    assert nvml.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor)) == 0
+    assert (major.value, minor.value) == (8, 0)
+    assert nvml.nvmlDeviceGetTemperature(device, 0, ctypes.byref(index)) == 3, "NVML_ERROR_NOT_SUPPORTED"
+    assert nvml.nvmlShutdown() == 0 and nvml.nvmlShutdown() == 1
+
+
+TESTS = [lambda folder: calls_of_cublas(folder, "13"), lambda folder: calls_of_cublas(folder, "12"),
+         nvml_tells_of_the_devices]
+for test in TESTS:
+    with tempfile.TemporaryDirectory() as temporary:
+        test(temporary)
