@@ -21,9 +21,10 @@ inline const Shared& SharedState() {
 
 inline Hub& TheHub() { return *SharedState().hub; }
 
+// `caller` is an address in the code that called the function.
 template <typename T>
-T NotModelled(const char* function) {
-  SharedState().not_modelled(function);
+T NotModelled(const char* function, const void* caller) {
+  SharedState().not_modelled(function, caller);
   return static_cast<T>(801);  // CUDA_ERROR_NOT_SUPPORTED, cudaErrorNotSupported
 }
 

@@ -137,7 +137,7 @@ class Library:
         if not self.modelled(name):
             refusal = "NotModelledHere" if self.kind == "runtime" else f"NotModelled<{result}>"
             return (f'EXPORT {result} entry_{name}() __asm__("{name}");\n'
-                    f'{result} entry_{name}() {{ return {refusal}("{name}"); }}\n')
+                    f'{result} entry_{name}() {{ return {refusal}("{name}", __builtin_return_address(0)); }}\n')
         p = self.parameters_of(name)
         if not p.declarations:  # a per-thread twin without a struct of its own has that of its base
             p = self.parameters_of(base_of(name))
@@ -197,6 +197,10 @@ def symbol_rows(library, include):
         for version, symbol in list(zip(reversed(known), reversed(symbols)))[::-1]:
             twin = next((symbol + t for t in ("_ptsz", "_ptds") if symbol + t in exported), symbol)
             yield name, version, symbol, twin
+    for row in library.rows:  # cuProfilerStart has its typedef in a header that not every toolkit has
+        name = row.name
+        if library.modelled(name) and name == base_of(name) and not re.search(r"_v\d+$", name) and name not in versions:
+            yield name, 0, name, name
 
 
 def symbols(library, include):
@@ -231,7 +235,7 @@ def cupti_refusals(rows):
         if r.family == "-":
             result = "0" if r.name.startswith("InitializeInjection") else "kCuptiNotSupported"  # NVTX takes 0 for failed
             lines.append(f'EXPORT int entry_{r.name}() __asm__("{r.name}");\n'
-                         f'int entry_{r.name}() {{ return SharedState().not_modelled("{r.name}"), {result}; }}')
+                         f'int entry_{r.name}() {{ return SharedState().not_modelled("{r.name}", __builtin_return_address(0)), {result}; }}')
     return "\n".join(lines) + "\n"
 
 

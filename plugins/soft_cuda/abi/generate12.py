@@ -81,7 +81,7 @@ class Runtime(generate.Library):
         head = f'EXPORT cudaError_t entry_{name}('
         if not self.modelled(name):
             return (f'{head}) __asm__("{name}");\n'
-                    f'cudaError_t entry_{name}() {{ return NotModelledHere("{name}"); }}\n')
+                    f'cudaError_t entry_{name}() {{ return NotModelledHere("{name}", __builtin_return_address(0)); }}\n')
         p, function, cbid = self.form(name)
         declarations = ", ".join(p.declarations)
         structure = ""

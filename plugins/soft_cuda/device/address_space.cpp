@@ -38,6 +38,7 @@ void AddressSpace::Commit(uint64_t end) {
 }
 
 uint64_t AddressSpace::Allocate(uint64_t bytes) {
+  if (bytes > size_) return 0;
   const uint64_t size = RoundUp(std::max<uint64_t>(bytes, 1), kGranularity);
   for (auto hole = free_.begin(); hole != free_.end(); ++hole) {
     if (hole->second < size) continue;

@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "plugins/soft_cuda/device/address_space.h"
@@ -131,10 +132,11 @@ class Device {
   VirtualMemory virtual_memory;
   Numbered<Texture> textures;
   Numbered<Surface> surfaces;
-  std::map<uint64_t, Pool*> exported_pools;  // by the inode of their file
-  uint64_t host_time_ns = 0;                 // modelled
-  std::set<std::string> not_modelled;        // functions that said so
-  std::set<std::string> explained;           // texts that were said
+  std::map<uint64_t, Pool*> exported_pools;                    // by the inode of their file
+  uint64_t host_time_ns = 0;                                   // modelled
+  std::set<std::pair<std::string, std::string>> not_modelled;  // {function, library} that was told
+  std::set<uint64_t> log_callbacks;  // that are registered; nothing is ever logged
+  std::set<std::string> explained;   // texts that were said
 
   // Memory. 0 where the device is full. An allocation of a graph takes an address, no memory: that
   // comes from graph_pages.

@@ -1,8 +1,12 @@
 #include "plugins/soft_cuda/device/shared.h"
 
+#include <dlfcn.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <string>
+#include <string_view>
 
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/device/properties.h"
@@ -24,14 +28,31 @@ const char* SymbolName(const void* handle) {
   return function != nullptr ? function->info.name.c_str() : nullptr;
 }
 
-void SayNotModelled(const char* function) {
+// The file name of the library or program whose code this is.
+std::string LibraryOf(const void* code) {
+  Dl_info info{};
+  if (dladdr(code, &info) == 0 || info.dli_fname == nullptr) return "unknown code";
+  const std::string_view path = info.dli_fname;
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+// What to do where not supporting a function isn't enough said.
+const char* Advice(std::string_view function) {
+  if (function == "cuGetExportTable" || function == "cudaGetExportTable") {
+    return "NVIDIA's CUDA runtime inside it asks for undocumented tables: start it by graphkit "
+           "trace and don't strip it, link it with nvcc -cudart shared, or run on a GPU";
+  }
+  return "run on a GPU (graphkit trace --device cuda), or avoid the call";
+}
+
+void SayNotModelled(const char* function, const void* caller) {
   Device& device = Device::Get();
+  const std::string library = LibraryOf(caller);
   const Lock lock(device.mutex);
-  if (!device.not_modelled.insert(function).second) return;
+  if (!device.not_modelled.insert({function, library}).second) return;
   std::fprintf(stderr,
-               "graphkit soft device: %s is not modelled and returns 'not supported'; "
-               "run on a GPU (graphkit trace --device cuda), or avoid the call\n",
-               function);
+               "graphkit soft device: %s is not modelled and returns 'not supported' to %s; %s\n",
+               function, library.c_str(), Advice(function));
 }
 
 bool GraphIdOf(CUgraph handle, uint32_t* id) {

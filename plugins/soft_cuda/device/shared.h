@@ -21,8 +21,9 @@ struct Shared {
   ThreadState* (*thread)();
   CUcontext (*current_context)(uint32_t* uid);
   const char* (*symbol)(const void* function_or_kernel);  // kernel name, or null
-  void (*not_modelled)(const char* function);             // says so once on stderr
-  bool (*driver_ready)();                                 // cuInit was called
+  // Says so on stderr, once for each library that asks; `caller` is an address in its code.
+  void (*not_modelled)(const char* function, const void* caller);
+  bool (*driver_ready)();  // cuInit was called
   // Ids as CUPTI counts them; false for a handle that isn't one.
   bool (*graph_id)(CUgraph, uint32_t*);
   bool (*node_id)(CUgraphNode, uint64_t*);

@@ -20,7 +20,7 @@ CUresult CheckCaptures(const Context& context) {
 }
 
 CUresult Find(CUcontext context_handle, CUevent event_handle, Context** context, Event** event) {
-  *context = context_handle != nullptr ? Resolve<Context>(context_handle) : CurrentContext();
+  *context = Resolve<Context>(context_handle);
   *event = Resolve<Event>(event_handle);
   if (*context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (*event == nullptr) return CUDA_ERROR_INVALID_HANDLE;

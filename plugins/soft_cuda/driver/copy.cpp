@@ -1,6 +1,8 @@
 // Copies, synchronous and in stream order.
 #include "plugins/soft_cuda/driver/copy.h"
 
+#include <algorithm>
+
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/copy_rules.h"
@@ -70,6 +72,8 @@ CUresult CheckAttributes(const CUmemcpyAttributes* attributes, const size_t* ind
   for (size_t k = 0; k < attributes_count; ++k) {
     if (index[k] >= count || (k > 0 && index[k] <= index[k - 1])) return CUDA_ERROR_INVALID_VALUE;
     if (!IsAccessOrder(attributes[k].srcAccessOrder)) return CUDA_ERROR_INVALID_VALUE;
+    if ((attributes[k].flags & ~unsigned{CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE}) != 0)
+      return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;
 }
@@ -174,6 +178,7 @@ CUresult MemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, 
   if (to == nullptr || from == nullptr || sizes == nullptr || count == 0)
     return CUDA_ERROR_INVALID_VALUE;
   if (stream == nullptr || stream == CU_STREAM_LEGACY) return CUDA_ERROR_INVALID_VALUE;
+  if (std::find(sizes, sizes + count, size_t{0}) != sizes + count) return CUDA_ERROR_INVALID_VALUE;
   CUresult result = CheckAttributes(attributes, index, attributes_count, count);
   for (size_t i = 0; i < count && result == CUDA_SUCCESS; ++i) {
     result = EnqueueCopy(PlainCopy(to[i], from[i], sizes[i]), stream);

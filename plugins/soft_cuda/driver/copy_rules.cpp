@@ -7,8 +7,6 @@
 namespace graphkit::soft::driver {
 namespace {
 
-constexpr uint64_t kGranularity = 512;  // of allocations: what lies behind one belongs to nobody
-
 // The bytes from the base of an operand to the end of what is moved; false: more than there are.
 bool BytesFromBase(const CopyOperand& at, const CUDA_MEMCPY3D& c, size_t* bytes) {
   const size_t pitch = at.pitch != 0 ? at.pitch : c.WidthInBytes + at.x;
@@ -28,8 +26,9 @@ bool IsHost(const Allocation& a) {
 // that well.
 bool HasBytes(const std::pair<const uint64_t, Allocation>& block, CUdeviceptr from, size_t bytes) {
   if (IsHost(block.second)) return true;
-  const size_t size = (block.second.size + kGranularity - 1) / kGranularity * kGranularity;
-  return bytes <= size - (from - block.first);
+  const size_t size = block.second.size;  // as asked for
+  const size_t before = from - block.first;
+  return before <= size && bytes <= size - before;
 }
 
 CUresult CheckMemory(const CopyOperand& at, const CUDA_MEMCPY3D& c) {
@@ -63,7 +62,7 @@ CUresult CheckOperand(const CopyOperand& at, const CUDA_MEMCPY3D& c) {
   }
   const size_t width = c.WidthInBytes + at.x;
   const bool one_row = c.Height <= 1 && c.Depth <= 1 && at.pitch == width;  // may be of any length
-  if (at.pitch != 0 && !one_row && (at.pitch < width || at.pitch > size_t{kMostPitch}))
+  if (at.pitch != 0 && !one_row && (at.pitch < width || at.pitch >= size_t{kMostPitch}))
     return CUDA_ERROR_INVALID_VALUE;
   if (at.height != 0 && at.height < c.Height + at.y) return CUDA_ERROR_INVALID_VALUE;
   return CheckMemory(at, c);

@@ -21,6 +21,16 @@ Target FindTarget(CUgraphExec exec_handle, CUgraphNode node_handle) {
   return target;
 }
 
+// A copy keeps its direction as it was given: that of another one, or one that the addresses
+// decide, isn't the same (the public hip-tests on GPUs).
+bool IsSameDirection(const NodeParams& from, const NodeParams& to) {
+  const auto* a = std::get_if<std::unique_ptr<MemcpyParams>>(&from);
+  const auto* b = std::get_if<std::unique_ptr<MemcpyParams>>(&to);
+  if (a == nullptr || b == nullptr) return true;
+  return (*a)->copy.srcMemoryType == (*b)->copy.srcMemoryType &&
+         (*a)->copy.dstMemoryType == (*b)->copy.dstMemoryType;
+}
+
 bool IsFlat(const NodeParams& params) {
   const auto* copy = std::get_if<std::unique_ptr<MemcpyParams>>(&params);
   if (copy == nullptr) return true;
@@ -39,7 +49,8 @@ CUresult Replace(CUgraphExec exec, CUgraphNode handle, CUgraphNodeType type, CUr
         std::get<std::unique_ptr<KernelParams>>(target.node->params)->attributes;
   }
   const bool flat = IsFlat(params) && IsFlat(target.node->params);
-  if (!flat || CheckChange(*target.exec, *target.node, params) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+  if (!flat || !IsSameDirection(target.node->params, params) ||
+      CheckChange(*target.exec, *target.node, params) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
     return CUDA_ERROR_INVALID_VALUE;
   Device::Get().graphs.SetExecParams(target.exec, target.node, target.source, std::move(params),
                                      CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS);

@@ -9,6 +9,11 @@
 namespace graphkit::soft::driver {
 namespace {
 
+// What a null handle gives, by others' measurement, where another wrong one gives INVALID_HANDLE.
+CUresult Wrong(CUfunction handle) {
+  return handle == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+}
+
 CUresult GiveName(const char** out, const Function* function) {
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -122,14 +127,16 @@ CUresult TakeAttribute(Function* function, CUfunction_attribute attribute, int v
 }  // namespace
 
 CUresult FuncGetName(const char** name, CUfunction f) {
-  return GiveName(name, Resolve<Function>(f));
+  const auto* function = Resolve<Function>(f);
+  return function != nullptr ? GiveName(name, function) : Wrong(f);
 }
 CUresult KernelGetName(const char** name, CUkernel k) {
   return GiveName(name, Resolve<Function>(k));
 }
 
 CUresult FuncGetParamInfo(CUfunction f, size_t index, size_t* offset, size_t* size) {
-  return GiveParameter(Resolve<Function>(f), index, offset, size);
+  const auto* function = Resolve<Function>(f);
+  return function != nullptr ? GiveParameter(function, index, offset, size) : Wrong(f);
 }
 CUresult KernelGetParamInfo(CUkernel k, size_t index, size_t* offset, size_t* size) {
   if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
@@ -138,7 +145,7 @@ CUresult KernelGetParamInfo(CUkernel k, size_t index, size_t* offset, size_t* si
 
 CUresult FuncGetModule(CUmodule* out, CUfunction f) {
   auto* function = Resolve<Function>(f);
-  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (function == nullptr) return Wrong(f);
   if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *out = function->module->handle();
   return CUDA_SUCCESS;

@@ -28,7 +28,7 @@ struct Prepared {
 bool Allows(const Graph& graph, CUgraphNodeType type) {
   if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return graph.kind != GraphKind::kChild;
   const bool memory = type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
-  return !(memory && graph.moved) && (!InBody(graph) || IsBodyType(type));
+  return !(memory && graph.moved) && (!InBody(graph) || IsAddableToBody(type));
 }
 
 CUresult Prepare(const Place& place, CUgraphNodeType type, Prepared* out) {

@@ -42,7 +42,8 @@ CUresult GraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode* from, con
                                     const CUgraphEdgeData*, size_t count) {
   const Lock lock = LockDevice();
   auto* graph = Resolve<Graph>(handle);
-  if (!IsEditable(graph) || graph->memory_nodes > 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!IsEditable(graph)) return CUDA_ERROR_INVALID_VALUE;
+  if (graph->memory_nodes > 0) return CUDA_ERROR_NOT_SUPPORTED;
   if (count > 0 && (from == nullptr || to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < count; ++i) {
     auto* a = Resolve<Node>(from[i]);

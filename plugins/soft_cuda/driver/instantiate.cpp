@@ -32,7 +32,7 @@ bool IsUpdatable(const Node& node) {
 
 // Is this a graph of which only one exec may exist at a time?
 bool IsSingle(const Graph& graph) {
-  return graph.memory_nodes > 0 ||
+  return graph.memory_nodes > 0 || graph.conditional_nodes > 0 ||
          std::any_of(graph.nodes.begin(), graph.nodes.end(),
                      [](const Node* node) { return node != nullptr && IsUpdatable(*node); });
 }
@@ -63,12 +63,12 @@ Outcome Check(CUgraphExec* out, const Graph* graph, unsigned long long flags) {
   const bool auto_free = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
   const bool on_device = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
   if (out == nullptr || graph == nullptr) return wrong;
-  if (graph->kind == GraphKind::kChild)
-    return {CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR, nullptr};
-  if (graph->kind != GraphKind::kUser) return wrong;
+  const Outcome not_supported{CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR, nullptr};
+  if (graph->moved || InBody(*graph)) return not_supported;
+  if (!IsEditable(graph)) return wrong;
   if ((flags & ~kFlags) != 0 || (auto_free && on_device)) return wrong;
   if (Device::Get().captures.Uses(graph)) return wrong;
-  if (graph->instances > 0 && IsSingle(*graph)) return wrong;
+  if (graph->instances > 0 && IsSingle(*graph)) return not_supported;
   if (!AllHandlesUsed(*graph)) {
     return {CUDA_ERROR_INVALID_VALUE, CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, nullptr};
   }

@@ -4,6 +4,7 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/graph_rules.h"
+#include "plugins/soft_cuda/driver/launch_rules.h"
 
 namespace graphkit::soft::driver {
 namespace {
@@ -67,6 +68,8 @@ CUresult GraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID id,
       !IsEditable(Resolve<Node>(handle)->graph)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  if (id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW && !IsWindow(value->accessPolicyWindow))
+    return CUDA_ERROR_INVALID_VALUE;
   CUlaunchAttribute attribute{};
   attribute.id = id;
   attribute.value = *value;

@@ -27,6 +27,7 @@ constexpr CUgraphEdgeData EdgeData(int port, int type) {
 }
 
 struct Launch {
+  CUfunction handle;
   Function* function;
   LaunchShape shape;
   void** kernel_params;
@@ -112,6 +113,7 @@ CUlaunchAttribute PriorityOf(const Stream& stream) {
 CUresult CaptureLaunch(Stream* stream, const Launch& launch) {
   auto params = std::make_unique<KernelParams>();
   params->function = launch.function;
+  params->given_as_kernel = launch.handle != launch.function->handle();
   params->context = stream->context->handle();
   params->shape = launch.shape;
   params->attributes.assign(launch.attributes.begin(), launch.attributes.end());
@@ -160,7 +162,7 @@ CUresult Enqueue(const Launch& launch, CUstream handle) {
 CUresult LaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
                       unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
                       CUstream stream, void** params, void** extra) {
-  return Enqueue({Resolve<Function>(f), {{gx, gy, gz}, {bx, by, bz}, shared}, params, extra, {}},
+  return Enqueue({f, Resolve<Function>(f), {{gx, gy, gz}, {bx, by, bz}, shared}, params, extra, {}},
                  stream);
 }
 
@@ -171,7 +173,7 @@ CUresult LaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int gy,
   cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
   cooperative.value.cooperative = 1;
   const LaunchShape shape{{gx, gy, gz}, {bx, by, bz}, shared};
-  return Enqueue({Resolve<Function>(f), shape, params, nullptr, {&cooperative, 1}}, stream);
+  return Enqueue({f, Resolve<Function>(f), shape, params, nullptr, {&cooperative, 1}}, stream);
 }
 
 CUresult LaunchKernelEx(const CUlaunchConfig* c, CUfunction f, void** params, void** extra) {
@@ -179,7 +181,8 @@ CUresult LaunchKernelEx(const CUlaunchConfig* c, CUfunction f, void** params, vo
   const LaunchShape shape{{c->gridDimX, c->gridDimY, c->gridDimZ},
                           {c->blockDimX, c->blockDimY, c->blockDimZ},
                           c->sharedMemBytes};
-  return Enqueue({Resolve<Function>(f), shape, params, extra, {c->attrs, c->numAttrs}}, c->hStream);
+  return Enqueue({f, Resolve<Function>(f), shape, params, extra, {c->attrs, c->numAttrs}},
+                 c->hStream);
 }
 
 CUresult LaunchHostFunc(CUstream stream, CUhostFn fn, void* user_data) {

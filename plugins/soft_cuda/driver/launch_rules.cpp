@@ -30,10 +30,14 @@ CUresult CheckCluster(const Function& f, const LaunchShape& shape, const Size& c
   return CUDA_SUCCESS;
 }
 
+constexpr size_t kMostWindow = size_t{128} << 20;  // bytes; what the device's attribute tells
+
 CUresult CheckAttribute(const Function& f, const LaunchShape& shape, const CUlaunchAttribute& a,
                         const Gpu& gpu) {
   if (a.id < CU_LAUNCH_ATTRIBUTE_IGNORE ||
       a.id > CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (a.id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW && !IsWindow(a.value.accessPolicyWindow))
     return CUDA_ERROR_INVALID_VALUE;
   if (a.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && a.value.cooperative != 0)
     return CheckCooperative(f, shape, gpu);
@@ -45,6 +49,11 @@ CUresult CheckAttribute(const Function& f, const LaunchShape& shape, const CUlau
 }
 
 }  // namespace
+
+bool IsWindow(const CUaccessPolicyWindow& w) {
+  return w.num_bytes <= kMostWindow && w.hitRatio >= 0.0f && w.hitRatio <= 1.0f &&
+         w.missProp != CU_ACCESS_PROPERTY_PERSISTING;
+}
 
 CUresult CheckFunction(const Function& f, const LaunchShape& shape) {
   if (shape.shared_bytes + f.info.shared_bytes > static_cast<unsigned>(kSharedPerBlock) &&

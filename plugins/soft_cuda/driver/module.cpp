@@ -15,8 +15,9 @@ namespace {
 CUresult GiveVariable(Module& module, const char* name, CUdeviceptr* address, size_t* bytes,
                       bool managed = false) {
   if (name == nullptr || (address == nullptr && bytes == nullptr)) return CUDA_ERROR_INVALID_VALUE;
-  if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  Gpu* gpu = CurrentContext()->gpu;
+  const Context* context = CurrentContext();
+  if (context == nullptr && !managed) return CUDA_ERROR_INVALID_CONTEXT;
+  Gpu* gpu = context != nullptr ? context->gpu : Device::Get().gpus.data();
   if (CUresult error = PlaceVariables(&module, gpu); error != CUDA_SUCCESS) return error;
   const Variables& variables = module.variables.at(gpu->ordinal);
   auto found = variables.find(std::string_view(name));
@@ -89,14 +90,20 @@ CUresult ModuleGetFunctionCount(unsigned int* count, CUmodule handle) {
 }
 
 CUresult ModuleEnumerateFunctions(CUfunction* functions, unsigned int count, CUmodule handle) {
-  return LibraryEnumerateKernels(reinterpret_cast<CUkernel*>(functions), count,
-                                 reinterpret_cast<CUlibrary>(handle));
+  const Lock lock = LockDevice();
+  auto* module = Resolve<Module>(handle);
+  if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (functions == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < count && i < module->functions.size(); ++i) {
+    functions[i] = module->functions[i]->handle();
+  }
+  return CUDA_SUCCESS;
 }
 
-// Code is never run, and so never loaded later.
+// As drivers say since 12.2: to clients EAGER means that every image has to be loaded.
 CUresult ModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   if (mode == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *mode = CU_MODULE_EAGER_LOADING;
+  *mode = CU_MODULE_LAZY_LOADING;
   return CUDA_SUCCESS;
 }
 
@@ -147,8 +154,11 @@ CUresult LibraryUnload(CUlibrary handle) {
 }
 
 CUresult LibraryGetKernel(CUkernel* out, CUlibrary handle, const char* name) {
-  return ModuleGetFunction(reinterpret_cast<CUfunction*>(out), reinterpret_cast<CUmodule>(handle),
-                           name);
+  CUfunction function = nullptr;
+  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult result = ModuleGetFunction(&function, reinterpret_cast<CUmodule>(handle), name);
+  if (result == CUDA_SUCCESS) *out = Resolve<Function>(function)->kernel_handle();
+  return result;
 }
 
 CUresult LibraryGetKernelCount(unsigned int* count, CUlibrary handle) {

@@ -6,6 +6,7 @@
 #include "plugins/soft_cuda/driver/copy_rules.h"
 #include "plugins/soft_cuda/driver/launch_params.h"
 #include "plugins/soft_cuda/driver/launch_rules.h"
+#include "plugins/soft_cuda/model/execute.h"
 #include "plugins/soft_cuda/model/semaphore.h"
 
 namespace graphkit::soft::driver {
@@ -21,7 +22,7 @@ CUresult ReadKernel(const CUDA_KERNEL_NODE_PARAMS_v3& from, NodeParams* out) {
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   auto params = std::make_unique<KernelParams>();
   params->function = function;
-  params->given_as_kernel = from.func == nullptr;
+  params->given_as_kernel = from.func != function->handle();
   params->context = from.ctx != nullptr ? from.ctx : CurrentHandle();
   params->shape = {{from.gridDimX, from.gridDimY, from.gridDimZ},
                    {from.blockDimX, from.blockDimY, from.blockDimZ},
@@ -35,6 +36,7 @@ CUresult ReadKernel(const CUDA_KERNEL_NODE_PARAMS_v3& from, NodeParams* out) {
 }
 
 CUresult ReadMemcpy(CUDA_MEMCPY3D copy, CUcontext context, NodeParams* out) {
+  if (CopyBytes(copy) == 0) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult error = CheckCopy(copy); error != CUDA_SUCCESS) return error;
   *out = std::make_unique<MemcpyParams>(MemcpyParams{WithRows(copy), context});
   return CUDA_SUCCESS;
@@ -42,7 +44,8 @@ CUresult ReadMemcpy(CUDA_MEMCPY3D copy, CUcontext context, NodeParams* out) {
 
 CUresult ReadMemset(const CUDA_MEMSET_NODE_PARAMS& set, CUcontext context, NodeParams* out) {
   const bool element = set.elementSize == 1 || set.elementSize == 2 || set.elementSize == 4;
-  if (!element || !CanSet(set)) return CUDA_ERROR_INVALID_VALUE;
+  if (!element || set.width == 0 || set.height == 0 || !CanSet(set))
+    return CUDA_ERROR_INVALID_VALUE;
   *out = std::make_unique<MemsetParams>(MemsetParams{set, context});
   return CUDA_SUCCESS;
 }
@@ -55,7 +58,8 @@ CUresult ReadHost(CUhostFn function, void* user_data, NodeParams* out) {
 
 CUresult ReadEvent(CUevent handle, NodeParams* out) {
   auto* event = Resolve<Event>(handle);
-  if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (event == nullptr)
+    return handle == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
   *out = EventParams{event};
   return CUDA_SUCCESS;
 }

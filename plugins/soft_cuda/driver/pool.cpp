@@ -222,12 +222,11 @@ CUresult DeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, 
   if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
   GraphPages& pages = Device::Get().FindGpu(device)->graph_pages;
-  const uint64_t wanted = *static_cast<cuuint64_t*>(value);
-  if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
-    return ResetHigh(wanted, pages.used(), &pages.used_high);
-  if (attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
-    return ResetHigh(wanted, pages.used(), &pages.reserved_high);
-  return CUDA_ERROR_INVALID_VALUE;
+  if (attr != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH && attr != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
+    return CUDA_ERROR_INVALID_VALUE;  // the value isn't looked at
+  uint64_t* high =
+      attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH ? &pages.used_high : &pages.reserved_high;
+  return ResetHigh(*static_cast<cuuint64_t*>(value), pages.used(), high);
 }
 
 CUresult DeviceGraphMemTrim(CUdevice device) {

@@ -3,6 +3,7 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/launch_rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
@@ -93,6 +94,10 @@ CUresult StreamGetId(CUstream handle, unsigned long long* id) {
 CUresult StreamGetCtx(CUstream handle, CUcontext* context) {
   return Ask(handle, context, [](Stream& s) { return s.context->handle(); });
 }
+// No stream belongs to a green context here.
+CUresult StreamGetGreenCtx(CUstream handle, CUgreenCtx* context) {
+  return Ask(handle, context, [](Stream&) { return CUgreenCtx{}; });
+}
 CUresult StreamGetDevice(CUstream handle, CUdevice* device) {
   return Ask(handle, device, [](Stream& s) { return s.context->gpu->ordinal; });
 }
@@ -130,6 +135,7 @@ CUresult StreamSetAttribute(CUstream handle, CUstreamAttrID attr, const CUstream
   if (CUresult error = Find(handle, &stream); error != CUDA_SUCCESS) return error;
   switch (attr) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+      if (!IsWindow(value->accessPolicyWindow)) return CUDA_ERROR_INVALID_VALUE;
       stream->window = value->accessPolicyWindow;
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:

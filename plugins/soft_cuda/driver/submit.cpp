@@ -189,7 +189,7 @@ CUresult Submit(Stream* stream, CUgraphNodeType type, NodeParams params) {
     for (Work& work : WorksOf(params)) Push(stream, std::move(work));
     return CUDA_SUCCESS;
   }
-  if (InBody(*stream->capture->graph) && !IsBodyType(type)) return CUDA_ERROR_NOT_SUPPORTED;
+  if (InBody(*stream->capture->graph) && !IsAddableToBody(type)) return CUDA_ERROR_NOT_SUPPORTED;
   std::vector<Edge> full = stream->dependencies;
   for (Edge& e : full) e.data = {};  // what isn't a kernel waits for completion (not seen on a GPU)
   Device::Get().captures.AddNode(stream, type, std::move(params), full);

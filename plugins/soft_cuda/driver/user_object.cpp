@@ -83,8 +83,9 @@ CUresult GraphReleaseUserObject(CUgraph graph_handle, CUuserObject handle, unsig
 }
 
 CUresult GraphConditionalHandleCreate(CUgraphConditionalHandle* out, CUgraph graph_handle,
-                                      CUcontext, unsigned int value, unsigned int flags) {
+                                      CUcontext context, unsigned int value, unsigned int flags) {
   const Lock lock = LockDevice();
+  if (Resolve<Context>(context) == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   auto* graph = Resolve<Graph>(graph_handle);
   if (out == nullptr || !IsEditable(graph) ||
       (flags & ~unsigned{CU_GRAPH_COND_ASSIGN_DEFAULT}) != 0) {

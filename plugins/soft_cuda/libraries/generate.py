@@ -32,7 +32,7 @@ def main():
     refusal, rows = read(table, version)
     lines = [f"// Generated from {pathlib.Path(table).name}.",
              '#include "plugins/soft_cuda/libraries/refuse.h"', "", 'extern "C" {']
-    lines += [f'STAND_IN int {name}() {{ return graphkit::soft::Refuse("{name}", {refusal}); }}'
+    lines += [f'STAND_IN int {name}() {{ return graphkit::soft::Refuse("{name}", {refusal}, __builtin_return_address(0)); }}'
               for name, kind in rows if kind == "-"]
     modelled = [name for name, kind in rows if kind == "modelled"]
     lines += [f"void {name}();" for name in modelled]

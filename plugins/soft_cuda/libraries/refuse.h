@@ -8,9 +8,10 @@
 
 namespace graphkit::soft {
 
-// Of a function that isn't modelled: says so once, and returns the library's status for it.
-inline int Refuse(const char* function, int status) {
-  graphkit_soft_shared()->not_modelled(function);
+// Of a function that isn't modelled: says so, and returns the library's status for it. `caller` is
+// an address in the code that called the function.
+inline int Refuse(const char* function, int status, const void* caller) {
+  graphkit_soft_shared()->not_modelled(function, caller);
   return status;
 }
 

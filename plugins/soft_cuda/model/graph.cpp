@@ -137,6 +137,9 @@ void GraphStore::DestroyNodes(Graph* graph) {
 
 void GraphStore::ReleaseNode(Node* node) {
   DropAddress(*node);
+  if (const auto* p = std::get_if<std::unique_ptr<ConditionalParams>>(&node->params)) {
+    if (ConditionalHandle* handle = FindHandle(node->graph, (*p)->handle)) handle->used = false;
+  }
   for (Graph* inner : InnerGraphs(*node)) DestroyGraph(inner);
   nodes_.Unmake(node);
 }

@@ -29,6 +29,7 @@ enum class Tag : uint32_t {
   kMipmappedArray,
   kExternalMemory,
   kLinker,
+  kKernel,
 };
 
 // Makes and unmakes objects of one kind. Memory goes back to the slab, never to the system.
@@ -76,6 +77,9 @@ template <typename T, typename Handle>
 T* Resolve(Handle handle) {
   if (reinterpret_cast<uintptr_t>(handle) % alignof(T) != 0) return nullptr;
   auto* object = reinterpret_cast<T*>(handle);
+  if constexpr (requires { T::BehindAlias(handle); }) {
+    if (T* behind = T::BehindAlias(handle); behind != nullptr) return behind;
+  }
   return object != nullptr && object->tag == T::kTag ? object : nullptr;
 }
 

@@ -50,10 +50,19 @@ struct ModuleInfo {
   unsigned architecture = 0;  // 90: sm_90; of the image that was chosen
 };
 
-// A kernel. CUfunction and CUkernel handles are both its address.
+struct Function;
+
+// What a CUkernel handle points to. Calls that take functions take these, too.
+struct alignas(8) Kernel {
+  Tag tag = Tag::kKernel;
+  Function* function;
+};
+
+// A kernel's code. A CUfunction handle is its address.
 struct Function {
   static constexpr Tag kTag = Tag::kFunction;
   Tag tag = kTag;
+  Kernel kernel{.function = this};
   Module* module = nullptr;
   KernelInfo info;
   std::map<int, int> attributes;  // set by the user
@@ -63,7 +72,14 @@ struct Function {
                                    : info.parameters.back().offset + info.parameters.back().size;
   }
   CUfunction handle() { return reinterpret_cast<CUfunction>(this); }
-  CUkernel kernel_handle() { return reinterpret_cast<CUkernel>(this); }
+  CUkernel kernel_handle() { return reinterpret_cast<CUkernel>(&kernel); }
+  // The function of a handle that is a CUkernel; null: it is none.
+  template <typename Handle>
+  static Function* BehindAlias(Handle handle) {
+    auto* kernel = reinterpret_cast<Kernel*>(handle);
+    if (kernel == nullptr || kernel->tag != Tag::kKernel) return nullptr;
+    return kernel->function->tag == kTag ? kernel->function : nullptr;
+  }
 };
 
 struct Variable {

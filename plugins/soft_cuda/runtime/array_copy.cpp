@@ -53,9 +53,7 @@ CUDA_MEMCPY2D Rows(const RowsSide& to, const RowsSide& from, size_t width, size_
 
 cudaError_t CheckRows(const RowsSide& side, size_t width, cudaMemcpyKind kind) {
   if (!IsKind(kind)) return cudaErrorInvalidMemcpyDirection;
-  return side.type == CU_MEMORYTYPE_ARRAY || IsPitch(side.pitch, width)
-             ? cudaSuccess
-             : cudaErrorInvalidPitchValue;
+  return side.type == CU_MEMORYTYPE_ARRAY ? cudaSuccess : CheckPitch(side.pitch, width);
 }
 
 // What brings the rows into the driver.

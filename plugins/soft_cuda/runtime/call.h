@@ -54,8 +54,8 @@ inline cudaError_t Latched(cudaError_t error, unsigned flags) {
 }
 
 // A function that isn't modelled says so, and leaves its error as any other does.
-inline cudaError_t NotModelledHere(const char* function) {
-  return Latched(NotModelled<cudaError_t>(function), 0);
+inline cudaError_t NotModelledHere(const char* function, const void* caller) {
+  return Latched(NotModelled<cudaError_t>(function, caller), 0);
 }
 
 template <typename Symbol, typename Body>

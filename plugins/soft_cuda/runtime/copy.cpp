@@ -39,7 +39,8 @@ cudaError_t MemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind
 cudaError_t Memcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                      size_t height, cudaMemcpyKind kind) {
   if (!IsKind(kind)) return cudaErrorInvalidMemcpyDirection;
-  if (!IsPitch(to_pitch, width) || !IsPitch(from_pitch, width)) return cudaErrorInvalidPitchValue;
+  if (cudaError_t error = CheckPitches(to_pitch, from_pitch, width); error != cudaSuccess)
+    return error;
   const CUDA_MEMCPY2D copy = FlatCopy(to, to_pitch, from, from_pitch, width, height, kind);
   return ToRuntime(cuMemcpy2DUnaligned(&copy));
 }
@@ -47,7 +48,8 @@ cudaError_t Memcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pi
 cudaError_t Memcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                           size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
   if (!IsKind(kind)) return cudaErrorInvalidMemcpyDirection;
-  if (!IsPitch(to_pitch, width) || !IsPitch(from_pitch, width)) return cudaErrorInvalidPitchValue;
+  if (cudaError_t error = CheckPitches(to_pitch, from_pitch, width); error != cudaSuccess)
+    return error;
   const CUDA_MEMCPY2D copy = FlatCopy(to, to_pitch, from, from_pitch, width, height, kind);
   return ToRuntime(cuMemcpy2DAsync(&copy, stream));
 }
@@ -92,6 +94,22 @@ cudaError_t InVariable(const void* symbol, size_t offset, size_t count, void** o
   return cudaSuccess;
 }
 
+cudaError_t ToVariable(const void* symbol, size_t offset, size_t count, cudaMemcpyKind kind,
+                       void** out) {
+  const cudaError_t error = InVariable(symbol, offset, count, out);
+  if (error != cudaSuccess) return error;
+  return IsKind(kind) && TargetType(kind) != CU_MEMORYTYPE_HOST ? cudaSuccess
+                                                                : cudaErrorInvalidMemcpyDirection;
+}
+
+cudaError_t FromVariable(const void* symbol, size_t offset, size_t count, cudaMemcpyKind kind,
+                         void** out) {
+  const cudaError_t error = InVariable(symbol, offset, count, out);
+  if (error != cudaSuccess) return error;
+  return IsKind(kind) && SourceType(kind) != CU_MEMORYTYPE_HOST ? cudaSuccess
+                                                                : cudaErrorInvalidMemcpyDirection;
+}
+
 cudaError_t GetSymbolAddress(void** out, const void* symbol) {
   return out != nullptr ? InVariable(symbol, 0, 0, out) : cudaErrorInvalidValue;
 }
@@ -104,25 +122,25 @@ cudaError_t GetSymbolSize(size_t* size, const void* symbol) {
 cudaError_t MemcpyToSymbol(const void* symbol, const void* from, size_t count, size_t offset,
                            cudaMemcpyKind kind) {
   void* to = nullptr;
-  const cudaError_t error = InVariable(symbol, offset, count, &to);
+  const cudaError_t error = ToVariable(symbol, offset, count, kind, &to);
   return error == cudaSuccess ? Memcpy(to, from, count, kind) : error;
 }
 cudaError_t MemcpyFromSymbol(void* to, const void* symbol, size_t count, size_t offset,
                              cudaMemcpyKind kind) {
   void* from = nullptr;
-  const cudaError_t error = InVariable(symbol, offset, count, &from);
+  const cudaError_t error = FromVariable(symbol, offset, count, kind, &from);
   return error == cudaSuccess ? Memcpy(to, from, count, kind) : error;
 }
 cudaError_t MemcpyToSymbolAsync(const void* symbol, const void* from, size_t count, size_t offset,
                                 cudaMemcpyKind kind, cudaStream_t stream) {
   void* to = nullptr;
-  const cudaError_t error = InVariable(symbol, offset, count, &to);
+  const cudaError_t error = ToVariable(symbol, offset, count, kind, &to);
   return error == cudaSuccess ? MemcpyAsync(to, from, count, kind, stream) : error;
 }
 cudaError_t MemcpyFromSymbolAsync(void* to, const void* symbol, size_t count, size_t offset,
                                   cudaMemcpyKind kind, cudaStream_t stream) {
   void* from = nullptr;
-  const cudaError_t error = InVariable(symbol, offset, count, &from);
+  const cudaError_t error = FromVariable(symbol, offset, count, kind, &from);
   return error == cudaSuccess ? MemcpyAsync(to, from, count, kind, stream) : error;
 }
 

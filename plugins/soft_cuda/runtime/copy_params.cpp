@@ -26,11 +26,13 @@ struct Side {
 bool IsOne(const Side& side) { return (side.array != nullptr) != (side.memory.ptr != nullptr); }
 
 // A single row may be of any length.
-bool HasPitch(const Side& side, const cudaExtent& extent, size_t element) {
-  const size_t width = side.at.x + extent.width * element;
+cudaError_t CheckSidePitch(const Side& side, const cudaExtent& extent, size_t element) {
+  const size_t width = extent.width * element;
   const size_t pitch = side.memory.pitch;
-  const bool one_row = extent.height <= 1 && extent.depth <= 1 && pitch == width;
-  return side.array != nullptr || pitch == 0 || one_row || IsPitch(pitch, width);
+  const bool one_row = extent.height <= 1 && extent.depth <= 1 && pitch == side.at.x + width;
+  if (side.array != nullptr || pitch == 0 || one_row) return cudaSuccess;
+  if (cudaError_t error = CheckPitch(pitch, width); error != cudaSuccess) return error;
+  return side.at.x <= pitch - width ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 // The bytes of the elements that the extent is counted in: those of the arrays, else single bytes.
@@ -45,9 +47,8 @@ cudaError_t Check(const Side& from, const Side& to, const cudaExtent& extent, si
   if (!IsOne(from) || !IsOne(to)) return cudaErrorInvalidValue;
   *element = ElementOf(from.array, to.array);
   if (*element == 0) return cudaErrorInvalidValue;
-  return HasPitch(from, extent, *element) && HasPitch(to, extent, *element)
-             ? cudaSuccess
-             : cudaErrorInvalidPitchValue;
+  const cudaError_t error = CheckSidePitch(from, extent, *element);
+  return error == cudaSuccess ? CheckSidePitch(to, extent, *element) : error;
 }
 
 // Both of the driver's structs have these fields.
@@ -106,7 +107,15 @@ CUmemorytype TargetType(cudaMemcpyKind kind) {
   return kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
 }
 
-bool IsPitch(size_t pitch, size_t width) { return width <= pitch && pitch <= size_t{kMostPitch}; }
+cudaError_t CheckPitch(size_t pitch, size_t width) {
+  if (pitch < width) return cudaErrorInvalidPitchValue;
+  return pitch < size_t{kMostPitch} ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t CheckPitches(size_t to, size_t from, size_t width) {
+  const cudaError_t error = CheckPitch(to, width);
+  return error == cudaSuccess ? CheckPitch(from, width) : error;
+}
 
 cudaError_t ToDriver(const cudaMemcpy3DParms& p, CUDA_MEMCPY3D* out) {
   if (!IsKind(p.kind)) return cudaErrorInvalidMemcpyDirection;

@@ -11,7 +11,10 @@ bool IsKind(cudaMemcpyKind kind);
 CUmemorytype SourceType(cudaMemcpyKind kind);
 CUmemorytype TargetType(cudaMemcpyKind kind);
 // Is it within the device's limit, and as wide as what is copied?
-bool IsPitch(size_t pitch, size_t width);
+// A pitch below the width is cudaErrorInvalidPitchValue, one at or above the maximum
+// cudaErrorInvalidValue (the public hip-tests on GPUs).
+cudaError_t CheckPitch(size_t pitch, size_t width);
+cudaError_t CheckPitches(size_t to, size_t from, size_t width);
 
 cudaError_t ToDriver(const cudaMemcpy3DParms& parms, CUDA_MEMCPY3D* out);
 // Without the contexts.

@@ -32,7 +32,7 @@ cudaError_t GraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraph
                                                  const void* symbol, const void* from, size_t bytes,
                                                  size_t offset, cudaMemcpyKind kind) {
   void* to = nullptr;
-  const cudaError_t error = InVariable(symbol, offset, bytes, &to);
+  const cudaError_t error = ToVariable(symbol, offset, bytes, kind, &to);
   return error == cudaSuccess ? GraphExecMemcpyNodeSetParams1D(exec, node, to, from, bytes, kind)
                               : error;
 }
@@ -41,7 +41,7 @@ cudaError_t GraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGra
                                                    void* to, const void* symbol, size_t bytes,
                                                    size_t offset, cudaMemcpyKind kind) {
   void* from = nullptr;
-  const cudaError_t error = InVariable(symbol, offset, bytes, &from);
+  const cudaError_t error = FromVariable(symbol, offset, bytes, kind, &from);
   return error == cudaSuccess ? GraphExecMemcpyNodeSetParams1D(exec, node, to, from, bytes, kind)
                               : error;
 }

@@ -47,7 +47,7 @@ cudaError_t GraphAddMemcpyNodeToSymbol(cudaGraphNode_t* out, cudaGraph_t graph,
                                        const void* symbol, const void* from, size_t bytes,
                                        size_t offset, cudaMemcpyKind kind) {
   void* to = nullptr;
-  const cudaError_t error = InVariable(symbol, offset, bytes, &to);
+  const cudaError_t error = ToVariable(symbol, offset, bytes, kind, &to);
   return error == cudaSuccess
              ? GraphAddMemcpyNode1D(out, graph, deps, deps_count, to, from, bytes, kind)
              : error;
@@ -57,7 +57,7 @@ cudaError_t GraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* out, cudaGraph_t graph
                                          const void* symbol, size_t bytes, size_t offset,
                                          cudaMemcpyKind kind) {
   void* from = nullptr;
-  const cudaError_t error = InVariable(symbol, offset, bytes, &from);
+  const cudaError_t error = FromVariable(symbol, offset, bytes, kind, &from);
   return error == cudaSuccess
              ? GraphAddMemcpyNode1D(out, graph, deps, deps_count, to, from, bytes, kind)
              : error;

@@ -37,9 +37,10 @@ cudaError_t GraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams*
   if (out == nullptr) return cudaErrorInvalidValue;
   if (CUresult error = cuGraphKernelNodeGetParams(node, &p); error != CUDA_SUCCESS)
     return ToRuntime(error);
-  const auto kernel = p.func != nullptr ? reinterpret_cast<CUkernel>(p.func) : p.kern;
-  const void* host = HostFunctionOf(kernel);
-  out->func = host != nullptr ? const_cast<void*>(host) : static_cast<void*>(kernel);
+  const void* host = p.func != nullptr ? HostFunctionOf(p.func) : HostFunctionOf(p.kern);
+  // What a driver module holds has no name in the runtime.
+  if (host == nullptr && p.func != nullptr) return cudaErrorInvalidDeviceFunction;
+  out->func = host != nullptr ? const_cast<void*>(host) : static_cast<void*>(p.kern);
   out->gridDim = dim3(p.gridDimX, p.gridDimY, p.gridDimZ);
   out->blockDim = dim3(p.blockDimX, p.blockDimY, p.blockDimZ);
   out->sharedMemBytes = p.sharedMemBytes;

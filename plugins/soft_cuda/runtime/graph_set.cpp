@@ -30,14 +30,14 @@ cudaError_t GraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* s
                                              const void* from, size_t bytes, size_t offset,
                                              cudaMemcpyKind kind) {
   void* to = nullptr;
-  const cudaError_t error = InVariable(symbol, offset, bytes, &to);
+  const cudaError_t error = ToVariable(symbol, offset, bytes, kind, &to);
   return error == cudaSuccess ? GraphMemcpyNodeSetParams1D(node, to, from, bytes, kind) : error;
 }
 
 cudaError_t GraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to, const void* symbol,
                                                size_t bytes, size_t offset, cudaMemcpyKind kind) {
   void* from = nullptr;
-  const cudaError_t error = InVariable(symbol, offset, bytes, &from);
+  const cudaError_t error = FromVariable(symbol, offset, bytes, kind, &from);
   return error == cudaSuccess ? GraphMemcpyNodeSetParams1D(node, to, from, bytes, kind) : error;
 }
 

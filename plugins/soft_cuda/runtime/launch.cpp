@@ -71,8 +71,9 @@ cudaError_t FuncGetParamInfo(const void* func, size_t index, size_t* offset, siz
 
 cudaError_t GetFuncBySymbol(cudaFunction_t* out, const void* func) {
   if (out == nullptr) return cudaErrorInvalidValue;
-  *out = FunctionOf(func);
-  return *out != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+  const CUkernel kernel = KernelOf(func);
+  return kernel != nullptr ? ToRuntime(cuKernelGetFunction(out, kernel))
+                           : cudaErrorInvalidDeviceFunction;
 }
 
 cudaError_t GetKernel(cudaKernel_t* out, const void* func) {

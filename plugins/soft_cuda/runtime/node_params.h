@@ -12,6 +12,10 @@ CUDA_MEMSET_NODE_PARAMS ToDriver(const cudaMemsetParams& from);
 cudaError_t ToDriver(const cudaGraphNodeParams& from, CUgraphNodeParams* out);
 
 // A copy to or from a variable: the address where `bytes` at `offset` lie in it.
-cudaError_t InVariable(const void* symbol, size_t offset, size_t bytes, void** out);
+// cudaErrorInvalidMemcpyDirection where a copy of this kind doesn't go that way.
+cudaError_t ToVariable(const void* symbol, size_t offset, size_t bytes, cudaMemcpyKind kind,
+                       void** out);
+cudaError_t FromVariable(const void* symbol, size_t offset, size_t bytes, cudaMemcpyKind kind,
+                         void** out);
 
 }  // namespace graphkit::soft::runtime

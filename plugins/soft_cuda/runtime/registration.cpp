@@ -82,6 +82,16 @@ CUkernel KernelOf(const void* function) {
   return entry.kernel;
 }
 
+const void* HostFunctionOf(CUfunction function) {
+  Registry& registry = TheRegistry();
+  const std::lock_guard lock(registry.mutex);
+  for (const auto& [kernel, host] : registry.host_functions) {
+    CUfunction own = nullptr;
+    if (cuKernelGetFunction(&own, kernel) == CUDA_SUCCESS && own == function) return host;
+  }
+  return nullptr;
+}
+
 CUfunction FunctionOf(const void* function) {
   return reinterpret_cast<CUfunction>(KernelOf(function));
 }
@@ -153,7 +163,7 @@ EXPORT void __cudaRegisterVar(void** handle, char* host_variable, char*, const c
 }
 
 EXPORT void __cudaRegisterHostVar(void**, const char*, char*, size_t) {
-  SharedState().not_modelled("__cudaRegisterHostVar");
+  SharedState().not_modelled("__cudaRegisterHostVar", __builtin_return_address(0));
 }
 
 EXPORT void __cudaRegisterManagedVar(void** handle, void** host_variable, char*, const char* name,
@@ -164,7 +174,7 @@ EXPORT void __cudaRegisterManagedVar(void** handle, void** host_variable, char*,
 }
 
 EXPORT void __cudaRegisterUnifiedTable(void**, void*) {
-  SharedState().not_modelled("__cudaRegisterUnifiedTable");
+  SharedState().not_modelled("__cudaRegisterUnifiedTable", __builtin_return_address(0));
 }
 
 EXPORT unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,

@@ -33,6 +33,15 @@ cudaError_t FuncSetSharedMemConfig(const void* func, cudaSharedMemConfig config)
 
 cudaError_t CtxResetPersistingL2Cache() { return ToRuntime(cuCtxResetPersistingL2Cache()); }
 
+cudaError_t LogsRegisterCallback(cudaLogsCallback_t callback, void* user_data,
+                                 cudaLogsCallbackHandle* out) {
+  return ToRuntime(cuLogsRegisterCallback(reinterpret_cast<CUlogsCallback>(callback), user_data,
+                                          reinterpret_cast<CUlogsCallbackHandle*>(out)));
+}
+cudaError_t LogsUnregisterCallback(cudaLogsCallbackHandle callback) {
+  return ToRuntime(cuLogsUnregisterCallback(reinterpret_cast<CUlogsCallbackHandle>(callback)));
+}
+
 cudaError_t ProfilerStart() { return ToRuntime(cuProfilerStart()); }
 cudaError_t ProfilerStop() { return ToRuntime(cuProfilerStop()); }
 

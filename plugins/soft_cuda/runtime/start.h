@@ -28,6 +28,7 @@ cudaError_t FromLaunch(CUresult result, dim3 grid, dim3 block);
 CUkernel KernelOf(const void* function);
 // The host function of a kernel; null where it has none.
 const void* HostFunctionOf(CUkernel kernel);
+const void* HostFunctionOf(CUfunction function);
 // The device address and size of a registered variable.
 cudaError_t VariableOf(const void* symbol, CUdeviceptr* address, size_t* bytes);
 CUfunction FunctionOf(const void* function);

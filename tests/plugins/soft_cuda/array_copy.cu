@@ -69,7 +69,7 @@ void Rows() {
   const void* from = patch.data();
   EXPECT_ERROR(cudaErrorInvalidPitchValue,
                cudaMemcpy2DToArray(array, 0, 0, from, 8, 12, 2, kToDevice));
-  EXPECT_ERROR(cudaErrorInvalidPitchValue,
+  EXPECT_ERROR(cudaErrorInvalidValue,
                cudaMemcpy2DToArray(array, 0, 0, from, size_t{1} << 33, 12, 1, kToDevice));
   EXPECT_ERROR(cudaErrorInvalidValue,
                cudaMemcpy2DToArray(array, 24, 0, from, 16, 12, 1, kToDevice));  // beyond the row

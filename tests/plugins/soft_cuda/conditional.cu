@@ -124,12 +124,13 @@ void BodiesTakeCapturesAndNest() {
 }
 
 void WhatBodiesCannotHold() {
+  cudaEvent_t event = nullptr;
+  EXPECT_OK(cudaEventCreate(&event));
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
   auto bodies = AddConditional(graph, Handle(graph, 1), cudaGraphCondTypeIf, 1);
   cudaGraphNode_t node = nullptr;
-  cudaHostNodeParams host = {[](void*) {}, nullptr};
-  EXPECT_FAILS(cudaGraphAddHostNode(&node, bodies[0], nullptr, 0, &host));
+  EXPECT_FAILS(cudaGraphAddEventRecordNode(&node, bodies[0], nullptr, 0, event));
   cudaMemAllocNodeParams alloc = {};
   alloc.poolProps.allocType = cudaMemAllocationTypePinned;
   alloc.poolProps.location = {cudaMemLocationTypeDevice, 0};

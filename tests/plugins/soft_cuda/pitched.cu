@@ -38,9 +38,9 @@ void Rows() {
                cudaMemcpy2D(host, kWidth - 1, memory, pitch, kWidth, kRows, kOut));
   EXPECT_ERROR(cudaErrorInvalidPitchValue,
                cudaMemcpy2D(host, kWidth, memory, kWidth - 1, kWidth, kRows, kOut));
-  EXPECT_ERROR(cudaErrorInvalidPitchValue,
+  EXPECT_ERROR(cudaErrorInvalidValue,
                cudaMemcpy2D(host, kTooWide, memory, pitch, kWidth, kRows, kOut));
-  EXPECT_ERROR(cudaErrorInvalidPitchValue,
+  EXPECT_ERROR(cudaErrorInvalidValue,
                cudaMemcpy2D(host, kWidth, memory, kTooWide, kWidth, kRows, kOut));
   EXPECT_ERROR(cudaErrorInvalidMemcpyDirection,
                cudaMemcpy2D(host, kWidth, memory, pitch, kWidth, kRows, kNoKind));
@@ -95,7 +95,7 @@ void Volumes() {
   EXPECT(fails([](Parms3D& p) { p.srcPtr.ptr = nullptr; }) == cudaErrorInvalidValue);
   EXPECT(fails([](Parms3D& p) { p.dstPtr.ptr = nullptr; }) == cudaErrorInvalidValue);
   EXPECT(fails([](Parms3D& p) { p.dstPtr.pitch = 19; }) == cudaErrorInvalidPitchValue);
-  EXPECT(fails([](Parms3D& p) { p.srcPtr.pitch = kTooWide; }) == cudaErrorInvalidPitchValue);
+  EXPECT(fails([](Parms3D& p) { p.srcPtr.pitch = kTooWide; }) == cudaErrorInvalidValue);
   EXPECT(fails([](Parms3D& p) { p.srcPtr.ysize = 2; }) != cudaSuccess);
   EXPECT(fails([](Parms3D& p) { p.srcPos.z = 1; }) != cudaSuccess);  // beyond the allocation
   EXPECT_OK(cudaFree(volume.ptr));

@@ -16,6 +16,7 @@ set(soft_programs
   device
   driver_array
   driver_capture
+  driver_clients
   driver_context
   driver_copy
   driver_device
@@ -37,6 +38,7 @@ set(soft_programs
   graph_dot
   graph_driver
   graph_edges
+  graph_limits
   graph_memory
   graph_nodes
   launch

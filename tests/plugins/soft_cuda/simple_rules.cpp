@@ -260,14 +260,15 @@ Error World::Clone(int number) {
 }
 
 Error World::AddChild(int number, int child, const Nodes& after) {
-  if (graphs[child].capture != kNone || HasMemory(graphs[child])) return kInvalidValue;
+  if (graphs[child].capture != kNone) return kInvalidValue;
+  if (HasMemory(graphs[child])) return kNotSupported;
   return AddNode(number, Type::kChild, after);
 }
 
 Error World::Instantiate(int number, int* exec) {
   Graph& graph = graphs[number];
   if (graph.capture != kNone) return kInvalidValue;
-  if (HasMemory(graph) && graph.execs > 0) return kInvalidValue;
+  if (HasMemory(graph) && graph.execs > 0) return kNotSupported;
   if (const Error error = Unsafe(); error != kOk) return error;
   ++graph.execs;
   *exec = static_cast<int>(execs.size());
