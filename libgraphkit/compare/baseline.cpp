@@ -3,32 +3,72 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
+
+#include "libgraphkit/compare/graph_view.h"
+#include "libgraphkit/compare/match_contents.h"
 
 namespace graphkit {
 
 namespace {
 
-constexpr uint64_t kFnvOffset = 0xcbf29ce484222325u;  // FNV-1a, 64 bits (RFC 9923)
-constexpr uint64_t kFnvPrime = 0x100000001b3u;
-
+// The next field of a hash: no text holds the byte that ends a field.
 uint64_t HashField(uint64_t hash, std::string_view text) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
-  return (hash ^ 0xff) * kFnvPrime;  // no text holds the byte that ends a field
+  return HashText("\xff", HashText(text, hash));
 }
 
-// The graph by its name and its number among those of that name: ids move when graphs are added.
-std::string GraphKey(const Report& report, GraphId graph) {
-  uint32_t ordinal = 0;
-  for (const GraphSummary& summary : report.graphs) {
-    if (summary.graph != graph) continue;
-    for (const GraphSummary* other = report.graphs.data(); other != &summary; ++other) {
-      ordinal += other->name == summary.name;
-    }
-    return summary.name + "#" + std::to_string(ordinal);
+std::string FingerprintIn(std::string_view graph, const GateSubject& subject, size_t finding) {
+  const FindingPlace& place = subject.places[finding];
+  uint64_t hash = HashField(HashText(""), subject.report.findings[finding].check);
+  hash = HashField(hash, graph);
+  if (!place.frames.empty()) {
+    hash = HashField(hash, place.frames.front().function);
+    hash = HashField(hash, FileName(place.frames.front().file));
   }
-  return "";
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+// Of each graph the first one that is equal to it: of the same name and content.
+std::vector<uint32_t> EqualGraphs(const BaselineTrace& trace) {
+  std::map<std::pair<std::string_view, uint64_t>, uint32_t> first;
+  std::vector<uint32_t> equal;
+  for (uint32_t i = 0; i < trace.graphs.size(); ++i) {
+    const BaselineGraph& graph = trace.graphs[i];
+    if (!graph.content) {
+      equal.push_back(i);
+    } else {
+      equal.push_back(first.emplace(std::pair(graph.name, graph.content->hash), i).first->second);
+    }
+  }
+  return equal;
+}
+
+FindingKey KeyOf(const GateSubject& subject, size_t finding, uint32_t base,
+                 const BaselineTrace& trace, const std::vector<uint32_t>& equal) {
+  const BaselineGraph& graph = trace.graphs[base];
+  if (graph.content) return {equal[base], FingerprintIn(graph.name, subject, finding)};
+  const std::string key = graph.name + "#" + std::to_string(graph.ordinal);
+  return {{}, FingerprintIn(key, subject, finding)};
+}
+
+std::vector<uint32_t> MatchGraphsOf(const GateSubject& subject, const BaselineTrace& base) {
+  std::vector<ComparedGraph> before, after;
+  for (const BaselineGraph& graph : base.graphs) {
+    before.push_back({graph.name,
+                      graph.content ? &*graph.content : nullptr,
+                      {graph.peak_live_bytes, graph.deferred_bytes, graph.never_freed_bytes}});
+  }
+  for (size_t i = 0; i < subject.report.graphs.size(); ++i) {
+    const GraphSummary& graph = subject.report.graphs[i];
+    after.push_back({graph.name,
+                     i < subject.contents.size() ? &subject.contents[i] : nullptr,
+                     {graph.peak_live_bytes, graph.deferred_bytes, graph.never_freed_bytes}});
+  }
+  return MatchContents(before, after).before;
 }
 
 // "/a/b/c.json", 2 → "b/c.json".
@@ -47,9 +87,14 @@ BaselineTrace MakeBaselineTrace(const GateSubject& subject, std::string key) {
   const std::vector<uint32_t> ordinals = GraphOrdinals(subject.report);
   for (size_t i = 0; i < subject.report.graphs.size(); ++i) {
     const GraphSummary& graph = subject.report.graphs[i];
+    BaselineGraph& kept = trace.graphs.emplace_back();
+    kept.name = graph.name;
+    kept.ordinal = ordinals[i];
+    if (i < subject.contents.size()) kept.content = subject.contents[i];
     // Of unknown bytes no baseline is kept: the gate refuses it.
-    trace.graphs.push_back({graph.name, ordinals[i], graph.peak_live_bytes.value_or(0),
-                            graph.deferred_bytes.value_or(0), graph.never_freed_bytes.value_or(0)});
+    kept.peak_live_bytes = graph.peak_live_bytes.value_or(0);
+    kept.deferred_bytes = graph.deferred_bytes.value_or(0);
+    kept.never_freed_bytes = graph.never_freed_bytes.value_or(0);
   }
   return trace;
 }
@@ -65,18 +110,25 @@ std::vector<uint32_t> GraphOrdinals(const Report& report) {
   return ordinals;
 }
 
-std::string Fingerprint(const GateSubject& subject, size_t finding) {
-  const Finding& found = subject.report.findings[finding];
-  const FindingPlace& place = subject.places[finding];
-  uint64_t hash = HashField(kFnvOffset, found.check);
-  hash = HashField(hash, GraphKey(subject.report, found.graph));
-  if (!place.frames.empty()) {
-    hash = HashField(hash, place.frames.front().function);
-    hash = HashField(hash, FileName(place.frames.front().file));
+std::vector<FindingKey> FindingKeys(const GateSubject& subject, const BaselineMatch& match) {
+  const Report& report = subject.report;
+  std::map<GraphId, uint32_t> places;
+  for (uint32_t i = 0; i < report.graphs.size(); ++i) places.emplace(report.graphs[i].graph, i);
+  const std::vector<uint32_t> equal =
+      match.trace == nullptr ? std::vector<uint32_t>() : EqualGraphs(*match.trace);
+  std::vector<FindingKey> keys;
+  for (size_t i = 0; i < report.findings.size(); ++i) {
+    const auto place = places.find(report.findings[i].graph);
+    if (place == places.end()) {
+      keys.push_back({{}, FingerprintIn("", subject, i)});
+    } else if (match.trace == nullptr || match.graphs[place->second] == BaselineMatch::kNoGraph) {
+      keys.push_back(
+          {BaselineMatch::kNoGraph, FingerprintIn(report.graphs[place->second].name, subject, i)});
+    } else {
+      keys.push_back(KeyOf(subject, i, match.graphs[place->second], *match.trace, equal));
+    }
   }
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
+  return keys;
 }
 
 Baseline MakeBaseline(const std::vector<GateSubject>& subjects, const GateVerdict& verdict) {
@@ -85,18 +137,27 @@ Baseline MakeBaseline(const std::vector<GateSubject>& subjects, const GateVerdic
   for (size_t i = 0; i < subjects.size(); ++i) {
     baseline.traces.push_back(MakeBaselineTrace(subjects[i], std::move(keys[i])));
   }
-  std::vector<std::map<std::string, BaselineFinding>> findings(subjects.size());
+  std::vector<std::map<FindingKey, BaselineFinding>> findings(subjects.size());
+  std::vector<std::vector<FindingKey>> own;
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    BaselineMatch itself{.trace = &baseline.traces[i]};
+    itself.graphs.resize(subjects[i].report.graphs.size());
+    std::iota(itself.graphs.begin(), itself.graphs.end(), 0u);
+    own.push_back(FindingKeys(subjects[i], itself));
+  }
   for (const JudgedFinding& judged : verdict.findings) {
     if (judged.status == FindingStatus::kSuppressed) continue;
     const Finding& finding = subjects[judged.trace].report.findings[judged.finding];
-    BaselineFinding& entry = findings[judged.trace][judged.fingerprint];
+    const FindingKey& key = own[judged.trace][judged.finding];
+    BaselineFinding& entry = findings[judged.trace][key];
     entry.check = finding.check;
-    entry.fingerprint = judged.fingerprint;
+    entry.fingerprint = key.fingerprint;
+    entry.graph = key.graph;
     entry.count += 1;
     entry.bytes += finding.bytes;
   }
   for (size_t i = 0; i < subjects.size(); ++i) {
-    for (auto& [fingerprint, entry] : findings[i]) baseline.traces[i].findings.push_back(entry);
+    for (auto& [key, entry] : findings[i]) baseline.traces[i].findings.push_back(entry);
   }
   return baseline;
 }
@@ -116,15 +177,20 @@ std::vector<std::string> TraceKeys(const std::vector<GateSubject>& subjects) {
   return keys;
 }
 
-std::vector<const BaselineTrace*> FindBaselineTraces(const Baseline& baseline,
-                                                     const std::vector<GateSubject>& subjects) {
-  if (subjects.size() == 1 && baseline.traces.size() == 1) return {&baseline.traces.front()};
-  std::vector<const BaselineTrace*> found;
-  for (const std::string& key : TraceKeys(subjects)) {
-    const auto entry = std::ranges::find(baseline.traces, key, &BaselineTrace::trace);
-    found.push_back(entry == baseline.traces.end() ? nullptr : &*entry);
+std::vector<BaselineMatch> MatchBaseline(const Baseline& baseline,
+                                         const std::vector<GateSubject>& subjects) {
+  const bool one = subjects.size() == 1 && baseline.traces.size() == 1;
+  const std::vector<std::string> keys = TraceKeys(subjects);
+  std::vector<BaselineMatch> matches;
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    const auto entry = one ? baseline.traces.begin()
+                           : std::ranges::find(baseline.traces, keys[i], &BaselineTrace::trace);
+    BaselineMatch& match = matches.emplace_back();
+    if (entry == baseline.traces.end()) continue;
+    match.trace = &*entry;
+    match.graphs = MatchGraphsOf(subjects[i], *entry);
   }
-  return found;
+  return matches;
 }
 
 }  // namespace graphkit

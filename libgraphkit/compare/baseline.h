@@ -1,6 +1,9 @@
 // What a later run is compared with.
 #pragma once
 
+#include <compare>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,14 +19,31 @@ Baseline MakeBaseline(const std::vector<GateSubject>& subjects, const GateVerdic
 // needed to tell the subjects apart.
 std::vector<std::string> TraceKeys(const std::vector<GateSubject>& subjects);
 
-// The entry for each subject, null where there is none: that of its key, or, where both sides have
-// one trace only, that one.
-std::vector<const BaselineTrace*> FindBaselineTraces(const Baseline& baseline,
-                                                     const std::vector<GateSubject>& subjects);
+// What a subject is compared with.
+struct BaselineMatch {
+  static constexpr uint32_t kNoGraph = 0xffffffffu;
 
-// A finding by what it says and where it comes from: its check, graph, source function and message,
-// with numbers left out, so that it stays the same when ids, sizes and lines move.
-std::string Fingerprint(const GateSubject& subject, size_t finding);
+  const BaselineTrace* trace = nullptr;  // null: the baseline has no entry for the subject
+  std::vector<uint32_t> graphs = {};     // of each graph of the report its place in trace->graphs,
+                                         // or kNoGraph
+};
+
+// Of each subject: the entry of its key, or, where both sides have one trace only, that one; and in
+// it the graphs that are its graphs, by content, then by name, then in order.
+std::vector<BaselineMatch> MatchBaseline(const Baseline& baseline,
+                                         const std::vector<GateSubject>& subjects);
+
+// What a baseline knows a finding by.
+struct FindingKey {
+  std::optional<uint32_t> graph = {};  // as in BaselineFinding; kNoGraph: it has no such graph
+  // The check, the name of the graph, and the source function and file: it stays the same when ids,
+  // sizes and lines move.
+  std::string fingerprint = {};
+  auto operator<=>(const FindingKey&) const = default;
+};
+
+// Of each finding of the subject. `match` may be without a trace.
+std::vector<FindingKey> FindingKeys(const GateSubject& subject, const BaselineMatch& match);
 
 // "/a/b.json" → "b.json".
 std::string_view FileName(std::string_view path);

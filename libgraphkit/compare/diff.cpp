@@ -1,8 +1,10 @@
 #include "libgraphkit/compare/diff.h"
 
-#include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/diff_graph.h"
@@ -15,20 +17,35 @@ namespace graphkit {
 
 namespace {
 
-const GraphSummary* SummaryOf(const Report& report, GraphId graph) {
-  const auto found = std::ranges::find(report.graphs, graph, &GraphSummary::graph);
-  return found == report.graphs.end() ? nullptr : &*found;
+using Summaries = std::map<GraphId, const GraphSummary*>;
+
+Summaries SummariesOf(const Report& report) {
+  Summaries summaries;
+  for (const GraphSummary& graph : report.graphs) summaries.emplace(graph.graph, &graph);
+  return summaries;
 }
 
-void DiffFigures(const Report& before, const Report& after, GraphDiff& diff) {
-  const GraphSummary* a = SummaryOf(before, diff.before);
-  const GraphSummary* b = SummaryOf(after, diff.after);
-  if (a == nullptr || b == nullptr) return;
-  const auto before_figures = GraphFigures(*a), after_figures = GraphFigures(*b);
+void DiffFigures(const Summaries& before, const Summaries& after, GraphDiff& diff) {
+  const auto a = before.find(diff.before), b = after.find(diff.after);
+  if (a == before.end() || b == after.end()) return;
+  const auto before_figures = GraphFigures(*a->second), after_figures = GraphFigures(*b->second);
   for (size_t i = 0; i < before_figures.size(); ++i) {
     const RankFigure from = before_figures[i], to = after_figures[i];
     if (from && to && from != to) diff.figures.push_back({kRankGraphFigures[i], from, to});
   }
+}
+
+// Of each graph the first one that is equal to it: findings of equal graphs are counted together,
+// since which of them is which isn't known.
+std::vector<GraphId> FirstEqualGraphs(const ComparedTrace& side) {
+  std::map<std::tuple<uint64_t, std::string_view, bool>, GraphId> first;
+  std::vector<GraphId> equal;
+  for (size_t i = 0; i < side.contents.size(); ++i) {
+    const Graph& graph = side.trace.graphs[i];
+    const std::tuple key(side.contents[i].hash, side.trace[graph.name], graph.parent.valid());
+    equal.push_back(first.emplace(key, GraphId(i)).first->second);
+  }
+  return equal;
 }
 
 using Held = std::map<std::pair<NodeId, uint32_t>, GraphId>;  // by holder and body
@@ -66,9 +83,11 @@ void MatchHeld(const Held& before, const Held& after, const GraphView& view,
 }
 
 // A finding by what it says and where it comes from, in terms that both traces share: the ids of
-// graphs are those of the trace before.
+// graphs are those of the trace before, that of the first one for equal graphs.
 class FindingCounter {
  public:
+  explicit FindingCounter(std::vector<GraphId> equal) : equal_(std::move(equal)) {}
+
   void Count(const Trace& trace, const Report& report, bool after,
              const std::map<GraphId, GraphId>& to_before) {
     for (const Finding& finding : report.findings) {
@@ -100,15 +119,16 @@ class FindingCounter {
   }
 
  private:
-  static std::string GraphKey(GraphId graph, bool after,
-                              const std::map<GraphId, GraphId>& to_before) {
+  std::string GraphKey(GraphId graph, bool after,
+                       const std::map<GraphId, GraphId>& to_before) const {
     if (!graph) return "";
-    if (!after) return std::to_string(graph.value);
+    if (!after) return std::to_string(equal_[graph.index()].value);
     const auto found = to_before.find(graph);
     return found == to_before.end() ? "added " + std::to_string(graph.value)
-                                    : std::to_string(found->second.value);
+                                    : std::to_string(equal_[found->second.index()].value);
   }
 
+  std::vector<GraphId> equal_;
   std::map<std::string, FindingChange> changes_;
 };
 
@@ -117,9 +137,13 @@ class FindingCounter {
 TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Trace& after,
                      const Report& after_report) {
   const std::vector<GraphView> before_views = ViewGraphs(before), after_views = ViewGraphs(after);
+  const Summaries before_summaries = SummariesOf(before_report);
+  const Summaries after_summaries = SummariesOf(after_report);
+  const ComparedTrace before_side{before, before_summaries, ContentsOf(before_views)};
+  const ComparedTrace after_side{after, after_summaries, ContentsOf(after_views)};
   const Held before_held = HeldGraphs(before), after_held = HeldGraphs(after);
   const NodeChanges before_changes(before), after_changes(after);
-  GraphMatching graphs = MatchGraphs(before, before_views, after, after_views);
+  GraphMatching graphs = MatchGraphs(before_side, after_side);
   std::map<GraphId, GraphId> to_before;
   TraceDiff diff;
   // Grows while it is walked: the graphs inside of a graph's nodes follow.
@@ -130,12 +154,12 @@ TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Tra
     const NodeMatching matching = MatchNodes(view, before, after_view, after);
     diff.graphs.push_back(
         DiffGraph({before, before_changes, view}, {after, after_changes, after_view}, matching));
-    DiffFigures(before_report, after_report, diff.graphs.back());
+    DiffFigures(before_summaries, after_summaries, diff.graphs.back());
     MatchHeld(before_held, after_held, view, after_view, matching, graphs);
   }
   diff.removed_graphs = std::move(graphs.removed);
   diff.added_graphs = std::move(graphs.added);
-  FindingCounter findings;
+  FindingCounter findings(FirstEqualGraphs(before_side));
   findings.Count(before, before_report, false, to_before);
   findings.Count(after, after_report, true, to_before);
   diff.findings = findings.Changes();

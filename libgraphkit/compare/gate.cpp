@@ -48,10 +48,12 @@ int ExitCode(const GateVerdict& verdict) {
 GateVerdict JudgeGate(const std::vector<GateSubject>& subjects, const GateConfig& config,
                       const std::optional<Baseline>& baseline) {
   GateVerdict verdict;
+  const Baseline none;
+  const std::vector<BaselineMatch> matches = MatchBaseline(baseline ? *baseline : none, subjects);
   RefuseWhatIsMissing(subjects, verdict);
-  JudgeFindings(subjects, config, baseline, verdict);
+  JudgeFindings(subjects, config, matches, verdict);
   JudgeBudgets(subjects, config, verdict);
-  if (baseline) JudgeAgainstBaseline(subjects, config, *baseline, verdict);
+  if (baseline) JudgeAgainstBaseline(subjects, config, *baseline, matches, verdict);
   RefuseUnknown(subjects, verdict);
   // What blinds the gate comes first.
   std::ranges::stable_sort(verdict.reasons, {}, [](const GateReason& reason) {

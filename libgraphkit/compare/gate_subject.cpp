@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/compare/graph_view.h"
+
 namespace graphkit {
 
 namespace {
@@ -88,6 +90,12 @@ GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report r
   GateSubject subject;
   subject.trace = std::move(trace_file);
   for (const Finding& finding : report.findings) subject.places.push_back(PlaceOf(finding, trace));
+  if (!report.graphs.empty()) {
+    const std::vector<GraphView> views = ViewGraphs(trace);
+    for (const GraphSummary& graph : report.graphs) {
+      subject.contents.push_back(ContentOf(views[graph.graph.index()]));
+    }
+  }
   subject.report = std::move(report);
   std::vector<Step> reserved, allocated;
   for (const Segment& segment : trace.segments) {

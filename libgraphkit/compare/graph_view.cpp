@@ -1,6 +1,7 @@
 #include "libgraphkit/compare/graph_view.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string_view>
 
@@ -12,14 +13,19 @@ namespace {
 
 constexpr uint32_t kNowhere = 0xffffffffu;
 
-uint64_t HashText(std::string_view text) { return std::hash<std::string_view>()(text); }
+// By kernel.
+std::vector<uint64_t> HashKernels(const Trace& trace) {
+  std::vector<uint64_t> hashes;
+  for (const Kernel& kernel : trace.kernels) hashes.push_back(HashText(trace[kernel.name]));
+  return hashes;
+}
 
-uint64_t NameHash(const Trace& trace, const Node& node) {
+uint64_t NameHash(const Node& node, const std::vector<uint64_t>& kernels) {
   uint64_t hash = Mix(static_cast<uint64_t>(node.kind), 1);
   if (node.kind == NodeKind::kConditional) {
     hash = Mix(hash, static_cast<uint64_t>(node.conditional));
   }
-  return node.kernel ? Mix(hash, HashText(trace[trace[node.kernel].name])) : hash;
+  return node.kernel ? Mix(hash, kernels[node.kernel.index()]) : hash;
 }
 
 uint64_t ParameterHash(const Trace& trace, const Node& node) {
@@ -114,15 +120,60 @@ void LabelHolders(const Trace& trace, const std::vector<uint32_t>& numbers,
   }
 }
 
+// Adds to each node's hash what is on its stream, whatever stream that is.
+void MixStreams(const GraphView& view, std::vector<uint64_t>& hashes) {
+  std::map<StreamId, uint64_t> on_stream;
+  for (size_t i = 0; i < hashes.size(); ++i) on_stream[view.streams[i]] += Mix(hashes[i], 2);
+  if (on_stream.size() < 2) return;
+  for (size_t i = 0; i < hashes.size(); ++i) {
+    hashes[i] = Mix(hashes[i], on_stream[view.streams[i]]);
+  }
+}
+
+// Adds the hashes, told apart where they are equal: the first, the second, … of its kind.
+void AddNumbered(std::vector<uint64_t> hashes, std::vector<uint32_t>& sample) {
+  std::ranges::sort(hashes);
+  uint32_t number = 0;
+  for (size_t i = 0; i < hashes.size(); ++i) {
+    number = i > 0 && hashes[i] == hashes[i - 1] ? number + 1 : 0;
+    sample.push_back(static_cast<uint32_t>(Mix(hashes[i], number) >> 32));
+  }
+}
+
 }  // namespace
 
 uint64_t GraphHash(const GraphView& view) {
   std::vector<uint64_t> forward = ConeHashes(view, view.labels, true);
   const std::vector<uint64_t> backward = ConeHashes(view, view.labels, false);
   for (size_t i = 0; i < forward.size(); ++i) forward[i] = Mix(forward[i], backward[i]);
+  MixStreams(view, forward);
   std::ranges::sort(forward);
   uint64_t hash = forward.size();
   for (const uint64_t value : forward) hash = Mix(hash, value);
+  return hash;
+}
+
+GraphContent ContentOf(const GraphView& view) {
+  GraphContent content{.hash = GraphHash(view)};
+  AddNumbered(view.names, content.sample);
+  AddNumbered(view.labels, content.sample);
+  std::ranges::sort(content.sample);
+  content.sample.erase(std::unique(content.sample.begin(), content.sample.end()),
+                       content.sample.end());
+  if (content.sample.size() > GraphContent::kSampled) {
+    content.sample.resize(GraphContent::kSampled);
+  }
+  return content;
+}
+
+std::vector<GraphContent> ContentsOf(const std::vector<GraphView>& views) {
+  std::vector<GraphContent> contents;
+  for (const GraphView& view : views) contents.push_back(ContentOf(view));
+  return contents;
+}
+
+uint64_t HashText(std::string_view text, uint64_t hash) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
 }
 
@@ -138,6 +189,7 @@ std::vector<GraphView> ViewGraphs(const Trace& trace) {
   std::vector<GraphView> views(trace.graphs.size());
   for (size_t i = 0; i < views.size(); ++i) views[i].graph = GraphId(i);
   std::vector<uint32_t> numbers(trace.nodes.size(), kNowhere);
+  const std::vector<uint64_t> kernels = HashKernels(trace);
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
     if (!node.graph || !InGraph(trace, node)) continue;
@@ -145,7 +197,7 @@ std::vector<GraphView> ViewGraphs(const Trace& trace) {
     numbers[i] = static_cast<uint32_t>(view.nodes.size());
     view.nodes.push_back(NodeId(i));
     view.streams.push_back(node.stream);
-    view.names.push_back(NameHash(trace, node));
+    view.names.push_back(NameHash(node, kernels));
     view.labels.push_back(Mix(view.names.back(), ParameterHash(trace, node)));
     view.is_kernel.push_back(node.kernel && trace[node.kernel].name);
   }

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "libgraphkit/model/graph_content.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -44,8 +46,16 @@ std::vector<GraphView> ViewGraphs(const Trace& trace);
 // Hashes. Two that are equal stand for the same thing, but for a chance of 2^-64.
 uint64_t Mix(uint64_t hash, uint64_t value);
 
-// A graph as a whole, whatever its ids and streams.
+// FNV-1a, 64 bits (RFC 9923), going on from `hash`: the same in all builds.
+uint64_t HashText(std::string_view text, uint64_t hash = 0xcbf29ce484222325u);
+
+// A graph as a whole, whatever its ids and the numbering of its streams. The same in all builds, as
+// long as NodeKind and the like keep their values.
 uint64_t GraphHash(const GraphView& view);
+
+// The same with a sample of its nodes: what each is called, and what it is with its parameters.
+GraphContent ContentOf(const GraphView& view);
+std::vector<GraphContent> ContentsOf(const std::vector<GraphView>& views);
 
 // Of each node: itself and all that leads to it (`forward`), or all that it leads to, from `labels`
 // and the edges' data. Nodes of a cycle, which only a broken trace has, get their label.

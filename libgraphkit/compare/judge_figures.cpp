@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "libgraphkit/checked_number.h"
-#include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/gate.h"
 
 namespace graphkit {
@@ -131,24 +130,22 @@ void CompareGraph(const GraphSummary& graph, const BaselineGraph& base, uint32_t
   }
 }
 
-void CompareTrace(const GateSubject& subject, uint32_t trace, const BaselineTrace& base,
+void CompareTrace(const GateSubject& subject, uint32_t trace, const BaselineMatch& match,
                   double increase, GateVerdict& verdict) {
-  const std::vector<uint32_t> ordinals = GraphOrdinals(subject.report);
+  const BaselineTrace& base = *match.trace;
   std::vector<bool> met(base.graphs.size(), false);
   for (size_t i = 0; i < subject.report.graphs.size(); ++i) {
     const GraphSummary& graph = subject.report.graphs[i];
-    const auto same = std::ranges::find_if(base.graphs, [&](const BaselineGraph& other) {
-      return other.name == graph.name && other.ordinal == ordinals[i];
-    });
-    if (same == base.graphs.end()) {
+    const uint32_t same = match.graphs[i];
+    if (same == BaselineMatch::kNoGraph) {
       verdict.reasons.push_back({GateReason::Kind::kBaseline, trace,
                                  "baseline: " + GraphText(graph) +
                                      " isn't in it; save it again "
                                      "if the graph is meant to be there"});
       continue;
     }
-    met[static_cast<size_t>(same - base.graphs.begin())] = true;
-    CompareGraph(graph, *same, trace, increase, verdict);
+    met[same] = true;
+    CompareGraph(graph, base.graphs[same], trace, increase, verdict);
   }
   for (size_t i = 0; i < met.size(); ++i) {
     if (met[i]) continue;
@@ -227,19 +224,18 @@ void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& co
 }
 
 void JudgeAgainstBaseline(const std::vector<GateSubject>& subjects, const GateConfig& config,
-                          const Baseline& baseline, GateVerdict& verdict) {
-  const std::vector<const BaselineTrace*> entries = FindBaselineTraces(baseline, subjects);
+                          const Baseline& baseline, const std::vector<BaselineMatch>& matches,
+                          GateVerdict& verdict) {
   for (uint32_t trace = 0; trace < subjects.size(); ++trace) {
-    const BaselineTrace* base = entries[trace];
-    if (base == nullptr) {
+    if (matches[trace].trace == nullptr) {
       verdict.reasons.push_back(
           {GateReason::Kind::kBlind, trace, "baseline: it has no entry for this trace"});
       continue;
     }
-    CompareTrace(subjects[trace], trace, *base, config.allow_increase, verdict);
+    CompareTrace(subjects[trace], trace, matches[trace], config.allow_increase, verdict);
   }
   for (const BaselineTrace& base : baseline.traces) {
-    if (std::ranges::find(entries, &base) != entries.end()) continue;
+    if (std::ranges::find(matches, &base, &BaselineMatch::trace) != matches.end()) continue;
     verdict.reasons.push_back(
         {GateReason::Kind::kBlind, {}, "baseline: " + base.trace + " is in it and wasn't given"});
   }

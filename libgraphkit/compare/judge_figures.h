@@ -2,9 +2,9 @@
 // may grow by.
 #pragma once
 
-#include <optional>
 #include <vector>
 
+#include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/model/gate.h"
 
 namespace graphkit {
@@ -14,9 +14,11 @@ namespace graphkit {
 void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& config,
                   GateVerdict& verdict);
 
-// The same for what the baseline had. A graph that only one side has is a reason too.
+// The same for what the baseline had; `matches` has an entry for each subject. A graph that only
+// one side has is a reason too.
 void JudgeAgainstBaseline(const std::vector<GateSubject>& subjects, const GateConfig& config,
-                          const Baseline& baseline, GateVerdict& verdict);
+                          const Baseline& baseline, const std::vector<BaselineMatch>& matches,
+                          GateVerdict& verdict);
 
 // A reason to refuse for each rule of verdict.measures that meets figures that aren't known, and
 // why they aren't.

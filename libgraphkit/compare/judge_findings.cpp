@@ -4,8 +4,6 @@
 #include <map>
 #include <string>
 
-#include "libgraphkit/compare/baseline.h"
-
 namespace graphkit {
 
 namespace {
@@ -36,27 +34,28 @@ bool Expired(const Suppression& suppression, const GateConfig& config) {
   return suppression.expires && *suppression.expires < config.today;
 }
 
-// How much of a fingerprint the baseline still has room for.
+// How much of a finding the baseline still has room for.
 struct Allowance {
   uint64_t count = 0;
   double bytes = 0;
 };
 
-using Allowances = std::map<std::string, Allowance>;
+using Allowances = std::map<FindingKey, Allowance>;
 
 Allowances AllowancesOf(const BaselineTrace* trace, double increase) {
   Allowances allowances;
   if (trace == nullptr) return allowances;
   for (const BaselineFinding& finding : trace->findings) {
-    allowances[finding.fingerprint] = {finding.count,
-                                       static_cast<double>(finding.bytes) * (1 + increase)};
+    Allowance& allowance = allowances[{finding.graph, finding.fingerprint}];
+    allowance.count += finding.count;
+    allowance.bytes += static_cast<double>(finding.bytes) * (1 + increase);
   }
   return allowances;
 }
 
 // Takes one finding's worth; false when there is no room.
-bool TakeFrom(Allowances& allowances, const std::string& fingerprint, Bytes bytes) {
-  const auto found = allowances.find(fingerprint);
+bool TakeFrom(Allowances& allowances, const FindingKey& key, Bytes bytes) {
+  const auto found = allowances.find(key);
   if (found == allowances.end() || found->second.count == 0) return false;
   if (static_cast<double>(bytes) > found->second.bytes) return false;
   found->second.count -= 1;
@@ -74,15 +73,15 @@ class Judge {
   Judge(const std::vector<GateSubject>& subjects, const GateConfig& config)
       : subjects_(subjects), config_(config), used_(config.suppressions.size(), false) {}
 
-  JudgedFinding One(uint32_t trace, uint32_t index, Allowances& allowances) {
+  JudgedFinding One(uint32_t trace, uint32_t index, const FindingKey& key, Allowances& allowances) {
     const GateSubject& subject = subjects_[trace];
     const Finding& finding = subject.report.findings[index];
     JudgedFinding judged{.trace = trace, .finding = index};
-    judged.fingerprint = Fingerprint(subject, index);
+    judged.fingerprint = key.fingerprint;
     if (const Suppression* suppression = SuppressionOf(subject, index)) {
       judged.status = FindingStatus::kSuppressed;
       judged.suppression_reason = suppression->reason;
-    } else if (TakeFrom(allowances, judged.fingerprint, finding.bytes)) {
+    } else if (TakeFrom(allowances, key, finding.bytes)) {
       judged.status = FindingStatus::kKnown;
     } else if (AskedFor(finding, config_)) {
       judged.status = FindingStatus::kFails;
@@ -122,16 +121,14 @@ class Judge {
 }  // namespace
 
 void JudgeFindings(const std::vector<GateSubject>& subjects, const GateConfig& config,
-                   const std::optional<Baseline>& baseline, GateVerdict& verdict) {
+                   const std::vector<BaselineMatch>& known, GateVerdict& verdict) {
   Judge judge(subjects, config);
-  const std::vector<const BaselineTrace*> known =
-      baseline ? FindBaselineTraces(*baseline, subjects)
-               : std::vector<const BaselineTrace*>(subjects.size(), nullptr);
   for (uint32_t trace = 0; trace < subjects.size(); ++trace) {
     const GateSubject& subject = subjects[trace];
-    Allowances allowances = AllowancesOf(known[trace], config.allow_increase);
+    Allowances allowances = AllowancesOf(known[trace].trace, config.allow_increase);
+    const std::vector<FindingKey> keys = FindingKeys(subject, known[trace]);
     for (uint32_t i = 0; i < subject.report.findings.size(); ++i) {
-      JudgedFinding judged = judge.One(trace, i, allowances);
+      JudgedFinding judged = judge.One(trace, i, keys[i], allowances);
       const Finding& finding = subject.report.findings[i];
       if (judged.status == FindingStatus::kFails) {
         verdict.reasons.push_back(

@@ -2,16 +2,16 @@
 // which fail.
 #pragma once
 
-#include <optional>
 #include <vector>
 
+#include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/model/gate.h"
 
 namespace graphkit {
 
-// Fills verdict.findings, and adds the reasons of those that fail and notes on suppressions that
-// don't hold or suppress nothing.
+// `known` has an entry for each subject. Fills verdict.findings, and adds the reasons of those that
+// fail and notes on suppressions that don't hold or suppress nothing.
 void JudgeFindings(const std::vector<GateSubject>& subjects, const GateConfig& config,
-                   const std::optional<Baseline>& baseline, GateVerdict& verdict);
+                   const std::vector<BaselineMatch>& known, GateVerdict& verdict);
 
 }  // namespace graphkit

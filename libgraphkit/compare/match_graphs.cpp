@@ -1,78 +1,49 @@
 #include "libgraphkit/compare/match_graphs.h"
 
-#include <algorithm>
-#include <map>
-#include <string_view>
-
-#include "libgraphkit/compare/common_subsequence.h"
+#include "libgraphkit/compare/graph_figures.h"
+#include "libgraphkit/compare/match_contents.h"
 
 namespace graphkit {
 
 namespace {
 
-struct Named {
-  std::vector<GraphId> before, after;
+// The graphs that are matched, and what each is compared by.
+struct GraphsAlone {
+  std::vector<GraphId> ids = {};
+  std::vector<ComparedGraph> graphs = {};
 };
 
-std::map<std::string_view, Named> ByName(const Trace& before,
-                                         const std::vector<GraphView>& before_views,
-                                         const Trace& after,
-                                         const std::vector<GraphView>& after_views) {
-  std::map<std::string_view, Named> by_name;
-  const auto collect = [&by_name](const Trace& trace, const std::vector<GraphView>& views,
-                                  std::vector<GraphId> Named::*list) {
-    for (size_t i = 0; i < views.size(); ++i) {
-      if (trace.graphs[i].parent || views[i].size() == 0) continue;
-      (by_name[trace[trace.graphs[i].name]].*list).push_back(GraphId(i));
-    }
-  };
-  collect(before, before_views, &Named::before);
-  collect(after, after_views, &Named::after);
-  return by_name;
-}
-
-std::vector<uint64_t> Hashes(const std::vector<GraphId>& graphs,
-                             const std::vector<GraphView>& views) {
-  std::vector<uint64_t> hashes;
-  for (const GraphId graph : graphs) hashes.push_back(GraphHash(views[graph.index()]));
-  return hashes;
-}
-
-// Takes the matched ones out; `places` rise.
-void Drop(std::vector<GraphId>& graphs, const std::vector<uint32_t>& places) {
-  for (auto place = places.rbegin(); place != places.rend(); ++place) {
-    graphs.erase(graphs.begin() + *place);
+GraphsAlone FindGraphsAlone(const ComparedTrace& side) {
+  GraphsAlone compared;
+  for (size_t i = 0; i < side.contents.size(); ++i) {
+    const bool empty = side.contents[i].sample.empty();
+    if (side.trace.graphs[i].parent || empty) continue;
+    ComparedGraph& graph = compared.graphs.emplace_back();
+    graph.name = side.trace[side.trace.graphs[i].name];
+    graph.content = &side.contents[i];
+    const auto summary = side.summaries.find(GraphId(i));
+    if (summary != side.summaries.end()) graph.figures = GraphFigures(*summary->second);
+    compared.ids.push_back(GraphId(i));
   }
-}
-
-void MatchNamed(Named named, const std::vector<GraphView>& before_views,
-                const std::vector<GraphView>& after_views, GraphMatching& matching) {
-  std::vector<uint32_t> from, to;
-  for (const auto& [i, j] :
-       CommonSubsequence(Hashes(named.before, before_views), Hashes(named.after, after_views))) {
-    matching.pairs.push_back({named.before[i], named.after[j]});
-    from.push_back(i);
-    to.push_back(j);
-  }
-  Drop(named.before, from);
-  Drop(named.after, to);
-  const size_t both = std::min(named.before.size(), named.after.size());
-  for (size_t i = 0; i < both; ++i) matching.pairs.push_back({named.before[i], named.after[i]});
-  matching.removed.insert(matching.removed.end(), named.before.begin() + both, named.before.end());
-  matching.added.insert(matching.added.end(), named.after.begin() + both, named.after.end());
+  return compared;
 }
 
 }  // namespace
 
-GraphMatching MatchGraphs(const Trace& before, const std::vector<GraphView>& before_views,
-                          const Trace& after, const std::vector<GraphView>& after_views) {
+GraphMatching MatchGraphs(const ComparedTrace& before_side, const ComparedTrace& after_side) {
+  const GraphsAlone before = FindGraphsAlone(before_side), after = FindGraphsAlone(after_side);
+  const GraphPairs pairs = MatchContents(before.graphs, after.graphs);
   GraphMatching matching;
-  for (auto& [name, named] : ByName(before, before_views, after, after_views)) {
-    MatchNamed(named, before_views, after_views, matching);
+  for (size_t i = 0; i < before.ids.size(); ++i) {
+    if (pairs.after[i] == GraphPairs::kNone) {
+      matching.removed.push_back(before.ids[i]);
+    } else {
+      matching.pairs.push_back({before.ids[i], after.ids[pairs.after[i]]});
+    }
   }
-  std::ranges::sort(matching.pairs);
-  std::ranges::sort(matching.removed);
-  std::ranges::sort(matching.added);
+  for (size_t i = 0; i < after.ids.size(); ++i) {
+    if (pairs.before[i] == GraphPairs::kNone) matching.added.push_back(after.ids[i]);
+  }
   return matching;
 }
 

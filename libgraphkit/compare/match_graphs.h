@@ -1,10 +1,13 @@
 // Which graph of one trace is which of another.
 #pragma once
 
+#include <map>
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/compare/graph_view.h"
+#include "libgraphkit/model/graph_content.h"
+#include "libgraphkit/model/report.h"
+#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 
@@ -13,9 +16,14 @@ struct GraphMatching {
   std::vector<GraphId> removed = {}, added = {};
 };
 
-// Matches the graphs that stand alone: by name; of one name first those that are equal, then the
-// others, in order. Graphs without nodes are left out.
-GraphMatching MatchGraphs(const Trace& before, const std::vector<GraphView>& before_views,
-                          const Trace& after, const std::vector<GraphView>& after_views);
+struct ComparedTrace {
+  const Trace& trace;
+  const std::map<GraphId, const GraphSummary*>& summaries;
+  std::vector<GraphContent> contents;  // of each graph of the trace
+};
+
+// Matches the graphs that stand alone, by content, then by name, then in order
+// (match_contents.h). Graphs without nodes are left out.
+GraphMatching MatchGraphs(const ComparedTrace& before, const ComparedTrace& after);
 
 }  // namespace graphkit

@@ -51,20 +51,23 @@ std::array<RankFigure, kRankFigureCount> FiguresOf(const Report& report) {
           totals.findings[static_cast<size_t>(Severity::kWarning)]};
 }
 
-std::vector<RankGraph> GraphsOf(const Report& report) {
+std::vector<RankGraph> GraphsOf(const GateSubject& subject) {
+  const Report& report = subject.report;
   std::vector<RankGraph> graphs;
   const std::vector<uint32_t> ordinals = GraphOrdinals(report);
   for (size_t i = 0; i < report.graphs.size(); ++i) {
-    graphs.push_back({report.graphs[i].name, ordinals[i], GraphFigures(report.graphs[i])});
+    const GraphContent content = i < subject.contents.size() ? subject.contents[i] : GraphContent();
+    graphs.push_back({report.graphs[i].name, ordinals[i], content, GraphFigures(report.graphs[i])});
   }
   return graphs;
 }
 
 std::vector<RankFinding> FindingsOf(const GateSubject& subject) {
   std::map<std::string, RankFinding> found;
+  const std::vector<FindingKey> keys = FindingKeys(subject, {});
   for (size_t i = 0; i < subject.report.findings.size(); ++i) {
     const Finding& finding = subject.report.findings[i];
-    RankFinding& kept = found[Fingerprint(subject, i)];
+    RankFinding& kept = found[keys[i].fingerprint];
     if (kept.count == 0) {
       kept.check = finding.check;
       kept.severity = finding.severity;
@@ -84,18 +87,16 @@ std::vector<RankFinding> FindingsOf(const GateSubject& subject) {
 
 }  // namespace
 
-RankSummary SummarizeRank(const Trace& trace, const GateSubject& subject) {
+RankSummary SummarizeRank(const GateSubject& subject) {
   RankSummary rank{.trace = subject.trace, .device = subject.report.device};
   rank.incomplete_because = subject.report.incomplete_because;
   if (!subject.report.complete && rank.incomplete_because.empty()) {
     rank.incomplete_because.push_back("incomplete");
   }
   rank.program = subject.report.program;
-  for (const GraphView& view : ViewGraphs(trace)) {
-    rank.structure = Mix(rank.structure, GraphHash(view));
-  }
+  for (const GraphContent& content : subject.contents) rank.structure += Mix(content.hash, 1);
   rank.figures = FiguresOf(subject.report);
-  rank.graphs = GraphsOf(subject.report);
+  rank.graphs = GraphsOf(subject);
   rank.findings = FindingsOf(subject);
   return rank;
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "libgraphkit/compare/match_contents.h"
+
 namespace graphkit {
 
 namespace {
@@ -57,39 +59,52 @@ bool SameFindings(const RankSummary& a, const RankSummary& b) {
       [](const RankFinding& f) { return std::tuple(f.fingerprint, f.count, f.bytes); });
 }
 
+// In any order: threads capture in another one in every process.
+bool SameGraphs(const std::vector<RankGraph>& a, const std::vector<RankGraph>& b) {
+  const auto sorted = [](const std::vector<RankGraph>& graphs) {
+    std::vector<std::tuple<std::string_view, uint64_t, decltype(RankGraph::figures)>> keys;
+    for (const RankGraph& graph : graphs) {
+      keys.push_back({graph.name, graph.content.hash, graph.figures});
+    }
+    std::ranges::sort(keys);
+    return keys;
+  };
+  return a == b || (a.size() == b.size() && sorted(a) == sorted(b));
+}
+
 bool Alike(const RankSummary& a, const RankSummary& b) {
   for (size_t i = 0; i < kRankFigureCount; ++i) {
     if (i != kByAddress && a.figures[i] != b.figures[i]) return false;
   }
   return a.structure == b.structure && a.incomplete_because == b.incomplete_because &&
-         a.graphs == b.graphs && SameFindings(a, b);
+         SameFindings(a, b) && SameGraphs(a.graphs, b.graphs);
+}
+
+std::vector<ComparedGraph> ComparedGraphs(const RankSummary& rank) {
+  std::vector<ComparedGraph> graphs;
+  for (const RankGraph& graph : rank.graphs) {
+    const bool known = !graph.content.sample.empty();
+    graphs.push_back({graph.name, known ? &graph.content : nullptr, graph.figures});
+  }
+  return graphs;
 }
 
 void CompareGraphs(const RankSummary& usual, const RankSummary& here, RankGroup& group) {
-  using Key = std::pair<std::string_view, uint32_t>;
-  std::map<Key, size_t> other;
-  for (size_t i = 0; i < here.graphs.size(); ++i) {
-    other[{here.graphs[i].name, here.graphs[i].ordinal}] = i;
-  }
+  const GraphPairs pairs = MatchContents(ComparedGraphs(usual), ComparedGraphs(here));
   for (size_t i = 0; i < usual.graphs.size(); ++i) {
-    const RankGraph& graph = usual.graphs[i];
-    const auto found = other.find({graph.name, graph.ordinal});
-    if (found == other.end()) {
+    if (pairs.after[i] == GraphPairs::kNone) {
       group.graphs_missing.push_back(GraphName(usual, i));
       continue;
     }
-    const RankGraph& match = here.graphs[found->second];
+    const RankGraph &graph = usual.graphs[i], &match = here.graphs[pairs.after[i]];
     for (size_t k = 0; k < graph.figures.size(); ++k) {
       if (graph.figures[k] == match.figures[k]) continue;
       group.figures.push_back(
           {GraphName(usual, i), {kRankGraphFigures[k], graph.figures[k], match.figures[k]}});
     }
-    other.erase(found);
   }
   for (size_t i = 0; i < here.graphs.size(); ++i) {
-    if (other.contains({here.graphs[i].name, here.graphs[i].ordinal})) {
-      group.graphs_added.push_back(GraphName(here, i));
-    }
+    if (pairs.before[i] == GraphPairs::kNone) group.graphs_added.push_back(GraphName(here, i));
   }
 }
 

@@ -11,12 +11,10 @@
 
 #include "libgraphkit/model/gate.h"
 #include "libgraphkit/model/rank_report.h"
-#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 
-// `subject` is of that trace.
-RankSummary SummarizeRank(const Trace& trace, const GateSubject& subject);
+RankSummary SummarizeRank(const GateSubject& subject);
 
 // At least one.
 RankReport CompareRanks(std::vector<RankSummary> ranks);

@@ -187,13 +187,16 @@ Result<void> JsonObject::Finish(const std::string& file) const {
   return {};
 }
 
-void ExpectSchema(JsonObject& object, std::string_view schema, uint64_t version) {
+void ExpectSchema(JsonObject& object, std::string_view schema, uint64_t version,
+                  std::optional<uint64_t> oldest) {
   const auto given_schema = object.OptionalString("schema");
   const auto given_version = object.OptionalCount("version");
   if (given_schema != std::string(schema)) {
     object.Fail("schema", "is not \"" + std::string(schema) + "\"");
-  } else if (given_version != version) {
-    object.Fail("version", "is not " + std::to_string(version));
+  } else if (!given_version || *given_version > version ||
+             *given_version < oldest.value_or(version)) {
+    const std::string from = oldest ? std::to_string(*oldest) + " to " : "";
+    object.Fail("version", "is not " + from + std::to_string(version));
   }
 }
 

@@ -70,7 +70,8 @@ class JsonObject {
   std::optional<Error> error_;
 };
 
-// Checks "schema" and "version" of a file's outermost object.
-void ExpectSchema(JsonObject& object, std::string_view schema, uint64_t version);
+// Checks "schema" and "version" of a file's outermost object: `version`, or from `oldest` on.
+void ExpectSchema(JsonObject& object, std::string_view schema, uint64_t version,
+                  std::optional<uint64_t> oldest = {});
 
 }  // namespace graphkit

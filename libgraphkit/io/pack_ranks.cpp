@@ -10,10 +10,16 @@ namespace graphkit {
 template <typename V, typename T>
 concept A = std::same_as<std::remove_const_t<V>, T>;
 
+template <typename P, A<GraphContent> V>
+void Fields(P& pack, V& value) {
+  auto& [hash, sample] = value;
+  pack(hash, sample);
+}
+
 template <typename P, A<RankGraph> V>
 void Fields(P& pack, V& value) {
-  auto& [name, ordinal, figures] = value;
-  pack(name, ordinal, figures);
+  auto& [name, ordinal, content, figures] = value;
+  pack(name, ordinal, content, figures);
 }
 
 template <typename P, A<RankFinding> V>
@@ -97,8 +103,8 @@ void Fields(P& pack, V& value) {
 
 template <typename P, A<GateSubject> V>
 void Fields(P& pack, V& value) {
-  auto& [trace, report, places, reserved, allocated] = value;
-  pack(trace, report, places, reserved, allocated);
+  auto& [trace, report, places, contents, reserved, allocated] = value;
+  pack(trace, report, places, contents, reserved, allocated);
 }
 
 namespace {

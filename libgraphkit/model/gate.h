@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libgraphkit/model/gate_config.h"
+#include "libgraphkit/model/graph_content.h"
 #include "libgraphkit/model/report.h"
 
 namespace graphkit {
@@ -31,16 +32,18 @@ struct GateSubject {
   std::string trace = {};  // its file, as the user named it
   Report report = {};
   std::vector<FindingPlace> places = {};          // of report.findings, in the same order
+  std::vector<GraphContent> contents = {};        // of report.graphs; empty: unknown
   std::optional<Bytes> peak_reserved_bytes = {};  // of segments; nothing: none was recorded
   std::optional<Bytes> peak_allocated_bytes = 0;  // of blocks inside segments; nothing: unknown
   bool operator==(const GateSubject&) const = default;
 };
 
-// What an earlier run had, to compare with. The trace and the graphs are known by name, findings by
-// fingerprint: what they say, without ids and numbers.
+// What an earlier run had, to compare with. The trace is known by name, graphs by content and name,
+// findings by graph and fingerprint: what they say, without ids and numbers.
 struct BaselineGraph {
   std::string name;
-  uint32_t ordinal = 0;  // among the graphs of that name
+  uint32_t ordinal = 0;                      // among the graphs of that name
+  std::optional<GraphContent> content = {};  // none: a baseline of version 1
   Bytes peak_live_bytes = 0;
   Bytes deferred_bytes = 0;
   Bytes never_freed_bytes = 0;
@@ -52,6 +55,9 @@ struct BaselineFinding {
   std::string fingerprint;  // 16 hexadecimal digits
   uint64_t count = 0;
   Bytes bytes = 0;  // of all of them
+  // The first of the trace's graphs that are equal to the finding's one: equal graphs have their
+  // findings together. None: of no graph, or a baseline of version 1.
+  std::optional<uint32_t> graph = {};
   bool operator==(const BaselineFinding&) const = default;
 };
 
@@ -59,7 +65,7 @@ struct BaselineTrace {
   std::string trace;  // the file's name without folders
   std::optional<Bytes> peak_reserved_bytes = {};
   std::vector<BaselineGraph> graphs = {};
-  std::vector<BaselineFinding> findings = {};  // by fingerprint
+  std::vector<BaselineFinding> findings = {};  // by graph and fingerprint
   bool operator==(const BaselineTrace&) const = default;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libgraphkit/model/finding.h"
+#include "libgraphkit/model/graph_content.h"
 #include "libgraphkit/model/process.h"
 #include "libgraphkit/model/trace_diff.h"
 
@@ -54,6 +55,7 @@ using RankFigure = std::optional<uint64_t>;
 struct RankGraph {
   std::string name;
   uint32_t ordinal = 0;  // among the graphs of that name
+  GraphContent content = {};
   std::array<RankFigure, kRankGraphFigures.size()> figures{};
   bool operator==(const RankGraph&) const = default;
 };
@@ -74,7 +76,7 @@ struct RankSummary {
   DeviceKind device = DeviceKind::kImported;
   std::vector<std::string> incomplete_because = {};  // empty: complete
   std::string program = {};
-  uint64_t structure = 0;  // of nodes, kernels, parameters and edges: equal where these are
+  uint64_t structure = 0;  // of all graphs' contents, in any order: equal where these are
   std::array<RankFigure, kRankFigureCount> figures{};
   std::vector<RankGraph> graphs = {};
   std::vector<RankFinding> findings = {};  // by fingerprint

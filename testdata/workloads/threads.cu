@@ -2,7 +2,8 @@
 //
 // Each thread captures, on its own stream: alloc 1 MiB ─ kernel ─ kernel ─ free. All four captures
 // of a mode are open together. The threads take turns, call by call, so that every run makes the
-// same calls in the same order; with --free they don't.
+// same calls in the same order; with --free they don't. With --mixed thread i allocates i + 1 MiB
+// and has i kernels more, so that the four graphs of a mode differ.
 //
 // 3 modes x 4 threads: 12 captures of 4 nodes and 3 edges: 48 nodes (24 kernels, 12 memory
 // allocations, 12 memory frees), 36 edges, 12 MiB allocated in graphs and freed there.
@@ -15,7 +16,7 @@
 //
 // The blocks from cudaMalloc have 64 KiB: 1 + 1 + 4, all of them freed.
 //
-//     threads [--free]
+//     threads [--free] [--mixed]
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -82,6 +83,8 @@ class Barrier {
 };
 
 struct Worker {
+  size_t size = kSize;
+  int more_kernels = 0;
   cudaStream_t stream = nullptr;
   float* data = nullptr;
   void* outside = nullptr;
@@ -94,11 +97,16 @@ struct Round {
   Barrier barrier{kThreads + 1};
   Worker workers[kThreads];
 
-  Round(cudaStreamCaptureMode m, bool kept) : mode(m), turns(kept) {}
+  Round(cudaStreamCaptureMode m, bool kept, bool mixed) : mode(m), turns(kept) {
+    for (int i = 0; mixed && i < kThreads; ++i) {
+      workers[i].size = static_cast<size_t>(i + 1) * kSize;
+      workers[i].more_kernels = i;
+    }
+  }
 };
 
 void Launch(const Worker& worker) {
-  Touch<<<kSize / sizeof(float) / 256, 256, 0, worker.stream>>>(worker.data);
+  Touch<<<worker.size / sizeof(float) / 256, 256, 0, worker.stream>>>(worker.data);
   CHECK(cudaGetLastError());
 }
 
@@ -108,14 +116,16 @@ void CaptureOne(Round& round, int thread) {
   Worker& worker = round.workers[thread];
   const auto take = [&](auto work) { round.turns.Take(thread, work); };
   take([&] { CHECK(cudaStreamBeginCapture(worker.stream, round.mode)); });
-  take([&] { CHECK(cudaMallocAsync(&worker.data, kSize, worker.stream)); });
+  take([&] { CHECK(cudaMallocAsync(&worker.data, worker.size, worker.stream)); });
   round.barrier.Wait();
   round.barrier.Wait();
   take([&] { Launch(worker); });
   if (round.mode == cudaStreamCaptureModeRelaxed) {
     take([&] { CHECK(cudaMalloc(&worker.outside, kOutside)); });
   }
-  take([&] { Launch(worker); });
+  take([&] {
+    for (int i = 0; i <= worker.more_kernels; ++i) Launch(worker);
+  });
   take([&] { CHECK(cudaFreeAsync(worker.data, worker.stream)); });
   if (round.mode != cudaStreamCaptureModeRelaxed) {
     take([&] { CHECK(cudaStreamEndCapture(worker.stream, &worker.graph)); });
@@ -140,7 +150,10 @@ void Finish(Round& round) {
     }
     size_t nodes = 0;
     CHECK(cudaGraphGetNodes(worker.graph, nullptr, &nodes));
-    if (nodes != 4) std::fprintf(stderr, "threads: %zu nodes, expected 4\n", nodes), std::exit(1);
+    const size_t expected = 4 + static_cast<size_t>(worker.more_kernels);
+    if (nodes == expected) continue;
+    std::fprintf(stderr, "threads: %zu nodes, expected %zu\n", nodes, expected);
+    std::exit(1);
   }
   for (Worker& worker : round.workers) {
     CHECK(cudaGraphDestroy(worker.graph));
@@ -149,8 +162,8 @@ void Finish(Round& round) {
   }
 }
 
-void CaptureAtOnce(cudaStreamCaptureMode mode, const char* name, bool kept) {
-  Round round(mode, kept);
+void CaptureAtOnce(cudaStreamCaptureMode mode, const char* name, bool kept, bool mixed) {
+  Round round(mode, kept, mixed);
   for (Worker& worker : round.workers) {
     CHECK(cudaStreamCreateWithFlags(&worker.stream, cudaStreamNonBlocking));
   }
@@ -168,9 +181,10 @@ void CaptureAtOnce(cudaStreamCaptureMode mode, const char* name, bool kept) {
 
 int main(int argc, char** argv) {
   const bool kept = !Flag(argc, argv, "--free");
+  const bool mixed = Flag(argc, argv, "--mixed");
   CHECK(cudaFree(nullptr));  // the driver is there before the threads are
-  CaptureAtOnce(cudaStreamCaptureModeGlobal, "global", kept);
-  CaptureAtOnce(cudaStreamCaptureModeThreadLocal, "thread_local", kept);
-  CaptureAtOnce(cudaStreamCaptureModeRelaxed, "relaxed", kept);
+  CaptureAtOnce(cudaStreamCaptureModeGlobal, "global", kept, mixed);
+  CaptureAtOnce(cudaStreamCaptureModeThreadLocal, "thread_local", kept, mixed);
+  CaptureAtOnce(cudaStreamCaptureModeRelaxed, "relaxed", kept, mixed);
   return 0;
 }

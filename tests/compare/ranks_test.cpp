@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "libgraphkit/compare/gate_subject.h"
 #include "libgraphkit/io/pack_ranks.h"
 #include "libgraphkit/model/build_trace.h"
 #include "tests/compare/sample_subject.h"
@@ -20,7 +21,7 @@ RankSummary Rank(std::string trace, Bytes asked, uint64_t nodes = 2) {
   subject.report.memory->asked_bytes = asked;
   subject.report.totals.nodes = nodes;
   subject.report.graphs[0].nodes = nodes;
-  return SummarizeRank({}, subject);
+  return SummarizeRank(subject);
 }
 
 TEST_CASE("the worst rank is the one with the most memory, the first of those that are equal") {
@@ -53,10 +54,28 @@ TEST_CASE("graphs are found by name, not by their place") {
   GateSubject usual = CleanSubject("a"), other = CleanSubject("b");
   other.report.graphs[0].name = "decode";
   const RankReport report =
-      CompareRanks({SummarizeRank({}, usual), SummarizeRank({}, usual), SummarizeRank({}, other)});
+      CompareRanks({SummarizeRank(usual), SummarizeRank(usual), SummarizeRank(other)});
   REQUIRE(report.groups.size() == 2);
   CHECK(report.groups[1].graphs_missing == std::vector<std::string>{"graph 0 step"});
   CHECK(report.groups[1].graphs_added == std::vector<std::string>{"graph 0 decode"});
+}
+
+TEST_CASE("ranks whose threads capture in another order are alike, and a change is attributed") {
+  GateSubject usual = CleanSubject("a");
+  usual.report.graphs.push_back(usual.report.graphs[0]);
+  usual.report.graphs[1].graph = GraphId(1u);
+  usual.report.graphs[1].nodes = 3;
+  usual.contents = {{.hash = 7, .sample = {1, 2}}, {.hash = 8, .sample = {3, 4}}};
+  GateSubject other = usual;
+  std::swap(other.report.graphs[0].nodes, other.report.graphs[1].nodes);
+  std::swap(other.contents[0], other.contents[1]);
+  CHECK(CompareRanks({SummarizeRank(usual), SummarizeRank(other)}).groups.size() == 1);
+  other.report.graphs[0].edges = 5;
+  const RankReport report =
+      CompareRanks({SummarizeRank(usual), SummarizeRank(usual), SummarizeRank(other)});
+  REQUIRE(report.groups.size() == 2);
+  CHECK(report.groups[1].figures ==
+        std::vector<RankFigureChange>{{"graph 1 step", {"edges", 0, 5}}});
 }
 
 TEST_CASE("a finding of several ranks is listed once, with the rank that has most of it") {
@@ -65,8 +84,7 @@ TEST_CASE("a finding of several ranks is listed once, with the rank that has mos
   AddFinding(c, "pool-leak", Severity::kWarning, 300);
   AddFinding(c, "pool-leak", Severity::kWarning, 1);
   AddFinding(b, "exec-leak", Severity::kError, 0);
-  const RankReport report =
-      CompareRanks({SummarizeRank({}, a), SummarizeRank({}, b), SummarizeRank({}, c)});
+  const RankReport report = CompareRanks({SummarizeRank(a), SummarizeRank(b), SummarizeRank(c)});
   REQUIRE(report.findings.size() == 2);
   CHECK(report.findings[0].finding.check == "exec-leak");
   const SharedFinding& leak = report.findings[1];
@@ -93,9 +111,8 @@ TEST_CASE(
     t.EndCapture(stream);
     return t.Build();
   };
-  const GateSubject subject = CleanSubject();
-  const auto structure = [&](const Trace& trace) {
-    return SummarizeRank(trace, subject).structure;
+  const auto structure = [](const Trace& trace) {
+    return SummarizeRank(MakeGateSubject("a", trace, CleanSubject().report)).structure;
   };
   CHECK(structure(capture("k", false)) == structure(capture("k", true)));
   CHECK(structure(capture("k", false)) != structure(capture("l", false)));
@@ -118,6 +135,7 @@ GateSubject FullSubject() {
   graph.reuse = {{BlockId(1u), BlockId(2u), 3, Assumption::kArguments}};
   graph.peak_blocks = {BlockId(9u)};
   subject.report.totals.findings = {1, 2, 3};
+  subject.contents = {{.hash = 9, .sample = {1, 2, 3}}};
   subject.peak_reserved_bytes = 12;
   return subject;
 }
@@ -125,7 +143,7 @@ GateSubject FullSubject() {
 TEST_CASE("what the processes of a job tell each other comes back as it was") {
   const GateSubject subject = FullSubject();
   CHECK(UnpackSubject(PackSubject(subject)) == subject);
-  const RankSummary rank = SummarizeRank({}, subject);
+  const RankSummary rank = SummarizeRank(subject);
   CHECK(UnpackRank(PackRank(rank)) == rank);
 }
 

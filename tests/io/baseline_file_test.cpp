@@ -15,8 +15,11 @@ Baseline Sample() {
   full.peak_reserved_bytes = 2 << 20;
   full.graphs = {
       {.name = "step", .peak_live_bytes = 1, .deferred_bytes = 2, .never_freed_bytes = 3},
-      {.name = "step", .ordinal = 1}};
-  full.findings = {{.check = "exec-leak", .fingerprint = "00ff", .count = 2, .bytes = 512}};
+      {.name = "step",
+       .ordinal = 1,
+       .content = GraphContent{.hash = 0xab, .sample = {1, 0xffffffff}}}};
+  full.findings = {{.check = "exec-leak", .fingerprint = "00ff", .count = 2, .bytes = 512},
+                   {.check = "exec-leak", .fingerprint = "00ff", .count = 1, .graph = 1}};
   return {{full, {.trace = "empty.json"}}};
 }
 
@@ -42,18 +45,57 @@ TEST_CASE("a baseline comes back as it was written") {
 }
 
 TEST_CASE("a baseline has a line for each graph and each finding") {
-  CHECK(Written(Sample()) == R"({"schema": "graphkit-baseline", "version": 1, "traces": [
+  CHECK(Written(Sample()) == R"({"schema": "graphkit-baseline", "version": 2, "traces": [
   {"trace": "rank0 \"quoted\".json", "peak_reserved_bytes": 2097152,
    "graphs": [
     {"name":"step","ordinal":0,"peak_live_bytes":1,"deferred_bytes":2,"never_freed_bytes":3},
-    {"name":"step","ordinal":1,"peak_live_bytes":0,"deferred_bytes":0,"never_freed_bytes":0}],
+    {"name":"step","ordinal":1,"peak_live_bytes":0,"deferred_bytes":0,"never_freed_bytes":0,"content":"00000000000000ab:00000001ffffffff"}],
    "findings": [
-    {"check":"exec-leak","fingerprint":"00ff","count":2,"bytes":512}]},
+    {"check":"exec-leak","fingerprint":"00ff","count":2,"bytes":512},
+    {"check":"exec-leak","fingerprint":"00ff","count":1,"bytes":0,"graph":1}]},
   {"trace": "empty.json",
    "graphs": [],
    "findings": []}
 ]}
 )");
+}
+
+TEST_CASE("a baseline of version 1 is read, one of a later version isn't") {
+  const WrittenFile file(R"({"schema": "graphkit-baseline", "version": 1, "traces": [
+    {"trace": "a", "graphs": [{"name": "", "ordinal": 3, "peak_live_bytes": 1, "deferred_bytes": 2,
+      "never_freed_bytes": 3}]}]})");
+  const auto baseline = ReadBaseline(file.path());
+  REQUIRE(baseline);
+  const BaselineGraph expected = {
+      .ordinal = 3, .peak_live_bytes = 1, .deferred_bytes = 2, .never_freed_bytes = 3};
+  CHECK(baseline->traces[0].graphs == std::vector{expected});
+  CHECK(WrongBaseline(R"({"schema": "graphkit-baseline", "version": 3, "traces": []})") ==
+        "the file: \"version\" is not 1 to 2");
+}
+
+TEST_CASE("contents and graphs of findings that can't be are refused") {
+  const std::string head =
+      R"({"schema": "graphkit-baseline", "version": 2, "traces": [{"trace": "a", )";
+  const auto content = [&](const std::string& text) {
+    return WrongBaseline(head +
+                         R"("graphs": [{"name": "", "peak_live_bytes": 1, "deferred_bytes": 2,
+      "never_freed_bytes": 3, "content": ")" +
+                         text + R"("}]}]})");
+  };
+  const std::string zeros(16, '0');
+  const std::string wrong[] = {"",
+                               zeros,
+                               "x" + zeros.substr(1) + ":",
+                               zeros + ":1",
+                               zeros + ":0000000200000001",
+                               zeros + ":" + std::string(17 * 8, '0'),
+                               zeros + ":-0000001"};
+  for (const std::string& text : wrong) {
+    CHECK(content(text) == "traces[0].graphs[0]: \"content\" is not what graphkit writes there");
+  }
+  CHECK(WrongBaseline(head + R"("findings": [{"check": "b", "fingerprint": "0", "count": 1,
+      "bytes": 0, "graph": 0}]}]})") ==
+        "traces[0].findings[0]: \"graph\" names a graph that isn't there");
 }
 
 TEST_CASE("a baseline that lacks something is refused") {

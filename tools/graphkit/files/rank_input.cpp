@@ -12,14 +12,14 @@ namespace graphkit {
 
 namespace {
 
-// One trace: only what `pack` makes of it stays.
+// One trace: only what `pack` makes of its subject stays.
 template <typename Pack>
 Result<std::string> ReadOne(const std::string& path, const AnalyzeOptions& options, Pack pack) {
   const Result<Trace> trace = ReadQuietly(path);
   if (!trace) return trace.error();
   Result<Report> report = Analyze(*trace, options);
   if (!report) return report.error();
-  return pack(*trace, MakeGateSubject(path, *trace, *std::move(report)));
+  return pack(MakeGateSubject(path, *trace, *std::move(report)));
 }
 
 // All that came, in the order of the paths.
@@ -46,15 +46,12 @@ Result<std::vector<T>> ReadAll(const Job& job, const std::vector<std::string>& p
 
 Result<std::vector<GateSubject>> ReadSubjects(const Job& job,
                                               const std::vector<std::string>& paths) {
-  const auto pack = [](const Trace&, const GateSubject& subject) { return PackSubject(subject); };
-  return ReadAll<GateSubject>(job, paths, {}, pack, UnpackSubject);
+  return ReadAll<GateSubject>(job, paths, {}, PackSubject, UnpackSubject);
 }
 
 Result<RankReport> ReadRanks(const Job& job, const std::vector<std::string>& paths,
                              const AnalyzeOptions& options) {
-  const auto pack = [](const Trace& trace, const GateSubject& subject) {
-    return PackRank(SummarizeRank(trace, subject));
-  };
+  const auto pack = [](const GateSubject& subject) { return PackRank(SummarizeRank(subject)); };
   Result<std::vector<RankSummary>> ranks =
       ReadAll<RankSummary>(job, paths, options, pack, UnpackRank);
   if (!ranks) return ranks.error();

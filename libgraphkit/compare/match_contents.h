@@ -1,0 +1,44 @@
+// Which graph of one run is which of another. Threads capture in another order in every run, so
+// that the order says least:
+//
+//     1. the same content and name
+//     2. the same content
+//     3. the same name, and part of the content: the most alike first
+//     4. the same name, in order
+//
+// Graphs of the same content are interchangeable: those with the same figures go together first,
+// then the least with the least, so that one that changed is left for one that isn't there any
+// more.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "libgraphkit/model/graph_content.h"
+
+namespace graphkit {
+
+struct ComparedGraph {
+  using Figures = std::array<std::optional<uint64_t>, 10>;  // nothing: unknown
+
+  std::string_view name = {};
+  const GraphContent* content = nullptr;  // null: unknown; never alike
+  Figures figures{};
+};
+
+struct GraphPairs {
+  static constexpr uint32_t kNone = 0xffffffffu;
+
+  std::vector<uint32_t> after;   // of each graph before: its place after, or kNone
+  std::vector<uint32_t> before;  // and back
+};
+
+// Near linear in the number of graphs. The result depends on nothing but the arguments.
+GraphPairs MatchContents(std::span<const ComparedGraph> before,
+                         std::span<const ComparedGraph> after);
+
+}  // namespace graphkit
