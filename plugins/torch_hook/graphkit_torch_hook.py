@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 
-OLDEST, NEWEST = (2, 1), (2, 14)  # of the versions of torch that are known
+OLDEST, NEWEST = (2, 1), (2, 15)  # of the versions of torch that were tried
 MAX_EVENTS = 5_000_000  # per device; beyond, the history is a ring, and graphkit says that events are lost
 SHARE = 10  # the time between two snapshots, in times of what the last one took
 
@@ -44,6 +44,7 @@ class Recorder:
     def __init__(self, trace):
         self.stem = trace[: -len(".json")] if trace.endswith(".json") else trace
         self.torch = None
+        self.newer = False  # than the versions that were tried: said only with what went wrong
         self.missing = False  # the program looked for torch, and there is none
         self.users_history = False  # the program records a history of its own
         self.ended = False  # and has ended it
@@ -70,8 +71,7 @@ class Recorder:
                 return
             if torch.version.cuda is None:
                 return
-            if version > NEWEST:
-                say(f"torch {shown} is newer than what is known (up to 2.14): its memory is recorded all the same")
+            self.newer = version > NEWEST
             self.torch = torch
             self._watch_history(torch.cuda.memory)
             self._watch_captures(torch.cuda.graphs.CUDAGraph)
@@ -81,7 +81,8 @@ class Recorder:
 
     def _fail(self, what, error):
         if not self.failed:
-            say(f"{what}: {type(error).__name__}: {error}; its memory isn't recorded")
+            newer = " (graphkit was tried with torch up to %d.%d)" % NEWEST if self.newer else ""
+            say(f"{what}: {type(error).__name__}: {error}{newer}; its memory isn't recorded")
         self.failed = True
 
     def _watch_history(self, memory):

@@ -6,6 +6,8 @@ no_nodes.json, no_nodes.sqlite: the same without the ids of graphs' nodes, as ol
 step.dot: the same graph as cudaGraphDebugDotPrint writes it (verbose).
 rmm.csv: a log of RMM's logging resource adaptor, past midnight, with a failure.
 snapshot.pickle: the memory of the program that captured it: one private pool, one deferred free.
+late.pickle: a history whose first events are of a block that lies in no segment, ending with empty_cache; of two devices.
+state.pickle: no history, only what is there at the end: three pools, three streams, 44 MiB in segments.
 trace.json: what a tracer saw of the same program, by a clock that is ahead.
 """
 
@@ -154,6 +156,38 @@ def snapshot() -> None:
     (HERE / "snapshot.pickle").write_bytes(pickle.dumps(data, protocol=4))
 
 
+def event(action, address, size, stream=0):
+    return {"action": action, "addr": address, "size": size, "stream": stream, "frames": []}
+
+
+def segment(address, used, free, pool=(0, 0), stream=0, device=0):
+    """A large segment with one block in use, where `used` isn't 0, and the rest free."""
+    blocks = [{"address": address, "size": used, "requested_size": used, "state": "active_allocated", "frames": []},
+              {"address": address + used, "size": free, "requested_size": 0, "state": "inactive", "frames": []}]
+    return {"device": device, "address": address, "total_size": used + free, "allocated_size": used, "active_size": used,
+            "requested_size": used, "stream": stream, "segment_type": "large", "segment_pool_id": pool,
+            "is_expandable": False, "frames": [], "blocks": [block for block in blocks if block["size"]]}
+
+
+def late() -> None:
+    lost = BASE + (1 << 40)
+    events = [event("free_requested", lost, 4 * MIB), event("free_completed", lost, 4 * MIB),
+              event("alloc", lost, 2 * MIB), event("alloc", BASE, 6 * MIB),
+              event("free_requested", BASE, 6 * MIB), event("free_completed", BASE, 6 * MIB),
+              event("segment_free", BASE, 20 * MIB)]
+    other = [event("segment_alloc", BASE, 20 * MIB), event("alloc", BASE, 4 * MIB)]
+    data = {"segments": [segment(BASE, 4 * MIB, 16 * MIB, device=1)], "device_traces": [events, other]}
+    (HERE / "late.pickle").write_bytes(pickle.dumps(data, protocol=4))
+
+
+def state() -> None:
+    places = [BASE + i * (1 << 32) for i in range(3)]
+    segments = [segment(places[0], 4 * MIB, 16 * MIB), segment(places[1], 12 * MIB, 0, (0, 1), 7),
+                segment(places[2], 2 * MIB, 10 * MIB, (0, 2), 8)]
+    data = {"segments": segments, "device_traces": [[]]}
+    (HERE / "state.pickle").write_bytes(pickle.dumps(data, protocol=4))
+
+
 def trace() -> None:
     """What a tracer saw of the program of snapshot(): the capture, and the memory behind the segment."""
     def at(time_us: float) -> int:
@@ -192,7 +226,7 @@ def trace() -> None:
 
 
 if __name__ == "__main__":
-    for make in (graph_data, dot, rmm, snapshot, trace):
+    for make in (graph_data, dot, rmm, snapshot, late, state, trace):
         make()
     for stem, with_ids in (("profile", True), ("no_nodes", False)):
         profile_json(f"{stem}.json", with_ids)

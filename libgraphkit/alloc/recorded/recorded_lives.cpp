@@ -21,8 +21,9 @@ struct KeyHash {
 
 class Pairing {
  public:
-  Pairing(const TorchSnapshot& snapshot, size_t device, uint32_t reading)
-      : snapshot_(snapshot), device_(device), reading_(reading) {}
+  Pairing(const TorchSnapshot& snapshot, size_t device, const RecordedRanges& segments,
+          uint32_t reading)
+      : snapshot_(snapshot), device_(device), segments_(segments), reading_(reading) {}
 
   std::vector<RecordedLife> Run() {
     const Slice run = snapshot_.devices[device_];
@@ -89,9 +90,13 @@ class Pairing {
 
   // The allocation at a wrong address is the one that its own free, or its block at the end, lacks.
   void JoinLost() {
+    const bool lacks_segments = std::ranges::any_of(lives_, [&](const RecordedLife& life) {
+      return life.alloc && life.free_requested && Outside(life);
+    });
     std::vector<uint32_t> candidates;  // by size
     for (uint32_t i = 0; i < lives_.size(); ++i) {
-      if (lives_[i].at_start()) candidates.push_back(i);
+      if (!lives_[i].at_start() || (lacks_segments && Outside(lives_[i]))) continue;
+      candidates.push_back(i);
     }
     by_address_.resize(lives_.size());
     std::iota(by_address_.begin(), by_address_.end(), 0u);
@@ -100,7 +105,7 @@ class Pairing {
     std::ranges::stable_sort(candidates, {}, size_of);
     std::vector<bool> gone(lives_.size());
     for (RecordedLife& life : lives_) {
-      if (!life.lost()) continue;
+      if (!life.lost() || (lacks_segments && Outside(life))) continue;
       const auto first = std::ranges::lower_bound(candidates, life.requested, {}, size_of);
       const auto last = std::ranges::upper_bound(candidates, life.requested, {}, size_of);
       const std::span<const uint32_t> same_size(first, last);
@@ -117,6 +122,10 @@ class Pairing {
       if (!gone[i]) lives_[kept++] = lives_[i];
     }
     lives_.resize(kept);
+  }
+
+  bool Outside(const RecordedLife& life) const {
+    return RangeOf(segments_, life.address) == nullptr;
   }
 
   // The candidates that end after the life began, likeliest first: those that can't have been live
@@ -152,6 +161,7 @@ class Pairing {
 
   const TorchSnapshot& snapshot_;
   size_t device_;
+  const RecordedRanges& segments_;
   uint32_t reading_;
   std::vector<RecordedLife> lives_;
   std::vector<uint32_t> by_address_;
@@ -162,8 +172,8 @@ class Pairing {
 }  // namespace
 
 std::vector<RecordedLife> FindLives(const TorchSnapshot& snapshot, size_t device,
-                                    uint32_t reading) {
-  return Pairing(snapshot, device, reading).Run();
+                                    const RecordedRanges& segments, uint32_t reading) {
+  return Pairing(snapshot, device, segments, reading).Run();
 }
 
 }  // namespace graphkit

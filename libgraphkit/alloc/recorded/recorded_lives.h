@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "libgraphkit/alloc/recorded/recorded_ranges.h"
 #include "libgraphkit/model/torch_snapshot.h"
 #include "libgraphkit/units.h"
 
@@ -29,8 +30,10 @@ struct RecordedLife {
 // The lives of one device, in order of their first event; those without events last. An allocation
 // whose address fits no free and no block at the end, and a free or block of the same size that
 // fits no allocation, are one life: of two records that disagree one is wrong. Where several would
-// fit, `reading` picks: 0 takes the likeliest, 1 the next, and so on.
+// fit, `reading` picks: 0 takes the likeliest, 1 the next, and so on. `segments`: all that there
+// were at any time; where whole lives lie outside of them, the file lacks some, and what else lies
+// outside isn't taken for wrong.
 std::vector<RecordedLife> FindLives(const TorchSnapshot& snapshot, size_t device,
-                                    uint32_t reading = 0);
+                                    const RecordedRanges& segments, uint32_t reading = 0);
 
 }  // namespace graphkit

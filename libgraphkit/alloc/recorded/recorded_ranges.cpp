@@ -6,8 +6,89 @@
 namespace graphkit {
 namespace {
 
-// Pages become one range with those that they overlap or touch.
-void Join(RecordedRanges* ranges, Address address, RecordedRange range) {
+// What was given back, with the segment's other pages, or as the event says.
+class Undoing {
+ public:
+  Undoing(size_t pools, const CachingConfig& config, bool guess_pools, RewoundRanges* ranges)
+      : pools_(pools), config_(config), guess_pools_(guess_pools), ranges_(*ranges) {}
+
+  void Undo(const TorchEvent& event, uint32_t index) {
+    switch (event.action) {
+      case TorchAction::kSegmentAlloc:
+        ranges_.got[index] = GotBy(event);
+        ranges_.start.erase(event.address);
+        break;
+      case TorchAction::kSegmentMap:
+        ranges_.got[index] = GotBy(event);
+        RemoveRange(&ranges_.start, event.address, event.size);
+        break;
+      case TorchAction::kSegmentFree:
+        GiveBack(event, Named(event, IsSmall(event)));
+        break;
+      case TorchAction::kSegmentUnmap:
+        GiveBack(event, PagesOf(event));
+        break;
+      default:
+        break;
+    }
+  }
+
+ private:
+  void GiveBack(const TorchEvent& event, const RecordedRange& range) {
+    AddRange(&ranges_.start, event.address, range);
+    AddRange(&ranges_.ever, event.address, range);
+  }
+
+  // The range that an event got from the driver, as it is known from later.
+  RecordedRange GotBy(const TorchEvent& event) {
+    const auto* at = RangeOf(ranges_.start, event.address);
+    const bool pages = event.action == TorchAction::kSegmentMap;
+    RecordedRange range = at != nullptr ? at->second : Named(event, IsSmall(event));
+    range.expandable |= pages;
+    range.size = event.size;
+    return range;
+  }
+
+  bool IsSmall(const TorchEvent& event) const {
+    const bool pages =
+        event.action == TorchAction::kSegmentMap || event.action == TorchAction::kSegmentUnmap;
+    return pages ? event.size % config_.large_segment != 0 : event.size == config_.small_segment;
+  }
+
+  RecordedRange Named(const TorchEvent& event, bool small) {
+    RecordedRange range{.size = event.size, .stream = event.stream, .small = small};
+    if (event.pool != TorchEvent::kNoPool) {
+      range.pool = event.pool;
+    } else if (pools_ > 1) {
+      ranges_.pools_unknown = true;
+      if (!guess_pools_) range.state = RangeState::kPoolUnknown;
+    }
+    return range;
+  }
+
+  // Unmapped pages belong to what they touch; otherwise their size tells which they were.
+  RecordedRange PagesOf(const TorchEvent& event) {
+    for (const Address near : {event.address, event.address + event.size, event.address - 1}) {
+      const auto* at = RangeOf(ranges_.ever, near);
+      if (at == nullptr || !at->second.expandable || at->second.stream != event.stream) continue;
+      RecordedRange pages = at->second;
+      pages.size = event.size;
+      return pages;
+    }
+    RecordedRange pages = Named(event, IsSmall(event));
+    pages.expandable = true;
+    return pages;
+  }
+
+  size_t pools_;
+  const CachingConfig& config_;
+  bool guess_pools_;
+  RewoundRanges& ranges_;
+};
+
+}  // namespace
+
+void AddRange(RecordedRanges* ranges, Address address, RecordedRange range) {
   Address end = address + range.size;
   auto at = ranges->upper_bound(address);
   if (at != ranges->begin() && std::prev(at)->second.Joins(range)) {
@@ -23,8 +104,7 @@ void Join(RecordedRanges* ranges, Address address, RecordedRange range) {
   (*ranges)[address] = range;
 }
 
-// Takes [address, address + size) out of the range that it lies in.
-void Cut(RecordedRanges* ranges, Address address, Bytes size) {
+void RemoveRange(RecordedRanges* ranges, Address address, Bytes size) {
   const auto* found = RangeOf(*ranges, address);
   if (found == nullptr) return;
   const Address begin = found->first;
@@ -41,61 +121,30 @@ void Cut(RecordedRanges* ranges, Address address, Bytes size) {
   keep(address + size, end);
 }
 
-// Pages that were unmapped belong to what they touch; otherwise their size tells which they were.
-RecordedRange PagesOf(const TorchEvent& event, const RecordedRanges& ever,
-                      const CachingConfig& config) {
-  const auto same_stream = [&](const RecordedRanges::value_type* at) {
-    return at != nullptr && at->second.expandable && at->second.stream == event.stream;
-  };
-  for (const Address near : {event.address, event.address + event.size, event.address - 1}) {
-    const auto* at = RangeOf(ever, near);
-    if (!same_stream(at)) continue;
-    RecordedRange pages = at->second;
-    pages.size = event.size;
-    return pages;
-  }
-  const PoolHandle pool = event.pool == TorchEvent::kNoPool ? 0 : event.pool;
-  return {event.size, event.stream, pool, event.size % config.large_segment != 0, true};
-}
-
-void Undo(const TorchEvent& event, const CachingConfig& config, RewoundRanges* ranges) {
-  RecordedRange range;
-  switch (event.action) {
-    case TorchAction::kSegmentAlloc:
-      ranges->start.erase(event.address);
-      return;
-    case TorchAction::kSegmentMap:
-      Cut(&ranges->start, event.address, event.size);
-      return;
-    case TorchAction::kSegmentFree:
-      range.size = event.size;
-      range.stream = event.stream;
-      range.pool = event.pool == TorchEvent::kNoPool ? 0 : event.pool;
-      range.small = event.size == config.small_segment;
-      break;
-    case TorchAction::kSegmentUnmap:
-      range = PagesOf(event, ranges->ever, config);
-      break;
-    default:
-      return;
-  }
-  Join(&ranges->start, event.address, range);
-  Join(&ranges->ever, event.address, range);
-}
-
-}  // namespace
-
 RewoundRanges RewindRanges(const TorchSnapshot& snapshot, size_t device,
-                           const CachingConfig& config) {
+                           const CachingConfig& config, bool guess_pools) {
   RewoundRanges ranges;
   for (const TorchSegment& s : snapshot.segments) {
     if (s.device != static_cast<int32_t>(device)) continue;
-    Join(&ranges.start, s.address, {s.total_size, s.stream, s.pool, s.small, s.expandable});
+    AddRange(&ranges.start, s.address, {s.total_size, s.stream, s.pool, s.small, s.expandable});
   }
   ranges.ever = ranges.start;
   const Slice run = snapshot.devices[device];
-  for (uint32_t i = run.count; i-- > 0;) Undo(snapshot.events[run.first + i], config, &ranges);
+  Undoing undoing(snapshot.pools.size(), config, guess_pools, &ranges);
+  for (uint32_t i = run.count; i-- > 0;) undoing.Undo(snapshot.events[run.first + i], i);
   return ranges;
+}
+
+void LeaveOutSpace(RewoundRanges* ranges, const RecordedRange& pages) {
+  ranges->left_out.push_back(pages);
+  for (auto& [address, range] : ranges->start) {
+    if (range.Joins(pages)) range.state = RangeState::kStartUnknown;
+  }
+}
+
+bool IsLeftOut(const RewoundRanges& ranges, const RecordedRange& pages) {
+  return std::ranges::any_of(ranges.left_out,
+                             [&](const RecordedRange& other) { return other.Joins(pages); });
 }
 
 const RecordedRanges::value_type* RangeOf(const RecordedRanges& ranges, Address address) {

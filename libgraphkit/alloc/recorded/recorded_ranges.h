@@ -10,11 +10,21 @@
 
 #include <cstdint>
 #include <map>
+#include <unordered_map>
+#include <vector>
 
 #include "libgraphkit/alloc/models/caching_allocator.h"
 #include "libgraphkit/model/torch_snapshot.h"
 
 namespace graphkit {
+
+// What is known of a range. Only what lies in known ranges can be predicted; leaving the others out
+// changes nothing for it: a request takes the best of all blocks, so the best of fewer as well.
+enum class RangeState : uint8_t {
+  kKnown,
+  kStartUnknown,  // what lay in it before the first event contradicts the file
+  kPoolUnknown,   // given back during the run, and the file doesn't say whose it was
+};
 
 struct RecordedRange {
   Bytes size = 0;
@@ -22,6 +32,7 @@ struct RecordedRange {
   PoolHandle pool = 0;
   bool small = false;
   bool expandable = false;
+  RangeState state = RangeState::kKnown;
 
   // Whether two stretches of pages can be of one expandable segment.
   bool Joins(const RecordedRange& o) const {
@@ -33,9 +44,22 @@ using RecordedRanges = std::map<Address, RecordedRange>;  // by where they begin
 struct RewoundRanges {
   RecordedRanges start;
   RecordedRanges ever;
+  std::unordered_map<uint32_t, RecordedRange> got;  // by the event that got it from the driver
+  std::vector<RecordedRange> left_out;  // expandable segments of which something can't be told
+  bool pools_unknown = false;  // something was given back, and the file doesn't say whose it was
 };
+// `guess_pools`: what was given back without a word of its pool was the default pool's.
 RewoundRanges RewindRanges(const TorchSnapshot& snapshot, size_t device,
-                           const CachingConfig& config);
+                           const CachingConfig& config, bool guess_pools);
+
+// Pages become one range with those of their segment that they overlap or touch.
+void AddRange(RecordedRanges* ranges, Address address, RecordedRange range);
+// Takes [address, address + size) out of the range that it lies in.
+void RemoveRange(RecordedRanges* ranges, Address address, Bytes size);
+
+// Marks all pages of the expandable segment as unknown, those that come as well.
+void LeaveOutSpace(RewoundRanges* ranges, const RecordedRange& pages);
+bool IsLeftOut(const RewoundRanges& ranges, const RecordedRange& pages);
 
 // The range that the address lies in; null: in none.
 const RecordedRanges::value_type* RangeOf(const RecordedRanges& ranges, Address address);

@@ -100,6 +100,7 @@ class Replay {
 
   PredictedRun Run() {
     for (const RecordedOperation& operation : run_.operations) Take(operation);
+    if (driver_.GivesBack()) EmptyCache();
     driver_.Settle();
     out_.segment_misses = driver_.TakeMisses();
     out_.segment_hits = driver_.hits();
@@ -164,6 +165,7 @@ PredictedRun ReplayRecorded(const RecordedRun& run) { return Replay(run).Run(); 
 
 PredictionScore ComparePrediction(const RecordedRun& run, const PredictedRun& predicted) {
   PredictionScore score;
+  score.not_judged = run.not_judged;
   for (const RecordedOperation& op : run.operations) {
     if (op.kind != Kind::kAlloc) continue;
     ++score.addresses;
@@ -184,18 +186,45 @@ PredictionScore ComparePrediction(const RecordedRun& run, const PredictedRun& pr
   return score;
 }
 
-Result<PredictionScore> PredictRecorded(const TorchSnapshot& snapshot, size_t device) {
+namespace {
+
+struct ScoredReading {
+  PredictionScore score;
+  bool explained = false;  // every miss is an allocation whose record is wrong
+  bool pools_unknown = false;
+};
+
+// Of the ends that allocations with a wrong address may have, those that leave the least open.
+Result<ScoredReading> BestEnds(const TorchSnapshot& snapshot, size_t device, bool guess_pools) {
   constexpr uint32_t kReadings = 64;
-  std::optional<PredictionScore> best;
-  for (uint32_t reading = 0; reading < kReadings; ++reading) {
-    const Result<RecordedRun> run = RewindSnapshot(snapshot, device, reading);
-    if (!run && reading == 0) return run.error();
-    if (!run) continue;
+  const auto open = [](const PredictionScore& score) {
+    return score.misses.size() + score.not_judged.events();
+  };
+  std::optional<ScoredReading> best;
+  for (uint32_t ends = 0; ends < kReadings; ++ends) {
+    const Result<RecordedRun> run =
+        RewindSnapshot(snapshot, device, {.ends = ends, .guess_pools = guess_pools});
+    if (!run) return run.error();
     PredictionScore score = ComparePrediction(*run, ReplayRecorded(*run));
-    if (!best || score.misses.size() < best->misses.size()) best = std::move(score);
-    if (best->misses.size() <= run->repaired) break;
+    const bool explained = score.misses.size() <= run->repaired;
+    if (!best || open(score) < open(best->score)) {
+      best = {std::move(score), explained, run->pools_unknown};
+    }
+    if (run->repaired == 0 || (explained && best->score.not_judged.events() == 0)) break;
   }
   return std::move(*best);
+}
+
+}  // namespace
+
+Result<PredictionScore> PredictRecorded(const TorchSnapshot& snapshot, size_t device) {
+  Result<ScoredReading> guessed = BestEnds(snapshot, device, true);
+  if (!guessed) return guessed.error();
+  if (guessed->explained || !guessed->pools_unknown) return std::move(guessed->score);
+  Result<ScoredReading> left_out = BestEnds(snapshot, device, false);
+  if (!left_out) return left_out.error();
+  const bool better = left_out->score.misses.size() < guessed->score.misses.size();
+  return std::move(better ? left_out->score : guessed->score);
 }
 
 }  // namespace graphkit

@@ -36,15 +36,18 @@ struct PredictionScore {
   uint64_t segments = 0;  // recorded segment operations, and those that only the model made
   uint64_t segments_hit = 0;
   std::vector<PredictionMiss> misses;  // by event
+  NotJudged not_judged;
 
   bool perfect() const { return misses.empty(); }
+  bool nothing() const { return addresses == 0 && segments == 0; }  // was judged
   bool operator==(const PredictionScore&) const = default;
 };
 
 PredictionScore ComparePrediction(const RecordedRun& run, const PredictedRun& predicted);
 
 // Rewinds, replays and compares. Of a file with records that contradict each other it takes, out of
-// a few readings, the one that the model predicts best.
+// a few readings, the one that the model predicts best. Memory that was given back without a word
+// of its pool counts as the default pool's, unless that leads to misses: then it is left out.
 Result<PredictionScore> PredictRecorded(const TorchSnapshot& snapshot, size_t device);
 
 }  // namespace graphkit

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "libgraphkit/alloc/recorded/recorded_lives.h"
 #include "libgraphkit/alloc/recorded/recorded_ranges.h"
@@ -12,243 +15,204 @@
 namespace graphkit {
 namespace {
 
-Error CannotRewind(std::string why) {
-  return {.message = "the state before the first event can't be told: " + std::move(why),
-          .hint = "record with a larger max_entries, or from the start of the program"};
+std::optional<SegmentEvent::Kind> SegmentKind(TorchAction action) {
+  switch (action) {
+    case TorchAction::kSegmentAlloc:
+      return SegmentEvent::Kind::kAllocate;
+    case TorchAction::kSegmentFree:
+      return SegmentEvent::Kind::kFree;
+    case TorchAction::kSegmentMap:
+      return SegmentEvent::Kind::kMap;
+    case TorchAction::kSegmentUnmap:
+      return SegmentEvent::Kind::kUnmap;
+    default:
+      return std::nullopt;
+  }
 }
-
-std::string Hex(Address address) {
-  char digits[17];
-  const auto [end, error] = std::to_chars(digits, digits + 17, address, 16);
-  return "0x" + std::string(digits, end);
-}
-
-// A block in use at the start.
-struct StartBlock {
-  Address address = 0;
-  Bytes size = 0;
-  bool exact = false;  // the size is the block's own, not rounded from the request
-  LifeId life = 0;
-};
 
 class Rewinder {
  public:
-  Rewinder(const TorchSnapshot& snapshot, size_t device, uint32_t reading)
-      : snapshot_(snapshot), device_(device), lives_(FindLives(snapshot, device, reading)) {
+  Rewinder(const TorchSnapshot& snapshot, size_t device, const RecordedReading& reading)
+      : snapshot_(snapshot), device_(device), reading_(reading) {
     const Slice run = snapshot.devices[device];
     events_ = {snapshot.events.data() + run.first, run.count};
   }
 
-  Result<RecordedRun> Run();
+  RecordedRun Run();
 
  private:
-  void GatherBlocks();
-  SegmentState& SegmentFor(Address address, const RecordedRange& range);
-  Result<void> FillRange(Address address, const RecordedRange& range);
-  Result<void> FillRanges();
-  void AddUnmapped(SegmentState* segment, Address begin, Address end) const;
-  Result<void> CheckCovered() const;
-  Result<void> Place(SegmentState* segment, const StartBlock& block, Address end, Address* at);
-  Result<void> CloseGap(SegmentState* segment, Address begin, Address end, bool last_exact);
+  // Of a life: whether its events are among the operations, else why not.
+  enum class Standing : uint8_t { kJudged, kInNoSegment, kStartUnknown, kPoolUnknown };
+
+  void NumberLives();
+  void LeaveOutTorn();
+  void TakeStart();
   void Operations();
+  Standing MoveOn(const TorchEvent& event, uint32_t index, SegmentEvent::Kind kind);
+  void TakeSegment(const TorchEvent& event, uint32_t index, SegmentEvent::Kind kind);
+  void TakeBlock(const TorchEvent& event, uint32_t index, LifeId life);
+  bool Judged(Standing standing);
+  static Standing StandingOf(const RecordedRanges::value_type* range);
   PoolHandle PoolOf(const TorchEvent& event) const;
 
   const TorchSnapshot& snapshot_;
   size_t device_;
+  RecordedReading reading_;
   std::vector<RecordedLife> lives_;
   std::span<const TorchEvent> events_;
   RewoundRanges ranges_;
-  std::vector<StartBlock> blocks_;
-  size_t next_block_ = 0;
+  RecordedRanges now_;              // at the event that is being taken
+  std::vector<LifeId> life_of_;     // by event
+  std::vector<Standing> standing_;  // by life
   RecordedRun run_;
 };
 
-void Rewinder::GatherBlocks() {
+void Rewinder::NumberLives() {
+  life_of_.resize(events_.size());
   for (LifeId life = 0; life < lives_.size(); ++life) {
     const RecordedLife& l = lives_[life];
-    if (!l.at_start()) continue;
-    const bool exact = l.final_block.has_value();
-    const Bytes size =
-        exact ? snapshot_.blocks[*l.final_block].size : RoundRequest(run_.config, l.requested);
-    blocks_.push_back({l.address, size, exact, life});
+    for (const auto& event : {l.alloc, l.free_requested, l.free_completed}) {
+      if (event) life_of_[*event] = life;
+    }
+    run_.recorded_addresses.push_back(l.address);
+    run_.repaired += l.repaired;
   }
-  std::sort(blocks_.begin(), blocks_.end(),
-            [](const StartBlock& a, const StartBlock& b) { return a.address < b.address; });
+  standing_.resize(lives_.size());
 }
 
-// What lies between two blocks in use, or at a segment's end. In the large pool a rest of at most
-// 1 MiB isn't split off: it is part of the block before it.
-Result<void> Rewinder::CloseGap(SegmentState* segment, Address begin, Address end,
-                                bool last_exact) {
-  const Bytes gap = end - begin;
-  if (gap == 0) return {};
-  const CachingConfig& config = run_.config;
-  const bool after_oversize = !segment->blocks.empty() && segment->blocks.back().used &&
-                              segment->blocks.back().size >= config.max_split_size;
-  const bool rest =
-      !segment->small && !segment->expandable && (gap <= config.small_size || after_oversize);
-  if (!rest) {
-    segment->blocks.push_back({.address = begin, .size = gap});
-    return {};
-  }
-  if (segment->blocks.empty() || last_exact) {
-    return CannotRewind("no block explains the " + std::to_string(gap) + " bytes at " + Hex(begin));
-  }
-  segment->blocks.back().size += gap;
-  return {};
-}
-
-Result<void> Rewinder::Place(SegmentState* segment, const StartBlock& block, Address end,
-                             Address* at) {
-  const RecordedLife& life = lives_[block.life];
-  if (block.address < *at || block.address + block.size > end) {
-    return CannotRewind("the block at " + Hex(block.address) + " overlaps another one");
-  }
-  const bool last_exact = next_block_ > 0 && blocks_[next_block_ - 1].exact;
-  Result<void> closed = CloseGap(segment, *at, block.address, last_exact);
-  if (!closed) return closed;
-  segment->blocks.push_back({.address = block.address,
-                             .size = block.size,
-                             .requested = life.requested,
-                             .used = true,
-                             .pending = !life.free_requested && life.free_completed.has_value()});
-  run_.start_lives.push_back(block.life);
-  *at = block.address + block.size;
-  return {};
-}
-
-// A segment of its own; pages join the segment before them if they are of the same one.
-SegmentState& Rewinder::SegmentFor(Address address, const RecordedRange& range) {
-  SegmentState segment{.address = address,
-                       .size = range.size,
-                       .stream = range.stream,
-                       .pool = range.pool,
-                       .small = range.small,
-                       .expandable = range.expandable};
-  if (range.expandable) {
-    segment.address = SpaceBegin(ranges_.ever, address, range);
-    segment.size = SpaceSize(ranges_.ever, segment.address, range, run_.config);
-    const bool open = !run_.start.empty() && run_.start.back().expandable &&
-                      run_.start.back().address == segment.address;
-    if (open) return run_.start.back();
-  }
-  return run_.start.emplace_back(std::move(segment));
-}
-
-void Rewinder::AddUnmapped(SegmentState* segment, Address begin, Address end) const {
-  if (begin < end) {
-    segment->blocks.push_back({.address = begin, .size = end - begin, .mapped = false});
-  }
-}
-
-Result<void> Rewinder::FillRange(Address address, const RecordedRange& range) {
-  SegmentState& segment = SegmentFor(address, range);
-  const Address filled = segment.blocks.empty()
-                             ? segment.address
-                             : segment.blocks.back().address + segment.blocks.back().size;
-  if (range.expandable) AddUnmapped(&segment, filled, address);
-  Address at = address;
-  const Address end = address + range.size;
-  const size_t first = next_block_;
-  for (; next_block_ < blocks_.size() && blocks_[next_block_].address < end; ++next_block_) {
-    Result<void> placed = Place(&segment, blocks_[next_block_], end, &at);
-    if (!placed) return placed;
-  }
-  const bool last_exact = next_block_ > first && blocks_[next_block_ - 1].exact;
-  return CloseGap(&segment, at, end, last_exact);
-}
-
-Result<void> Rewinder::FillRanges() {
-  for (const auto& [address, range] : ranges_.start) {
-    if (next_block_ < blocks_.size() && blocks_[next_block_].address < address) break;
-    Result<void> filled = FillRange(address, range);
-    if (!filled) return filled;
-  }
-  if (next_block_ != blocks_.size()) {
-    return CannotRewind("the block at " + Hex(blocks_[next_block_].address) +
-                        " lies in no segment");
-  }
-  for (SegmentState& segment : run_.start) {
-    const SegmentState::Block& last = segment.blocks.back();
-    AddUnmapped(&segment, last.address + last.size, segment.address + segment.size);
-  }
-  return {};
-}
-
-// Every block lies in a segment that was there at some time.
-Result<void> Rewinder::CheckCovered() const {
+// A block that lies in no segment, in a run with expandable ones, lay in pages
+// of it that the file lacks: what else happened in its address space can't be told.
+void Rewinder::LeaveOutTorn() {
+  if (!run_.config.expandable_segments) return;
+  const auto torn = [&](const RecordedLife& life, PoolHandle first, PoolHandle last) {
+    const bool small = RoundRequest(run_.config, life.requested) <= run_.config.small_size;
+    for (PoolHandle pool = first; pool <= last; ++pool) {
+      const RecordedRange pages{
+          .stream = life.stream, .pool = pool, .small = small, .expandable = true};
+      if (!IsLeftOut(ranges_, pages)) LeaveOutSpace(&ranges_, pages);
+    }
+  };
+  now_ = ranges_.start;
   for (const RecordedLife& life : lives_) {
-    if (life.repaired) continue;
-    const bool inside = RangeOf(ranges_.ever, life.address) != nullptr;
-    if (!inside) return CannotRewind("the block at " + Hex(life.address) + " lies in no segment");
+    if (life.at_start() && RangeOf(now_, life.address) == nullptr) torn(life, 0, run_.pools - 1);
   }
-  return {};
+  for (uint32_t i = 0; i < events_.size(); ++i) {
+    const TorchEvent& e = events_[i];
+    if (const auto kind = SegmentKind(e.action)) {
+      MoveOn(e, i, *kind);
+    } else if (e.action == TorchAction::kAlloc && !lives_[life_of_[i]].repaired &&
+               RangeOf(now_, e.address) == nullptr) {
+      const bool said = e.pool != TorchEvent::kNoPool;
+      torn(lives_[life_of_[i]], said ? e.pool : 0, said ? e.pool : run_.pools - 1);
+    }
+  }
+}
+
+void Rewinder::TakeStart() {
+  RecordedStart start = FillStart(run_.config, lives_, snapshot_.blocks, &ranges_);
+  run_.start = std::move(start.segments);
+  run_.start_lives = std::move(start.lives);
+  run_.not_judged.why_unknown = std::move(start.why_unknown);
+  for (LifeId life = 0; life < lives_.size(); ++life) {
+    if (!lives_[life].at_start()) continue;
+    standing_[life] = StandingOf(RangeOf(ranges_.start, lives_[life].address));
+  }
+}
+
+Rewinder::Standing Rewinder::StandingOf(const RecordedRanges::value_type* range) {
+  if (range == nullptr) return Standing::kInNoSegment;
+  switch (range->second.state) {
+    case RangeState::kStartUnknown:
+      return Standing::kStartUnknown;
+    case RangeState::kPoolUnknown:
+      return Standing::kPoolUnknown;
+    default:
+      return Standing::kJudged;
+  }
+}
+
+// Counts the event when it isn't.
+bool Rewinder::Judged(Standing standing) {
+  NotJudged& left = run_.not_judged;
+  left.in_no_segment += standing == Standing::kInNoSegment;
+  left.start_unknown += standing == Standing::kStartUnknown;
+  left.pool_unknown += standing == Standing::kPoolUnknown;
+  return standing == Standing::kJudged;
 }
 
 // Events of older snapshots don't name the pool; the segment that served them does.
 PoolHandle Rewinder::PoolOf(const TorchEvent& event) const {
   if (event.pool != TorchEvent::kNoPool) return event.pool;
-  if (run_.pools == 1) return 0;
-  const auto* range = RangeOf(ranges_.ever, event.address);
+  const auto* range = RangeOf(now_, event.address);
   return range == nullptr ? 0 : range->second.pool;
 }
 
-void Rewinder::Operations() {
-  using Kind = RecordedOperation::Kind;
-  std::vector<LifeId> life_of(events_.size());
-  for (LifeId life = 0; life < lives_.size(); ++life) {
-    const RecordedLife& l = lives_[life];
-    for (const auto& event : {l.alloc, l.free_requested, l.free_completed}) {
-      if (event) life_of[*event] = life;
-    }
-    run_.recorded_addresses.push_back(l.address);
-    run_.repaired += l.repaired;
+// What the event changes about the ranges that there are; returns how it is judged.
+Rewinder::Standing Rewinder::MoveOn(const TorchEvent& event, uint32_t index,
+                                    SegmentEvent::Kind kind) {
+  Standing standing = Standing::kJudged;
+  if (kind == SegmentEvent::Kind::kAllocate || kind == SegmentEvent::Kind::kMap) {
+    RecordedRange range = ranges_.got.at(index);
+    if (IsLeftOut(ranges_, range)) range.state = RangeState::kStartUnknown;
+    AddRange(&now_, event.address, range);
+    return StandingOf(RangeOf(now_, event.address));
   }
-  const auto segment_kind = [](TorchAction action) -> std::optional<SegmentEvent::Kind> {
-    switch (action) {
-      case TorchAction::kSegmentAlloc:
-        return SegmentEvent::Kind::kAllocate;
-      case TorchAction::kSegmentFree:
-        return SegmentEvent::Kind::kFree;
-      case TorchAction::kSegmentMap:
-        return SegmentEvent::Kind::kMap;
-      case TorchAction::kSegmentUnmap:
-        return SegmentEvent::Kind::kUnmap;
-      default:
-        return std::nullopt;
-    }
-  };
+  if (const auto* range = RangeOf(now_, event.address)) standing = StandingOf(range);
+  RemoveRange(&now_, event.address, event.size);
+  return standing;
+}
+
+void Rewinder::TakeSegment(const TorchEvent& event, uint32_t index, SegmentEvent::Kind kind) {
+  if (!Judged(MoveOn(event, index, kind))) return;
+  run_.operations.push_back({.kind = RecordedOperation::Kind::kSegment,
+                             .event = index,
+                             .segment = {kind, event.address, event.size, event.stream}});
+}
+
+// An allocation whose address is repaired lies where its end was recorded, which isn't known to be
+// anywhere else.
+void Rewinder::TakeBlock(const TorchEvent& event, uint32_t index, LifeId life) {
+  using Kind = RecordedOperation::Kind;
+  const bool alloc = event.action == TorchAction::kAlloc;
+  if (alloc && !lives_[life].repaired) {
+    standing_[life] = StandingOf(RangeOf(now_, event.address));
+  }
+  if (!Judged(standing_[life])) return;
+  RecordedOperation operation{.kind = Kind::kAlloc, .event = index, .life = life, .segment = {}};
+  if (alloc) {
+    operation.size = event.size;
+    operation.stream = event.stream;
+    operation.pool = PoolOf(event);
+  } else {
+    operation.kind =
+        event.action == TorchAction::kFreeRequested ? Kind::kFreeRequested : Kind::kFreeCompleted;
+  }
+  run_.operations.push_back(operation);
+}
+
+void Rewinder::Operations() {
+  now_ = ranges_.start;
   for (uint32_t i = 0; i < events_.size(); ++i) {
     const TorchEvent& e = events_[i];
-    if (const auto kind = segment_kind(e.action)) {
-      run_.operations.push_back(
-          {.kind = Kind::kSegment, .event = i, .segment = {*kind, e.address, e.size, e.stream}});
-    } else if (e.action == TorchAction::kAlloc) {
-      run_.operations.push_back({.kind = Kind::kAlloc,
-                                 .event = i,
-                                 .life = life_of[i],
-                                 .size = e.size,
-                                 .stream = e.stream,
-                                 .pool = PoolOf(e),
-                                 .segment = {}});
-    } else if (e.action == TorchAction::kFreeRequested || e.action == TorchAction::kFreeCompleted) {
-      const Kind kind =
-          e.action == TorchAction::kFreeRequested ? Kind::kFreeRequested : Kind::kFreeCompleted;
-      run_.operations.push_back({.kind = kind, .event = i, .life = life_of[i], .segment = {}});
+    if (const auto kind = SegmentKind(e.action)) {
+      TakeSegment(e, i, *kind);
+    } else if (e.action == TorchAction::kAlloc || e.action == TorchAction::kFreeRequested ||
+               e.action == TorchAction::kFreeCompleted) {
+      TakeBlock(e, i, life_of_[i]);
     }
   }
 }
 
-Result<RecordedRun> Rewinder::Run() {
+RecordedRun Rewinder::Run() {
   run_.config = ConfigOf(snapshot_.settings);
   run_.pools = static_cast<uint32_t>(snapshot_.pools.size());
+  ranges_ = RewindRanges(snapshot_, device_, run_.config, reading_.guess_pools);
+  lives_ = FindLives(snapshot_, device_, ranges_.ever, reading_.ends);
   run_.lives = static_cast<uint32_t>(lives_.size());
-  ranges_ = RewindRanges(snapshot_, device_, run_.config);
-  GatherBlocks();
-  Result<void> filled = FillRanges();
-  if (!filled) return filled.error();
-  Result<void> covered = CheckCovered();
-  if (!covered) return covered.error();
+  run_.pools_unknown = ranges_.pools_unknown;
+  NumberLives();
+  LeaveOutTorn();
+  TakeStart();
   Operations();
   return std::move(run_);
 }
@@ -278,7 +242,8 @@ CachingConfig ConfigOf(const TorchSettings& settings) {
   return config;
 }
 
-Result<RecordedRun> RewindSnapshot(const TorchSnapshot& snapshot, size_t device, uint32_t reading) {
+Result<RecordedRun> RewindSnapshot(const TorchSnapshot& snapshot, size_t device,
+                                   const RecordedReading& reading) {
   if (device >= snapshot.devices.size())
     return Error{.message = "the snapshot has no device " + std::to_string(device)};
   return Rewinder(snapshot, device, reading).Run();

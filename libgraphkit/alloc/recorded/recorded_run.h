@@ -11,16 +11,15 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "libgraphkit/alloc/models/caching_allocator.h"
+#include "libgraphkit/alloc/recorded/recorded_start.h"
 #include "libgraphkit/model/torch_snapshot.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
-
-// The life of one block, from its allocation to its free: an index.
-using LifeId = uint32_t;
 
 struct RecordedOperation {
   enum class Kind : uint8_t { kAlloc, kFreeRequested, kFreeCompleted, kSegment };
@@ -33,6 +32,16 @@ struct RecordedOperation {
   SegmentEvent segment;  // kSegment: what the driver was asked, and its answer
 };
 
+// What a file can't tell enough about to replay it: events, by the reason.
+struct NotJudged {
+  uint64_t in_no_segment = 0;  // of blocks that lie in none of the segments
+  uint64_t start_unknown = 0;  // in segments whose state before the first event can't be told
+  uint64_t pool_unknown = 0;   // in segments that were given back, and may be of any pool
+  std::string why_unknown;     // of the first of those segments; empty: none
+  uint64_t events() const { return in_no_segment + start_unknown + pool_unknown; }
+  bool operator==(const NotJudged&) const = default;
+};
+
 struct RecordedRun {
   CachingConfig config;
   uint32_t pools = 1;  // the default pool and the private ones
@@ -41,7 +50,9 @@ struct RecordedRun {
   std::vector<LifeId> start_lives;
   std::vector<RecordedOperation> operations;
   uint32_t lives = 0;
-  uint32_t repaired = 0;  // allocations whose recorded address fits nothing else in the file
+  uint32_t repaired = 0;       // allocations whose recorded address fits nothing else in the file
+  bool pools_unknown = false;  // RewoundRanges::pools_unknown
+  NotJudged not_judged;        // what isn't among the operations
   // Where each life's block was; not for the model.
   std::vector<Address> recorded_addresses;
 };
@@ -49,8 +60,15 @@ struct RecordedRun {
 // The allocator's settings as a snapshot states them.
 CachingConfig ConfigOf(const TorchSettings& settings);
 
-// Refuses a snapshot whose start can't be told. Reading: see FindLives.
+// Where a file leaves a choice.
+struct RecordedReading {
+  uint32_t ends = 0;        // FindLives'
+  bool guess_pools = true;  // RewindRanges'
+};
+
+// An error: the snapshot has no such device. Segments that the file can't tell enough about are
+// left out with all that lies in them (RangeState).
 Result<RecordedRun> RewindSnapshot(const TorchSnapshot& snapshot, size_t device,
-                                   uint32_t reading = 0);
+                                   const RecordedReading& reading = {});
 
 }  // namespace graphkit

@@ -30,7 +30,21 @@ std::string MissText(const PredictionMiss& miss) {
 }
 
 std::string Share(uint64_t hits, uint64_t all) {
-  return FormatCount(hits) + " of " + FormatCount(all);
+  return all == 0 ? "none to judge" : FormatCount(hits) + " of " + FormatCount(all) + " predicted";
+}
+
+// "96 events in no segment; 12 events in segments …"
+std::string NotJudgedText(const NotJudged& left) {
+  std::string text;
+  const auto add = [&](uint64_t events, const std::string& where) {
+    if (events == 0) return;
+    text += (text.empty() ? "" : "; ") + FormatCount(events) +
+            (events == 1 ? " event " : " events ") + where;
+  };
+  add(left.in_no_segment, "in no segment");
+  add(left.start_unknown, "in segments whose start can't be told (" + left.why_unknown + ")");
+  add(left.pool_unknown, "in segments that were given back, and may be of any pool");
+  return text;
 }
 
 Json MissJson(const PredictionScore& score) {
@@ -42,14 +56,35 @@ Json MissJson(const PredictionScore& score) {
               {"predicted", miss.predicted == 0 ? Json(nullptr) : Json(Hex(miss.predicted))}};
 }
 
+Json NotJudgedJson(const NotJudged& left) {
+  return Json{{"in_no_segment", left.in_no_segment},
+              {"start_unknown", left.start_unknown},
+              {"pool_unknown", left.pool_unknown}};
+}
+
 }  // namespace
+
+PredictionOutcome OutcomeOf(std::span<const DevicePrediction> devices) {
+  bool judged = false;
+  bool whole = true;
+  for (const DevicePrediction& device : devices) {
+    if (!device.score.perfect()) return PredictionOutcome::kMissed;
+    judged = judged || !device.score.nothing();
+    whole = whole && device.score.not_judged.events() == 0;
+  }
+  if (!judged) return PredictionOutcome::kNothingToJudge;
+  return whole ? PredictionOutcome::kPredicted : PredictionOutcome::kPartlyJudged;
+}
 
 void RenderPredictionText(std::span<const DevicePrediction> devices, std::ostream& out) {
   for (const DevicePrediction& device : devices) {
     const PredictionScore& score = device.score;
     std::vector<std::vector<std::string>> rows = {
-        {"addresses", Share(score.addresses_hit, score.addresses) + " predicted"},
-        {"segments", Share(score.segments_hit, score.segments) + " predicted"}};
+        {"addresses", Share(score.addresses_hit, score.addresses)},
+        {"segments", Share(score.segments_hit, score.segments)}};
+    if (score.not_judged.events() > 0) {
+      rows.push_back({"not judged", NotJudgedText(score.not_judged)});
+    }
     if (!score.perfect()) {
       rows.push_back({"misses", FormatCount(score.misses.size())});
       rows.push_back({"first miss", MissText(score.misses.front())});
@@ -60,22 +95,21 @@ void RenderPredictionText(std::span<const DevicePrediction> devices, std::ostrea
 
 void RenderPredictionJson(std::span<const DevicePrediction> devices, std::ostream& out) {
   Json list = Json::array();
-  bool perfect = true;
   for (const DevicePrediction& device : devices) {
     const PredictionScore& score = device.score;
-    perfect = perfect && score.perfect();
     list.push_back(Json{{"device", device.device},
                         {"addresses", score.addresses},
                         {"addresses_predicted", score.addresses_hit},
                         {"segments", score.segments},
                         {"segments_predicted", score.segments_hit},
                         {"misses", score.misses.size()},
+                        {"not_judged", NotJudgedJson(score.not_judged)},
                         {"first_miss", MissJson(score)}});
   }
   const Json document{{"schema", "graphkit-prediction"},
                       {"version", 1},
                       {"allocator", "pytorch"},
-                      {"predicted", perfect},
+                      {"predicted", OutcomeOf(devices) == PredictionOutcome::kPredicted},
                       {"devices", list}};
   out << document.dump(2) << "\n";
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <ostream>
 #include <span>
 
@@ -15,6 +16,10 @@ struct DevicePrediction {
   PredictionScore score;
   bool operator==(const DevicePrediction&) const = default;
 };
+
+// kPartlyJudged: all that was judged is predicted.
+enum class PredictionOutcome : uint8_t { kPredicted, kMissed, kPartlyJudged, kNothingToJudge };
+PredictionOutcome OutcomeOf(std::span<const DevicePrediction> devices);
 
 void RenderPredictionText(std::span<const DevicePrediction> devices, std::ostream& out);
 void RenderPredictionJson(std::span<const DevicePrediction> devices, std::ostream& out);

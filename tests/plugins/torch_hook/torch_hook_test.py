@@ -221,8 +221,12 @@ def a_version_that_is_not_known_is_said_and_harmless():
         run = Run(TRAIN, env={"FAKE_TORCH_VERSION": version})
         assert run.code == 0 and run.names() == ["trace.json"], run.err
         assert f"graphkit: torch {version} isn't known" in run.err, run.err
-    run = Run(TRAIN, env={"FAKE_TORCH_VERSION": "2.99.0"})
-    assert "torch 2.99.0 is newer than what is known" in run.err and len(run.names()) == 2, run.err
+
+
+def a_newer_version_that_does_as_known_hears_nothing_of_it():
+    for version in ("2.15.0+cu132", "2.99.0"):
+        run = Run(TRAIN, env={"FAKE_TORCH_VERSION": version})
+        assert version not in run.err and "torch" not in run.err and len(run.names()) == 2, run.err
 
 
 def a_torch_that_is_not_as_known_is_said_and_harmless():
@@ -230,6 +234,11 @@ def a_torch_that_is_not_as_known_is_said_and_harmless():
               files={"torch/__init__.py": "__version__ = '2.5.0'\nclass version: cuda = '12.4'\n"})
     assert run.code == 0 and run.out == "2.5.0\n", run.err
     assert "graphkit: torch 2.5.0 isn't as known: AttributeError" in run.err, run.err
+    assert "was tried with" not in run.err, run.err
+    run = Run("import torch", torch=False,
+              files={"torch/__init__.py": "__version__ = '2.99.0'\nclass version: cuda = '12.4'\n"})
+    assert "graphkit: torch 2.99.0 isn't as known: AttributeError" in run.err, run.err
+    assert "(graphkit was tried with torch up to 2.15); its memory isn't recorded" in run.err, run.err
 
 
 def a_missing_torch_is_said_and_harmless():

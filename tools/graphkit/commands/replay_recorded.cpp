@@ -1,6 +1,6 @@
 #include "tools/graphkit/commands/replay_recorded.h"
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/io/torch_snapshot.h"
@@ -23,16 +23,29 @@ Result<std::vector<DevicePrediction>> Predict(const std::string& path) {
   for (size_t device = 0; device < snapshot->devices.size(); ++device) {
     if (snapshot->devices[device].count == 0) continue;
     Result<PredictionScore> score = PredictRecorded(*snapshot, device);
-    if (!score) {
-      if (score.error().file.empty()) score.error().file = path;
-      return score.error();
-    }
+    if (!score) return score.error();
     devices.push_back({device, std::move(*score)});
   }
   if (!devices.empty()) return devices;
-  return Error{.message = "no events were recorded",
-               .hint = "record them with torch.cuda.memory._record_memory_history()",
-               .file = path};
+  return Error{.message = "nothing to judge: it has no history of events",
+               .hint = "record one with torch.cuda.memory._record_memory_history()",
+               .file = path,
+               .kind = Error::Kind::kIncomplete};
+}
+
+int ExitOf(PredictionOutcome outcome, const std::string& path) {
+  switch (outcome) {
+    case PredictionOutcome::kPredicted:
+      return kExitOk;
+    case PredictionOutcome::kMissed:
+      return kExitFailed;
+    case PredictionOutcome::kPartlyJudged:
+      PrintWarning(path + ": part of the history can't be judged, see \"not judged\"");
+      return kExitIncomplete;
+    default:
+      PrintWarning(path + ": nothing to judge: no allocation in a segment that is known");
+      return kExitIncomplete;
+  }
 }
 
 }  // namespace
@@ -48,9 +61,7 @@ int ReplayAgainstRecorded(const std::string& snapshot, Format format, const std:
     }
   });
   if (!written) return PrintError(written.error());
-  const bool perfect = std::ranges::all_of(
-      *devices, [](const DevicePrediction& device) { return device.score.perfect(); });
-  return perfect ? kExitOk : kExitFailed;
+  return ExitOf(OutcomeOf(*devices), snapshot);
 }
 
 }  // namespace graphkit
