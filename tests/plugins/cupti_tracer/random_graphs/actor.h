@@ -68,8 +68,10 @@ class Actor {
   struct Graph {
     cudaGraph_t handle;
     std::string label;
-    cudaGraph_t family;  // the outermost graph that it is a conditional body in; or itself
+    std::string origin;  // as in a trace
+    cudaGraph_t family;  // the outermost graph that it is embedded in; or itself
   };
+  enum class Use { kChange, kCaptureInto, kWhole };
   struct Exec {
     cudaGraphExec_t handle;
     std::string label;
@@ -113,7 +115,7 @@ class Actor {
   void Disturb();
   void Recreate();
   Info InfoOf(cudaStream_t stream);
-  cudaStream_t PickStream() { return streams_[random_.Pick(streams_.size())]; }
+  cudaStream_t PickStream() { return streams_[random_.Pick(streams_.size() - elsewhere_)]; }
   cudaEvent_t PickEvent() { return events_[random_.Pick(events_.size())]; }
 
   // explicit.cpp
@@ -131,7 +133,7 @@ class Actor {
   cudaGraphEdgeData PickEdge();
   const Graph& Known(cudaGraph_t graph) const;
   bool IsBusy(cudaGraph_t graph) const;
-  const Graph* PickGraph(bool own = false);
+  const Graph* PickGraph(Use use);
 
   // execs.cpp
   void ExecStep();
@@ -142,10 +144,12 @@ class Actor {
   void DestroyExec(size_t at);
 
   // main.cpp
-  cudaGraph_t Made(cudaGraph_t graph, const char* origin, const std::string& original = {});
-  void MadeInside(cudaGraph_t graph);
-  void DumpWhole(cudaGraph_t graph);
+  void Made(cudaGraph_t graph, const char* origin, const std::string& original = {});
+  void MadeInside(cudaGraph_t graph, const char* origin, cudaGraph_t family,
+                  const std::string& original = {});
+  std::vector<cudaGraph_t> InsideOf(cudaGraph_t graph);
   void Gone(cudaGraph_t graph, bool tell = true);
+  void Forget(cudaGraph_t family);
   void* DeviceAt(size_t bytes) { return At(buffers_.device, bytes); }
   void* PinnedAt(size_t bytes) { return At(buffers_.pinned, bytes); }
   void* At(char* begin, size_t bytes) {
@@ -157,14 +161,14 @@ class Actor {
   std::string label_;
   Random random_;
   Buffers buffers_;
+  bool elsewhere_ = false;  // the call at hand is made by another thread
   int next_label_ = 0;
   std::vector<cudaStream_t> streams_;
   std::vector<cudaEvent_t> events_;
-  std::vector<Graph> graphs_;  // to build on and capture into: also bodies
+  std::vector<Graph> graphs_;  // also those inside others
   std::vector<Exec> execs_;
   std::map<cudaStream_t, Capture> captures_;  // by the stream that they began on
   std::map<cudaStream_t, std::vector<void*>> allocations_;
-  std::map<cudaGraph_t, std::string> labels_;  // also of embedded graphs
   Conditionals conditionals_;
   Arguments arguments_;  // of the call at hand
 };

@@ -24,16 +24,18 @@ Actor::Info Actor::InfoOf(cudaStream_t stream) {
 }
 
 void Actor::Begin(cudaStream_t stream) {
-  const Graph* into = random_.Chance(35) ? PickGraph(Without("body_captures")) : nullptr;
+  const Graph* into = random_.Chance(35)
+                          ? PickGraph(Without("body_captures") ? Use::kWhole : Use::kCaptureInto)
+                          : nullptr;
   if (into != nullptr) return BeginInto(stream, *into);
   const int mode = random_.Pick(3);
   std::lock_guard lock(disturbing);
   if (cudaStreamBeginCapture(stream, static_cast<cudaStreamCaptureMode>(mode)) != cudaSuccess) {
     return;
   }
-  cudaGraph_t graph = Made(InfoOf(stream).graph, "capture");
-  graphs_.push_back({graph, labels_[graph], graph});
-  captures_[stream] = {labels_[graph], mode, graph};
+  const cudaGraph_t graph = InfoOf(stream).graph;
+  Made(graph, "capture");
+  captures_[stream] = {Known(graph).label, mode, graph};
 }
 
 void Actor::BeginInto(cudaStream_t stream, const Graph& graph) {
@@ -57,8 +59,11 @@ void Actor::JoinAll(cudaStream_t stream) {
   }
 }
 
-// By an event that is kept, or by one that isn't.
+// By an event that is kept, or by one that isn't. What breaks captures is tried now and then.
 void Actor::Fork(cudaStream_t from, cudaStream_t to) {
+  const Info begin = InfoOf(from), end = InfoOf(to);
+  const bool breaks = end.status != cudaStreamCaptureStatusNone && begin.id != end.id;
+  if (breaks && random_.Chance(80)) return;
   const bool passing = random_.Chance(30);
   cudaEvent_t event = PickEvent();
   if (passing) cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
@@ -68,6 +73,7 @@ void Actor::Fork(cudaStream_t from, cudaStream_t to) {
 
 // A capture that fails takes the graph along that it made or was to fill, but for a body.
 void Actor::End(cudaStream_t stream, bool elsewhere) {
+  if (elsewhere_ && stream == cudaStreamPerThread) return;  // another one
   cudaGraph_t graph = nullptr;
   cudaError_t error = cudaSuccess;
   auto end = [&] { error = cudaStreamEndCapture(stream, &graph); };
@@ -85,7 +91,13 @@ void Actor::End(cudaStream_t stream, bool elsewhere) {
   allocations_.clear();
   Say(Text(R"({"captured":"%s","mode":%d,"error":%d})", capture.label.c_str(), capture.mode,
            error));
-  if (error != cudaSuccess && Known(capture.graph).family == capture.graph) Gone(capture.graph);
+  if (error == cudaSuccess) return;
+  const cudaGraph_t family = Known(capture.graph).family;
+  if (family == capture.graph) {
+    Gone(family);
+  } else {
+    Forget(family);
+  }
 }
 
 void Actor::Launch(cudaStream_t stream) {
@@ -192,10 +204,19 @@ void Actor::AddIntoCapture(cudaStream_t stream) {
   const Info info = InfoOf(stream);
   if (info.graph == nullptr || NodesOf(info.graph).size() > 40) return;
   const Dependencies after = {info.nodes, std::vector<cudaGraphEdgeData>(info.nodes.size())};
+  const bool conditional = random_.Chance(40);
   cudaGraphNode_t node =
-      random_.Chance(30) ? AddConditional(info.graph, after) : AddAny(info.graph, after);
+      conditional ? AddConditional(info.graph, after) : AddAny(info.graph, after);
   if (node == nullptr) return;
   cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1, cudaStreamSetCaptureDependencies);
+  const cudaStream_t other = PickStream();
+  if (!conditional || Without("body_captures") ||
+      InfoOf(other).status != cudaStreamCaptureStatusNone)
+    return;
+  BeginInto(other, Known(conditionals_[node].bodies[0]));
+  Launch(other);
+  Fill(other);
+  End(other, false);
 }
 
 void Actor::LaunchGraph(cudaStream_t stream) {
@@ -207,7 +228,7 @@ void Actor::LaunchGraph(cudaStream_t stream) {
   const Info info = InfoOf(stream);
   if (info.nodes.size() != 1) return;
   if (cudaGraph_t child = ChildOf(info.nodes[0])) {
-    MadeInside(Made(child, "child", exec.graph_label));
+    MadeInside(child, "child", Known(info.graph).family, exec.graph_label);
   }
 }
 

@@ -4,7 +4,7 @@
 namespace random_graphs {
 
 void Actor::Instantiate() {
-  const Graph* graph = PickGraph(true);
+  const Graph* graph = PickGraph(Use::kWhole);
   if (graph == nullptr || execs_.size() > 5) return;
   cudaGraphExec_t exec = nullptr;
   cudaGraphInstantiateParams params = {};
@@ -25,7 +25,12 @@ void Actor::Instantiate() {
 // Other parameters for a node of the exec, or the node off or on.
 void Actor::SetExec(const Exec& exec) {
   if (exec.graph == nullptr) return;
-  const std::vector<cudaGraphNode_t> nodes = NodesOf(exec.graph);
+  std::vector<Graph> family;
+  for (const Graph& graph : graphs_) {
+    if (graph.family == exec.graph) family.push_back(graph);
+  }
+  const Graph& in = family[static_cast<size_t>(random_.Pick(family.size()))];
+  const std::vector<cudaGraphNode_t> nodes = NodesOf(in.handle);
   if (nodes.empty()) return;
   const cudaGraphNode_t node = nodes[static_cast<size_t>(random_.Pick(nodes.size()))];
   const cudaGraphNodeType type = TypeOf(node);
@@ -33,8 +38,11 @@ void Actor::SetExec(const Exec& exec) {
     cudaGraphNodeSetEnabled(exec.handle, node, random_.Pick(2) != 0 ? 1 : 0);
     return;
   }
-  if (type == cudaGraphNodeTypeConditional || type == cudaGraphNodeTypeGraph) return;
   cudaGraphNodeParams params = Params(type);
+  if (type == cudaGraphNodeTypeGraph) {
+    const Graph* other = PickGraph(Use::kWhole);
+    params.graph.graph = other != nullptr && random_.Chance(50) ? other->handle : ChildOf(node);
+  }
   const OldParams old(params);
   cudaError_t error;
   const bool general = random_.Chance(50);
@@ -44,16 +52,21 @@ void Actor::SetExec(const Exec& exec) {
     error = cudaGraphExecMemsetNodeSetParams(exec.handle, node, &old.memset);
   } else if (!general && type == cudaGraphNodeTypeMemcpy) {
     error = cudaGraphExecMemcpyNodeSetParams(exec.handle, node, &params.memcpy.copyParams);
+  } else if (type == cudaGraphNodeTypeGraph) {
+    error = cudaGraphExecChildGraphNodeSetParams(exec.handle, node, params.graph.graph);
   } else {
     error = cudaGraphExecNodeSetParams(exec.handle, node, &params);
   }
   if (error != cudaSuccess) return;
-  Say(Text(R"({"set":"%s","node":"%p","params":{)", exec.label.c_str(), static_cast<void*>(node)) +
+  Say(Text(R"({"set":"%s","node":"%p","in":"%s","params":{)", exec.label.c_str(),
+           static_cast<void*>(node), in.label.c_str()) +
       Describe(params) + "}}");
 }
 
 void Actor::Update(const Exec& exec) {
-  const Graph* graph = PickGraph(true);
+  const Graph* graph = exec.graph != nullptr && random_.Chance(50) && !IsBusy(exec.graph)
+                           ? &Known(exec.graph)
+                           : PickGraph(Use::kWhole);
   if (graph == nullptr) return;
   cudaGraphExecUpdateResultInfo info = {};
   cudaGraphExecUpdate(exec.handle, graph->handle, &info);
@@ -63,14 +76,17 @@ void Actor::Update(const Exec& exec) {
 
 // Which nodes the exec runs, as long as its graph is there to ask about them.
 void Actor::SayEnabled(const Exec& exec) {
-  if (exec.graph == nullptr) return;
-  std::string nodes;
-  for (cudaGraphNode_t node : NodesOf(exec.graph)) {
-    unsigned enabled = 1;
-    if (cudaGraphNodeGetEnabled(exec.handle, node, &enabled) != cudaSuccess) continue;
-    nodes += Text("%s[\"%p\",%u]", nodes.empty() ? "" : ",", static_cast<void*>(node), enabled);
+  for (const Graph& in : graphs_) {
+    if (in.family != exec.graph) continue;
+    std::string nodes;
+    for (cudaGraphNode_t node : NodesOf(in.handle)) {
+      unsigned enabled = 1;
+      if (cudaGraphNodeGetEnabled(exec.handle, node, &enabled) != cudaSuccess) continue;
+      nodes += Text("%s[\"%p\",%u]", nodes.empty() ? "" : ",", static_cast<void*>(node), enabled);
+    }
+    Say(R"({"enabled":")" + exec.label + R"(","in":")" + in.label + R"(","nodes":[)" + nodes +
+        "]}");
   }
-  Say(R"({"enabled":")" + exec.label + R"(","nodes":[)" + nodes + "]}");
 }
 
 void Actor::DestroyExec(size_t at) {
@@ -83,9 +99,9 @@ void Actor::ExecStep() {
   const int kind = random_.Pick(100);
   if (kind < 30 || execs_.empty()) return Instantiate();
   const auto at = static_cast<size_t>(random_.Pick(execs_.size()));
-  if (kind < 65) return SetExec(execs_[at]);
-  if (kind < 75) return Update(execs_[at]);
-  if (kind < 85) return DestroyExec(at);
+  if (kind < 75) return SetExec(execs_[at]);
+  if (kind < 83) return Update(execs_[at]);
+  if (kind < 87) return DestroyExec(at);
   LaunchGraph(PickStream());
 }
 

@@ -34,12 +34,13 @@ bool Actor::IsBusy(cudaGraph_t graph) const {
   });
 }
 
-// A graph that nothing is captured into; `own`: no conditional's body. Null: there is none.
-const Actor::Graph* Actor::PickGraph(bool own) {
+// A graph that nothing is captured into, and that may be used so. Null: another one was drawn.
+const Actor::Graph* Actor::PickGraph(Use use) {
   if (graphs_.empty()) return nullptr;
   const Graph& graph = graphs_[static_cast<size_t>(random_.Pick(graphs_.size()))];
-  const bool fits = !IsBusy(graph.handle) && (!own || graph.family == graph.handle);
-  return fits ? &graph : nullptr;
+  const bool fits = use == Use::kChange || graph.family == graph.handle ||
+                    (use == Use::kCaptureInto && graph.origin == "body");
+  return fits && !IsBusy(graph.handle) ? &graph : nullptr;
 }
 
 Dependencies Actor::PickDependencies(cudaGraph_t graph, int most) {
@@ -136,7 +137,7 @@ cudaGraphNode_t Actor::AddAny(cudaGraph_t graph, const Dependencies& after) {
   cudaGraphNodeParams params = Params(kTypes[random_.Pick(std::size(kTypes))]);
   std::string original;
   if (params.type == cudaGraphNodeTypeGraph) {
-    const Graph* child = PickGraph(true);
+    const Graph* child = PickGraph(Use::kWhole);
     if (child == nullptr || Without("children") ||
         SizeOf(graph) + SizeOf(child->handle) > kMostNodes)
       return nullptr;
@@ -149,7 +150,9 @@ cudaGraphNode_t Actor::AddAny(cudaGraph_t graph, const Dependencies& after) {
                                 : cudaGraphAddNode(&node, graph, after.nodes.data(),
                                                    after.data.data(), after.nodes.size(), &params);
   if (error != cudaSuccess) return nullptr;
-  if (cudaGraph_t child = ChildOf(node)) MadeInside(Made(child, "child", original));
+  if (cudaGraph_t child = ChildOf(node)) {
+    MadeInside(child, "child", Known(graph).family, original);
+  }
   return node;
 }
 
@@ -169,8 +172,8 @@ cudaGraphNode_t Actor::AddConditional(cudaGraph_t graph, const Dependencies& aft
   Conditional& made = conditionals_[node] = {loop ? "while" : "if", {}};
   for (unsigned i = 0; i < params.conditional.size; ++i) {
     cudaGraph_t body = params.conditional.phGraph_out[i];
-    made.bodies.push_back(Made(body, "body"));
-    graphs_.push_back({body, labels_[body], Known(graph).family});
+    made.bodies.push_back(body);
+    MadeInside(body, "body", Known(graph).family);
   }
   return node;
 }
@@ -248,7 +251,9 @@ void Actor::DestroyNode(cudaGraph_t graph) {
   const cudaGraphNode_t node = nodes[static_cast<size_t>(random_.Pick(nodes.size()))];
   if (TypeOf(node) == cudaGraphNodeTypeConditional) return;
   if (cudaGraphDestroyNode(node) != cudaSuccess) return;
-  Say(Text(R"({"node_gone":"%p","of":"%s"})", static_cast<void*>(node), labels_[graph].c_str()));
+  Say(Text(R"({"node_gone":"%p","of":"%s"})", static_cast<void*>(node),
+           Known(graph).label.c_str()));
+  Forget(Known(graph).family);
 }
 
 void Actor::Clone(const Graph& graph) {
@@ -256,31 +261,30 @@ void Actor::Clone(const Graph& graph) {
   cudaGraph_t clone = nullptr;
   if (cudaGraphClone(&clone, graph.handle) != cudaSuccess) return;
   Made(clone, "clone", original);
-  MadeInside(clone);
-  graphs_.push_back({clone, labels_[clone], clone});
 }
 
 void Actor::DestroyGraph(cudaGraph_t graph) {
   for (const Exec& exec : execs_) {
     if (exec.graph == graph) SayEnabled(exec);
   }
-  DumpWhole(graph);
+  for (const Graph& known : graphs_) {
+    if (known.family == graph) Dump(known.handle, known.label, conditionals_);
+  }
   if (cudaGraphDestroy(graph) == cudaSuccess) Gone(graph);
 }
 
 void Actor::GraphStep() {
   const int kind = random_.Pick(100);
-  if (kind < 8 && graphs_.size() < 8) {
+  if (kind < 8 && graphs_.size() < 16) {
     cudaGraph_t graph = nullptr;
     if (cudaGraphCreate(&graph, 0) != cudaSuccess) return;
-    graphs_.push_back({Made(graph, "explicit"), labels_[graph], graph});
-    return;
+    return Made(graph, "explicit");
   }
-  const Graph* graph = PickGraph();
+  const Graph* graph = PickGraph(Use::kChange);
   if (graph == nullptr) return;
   const cudaGraph_t handle = graph->handle;
   const bool own = graph->family == handle;
-  if (own && (kind < 14 || graphs_.size() > 12)) return DestroyGraph(handle);
+  if (own && (kind < 11 || graphs_.size() > 24)) return DestroyGraph(handle);
   if (own && kind < 22) return Without("clones") ? void() : Clone(*graph);
   if (kind < 34) return ChangeEdge(handle);
   if (kind < 46) return Without("sets") ? void() : SetParams(handle);

@@ -5,6 +5,7 @@
 // random_graphs.py compares that with the trace of the same run. Calls are drawn from the seed by a
 // generator of its own; every third program has several threads. Runs on the software device and on
 // a GPU.
+#include <algorithm>
 #include <thread>
 
 #include "actor.h"
@@ -31,9 +32,12 @@ Actor::Actor(std::string label, uint64_t seed, const Buffers& buffers)
 void Actor::Run(int steps) {
   for (int i = 0; i < steps; ++i) {
     const int kind = random_.Pick(100);
-    if (kind < 62) {
+    elsewhere_ = kind < 3 && !Without("threads");
+    if (elsewhere_) {
+      std::thread([this] { StreamStep(); }).join();
+    } else if (kind < 58) {
       StreamStep();
-    } else if (kind < 88) {
+    } else if (kind < 82) {
       GraphStep();
     } else {
       ExecStep();
@@ -43,15 +47,14 @@ void Actor::Run(int steps) {
 }
 
 void Actor::Finish() {
+  elsewhere_ = false;
   const auto open = captures_;
   for (const auto& [stream, capture] : open) {
     JoinAll(stream);
     End(stream, false);
   }
   for (const Exec& exec : execs_) SayEnabled(exec);
-  for (const Graph& graph : graphs_) {
-    if (graph.family == graph.handle) DumpWhole(graph.handle);
-  }
+  for (const Graph& graph : graphs_) Dump(graph.handle, graph.label, conditionals_);
 }
 
 // Some things stay: a program may end without destroying what it made.
@@ -63,48 +66,57 @@ void Actor::Destroy() {
     if (random_.Chance(70)) cudaGraphExecDestroy(exec.handle);
   }
   while (!graphs_.empty()) {
-    const Graph graph = graphs_.front();
-    const bool goes = random_.Chance(70) && cudaGraphDestroy(graph.handle) == cudaSuccess;
-    Gone(graph.handle, goes);
+    const cudaGraph_t graph = graphs_.front().family;
+    const bool goes = random_.Chance(70) && cudaGraphDestroy(graph) == cudaSuccess;
+    Gone(graph, goes);
   }
   for (cudaEvent_t event : events_) cudaEventDestroy(event);
   static_cast<void>(cudaGetLastError());
 }
 
-// Tells of a new graph; returns it.
-cudaGraph_t Actor::Made(cudaGraph_t graph, const char* origin, const std::string& original) {
-  const std::string label = labels_[graph] = Label();
-  Say(Text(R"({"made":"%s","handle":"%p","origin":"%s","original":"%s"})", label.c_str(),
-           static_cast<void*>(graph), origin, original.c_str()));
-  return graph;
+// Tells of a new graph, and of those inside it.
+void Actor::Made(cudaGraph_t graph, const char* origin, const std::string& original) {
+  MadeInside(graph, origin, graph, original);
 }
 
-// Tells of the graphs that a new graph embeds.
-void Actor::MadeInside(cudaGraph_t graph) {
-  for (cudaGraphNode_t node : NodesOf(graph)) {
-    if (cudaGraph_t child = ChildOf(node)) MadeInside(Made(child, "child"));
-  }
+void Actor::MadeInside(cudaGraph_t graph, const char* origin, cudaGraph_t family,
+                       const std::string& original) {
+  graphs_.push_back({graph, Label(), origin, family});
+  Say(Text(R"({"made":"%s","handle":"%p","origin":"%s","original":"%s"})",
+           graphs_.back().label.c_str(), static_cast<void*>(graph), origin, original.c_str()));
+  for (cudaGraph_t inside : InsideOf(graph)) MadeInside(inside, "child", family);
 }
 
-// Dumps the graph and those inside it.
-void Actor::DumpWhole(cudaGraph_t graph) {
-  Dump(graph, labels_[graph], conditionals_);
+// The graphs that the graph's nodes hold.
+std::vector<cudaGraph_t> Actor::InsideOf(cudaGraph_t graph) {
+  std::vector<cudaGraph_t> inside;
   for (cudaGraphNode_t node : NodesOf(graph)) {
-    if (cudaGraph_t child = ChildOf(node)) DumpWhole(child);
+    if (cudaGraph_t child = ChildOf(node)) inside.push_back(child);
     if (TypeOf(node) != cudaGraphNodeTypeConditional) continue;
-    for (cudaGraph_t body : conditionals_[node].bodies) DumpWhole(body);
+    for (cudaGraph_t body : conditionals_[node].bodies) inside.push_back(body);
   }
+  return inside;
 }
 
-// The graph and its bodies are no more.
+// The graph and all inside it are no more.
 void Actor::Gone(cudaGraph_t graph, bool tell) {
-  if (tell) Say(R"({"gone":")" + labels_[graph] + "\"}");
+  if (tell) Say(R"({"gone":")" + Known(graph).label + "\"}");
   for (Exec& exec : execs_) {
     if (exec.graph == graph) exec.graph = nullptr;
   }
-  for (size_t i = graphs_.size(); i-- > 0;) {
-    if (graphs_[i].family == graph) graphs_.erase(graphs_.begin() + static_cast<ptrdiff_t>(i));
+  std::erase_if(graphs_, [&](const Graph& known) { return known.family == graph; });
+}
+
+// Forgets what the outermost graph no longer holds.
+void Actor::Forget(cudaGraph_t family) {
+  std::vector<cudaGraph_t> held = {family};
+  for (size_t i = 0; i < held.size(); ++i) {
+    for (cudaGraph_t inside : InsideOf(held[i])) held.push_back(inside);
   }
+  std::erase_if(graphs_, [&](const Graph& known) {
+    return known.family == family &&
+           std::find(held.begin(), held.end(), known.handle) == held.end();
+  });
 }
 
 void Actor::FillArguments(Arguments& arguments, int kernel) {
@@ -119,7 +131,10 @@ void Actor::FillArguments(Arguments& arguments, int kernel) {
 
 namespace {
 
-void RunProgram(uint64_t seed, const Buffers& buffers) {
+void RunProgram(uint64_t seed, cudaMemPool_t pool) {
+  Buffers buffers = {nullptr, nullptr, pool};
+  CHECK(cudaMalloc(&buffers.device, Buffers::kBytes));
+  CHECK(cudaMallocHost(&buffers.pinned, Buffers::kBytes));
   Random random(seed);
   const int threads = seed % 3 == 0 && !Without("threads") ? 2 + random.Pick(3) : 1;
   std::deque<Actor> actors;
@@ -128,7 +143,7 @@ void RunProgram(uint64_t seed, const Buffers& buffers) {
                         seed * 16 + static_cast<uint64_t>(i), buffers);
   }
   auto run = [](Actor& actor) {
-    actor.Run(120);
+    actor.Run(150);
     actor.Finish();
   };
   std::vector<std::thread> others;
@@ -137,6 +152,8 @@ void RunProgram(uint64_t seed, const Buffers& buffers) {
   for (std::thread& other : others) other.join();
   for (Actor& actor : actors) actor.Destroy();
   CHECK(cudaDeviceSynchronize());
+  CHECK(cudaFree(buffers.device));
+  CHECK(cudaFreeHost(buffers.pinned));
 }
 
 }  // namespace
@@ -147,15 +164,13 @@ int main(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::strcmp(argv[i], "--without") == 0) random_graphs::left_out = argv[i + 1];
   }
-  random_graphs::Buffers buffers = {};
-  CHECK(cudaMalloc(&buffers.device, random_graphs::Buffers::kBytes));
-  CHECK(cudaMallocHost(&buffers.pinned, random_graphs::Buffers::kBytes));
   cudaMemPoolProps props = {};
   props.allocType = cudaMemAllocationTypePinned;
   props.location = {cudaMemLocationTypeDevice, 0};
-  CHECK(cudaMemPoolCreate(&buffers.pool, &props));
+  cudaMemPool_t pool;
+  CHECK(cudaMemPoolCreate(&pool, &props));
   for (long seed = first; seed < first + count; ++seed) {
-    random_graphs::RunProgram(static_cast<uint64_t>(seed), buffers);
+    random_graphs::RunProgram(static_cast<uint64_t>(seed), pool);
   }
   std::puts("{\"end\":true}");
   return 0;

@@ -83,14 +83,14 @@ class Dump:
         self.exec_labels[line["handle"]].append(label)
 
     def on_set(self, label, line):
-        self.sets[self.execs[label]["of"], line["node"]][label].append(settled(line["params"]))
+        self.sets[line["in"], line["node"]][label].append(settled(line["params"]))
 
     def on_updated(self, label, line):
         self.execs[label]["updates"].append([line["by"], line["result"]])
 
     def on_enabled(self, label, line):
         for node, on in line["nodes"]:
-            self.enabled[self.execs[label]["of"], node][label] = on
+            self.enabled[line["in"], node][label] = on
 
     def on_launched(self, label, _):
         self.execs[label]["launches"] += 1

@@ -95,6 +95,8 @@ std::string Describe(const cudaGraphNodeParams& params) {
       return DescribeEvent(params.eventRecord.event);
     case cudaGraphNodeTypeWaitEvent:
       return DescribeEvent(params.eventWait.event);
+    case cudaGraphNodeTypeGraph:
+      return Text(R"("child":"%p")", static_cast<void*>(params.graph.graph));
     default:
       return "";
   }
