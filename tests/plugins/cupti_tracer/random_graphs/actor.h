@@ -75,8 +75,8 @@ class Actor {
   struct Exec {
     cudaGraphExec_t handle;
     std::string label;
-    cudaGraph_t graph;  // null: gone
-    std::string graph_label;
+    cudaGraph_t graph;          // null: gone
+    std::string parameters_of;  // the graph that it was made of, or updated by
   };
   struct Capture {
     std::string label;
@@ -139,7 +139,7 @@ class Actor {
   void ExecStep();
   void Instantiate();
   void SetExec(const Exec& exec);
-  void Update(const Exec& exec);
+  void Update(Exec& exec);
   void SayEnabled(const Exec& exec);
   void DestroyExec(size_t at);
 

@@ -227,8 +227,12 @@ void Actor::LaunchGraph(cudaStream_t stream) {
   if (!capturing) return Say(R"({"launched":")" + exec.label + "\"}");
   const Info info = InfoOf(stream);
   if (info.nodes.size() != 1) return;
+  const size_t known = graphs_.size();
   if (cudaGraph_t child = ChildOf(info.nodes[0])) {
-    MadeInside(child, "child", Known(info.graph).family, exec.graph_label);
+    MadeInside(child, "child", Known(info.graph).family, exec.parameters_of);
+  }
+  for (size_t i = known; i < graphs_.size(); ++i) {
+    Say(R"({"embedded":")" + graphs_[i].label + R"(","exec":")" + exec.label + "\"}");
   }
 }
 

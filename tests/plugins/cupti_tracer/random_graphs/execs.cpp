@@ -63,13 +63,15 @@ void Actor::SetExec(const Exec& exec) {
       Describe(params) + "}}");
 }
 
-void Actor::Update(const Exec& exec) {
+void Actor::Update(Exec& exec) {
   const Graph* graph = exec.graph != nullptr && random_.Chance(50) && !IsBusy(exec.graph)
                            ? &Known(exec.graph)
                            : PickGraph(Use::kWhole);
   if (graph == nullptr) return;
   cudaGraphExecUpdateResultInfo info = {};
-  cudaGraphExecUpdate(exec.handle, graph->handle, &info);
+  if (cudaGraphExecUpdate(exec.handle, graph->handle, &info) == cudaSuccess) {
+    exec.parameters_of = graph->label;
+  }
   Say(Text(R"({"updated":"%s","by":"%s","result":%d})", exec.label.c_str(), graph->label.c_str(),
            info.result));
 }

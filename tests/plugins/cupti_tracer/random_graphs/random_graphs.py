@@ -52,8 +52,9 @@ def check(graphkit, program, options, seed, count):
     dump = graphkit.run(["trace", "--device", "soft", *options, "-o", trace, program, *words])
     trace.with_suffix(".dump").write_text(dump)
     compare(trace, dump)
+    incomplete = '"type":"note"' in trace.read_text()  # an update of an exec, as CUDA 12 tells it
     for reader in READERS:
-        graphkit.run([*reader, trace])
+        graphkit.run([*reader, trace], exit_code=3 if incomplete else 0)
 
 
 def check_all(given, folder):
