@@ -5,36 +5,19 @@ import ctypes
 import struct
 import sys
 
+from stand_ins import LL, SIZE, Device, P, check, out
+
 MAJOR = sys.argv[1]
-cudart = ctypes.CDLL(f"libcudart.so.{MAJOR}")
+device = Device(MAJOR)
 cublas = ctypes.CDLL(f"libcublas.so.{MAJOR}")
 lt = ctypes.CDLL(f"libcublasLt.so.{MAJOR}")
-P, LL = ctypes.c_void_p, ctypes.c_longlong
-
-
-def check(status):
-    assert status == 0, status
-
-
-def out(function, *arguments):
-    """What a call writes through its first argument."""
-    value = P()
-    check(function(ctypes.byref(value), *arguments))
-    return value
-
-
-def memory():
-    """A mebibyte, a block of its own."""
-    return out(cudart.cudaMalloc, ctypes.c_size_t(1 << 20))
-
 
 ONE, ZERO = (ctypes.byref(ctypes.c_float(value)) for value in (1, 0))
-A, B, C, X, Y, WORKSPACE, BIAS, POINTERS, RESULT = (memory() for _ in range(9))
-stream = out(cudart.cudaStreamCreate)
+A, B, C, X, Y, WORKSPACE, BIAS, POINTERS, RESULT = (device.memory() for _ in range(9))
 handle = out(cublas.cublasCreate_v2)
-check(cublas.cublasSetStream_v2(handle, stream))
-check(cublas.cublasSetWorkspace_v2(handle, WORKSPACE, ctypes.c_size_t(4096)))
-check(cudart.cudaStreamBeginCapture(stream, 1))
+check(cublas.cublasSetStream_v2(handle, device.stream))
+check(cublas.cublasSetWorkspace_v2(handle, WORKSPACE, SIZE(4096)))
+device.capture()
 
 # C (8 x 4, leading dimension 10) = A (8 x 6, 9) B (6 x 4, 7)
 check(cublas.cublasSgemm_v2(handle, 0, 0, 8, 4, 6, ONE, A, 9, B, 7, ZERO, C, 10))
@@ -56,16 +39,14 @@ layouts = [out(lt.cublasLtMatrixLayoutCreate, 14, LL(rows), LL(columns), LL(lead
            for rows, columns, leading in ((16, 8, 16), (8, 4, 8), (16, 4, 20))]
 operation = out(lt.cublasLtMatmulDescCreate, 68, 0)
 for attribute, value in ((7, struct.pack("i", 32 | 4)), (8, struct.pack("Q", BIAS.value))):
-    check(lt.cublasLtMatmulDescSetAttribute(operation, attribute, value, ctypes.c_size_t(len(value))))
+    check(lt.cublasLtMatmulDescSetAttribute(operation, attribute, value, SIZE(len(value))))
 preference = out(lt.cublasLtMatmulPreferenceCreate)
 result, count = ctypes.create_string_buffer(96), ctypes.c_int()
 a, b, d = layouts
 check(lt.cublasLtMatmulAlgoGetHeuristic(handle, operation, a, b, d, d, preference, 1, result, ctypes.byref(count)))
 assert count.value == 1
-check(lt.cublasLtMatmul(handle, operation, ONE, A, a, B, b, ZERO, C, d, C, d, result, WORKSPACE, ctypes.c_size_t(1024), stream))
+check(lt.cublasLtMatmul(handle, operation, ONE, A, a, B, b, ZERO, C, d, C, d, result, WORKSPACE, SIZE(1024), device.stream))
 
-graph = out(lambda graph: cudart.cudaStreamEndCapture(stream, graph))
-nodes = ctypes.c_size_t()
-check(cudart.cudaGraphGetNodes(graph, P(), ctypes.byref(nodes)))
+nodes = device.end()
 assert cublas.cublasSspr_v2(handle, 0, 8, ONE, X, 1, A) == 15, "what isn't modelled returns CUBLAS_STATUS_NOT_SUPPORTED"
-print("nodes", nodes.value)
+print("nodes", nodes)

@@ -33,19 +33,29 @@ BLAS_NODES = [
      [[A, "r", 0, 128 * 2], [B, "r", 0, 32 * 2], [C, "w", 0, (3 * 20 + 16) * 2], [BIAS, "r", 0, 32],
       [WORKSPACE, "w", 0, 1024]], True)]
 
+X_, W_, Y_, SCALE, RUNNING, SAVED, WEIGHTS, RESERVE = range(8)  # those of dnn_program.py
+DNN_NODES = [
+    ("cudnnBackendExecute: convolution_forward, pointwise",
+     [[X_, "r", 0, 512 * 2], [W_, "r", 0, 216 * 2], [Y_, "w", 0, (400 + 216) * 2]], True),
+    ("cudnnBatchNormalizationForwardTrainingEx",
+     [[X_, "r", 0, 2048], [SCALE, "r", 0, 16], [SCALE, "r", 64, 16], [Y_, "w", 0, 2048], [RUNNING, "rw", 0, 16],
+      [RUNNING, "rw", 64, 16], [SAVED, "w", 0, 16], [SAVED, "w", 64, 16]], True),
+    ("cudnnConvolutionForward", [[X_, "r", 0, 2048], [W_, "r", 0, 144 * 4], [Y_, "rw", 0, 2048]], True),
+    ("cudnnRNNForward", [[X_, "r", 0, 480], [Y_, "w", 0, 960], [WEIGHTS, "r", 0, 6656], [RESERVE, "w", 0, 256]], True)]
 
-def calls_of_cublas(folder, major):
+
+def calls_are_nodes(folder, words, expected, refused):
     trace = pathlib.Path(folder, "trace.json")
     done = subprocess.run(
         [BUILD / "bin/graphkit", "trace", "--device", "soft", "--no-torch", "-o", trace, "--", sys.executable,
-         HERE / "blas_program.py", major], capture_output=True, text=True, timeout=300,
+         HERE / words[0], *words[1:]], capture_output=True, text=True, timeout=300,
         env={**os.environ, "LD_PRELOAD": os.environ.get("LD_PRELOAD", "")})
-    assert done.returncode == 0 and done.stdout == f"nodes {len(BLAS_NODES)}\n", (done.stdout, done.stderr)
-    assert "cublasSspr_v2 is not modelled" in done.stderr, done.stderr
+    assert done.returncode == 0 and done.stdout == f"nodes {len(expected)}\n", (done.stdout, done.stderr)
+    assert f"{refused} is not modelled" in done.stderr, done.stderr
     records = json.loads(trace.read_text())["records"]
     names = {record["id"]: record["name"] for record in records if record["type"] == "kernel"}
     nodes = [record for record in records if record["type"] == "node"]
-    for node, (name, access, complete) in zip(nodes, BLAS_NODES):
+    for node, (name, access, complete) in zip(nodes, expected):
         got = (names[node["kernel"]], node.get("access"), node.get("complete", False))
         assert got == (name, access, complete), f"\n{got}, expected\n{(name, access, complete)}"
 
@@ -75,8 +85,16 @@ def nvml_tells_of_the_devices(_):
     assert nvml.nvmlShutdown() == 0 and nvml.nvmlShutdown() == 1
 
 
-TESTS = [lambda folder: calls_of_cublas(folder, "13"), lambda folder: calls_of_cublas(folder, "12"),
-         nvml_tells_of_the_devices]
+def calls_of_cublas(folder):
+    for major in ("13", "12"):
+        calls_are_nodes(folder, ["blas_program.py", major], BLAS_NODES, "cublasSspr_v2")
+
+
+def calls_of_cudnn(folder):
+    calls_are_nodes(folder, ["dnn_program.py"], DNN_NODES, "cudnnAddTensor")
+
+
+TESTS = [calls_of_cublas, calls_of_cudnn, nvml_tells_of_the_devices]
 for test in TESTS:
     with tempfile.TemporaryDirectory() as temporary:
         test(temporary)
