@@ -30,6 +30,7 @@ Device::Device() : host_memory(kHostMemory, kHostRange) {
     const uint64_t range = std::max(kDeviceRange, figures.bytes);
     if (ordinal > 0) begin -= range;
     Pool* pool = pools.Make();
+    own_pools.insert(pool);
     pool->properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     pool->properties.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = ordinal};
     gpus.push_back({.ordinal = ordinal,
@@ -146,6 +147,16 @@ void Device::GiveBackFreed(Gpu* gpu) {
   std::erase_if(gpu->freed, [&](const FreedBlock& block) {
     return worker.IsDone(block.mark) && gpu->memory.Free(block.address);
   });
+}
+
+void Device::ReleaseIdlePools() {
+  std::map<const Pool*, uint64_t> pending;  // bytes that streams have freed and may still use
+  for (Gpu& gpu : gpus) {
+    GiveBackFreed(&gpu);
+    for (const FreedBlock& block : gpu.freed) pending[block.pool] += block.bytes;
+  }
+  for (Pool* pool : own_pools)
+    Trim(*pool, std::max(pool->release_threshold, pool->used + pending[pool]));
 }
 
 void Device::AddRegistered(uint64_t address, size_t bytes, Context* context, unsigned flags) {

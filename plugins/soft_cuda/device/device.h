@@ -132,8 +132,9 @@ class Device {
   VirtualMemory virtual_memory;
   Numbered<Texture> textures;
   Numbered<Surface> surfaces;
-  std::map<uint64_t, Pool*> exported_pools;                    // by the inode of their file
-  uint64_t host_time_ns = 0;                                   // modelled
+  std::set<Pool*> own_pools;                 // those that exist, the default ones included
+  std::map<uint64_t, Pool*> exported_pools;  // by the inode of their file
+  uint64_t host_time_ns = 0;                 // modelled
   std::set<std::pair<std::string, std::string>> not_modelled;  // {function, library} that was told
   std::set<uint64_t> log_callbacks;  // that are registered; nothing is ever logged
   std::set<std::string> explained;   // texts that were said
@@ -147,6 +148,8 @@ class Device {
   // Memory that a stream frees goes back when that is done with it; before, it can be taken again
   // for work that follows.
   void FreeAfter(uint64_t address, WorkMark mark);
+  // Pools give back what they hold beyond their release thresholds: the host has waited for work.
+  void ReleaseIdlePools();
   uint64_t TakeFreed(Gpu* gpu, size_t bytes, Context* context, Pool* pool, FreedBlock* block);
   void AddRegistered(uint64_t address, size_t bytes, Context* context, unsigned flags);
   void AddMapped(uint64_t address, size_t bytes, Gpu* gpu);

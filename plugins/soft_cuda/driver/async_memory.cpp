@@ -52,7 +52,7 @@ uint64_t TakeMemory(Pool* pool, size_t bytes, Stream* stream) {
 CUresult AllocateFrom(Pool* pool, size_t bytes, CUstream handle, CUdeviceptr* out) {
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(handle, &stream); error != CUDA_SUCCESS) return error;
-  if (out == nullptr || bytes == 0 || pool->imported != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (out == nullptr || pool->imported != 0) return CUDA_ERROR_INVALID_VALUE;
   if (stream->capture != nullptr) return CaptureAllocation(stream, pool, bytes, out);
   if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   if (!HasRoom(*pool, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -232,7 +232,7 @@ CUresult CtxSynchronize_v2(CUcontext handle) {
   if (error != CUDA_SUCCESS) return error;
   for (const Stream* stream : context->streams) HostWaits(stream->time_ns);
   HostWaits(context->left_ns);
-  return WaitForAll(lock);
+  return Synchronized(WaitForAll(lock));
 }
 
 }  // namespace graphkit::soft::driver

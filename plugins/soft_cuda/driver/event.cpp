@@ -139,7 +139,7 @@ CUresult EventSynchronize(CUevent handle) {
   if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (CUresult error = CheckProgress(event); error != CUDA_SUCCESS) return error;
   HostWaits(event->time_ns);
-  return WaitFor(lock, WorkMark(event->mark));
+  return Synchronized(WaitFor(lock, WorkMark(event->mark)));
 }
 
 CUresult EventElapsedTime_v2(float* ms, CUevent start_handle, CUevent end_handle) {

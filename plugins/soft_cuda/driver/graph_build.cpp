@@ -62,7 +62,8 @@ CUresult AddMemAlloc(const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
   if (CUresult error = Prepare(place, type, &prepared); error != CUDA_SUCCESS) return error;
   const bool device = params->poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
                       Device::Get().IsGpu(params->poolProps.location.id);
-  if (params->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED || !device ||
+  if (params->bytesize == 0 || params->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+      !device ||
       (params->accessDescs == nullptr && params->accessDescCount > 0)) {
     return CUDA_ERROR_INVALID_VALUE;
   }

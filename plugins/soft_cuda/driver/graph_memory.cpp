@@ -55,7 +55,6 @@ void VisitAddresses(const Graph& graph, const Visit& visit) {
 CUresult PlaceGraphAllocation(Graph* graph, std::span<const Edge> dependencies,
                               CUDA_MEM_ALLOC_NODE_PARAMS& params) {
   Device& device = Device::Get();
-  if (params.bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
   params.dptr = 0;
   Gpu* gpu = device.FindGpu(params.poolProps.location.id);
   if (gpu == nullptr) return CUDA_ERROR_INVALID_VALUE;

@@ -68,11 +68,15 @@ Asked Ask(CUfunction handle, const void* out) {
   return {.function = function, .gpu = context->gpu};
 }
 
-const CUlaunchAttribute* ClusterOf(const CUlaunchConfig& config) {
+// The blocks of a cluster: as launched, else as compiled, else one.
+unsigned ClusterSize(const Function& f, const CUlaunchConfig& config) {
   for (unsigned i = 0; i < config.numAttrs; ++i) {
-    if (config.attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) return &config.attrs[i];
+    if (config.attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
+    const auto& size = config.attrs[i].value.clusterDim;
+    return size.x * size.y * size.z;
   }
-  return nullptr;
+  const auto& size = f.info.cluster;
+  return size[0] != 0 ? size[0] * size[1] * size[2] : 1;
 }
 
 // Blocks of a launch that one group of multiprocessors can hold.
@@ -160,14 +164,15 @@ CUresult OccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction f,
 CUresult OccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction f, int blocks, int block) {
   const Asked asked = Ask(f, bytes);
   if (asked.error != CUDA_SUCCESS) return asked.error;
-  if (blocks <= 0 || block <= 0) return CUDA_ERROR_INVALID_VALUE;
+  if (blocks <= 0 || block <= 0 || block > MostThreads(*asked.function))
+    return CUDA_ERROR_INVALID_VALUE;
   const Limits limits(*asked.gpu);
   if (BlocksByThreads(limits, *asked.function, block) < blocks) return CUDA_ERROR_INVALID_VALUE;
   const size_t each = limits.shared() / static_cast<size_t>(blocks) / kSharedUnit * kSharedUnit;
   const size_t taken = limits.SharedOf(*asked.function, 0);
-  const auto opt_in = static_cast<size_t>(limits.capability.shared_per_block_opt_in);
   const size_t left = each > taken ? each - taken : 0;
-  *bytes = std::min(left, opt_in - std::min<size_t>(opt_in, asked.function->info.shared_bytes));
+  // What the kernel hasn't opted in to isn't its.
+  *bytes = std::min(left, static_cast<size_t>(std::max(MostDynamic(*asked.function), 0)));
   return CUDA_SUCCESS;
 }
 
@@ -184,10 +189,8 @@ CUresult OccupancyMaxActiveClusters(int* clusters, CUfunction f, const CUlaunchC
   const Asked asked = Ask(f, clusters);
   if (asked.error != CUDA_SUCCESS) return asked.error;
   if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const CUlaunchAttribute* cluster = ClusterOf(*config);
-  if (cluster == nullptr || !HasClusters(*asked.gpu)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-  const unsigned size =
-      cluster->value.clusterDim.x * cluster->value.clusterDim.y * cluster->value.clusterDim.z;
+  if (!HasClusters(*asked.gpu)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  const unsigned size = ClusterSize(*asked.function, *config);
   if (size == 0 || size > kLargestCluster) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   const auto groups =
       static_cast<unsigned>(asked.gpu->figures.multiprocessors) / kProcessorsOfGroup;

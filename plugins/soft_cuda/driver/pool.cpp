@@ -4,6 +4,7 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/attribute.h"
+#include "plugins/soft_cuda/driver/explain.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
@@ -24,6 +25,17 @@ CUresult ResetHigh(uint64_t value, uint64_t current, uint64_t* high) {
   return CUDA_SUCCESS;
 }
 
+// Pools of managed memory and of the host are none of the device's: said by name.
+bool IsModelled(const CUmemLocation& location, CUmemAllocationType type) {
+  const bool pinned = type == CU_MEM_ALLOCATION_TYPE_PINNED;
+  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE && pinned) return true;
+  Explain(!pinned ? "a memory pool of managed memory is not modelled and returns 'not supported'; "
+                    "use cudaMallocManaged, or a pool of a device"
+                  : "a memory pool of the host is not modelled and returns 'not supported'; "
+                    "use cudaHostAlloc, or a pool of a device");
+  return false;
+}
+
 // Pools are of pinned memory on a device.
 CUresult CheckPlace(const CUmemLocation* location, CUmemAllocationType type) {
   if (location == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -31,8 +43,7 @@ CUresult CheckPlace(const CUmemLocation* location, CUmemAllocationType type) {
     return CUDA_ERROR_INVALID_DEVICE;
   if (location->type == CU_MEM_LOCATION_TYPE_INVALID || type == CU_MEM_ALLOCATION_TYPE_INVALID)
     return CUDA_ERROR_INVALID_VALUE;
-  const bool own = location->type == CU_MEM_LOCATION_TYPE_DEVICE;
-  return own && type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+  return IsModelled(*location, type) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 // Files are the one way of sharing.
@@ -79,15 +90,14 @@ CUresult DeviceSetMemPool(CUdevice device, CUmemoryPool handle) {
 
 CUresult MemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* properties) {
   if (out == nullptr || properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
-  if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-      !Device::Get().IsGpu(properties->location.id)) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
+  const CUresult place = CheckPlace(&properties->location, properties->allocType);
+  if (place != CUDA_SUCCESS)
+    return place == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : place;
   if (!CanShareBy(properties->handleTypes)) return CUDA_ERROR_NOT_SUPPORTED;
   const Lock lock = LockDevice();
   if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS) return error;
   Pool* pool = Device::Get().pools.Make();
+  Device::Get().own_pools.insert(pool);
   pool->properties = *properties;
   *out = pool->handle();
   return CUDA_SUCCESS;
@@ -108,6 +118,7 @@ CUresult MemPoolDestroy(CUmemoryPool handle) {
     if (block.pool == pool) block.pool = nullptr;
   }
   std::erase_if(device.exported_pools, [pool](const auto& entry) { return entry.second == pool; });
+  device.own_pools.erase(pool);
   device.pools.Unmake(pool);
   return CUDA_SUCCESS;
 }

@@ -71,7 +71,7 @@ CUresult StreamSynchronize(CUstream handle) {
   if (CUresult error = CheckProgress(stream); error != CUDA_SUCCESS) return error;
   Advance(stream, 0);
   HostWaits(stream->time_ns);
-  return WaitFor(lock, End(stream));
+  return Synchronized(WaitFor(lock, End(stream)));
 }
 
 CUresult StreamQuery(CUstream handle) {

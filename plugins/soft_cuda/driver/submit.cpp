@@ -182,6 +182,11 @@ CUresult WaitForAll(Lock& lock) {
   return result;
 }
 
+CUresult Synchronized(CUresult waited) {
+  if (waited == CUDA_SUCCESS) Device::Get().ReleaseIdlePools();
+  return waited;
+}
+
 CUresult Submit(Stream* stream, CUgraphNodeType type, NodeParams params) {
   if (stream->capture == nullptr) {
     Advance(stream, DurationNs(params));

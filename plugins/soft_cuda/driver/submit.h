@@ -26,6 +26,8 @@ WorkMark End(Stream* stream);
 // would wait for ever.
 CUresult WaitFor(Lock& lock, const WorkMark& mark);
 CUresult WaitForAll(Lock& lock);
+// The end of a call of the user's that waits for a stream, an event or a context.
+CUresult Synchronized(CUresult waited);
 
 // Puts a graph into the stream (run_graph.cpp).
 CUresult RunGraph(Stream* stream, Graph* graph);

@@ -9,13 +9,13 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/explain.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
 namespace {
 
 constexpr uint64_t kGranularity = VirtualMemory::kGranularity;
-constexpr uint64_t kHostPage = 4096;
 
 VirtualMemory& Virtual() { return Device::Get().virtual_memory; }
 
@@ -65,7 +65,9 @@ CUresult MemGetAllocationGranularity(size_t* out, const CUmemAllocationProp* pro
                          option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (CUresult error = CheckProperties(properties); error != CUDA_SUCCESS) return error;
+  // The same of all places and kinds of memory, of those that can't be made as well: the record of
+  // an RTX 3060.
+  if (properties == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *out = kGranularity;
   return CUDA_SUCCESS;
 }
@@ -73,7 +75,7 @@ CUresult MemGetAllocationGranularity(size_t* out, const CUmemAllocationProp* pro
 CUresult MemAddressReserve(CUdeviceptr* out, size_t size, size_t alignment, CUdeviceptr wanted,
                            unsigned long long flags) {
   const bool power = (alignment & (alignment - 1)) == 0;
-  if (out == nullptr || size == 0 || size % kHostPage != 0 || !power || flags != 0)
+  if (out == nullptr || size == 0 || !IsWhole(size) || !power || flags != 0)
     return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
   *out = Virtual().Reserve(size, alignment, wanted);
@@ -109,12 +111,19 @@ CUresult MemRelease(CUmemGenericAllocationHandle handle) {
 
 CUresult MemMap(CUdeviceptr address, size_t size, size_t offset,
                 CUmemGenericAllocationHandle handle, unsigned long long flags) {
-  if (size == 0 || !IsWhole(address) || !IsWhole(size) || !IsWhole(offset) || flags != 0)
-    return CUDA_ERROR_INVALID_VALUE;
+  if (size == 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!IsWhole(address) || !IsWhole(size) || !IsWhole(offset)) return CUDA_ERROR_NOT_SUPPORTED;
   const Lock lock = LockDevice();
   const PhysicalMemory* memory = Virtual().Find(handle);
   if (memory == nullptr || size > memory->size || offset > memory->size - size)
     return CUDA_ERROR_INVALID_VALUE;
+  if (memory->allocation != 0) {
+    Explain(
+        "a handle of memory that cuMemAlloc made can't be mapped and returns 'not supported'; "
+        "allocate it with cuMemCreate");
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  if (!Virtual().MappingsIn(address, size).empty()) return CUDA_ERROR_NOT_SUPPORTED;
   if (!Virtual().Map(address, {.size = size, .offset = offset, .handle = handle}))
     return CUDA_ERROR_INVALID_VALUE;
   Device::Get().AddMapped(address, size, GpuOf(*memory));
@@ -123,7 +132,9 @@ CUresult MemMap(CUdeviceptr address, size_t size, size_t offset,
 
 CUresult MemUnmap(CUdeviceptr address, size_t size) {
   Lock lock = LockDevice();
-  if (size == 0 || !Virtual().IsMapped(address, size)) return CUDA_ERROR_INVALID_VALUE;
+  if (size == 0 || !Virtual().IsReserved(address)) return CUDA_ERROR_INVALID_VALUE;
+  if (Virtual().MappingsIn(address, size).empty()) return CUDA_SUCCESS;  // unmapped before
+  if (!Virtual().IsMapped(address, size)) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult error = WaitForAll(lock); error != CUDA_SUCCESS) return error;
   Device& device = Device::Get();
   for (const uint64_t begin : Virtual().MappingsIn(address, size)) {
@@ -173,11 +184,21 @@ CUresult MemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
   return CUDA_SUCCESS;
 }
 
-// Also of a handle that was released: the mapping keeps its memory.
-CUresult MemRetainAllocationHandle(CUmemGenericAllocationHandle* out, void* address) {
+// Also of a handle that was released: the mapping keeps its memory. And of what cuMemAlloc made,
+// which NCCL's registration asks for.
+CUresult MemRetainAllocationHandle(CUmemGenericAllocationHandle* out, void* pointer) {
+  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  const Mapping* mapping = Virtual().MappingAt(reinterpret_cast<uint64_t>(address));
-  if (out == nullptr || mapping == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const Mapping* mapping = Virtual().MappingAt(address);
+  if (mapping == nullptr) {
+    const auto block = Device::Get().FindAllocation(address);
+    if (block == Device::Get().allocations.end() || block->second.kind != AllocationKind::kDevice)
+      return CUDA_ERROR_INVALID_VALUE;
+    const uint64_t size = (block->second.size + kGranularity - 1) / kGranularity * kGranularity;
+    *out = Virtual().RetainAllocation(block->first, size, block->second.gpu->ordinal);
+    return CUDA_SUCCESS;
+  }
   Virtual().Retain(mapping->handle);
   *out = mapping->handle;
   return CUDA_SUCCESS;

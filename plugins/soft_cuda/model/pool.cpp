@@ -21,6 +21,7 @@ void Grow(Pool& pool, uint64_t bytes) {
 void Shrink(Pool& pool, uint64_t bytes) { pool.used -= bytes; }
 
 void Trim(Pool& pool, uint64_t keep) {
+  if (keep >= pool.reserved) return;
   pool.reserved = std::min(pool.reserved, std::max(RoundUp(pool.used), RoundUp(keep)));
 }
 

@@ -99,10 +99,29 @@ PhysicalMemory* VirtualMemory::Find(CUmemGenericAllocationHandle handle) {
   return found != physical_.end() && found->second.references > 0 ? &found->second : nullptr;
 }
 
+CUmemGenericAllocationHandle VirtualMemory::RetainAllocation(uint64_t address, uint64_t size,
+                                                             int device) {
+  for (auto& [handle, memory] : physical_) {
+    if (memory.allocation != address) continue;
+    ++memory.references;
+    return handle;
+  }
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = device;
+  physical_[++last_handle_] = {.properties = properties, .size = size, .allocation = address};
+  return last_handle_;
+}
+
 uint64_t VirtualMemory::GiveBackUnused(CUmemGenericAllocationHandle handle) {
   auto found = physical_.find(handle);
   const PhysicalMemory memory = found->second;
   if (memory.references != 0 || memory.mappings != 0) return 0;
+  if (memory.allocation != 0) {
+    physical_.erase(found);
+    return 0;
+  }
   fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(memory.offset),
             static_cast<off_t>(memory.size));
   physical_.erase(found);

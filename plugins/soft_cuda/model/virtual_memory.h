@@ -21,6 +21,7 @@ struct PhysicalMemory {
   uint64_t offset = 0;  // in the file
   unsigned references = 1;
   unsigned mappings = 0;
+  uint64_t allocation = 0;  // the address of what cuMemAlloc made, whose handle this is; 0: it isn't
 };
 
 struct Mapping {
@@ -41,6 +42,8 @@ class VirtualMemory {
 
   CUmemGenericAllocationHandle Make(uint64_t size, const CUmemAllocationProp& properties);
   PhysicalMemory* Find(CUmemGenericAllocationHandle handle);  // null: none, or released
+  // The handle of an allocation that was made in another way.
+  CUmemGenericAllocationHandle RetainAllocation(uint64_t address, uint64_t size, int device);
   void Retain(CUmemGenericAllocationHandle handle) { ++physical_.at(handle).references; }
   // The bytes that it gave back; 0: others hold it still.
   uint64_t Release(CUmemGenericAllocationHandle handle);

@@ -9,7 +9,8 @@ import sys
 
 LIBRARIES = {"libcuda.so.1": ["driver"], "libcudart.so.13": ["runtime"], "libcupti.so.13": ["cupti"],
              "libcudart.so.12": ["runtime", "runtime12"], "libcupti.so.12": ["cupti", "cupti12"]}
-OURS = {"graphkit_soft_shared", "graphkit_soft_inventory", "graphkit_soft_set_conditional"}
+OURS = {"graphkit_soft_shared", "graphkit_soft_inventory", "graphkit_soft_set_conditional", "graphkit_soft_launch",
+        "graphkit_soft_has_operands"}
 
 
 def exported(library: pathlib.Path) -> set:

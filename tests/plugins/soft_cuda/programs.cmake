@@ -44,6 +44,7 @@ set(soft_programs
   launch
   library
   memory
+  memory_limits
   pitched
   pool
   pool_share
