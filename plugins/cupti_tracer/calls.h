@@ -20,6 +20,7 @@ enum class CallKind : uint8_t {
   kOther,  // recorded only when it fails
   kStreamCreate,
   kStreamDestroy,
+  kEventCreate,  // also where one is imported
   kEventDestroy,
   kBeginCapture,  // `graph` when it captures into a graph that is there already
   kEndCapture,
@@ -154,11 +155,9 @@ struct Call {
 // What a CUPTI resource callback says about graphs. Numbers are CUPTI's callback ids.
 enum class GraphEventKind : uint8_t {
   kGraphCreated = 9,
-  kGraphDestroyed = 10,
   kGraphCloned = 11,
   kNodeStarting = 12,
   kNodeCreated = 13,
-  kNodeDestroyed = 14,
   kDependencyCreated = 15,
   kDependencyDestroyed = 16,
   kNodeCloned = 20,
@@ -209,6 +208,16 @@ struct WorkSpace {
   std::vector<FoundAccess> found;
 };
 
+// What a call takes away, as it was when the call began: by the time the call returns, another
+// thread may have been given the same handle or address.
+struct Going {
+  static constexpr uint32_t kNobody = 0xffffffffu;  // nothing that is known
+  enum class What : uint8_t { kStream, kEvent, kExec, kPool, kGraph, kNode, kMemory };
+  What what = What::kStream;
+  uint64_t handle = 0;
+  uint32_t id = kNobody;  // of a record
+};
+
 // What the tracer keeps for each thread of the program. Owned by that thread.
 struct ThreadState {
   int64_t tid = 0;
@@ -228,13 +237,7 @@ struct ThreadState {
   bool inside = false;         // in the tracer itself
   WorkSpace space;             // the recorder's, while it works for this thread
 
-  // What the call in flight will take away, as it was when the call began: by the time it returns,
-  // another thread may have been given the same handle or address.
-  BlockId freeing;
-  StreamId stream_going;
-  EventId event_going;
-  ExecId exec_going;
-  PoolId pool_going;
+  std::vector<Going> going;  // what the calls in flight take away, the innermost call's last
 
   // While a runtime call is in flight: the error of the last driver call in it.
   int32_t failed = 0;

@@ -18,7 +18,6 @@ inline constexpr uint32_t kGraphDestroyStarting = 10;
 inline constexpr uint32_t kGraphCloned = 11;
 inline constexpr uint32_t kNodeCreateStarting = 12;
 inline constexpr uint32_t kNodeCreated = 13;
-inline constexpr uint32_t kNodeDestroyStarting = 14;
 inline constexpr uint32_t kDependencyCreated = 15;
 inline constexpr uint32_t kDependencyDestroyStarting = 16;
 inline constexpr uint32_t kNodeCloned = 20;

@@ -54,6 +54,9 @@ constexpr DriverCall kCalls[] = {
     {758, K::kStreamCreate, GreenStreamCreate},
     {127, K::kStreamDestroy, OfStream},
     {326, K::kStreamDestroy, OfStream},
+    {118, K::kEventCreate, EventCreate},
+    {335, K::kEventCreate, EventCreate},  // cuIpcOpenEventHandle
+    {479, K::kEventCreate, EventCreate},  // cuEventCreateFromEGLSync
     {122, K::kEventDestroy, OfEvent},
     {325, K::kEventDestroy, OfEvent},
     {119, K::kEventRecord, EventRecord},
@@ -175,6 +178,7 @@ constexpr DriverCall kCalls[] = {
     {600, K::kFree, FreeAsync},
     {601, K::kFree, FreeAsync, true},
     {607, K::kPoolCreate, PoolCreate},
+    {614, K::kPoolCreate, PoolCreate},  // cuMemPoolImportFromShareableHandle
     {608, K::kPoolDestroy, OfPool},
     // graphs
     {501, K::kGraphCreate},

@@ -9,7 +9,7 @@ namespace graphkit::decode {
 using Decoder = void(const CallParams& params, Call& call);
 
 // driver_streams.cpp
-Decoder OfStream, OfEvent, StreamCreate, StreamCreateWithPriority, GreenStreamCreate,
+Decoder OfStream, OfEvent, EventCreate, StreamCreate, StreamCreateWithPriority, GreenStreamCreate,
     BeginCaptureV1, BeginCapture, BeginCaptureToGraph, EndCapture, UpdateDependenciesV1,
     UpdateDependencies, EventRecord, EventRecordWithFlags, StreamWaitEvent, HostFunction,
     SignalSemaphores, WaitSemaphores, StreamAt16, StreamAt32, StreamAt56;

@@ -18,6 +18,11 @@ void OfEvent(const CallParams& params, Call& call) {
   call.event = Address(As<cuEventSynchronize_params>(params).hEvent);
 }
 
+// Also cuIpcOpenEventHandle and cuEventCreateFromEGLSync: the event comes first.
+void EventCreate(const CallParams& params, Call& call) {
+  if (params.done) call.event = Address(*As<cuEventCreate_params>(params).phEvent);
+}
+
 void StreamCreate(const CallParams& params, Call& call) {
   const auto& p = As<cuStreamCreate_params>(params);
   call.flags = p.Flags;

@@ -5,7 +5,7 @@
 namespace graphkit {
 
 void LiveMemory::Insert(Level level, Address address, Bytes size, BlockId block) {
-  blocks_[level][address] = {size, block, false};
+  blocks_[level][address] = {.size = size, .block = block};
   lowest_ = std::min(lowest_, address);
   highest_ = std::max(highest_, address + size);
 }

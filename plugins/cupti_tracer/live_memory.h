@@ -21,6 +21,7 @@ class LiveMemory {
     Bytes size = 0;
     BlockId block;
     bool free_requested = false;
+    StreamId freed_on;  // by the call that is freeing it
   };
   struct Place {
     BlockId block;

@@ -46,13 +46,7 @@ ThreadId Recorder::ThreadOf(ThreadState& thread) {
 }
 
 Recorder::StreamInfo* Recorder::AddStream(uint64_t key, const Call& call, bool announced) {
-  if (auto* old = streams_.Find(key)) {  // its destruction has not returned yet, or went unseen
-    LeaveCapture(**old);
-    line_.Start("stream_destroyed");
-    line_.Number("stream", (*old)->id.value);
-    line_.Name("src", "derived");
-    Write();
-  }
+  EndStream(key, Source::kDerived);  // its destruction has not returned yet, or went unseen
   auto& stream = streams_.Insert(key, std::make_unique<StreamInfo>());
   stream->id = StreamId(next_stream_++);
   bool legacy = call.stream == kLegacyStream, per_thread = call.stream == kPerThreadStream;
@@ -79,14 +73,10 @@ StreamId Recorder::StreamIdOf(ThreadState& thread, const Call& call) {
   return call.stream == kNoStream ? StreamId() : StreamOf(thread, call)->id;
 }
 
-void Recorder::OnStreamDestroyed(ThreadState& thread, const Call& call) {
-  auto* known = streams_.Find(call.stream);
-  if (known == nullptr || (*known)->id != thread.stream_going) return;
-  LeaveCapture(**known);
-  line_.Start("stream_destroyed");
-  line_.Number("stream", (*known)->id.value);
-  Write();
-  streams_.Erase(call.stream);
+// Of a stream that is recorded already.
+StreamId Recorder::KnownStream(const ThreadState& thread, const Call& call) {
+  const auto* known = streams_.Find(StreamKey(thread, call));
+  return known != nullptr ? (*known)->id : StreamId();
 }
 
 Recorder::EventInfo* Recorder::EventOf(const Call& call, uint64_t handle) {
@@ -99,15 +89,6 @@ Recorder::EventInfo* Recorder::EventOf(const Call& call, uint64_t handle) {
   line_.Hex("handle", handle);
   Write();
   return event.get();
-}
-
-void Recorder::OnEventDestroyed(ThreadState& thread, const Call& call) {
-  auto* known = events_.Find(call.event);
-  if (known == nullptr || (*known)->id != thread.event_going) return;
-  line_.Start("event_destroyed");
-  line_.Number("event", (*known)->id.value);
-  Write();
-  events_.Erase(call.event);
 }
 
 void Recorder::WriteEntries(const Frontier& entries) {
@@ -183,35 +164,6 @@ void Recorder::OnSync(ThreadState& thread, const Call& call) {
   Write();
 }
 
-void Recorder::Enter(ThreadState& thread, const Call& call) {
-  auto id_of = [](auto* info) { return info ? (*info)->id : decltype((*info)->id)(); };
-  switch (call.kind) {
-    case CallKind::kStreamDestroy:
-      thread.stream_going = id_of(streams_.Find(call.stream));
-      break;
-    case CallKind::kEventDestroy:
-      thread.event_going = id_of(events_.Find(call.event));
-      break;
-    case CallKind::kExecDestroy: {
-      ExecInfo* exec = execs_.Find(call.exec);
-      thread.exec_going = exec ? exec->id : ExecId();
-      break;
-    }
-    case CallKind::kPoolDestroy: {
-      PoolId* pool = pools_.Find(call.pool);
-      thread.pool_going = pool ? *pool : PoolId();
-      break;
-    }
-    case CallKind::kFree: {
-      auto entry = live_.At(LiveMemory::kDriver, call.address);
-      thread.freeing = entry ? entry->block : BlockId();
-      break;
-    }
-    default:
-      break;
-  }
-}
-
 // Takes the thread's memory to work in, or gives it back.
 void Recorder::SwapSpace(ThreadState& thread) {
   std::swap(line_, thread.space.line);
@@ -233,6 +185,9 @@ void Recorder::Exit(ThreadState& thread, const Call& call, int32_t result) {
   } else {
     Succeeded(thread, call);
   }
+  // A free that is captured is a node, and frees nothing yet.
+  bool takes = result == 0 && (call.kind != CallKind::kFree || thread.events.empty());
+  EndTaken(thread, call, takes);
   ApplyEvents(thread, call, result == 0);
   SwapSpace(thread);
 }
@@ -242,10 +197,8 @@ void Recorder::Succeeded(ThreadState& thread, const Call& call) {
     case CallKind::kStreamCreate:
       AddStream(call.stream, call, true);
       break;
-    case CallKind::kStreamDestroy:
-      return OnStreamDestroyed(thread, call);
-    case CallKind::kEventDestroy:
-      return OnEventDestroyed(thread, call);
+    case CallKind::kEventCreate:
+      return EndEvent(call.event, Source::kDerived);  // the one that had the handle before
     case CallKind::kBeginCapture:
       return OnBeginCapture(thread, call);
     case CallKind::kUpdateDependencies:
@@ -260,20 +213,15 @@ void Recorder::Succeeded(ThreadState& thread, const Call& call) {
       return OnSync(thread, call);
     case CallKind::kAlloc:
       return OnAlloc(thread, call);
-    case CallKind::kFree:
-      return OnFree(thread, call);
     case CallKind::kWork:
       if (eager_ && thread.events.empty()) OnEagerWork(thread, call);
       break;
     case CallKind::kPoolCreate:
+      EndPool(call.pool, Source::kDerived);
       PoolOf(call, PoolKind::kStream, call.pool);
       break;
-    case CallKind::kPoolDestroy:
-      return OnPoolDestroyed(thread, call);
     case CallKind::kInstantiate:
       return OnInstantiate(thread, call);
-    case CallKind::kExecDestroy:
-      return OnExecDestroyed(thread, call);
     case CallKind::kNodeSet:
     case CallKind::kNodeEnabled:
       return OnNodeSet(thread, call);

@@ -2,8 +2,8 @@
 // nothing of CUPTI. One caller at a time: the glue holds a lock around every call of it.
 //
 // A driver call comes as Enter, the graph events that happened inside it (collected in the thread's
-// state), and Exit. What the call will take away is looked up at Enter: once the driver has let go
-// of a handle or an address, another thread may be given the same one before this call returns.
+// state), and Exit. A handle belongs to what was made with it until the call that takes that away
+// returns (recorder_ends.cpp), or another thread is given the same handle, whichever is first.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +46,7 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
+  // Only calls that take something away need one.
   void Enter(ThreadState& thread, const Call& call);
   void Exit(ThreadState& thread, const Call& call, int32_t result);
 
@@ -62,6 +63,10 @@ class Recorder {
   StackId FindStack(std::span<const uint64_t> taken) const;
   // Makes a stack known. Stacks with the same names are one.
   StackId AddStack(std::span<const uint64_t> taken, const std::vector<NamedFrame>& frames);
+
+  // The driver begins to destroy a graph, by whatever call: from now on its handle and those of its
+  // nodes may be given out again.
+  void OnGraphDestroyed(ThreadState& thread, uint64_t graph);
 
   // Events that came outside of any call that the glue knows: nodes of graphs that are known.
   void LooseEvents(ThreadState& thread, uint64_t time);
@@ -108,7 +113,8 @@ class Recorder {
   struct GraphInfo {
     GraphId id;
     uint64_t handle = 0;
-    NodeId parent;  // of a child graph or a body: the node that owns it
+    NodeId parent;                // of a child graph or a body: the node that owns it
+    std::vector<uint64_t> nodes;  // their handles; some may be others' by now
     std::vector<EdgeInfo> edges;
     PartialEdges edge_data;
   };
@@ -120,14 +126,21 @@ class Recorder {
     ThreadId thread;
     CaptureMode mode = CaptureMode::kGlobal;
     uint32_t failure = kNoFailure;
+    GraphId discarded;  // its graph, once the driver has destroyed it
     std::vector<StreamInfo*> streams;
   };
   struct NodeInfo {
     NodeId id;
+    GraphId graph;
     NodeKind kind = NodeKind::kUnknown;
     bool updatable = false;  // from the device
     bool off = false;        // of an exec's node
+    bool going = false;      // a call is destroying it
     uint64_t place = 0;      // of the record that says what it does: its own, or the last set's
+  };
+  struct InnerGraph {
+    uint64_t handle = 0;
+    GraphId id;
   };
   struct CloneInfo {
     NodeId source;      // the graph's node
@@ -199,18 +212,40 @@ class Recorder {
   StreamInfo* StreamOf(ThreadState& thread, const Call& call);
   StreamInfo* AddStream(uint64_t key, const Call& call, bool announced);
   StreamId StreamIdOf(ThreadState& thread, const Call& call);
+  StreamId KnownStream(const ThreadState& thread, const Call& call);
   EventInfo* EventOf(const Call& call, uint64_t handle);
-  void OnStreamDestroyed(ThreadState& thread, const Call& call);
-  void OnEventDestroyed(ThreadState& thread, const Call& call);
   void OnEventRecord(ThreadState& thread, const Call& call);
   void OnEventWait(ThreadState& thread, const Call& call);
   void OnSync(ThreadState& thread, const Call& call);
   void RecordEvent(const Call& call, StreamInfo& stream, uint64_t event, const Frontier* entries);
   void WriteEntries(const Frontier& entries);
 
+  // recorder_ends.cpp: what is taken away
+  enum class Source : uint8_t { kTold, kDerived };
+  uint32_t IdOf(Going::What what, uint64_t handle);
+  void EndTaken(ThreadState& thread, const Call& call, bool succeeded);
+  void End(ThreadState& thread, const Call& call, const Going& going);
+  void WriteEnd(std::string_view type, std::string_view key, uint32_t id, Source source,
+                uint64_t time = 0);
+  void EndStream(uint64_t key, Source source);
+  void EndEvent(uint64_t handle, Source source);
+  void EndExec(uint64_t handle, uint64_t time, Source source);
+  void EndPool(uint64_t handle, Source source);
+  GraphId Detach(uint64_t handle);
+  void EndGraph(uint64_t handle, Source source);
+  void WriteGraphEnd(GraphId graph, Source source) {
+    WriteEnd("graph_destroyed", "graph", graph.value, source);
+  }
+  void EndNodes(GraphInfo& graph, bool told);
+  void EndNode(uint64_t handle, Source source);
+  void GiveNodeHandle(uint64_t handle);
+  void AddInnerGraph(NodeId node, uint64_t handle, GraphId id);
+  void EndInnerGraphs(NodeId node);
+
   // recorder_captures.cpp
   void OnBeginCapture(ThreadState& thread, const Call& call);
   void OnEndCapture(ThreadState& thread, const Call& call, int32_t error);
+  void DiscardGraph(const CaptureInfo& capture);
   void OnUpdateDependencies(ThreadState& thread, const Call& call);
   Frontier EntriesOf(const Call& call);
   void JoinCapture(StreamInfo& stream, CaptureInfo* capture);
@@ -229,7 +264,6 @@ class Recorder {
                       NodeId parent, uint32_t body);
   GraphInfo* GraphOf(uint64_t handle);
   GraphInfo* FindGraph(uint64_t handle);
-  void DropGraph(uint64_t handle);
   void ApplyEvents(ThreadState& thread, const Call& call, bool succeeded);
   void ApplyEvent(ThreadState& thread, const Call& call, const GraphEvent& event);
   void CountNodes(const ThreadState& thread);
@@ -243,7 +277,6 @@ class Recorder {
   }
   void OnInstantiate(ThreadState& thread, const Call& call);
   void WriteToolIds(ThreadState& thread);
-  void OnExecDestroyed(ThreadState& thread, const Call& call);
   void OnExecUpdate(ThreadState& thread, const Call& call, int32_t result);
   GraphId GivenGraph(uint64_t handle);
   void OnNodeSet(ThreadState& thread, const Call& call);
@@ -294,7 +327,7 @@ class Recorder {
 
   // recorder_memory.cpp
   void OnAlloc(ThreadState& thread, const Call& call);
-  void OnFree(ThreadState& thread, const Call& call);
+  void EndBlock(ThreadState& thread, const Call& call);
   BlockId WriteAlloc(const Call& call, StreamId stream, PoolId pool, GraphId graph);
   void WriteFree(std::string_view type, const Call& call, BlockId block, StreamId stream,
                  bool derived);
@@ -303,7 +336,6 @@ class Recorder {
   }
   void ForgetOverlaps(const Call& call, uint64_t address, uint64_t size);
   PoolId PoolOf(const Call& call, PoolKind kind, uint64_t handle);
-  void OnPoolDestroyed(ThreadState& thread, const Call& call);
 
   // recorder_heaps.cpp
   PoolId NamedPool(ThreadState& thread, const Call& call, std::string_view name);
@@ -337,6 +369,7 @@ class Recorder {
   HandleMap<std::unique_ptr<EventInfo>> events_;
   HandleMap<std::unique_ptr<GraphInfo>> graphs_;
   HandleMap<NodeInfo> nodes_;
+  HandleMap<std::vector<InnerGraph>> inner_graphs_;  // by InnerKey of the node that they are in
   HandleMap<ExecInfo> execs_;
   HandleMap<PoolId> pools_;
   std::vector<std::unique_ptr<CaptureInfo>> captures_;  // open ones

@@ -148,10 +148,17 @@ void Recorder::OnEndCapture(ThreadState& thread, const Call& call, int32_t error
     joined->capture = nullptr;
     joined->frontier.clear();
   }
-  // The body of a conditional node stays, for the node owns it.
-  GraphInfo* graph = FindGraph(capture->graph_handle);
-  if (error != 0 && graph != nullptr && !graph->parent.valid()) DropGraph(capture->graph_handle);
+  if (error != 0) DiscardGraph(*capture);
   std::erase_if(captures_, [capture](auto& open) { return open.get() == capture; });
+}
+
+// The graph of a capture that failed goes; one that is in a node stays, empty.
+void Recorder::DiscardGraph(const CaptureInfo& capture) {
+  if (capture.discarded) return WriteGraphEnd(capture.discarded, Source::kTold);
+  GraphInfo* graph = FindGraph(capture.graph_handle);
+  if (graph == nullptr || graph->id != capture.graph) return;  // another's by now
+  if (graph->parent) return EndNodes(*graph, true);
+  EndGraph(capture.graph_handle, Source::kTold);
 }
 
 Recorder::CaptureInfo* Recorder::CaptureHit(ThreadState& thread, uint64_t stream, int32_t error) {

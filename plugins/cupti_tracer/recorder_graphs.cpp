@@ -20,11 +20,12 @@ GraphOrigin OriginOf(CallKind kind) {
 
 Recorder::GraphInfo* Recorder::AddGraph(uint64_t handle, GraphOrigin origin, uint64_t tool_id,
                                         GraphId original, NodeId parent, uint32_t body) {
-  DropGraph(handle);
+  EndGraph(handle, Source::kDerived);
   auto& graph = graphs_.Insert(handle, std::make_unique<GraphInfo>());
   graph->id = GraphId(next_graph_++);
   graph->handle = handle;
   graph->parent = parent;
+  if (parent) AddInnerGraph(parent, handle, graph->id);
   line_.Start("graph");
   line_.Number("id", graph->id.value);
   line_.Name("origin", kOriginNames[static_cast<int>(origin)]);
@@ -47,15 +48,6 @@ Recorder::GraphInfo* Recorder::FindGraph(uint64_t handle) {
 Recorder::GraphInfo* Recorder::GraphOf(uint64_t handle) {
   GraphInfo* known = FindGraph(handle);
   return known ? known : AddGraph(handle, GraphOrigin::kExplicit, 0, {}, {}, 0);
-}
-
-void Recorder::DropGraph(uint64_t handle) {
-  GraphInfo* graph = FindGraph(handle);
-  if (graph == nullptr) return;
-  line_.Start("graph_destroyed");
-  line_.Number("graph", graph->id.value);
-  Write();
-  graphs_.Erase(handle);
 }
 
 void Recorder::AddKernel(uint64_t function, KernelLayout layout) {
@@ -96,10 +88,8 @@ void Recorder::ApplyEvents(ThreadState& thread, const Call& call, bool succeeded
     ApplyByGraph(thread, call);
   } else {
     for (const GraphEvent& event : thread.events) {
-      bool removes = event.kind == GraphEventKind::kGraphDestroyed ||
-                     event.kind == GraphEventKind::kNodeDestroyed ||
-                     event.kind == GraphEventKind::kDependencyDestroyed;
-      if (makes || removes) ApplyEvent(thread, call, event);
+      if (makes || event.kind == GraphEventKind::kDependencyDestroyed)
+        ApplyEvent(thread, call, event);
     }
     Flush(thread, call);
   }
@@ -123,9 +113,6 @@ void Recorder::LooseEvents(ThreadState& thread, uint64_t time) {
 
 void Recorder::ApplyEvent(ThreadState& thread, const Call& call, const GraphEvent& event) {
   switch (event.kind) {
-    case GraphEventKind::kGraphDestroyed:
-      Flush(thread, call);
-      return DropGraph(event.graph);
     case GraphEventKind::kNodeStarting:
       Flush(thread, call);
       fresh_.open = true;
@@ -134,20 +121,6 @@ void Recorder::ApplyEvent(ThreadState& thread, const Call& call, const GraphEven
       fresh_.kind = static_cast<NodeKind>(event.node_type);
       fresh_.dependencies.clear();
       return;
-    case GraphEventKind::kNodeDestroyed: {
-      Flush(thread, call);
-      NodeInfo* node = nodes_.Find(event.node);
-      if (node == nullptr) return;
-      // A graph that goes says so first. Of an embedded one that stays its nodes may go alone.
-      GraphInfo* graph = FindGraph(event.graph);
-      if (call.kind == CallKind::kDestroyNode || (graph != nullptr && graph->parent.valid())) {
-        line_.Start("node_destroyed");
-        line_.Number("node", node->id.value);
-        Write();
-      }
-      nodes_.Erase(event.node);
-      return;
-    }
     case GraphEventKind::kDependencyCreated:
       return OnDependency(thread, call, event);
     case GraphEventKind::kDependencyDestroyed:
@@ -215,6 +188,7 @@ void Recorder::RemoveEdge(const GraphEvent& event) {
 
 void Recorder::OnInstantiate(ThreadState& thread, const Call& call) {
   GraphInfo* graph = GraphOf(call.graph);
+  EndExec(call.exec, call.time, Source::kDerived);
   ExecInfo& exec = execs_.Insert(call.exec, {.id = ExecId(next_exec_++), .graph = graph->id});
   KeepExecNodes(thread, exec);
   line_.Start("exec");
@@ -249,16 +223,6 @@ void Recorder::WriteToolIds(ThreadState& thread) {
     line_.CloseArray();
   }
   line_.CloseArray();
-}
-
-void Recorder::OnExecDestroyed(ThreadState& thread, const Call& call) {
-  ExecInfo* exec = execs_.Find(call.exec);
-  if (exec == nullptr || exec->id != thread.exec_going) return;
-  line_.Start("exec_destroyed");
-  line_.Number("exec", exec->id.value);
-  Time(call);
-  Write();
-  execs_.Erase(call.exec);
 }
 
 void Recorder::OnExecUpdate(ThreadState& thread, const Call& call, int32_t result) {

@@ -28,21 +28,13 @@ PoolId Recorder::PoolOf(const Call& call, PoolKind kind, uint64_t handle) {
   return id;
 }
 
-void Recorder::OnPoolDestroyed(ThreadState& thread, const Call& call) {
-  PoolId* pool = pools_.Find(call.pool);
-  if (pool == nullptr || *pool != thread.pool_going) return;
-  line_.Start("pool_destroyed");
-  line_.Number("pool", pool->value);
-  Write();
-  pools_.Erase(call.pool);
-}
-
 // Whatever was live where memory is given out again has been freed: its free has not returned yet
 // on another thread, or went unseen.
 void Recorder::ForgetOverlaps(const Call& call, uint64_t address, uint64_t size) {
   while (auto old = live_.Overlapping(LiveMemory::kDriver, address, size)) {
     live_.Erase(LiveMemory::kDriver, old->first);
-    WriteFree(call, old->second.block, {}, true);
+    if (!segments_.empty()) DropSegment(call, old->first);
+    WriteFree(call, old->second.block, old->second.freed_on, true);
   }
 }
 
@@ -84,13 +76,11 @@ void Recorder::WriteFree(std::string_view type, const Call& call, BlockId block,
   Write();
 }
 
-void Recorder::OnFree(ThreadState& thread, const Call& call) {
-  if (!thread.events.empty()) return;  // a memory-free node
-  auto entry = live_.At(LiveMemory::kDriver, call.address);
-  if (!entry || entry->block != thread.freeing) return;  // freed already, or none of ours
+void Recorder::EndBlock(ThreadState& thread, const Call& call) {
+  BlockId block = live_.At(LiveMemory::kDriver, call.address)->block;
   live_.Erase(LiveMemory::kDriver, call.address);
   if (!segments_.empty()) DropSegment(call, call.address);
-  WriteFree(call, entry->block, StreamIdOf(thread, call), false);
+  WriteFree(call, block, StreamIdOf(thread, call), false);
 }
 
 }  // namespace graphkit

@@ -95,7 +95,10 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph
   }
   uint64_t place = Write();
   ++counts_.nodes;
-  NodeInfo& node = nodes_.Insert(fresh_.handle, {.id = id, .kind = fresh_.kind, .place = place});
+  GiveNodeHandle(fresh_.handle);
+  NodeInfo& node = nodes_.Insert(
+      fresh_.handle, {.id = id, .graph = graph->id, .kind = fresh_.kind, .place = place});
+  graph->nodes.push_back(fresh_.handle);
   if (of_call && node.kind == NodeKind::kKernel && call.kernel.updatable)
     WriteUpdatable(call, node);
   if (clone != nullptr) WriteInherited(call, node, clone->original);

@@ -53,19 +53,14 @@ uint64_t Handle(const void* pointer) { return reinterpret_cast<uint64_t>(pointer
 bool TakesAway(CallKind kind) {
   return kind == CallKind::kStreamDestroy || kind == CallKind::kEventDestroy ||
          kind == CallKind::kExecDestroy || kind == CallKind::kPoolDestroy ||
+         kind == CallKind::kGraphDestroy || kind == CallKind::kDestroyNode ||
          kind == CallKind::kFree;
 }
 
-// Whether all graph objects that a call makes are CUDA's own.
+// Whether all graph objects that a call makes or takes away are CUDA's own.
 bool IsInternal(CallKind kind) {
   return kind == CallKind::kInternal || kind == CallKind::kInstantiate ||
-         kind == CallKind::kExecUpdate;
-}
-
-// Whether a resource callback tells of the end of something.
-bool TakesDown(uint32_t id) {
-  return id == cupti::kGraphDestroyStarting || id == cupti::kNodeDestroyStarting ||
-         id == cupti::kDependencyDestroyStarting;
+         kind == CallKind::kExecUpdate || kind == CallKind::kExecDestroy;
 }
 
 // Whether a successful call without graph events leaves nothing to record.
@@ -76,11 +71,9 @@ bool IsSilent(CallKind kind) {
     case CallKind::kInternal:
     case CallKind::kGraphCreate:
     case CallKind::kGraphClone:
-    case CallKind::kGraphDestroy:
     case CallKind::kAddNode:
     case CallKind::kAddDependencies:
     case CallKind::kRemoveDependencies:
-    case CallKind::kDestroyNode:
       return true;
     default:
       return false;
@@ -169,8 +162,8 @@ void Tracer::EnableCallbacks() {
   }
   for (uint32_t id :
        {cupti::kGraphCreated, cupti::kGraphDestroyStarting, cupti::kNodeCreateStarting,
-        cupti::kNodeDestroyStarting, cupti::kDependencyCreated, cupti::kDependencyDestroyStarting,
-        cupti::kGraphCloned, cupti::kNodeCloned, cupti::kNodeUpdated, cupti::kModuleLoaded}) {
+        cupti::kDependencyCreated, cupti::kDependencyDestroyStarting, cupti::kGraphCloned,
+        cupti::kNodeCloned, cupti::kNodeUpdated, cupti::kModuleLoaded}) {
     enable(cupti::kResourceDomain, id);
   }
 }
@@ -236,8 +229,16 @@ void Tracer::OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceD
   if (data.descriptor == nullptr) return;
   const auto& graph = *static_cast<const cupti::GraphData*>(data.descriptor);
   if (id == cupti::kNodeUpdated) return OnExecNode(thread, graph);
-  if (thread.internal_call && !TakesDown(id)) {
+  if (thread.internal_call) {
     if (thread.instantiates && id == cupti::kNodeCloned) OnExecNode(thread, graph);
+    return;
+  }
+  if (id == cupti::kGraphDestroyStarting) {
+    std::lock_guard lock(mutex_);
+    if (on_.load(std::memory_order_relaxed)) {
+      recorder_->OnGraphDestroyed(thread, Handle(graph.graph));
+      SayErrors();
+    }
     return;
   }
   GraphEvent& event = thread.events.emplace_back();
@@ -291,7 +292,7 @@ void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
     std::unique_lock lock(mutex_);
     int depth = thread.failure_told ? 0 : FailureDepth(error, thread.failed_matters);
     if (depth != 0) call.stack = StackOf(depth, lock);
-    recorder_->RuntimeFailed(thread, call, error);
+    if (on_.load(std::memory_order_relaxed)) recorder_->RuntimeFailed(thread, call, error);
   }
   thread.runtime_call = nullptr;
   thread.correlation = 0;
@@ -303,19 +304,23 @@ void Tracer::OnDriver(ThreadState& thread, const DriverCall& row, const cupti::C
   if (data.site == cupti::kApiExit) return OnDriverExit(thread, row, data);
   if (thread.driver_depth++ == 0) {
     thread.exec_nodes.clear();
-    if (!thread.events.empty()) {
-      std::lock_guard lock(mutex_);
-      recorder_->LooseEvents(thread, Now());
-    }
+    thread.going.clear();
+    if (!thread.events.empty()) RecordLooseEvents(thread);
   }
   if (IsInternal(row.kind)) thread.internal_call = true;
   if (row.kind == CallKind::kInstantiate) thread.instantiates = true;
   if (!TakesAway(row.kind)) return;
   Call call;
   call.kind = row.kind;
+  call.context = Handle(data.context);
   row.decode({data.params, &row, false}, call);
   std::lock_guard lock(mutex_);
-  recorder_->Enter(thread, call);
+  if (on_.load(std::memory_order_relaxed)) recorder_->Enter(thread, call);
+}
+
+void Tracer::RecordLooseEvents(ThreadState& thread) {
+  std::lock_guard lock(mutex_);
+  if (on_.load(std::memory_order_relaxed)) recorder_->LooseEvents(thread, Now());
 }
 
 void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,

@@ -60,6 +60,7 @@ class Tracer {
   Tracer();
 
   void OnDriver(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
+  void RecordLooseEvents(ThreadState& thread);
   void OnDriverExit(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void OnRuntime(ThreadState& thread, const cupti::CallbackData& data);
   void OnExecNode(ThreadState& thread, const cupti::GraphData& data);

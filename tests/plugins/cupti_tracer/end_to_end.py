@@ -1,6 +1,6 @@
 """The tracer in real processes, on the software device, through `graphkit trace`.
 
-    end_to_end.py --build BUILD [--endurance] [name…]
+    end_to_end.py --build BUILD [--endurance | --handles PROGRAM] [name…]
 """
 
 import pathlib
@@ -10,6 +10,7 @@ import tempfile
 import endurance
 import files
 import graphs
+import handles
 import lives
 import records
 import stacks
@@ -18,6 +19,8 @@ from harness import ARGUMENTS, Skipped
 
 def main():
     modules = [endurance] if ARGUMENTS.endurance else [records, graphs, lives, files, stacks]
+    if ARGUMENTS.handles:
+        modules = [handles]
     if ARGUMENTS.names:
         modules = [endurance, records, graphs, lives, files, stacks]
     failed = 0

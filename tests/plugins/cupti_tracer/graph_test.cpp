@@ -48,11 +48,10 @@ TEST_CASE("a node that is destroyed alone is told, one that goes with its graph 
   Create(s, kGraph);
   s.Do(AddTo(kGraph), Script::Node(kGraph, 1, NodeKind::kEmpty));
   s.Do(AddTo(kGraph), Script::Node(kGraph, 2, NodeKind::kEmpty));
-  s.Do(Script::Of(CallKind::kDestroyNode),
-       {Script::OfNode(GraphEventKind::kNodeDestroyed, kGraph, 1)});
-  s.Do(Script::Of(CallKind::kGraphDestroy),
-       {Script::OfNode(GraphEventKind::kGraphDestroyed, kGraph, 0),
-        Script::OfNode(GraphEventKind::kNodeDestroyed, kGraph, 2)});
+  Call destroy = Script::Of(CallKind::kDestroyNode);
+  destroy.node = 1;
+  s.Do(destroy);
+  s.DestroyGraph(kGraph);
   CHECK(s.Records("node_destroyed") == Lines{R"({"type":"node_destroyed","node":0})"});
   CHECK(s.Records("graph_destroyed") == Lines{R"({"type":"graph_destroyed","graph":0})"});
 }
@@ -74,8 +73,7 @@ TEST_CASE("what instantiation makes inside is not shown") {
   s.Do(launch);
   Call destroy = Script::Of(CallKind::kExecDestroy);
   destroy.exec = kExec;
-  s.Do(destroy, {Script::OfNode(GraphEventKind::kGraphDestroyed, kInner, 0),
-                 Script::OfNode(GraphEventKind::kNodeDestroyed, kInner, 21)});
+  s.Do(destroy);
   CHECK(s.Records("graph").size() == 1);
   CHECK(s.Records("node").size() == 1);
   CHECK(s.Records("exec") ==

@@ -12,6 +12,7 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--endurance", action="store_true", help="only the tests of endurance, not all others")
+    parser.add_argument("--handles", metavar="PROGRAM", help="only the test of handles, with this program")
     parser.add_argument("names", nargs="*")
     return parser.parse_args()
 
@@ -25,10 +26,12 @@ class Skipped(Exception):
 
 
 def trace(folder, *words, options=(), env=None, **kwargs):
-    """Runs `graphkit trace`; returns its exit code, stdout and stderr."""
+    """Runs `graphkit trace`; returns its exit code, stdout and stderr. What GRAPHKIT_TEST_PRELOAD names (a sanitizer's
+    runtime) is loaded first."""
     command = [BUILD / "bin/graphkit", "trace", "--device", "soft", *options, "--", *map(str, words)]
+    preload = os.environ.get("GRAPHKIT_TEST_PRELOAD")
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=1200,
-                          env={**os.environ, **(env or {})}, **kwargs)
+                          env={**os.environ, **({"LD_PRELOAD": preload} if preload else {}), **(env or {})}, **kwargs)
     return done.returncode, done.stdout, done.stderr
 
 

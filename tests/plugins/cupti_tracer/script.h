@@ -13,9 +13,10 @@
 
 namespace graphkit {
 
-// Handles of streams and of a graph.
+// Handles of streams, of graphs and of an exec.
 inline constexpr uint64_t kStream = 0x100, kMain = 0x100, kSide = 0x200;
-inline constexpr uint64_t kGraph = 0x1000;
+inline constexpr uint64_t kGraph = 0x1000, kOther = 0x2000, kInner = 0x3000;
+inline constexpr uint64_t kExec = 0x9000;
 
 // Keeps the records, without their times.
 class ListSink : public RecordSink {
@@ -66,6 +67,14 @@ class Script {
     Call call = Of(CallKind::kEndCapture, "cuStreamEndCapture");
     call.stream = stream;
     Do(call, {}, error);
+  }
+  // As CUPTI tells it: the destruction begins inside the call.
+  void DestroyGraph(uint64_t graph) {
+    Call call = Of(CallKind::kGraphDestroy);
+    call.graph = graph;
+    recorder.Enter(thread, call);
+    recorder.OnGraphDestroyed(thread, graph);
+    recorder.Exit(thread, call, 0);
   }
   void RecordEvent(uint64_t event, uint64_t stream) {
     Call call = Of(CallKind::kEventRecord);
@@ -144,10 +153,6 @@ class Script {
     return found;
   }
 };
-
-// Handles of further graphs, and of an exec.
-inline constexpr uint64_t kOther = 0x2000, kInner = 0x3000;
-inline constexpr uint64_t kExec = 0x9000;
 
 inline Call AddTo(uint64_t graph) {
   Call call = Script::Of(CallKind::kAddNode);
