@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "libgraphkit/analysis/lifetimes.h"
 #include "libgraphkit/analysis/topology.h"
 
 namespace graphkit {
@@ -43,6 +44,18 @@ UnknownMemory FindUnknownMemory(const Trace& trace, const std::vector<GraphId>& 
     if (unknown.any.empty()) unknown.any = unknown.graphs[i];
   }
   return unknown;
+}
+
+std::string NothingToPlace(const Trace& trace) {
+  if (!HoldsGraph(trace)) return "it holds no graph";
+  const UnknownMemory unknown = FindUnknownMemory(trace, FindRoots(trace));
+  if (!unknown.any.empty()) return "its memory is unknown: " + unknown.any;
+  const std::vector<bool> backs_segment = BacksSegment(trace);
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    if ((block.graph || block.alloc_node) && !backs_segment[i]) return {};
+  }
+  return "its graphs allocate no memory";
 }
 
 }  // namespace graphkit

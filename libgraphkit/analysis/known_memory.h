@@ -20,4 +20,8 @@ struct UnknownMemory {
 // wasn't recorded. `roots` as of FindRoots.
 UnknownMemory FindUnknownMemory(const Trace& trace, const std::vector<GraphId>& roots);
 
+// Why there is no memory of graphs to plan or replay, as a clause: there is no graph, its sizes
+// aren't known, or nothing is allocated. Empty: there is some, and all of it is known.
+std::string NothingToPlace(const Trace& trace);
+
 }  // namespace graphkit

@@ -1,8 +1,14 @@
 #include "libgraphkit/analysis/topology.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace graphkit {
+
+bool HoldsGraph(const Trace& trace) {
+  return std::ranges::any_of(trace.nodes,
+                             [&trace](const Node& node) { return InGraph(trace, node); });
+}
 
 GraphId RootOf(const Trace& trace, GraphId graph) {
   for (size_t i = 0; i < trace.graphs.size() && graph.valid(); ++i) {

@@ -26,6 +26,9 @@ inline bool Joins(const Trace& trace, const Edge& edge) {
          trace[edge.from].graph == trace[edge.to].graph && InGraph(trace, edge);
 }
 
+// Whether a graph of the trace has a node: without one there is nothing to judge.
+bool HoldsGraph(const Trace& trace);
+
 // The outermost graph that holds a graph: the one that the user launches.
 GraphId RootOf(const Trace& trace, GraphId graph);
 // The root of every graph.

@@ -83,6 +83,10 @@ struct TraceDiff {
   std::vector<FindingChange> findings = {};
   bool operator==(const TraceDiff&) const = default;
 
+  // Whether there was a graph to compare; without one, equal() says nothing.
+  bool any_graph() const {
+    return !graphs.empty() || !removed_graphs.empty() || !added_graphs.empty();
+  }
   bool equal() const {
     for (const GraphDiff& graph : graphs) {
       if (!graph.equal()) return false;

@@ -65,6 +65,21 @@ TEST_CASE("nothing is known of the memory of a source without sizes") {
         UnknownMemory{.graphs = {"a drawing has no sizes"}, .any = "a drawing has no sizes"});
 }
 
+TEST_CASE("where no memory of graphs is known there is nothing to place") {
+  TraceBuilder t;
+  const StreamId stream = t.Stream();
+  t.Alloc(stream, 4096);
+  CHECK(NothingToPlace(t.trace()) == "it holds no graph");
+  t.BeginCapture(stream);
+  CHECK(NothingToPlace(t.trace()) == "it holds no graph");
+  t.Kernel(stream);
+  CHECK(NothingToPlace(t.trace()) == "its graphs allocate no memory");
+  t.Alloc(stream, 4096);
+  t.EndCapture(stream);
+  CHECK(NothingToPlace(t.Build()).empty());
+  CHECK(NothingToPlace(SizesMissing()) == "its memory is unknown: " + std::string(kMissing));
+}
+
 TEST_CASE("no figure of unknown memory is a number") {
   const Report report = *Analyze(SizesMissing());
   const GraphSummary& graph = report.graphs[0];

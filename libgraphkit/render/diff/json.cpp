@@ -107,7 +107,7 @@ void RenderDiffJson(const TraceDiff& diff, const DiffSide& before, const DiffSid
   const Json root = {
       {"schema", "graphkit-diff"},
       {"version", 1},
-      {"equal", diff.equal()},
+      {"equal", diff.any_graph() ? Json(diff.equal()) : Json(nullptr)},
       {"before", SideJson(before)},
       {"after", SideJson(after)},
       {"graphs", ListJson(diff.graphs, [&](const GraphDiff& graph) { return graphs.Of(graph); })},

@@ -173,6 +173,10 @@ void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSid
     out << Wrapped("+ ", GraphTitle(after.trace, id) + " added", style);
   }
   RenderFindings(diff, style, out);
+  if (!diff.any_graph()) {
+    out << "\n" << Inked("nothing to compare: neither holds a graph", Ink::kRed, style) << "\n";
+    return;
+  }
   const auto equal = std::ranges::count_if(diff.graphs, &GraphDiff::equal);
   out << "\n"
       << (diff.equal() ? Inked("equal", Ink::kGreen, style) : Inked("different", Ink::kRed, style))

@@ -9,7 +9,8 @@ constexpr HelpTopic kTopics[] = {
      R"(0  done
 1  a verdict: a check or a verification failed, two traces differ
 2  bad usage or input
-3  made from incomplete input, and shown all the same; a gate refuses it
+3  made from incomplete input, and shown all the same; a gate refuses it. Or there is nothing to
+   judge: no graph, no memory, or memory whose sizes aren't known
 
 Several at once: 2 before 3 before 1.
 

@@ -1,8 +1,11 @@
 // `graphkit diff`: what differs between two traces.
+#include <algorithm>
 #include <memory>
 #include <string>
 
 #include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/analysis/known_memory.h"
+#include "libgraphkit/analysis/topology.h"
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/render/diff/dot.h"
 #include "libgraphkit/render/diff/html.h"
@@ -56,13 +59,27 @@ Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const Diff
   });
 }
 
+// Of a trace without a graph nothing can be said; what isn't known is left out.
+int WarnBlind(const Trace& trace, const std::string& path) {
+  if (!HoldsGraph(trace)) {
+    PrintWarning(path + ": nothing to compare: it holds no graph");
+    return kExitIncomplete;
+  }
+  const UnknownMemory unknown = FindUnknownMemory(trace, FindRoots(trace));
+  if (!unknown.any.empty()) {
+    PrintNote(path + ": bytes aren't compared: its memory is unknown: " + unknown.any);
+  }
+  return kExitOk;
+}
+
 int RunDiff(const DiffArguments& arguments) {
   const Result<Trace> before = ReadInput(arguments.before);
   if (!before) return PrintError(before.error());
   const Result<Trace> after = ReadInput(arguments.after);
   if (!after) return PrintError(after.error());
   const int incomplete =
-      std::max(WarnIncomplete(*before, arguments.before), WarnIncomplete(*after, arguments.after));
+      std::max({WarnIncomplete(*before, arguments.before), WarnIncomplete(*after, arguments.after),
+                WarnBlind(*before, arguments.before), WarnBlind(*after, arguments.after)});
   const Result<TraceDiff> diff = Compare(*before, *after);
   if (!diff) return PrintError(diff.error());
   const Result<void> written =

@@ -66,6 +66,11 @@ PlannedMemory Describe(LifetimeTable table, const Plan& plan) {
 Result<PlannedMemory> PlanTable(const PlanArguments& arguments) {
   Result<LifetimeTable> table = ReadLifetimeCsv(arguments.file);
   if (!table) return table.error();
+  if (table->problem.blocks.empty()) {
+    return Error{.message = "nothing to judge: the table has no rows",
+                 .file = arguments.file,
+                 .kind = Error::Kind::kIncomplete};
+  }
   const Progress progress("planning " + arguments.file);
   const Plan plan = PlanLifetimes(table->problem, arguments.options.search);
   const std::vector<PlanViolation> wrong = ValidatePlan(table->problem, plan);
@@ -138,6 +143,7 @@ void GiveBackMemory(Trace* trace) {
 Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
   Result<Trace> trace = ReadInput(arguments.file);
   if (!trace) return trace.error();
+  if (const Result<void> holds = HoldsMemory(*trace, arguments.file); !holds) return holds.error();
   const Progress progress("planning " + arguments.file);
   const Facts facts = FindFacts(*trace, {.only_placement = true});
   GiveBackMemory(&*trace);

@@ -29,6 +29,9 @@ int ShowTrade(const std::string& file, MarkerRule rule, const TradeOptions& opti
               const std::string& output) {
   const Result<Trace> trace = ReadInput(file);
   if (!trace) return PrintError(trace.error());
+  if (const Result<void> holds = HoldsMemory(*trace, file); !holds) {
+    return PrintError(holds.error());
+  }
   const Progress progress("planning " + file);
   const std::vector<Trade> trades = FindTrades(*trace, rule, options);
   const Result<void> written = WriteOutput(output.empty() ? "-" : output, [&](std::ostream& out) {

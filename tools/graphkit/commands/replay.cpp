@@ -186,6 +186,9 @@ int RunTrace(const ReplayArguments& arguments) {
   if (!device) return PrintError(device.error());
   const Result<Trace> trace = ReadInput(arguments.file);
   if (!trace) return PrintError(trace.error());
+  if (const Result<void> holds = HoldsMemory(*trace, arguments.file); !holds) {
+    return PrintError(holds.error());
+  }
   const Result<std::vector<PolicyReplay>> replays =
       Replay(*trace, arguments, *device ? &**device : nullptr);
   if (!replays) return PrintError(replays.error());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "libgraphkit/analysis/known_memory.h"
 #include "libgraphkit/io/import/import.h"
 #include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/progress.h"
@@ -30,6 +31,15 @@ Result<Trace> ReadQuietly(const std::string& path) {
   Result<Imported> imported = ImportFile(path);
   if (!imported) return imported.error();
   return std::move(imported->trace);
+}
+
+Result<void> HoldsMemory(const Trace& trace, const std::string& path) {
+  const std::string nothing = NothingToPlace(trace);
+  if (nothing.empty()) return {};
+  return Error{.message = "nothing to judge: " + nothing,
+               .hint = "graphkit analyze says what it holds",
+               .file = path,
+               .kind = Error::Kind::kIncomplete};
 }
 
 int WarnIncomplete(const Trace& trace, const std::string& path) {

@@ -21,4 +21,8 @@ std::string WhatIsMissing(const Completeness& completeness);
 int WarnIncomplete(const Trace& trace, const std::string& path);
 int WarnMissing(const std::string& what, const std::string& path);
 
+// Whether the graphs' memory can be planned and replayed; an error of kind kIncomplete says why
+// not.
+Result<void> HoldsMemory(const Trace& trace, const std::string& path);
+
 }  // namespace graphkit
