@@ -33,6 +33,14 @@ struct Memory2 {
   unsigned version;
   unsigned long long total, reserved, free, used;
 };
+struct Fabric {  // nvmlGpuFabricInfo_v2_t
+  unsigned version;
+  unsigned char cluster[16];
+  int status;
+  unsigned clique;
+  unsigned char state;
+  unsigned health;
+};
 struct FieldValue {
   unsigned field, scope;
   long long timestamp, latency;
@@ -236,6 +244,14 @@ STAND_IN int nvmlDeviceGetP2PStatus(const Device* one, const Device* other, int,
   if (const Status status = Facts(one, out, &facts)) return status;
   if (const Status status = Facts(other, out, &facts)) return status;
   *out = 0;  // NVML_P2P_STATUS_OK
+  return kSuccess;
+}
+
+// It belongs to no fabric: the state is NVML_GPU_FABRIC_STATE_NOT_SUPPORTED, 0.
+STAND_IN int nvmlDeviceGetGpuFabricInfoV(const Device* device, Fabric* fabric) {
+  DeviceFacts facts;
+  if (const Status status = Facts(device, fabric, &facts)) return status;
+  *fabric = {.version = fabric->version};
   return kSuccess;
 }
 

@@ -43,6 +43,15 @@ DNN_NODES = [
     ("cudnnConvolutionForward", [[X_, "r", 0, 2048], [W_, "r", 0, 144 * 4], [Y_, "rw", 0, 2048]], True),
     ("cudnnRNNForward", [[X_, "r", 0, 480], [Y_, "w", 0, 960], [WEIGHTS, "r", 0, 6656], [RESERVE, "w", 0, 256]], True)]
 
+IN, OUT, A_, B_, INFO, PIVOTS = range(6)  # those of math_program.py
+MATH_NODES = [
+    ("cufftExecR2C", [[IN, "r", 0, 24 * 4], [OUT, "w", 0, 15 * 8]], True),
+    ("cufftExecC2R", [[IN, "rw", 0, 16 * 8]], True),
+    ("cufftXtExec", [[IN, "r", 0, (100 + 35 * 2 + 1) * 16], [OUT, "w", 0, (50 + 26 + 1) * 16]], True),
+    ("cusolverDnXpotrf", [[A_, "rw", 0, 46 * 4], [INFO, "w", 0, 4]], True),
+    ("cusolverDnZgetrf", [[A_, "rw", 0, 27 * 16], [PIVOTS, "w", 0, 16], [INFO, "w", 0, 4]], True),
+    ("cusolverDnSgetrs", [[A_, "r", 0, 100], [B_, "rw", 0, 17 * 4], [PIVOTS, "r", 0, 20], [INFO, "w", 0, 4]], True)]
+
 
 def calls_are_nodes(folder, words, expected, refused):
     trace = pathlib.Path(folder, "trace.json")
@@ -94,7 +103,12 @@ def calls_of_cudnn(folder):
     calls_are_nodes(folder, ["dnn_program.py"], DNN_NODES, "cudnnAddTensor")
 
 
-TESTS = [calls_of_cublas, calls_of_cudnn, nvml_tells_of_the_devices]
+def calls_of_cufft_and_cusolver(folder):
+    for major in ("13", "12"):
+        calls_are_nodes(folder, ["math_program.py", major], MATH_NODES, "cusolverDnSgesvd")
+
+
+TESTS = [calls_of_cublas, calls_of_cudnn, calls_of_cufft_and_cusolver, nvml_tells_of_the_devices]
 for test in TESTS:
     with tempfile.TemporaryDirectory() as temporary:
         test(temporary)

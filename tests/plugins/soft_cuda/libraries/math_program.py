@@ -1,0 +1,38 @@
+"""A program with calls of cuFFT and cuSOLVER in one capture: `math_program.py CUDA_MAJOR`. libraries_test.py knows what each
+touches."""
+
+import ctypes
+import sys
+
+from stand_ins import LL, SIZE, Device, P, check, out
+
+MAJOR = sys.argv[1]
+device = Device(MAJOR)
+fft = ctypes.CDLL({"12": "libcufft.so.11", "13": "libcufft.so.12"}[MAJOR])
+solver = ctypes.CDLL({"12": "libcusolver.so.11", "13": "libcusolver.so.12"}[MAJOR])
+IN, OUT, A, B, INFO, PIVOTS = (device.memory() for _ in range(6))
+C2C, R2C, C2R = 0x29, 0x2A, 0x2C
+plans = [ctypes.c_int() for _ in range(3)]
+check(fft.cufftPlan1d(ctypes.byref(plans[0]), 8, R2C, 3))
+check(fft.cufftPlan2d(ctypes.byref(plans[1]), 4, 6, C2R))
+check(fft.cufftCreate(ctypes.byref(plans[2])))
+work = SIZE(1)
+# 4 x 6 of complex doubles in rows of 10 every second element; out in rows of 7; two of them
+check(fft.cufftXtMakePlanMany(
+    plans[2], 2, (LL * 2)(4, 6), (LL * 2)(4, 10), LL(2), LL(100), 5, (LL * 2)(4, 7), LL(1), LL(50), 5, LL(2),
+    ctypes.byref(work), 5))
+assert work.value == 0 and fft.cufftDestroy(99) == 1, "CUFFT_INVALID_PLAN"
+for plan in plans:
+    check(fft.cufftSetStream(plan, device.stream))
+handle, parameters = out(solver.cusolverDnCreate), out(solver.cusolverDnCreateParams)
+check(solver.cusolverDnSetStream(handle, device.stream))
+
+device.capture()
+check(fft.cufftExecR2C(plans[0], IN, OUT))
+check(fft.cufftExecC2R(plans[1], IN, IN))
+check(fft.cufftXtExec(plans[2], IN, OUT, -1))
+check(solver.cusolverDnXpotrf(handle, parameters, 0, LL(6), 0, A, LL(8), 0, P(), SIZE(0), P(), SIZE(0), INFO))
+check(solver.cusolverDnZgetrf(handle, 6, 4, A, 7, P(), PIVOTS, INFO))
+check(solver.cusolverDnSgetrs(handle, 0, 5, 3, A, 5, PIVOTS, B, 6, INFO))
+assert solver.cusolverDnSgesvd(handle, 65, 65, 4, 4, A, 4, B, A, 4, A, 4, P(), 0, P(), INFO) == 9, "CUSOLVER_STATUS_NOT_SUPPORTED"
+print("nodes", device.end())
