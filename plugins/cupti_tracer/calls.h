@@ -130,7 +130,8 @@ struct Call {
   uint64_t stream = kNoStream;
   uint64_t event = 0;
   uint64_t graph = 0;
-  uint64_t original = 0;  // kGraphClone; the graph that a child node embeds
+  uint64_t original = 0;     // kGraphClone; the graph that a child node embeds
+  bool moves_graph = false;  // it embeds that graph itself, not a copy
   uint64_t node = 0;
   uint64_t exec = 0;
   uint64_t pool = 0;

@@ -56,6 +56,7 @@ void AnyNode(const CallParams& params, const CUgraphNodeParams* p, Call& call) {
       break;
     case CU_GRAPH_NODE_TYPE_GRAPH:
       call.original = Address(p->graph.graph);
+      call.moves_graph = p->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
       break;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
       call.event = Address(p->eventWait.event);

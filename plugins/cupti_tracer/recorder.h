@@ -319,11 +319,14 @@ class Recorder {
   void Claim(EmbeddedGraph& graph);
   NodeId HolderOf(uint64_t graph, const Call& call);
   GraphId SourceOf(uint64_t graph, const Call& call, bool of_call);
+  GraphInfo* MovedGraph(const Call& call, bool of_call);
+  GraphId HeldGraph(const Call& call, bool of_call);
   void WriteClaimedGraphs(const Call& call, NodeId parent, bool of_call);
   void KeepExecNodes(const ThreadState& thread, ExecInfo& exec);
   void UpdateExecNodes(const ThreadState& thread, ExecInfo& exec);
   static ExecNodeInfo* FindExecNode(ExecInfo& exec, NodeId source);
   static const ExecGraphInfo* FindExecGraph(const ExecInfo& exec, uint64_t handle);
+  static bool HasNodesInside(const ExecInfo& exec, NodeId holder);
 
   // recorder_memory.cpp
   void OnAlloc(ThreadState& thread, const Call& call);

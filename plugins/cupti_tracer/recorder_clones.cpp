@@ -163,7 +163,7 @@ void Recorder::ClaimGraphs(const Call& call, bool of_call) {
       if (holds) Claim(graph);
     }
   }
-  if (conditional || !claimed_.empty()) return;
+  if (conditional || !claimed_.empty() || MovedGraph(call, of_call) != nullptr) return;
   const uint64_t launched = call.kind == CallKind::kGraphLaunch ? call.exec : call.original;
   auto free = [](const EmbeddedGraph& graph) { return !graph.claimed; };
   auto best = std::find_if(embedded_.begin(), embedded_.end(), [&](const EmbeddedGraph& graph) {
@@ -203,6 +203,18 @@ GraphId Recorder::SourceOf(uint64_t graph, const Call& call, bool of_call) {
   return known != nullptr ? known->id : GraphId();
 }
 
+// The graph that the call's node takes over as it is; null: none.
+Recorder::GraphInfo* Recorder::MovedGraph(const Call& call, bool of_call) {
+  return of_call && call.moves_graph ? FindGraph(call.original) : nullptr;
+}
+
+// The graph that the child graph node at hand holds, whose record may follow.
+GraphId Recorder::HeldGraph(const Call& call, bool of_call) {
+  if (!claimed_.empty()) return GraphId(next_graph_);
+  const GraphInfo* moved = MovedGraph(call, of_call);
+  return moved != nullptr ? moved->id : GraphId();
+}
+
 void Recorder::WriteClaimedGraphs(const Call& call, NodeId parent, bool of_call) {
   const bool conditional = fresh_.kind == NodeKind::kConditional;
   const GraphOrigin origin = conditional ? GraphOrigin::kBody : GraphOrigin::kChild;
@@ -212,6 +224,7 @@ void Recorder::WriteClaimedGraphs(const Call& call, NodeId parent, bool of_call)
     AddGraph(claimed_[i].handle, origin, claimed_[i].tool_id, source, parent, i);
   }
   claimed_.clear();
+  if (GraphInfo* moved = MovedGraph(call, of_call)) moved->parent = parent;
 }
 
 // What the nodes of an exec do, as long as nobody sets their parameters: what the graph's do now.
@@ -264,6 +277,12 @@ const Recorder::ExecGraphInfo* Recorder::FindExecGraph(const ExecInfo& exec, uin
   auto at = std::find_if(exec.graphs.rbegin(), exec.graphs.rend(),
                          [handle](const ExecGraphInfo& graph) { return graph.handle == handle; });
   return at != exec.graphs.rend() ? &*at : nullptr;
+}
+
+// Whether the graph that the exec has in this child graph node isn't empty.
+bool Recorder::HasNodesInside(const ExecInfo& exec, NodeId holder) {
+  return std::any_of(exec.graphs.begin(), exec.graphs.end(),
+                     [holder](const ExecGraphInfo& graph) { return graph.parent == holder; });
 }
 
 }  // namespace graphkit

@@ -187,7 +187,7 @@ void Recorder::AddTouches(const Call& call) {
 
 void Recorder::DescribeNode(const Call& call, bool of_call) {
   line_.Name("kind", KindName(fresh_.kind));
-  if (fresh_.kind == NodeKind::kChildGraph && !claimed_.empty()) line_.Number("child", next_graph_);
+  if (fresh_.kind == NodeKind::kChildGraph) Ref("child", HeldGraph(call, of_call));
   if (!of_call) return;
   Ref("event", node_event_);
   Ref("memory", node_block_);
@@ -231,7 +231,10 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
   if (params) Ref("event", node_event_);
   if (params) DescribeWork(call);
   const uint64_t place = Write();
-  if (child && exec != nullptr) return UpdateExecNodes(thread, *exec);
+  if (child && exec != nullptr) {
+    if (HasNodesInside(*exec, node->id)) UpdateExecNodes(thread, *exec);
+    return;
+  }
   ExecNodeInfo* of_exec = exec != nullptr ? FindExecNode(*exec, node->id) : nullptr;
   NodeInfo* changed = exec == nullptr ? node : of_exec != nullptr ? &of_exec->now : nullptr;
   if (changed == nullptr) return;

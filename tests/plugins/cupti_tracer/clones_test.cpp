@@ -73,6 +73,44 @@ TEST_CASE("a child graph follows the node that embeds it, before its own nodes")
         });
 }
 
+TEST_CASE("a graph that moves into a node stays what it is") {
+  Script s;
+  Create(s, kInner);
+  Create(s, kGraph);
+  Call add = AddTo(kGraph);
+  add.original = kInner;
+  add.moves_graph = true;
+  s.Do(add, Script::Node(kGraph, 1, NodeKind::kChildGraph));
+  CHECK(s.Records("graph").size() == 2);
+  CHECK(s.Records("node") ==
+        Lines{R"({"type":"node","id":0,"graph":1,"thread":0,"kind":"graph","child":0})"});
+}
+
+TEST_CASE("an empty child graph of an exec has nothing to take from another one") {
+  Script s;
+  Create(s, kInner);
+  Create(s, kGraph);
+  Call add = AddTo(kGraph);
+  add.original = kInner;
+  s.Do(add, std::vector{Script::Created(kOther)} + Script::Node(kGraph, 2, NodeKind::kChildGraph));
+  Call instantiate = Script::Of(CallKind::kInstantiate);
+  instantiate.graph = kGraph;
+  instantiate.exec = kExec;
+  s.thread.exec_nodes = {{.original = 2, .node = 12, .graph = kExec, .original_graph = kGraph}};
+  s.Do(instantiate);
+  Call set = Script::Of(CallKind::kNodeSet);
+  set.exec = kExec;
+  set.node = 2;
+  set.original = kInner;
+  s.Do(set);
+  s.BeginCapture(kStream, 0x7000);
+  Call launch = Script::Of(CallKind::kGraphLaunch);
+  launch.exec = kExec;
+  launch.stream = kStream;
+  s.Do(launch, Script::Node(0x7000, 20, NodeKind::kChildGraph));
+  CHECK(s.Records("note").empty());
+}
+
 TEST_CASE("a child graph of an exec takes the parameters of another graph") {
   Script s;
   Create(s, kInner);

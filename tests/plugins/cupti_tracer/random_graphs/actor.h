@@ -103,9 +103,11 @@ class Actor {
   void End(cudaStream_t stream, bool elsewhere);
   void JoinAll(cudaStream_t stream);
   void Fork(cudaStream_t from, cudaStream_t to);
-  void Launch(cudaStream_t stream);
-  void Copy(cudaStream_t stream);
-  void Fill(cudaStream_t stream);
+  void Work(cudaStream_t stream, cudaGraphNodeType type);
+  cudaLaunchAttribute PickAttribute();
+  cudaError_t Copy(cudaStream_t stream, cudaMemcpy3DParms& copy);
+  cudaError_t Fill(cudaStream_t stream, cudaMemsetParamsV2& fill);
+  void CopyBatch(cudaStream_t stream);
   void Allocate(cudaStream_t stream);
   void Free(cudaStream_t stream);
   void External(cudaStream_t stream);
@@ -129,6 +131,8 @@ class Actor {
   void Clone(const Graph& graph);
   void DestroyGraph(cudaGraph_t graph);
   cudaGraphNodeParams Params(cudaGraphNodeType type);
+  Conditional FillConditional(cudaConditionalNodeParams& params);
+  void Moved(cudaGraph_t graph, cudaGraph_t into);
   Dependencies PickDependencies(cudaGraph_t graph, int most);
   cudaGraphEdgeData PickEdge();
   const Graph& Known(cudaGraph_t graph) const;

@@ -100,67 +100,93 @@ void Actor::End(cudaStream_t stream, bool elsewhere) {
   }
 }
 
-void Actor::Launch(cudaStream_t stream) {
-  const int kernel = random_.Pick(4);
-  FillArguments(arguments_, kernel);
+// What a kernel is launched with besides.
+cudaLaunchAttribute Actor::PickAttribute() {
   cudaLaunchAttribute attribute = {};
-  switch (random_.Pick(Without("completion_events") ? 3 : 8)) {
-    case 0:
-    case 1:
-      attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-      attribute.val.programmaticStreamSerializationAllowed = 1;
-      break;
-    case 2:
-      attribute.id = cudaLaunchAttributeProgrammaticEvent;
-      attribute.val.programmaticEvent = {PickEvent(), 0, random_.Pick(2)};
-      break;
-    case 3:
-      attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
-      attribute.val.launchCompletionEvent = {PickEvent(), 0};
-      break;
-    default:
-      attribute.id = cudaLaunchAttributePriority;
-      break;
-  }
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(1 + random_.Pick(4), 1 + random_.Pick(2));
-  config.blockDim = dim3(32 << random_.Pick(3));
-  config.dynamicSmemBytes = static_cast<size_t>(random_.Pick(3)) * 256;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  cudaLaunchKernelExC(&config, kKernels[kernel].function, arguments_.values);
-}
-
-void Actor::Copy(cudaStream_t stream) {
-  const size_t bytes = 16 * (1 + random_.Pick(8));
-  void* own = DeviceAt(1024);
-  if (!allocations_[stream].empty() && random_.Chance(60)) own = allocations_[stream].back();
-  switch (random_.Pick(4)) {
-    case 0:
-      cudaMemcpyAsync(own, PinnedAt(bytes), bytes, cudaMemcpyHostToDevice, stream);
-      break;
-    case 1:
-      cudaMemcpyAsync(PinnedAt(bytes), own, bytes, cudaMemcpyDefault, stream);
-      break;
-    case 2:
-      cudaMemcpyAsync(own, DeviceAt(bytes), bytes, cudaMemcpyDeviceToDevice, stream);
-      break;
-    default:
-      cudaMemcpy2DAsync(own, 256, PinnedAt(1024), 128, 64, 1 + random_.Pick(4),
-                        cudaMemcpyHostToDevice, stream);
-      break;
-  }
-}
-
-void Actor::Fill(cudaStream_t stream) {
-  if (random_.Chance(70)) {
-    cudaMemsetAsync(DeviceAt(1024), 1, static_cast<size_t>(4 + random_.Pick(1000)), stream);
+  const int kind = random_.Pick(8);
+  if (kind < 2) {
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+  } else if (kind == 2) {
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    attribute.val.programmaticEvent = {PickEvent(), 0, random_.Pick(2)};
+  } else if (kind == 3) {
+    attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+    attribute.val.launchCompletionEvent = {PickEvent(), 0};
   } else {
-    cudaMemset2DAsync(DeviceAt(1024), 256, 1, static_cast<size_t>(1 + random_.Pick(100)),
-                      static_cast<size_t>(1 + random_.Pick(4)), stream);
+    attribute.id = cudaLaunchAttributePriority;
+  }
+  return attribute;
+}
+
+// Does work on the stream that a node with these parameters would do. It is told where it runs at
+// once: there the API says nothing afterwards.
+void Actor::Work(cudaStream_t stream, cudaGraphNodeType type) {
+  const bool eager = InfoOf(stream).status == cudaStreamCaptureStatusNone;
+  cudaGraphNodeParams what = Params(type);
+  cudaError_t error = cudaSuccess;
+  if (type == cudaGraphNodeTypeKernel) {
+    cudaLaunchAttribute attribute = PickAttribute();
+    const cudaLaunchConfig_t config = {what.kernel.gridDim,
+                                       what.kernel.blockDim,
+                                       what.kernel.sharedMemBytes,
+                                       stream,
+                                       &attribute,
+                                       1};
+    error = cudaLaunchKernelExC(&config, what.kernel.func, what.kernel.kernelParams);
+  } else if (type == cudaGraphNodeTypeMemcpy) {
+    error = Copy(stream, what.memcpy.copyParams);
+  } else if (type == cudaGraphNodeTypeMemset) {
+    error = Fill(stream, what.memset);
+  } else {
+    error = cudaLaunchHostFunc(stream, what.host.fn, nullptr);
+  }
+  if (!eager || error != cudaSuccess) return;
+  constexpr const char* kKinds[] = {"kernel", "memcpy", "memset", "host"};
+  const std::string described = Describe(what);
+  Say(Text(R"({"work":"%s"%s)", kKinds[type], described.empty() ? "" : ",") + described + "}");
+}
+
+// Copies; what is captured may also use memory that the graph allocates.
+cudaError_t Actor::Copy(cudaStream_t stream, cudaMemcpy3DParms& copy) {
+  if (!allocations_[stream].empty() && random_.Chance(50)) {
+    copy.dstPtr = make_cudaPitchedPtr(allocations_[stream].back(), 256, 256, 4);
+  }
+  const size_t width = copy.extent.width, height = copy.extent.height;
+  switch (random_.Pick(3)) {
+    case 0:
+      copy.extent.height = 1;
+      return cudaMemcpyAsync(copy.dstPtr.ptr, copy.srcPtr.ptr, width, cudaMemcpyDefault, stream);
+    case 1:
+      return cudaMemcpy2DAsync(copy.dstPtr.ptr, copy.dstPtr.pitch, copy.srcPtr.ptr,
+                               copy.srcPtr.pitch, width, height, copy.kind, stream);
+    default:
+      return cudaMemcpy3DAsync(&copy, stream);
   }
 }
+
+cudaError_t Actor::Fill(cudaStream_t stream, cudaMemsetParamsV2& fill) {
+  fill.elementSize = 1;
+  if (random_.Chance(50)) fill.height = 1;
+  if (fill.height == 1) return cudaMemsetAsync(fill.dst, 1, fill.width, stream);
+  return cudaMemset2DAsync(fill.dst, fill.pitch, 1, fill.width, fill.height, stream);
+}
+
+#if CUDART_VERSION >= 13000
+// Two copies in one call.
+void Actor::CopyBatch(cudaStream_t stream) {
+  if (InfoOf(stream).graph == nullptr) return;
+  const void* from[] = {PinnedAt(64), DeviceAt(32)};
+  void* to[] = {DeviceAt(64), DeviceAt(32)};
+  const size_t sizes[] = {64, 32};
+  cudaMemcpyAttributes attributes = {};
+  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  size_t first = 0;
+  cudaMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, stream);
+}
+#else
+void Actor::CopyBatch(cudaStream_t) {}
+#endif
 
 void Actor::Allocate(cudaStream_t stream) {
   if (InfoOf(stream).graph == nullptr) return;
@@ -194,9 +220,11 @@ void Actor::MoveFrontier(cudaStream_t stream) {
   const Info info = InfoOf(stream);
   if (info.graph == nullptr) return;
   Dependencies to = PickDependencies(info.graph, 2);
+  const bool set = random_.Chance(50);
+  if (set) allocations_[stream].clear();  // what follows may come before them
   cudaStreamUpdateCaptureDependencies(
       stream, to.nodes.data(), to.data.data(), to.nodes.size(),
-      random_.Chance(50) ? cudaStreamSetCaptureDependencies : cudaStreamAddCaptureDependencies);
+      set ? cudaStreamSetCaptureDependencies : cudaStreamAddCaptureDependencies);
 }
 
 // Adds a node to the graph at hand by an explicit call, as PyTorch does conditional nodes.
@@ -214,8 +242,8 @@ void Actor::AddIntoCapture(cudaStream_t stream) {
       InfoOf(other).status != cudaStreamCaptureStatusNone)
     return;
   BeginInto(other, Known(conditionals_[node].bodies[0]));
-  Launch(other);
-  Fill(other);
+  Work(other, cudaGraphNodeTypeKernel);
+  Work(other, cudaGraphNodeTypeMemset);
   End(other, false);
 }
 
@@ -240,15 +268,20 @@ void Actor::LaunchGraph(cudaStream_t stream) {
 void Actor::Disturb() {
   std::lock_guard lock(disturbing);
   void* made = nullptr;
-  switch (random_.Pick(4)) {
+  cudaStreamCaptureMode mode = static_cast<cudaStreamCaptureMode>(random_.Pick(3));
+  switch (random_.Pick(6)) {
     case 0:
       if (cudaMalloc(&made, 4096) == cudaSuccess) cudaFree(made);
       break;
     case 1:
-      cudaMemsetAsync(buffers_.device, 0, 64, cudaStreamLegacy);
+      Work(cudaStreamLegacy, cudaGraphNodeTypeMemset);
       break;
     case 2:
       cudaEventQuery(PickEvent());
+      break;
+    case 3:
+    case 4:
+      cudaThreadExchangeStreamCaptureMode(&mode);
       break;
     default:
       cudaStreamSynchronize(PickStream());
@@ -268,12 +301,11 @@ void Actor::StreamStep() {
   const cudaStream_t stream = PickStream();
   const int kind = random_.Pick(100);
   if (captures_.empty()) return Begin(stream);
-  if (kind < 28) return Launch(stream);
-  if (kind < 36) return Copy(stream);
-  if (kind < 44) return Fill(stream);
-  if (kind < 48)
-    return static_cast<void>(cudaLaunchHostFunc(
-        stream, [](void*) {}, nullptr));
+  if (kind < 28) return Work(stream, cudaGraphNodeTypeKernel);
+  if (kind < 36) return Work(stream, cudaGraphNodeTypeMemcpy);
+  if (kind < 43) return Work(stream, cudaGraphNodeTypeMemset);
+  if (kind < 47) return Work(stream, cudaGraphNodeTypeHost);
+  if (kind < 48) return CopyBatch(stream);
   if (kind < 62) return Fork(random_.Chance(90) ? captures_.begin()->first : stream, PickStream());
   if (kind < 66) return External(stream);
   if (kind < 71) return Allocate(stream);

@@ -104,6 +104,7 @@ void Actor::ExecStep() {
   if (kind < 75) return SetExec(execs_[at]);
   if (kind < 83) return Update(execs_[at]);
   if (kind < 87) return DestroyExec(at);
+  if (kind < 90) return static_cast<void>(cudaGraphUpload(execs_[at].handle, PickStream()));
   LaunchGraph(PickStream());
 }
 

@@ -74,7 +74,7 @@ cudaGraphNodeParams Actor::Params(cudaGraphNodeType type) {
     const int kernel = random_.Pick(4);
     FillArguments(arguments_, kernel);
     params.kernel.func = const_cast<void*>(kKernels[kernel].function);
-    params.kernel.gridDim = dim3(1 + random_.Pick(4));
+    params.kernel.gridDim = dim3(1 + random_.Pick(4), 1 + random_.Pick(2));
     params.kernel.blockDim = dim3(32, 1 + random_.Pick(2));
     params.kernel.sharedMemBytes = 128 * random_.Pick(3);
     params.kernel.kernelParams = arguments_.values;
@@ -110,8 +110,12 @@ cudaError_t AddOldWay(cudaGraphNode_t* node, cudaGraph_t graph, const Dependenci
   switch (params.type) {
     case cudaGraphNodeTypeKernel:
       return cudaGraphAddKernelNode(node, graph, nodes, count, &old.kernel);
-    case cudaGraphNodeTypeMemcpy:
-      return cudaGraphAddMemcpyNode(node, graph, nodes, count, &params.memcpy.copyParams);
+    case cudaGraphNodeTypeMemcpy: {
+      const cudaMemcpy3DParms& copy = params.memcpy.copyParams;
+      if (copy.extent.height > 1) return cudaGraphAddMemcpyNode(node, graph, nodes, count, &copy);
+      return cudaGraphAddMemcpyNode1D(node, graph, nodes, count, copy.dstPtr.ptr, copy.srcPtr.ptr,
+                                      copy.extent.width, copy.kind);
+    }
     case cudaGraphNodeTypeMemset:
       return cudaGraphAddMemsetNode(node, graph, nodes, count, &old.memset);
     case cudaGraphNodeTypeHost:
@@ -124,6 +128,17 @@ cudaError_t AddOldWay(cudaGraphNode_t* node, cudaGraph_t graph, const Dependenci
       return cudaGraphAddEventWaitNode(node, graph, nodes, count, params.eventWait.event);
     default:
       return cudaGraphAddEmptyNode(node, graph, nodes, count);
+  }
+}
+
+// The graph is inside another one now.
+void Actor::Moved(cudaGraph_t graph, cudaGraph_t into) {
+  Say(R"({"moved":")" + Known(graph).label + "\"}");
+  for (Graph& known : graphs_) {
+    if (known.family == graph) known.family = into;
+  }
+  for (Exec& exec : execs_) {
+    if (exec.graph == graph) exec.graph = nullptr;
   }
 }
 
@@ -143,6 +158,9 @@ cudaGraphNode_t Actor::AddAny(cudaGraph_t graph, const Dependencies& after) {
       return nullptr;
     params.graph.graph = child->handle;
     original = child->label;
+#if CUDART_VERSION >= 12090
+    if (random_.Chance(20)) params.graph.ownership = cudaGraphChildGraphOwnershipMove;
+#endif
   }
   cudaGraphNode_t node = nullptr;
   const cudaError_t error = random_.Chance(50)
@@ -150,31 +168,48 @@ cudaGraphNode_t Actor::AddAny(cudaGraph_t graph, const Dependencies& after) {
                                 : cudaGraphAddNode(&node, graph, after.nodes.data(),
                                                    after.data.data(), after.nodes.size(), &params);
   if (error != cudaSuccess) return nullptr;
-  if (cudaGraph_t child = ChildOf(node)) {
+  const cudaGraph_t child = ChildOf(node);
+  if (child != nullptr && child == params.graph.graph) {
+    Moved(child, Known(graph).family);
+  } else if (child != nullptr) {
     MadeInside(child, "child", Known(graph).family, original);
   }
   return node;
 }
 
+// A condition that is met once or never: on a GPU it ends.
+Conditional Actor::FillConditional(cudaConditionalNodeParams& params) {
+  params.size = 1;
+  const int kind = random_.Pick(6);
+#if CUDART_VERSION >= 12080
+  if (kind == 0) {
+    params.type = cudaGraphCondTypeSwitch;
+    params.size = 3;
+    return {"switch", {}};
+  }
+  if (kind == 1) params.size = 2;
+#endif
+  params.type = kind < 4 ? cudaGraphCondTypeIf : cudaGraphCondTypeWhile;
+  return {kind < 4 ? "if" : "while", {}};
+}
+
 cudaGraphNode_t Actor::AddConditional(cudaGraph_t graph, const Dependencies& after) {
   cudaGraphNodeParams params = {};
   params.type = cudaGraphNodeTypeConditional;
-  const bool loop = random_.Chance(40);
-  params.conditional.type = loop ? cudaGraphCondTypeWhile : cudaGraphCondTypeIf;
-  params.conditional.size = 1;
+  Conditional made = FillConditional(params.conditional);
   cudaGraphNode_t node = nullptr;
-  if (cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, loop ? 0 : 1,
+  if (cudaGraphConditionalHandleCreate(&params.conditional.handle, graph,
+                                       params.conditional.type != cudaGraphCondTypeWhile,
                                        cudaGraphCondAssignDefault) != cudaSuccess ||
       cudaGraphAddNode(&node, graph, after.nodes.data(), after.data.data(), after.nodes.size(),
                        &params) != cudaSuccess) {
     return nullptr;
   }
-  Conditional& made = conditionals_[node] = {loop ? "while" : "if", {}};
   for (unsigned i = 0; i < params.conditional.size; ++i) {
-    cudaGraph_t body = params.conditional.phGraph_out[i];
-    made.bodies.push_back(body);
-    MadeInside(body, "body", Known(graph).family);
+    made.bodies.push_back(params.conditional.phGraph_out[i]);
+    MadeInside(made.bodies.back(), "body", Known(graph).family);
   }
+  conditionals_[node] = made;
   return node;
 }
 
@@ -235,7 +270,12 @@ void Actor::SetParams(cudaGraph_t graph) {
   if (!general && type == cudaGraphNodeTypeKernel) {
     cudaGraphKernelNodeSetParams(node, &old.kernel);
   } else if (!general && type == cudaGraphNodeTypeMemcpy) {
-    cudaGraphMemcpyNodeSetParams(node, &params.memcpy.copyParams);
+    if (random_.Chance(50)) {
+      cudaGraphMemcpyNodeSetParams(node, &params.memcpy.copyParams);
+    } else {
+      cudaGraphMemcpyNodeSetParams1D(node, DeviceAt(128), PinnedAt(128), 128,
+                                     cudaMemcpyHostToDevice);
+    }
   } else if (!general && type == cudaGraphNodeTypeMemset) {
     cudaGraphMemsetNodeSetParams(node, &old.memset);
   } else if (!general && type == cudaGraphNodeTypeEventRecord) {

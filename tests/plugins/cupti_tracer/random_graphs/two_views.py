@@ -49,6 +49,8 @@ class Dump:
         self.sets = collections.defaultdict(lambda: collections.defaultdict(list))  # by graph and node, by exec
         self.enabled = collections.defaultdict(dict)
         self.unseen = set()  # graphs that were gone before they could be asked
+        self.moved = set()  # graphs that went into others
+        self.works = collections.Counter()  # what ran at once
         self.updated = set()  # graphs that are what an exec became by an update
         ended = False
         for line in map(json.loads, lines):
@@ -63,6 +65,13 @@ class Dump:
         self.graphs[label] = new_graph(line["origin"], line["original"])
         self.graph_labels[line["handle"]].append(label)
         self.unseen.add(label)
+
+    def on_moved(self, label, _):
+        self.moved.add(label)
+
+    def on_work(self, kind, line):
+        described = {key: value for key, value in line.items() if key != "work"}
+        self.works[json.dumps(settled({**described, "kind": kind}), sort_keys=True)] += 1
 
     def on_gone(self, label, _):
         self.graphs[label]["gone"] = True
@@ -110,7 +119,7 @@ class Traced:
     """The same of a trace, labelled as the dump has it. `differences`: what has no counterpart there."""
 
     def __init__(self, records, dump):
-        self.graphs, self.execs, self.differences = {}, {}, []
+        self.graphs, self.execs, self.differences, self.works = {}, {}, [], collections.Counter()
         self.graph_names, self.exec_names, self.nodes, self.graph_of = {}, {}, {}, {}
         self.by_id = collections.defaultdict(dict)
         for record in records:
@@ -182,6 +191,9 @@ class Traced:
     def on_launch(self, record):
         self.execs[self.exec_names[record["exec"]]]["launches"] += 1
 
+    def on_work(self, record):
+        self.works[json.dumps({**self.parameters(record), "kind": record["kind"]}, sort_keys=True)] += 1
+
     def on_node_set(self, record):
         node = self.nodes[record["node"]]
         if "exec" not in record:
@@ -246,20 +258,23 @@ def without_work(graph):
     return {**graph, "nodes": {node: {"kind": what["kind"]} for node, what in graph["nodes"].items()}}
 
 
+def only(what, told, traced):
+    return [f"{what}: only {who}: {item}" for who, more, less in
+            (("the API", told, traced), ("the trace", traced, told)) for item in (more - less).elements()]
+
+
 def compared(name, told, traced):
     """How one graph differs: its nodes, then how they are connected."""
     nodes = [collections.Counter(json.dumps(node, sort_keys=True) for node in graph["nodes"].values())
              for graph in (told, traced)]
-    found = [f"graph {name}: only {who}: {node}" for who, more, less in
-             (("the API", *nodes), ("the trace", *reversed(nodes))) for node in (more - less).elements()]
+    found = only(f"graph {name}", *nodes)
     if found:
         return found
     shown = []
     for graph in (told, traced):
         kinds = {node: f"{what['kind']} {json.dumps(what, sort_keys=True)}" for node, what in graph["nodes"].items()}
         shown.append(collections.Counter((kinds.get(a, a), kinds.get(b, b), *data) for a, b, *data in graph["edges"]))
-    found = [f"graph {name}: only {who} has the edge {edge}" for who, more, less in
-             (("the API", *shown), ("the trace", *reversed(shown))) for edge in (more - less).elements()]
+    found = only(f"graph {name}: edge", *shown)
     if not found and sorted(colours(told).values()) != sorted(colours(traced).values()):
         found = [f"graph {name}: its nodes are connected in another way"]
     return found
@@ -271,11 +286,13 @@ def differences(records, lines):
     says_updates = next(record["cupti"] for record in records if record["type"] == "process") >= FIRST_TO_SAY_UPDATES
     traced = Traced(records, dump)
     found = list(traced.differences)
+    if traced.works:
+        found += only("work", dump.works, traced.works)
     for name, told in dump.graphs.items():
         graph = traced.graphs.get(name)
         if graph is None:
             continue
-        keys = ["origin", "captures"] + (["gone"] if told["origin"] in OUTERMOST else [])
+        keys = ["origin", "captures"] + (["gone"] if told["origin"] in OUTERMOST and name not in dump.moved else [])
         keys += ["original"] if told["original"] else []
         found += [f"graph {name}: {key} is {told[key]}, in the trace {graph[key]}" for key in keys
                   if told[key] != graph[key]]
