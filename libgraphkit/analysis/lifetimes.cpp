@@ -48,6 +48,11 @@ class Finder {
   }
 
  private:
+  static constexpr size_t kMostRunning = 64;
+
+  struct LooseEdge {
+    NodeId from, to;
+  };
   struct Point {
     uint32_t version = BlockId::kNone;
     OrderPoint point;
@@ -99,6 +104,7 @@ class Finder {
                     [](const StreamOp& op) { return op.kind == StreamOpKind::kSetFrontier; });
     const bool whole = std::all_of(trace_.nodes.begin(), trace_.nodes.end(),
                                    [&](const Node& node) { return InGraph(trace_, node); });
+    if (!all_full) FindLoose();
     if (all_full && !rewound && whole) return;
     on_stream_ = Group(trace_.nodes, trace_.streams.size(), [](const Node& n) { return n.stream; });
     running_on_.resize(trace_.streams.size());
@@ -118,10 +124,77 @@ class Finder {
     if (last.valid()) running_on_[stream].push_back(last);
   }
 
+  // By graph: the edges after whose end their start may still run, the last ones first.
+  void FindLoose() {
+    loose_.resize(trace_.graphs.size());
+    for (const Edge& edge : trace_.edges) {
+      if (edge.full() || !Joins(trace_, edge) || order_.EndsBefore(edge.from, edge.to)) continue;
+      loose_[trace_[edge.from].graph.index()].push_back({edge.from, edge.to});
+    }
+    for (std::vector<LooseEdge>& edges : loose_) {
+      std::ranges::sort(edges, std::ranges::greater(),
+                        [&](const LooseEdge& edge) { return trace_[edge.from].seq; });
+    }
+  }
+
+  // What may use a block and still run when `end` starts, although edges lead from it there:
+  //
+  //     alloc ── use ┄programmatic┄▸ next ── free      the free waits for next, which doesn't wait
+  //
+  // Nothing is proved of a block that has too much of it.
+  void AddStillRunning(const Block& block, NodeId end, BlockLife* life) {
+    const size_t first = markers_.size();
+    const auto leads_there = [&](NodeId node) {
+      return order_.EndsBefore(node, end) ||
+             std::any_of(markers_.begin() + static_cast<ptrdiff_t>(first), markers_.end(),
+                         [&](NodeId running) { return order_.EndsBefore(node, running); });
+    };
+    // Edges of a graph without streams need not be in the order of their nodes' making.
+    for (size_t before = first, known = first + 1; known != before; known = markers_.size()) {
+      before = markers_.size();
+      for (const LooseEdge& edge : loose_[trace_[end].graph.index()]) {
+        const bool counts = Uses(block, edge.from) && !order_.EndsBefore(edge.from, end);
+        if (!counts || !leads_there(edge.to)) continue;
+        if (std::find(markers_.begin() + static_cast<ptrdiff_t>(first), markers_.end(),
+                      edge.from) != markers_.end()) {
+          continue;
+        }
+        markers_.push_back(edge.from);
+        if (markers_.size() <= kMostRunning) continue;
+        life->foreign = true;
+        return;
+      }
+    }
+  }
+
+  // Whether a node runs after the block's allocation.
+  bool Uses(const Block& block, NodeId node) const {
+    if (block.alloc_node.valid()) return order_.Before(block.alloc_node, node);
+    return trace_[node].seq > block.allocated;
+  }
+
+  // A free node ends what is complete when it starts. What isn't ends by itself: recorded uses, and
+  // what runs behind edges that prove no completion.
+  void AddFreeNode(BlockId id, BlockLife* life) {
+    const NodeId free = trace_[id].free_node;
+    for (const Touch& touch : lives_.Touches(id)) {
+      if (Root(trace_[touch.node].graph) != life->root) continue;
+      const NodeId node = OutOfLoops(touch.node, life->alloc.graph);
+      if (node != free && !order_.EndsBefore(node, free)) markers_.push_back(node);
+      if (markers_.size() <= kMostRunning) continue;
+      life->foreign = true;
+      break;
+    }
+    for (NodeId end = free; !loose_.empty() && end.valid() && !life->foreign;
+         end = trace_[trace_[end].graph].parent) {
+      AddStillRunning(trace_[id], end, life);
+    }
+    markers_.push_back(free);
+  }
+
   // What a stream ran while the block lived and that need not have ended before where it stands:
   // programmatic launches, and what lies before a rewind. Too much of it, and nothing is proved.
   void AddRunning(StreamId stream, const Block& block, BlockLife* life) {
-    constexpr size_t kMost = 64;
     if (stream.index() >= running_on_.size()) return;
     const std::vector<NodeId>& running = running_on_[stream.index()];
     auto at = std::lower_bound(running.begin(), running.end(), block.free_requested,
@@ -129,7 +202,7 @@ class Finder {
     AddLastOn(stream, block, life->root);
     while (at != running.begin() && trace_[*--at].seq > block.allocated) {
       if (Root(trace_[*at].graph) == life->root) markers_.push_back(*at);
-      if (markers_.size() <= kMost) continue;
+      if (markers_.size() <= kMostRunning) continue;
       life->foreign = true;
       return;
     }
@@ -259,7 +332,7 @@ class Finder {
     markers_.clear();
     if (block.free_node.valid() && Root(trace_[block.free_node].graph) == life.root) {
       life.freed = true;
-      markers_.push_back(block.free_node);
+      AddFreeNode(id, &life);
     } else if (block.free_requested < ends_[life.root.index()]) {
       life.freed = true;
       replay_.AdvanceTo(block.free_requested);
@@ -380,6 +453,7 @@ class Finder {
   std::vector<OpaqueNode> opaque_;
   Grouped on_stream_;                            // nodes by stream
   std::vector<std::vector<NodeId>> running_on_;  // by stream
+  std::vector<std::vector<LooseEdge>> loose_;    // by graph; none when all edges are full
   std::vector<NodeId> markers_;
   std::vector<LastOn> last_on_;
   uint32_t stamp_ = 0;

@@ -188,7 +188,8 @@ class Maker {
     const int what = Below(10);
     if (what < 5 || live_.empty()) {
       const Bytes size = static_cast<Bytes>(1 + Below(8)) * 512;
-      live_.push_back(Chance(0.15) ? t_.AllocNode(stream, size) : Alloc(stream, size));
+      live_.push_back(Chance(options_.memory_nodes) ? t_.AllocNode(stream, size)
+                                                    : Alloc(stream, size));
       return;
     }
     const size_t at = static_cast<size_t>(Below(static_cast<int>(live_.size())));

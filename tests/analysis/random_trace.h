@@ -21,6 +21,7 @@ struct RandomTraceOptions {
   // or never, and durations.
   bool pools = false;
   double allocator_steps = 0;  // share of the steps that allocate or free, besides others that do
+  double memory_nodes = 0.15;  // share of the blocks that have nodes for their allocation and free
 };
 
 Trace RandomTrace(uint64_t seed, const RandomTraceOptions& options = {});

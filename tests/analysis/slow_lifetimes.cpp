@@ -63,6 +63,21 @@ void SlowBlockOrder::AddFreeMarkers(BlockId id, Life* life) const {
   }
 }
 
+// The free node, all that touches the block, and all from which edges of any kind lead to the free.
+void SlowBlockOrder::AddFreeNodeMarkers(BlockId id, Life* life) const {
+  const Block& block = trace_[id];
+  life->markers = life->touches;
+  life->markers.push_back(block.free_node);
+  const SlowOrder launch(trace_, EdgeRule::kLaunch);
+  for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+    const NodeId node(i);
+    if (!InGraph(trace_, trace_[node]) || !launch.EndsBefore(node, block.free_node)) continue;
+    if (block.alloc_node.valid() && !order_.Before(block.alloc_node, node)) continue;
+    if (!block.alloc_node.valid() && trace_[node].seq <= block.allocated) continue;
+    life->markers.push_back(node);
+  }
+}
+
 SlowBlockOrder::Life SlowBlockOrder::Find(BlockId id) const {
   const Block& block = trace_[id];
   Life life;
@@ -110,7 +125,7 @@ SlowBlockOrder::Life SlowBlockOrder::Find(BlockId id) const {
     life.markers = life.touches;
     if (life.markers.empty() && block.alloc_node.valid()) life.markers = {block.alloc_node};
   } else if (block.free_node.valid()) {
-    life.markers = {block.free_node};
+    AddFreeNodeMarkers(id, &life);
   } else if (block.freed()) {
     AddFreeMarkers(id, &life);
   }

@@ -34,6 +34,7 @@ class SlowBlockOrder {
   Life Find(BlockId block) const;
   bool OpaqueNodeWhileLive(const Block& block, GraphId graph) const;
   void AddFreeMarkers(BlockId block, Life* life) const;
+  void AddFreeNodeMarkers(BlockId block, Life* life) const;
   bool StartCovers(NodeId node, const Life& life) const;
   bool MarkedBefore(const Life& x, NodeId node) const;
   Seq LastSeq(BlockId x) const;

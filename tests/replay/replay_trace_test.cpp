@@ -13,6 +13,7 @@
 #include "libgraphkit/model/build_trace.h"
 #include "libgraphkit/model/synth.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/analysis/slow_order.h"
 
 namespace graphkit {
 namespace {
@@ -351,6 +352,52 @@ TEST_CASE("on random traces the order policies are verified, and reuse misses no
       REQUIRE(replay.verified);
       REQUIRE(replay.figures.peak_extent >= replay.figures.lower_bound);
       if (policy == PolicyKind::kReuse) REQUIRE(replay.figures.missed == 0);
+    }
+  }
+}
+
+// Of two blocks in the same bytes, whether the recorded uses of one end before those of the other.
+bool UsesApart(const Facts& facts, const SlowOrder& slow, BlockId x, BlockId y) {
+  const auto before = [&](BlockId a, BlockId b) {
+    for (const Touch& first : facts.lives.Touches(a)) {
+      for (const Touch& second : facts.lives.Touches(b)) {
+        const bool same = facts.trace[first.node].graph == facts.trace[second.node].graph;
+        if (same && !slow.Before(first.node, second.node)) return false;
+      }
+    }
+    return true;
+  };
+  return before(x, y) || before(y, x);
+}
+
+void CheckUsesApart(const Facts& facts, const SlowOrder& slow,
+                    const std::vector<PlacedBlock>& arena) {
+  for (const PlacedBlock& a : arena) {
+    for (const PlacedBlock& b : arena) {
+      const bool share = a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+      const bool nodes =
+          facts.trace[a.block].free_node.valid() && facts.trace[b.block].free_node.valid();
+      if (a.block >= b.block || !share || !nodes) continue;
+      CAPTURE(a.block.value);
+      CAPTURE(b.block.value);
+      REQUIRE(UsesApart(facts, slow, a.block, b.block));
+    }
+  }
+}
+
+TEST_CASE("graph memory that a plan or xstream shares is ordered by its recorded uses") {
+  for (uint64_t seed = 1; seed <= 1500; ++seed) {
+    CAPTURE(seed);
+    const Trace trace =
+        RandomTrace(seed, {.max_steps = 60, .nested = false, .memory = true, .memory_nodes = 0.6});
+    const Facts facts = FindFacts(trace);
+    const SlowOrder slow(trace);
+    const PlannedMemory plan = PlanTrace(facts, MarkerRule::kAtFree);
+    for (const PolicyReplay& replay :
+         {ReplayTrace(facts, PolicyKind::kXStream), ReplayPlan(facts, plan)}) {
+      for (const GraphReplay& graph : replay.graphs) {
+        for (const ReplayedPool& pool : graph.pools) CheckUsesApart(facts, slow, pool.arena);
+      }
     }
   }
 }
