@@ -135,7 +135,6 @@ class Recorder {
     NodeKind kind = NodeKind::kUnknown;
     bool updatable = false;  // from the device
     bool off = false;        // of an exec's node
-    bool going = false;      // a call is destroying it
     uint64_t place = 0;      // of the record that says what it does: its own, or the last set's
   };
   struct InnerGraph {

@@ -85,7 +85,6 @@ void Recorder::Enter(ThreadState& thread, const Call& call) {
   taken->id = IdOf(taken->what, taken->handle);
   thread.going.push_back(*taken);
   if (taken->id == Going::kNobody) return;
-  if (taken->what == Going::What::kNode) nodes_.Find(taken->handle)->going = 1;
   if (taken->what == Going::What::kMemory) {
     live_.Edit(LiveMemory::kDriver, taken->handle)->freed_on = KnownStream(thread, call);
   }
@@ -103,8 +102,7 @@ void Recorder::EndTaken(ThreadState& thread, const Call& call, bool succeeded) {
   const Going noted = *own;
   going.erase(std::next(own).base(), going.end());
   if (noted.id == Going::kNobody || IdOf(noted.what, noted.handle) != noted.id) return;
-  if (succeeded) return End(thread, call, noted);
-  if (noted.what == Going::What::kNode) nodes_.Find(noted.handle)->going = 0;
+  if (succeeded) End(thread, call, noted);
 }
 
 void Recorder::End(ThreadState& thread, const Call& call, const Going& going) {
@@ -219,13 +217,10 @@ void Recorder::EndNode(uint64_t handle, Source source) {
   EndInnerGraphs(id);
 }
 
-// A node that is made has the handle of another: that one is gone, with its graph or by a call that
-// has not returned yet.
+// A node that is made has the handle of another: that one is gone, by a call that has not returned
+// yet (its own end, or that of a capture into a body that fails), or unseen.
 void Recorder::GiveNodeHandle(uint64_t handle) {
-  const NodeInfo* old = nodes_.Find(handle);
-  if (old == nullptr) return;
-  if (old->going != 0) return EndNode(handle, Source::kDerived);
-  if (HoldsGraphs(old->kind)) EndInnerGraphs(old->id);
+  if (nodes_.Find(handle) != nullptr) EndNode(handle, Source::kDerived);
 }
 
 void Recorder::AddInnerGraph(NodeId node, uint64_t handle, GraphId id) {

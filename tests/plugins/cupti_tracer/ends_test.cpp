@@ -216,5 +216,25 @@ TEST_CASE("a call within a call ends its own") {
   CHECK(s.thread.going.empty());
 }
 
+TEST_CASE("a node of a body whose capture fails is gone once another thread has its handle") {
+  TwoThreads s;
+  s.Create(kGraph);
+  const uint64_t bodies[] = {kInner};
+  Call add = AddTo(kGraph);
+  add.bodies = bodies;
+  add.body_count = 1;
+  s.Do(add, std::vector{Script::Created(kInner)} + Script::Node(kGraph, 1, NodeKind::kConditional));
+  Call begin = On(CallKind::kBeginCapture, &Call::stream, kStream);
+  begin.graph = kInner;
+  s.DoOn(s.other, begin);
+  s.Kernel(kStream, kInner, 2);
+  s.Create(kOther);
+  s.During(On(CallKind::kEndCapture, &Call::stream, kStream), 908,
+           [&] { s.Do(AddTo(kOther), Script::Node(kOther, 2, NodeKind::kEmpty)); });
+  CHECK(s.Records("node_destroyed") ==
+        Lines{R"({"type":"node_destroyed","node":1,"src":"derived"})"});
+  CHECK(s.Records("graph_destroyed").empty());
+}
+
 }  // namespace
 }  // namespace graphkit

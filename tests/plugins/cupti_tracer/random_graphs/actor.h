@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -53,9 +54,6 @@ struct OldParams {
 };
 
 cudaGraphNodeType TypeOf(cudaGraphNode_t node);
-
-// Whether the programs leave something out: --without clones,sets.
-bool Without(const char* feature);
 
 class Actor {
  public:
@@ -161,6 +159,10 @@ class Actor {
   }
   void FillArguments(Arguments& arguments, int kernel);
   std::string Label() { return label_ + std::to_string(next_label_++); }
+
+  // Calls that may break captures of other threads wait while one begins, so that its graph is
+  // seen.
+  static inline std::mutex disturbing_;
 
   std::string label_;
   Random random_;

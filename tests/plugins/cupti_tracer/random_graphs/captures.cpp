@@ -5,13 +5,6 @@
 #include "actor.h"
 
 namespace random_graphs {
-namespace {
-
-// Calls that may break captures of other threads wait while one begins, so that its graph is seen.
-std::mutex disturbing;
-
-}  // namespace
-
 Actor::Info Actor::InfoOf(cudaStream_t stream) {
   Info info;
   const cudaGraphNode_t* nodes = nullptr;
@@ -24,12 +17,10 @@ Actor::Info Actor::InfoOf(cudaStream_t stream) {
 }
 
 void Actor::Begin(cudaStream_t stream) {
-  const Graph* into = random_.Chance(35)
-                          ? PickGraph(Without("body_captures") ? Use::kWhole : Use::kCaptureInto)
-                          : nullptr;
+  const Graph* into = random_.Chance(35) ? PickGraph(Use::kCaptureInto) : nullptr;
   if (into != nullptr) return BeginInto(stream, *into);
   const int mode = random_.Pick(3);
-  std::lock_guard lock(disturbing);
+  std::lock_guard lock(disturbing_);
   if (cudaStreamBeginCapture(stream, static_cast<cudaStreamCaptureMode>(mode)) != cudaSuccess) {
     return;
   }
@@ -41,7 +32,7 @@ void Actor::Begin(cudaStream_t stream) {
 void Actor::BeginInto(cudaStream_t stream, const Graph& graph) {
   const int mode = random_.Pick(3);
   const Dependencies after = PickDependencies(graph.handle, 2);
-  std::lock_guard lock(disturbing);
+  std::lock_guard lock(disturbing_);
   if (cudaStreamBeginCaptureToGraph(stream, graph.handle, after.nodes.data(), after.data.data(),
                                     after.nodes.size(),
                                     static_cast<cudaStreamCaptureMode>(mode)) == cudaSuccess) {
@@ -238,9 +229,7 @@ void Actor::AddIntoCapture(cudaStream_t stream) {
   if (node == nullptr) return;
   cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1, cudaStreamSetCaptureDependencies);
   const cudaStream_t other = PickStream();
-  if (!conditional || Without("body_captures") ||
-      InfoOf(other).status != cudaStreamCaptureStatusNone)
-    return;
+  if (!conditional || InfoOf(other).status != cudaStreamCaptureStatusNone) return;
   BeginInto(other, Known(conditionals_[node].bodies[0]));
   Work(other, cudaGraphNodeTypeKernel);
   Work(other, cudaGraphNodeTypeMemset);
@@ -248,7 +237,7 @@ void Actor::AddIntoCapture(cudaStream_t stream) {
 }
 
 void Actor::LaunchGraph(cudaStream_t stream) {
-  if (execs_.empty() || (Without("embedding") && InfoOf(stream).graph != nullptr)) return;
+  if (execs_.empty()) return;
   const Exec& exec = execs_[static_cast<size_t>(random_.Pick(execs_.size()))];
   const bool capturing = InfoOf(stream).status != cudaStreamCaptureStatusNone;
   if (cudaGraphLaunch(exec.handle, stream) != cudaSuccess) return;
@@ -266,7 +255,7 @@ void Actor::LaunchGraph(cudaStream_t stream) {
 
 // What a capture may not stand, of this thread's or of another's.
 void Actor::Disturb() {
-  std::lock_guard lock(disturbing);
+  std::lock_guard lock(disturbing_);
   void* made = nullptr;
   cudaStreamCaptureMode mode = static_cast<cudaStreamCaptureMode>(random_.Pick(3));
   switch (random_.Pick(6)) {
@@ -317,7 +306,7 @@ void Actor::StreamStep() {
   if (kind < 92) return random_.Chance(30) ? Disturb() : Recreate();
   const cudaStream_t origin = random_.Chance(90) ? captures_.begin()->first : stream;
   if (random_.Chance(90)) JoinAll(origin);
-  End(origin, origin != cudaStreamPerThread && !Without("threads") && random_.Chance(5));
+  End(origin, origin != cudaStreamPerThread && random_.Chance(5));
 }
 
 }  // namespace random_graphs

@@ -6,6 +6,8 @@ namespace random_graphs {
 void Actor::Instantiate() {
   const Graph* graph = PickGraph(Use::kWhole);
   if (graph == nullptr || execs_.size() > 5) return;
+  if (!captures_.empty() && random_.Chance(70)) return;  // most captures don't stand it
+  std::lock_guard lock(disturbing_);
   cudaGraphExec_t exec = nullptr;
   cudaGraphInstantiateParams params = {};
   const unsigned long long flags =

@@ -60,7 +60,6 @@ Dependencies Actor::PickDependencies(cudaGraph_t graph, int most) {
 cudaGraphEdgeData Actor::PickEdge() {
   cudaGraphEdgeData data = {};
   const int kind = random_.Pick(10);
-  if (Without("ports")) return data;
   if (kind < 3) data.from_port = kind == 0 ? 1 : 2;
   if (kind < 2) data.type = cudaGraphDependencyTypeProgrammatic;
   return data;
@@ -153,9 +152,7 @@ cudaGraphNode_t Actor::AddAny(cudaGraph_t graph, const Dependencies& after) {
   std::string original;
   if (params.type == cudaGraphNodeTypeGraph) {
     const Graph* child = PickGraph(Use::kWhole);
-    if (child == nullptr || Without("children") ||
-        SizeOf(graph) + SizeOf(child->handle) > kMostNodes)
-      return nullptr;
+    if (child == nullptr || SizeOf(graph) + SizeOf(child->handle) > kMostNodes) return nullptr;
     params.graph.graph = child->handle;
     original = child->label;
 #if CUDART_VERSION >= 12090
@@ -325,9 +322,9 @@ void Actor::GraphStep() {
   const cudaGraph_t handle = graph->handle;
   const bool own = graph->family == handle;
   if (own && (kind < 11 || graphs_.size() > 24)) return DestroyGraph(handle);
-  if (own && kind < 22) return Without("clones") ? void() : Clone(*graph);
+  if (own && kind < 22) return Clone(*graph);
   if (kind < 34) return ChangeEdge(handle);
-  if (kind < 46) return Without("sets") ? void() : SetParams(handle);
+  if (kind < 46) return SetParams(handle);
   if (kind < 50) return DestroyNode(handle);
   if (SizeOf(handle) > kMostNodes) return;
   const Dependencies after = PickDependencies(handle, 3);

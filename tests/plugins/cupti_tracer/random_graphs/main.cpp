@@ -1,6 +1,6 @@
 // Random programs of CUDA graphs that say what the API itself tells of each graph:
 //
-//     random_graphs [--seed N] [--count M] [--without FEATURES]     programs N to N+M-1
+//     random_graphs [--seed N] [--count M]     programs N to N+M-1, in one process
 //
 // random_graphs.py compares that with the trace of the same run. Calls are drawn from the seed by a
 // generator of its own; every third program has several threads. Runs on the software device and on
@@ -12,10 +12,6 @@
 #include "testdata/workloads/cuda_check.h"
 
 namespace random_graphs {
-
-std::string left_out;
-
-bool Without(const char* feature) { return left_out.find(feature) != std::string::npos; }
 
 Actor::Actor(std::string label, uint64_t seed, const Buffers& buffers)
     : label_(std::move(label)), random_(seed), buffers_(buffers), streams_(4), events_(5) {
@@ -32,7 +28,7 @@ Actor::Actor(std::string label, uint64_t seed, const Buffers& buffers)
 void Actor::Run(int steps) {
   for (int i = 0; i < steps; ++i) {
     const int kind = random_.Pick(100);
-    elsewhere_ = kind < 3 && !Without("threads");
+    elsewhere_ = kind < 3;
     if (elsewhere_) {
       std::thread([this] { StreamStep(); }).join();
     } else if (kind < 58) {
@@ -136,7 +132,7 @@ void RunProgram(uint64_t seed, cudaMemPool_t pool) {
   CHECK(cudaMalloc(&buffers.device, Buffers::kBytes));
   CHECK(cudaMallocHost(&buffers.pinned, Buffers::kBytes));
   Random random(seed);
-  const int threads = seed % 3 == 0 && !Without("threads") ? 2 + random.Pick(3) : 1;
+  const int threads = seed % 3 == 0 ? 2 + random.Pick(3) : 1;
   std::deque<Actor> actors;
   for (int i = 0; i < threads; ++i) {
     actors.emplace_back(Text("%llu.%d.", static_cast<unsigned long long>(seed), i),
@@ -161,9 +157,6 @@ void RunProgram(uint64_t seed, cudaMemPool_t pool) {
 
 int main(int argc, char** argv) {
   const long first = Number(argc, argv, "--seed", 1), count = Number(argc, argv, "--count", 1);
-  for (int i = 1; i + 1 < argc; ++i) {
-    if (std::strcmp(argv[i], "--without") == 0) random_graphs::left_out = argv[i + 1];
-  }
   cudaMemPoolProps props = {};
   props.allocType = cudaMemAllocationTypePinned;
   props.location = {cudaMemLocationTypeDevice, 0};

@@ -18,7 +18,6 @@ from two_views import differences  # noqa: E402
 
 IN_A_PROCESS = 10  # programs
 SHOWN = 5  # differences
-LEFT_OUT = "threads"  # of the programs
 WAYS = (("random_graphs", []), ("random_graphs", ["--scope", "all"]), ("random_graphs_per_thread", []))
 READERS = (["analyze"], ["plan"], ["replay", "--verify"], ["dot"])
 
@@ -48,7 +47,7 @@ def compare(trace, dump):
 def check(graphkit, program, options, seed, count):
     """Traces programs, compares, and lets all that reads traces read it."""
     trace = graphkit.folder / f"{program.name}{''.join(options)}_{seed}.json"
-    words = ["--seed", seed, "--count", count, "--without", LEFT_OUT]
+    words = ["--seed", seed, "--count", count]
     dump = graphkit.run(["trace", "--device", "soft", *options, "-o", trace, program, *words])
     trace.with_suffix(".dump").write_text(dump)
     compare(trace, dump)
