@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "plugins/soft_cuda/device/backing.h"
+
 namespace graphkit::soft {
 namespace {
 
@@ -19,7 +21,7 @@ void* Address(uint64_t value) { return reinterpret_cast<void*>(value); }
 
 }  // namespace
 
-AddressSpace::AddressSpace(uint64_t wanted, uint64_t bytes) {
+AddressSpace::AddressSpace(uint64_t wanted, uint64_t bytes, Backing* backing) : backing_(backing) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* place = mmap(Address(wanted), bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
   if (place == MAP_FAILED) place = mmap(nullptr, bytes, PROT_NONE, flags, -1, 0);
@@ -28,6 +30,14 @@ AddressSpace::AddressSpace(uint64_t wanted, uint64_t bytes) {
   begin_ = usable_ = reinterpret_cast<uint64_t>(place);
   size_ = bytes;
   free_[begin_] = bytes;
+  if (backing_ != nullptr) backing_->Own(begin_, bytes, true);
+}
+
+// Larger blocks give their pages back.
+void AddressSpace::GiveBack(uint64_t begin, uint64_t size) {
+  if (backing_ != nullptr) return backing_->Clear(begin, size);
+  const uint64_t page = RoundUp(begin, 4096);
+  madvise(Address(page), (begin + size - page) & ~uint64_t{4095}, MADV_DONTNEED);
 }
 
 void AddressSpace::Commit(uint64_t end) {
@@ -60,10 +70,7 @@ bool AddressSpace::Free(uint64_t address) {
   uint64_t size = block->second;
   taken_.erase(block);
   used_ -= size;
-  if (size >= kReturnAbove) {
-    const uint64_t page = RoundUp(begin, 4096);
-    madvise(Address(page), (begin + size - page) & ~uint64_t{4095}, MADV_DONTNEED);
-  }
+  if (size >= kReturnAbove) GiveBack(begin, size);
   auto next = free_.lower_bound(begin);
   if (next != free_.end() && next->first == begin + size) {
     size += next->second;

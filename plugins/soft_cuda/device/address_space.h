@@ -10,6 +10,8 @@
 
 namespace graphkit::soft {
 
+class Backing;
+
 struct MemoryRange {
   uint64_t begin = 0;
   uint64_t size = 0;
@@ -17,8 +19,9 @@ struct MemoryRange {
 
 class AddressSpace {
  public:
-  // Reserves `bytes` at `wanted`, or elsewhere where that is taken.
-  AddressSpace(uint64_t wanted, uint64_t bytes);
+  // Reserves `bytes` at `wanted`, or elsewhere where that is taken. The memory behind them is the
+  // backing's business; null: the host's alone.
+  AddressSpace(uint64_t wanted, uint64_t bytes, Backing* backing);
 
   // First fit, at 512-byte granularity. 0 where the range is full.
   uint64_t Allocate(uint64_t bytes);
@@ -30,7 +33,9 @@ class AddressSpace {
 
  private:
   void Commit(uint64_t end);
+  void GiveBack(uint64_t begin, uint64_t size);
 
+  Backing* backing_ = nullptr;
   uint64_t begin_ = 0;
   uint64_t size_ = 0;
   uint64_t usable_ = 0;  // end of what may be touched

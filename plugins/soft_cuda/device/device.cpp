@@ -23,7 +23,7 @@ Device& Device::Get() {
   return *device;
 }
 
-Device::Device() : host_memory(kHostMemory, kHostRange) {
+Device::Device() : host_memory(kHostMemory, kHostRange, nullptr) {
   uint64_t begin = kDeviceMemory;
   for (GpuFigures& figures : ConfiguredGpus()) {
     const int ordinal = static_cast<int>(gpus.size());
@@ -35,7 +35,7 @@ Device::Device() : host_memory(kHostMemory, kHostRange) {
     pool->properties.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = ordinal};
     gpus.push_back({.ordinal = ordinal,
                     .figures = std::move(figures),
-                    .memory = AddressSpace(begin, range),
+                    .memory = AddressSpace(begin, range, &backing),
                     .default_pool = pool,
                     .current_pool = pool});
   }

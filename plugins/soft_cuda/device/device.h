@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "plugins/soft_cuda/device/address_space.h"
+#include "plugins/soft_cuda/device/backing.h"
 #include "plugins/soft_cuda/device/device_mutex.h"
 #include "plugins/soft_cuda/device/gpu.h"
 #include "plugins/soft_cuda/device/hub.h"
@@ -125,6 +126,7 @@ class Device {
   Worker worker;
   std::vector<WorkMark> launches;  // of execs, that may not be done
 
+  Backing backing;                             // of the memory of all GPUs
   std::vector<Gpu> gpus;                       // by ordinal; never empty
   AddressSpace host_memory;                    // page-locked
   std::map<uint64_t, Allocation> allocations;  // by address

@@ -43,15 +43,6 @@ std::optional<unsigned long> WholeNumber(std::string_view text) {
   return rest.empty() ? value : std::nullopt;
 }
 
-std::optional<uint64_t> Bytes(std::string_view text) {
-  std::string_view unit;
-  const auto value = Number(text, &unit);
-  if (!value) return std::nullopt;
-  if (unit == "GiB") return uint64_t{*value} << 30;
-  if (unit == "MiB") return uint64_t{*value} << 20;
-  return unit.empty() ? std::optional<uint64_t>(*value) : std::nullopt;
-}
-
 // "9.0" is 90, "12.0" is 120.
 std::optional<unsigned> Architecture(std::string_view text) {
   const size_t dot = text.find('.');
@@ -71,7 +62,7 @@ bool Set(const std::optional<From>& value, To* to) {
 bool SetFigure(std::string_view key, std::string_view value, GpuFigures* gpu,
                unsigned long* count) {
   if (key == "name") return Set(std::optional(std::string(value)), &gpu->name);
-  if (key == "memory") return Set(Bytes(value), &gpu->bytes);
+  if (key == "memory") return Set(ReadBytes(value), &gpu->bytes);
   if (key == "capability") return Set(Architecture(value), &gpu->architecture);
   if (key == "multiprocessors") return Set(WholeNumber(value), &gpu->multiprocessors);
   return key == "count" && Set(WholeNumber(value), count);
@@ -93,6 +84,15 @@ std::optional<std::string> AddGpus(std::string_view text, std::vector<GpuFigures
 }
 
 }  // namespace
+
+std::optional<uint64_t> ReadBytes(std::string_view text) {
+  std::string_view unit;
+  const auto value = Number(text, &unit);
+  if (!value) return std::nullopt;
+  if (unit == "GiB") return uint64_t{*value} << 30;
+  if (unit == "MiB") return uint64_t{*value} << 20;
+  return unit.empty() ? std::optional<uint64_t>(*value) : std::nullopt;
+}
 
 std::vector<GpuFigures> ReadGpus(std::string_view setting, std::string* problem) {
   std::vector<GpuFigures> gpus;

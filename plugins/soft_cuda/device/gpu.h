@@ -8,6 +8,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,8 @@ struct Gpu {
   }
 };
 
+// A size as settings give it: 8GiB, 512MiB, or bytes.
+std::optional<uint64_t> ReadBytes(std::string_view text);
 // The devices that a setting describes; what is wrong with it goes to `problem`. An empty setting
 // is the default.
 std::vector<GpuFigures> ReadGpus(std::string_view setting, std::string* problem);

@@ -93,7 +93,7 @@ CUresult EnqueueCopy(const CUDA_MEMCPY3D& copy, CUstream handle) {
   const bool waits = result == CUDA_SUCCESS && stream->capture == nullptr &&
                      (IsPageable(copy.srcMemoryType, copy.srcHost, copy.srcDevice) ||
                       IsPageable(copy.dstMemoryType, copy.dstHost, copy.dstDevice));
-  return waits ? WaitFor(lock, End(stream)) : result;
+  return waits ? CheckMemory(WaitFor(lock, End(stream))) : result;
 }
 
 CUresult CopyAtOnce(const CUDA_MEMCPY3D& copy) {
@@ -102,7 +102,7 @@ CUresult CopyAtOnce(const CUDA_MEMCPY3D& copy) {
   if (result != CUDA_SUCCESS || CurrentContext() == nullptr) return result;
   Stream* legacy = CurrentContext()->legacy;
   HostWaits(legacy->time_ns);
-  return WaitFor(lock, End(legacy));
+  return CheckMemory(WaitFor(lock, End(legacy)));
 }
 
 bool IsAccessOrder(CUmemcpySrcAccessOrder order) {

@@ -105,7 +105,7 @@ CUresult GraphLaunch(CUgraphExec handle, CUstream stream_handle) {
   if (exec->memory_nodes > 0) UnmapFreed(*exec, *stream);
   WorkMark end = End(stream);
   if (end.line != nullptr) Device::Get().launches.push_back(std::move(end));
-  return result;
+  return CheckMemory(result);
 }
 
 }  // namespace graphkit::soft::driver

@@ -1,7 +1,5 @@
 #include "plugins/soft_cuda/driver/module_load.h"
 
-#include <cstring>
-
 namespace graphkit::soft::driver {
 namespace {
 
@@ -10,8 +8,9 @@ CUresult AddVariable(Gpu* gpu, const VariableInfo& info, Variables* variables) {
   const auto kind = info.managed ? AllocationKind::kManaged : AllocationKind::kModule;
   const uint64_t address = device.AllocateOn(gpu, kind, info.size, CurrentContext());
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
-  std::memset(reinterpret_cast<void*>(address), 0, info.size);
-  std::memcpy(reinterpret_cast<void*>(address), info.initial.data(), info.initial.size());
+  device.backing.Fill(address, info.size, 0);
+  const auto initial = reinterpret_cast<uint64_t>(info.initial.data());
+  if (!info.initial.empty()) device.backing.Copy(address, initial, info.initial.size());
   (*variables)[info.name] = {address, info.size, info.managed};
   return CUDA_SUCCESS;
 }

@@ -1,7 +1,5 @@
 // Ranges of managed memory: where they are wanted. Managed memory is plain memory here, so advice
 // and prefetches change what is known of an allocation, not where its bytes are.
-#include <sys/mman.h>
-
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/submit.h"
@@ -70,12 +68,7 @@ CUresult CheckLocations(const CUmemLocation* locations, const size_t* index, siz
 }
 
 // Gives back the pages that lie in the range: what is read from them is 0.
-void Discard(CUdeviceptr begin, size_t bytes) {
-  constexpr uint64_t kPage = 4096;
-  const uint64_t first = (begin + kPage - 1) / kPage * kPage;
-  const uint64_t last = (begin + bytes) / kPage * kPage;
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-}
+void Discard(CUdeviceptr begin, size_t bytes) { Device::Get().backing.Clear(begin, bytes); }
 
 CUresult PrefetchBatch(const CUdeviceptr* addresses, const size_t* sizes, size_t count,
                        const CUmemLocation* locations, const size_t* index, size_t locations_count,

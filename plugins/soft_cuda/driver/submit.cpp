@@ -90,10 +90,10 @@ struct Works {
   std::vector<Work> operator()(const std::unique_ptr<MemcpyParams>& p) const {
     CUDA_MEMCPY3D copy = p->copy;
     if (!WithoutArrays(&copy)) return {};  // Apply said so
-    return One({.what = "a copy", .run = [copy] { RunCopy(copy); }});
+    return One({.what = "a copy", .run = [copy] { RunCopy(Device::Get().backing, copy); }});
   }
   std::vector<Work> operator()(const std::unique_ptr<MemsetParams>& p) const {
-    return One({.what = "a fill", .run = [set = p->set] { RunSet(set); }});
+    return One({.what = "a fill", .run = [set = p->set] { RunSet(Device::Get().backing, set); }});
   }
   std::vector<Work> operator()(const HostParams& p) const {
     return One(HostWork("a host function", [p] { p.function(p.user_data); }));
@@ -182,9 +182,20 @@ CUresult WaitForAll(Lock& lock) {
   return result;
 }
 
+CUresult CheckMemory(CUresult result) {
+  Backing& backing = Device::Get().backing;
+  if (!backing.TakeFailure()) return result;
+  const std::string text =
+      "the host memory for device memory is used up (" + std::to_string(backing.limit() >> 20) +
+      " MiB): what a copy or a fill would have written is lost, and the call returns 'out of "
+      "memory'; set GRAPHKIT_SOFT_MEMORY higher, or keep no bytes: GRAPHKIT_SOFT_DATA=none";
+  Explain(text.c_str());
+  return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 CUresult Synchronized(CUresult waited) {
   if (waited == CUDA_SUCCESS) Device::Get().ReleaseIdlePools();
-  return waited;
+  return CheckMemory(waited);
 }
 
 CUresult Submit(Stream* stream, CUgraphNodeType type, NodeParams params) {
@@ -192,7 +203,7 @@ CUresult Submit(Stream* stream, CUgraphNodeType type, NodeParams params) {
     Advance(stream, DurationNs(params));
     if (CUresult error = Apply(params); error != CUDA_SUCCESS) return error;
     for (Work& work : WorksOf(params)) Push(stream, std::move(work));
-    return CUDA_SUCCESS;
+    return CheckMemory(CUDA_SUCCESS);
   }
   if (InBody(*stream->capture->graph) && !IsAddableToBody(type)) return CUDA_ERROR_NOT_SUPPORTED;
   std::vector<Edge> full = stream->dependencies;

@@ -26,6 +26,9 @@ WorkMark End(Stream* stream);
 // would wait for ever.
 CUresult WaitFor(Lock& lock, const WorkMark& mark);
 CUresult WaitForAll(Lock& lock);
+// Of a call that may have had bytes written: OUT_OF_MEMORY, with an explanation on stderr, where there
+// was no host memory for them.
+CUresult CheckMemory(CUresult result);
 // The end of a call of the user's that waits for a stream, an event or a context.
 CUresult Synchronized(CUresult waited);
 

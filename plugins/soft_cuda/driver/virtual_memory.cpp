@@ -79,12 +79,16 @@ CUresult MemAddressReserve(CUdeviceptr* out, size_t size, size_t alignment, CUde
     return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
   *out = Virtual().Reserve(size, alignment, wanted);
-  return *out != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  if (*out == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  Device::Get().backing.Own(*out, size, false);
+  return CUDA_SUCCESS;
 }
 
 CUresult MemAddressFree(CUdeviceptr address, size_t size) {
   const Lock lock = LockDevice();
-  return Virtual().Unreserve(address, size) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  if (!Virtual().Unreserve(address, size)) return CUDA_ERROR_INVALID_VALUE;
+  Device::Get().backing.Disown(address);
+  return CUDA_SUCCESS;
 }
 
 CUresult MemCreate(CUmemGenericAllocationHandle* out, size_t size,
@@ -96,6 +100,7 @@ CUresult MemCreate(CUmemGenericAllocationHandle* out, size_t size,
   if (size > gpu->free_bytes()) return CUDA_ERROR_OUT_OF_MEMORY;
   *out = Virtual().Make(size, *properties);
   if (*out == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  Device::Get().backing.SetSharedFile(Virtual().file());
   gpu->physical += size;
   return CUDA_SUCCESS;
 }

@@ -9,41 +9,58 @@ namespace graphkit::soft {
 namespace {
 
 struct Box {
-  std::byte* base;
+  uint64_t base;
   size_t pitch;
   size_t height;
 };
 
-std::byte* Pointer(CUmemorytype type, const void* host, CUdeviceptr device) {
-  return reinterpret_cast<std::byte*>(
-      type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(host) : device);
+uint64_t Place(CUmemorytype type, const void* host, CUdeviceptr device) {
+  return type == CU_MEMORYTYPE_HOST ? reinterpret_cast<uint64_t>(host) : device;
+}
+
+uint64_t RowOf(const Box& box, size_t x, size_t y, size_t z) {
+  return box.base + (z * box.height + y) * box.pitch + x;
+}
+
+// Do all rows of the extent follow each other?
+bool IsOneRun(const Box& box, const CUDA_MEMCPY3D& c) {
+  if (c.Height > 1 && box.pitch != c.WidthInBytes) return false;
+  return c.Depth <= 1 || (box.pitch == c.WidthInBytes && box.height == c.Height);
+}
+
+// A value of one, two or four bytes, as words have it.
+uint32_t WordOf(unsigned value, unsigned element) {
+  if (element == 1) return (value & 0xff) * 0x01010101u;
+  return element == 2 ? (value & 0xffff) * 0x00010001u : value;
 }
 
 }  // namespace
 
-void RunCopy(const CUDA_MEMCPY3D& c) {
-  const Box from{Pointer(c.srcMemoryType, c.srcHost, c.srcDevice), c.srcPitch, c.srcHeight};
-  const Box to{Pointer(c.dstMemoryType, c.dstHost, c.dstDevice), c.dstPitch, c.dstHeight};
+void RunCopy(Backing& backing, const CUDA_MEMCPY3D& c) {
+  const Box from{Place(c.srcMemoryType, c.srcHost, c.srcDevice), c.srcPitch, c.srcHeight};
+  const Box to{Place(c.dstMemoryType, c.dstHost, c.dstDevice), c.dstPitch, c.dstHeight};
+  if (IsOneRun(from, c) && IsOneRun(to, c)) {
+    backing.Copy(RowOf(to, c.dstXInBytes, c.dstY, c.dstZ),
+                 RowOf(from, c.srcXInBytes, c.srcY, c.srcZ), CopyBytes(c));
+    return;
+  }
   for (size_t z = 0; z < c.Depth; ++z) {
     for (size_t y = 0; y < c.Height; ++y) {
-      std::memmove(
-          to.base + ((c.dstZ + z) * to.height + c.dstY + y) * to.pitch + c.dstXInBytes,
-          from.base + ((c.srcZ + z) * from.height + c.srcY + y) * from.pitch + c.srcXInBytes,
-          c.WidthInBytes);
+      backing.Copy(RowOf(to, c.dstXInBytes, c.dstY + y, c.dstZ + z),
+                   RowOf(from, c.srcXInBytes, c.srcY + y, c.srcZ + z), c.WidthInBytes);
     }
   }
 }
 
-void RunSet(const CUDA_MEMSET_NODE_PARAMS& set) {
-  for (size_t row = 0; row < set.height; ++row) {
-    auto* at = reinterpret_cast<std::byte*>(set.dst + row * set.pitch);
-    if (set.elementSize == 1) {
-      std::memset(at, static_cast<int>(set.value), set.width);
-      continue;
-    }
-    for (size_t i = 0; i < set.width; ++i)
-      std::memcpy(at + i * set.elementSize, &set.value, set.elementSize);
+void RunSet(Backing& backing, const CUDA_MEMSET_NODE_PARAMS& set) {
+  const uint64_t width = uint64_t{set.width} * set.elementSize;
+  const uint32_t word = WordOf(set.value, set.elementSize);
+  if (set.height <= 1 || set.pitch == width) {
+    backing.Fill(set.dst, width * set.height, word);
+    return;
   }
+  for (size_t row = 0; row < set.height; ++row)
+    backing.Fill(set.dst + row * set.pitch, width, word);
 }
 
 namespace {

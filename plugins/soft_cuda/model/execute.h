@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <span>
 
+#include "plugins/soft_cuda/device/backing.h"
 #include "plugins/soft_cuda/model/node_params.h"
 
 namespace graphkit::soft {
 
 // The bytes that a copy between plain memory, or a fill, reads and writes, in rows.
-void RunCopy(const CUDA_MEMCPY3D& copy);
-void RunSet(const CUDA_MEMSET_NODE_PARAMS& set);
+void RunCopy(Backing& backing, const CUDA_MEMCPY3D& copy);
+void RunSet(Backing& backing, const CUDA_MEMSET_NODE_PARAMS& set);
 // Writes a value in memory, or looks at one; false: it isn't what is waited for.
 bool RunOperation(const CUstreamBatchMemOpParams& operation);
 

@@ -61,6 +61,8 @@ class VirtualMemory {
   // Begins of the mappings in a range.
   std::set<uint64_t> MappingsIn(uint64_t address, uint64_t size) const;
 
+  int file() const { return file_; }  // that all of it lies in; -1: none was made yet
+
   // By the inode of the file that a handle was exported as.
   std::map<uint64_t, CUmemGenericAllocationHandle> exported;
 

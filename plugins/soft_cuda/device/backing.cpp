@@ -1,0 +1,354 @@
+#include "plugins/soft_cuda/device/backing.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "plugins/soft_cuda/device/gpu.h"
+
+namespace graphkit::soft {
+namespace {
+
+constexpr uint64_t kLeastRun = 16 * kPageBytes;         // shorter fills are written
+constexpr uint64_t kPatternBytes = uint64_t{16} << 20;  // of one file at most; one mapping's length
+constexpr uint64_t kLook = 512 * kPageBytes;            // what a copy looks at at once
+constexpr uint64_t kAllPatterns = uint64_t{256} << 20;
+constexpr size_t kMostMapped = 20000;  // mappings; Linux gives a process 65 530
+
+void* At(uint64_t address) { return reinterpret_cast<void*>(address); }
+const std::byte* Bytes(uint64_t address) { return reinterpret_cast<const std::byte*>(address); }
+uint64_t Up(uint64_t value) { return (value + kPageBytes - 1) / kPageBytes * kPageBytes; }
+uint64_t Down(uint64_t value) { return value / kPageBytes * kPageBytes; }
+
+// One word all over?
+bool IsUniform(uint64_t page, uint32_t* word) {
+  std::memcpy(word, At(page), sizeof *word);
+  return std::memcmp(Bytes(page), Bytes(page) + sizeof *word, kPageBytes - sizeof *word) == 0;
+}
+
+// Sets bytes as Backing::Fill says.
+void SetBytes(uint64_t to, uint64_t bytes, uint32_t word) {
+  std::array<std::byte, sizeof word> parts;
+  std::memcpy(parts.data(), &word, sizeof word);
+  if (std::all_of(parts.begin(), parts.end(), [&](std::byte b) { return b == parts[0]; })) {
+    std::memset(At(to), std::to_integer<int>(parts[0]), bytes);
+    return;
+  }
+  auto* out = reinterpret_cast<std::byte*>(to);
+  for (; bytes > 0 && to % sizeof word != 0; ++to, --bytes) *out++ = parts[to % sizeof word];
+  for (; bytes >= sizeof word; bytes -= sizeof word, out += sizeof word)
+    std::memcpy(out, &word, sizeof word);
+  for (size_t i = 0; i < bytes; ++i) *out++ = parts[i];
+}
+
+// What the machine, or the group that the process is in, has to spare: bytes.
+uint64_t Spare() {
+  uint64_t spare = ~uint64_t{0};
+  std::ifstream memory("/proc/meminfo");
+  for (std::string key; memory >> key;) {
+    if (key != "MemAvailable:") continue;
+    memory >> spare;
+    spare <<= 10;
+    break;
+  }
+  uint64_t most = 0;
+  uint64_t used = 0;
+  std::ifstream limit("/sys/fs/cgroup/memory.max");
+  std::ifstream current("/sys/fs/cgroup/memory.current");
+  if (limit >> most && current >> used) spare = std::min(spare, most - std::min(most, used));
+  return spare;
+}
+
+uint64_t ReadLimit() {
+  const uint64_t spare = Spare();
+  const uint64_t most = spare == ~uint64_t{0} ? spare : spare - spare / 8;
+  const char* text = std::getenv("GRAPHKIT_SOFT_MEMORY");
+  if (text == nullptr) return most;
+  if (const auto bytes = ReadBytes(text)) return *bytes;
+  std::fprintf(stderr,
+               "graphkit soft device: GRAPHKIT_SOFT_MEMORY: '%s' is no size, as 8GiB is; "
+               "the limit is %llu MiB\n",
+               text, static_cast<unsigned long long>(most >> 20));
+  return most;
+}
+
+bool ReadKeepsBytes() {
+  const char* text = std::getenv("GRAPHKIT_SOFT_DATA");
+  if (text == nullptr || std::string_view(text) == "all") return true;
+  if (std::string_view(text) == "none") return false;
+  std::fprintf(stderr,
+               "graphkit soft device: GRAPHKIT_SOFT_DATA: '%s' is neither all nor none; "
+               "all bytes are kept\n",
+               text);
+  return true;
+}
+
+}  // namespace
+
+Backing::Backing() : limit_(ReadLimit()), keeps_bytes_(ReadKeepsBytes()) {}
+
+void Backing::Own(uint64_t begin, uint64_t size, bool is_private) {
+  const std::lock_guard lock(mutex_);
+  ranges_[begin] = {begin + size, is_private};
+}
+
+void Backing::Disown(uint64_t begin) {
+  const std::lock_guard lock(mutex_);
+  ranges_.erase(begin);
+}
+
+const Backing::Range* Backing::RangeOf(uint64_t address) const {
+  auto next = ranges_.upper_bound(address);
+  if (next == ranges_.begin()) return nullptr;
+  const Range& range = std::prev(next)->second;
+  return address < range.end ? &range : nullptr;
+}
+
+bool Backing::IsPrivate(uint64_t address, uint64_t bytes) const {
+  const Range* range = RangeOf(address);
+  return range != nullptr && range->is_private && address + bytes <= range->end;
+}
+
+bool Backing::TakeFailure() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(failed_, false);
+}
+
+// Counts what writing there costs; false: more than there is.
+bool Backing::Reserve(uint64_t to, uint64_t bytes) {
+  const Range* range = RangeOf(to);
+  if (range == nullptr) return true;
+  const uint64_t owned = range->is_private ? pages_.Owned(to, bytes) : 0;
+  const uint64_t cost = pages_.Touched(to, bytes) - owned;
+  const uint64_t used = written_ + SharedBytes();
+  if (cost > 0 && cost > limit_ - std::min(limit_, used)) {
+    failed_ = true;
+    return false;
+  }
+  if (range->is_private) written_ += cost;
+  return true;
+}
+
+uint64_t Backing::SharedBytes() const {
+  struct stat about {};
+  if (shared_file_ < 0 || fstat(shared_file_, &about) != 0) return 0;
+  return static_cast<uint64_t>(about.st_blocks) * 512;
+}
+
+void Backing::GiveBack(uint64_t begin, uint64_t size) {
+  written_ -= std::min(written_, pages_.Owned(begin, size));
+}
+
+void Backing::Write(uint64_t to, uint64_t bytes, uint32_t word) {
+  if (bytes > 0 && Reserve(to, bytes)) SetBytes(to, bytes, word);
+}
+
+void Backing::WriteBytes(uint64_t to, uint64_t from, uint64_t bytes) {
+  if (bytes > 0 && Reserve(to, bytes)) std::memmove(At(to), At(from), bytes);
+}
+
+// The `plain` bytes that end there, which are written then.
+void Backing::WritePlain(uint64_t to, uint64_t from, uint64_t& plain) {
+  WriteBytes(to - plain, from - plain, plain);
+  plain = 0;
+}
+
+// Whatever patterns were mapped in the range aren't any more.
+void Backing::Forget(uint64_t begin, uint64_t size) {
+  const uint64_t end = begin + size;
+  auto it = mapped_.upper_bound(begin);
+  if (it != mapped_.begin()) --it;
+  while (it != mapped_.end() && it->first < end) {
+    const auto [first, old] = *it;
+    if (old.end <= begin) {
+      ++it;
+      continue;
+    }
+    it = mapped_.erase(it);
+    if (first < begin) mapped_[first] = {begin, old.word};
+    if (old.end > end) it = mapped_.emplace(end, old).first;
+  }
+}
+
+bool Backing::MapNothing(uint64_t begin, uint64_t size) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (mmap(At(begin), size, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return false;
+  madvise(At(begin), size, MADV_DONTDUMP);
+  return true;
+}
+
+int Backing::PatternOf(uint32_t word, uint64_t bytes) {
+  Pattern& pattern = patterns_[word];
+  if (pattern.bytes >= bytes) return pattern.file;
+  if (pattern_bytes_ + bytes - pattern.bytes > kAllPatterns) return -1;
+  if (pattern.file < 0) pattern.file = memfd_create("graphkit soft pattern", MFD_CLOEXEC);
+  if (pattern.file < 0 || ftruncate(pattern.file, static_cast<off_t>(bytes)) != 0) return -1;
+  void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, pattern.file, 0);
+  if (place == MAP_FAILED) return -1;
+  SetBytes(reinterpret_cast<uint64_t>(place), bytes, word);
+  munmap(place, bytes);
+  pattern_bytes_ += bytes - pattern.bytes;
+  pattern.bytes = bytes;
+  return pattern.file;
+}
+
+bool Backing::MapWord(uint64_t begin, uint64_t size, uint32_t word) {
+  if (mapped_.size() + size / kPatternBytes >= kMostMapped) return false;
+  const int file = PatternOf(word, std::min(size, kPatternBytes));
+  if (file < 0) return false;
+  for (uint64_t at = begin; at < begin + size; at += kPatternBytes) {
+    const uint64_t length = std::min(kPatternBytes, begin + size - at);
+    const int flags = MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED;
+    if (mmap(At(at), length, PROT_READ | PROT_WRITE, flags, file, 0) == MAP_FAILED) return false;
+    madvise(At(at), length, MADV_DONTDUMP);
+    Forget(at, length);
+    mapped_[at] = {at + length, word};
+  }
+  return true;
+}
+
+// Whole pages of a private range.
+void Backing::FillPages(uint64_t begin, uint64_t size, uint32_t word) {
+  GiveBack(begin, size);
+  if (word == 0 && MapNothing(begin, size)) return Forget(begin, size);
+  if (word != 0 && MapWord(begin, size, word)) return;
+  Write(begin, size, word);
+}
+
+void Backing::Clear(uint64_t begin, uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t first = Up(begin);
+  const uint64_t last = Down(begin + size);
+  if (first < last) FillPages(first, last - first, 0);
+}
+
+void Backing::Fill(uint64_t to, uint64_t bytes, uint32_t word) {
+  const std::lock_guard lock(mutex_);
+  const Range* range = RangeOf(to);
+  if (range != nullptr && !keeps_bytes_) return;
+  const uint64_t first = Up(to);
+  const uint64_t last = Down(to + bytes);
+  if (range == nullptr || last < first + kLeastRun) return Write(to, bytes, word);
+  Write(to, first - to, word);
+  if (IsPrivate(to, bytes)) {
+    FillPages(first, last - first, word);
+  } else if (word != 0 || madvise(At(first), last - first, MADV_REMOVE) != 0) {
+    Write(first, last - first, word);
+  }
+  Write(last, to + bytes - last, word);
+}
+
+bool Backing::IsBlank(uint64_t page) {
+  bool blank = false;
+  return pages_.Read(page, {&blank, 1}) && blank;
+}
+
+// What a blank page of a private range holds.
+uint32_t Backing::BaseWord(uint64_t page) const {
+  auto next = mapped_.upper_bound(page);
+  if (next == mapped_.begin()) return 0;
+  const Mapped& mapped = std::prev(next)->second;
+  return page < mapped.end ? mapped.word : 0;
+}
+
+bool Backing::HasPatterns(uint64_t begin, uint64_t size) const {
+  auto next = mapped_.lower_bound(begin + size);
+  return next != mapped_.begin() && std::prev(next)->second.end > begin;
+}
+
+// The word that a page holds all over; `blank`: it is of a private range, and nobody has touched
+// it.
+bool Backing::WordOf(uint64_t page, bool blank, uint32_t* word) {
+  if (!blank) return IsUniform(page, word);
+  *word = BaseWord(page);
+  return true;
+}
+
+// Does a page of the target hold the word already?
+bool Backing::IsFilled(uint64_t page, uint32_t word) {
+  if (IsPrivate(page, kPageBytes) && IsBlank(page)) return BaseWord(page) == word;
+  uint32_t held = 0;
+  return IsUniform(page, &held) && held == word;
+}
+
+void Backing::Flush(Run& run) {
+  const Run done = std::exchange(run, {});
+  if (done.size >= kLeastRun && IsPrivate(done.begin, done.size)) {
+    const bool same = done.word == 0 && !HasPatterns(done.begin, done.size) &&
+                      pages_.AreBlank(done.begin, done.size);
+    if (!same) FillPages(done.begin, done.size, done.word);
+    return;
+  }
+  for (uint64_t page = done.begin; page < done.begin + done.size; page += kPageBytes) {
+    if (!IsFilled(page, done.word)) Write(page, kPageBytes, done.word);
+  }
+}
+
+// Do all pages hold one word because they were mapped so?
+bool Backing::HaveOneBase(uint64_t begin, uint64_t size) const {
+  if (!HasPatterns(begin, size)) return true;
+  const auto next = mapped_.upper_bound(begin);
+  return next != mapped_.begin() && std::prev(next)->second.end >= begin + size;
+}
+
+// To whole pages. Runs of pages of one word become fills; bytes between them are written at once.
+void Backing::CopyPages(uint64_t to, uint64_t from, uint64_t size) {
+  const bool own = (to - from) % kPageBytes == 0 && IsPrivate(from, size);
+  std::array<bool, kLook / kPageBytes> blank;
+  Run run;
+  uint64_t plain = 0;  // bytes before this place that have to be written
+  const auto add = [&](uint64_t at, uint64_t bytes, uint32_t word) {
+    if (plain > 0) WritePlain(to + at, from + at, plain);
+    if (run.size > 0 && word != run.word) Flush(run);
+    if (run.size == 0) run = {to + at, 0, word};
+    run.size += bytes;
+  };
+  for (uint64_t batch = 0; batch < size; batch += kLook) {
+    const uint64_t bytes = std::min(kLook, size - batch);
+    const size_t count = bytes / kPageBytes;
+    if (!own || !pages_.Read(from + batch, {blank.data(), count})) blank.fill(false);
+    const bool all = std::all_of(blank.begin(), blank.begin() + count, [](bool b) { return b; });
+    if (all && HaveOneBase(from + batch, bytes)) {
+      add(batch, bytes, BaseWord(from + batch));
+      continue;
+    }
+    for (uint64_t at = batch; at < batch + bytes; at += kPageBytes) {
+      uint32_t word = 0;
+      if (WordOf(from + at, blank[(at - batch) / kPageBytes], &word)) {
+        add(at, kPageBytes, word);
+        continue;
+      }
+      if (run.size > 0) Flush(run);
+      plain += kPageBytes;
+    }
+    if (plain > 0) WritePlain(to + batch + bytes, from + batch + bytes, plain);
+  }
+  if (run.size > 0) Flush(run);
+}
+
+void Backing::Copy(uint64_t to, uint64_t from, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const bool target = RangeOf(to) != nullptr;
+  const bool source = RangeOf(from) != nullptr;
+  if (!keeps_bytes_ && target) return;
+  if (!keeps_bytes_ && source) return SetBytes(to, bytes, 0);
+  const bool apart = to + bytes <= from || from + bytes <= to;
+  if ((!target && !source) || bytes < kLeastRun || !apart) return WriteBytes(to, from, bytes);
+  const uint64_t first = Up(to);
+  const uint64_t last = Down(to + bytes);
+  WriteBytes(to, from, first - to);
+  CopyPages(first, from + (first - to), last - first);
+  WriteBytes(last, from + (last - to), to + bytes - last);
+}
+
+}  // namespace graphkit::soft

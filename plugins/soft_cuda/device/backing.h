@@ -1,0 +1,102 @@
+// The host memory behind device addresses: it costs a page only where bytes differ from what was
+// there.
+//
+//   fill of whole pages   the pages are mapped anew: to nothing for 0, else to a file that holds
+//   the
+//                         word again and again, copied when somebody writes
+//   copy                  a page of one word, or one that nobody touched, is such a fill; what the
+//                         target holds already isn't written
+//   anything else         is written, and counted, up to GRAPHKIT_SOFT_MEMORY (as GiB, MiB or
+//   bytes;
+//                         without it what the machine has to spare)
+//
+// With GRAPHKIT_SOFT_DATA=none device memory keeps no bytes at all and reads as 0.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "plugins/soft_cuda/device/page_states.h"
+
+namespace graphkit::soft {
+
+class Backing {
+ public:
+  Backing();
+
+  // Device addresses. Of a private range the pages may be mapped anew; a shared one has memory that
+  // lies elsewhere as well.
+  void Own(uint64_t begin, uint64_t size, bool is_private);
+  void Disown(uint64_t begin);
+  void SetSharedFile(int file) { shared_file_ = file; }  // that the shared ranges' memory lies in
+
+  // Sets bytes to a word again and again: each byte at address a is that of a % 4.
+  void Fill(uint64_t to, uint64_t bytes, uint32_t word);
+  void Copy(uint64_t to, uint64_t from, uint64_t bytes);
+  // Takes the memory from behind whole pages of a private range, which read as 0 then.
+  void Clear(uint64_t begin, uint64_t size);
+
+  // Whether something couldn't be written since the last call: memory is used up.
+  bool TakeFailure();
+  uint64_t limit() const { return limit_; }
+  bool keeps_bytes() const { return keeps_bytes_; }
+
+ private:
+  struct Range {
+    uint64_t end;
+    bool is_private;
+  };
+  struct Pattern {
+    int file = -1;
+    uint64_t bytes = 0;  // so many hold the word
+  };
+  struct Mapped {
+    uint64_t end;
+    uint32_t word;
+  };
+  struct Run {  // of pages to come that hold one word
+    uint64_t begin = 0;
+    uint64_t size = 0;
+    uint32_t word = 0;
+  };
+
+  const Range* RangeOf(uint64_t address) const;
+  bool IsPrivate(uint64_t address, uint64_t bytes) const;
+  bool IsBlank(uint64_t page);
+  uint32_t BaseWord(uint64_t page) const;
+  bool IsFilled(uint64_t page, uint32_t word);
+  void FillPages(uint64_t begin, uint64_t size, uint32_t word);
+  bool MapWord(uint64_t begin, uint64_t size, uint32_t word);
+  bool MapNothing(uint64_t begin, uint64_t size);
+  void Forget(uint64_t begin, uint64_t size);
+  int PatternOf(uint32_t word, uint64_t bytes);
+  void Write(uint64_t to, uint64_t bytes, uint32_t word);
+  void WriteBytes(uint64_t to, uint64_t from, uint64_t bytes);
+  void WritePlain(uint64_t to, uint64_t from, uint64_t& plain);
+  bool Reserve(uint64_t to, uint64_t bytes);
+  uint64_t SharedBytes() const;
+  bool HasPatterns(uint64_t begin, uint64_t size) const;
+  bool HaveOneBase(uint64_t begin, uint64_t size) const;
+  void GiveBack(uint64_t begin, uint64_t size);
+  bool WordOf(uint64_t page, bool known, uint32_t* word);
+  void CopyPages(uint64_t to, uint64_t from, uint64_t size);
+  void Flush(Run& run);
+
+  std::mutex mutex_;
+  PageStates pages_;
+  std::map<uint64_t, Range> ranges_;      // by begin
+  std::map<uint64_t, Mapped> mapped_;     // to patterns, by begin
+  std::map<uint32_t, Pattern> patterns_;  // by word
+  uint64_t pattern_bytes_ = 0;
+  uint64_t limit_ = ~uint64_t{0};
+  uint64_t written_ = 0;  // bytes of pages of private ranges that got memory of their own
+  int shared_file_ = -1;
+  bool keeps_bytes_ = true;
+  bool failed_ = false;
+};
+
+}  // namespace graphkit::soft
