@@ -5,18 +5,21 @@
 #   tools/test.sh          what every change must pass
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing; the HTML
 #                          report in Chromium, where that is installed; jobs of Open MPI
+#   tools/test.sh --clients   programs of PyTorch, newest and 2.8, which it fetches (gigabytes, kept in the cache)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
 . tools/setup/build.sh
 . tools/setup/python.sh
+. tools/setup/clients.sh
 
 passed=0 failed=0 skipped=0
-all=no
+all=no clients=no
 case "${1:-}" in
   "") ;;
   --all) all=yes ;;
-  *) die "unknown option '$1'" "usage: tools/test.sh [--all]" ;;
+  --clients) clients=yes ;;
+  *) die "unknown option '$1'" "usage: tools/test.sh [--all | --clients]" ;;
 esac
 
 # count ATTRIBUTE FILE: an attribute of the test suite in ctest's JUnit file, which has one on a line.
@@ -173,6 +176,31 @@ long_random() {
   run_tests build -L random
 }
 
+# Programs of other people's libraries, under the tracer.
+client_programs() {
+  local name packages line
+  configure build -DGRAPHKIT_TESTS=ON
+  build_or_fail build graphkit_cli graphkit_tracer soft_cuda || return 0
+  while read -r name packages; do
+    # shellcheck disable=SC2086  # a list of words
+    if ! want_client "$name" $packages; then
+      skipped=$((skipped + 1))
+      continue
+    fi
+    line="$(python3 tests/clients/run.py --build build --python "$(client_python "$name")" --name "$name" \
+      "tests/clients/${name%%-*}" | tee /dev/stderr | tail -n 1)" || true
+    passed=$((passed + $(sed -n 's/.*: \([0-9]*\) passed.*/\1/p' <<< "${line:-: 0 passed}")))
+    failed=$((failed + $(sed -n 's/.*, \([0-9]*\) failed/\1/p' <<< "${line:-, 1 failed}")))
+  done < <(grep -v '^#' tools/setup/clients.txt)
+}
+
+if [ "$clients" = yes ]; then
+  tools/setup.sh build
+  client_programs
+  printf '\n%s\n' "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+  exit
+fi
 if [ "$all" = yes ]; then tools/setup.sh build test fuzz mpi matrix; else tools/setup.sh build test matrix; fi
 PYTHONPATH="$(test_python)${PYTHONPATH:+:$PYTHONPATH}"
 export PYTHONPATH
@@ -188,7 +216,7 @@ if [ "$all" = yes ]; then
   mpi_jobs
   fuzz
 else
-  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing, the report in a browser, jobs of MPI (tools/test.sh --all)"
+  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing, the report in a browser, jobs of MPI (tools/test.sh --all); PyTorch (tools/test.sh --clients)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
   say "not run: everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"

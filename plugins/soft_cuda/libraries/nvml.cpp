@@ -41,6 +41,9 @@ struct Fabric {  // nvmlGpuFabricInfo_v2_t
   unsigned char state;
   unsigned health;
 };
+struct ConfidentialSettings {  // nvmlSystemConfComputeSettings_v1_t
+  unsigned version, environment, feature, tools, devices;
+};
 struct FieldValue {
   unsigned field, scope;
   long long timestamp, latency;
@@ -252,6 +255,30 @@ STAND_IN int nvmlDeviceGetGpuFabricInfoV(const Device* device, Fabric* fabric) {
   DeviceFacts facts;
   if (const Status status = Facts(device, fabric, &facts)) return status;
   *fabric = {.version = fabric->version};
+  return kSuccess;
+}
+
+// It has no links, and is no confidential one; what it is plugged into is modelled.
+STAND_IN int nvmlDeviceGetNvLinkCapability(const Device*, unsigned, int, unsigned*) {
+  return kNotSupported;
+}
+STAND_IN int nvmlDeviceGetNvLinkState(const Device*, unsigned, int*) { return kNotSupported; }
+STAND_IN int nvmlSystemGetConfComputeSettings(ConfidentialSettings* settings) {
+  if (users == 0) return kUninitialized;
+  if (settings == nullptr) return kInvalidArgument;
+  *settings = {.version = settings->version};
+  return kSuccess;
+}
+STAND_IN int nvmlDeviceGetCurrPcieLinkGeneration(const Device* device, unsigned* generation) {
+  DeviceFacts facts;
+  if (const Status status = Facts(device, generation, &facts)) return status;
+  *generation = 5;
+  return kSuccess;
+}
+STAND_IN int nvmlDeviceGetCurrPcieLinkWidth(const Device* device, unsigned* width) {
+  DeviceFacts facts;
+  if (const Status status = Facts(device, width, &facts)) return status;
+  *width = 16;
   return kSuccess;
 }
 

@@ -1,0 +1,79 @@
+"""Runs programs of others' libraries under `graphkit trace`, without a GPU.
+
+    run.py --build FOLDER --python PYTHON --name NAME FOLDER_OF_PROGRAMS [PROGRAM...]
+
+Each program checks itself. It passes when it ends with 0 under the tracer, its trace is read and analyzed as a whole one, and
+the replays of its graphs are verified. A first line `# environment: NAME=VALUE …` sets variables. Ends with the numbers.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+PARSER = argparse.ArgumentParser()
+PARSER.add_argument("--build", type=pathlib.Path, required=True)
+PARSER.add_argument("--python", required=True)
+PARSER.add_argument("--name", required=True)
+PARSER.add_argument("folder", type=pathlib.Path)
+PARSER.add_argument("programs", nargs="*")
+OPTIONS = PARSER.parse_args()
+GRAPHKIT = OPTIONS.build.resolve() / "bin/graphkit"
+LIMIT_S = 900
+
+
+class Failed(Exception):
+    """What went wrong, in a line."""
+
+
+def run(folder, words, **variables):
+    done = subprocess.run(list(map(str, words)), cwd=folder, capture_output=True, text=True, timeout=LIMIT_S,
+                          env={**os.environ, **variables})
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        told = [line for line in said if not line.startswith("graphkit: ")] or said or [""]
+        raise Failed(f"{words[1]} ended with {done.returncode}: {told[-1][:300]}")
+    return done.stdout
+
+
+def check(program, folder):
+    text = program.read_text(encoding="utf-8")
+    first = text.splitlines()[0]
+    variables = dict(word.split("=", 1) for word in first.split()[2:]) if first.startswith("# environment:") else {}
+    trace = pathlib.Path(folder, "trace.json")
+    run(folder, [GRAPHKIT, "trace", "--device", "soft", "-o", trace, "--", OPTIONS.python, program.resolve()], **variables)
+    if not trace.exists():
+        return "nothing was recorded"
+    report = json.loads(run(folder, [GRAPHKIT, "analyze", "--format", "json", trace]))
+    if not report["complete"]:
+        raise Failed(f"the trace is incomplete: {report['incomplete_because']}")
+    graphs = report["totals"]["graphs"]
+    if any(graph["blocks"] for graph in report["graphs"]):
+        run(folder, [GRAPHKIT, "replay", "--verify", trace])
+    return f"{graphs} graphs, {report['totals']['nodes']} nodes"
+
+
+def main():
+    passed = failed = 0
+    programs = sorted(OPTIONS.folder.glob("*.py"))
+    for program in programs:
+        if OPTIONS.programs and program.stem not in OPTIONS.programs:
+            continue
+        started = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                told, word = check(program, folder), "passed"
+                passed += 1
+            except (Failed, subprocess.TimeoutExpired) as error:
+                told, word = str(error), "FAILED"
+                failed += 1
+        print(f"{word} {OPTIONS.name} {program.stem}: {told} ({time.monotonic() - started:.0f} s)", flush=True)
+    print(f"{OPTIONS.name}: {passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+main()
