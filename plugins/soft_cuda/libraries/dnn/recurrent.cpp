@@ -1,5 +1,6 @@
-// Recurrent networks. Weights are laid out as this file says; cuDNN's own layout isn't documented,
-// and nobody but cudnnGetRNNWeightParams tells it. Workspace and reserve are modelled.
+// Recurrent networks. Weights are laid out as this file says; cuDNN's own layout isn't documented:
+// programs ask cudnnGetRNNWeightParams. Workspace and reserve are modelled.
+#include <initializer_list>
 #include <new>
 
 #include "plugins/soft_cuda/libraries/dnn/handle.h"
@@ -52,19 +53,29 @@ Weights ShapeOf(const Network& n, int64_t layer, int64_t part) {
   return {n.hidden, of_input ? InputOf(n, layer) : n.output(), 0, 0, has_bias};
 }
 
-// Walks the weights to one of them; past the last one, the offset is their size.
-Weights Find(const Network& n, int64_t layer, int64_t part) {
+// Calls `visit(layer, part, weights)` for each of them: the matrices of all layers come first, then
+// all biases, so that those of a layer's gates lie side by side, as PyTorch takes them.
+template <typename Visit>
+int64_t Walk(const Network& n, Visit visit) {
   int64_t at = 0;
-  for (int64_t l = 0; l < n.layers * n.ways(); ++l) {
-    for (int64_t p = 0; p < Parts(n); ++p) {
-      Weights w = ShapeOf(n, l, p);
-      w.matrix = at;
-      w.bias = at + w.rows * w.columns;
-      if (l == layer && p == part) return w;
-      at = w.bias + (w.has_bias ? w.rows : 0);
+  for (const bool biases : {false, true}) {
+    for (int64_t layer = 0; layer < n.layers * n.ways(); ++layer) {
+      for (int64_t part = 0; part < Parts(n); ++part) {
+        const Weights w = ShapeOf(n, layer, part);
+        visit(layer, part, biases, at);
+        at += biases ? (w.has_bias ? w.rows : 0) : w.rows * w.columns;
+      }
     }
   }
-  return {.matrix = at};
+  return at;  // the elements of all
+}
+
+Weights Find(const Network& n, int64_t layer, int64_t part) {
+  Weights found = ShapeOf(n, layer, part);
+  Walk(n, [&](int64_t l, int64_t p, bool biases, int64_t at) {
+    if (l == layer && p == part) (biases ? found.bias : found.matrix) = at;
+  });
+  return found;
 }
 
 // Of one state of all layers.
@@ -117,7 +128,8 @@ STAND_IN int cudnnSetRNNDataDescriptor(Sequence* sequence, int type, int, int le
 
 STAND_IN int cudnnGetRNNWeightSpaceSize(Handle*, const Network* network, size_t* bytes) {
   if (network == nullptr || bytes == nullptr) return kNullPointer;
-  *bytes = static_cast<size_t>(Find(*network, -1, -1).matrix) * network->element();
+  const int64_t elements = Walk(*network, [](int64_t, int64_t, bool, int64_t) {});
+  *bytes = static_cast<size_t>(elements) * network->element();
   return kSuccess;
 }
 STAND_IN int cudnnGetRNNTempSpaceSizes(Handle*, const Network* network, int, const Sequence* x,

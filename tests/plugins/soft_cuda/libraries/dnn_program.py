@@ -93,7 +93,7 @@ assert size.value == 4 * 4 * (16 * 8 + 16 * 16 + 2 * 16), size.value
 matrix, bias = out(dnn.cudnnCreateTensorDescriptor), out(dnn.cudnnCreateTensorDescriptor)
 at, bias_at = P(), P()
 check(dnn.cudnnGetRNNWeightParams(handle, network, 0, size, WEIGHTS, 1, matrix, ctypes.byref(at), bias, ctypes.byref(bias_at)))
-assert at.value - WEIGHTS.value == 4 * (16 * 8 + 16) and bias_at.value - at.value == 4 * 16 * 8
+assert at.value - WEIGHTS.value == 4 * 16 * 8 and bias_at.value - WEIGHTS.value == 4 * (4 * (16 * 8 + 16 * 16) + 16)
 check(dnn.cudnnRNNForward(handle, network, 1, P(), sequence, X, outputs, Y, P(), P(), P(), P(), P(), P(), size, WEIGHTS,
                           SIZE(0), P(), SIZE(256), RESERVE))
 assert dnn.cudnnAddTensor(handle, ONE, image, X, ONE, image, Y) == 3000, "CUDNN_STATUS_NOT_SUPPORTED"
