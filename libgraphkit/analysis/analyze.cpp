@@ -9,6 +9,7 @@
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/lifetimes.h"
 #include "libgraphkit/analysis/run_on_two.h"
 #include "libgraphkit/analysis/settings.h"
 
@@ -30,9 +31,13 @@ ReportTotals Total(const Trace& trace, const Report& report) {
     totals.nodes += graph.nodes;
     totals.edges += graph.edges;
   }
-  totals.blocks = trace.blocks.size();
   totals.launches = trace.launches.size();
-  for (const Block& block : trace.blocks) *totals.allocated_bytes += RoundedSize(block);
+  const std::vector<bool> backs_segment = BacksSegment(trace);  // each byte counts once
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    if (backs_segment[i]) continue;
+    ++totals.blocks;
+    *totals.allocated_bytes += RoundedSize(trace.blocks[i]);
+  }
   if (!report.unknown_memory.empty()) totals.allocated_bytes.reset();
   for (const Finding& finding : report.findings) {
     ++totals.findings[static_cast<size_t>(finding.severity)];

@@ -140,6 +140,7 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
     "nodes": 3,
     "edges": 3,
     "blocks": 2,
+    "segments": 0,
     "launches": 2,
     "allocated_bytes": 5242880,
     "notes": 0,

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <sstream>
+#include <string>
 
+#include "libgraphkit/render/analyze/held_bill.h"
 #include "tests/render/sample_report.h"
 
 namespace graphkit {
@@ -29,6 +31,47 @@ Memory of graph 0 "step" by block
   4 MiB       1        4 MiB    0 B  block 0
   and 1 more; --top 0 shows all
 )");
+}
+
+// Segments of 20 and 12 MiB in two pools, 4 MiB of the first handed out, and 1 MiB of the driver's.
+Trace HeldTrace() {
+  constexpr Bytes kMiB = Bytes{1} << 20;
+  Trace trace;
+  trace.records = 20;
+  trace.pools = {{.kind = PoolKind::kAllocator, .name = trace.strings.Intern("PyTorch")},
+                 {.kind = PoolKind::kPrivate, .name = trace.strings.Intern("private pool (0, 1)")},
+                 {.kind = PoolKind::kDevice}};
+  trace.streams.resize(2);
+  trace.segments = {
+      {.size = 20 * kMiB, .pool = PoolId(0u), .stream = StreamId(0u), .block = BlockId(0u)},
+      {.size = 12 * kMiB, .pool = PoolId(1u), .stream = StreamId(1u), .block = BlockId(1u)},
+      {.size = 2 * kMiB, .pool = PoolId(1u), .stream = StreamId(1u), .freed = 9}};
+  trace.blocks = {{.size = 20 * kMiB, .pool = PoolId(2u)},
+                  {.size = 12 * kMiB, .pool = PoolId(2u)},
+                  {.size = 4 * kMiB, .pool = PoolId(0u), .segment = SegmentId(0u)},
+                  {.size = kMiB, .pool = PoolId(2u)},
+                  {.size = 2 * kMiB,
+                   .pool = PoolId(0u),
+                   .segment = SegmentId(0u),
+                   .free_requested = 5,
+                   .free_completed = 6}};
+  return trace;
+}
+
+TEST_CASE("what is held at the end is billed by pool, segments apart from blocks") {
+  constexpr Bytes kMiB = Bytes{1} << 20;
+  const std::vector<HeldLine> lines = BillHeld(HeldTrace(), BillBy::kPool);
+  REQUIRE(lines.size() == 3);
+  const auto figures = [](const HeldLine& line) {
+    return std::vector<uint64_t>{line.segments, line.segment_bytes, line.blocks, line.block_bytes};
+  };
+  CHECK(figures(lines[0]) == std::vector<uint64_t>{1, 20 * kMiB, 1, 4 * kMiB});
+  CHECK(figures(lines[1]) == std::vector<uint64_t>{1, 12 * kMiB, 0, 0});
+  CHECK(figures(lines[2]) == std::vector<uint64_t>{0, 0, 1, kMiB});
+  CHECK(lines[0].name.find("PyTorch") != std::string::npos);
+  CHECK(lines[1].name.find("private pool (0, 1)") != std::string::npos);
+  CHECK(BillHeld(HeldTrace(), BillBy::kStack) ==
+        std::vector<HeldLine>{{"no call stack", 0, 0, 2, 5 * kMiB}});
 }
 
 }  // namespace graphkit

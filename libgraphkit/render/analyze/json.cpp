@@ -172,13 +172,33 @@ Json ChangesJson(const Trace& trace) {
               {"nodes_updatable", count(NodeChangeKind::kUpdatable)}};
 }
 
+// Who holds memory at the end.
+Json HeldJson(const std::vector<HeldLine>& held, BillBy by) {
+  Json lines = Json::array();
+  for (const HeldLine& line : held) {
+    lines.push_back(Json{{"name", line.name}});
+    if (HaveSegments(by)) {
+      lines.back()["segments"] = line.segments;
+      lines.back()["segment_bytes"] = line.segment_bytes;
+    }
+    lines.back()["blocks"] = line.blocks;
+    lines.back()["block_bytes"] = line.block_bytes;
+  }
+  return Json{{"by", BillByName(by)}, {"lines", std::move(lines)}};
+}
+
 Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
-  return Json{
-      {"graphs", totals.graphs},      {"nodes", totals.nodes},
-      {"edges", totals.edges},        {"blocks", totals.blocks},
-      {"launches", totals.launches},  {"allocated_bytes", FigureJson(totals.allocated_bytes)},
-      {"notes", totals.findings[0]},  {"warnings", totals.findings[1]},
-      {"errors", totals.findings[2]}, {"changes", ChangesJson(trace)}};
+  return Json{{"graphs", totals.graphs},
+              {"nodes", totals.nodes},
+              {"edges", totals.edges},
+              {"blocks", totals.blocks},
+              {"segments", trace.segments.size()},
+              {"launches", totals.launches},
+              {"allocated_bytes", FigureJson(totals.allocated_bytes)},
+              {"notes", totals.findings[0]},
+              {"warnings", totals.findings[1]},
+              {"errors", totals.findings[2]},
+              {"changes", ChangesJson(trace)}};
 }
 
 }  // namespace
@@ -195,21 +215,23 @@ const char* OriginName(GraphOrigin origin) {
 }
 
 void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
-                const std::vector<MemoryBill>& bills, BillBy by) {
+                const std::vector<MemoryBill>& bills, const std::vector<HeldLine>& held,
+                BillBy by) {
   Json graphs = GraphsJson(report, bills, by);
   Json findings = Json::array();
   for (const Finding& finding : report.findings) findings.push_back(FindingJson(finding, trace));
-  const Json root = {{"schema", "graphkit-analyze"},
-                     {"version", 1},
-                     {"device", DeviceName(report.device)},
-                     {"complete", report.complete},
-                     {"incomplete_because", report.incomplete_because},
-                     {"unknown_memory", ReasonJson(report.unknown_memory)},
-                     {"program", report.program},
-                     {"graphs", std::move(graphs)},
-                     {"findings", std::move(findings)},
-                     {"driver_memory", AskedMemoryJson(report.memory)},
-                     {"totals", TotalsJson(report.totals, trace)}};
+  Json root = {{"schema", "graphkit-analyze"},
+               {"version", 1},
+               {"device", DeviceName(report.device)},
+               {"complete", report.complete},
+               {"incomplete_because", report.incomplete_because},
+               {"unknown_memory", ReasonJson(report.unknown_memory)},
+               {"program", report.program},
+               {"graphs", std::move(graphs)},
+               {"findings", std::move(findings)},
+               {"driver_memory", AskedMemoryJson(report.memory)},
+               {"totals", TotalsJson(report.totals, trace)}};
+  if (!held.empty()) root["held_at_end"] = HeldJson(held, by);
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 

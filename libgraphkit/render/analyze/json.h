@@ -7,13 +7,16 @@
 
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
+#include "libgraphkit/render/analyze/held_bill.h"
 #include "libgraphkit/render/analyze/memory_bill.h"
 
 namespace graphkit {
 
-// With `bills`, each graph that has one gets "memory_by": what, and its lines.
+// With `bills`, each graph that has one gets "memory_by": what, and its lines; with `held`, there
+// is "held_at_end".
 void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
-                const std::vector<MemoryBill>& bills = {}, BillBy by = BillBy::kBlock);
+                const std::vector<MemoryBill>& bills = {}, const std::vector<HeldLine>& held = {},
+                BillBy by = BillBy::kBlock);
 
 const char* DeviceName(DeviceKind device);   // "cuda", "soft", "imported"
 const char* OriginName(GraphOrigin origin);  // "capture", "explicit", …

@@ -15,22 +15,6 @@ namespace {
 
 constexpr size_t kBillColumns = 60;
 
-std::string NameOf(const Trace& trace, BlockId id, BillBy by) {
-  const Block& block = trace[id];
-  switch (by) {
-    case BillBy::kBlock:
-      return "block " + std::to_string(id.value);
-    case BillBy::kStream:
-      return StreamTitle(trace, block.stream);
-    case BillBy::kPool:
-      return PoolTitle(trace, block.pool);
-    case BillBy::kStack:
-      break;
-  }
-  const std::string at = StackTitle(trace, block.stack);
-  return at.empty() ? "no call stack" : at;
-}
-
 MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
                      const std::vector<BlockId>& blocks, BillBy by) {
   std::map<BlockId, Bytes> reuse;  // of a block that lies over several earlier ones, the largest
@@ -40,7 +24,7 @@ MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
   }
   std::map<std::string, BillLine> lines;
   for (const BlockId id : blocks) {
-    BillLine& line = lines[NameOf(trace, id, by)];
+    BillLine& line = lines[BillName(trace, id, by)];
     const Bytes bytes = RoundUp(trace[id].size, kBlockGranularity);
     ++line.blocks;
     line.bytes += bytes;
@@ -57,6 +41,22 @@ MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
 }
 
 }  // namespace
+
+std::string BillName(const Trace& trace, BlockId id, BillBy by) {
+  const Block& block = trace[id];
+  switch (by) {
+    case BillBy::kBlock:
+      return "block " + std::to_string(id.value);
+    case BillBy::kStream:
+      return StreamTitle(trace, block.stream);
+    case BillBy::kPool:
+      return PoolTitle(trace, block.pool);
+    case BillBy::kStack:
+      break;
+  }
+  const std::string at = StackTitle(trace, block.stack);
+  return at.empty() ? "no call stack" : at;
+}
 
 std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by) {
   const std::vector<GraphId> roots = FindRoots(trace);

@@ -33,6 +33,9 @@ struct MemoryBill {
 // of the graph that holds them; the memory that segments are made of is on none.
 std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by);
 
+// What a block is billed to.
+std::string BillName(const Trace& trace, BlockId id, BillBy by);
+
 const char* BillByName(BillBy by);  // "block", "stack", "stream", "pool"
 
 void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillBy by,

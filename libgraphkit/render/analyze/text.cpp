@@ -41,6 +41,14 @@ std::string AskedText(const AskedMemory& memory) {
   return "at most " + FormatBytes(memory.asked_bytes) + " asked of the driver: " + Listed(parts);
 }
 
+// "3 segments (44 MiB), ": whole segments, which blocks lie in.
+std::string SegmentsText(const Trace& trace) {
+  if (trace.segments.empty()) return {};
+  Bytes bytes = 0;
+  for (const Segment& segment : trace.segments) bytes += segment.size;
+  return Counted(trace.segments.size(), "segment") + " (" + FormatBytes(bytes) + "), ";
+}
+
 // What was changed for later launches, where anything was.
 std::string ChangesText(const Trace& trace) {
   std::string text;
@@ -68,7 +76,7 @@ void RenderHeader(const Report& report, const Trace& trace, const TextStyle& sty
       "",
       Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node") + ", " +
           Counted(totals.edges, "edge") + ", " + Counted(totals.blocks, "block") + " (" +
-          FormatBytes(totals.allocated_bytes) + "), " +
+          FormatBytes(totals.allocated_bytes) + "), " + SegmentsText(trace) +
           (totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches") +
           ChangesText(trace),
       style);

@@ -45,12 +45,17 @@ Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
 
 void Render(const Report& report, const Trace& trace, const AnalyzeArguments& arguments,
             std::ostream& out) {
-  const BillBy by = arguments.by.value_or(BillBy::kBlock);
+  const bool memory_only = report.graphs.empty() && !trace.segments.empty();
+  const BillBy by = arguments.by.value_or(memory_only ? BillBy::kPool : BillBy::kBlock);
   std::vector<MemoryBill> bills;
+  std::vector<HeldLine> held;
   if (arguments.by) bills = BillMemory(trace, report, by);
-  if (arguments.format == Format::kJson) return RenderJson(report, trace, out, bills, by);
-  RenderText(report, trace, StyleFor(arguments.output, arguments.top), out);
-  RenderBills(trace, bills, by, StyleFor(arguments.output, arguments.top), out);
+  if (arguments.by || memory_only) held = BillHeld(trace, by);
+  if (arguments.format == Format::kJson) return RenderJson(report, trace, out, bills, held, by);
+  const TextStyle style = StyleFor(arguments.output, arguments.top);
+  RenderText(report, trace, style, out);
+  RenderBills(trace, bills, by, style, out);
+  RenderHeld(held, by, style, out);
 }
 
 int AnalyzeOne(const std::string& path, const AnalyzeArguments& arguments) {
