@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -112,7 +113,9 @@ void RecordLine::Quoted(std::string_view text) {
 RecordFile::~RecordFile() { Abandon(); }
 
 bool RecordFile::Fail(std::string_view what, int error) {
-  if (error_.empty()) error_ = std::string(what) + ": " + std::strerror(error);
+  if (!error_.empty()) return false;
+  error_ = what;
+  if (error != 0) error_ += std::string(": ") + std::strerror(error);
   return false;
 }
 
@@ -156,18 +159,32 @@ static int Allocate(int fd, off_t from, off_t more) {
   return result;
 }
 
+// Bytes that the process may write into a file (ulimit -f): more would raise SIGXFSZ.
+static size_t FileSizeLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return ~size_t{0};
+  return limit.rlim_cur;
+}
+
 // Makes room for `needed` bytes. Blocks are allocated, not only promised: writing to a promised
 // page of a full disk would kill the process.
 bool RecordFile::GrowFile(size_t needed) {
+  const size_t own_limit = max_bytes_ != 0 ? static_cast<size_t>(max_bytes_) : ~size_t{0};
+  const size_t limit = std::min(own_limit, FileSizeLimit());
+  limited_ = limit < needed;
+  if (limited_) {
+    return Fail(limit == own_limit ? "the trace has reached its size limit"
+                                   : "the trace has reached the limit on file sizes (ulimit -f)");
+  }
   size_t step = std::clamp(allocated_, kFirstStep, kLargestStep);
   size_t target = std::max(allocated_ + step, (needed + kFirstStep - 1) / kFirstStep * kFirstStep);
-  if (max_bytes_ != 0) target = std::min<size_t>(target, max_bytes_);
-  if (target < needed) return Fail("the trace has reached its size limit", EFBIG);
+  target = std::min(target, limit);
   if (target > mapped_ && !Map(std::max(target, mapped_ * 2))) return Fail("cannot map", errno);
   auto from = static_cast<off_t>(allocated_), more = static_cast<off_t>(target - allocated_);
   int result = Allocate(fd_, from, more);
-  if (result != 0 && target > needed + kFirstStep) {  // perhaps there is room for less
-    more = static_cast<off_t>(needed + kFirstStep - allocated_);
+  const size_t least = std::min((needed + kPage - 1) / kPage * kPage, limit);
+  if (result != 0 && target > least) {  // perhaps there is room for less
+    more = static_cast<off_t>(least - allocated_);
     result = Allocate(fd_, from, more);
   }
   if (result != 0) return Fail("cannot write the trace", result);
@@ -175,8 +192,8 @@ bool RecordFile::GrowFile(size_t needed) {
   return true;
 }
 
-// Gives the next bytes their pages in one call: a page fault a page costs several times as much, and
-// waits for whatever other threads do to the address space.
+// Gives the next bytes their pages in one call: a page fault a page costs several times as much,
+// and waits for whatever other threads do to the address space.
 void RecordFile::Populate() {
   const size_t until = std::min(allocated_, (size_ + kAhead) / kPage * kPage);
   const size_t from = size_ / kPage * kPage;

@@ -165,8 +165,8 @@ struct RecordCounts {
 };
 
 // A trace file being written. Every line that stands in it is whole, but for the last. When there
-// is no more space, all further records are dropped and counted; the end record says so. Not thread
-// safe.
+// is no more space (of the disk, the bound, or `ulimit -f`, whose signal is never raised), all
+// further records are dropped and counted; the end record says so. Not thread safe.
 class RecordFile {
  public:
   RecordFile() = default;
@@ -199,6 +199,7 @@ class RecordFile {
   uint64_t records() const { return records_; }
   uint64_t dropped() const { return dropped_; }
   const std::string& error() const { return error_; }  // why Open or Append failed; may be empty
+  bool limited() const { return limited_; }  // it failed at a bound, not for lack of space
 
  private:
   bool Map(size_t bytes);
@@ -206,7 +207,7 @@ class RecordFile {
   void WriteLine(std::string_view record, std::string_view ending);
   void Populate();
   void LetGo();
-  bool Fail(std::string_view what, int error);
+  bool Fail(std::string_view what, int error = 0);
 
   int fd_ = -1;
   char* base_ = nullptr;
@@ -217,6 +218,7 @@ class RecordFile {
   size_t let_go_ = 0;     // bytes at the beginning that memory needn't hold
   size_t buffer_ = 0;
   uint64_t max_bytes_ = 0;
+  bool limited_ = false;
   uint64_t records_ = 0;
   uint64_t dropped_ = 0;
   std::string error_;

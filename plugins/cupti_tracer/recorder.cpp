@@ -28,6 +28,12 @@ std::string_view PlainCallName(std::string_view name) {
 
 uint64_t Recorder::Write() { return sink_.Append(line_.Finish()); }
 
+uint64_t Recorder::Write(uint64_t RecordCounts::*counted) {
+  const uint64_t place = Write();
+  if (place != RecordFile::kDropped) ++(counts_.*counted);
+  return place;
+}
+
 void Recorder::WriteNote(std::string_view text) {
   line_.Start("note");
   line_.Text("text", text);

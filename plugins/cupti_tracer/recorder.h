@@ -34,7 +34,7 @@ inline constexpr int32_t kNotReady = 600;  // cudaErrorNotReady: an answer, not 
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
-  // Returns the place of the record, to be read again.
+  // Returns the place of the record, to be read again, or RecordFile::kDropped.
   virtual uint64_t Append(std::string_view record) = 0;
   virtual std::string_view Read(uint64_t place) const = 0;
 };
@@ -202,6 +202,7 @@ class Recorder {
   void Succeeded(ThreadState& thread, const Call& call);
   void SwapSpace(ThreadState& thread);
   uint64_t Write();
+  uint64_t Write(uint64_t RecordCounts::*counted);  // counts it, if it is written
   void Time(const Call& call) { line_.Number("t", call.time); }
   template <typename Tag>
   void Ref(std::string_view key, Id<Tag> id) {

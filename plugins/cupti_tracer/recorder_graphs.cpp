@@ -34,8 +34,7 @@ Recorder::GraphInfo* Recorder::AddGraph(uint64_t handle, GraphOrigin origin, uin
   if (body != 0) line_.Number("body", body);
   line_.Hex("handle", handle);
   if (tool_id != 0) line_.Number("tool_id", tool_id);
-  Write();
-  ++counts_.graphs;
+  Write(&RecordCounts::graphs);
   return graph.get();
 }
 
@@ -163,8 +162,7 @@ void Recorder::WriteEdge(const Call&, GraphInfo* graph, NodeId from, NodeId to,
   line_.Number("to", to.value);
   if (data.from_port != 0) line_.Number("from_port", data.from_port);
   if (data.edge_type != 0) line_.Number("edge_type", data.edge_type);
-  Write();
-  ++counts_.edges;
+  Write(&RecordCounts::edges);
   if (graph == nullptr) return;
   graph->edges.push_back({from, to, id});
   if (data.from_port != 0 || data.edge_type != 0) graph->edge_data.Insert(EdgeKey(from, to), data);
@@ -257,8 +255,7 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
   line_.Number("stream", stream->id.value);
   if (call.correlation != 0) line_.Number("correlation", call.correlation);
   Time(call);
-  Write();
-  ++counts_.launches;
+  Write(&RecordCounts::launches);
 }
 
 }  // namespace graphkit

@@ -141,8 +141,7 @@ void Recorder::WritePiece(ThreadState& thread, const Call& call) {
   if (segment != nullptr) line_.Number("segment", segment->id.value);
   Ref("graph", capture ? capture->graph : GraphId());
   Time(call);
-  Write();
-  ++counts_.blocks;
+  Write(&RecordCounts::blocks);
 }
 
 void Recorder::OnRecordStream(ThreadState& thread, const Call& call) {

@@ -51,8 +51,7 @@ BlockId Recorder::WriteAlloc(const Call& call, StreamId stream, PoolId pool, Gra
   Ref("graph", graph);
   Ref("stack", call.stack);
   Time(call);
-  Write();
-  ++counts_.blocks;
+  Write(&RecordCounts::blocks);
   return id;
 }
 

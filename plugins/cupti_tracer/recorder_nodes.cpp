@@ -93,8 +93,7 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph
   } else {
     line_.Raw(copied);
   }
-  uint64_t place = Write();
-  ++counts_.nodes;
+  uint64_t place = Write(&RecordCounts::nodes);
   GiveNodeHandle(fresh_.handle);
   NodeInfo& node = nodes_.Insert(
       fresh_.handle, {.id = id, .graph = graph->id, .kind = fresh_.kind, .place = place});

@@ -79,7 +79,7 @@ std::string PathForProcess(const std::string& path, int64_t pid, int again) {
 }
 
 uint64_t TraceFile::Append(std::string_view record) {
-  if (!file_.is_open() && (failed_ || !Open())) return RecordFile::kDropped;
+  if (!file_.is_open() && (ended_ || !Open())) return RecordFile::kDropped;
   uint64_t place = file_.Append(record);
   if (place == RecordFile::kDropped && error_.empty()) {
     error_ = file_.error() + "; the trace ends here, and says so";
@@ -97,9 +97,11 @@ bool TraceFile::Open() {
     file_.Abandon();
     unlink(temporary.c_str());
   } else {
-    error_ = file_.error() + "; nothing is recorded: choose another place with -o";
+    error_ = file_.error() + "; nothing is recorded: " +
+             (file_.limited() ? "raise the limit" : "choose another place with -o");
+    unlink(temporary.c_str());
   }
-  failed_ = true;
+  ended_ = true;
   return false;
 }
 
@@ -179,6 +181,7 @@ void TraceFile::WriteClock() {
 }
 
 bool TraceFile::Finish(const RecordCounts& counts) {
+  ended_ = true;
   if (!file_.is_open()) return true;
   WriteClock();
   return file_.Finish(counts);

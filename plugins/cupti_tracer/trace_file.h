@@ -48,6 +48,7 @@ class TraceFile : public RecordSink {
   std::string_view Read(uint64_t place) const override { return file_.Read(place); }
 
   void SetFacts(ProcessFacts facts) { facts_ = std::move(facts); }
+  // Ends the trace. What is appended later is dropped.
   bool Finish(const RecordCounts& counts);
   bool is_open() const { return file_.is_open(); }
 
@@ -67,7 +68,7 @@ class TraceFile : public RecordSink {
   uint64_t epoch_;  // CLOCK_MONOTONIC, ns, when the trace began
   ProcessFacts facts_;
   RecordFile file_;
-  bool failed_ = false;
+  bool ended_ = false;  // or can't begin: there will be no other file
   std::string error_;
 };
 

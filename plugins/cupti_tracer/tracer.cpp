@@ -12,6 +12,7 @@
 
 #include "plugins/cupti_tracer/cupti_holder.h"
 #include "plugins/cupti_tracer/driver_arguments.h"
+#include "plugins/cupti_tracer/say.h"
 
 namespace graphkit {
 namespace {
@@ -40,11 +41,6 @@ uint64_t MonotonicNow() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
-void Say(std::string_view text) {
-  std::string line = "graphkit: " + std::string(text) + "\n";
-  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 
 uint64_t Handle(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
@@ -107,6 +103,7 @@ Tracer::Tracer() : epoch_(MonotonicNow()) {}
 uint64_t Tracer::Now() const { return MonotonicNow() - epoch_; }
 
 bool Tracer::Start() {
+  PrepareToSay();
   int result = cupti::kSuccess;
   cupti_ = OpenCupti([this, &result](const CuptiLibrary& cupti) {
     result = cupti.subscribe(&subscriber_, Subscribed, nullptr);

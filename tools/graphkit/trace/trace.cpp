@@ -19,6 +19,7 @@
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/plugins.h"
+#include "tools/graphkit/trace/mailbox.h"
 #include "tools/graphkit/trace/outcome.h"
 #include "tools/graphkit/trace/program.h"
 #include "tools/graphkit/trace/torch.h"
@@ -110,11 +111,14 @@ uint64_t InodeOf(const std::string& path) {
   return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
-Environment EnvironmentFor(const TraceOptions& options, const std::string& path, Device device) {
+// `tell`: the name of the mailbox.
+Environment EnvironmentFor(const TraceOptions& options, const std::string& path, Device device,
+                           const std::string& tell) {
   const std::string tracer = PluginFolder() + "/" + kTracerPlugin;
   Environment environment = {
       {"CUDA_INJECTION64_PATH", tracer},
       {"GRAPHKIT_TRACE_OUT", path},
+      {"GRAPHKIT_TRACE_TELL", tell},
       {"GRAPHKIT_TRACE_OLD", std::to_string(InodeOf(path))},
       {"GRAPHKIT_TRACE_SCOPE", options.scope == Scope::kAll ? "all" : ""},
       {"GRAPHKIT_TRACE_STACKS",
@@ -136,13 +140,16 @@ Environment EnvironmentFor(const TraceOptions& options, const std::string& path,
   return environment;
 }
 
+// `said`: by the tracer.
 void SayOutcome(const std::string& path, uint64_t old_inode, int64_t started, bool soft,
-                const std::string& program) {
+                const std::string& program, const std::vector<std::string>& said) {
   std::vector<std::string> others = OtherTraces(path, started);
   std::optional<TraceOutcome> outcome;
   if (InodeOf(path) != old_inode) outcome = InspectTrace(path);
   if (outcome) {
     PrintNote(DescribeOutcome(*outcome));
+  } else if (others.empty() && !said.empty()) {
+    PrintWarning("nothing was recorded: the tracer said \"" + said.front() + "\"");
   } else if (others.empty()) {
     PrintWarning(ExplainNoTrace({.program = program, .elf = ReadElf(program), .soft = soft}));
   }
@@ -177,7 +184,8 @@ int RunTrace(const TraceOptions& options, const std::vector<std::string>& words)
 
   const uint64_t old_inode = InodeOf(*path);
   const int64_t started = WallClock();
-  const ProgramEnd end = RunProgram(words, EnvironmentFor(options, *path, *device));
+  Mailbox mailbox;
+  const ProgramEnd end = RunProgram(words, EnvironmentFor(options, *path, *device, mailbox.name()));
   if (end.start_error != 0) {
     PrintError("cannot execute " + words.front() + ": " + std::strerror(end.start_error));
     return end.exit_code;
@@ -186,7 +194,7 @@ int RunTrace(const TraceOptions& options, const std::vector<std::string>& words)
     PrintWarning(words.front() + " was killed by signal " + std::to_string(end.signal) + " (" +
                  strsignal(end.signal) + ")");
   }
-  SayOutcome(*path, old_inode, started, soft, FindProgram(words.front()));
+  SayOutcome(*path, old_inode, started, soft, FindProgram(words.front()), mailbox.Take());
   return end.exit_code;
 }
 
