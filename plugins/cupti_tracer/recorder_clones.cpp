@@ -224,7 +224,10 @@ void Recorder::WriteClaimedGraphs(const Call& call, NodeId parent, bool of_call)
     AddGraph(claimed_[i].handle, origin, claimed_[i].tool_id, source, parent, i);
   }
   claimed_.clear();
-  if (GraphInfo* moved = MovedGraph(call, of_call)) moved->parent = parent;
+  if (GraphInfo* moved = MovedGraph(call, of_call)) {
+    moved->parent = parent;
+    AddInnerGraph(parent, moved->handle, moved->id);
+  }
 }
 
 // What the nodes of an exec do, as long as nobody sets their parameters: what the graph's do now.

@@ -85,6 +85,19 @@ TEST_CASE("the graphs in a graph go with it, and not those that have their handl
   CHECK(s.Records("graph_destroyed").back() == R"({"type":"graph_destroyed","graph":3})");
 }
 
+TEST_CASE("a graph that has moved into another goes with it") {
+  TwoThreads s;
+  s.Create(kInner);
+  s.Create(kGraph);
+  Call add = AddTo(kGraph);
+  add.original = kInner;
+  add.moves_graph = true;
+  s.Do(add, Script::Node(kGraph, 1, NodeKind::kChildGraph));
+  s.DestroyGraph(kGraph);
+  CHECK(s.Records("graph_destroyed") == Lines{R"({"type":"graph_destroyed","graph":1})",
+                                              R"({"type":"graph_destroyed","graph":0})"});
+}
+
 TEST_CASE("a node that is destroyed alone leaves the one that has its handle by then") {
   TwoThreads s;
   s.Create(kGraph);
