@@ -5,7 +5,7 @@
 TABLE is the one list of what the library exports, one function a line:
     name  modelled | -   [versions of CUDA that have it, with commas; none: all]
 What is modelled is defined by hand, in C linkage; the rest is generated: it names itself once on stderr and returns the
-status `refusal` of the table's head. A function that is called modelled and isn't defined doesn't link.
+status `refusal` of the table's head. `graphkit_stand_in_inventory` lists all of them, for `graphkit doctor --soft`. A function that is called modelled and isn't defined doesn't link.
 """
 
 import pathlib
@@ -31,14 +31,17 @@ def main():
     table, version, out = sys.argv[1:]
     refusal, rows = read(table, version)
     lines = [f"// Generated from {pathlib.Path(table).name}.",
-             '#include "plugins/soft_cuda/libraries/refuse.h"', "", 'extern "C" {']
+             '#include "plugins/soft_cuda/abi/inventory.h"', '#include "plugins/soft_cuda/libraries/refuse.h"', "", 'extern "C" {']
     lines += [f'STAND_IN int {name}() {{ return graphkit::soft::Refuse("{name}", {refusal}, __builtin_return_address(0)); }}'
               for name, kind in rows if kind == "-"]
     modelled = [name for name, kind in rows if kind == "modelled"]
+    inventory = [f'    {{"{name}", "{"library" if kind == "modelled" else "-"}", "-", false}},' for name, kind in rows]
     lines += [f"void {name}();" for name in modelled]
     lines += ["extern void (*const graphkit_modelled[])();", "void (*const graphkit_modelled[])() = {"]
     lines += [f"    {name}," for name in modelled]
-    lines += ["    nullptr};", "}", ""]
+    lines += ["    nullptr};", "static const graphkit_soft_function rows[] = {", *inventory, "};",
+              "STAND_IN size_t graphkit_stand_in_inventory(const graphkit_soft_function** out) {",
+              "  return *out = rows, sizeof rows / sizeof *rows;", "}", "}", ""]
     pathlib.Path(out).write_text("\n".join(lines), encoding="utf-8")
 
 

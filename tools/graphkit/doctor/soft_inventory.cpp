@@ -32,6 +32,33 @@ struct Row {
   bool seen;
 };
 
+Json ToJson(const Row* rows, size_t count) {
+  Json functions = Json::array();
+  for (size_t i = 0; i < count; ++i) {
+    functions.push_back(Json::array({rows[i].name, rows[i].family, rows[i].test, rows[i].seen}));
+  }
+  return functions;
+}
+
+// The libraries that stand in for cuBLAS and others, beside the device's.
+void AskStandIns(const std::filesystem::path& folder, Json* libraries) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  for (const std::filesystem::path& file : files) {
+    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const auto inventory = reinterpret_cast<size_t (*)(const Row**)>(
+        library != nullptr ? dlsym(library, "graphkit_stand_in_inventory") : nullptr);
+    if (inventory == nullptr) continue;
+    const Row* rows = nullptr;
+    const size_t count = inventory(&rows);
+    libraries->push_back({{"name", file.filename().string()}, {"functions", ToJson(rows, count)}});
+  }
+}
+
 // In a child.
 Json AskLibrary(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -43,12 +70,10 @@ Json AskLibrary(const std::string& path) {
   for (int number = 0; number < static_cast<int>(kLibraries.size()); ++number) {
     const Row* rows = nullptr;
     const size_t count = inventory(number, &rows);
-    Json functions = Json::array();
-    for (size_t i = 0; i < count; ++i) {
-      functions.push_back(Json::array({rows[i].name, rows[i].family, rows[i].test, rows[i].seen}));
-    }
-    libraries.push_back(std::move(functions));
+    libraries.push_back(
+        {{"name", kLibraries[static_cast<size_t>(number)]}, {"functions", ToJson(rows, count)}});
   }
+  AskStandIns(std::filesystem::path(path).parent_path() / "libraries", &libraries);
   return Json{{"libraries", std::move(libraries)}};
 }
 
@@ -56,10 +81,10 @@ std::string WithoutDash(const std::string& text) { return text == "-" ? "" : tex
 
 std::vector<SoftLibrary> ToLibraries(const Json& json) {
   std::vector<SoftLibrary> libraries;
-  for (const Json& functions : json) {
+  for (const Json& answer : json) {
     SoftLibrary& library = libraries.emplace_back();
-    library.name = kLibraries[libraries.size() - 1];
-    for (const Json& row : functions) {
+    library.name = answer["name"];
+    for (const Json& row : answer["functions"]) {
       library.functions.push_back({row[0], WithoutDash(row[1]), WithoutDash(row[2]), row[3]});
     }
   }

@@ -108,7 +108,17 @@ def calls_of_cufft_and_cusolver(folder):
         calls_are_nodes(folder, ["math_program.py", major], MATH_NODES, "cusolverDnSgesvd")
 
 
-TESTS = [calls_of_cublas, calls_of_cudnn, calls_of_cufft_and_cusolver, nvml_tells_of_the_devices]
+def doctor_counts_them(_):
+    said = subprocess.run([BUILD / "bin/graphkit", "doctor", "--soft", "--format", "json"], capture_output=True, text=True,
+                          timeout=300)
+    assert said.returncode == 0, said.stderr
+    counts = {library["name"]: library["count"] for library in json.loads(said.stdout)["libraries"]}
+    assert {path.name for path in LIBRARIES.iterdir()} <= set(counts), counts
+    assert counts["libcublas.so.13"]["functions"] == 756 and counts["libcublas.so.12"]["functions"] == 742, counts
+    assert counts["libcublas.so.13"]["unchecked"] > 300, counts
+
+
+TESTS = [calls_of_cublas, calls_of_cudnn, calls_of_cufft_and_cusolver, nvml_tells_of_the_devices, doctor_counts_them]
 for test in TESTS:
     with tempfile.TemporaryDirectory() as temporary:
         test(temporary)
