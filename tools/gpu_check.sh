@@ -38,7 +38,7 @@ pack() {
     "$nvcc" -std=c++17 -O2 -cudart shared -arch=sm_90 -I . -o "$tree/workloads/$name" "tests/bench/$name.cu"
   done
   "$nvcc" -std=c++17 -cudart shared -arch=sm_90 -I . -o "$tree/workloads/every_way" tests/plugins/cupti_tracer/every_way.cu
-  "$nvcc" -std=c++17 -cudart shared -arch=sm_90 -I . -o "$tree/workloads/random_graphs" \
+  "$nvcc" -std=c++20 -cudart shared -arch=sm_90 -I . -o "$tree/workloads/random_graphs" \
     tests/plugins/cupti_tracer/random_graphs/*.c*
   for name in callback_order callback_unseen programmatic capture_errors graph_memory; do
     "$nvcc" -std=c++17 -cudart shared -arch=sm_90 -I tests/plugins/soft_cuda -o "$tree/workloads/conform_$name" \
