@@ -51,6 +51,7 @@ class Dump:
         self.unseen = set()  # graphs that were gone before they could be asked
         self.moved = set()  # graphs that went into others
         self.works = collections.Counter()  # what ran at once
+        self.updated_execs = set()  # as a whole, or a child graph of theirs
         self.updated = set()  # graphs that are what an exec became by an update
         ended = False
         for line in map(json.loads, lines):
@@ -95,12 +96,16 @@ class Dump:
 
     def on_set(self, label, line):
         self.sets[line["in"], line["node"]][label].append(settled(line["params"]))
+        if "child" in line["params"]:
+            self.updated_execs.add(label)
 
     def on_updated(self, label, line):
         self.execs[label]["updates"].append([line["by"], line["result"]])
+        if line["result"] == 0:
+            self.updated_execs.add(label)
 
     def on_embedded(self, label, line):
-        if any(result == 0 for _, result in self.execs[line["exec"]]["updates"]):
+        if line["exec"] in self.updated_execs:
             self.updated.add(label)
 
     def on_enabled(self, label, line):
