@@ -128,6 +128,10 @@ bool Backing::TakeFailure() {
 bool Backing::Reserve(uint64_t to, uint64_t bytes) {
   const Range* range = RangeOf(to);
   if (range == nullptr) return true;
+  // Small writes go to the same pages again and again: those that are known to be paid aren't asked.
+  const bool one_page = Down(to) == Down(to + bytes - 1);
+  uint64_t& paid = paid_[to / kPageBytes % paid_.size()];
+  if (one_page && paid == Down(to)) return true;
   const uint64_t owned = range->is_private ? pages_.Owned(to, bytes) : 0;
   const uint64_t cost = pages_.Touched(to, bytes) - owned;
   const uint64_t used = written_ + SharedBytes();
@@ -136,6 +140,7 @@ bool Backing::Reserve(uint64_t to, uint64_t bytes) {
     return false;
   }
   if (range->is_private) written_ += cost;
+  if (range->is_private && one_page) paid = Down(to);
   return true;
 }
 
@@ -147,6 +152,7 @@ uint64_t Backing::SharedBytes() const {
 
 void Backing::GiveBack(uint64_t begin, uint64_t size) {
   written_ -= std::min(written_, pages_.Owned(begin, size));
+  paid_.fill(0);
 }
 
 void Backing::Write(uint64_t to, uint64_t bytes, uint32_t word) {

@@ -13,6 +13,7 @@
 // With GRAPHKIT_SOFT_DATA=none device memory keeps no bytes at all and reads as 0.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -94,6 +95,7 @@ class Backing {
   uint64_t pattern_bytes_ = 0;
   uint64_t limit_ = ~uint64_t{0};
   uint64_t written_ = 0;  // bytes of pages of private ranges that got memory of their own
+  std::array<uint64_t, 256> paid_{};  // pages of private ranges that have memory of their own
   int shared_file_ = -1;
   bool keeps_bytes_ = true;
   bool failed_ = false;
