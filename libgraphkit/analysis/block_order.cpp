@@ -41,7 +41,8 @@ int BlockOrder::ExclusiveBodies(BlockId x, BlockId y) const {
   for (GraphId a = x_graph; trace_[a].parent.valid(); a = trace_[trace_[a].parent].graph) {
     for (GraphId b = y_graph; trace_[b].parent.valid(); b = trace_[trace_[b].parent].graph) {
       if (trace_[a].parent != trace_[b].parent || a == b) continue;
-      if (trace_[trace_[a].parent].kind != NodeKind::kConditional) return 0;
+      const Node& holder = trace_[trace_[a].parent];
+      if (holder.kind != NodeKind::kConditional || MayRepeat(holder)) return 0;
       return trace_[a].body < trace_[b].body ? 1 : -1;
     }
   }

@@ -376,7 +376,7 @@ class Finder {
     for (NodeId at = node; trace_[at].graph != graph;) {
       at = trace_.graphs[trace_[at].graph.index()].parent;
       if (!at.valid()) break;
-      if (trace_[at].conditional == ConditionalType::kWhile) out = at;
+      if (MayRepeat(trace_[at])) out = at;
     }
     return out;
   }

@@ -51,7 +51,7 @@ struct NodeRecord : RecordBase {
   NodeId id;
   GraphId graph;
   NodeKind kind = NodeKind::kUnknown;
-  ConditionalType conditional = ConditionalType::kIf;
+  ConditionalType conditional = ConditionalType::kUnknown;
   bool has_conditional = false;
   bool complete = false;
   StreamId stream;

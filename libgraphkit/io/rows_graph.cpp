@@ -79,7 +79,8 @@ void PrintNode(PlacePrinter& to, uint32_t index) {
   if (node.kind == NodeKind::kChildGraph && !held.empty()) r.child = held[0];
   r.event = node.event;
   r.memory = node.block;
-  r.has_conditional = node.kind == NodeKind::kConditional;
+  r.has_conditional =
+      node.kind == NodeKind::kConditional && node.conditional != ConditionalType::kUnknown;
   r.conditional = node.conditional;
   if (node.kind == NodeKind::kConditional) r.bodies = held;
   r.access = PlacePrinter::Of(to.trace.accesses, node.accesses);

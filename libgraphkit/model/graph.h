@@ -55,7 +55,9 @@ inline constexpr int kNodeKindCount = 14;
 // "kernel", "memcpy", …: the names used in files and reports.
 const char* NodeKindName(NodeKind kind);
 
-enum class ConditionalType : uint8_t { kIf = 0, kWhile = 1, kSwitch = 2 };
+// CUgraphConditionalNodeType, and what none of them is known of: it may run its bodies again, and
+// more than one of them.
+enum class ConditionalType : uint8_t { kIf = 0, kWhile = 1, kSwitch = 2, kUnknown = 3 };
 
 struct LaunchShape {
   uint32_t grid[3] = {1, 1, 1};
@@ -72,7 +74,7 @@ struct Node {
   Seq destroyed = kNever;
   NodeKind kind = NodeKind::kUnknown;
   Source source = Source::kCallback;
-  ConditionalType conditional = ConditionalType::kIf;
+  ConditionalType conditional = ConditionalType::kUnknown;  // conditional nodes
   bool accesses_complete =
       false;        // all that the node may touch is listed (memcpy, memset, a kernel with layout)
   KernelId kernel;  // kernel nodes
@@ -84,6 +86,12 @@ struct Node {
   uint32_t duration_ns = 0;  // measured; 0: unknown
   bool operator==(const Node&) const = default;
 };
+
+// Whether what the node holds may run several times, or several of its bodies.
+constexpr bool MayRepeat(const Node& node) {
+  return node.kind == NodeKind::kConditional && node.conditional != ConditionalType::kIf &&
+         node.conditional != ConditionalType::kSwitch;
+}
 
 // CUgraphDependencyType.
 enum class EdgeType : uint8_t { kDefault = 0, kProgrammatic = 1 };

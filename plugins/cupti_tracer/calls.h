@@ -116,12 +116,14 @@ struct KernelWork {
   uint64_t completion_event = 0;    // recorded when all blocks have begun
 };
 
+inline constexpr int32_t kUnknownDevice = -1;
+
 // One CUDA call. Which fields mean something depends on `kind`.
 struct Call {
   CallKind kind = CallKind::kOther;
   NodeKind work_kind = NodeKind::kUnknown;  // kWork: the node that it would be
   PoolKind pool_kind = PoolKind::kDevice;   // kAlloc
-  ConditionalType conditional = ConditionalType::kIf;
+  ConditionalType conditional = ConditionalType::kUnknown;
   bool is_allocation = false;  // when it fails, that is a failed allocation
   uint8_t mode = 0;            // kBeginCapture: CaptureMode
   const char* name = "";       // the function
@@ -139,7 +141,7 @@ struct Call {
   uint64_t size = 0;
   uint64_t flags = 0;
   int32_t priority = 0;
-  int32_t device = 0;
+  int32_t device = 0;  // kUnknownDevice: it couldn't be asked
   uint64_t tool_id = 0;
   uint32_t correlation = 0;                 // kGraphLaunch: of the outermost call
   StackId stack;                            // known to the recorder

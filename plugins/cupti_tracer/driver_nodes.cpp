@@ -30,7 +30,8 @@ void Alloc(const CallParams& params, const AllocParams& p, Call& call) {
 }
 
 void Conditional(const CallParams& params, const CUDA_CONDITIONAL_NODE_PARAMS& p, Call& call) {
-  call.conditional = static_cast<ConditionalType>(p.type);
+  const bool known = p.type <= CU_GRAPH_COND_TYPE_SWITCH;  // others may come
+  call.conditional = known ? static_cast<ConditionalType>(p.type) : ConditionalType::kUnknown;
   if (!params.done || p.phGraph_out == nullptr) return;
   static_assert(sizeof(CUgraph) == sizeof(uint64_t));
   call.bodies = reinterpret_cast<const uint64_t*>(p.phGraph_out);

@@ -10,7 +10,7 @@ constexpr const char* kPoolNames[] = {"device",  "stream", "graph",  "allocator"
 // Pools without a handle are one per kind and device.
 uint64_t PoolKey(PoolKind kind, uint64_t handle, int32_t device) {
   if (handle != 0) return handle;
-  return (uint64_t{1} << 62) + static_cast<uint64_t>(kind) * 65536 + static_cast<uint32_t>(device);
+  return (uint64_t{1} << 62) + (static_cast<uint64_t>(kind) << 32) + static_cast<uint32_t>(device);
 }
 
 }  // namespace

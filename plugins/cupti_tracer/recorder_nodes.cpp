@@ -192,7 +192,9 @@ void Recorder::DescribeNode(const Call& call, bool of_call) {
   Ref("memory", node_block_);
   DescribeWork(call);
   if (fresh_.kind != NodeKind::kConditional) return;
-  line_.Name("conditional", kConditionalNames[static_cast<int>(call.conditional) % 3]);
+  if (call.conditional != ConditionalType::kUnknown) {
+    line_.Name("conditional", kConditionalNames[static_cast<size_t>(call.conditional)]);
+  }
   line_.OpenArray("bodies");
   for (uint32_t i = 0; i < claimed_.size(); ++i) line_.Item(next_graph_ + i);
   line_.CloseArray();

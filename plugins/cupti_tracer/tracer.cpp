@@ -166,7 +166,23 @@ void Tracer::EnableCallbacks() {
 }
 
 void Tracer::SwitchOff(std::string_view why) {
-  if (on_.exchange(false)) Say(std::string(why) + ": nothing more is recorded");
+  if (!on_.exchange(false)) return;
+  char line[256];  // there may be no memory
+  std::snprintf(line, sizeof line, "%.*s: nothing more is recorded",
+                static_cast<int>(std::min<size_t>(why.size(), 200)), why.data());
+  Say(line);
+}
+
+void Tracer::SwitchOffCaught() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    SwitchOff("out of memory");
+  } catch (const std::exception& error) {
+    SwitchOff(error.what());
+  } catch (...) {
+    SwitchOff("unexpected: something was thrown that is no std::exception");
+  }
 }
 
 void Tracer::SayErrors() {
@@ -217,7 +233,7 @@ void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept
       OnResource(*thread, id, *static_cast<const cupti::ResourceData*>(data));
     }
   } catch (...) {
-    SwitchOff("out of memory");
+    SwitchOffCaught();
   }
   thread->inside = false;
 }
@@ -269,7 +285,7 @@ void Tracer::OnModule(const cupti::ResourceData& data) noexcept try {
   const auto& module = *static_cast<const cupti::ModuleData*>(data.descriptor);
   if (module.cubin != nullptr) code_.Learn({module.cubin, module.cubin_size});
 } catch (...) {
-  SwitchOff("out of memory");
+  SwitchOffCaught();
 }
 
 void Tracer::OnRuntime(ThreadState& thread, const cupti::CallbackData& data) {
@@ -414,16 +430,18 @@ void Tracer::LearnKernel(const Call& call, Lock& lock) {
 }
 
 int32_t Tracer::DeviceOf(uint64_t context, Lock& lock) {
-  if (context == 0 || cupti_.device_id == nullptr) return 0;
+  if (context == 0) return 0;
+  if (cupti_.device_id == nullptr) return kUnknownDevice;
   for (const auto& [known, device] : devices_) {
     if (known == context) return device;
   }
   lock.unlock();
-  uint32_t device = 0;
-  if (cupti_.device_id(reinterpret_cast<void*>(context), &device) != cupti::kSuccess) device = 0;
+  uint32_t asked = 0;
+  const bool known = cupti_.device_id(reinterpret_cast<void*>(context), &asked) == cupti::kSuccess;
+  const int32_t device = known ? static_cast<int32_t>(asked) : kUnknownDevice;
   lock.lock();
-  devices_.emplace_back(context, static_cast<int32_t>(device));
-  return static_cast<int32_t>(device);
+  devices_.emplace_back(context, device);
+  return device;
 }
 
 void Tracer::LearnProcess(Lock& lock) {

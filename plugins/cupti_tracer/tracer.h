@@ -76,6 +76,7 @@ class Tracer {
   void EnableCallbacks();
   uint64_t Now() const;
   void SwitchOff(std::string_view why);
+  void SwitchOffCaught() noexcept;  // for what the exception says that is being handled
   void SayErrors();
 
   // Read by every callback; what the lock guards lies elsewhere, so that the lock's users don't
@@ -111,7 +112,7 @@ void Tracer::With(Function function) noexcept {
     if (on_.load(std::memory_order_relaxed)) function(*recorder_, *thread, now);
     SayErrors();
   } catch (...) {
-    SwitchOff("out of memory");
+    SwitchOffCaught();
   }
   thread->inside = false;
 }

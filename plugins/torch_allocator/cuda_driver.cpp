@@ -19,6 +19,11 @@ bool Load(void* library, const char* name, Function* function) {
   return *function != nullptr;
 }
 
+// The context is gone, with its memory and all that ran in it.
+bool ContextIsGone(CUresult result) {
+  return result == CUDA_ERROR_DEINITIALIZED || result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
 // The legacy stream, which is never captured, by either of its names.
 bool IsLegacy(uint64_t stream) { return stream == 0 || stream == ValueOf(CU_STREAM_LEGACY); }
 
@@ -29,54 +34,57 @@ class CudaDriver::Scope {
  public:
   Scope(CudaDriver* driver, int device) : driver_(driver) {
     const CUcontext context = driver->ContextOf(device);
-    ok_ = context != nullptr && driver->push_(context) == CUDA_SUCCESS;
-    if (ok_) driver->exchange_mode_(&mode_);
+    if (context != nullptr) pushed_ = driver->calls_.push(context);
+    if (*this) driver->calls_.exchange_mode(&mode_);
   }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
   ~Scope() {
-    if (!ok_) return;
-    driver_->exchange_mode_(&mode_);
+    if (!*this) return;
+    driver_->calls_.exchange_mode(&mode_);
     CUcontext context = nullptr;
-    driver_->pop_(&context);
+    driver_->calls_.pop(&context);
   }
-  explicit operator bool() const { return ok_; }
+  explicit operator bool() const { return pushed_ == CUDA_SUCCESS; }
+  bool gone() const { return ContextIsGone(pushed_); }
 
  private:
   CudaDriver* driver_;
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
-  bool ok_ = false;
+  CUresult pushed_ = CUDA_ERROR_UNKNOWN;
 };
 
 CudaDriver* CudaDriver::Get() {
-  static CudaDriver* const driver = [] {
-    auto* made = new CudaDriver;  // lives as long as the process: frees come from exit handlers
-    if (made->Open()) return made;
-    delete made;
-    return static_cast<CudaDriver*>(nullptr);
+  static CudaDriver* const driver = []() -> CudaDriver* {
+    const std::optional<DriverCalls> calls = LoadDriverCalls();
+    if (!calls || calls->init(0) != CUDA_SUCCESS) return nullptr;
+    return new CudaDriver(*calls);  // lives as long as the process: frees come from exit handlers
   }();
   return driver;
 }
 
-bool CudaDriver::Open() {
+std::optional<DriverCalls> LoadDriverCalls() {
   void* lib = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (lib == nullptr) lib = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_GLOBAL);
-  if (lib == nullptr) return false;
-  bool all =
-      Load(lib, "cuInit", &init_) && Load(lib, "cuMemAlloc_v2", &mem_alloc_) &&
-      Load(lib, "cuMemFree_v2", &mem_free_) && Load(lib, "cuDeviceGet", &device_get_) &&
-      Load(lib, "cuDeviceTotalMem_v2", &total_memory_) &&
-      Load(lib, "cuDevicePrimaryCtxRetain", &retain_) && Load(lib, "cuCtxPushCurrent_v2", &push_) &&
-      Load(lib, "cuCtxPopCurrent_v2", &pop_) &&
-      Load(lib, "cuThreadExchangeStreamCaptureMode", &exchange_mode_) &&
-      Load(lib, "cuEventCreate", &event_create_) && Load(lib, "cuEventRecord", &event_record_) &&
-      Load(lib, "cuEventQuery", &event_query_) && Load(lib, "cuEventSynchronize", &event_wait_) &&
-      Load(lib, "cuEventDestroy_v2", &event_destroy_);
-  const bool info = Load(lib, "cuStreamGetCaptureInfo_v3", &capture_info3_) |
-                    Load(lib, "cuStreamGetCaptureInfo_v2", &capture_info2_);
-  const bool edges = Load(lib, "cuGraphNodeGetDependencies_v2", &edges2_) |
-                     Load(lib, "cuGraphNodeGetDependencies", &edges1_);
-  return all && info && edges && init_(0) == CUDA_SUCCESS;
+  if (lib == nullptr) return {};
+  DriverCalls c;
+  const bool all =
+      Load(lib, "cuInit", &c.init) && Load(lib, "cuMemAlloc_v2", &c.mem_alloc) &&
+      Load(lib, "cuMemFree_v2", &c.mem_free) && Load(lib, "cuDeviceGet", &c.device_get) &&
+      Load(lib, "cuDeviceTotalMem_v2", &c.total_memory) &&
+      Load(lib, "cuDevicePrimaryCtxRetain", &c.retain) &&
+      Load(lib, "cuCtxPushCurrent_v2", &c.push) && Load(lib, "cuCtxPopCurrent_v2", &c.pop) &&
+      Load(lib, "cuCtxSynchronize", &c.synchronize) &&
+      Load(lib, "cuThreadExchangeStreamCaptureMode", &c.exchange_mode) &&
+      Load(lib, "cuEventCreate", &c.event_create) && Load(lib, "cuEventRecord", &c.event_record) &&
+      Load(lib, "cuEventQuery", &c.event_query) && Load(lib, "cuEventSynchronize", &c.event_wait) &&
+      Load(lib, "cuEventDestroy_v2", &c.event_destroy);
+  const bool info = Load(lib, "cuStreamGetCaptureInfo_v3", &c.capture_info3) |
+                    Load(lib, "cuStreamGetCaptureInfo_v2", &c.capture_info2);
+  const bool edges = Load(lib, "cuGraphNodeGetDependencies_v2", &c.edges2) |
+                     Load(lib, "cuGraphNodeGetDependencies", &c.edges1);
+  if (!all || !info || !edges) return {};
+  return c;
 }
 
 CUcontext CudaDriver::ContextOf(int device) {
@@ -86,8 +94,8 @@ CUcontext CudaDriver::ContextOf(int device) {
   if (index >= contexts_.size()) contexts_.resize(index + 1);
   if (contexts_[index] == nullptr) {
     CUdevice handle = 0;
-    if (device_get_(&handle, device) != CUDA_SUCCESS) return nullptr;
-    if (retain_(&contexts_[index], handle) != CUDA_SUCCESS) return nullptr;
+    if (calls_.device_get(&handle, device) != CUDA_SUCCESS) return nullptr;
+    if (calls_.retain(&contexts_[index], handle) != CUDA_SUCCESS) return nullptr;
   }
   return contexts_[index];
 }
@@ -95,26 +103,29 @@ CUcontext CudaDriver::ContextOf(int device) {
 std::optional<Address> CudaDriver::Malloc(int device, Bytes size) {
   const Scope scope(this, device);
   CUdeviceptr address = 0;
-  if (!scope || mem_alloc_(&address, size) != CUDA_SUCCESS) return {};
+  if (!scope || calls_.mem_alloc(&address, size) != CUDA_SUCCESS) return {};
   return address;
 }
 
 void CudaDriver::Free(int device, Address address) {
   const Scope scope(this, device);
-  if (scope) mem_free_(address);
+  if (scope) calls_.mem_free(address);
 }
 
-Bytes CudaDriver::TotalMemory(int device) {
+std::optional<Bytes> CudaDriver::TotalMemory(int device) {
   CUdevice handle = 0;
   size_t bytes = 0;
-  if (device_get_(&handle, device) != CUDA_SUCCESS) return 0;
-  return total_memory_(&bytes, handle) == CUDA_SUCCESS ? bytes : 0;
+  if (calls_.device_get(&handle, device) != CUDA_SUCCESS) return {};
+  if (calls_.total_memory(&bytes, handle) != CUDA_SUCCESS) return {};
+  return bytes;
 }
 
 StreamCapture CudaDriver::CaptureOf(uint64_t stream, bool frontier) {
   StreamCapture capture;
   if (IsLegacy(stream)) return capture;
-  if (!ReadInfo(HandleOf<CUstream>(stream), &capture, frontier)) return {};
+  if (!ReadInfo(HandleOf<CUstream>(stream), &capture, frontier)) {
+    return {.unsure = capture.unsure};
+  }
   return capture;
 }
 
@@ -126,17 +137,21 @@ bool CudaDriver::ReadInfo(CUstream stream, StreamCapture* capture, bool frontier
   const CUgraphEdgeData* data = nullptr;
   size_t count = 0;
   const auto ask = [&](const CUgraphNode** out) {
-    if (capture_info3_ != nullptr) {
-      return capture_info3_(stream, &status, &capture->id, &graph, out,
-                            out != nullptr ? &data : nullptr, out != nullptr ? &count : nullptr);
+    if (calls_.capture_info3 != nullptr) {
+      return calls_.capture_info3(stream, &status, &capture->id, &graph, out,
+                                  out != nullptr ? &data : nullptr,
+                                  out != nullptr ? &count : nullptr);
     }
-    return capture_info2_(stream, &status, &capture->id, &graph, out,
-                          out != nullptr ? &count : nullptr);
+    return calls_.capture_info2(stream, &status, &capture->id, &graph, out,
+                                out != nullptr ? &count : nullptr);
   };
   CUresult result = ask(frontier ? &nodes : nullptr);
   capture->known = result == CUDA_SUCCESS && frontier;
   if (result != CUDA_SUCCESS && frontier) result = ask(nullptr);
   capture->active = result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  // A stream that was destroyed, or went with its context, is in none.
+  capture->unsure =
+      result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_HANDLE && !ContextIsGone(result);
   if (!capture->active) return false;
   if (!capture->known) return true;
   for (size_t i = 0; i < count; ++i) {
@@ -152,7 +167,8 @@ bool CudaDriver::EdgesInto(uint64_t node, std::vector<LiveEdge>* in) {
   CUgraphEdgeData data[64] = {};
   const CUgraphNode handle = HandleOf<CUgraphNode>(node);
   const auto ask = [&](CUgraphNode* out, CUgraphEdgeData* out_data, size_t* count) {
-    return edges2_ != nullptr ? edges2_(handle, out, out_data, count) : edges1_(handle, out, count);
+    return calls_.edges2 != nullptr ? calls_.edges2(handle, out, out_data, count)
+                                    : calls_.edges1(handle, out, count);
   };
   size_t count = 64;
   if (ask(nodes, data, &count) != CUDA_SUCCESS) return false;
@@ -174,30 +190,42 @@ bool CudaDriver::EdgesInto(uint64_t node, std::vector<LiveEdge>* in) {
   return true;
 }
 
-CUevent CudaDriver::Record(int device, uint64_t stream) {
+// A stream that was destroyed gives nothing either: it still does what it was given.
+StreamMark CudaDriver::Record(int device, uint64_t stream) {
   const Scope scope(this, device);
+  if (!scope) return {.over = scope.gone()};
   CUevent event = nullptr;
-  if (!scope || event_create_(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) return nullptr;
-  if (event_record_(event, HandleOf<CUstream>(stream)) == CUDA_SUCCESS) return event;
-  event_destroy_(event);
-  return nullptr;
+  const CUresult created = calls_.event_create(&event, CU_EVENT_DISABLE_TIMING);
+  if (created != CUDA_SUCCESS) return {.over = ContextIsGone(created)};
+  const CUresult recorded = calls_.event_record(event, HandleOf<CUstream>(stream));
+  if (recorded == CUDA_SUCCESS) return {.event = event};
+  calls_.event_destroy(event);
+  return {.over = ContextIsGone(recorded)};
 }
 
 CUresult CudaDriver::Relaxed(CUresult (*call)(CUevent), CUevent event) {
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-  exchange_mode_(&mode);
+  calls_.exchange_mode(&mode);
   const CUresult result = call(event);
-  exchange_mode_(&mode);
+  calls_.exchange_mode(&mode);
   return result;
 }
 
-// What can't be asked any more, at the end of a process, is over.
+// An event of ours that isn't known any more went with its context.
 bool CudaDriver::Done(CUevent event) {
-  return Relaxed(event_query_, event) != CUDA_ERROR_NOT_READY;
+  const CUresult result = Relaxed(calls_.event_query, event);
+  return result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_HANDLE || ContextIsGone(result);
 }
 
-void CudaDriver::Wait(CUevent event) { Relaxed(event_wait_, event); }
+void CudaDriver::Wait(CUevent event) { Relaxed(calls_.event_wait, event); }
 
-void CudaDriver::Drop(CUevent event) { event_destroy_(event); }
+void CudaDriver::Drop(CUevent event) { calls_.event_destroy(event); }
+
+bool CudaDriver::WaitForDevice(int device) {
+  const Scope scope(this, device);
+  if (!scope) return scope.gone();
+  const CUresult result = calls_.synchronize();
+  return result == CUDA_SUCCESS || ContextIsGone(result);
+}
 
 }  // namespace graphkit::torch

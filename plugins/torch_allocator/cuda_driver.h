@@ -15,66 +15,84 @@
 
 namespace graphkit::torch {
 
+// The driver's functions, by their names without "cu". Of pairs one is enough; the other is null.
+struct DriverCalls {
+  CUresult (*init)(unsigned) = nullptr;
+  CUresult (*mem_alloc)(CUdeviceptr*, size_t) = nullptr;
+  CUresult (*mem_free)(CUdeviceptr) = nullptr;
+  CUresult (*device_get)(CUdevice*, int) = nullptr;
+  CUresult (*total_memory)(size_t*, CUdevice) = nullptr;
+  CUresult (*retain)(CUcontext*, CUdevice) = nullptr;
+  CUresult (*push)(CUcontext) = nullptr;
+  CUresult (*pop)(CUcontext*) = nullptr;
+  CUresult (*synchronize)() = nullptr;
+  CUresult (*exchange_mode)(CUstreamCaptureMode*) = nullptr;
+  CUresult (*event_create)(CUevent*, unsigned) = nullptr;
+  CUresult (*event_record)(CUevent, CUstream) = nullptr;
+  CUresult (*event_query)(CUevent) = nullptr;
+  CUresult (*event_wait)(CUevent) = nullptr;
+  CUresult (*event_destroy)(CUevent) = nullptr;
+  CUresult (*capture_info3)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
+                            const CUgraphNode**, const CUgraphEdgeData**, size_t*) = nullptr;
+  CUresult (*capture_info2)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
+                            const CUgraphNode**, size_t*) = nullptr;
+  CUresult (*edges2)(CUgraphNode, CUgraphNode*, CUgraphEdgeData*, size_t*) = nullptr;
+  CUresult (*edges1)(CUgraphNode, CUgraphNode*, size_t*) = nullptr;
+};
+
+// Those of the libcuda in the process; nothing: there is none, or it lacks what is needed.
+std::optional<DriverCalls> LoadDriverCalls();
+
 // The capture that a stream is in.
 struct StreamCapture {
   bool active = false;
+  bool unsure = false;  // the driver didn't say: it may be in one
   uint64_t id = 0;
   bool known = false;  // the frontier is
   std::vector<LiveEdge> frontier = {};
+
+  bool maybe() const { return active || unsure; }
 };
 
+// What was put at the end of a stream's work. Neither: nothing is known about that work.
+struct StreamMark {
+  CUevent event = nullptr;
+  bool over = false;  // the context is gone, and all that ran in it
+};
+
+// Only what the driver's documentation says to mean it (cuda.h, CUresult) is taken for the end of
+// a context. After any other failure work may still be going on: nothing is given away on it.
 class CudaDriver {
  public:
+  explicit CudaDriver(const DriverCalls& calls) : calls_(calls) {}
+
   // The process's; null: there is no driver, or it lacks what is needed.
   static CudaDriver* Get();
 
   std::optional<Address> Malloc(int device, Bytes size);
   void Free(int device, Address address);
-  Bytes TotalMemory(int device);
+  std::optional<Bytes> TotalMemory(int device);
 
   // Whether the stream is in a capture, and where it stands.
   StreamCapture CaptureOf(uint64_t stream, bool frontier);
   bool EdgesInto(uint64_t node, std::vector<LiveEdge>* in);
 
-  // An event at the end of what the stream has to do; null: none could be had.
-  CUevent Record(int device, uint64_t stream);
+  // Marks the end of what the stream has to do.
+  StreamMark Record(int device, uint64_t stream);
   bool Done(CUevent event);
   void Wait(CUevent event);
   void Drop(CUevent event);
+  // Waits until the device has nothing left to do; false: it may have. Not while a stream is
+  // captured.
+  bool WaitForDevice(int device);
 
  private:
   class Scope;
-  bool Open();
   CUcontext ContextOf(int device);
   CUresult Relaxed(CUresult (*call)(CUevent), CUevent event);
   bool ReadInfo(CUstream stream, StreamCapture* capture, bool frontier);
 
-  using CaptureInfo3 = CUresult (*)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
-                                    const CUgraphNode**, const CUgraphEdgeData**, size_t*);
-  using CaptureInfo2 = CUresult (*)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
-                                    const CUgraphNode**, size_t*);
-  using Edges2 = CUresult (*)(CUgraphNode, CUgraphNode*, CUgraphEdgeData*, size_t*);
-  using Edges1 = CUresult (*)(CUgraphNode, CUgraphNode*, size_t*);
-
-  CUresult (*init_)(unsigned) = nullptr;
-  CUresult (*mem_alloc_)(CUdeviceptr*, size_t) = nullptr;
-  CUresult (*mem_free_)(CUdeviceptr) = nullptr;
-  CUresult (*device_get_)(CUdevice*, int) = nullptr;
-  CUresult (*total_memory_)(size_t*, CUdevice) = nullptr;
-  CUresult (*retain_)(CUcontext*, CUdevice) = nullptr;
-  CUresult (*push_)(CUcontext) = nullptr;
-  CUresult (*pop_)(CUcontext*) = nullptr;
-  CUresult (*exchange_mode_)(CUstreamCaptureMode*) = nullptr;
-  CUresult (*event_create_)(CUevent*, unsigned) = nullptr;
-  CUresult (*event_record_)(CUevent, CUstream) = nullptr;
-  CUresult (*event_query_)(CUevent) = nullptr;
-  CUresult (*event_wait_)(CUevent) = nullptr;
-  CUresult (*event_destroy_)(CUevent) = nullptr;
-  CaptureInfo3 capture_info3_ = nullptr;
-  CaptureInfo2 capture_info2_ = nullptr;
-  Edges2 edges2_ = nullptr;
-  Edges1 edges1_ = nullptr;
-
+  const DriverCalls calls_;
   std::mutex mutex_;                 // of contexts_
   std::vector<CUcontext> contexts_;  // by device: primary ones, retained to the end
 };

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+
+#include "libgraphkit/checked_number.h"
 
 namespace graphkit::torch {
 namespace {
@@ -121,7 +124,7 @@ void DeviceAllocator::WaitForStreams(const Block& block) {
 }
 
 std::optional<uint64_t> DeviceAllocator::CapturedStream(const Block& block) {
-  const auto captured = [this](uint64_t s) { return driver_->CaptureOf(s, false).active; };
+  const auto captured = [this](uint64_t s) { return driver_->CaptureOf(s, false).maybe(); };
   if (captured(block.stream)) return block.stream;
   const auto at = std::ranges::find_if(block.streams, captured);
   if (at == block.streams.end()) return {};
@@ -142,13 +145,24 @@ void DeviceAllocator::Complete(const Block& block) {
 void DeviceAllocator::WaitForEvents(const Block& block) {
   const auto free = waiting_.insert(waiting_.end(), {block, 0});
   for (const uint64_t stream : block.streams) {
-    const CUevent event = driver_->Record(segments_.device, stream);
-    if (event == nullptr) continue;  // the stream is gone, and what it did with it
-    events_[stream].push_back({event, free});
+    const StreamMark mark = driver_->Record(segments_.device, stream);
+    if (mark.over) continue;
     ++free->events;
+    if (mark.event != nullptr) {
+      events_[stream].push_back({mark.event, free});
+    } else {
+      unproved_.push_back(free);
+    }
   }
   if (free->events > 0) return;
   Complete(block);
+  waiting_.erase(free);
+}
+
+// One of the events that the block waits for.
+void DeviceAllocator::EventOver(std::list<WaitingFree>::iterator free) {
+  if (--free->events > 0) return;
+  Complete(free->block);
   waiting_.erase(free);
 }
 
@@ -156,7 +170,7 @@ void DeviceAllocator::WaitForEvents(const Block& block) {
 void DeviceAllocator::LookAtCaptures() {
   std::vector<Block> over;
   for (auto at = held_.begin(); at != held_.end();) {
-    if (driver_->CaptureOf(at->first, false).active) {
+    if (driver_->CaptureOf(at->first, false).maybe()) {
       ++at;
       continue;
     }
@@ -179,9 +193,7 @@ void DeviceAllocator::LookAtEvents() {
       const auto free = events.front().free;
       driver_->Drop(events.front().event);
       events.pop_front();
-      if (--free->events > 0) continue;
-      Complete(free->block);
-      waiting_.erase(free);
+      EventOver(free);
     }
   }
 }
@@ -191,6 +203,9 @@ void DeviceAllocator::WaitForAll() {
     if (!events.empty()) driver_->Wait(events.back().event);
   }
   LookAtEvents();
+  if (unproved_.empty() || !captures_.empty() || !held_.empty()) return;
+  if (!driver_->WaitForDevice(segments_.device)) return;
+  for (const auto free : std::exchange(unproved_, {})) EventOver(free);
 }
 
 void DeviceAllocator::GiveBackCached() {
@@ -208,8 +223,8 @@ void DeviceAllocator::EmptyCache() {
 
 void DeviceAllocator::SetFraction(double fraction) {
   const std::lock_guard lock(mutex_);
-  const Bytes total = driver_->TotalMemory(segments_.device);
-  segments_.limit = static_cast<Bytes>(static_cast<double>(total) * fraction);
+  const std::optional<Bytes> total = driver_->TotalMemory(segments_.device);
+  if (total) segments_.limit = SaturateWhole(static_cast<double>(*total) * fraction);
 }
 
 bool DeviceAllocator::BaseOf(const void* pointer, void** base, size_t* size) {

@@ -100,6 +100,7 @@ class DeviceAllocator {
   void LookAtCaptures();
   void Complete(const Block& block);
   void WaitForEvents(const Block& block);
+  void EventOver(std::list<WaitingFree>::iterator free);
   void LookAtEvents();
   void WaitForAll();
   void GiveBackCached();
@@ -141,6 +142,9 @@ class DeviceAllocator {
 
   std::list<WaitingFree> waiting_;                                // for events
   std::unordered_map<uint64_t, std::deque<StreamEvent>> events_;  // by stream
+  // For streams that no event could be recorded on: until the device has nothing left to do. One
+  // for each such stream of a block.
+  std::vector<std::list<WaitingFree>::iterator> unproved_;
   // Until no stream of theirs is captured; by one that is, or was.
   std::unordered_map<uint64_t, std::vector<Block>> held_;
 

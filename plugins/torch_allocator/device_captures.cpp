@@ -153,7 +153,7 @@ void DeviceAllocator::SayCompleted(PrivatePool* pool) {
 void DeviceAllocator::EndCaptures() {
   for (auto at = captures_.begin(); at != captures_.end();) {
     const StreamCapture now = driver_->CaptureOf(at->stream, false);
-    if (now.active && now.id == at->id) {
+    if (now.unsure || (now.active && now.id == at->id)) {
       ++at;
       continue;
     }

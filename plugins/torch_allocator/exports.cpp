@@ -33,8 +33,10 @@ T Guarded(T otherwise, const Call& call) noexcept {
     return all != nullptr ? call(*all) : otherwise;
   } catch (const std::exception& error) {
     Say(error.what());
-    return otherwise;
+  } catch (...) {
+    Say("unexpected: something was thrown that is no std::exception");
   }
+  return otherwise;
 }
 
 template <typename Call>

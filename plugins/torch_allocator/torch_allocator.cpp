@@ -38,8 +38,8 @@ void WriteAtExit() {
 
 }  // namespace
 
-void Say(const std::string& line) {
-  std::fprintf(stderr, "graphkit allocator: %s\n", line.c_str());
+void Say(std::string_view line) noexcept {
+  std::fprintf(stderr, "graphkit allocator: %.*s\n", static_cast<int>(line.size()), line.data());
 }
 
 TorchAllocator* TorchAllocator::Get() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plugins/torch_allocator/device_allocator.h"
@@ -41,6 +42,6 @@ class TorchAllocator {
 };
 
 // One line on stderr.
-void Say(const std::string& line);
+void Say(std::string_view line) noexcept;
 
 }  // namespace graphkit::torch

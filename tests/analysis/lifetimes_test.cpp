@@ -122,20 +122,44 @@ TEST_CASE("blocks of different bodies of a conditional don't conflict, blocks of
   CHECK_FALSE(before.Before(blocks[2], blocks[0]));
 }
 
-TEST_CASE("what a loop touches, it touches until the loop has ended") {
+TEST_CASE("bodies of a conditional of unknown type may run both") {
   TraceBuilder t;
   const StreamId a = t.Stream();
+  const StreamId inside = t.Stream();
   t.BeginCapture(a);
-  const BlockId carried = t.Alloc(a, 512);
-  const NodeId loop = t.Conditional(a, ConditionalType::kWhile);
-  const GraphId body = t.Body(loop);
-  t.Add(body, NodeKind::kMemset, {}, {Writes(carried)});
-  t.Free(carried);
+  const NodeId branch = t.Conditional(a, ConditionalType::kUnknown);
+  std::vector<BlockId> blocks;
+  for (int i = 0; i < 2; ++i) {
+    t.BeginCaptureToGraph(inside, t.Body(branch));
+    blocks.push_back(t.Alloc(inside, 512));
+    t.Kernel(inside, "use", {Writes(blocks.back())});
+    t.Free(blocks.back());
+    t.EndCapture(inside);
+  }
   t.EndCapture(a);
   const Trace trace = t.Build();
   graphkit::Order order = BuildOrder(trace);
   const Lifetimes lives = FindLifetimes(trace, &order);
-  CHECK(List(lives.Markers(carried, MarkerRule::kLastUse)) == std::vector{loop});
+  const BlockOrder before(trace, order, lives, MarkerRule::kLastUse);
+  CHECK(before.Conflict(blocks[0], blocks[1]));
+}
+
+TEST_CASE("what a loop touches, or what may be one, it touches until it has ended") {
+  for (const ConditionalType type : {ConditionalType::kWhile, ConditionalType::kUnknown}) {
+    TraceBuilder t;
+    const StreamId a = t.Stream();
+    t.BeginCapture(a);
+    const BlockId carried = t.Alloc(a, 512);
+    const NodeId loop = t.Conditional(a, type);
+    const GraphId body = t.Body(loop);
+    t.Add(body, NodeKind::kMemset, {}, {Writes(carried)});
+    t.Free(carried);
+    t.EndCapture(a);
+    const Trace trace = t.Build();
+    graphkit::Order order = BuildOrder(trace);
+    const Lifetimes lives = FindLifetimes(trace, &order);
+    CHECK(List(lives.Markers(carried, MarkerRule::kLastUse)) == std::vector{loop});
+  }
 }
 
 TEST_CASE("a programmatic launch after an allocation may touch it before the stream is there") {

@@ -105,17 +105,33 @@ std::vector<std::string> Fields(std::string_view label, bool record) {
   return fields;
 }
 
-NodeKind FieldKind(std::string_view field) {
+// A word as in the tables: "Mem Copy Node" is MEMCOPY.
+std::string WordOf(std::string_view field) {
   std::string word;
   for (const char c : field) {
     if (c == ' ' || c == '_') continue;
     word += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   }
   if (word.ends_with("NODE") && word.size() > 4) word.resize(word.size() - 4);
+  return word;
+}
+
+NodeKind FieldKind(std::string_view field) {
+  const std::string word = WordOf(field);
   for (const KindWord& known : kKinds) {
     if (word == known.word) return known.kind;
   }
   return NodeKind::kUnknown;
+}
+
+ConditionalType TypeOfConditional(const std::vector<std::string>& fields) {
+  for (const std::string& field : fields) {
+    const std::string word = WordOf(field);
+    if (word == "IF") return ConditionalType::kIf;
+    if (word == "WHILE") return ConditionalType::kWhile;
+    if (word == "SWITCH") return ConditionalType::kSwitch;
+  }
+  return ConditionalType::kUnknown;
 }
 
 // Up to three numbers: "128", "{16,2,1}"; what is missing stays.
@@ -204,6 +220,7 @@ DrawnNode ReadDrawnNode(const DotAttributes& drawn) {
   const bool kernel = drawn.shape == "octagon";
   out.node.kind = kernel ? NodeKind::kKernel : KindOf(fields, drawn);
   if (out.node.kind == NodeKind::kKernel) out.node.kernel = KernelName(fields);
+  if (out.node.kind == NodeKind::kConditional) out.node.conditional = TypeOfConditional(fields);
   const bool holds = out.node.kind == NodeKind::kUnknown ||
                      out.node.kind == NodeKind::kChildGraph ||
                      out.node.kind == NodeKind::kConditional;

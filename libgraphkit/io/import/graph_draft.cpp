@@ -62,6 +62,7 @@ class Adder {
     Node node;
     node.graph = out_.graph;
     node.kind = from.kind;
+    node.conditional = from.conditional;
     node.source = Source::kImported;
     if (from.kind == NodeKind::kKernel) {
       node.kernel = make_.Kernel(from.kernel.empty() ? "unknown kernel" : from.kernel);

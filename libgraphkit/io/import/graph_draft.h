@@ -14,6 +14,7 @@ namespace graphkit {
 
 struct DraftNode {
   NodeKind kind = NodeKind::kUnknown;
+  ConditionalType conditional = ConditionalType::kUnknown;  // conditional nodes
   std::string kernel;  // its name; kernel nodes
   LaunchShape shape;
   uint64_t tool_id = 0;  // 0: unknown

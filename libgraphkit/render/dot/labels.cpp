@@ -121,7 +121,7 @@ std::string NodeDetail(const Trace& trace, NodeId id) {
     return bytes == 0 ? "" : FormatBytes(bytes);
   }
   if (node.kind == NodeKind::kConditional) {
-    static constexpr std::array<const char*, 3> kNames = {"if", "while", "switch"};
+    static constexpr std::array<const char*, 4> kNames = {"if", "while", "switch", ""};
     return kNames[static_cast<size_t>(node.conditional)];
   }
   return "";

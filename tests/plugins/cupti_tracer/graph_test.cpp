@@ -110,6 +110,20 @@ TEST_CASE("an exec's record says what CUPTI calls the copies of the graph's node
   CHECK(s.Records("launch") == Lines{R"({"type":"launch","exec":1,"stream":0,"correlation":77})"});
 }
 
+TEST_CASE("a conditional node of a type that isn't known is of none") {
+  Script s;
+  Create(s, kGraph);
+  const uint64_t bodies[] = {kInner};
+  Call add = AddTo(kGraph);
+  add.conditional = ConditionalType::kUnknown;
+  add.bodies = bodies;
+  add.body_count = 1;
+  s.Do(add,
+       std::vector{Script::Created(kInner)} + Script::Node(kGraph, 1, NodeKind::kConditional));
+  CHECK(s.Records("node") ==
+        Lines{R"({"type":"node","id":0,"graph":0,"thread":0,"kind":"conditional","bodies":[1]})"});
+}
+
 TEST_CASE("a conditional node names its bodies") {
   Script s;
   Create(s, kGraph);

@@ -98,7 +98,7 @@ TEST_CASE("another stream doesn't get it without order") {
 
 TEST_CASE("without memory a request is refused, and what is live stays") {
   ForEachWay([](DeviceAllocator& allocator, const Streams& streams) {
-    const Bytes total = CudaDriver::Get()->TotalMemory(0);
+    const Bytes total = *CudaDriver::Get()->TotalMemory(0);
     allocator.SetFraction(static_cast<double>(40 * kMiB) / static_cast<double>(total));
     void* kept = allocator.Malloc(16 * kMiB, streams.id(1));
     REQUIRE(kept != nullptr);
@@ -147,7 +147,7 @@ TEST_CASE("a full device waits for the streams, gives back what is cached, and a
   Made made = MakeAllocator();
   DeviceAllocator& allocator = Start(&made);
   const Streams streams(2);
-  const Bytes total = CudaDriver::Get()->TotalMemory(0);
+  const Bytes total = *CudaDriver::Get()->TotalMemory(0);
   allocator.SetFraction(static_cast<double>(64 * kMiB) / static_cast<double>(total));
   void* first = allocator.Malloc(40 * kMiB, streams.id(0));
   Touch(first, streams[1]);
