@@ -1,7 +1,6 @@
 #include "libgraphkit/analysis/run_on_two.h"
 
-#include <atomic>
-#include <future>
+#include "libgraphkit/parallel.h"
 
 namespace graphkit {
 
@@ -11,13 +10,7 @@ bool IsSmall(const Trace& trace) {
 }
 
 void RunOnTwo(bool alone, const std::vector<std::function<void()>>& tasks) {
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < tasks.size(); i = next++) tasks[i]();
-  };
-  auto beside = std::async(alone ? std::launch::deferred : std::launch::async, work);
-  work();
-  beside.get();
+  ParallelFor(tasks.size(), alone ? 1 : 2, [&](size_t i) { tasks[i](); });
 }
 
 }  // namespace graphkit

@@ -56,13 +56,10 @@ bool TraceAssembler::Apply(const GraphDestroyedRecord& r) {
 }
 
 bool TraceAssembler::AddAccesses(std::span<const Access> accesses, Slice& slice) {
-  if (accesses.empty()) return true;
   for (const Access& access : accesses) {
     if (!Refers("access to block", access.block, trace_.blocks.size(), "blocks")) return false;
   }
-  slice = {static_cast<uint32_t>(trace_.accesses.size()), static_cast<uint32_t>(accesses.size())};
-  trace_.accesses.insert(trace_.accesses.end(), accesses.begin(), accesses.end());
-  return true;
+  return AddSlice(accesses, trace_.accesses, slice);
 }
 
 template <typename Record>
@@ -193,7 +190,6 @@ bool TraceAssembler::Apply(const EdgeRemovedRecord& r) {
 }
 
 bool TraceAssembler::AddToolIds(std::span<const ToolIdRun> runs, Slice& slice) {
-  if (runs.empty()) return true;
   for (const ToolIdRun& run : runs) {
     const size_t nodes = trace_.nodes.size();
     if (!Refers("node_ids", run.first, nodes, "nodes")) return false;
@@ -203,9 +199,7 @@ bool TraceAssembler::AddToolIds(std::span<const ToolIdRun> runs, Slice& slice) {
                   " nodes were declared");
     }
   }
-  slice = {static_cast<uint32_t>(trace_.tool_id_runs.size()), static_cast<uint32_t>(runs.size())};
-  trace_.tool_id_runs.insert(trace_.tool_id_runs.end(), runs.begin(), runs.end());
-  return true;
+  return AddSlice(runs, trace_.tool_id_runs, slice);
 }
 
 bool TraceAssembler::Apply(const ExecRecord& r) {

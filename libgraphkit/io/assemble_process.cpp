@@ -47,11 +47,7 @@ bool TraceAssembler::Apply(const KernelRecord& r) {
   Kernel kernel;
   kernel.name = Intern(r.name);
   kernel.has_layout = r.has_params;
-  if (!r.params.empty()) {
-    kernel.params = {static_cast<uint32_t>(trace_.kernel_params.size()),
-                     static_cast<uint32_t>(r.params.size())};
-  }
-  trace_.kernel_params.insert(trace_.kernel_params.end(), r.params.begin(), r.params.end());
+  if (!AddSlice(r.params, trace_.kernel_params, kernel.params)) return false;
   kernel.waits = r.waits;
   kernel.created = place();
   trace_.kernels.push_back(kernel);
@@ -61,14 +57,12 @@ bool TraceAssembler::Apply(const KernelRecord& r) {
 bool TraceAssembler::Apply(const StackRecord& r) {
   if (!IsNext(r.id, trace_.stacks.size(), "stacks")) return false;
   Stack stack;
-  if (!r.frames.empty()) {
-    stack.frames = {static_cast<uint32_t>(trace_.stack_frames.size()),
-                    static_cast<uint32_t>(r.frames.size())};
-  }
+  std::vector<StackFrame> frames;
   for (const FrameRecord& frame : r.frames) {
     const StringId function = Intern(frame.function);
-    trace_.stack_frames.push_back({function, Intern(frame.file), frame.line});
+    frames.push_back({function, Intern(frame.file), frame.line});
   }
+  if (!AddSlice(std::span<const StackFrame>(frames), trace_.stack_frames, stack.frames)) return false;
   stack.created = place();
   trace_.stacks.push_back(stack);
   return true;

@@ -68,14 +68,10 @@ bool TraceAssembler::Apply(const CaptureEndRecord& r) {
 }
 
 bool TraceAssembler::AddEntries(std::span<const FrontierEntry> entries, Slice& slice) {
-  if (entries.empty()) return true;
   for (const FrontierEntry& entry : entries) {
     if (!Refers("node", entry.node, trace_.nodes.size(), "nodes")) return false;
   }
-  slice = {static_cast<uint32_t>(trace_.frontier_entries.size()),
-           static_cast<uint32_t>(entries.size())};
-  trace_.frontier_entries.insert(trace_.frontier_entries.end(), entries.begin(), entries.end());
-  return true;
+  return AddSlice(entries, trace_.frontier_entries, slice);
 }
 
 bool TraceAssembler::Apply(const EventRecordRecord& r) {

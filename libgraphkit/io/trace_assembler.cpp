@@ -1,5 +1,6 @@
 #include "libgraphkit/io/trace_assembler.h"
 
+#include "libgraphkit/io/memory_limits.h"
 #include "libgraphkit/large_pages.h"
 
 namespace graphkit {
@@ -82,6 +83,11 @@ void TraceAssembler::MakeRoom(double times) {
 
 bool TraceAssembler::Finish() {
   trace_.completeness.truncated = !ended_;
+  if (const std::optional<BadMemory> bad = FindBadMemory(trace_)) {
+    Fail(bad->message, "the file is damaged, or what wrote it is wrong");
+    problem_.place = bad->place;
+    return false;
+  }
   if (!ended_ || expected_graphs_.empty()) return true;
   const auto& [graph, expected] = *expected_graphs_.begin();
   Fail("node " + std::to_string(expected.parent.value) + " holds graph " +

@@ -2,6 +2,7 @@
 // dense and that what they refer to has appeared, and keeps the columns consistent with each other.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -139,6 +140,18 @@ class TraceAssembler {
     if (end == kNever) end = place();
   }
 
+  // Appends the entries of a record to their column; empty: the slice stays.
+  template <typename T>
+  bool AddSlice(std::span<const T> entries, std::vector<T>& column, Slice& slice) {
+    if (entries.empty()) return true;
+    constexpr size_t kMost = std::numeric_limits<uint32_t>::max();
+    if (column.size() > kMost || entries.size() > kMost - column.size()) {
+      return Fail("is one too many: a trace holds 2^32-1 entries of its kind");
+    }
+    slice = {static_cast<uint32_t>(column.size()), static_cast<uint32_t>(entries.size())};
+    column.insert(column.end(), entries.begin(), entries.end());
+    return true;
+  }
   bool AddEntries(std::span<const FrontierEntry> entries, Slice& slice);
   bool AddAccesses(std::span<const Access> accesses, Slice& slice);
   bool AddToolIds(std::span<const ToolIdRun> runs, Slice& slice);

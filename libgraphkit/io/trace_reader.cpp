@@ -4,13 +4,12 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
-#include <thread>
-#include <vector>
 
 #include "libgraphkit/io/line_chunks.h"
 #include "libgraphkit/io/record_parser.h"
 #include "libgraphkit/io/trace_assembler.h"
 #include "libgraphkit/io/trace_header.h"
+#include "libgraphkit/parallel.h"
 
 namespace graphkit {
 namespace {
@@ -18,7 +17,7 @@ namespace {
 constexpr size_t kChunkSize = size_t{256} * 1024;
 constexpr uint64_t kLineOfFirstRecord = 2;
 constexpr size_t kFirstGuess = size_t{4} << 20;  // bytes from which the rest is guessed
-constexpr unsigned kMostThreads = 4;             // putting records into the trace is serial
+constexpr size_t kMostThreads = 4;               // putting records into the trace is serial
 
 // Puts parsed lines into a trace, until something is wrong.
 class Assembly {
@@ -116,6 +115,7 @@ struct Work {
 
 // Reads one file with any number of threads. Each takes a chunk and a ticket, parses the chunk,
 // waits until the tickets before its own have been put into the trace, and puts its own there.
+// After an exception no turn comes any more.
 class ParallelReader {
  public:
   ParallelReader(LineChunks& chunks, Assembly& assembly) : chunks_(chunks), assembly_(assembly) {}
@@ -126,8 +126,9 @@ class ParallelReader {
  private:
   bool Take(Work& work);
   void Run(Work& work);
-  void WaitForTurn(size_t ticket);
+  bool WaitForTurn(size_t ticket);
   void PassTurn();
+  void Break();
 
   std::mutex take_;
   LineChunks& chunks_;
@@ -138,6 +139,7 @@ class ParallelReader {
   std::mutex turn_mutex_;
   std::condition_variable turn_changed_;
   size_t turn_ = 0;
+  bool broken_ = false;
   Assembly& assembly_;  // belongs to the thread whose turn it is
 };
 
@@ -153,9 +155,11 @@ bool ParallelReader::Take(Work& work) {
   return true;
 }
 
-void ParallelReader::WaitForTurn(size_t ticket) {
+// False: the turn won't come.
+bool ParallelReader::WaitForTurn(size_t ticket) {
   std::unique_lock lock(turn_mutex_);
-  turn_changed_.wait(lock, [&] { return turn_ == ticket; });
+  turn_changed_.wait(lock, [&] { return broken_ || turn_ == ticket; });
+  return !broken_;
 }
 
 void ParallelReader::PassTurn() {
@@ -166,31 +170,38 @@ void ParallelReader::PassTurn() {
   turn_changed_.notify_all();
 }
 
+void ParallelReader::Break() {
+  {
+    std::lock_guard lock(turn_mutex_);
+    broken_ = true;
+  }
+  turn_changed_.notify_all();
+}
+
 // `work` holds a chunk.
-void ParallelReader::Run(Work& work) {
+void ParallelReader::Run(Work& work) try {
   bool more = true;
   while (more) {
     ParseLines(work.chunk.text().substr(work.header), work.lines);
-    WaitForTurn(work.ticket);
+    if (!WaitForTurn(work.ticket)) return;
     if (!assembly_.failed()) assembly_.Add(work.lines);
     if (!assembly_.failed()) assembly_.GuessFrom(work.chunk.text().size());
     const bool failed = assembly_.failed();
     PassTurn();
     more = !failed && Take(work);
   }
+} catch (...) {
+  Break();
+  throw;
 }
 
 void ParallelReader::ReadAll(Work& first) {
-  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < cores && !chunks_.at_end(); ++i) {
-    threads.emplace_back([this] {
-      Work work;
-      if (Take(work)) Run(work);
-    });
-  }
-  Run(first);
-  for (std::thread& thread : threads) thread.join();
+  const size_t threads = chunks_.at_end() ? 1 : std::min(Cores(), kMostThreads);
+  ParallelFor(threads, threads, [&](size_t i) {
+    if (i == 0) return Run(first);
+    Work work;
+    if (Take(work)) Run(work);
+  });
   if (read_error_) assembly_.Fail(*read_error_);
   if (!assembly_.failed()) assembly_.AddTail(chunks_.tail());
 }

@@ -1,10 +1,10 @@
 #include "libgraphkit/replay/execute_host.h"
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <random>
-#include <thread>
+
+#include "libgraphkit/parallel.h"
 
 namespace graphkit {
 namespace {
@@ -229,20 +229,11 @@ GraphExecution ExecuteOnHost(const Program& program, const ExecutionOptions& opt
     std::optional<ExecutionFault> fault;
   };
   std::vector<Outcome> outcomes(options.orders);
-  std::atomic<uint32_t> next = 0;
-  const auto work = [&] {
-    for (uint32_t i = next++; i < outcomes.size(); i = next++) {
-      OrderRun run(program, options.seed + i);
-      run.Run();
-      outcomes[i] = {run.checks(), run.executed(), run.fault()};
-    }
-  };
-  const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const uint32_t threads = options.threads == 0 ? cores : options.threads;
-  std::vector<std::thread> pool;
-  for (uint32_t i = 1; i < std::min(threads, options.orders); ++i) pool.emplace_back(work);
-  work();
-  for (std::thread& thread : pool) thread.join();
+  ParallelFor(outcomes.size(), options.threads == 0 ? Cores() : options.threads, [&](size_t i) {
+    OrderRun run(program, options.seed + i);
+    run.Run();
+    outcomes[i] = {run.checks(), run.executed(), run.fault()};
+  });
   GraphExecution execution;
   execution.orders = options.orders;
   execution.seed = options.seed;

@@ -53,6 +53,44 @@ TEST_CASE("strings keep their escapes") {
   CHECK(trace.completeness.notes[0] == "a \"b\" \\ \n \xc3\xa9 \xf0\x9f\x98\x80");
 }
 
+// Two blocks of 2^63 bytes were a peak of 0 bytes.
+TEST_CASE("sizes and addresses that nothing has are refused, with their line") {
+  constexpr const char* kPool = R"({"type":"pool","id":0,"kind":"device"})";
+  const auto error = [&](const std::string& record) {
+    return ErrorOf(File({kPool, R"({"type":"alloc","id":0,"address":"0x1000","size":512,"pool":0})",
+                         record.c_str()}));
+  };
+  const std::string damaged = "; the file is damaged, or what wrote it is wrong";
+  CHECK(
+      error(R"({"type":"alloc","id":1,"address":"0x2000","size":9223372036854775808,"pool":0})") ==
+      "t.json:4: block 1 has more than 2^56 bytes, which is more than there can be" + damaged);
+  CHECK(error(R"({"type":"alloc","id":1,"address":"0xffffffffffffff00","size":256,"pool":0})") ==
+        "t.json:4: block 1 ends beyond 2^64" + damaged);
+  CHECK(error(R"({"type":"segment","id":0,"address":"0x0","size":72057594037927937,"pool":0})") ==
+        "t.json:4: segment 0 has more than 2^56 bytes, which is more than there can be" + damaged);
+  CHECK(error(R"({"type":"work","kind":"memset","access":[[0,"w",0,9223372036854775807]]})") ==
+        "t.json:4: record 2 has an access beyond 2^56 bytes, which is more than there can be" +
+            damaged);
+  CHECK(error(R"({"type":"work","kind":"memset","access":[[0,"w",18446744073709551615,1]]})") ==
+        "t.json:4: record 2 has an access beyond 2^56 bytes, which is more than there can be" +
+            damaged);
+}
+
+TEST_CASE("blocks together are memory that there can be") {
+  std::string text = kHeader;
+  text += R"({"type":"pool","id":0,"kind":"device"},)"
+          "\n";
+  for (int i = 0; i < 65; ++i) {
+    text += R"({"type":"alloc","id":)" + std::to_string(i) +
+            R"(,"address":"0x0","size":72057594037927936,"pool":0},)"
+            "\n";
+  }
+  text += R"({"type":"end","records":66}]})";
+  CHECK(ErrorOf(text) ==
+        "t.json:67: block 64 makes its kind more than 2^62 bytes together; the file is damaged, or "
+        "what wrote it is wrong");
+}
+
 TEST_CASE("a process may come again: later keys replace earlier ones") {
   const Trace trace = Parsed(File({R"({"type":"process","pid":7,"program":"a","args":["x"]})",
                                    R"({"type":"process","driver":13000})"}));

@@ -9,21 +9,35 @@
 #include "libgraphkit/io/import/torch_graph.h"
 #include "libgraphkit/io/import/torch_snapshot_trace.h"
 #include "libgraphkit/io/mapped_file.h"
+#include "libgraphkit/io/memory_limits.h"
 #include "libgraphkit/io/torch_snapshot.h"
 #include "libgraphkit/io/trace_reader.h"
 
 namespace graphkit {
 namespace {
 
+// A trace of numbers that nothing has isn't one that a tool wrote.
+template <Result<Imported> (*Read)(std::string_view)>
+Result<Imported> Checked(std::string_view bytes) {
+  Result<Imported> imported = Read(bytes);
+  if (!imported) return imported;
+  if (const std::optional<BadMemory> bad = FindBadMemory(imported->trace)) {
+    return Error{.message = "what it holds is no memory: " + bad->message,
+                 .hint = "the file is damaged"};
+  }
+  return imported;
+}
+
 // One row a format; those that are sure first.
 constexpr ImportFormat kFormats[] = {
     {"torch-snapshot", "what torch.cuda.memory._dump_snapshot wrote", IsTorchSnapshot,
-     ReadTorchSnapshotTrace},
-    {"torch-graph", "what torch.cuda.export_graph_data wrote", IsTorchGraph, ReadTorchGraph},
-    {"dot", "what cudaGraphDebugDotPrint wrote", IsDot, ReadDot},
-    {"rmm", "the log of RMM's logging resource adaptor", IsRmmLog, ReadRmmLog},
-    {"kineto", "a Chrome trace of PyTorch's profiler", IsKineto, ReadKineto, true},
-    {"nsys", "a SQLite export of Nsight Systems", IsNsys, ReadNsys},
+     Checked<ReadTorchSnapshotTrace>},
+    {"torch-graph", "what torch.cuda.export_graph_data wrote", IsTorchGraph,
+     Checked<ReadTorchGraph>},
+    {"dot", "what cudaGraphDebugDotPrint wrote", IsDot, Checked<ReadDot>},
+    {"rmm", "the log of RMM's logging resource adaptor", IsRmmLog, Checked<ReadRmmLog>},
+    {"kineto", "a Chrome trace of PyTorch's profiler", IsKineto, Checked<ReadKineto>, true},
+    {"nsys", "a SQLite export of Nsight Systems", IsNsys, Checked<ReadNsys>},
 };
 
 Result<Imported> Named(Result<Imported> result, const std::string& path) {

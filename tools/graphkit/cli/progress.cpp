@@ -2,13 +2,15 @@
 
 #include <chrono>
 #include <cstdio>
+#include <exception>
 
 #include "libgraphkit/render/printable.h"
 #include "tools/graphkit/cli/talk.h"
 
 namespace graphkit {
 
-Progress::Progress(std::string doing) : doing_(std::move(doing)), thread_([this] { Run(); }) {}
+// Without a thread, or without memory, nothing is said: what is being done goes on.
+Progress::Progress(std::string doing) : doing_(std::move(doing)), thread_(1, [this] { Run(); }) {}
 
 Progress::~Progress() {
   {
@@ -16,10 +18,16 @@ Progress::~Progress() {
     done_ = true;
   }
   changed_.notify_all();
-  thread_.join();
 }
 
 void Progress::Run() {
+  try {
+    Show();
+  } catch (const std::exception&) {
+  }
+}
+
+void Progress::Show() {
   std::unique_lock lock(mutex_);
   const bool terminal = ColourOnStderr();
   for (int seconds = 1;; ++seconds) {

@@ -4,7 +4,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
-#include <thread>
+
+#include "libgraphkit/parallel.h"
 
 namespace graphkit {
 
@@ -19,12 +20,13 @@ class Progress {
 
  private:
   void Run();
+  void Show();
 
   std::string doing_;
   bool done_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::thread thread_;
+  ThreadTeam thread_;  // the last: it uses all of the above
 };
 
 }  // namespace graphkit

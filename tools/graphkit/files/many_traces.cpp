@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <optional>
 #include <set>
-#include <thread>
 
+#include "libgraphkit/parallel.h"
 #include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/progress.h"
 
@@ -89,32 +90,30 @@ uint64_t MemoryBudget() {
 }
 
 // The part of this process. A trace is begun when there is memory for it and what was made before
-// isn't too far from being taken; one at a time always is.
+// isn't too far from being taken; one at a time always is. An exception of a thread ends all of
+// them, and is thrown to whoever takes.
 class Workers {
  public:
   Workers(const ManyTraces& traces, std::vector<size_t> own,
           const std::function<Result<std::string>(const std::string&)>& make)
       : paths_(traces.paths), own_(std::move(own)), make_(make), made_(own_.size()) {
-    const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-    const size_t count = std::min(traces.threads > 0 ? traces.threads : cores, own_.size());
+    const size_t count = std::min(traces.threads > 0 ? traces.threads : Cores(), own_.size());
     ahead_ = 2 * count + 2;
-    for (size_t i = 0; i < count; ++i) threads_.emplace_back([this] { Work(); });
+    threads_.emplace(count, [this] { Work(); });
   }
   ~Workers() {
-    {
-      const std::lock_guard lock(mutex_);
-      next_ = own_.size();
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
+    End(nullptr);
+    threads_.reset();
   }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
   // Waits for the next one.
   Result<std::string> Take() {
+    if (threads_->size() == 0) Work();  // the system gave none
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return made_[taken_].has_value(); });
+    changed_.wait(lock, [this] { return failure_ || made_[taken_].has_value(); });
+    if (failure_) std::rethrow_exception(failure_);
     Result<std::string> made = *std::move(made_[taken_]);
     made_[taken_++].reset();
     changed_.notify_all();
@@ -126,7 +125,25 @@ class Workers {
     return running_ == 0 || (next_ < taken_ + ahead_ && in_use_ + memory <= budget_);
   }
 
+  // Nothing more is begun.
+  void End(std::exception_ptr failure) {
+    {
+      const std::lock_guard lock(mutex_);
+      next_ = own_.size();
+      if (!failure_) failure_ = std::move(failure);
+    }
+    changed_.notify_all();
+  }
+
   void Work() {
+    try {
+      MakeTraces();
+    } catch (...) {
+      End(std::current_exception());
+    }
+  }
+
+  void MakeTraces() {
     std::unique_lock lock(mutex_);
     while (true) {
       uint64_t memory = 0;
@@ -158,7 +175,8 @@ class Workers {
   std::vector<Made> made_;  // by place in own_
   size_t next_ = 0, taken_ = 0, running_ = 0, ahead_ = 0;
   uint64_t in_use_ = 0;
-  std::vector<std::thread> threads_;
+  std::exception_ptr failure_;
+  std::optional<ThreadTeam> threads_;  // the last: they use all of the above
 };
 
 // One byte says what follows: what was made, or what an error says.
