@@ -13,8 +13,8 @@ namespace graphkit {
 namespace {
 
 TEST_CASE("every index runs once, on any number of threads") {
-  for (const size_t threads : {0, 1, 2, 3, 16}) {
-    for (const size_t count : {0, 1, 2, 100}) {
+  for (const size_t threads : std::vector<size_t>{0, 1, 2, 3, 16}) {
+    for (const size_t count : std::vector<size_t>{0, 1, 2, 100}) {
       std::vector<std::atomic<int>> runs(count);
       ParallelFor(count, threads, [&](size_t i) { ++runs[i]; });
       for (const auto& run : runs) CHECK(run == 1);
@@ -35,7 +35,7 @@ TEST_CASE("the threads run side by side") {
 }
 
 TEST_CASE("an exception of any thread is thrown to the caller, when the others are over") {
-  for (const size_t threads : {1, 2, 4}) {
+  for (const size_t threads : std::vector<size_t>{1, 2, 4}) {
     std::atomic<int> running = 0;
     const auto body = [&](size_t i) {
       ++running;

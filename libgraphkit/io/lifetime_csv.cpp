@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/mapped_file.h"
 
 namespace graphkit {
@@ -82,6 +83,17 @@ class TableReader {
     return Fail("'" + std::string(kColumns[column]) + "' isn't a number that is allowed there");
   }
 
+  // Neither an offset nor the end of a block can wrap, wherever blocks are put.
+  bool InBounds(const PlanBlock& block) {
+    if (block.size > kLargestMemory) return Fail("a size of more than 2^56 bytes");
+    if (block.alignment > kLargestMemory) return Fail("an alignment of more than 2^56 bytes");
+    if (block.fixed != PlanBlock::kAnywhere && block.fixed > kMostMemory) {
+      return Fail("an offset of more than 2^62 bytes");
+    }
+    if (total_.Add(block.size) && total_.Add(block.alignment)) return true;
+    return Fail("all sizes and alignments together are more than 2^62 bytes");
+  }
+
   bool Row(std::string_view line) {
     const std::vector<std::string_view> fields = Fields(line);
     PlanBlock block;
@@ -93,7 +105,7 @@ class TableReader {
     if (!read) return false;
     if (life.end < life.begin) return Fail("the lifetime ends before it begins");
     if (block.alignment == 0) return Fail("an alignment of 0");
-    if (block.size >> 60) return Fail("a size of 2^60 bytes or more");
+    if (!InBounds(block)) return false;
     const bool named = places_[kId] && *places_[kId] < fields.size();
     table_.ids.push_back(named ? std::string(fields[*places_[kId]])
                                : std::to_string(table_.ids.size()));
@@ -104,6 +116,7 @@ class TableReader {
 
   LifetimeTable table_;
   std::vector<std::optional<size_t>> places_;  // of kColumns, in the file
+  MemorySum total_;                            // of sizes and alignments
   uint64_t line_ = 0;
   Error error_;
 };

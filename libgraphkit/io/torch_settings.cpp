@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/torch_keys.h"
 
 namespace graphkit {
@@ -28,7 +29,7 @@ TorchSettings TorchSettingsOf(const PickleValue& dict) {
     uint64_t divisions = 0;
     if (!name.is(PickleType::kString) || !Natural(steps->items()[i + 1], &divisions)) continue;
     std::from_chars(name.chars, name.chars + name.length, megabytes);
-    settings.roundup_power2_divisions.emplace_back(megabytes, static_cast<uint32_t>(divisions));
+    settings.roundup_power2_divisions.emplace_back(megabytes, Saturate<uint32_t>(divisions));
   }
   return settings;
 }

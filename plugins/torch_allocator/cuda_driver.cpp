@@ -79,10 +79,12 @@ std::optional<DriverCalls> LoadDriverCalls() {
       Load(lib, "cuEventCreate", &c.event_create) && Load(lib, "cuEventRecord", &c.event_record) &&
       Load(lib, "cuEventQuery", &c.event_query) && Load(lib, "cuEventSynchronize", &c.event_wait) &&
       Load(lib, "cuEventDestroy_v2", &c.event_destroy);
-  const bool info = Load(lib, "cuStreamGetCaptureInfo_v3", &c.capture_info3) |
-                    Load(lib, "cuStreamGetCaptureInfo_v2", &c.capture_info2);
-  const bool edges = Load(lib, "cuGraphNodeGetDependencies_v2", &c.edges2) |
-                     Load(lib, "cuGraphNodeGetDependencies", &c.edges1);
+  Load(lib, "cuStreamGetCaptureInfo_v3", &c.capture_info3);
+  Load(lib, "cuStreamGetCaptureInfo_v2", &c.capture_info2);
+  Load(lib, "cuGraphNodeGetDependencies_v2", &c.edges2);
+  Load(lib, "cuGraphNodeGetDependencies", &c.edges1);
+  const bool info = c.capture_info3 != nullptr || c.capture_info2 != nullptr;
+  const bool edges = c.edges2 != nullptr || c.edges1 != nullptr;
   if (!all || !info || !edges) return {};
   return c;
 }

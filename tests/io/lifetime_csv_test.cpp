@@ -46,5 +46,18 @@ TEST_CASE("what is wrong is named with its line") {
         std::string::npos);
 }
 
+TEST_CASE("a table of more memory than there can be is refused") {
+  const std::string head = "id,lower,upper,size,alignment,offset\n";
+  const auto wrong = [&](const std::string& row) { return ErrorOf(head + row + "\n"); };
+  CHECK(wrong("a,0,1,72057594037927937,1,").find("a size of more than 2^56") != std::string::npos);
+  CHECK(wrong("a,0,1,1,9223372036854775808,").find("an alignment of more than 2^56") !=
+        std::string::npos);
+  CHECK(wrong("a,0,1,1,1,4611686018427387905").find("an offset of more than 2^62") !=
+        std::string::npos);
+  std::string rows = head;
+  for (int i = 0; i < 64; ++i) rows += "a,0,1,72057594037927936,1,\n";
+  CHECK(ErrorOf(rows).find("together are more than 2^62") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace graphkit

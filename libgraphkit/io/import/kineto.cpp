@@ -6,6 +6,7 @@
 
 #include <simdjson.h>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/import/node_times.h"
 
 namespace graphkit {
@@ -39,7 +40,7 @@ void ReadDimensions(ondemand::value value, uint32_t out[3]) {
   for (auto item : array) {
     ondemand::value number;
     if (item.get(number) != simdjson::SUCCESS || i == 3) return;
-    out[i++] = static_cast<uint32_t>(Natural(number));
+    out[i++] = Saturate<uint32_t>(Natural(number));
   }
 }
 
@@ -120,13 +121,13 @@ simdjson::error_code Reader::TakeArguments(ondemand::object object, Arguments* o
     } else if (key == "stream") {
       out->run.stream = Natural(value);
     } else if (key == "device") {
-      out->run.device = static_cast<uint32_t>(Natural(value));
+      out->run.device = Saturate<uint32_t>(Natural(value));
     } else if (key == "grid") {
       ReadDimensions(value, out->run.shape.grid);
     } else if (key == "block") {
       ReadDimensions(value, out->run.shape.block);
     } else if (key == "shared memory") {
-      out->run.shape.shared_bytes = static_cast<uint32_t>(Natural(value));
+      out->run.shape.shared_bytes = Saturate<uint32_t>(Natural(value));
     }
   }
   return simdjson::SUCCESS;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/import/node_times.h"
 #include "libgraphkit/io/import/sqlite.h"
 
@@ -30,6 +31,9 @@ PoolKind KindOfMemory(int64_t kind) {
       return PoolKind::kDevice;
   }
 }
+
+// What is no device isn't another one: TraceMaker takes it for unknown.
+uint32_t Device(int64_t id) { return Narrow<uint32_t>(id).value_or(~0u); }
 
 struct WorkTable {
   const char* name;
@@ -164,13 +168,13 @@ void Reader::ReadWork(const WorkTable& table) {
     run.tool_id = static_cast<uint64_t>(rows.Integer(0));
     run.kind = table.kind;
     run.duration_ns = static_cast<uint64_t>(std::max<int64_t>(0, rows.Integer(1)));
-    run.device = static_cast<uint32_t>(rows.Integer(2));
+    run.device = Device(rows.Integer(2));
     run.stream = static_cast<uint64_t>(rows.Integer(3));
     for (int i = 0; i < 3; ++i) {
-      run.shape.grid[i] = static_cast<uint32_t>(rows.Integer(4 + i));
-      run.shape.block[i] = static_cast<uint32_t>(rows.Integer(7 + i));
+      run.shape.grid[i] = Saturate<uint32_t>(rows.Integer(4 + i));
+      run.shape.block[i] = Saturate<uint32_t>(rows.Integer(7 + i));
     }
-    run.shape.shared_bytes = static_cast<uint32_t>(rows.Integer(10));
+    run.shape.shared_bytes = Saturate<uint32_t>(rows.Integer(10));
     run.kernel = rows.Text(11);
     times_.Add(run);
   }
@@ -193,7 +197,7 @@ void Reader::ReadMemory() {
     moment.address = static_cast<uint64_t>(rows.Integer(2));
     moment.size = static_cast<uint64_t>(std::max<int64_t>(0, rows.Integer(3)));
     moment.kind = KindOfMemory(rows.Integer(4));
-    moment.device = static_cast<uint32_t>(rows.Integer(5));
+    moment.device = Device(rows.Integer(5));
     moment.pool = static_cast<uint64_t>(rows.Integer(6));
     moment.stream = static_cast<uint64_t>(rows.Integer(7));
     moments_.push_back(moment);
@@ -213,7 +217,7 @@ void Reader::ReadLaunches() {
     moment.what = Moment::What::kLaunch;
     moment.graph = static_cast<uint64_t>(rows.Integer(1));
     moment.exec = static_cast<uint64_t>(rows.Integer(2));
-    moment.device = static_cast<uint32_t>(rows.Integer(3));
+    moment.device = Device(rows.Integer(3));
     moment.stream = static_cast<uint64_t>(rows.Integer(4));
     moments_.push_back(moment);
   }

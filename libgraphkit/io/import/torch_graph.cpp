@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/import/graph_draft.h"
 #include "libgraphkit/io/pickle.h"
 
@@ -47,7 +48,7 @@ std::string TextOf(const PickleValue* value) {
 void ReadDimensions(const PickleValue* value, uint32_t out[3]) {
   if (!value || !value->is_sequence()) return;
   for (size_t i = 0; i < std::min<size_t>(3, value->items().size()); ++i) {
-    out[i] = static_cast<uint32_t>(NaturalOf(&value->items()[i]));
+    out[i] = Saturate<uint32_t>(NaturalOf(&value->items()[i]));
   }
 }
 

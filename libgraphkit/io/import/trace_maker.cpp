@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "libgraphkit/checked_number.h"
+
 namespace graphkit {
 
 TraceMaker::TraceMaker() {
@@ -37,7 +39,7 @@ StreamId TraceMaker::Stream(uint32_t device, uint64_t handle) {
   graphkit::Stream stream;
   stream.handle = handle;
   stream.kind = handle == 0 ? StreamKind::kLegacyDefault : StreamKind::kCreated;
-  stream.device = static_cast<int16_t>(std::min<uint32_t>(device, 0x7fff));
+  stream.device = Narrow<int16_t>(device).value_or(-1);
   stream.created = Next();
   trace.streams.push_back(stream);
   return id;
@@ -48,7 +50,7 @@ StreamId TraceMaker::NamedStream(uint32_t device, std::string_view name) {
   if (id) return id;
   id = StreamId(trace.streams.size());
   graphkit::Stream stream;
-  stream.device = static_cast<int16_t>(std::min<uint32_t>(device, 0x7fff));
+  stream.device = Narrow<int16_t>(device).value_or(-1);
   stream.name = Intern(name);
   stream.created = Next();
   trace.streams.push_back(stream);

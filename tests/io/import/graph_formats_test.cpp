@@ -6,6 +6,7 @@
 #include "libgraphkit/io/import/dot.h"
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/import/node_times.h"
+#include "libgraphkit/io/import/trace_maker.h"
 #include "libgraphkit/io/trace_reader.h"
 #include "libgraphkit/io/trace_writer.h"
 
@@ -360,6 +361,31 @@ TEST_CASE("RMM: columns may stand anywhere; what can't be read or matched is sai
         std::vector<std::string>{"1 row of the log could not be read",
                                  "the log lacks the other end of 1 allocation or free"});
   CHECK(ErrorOf("rmm", "Thread,Time\n") == "not a log of RMM: its first line lacks columns");
+}
+
+TEST_CASE("a log with a size that nothing has is refused") {
+  const std::string head = "Thread,Time,Action,Pointer,Size,Stream\n";
+  CHECK(ErrorOf("rmm", head + "1,1:2:3,allocate,0x10,18446744073709551615,0\n") ==
+        "what it holds is no memory: block 0 has more than 2^56 bytes, which is more than there "
+        "can be");
+  CHECK(ErrorOf("rmm", head + "1,1:2:3,allocate,0xffffffffffffffff,8,0\n") ==
+        "what it holds is no memory: block 0 ends beyond 2^64");
+}
+
+TEST_CASE("numbers of a profile aren't cut: device 2^32 isn't device 0") {
+  TraceMaker make;
+  CHECK(make.Stream(7, 1) != make.Stream(0, 1));
+  CHECK(make.trace.streams[make.Stream(7, 1).index()].device == 7);
+  CHECK(make.trace.streams[make.Stream(0xffffffffu, 1).index()].device == -1);
+}
+
+TEST_CASE("a drawn conditional is of the type that a word of it says, and else of none") {
+  const auto type = [](const char* label) {
+    return ReadDrawnNode({label, "record", "solid"}).node.conditional;
+  };
+  CHECK(type("{WHILE\n| {ID | 1}}") == ConditionalType::kWhile);
+  CHECK(type("{CONDITIONAL\n| {ID | 1} | {type | SWITCH}}") == ConditionalType::kSwitch);
+  CHECK(type("{CONDITIONAL\n| {ID | 1} | {graph | graph_2}}") == ConditionalType::kUnknown);
 }
 
 TEST_CASE("a file's first bytes tell what it is") {
