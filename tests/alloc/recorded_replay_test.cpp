@@ -294,6 +294,22 @@ TEST_CASE("a run that ends with empty_cache is predicted to its end") {
   }
 }
 
+// torch.cuda.graph empties the cache, then the capture gets its first segment, on its own stream.
+TEST_CASE("what was freed before a capture's first allocation is empty_cache's") {
+  for (const Bytes size : {Bytes{1000}, Bytes{6} << 20}) {
+    Recorder recorder({}, Bytes{900} << 20, 2);
+    const auto warm = recorder.Malloc(Bytes{8} << 20, 1, 0);
+    const auto kept = recorder.Malloc(512, 1, 0);
+    REQUIRE((warm && kept));
+    recorder.RequestFree(*warm);
+    recorder.CompleteFree(*warm);
+    recorder.EmptyCache();
+    REQUIRE(recorder.Malloc(size, 2, 1).has_value());
+    const TorchSnapshot s = recorder.Take(1000);
+    CHECK(JudgedRightly(s) == 3);
+  }
+}
+
 TEST_CASE("of a run with lost segments, whatever is left is predicted") {
   for (unsigned seed = 1; seed <= 6; ++seed) {
     for (const size_t keep : {100000u, 1700u, 400u}) {

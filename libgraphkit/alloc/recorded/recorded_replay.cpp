@@ -134,16 +134,17 @@ class Replay {
   }
 
   // Segments that were freed before an allocation: for lack of memory, if the allocation then had
-  // to get another one; else torch.cuda.empty_cache was called.
-  bool CacheWasEmptied(const AllocationRequest& request) const {
+  // to get another one; else torch.cuda.empty_cache was called, as torch.cuda.graph does before it
+  // captures: in a capture nothing is freed for lack of memory.
+  bool CacheWasEmptied(const AllocationRequest& request, PoolHandle pool) const {
     const auto& due = driver_.due();
     return driver_.GivesBack() &&
-           (RecordedDriver::IsRelease(due.back()) || allocator_.CanServe(request));
+           (pool != 0 || RecordedDriver::IsRelease(due.back()) || allocator_.CanServe(request));
   }
 
   void Allocate(const RecordedOperation& op) {
     const AllocationRequest request{op.size, op.stream, 0};
-    if (CacheWasEmptied(request)) allocator_.EmptyCache();
+    if (CacheWasEmptied(request, op.pool)) allocator_.EmptyCache();
     if (op.pool) allocator_.BeginAllocateToPool(op.pool);
     const std::optional<BlockHandle> block = allocator_.Malloc(request);
     if (op.pool) allocator_.EndAllocateToPool(op.pool);
