@@ -146,6 +146,12 @@ class Recorder {
     TakeSegmentEvents(0);
   }
 
+  void ReleasePool(PoolHandle pool) {
+    model_.ReleasePool(pool);
+    model_.EmptyCache();
+    TakeSegmentEvents(pool);
+  }
+
   // The snapshot with the last `keep` events.
   TorchSnapshot Take(size_t keep) {
     TorchSnapshot s = snapshot_;
@@ -308,6 +314,18 @@ TEST_CASE("what was freed before a capture's first allocation is empty_cache's")
     const TorchSnapshot s = recorder.Take(1000);
     CHECK(JudgedRightly(s) == 3);
   }
+}
+
+TEST_CASE("the segments of a pool whose graph is gone are given back") {
+  Recorder recorder({}, Bytes{900} << 20, 3);
+  const auto block = recorder.Malloc(Bytes{8} << 20, 1, 2);
+  REQUIRE((block && recorder.Malloc(512, 1, 1)));
+  recorder.RequestFree(*block);
+  recorder.CompleteFree(*block);
+  recorder.ReleasePool(2);
+  const TorchSnapshot s = recorder.Take(1000);
+  REQUIRE(s.events.back().action == TorchAction::kSegmentFree);
+  CHECK(JudgedRightly(s) == 2);
 }
 
 TEST_CASE("of a run with lost segments, whatever is left is predicted") {

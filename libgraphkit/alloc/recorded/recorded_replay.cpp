@@ -122,15 +122,21 @@ class Replay {
       driver_.Settle();
       return;
     }
-    if (!driver_.due().empty()) EmptyCache();
+    if (!driver_.due().empty()) {
+      EmptyCache();
+      driver_.Settle();
+    }
     if (handle_of_[op.life] == kNone) return;
     if (op.kind == Kind::kFreeRequested) allocator_.RequestFree(handle_of_[op.life]);
     if (op.kind == Kind::kFreeCompleted) allocator_.CompleteFree(handle_of_[op.life]);
   }
 
+  // A private pool that gave memory back had no graph any more.
   void EmptyCache() {
+    for (const RecordedOperation& due : driver_.due()) {
+      if (due.pool != 0 && RecordedDriver::IsRelease(due)) allocator_.ReleasePool(due.pool);
+    }
     allocator_.EmptyCache();
-    driver_.Settle();
   }
 
   // Segments that were freed before an allocation: for lack of memory, if the allocation then had
@@ -144,7 +150,7 @@ class Replay {
 
   void Allocate(const RecordedOperation& op) {
     const AllocationRequest request{op.size, op.stream, 0};
-    if (CacheWasEmptied(request, op.pool)) allocator_.EmptyCache();
+    if (CacheWasEmptied(request, op.pool)) EmptyCache();
     if (op.pool) allocator_.BeginAllocateToPool(op.pool);
     const std::optional<BlockHandle> block = allocator_.Malloc(request);
     if (op.pool) allocator_.EndAllocateToPool(op.pool);

@@ -163,9 +163,11 @@ Rewinder::Standing Rewinder::MoveOn(const TorchEvent& event, uint32_t index,
 }
 
 void Rewinder::TakeSegment(const TorchEvent& event, uint32_t index, SegmentEvent::Kind kind) {
+  const PoolHandle pool = PoolOf(event);
   if (!Judged(MoveOn(event, index, kind))) return;
   run_.operations.push_back({.kind = RecordedOperation::Kind::kSegment,
                              .event = index,
+                             .pool = pool,
                              .segment = {kind, event.address, event.size, event.stream}});
 }
 

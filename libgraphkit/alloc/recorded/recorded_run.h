@@ -28,7 +28,7 @@ struct RecordedOperation {
   LifeId life = 0;       // kAlloc, kFree…
   Bytes size = 0;        // kAlloc: as asked for
   uint64_t stream = 0;   // kAlloc
-  PoolHandle pool = 0;   // kAlloc
+  PoolHandle pool = 0;   // kAlloc; kSegment: of memory that is given back
   SegmentEvent segment;  // kSegment: what the driver was asked, and its answer
 };
 
