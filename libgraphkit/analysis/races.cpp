@@ -189,14 +189,18 @@ class RaceFinder {
     return Overlapping::kUnknown;
   }
 
-  // Whether the block has a race of the same sort already.
+  GraphId RootOfRace(const Race& race) const {
+    return facts_.roots[trace_[race.earlier].graph.index()];
+  }
+
+  // Whether the block has a race of the same sort in the same graph already.
   bool Known(const Race& race) const {
     return std::any_of(races_.begin() + static_cast<ptrdiff_t>(first_of_block_), races_.end(),
                        [&](const Race& other) {
                          return other.kind == race.kind && other.overlapping == race.overlapping &&
                                 other.launch_ordered == race.launch_ordered &&
                                 other.surely_unordered == race.surely_unordered &&
-                                other.typed == race.typed;
+                                other.typed == race.typed && RootOfRace(other) == RootOfRace(race);
                        });
   }
 

@@ -157,6 +157,19 @@ std::vector<SlowRace> SlowRaces(const Trace& trace, const SlowOrder& order,
   return races;
 }
 
+namespace {
+
+// A graph that was destroyed, or that others were made after, and of which there was no exec.
+bool NeverRan(const Trace& trace, GraphId graph) {
+  if (trace.completeness.truncated || trace.process.device == DeviceKind::kImported) return false;
+  const auto of_graph = [graph](const Exec& exec) { return exec.graph == graph; };
+  const auto made_after = [graph](const Graph& other) { return other.original == graph; };
+  if (std::ranges::any_of(trace.execs, of_graph)) return false;
+  return trace[graph].destroyed != kNever || std::ranges::any_of(trace.graphs, made_after);
+}
+
+}  // namespace
+
 // What a pair says, by the words of the checks' pages.
 std::optional<Verdict> SlowVerdict(const Trace& trace, const SlowRace& race,
                                    const SlowOrder& hopeful) {
@@ -174,7 +187,8 @@ std::optional<Verdict> SlowVerdict(const Trace& trace, const SlowRace& race,
     return Verdict{"free-before-use", Severity::kError, sort.block};
   }
   if (sort.kind == RaceKind::kAlloc || sort.overlapping == Overlapping::kCertain) {
-    return Verdict{"missing-order", Severity::kError, sort.block};
+    const bool never = NeverRan(trace, RootOf(trace, trace[race.a].graph));
+    return Verdict{"missing-order", never ? Severity::kNote : Severity::kError, sort.block};
   }
   const auto typed = [&](NodeId node) {
     if (trace[node].kind != NodeKind::kKernel) return true;

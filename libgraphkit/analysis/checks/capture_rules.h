@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "libgraphkit/analysis/facts.h"
@@ -17,14 +18,36 @@ struct CaptureRule {
   const char* advice;
 };
 inline constexpr int32_t kErrorLossyQuery = 402;
+inline constexpr int32_t kErrorUnsupported = 900;
 inline constexpr int32_t kErrorInvalidated = 901;
 inline constexpr int32_t kErrorUnjoined = 904;
 
 // Null: the error isn't about captures.
 const CaptureRule* CaptureRuleOf(int32_t error);
 
-// The call that invalidated a capture; null: not recorded.
-const Failure* CauseOf(const Trace& trace, const Capture& capture);
+// What a failed call says of captures, in the words that fit the call and the capture's mode.
+struct BrokenRule {
+  std::string broken;
+  std::string advice;
+};
+// `capture` is the one that the call hit; null: unknown. Nothing: the error isn't about captures.
+std::optional<BrokenRule> RuleOf(const Trace& trace, const Failure& failure,
+                                 const Capture* capture);
+
+// Why a capture failed. What is told of a failed call is taken for it, unless it only noticed that
+// the capture was broken (901). Otherwise what happened between the capture's last node and the
+// first call that noticed:
+//
+//     node 4 ── cudaMalloc of another thread (900) ── cudaLaunchKernel (901) ── end (901)
+//     node 4 ── cudaStreamDestroy of a joined stream ─────────────────────────── end (901)
+struct CaptureBreak {
+  const Failure* failure = nullptr;  // the call that failed and broke it
+  StreamId destroyed;                // of no failure: a stream of the capture, destroyed meanwhile
+  GraphId lost;                      // or the graph that holds the capture's, which went away
+  NodeId last;                       // the last node that was captured; may be none
+  const Failure* noticed = nullptr;  // the first call that noticed; null: none
+};
+CaptureBreak BreakOf(const Trace& trace, const Capture& capture);
 
 std::string ThreadName(const Trace& trace, ThreadId thread);
 

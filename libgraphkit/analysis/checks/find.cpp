@@ -11,10 +11,26 @@ bool KnowsWhatWasFreed(const Trace& trace) {
   return !trace.completeness.truncated && trace.process.device != DeviceKind::kImported;
 }
 
-bool Invalidated(const Trace& trace, GraphId graph) {
-  return std::any_of(trace.captures.begin(), trace.captures.end(), [&](const Capture& capture) {
-    return capture.graph == graph && capture.status == CaptureStatus::kInvalidated;
-  });
+std::vector<bool> InvalidatedGraphs(const Trace& trace) {
+  std::vector<bool> invalidated(trace.graphs.size());
+  for (const Capture& capture : trace.captures) {
+    if (capture.status != CaptureStatus::kInvalidated || !capture.graph.valid()) continue;
+    invalidated[capture.graph.index()] = true;
+  }
+  return invalidated;
+}
+
+std::vector<bool> NeverRun(const Trace& trace) {
+  std::vector<bool> never(trace.graphs.size());
+  if (!KnowsWhatWasFreed(trace)) return never;
+  for (size_t i = 0; i < never.size(); ++i) {
+    if (trace.graphs[i].destroyed != kNever) never[i] = true;
+    if (trace.graphs[i].original.valid()) never[trace.graphs[i].original.index()] = true;
+  }
+  for (const Exec& exec : trace.execs) {
+    if (exec.graph.valid()) never[exec.graph.index()] = false;
+  }
+  return never;
 }
 
 Evidence ProofPath(const Facts& facts, NodeId from, NodeId to) {

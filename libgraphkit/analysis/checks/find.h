@@ -54,8 +54,12 @@ std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict);
 // is something that wasn't a leak.
 bool KnowsWhatWasFreed(const Trace& trace);
 
-// Whether a capture of this graph ended with an error: the program never got the graph.
-bool Invalidated(const Trace& trace, GraphId graph);
+// By graph: whether a capture of it ended with an error, so that the program never got it.
+std::vector<bool> InvalidatedGraphs(const Trace& trace);
+
+// By graph: whether it surely never ran and never will: it is gone, or only a model for others
+// (clones, child graphs), and no exec was made of it. Its clones are judged for themselves.
+std::vector<bool> NeverRun(const Trace& trace);
 
 // The edges from one node to another, as evidence; says so when there is none that can be shown.
 Evidence ProofPath(const Facts& facts, NodeId from, NodeId to);

@@ -39,11 +39,12 @@ std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (!KnowsWhatWasFreed(trace)) return {};
   const std::vector<Launched> launched = CountLaunches(trace);
+  const std::vector<bool> invalidated = InvalidatedGraphs(trace);
   std::vector<Finding> findings;
   for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
     Finding finding;
     finding.graph = GraphId(graph);
-    if (Invalidated(trace, finding.graph)) continue;
+    if (invalidated[graph]) continue;
     for (const BlockId id : facts.blocks[graph]) {
       const Block& block = trace[id];
       if (!block.alloc_node.valid() || block.free_node.valid() || block.freed()) continue;

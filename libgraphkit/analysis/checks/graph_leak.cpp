@@ -11,12 +11,14 @@ bool Owned(const Graph& graph) {
          graph.origin == GraphOrigin::kClone;
 }
 
-// An open capture's graph isn't the program's yet.
-bool StillCaptured(const Trace& trace, GraphId graph) {
+// The graphs of captures that are open, which aren't the program's yet.
+std::vector<bool> StillCaptured(const Trace& trace) {
+  std::vector<bool> captured(trace.graphs.size());
   for (const Capture& capture : trace.captures) {
-    if (capture.graph == graph && capture.status == CaptureStatus::kOpen) return true;
+    if (capture.status != CaptureStatus::kOpen || !capture.graph.valid()) continue;
+    captured[capture.graph.index()] = true;
   }
-  return false;
+  return captured;
 }
 
 }  // namespace
@@ -24,12 +26,13 @@ bool StillCaptured(const Trace& trace, GraphId graph) {
 std::vector<Finding> FindGraphLeaks(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (!KnowsWhatWasFreed(trace)) return {};
+  const std::vector<bool> invalidated = InvalidatedGraphs(trace), open = StillCaptured(trace);
   std::vector<Finding> findings;
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
     const GraphId id(i);
     const Graph& graph = trace.graphs[i];
     if (!Owned(graph) || graph.destroyed != kNever) continue;
-    if (Invalidated(trace, id) || StillCaptured(trace, id)) continue;
+    if (invalidated[i] || open[i]) continue;
     Finding finding;
     finding.graph = id;
     finding.message = NameOf(trace, id) + " was never destroyed";

@@ -11,9 +11,10 @@ std::vector<Finding> FindUnjoinedStreams(const Facts& facts) {
   for (const InEdge& edge : facts.in_edges.edges) followed[edge.from.index()] = true;
   std::vector<Finding> findings;
   for (const Capture& capture : trace.captures) {
-    const Failure* cause = CauseOf(trace, capture);
-    const int32_t error = cause != nullptr ? cause->error : capture.error;
-    if (error != kErrorUnjoined || !capture.graph.valid()) continue;
+    if (capture.status != CaptureStatus::kInvalidated || !capture.graph.valid()) continue;
+    const Failure* cause = BreakOf(trace, capture).failure;
+    const bool told = cause != nullptr && cause->error == kErrorUnjoined;
+    if (!told && capture.error != kErrorUnjoined) continue;
     Finding finding;
     finding.graph = capture.graph;
     for (size_t i = 0; i < trace.nodes.size(); ++i) {

@@ -10,17 +10,19 @@ namespace graphkit {
 std::vector<Finding> FindUnsafeCalls(const Facts& facts) {
   const Trace& trace = facts.trace;
   std::vector<bool> broke(trace.failures.size());
+  std::vector<const Capture*> of_graph(trace.graphs.size());
   for (const Capture& capture : trace.captures) {
-    if (capture.failure < broke.size()) broke[capture.failure] = true;
+    if (capture.graph.valid()) of_graph[capture.graph.index()] = &capture;
+    if (capture.status != CaptureStatus::kInvalidated || !capture.graph.valid()) continue;
+    const Failure* cause = BreakOf(trace, capture).failure;
+    if (cause != nullptr) broke[static_cast<size_t>(cause - trace.failures.data())] = true;
   }
   std::vector<Finding> findings;
   for (size_t i = 0; i < trace.failures.size(); ++i) {
     const Failure& failure = trace.failures[i];
-    const CaptureRule* rule = CaptureRuleOf(failure.error);
-    if (broke[i] || rule == nullptr || failure.error == kErrorInvalidated ||
-        !failure.graph.valid()) {
-      continue;
-    }
+    if (broke[i] || failure.error == kErrorInvalidated || !failure.graph.valid()) continue;
+    const std::optional<BrokenRule> rule = RuleOf(trace, failure, of_graph[failure.graph.index()]);
+    if (!rule) continue;
     Finding finding;
     finding.graph = failure.graph;
     if (failure.stream.valid()) finding.streams = {failure.stream};

@@ -41,5 +41,92 @@ TEST_CASE("capture-invalidated finds nothing in a capture that ended well") {
   CHECK(Run("capture-invalidated", &c.t).empty());
 }
 
+constexpr const char* kUnsafe =
+    ": while a capture is open, calls that wait for the device or may do so are not allowed";
+
+TEST_CASE("capture-invalidated looks behind the end that only noticed, for the call that failed") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a"), b = t.Stream("b");
+  t.BeginCapture(a);
+  const GraphId other = t.BeginCapture(b);
+  t.Kernel(a, "before");
+  t.Fail("cudaMalloc", 900, {}, other);  // it breaks both, and was told of one
+  t.InvalidateCapture(a, "cudaStreamEndCapture", 901);
+  t.InvalidateCapture(b, "cudaStreamEndCapture", 901);
+  const Trace trace = t.Build();
+  const std::vector<Finding> findings = Run("capture-invalidated", trace);
+  REQUIRE(findings.size() == 2);
+  for (const Finding& finding : findings) {
+    CHECK(finding.message.starts_with("cudaMalloc (900, cudaErrorStreamCaptureUnsupported)"));
+  }
+  CHECK(Run("unsafe-call-in-capture", trace).empty());
+}
+
+TEST_CASE("capture-invalidated names the destruction of a stream, which succeeded") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a"), b = t.Stream("b");
+  t.BeginCapture(a);
+  t.Kernel(a, "fork");
+  t.Order(a, b);
+  t.Kernel(b, "side");
+  t.Order(b, a);
+  t.Destroy(b);
+  t.Fail("cudaLaunchKernel", 901, a, GraphId(0u));
+  t.InvalidateCapture(a, "cudaStreamEndCapture", 901);
+  const Finding finding = RunForOne("capture-invalidated", &t);
+  CHECK(finding.message ==
+        "the capture of graph 0 on stream 0 'a' failed (901) after cudaStreamDestroy of stream 1 "
+        "'b', which succeeded: the stream was part of the capture");
+  CHECK(finding.advice == "join stream 1 'b', and destroy it after the capture has ended");
+}
+
+TEST_CASE("capture-invalidated says between which calls a capture broke when none is known") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  t.BeginCapture(a);
+  t.Kernel(a, "last");
+  t.Fail("cudaLaunchKernel", 901, a, GraphId(0u));
+  t.InvalidateCapture(a, "cudaStreamEndCapture", 901);
+  CHECK(RunForOne("capture-invalidated", &t).message ==
+        "the capture of graph 0 on stream 0 'a' failed (901), and which call broke it was not "
+        "recorded: a call that succeeded, after node 0 (last) and before cudaLaunchKernel (901) of "
+        "thread 0 on stream 0 'a'");
+}
+
+// The advice on one failed call of a thread in a capture of another, or of itself.
+std::string AdviceOn(const char* call, CaptureMode mode, bool own_thread) {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  t.BeginCapture(a);
+  t.InvalidateCapture(a, call, 900);
+  Trace trace = t.Build();
+  trace.captures[0].mode = mode;
+  trace.captures[0].thread = ThreadId(0u);
+  trace.failures[0].thread = ThreadId(own_thread ? 0u : 1u);
+  trace.threads.resize(2);
+  const std::vector<Finding> findings = Run("capture-invalidated", std::move(trace));
+  REQUIRE(findings.size() == 1);
+  if (findings[0].message.find(kUnsafe) == std::string::npos) {
+    CHECK(findings[0].message.ends_with(": a stream callback can't be captured"));
+  }
+  return findings[0].advice;
+}
+
+TEST_CASE("capture-invalidated advises what helps in the capture's mode") {
+  const std::string outside = "make the call before the capture begins or after it has ended";
+  CHECK(AdviceOn("cudaMalloc", CaptureMode::kGlobal, true) ==
+        outside + ", or capture in relaxed mode");
+  CHECK(AdviceOn("cudaMalloc", CaptureMode::kThreadLocal, true) ==
+        outside + ", or capture in relaxed mode");
+  CHECK(AdviceOn("cudaMalloc", CaptureMode::kGlobal, false) ==
+        outside +
+            ", capture in thread-local mode, or let thread 1 call "
+            "cudaThreadExchangeStreamCaptureMode first");
+  CHECK(AdviceOn("cudaMalloc", CaptureMode::kRelaxed, true) == outside);
+  CHECK(AdviceOn("cudaStreamSynchronize", CaptureMode::kGlobal, true) == outside);
+  CHECK(AdviceOn("cudaStreamAddCallback", CaptureMode::kRelaxed, true) ==
+        "use cudaLaunchHostFunc, which becomes a node of the graph");
+}
+
 }  // namespace
 }  // namespace graphkit

@@ -101,5 +101,56 @@ TEST_CASE("missing-order: the last node of a trace that was cut off may lack its
   CHECK(Run("missing-order", trace).empty());
 }
 
+// Two memsets of one block that nothing orders, in a graph made by calls.
+GraphId Unordered(TraceBuilder& t, BlockId x = {}) {
+  if (!x.valid()) x = t.Alloc({}, 4096);
+  const GraphId graph = t.Graph("made");
+  t.Add(graph, NodeKind::kMemset, {}, {Writes(x, 0, 4096)});
+  t.Add(graph, NodeKind::kMemset, {}, {Writes(x, 0, 4096)});
+  return graph;
+}
+
+TEST_CASE("missing-order advises a dependency where nodes were added by calls") {
+  TraceBuilder t;
+  t.Instantiate(Unordered(t));
+  const Finding finding = RunForOne("missing-order", &t);
+  CHECK(finding.severity == Severity::kError);
+  CHECK(
+      finding.advice ==
+      "add a dependency between the two (cudaGraphAddDependencies), if they touch the same bytes");
+}
+
+TEST_CASE("missing-order is a note in a graph that never runs, an error in the one that does") {
+  for (const bool instantiated : {false, true}) {
+    TraceBuilder t;
+    const GraphId graph = Unordered(t);
+    if (instantiated) t.Destroy(t.Instantiate(graph));
+    t.Destroy(graph);
+    const Finding finding = RunForOne("missing-order", &t);
+    CHECK(finding.severity == (instantiated ? Severity::kError : Severity::kNote));
+    CHECK(finding.message.ends_with("; this graph never runs") == !instantiated);
+  }
+  TraceBuilder t;  // only cloned: the clone is what runs
+  const GraphId original = Unordered(t);
+  Trace trace = t.Build();
+  trace.graphs.push_back({.origin = GraphOrigin::kClone, .original = original});
+  const std::vector<Finding> findings = Run("missing-order", std::move(trace));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kNote);
+}
+
+TEST_CASE("missing-order: a race in a graph that never runs hides none in one that does") {
+  TraceBuilder t;
+  const BlockId x = t.Alloc({}, 4096);
+  t.Destroy(Unordered(t, x));
+  const GraphId runs = Unordered(t, x);
+  t.Instantiate(runs);
+  const std::vector<Finding> findings = Run("missing-order", &t);
+  REQUIRE(findings.size() == 2);
+  for (const Finding& finding : findings) {
+    CHECK(finding.severity == (finding.graph == runs ? Severity::kError : Severity::kNote));
+  }
+}
+
 }  // namespace
 }  // namespace graphkit
