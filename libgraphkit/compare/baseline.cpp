@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/graph_view.h"
 #include "libgraphkit/compare/match_contents.h"
 
@@ -155,6 +156,7 @@ Baseline MakeBaseline(const std::vector<GateSubject>& subjects, const GateVerdic
     entry.graph = key.graph;
     entry.count += 1;
     entry.bytes += finding.bytes;
+    entry.leaks += LeakedBy(subjects[judged.trace], judged.finding);
   }
   for (size_t i = 0; i < subjects.size(); ++i) {
     for (auto& [key, entry] : findings[i]) baseline.traces[i].findings.push_back(entry);

@@ -76,4 +76,11 @@ std::vector<std::string> UnknownChecks(const GateConfig& config, std::span<const
 
 bool IsLeakCheck(std::string_view check) { return check.ends_with("-leak"); }
 
+uint64_t LeakedBy(const GateSubject& subject, size_t finding) {
+  const Finding& found = subject.report.findings[finding];
+  if (!IsLeakCheck(found.check) || found.severity == Severity::kNote) return 0;
+  if (finding < subject.leaks.size()) return subject.leaks[finding];
+  return std::max<uint64_t>(1, found.blocks.size());
+}
+
 }  // namespace graphkit

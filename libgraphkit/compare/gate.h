@@ -5,6 +5,7 @@
 // whatever else was found.
 //
 //     subjects ──► suppressed? ──► in the baseline? ──► asked for by fail-on? ──► fails
+//                                                  └─ a leak that the baseline hasn't ─► fails
 //              ──► budgets of each graph and trace  ──────────────────────────► fails
 //              ──► more than the baseline allows    ──────────────────────────► fails
 #pragma once
@@ -27,5 +28,8 @@ std::vector<std::string> UnknownChecks(const GateConfig& config, std::span<const
 
 // Whether a check looks for things that are never given back: its id ends with "-leak".
 bool IsLeakCheck(std::string_view check);
+
+// How many things a finding says have leaked; 0: it isn't of a leak check, or only a note.
+uint64_t LeakedBy(const GateSubject& subject, size_t finding);
 
 }  // namespace graphkit

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/graph_view.h"
 
 namespace graphkit {
@@ -79,6 +80,21 @@ void AddLife(Bytes size, Seq begin, Seq end, std::vector<Step>& steps) {
   if (end != kNever) steps.push_back({end, -static_cast<int64_t>(size)});
 }
 
+// Of each finding: how many things leaked.
+std::vector<uint64_t> LeaksOf(const std::vector<Finding>& findings, const Trace& trace) {
+  std::vector<uint64_t> execs(trace.graphs.size());
+  for (const Exec& exec : trace.execs) {
+    if (exec.graph.valid() && exec.destroyed == kNever) ++execs[exec.graph.index()];
+  }
+  std::vector<uint64_t> leaks;
+  for (const Finding& finding : findings) {
+    const bool of_execs = finding.check == "exec-leak" && finding.graph.index() < execs.size();
+    const uint64_t things = of_execs ? execs[finding.graph.index()] : finding.blocks.size();
+    leaks.push_back(IsLeakCheck(finding.check) ? std::max<uint64_t>(1, things) : 0);
+  }
+  return leaks;
+}
+
 }  // namespace
 
 FindingPlace PlaceOf(const Finding& finding, const Trace& trace) {
@@ -90,6 +106,7 @@ GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report r
   GateSubject subject;
   subject.trace = std::move(trace_file);
   for (const Finding& finding : report.findings) subject.places.push_back(PlaceOf(finding, trace));
+  subject.leaks = LeaksOf(report.findings, trace);
   if (!report.graphs.empty()) {
     const std::vector<GraphView> views = ViewGraphs(trace);
     for (const GraphSummary& graph : report.graphs) {

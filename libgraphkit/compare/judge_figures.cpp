@@ -74,9 +74,7 @@ std::optional<double> CountLeaks(const std::vector<GateSubject>& subjects, uint3
   uint64_t leaks = 0;
   for (const JudgedFinding& judged : verdict.findings) {
     if (judged.trace != trace || judged.status == FindingStatus::kSuppressed) continue;
-    const Finding& finding = subjects[trace].report.findings[judged.finding];
-    const bool leak = IsLeakCheck(finding.check) && finding.severity != Severity::kNote;
-    if (leak) leaks += std::max<size_t>(1, finding.blocks.size());
+    leaks += LeakedBy(subjects[trace], judged.finding);
   }
   return static_cast<double>(leaks);
 }

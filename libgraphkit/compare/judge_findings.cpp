@@ -4,9 +4,13 @@
 #include <map>
 #include <string>
 
+#include "libgraphkit/compare/gate.h"
+
 namespace graphkit {
 
 namespace {
+
+constexpr const char* kNewLeak = "; the baseline doesn't have that leak";
 
 bool AnyFrameHas(const FindingPlace& place, std::string_view text) {
   return std::ranges::any_of(place.frames, [text](const PlaceFrame& frame) {
@@ -38,6 +42,8 @@ bool Expired(const Suppression& suppression, const GateConfig& config) {
 struct Allowance {
   uint64_t count = 0;
   double bytes = 0;
+  double leaks = 0;
+  bool knows_leaks = false;  // otherwise any number will do
 };
 
 using Allowances = std::map<FindingKey, Allowance>;
@@ -49,16 +55,20 @@ Allowances AllowancesOf(const BaselineTrace* trace, double increase) {
     Allowance& allowance = allowances[{finding.graph, finding.fingerprint}];
     allowance.count += finding.count;
     allowance.bytes += static_cast<double>(finding.bytes) * (1 + increase);
+    allowance.leaks += static_cast<double>(finding.leaks) * (1 + increase);
+    allowance.knows_leaks = finding.leaks > 0;
   }
   return allowances;
 }
 
 // Takes one finding's worth; false when there is no room.
-bool TakeFrom(Allowances& allowances, const FindingKey& key, Bytes bytes) {
+bool TakeFrom(Allowances& allowances, const FindingKey& key, Bytes bytes, uint64_t leaks) {
   const auto found = allowances.find(key);
   if (found == allowances.end() || found->second.count == 0) return false;
   if (static_cast<double>(bytes) > found->second.bytes) return false;
+  if (found->second.knows_leaks && static_cast<double>(leaks) > found->second.leaks) return false;
   found->second.count -= 1;
+  found->second.leaks -= static_cast<double>(leaks);
   found->second.bytes -= static_cast<double>(bytes);
   return true;
 }
@@ -68,12 +78,21 @@ bool AskedFor(const Finding& finding, const GateConfig& config) {
   return std::ranges::find(config.fail_on_checks, finding.check) != config.fail_on_checks.end();
 }
 
+// What a leak check is expected to do: whatever else fails the gate, an exec, a graph or memory
+// that leaks and didn't before does, unless no finding is to fail.
+bool NewLeak(const GateSubject& subject, size_t finding, const GateConfig& config) {
+  const bool none = !config.fail_on_severity && config.fail_on_checks.empty();
+  return !none && LeakedBy(subject, finding) > 0;
+}
+
 class Judge {
  public:
   Judge(const std::vector<GateSubject>& subjects, const GateConfig& config)
       : subjects_(subjects), config_(config), used_(config.suppressions.size(), false) {}
 
-  JudgedFinding One(uint32_t trace, uint32_t index, const FindingKey& key, Allowances& allowances) {
+  // `compared`: there is a baseline of the trace.
+  JudgedFinding One(uint32_t trace, uint32_t index, const FindingKey& key, bool compared,
+                    Allowances& allowances) {
     const GateSubject& subject = subjects_[trace];
     const Finding& finding = subject.report.findings[index];
     JudgedFinding judged{.trace = trace, .finding = index};
@@ -81,9 +100,9 @@ class Judge {
     if (const Suppression* suppression = SuppressionOf(subject, index)) {
       judged.status = FindingStatus::kSuppressed;
       judged.suppression_reason = suppression->reason;
-    } else if (TakeFrom(allowances, key, finding.bytes)) {
+    } else if (TakeFrom(allowances, key, finding.bytes, LeakedBy(subject, index))) {
       judged.status = FindingStatus::kKnown;
-    } else if (AskedFor(finding, config_)) {
+    } else if (AskedFor(finding, config_) || (compared && NewLeak(subject, index, config_))) {
       judged.status = FindingStatus::kFails;
     }
     return judged;
@@ -127,12 +146,14 @@ void JudgeFindings(const std::vector<GateSubject>& subjects, const GateConfig& c
     const GateSubject& subject = subjects[trace];
     Allowances allowances = AllowancesOf(known[trace].trace, config.allow_increase);
     const std::vector<FindingKey> keys = FindingKeys(subject, known[trace]);
+    const bool compared = known[trace].trace != nullptr;
     for (uint32_t i = 0; i < subject.report.findings.size(); ++i) {
-      JudgedFinding judged = judge.One(trace, i, keys[i], allowances);
+      JudgedFinding judged = judge.One(trace, i, keys[i], compared, allowances);
       const Finding& finding = subject.report.findings[i];
       if (judged.status == FindingStatus::kFails) {
         verdict.reasons.push_back(
-            {GateReason::Kind::kFinding, trace, finding.check + ": " + finding.message});
+            {GateReason::Kind::kFinding, trace,
+             finding.check + ": " + finding.message + (AskedFor(finding, config) ? "" : kNewLeak)});
       }
       verdict.findings.push_back(std::move(judged));
     }

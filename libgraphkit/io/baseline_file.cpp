@@ -78,6 +78,7 @@ Result<BaselineFinding> ParseFinding(const Json& value, const std::string& where
   finding.fingerprint = object.String("fingerprint");
   finding.count = object.Count("count");
   finding.bytes = object.Count("bytes");
+  finding.leaks = object.OptionalCount("leaks").value_or(0);
   finding.graph = object.OptionalIndex("graph");
   if (finding.graph && *finding.graph >= graphs) {
     object.Fail("graph", "names a graph that isn't there");
@@ -136,6 +137,7 @@ Ordered FindingJson(const BaselineFinding& finding) {
                {"fingerprint", finding.fingerprint},
                {"count", finding.count},
                {"bytes", finding.bytes}};
+  if (finding.leaks > 0) json["leaks"] = finding.leaks;
   if (finding.graph) json["graph"] = *finding.graph;
   return json;
 }

@@ -103,8 +103,8 @@ void Fields(P& pack, V& value) {
 
 template <typename P, A<GateSubject> V>
 void Fields(P& pack, V& value) {
-  auto& [trace, report, places, contents, reserved, allocated] = value;
-  pack(trace, report, places, contents, reserved, allocated);
+  auto& [trace, report, places, leaks, contents, reserved, allocated] = value;
+  pack(trace, report, places, leaks, contents, reserved, allocated);
 }
 
 namespace {

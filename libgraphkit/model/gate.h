@@ -31,7 +31,8 @@ struct FindingPlace {
 struct GateSubject {
   std::string trace = {};  // its file, as the user named it
   Report report = {};
-  std::vector<FindingPlace> places = {};          // of report.findings, in the same order
+  std::vector<FindingPlace> places = {};  // of report.findings, in the same order
+  std::vector<uint64_t> leaks = {};  // of report.findings: execs, graphs, blocks … that leaked
   std::vector<GraphContent> contents = {};        // of report.graphs; empty: unknown
   std::optional<Bytes> peak_reserved_bytes = {};  // of segments; nothing: none was recorded
   std::optional<Bytes> peak_allocated_bytes = 0;  // of blocks inside segments; nothing: unknown
@@ -54,7 +55,8 @@ struct BaselineFinding {
   std::string check;
   std::string fingerprint;  // 16 hexadecimal digits
   uint64_t count = 0;
-  Bytes bytes = 0;  // of all of them
+  Bytes bytes = 0;     // of all of them
+  uint64_t leaks = 0;  // execs, graphs, blocks … of all of them; 0: no leak, or not known
   // The first of the trace's graphs that are equal to the finding's one: equal graphs have their
   // findings together. None: of no graph, or a baseline of version 1.
   std::optional<uint32_t> graph = {};

@@ -52,5 +52,20 @@ TEST_CASE("without segments the reserved bytes aren't known") {
   CHECK_FALSE(MakeGateSubject("a.json", t.Build(), {}).peak_reserved_bytes);
 }
 
+TEST_CASE("a finding of leaked execs counts all of them, one of memory its blocks") {
+  TraceBuilder t;
+  const GraphId graph = t.Graph("g");
+  for (int i = 0; i < 3; ++i) t.Instantiate(graph);
+  t.Destroy(t.Instantiate(graph));
+  Report report;
+  report.findings = {{.check = "exec-leak", .graph = graph},
+                     {.check = "block-leak", .blocks = {BlockId(0u), BlockId(1u)}},
+                     {.check = "graph-leak", .graph = graph},
+                     {.check = "late-free", .graph = graph}};
+  Trace trace = t.Build();
+  trace.blocks.resize(2);
+  CHECK(MakeGateSubject("a.json", trace, report).leaks == std::vector<uint64_t>{3, 2, 1, 0});
+}
+
 }  // namespace
 }  // namespace graphkit

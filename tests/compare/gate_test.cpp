@@ -385,6 +385,45 @@ TEST_CASE("traces of one name are told apart by their folders") {
   CHECK(keys({"a/b.json", "a/b.json"}) == Texts{"a/b.json", "a/b.json"});
 }
 
+TEST_CASE("an exec, a graph or memory that leaks and didn't in the baseline fails by default") {
+  GateSubject before = CleanSubject();
+  AddFinding(before, "exec-leak", Severity::kWarning);
+  before.leaks = {2};
+  const Baseline baseline = BaselineOf(before);
+  CHECK(Judge(before).passed());  // of itself a leak is a warning
+  CHECK(Judge(before, {}, baseline).passed());
+
+  GateSubject after = before;
+  after.leaks = {3};
+  const GateVerdict more = Judge(after, {}, baseline);
+  CHECK(ReasonsOf(more) ==
+        Texts{"exec-leak: something is wrong; the baseline doesn't have that leak"});
+  CHECK(Judge(after, {.allow_increase = 0.5}, baseline).passed());
+  CHECK(Judge(after, {.fail_on_severity = {}}, baseline).passed());
+  after.leaks = {1};
+  CHECK(Judge(after, {}, baseline).passed());
+
+  for (const char* check : {"graph-leak", "block-leak", "graph-allocation-leak"}) {
+    after = before;
+    AddFinding(after, check, Severity::kWarning, 512);
+    after.leaks.push_back(1);
+    CHECK(Judge(after, {}, baseline).exit_code == 1);
+    after.report.findings[1].severity = Severity::kNote;
+    CHECK(Judge(after, {}, baseline).passed());
+  }
+  after = before;
+  AddFinding(after, "late-free", Severity::kWarning);
+  CHECK(Judge(after, {}, baseline).passed());
+}
+
+TEST_CASE("each exec that leaked counts as one") {
+  GateSubject subject = CleanSubject();
+  AddFinding(subject, "exec-leak", Severity::kWarning);
+  subject.leaks = {3};
+  CHECK(Judge(subject, {.max_leaks = 3}).passed());
+  CHECK(ReasonsOf(Judge(subject, {.max_leaks = 2})) == Texts{"max-leaks: 3 leaks, 2 allowed"});
+}
+
 TEST_CASE("ids that no check has are named once") {
   GateConfig config;
   config.fail_on_checks = {"late-free", "late-fre"};

@@ -18,8 +18,9 @@ Baseline Sample() {
       {.name = "step",
        .ordinal = 1,
        .content = GraphContent{.hash = 0xab, .sample = {1, 0xffffffff}}}};
-  full.findings = {{.check = "exec-leak", .fingerprint = "00ff", .count = 2, .bytes = 512},
-                   {.check = "exec-leak", .fingerprint = "00ff", .count = 1, .graph = 1}};
+  full.findings = {
+      {.check = "exec-leak", .fingerprint = "00ff", .count = 2, .bytes = 512},
+      {.check = "exec-leak", .fingerprint = "00ff", .count = 1, .leaks = 5, .graph = 1}};
   return {{full, {.trace = "empty.json"}}};
 }
 
@@ -52,7 +53,7 @@ TEST_CASE("a baseline has a line for each graph and each finding") {
     {"name":"step","ordinal":1,"peak_live_bytes":0,"deferred_bytes":0,"never_freed_bytes":0,"content":"00000000000000ab:00000001ffffffff"}],
    "findings": [
     {"check":"exec-leak","fingerprint":"00ff","count":2,"bytes":512},
-    {"check":"exec-leak","fingerprint":"00ff","count":1,"bytes":0,"graph":1}]},
+    {"check":"exec-leak","fingerprint":"00ff","count":1,"bytes":0,"leaks":5,"graph":1}]},
   {"trace": "empty.json",
    "graphs": [],
    "findings": []}
