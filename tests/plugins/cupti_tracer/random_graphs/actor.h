@@ -99,6 +99,7 @@ class Actor {
   void Begin(cudaStream_t stream);
   void BeginInto(cudaStream_t stream, const Graph& graph);
   void End(cudaStream_t stream, bool elsewhere);
+  void Failed(const Capture& capture, const std::vector<cudaGraphNode_t>& nodes);
   void JoinAll(cudaStream_t stream);
   void Fork(cudaStream_t from, cudaStream_t to);
   void Work(cudaStream_t stream, cudaGraphNodeType type);
@@ -152,6 +153,7 @@ class Actor {
   std::vector<cudaGraph_t> InsideOf(cudaGraph_t graph);
   void Gone(cudaGraph_t graph, bool tell = true);
   void Forget(cudaGraph_t family);
+  void SayGone(cudaGraphNode_t node, const std::string& graph);
   void* DeviceAt(size_t bytes) { return At(buffers_.device, bytes); }
   void* PinnedAt(size_t bytes) { return At(buffers_.pinned, bytes); }
   void* At(char* begin, size_t bytes) {

@@ -1,4 +1,5 @@
 // Random calls on streams: captures, and what they capture.
+#include <algorithm>
 #include <mutex>
 #include <thread>
 
@@ -62,9 +63,11 @@ void Actor::Fork(cudaStream_t from, cudaStream_t to) {
   if (passing) cudaEventDestroy(event);
 }
 
-// A capture that fails takes the graph along that it made or was to fill, but for a body.
 void Actor::End(cudaStream_t stream, bool elsewhere) {
   if (elsewhere_ && stream == cudaStreamPerThread) return;  // another one
+  const auto known = captures_.find(stream);
+  std::vector<cudaGraphNode_t> nodes;
+  if (known != captures_.end()) nodes = NodesOf(known->second.graph);
   cudaGraph_t graph = nullptr;
   cudaError_t error = cudaSuccess;
   auto end = [&] { error = cudaStreamEndCapture(stream, &graph); };
@@ -75,20 +78,25 @@ void Actor::End(cudaStream_t stream, bool elsewhere) {
   }
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   cudaStreamIsCapturing(stream, &status);
-  const auto known = captures_.find(stream);
   if (known == captures_.end() || status != cudaStreamCaptureStatusNone) return;
   const Capture capture = known->second;
   captures_.erase(known);
   allocations_.clear();
   Say(Text(R"({"captured":"%s","mode":%d,"error":%d})", capture.label.c_str(), capture.mode,
            error));
-  if (error == cudaSuccess) return;
+  if (error != cudaSuccess) Failed(capture, nodes);
+}
+
+// A capture that fails takes the graph along that it made or was to fill. A body stays, without
+// the nodes that it had.
+void Actor::Failed(const Capture& capture, const std::vector<cudaGraphNode_t>& nodes) {
   const cudaGraph_t family = Known(capture.graph).family;
-  if (family == capture.graph) {
-    Gone(family);
-  } else {
-    Forget(family);
+  if (family == capture.graph) return Gone(family);
+  const std::vector<cudaGraphNode_t> left = NodesOf(capture.graph);
+  for (cudaGraphNode_t node : nodes) {
+    if (std::find(left.begin(), left.end(), node) == left.end()) SayGone(node, capture.label);
   }
+  Forget(family);
 }
 
 // What a kernel is launched with besides.

@@ -288,8 +288,7 @@ void Actor::DestroyNode(cudaGraph_t graph) {
   const cudaGraphNode_t node = nodes[static_cast<size_t>(random_.Pick(nodes.size()))];
   if (TypeOf(node) == cudaGraphNodeTypeConditional) return;
   if (cudaGraphDestroyNode(node) != cudaSuccess) return;
-  Say(Text(R"({"node_gone":"%p","of":"%s"})", static_cast<void*>(node),
-           Known(graph).label.c_str()));
+  SayGone(node, Known(graph).label);
   Forget(Known(graph).family);
 }
 

@@ -115,6 +115,10 @@ void Actor::Forget(cudaGraph_t family) {
   });
 }
 
+void Actor::SayGone(cudaGraphNode_t node, const std::string& graph) {
+  Say(Text(R"({"node_gone":"%p","of":"%s"})", static_cast<void*>(node), graph.c_str()));
+}
+
 void Actor::FillArguments(Arguments& arguments, int kernel) {
   arguments.pointers[0] = DeviceAt(64);
   arguments.pointers[1] = random_.Chance(80) ? DeviceAt(64) : PinnedAt(64);
