@@ -162,8 +162,8 @@ class Actor {
   void FillArguments(Arguments& arguments, int kernel);
   std::string Label() { return label_ + std::to_string(next_label_++); }
 
-  // Calls that may break captures of other threads wait while one begins, so that its graph is
-  // seen.
+  // Calls that may break captures of other threads wait while one begins or takes a graph in, so
+  // that the new graph is seen.
   static inline std::mutex disturbing_;
 
   std::string label_;

@@ -247,6 +247,7 @@ void Actor::AddIntoCapture(cudaStream_t stream) {
 void Actor::LaunchGraph(cudaStream_t stream) {
   if (execs_.empty()) return;
   const Exec& exec = execs_[static_cast<size_t>(random_.Pick(execs_.size()))];
+  std::lock_guard lock(disturbing_);
   const bool capturing = InfoOf(stream).status != cudaStreamCaptureStatusNone;
   if (cudaGraphLaunch(exec.handle, stream) != cudaSuccess) return;
   if (!capturing) return Say(R"({"launched":")" + exec.label + "\"}");
