@@ -2,13 +2,13 @@
 
 #include "libgraphkit/analysis/order.h"
 #include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
 
-Ternary Waits(const Trace& trace, const Node& node, Ternary unknown) {
-  const Ternary waits =
-      node.kernel.index() < trace.kernels.size() ? trace[node.kernel].waits : Ternary::kUnknown;
+Ternary Waits(const Trace& trace, NodeId node, Ternary unknown) {
+  const Ternary waits = WaitsFor(trace, node);
   return waits == Ternary::kUnknown ? unknown : waits;
 }
 
@@ -18,7 +18,7 @@ void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Ternary 
   const bool all_full =
       std::all_of(in.begin(), in.end(), [](const InEdge& edge) { return edge.full; });
   order->Add(NodeId(id), node.graph, node.stream,
-             all_full ? Ternary::kUnknown : Waits(trace, node, unknown), in);
+             all_full ? Ternary::kUnknown : Waits(trace, NodeId(id), unknown), in);
 }
 
 // Edges nearly always come in the order of the nodes that they lead to, and from earlier nodes.

@@ -13,8 +13,7 @@ std::vector<std::vector<GraphInput>> FindInputs(const Trace& trace, const Lifeti
     for (const Touch& touch : lives.Touches(BlockId(i))) {
       const GraphId root = roots[trace[touch.node].graph.index()];
       if (root == lives.blocks[i].root || root == last) continue;
-      const KernelId kernel = trace[touch.node].kernel;
-      if (kernel.index() < numbers_only.size() && numbers_only[kernel.index()]) continue;
+      if (TakesNumbersOnly(trace, touch.node, numbers_only)) continue;
       last = root;
       auto& of_graph = inputs[root.index()];
       if (!of_graph.empty() && of_graph.back().block == BlockId(i)) continue;

@@ -4,17 +4,10 @@
 
 #include "libgraphkit/analysis/frontier.h"
 #include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
-
-// A node that may touch anything: nobody could read what it was given.
-bool Opaque(const Trace& trace, const Node& node) {
-  if (node.accesses_complete || node.accesses.count != 0) return false;
-  if (node.kind == NodeKind::kUnknown) return true;
-  if (node.kind != NodeKind::kKernel) return false;
-  return node.kernel.index() >= trace.kernels.size() || !trace[node.kernel].has_layout;
-}
 
 class Finder {
  public:
@@ -80,8 +73,9 @@ class Finder {
   }
 
   void FindOpaque() {
-    for (const Node& node : trace_.nodes) {
-      if (Opaque(trace_, node)) opaque_.push_back({node.seq, Root(node.graph)});
+    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+      const Node& node = trace_.nodes[i];
+      if (MayTouchAnything(trace_, NodeId(i))) opaque_.push_back({node.seq, Root(node.graph)});
     }
   }
   bool OpaqueBetween(GraphId root, Seq begin, Seq end) const {

@@ -6,6 +6,7 @@
 
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/signature.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
@@ -69,7 +70,7 @@ class RaceFinder {
     for (const Touch& touch : facts_.lives.Touches(id)) {
       const Node& node = trace_[touch.node];
       if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) continue;
-      if (!InGraph(trace_, node) || NumbersOnly(node) || Unfinished(touch.node)) continue;
+      if (!InGraph(trace_, node) || NumbersOnly(touch.node) || Unfinished(touch.node)) continue;
       uses_.push_back({touch.node, RaceKind::kAccess, trace_.accesses[touch.access]});
     }
     if (uses_.empty()) return;
@@ -84,8 +85,8 @@ class RaceFinder {
     });
   }
 
-  bool NumbersOnly(const Node& node) const {
-    return node.kernel.index() < numbers_only_.size() && numbers_only_[node.kernel.index()];
+  bool NumbersOnly(NodeId node) const {
+    return graphkit::TakesNumbersOnly(trace_, node, numbers_only_);
   }
 
   bool Unfinished(NodeId node) const {
@@ -167,6 +168,8 @@ class RaceFinder {
   // Non-const pointers are why a C++ kernel may write; a name that isn't mangled says nothing.
   bool SaysWhatItReads(NodeId node) const {
     if (trace_[node].kind != NodeKind::kKernel) return true;
+    const ChangedNode* changed = FindChanged(trace_, node);
+    if (changed != nullptr && changed->kernels_vary) return false;
     const KernelId kernel = trace_[node].kernel;
     return kernel.index() < trace_.kernels.size() && trace_[trace_[kernel].name].starts_with("_Z");
   }
@@ -240,11 +243,6 @@ class RaceFinder {
 };
 
 }  // namespace
-
-Ternary WaitsFor(const Trace& trace, NodeId node) {
-  const KernelId kernel = trace[node].kernel;
-  return kernel.index() < trace.kernels.size() ? trace[kernel].waits : Ternary::kUnknown;
-}
 
 std::vector<Race> FindRaces(const Facts& facts) { return RaceFinder(facts).Find(); }
 

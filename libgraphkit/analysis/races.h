@@ -46,7 +46,4 @@ struct Race {
 // may be missing (FindUnfinished) are left out.
 std::vector<Race> FindRaces(const Facts& facts);
 
-// Whether a node is known to wait for its grid dependencies.
-Ternary WaitsFor(const Trace& trace, NodeId node);
-
 }  // namespace graphkit

@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "libgraphkit/model/node_versions.h"
+
 namespace graphkit {
 namespace {
 
@@ -44,6 +46,13 @@ std::vector<bool> TakesNumbersOnly(const Trace& trace) {
   std::vector<bool> only(trace.kernels.size());
   for (size_t i = 0; i < only.size(); ++i) only[i] = !MayTakePointers(trace[trace.kernels[i].name]);
   return only;
+}
+
+bool TakesNumbersOnly(const Trace& trace, NodeId node, const std::vector<bool>& kernels) {
+  const KernelId kernel = trace[node].kernel;
+  if (kernel.index() >= kernels.size() || !kernels[kernel.index()]) return false;
+  const ChangedNode* changed = FindChanged(trace, node);
+  return changed == nullptr || !changed->kernels_vary;
 }
 
 }  // namespace graphkit

@@ -14,5 +14,7 @@ bool MayTakePointers(std::string_view mangled);
 
 // By kernel: whether it takes numbers only.
 std::vector<bool> TakesNumbersOnly(const Trace& trace);
+// Whether a node's kernel does, in all ways in which it is run; `kernels`: of each, as above.
+bool TakesNumbersOnly(const Trace& trace, NodeId node, const std::vector<bool>& kernels);
 
 }  // namespace graphkit

@@ -2,6 +2,7 @@
 
 #include "libgraphkit/io/record_graph.h"
 #include "libgraphkit/io/record_rows.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
@@ -62,6 +63,21 @@ void SetShape(const Trace& trace, uint32_t index, Record& r) {
   r.shared = shape.shared_bytes;
 }
 
+// What a node was made to do.
+template <typename Made>
+void SetWork(const Trace& trace, const Made& made, NodeRecord& r) {
+  r.kernel = made.kernel;
+  SetShape(trace, made.shape, r);
+  r.event = made.event;
+  r.access = PlacePrinter::Of(trace.accesses, made.accesses);
+  r.complete = made.accesses_complete;
+}
+
+void SetMade(const Trace& trace, NodeId id, NodeRecord& r) {
+  const ChangedNode* changed = FindChanged(trace, id);
+  return changed != nullptr ? SetWork(trace, *changed, r) : SetWork(trace, trace[id], r);
+}
+
 void PrintNode(PlacePrinter& to, uint32_t index) {
   const Node& node = to.trace.nodes[index];
   const std::span<const GraphId> held = HeldGraphs(to, NodeId(index));
@@ -74,17 +90,13 @@ void PrintNode(PlacePrinter& to, uint32_t index) {
   r.thread = node.thread;
   r.stack = node.stack;
   r.duration_ns = node.duration_ns;
-  r.kernel = node.kernel;
-  SetShape(to.trace, node.shape, r);
+  SetMade(to.trace, NodeId(index), r);
   if (node.kind == NodeKind::kChildGraph && !held.empty()) r.child = held[0];
-  r.event = node.event;
   r.memory = node.block;
   r.has_conditional =
       node.kind == NodeKind::kConditional && node.conditional != ConditionalType::kUnknown;
   r.conditional = node.conditional;
   if (node.kind == NodeKind::kConditional) r.bodies = held;
-  r.access = PlacePrinter::Of(to.trace.accesses, node.accesses);
-  r.complete = node.accesses_complete;
   to.Print(r);
 }
 

@@ -2,6 +2,7 @@
 
 #include "libgraphkit/io/memory_limits.h"
 #include "libgraphkit/large_pages.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
@@ -88,7 +89,10 @@ bool TraceAssembler::Finish() {
     problem_.place = bad->place;
     return false;
   }
-  if (!ended_ || expected_graphs_.empty()) return true;
+  if (!ended_ || expected_graphs_.empty()) {
+    ApplyNodeChanges(&trace_);
+    return true;
+  }
   const auto& [graph, expected] = *expected_graphs_.begin();
   Fail("node " + std::to_string(expected.parent.value) + " holds graph " +
            std::to_string(graph.value) + ", but " + OnlySome(trace_.graphs.size(), "graphs") +

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "libgraphkit/model/node_versions.h"
+
 namespace graphkit {
 
 TraceBuilder::TraceBuilder(DeviceKind device) {
@@ -225,6 +227,10 @@ void TraceBuilder::SetTime(Nanoseconds time) {
   trace_.times.back() = time;
 }
 
-Trace TraceBuilder::Build() { return std::exchange(*this, TraceBuilder()).trace_; }
+Trace TraceBuilder::Build() {
+  Trace trace = std::exchange(*this, TraceBuilder()).trace_;
+  ApplyNodeChanges(&trace);
+  return trace;
+}
 
 }  // namespace graphkit

@@ -167,6 +167,23 @@ struct NodeChange {
   bool operator==(const NodeChange&) const = default;
 };
 
+// What the record of a node says that launches run otherwise than it was made (node_versions.h):
+// its Node says what any of them may do with it.
+struct ChangedNode {
+  NodeId node;
+  KernelId kernel;
+  uint32_t shape = 0xffffffffu;
+  Slice accesses;
+  EventId event;
+  bool accesses_complete = false;
+  // Of the ways in which launches run it:
+  bool varies = false;                // there are several
+  bool kernels_vary = false;          // with several kernels
+  bool opaque = false;                // in one of them it may touch anything
+  Ternary waits = Ternary::kUnknown;  // for its grid dependencies, in all of them
+  bool operator==(const ChangedNode&) const = default;
+};
+
 // One replay.
 struct Launch {
   ExecId exec;

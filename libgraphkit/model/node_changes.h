@@ -12,9 +12,8 @@ class NodeChanges {
  public:
   explicit NodeChanges(const Trace& trace);
 
-  // Whether the node was given other parameters or switched off before, in its graph or in an exec,
-  // or may have been by the device.
-  // From then on its record doesn't say any more what every launch does.
+  // Whether launches run the node in several ways, and it was given other parameters or switched
+  // off before, or may have been by the device: then it doesn't say what each of them does.
   bool Changed(NodeId node, Seq before = kNever) const;
   bool empty() const { return changes_.empty(); }
 
@@ -27,6 +26,7 @@ class NodeChanges {
     Seq params = kNever;
     Seq off = kNever;
     Seq updatable = kNever;
+    bool varies = false;
   };
   std::unordered_map<uint32_t, First> changes_;
 };

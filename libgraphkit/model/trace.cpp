@@ -14,6 +14,7 @@ std::vector<std::string> IncompleteBecause(const Completeness& completeness) {
                       " records");
   }
   because.insert(because.end(), completeness.notes.begin(), completeness.notes.end());
+  because.insert(because.end(), completeness.unapplied.begin(), completeness.unapplied.end());
   return because;
 }
 

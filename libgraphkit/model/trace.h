@@ -18,9 +18,13 @@ struct Completeness {
   bool truncated = false;          // no end record: the program was killed, or the file was cut
   uint64_t dropped_records = 0;    // the tracer's own count
   std::vector<std::string> notes;  // one sentence each, for people
+  // What is recorded of changes to nodes, and of which it isn't known what launches run with it.
+  std::vector<std::string> unapplied;
   bool operator==(const Completeness&) const = default;
 
-  bool complete() const { return !truncated && dropped_records == 0 && notes.empty(); }
+  bool complete() const {
+    return !truncated && dropped_records == 0 && notes.empty() && unapplied.empty();
+  }
 };
 
 // What is missing, for people, a reason each; none: the trace is complete.
@@ -52,10 +56,11 @@ struct Trace {
   std::vector<LaunchShape> shapes;
   std::vector<Exec> execs;
   std::vector<ToolIdRun> tool_id_runs;
-  std::vector<ExecUpdate> exec_updates;  // by seq
-  std::vector<NodeChange> node_changes;  // by seq
-  std::vector<Launch> launches;          // by seq
-  std::vector<EagerWork> works;          // by seq
+  std::vector<ExecUpdate> exec_updates;    // by seq
+  std::vector<NodeChange> node_changes;    // by seq
+  std::vector<ChangedNode> changed_nodes;  // by node; what follows from node_changes
+  std::vector<Launch> launches;            // by seq
+  std::vector<EagerWork> works;            // by seq
   std::vector<Failure> failures;
 
   std::vector<Pool> pools;

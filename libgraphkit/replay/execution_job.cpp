@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "libgraphkit/model/node_versions.h"
+
 namespace graphkit {
 namespace {
 
@@ -86,9 +88,7 @@ class JobMaker {
   }
 
   bool Waits(uint32_t step) const {
-    const Node& node = NodeOf(step);
-    return node.kernel.index() < facts_.trace.kernels.size() &&
-           facts_.trace[node.kernel].waits == Ternary::kYes;
+    return WaitsFor(facts_.trace, program_.steps[step].node) == Ternary::kYes;
   }
 
   void AddEdges(uint32_t step) {

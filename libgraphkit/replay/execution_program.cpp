@@ -4,6 +4,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "libgraphkit/model/node_versions.h"
+
 namespace graphkit {
 namespace {
 
@@ -53,8 +55,7 @@ class ProgramMaker {
   void AddWaits(uint32_t step) {
     const NodeId id = program_.steps[step].node;
     const Node& node = facts_.trace[id];
-    const bool waits = node.kernel.index() < facts_.trace.kernels.size() &&
-                       facts_.trace[node.kernel].waits == Ternary::kYes;
+    const bool waits = WaitsFor(facts_.trace, id) == Ternary::kYes;
     for (const InEdge& edge : facts_.in_edges.Of(id.index())) {
       const uint32_t from = StepOf(edge.from);
       if (from == kNone) continue;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "libgraphkit/model/node_versions.h"
 #include "tests/analysis/slow_facts.h"
 
 namespace graphkit {

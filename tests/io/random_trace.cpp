@@ -5,6 +5,7 @@
 #include <string>
 
 #include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
@@ -19,7 +20,9 @@ class RandomProgram {
     t_.Stack({{"main", "main.cu", 12}, {"start", {}, 0}});
     for (int i = 0; i < steps; ++i) Step();
     Trace trace = t_.Build();
+    RestoreNodes(&trace);
     Vary(trace);
+    ApplyNodeChanges(&trace);
     return trace;
   }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "libgraphkit/io/import/mapped_ranges.h"
+#include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/model/tool_ids.h"
 
 namespace graphkit {
@@ -178,9 +179,8 @@ size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
   MappedRanges live;  // `segment`: the block's number
   size_t joined = 0;
   size_t next = 0;
-  for (size_t i = 0; i < trace->nodes.size(); ++i) {
-    const Node& node = trace->nodes[i];
-    for (; next < changes.size() && changes[next].seq < node.seq; ++next) {
+  const auto advance_to = [&](Seq seq) {
+    for (; next < changes.size() && changes[next].seq < seq; ++next) {
       const Block& block = (*trace)[changes[next].block];
       const Interval<Address> range{block.address, block.address + std::max<Bytes>(block.size, 1)};
       if (changes[next].begins) {
@@ -193,14 +193,17 @@ size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
         live.Remove(range);
       }
     }
-    for (uint32_t a = 0; a < node.accesses.count; ++a) {
-      Access& access = trace->accesses[node.accesses.first + a];
+  };
+  const auto join = [&](Slice accesses, Seq seq, NodeId node) {
+    advance_to(seq);
+    for (uint32_t a = 0; a < accesses.count; ++a) {
+      Access& access = trace->accesses[accesses.first + a];
       if (!access.block || !joinable[access.block.index()]) continue;
       const Address address = (*trace)[access.block].address + access.offset;
       const MappedRange* at = live.Find(address);
       if (!at) {
         not_joined->Add("addresses of nodes in a segment where no block lay",
-                        Named("node ", static_cast<uint32_t>(i)));
+                        Named("node ", node.value));
         continue;
       }
       access.block = BlockId(at->segment.value);
@@ -209,7 +212,22 @@ size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
       if (access.length != kLengthUnknown) access.length = std::min(access.length, left);
       ++joined;
     }
+  };
+  RestoreNodes(trace);  // as made, and as set: each by what lay there then
+  size_t set = 0;
+  const auto join_sets = [&](Seq before) {
+    for (; set < trace->node_changes.size() && trace->node_changes[set].seq < before; ++set) {
+      const NodeChange& change = trace->node_changes[set];
+      join(change.accesses, change.seq, change.node);
+    }
+  };
+  for (size_t i = 0; i < trace->nodes.size(); ++i) {
+    const Node& node = trace->nodes[i];
+    join_sets(node.seq);
+    join(node.accesses, node.seq, NodeId(i));
   }
+  join_sets(kNever);
+  ApplyNodeChanges(trace);
   return joined;
 }
 

@@ -3,7 +3,7 @@
 // line of JSON each: {"graph": handle, "nodes": [[kind, …], …], "edges": [[from, to, port, type]]},
 // a child graph node as ["graph", {…}]. Tests hold the trace to it.
 //
-//     copies clone|launch|body|edges
+//     copies clone|launch|body|edges|race|apart
 #include <cuda_runtime.h>
 
 #include <string>
@@ -329,6 +329,24 @@ void Edges() {
   }
 }
 
+// Two fills without an order, of one block or of two: as they are set, not as they were made. What
+// runs is a clone.
+void Fills(bool together) {
+  cudaGraph_t graph = nullptr, clone = nullptr;
+  CHECK(cudaGraphCreate(&graph, 0));
+  AddSet(graph, one, 1024);
+  Set(AddSet(graph, together ? two : one, 1024), together ? one : two, 1024);
+  CHECK(cudaGraphClone(&clone, graph));
+  CHECK(cudaGraphDestroy(graph));
+  Show(clone);
+  cudaGraphExec_t exec = nullptr;
+  CHECK(cudaGraphInstantiate(&exec, clone, 0));
+  CHECK(cudaGraphLaunch(exec, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaGraphDestroy(clone));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -339,5 +357,6 @@ int main(int argc, char** argv) {
   if (Flag(argc, argv, "launch")) Launch();
   if (Flag(argc, argv, "body")) Body();
   if (Flag(argc, argv, "edges")) Edges();
+  if (Flag(argc, argv, "race") || Flag(argc, argv, "apart")) Fills(Flag(argc, argv, "race"));
   return 0;
 }

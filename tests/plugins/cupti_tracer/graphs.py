@@ -1,6 +1,7 @@
 """What a trace says of graphs, held to what the API says of them (copies.cu)."""
 
 import json
+import subprocess
 
 from harness import BUILD, Skipped, count, load, trace
 
@@ -139,3 +140,12 @@ def test_captured_edges_have_the_data_that_the_api_gives(folder):
                     whole = "w" in waits or node in ("memset", "host")
                     got = next(first)
                     assert node == "serialized" or got == ([0, 0] if whole else partial), (node, waits, got)
+
+
+def test_verdicts_go_by_the_parameters_that_were_set(folder):
+    for _, program in programs():
+        for what, wanted in (("race", 1), ("apart", 0)):
+            assert_same(*shown(folder, program, what))
+            done = subprocess.run([BUILD / "bin/graphkit", "check", "trace.json", "--fail-on", "missing-order"],
+                                  cwd=folder, capture_output=True, text=True)
+            assert done.returncode == wanted, (what, done.returncode, done.stdout)

@@ -1,0 +1,45 @@
+// Which node of one graph has the place of which in another: nodes are paired in the order in which
+// they were made, embedded graphs with their nodes (as cudaGraphExecUpdate pairs them; the
+// documentation says "the order of the calls").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+class GraphPlaces {
+ public:
+  // The trace must outlive it.
+  explicit GraphPlaces(const Trace& trace) : trace_(trace) {}
+
+  // The outermost graph that holds a graph.
+  GraphId Root(GraphId graph) const;
+  // The node of the graph `root`, or of one inside it, that has the node's place in its own; the
+  // node itself where that is its root. None: there is no such node, or it is of another kind.
+  NodeId Counterpart(NodeId node, GraphId root, Seq at);
+  // A graph inside a node; none: it holds none.
+  GraphId Held(NodeId node, uint32_t body);
+  // The nodes of two graphs, and of the graphs inside them, pair by pair; none: they differ.
+  using NodePairs = std::vector<std::pair<NodeId, NodeId>>;
+  std::optional<NodePairs> Pairs(GraphId first, GraphId second, Seq at);
+
+ private:
+  void Index();
+  std::vector<NodeId> NodesAt(GraphId graph, Seq at);
+  bool AddPairs(GraphId first, GraphId second, Seq at, size_t depth, NodePairs* pairs);
+  std::optional<size_t> PlaceOf(NodeId node, Seq at);
+
+  const Trace& trace_;
+  bool indexed_ = false;
+  std::vector<std::vector<NodeId>> nodes_;  // by graph
+  std::vector<bool> shrank_;                // by graph: nodes of it were destroyed
+  std::unordered_map<NodeId, std::vector<GraphId>> held_;
+};
+
+}  // namespace graphkit

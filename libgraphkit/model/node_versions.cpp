@@ -1,0 +1,417 @@
+#include "libgraphkit/model/node_versions.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "libgraphkit/model/graph_places.h"
+
+namespace graphkit {
+namespace {
+
+constexpr uint32_t kAsMade = 0xffffffffu;
+
+// What a node does: what the record of a node says (its own; an update's), or that of a change.
+struct NodeVersion {
+  NodeId made;
+  uint32_t change = kAsMade;  // in Trace::node_changes
+  bool off = false;
+  auto operator<=>(const NodeVersion&) const = default;
+};
+
+// A version of a node that a launch may run.
+struct RunVersion {
+  NodeId node;
+  NodeVersion version;
+  auto operator<=>(const RunVersion&) const = default;
+};
+
+struct TraceEvent {
+  enum class Kind : uint8_t { kChange, kInstantiate, kUpdate, kLaunch, kDestroy };
+  Seq seq;
+  Kind kind;
+  uint32_t index;  // in the trace's column of such
+};
+
+// All that may decide what a launch runs, in order.
+std::vector<TraceEvent> EventsOf(const Trace& trace) {
+  std::vector<TraceEvent> events;
+  const auto add = [&events](TraceEvent::Kind kind, size_t index, Seq seq) {
+    if (seq != kNever) events.push_back({seq, kind, static_cast<uint32_t>(index)});
+  };
+  using Kind = TraceEvent::Kind;
+  for (size_t i = 0; i < trace.node_changes.size(); ++i) {
+    add(Kind::kChange, i, trace.node_changes[i].seq);
+  }
+  for (size_t i = 0; i < trace.execs.size(); ++i) {
+    add(Kind::kInstantiate, i, trace.execs[i].created);
+    add(Kind::kDestroy, i, trace.execs[i].destroyed);
+  }
+  for (size_t i = 0; i < trace.exec_updates.size(); ++i) {
+    if (trace.exec_updates[i].result == 0) add(Kind::kUpdate, i, trace.exec_updates[i].seq);
+  }
+  for (size_t i = 0; i < trace.launches.size(); ++i) add(Kind::kLaunch, i, trace.launches[i].seq);
+  std::stable_sort(events.begin(), events.end(),
+                   [](const TraceEvent& a, const TraceEvent& b) { return a.seq < b.seq; });
+  return events;
+}
+
+using VersionMap = std::unordered_map<NodeId, NodeVersion>;
+
+// Goes through the trace once. Nodes that nothing changes aren't looked at: which ones are changed
+// is known only in the end, so it goes through it twice.
+class VersionWalk {
+ public:
+  VersionWalk(const Trace& trace, GraphPlaces& places, std::unordered_set<NodeId>* changed)
+      : trace_(trace), places_(places), changed_(*changed), execs_(trace.execs.size()) {
+    for (const NodeId node : changed_) by_root_[places_.Root(trace_[node].graph)].push_back(node);
+  }
+
+  void Go(const std::vector<TraceEvent>& events) {
+    for (const TraceEvent& event : events) Apply(event);
+    for (ExecState& exec : execs_) RunPending(exec);
+    for (const auto& [root, nodes] : by_root_) {
+      if (started_.contains(root)) continue;
+      for (const NodeId node : nodes) run_.push_back({node, OfGraph(node)});
+    }
+    std::sort(run_.begin(), run_.end());
+    run_.erase(std::unique(run_.begin(), run_.end()), run_.end());
+  }
+
+  // Of all nodes that are changed, by node, each once.
+  std::span<const RunVersion> run() const { return run_; }
+  // By graph: why that isn't all.
+  const std::map<GraphId, std::string>& unknown() const { return unknown_; }
+
+ private:
+  struct ExecState {
+    GraphId root;  // that it runs: the one it was instantiated from, or updated from
+    VersionMap nodes;
+    std::vector<NodeId> pending;  // whose versions no launch has run yet
+    bool launched = false;
+  };
+
+  NodeVersion OfGraph(NodeId node) const {
+    const auto found = of_graph_.find(node);
+    return found == of_graph_.end() ? NodeVersion{.made = node} : found->second;
+  }
+
+  void Apply(const TraceEvent& event) {
+    switch (event.kind) {
+      case TraceEvent::Kind::kChange:
+        return Change(event.index);
+      case TraceEvent::Kind::kInstantiate:
+        return Start(execs_[event.index], trace_.execs[event.index].graph);
+      case TraceEvent::Kind::kUpdate:
+        return Update(trace_.exec_updates[event.index]);
+      case TraceEvent::Kind::kLaunch:
+        if (const ExecId exec = trace_.launches[event.index].exec; exec.valid()) {
+          RunPending(execs_[exec.index()]);
+          execs_[exec.index()].launched = true;
+        }
+        return;
+      case TraceEvent::Kind::kDestroy:
+        // What was set after its last launch ran never; of one that never ran, what it would do.
+        if (!execs_[event.index].launched) RunPending(execs_[event.index]);
+        execs_[event.index].pending.clear();
+        return;
+    }
+  }
+
+  // From now on the exec runs the graph, with the parameters that its nodes have now.
+  void Start(ExecState& exec, GraphId graph) {
+    exec.root = places_.Root(graph);
+    exec.nodes.clear();
+    exec.pending.clear();
+    started_.insert(exec.root);
+    if (const auto updatable = updatable_.find(exec.root); updatable != updatable_.end()) {
+      DeviceUpdates(exec.root, updatable->second);
+    }
+    const auto found = by_root_.find(exec.root);
+    if (found == by_root_.end()) return;
+    for (const NodeId node : found->second) Set(exec, node, OfGraph(node));
+  }
+
+  void Update(const ExecUpdate& update) {
+    ExecState& exec = execs_[update.exec.index()];
+    std::vector<NodeId> off;
+    for (const auto& [node, version] : exec.nodes) {
+      if (version.off) off.push_back(node);
+    }
+    Start(exec, update.graph);
+    for (const NodeId node : off) {
+      const NodeId target = places_.Counterpart(node, exec.root, update.seq);
+      if (!target.valid()) {
+        Unknown(exec.root, "which nodes are off after an update of exec " +
+                               std::to_string(update.exec.value) + " isn't known");
+        continue;
+      }
+      NodeVersion version = Of(exec, target);
+      version.off = true;
+      Set(exec, target, version);
+    }
+  }
+
+  NodeVersion Of(const ExecState& exec, NodeId node) const {
+    const auto found = exec.nodes.find(node);
+    return found == exec.nodes.end() ? NodeVersion{.made = node} : found->second;
+  }
+
+  void Set(ExecState& exec, NodeId node, const NodeVersion& version) {
+    changed_.insert(node);
+    exec.nodes[node] = version;
+    exec.pending.push_back(node);
+  }
+
+  void RunPending(ExecState& exec) {
+    for (const NodeId node : std::exchange(exec.pending, {})) {
+      run_.push_back({node, Of(exec, node)});
+    }
+  }
+
+  void Change(uint32_t index) {
+    const NodeChange& change = trace_.node_changes[index];
+    if (change.what == NodeChangeKind::kUpdatable) return MayUpdate(change.node);
+    if (!change.exec.valid()) {
+      changed_.insert(change.node);
+      if (change.child.valid()) return SetChild(nullptr, change.node, change);
+      of_graph_[change.node] = After(OfGraph(change.node), index);
+      return;
+    }
+    ExecState& exec = execs_[change.exec.index()];
+    const NodeId node = places_.Counterpart(change.node, exec.root, change.seq);
+    if (!node.valid()) return NotApplied(exec.root, change);
+    if (change.child.valid()) return SetChild(&exec, node, change);
+    Set(exec, node, After(Of(exec, node), index));
+  }
+
+  NodeVersion After(NodeVersion version, uint32_t index) const {
+    const NodeChange& change = trace_.node_changes[index];
+    if (change.what == NodeChangeKind::kParams) {
+      version.change = index;
+    } else {
+      version.off = change.what == NodeChangeKind::kDisabled;
+    }
+    return version;
+  }
+
+  // The nodes of an embedded graph do what those of another graph do now.
+  void SetChild(ExecState* exec, NodeId holder, const NodeChange& change) {
+    const auto pairs = places_.Pairs(places_.Held(holder, 0), change.child, change.seq);
+    const GraphId root = places_.Root(trace_[holder].graph);
+    if (!pairs) return NotApplied(root, change);
+    for (const auto& [node, like] : *pairs) {
+      NodeVersion version = OfGraph(like);
+      if (exec == nullptr) {
+        changed_.insert(node);
+        of_graph_[node] = version;
+        continue;
+      }
+      version.off = Of(*exec, node).off;
+      Set(*exec, node, version);
+    }
+  }
+
+  void MayUpdate(NodeId node) {
+    const GraphId root = places_.Root(trace_[node].graph);
+    updatable_.emplace(root, node);
+    if (started_.contains(root)) DeviceUpdates(root, node);
+  }
+
+  void DeviceUpdates(GraphId root, NodeId node) {
+    Unknown(root, "kernels may change what node " + std::to_string(node.value) + " does");
+  }
+
+  void NotApplied(GraphId root, const NodeChange& change) {
+    Unknown(root, "which node has the parameters set of node " + std::to_string(change.node.value) +
+                      " isn't known, for the graphs differ");
+  }
+
+  void Unknown(GraphId root, const std::string& why) {
+    if (root.valid()) unknown_.emplace(root, why);
+  }
+
+  const Trace& trace_;
+  GraphPlaces& places_;
+  std::unordered_set<NodeId>& changed_;
+  std::unordered_map<GraphId, std::vector<NodeId>> by_root_;  // those known to be changed
+  VersionMap of_graph_;
+  std::vector<ExecState> execs_;
+  std::unordered_set<GraphId> started_;
+  std::unordered_map<GraphId, NodeId> updatable_;
+  std::vector<RunVersion> run_;
+  std::map<GraphId, std::string> unknown_;
+};
+
+// What a version does, as a node or a change says it.
+struct NodeWork {
+  KernelId kernel;
+  uint32_t shape = 0;
+  Slice accesses;
+  EventId event;
+  bool complete = false;
+};
+
+template <typename Source>
+NodeWork WorkOf(const Source& from) {
+  return {from.kernel, from.shape, from.accesses, from.event, from.accesses_complete};
+}
+
+NodeWork WorkOf(const Trace& trace, const NodeVersion& version) {
+  const NodeWork made = WorkOf(trace[version.made]);
+  if (version.change == kAsMade) return made;
+  NodeWork work = WorkOf(trace.node_changes[version.change]);
+  if (!work.kernel.valid()) work.kernel = made.kernel;  // where the change names none
+  if (work.shape >= trace.shapes.size()) work.shape = made.shape;
+  return work;
+}
+
+Ternary WaitsOf(const Trace& trace, const NodeWork& work) {
+  return work.kernel.index() < trace.kernels.size() ? trace[work.kernel].waits : Ternary::kUnknown;
+}
+
+// Accesses of any of the works; each once.
+Slice Union(const std::vector<NodeWork>& works, Trace* trace) {
+  if (works.empty()) return {};
+  if (works.size() == 1) return works[0].accesses;
+  std::vector<Access> all;
+  for (const NodeWork& work : works) {
+    const auto first = trace->accesses.begin() + work.accesses.first;
+    all.insert(all.end(), first, first + work.accesses.count);
+  }
+  const auto key = [](const Access& a) { return std::tuple(a.block, a.offset, a.length, a.mode); };
+  std::sort(all.begin(), all.end(),
+            [&](const Access& a, const Access& b) { return key(a) < key(b); });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  const auto first = static_cast<uint32_t>(trace->accesses.size());
+  trace->accesses.insert(trace->accesses.end(), all.begin(), all.end());
+  return {first, static_cast<uint32_t>(all.size())};
+}
+
+struct NodeRewrite {
+  ChangedNode made;
+  NodeWork now;
+};
+
+NodeRewrite RewriteOf(NodeId id, std::span<const RunVersion> versions, Trace* trace) {
+  const Node& node = (*trace)[id];
+  NodeRewrite change{.made = {.node = id,
+                              .kernel = node.kernel,
+                              .shape = node.shape,
+                              .accesses = node.accesses,
+                              .event = node.event,
+                              .accesses_complete = node.accesses_complete,
+                              .varies = versions.size() > 1},
+                     .now = WorkOf(node)};
+  std::vector<NodeWork> works;
+  for (const RunVersion& run : versions) {
+    if (!run.version.off) works.push_back(WorkOf(*trace, run.version));
+  }
+  ChangedNode& made = change.made;
+  if (!works.empty()) change.now = works.back();
+  change.now.complete = true;
+  made.waits = works.size() == versions.size() ? WaitsOf(*trace, works[0]) : Ternary::kUnknown;
+  for (const NodeWork& work : works) {
+    change.now.complete = change.now.complete && work.complete;
+    made.opaque = made.opaque ||
+                  MayTouchAnything(*trace, node.kind, work.kernel, work.accesses, work.complete);
+    made.kernels_vary = made.kernels_vary || work.kernel != works[0].kernel;
+    if (WaitsOf(*trace, work) != made.waits) made.waits = Ternary::kUnknown;
+  }
+  change.now.accesses = Union(works, trace);
+  return change;
+}
+
+// Where the accesses end that records have: behind them lie the unions.
+size_t RecordedAccesses(const Trace& trace) {
+  size_t end = 0;
+  const auto take = [&end](const auto& column) {
+    for (const auto& row : column) {
+      end = std::max<size_t>(end, size_t{row.accesses.first} + row.accesses.count);
+    }
+  };
+  take(trace.nodes);
+  take(trace.node_changes);
+  take(trace.works);
+  return end;
+}
+
+}  // namespace
+
+void ApplyNodeChanges(Trace* trace) {
+  if (trace->node_changes.empty()) return;
+  const std::vector<TraceEvent> events = EventsOf(*trace);
+  GraphPlaces places(*trace);
+  std::unordered_set<NodeId> changed;
+  VersionWalk(*trace, places, &changed).Go(events);
+  VersionWalk walk(*trace, places, &changed);
+  walk.Go(events);
+  std::vector<NodeRewrite> changes;
+  const std::span<const RunVersion> run = walk.run();
+  for (size_t first = 0, end = 0; first < run.size(); first = end) {
+    while (end < run.size() && run[end].node == run[first].node) ++end;
+    const NodeId node = run[first].node;
+    if (end - first == 1 && run[first].version == NodeVersion{.made = node}) continue;
+    changes.push_back(RewriteOf(node, run.subspan(first, end - first), trace));
+  }
+  for (const NodeRewrite& change : changes) {
+    Node& node = trace->nodes[change.made.node.index()];
+    node.kernel = change.now.kernel;
+    node.shape = change.now.shape;
+    node.accesses = change.now.accesses;
+    node.event = change.now.event;
+    node.accesses_complete = change.now.complete;
+    trace->changed_nodes.push_back(change.made);
+  }
+  for (const auto& [graph, why] : walk.unknown()) {
+    trace->completeness.unapplied.push_back("graph " + std::to_string(graph.value) + ": " + why);
+  }
+}
+
+void RestoreNodes(Trace* trace) {
+  if (trace->node_changes.empty()) return;
+  for (const ChangedNode& made : trace->changed_nodes) {
+    Node& node = trace->nodes[made.node.index()];
+    node.kernel = made.kernel;
+    node.shape = made.shape;
+    node.accesses = made.accesses;
+    node.event = made.event;
+    node.accesses_complete = made.accesses_complete;
+  }
+  trace->changed_nodes.clear();
+  trace->completeness.unapplied.clear();
+  trace->accesses.resize(RecordedAccesses(*trace));
+}
+
+const ChangedNode* FindChanged(const Trace& trace, NodeId node) {
+  const auto at =
+      std::lower_bound(trace.changed_nodes.begin(), trace.changed_nodes.end(), node,
+                       [](const ChangedNode& made, NodeId wanted) { return made.node < wanted; });
+  return at != trace.changed_nodes.end() && at->node == node ? &*at : nullptr;
+}
+
+Ternary WaitsFor(const Trace& trace, NodeId node) {
+  if (const ChangedNode* changed = FindChanged(trace, node)) return changed->waits;
+  const KernelId kernel = trace[node].kernel;
+  return kernel.index() < trace.kernels.size() ? trace[kernel].waits : Ternary::kUnknown;
+}
+
+bool MayTouchAnything(const Trace& trace, NodeKind kind, KernelId kernel, Slice accesses,
+                      bool complete) {
+  if (complete || accesses.count != 0) return false;
+  if (kind == NodeKind::kUnknown) return true;
+  if (kind != NodeKind::kKernel) return false;
+  return kernel.index() >= trace.kernels.size() || !trace[kernel].has_layout;
+}
+
+bool MayTouchAnything(const Trace& trace, NodeId id) {
+  if (const ChangedNode* changed = FindChanged(trace, id)) return changed->opaque;
+  const Node& node = trace[id];
+  return MayTouchAnything(trace, node.kind, node.kernel, node.accesses, node.accesses_complete);
+}
+
+}  // namespace graphkit

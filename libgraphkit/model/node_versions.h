@@ -1,0 +1,37 @@
+// What launches run of nodes whose parameters were set, or that were switched.
+//
+//     make n: P0   set n: P1   instantiate e   set n in e: P2   launch e   set n: P3   set e: P4,
+//     launch
+//
+// The launches run P2 and P4; P0 and P1 never ran, and P3 is the graph's, of which nothing more is
+// instantiated. An exec takes over what the graph's nodes do when it is made, or updated from
+// another graph; a change in it counts from its next launch on. Of an exec that was never launched,
+// and of one that is still there, the last version counts too; of a graph without execs, the last
+// one that it has. A Node says the union of what the versions touch, so that what is proved with it
+// holds for each of them.
+#pragma once
+
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// Makes each Node that launches run otherwise than it was made say what they may do with it, and
+// keeps what its record says in changed_nodes; what can't be told goes to completeness.unapplied.
+// To be called once, when the trace is whole.
+void ApplyNodeChanges(Trace* trace);
+
+// Takes that back: for whoever changes the trace, and applies the changes again.
+void RestoreNodes(Trace* trace);
+
+// Null: launches run the node as it was made.
+const ChangedNode* FindChanged(const Trace& trace, NodeId node);
+
+// Whether a node is known to wait for its grid dependencies, in all of its versions.
+Ternary WaitsFor(const Trace& trace, NodeId node);
+
+// Whether nobody could read what a node was given: it may touch anything.
+bool MayTouchAnything(const Trace& trace, NodeKind kind, KernelId kernel, Slice accesses,
+                      bool complete);
+bool MayTouchAnything(const Trace& trace, NodeId node);
+
+}  // namespace graphkit
