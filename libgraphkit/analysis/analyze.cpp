@@ -110,8 +110,8 @@ Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
   if (options.edges == EdgeRule::kLaunch && facts.partial_edges) strict.emplace(FindFacts(trace));
   Report report;
   report.device = trace.process.device;
-  report.complete = trace.completeness.complete();
-  report.incomplete_because = IncompleteBecause(trace.completeness);
+  report.incomplete_because = IncompleteBecause(trace);
+  report.complete = report.incomplete_because.empty();
   report.program = trace.process.program;
   report.unknown_memory = facts.unknown_memory.any;
   for (std::vector<Finding>& findings :

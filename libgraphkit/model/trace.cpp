@@ -1,10 +1,26 @@
 #include "libgraphkit/model/trace.h"
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "libgraphkit/units.h"
 
 namespace graphkit {
 
-std::vector<std::string> IncompleteBecause(const Completeness& completeness) {
+namespace {
+
+std::string GraphText(const Trace& trace, GraphId graph) {
+  if (!graph) return "a graph";
+  const std::string_view name = trace[trace[graph].name];
+  const std::string text = "graph " + std::to_string(graph.value);
+  return name.empty() ? text : text + " '" + std::string(name) + "'";
+}
+
+}  // namespace
+
+std::vector<std::string> IncompleteBecause(const Trace& trace) {
+  const Completeness& completeness = trace.completeness;
   std::vector<std::string> because;
   if (completeness.truncated) {
     because.emplace_back("it ends early (the program was killed, or the file was cut)");
@@ -15,7 +31,15 @@ std::vector<std::string> IncompleteBecause(const Completeness& completeness) {
   }
   because.insert(because.end(), completeness.notes.begin(), completeness.notes.end());
   because.insert(because.end(), completeness.unapplied.begin(), completeness.unapplied.end());
+  if (completeness.truncated) return because;  // what was cut off may have ended it
+  for (const Capture& capture : trace.captures) {
+    if (capture.status != CaptureStatus::kOpen) continue;
+    because.push_back("the capture of " + GraphText(trace, capture.graph) +
+                      " never ended: the graph isn't whole");
+  }
   return because;
 }
+
+bool IsComplete(const Trace& trace) { return IncompleteBecause(trace).empty(); }
 
 }  // namespace graphkit

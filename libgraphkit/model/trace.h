@@ -13,7 +13,7 @@
 
 namespace graphkit {
 
-// What is missing from a trace, and why. A trace with anything here never passes a gate.
+// What was lost of a trace, and why. A trace with anything here never passes a gate.
 struct Completeness {
   bool truncated = false;          // no end record: the program was killed, or the file was cut
   uint64_t dropped_records = 0;    // the tracer's own count
@@ -26,9 +26,6 @@ struct Completeness {
     return !truncated && dropped_records == 0 && notes.empty() && unapplied.empty();
   }
 };
-
-// What is missing, for people, a reason each; none: the trace is complete.
-std::vector<std::string> IncompleteBecause(const Completeness& completeness);
 
 struct Trace {
   Process process;
@@ -85,5 +82,10 @@ struct Trace {
   const Exec& operator[](ExecId id) const { return execs[id.index()]; }
   std::string_view operator[](StringId id) const { return strings[id]; }
 };
+
+// What is missing, for people, a reason each; none: the trace is complete. Beside what was lost, a
+// capture that is open where the program ends: its graph isn't whole.
+std::vector<std::string> IncompleteBecause(const Trace& trace);
+bool IsComplete(const Trace& trace);
 
 }  // namespace graphkit

@@ -44,7 +44,7 @@ class Loaded {
 
   const Trace& trace() const { return trace_; }
 
-  std::vector<std::string> Missing() const { return IncompleteBecause(trace_.completeness); }
+  std::vector<std::string> Missing() const { return IncompleteBecause(trace_); }
 
   std::vector<std::string> Names(const std::string& of) const {
     std::vector<std::string> names;

@@ -43,6 +43,7 @@ constexpr Check kChecks[] = {
      FindInvalidatedCaptures},
     {"unjoined-stream", Severity::kError, "forked streams that never joined their capture",
      FindUnjoinedStreams},
+    {"open-capture", Severity::kError, "captures that never ended", FindOpenCaptures, true},
     {"unsafe-call-in-capture", Severity::kWarning,
      "calls that a capture doesn't allow, and that it survived", FindUnsafeCalls},
     {"lossy-edge-query", Severity::kWarning, "queries of edges that can't say what edges they are",

@@ -33,6 +33,7 @@ std::vector<Finding> FindStaticAddressesChanged(const Facts& facts);
 std::vector<Finding> FindReplayOrders(const Facts& facts);
 std::vector<Finding> FindInvalidatedCaptures(const Facts& facts);
 std::vector<Finding> FindUnjoinedStreams(const Facts& facts);
+std::vector<Finding> FindOpenCaptures(const Facts& facts);
 std::vector<Finding> FindUnsafeCalls(const Facts& facts);
 std::vector<Finding> FindLossyEdgeQueries(const Facts& facts);
 std::vector<Finding> FindRedundantEdges(const Facts& facts);

@@ -92,7 +92,7 @@ Json FindingJson(const FindingChange& change) {
 }
 
 Json SideJson(const DiffSide& side) {
-  return Json{{"file", side.file}, {"complete", side.trace.completeness.complete()}};
+  return Json{{"file", side.file}, {"complete", IsComplete(side.trace)}};
 }
 
 Json GraphIdJson(const Trace& trace, GraphId id) {

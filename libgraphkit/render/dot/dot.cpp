@@ -19,7 +19,7 @@ std::vector<std::string> Notes(const Trace& trace, const DotOptions& options,
   if (trace.process.device == DeviceKind::kSoft) {
     notes.push_back("recorded on the software device (simulated)");
   }
-  if (!trace.completeness.complete()) notes.push_back("the trace is incomplete");
+  if (!IsComplete(trace)) notes.push_back("the trace is incomplete");
   if (options.select.focus) {
     notes.push_back("what lies at most " + Counted(options.select.depth, "edge") + " from node " +
                     std::to_string(options.select.focus.value));

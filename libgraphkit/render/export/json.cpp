@@ -100,7 +100,7 @@ void RenderGraphsJson(const Trace& trace, std::ostream& out) {
   const std::vector<uint64_t> tool_ids = OwnToolIds(trace);
   out << "{\"schema\": \"graphkit-graphs\", \"version\": 1, \"device\": \""
       << DeviceName(trace.process.device)
-      << "\", \"complete\": " << (trace.completeness.complete() ? "true" : "false")
+      << "\", \"complete\": " << (IsComplete(trace) ? "true" : "false")
       << ", \"graphs\": [";
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
     const Graph& graph = trace.graphs[i];

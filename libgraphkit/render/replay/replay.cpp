@@ -234,7 +234,7 @@ void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& v
   const Json document{{"schema", "graphkit-replay"},
                       {"version", 1},
                       {"device", DeviceName(trace.process.device)},
-                      {"complete", trace.completeness.complete()},
+                      {"complete", IsComplete(trace)},
                       {"capacity_bytes", view.capacity ? Json(*view.capacity) : Json(nullptr)},
                       {"collateral", Json{{"blocks", view.collateral.blocks},
                                           {"bytes", view.collateral.bytes},

@@ -38,7 +38,7 @@ Result<std::string> MakePart(const std::vector<std::string>& paths, const std::s
   const Result<Trace> trace = ReadQuietly(path);
   if (!trace) return trace.error();
   const auto rank = static_cast<uint32_t>(std::ranges::find(paths, path) - paths.begin());
-  return WhatIsMissing(trace->completeness) + '\0' + ExportPart(*trace, path, rank, style);
+  return WhatIsMissing(*trace) + '\0' + ExportPart(*trace, path, rank, style);
 }
 
 int ExportMany(const Job& job, const std::vector<std::string>& paths,

@@ -11,9 +11,9 @@
 
 namespace graphkit {
 
-std::string WhatIsMissing(const Completeness& completeness) {
+std::string WhatIsMissing(const Trace& trace) {
   constexpr size_t kShown = 3;
-  const std::vector<std::string> because = IncompleteBecause(completeness);
+  const std::vector<std::string> because = IncompleteBecause(trace);
   std::string what;
   for (size_t i = 0; i < std::min(because.size(), kShown); ++i) {
     what += (i == 0 ? "" : ", ") + because[i];
@@ -43,8 +43,8 @@ Result<void> HoldsMemory(const Trace& trace, const std::string& path) {
 }
 
 int WarnIncomplete(const Trace& trace, const std::string& path) {
-  if (trace.completeness.complete()) return kExitOk;
-  return WarnMissing(WhatIsMissing(trace.completeness), path);
+  const std::string missing = WhatIsMissing(trace);
+  return missing.empty() ? kExitOk : WarnMissing(missing, path);
 }
 
 int WarnMissing(const std::string& what, const std::string& path) {

@@ -15,7 +15,7 @@ Result<Trace> ReadInput(const std::string& path);
 Result<Trace> ReadQuietly(const std::string& path);
 
 // What an incomplete trace lacks, on one line; empty for a complete one.
-std::string WhatIsMissing(const Completeness& completeness);
+std::string WhatIsMissing(const Trace& trace);
 
 // One warning on stderr for a trace that is incomplete; gives the exit code that goes with it.
 int WarnIncomplete(const Trace& trace, const std::string& path);
