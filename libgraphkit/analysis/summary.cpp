@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "libgraphkit/analysis/host_time.h"
+#include "libgraphkit/analysis/launches.h"
 
 namespace graphkit {
 namespace {
@@ -168,6 +169,7 @@ std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& op
   CountNodes(trace, &summaries);
   CountEdges(trace, &summaries);
   const std::vector<HostTime> host_times = FindHostTimes(trace);
+  const auto launches = LaunchesByGraph(trace);
   for (size_t i = 0; i < summaries.size(); ++i) {
     summaries[i].graph = GraphId(i);
     summaries[i].name = trace[trace.graphs[i].name];
@@ -176,6 +178,7 @@ std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& op
     summaries[i].critical_path_ns = facts.shapes[i].critical_path_ns;
     summaries[i].captured_calls = host_times[i].calls;
     summaries[i].capture_host_ns = host_times[i].total;
+    summaries[i].launches = launches[i].size();
     summaries[i].width = facts.shapes[i].width;
     AddMemory(facts, GraphId(i), options, &summaries[i]);
   }

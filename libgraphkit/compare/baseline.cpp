@@ -96,6 +96,7 @@ BaselineTrace MakeBaselineTrace(const GateSubject& subject, std::string key) {
     kept.peak_live_bytes = graph.peak_live_bytes.value_or(0);
     kept.deferred_bytes = graph.deferred_bytes.value_or(0);
     kept.never_freed_bytes = graph.never_freed_bytes.value_or(0);
+    kept.launched = graph.launches > 0;
   }
   return trace;
 }

@@ -128,6 +128,24 @@ void CompareGraph(const GraphSummary& graph, const BaselineGraph& base, uint32_t
   }
 }
 
+// What doesn't run isn't seen to go wrong. Of graphs that are alike any one may be the one that is
+// launched: their number counts.
+void CompareLaunches(const GateSubject& subject, uint32_t trace, const BaselineMatch& match,
+                     GateVerdict& verdict) {
+  const std::vector<BaselineGraph>& before = match.trace->graphs;
+  const auto here = std::ranges::count_if(
+      subject.report.graphs, [](const GraphSummary& graph) { return graph.launches > 0; });
+  if (here >= std::ranges::count(before, true, &BaselineGraph::launched)) return;
+  for (size_t i = 0; i < subject.report.graphs.size(); ++i) {
+    const GraphSummary& graph = subject.report.graphs[i];
+    const uint32_t same = match.graphs[i];
+    if (graph.launches > 0 || same == BaselineMatch::kNoGraph || !before[same].launched) continue;
+    verdict.reasons.push_back({GateReason::Kind::kBaseline, trace,
+                               "baseline: " + GraphText(graph) +
+                                   " was launched in the baseline's run, and never in this one"});
+  }
+}
+
 void CompareTrace(const GateSubject& subject, uint32_t trace, const BaselineMatch& match,
                   double increase, GateVerdict& verdict) {
   const BaselineTrace& base = *match.trace;
@@ -140,6 +158,7 @@ void CompareTrace(const GateSubject& subject, uint32_t trace, const BaselineMatc
                                  "baseline: " + GraphText(graph) +
                                      " isn't in it; save it again "
                                      "if the graph is meant to be there"});
+      if (!graph.unknown_memory.empty()) CompareGraph(graph, {}, trace, increase, verdict);
       continue;
     }
     met[same] = true;
@@ -151,10 +170,11 @@ void CompareTrace(const GateSubject& subject, uint32_t trace, const BaselineMatc
     verdict.reasons.push_back({GateReason::Kind::kBaseline, trace,
                                "baseline: " + name + " of the baseline wasn't captured"});
   }
-  if (!base.peak_reserved_bytes || !subject.peak_reserved_bytes) return;
+  CompareLaunches(subject, trace, match, verdict);
+  if (!base.peak_reserved_bytes) return;
   Hold({.rule = "baseline-reserved",
         .trace = trace,
-        .value = static_cast<double>(*subject.peak_reserved_bytes),
+        .value = Figure(subject.peak_reserved_bytes),
         .limit = Grown(*base.peak_reserved_bytes, increase)},
        "reserved", GateReason::Kind::kBaseline, verdict);
 }
@@ -171,6 +191,7 @@ constexpr Quantity kQuantities[] = {
     {"baseline-peak", "live bytes at the peak"},
     {"baseline-deferred", "deferred bytes"},
     {"baseline-never-freed", "bytes never freed"},
+    {"baseline-reserved", "reserved bytes"},
 };
 
 std::string UnknownText(const GateMeasure& first, uint64_t more, const std::string& because) {
@@ -181,7 +202,8 @@ std::string UnknownText(const GateMeasure& first, uint64_t more, const std::stri
     text += " and " + FormatCount(more) + (more == 1 ? " other graph" : " other graphs");
   if (!first.subject.empty()) text += ": ";
   text += quantity == std::end(kQuantities) ? "the figure" : quantity->name;
-  return text + " can't be judged, they are unknown: " + because;
+  return text + " can't be judged, they are unknown: " +
+         (because.empty() ? "no segments were recorded" : because);
 }
 
 }  // namespace

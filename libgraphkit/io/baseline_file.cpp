@@ -66,6 +66,7 @@ Result<BaselineGraph> ParseGraph(const Json& value, const std::string& where,
   graph.peak_live_bytes = object.Count("peak_live_bytes");
   graph.deferred_bytes = object.Count("deferred_bytes");
   graph.never_freed_bytes = object.Count("never_freed_bytes");
+  graph.launched = object.OptionalCount("launched").value_or(0) > 0;
   if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
   return graph;
 }
@@ -128,6 +129,7 @@ Ordered GraphJson(const BaselineGraph& graph) {
                {"peak_live_bytes", graph.peak_live_bytes},
                {"deferred_bytes", graph.deferred_bytes},
                {"never_freed_bytes", graph.never_freed_bytes}};
+  if (graph.launched) json["launched"] = 1;
   if (graph.content) json["content"] = ContentText(*graph.content);
   return json;
 }

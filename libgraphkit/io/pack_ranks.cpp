@@ -68,13 +68,13 @@ void Fields(P& pack, V& value) {
 template <typename P, A<GraphSummary> V>
 void Fields(P& pack, V& value) {
   auto& [graph, name, origin, nodes, edges, by_type, programmatic, launch_completion, cross_stream,
-         streams, blocks, unknown, total, live, deferred, bound, exact, online, plan, extent,
-         never_freed, never_freed_blocks, path, path_ns, calls, host_ns, width, pinned,
+         streams, launches, blocks, unknown, total, live, deferred, bound, exact, online, plan,
+         extent, never_freed, never_freed_blocks, path, path_ns, calls, host_ns, width, pinned,
          pinned_blocks, peak_blocks, bound_blocks, pools, reuse, reuse_bytes] = value;
   pack(graph, name, origin, nodes, edges, by_type, programmatic, launch_completion, cross_stream,
-       streams, blocks, unknown, total, live, deferred, bound, exact, online, plan, extent,
-       never_freed, never_freed_blocks, path, path_ns, calls, host_ns, width, pinned, pinned_blocks,
-       peak_blocks, bound_blocks, pools, reuse, reuse_bytes);
+       streams, launches, blocks, unknown, total, live, deferred, bound, exact, online, plan,
+       extent, never_freed, never_freed_blocks, path, path_ns, calls, host_ns, width, pinned,
+       pinned_blocks, peak_blocks, bound_blocks, pools, reuse, reuse_bytes);
 }
 
 template <typename P, A<ReportTotals> V>

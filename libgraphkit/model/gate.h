@@ -48,6 +48,7 @@ struct BaselineGraph {
   Bytes peak_live_bytes = 0;
   Bytes deferred_bytes = 0;
   Bytes never_freed_bytes = 0;
+  bool launched = false;  // false, too, in a baseline that doesn't say
   bool operator==(const BaselineGraph&) const = default;
 };
 

@@ -57,6 +57,7 @@ struct GraphSummary {
   uint64_t launch_completion_edges = 0;
   uint64_t cross_stream_edges = 0;
   uint64_t streams = 0;
+  uint64_t launches = 0;                     // of execs that ran it
   uint64_t blocks = 0;                       // that were recorded
   std::string unknown_memory;                // why its bytes aren't known; empty: they are
   std::optional<Bytes> total_bytes = 0;      // sum of all blocks

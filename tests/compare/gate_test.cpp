@@ -132,6 +132,31 @@ TEST_CASE("a baseline over unknown bytes refuses") {
   CHECK(verdict.reasons.size() == 3);
 }
 
+TEST_CASE("a graph that isn't launched any more fails, and which of equal ones is doesn't matter") {
+  GateSubject before = CleanSubject();
+  before.report.graphs[0].launches = 3;
+  before.report.graphs.push_back(before.report.graphs[0]);
+  before.report.graphs[1].graph = GraphId(1u);
+  before.report.graphs[1].launches = 0;
+  const Baseline baseline = MakeBaseline({before}, JudgeGate({before}, {}, {}));
+  GateSubject after = before;
+  std::swap(after.report.graphs[0].launches, after.report.graphs[1].launches);
+  CHECK(JudgeGate({after}, {}, baseline).passed());
+  after.report.graphs[1].launches = 0;
+  CHECK(ReasonsOf(JudgeGate({after}, {}, baseline)) ==
+        Texts{"baseline: graph 0 step was launched in the baseline's run, and never in this one"});
+}
+
+TEST_CASE("what the baseline knows of segments has to be known") {
+  GateSubject before = CleanSubject();
+  before.peak_reserved_bytes = 1 << 20;
+  const Baseline baseline = MakeBaseline({before}, JudgeGate({before}, {}, {}));
+  const GateVerdict verdict = JudgeGate({CleanSubject()}, {}, baseline);
+  CHECK(verdict.exit_code == 3);
+  CHECK(ReasonsOf(verdict) == Texts{"baseline-reserved: reserved bytes can't be judged, they are "
+                                    "unknown: no segments were recorded"});
+}
+
 TEST_CASE("leaks are what the leak checks found, block by block") {
   GateSubject subject = CleanSubject();
   AddFinding(subject, "exec-leak", Severity::kWarning);

@@ -14,7 +14,11 @@ Baseline Sample() {
   full.trace = "rank0 \"quoted\".json";
   full.peak_reserved_bytes = 2 << 20;
   full.graphs = {
-      {.name = "step", .peak_live_bytes = 1, .deferred_bytes = 2, .never_freed_bytes = 3},
+      {.name = "step",
+       .peak_live_bytes = 1,
+       .deferred_bytes = 2,
+       .never_freed_bytes = 3,
+       .launched = true},
       {.name = "step",
        .ordinal = 1,
        .content = GraphContent{.hash = 0xab, .sample = {1, 0xffffffff}}}};
@@ -49,7 +53,7 @@ TEST_CASE("a baseline has a line for each graph and each finding") {
   CHECK(Written(Sample()) == R"({"schema": "graphkit-baseline", "version": 2, "traces": [
   {"trace": "rank0 \"quoted\".json", "peak_reserved_bytes": 2097152,
    "graphs": [
-    {"name":"step","ordinal":0,"peak_live_bytes":1,"deferred_bytes":2,"never_freed_bytes":3},
+    {"name":"step","ordinal":0,"peak_live_bytes":1,"deferred_bytes":2,"never_freed_bytes":3,"launched":1},
     {"name":"step","ordinal":1,"peak_live_bytes":0,"deferred_bytes":0,"never_freed_bytes":0,"content":"00000000000000ab:00000001ffffffff"}],
    "findings": [
     {"check":"exec-leak","fingerprint":"00ff","count":2,"bytes":512},
