@@ -166,7 +166,8 @@ NB_MODULE(_native, module) {
   module.def("merge", &MergeFiles, nb::arg("paths"), Unlocked());
   module.def("table_names", &TableNames);
   module.def("parse_size", &ParseSize, nb::arg("text"));
-  module.def("format_size", &FormatBytes, nb::arg("size"));
+  module.def(
+      "format_size", [](Bytes size) { return FormatBytes(size); }, nb::arg("size"));
   module.def(
       "node_kind", [](int kind) { return NodeKindName(static_cast<NodeKind>(kind)); },
       nb::arg("kind"));

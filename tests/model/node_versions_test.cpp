@@ -138,7 +138,7 @@ TEST_CASE("a change that finds no node in the graph of an update makes the trace
   const Trace trace = f.t.Build();
   CHECK_FALSE(trace.completeness.complete());
   CHECK(
-      IncompleteBecause(trace.completeness) ==
+      IncompleteBecause(trace) ==
       std::vector<std::string>{"graph 1: which node has the parameters set of node 0 isn't known, "
                                "for the graphs differ"});
 }
