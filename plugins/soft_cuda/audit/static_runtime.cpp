@@ -13,8 +13,8 @@
 namespace graphkit {
 namespace {
 
-constexpr size_t kMostFunctions = 1024;
-constexpr size_t kJump = 5;  // e9 and a distance of 32 bits
+constexpr size_t kMostFunctions = 4096;  // with namesakes in the program
+constexpr size_t kJump = 5;              // e9 and a distance of 32 bits
 constexpr uint64_t kReach = uint64_t{1} << 31;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kStep = 16 * kPage;  // between the places that are tried for landings
@@ -57,7 +57,34 @@ int ByName(const void* a, const void* b) {
   return strcmp(*static_cast<const char* const*>(a), *static_cast<const char* const*>(b));
 }
 
-// The functions that the object has inside and the library exports.
+uint64_t Smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+uint64_t Larger(uint64_t a, uint64_t b) { return a < b ? b : a; }
+
+// Headers of CUDA define functions in the program's own files that have names of the runtime's,
+// such as a cudaLaunchKernel that goes on to cudaLaunchKernel_ptsz. The linker lays the runtime's
+// side by side: of functions with one name those count that lie among the ones whose name is theirs
+// alone.
+size_t WithoutNamesakes(LedFunction* functions, size_t count) {
+  qsort(functions, count, sizeof *functions, ByName);
+  auto same = [functions, count](size_t i, size_t j) {
+    return j < count && strcmp(functions[i].name, functions[j].name) == 0;
+  };
+  auto alone = [same](size_t i) { return !same(i, i + 1) && (i == 0 || !same(i, i - 1)); };
+  uint64_t begin = ~uint64_t{0}, end = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (!alone(i)) continue;
+    begin = Smaller(functions[i].address, begin);
+    end = Larger(functions[i].address, end);
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const bool among = functions[i].address >= begin && functions[i].address <= end;
+    if (alone(i) || among) functions[kept++] = functions[i];
+  }
+  return kept;
+}
+
+// The functions of the runtime that the object has inside and the library exports.
 size_t SharedFunctions(const MappedElf& object, uint64_t base, const char* library,
                        LedFunction* functions) {
   const MappedElf exports(library);
@@ -72,7 +99,7 @@ size_t SharedFunctions(const MappedElf& object, uint64_t base, const char* libra
     if (bsearch(&name, names, exported, sizeof *names, ByName) == nullptr) return;
     functions[count++] = {strdup(name), base + value};
   });
-  return count;
+  return WithoutNamesakes(functions, count);
 }
 
 // Pages within reach of all of [begin, end): downwards first, as a program's heap follows it.
@@ -95,9 +122,6 @@ char* MapNear(uint64_t begin, uint64_t end, size_t bytes) {
   }
   return nullptr;
 }
-
-uint64_t Smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
-uint64_t Larger(uint64_t a, uint64_t b) { return a < b ? b : a; }
 
 size_t WholePages(size_t bytes) { return (bytes + kPage - 1) & ~(kPage - 1); }
 
