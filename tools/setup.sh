@@ -22,5 +22,5 @@ for need in "$@"; do
 done
 need_packages build "$@"
 want_toolkit
-case " $* " in *" test "*) want_test_wheels; want_package_python; want_toolkit12 ;; esac
+case " $* " in *" test "*) want_package_python; want_toolkit12 ;; esac
 case " $* " in *" matrix "*) want_headers ;; esac

@@ -202,8 +202,6 @@ if [ "$clients" = yes ]; then
   exit
 fi
 if [ "$all" = yes ]; then tools/setup.sh build test fuzz mpi matrix; else tools/setup.sh build test matrix; fi
-PYTHONPATH="$(test_python)${PYTHONPATH:+:$PYTHONPATH}"
-export PYTHONPATH
 ordinary
 python_package
 address_and_undefined

@@ -2,19 +2,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
 #include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/render/export/chrome_trace.h"
 #include "libgraphkit/render/export/csv.h"
 #include "libgraphkit/render/export/json.h"
 #include "libgraphkit/render/export/perfetto.h"
-#include "libgraphkit/render/export/protobuf_writer.h"
 #include "libgraphkit/render/export/timeline.h"
 
 namespace graphkit {
@@ -103,90 +99,10 @@ TEST_CASE("host time rises strictly, and slices of one track don't overlap") {
   }
 }
 
-// As much of a protobuf decoder as reading these back takes: fields by number, values as they are.
-struct Field {
-  uint64_t number = 0, value = 0;
-  std::string bytes = {};
-};
-
-uint64_t TakeVarint(std::string_view& in) {
-  uint64_t value = 0;
-  for (int shift = 0; !in.empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(in[0]);
-    in.remove_prefix(1);
-    value |= uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) break;
-  }
-  return value;
-}
-
-std::vector<Field> Decode(std::string_view in) {
-  std::vector<Field> fields;
-  while (!in.empty()) {
-    const uint64_t tag = TakeVarint(in);
-    Field field{.number = tag >> 3};
-    if ((tag & 7) == 0) {
-      field.value = TakeVarint(in);
-    } else {
-      REQUIRE(((tag & 7) == 1 || (tag & 7) == 2));
-      const size_t length = (tag & 7) == 1 ? 8 : TakeVarint(in);
-      REQUIRE(length <= in.size());
-      field.bytes = in.substr(0, length);
-      in.remove_prefix(length);
-    }
-    fields.push_back(field);
-  }
-  return fields;
-}
-
-const Field* Find(const std::vector<Field>& fields, uint64_t number) {
-  const auto found = std::ranges::find(fields, number, &Field::number);
-  return found == fields.end() ? nullptr : &*found;
-}
-
-TEST_CASE("protobuf's wire format") {
-  ProtobufWriter inner, outer;
-  inner.Varint(1, 150);
-  outer.Message(3, inner);
-  outer.String(2, "testing");
-  outer.Fixed64(5, 0x0102030405060708);
-  CHECK(outer.bytes() ==
-        std::string("\x1a\x03\x08\x96\x01\x12\x07testing\x29\x08\x07\x06\x05\x04\x03\x02\x01"));
-}
-
-TEST_CASE("the Perfetto trace reads back: tracks, slices that begin and end, flows, counters") {
-  const Timeline timeline = MakeTimeline(Sample(), TimeAxis::kOrder);
-  const std::string bytes = Rendered([&](std::ostream& out) { RenderPerfetto(timeline, out); });
-  std::map<uint64_t, uint64_t> events;  // by type
-  std::vector<std::string> names, tracks;
-  size_t flows = 0, terminating = 0;
-  for (const Field& packet : Decode(bytes)) {
-    REQUIRE(packet.number == 1);
-    const std::vector<Field> fields = Decode(packet.bytes);
-    CHECK(Find(fields, 10)->value == 1);
-    if (const Field* descriptor = Find(fields, 60)) {
-      const auto described = Decode(descriptor->bytes);
-      if (const Field* name = Find(described, 2)) tracks.push_back(name->bytes);
-    }
-    if (const Field* event = Find(fields, 11)) {
-      const auto parts = Decode(event->bytes);
-      ++events[Find(parts, 9)->value];
-      if (const Field* name = Find(parts, 23)) names.push_back(name->bytes);
-      flows += static_cast<size_t>(std::ranges::count(parts, 47u, &Field::number));
-      terminating += static_cast<size_t>(std::ranges::count(parts, 48u, &Field::number));
-    }
-  }
-  CHECK(tracks.size() == timeline.tracks.size() + timeline.counters.size());
-  CHECK(events == std::map<uint64_t, uint64_t>{{1, 4}, {2, 4}, {4, 4}});
-  CHECK(names[0] == "first");
-  CHECK(flows == 3);
-  CHECK(terminating == 3);
-}
-
-TEST_CASE("the Chrome trace is JSON with a slice for each node and launch") {
+TEST_CASE("the timeline is JSON with a slice for each node and launch") {
   const Timeline timeline = MakeTimeline(Sample(), TimeAxis::kOrder);
   const json root =
-      json::parse(Rendered([&](std::ostream& out) { RenderChromeTrace(timeline, out); }));
+      json::parse(Rendered([&](std::ostream& out) { RenderPerfetto(timeline, out); }));
   std::map<std::string, int> phases;
   for (const json& event : root["traceEvents"]) ++phases[event["ph"].get<std::string>()];
   CHECK(phases == std::map<std::string, int>{{"M", 4}, {"X", 4}, {"s", 3}, {"f", 3}, {"C", 4}});
@@ -260,15 +176,6 @@ TEST_CASE(
   CHECK(has(timeline.slices[1], "exec_node_tool_id", 17179869192));
   CHECK(has(timeline.slices[3], "correlation", 77));
   CHECK(has(timeline.slices[3], "exec_tool_id", 4));
-}
-
-// For the test that reads it with Perfetto's own definitions: see perfetto_format.py.
-TEST_CASE("a sample is written for validation") {
-  const std::filesystem::path folder = GRAPHKIT_BUILD "/tests/export_samples";
-  std::filesystem::create_directories(folder);
-  std::ofstream out(folder / "sample.pftrace", std::ios::binary);
-  RenderPerfetto(MakeTimeline(Sample(), TimeAxis::kOrder), out);
-  CHECK(out.good());
 }
 
 }  // namespace

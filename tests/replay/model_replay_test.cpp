@@ -24,7 +24,7 @@ TEST_CASE("models that know record_stream are safe, those that go by streams alo
     CHECK(caching.verified);
     CHECK(caching.figures.peak_reserved ==
           ReplayTrace(facts, PolicyKind::kDefer).figures.peak_reserved);
-    CHECK_FALSE(ReplayModel(facts, ModelKind::kBfc, {.verify = true}).verified);
+    CHECK_FALSE(ReplayModel(facts, ModelKind::kAsyncPool, {.verify = true}).verified);
   }
 }
 

@@ -5,18 +5,14 @@
 #include <unordered_set>
 
 #include "libgraphkit/alloc/models/async_pool.h"
-#include "libgraphkit/alloc/models/bfc_allocator.h"
 #include "libgraphkit/alloc/models/caching_allocator.h"
-#include "libgraphkit/alloc/models/rmm_pool.h"
 
 namespace graphkit {
 namespace {
 
-constexpr std::array<ModelInfo, 4> kModels = {{
-    {ModelKind::kCaching, "caching", true},
-    {ModelKind::kAsyncPool, "cuda-async", true},
-    {ModelKind::kRmmPool, "rmm-pool", true},
-    {ModelKind::kBfc, "bfc", false},
+constexpr std::array<ModelInfo, 2> kModels = {{
+    {ModelKind::kCaching, "caching"},
+    {ModelKind::kAsyncPool, "cuda-async"},
 }};
 
 // PyTorch's caching allocator: a block that was recorded on another stream is free once the device
@@ -77,11 +73,6 @@ std::unique_ptr<AllocatorModel> MakeModel(ModelKind kind, DriverMemory* driver) 
     case ModelKind::kAsyncPool:
       return std::make_unique<AsyncPool>(AsyncPoolConfig{.allow_internal_dependencies = false},
                                          driver);
-    case ModelKind::kRmmPool:
-      return std::make_unique<RmmPool>(RmmPoolConfig{.maximum_size = {}, .add_waits = false},
-                                       driver);
-    case ModelKind::kBfc:
-      return std::make_unique<BfcAllocator>(BfcConfig{}, driver);
   }
   return nullptr;
 }

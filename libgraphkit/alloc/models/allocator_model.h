@@ -48,12 +48,11 @@ class AllocatorModel {
   virtual ModelFigures figures() const = 0;
 };
 
-enum class ModelKind : uint8_t { kCaching, kAsyncPool, kRmmPool, kBfc };
+enum class ModelKind : uint8_t { kCaching, kAsyncPool };
 
 struct ModelInfo {
   ModelKind kind;
   const char* name;
-  bool knows_streams;  // a block that was freed on one stream isn't handed to another unordered one
 };
 std::span<const ModelInfo> Models();
 std::optional<ModelKind> FindModel(std::string_view name);

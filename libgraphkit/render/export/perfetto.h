@@ -1,4 +1,4 @@
-// A timeline as a Perfetto trace (protobuf), for ui.perfetto.dev and trace_processor.
+// A timeline as Trace Event JSON, for ui.perfetto.dev, trace_processor and chrome://tracing.
 #pragma once
 
 #include <ostream>
@@ -7,7 +7,12 @@
 
 namespace graphkit {
 
-// Written one after the other, timelines are one trace: `rank` keeps their tracks and flows apart.
-void RenderPerfetto(const Timeline& timeline, std::ostream& out, uint32_t rank = 0);
+void RenderPerfetto(const Timeline& timeline, std::ostream& out);
+
+// The same in parts: kPerfettoBegin, events of timelines with ",\n" between them, kPerfettoEnd.
+// `rank` keeps their flows apart.
+inline constexpr const char* kPerfettoBegin = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+inline constexpr const char* kPerfettoEnd = "\n]}\n";
+void RenderPerfettoEvents(const Timeline& timeline, uint32_t rank, std::ostream& out);
 
 }  // namespace graphkit

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "libgraphkit/render/export/chrome_trace.h"
 #include "libgraphkit/render/export/json.h"
 #include "libgraphkit/render/export/perfetto.h"
 #include "libgraphkit/render/printable.h"
@@ -40,8 +39,6 @@ void RenderExport(const Trace& trace, const ExportStyle& style, std::ostream& ou
   switch (style.format) {
     case ExportFormat::kPerfetto:
       return RenderPerfetto(MakeTimeline(trace, style.axis), out);
-    case ExportFormat::kChrome:
-      return RenderChromeTrace(MakeTimeline(trace, style.axis), out);
     case ExportFormat::kJson:
       return RenderGraphsJson(trace, out);
     case ExportFormat::kCsv:
@@ -54,10 +51,7 @@ std::string ExportPart(const Trace& trace, std::string_view name, uint32_t rank,
   std::ostringstream out;
   switch (style.format) {
     case ExportFormat::kPerfetto:
-      RenderPerfetto(RankTimeline(trace, name, rank, style.axis), out, rank);
-      break;
-    case ExportFormat::kChrome:
-      RenderChromeEvents(RankTimeline(trace, name, rank, style.axis), rank, out);
+      RenderPerfettoEvents(RankTimeline(trace, name, rank, style.axis), rank, out);
       break;
     case ExportFormat::kJson:
       out << "{\"trace\": " << nlohmann::json(Printable(name)).dump() << ", \"graphs\": ";
@@ -72,14 +66,14 @@ std::string ExportPart(const Trace& trace, std::string_view name, uint32_t rank,
 }
 
 std::string_view ExportBefore(uint32_t rank, ExportFormat format) {
-  if (format == ExportFormat::kChrome) return rank == 0 ? kChromeBegin : ",\n";
+  if (format == ExportFormat::kPerfetto) return rank == 0 ? kPerfettoBegin : ",\n";
   if (format != ExportFormat::kJson) return "";
   return rank == 0 ? "{\"schema\": \"graphkit-graphs-of-ranks\", \"version\": 1, \"traces\": [\n"
                    : ",\n";
 }
 
 std::string_view ExportEnd(ExportFormat format) {
-  if (format == ExportFormat::kChrome) return kChromeEnd;
+  if (format == ExportFormat::kPerfetto) return kPerfettoEnd;
   return format == ExportFormat::kJson ? "\n]}\n" : "";
 }
 

@@ -12,18 +12,18 @@
 
 namespace graphkit {
 
-enum class ExportFormat : uint8_t { kPerfetto, kChrome, kJson, kCsv };
+enum class ExportFormat : uint8_t { kPerfetto, kJson, kCsv };
 
 struct ExportStyle {
   ExportFormat format = ExportFormat::kPerfetto;
-  TimeAxis axis = TimeAxis::kOrder;   // perfetto, chrome
+  TimeAxis axis = TimeAxis::kOrder;   // perfetto
   CsvTable table = CsvTable::kNodes;  // csv
 };
 
 // One trace as a file of its own.
 void RenderExport(const Trace& trace, const ExportStyle& style, std::ostream& out);
 
-// One of many: `rank` is its place, `name` its file. As a process of its own (perfetto, chrome;
+// One of many: `rank` is its place, `name` its file. As a process of its own (perfetto;
 // pids are places, counted from 1), with its name (json), in the column "trace" (csv).
 std::string ExportPart(const Trace& trace, std::string_view name, uint32_t rank,
                        const ExportStyle& style);

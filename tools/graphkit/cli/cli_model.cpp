@@ -19,23 +19,10 @@ OptionInfo Describe(const CLI::Option& option) {
   return info;
 }
 
-// The indented lines of the footer.
-std::vector<std::string> Examples(const std::string& footer) {
-  std::vector<std::string> examples;
-  std::istringstream lines(footer);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("  ")) examples.push_back(line.substr(2));
-  }
-  return examples;
-}
-
 }  // namespace
 
 CommandInfo DescribeCommand(const CLI::App& app) {
-  CommandInfo info{.name = app.get_name(),
-                   .description = app.get_description(),
-                   .usage = UsageLine(app),
-                   .examples = Examples(app.get_footer())};
+  CommandInfo info{.name = app.get_name(), .description = app.get_description()};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;
     (option->get_positional() ? info.arguments : info.options).push_back(Describe(*option));

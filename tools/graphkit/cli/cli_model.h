@@ -1,5 +1,5 @@
-// The command line as data, read from the CLI definitions: what completion scripts and manual
-// pages are made of.
+// The command line as data, read from the CLI definitions: what completion scripts are
+// made of.
 #pragma once
 
 #include <string>
@@ -21,11 +21,9 @@ struct OptionInfo {
 struct CommandInfo {
   std::string name;  // "analyze"; of the root "graphkit"
   std::string description;
-  std::string usage;
   std::vector<OptionInfo> arguments;
   std::vector<std::string> words = {};  // that its argument may be; empty: files
   std::vector<OptionInfo> options;
-  std::vector<std::string> examples;
   bool operator==(const CommandInfo&) const = default;
 };
 

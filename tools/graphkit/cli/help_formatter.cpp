@@ -56,6 +56,22 @@ void WriteSubcommands(const CLI::App& app, std::ostream& out) {
   }
 }
 
+// "graphkit analyze [options] <trace>".
+std::string UsageLine(const CLI::App& app) {
+  std::string usage = app.get_name();
+  if (app.get_parent() != nullptr) usage = app.get_parent()->get_name() + " " + usage;
+  if (!Named(app).empty()) usage += " [options]";
+  for (const CLI::Option* option : Positionals(app)) {
+    const std::string name =
+        "<" + option->get_name(true) + ">" + (option->get_items_expected_max() > 1 ? "…" : "");
+    usage += option->get_required() ? " " + name : " [" + name + "]";
+  }
+  if (app.get_prefix_command()) usage += " [--] <program> [<argument>…]";
+  if (!app.get_subcommands([](const CLI::App*) { return true; }).empty())
+    usage += " <subcommand> …";
+  return usage;
+}
+
 }  // namespace
 
 size_t HelpWidth() { return std::min(kWidth, static_cast<size_t>(TerminalWidth())); }
@@ -76,21 +92,6 @@ std::string OptionHeading(const CLI::Option& option) {
   heading.resize(heading.size() - 2);
   const std::string argument = OptionArgument(option);
   return argument.empty() ? heading : heading + " " + argument;
-}
-
-std::string UsageLine(const CLI::App& app) {
-  std::string usage = app.get_name();
-  if (app.get_parent() != nullptr) usage = app.get_parent()->get_name() + " " + usage;
-  if (!Named(app).empty()) usage += " [options]";
-  for (const CLI::Option* option : Positionals(app)) {
-    const std::string name =
-        "<" + option->get_name(true) + ">" + (option->get_items_expected_max() > 1 ? "…" : "");
-    usage += option->get_required() ? " " + name : " [" + name + "]";
-  }
-  if (app.get_prefix_command()) usage += " [--] <program> [<argument>…]";
-  if (!app.get_subcommands([](const CLI::App*) { return true; }).empty())
-    usage += " <subcommand> …";
-  return usage;
 }
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {

@@ -23,7 +23,4 @@ std::string OptionHeading(const CLI::Option& option);
 // What a person reads as the argument of an option: "FILE", "N"; empty for a flag.
 std::string OptionArgument(const CLI::Option& option);
 
-// "graphkit analyze [options] <trace>".
-std::string UsageLine(const CLI::App& app);
-
 }  // namespace graphkit

@@ -83,17 +83,16 @@ void AddExportCommand(CLI::App& app, int& exit_code) {
   AddTraces(*sub, arguments->traces);
   AddChoice<ExportFormat>(*sub, "--format", arguments->style.format,
                           {{"perfetto", ExportFormat::kPerfetto},
-                           {"chrome", ExportFormat::kChrome},
                            {"json", ExportFormat::kJson},
                            {"csv", ExportFormat::kCsv}},
-                          "for ui.perfetto.dev, for chrome://tracing, graphs with "
+                          "for ui.perfetto.dev and chrome://tracing, graphs with "
                           "their nodes and edges as JSON, or a table")
       ->required();
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
-  AddChoice<TimeAxis>(*sub, "--time", arguments->style.axis,
-                      {{"order", TimeAxis::kOrder}, {"host", TimeAxis::kHost}},
-                      "perfetto, chrome: 1 µs for each record (the default), or when the host made "
-                      "the call");
+  AddChoice<TimeAxis>(
+      *sub, "--time", arguments->style.axis,
+      {{"order", TimeAxis::kOrder}, {"host", TimeAxis::kHost}},
+      "perfetto: 1 µs for each record (the default), or when the host made the call");
   AddChoice<CsvTable>(*sub, "--table", arguments->style.table,
                       {{"nodes", CsvTable::kNodes},
                        {"edges", CsvTable::kEdges},
@@ -101,9 +100,9 @@ void AddExportCommand(CLI::App& app, int& exit_code) {
                        {"launches", CsvTable::kLaunches},
                        {"exec-nodes", CsvTable::kExecNodes}},
                       "csv: which one (default: nodes)");
-  SetExamples(*sub, {"graphkit export trace.json --format perfetto -o trace.pftrace",
+  SetExamples(*sub, {"graphkit export trace.json --format perfetto -o timeline.json",
                      "graphkit export trace.json --format csv --table blocks -o blocks.csv",
-                     "graphkit export rank*.json --format perfetto -o ranks.pftrace"});
+                     "graphkit export rank*.json --format perfetto -o ranks-timeline.json"});
   sub->callback([&exit_code, arguments] { exit_code = RunExport(*arguments); });
 }
 

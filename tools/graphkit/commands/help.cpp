@@ -9,11 +9,9 @@
 #include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/help_formatter.h"
 #include "tools/graphkit/cli/help_topics.h"
-#include "tools/graphkit/cli/man_page.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/suggest.h"
 #include "tools/graphkit/cli/talk.h"
-#include "tools/graphkit/cli/version.h"
 #include "tools/graphkit/commands.h"
 
 namespace graphkit {
@@ -88,33 +86,14 @@ int RunHelp(const CLI::App& app, const std::string& name) {
   return PrintUnknown(app, name);
 }
 
-int RunMan(const CLI::App& app, const std::string& name) {
-  if (name.empty() || name == app.get_name()) {
-    std::cout << RootManPage(DescribeCommand(app), DescribeSubcommands(app), Version());
-    return kExitOk;
-  }
-  const CLI::App* sub = FindSubcommand(app, name);
-  if (sub == nullptr) return PrintUnknown(app, name);
-  std::cout << CommandManPage(DescribeCommand(*sub), Version());
-  return kExitOk;
-}
-
-struct HelpArguments {
-  std::string topic;
-  bool man = false;
-};
-
 }  // namespace
 
 void AddHelpCommand(CLI::App& app, int& exit_code) {
   CLI::App* sub = app.add_subcommand("help", "Explain a subcommand or a topic");
-  const auto arguments = std::make_shared<HelpArguments>();
-  sub->add_option("topic", arguments->topic, "a subcommand or a topic; left out: what there is");
-  sub->add_flag("--man", arguments->man, "as the source of a manual page, for man -l");
-  SetExamples(*sub, {"graphkit help exit-codes", "graphkit help --man dot | man -l -"});
-  sub->callback([&app, &exit_code, arguments] {
-    exit_code = arguments->man ? RunMan(app, arguments->topic) : RunHelp(app, arguments->topic);
-  });
+  const auto topic = std::make_shared<std::string>();
+  sub->add_option("topic", *topic, "a subcommand or a topic; left out: what there is");
+  SetExamples(*sub, {"graphkit help exit-codes", "graphkit help dot"});
+  sub->callback([&app, &exit_code, topic] { exit_code = RunHelp(app, *topic); });
 }
 
 }  // namespace graphkit
