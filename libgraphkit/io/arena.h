@@ -14,11 +14,15 @@ namespace graphkit {
 
 class Arena {
  public:
-  // A value that lives until Reset(). Its destructor is never run.
+  // A value that lives until Reset().
   template <typename T>
   T* New() {
-    static_assert(std::is_trivially_destructible_v<T>);
-    return new (Allocate(sizeof(T), alignof(T))) T();
+    if constexpr (std::is_trivially_destructible_v<T>) {
+      return new (Allocate(sizeof(T), alignof(T))) T();
+    } else {
+      owned_.push_back(std::make_shared<T>());
+      return static_cast<T*>(owned_.back().get());
+    }
   }
 
   std::string_view Copy(std::string_view text) {
@@ -41,6 +45,7 @@ class Arena {
   void Reset() {
     current_ = 0;
     used_ = 0;
+    owned_.clear();
   }
 
  private:
@@ -71,6 +76,7 @@ class Arena {
   }
 
   std::vector<Block> blocks_;
+  std::vector<std::shared_ptr<void>> owned_;  // what has a destructor; rare
   size_t current_ = 0;
   size_t used_ = 0;
 };

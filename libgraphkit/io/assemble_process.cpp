@@ -3,118 +3,99 @@
 namespace graphkit {
 namespace {
 
-void Replace(std::string& text, std::string_view with) {
-  if (!with.empty()) text = with;
-}
-
-void Replace(int& number, int with) {
-  if (with != 0) number = with;
+template <typename T>
+void Replace(T& value, const T& with) {
+  if (!(with == T())) value = with;
 }
 
 }  // namespace
 
-bool TraceAssembler::Apply(const ProcessRecord& r) {
+bool TraceAssembler::Settle(const ProcessRecord& r) {
   Process& process = trace_.process;
+  const Process& with = r.process;
   const bool first = process.pid == 0 && process.program.empty();
   if (first) process.seq = place();
-  if (r.pid != 0) process.pid = r.pid;
-  Replace(process.program, r.program);
-  if (!r.args.empty()) process.args.assign(r.args.begin(), r.args.end());
-  Replace(process.device_name, r.device_name);
-  Replace(process.driver_version, r.driver);
-  Replace(process.runtime_version, r.runtime);
-  Replace(process.cupti_version, r.cupti);
-  Replace(process.cupti_path, r.cupti_path);
-  Replace(process.tracer_version, r.tracer);
-  if (!r.env.empty()) process.environment.assign(r.env.begin(), r.env.end());
-  Replace(process.unknown_memory, r.unknown_memory);
+  Replace(process.pid, with.pid);
+  Replace(process.program, with.program);
+  Replace(process.args, with.args);
+  Replace(process.device_name, with.device_name);
+  Replace(process.driver_version, with.driver_version);
+  Replace(process.runtime_version, with.runtime_version);
+  Replace(process.cupti_version, with.cupti_version);
+  Replace(process.cupti_path, with.cupti_path);
+  Replace(process.tracer_version, with.tracer_version);
+  Replace(process.environment, with.environment);
+  Replace(process.unknown_memory, with.unknown_memory);
   return true;
 }
 
-bool TraceAssembler::Apply(const ClockRecord& r) {
-  trace_.clocks.push_back({.monotonic = r.mono, .wall = r.wall, .seq = place()});
+bool TraceAssembler::Settle(const DroppedRecord& r) {
+  trace_.completeness.dropped_records += r.records;
   return true;
 }
 
-bool TraceAssembler::Apply(const ThreadRecord& r) {
-  if (!IsNext(r.id, trace_.threads.size(), "threads")) return false;
-  trace_.threads.push_back({.tid = r.tid, .name = Intern(r.name), .created = place()});
+bool TraceAssembler::Settle(const NoteRecord& r) {
+  trace_.completeness.notes.push_back(r.text);
   return true;
 }
 
-bool TraceAssembler::Apply(const KernelRecord& r) {
-  if (!IsNext(r.id, trace_.kernels.size(), "kernels")) return false;
-  Kernel kernel;
-  kernel.name = Intern(r.name);
-  kernel.has_layout = r.has_params;
-  if (!AddSlice(r.params, trace_.kernel_params, kernel.params)) return false;
-  kernel.waits = r.waits;
-  kernel.created = place();
-  trace_.kernels.push_back(kernel);
-  return true;
-}
-
-bool TraceAssembler::Apply(const StackRecord& r) {
-  if (!IsNext(r.id, trace_.stacks.size(), "stacks")) return false;
-  Stack stack;
-  std::vector<StackFrame> frames;
-  for (const FrameRecord& frame : r.frames) {
-    const StringId function = Intern(frame.function);
-    frames.push_back({function, Intern(frame.file), frame.line});
-  }
-  if (!AddSlice(std::span<const StackFrame>(frames), trace_.stack_frames, stack.frames)) return false;
-  stack.created = place();
-  trace_.stacks.push_back(stack);
-  return true;
-}
-
-bool TraceAssembler::Apply(const NvtxPushRecord& r) {
-  if (!RefersToThread(r.thread)) return false;
-  NvtxRange range;
-  range.thread = r.thread;
-  range.domain = Intern(r.domain);
-  range.name = Intern(r.name);
-  range.colour = static_cast<uint32_t>(r.colour);
-  range.begin = place();
-  open_ranges_[{range.thread, range.domain}].push_back(
-      static_cast<uint32_t>(trace_.nvtx_ranges.size()));
-  trace_.nvtx_ranges.push_back(range);
+bool TraceAssembler::Settle(const NvtxPushRecord& r) {
+  open_ranges_[{r.row.thread, r.row.domain}].push_back(
+      static_cast<uint32_t>(trace_.nvtx_ranges.size() - 1));
   return true;
 }
 
 // A pop without a push closes a range that was opened before the trace began.
-bool TraceAssembler::Apply(const NvtxPopRecord& r) {
-  if (!RefersToThread(r.thread)) return false;
-  std::vector<uint32_t>& open = open_ranges_[{r.thread, Intern(r.domain)}];
+bool TraceAssembler::Settle(const NvtxPopRecord& r) {
+  std::vector<uint32_t>& open = open_ranges_[{r.thread, r.domain}];
   if (open.empty()) return true;
   trace_.nvtx_ranges[open.back()].end = place();
   open.pop_back();
   return true;
 }
 
-bool TraceAssembler::Apply(const FailureRecord& r) {
-  if (!RefersToThread(r.thread) || !RefersToStream(r.stream)) return false;
-  if (!RefersToGraph(r.graph) || !RefersToStack(r.stack)) return false;
-  Failure failure;
-  failure.call = Intern(r.call);
-  failure.error = r.error;
-  failure.thread = r.thread;
-  failure.stream = r.stream;
-  failure.graph = r.graph;
-  failure.stack = r.stack;
-  failure.arguments = Intern(r.args);
-  failure.seq = place();
-  trace_.failures.push_back(failure);
+bool TraceAssembler::Settle(const CaptureEndRecord& r) {
+  const Capture nothing;
+  if (r.failure != nothing.failure && r.failure >= trace_.failures.size()) {
+    return FailReference("failure", r.failure, trace_.failures.size(), "failures");
+  }
+  Capture& capture = trace_.captures[r.capture.index()];
+  if (capture.end != kNever) {
+    return Fail("ends capture " + std::to_string(r.capture.value) + " a second time");
+  }
+  const bool completed = r.error == 0 && r.failure == nothing.failure;
+  capture.status = completed ? CaptureStatus::kCompleted : CaptureStatus::kInvalidated;
+  capture.error = r.error;
+  capture.failure = r.failure;
+  capture.end = place();
   return true;
 }
 
-bool TraceAssembler::Apply(const DroppedRecord& r) {
-  trace_.completeness.dropped_records += r.records;
+// Graph memory may be freed once per launch: the first free is the one that the model keeps.
+bool TraceAssembler::RequestFree(BlockId id, StreamId stream, StackId stack) {
+  Block& block = trace_.blocks[id.index()];
+  if (block.freed()) return false;
+  block.free_requested = place();
+  block.free_stream = stream;
+  block.free_stack = stack;
   return true;
 }
 
-bool TraceAssembler::Apply(const NoteRecord& r) {
-  trace_.completeness.notes.emplace_back(r.text);
+bool TraceAssembler::Settle(const FreeRecord& r) {
+  if (!RequestFree(r.memory, r.stream, r.stack)) return true;
+  trace_.blocks[r.memory.index()].free_completed = place();
+  return true;
+}
+
+bool TraceAssembler::Settle(const FreeRequestedRecord& r) {
+  RequestFree(r.memory, r.stream, r.stack);
+  return true;
+}
+
+bool TraceAssembler::Settle(const FreeCompletedRecord& r) {
+  RequestFree(r.memory, r.stream, r.stack);
+  Seq& end = trace_.blocks[r.memory.index()].free_completed;
+  if (end == kNever) end = place();
   return true;
 }
 

@@ -1,5 +1,5 @@
-// Reads the keys of one record into its struct. Files have the keys in the order of VisitFields, so
-// one walk over the struct's fields takes in all of them; other orders take more walks, and a key
+// Reads the keys of one record into its struct. Files have the keys in the order of its fields, so
+// one walk over these takes in all of them; other orders take more walks, and a key
 // that no field wants is passed over.
 #pragma once
 
@@ -14,7 +14,8 @@ namespace graphkit {
 class FieldReader {
  public:
   // `line` stands at the record's opening brace.
-  FieldReader(JsonCursor line, Arena& arena) : begin_(line.position()), in_(line), arena_(arena) {
+  FieldReader(JsonCursor line, LooseValues& values)
+      : begin_(line.position()), in_(line), values_(values) {
     if (in_.Take('{')) {
       pending_ = !in_.Take('}');
     } else {
@@ -30,7 +31,7 @@ class FieldReader {
   // Takes the value of the next key when it is this one.
   bool TakeNext(std::string_view key, std::string_view& out) {
     if (!pending_ || !in_.TakeKey(key)) return false;
-    TakeValue(key, [&] { return ReadValue(in_, out, arena_); });
+    TakeValue(key, [&] { return ReadText(in_, out, values_.arena); });
     return !failed();
   }
 
@@ -59,41 +60,18 @@ class FieldReader {
     if (!missing_.empty()) problem_ = "has no \"" + std::string(missing_) + "\"";
   }
 
-  template <typename T>
-  [[gnu::always_inline]] void Required(std::string_view key, T& value) {
-    const uint32_t bit = Field(key, [&] { return ReadValue(in_, value, arena_); });
-    Require(key, bit);
+  [[gnu::always_inline]] void Required(std::string_view key, auto&& value) {
+    const uint32_t bit = Field(key, value);
+    required_ |= bit;
+    if (!(seen_ & bit) && missing_.empty()) missing_ = key;
   }
-
-  template <typename T>
-  [[gnu::always_inline]] void Always(std::string_view key, T& value) {
-    Field(key, [&] { return ReadValue(in_, value, arena_); });
+  [[gnu::always_inline]] void Always(std::string_view key, auto&& value) { Field(key, value); }
+  [[gnu::always_inline]] void Optional(std::string_view key, auto&& value) { Field(key, value); }
+  [[gnu::always_inline]] void Optional(std::string_view key, auto& value, const auto&) {
+    Field(key, value);
   }
-
-  template <typename T>
-  [[gnu::always_inline]] void Optional(std::string_view key, T& value) {
-    Always(key, value);
-  }
-
-  template <typename T>
-  [[gnu::always_inline]] void Optional(std::string_view key, T& value, const T&) {
-    Always(key, value);
-  }
-
-  [[gnu::always_inline]] void RequiredHex(std::string_view key, uint64_t& value) {
-    const uint32_t bit = Field(key, [&] { return ReadHex(in_, value); });
-    Require(key, bit);
-  }
-
-  [[gnu::always_inline]] void AlwaysHex(std::string_view key, uint64_t& value) { Hex(key, value); }
-
-  [[gnu::always_inline]] void Hex(std::string_view key, uint64_t& value) {
-    Field(key, [&] { return ReadHex(in_, value); });
-  }
-
-  template <typename T>
-  [[gnu::always_inline]] void Present(std::string_view key, bool& present, T& value) {
-    const uint32_t bit = Field(key, [&] { return ReadValue(in_, value, arena_); });
+  [[gnu::always_inline]] void Present(std::string_view key, bool& present, auto&& value) {
+    const uint32_t bit = Field(key, value);
     present = (seen_ & bit) != 0;
   }
 
@@ -102,23 +80,17 @@ class FieldReader {
   void Walk(Record& record) {
     index_ = 0;
     walked_ = true;
-    VisitFields(*this, record);
+    record.Fields(*this);
     Optional("t", record.time);
     Optional("src", record.source);
   }
 
-  [[gnu::always_inline]] void Require(std::string_view key, uint32_t bit) {
-    required_ |= bit;
-    if (!(seen_ & bit) && missing_.empty()) missing_ = key;
-  }
-
   // Takes the pending value if it is this field's; returns the field's bit in `seen_`.
-  template <typename Read>
-  [[gnu::always_inline]] uint32_t Field(std::string_view key, Read read) {
+  [[gnu::always_inline]] uint32_t Field(std::string_view key, auto&& value) {
     const uint32_t bit = 1u << index_++;
     if (!pending_ || !in_.TakeKey(key)) return bit;
     seen_ |= bit;
-    TakeValue(key, read);
+    TakeValue(key, [&] { return ReadValue(in_, value, values_); });
     return bit;
   }
 
@@ -149,7 +121,7 @@ class FieldReader {
 
   const char* begin_;
   JsonCursor in_;
-  Arena& arena_;
+  LooseValues& values_;
   std::string problem_;
   std::string_view missing_;
   bool pending_ = false;  // a key follows

@@ -1,252 +1,145 @@
-// The records of graphs, nodes, edges, execs and launches. How to read this: record_process.h.
+// The records of graphs, nodes, edges, execs and launches. How to read this: record.h.
 #pragma once
 
-#include <array>
-
+#include "libgraphkit/io/record.h"
 #include "libgraphkit/io/record_names.h"
-#include "libgraphkit/io/record_process.h"
-#include "libgraphkit/model/graph.h"
-#include "libgraphkit/model/memory.h"
 
 namespace graphkit {
 
-struct GraphRecord : RecordBase {
+struct GraphRecord : DeclaredRecord<GraphId, &Graph::created> {
   static constexpr std::string_view kType = "graph";
-  GraphId id;
-  GraphOrigin origin = GraphOrigin::kExplicit;
-  GraphId original;
-  NodeId parent;
-  uint32_t body = 0;
-  uint64_t handle = 0;
-  uint64_t tool_id = 0;
-  std::string_view name;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("origin", row.origin);
+    v.Optional("original", row.original);
+    v.Optional("parent", row.parent);
+    v.Optional("body", row.body);
+    v.Optional("handle", Hex{row.handle});
+    v.Optional("tool_id", row.tool_id);
+    v.Optional("name", row.name);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, GraphRecord& r) {
-  v.Required("id", r.id);
-  v.Required("origin", r.origin);
-  v.Optional("original", r.original);
-  v.Optional("parent", r.parent);
-  v.Optional("body", r.body);
-  v.Hex("handle", r.handle);
-  v.Optional("tool_id", r.tool_id);
-  v.Optional("name", r.name);
-}
-
-struct GraphDestroyedRecord : RecordBase {
+struct GraphDestroyedRecord : EndingRecord<GraphId, &Graph::destroyed> {
   static constexpr std::string_view kType = "graph_destroyed";
-  GraphId graph;
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, GraphDestroyedRecord& r) {
-  v.Required("graph", r.graph);
+// The grid, the blocks and the shared memory of a kernel.
+void ShapeFields(auto& v, LaunchShape& shape) {
+  v.Optional("grid", Extents{shape.grid});
+  v.Optional("block", Extents{shape.block});
+  v.Optional("shared", shape.shared_bytes);
 }
 
-using Dimensions = std::array<uint32_t, 3>;
-
-struct NodeRecord : RecordBase {
+struct NodeRecord : DeclaredRecord<NodeId, &Node::seq> {
   static constexpr std::string_view kType = "node";
-  NodeId id;
-  GraphId graph;
-  NodeKind kind = NodeKind::kUnknown;
-  ConditionalType conditional = ConditionalType::kUnknown;
-  bool has_conditional = false;
-  bool complete = false;
-  StreamId stream;
-  ThreadId thread;
-  StackId stack;
-  uint32_t duration_ns = 0;
-  KernelId kernel;
-  Dimensions grid = {1, 1, 1};
-  Dimensions block = {1, 1, 1};
-  uint32_t shared = 0;
+  LaunchShape shape;
   GraphId child;
-  EventId event;
-  BlockId memory;
   std::span<const GraphId> bodies;
-  std::span<const Access> access;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("graph", row.graph);
+    v.Required("kind", row.kind);
+    v.Optional("stream", row.stream);
+    v.Optional("thread", row.thread);
+    v.Optional("stack", row.stack);
+    v.Optional("duration_ns", row.duration_ns);
+    v.Optional("kernel", row.kernel);
+    ShapeFields(v, shape);
+    v.Optional("child", Later{child});
+    v.Optional("event", row.event);
+    v.Optional("memory", row.block);
+    v.Optional("conditional", row.conditional, ConditionalType::kUnknown);
+    v.Optional("bodies", bodies);
+    v.Optional("access", Listed(row.accesses, &Trace::accesses));
+    v.Optional("complete", row.accesses_complete);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, NodeRecord& r) {
-  v.Required("id", r.id);
-  v.Required("graph", r.graph);
-  v.Required("kind", r.kind);
-  v.Optional("stream", r.stream);
-  v.Optional("thread", r.thread);
-  v.Optional("stack", r.stack);
-  v.Optional("duration_ns", r.duration_ns);
-  v.Optional("kernel", r.kernel);
-  v.Optional("grid", r.grid, Dimensions{1, 1, 1});
-  v.Optional("block", r.block, Dimensions{1, 1, 1});
-  v.Optional("shared", r.shared);
-  v.Optional("child", r.child);
-  v.Optional("event", r.event);
-  v.Optional("memory", r.memory);
-  v.Present("conditional", r.has_conditional, r.conditional);
-  v.Optional("bodies", r.bodies);
-  v.Optional("access", r.access);
-  v.Optional("complete", r.complete);
-}
-
-struct NodeSetRecord : RecordBase {
+struct NodeSetRecord : RowRecord<&Trace::node_changes, &NodeChange::seq> {
   static constexpr std::string_view kType = "node_set";
-  NodeId node;
-  ExecId exec;
-  NodeChangeKind what = NodeChangeKind::kParams;
-  KernelId kernel;
-  Dimensions grid = {1, 1, 1};
-  Dimensions block = {1, 1, 1};
-  uint32_t shared = 0;
-  GraphId child;
-  EventId event;
-  std::span<const Access> access;
-  bool complete = false;
+  LaunchShape shape;
+  void Fields(auto& v) {
+    v.Required("node", row.node);
+    v.Optional("exec", row.exec);
+    v.Required("what", row.what);
+    v.Optional("kernel", row.kernel);
+    ShapeFields(v, shape);
+    v.Optional("child", row.child);
+    v.Optional("event", row.event);
+    v.Optional("access", Listed(row.accesses, &Trace::accesses));
+    v.Optional("complete", row.accesses_complete);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, NodeSetRecord& r) {
-  v.Required("node", r.node);
-  v.Optional("exec", r.exec);
-  v.Required("what", r.what);
-  v.Optional("kernel", r.kernel);
-  v.Optional("grid", r.grid, Dimensions{1, 1, 1});
-  v.Optional("block", r.block, Dimensions{1, 1, 1});
-  v.Optional("shared", r.shared);
-  v.Optional("child", r.child);
-  v.Optional("event", r.event);
-  v.Optional("access", r.access);
-  v.Optional("complete", r.complete);
-}
-
-struct NodeDestroyedRecord : RecordBase {
+struct NodeDestroyedRecord : EndingRecord<NodeId, &Node::destroyed> {
   static constexpr std::string_view kType = "node_destroyed";
-  NodeId node;
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, NodeDestroyedRecord& r) {
-  v.Required("node", r.node);
-}
-
-struct EdgeRecord : RecordBase {
+struct EdgeRecord : DeclaredRecord<EdgeId, &Edge::seq> {
   static constexpr std::string_view kType = "edge";
-  EdgeId id;
-  NodeId from;
-  NodeId to;
-  uint8_t from_port = 0;
-  uint8_t to_port = 0;
-  EdgeType edge_type = EdgeType::kDefault;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("from", row.from);
+    v.Required("to", row.to);
+    v.Optional("from_port", row.from_port);
+    v.Optional("to_port", row.to_port);
+    v.Optional("edge_type", row.type);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, EdgeRecord& r) {
-  v.Required("id", r.id);
-  v.Required("from", r.from);
-  v.Required("to", r.to);
-  v.Optional("from_port", r.from_port);
-  v.Optional("to_port", r.to_port);
-  v.Optional("edge_type", r.edge_type);
-}
-
-struct EdgeRemovedRecord : RecordBase {
+struct EdgeRemovedRecord : EndingRecord<EdgeId, &Edge::removed> {
   static constexpr std::string_view kType = "edge_removed";
-  EdgeId edge;
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, EdgeRemovedRecord& r) {
-  v.Required("edge", r.edge);
-}
-
-struct ExecRecord : RecordBase {
+struct ExecRecord : DeclaredRecord<ExecId, &Exec::created> {
   static constexpr std::string_view kType = "exec";
-  ExecId id;
-  GraphId graph;
-  uint64_t handle = 0;
-  uint64_t flags = 0;
-  uint64_t tool_id = 0;
-  std::span<const ToolIdRun> node_ids;
-  StackId stack;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("graph", row.graph);
+    v.Always("handle", Hex{row.handle});
+    v.Optional("flags", row.flags);
+    v.Optional("tool_id", row.tool_id);
+    v.Optional("node_ids", Listed(row.node_ids, &Trace::tool_id_runs));
+    v.Optional("stack", row.stack);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, ExecRecord& r) {
-  v.Required("id", r.id);
-  v.Required("graph", r.graph);
-  v.AlwaysHex("handle", r.handle);
-  v.Optional("flags", r.flags);
-  v.Optional("tool_id", r.tool_id);
-  v.Optional("node_ids", r.node_ids);
-  v.Optional("stack", r.stack);
-}
-
-struct ExecDestroyedRecord : RecordBase {
+struct ExecDestroyedRecord : EndingRecord<ExecId, &Exec::destroyed> {
   static constexpr std::string_view kType = "exec_destroyed";
-  ExecId exec;
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, ExecDestroyedRecord& r) {
-  v.Required("exec", r.exec);
-}
-
-struct ExecUpdatedRecord : RecordBase {
+struct ExecUpdatedRecord : RowRecord<&Trace::exec_updates, &ExecUpdate::seq> {
   static constexpr std::string_view kType = "exec_updated";
-  ExecId exec;
-  GraphId graph;
-  int32_t result = 0;
+  void Fields(auto& v) {
+    v.Required("exec", row.exec);
+    v.Required("graph", row.graph);
+    v.Optional("result", row.result);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, ExecUpdatedRecord& r) {
-  v.Required("exec", r.exec);
-  v.Required("graph", r.graph);
-  v.Optional("result", r.result);
-}
-
-struct WorkRecord : RecordBase {
+struct WorkRecord : RowRecord<&Trace::works, &EagerWork::seq> {
   static constexpr std::string_view kType = "work";
-  NodeKind kind = NodeKind::kUnknown;
-  StreamId stream;
-  ThreadId thread;
-  StackId stack;
-  KernelId kernel;
-  Dimensions grid = {1, 1, 1};
-  Dimensions block = {1, 1, 1};
-  uint32_t shared = 0;
-  std::span<const Access> access;
-  bool complete = false;
+  LaunchShape shape;
+  void Fields(auto& v) {
+    v.Optional("stream", row.stream);
+    v.Optional("thread", row.thread);
+    v.Optional("stack", row.stack);
+    v.Required("kind", row.kind);
+    v.Optional("kernel", row.kernel);
+    ShapeFields(v, shape);
+    v.Optional("access", Listed(row.accesses, &Trace::accesses));
+    v.Optional("complete", row.accesses_complete);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, WorkRecord& r) {
-  v.Optional("stream", r.stream);
-  v.Optional("thread", r.thread);
-  v.Optional("stack", r.stack);
-  v.Required("kind", r.kind);
-  v.Optional("kernel", r.kernel);
-  v.Optional("grid", r.grid, Dimensions{1, 1, 1});
-  v.Optional("block", r.block, Dimensions{1, 1, 1});
-  v.Optional("shared", r.shared);
-  v.Optional("access", r.access);
-  v.Optional("complete", r.complete);
-}
-
-struct LaunchRecord : RecordBase {
+struct LaunchRecord : RowRecord<&Trace::launches, &Launch::seq> {
   static constexpr std::string_view kType = "launch";
-  ExecId exec;
-  StreamId stream;
-  uint32_t correlation = 0;
+  void Fields(auto& v) {
+    v.Required("exec", row.exec);
+    v.Optional("stream", row.stream);
+    v.Optional("correlation", row.correlation);
+  }
 };
-
-template <typename Visitor>
-void VisitFields(Visitor& v, LaunchRecord& r) {
-  v.Required("exec", r.exec);
-  v.Optional("stream", r.stream);
-  v.Optional("correlation", r.correlation);
-}
 
 }  // namespace graphkit

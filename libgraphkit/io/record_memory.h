@@ -1,128 +1,90 @@
-// The records of memory. How to read this: record_process.h.
+// The records of memory. How to read this: record.h.
 #pragma once
 
+#include "libgraphkit/io/record.h"
 #include "libgraphkit/io/record_names.h"
-#include "libgraphkit/io/record_process.h"
-#include "libgraphkit/model/memory.h"
 
 namespace graphkit {
 
-struct PoolRecord : RecordBase {
+struct PoolRecord : DeclaredRecord<PoolId, &Pool::created> {
   static constexpr std::string_view kType = "pool";
-  PoolId id;
-  PoolKind kind = PoolKind::kDevice;
-  std::string_view name;
-  uint64_t handle = 0;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("kind", row.kind);
+    v.Optional("name", row.name);
+    v.Optional("handle", Hex{row.handle});
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, PoolRecord& r) {
-  v.Required("id", r.id);
-  v.Required("kind", r.kind);
-  v.Optional("name", r.name);
-  v.Hex("handle", r.handle);
-}
-
-struct PoolDestroyedRecord : RecordBase {
+struct PoolDestroyedRecord : EndingRecord<PoolId, &Pool::destroyed> {
   static constexpr std::string_view kType = "pool_destroyed";
-  PoolId pool;
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, PoolDestroyedRecord& r) {
-  v.Required("pool", r.pool);
-}
-
-struct SegmentRecord : RecordBase {
+struct SegmentRecord : DeclaredRecord<SegmentId, &Segment::allocated> {
   static constexpr std::string_view kType = "segment";
-  SegmentId id;
-  Address address = 0;
-  Bytes size = 0;
-  PoolId pool;
-  StreamId stream;
-  BlockId memory;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("address", Hex{row.address});
+    v.Required("size", row.size);
+    v.Required("pool", row.pool);
+    v.Optional("stream", row.stream);
+    v.Optional("memory", row.block);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, SegmentRecord& r) {
-  v.Required("id", r.id);
-  v.RequiredHex("address", r.address);
-  v.Required("size", r.size);
-  v.Required("pool", r.pool);
-  v.Optional("stream", r.stream);
-  v.Optional("memory", r.memory);
-}
-
-struct SegmentFreedRecord : RecordBase {
+struct SegmentFreedRecord : EndingRecord<SegmentId, &Segment::freed> {
   static constexpr std::string_view kType = "segment_freed";
-  SegmentId segment;
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, SegmentFreedRecord& r) {
-  v.Required("segment", r.segment);
-}
-
-struct AllocRecord : RecordBase {
+struct AllocRecord : DeclaredRecord<BlockId, &Block::allocated> {
   static constexpr std::string_view kType = "alloc";
-  BlockId id;
-  Address address = 0;
-  Bytes size = 0;
-  PoolId pool;
-  StreamId stream;
-  SegmentId segment;
-  GraphId graph;
-  StackId stack;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("address", Hex{row.address});
+    v.Required("size", row.size);
+    v.Required("pool", row.pool);
+    v.Optional("stream", row.stream);
+    v.Optional("segment", row.segment);
+    v.Optional("graph", row.graph);
+    v.Optional("stack", row.stack);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, AllocRecord& r) {
-  v.Required("id", r.id);
-  v.RequiredHex("address", r.address);
-  v.Required("size", r.size);
-  v.Required("pool", r.pool);
-  v.Optional("stream", r.stream);
-  v.Optional("segment", r.segment);
-  v.Optional("graph", r.graph);
-  v.Optional("stack", r.stack);
-}
-
-struct RecordStreamRecord : RecordBase {
+struct RecordStreamRecord : RowRecord<&Trace::block_streams, &BlockStream::seq> {
   static constexpr std::string_view kType = "record_stream";
-  BlockId memory;
-  StreamId stream;
+  void Fields(auto& v) {
+    v.Required("memory", row.block);
+    v.Required("stream", row.stream);
+  }
 };
-
-template <typename Visitor>
-void VisitFields(Visitor& v, RecordStreamRecord& r) {
-  v.Required("memory", r.memory);
-  v.Required("stream", r.stream);
-}
 
 // The keys that the three kinds of free share.
-struct FreeFields : RecordBase {
+template <auto Place>
+struct AnyFreeRecord : PlacedAt<&Trace::blocks, Place> {
   BlockId memory;
   StreamId stream;
   StackId stack;
+  void Fields(auto& v) {
+    v.Required("memory", memory);
+    v.Optional("stream", stream);
+    v.Optional("stack", stack);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, FreeFields& r) {
-  v.Required("memory", r.memory);
-  v.Optional("stream", r.stream);
-  v.Optional("stack", r.stack);
-}
-
-struct FreeRecord : FreeFields {
+// A free that was complete at once.
+struct FreeRecord : AnyFreeRecord<&Block::free_requested> {
   static constexpr std::string_view kType = "free";
+  static bool Says(const Block& block) { return block.free_requested == block.free_completed; }
 };
 
-struct FreeRequestedRecord : FreeFields {
+struct FreeRequestedRecord : AnyFreeRecord<&Block::free_requested> {
   static constexpr std::string_view kType = "free_requested";
+  static bool Says(const Block& block) { return !FreeRecord::Says(block); }
 };
 
-struct FreeCompletedRecord : FreeFields {
+struct FreeCompletedRecord : AnyFreeRecord<&Block::free_completed> {
   static constexpr std::string_view kType = "free_completed";
+  static bool Says(const Block& block) { return !FreeRecord::Says(block); }
 };
 
 }  // namespace graphkit

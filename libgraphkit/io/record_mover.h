@@ -2,38 +2,46 @@
 // renames what they refer to. For merging several traces of one process.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/io/record_types.h"
 #include "libgraphkit/io/trace_assembler.h"
 #include "libgraphkit/model/tool_ids.h"
 
 namespace graphkit {
 
-// By tag: what the ids of one trace became.
-struct MovedIds {
-  std::vector<GraphId> graphs;
-  std::vector<NodeId> nodes;
-  std::vector<EdgeId> edges;
-  std::vector<StreamId> streams;
-  std::vector<EventId> events;
-  std::vector<CaptureId> captures;
-  std::vector<BlockId> blocks;
-  std::vector<SegmentId> segments;
-  std::vector<PoolId> pools;
-  std::vector<ExecId> execs;
-  std::vector<KernelId> kernels;
-  std::vector<ThreadId> threads;
-  std::vector<StackId> stacks;
+// What the ids of one trace became.
+class MovedIds {
+ public:
   std::vector<uint32_t> failures;
+
+  // None: it didn't move, so far.
+  template <typename Tag>
+  Id<Tag> operator[](Id<Tag> old) const {
+    const auto& ids = std::get<std::vector<Id<Tag>>>(ids_);
+    return old.index() < ids.size() ? ids[old.index()] : Id<Tag>();
+  }
+  template <typename Tag>
+  void Keep(Id<Tag> old, Id<Tag> now) {
+    auto& ids = std::get<std::vector<Id<Tag>>>(ids_);
+    if (old.index() >= ids.size()) ids.resize(old.index() + 1);
+    ids[old.index()] = now;
+  }
+
+ private:
+  template <typename... Ids>
+  using Columns = std::tuple<std::vector<Ids>...>;
+  Columns<GraphId, NodeId, EdgeId, StreamId, EventId, CaptureId, BlockId, SegmentId, PoolId, ExecId,
+          KernelId, ThreadId, StackId>
+      ids_;
 };
 
 struct MovedSource {
@@ -46,6 +54,48 @@ struct MovedSource {
   std::map<BlockId, BlockId> same_block;
 };
 
+// Copies what a record's fields say into a new one, and nothing else of its row: other records say
+// how it ended.
+template <typename Record>
+class FieldCopier : public EachField<FieldCopier<Record>> {
+ public:
+  explicit FieldCopier(const Record& from) : from_(from) {
+    to.Fields(*this);
+    to.time = from.time;
+    to.source = from.source;
+  }
+  Record to;
+
+  void Present(std::string_view key, bool& present, auto&& value) {
+    Field(key, present);
+    Field(key, value);
+  }
+  template <typename T>
+  void Field(std::string_view, T& value) {
+    const auto place = reinterpret_cast<const char*>(&value) - reinterpret_cast<const char*>(&to);
+    value = *reinterpret_cast<const T*>(reinterpret_cast<const char*>(&from_) + place);
+  }
+  template <typename T>
+  void Field(std::string_view key, Hex<T>& hex) {
+    Field(key, hex.value);
+  }
+  template <typename T>
+  void Field(std::string_view key, Listed<T>& list) {
+    Field(key, list.slice);
+  }
+  template <typename T>
+  void Field(std::string_view key, AsWord<T>& word) {
+    Field(key, word.kind);
+  }
+  void Field(std::string_view key, Later& later) { Field(key, later.graph); }
+  void Field(std::string_view key, Extents& extents) {
+    for (uint32_t& extent : extents.values) Field(key, extent);
+  }
+
+ private:
+  const Record& from_;
+};
+
 class RecordMover {
  public:
   TraceAssembler to{DeviceKind::kImported};
@@ -53,134 +103,83 @@ class RecordMover {
 
   bool failed() const { return failed_; }
 
+  // `values`: where the record's texts and lists are.
   template <typename Record>
-  void Move(Record record) {
-    if (failed_ || StaysBehind(record)) return;
+  void Move(const Record& from_record, const TraceValues& values) {
+    if (failed_ || StaysBehind(from_record, values)) return;
+    Record record = FieldCopier<Record>(from_record).to;
     const int64_t moved = static_cast<int64_t>(record.time) + from->shift.value_or(0);
     const bool known = from->shift && record.time != 0 && moved > 0;
     record.time = known ? static_cast<Nanoseconds>(moved) : 0;
-    Renaming renaming{*this};
-    VisitFields(renaming, record);
+    moved_.Clear();
+    Moving moving{{}, *this, values};
+    record.Fields(moving);
     if constexpr (std::is_same_v<Record, AllocRecord>) {
-      if (from->memory_only) record.graph = {};
+      if (from->memory_only) record.row.graph = {};
     }
-    failed_ = !to.Add(record);
+    failed_ = !to.Add(kRecordIndex<Record>, &record, moved_);
   }
 
   // So that nodes may name a graph before its record.
-  void ExpectGraph(GraphId old, GraphId now) { Keep(from->ids.graphs, old) = now; }
+  void ExpectGraph(GraphId old, GraphId now) { from->ids.Keep(old, now); }
 
  private:
-  // Renames the ids of one record; "id" is the one that it defines.
-  struct Renaming {
+  // Renames the ids of one record, and takes over its texts and lists.
+  struct Moving : EachField<Moving> {
     RecordMover& mover;
+    const TraceValues& values;
 
-    template <typename... Rest>
-    void Required(std::string_view key, auto& value, const Rest&...) {
-      mover.Rename(key, value);
+    // "id" is the one that the record defines.
+    template <typename Tag>
+    void Field(std::string_view key, Id<Tag>& id) {
+      if (id) id = key == "id" ? mover.Next(id) : mover.from->ids[id];
     }
-    template <typename... Rest>
-    void Always(std::string_view key, auto& value, const Rest&...) {
-      mover.Rename(key, value);
+    void Field(std::string_view, StringId& text) { text = mover.moved_.Add(values[text]); }
+    void Field(std::string_view key, uint32_t& number) {
+      const std::vector<uint32_t>& failures = mover.from->ids.failures;
+      if (key == "failure" && number < failures.size()) number = failures[number];
     }
-    template <typename... Rest>
-    void Optional(std::string_view key, auto& value, const Rest&...) {
-      mover.Rename(key, value);
+    void Field(std::string_view key, Later later) { Field(key, later.graph); }
+    void Field(std::string_view key, std::span<const GraphId>& graphs) {
+      std::vector<GraphId> moved(graphs.begin(), graphs.end());
+      for (GraphId& graph : moved) Field(key, graph);
+      graphs = mover.moved_.arena.Copy(moved);
     }
-    void Hex(std::string_view, uint64_t) {}
-    void AlwaysHex(std::string_view, uint64_t) {}
-    void RequiredHex(std::string_view, uint64_t) {}
-    void Present(std::string_view key, bool, auto& value) { mover.Rename(key, value); }
+    template <typename T>
+    void Field(std::string_view key, Listed<T> list) {
+      std::vector<T>& moved = mover.moved_.Column(list.column);
+      for (T entry : values.Of(list.slice, list.column)) {
+        Parts(entry, [&](auto&&... parts) { return (Field(key, parts), ..., true); });
+        moved.push_back(entry);
+      }
+      list.slice = {0, static_cast<uint32_t>(moved.size())};
+    }
+    // Nodes that followed one another need not do so any more.
+    void Field(std::string_view, Listed<ToolIdRun> list) {
+      std::vector<ToolIdRun>& moved = mover.moved_.Column(list.column);
+      for (const ToolIdRun& run : values.Of(list.slice, list.column)) {
+        for (uint32_t i = 0; i < run.count; ++i) {
+          const NodeId node = mover.from->ids[NodeId(run.first.value + i)];
+          if (node) AppendToolId(moved, node, run.tool_id + i);
+        }
+      }
+      list.slice = {0, static_cast<uint32_t>(moved.size())};
+    }
+    template <typename T>
+    void Field(std::string_view, T&&) {}
   };
 
+  // The id in the merged trace of what the record defines.
   template <typename Tag>
-  static Id<Tag>& Keep(std::vector<Id<Tag>>& ids, Id<Tag> old) {
-    if (old.index() >= ids.size()) ids.resize(old.index() + 1);
-    return ids[old.index()];
+  Id<Tag> Next(Id<Tag> old) {
+    const Id<Tag> next((to.trace().*ThingsOf(old).column).size());
+    from->ids.Keep(old, next);
+    return next;
   }
-
-  std::vector<GraphId>& Of(GraphId) { return from->ids.graphs; }
-  std::vector<NodeId>& Of(NodeId) { return from->ids.nodes; }
-  std::vector<EdgeId>& Of(EdgeId) { return from->ids.edges; }
-  std::vector<StreamId>& Of(StreamId) { return from->ids.streams; }
-  std::vector<EventId>& Of(EventId) { return from->ids.events; }
-  std::vector<CaptureId>& Of(CaptureId) { return from->ids.captures; }
-  std::vector<BlockId>& Of(BlockId) { return from->ids.blocks; }
-  std::vector<SegmentId>& Of(SegmentId) { return from->ids.segments; }
-  std::vector<PoolId>& Of(PoolId) { return from->ids.pools; }
-  std::vector<ExecId>& Of(ExecId) { return from->ids.execs; }
-  std::vector<KernelId>& Of(KernelId) { return from->ids.kernels; }
-  std::vector<ThreadId>& Of(ThreadId) { return from->ids.threads; }
-  std::vector<StackId>& Of(StackId) { return from->ids.stacks; }
-
-  template <typename Tag>
-  Id<Tag> NextId() {
-    return Id<Tag>(next_[Counter(Id<Tag>())]++);
-  }
-  static size_t Counter(GraphId) { return 0; }
-  static size_t Counter(NodeId) { return 1; }
-  static size_t Counter(EdgeId) { return 2; }
-  static size_t Counter(StreamId) { return 3; }
-  static size_t Counter(EventId) { return 4; }
-  static size_t Counter(CaptureId) { return 5; }
-  static size_t Counter(BlockId) { return 6; }
-  static size_t Counter(SegmentId) { return 7; }
-  static size_t Counter(PoolId) { return 8; }
-  static size_t Counter(ExecId) { return 9; }
-  static size_t Counter(KernelId) { return 10; }
-  static size_t Counter(ThreadId) { return 11; }
-  static size_t Counter(StackId) { return 12; }
-
-  template <typename Tag>
-  void Rename(std::string_view key, Id<Tag>& id) {
-    if (!id) return;
-    if (key == "id") {
-      Id<Tag>& kept = Keep(Of(id), id);
-      const Id<Tag> next = NextId<Tag>();
-      id = kept = next;
-      return;
-    }
-    const std::vector<Id<Tag>>& ids = Of(id);
-    id = id.index() < ids.size() ? ids[id.index()] : Id<Tag>();
-  }
-  void Rename(std::string_view key, uint32_t& number) {
-    if (key != "failure" || number >= from->ids.failures.size()) return;
-    number = from->ids.failures[number];
-  }
-  void Rename(std::string_view, std::span<const Access>& accesses) {
-    accesses_.assign(accesses.begin(), accesses.end());
-    for (Access& access : accesses_) Rename("memory", access.block);
-    accesses = accesses_;
-  }
-  void Rename(std::string_view, std::span<const FrontierEntry>& entries) {
-    entries_.assign(entries.begin(), entries.end());
-    for (FrontierEntry& entry : entries_) Rename("node", entry.node);
-    entries = entries_;
-  }
-  // Nodes that followed one another need not do so any more.
-  void Rename(std::string_view, std::span<const ToolIdRun>& runs) {
-    runs_.clear();
-    for (const ToolIdRun& run : runs) {
-      for (uint32_t i = 0; i < run.count; ++i) {
-        NodeId node(run.first.value + i);
-        Rename("node", node);
-        if (node) AppendToolId(runs_, node, run.tool_id + i);
-      }
-    }
-    runs = runs_;
-  }
-  void Rename(std::string_view, std::span<const GraphId>& graphs) {
-    graphs_.assign(graphs.begin(), graphs.end());
-    for (GraphId& graph : graphs_) Rename("graph", graph);
-    graphs = graphs_;
-  }
-  template <typename T>
-  void Rename(std::string_view, T&) {}
 
   // Also joins what several sources speak of.
-  template <typename Record>
-  bool StaysBehind(Record& record) {
-    using R = std::remove_cvref_t<Record>;
+  template <typename R>
+  bool StaysBehind(const R& record, const TraceValues& values) {
     constexpr bool process = std::is_same_v<R, ProcessRecord> || std::is_same_v<R, ClockRecord>;
     constexpr bool work = std::is_same_v<R, GraphRecord> || std::is_same_v<R, NodeRecord> ||
                           std::is_same_v<R, EdgeRecord> || std::is_same_v<R, WorkRecord> ||
@@ -189,7 +188,7 @@ class RecordMover {
                           std::is_same_v<R, RecordStreamRecord> || std::is_same_v<R, BlankRecord>;
     if constexpr (process) return !from->first;
     if constexpr (work) return from->memory_only;
-    if constexpr (std::is_same_v<R, StreamRecord>) return JoinStream(record);
+    if constexpr (std::is_same_v<R, StreamRecord>) return JoinStream(record, values);
     if constexpr (std::is_same_v<R, AllocRecord>) return JoinBlock(record);
     if constexpr (std::is_same_v<R, FreeRecord>) return from->same_block.contains(record.memory);
     if constexpr (std::is_same_v<R, FailureRecord>) {
@@ -199,26 +198,26 @@ class RecordMover {
   }
 
   // Streams of different sources with one handle on one device are one stream.
-  bool JoinStream(const StreamRecord& record) {
-    if (!record.name.empty() && from->memory_only) return true;  // "not in the snapshot"
+  bool JoinStream(const StreamRecord& record, const TraceValues& values) {
+    const bool named = !values[record.row.name].empty();
+    if (named && from->memory_only) return true;  // "not in the snapshot"
     const auto [at, added] =
-        streams_.emplace(std::pair(record.device, record.handle), Owned{from, {}});
+        streams_.emplace(std::pair(record.row.device, record.row.handle), Owned{from, {}});
     if (!added && at->second.owner != from) {
-      Keep(from->ids.streams, record.id) = at->second.id;
+      from->ids.Keep(record.id, at->second.id);
       return true;
     }
-    at->second = {from, StreamId(next_[Counter(StreamId())])};
+    at->second = {from, StreamId(to.trace().streams.size())};
     return false;
   }
 
   bool JoinBlock(const AllocRecord& record) {
     const auto same = from->same_block.find(record.id);
     if (same == from->same_block.end()) return false;
-    const size_t there = same->second.index();
-    const bool moved = there < from->other->blocks.size() && from->other->blocks[there];
-    if (moved) Keep(from->ids.blocks, record.id) = from->other->blocks[there];
-    if (!moved) from->same_block.erase(same);
-    return moved;
+    const BlockId there = (*from->other)[same->second];
+    if (there) from->ids.Keep(record.id, there);
+    if (!there) from->same_block.erase(same);
+    return there.valid();
   }
 
   struct Owned {
@@ -227,13 +226,9 @@ class RecordMover {
   };
 
   bool failed_ = false;
-  std::array<uint32_t, 13> next_ = {};
   uint32_t failures_ = 0;
   std::map<std::pair<int16_t, uint64_t>, Owned> streams_;
-  std::vector<Access> accesses_;
-  std::vector<FrontierEntry> entries_;
-  std::vector<GraphId> graphs_;
-  std::vector<ToolIdRun> runs_;
+  LooseValues moved_;
 };
 
 }  // namespace graphkit

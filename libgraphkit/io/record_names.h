@@ -8,10 +8,6 @@
 
 namespace graphkit {
 
-// What a `sync` record waited for, and what a `frontier` record does.
-enum class SyncTarget : uint8_t { kDevice, kStream, kEvent };
-enum class FrontierMode : uint8_t { kSet, kAdd };
-
 template <typename Enum>
 struct Names;  // value: the array of words
 
@@ -39,16 +35,6 @@ struct Names<StreamKind> {
 template <>
 struct Names<CaptureMode> {
   static constexpr std::array<std::string_view, 3> value = {"global", "thread_local", "relaxed"};
-};
-
-template <>
-struct Names<SyncTarget> {
-  static constexpr std::array<std::string_view, 3> value = {"device", "stream", "event"};
-};
-
-template <>
-struct Names<FrontierMode> {
-  static constexpr std::array<std::string_view, 2> value = {"set", "add"};
 };
 
 template <>
@@ -85,6 +71,22 @@ struct Names<PoolKind> {
 template <>
 struct Names<AccessMode> {
   static constexpr std::array<std::string_view, 4> value = {"?", "r", "w", "rw"};
+};
+
+// Kinds of StreamOp that one type of record says, by words of its own.
+struct SyncTarget {
+  static constexpr std::array<std::string_view, 3> value = {"device", "stream", "event"};
+  static constexpr StreamOpKind kKinds[] = {StreamOpKind::kDeviceSync, StreamOpKind::kStreamSync,
+                                            StreamOpKind::kEventSync};
+};
+struct FrontierMode {
+  static constexpr std::array<std::string_view, 2> value = {"set", "add"};
+  static constexpr StreamOpKind kKinds[] = {StreamOpKind::kSetFrontier,
+                                            StreamOpKind::kAddToFrontier};
+};
+template <typename Words>
+struct AsWord {
+  StreamOpKind& kind;
 };
 
 }  // namespace graphkit

@@ -2,7 +2,6 @@
 
 #include <simdjson.h>
 
-#include <array>
 #include <cstring>
 
 #include "libgraphkit/io/field_reader.h"
@@ -12,24 +11,16 @@ namespace graphkit {
 namespace {
 
 template <typename Record>
-constexpr RecordType Row() {
-  return {Record::kType,
-          [](FieldReader& fields, Arena& arena) -> const void* {
-            auto* record = arena.New<Record>();
-            fields.Read(*record);
-            return record;
-          },
-          [](TraceAssembler& assembler, const void* record) {
-            return assembler.Add(*static_cast<const Record*>(record));
-          }};
-}
+struct Reads {
+  static void* Read(FieldReader& fields, Arena& arena) {
+    auto* record = arena.New<Record>();
+    fields.Read(*record);
+    return record;
+  }
+  static constexpr RecordType value = {Record::kType, kRecordIndex<Record>, Read};
+};
 
-template <typename... Records>
-constexpr std::array<RecordType, sizeof...(Records)> Table(RecordList<Records...>) {
-  return {Row<Records>()...};
-}
-
-constexpr auto kRecordTypes = Table(RecordTypes());
+constexpr auto kRecordTypes = RecordTable<Reads>(RecordTypes());
 
 const RecordType* FindType(std::string_view name) {
   for (const RecordType& type : kRecordTypes) {
@@ -82,14 +73,14 @@ bool LineParser::Parse(std::string_view line) {
 
 bool LineParser::ParseRecord(const char* line, bool last) {
   const JsonCursor begin(line);
-  FieldReader fields(begin, out_.arena);
+  FieldReader fields(begin, out_.values);
   std::string_view name;
   if (fields.TakeNext("type", name)) return ParseFields(name, fields, last);
 
   // Its first key isn't "type": look for that, and begin again.
   while (!fields.failed() && fields.PassOver()) {
     if (!fields.TakeNext("type", name)) continue;
-    FieldReader again(begin, out_.arena);
+    FieldReader again(begin, out_.values);
     return ParseFields(name, again, last);
   }
   if (fields.failed()) return Fail("the record " + fields.problem());
@@ -102,7 +93,7 @@ bool LineParser::ParseFields(std::string_view name, FieldReader& fields, bool la
   if (last && !is_end) return Fail("the file ends, but this isn't an end record");
   if (is_end && !last) return Fail("the end record isn't followed by \"]}\"");
   ParsedRecord parsed{.type = type};
-  if (type != nullptr) parsed.record = type->read(fields, out_.arena);
+  if (type != nullptr) parsed.record = type->read(fields, out_.values.arena);
   while (type == nullptr && fields.PassOver()) {
   }
   const std::string_view problem = fields.problem();
@@ -117,7 +108,7 @@ bool LineParser::ParseFields(std::string_view name, FieldReader& fields, bool la
 }  // namespace
 
 void ParsedLines::Clear() {
-  arena.Reset();
+  values.Clear();
   records.clear();
   problem = {};
   blank = false;

@@ -4,28 +4,28 @@
 #include <string_view>
 #include <vector>
 
-#include "libgraphkit/io/arena.h"
+#include "libgraphkit/io/record.h"
 #include "libgraphkit/io/trace_assembler.h"
 
 namespace graphkit {
 
 class FieldReader;
 
-// A type of record: how to read one, and how to put it into a trace.
+// A type of record, and how to read one.
 struct RecordType {
   std::string_view name;
-  const void* (*read)(FieldReader& fields, Arena& arena);
-  bool (*add)(TraceAssembler& assembler, const void* record);
+  size_t index;  // in RecordTypes
+  void* (*read)(FieldReader& fields, Arena& arena);
 };
 
 struct ParsedRecord {
   const RecordType* type = nullptr;  // none: unknown
-  const void* record = nullptr;      // in the arena
+  void* record = nullptr;            // in the arena
 };
 
-// The records of some whole lines, up to the first that can't be read.
+// The records of some whole lines, up to the first that can't be read. They refer to the lines.
 struct ParsedLines {
-  Arena arena;
+  LooseValues values;
   std::vector<ParsedRecord> records;
   Problem problem;     // of the line after the last record; empty message: none
   bool blank = false;  // empty lines follow the last record

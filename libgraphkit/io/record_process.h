@@ -1,197 +1,116 @@
-// The records that describe the process, as they stand in a trace file: one struct a type, and its
-// keys in the order in which they are written (docs/format.md). Reading, writing and checking all
-// go through VisitFields, so a key is named here and nowhere else. The verbs:
-//
-//     Required   must be there
-//     Always     is always written; may be missing
-//     Optional   is left out at its default
-//     Hex        a number written as "0x…"; left out at 0
-//     Present    a list that may be absent, which isn't the same as empty
+// The records that describe the process. How to read this: record.h.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string_view>
+#include <string>
 
-#include "libgraphkit/ids.h"
-#include "libgraphkit/model/process.h"
+#include "libgraphkit/io/record.h"
+#include "libgraphkit/io/record_names.h"
 
 namespace graphkit {
 
-// What every record may carry, after its own keys.
-struct RecordBase {
-  Nanoseconds time = 0;
-  Source source = Source::kCallback;
-};
-
 struct ProcessRecord : RecordBase {
   static constexpr std::string_view kType = "process";
-  int64_t pid = 0;
-  std::string_view program;
-  std::span<const std::string_view> args;
-  std::string_view device_name;
-  int32_t driver = 0;
-  int32_t runtime = 0;
-  int32_t cupti = 0;
-  std::string_view cupti_path;
-  std::string_view tracer;
-  std::span<const std::string_view> env;
-  std::string_view unknown_memory;
+  Process process;
+  void Fields(auto& v) {
+    v.Always("pid", process.pid);
+    v.Always("program", process.program);
+    v.Always("args", process.args);
+    v.Optional("device_name", process.device_name);
+    v.Optional("driver", process.driver_version);
+    v.Optional("runtime", process.runtime_version);
+    v.Optional("cupti", process.cupti_version);
+    v.Optional("cupti_path", process.cupti_path);
+    v.Optional("tracer", process.tracer_version);
+    v.Optional("env", process.environment);
+    v.Optional("unknown_memory", process.unknown_memory);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, ProcessRecord& r) {
-  v.Always("pid", r.pid);
-  v.Always("program", r.program);
-  v.Always("args", r.args);
-  v.Optional("device_name", r.device_name);
-  v.Optional("driver", r.driver);
-  v.Optional("runtime", r.runtime);
-  v.Optional("cupti", r.cupti);
-  v.Optional("cupti_path", r.cupti_path);
-  v.Optional("tracer", r.tracer);
-  v.Optional("env", r.env);
-  v.Optional("unknown_memory", r.unknown_memory);
-}
-
-struct ClockRecord : RecordBase {
+struct ClockRecord : RowRecord<&Trace::clocks, &ClockPair::seq> {
   static constexpr std::string_view kType = "clock";
-  Nanoseconds mono = 0;
-  int64_t wall = 0;
+  void Fields(auto& v) {
+    v.Required("mono", row.monotonic);
+    v.Required("wall", row.wall);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, ClockRecord& r) {
-  v.Required("mono", r.mono);
-  v.Required("wall", r.wall);
-}
-
-struct ThreadRecord : RecordBase {
+struct ThreadRecord : DeclaredRecord<ThreadId, &Thread::created> {
   static constexpr std::string_view kType = "thread";
-  ThreadId id;
-  int64_t tid = 0;
-  std::string_view name;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("tid", row.tid);
+    v.Optional("name", row.name);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, ThreadRecord& r) {
-  v.Required("id", r.id);
-  v.Required("tid", r.tid);
-  v.Optional("name", r.name);
-}
-
-struct KernelRecord : RecordBase {
+struct KernelRecord : DeclaredRecord<KernelId, &Kernel::created> {
   static constexpr std::string_view kType = "kernel";
-  KernelId id;
-  std::string_view name;
-  bool has_params = false;
-  std::span<const KernelParam> params;
-  Ternary waits = Ternary::kUnknown;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("name", row.name);
+    v.Present("params", row.has_layout, Listed(row.params, &Trace::kernel_params));
+    v.Optional("waits", row.waits);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, KernelRecord& r) {
-  v.Required("id", r.id);
-  v.Required("name", r.name);
-  v.Present("params", r.has_params, r.params);
-  v.Optional("waits", r.waits);
-}
-
-struct FrameRecord {
-  std::string_view function;
-  std::string_view file;
-  uint32_t line = 0;
-};
-
-struct StackRecord : RecordBase {
+struct StackRecord : DeclaredRecord<StackId, &Stack::created> {
   static constexpr std::string_view kType = "stack";
-  StackId id;
-  std::span<const FrameRecord> frames;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("frames", Listed(row.frames, &Trace::stack_frames));
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, StackRecord& r) {
-  v.Required("id", r.id);
-  v.Required("frames", r.frames);
-}
-
-struct NvtxPushRecord : RecordBase {
+struct NvtxPushRecord : RowRecord<&Trace::nvtx_ranges, &NvtxRange::begin> {
   static constexpr std::string_view kType = "nvtx_push";
-  ThreadId thread;
-  std::string_view domain;
-  std::string_view name;
-  uint64_t colour = 0;
+  void Fields(auto& v) {
+    v.Required("thread", row.thread);
+    v.Optional("domain", row.domain);
+    v.Required("name", row.name);
+    v.Optional("colour", Hex{row.colour});
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, NvtxPushRecord& r) {
-  v.Required("thread", r.thread);
-  v.Optional("domain", r.domain);
-  v.Required("name", r.name);
-  v.Hex("colour", r.colour);
-}
-
-struct NvtxPopRecord : RecordBase {
+struct NvtxPopRecord : PlacedAt<&Trace::nvtx_ranges, &NvtxRange::end> {
   static constexpr std::string_view kType = "nvtx_pop";
   ThreadId thread;
-  std::string_view domain;
+  StringId domain;
+  void Fields(auto& v) {
+    v.Required("thread", thread);
+    v.Optional("domain", domain);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, NvtxPopRecord& r) {
-  v.Required("thread", r.thread);
-  v.Optional("domain", r.domain);
-}
-
-struct FailureRecord : RecordBase {
+struct FailureRecord : RowRecord<&Trace::failures, &Failure::seq> {
   static constexpr std::string_view kType = "failure";
-  std::string_view call;
-  int32_t error = 0;
-  ThreadId thread;
-  StreamId stream;
-  GraphId graph;
-  StackId stack;
-  std::string_view args;
+  void Fields(auto& v) {
+    v.Required("call", row.call);
+    v.Required("error", row.error);
+    v.Optional("thread", row.thread);
+    v.Optional("stream", row.stream);
+    v.Optional("graph", row.graph);
+    v.Optional("stack", row.stack);
+    v.Optional("args", row.arguments);
+  }
 };
-
-template <typename Visitor>
-void VisitFields(Visitor& v, FailureRecord& r) {
-  v.Required("call", r.call);
-  v.Required("error", r.error);
-  v.Optional("thread", r.thread);
-  v.Optional("stream", r.stream);
-  v.Optional("graph", r.graph);
-  v.Optional("stack", r.stack);
-  v.Optional("args", r.args);
-}
 
 struct DroppedRecord : RecordBase {
   static constexpr std::string_view kType = "dropped";
   uint64_t records = 0;
+  void Fields(auto& v) { v.Required("records", records); }
 };
-
-template <typename Visitor>
-void VisitFields(Visitor& v, DroppedRecord& r) {
-  v.Required("records", r.records);
-}
 
 struct NoteRecord : RecordBase {
   static constexpr std::string_view kType = "note";
-  std::string_view text;
+  std::string text;
+  void Fields(auto& v) { v.Required("text", text); }
 };
-
-template <typename Visitor>
-void VisitFields(Visitor& v, NoteRecord& r) {
-  v.Required("text", r.text);
-}
 
 // Holds a place, and says nothing.
 struct BlankRecord : RecordBase {
   static constexpr std::string_view kType = "blank";
+  void Fields(auto&) {}
 };
-
-template <typename Visitor>
-void VisitFields(Visitor&, BlankRecord&) {}
 
 inline constexpr uint64_t kNotCounted = ~uint64_t{0};
 
@@ -203,16 +122,14 @@ struct EndRecord : RecordBase {
   uint64_t edges = kNotCounted;
   uint64_t blocks = kNotCounted;
   uint64_t launches = kNotCounted;
+  void Fields(auto& v) {
+    v.Required("records", records);
+    v.Optional("graphs", graphs, kNotCounted);
+    v.Optional("nodes", nodes, kNotCounted);
+    v.Optional("edges", edges, kNotCounted);
+    v.Optional("blocks", blocks, kNotCounted);
+    v.Optional("launches", launches, kNotCounted);
+  }
 };
-
-template <typename Visitor>
-void VisitFields(Visitor& v, EndRecord& r) {
-  v.Required("records", r.records);
-  v.Optional("graphs", r.graphs, kNotCounted);
-  v.Optional("nodes", r.nodes, kNotCounted);
-  v.Optional("edges", r.edges, kNotCounted);
-  v.Optional("blocks", r.blocks, kNotCounted);
-  v.Optional("launches", r.launches, kNotCounted);
-}
 
 }  // namespace graphkit

@@ -1,16 +1,16 @@
 // A trace as the sequence of its records: one row per type of record says at which places they
-// stand, and prints one. The rows are in rows_process.cpp, rows_stream.cpp, rows_graph.cpp and
-// rows_memory.cpp.
+// stand, and makes one.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "libgraphkit/io/field_writer.h"
 #include "libgraphkit/io/record_mover.h"
-#include "libgraphkit/io/record_printer.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
 
@@ -35,43 +35,39 @@ class Places {
   std::optional<Error> error;
 };
 
-// Prints the record at one place.
+// Makes the records of a trace, each where it stands: prints them, or moves them.
 class PlacePrinter {
  public:
-  PlacePrinter(const Trace& trace, std::string& out);
+  // `mover`: takes the records; none: they are appended to `out`.
+  PlacePrinter(const Trace& trace, std::string& out, RecordMover* mover = nullptr);
 
+  void Print(const PlacedRecord& placed);
   template <typename Record>
-  void Print(Record& record) {
-    if (place < trace.times.size()) record.time = trace.times[place];
-    if (mover != nullptr) return mover->Move(record);
-    printer_.Print(record);
+  void Give(Record& record) {
+    if (place < values_.trace.times.size()) record.time = values_.trace.times[place];
+    if (mover_ != nullptr) return mover_->Move(record, values_);
+    out_ += FieldWriter(line_, values_).Write(record);
   }
 
-  template <typename T>
-  static std::span<const T> Of(const std::vector<T>& column, Slice slice) {
-    return {column.data() + slice.first, slice.count};
-  }
+  const Trace& trace() const { return values_.trace; }
+  // The graphs inside the node, as far as their bodies count from 0.
+  std::span<const GraphId> HeldGraphs(NodeId node) const;
 
-  const Trace& trace;
   Seq place = 0;
-  RecordMover* mover = nullptr;  // takes the records; then nothing is printed
-  // The graphs inside child graph nodes and conditional nodes, bodies in order.
-  std::unordered_map<NodeId, std::vector<GraphId>> held_graphs;
 
  private:
-  RecordPrinter printer_;
+  TraceValues values_;
+  std::string& out_;
+  RecordMover* mover_;
+  RecordLine line_;
+  // The graphs inside child graph nodes and conditional nodes, bodies in order.
+  std::unordered_map<NodeId, std::vector<GraphId>> held_graphs_;
 };
 
 struct RecordRow {
   void (*put)(const Trace& trace, Places& places);
   void (*print)(PlacePrinter& to, uint32_t index);
 };
-
-std::span<const RecordRow> ProcessRows();
-std::span<const RecordRow> StreamRows();
-std::span<const RecordRow> GraphRows();
-std::span<const RecordRow> MemoryRows();
-void PrintBlank(PlacePrinter& to);
 
 // Every place of the trace, in order. Notes and lost records have no place of their own: they take
 // the first free ones, or follow. An error when two things claim one place, or one beyond the last.

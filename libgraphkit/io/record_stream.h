@@ -1,160 +1,108 @@
-// The records of streams, events, captures and what orders them. How to read this:
-// record_process.h.
+// The records of streams, events, captures and what orders them. How to read this: record.h.
 #pragma once
 
+#include "libgraphkit/io/record.h"
 #include "libgraphkit/io/record_names.h"
-#include "libgraphkit/io/record_process.h"
-#include "libgraphkit/model/stream.h"
 
 namespace graphkit {
 
-struct StreamRecord : RecordBase {
+struct StreamRecord : DeclaredRecord<StreamId, &Stream::created> {
   static constexpr std::string_view kType = "stream";
-  StreamId id;
-  uint64_t handle = 0;
-  StreamKind kind = StreamKind::kCreated;
-  bool non_blocking = false;
-  int32_t priority = 0;
-  int16_t device = 0;
-  std::string_view name;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Always("handle", Hex{row.handle});
+    v.Optional("kind", row.kind);
+    v.Optional("non_blocking", row.non_blocking);
+    v.Optional("priority", row.priority);
+    v.Optional("device", row.device);
+    v.Optional("name", row.name);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, StreamRecord& r) {
-  v.Required("id", r.id);
-  v.AlwaysHex("handle", r.handle);
-  v.Optional("kind", r.kind);
-  v.Optional("non_blocking", r.non_blocking);
-  v.Optional("priority", r.priority);
-  v.Optional("device", r.device);
-  v.Optional("name", r.name);
-}
-
-struct StreamDestroyedRecord : RecordBase {
+struct StreamDestroyedRecord : EndingRecord<StreamId, &Stream::destroyed> {
   static constexpr std::string_view kType = "stream_destroyed";
-  StreamId stream;
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, StreamDestroyedRecord& r) {
-  v.Required("stream", r.stream);
-}
-
-struct EventRecord : RecordBase {
+struct EventRecord : DeclaredRecord<EventId, &Event::created> {
   static constexpr std::string_view kType = "event";
-  EventId id;
-  uint64_t handle = 0;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Always("handle", Hex{row.handle});
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, EventRecord& r) {
-  v.Required("id", r.id);
-  v.AlwaysHex("handle", r.handle);
-}
-
-struct EventDestroyedRecord : RecordBase {
+struct EventDestroyedRecord : EndingRecord<EventId, &Event::destroyed> {
   static constexpr std::string_view kType = "event_destroyed";
-  EventId event;
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, EventDestroyedRecord& r) {
-  v.Required("event", r.event);
-}
-
-struct CaptureBeginRecord : RecordBase {
+struct CaptureBeginRecord : DeclaredRecord<CaptureId, &Capture::begin> {
   static constexpr std::string_view kType = "capture_begin";
-  CaptureId id;
-  GraphId graph;
-  StreamId stream;
-  ThreadId thread;
-  CaptureMode mode = CaptureMode::kGlobal;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("graph", row.graph);
+    v.Required("stream", row.origin);
+    v.Optional("thread", row.thread);
+    v.Required("mode", row.mode);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, CaptureBeginRecord& r) {
-  v.Required("id", r.id);
-  v.Required("graph", r.graph);
-  v.Required("stream", r.stream);
-  v.Optional("thread", r.thread);
-  v.Required("mode", r.mode);
-}
-
-struct CaptureEndRecord : RecordBase {
+struct CaptureEndRecord : PlacedAt<&Trace::captures, &Capture::end> {
   static constexpr std::string_view kType = "capture_end";
   CaptureId capture;
   int32_t error = 0;
-  uint32_t failure = 0xffffffffu;
+  uint32_t failure = Capture().failure;
+  void Fields(auto& v) {
+    v.Required("capture", capture);
+    v.Optional("error", error);
+    v.Optional("failure", failure, Capture().failure);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, CaptureEndRecord& r) {
-  v.Required("capture", r.capture);
-  v.Optional("error", r.error);
-  v.Optional("failure", r.failure, 0xffffffffu);
-}
+// The records of one kind of StreamOp, or of some.
+template <StreamOpKind First, StreamOpKind Last = First>
+struct StreamOpRecord : RowRecord<&Trace::stream_ops, &StreamOp::seq> {
+  StreamOpRecord() { row.kind = First; }
+  static bool Says(const StreamOp& op) { return op.kind >= First && op.kind <= Last; }
+};
 
-struct EventRecordRecord : RecordBase {
+struct EventRecordRecord : StreamOpRecord<StreamOpKind::kEventRecord> {
   static constexpr std::string_view kType = "event_record";
-  StreamId stream;
-  EventId event;
-  bool capturing = false;
-  bool external = false;
-  bool has_entries = false;
-  std::span<const FrontierEntry> entries;
+  void Fields(auto& v) {
+    v.Required("stream", row.stream);
+    v.Required("event", row.event);
+    v.Optional("capturing", row.capturing);
+    v.Optional("external", row.external);
+    v.Present("entries", row.has_entries, Listed(row.entries, &Trace::frontier_entries));
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, EventRecordRecord& r) {
-  v.Required("stream", r.stream);
-  v.Required("event", r.event);
-  v.Optional("capturing", r.capturing);
-  v.Optional("external", r.external);
-  v.Present("entries", r.has_entries, r.entries);
-}
-
-struct EventWaitRecord : RecordBase {
+struct EventWaitRecord : StreamOpRecord<StreamOpKind::kEventWait> {
   static constexpr std::string_view kType = "event_wait";
-  StreamId stream;
-  EventId event;
-  bool capturing = false;
-  bool external = false;
+  void Fields(auto& v) {
+    v.Required("stream", row.stream);
+    v.Required("event", row.event);
+    v.Optional("capturing", row.capturing);
+    v.Optional("external", row.external);
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, EventWaitRecord& r) {
-  v.Required("stream", r.stream);
-  v.Required("event", r.event);
-  v.Optional("capturing", r.capturing);
-  v.Optional("external", r.external);
-}
-
-struct FrontierRecord : RecordBase {
+struct FrontierRecord : StreamOpRecord<StreamOpKind::kSetFrontier, StreamOpKind::kAddToFrontier> {
   static constexpr std::string_view kType = "frontier";
-  StreamId stream;
-  FrontierMode mode = FrontierMode::kSet;
-  std::span<const FrontierEntry> entries;
+  FrontierRecord() { row.capturing = row.has_entries = true; }
+  void Fields(auto& v) {
+    v.Required("stream", row.stream);
+    v.Required("mode", AsWord<FrontierMode>{row.kind});
+    v.Required("entries", Listed(row.entries, &Trace::frontier_entries));
+  }
 };
 
-template <typename Visitor>
-void VisitFields(Visitor& v, FrontierRecord& r) {
-  v.Required("stream", r.stream);
-  v.Required("mode", r.mode);
-  v.Required("entries", r.entries);
-}
-
-struct SyncRecord : RecordBase {
+struct SyncRecord : StreamOpRecord<StreamOpKind::kStreamSync, StreamOpKind::kDeviceSync> {
   static constexpr std::string_view kType = "sync";
-  SyncTarget what = SyncTarget::kDevice;
-  StreamId stream;
-  EventId event;
+  void Fields(auto& v) {
+    v.Required("what", AsWord<SyncTarget>{row.kind});
+    v.Optional("stream", row.stream);
+    v.Optional("event", row.event);
+  }
 };
-
-template <typename Visitor>
-void VisitFields(Visitor& v, SyncRecord& r) {
-  v.Required("what", r.what);
-  v.Optional("stream", r.stream);
-  v.Optional("event", r.event);
-}
 
 }  // namespace graphkit

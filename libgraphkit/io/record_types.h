@@ -1,6 +1,9 @@
 // Every type of record that a trace file may hold, the most frequent first.
 #pragma once
 
+#include <array>
+#include <type_traits>
+
 #include "libgraphkit/io/record_graph.h"
 #include "libgraphkit/io/record_memory.h"
 #include "libgraphkit/io/record_process.h"
@@ -9,7 +12,9 @@
 namespace graphkit {
 
 template <typename... Records>
-struct RecordList {};
+struct RecordList {
+  static constexpr size_t kCount = sizeof...(Records);
+};
 
 using RecordTypes =
     RecordList<NodeRecord, EdgeRecord, AllocRecord, FreeRecord, FreeRequestedRecord,
@@ -21,5 +26,20 @@ using RecordTypes =
                GraphDestroyedRecord, NodeSetRecord, NodeDestroyedRecord, EdgeRemovedRecord,
                ExecRecord, ExecDestroyedRecord, ExecUpdatedRecord, PoolRecord, PoolDestroyedRecord,
                SegmentRecord, SegmentFreedRecord, EndRecord>;
+
+// A table with a row for each type: Row<Record>(), in the order of RecordTypes.
+template <template <typename> typename Row, typename... Records>
+constexpr auto RecordTable(RecordList<Records...>) {
+  return std::array{Row<Records>::value...};
+}
+
+template <typename Record, typename... Records>
+constexpr size_t RecordIndex(RecordList<Records...>) {
+  size_t index = 0;
+  (void)((std::is_same_v<Record, Records> || (++index, false)) || ...);
+  return index;
+}
+template <typename Record>
+inline constexpr size_t kRecordIndex = RecordIndex<Record>(RecordTypes());
 
 }  // namespace graphkit

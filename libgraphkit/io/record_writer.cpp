@@ -87,26 +87,31 @@ void RecordLine::TextItem(std::string_view text) {
   comma_ = true;
 }
 
+// Runs of bytes that stand for themselves are taken over as they are.
 void RecordLine::Quoted(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   Put("\"");
-  while (!text.empty()) {
-    char c = text[0];
-    size_t length = Utf8Length(text);
-    if (length == 0) {
-      Put("\xef\xbf\xbd");  // U+FFFD
-      length = 1;
+  size_t taken = 0, at = 0;
+  auto replace = [&](std::string_view with) {
+    Put(text.substr(taken, at - taken));
+    Put(with);
+    taken = ++at;
+  };
+  while (at < text.size()) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    if (c < 0x20) {
+      const char escaped[] = {'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]};
+      replace({escaped, 6});
     } else if (c == '"' || c == '\\') {
-      char escaped[] = {'\\', c};
-      Put({escaped, 2});
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escaped[] = {'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]};
-      Put({escaped, 6});
+      const char escaped[] = {'\\', text[at]};
+      replace({escaped, 2});
+    } else if (const size_t length = c < 0x80 ? 1 : Utf8Length(text.substr(at)); length != 0) {
+      at += length;
     } else {
-      Put(text.substr(0, length));
+      replace("\xef\xbf\xbd");  // U+FFFD
     }
-    text.remove_prefix(length);
   }
+  Put(text.substr(taken));
   Put("\"");
 }
 

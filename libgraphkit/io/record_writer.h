@@ -43,11 +43,7 @@ class RecordLine {
   }
   void Hex(std::string_view key, uint64_t value) {
     Key(key);
-    Put("\"0x");
-    Reserve(kMostDigits);
-    char* at = buffer_.get() + size_;
-    size_ += static_cast<size_t>(std::to_chars(at, at + kMostDigits, value, 16).ptr - at);
-    Put("\"");
+    Hexadecimal(value);
   }
   // `name` must need no escaping.
   void Name(std::string_view key, std::string_view name) {
@@ -96,21 +92,7 @@ class RecordLine {
   // Takes over `,"key":value…` as another record has it.
   void Raw(std::string_view fields) { Put(fields); }
 
-  // The whole record; valid until the next Start.
-  std::string_view Finish() {
-    Put("}");
-    return {buffer_.get(), size_};
-  }
-
- private:
-  [[gnu::always_inline]] void Put(std::string_view text) {
-    Reserve(text.size());
-    std::memcpy(buffer_.get() + size_, text.data(), text.size());
-    size_ += text.size();
-  }
-  void Comma() {
-    if (comma_) Put(",");
-  }
+  // Parts of a record: ,"key": and what may stand behind it, with their punctuation.
   [[gnu::always_inline]] void Key(std::string_view key) {
     Reserve(key.size() + 4);
     char* at = buffer_.get() + size_;
@@ -131,6 +113,30 @@ class RecordLine {
       Digits(value);
     }
   }
+  void Hexadecimal(uint64_t value) {
+    Put("\"0x");
+    Reserve(kMostDigits);
+    char* at = buffer_.get() + size_;
+    size_ += static_cast<size_t>(std::to_chars(at, at + kMostDigits, value, 16).ptr - at);
+    Put("\"");
+  }
+  void Quoted(std::string_view text);
+  [[gnu::always_inline]] void Put(std::string_view text) {
+    Reserve(text.size());
+    std::memcpy(buffer_.get() + size_, text.data(), text.size());
+    size_ += text.size();
+  }
+
+  // The whole record; valid until the next Start.
+  std::string_view Finish() {
+    Put("}");
+    return {buffer_.get(), size_};
+  }
+
+ private:
+  void Comma() {
+    if (comma_) Put(",");
+  }
   [[gnu::always_inline]] void Digits(uint64_t value) {
     Reserve(kMostDigits);
     if (value < 10) {  // most are
@@ -144,7 +150,6 @@ class RecordLine {
     if (__builtin_expect(size_ + more > capacity_, 0)) Grow(more);
   }
   void Grow(size_t more);
-  void Quoted(std::string_view text);
 
   static constexpr size_t kMostDigits = 24;
 

@@ -1,6 +1,9 @@
 #include "libgraphkit/io/trace_assembler.h"
 
+#include <limits>
+
 #include "libgraphkit/io/memory_limits.h"
+#include "libgraphkit/io/record_types.h"
 #include "libgraphkit/large_pages.h"
 #include "libgraphkit/model/node_versions.h"
 
@@ -16,19 +19,127 @@ std::string OnlySome(size_t count, std::string_view what) {
 
 }  // namespace
 
+// Checks what a record refers to, and takes its texts and lists into the trace.
+class FieldTaker : public EachField<FieldTaker> {
+ public:
+  FieldTaker(TraceAssembler& to, const LooseValues& values) : to_(to), values_(values) {}
+
+  bool ok() const { return ok_; }
+
+  // "id" is the one that the record defines.
+  template <typename Tag>
+  [[gnu::always_inline]] void Field(std::string_view key, Id<Tag> id) {
+    constexpr auto kThings = ThingsOf(Id<Tag>());
+    const size_t count = (to_.trace_.*kThings.column).size();
+    if (!ok_) return;
+    if (key == "id") {
+      ok_ = id.value == count || to_.FailNext(id.value, count, kThings.name);
+    } else {
+      ok_ = !id || id.value < count || to_.FailReference(key, id.value, count, kThings.name);
+    }
+  }
+  void Field(std::string_view, StringId& text) { text = to_.Intern(values_[text]); }
+  template <typename T>
+  void Field(std::string_view key, Listed<T> list) {
+    std::vector<T>& column = to_.trace_.*list.column;
+    const std::span<const T> entries = values_.Of(list.slice, list.column);
+    constexpr size_t kMost = std::numeric_limits<uint32_t>::max();
+    list.slice = {};
+    if (entries.empty() || !ok_) return;
+    if (column.size() > kMost || entries.size() > kMost - column.size()) {
+      ok_ = to_.Fail("is one too many: a trace holds 2^32-1 entries of its kind");
+      return;
+    }
+    list.slice = {static_cast<uint32_t>(column.size()), static_cast<uint32_t>(entries.size())};
+    for (T entry : entries) {
+      Take(key, entry);
+      column.push_back(entry);
+    }
+  }
+  template <typename T>
+  void Field(std::string_view, T&&) {}
+
+ private:
+  void Take(std::string_view, KernelParam&) {}
+  void Take(std::string_view, StackFrame& frame) {
+    Field("function", frame.function);
+    Field("file", frame.file);
+  }
+  void Take(std::string_view, FrontierEntry& entry) { Field("node", entry.node); }
+  void Take(std::string_view, Access& access) { Field("access to block", access.block); }
+  void Take(std::string_view key, ToolIdRun& run) {
+    Field(key, run.first);
+    const size_t nodes = to_.trace_.nodes.size();
+    if (!ok_ || (run.count != 0 && run.count <= nodes - run.first.index())) return;
+    ok_ = to_.Fail("names " + std::to_string(run.count) + " nodes from node " +
+                   std::to_string(run.first.value) + " on, but only " + std::to_string(nodes) +
+                   " nodes were declared");
+  }
+
+  TraceAssembler& to_;
+  const LooseValues& values_;
+  bool ok_ = true;
+};
+
+template <typename Record>
+bool TraceAssembler::Apply(Record& r, const LooseValues& values) {
+  FieldTaker taker(*this, values);
+  r.Fields(taker);
+  if (!taker.ok()) return false;
+  if constexpr (requires { r.row.source; }) r.row.source = r.source;
+  if constexpr (requires { r.row; }) {
+    r.row.*Record::kPlace = place();
+    (trace_.*Record::kColumn).push_back(r.row);
+  }
+  if constexpr (requires { r.ended; }) {
+    Seq& end = (trace_.*Record::kColumn)[r.ended.index()].*Record::kPlace;
+    if (end == kNever) end = place();
+  }
+  return Settle(r);
+}
+
+template <typename Record>
+struct Adds {
+  static bool Add(TraceAssembler& to, void* record, const LooseValues& values) {
+    auto& r = *static_cast<Record*>(record);
+    if constexpr (std::is_same_v<Record, EndRecord>) return to.End(r);
+    if (!to.Apply(r, values)) return false;
+    if (r.time != 0) to.SetTime(r.time);
+    ++to.trace_.records;
+    return true;
+  }
+  static constexpr auto value = &Add;
+};
+
+bool TraceAssembler::Add(size_t type, void* record, const LooseValues& values) {
+  static constexpr auto kAdds = RecordTable<Adds>(RecordTypes());
+  const bool is_end = type == kRecordIndex<EndRecord>;
+  if (ended_ && !is_end) return Fail("comes after the end record");
+  if (trace_.records == kNever - 1 && !is_end) {
+    return Fail("is one too many: a trace holds 2^32-2 records");
+  }
+  return kAdds[type](*this, record, values);
+}
+
+bool TraceAssembler::AddUnknown() {
+  BlankRecord blank;
+  return Add(kRecordIndex<BlankRecord>, &blank, LooseValues());
+}
+
 bool TraceAssembler::Fail(std::string message, std::string hint) {
   problem_ = {std::move(message), std::move(hint)};
   return false;
 }
 
-bool TraceAssembler::FailNext(uint32_t id, size_t count, const char* what) {
-  return Fail("has id " + std::to_string(id) + ", but the next of the " + what + " is " +
-                  std::to_string(count),
+bool TraceAssembler::FailNext(uint32_t id, size_t count, std::string_view what) {
+  return Fail("has id " + std::to_string(id) + ", but the next of the " + std::string(what) +
+                  " is " + std::to_string(count),
               "ids count from 0 in order of appearance");
 }
 
-bool TraceAssembler::FailReference(const char* key, uint32_t id, size_t count, const char* what) {
-  return Fail(std::string("has ") + key + " " + std::to_string(id) + ", but " +
+bool TraceAssembler::FailReference(std::string_view key, uint32_t id, size_t count,
+                                   std::string_view what) {
+  return Fail("has " + std::string(key) + " " + std::to_string(id) + ", but " +
                   OnlySome(count, what) + " declared before it",
               "the file is damaged, or what wrote it is wrong");
 }
@@ -42,7 +153,7 @@ void TraceAssembler::SetTime(Nanoseconds time) {
   trace_.times.back() = time;
 }
 
-bool TraceAssembler::Add(const EndRecord& r) {
+bool TraceAssembler::End(const EndRecord& r) {
   const auto check = [&](const char* key, uint64_t counted, uint64_t read) {
     if (counted == kNotCounted || counted == read) return true;
     return Fail(std::string("counts ") + std::to_string(counted) + " " + key + ", but " +

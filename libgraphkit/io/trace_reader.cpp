@@ -34,7 +34,7 @@ class Assembly {
   Result<Trace> Finish();
 
  private:
-  bool Add(const ParsedRecord& parsed);
+  bool Add(const ParsedRecord& parsed, const LooseValues& values);
   Seq NextPlace() const { return assembler_.place() + (assembler_.ended() ? 1 : 0); }
   void FailAt(Seq place, std::string message, std::string hint);
 
@@ -54,14 +54,14 @@ void Assembly::FailAt(Seq place, std::string message, std::string hint) {
       {.message = std::move(message), .hint = std::move(hint), .line = kLineOfFirstRecord + place});
 }
 
-bool Assembly::Add(const ParsedRecord& parsed) {
+bool Assembly::Add(const ParsedRecord& parsed, const LooseValues& values) {
   if (parsed.type == nullptr) return assembler_.AddUnknown();
-  return parsed.type->add(assembler_, parsed.record);
+  return assembler_.Add(parsed.type->index, parsed.record, values);
 }
 
 void Assembly::Add(const ParsedLines& lines) {
   for (const ParsedRecord& parsed : lines.records) {
-    if (Add(parsed)) continue;
+    if (Add(parsed, lines.values)) continue;
     const std::string name(parsed.type == nullptr ? "?" : parsed.type->name);
     const Problem& problem = assembler_.problem();
     FailAt(NextPlace(), "record \"" + name + "\" " + problem.message, problem.hint);

@@ -19,7 +19,8 @@ void PrintEnd(const Trace& trace, size_t records, std::string& out) {
   r.edges = trace.edges.size();
   r.blocks = trace.blocks.size();
   r.launches = trace.launches.size();
-  RecordPrinter(out).Print(r);
+  RecordLine line;
+  out += FieldWriter(line, TraceValues{trace}).Write(r);
   out += "]}\n";
 }
 
@@ -31,8 +32,7 @@ Result<void> Print(const Trace& trace, std::string& buffer,
   buffer += TraceHeader(trace.process.device);
   PlacePrinter printer(trace, buffer);
   for (const PlacedRecord& record : *records) {
-    if (record.row == nullptr) PrintBlank(printer);
-    if (record.row != nullptr) record.row->print(printer, record.index);
+    printer.Print(record);
     buffer += ",\n";
     ++printer.place;
     if (buffer.size() < kFlushSize) continue;

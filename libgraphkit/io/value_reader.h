@@ -1,8 +1,8 @@
 // JSON values → C++ values: one overload of ReadValue a type. Each returns nullptr, or what the
-// value should have been ("a number").
+// value should have been ("a number"). Texts are taken where they stand, so the text that is read
+// must live as long as what is made of it.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <limits>
 #include <span>
@@ -10,18 +10,16 @@
 #include <string_view>
 #include <vector>
 
-#include "libgraphkit/io/arena.h"
 #include "libgraphkit/io/json_cursor.h"
+#include "libgraphkit/io/record.h"
 #include "libgraphkit/io/record_names.h"
-#include "libgraphkit/io/record_process.h"
-#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 
 using Expected = const char*;
 
 template <std::unsigned_integral T>
-Expected ReadValue(JsonCursor& in, T& out, Arena&) {
+Expected ReadValue(JsonCursor& in, T& out, LooseValues&) {
   uint64_t number = 0;
   if (!in.TakeNumber(number)) return "a whole number, not negative";
   if (number > std::numeric_limits<T>::max()) return "a smaller number";
@@ -30,7 +28,7 @@ Expected ReadValue(JsonCursor& in, T& out, Arena&) {
 }
 
 template <std::signed_integral T>
-Expected ReadValue(JsonCursor& in, T& out, Arena&) {
+Expected ReadValue(JsonCursor& in, T& out, LooseValues&) {
   int64_t number = 0;
   if (!in.TakeNumber(number)) return "a whole number";
   if (number > std::numeric_limits<T>::max() || number < std::numeric_limits<T>::min()) {
@@ -40,33 +38,45 @@ Expected ReadValue(JsonCursor& in, T& out, Arena&) {
   return nullptr;
 }
 
-inline Expected ReadValue(JsonCursor& in, bool& out, Arena&) {
+inline Expected ReadValue(JsonCursor& in, bool& out, LooseValues&) {
   out = in.TakeWord("true");
   return out || in.TakeWord("false") ? nullptr : "true or false";
 }
 
 template <typename Tag>
-Expected ReadValue(JsonCursor& in, Id<Tag>& out, Arena&) {
+Expected ReadValue(JsonCursor& in, Id<Tag>& out, LooseValues&) {
   uint64_t number = 0;
   if (!in.TakeNumber(number) || number >= Id<Tag>::kNone) return "an id";
   out = Id<Tag>(static_cast<uint32_t>(number));
   return nullptr;
 }
 
-inline Expected ReadValue(JsonCursor& in, std::string_view& out, Arena& arena) {
+inline Expected ReadText(JsonCursor& in, std::string_view& out, Arena& arena) {
   JsonText text;
   if (!in.TakeText(text)) return "a string";
-  if (!text.has_escapes) {
-    out = arena.Copy(text.raw);
-    return nullptr;
-  }
+  out = text.raw;
+  if (!text.has_escapes) return nullptr;
   std::string unescaped;
   if (!AppendUnescaped(text.raw, unescaped)) return "a string with JSON's escapes";
   out = arena.Copy(unescaped);
   return nullptr;
 }
 
-inline Expected ReadValue(JsonCursor& in, EdgeType& out, Arena&) {
+inline Expected ReadValue(JsonCursor& in, StringId& out, LooseValues& to) {
+  std::string_view text;
+  if (Expected wrong = ReadText(in, text, to.arena)) return wrong;
+  out = to.Add(text);
+  return nullptr;
+}
+
+inline Expected ReadValue(JsonCursor& in, std::string& out, LooseValues& to) {
+  std::string_view text;
+  if (Expected wrong = ReadText(in, text, to.arena)) return wrong;
+  out = text;
+  return nullptr;
+}
+
+inline Expected ReadValue(JsonCursor& in, EdgeType& out, LooseValues&) {
   uint64_t number = 0;
   if (!in.TakeNumber(number) || number > 1) return "0 (default) or 1 (programmatic)";
   out = static_cast<EdgeType>(number);
@@ -83,27 +93,35 @@ inline std::string OneOf(std::span<const std::string_view> words) {
   return text;
 }
 
-template <typename Enum>
-requires requires { Names<Enum>::value; }
-Expected ReadValue(JsonCursor& in, Enum& out, Arena&) {
+// Takes one of the words of Words::value: gives its index to `take`.
+template <typename Words>
+Expected ReadWord(JsonCursor& in, auto take) {
   JsonText text;
   if (!in.TakeText(text)) return "a string";
-  const auto& names = Names<Enum>::value;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (text.raw != names[i]) continue;
-    out = static_cast<Enum>(i);
-    return nullptr;
+  for (size_t i = 0; i < Words::value.size(); ++i) {
+    if (text.raw == Words::value[i]) return take(i), nullptr;
   }
-  if constexpr (std::same_as<Enum, NodeKind>) {
-    out = NodeKind::kUnknown;
-    if (text.raw == "unknown") return nullptr;
+  if constexpr (std::same_as<Words, Names<NodeKind>>) {
+    if (text.raw == "unknown") return take(static_cast<size_t>(NodeKind::kUnknown)), nullptr;
   }
-  static const std::string words = OneOf(names);
+  static const std::string words = OneOf(Words::value);
   return words.c_str();
 }
 
+template <typename Enum>
+requires requires { Names<Enum>::value; }
+Expected ReadValue(JsonCursor& in, Enum& out, LooseValues&) {
+  return ReadWord<Names<Enum>>(in, [&](size_t i) { out = static_cast<Enum>(i); });
+}
+
+template <typename Words>
+Expected ReadValue(JsonCursor& in, AsWord<Words> out, LooseValues&) {
+  return ReadWord<Words>(in, [&](size_t i) { out.kind = Words::kKinds[i]; });
+}
+
 // "0x…", up to 16 digits.
-inline Expected ReadHex(JsonCursor& in, uint64_t& out) {
+template <typename T>
+Expected ReadValue(JsonCursor& in, Hex<T> out, LooseValues&) {
   constexpr const char* kWanted = "a string like \"0x7f0000\"";
   JsonText text;
   if (!in.TakeText(text) || !text.raw.starts_with("0x")) return kWanted;
@@ -116,71 +134,84 @@ inline Expected ReadHex(JsonCursor& in, uint64_t& out) {
     if (decimal > 9 && letter > 5) return kWanted;
     number = number << 4 | (decimal <= 9 ? decimal : letter + 10);
   }
-  out = number;
+  out.value = static_cast<T>(number);
+  return nullptr;
+}
+
+inline Expected ReadValue(JsonCursor& in, Later out, LooseValues& to) {
+  return ReadValue(in, out.graph, to);
+}
+
+inline Expected ReadValue(JsonCursor& in, Length out, LooseValues&) {
+  int64_t length = 0;
+  if (!in.TakeNumber(length) || length < -1) return "a length";
+  out.bytes = length < 0 ? kLengthUnknown : static_cast<Bytes>(length);
+  return nullptr;
+}
+
+inline Expected ReadValue(JsonCursor& in, Half out, LooseValues& to) {
+  uint32_t half = 0;
+  if (Expected wrong = ReadValue(in, half, to)) return wrong;
+  out.number |= uint64_t{half} << out.shift;
   return nullptr;
 }
 
 // Reads an array that holds exactly these values.
 template <typename... Ts>
-bool ReadTuple(JsonCursor& in, Arena& arena, Ts&... outs) {
+bool ReadTuple(JsonCursor& in, LooseValues& to, Ts&&... outs) {
   if (!in.Take('[')) return false;
   bool first = true;
-  const auto read = [&](auto& out) {
+  const auto read = [&](auto&& out) {
     if (!first && !in.Take(',')) return false;
     first = false;
-    return ReadValue(in, out, arena) == nullptr;
+    return ReadValue(in, out, to) == nullptr;
   };
   return (read(outs) && ...) && in.Take(']');
 }
 
-inline Expected ReadValue(JsonCursor& in, std::array<uint32_t, 3>& out, Arena& arena) {
-  return ReadTuple(in, arena, out[0], out[1], out[2]) ? nullptr : "three numbers";
-}
-
-inline Expected ReadValue(JsonCursor& in, KernelParam& out, Arena& arena) {
-  return ReadTuple(in, arena, out.offset, out.size) ? nullptr : "[offset,size]";
-}
-
-inline Expected ReadValue(JsonCursor& in, FrameRecord& out, Arena& arena) {
-  return ReadTuple(in, arena, out.function, out.file, out.line) ? nullptr : "[function,file,line]";
-}
-
-inline Expected ReadValue(JsonCursor& in, FrontierEntry& out, Arena& arena) {
-  return ReadTuple(in, arena, out.node, out.from_port, out.edge_type)
-             ? nullptr
-             : "[node,from_port,edge_type]";
-}
-
-inline Expected ReadValue(JsonCursor& in, Access& out, Arena& arena) {
-  int64_t length = 0;
-  if (!ReadTuple(in, arena, out.block, out.mode, out.offset, length) || length < -1) {
-    return "[block,mode,offset,length]";
-  }
-  out.length = length < 0 ? kLengthUnknown : static_cast<Bytes>(length);
-  return nullptr;
-}
-
-inline Expected ReadValue(JsonCursor& in, ToolIdRun& out, Arena& arena) {
-  uint32_t graph = 0;
-  uint32_t number = 0;
-  if (!ReadTuple(in, arena, out.first, out.count, graph, number)) {
-    return "[node,count,tool_id,number]";
-  }
-  out.tool_id = uint64_t{graph} << 32 | number;
-  return nullptr;
+inline Expected ReadValue(JsonCursor& in, Extents out, LooseValues& to) {
+  auto& [x, y, z] = out.values;
+  return ReadTuple(in, to, x, y, z) ? nullptr : "three numbers";
 }
 
 template <typename T>
-Expected ReadValue(JsonCursor& in, std::span<const T>& out, Arena& arena) {
+requires(kParts<T> != nullptr) Expected ReadValue(JsonCursor& in, T& out, LooseValues& to) {
+  const bool read = Parts(out, [&](auto&&... parts) { return ReadTuple(in, to, parts...); });
+  return read ? nullptr : kParts<T>;
+}
+
+// Appends the entries of an array to `out`.
+template <typename T>
+Expected ReadList(JsonCursor& in, std::vector<T>& out, LooseValues& to) {
   if (!in.Take('[')) return "a list";
   if (in.Take(']')) return nullptr;
+  do {
+    if (Expected wrong = ReadValue(in, out.emplace_back(), to)) return wrong;
+  } while (in.Take(','));
+  return in.Take(']') ? nullptr : "a list";
+}
+
+template <typename T>
+Expected ReadValue(JsonCursor& in, Listed<T> out, LooseValues& to) {
+  std::vector<T>& column = to.Column(out.column);
+  const size_t first = column.size();
+  if (Expected wrong = ReadList(in, column, to)) return wrong;
+  out.slice = {static_cast<uint32_t>(first), static_cast<uint32_t>(column.size() - first)};
+  return nullptr;
+}
+
+inline Expected ReadValue(JsonCursor& in, std::vector<std::string>& out, LooseValues& to) {
+  out.clear();
+  return ReadList(in, out, to);
+}
+
+template <typename T>
+Expected ReadValue(JsonCursor& in, std::span<const T>& out, LooseValues& to) {
   thread_local std::vector<T> entries;
   entries.clear();
-  do {
-    if (Expected wrong = ReadValue(in, entries.emplace_back(), arena)) return wrong;
-  } while (in.Take(','));
-  out = arena.Copy(entries);
-  return in.Take(']') ? nullptr : "a list";
+  if (Expected wrong = ReadList(in, entries, to)) return wrong;
+  out = to.arena.Copy(entries);
+  return nullptr;
 }
 
 }  // namespace graphkit

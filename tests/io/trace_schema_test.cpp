@@ -20,34 +20,20 @@ struct KeyCollector {
   Keys all = {"type", "t", "src"};
   Keys required = {"type"};
 
-  template <typename... Ignored>
-  void Required(std::string_view key, Ignored&&...) {
+  void Required(std::string_view key, auto&&) {
     all.emplace(key);
     required.emplace(key);
   }
-  void RequiredHex(std::string_view key, uint64_t) { Required(key); }
-
-  template <typename... Ignored>
-  void Optional(std::string_view key, Ignored&&...) {
-    all.emplace(key);
-  }
-  template <typename T>
-  void Always(std::string_view key, T&) {
-    all.emplace(key);
-  }
-  void AlwaysHex(std::string_view key, uint64_t) { all.emplace(key); }
-  void Hex(std::string_view key, uint64_t) { all.emplace(key); }
-  template <typename T>
-  void Present(std::string_view key, bool, T&) {
-    all.emplace(key);
-  }
+  void Always(std::string_view key, auto&&) { all.emplace(key); }
+  void Optional(std::string_view key, auto&&...) { all.emplace(key); }
+  void Present(std::string_view key, bool, auto&&) { all.emplace(key); }
 };
 
 template <typename Record>
 KeyCollector KeysOf() {
   KeyCollector keys;
   Record record;
-  VisitFields(keys, record);
+  record.Fields(keys);
   return keys;
 }
 

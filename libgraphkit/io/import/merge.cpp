@@ -222,15 +222,14 @@ Result<void> Merger::MoveAll() {
   std::string unused;
   std::vector<std::unique_ptr<PlacePrinter>> printers;
   for (const MergeSource& source : sources_) {
-    printers.push_back(std::make_unique<PlacePrinter>(TraceOf(source), unused));
-    printers.back()->mover = &mover_;
+    printers.push_back(std::make_unique<PlacePrinter>(TraceOf(source), unused, &mover_));
   }
   for (const auto& [source, place] : order) {
     const PlacedRecord& record = sources_[source].records[place];
     if (record.row == nullptr) continue;
     mover_.from = &sources_[source].moved;
     printers[source]->place = place;
-    record.row->print(*printers[source], record.index);
+    printers[source]->Print(record);
     if (mover_.failed()) {
       return Error{.message = "can't be merged: a record " + mover_.to.problem().message,
                    .file = sources_[source].input->name};
@@ -253,7 +252,7 @@ void Merger::JoinSnapshot() {
   std::vector<BlockId> blocks;
   for (size_t i = 0; i < mine.blocks.size(); ++i) {
     if (!mine.blocks[i].segment) continue;
-    blocks.push_back(snapshot_->moved.ids.blocks[i]);
+    blocks.push_back(snapshot_->moved.ids[BlockId(i)]);
   }
   const size_t captured = JoinCaptures(blocks, &trace, &not_joined_);
   const size_t touched = JoinAccesses(blocks, &trace, &not_joined_);
@@ -285,8 +284,7 @@ void Merger::Join() {
   std::map<uint64_t, NodeId> by_tool_id;
   for (const MergeSource& source : sources_) {
     for (const auto& [node, tool_id] : source.input->imported.tool_ids) {
-      if (!source.moved.memory_only)
-        by_tool_id.emplace(tool_id, source.moved.ids.nodes[node.index()]);
+      if (!source.moved.memory_only) by_tool_id.emplace(tool_id, source.moved.ids[node]);
     }
   }
   AddTracedToolIds(trace, &by_tool_id);
