@@ -181,6 +181,7 @@ void ApplyUpdate(Graph* exec, Graph* into, const Graph& from) {
     const auto inner = InnerGraphs(*target);
     for (size_t k = 0; k < inner.size(); ++k) ApplyUpdate(exec, inner[k], *InnerGraphs(*node)[k]);
   }
+  Device::Get().graphs.ReplaceObjects(into, from);
   for (size_t k = 0; k < into->handles.size(); ++k) into->handles[k].value = from.handles[k].value;
 }
 

@@ -164,6 +164,13 @@ void GraphStore::ReleaseObjects(Graph* graph) {
   graph->objects.clear();
 }
 
+void GraphStore::ReplaceObjects(Graph* graph, const Graph& source) {
+  const std::vector<HeldObject> objects = source.objects;
+  for (const HeldObject& held : objects) Retain(held.object, held.references);
+  ReleaseObjects(graph);
+  graph->objects = objects;
+}
+
 std::span<Graph* const> InnerGraphs(const Node& node) {
   if (const auto* child = std::get_if<ChildParams>(&node.params))
     return {&child->graph, child->graph != nullptr ? size_t{1} : size_t{0}};

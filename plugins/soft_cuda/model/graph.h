@@ -150,6 +150,7 @@ class GraphStore {
   UserObject* MakeObject(void* pointer, CUhostFn destroy, uint64_t references);
   void Retain(UserObject* object, uint64_t count) { object->references += count; }
   void Release(UserObject* object, uint64_t count);
+  void ReplaceObjects(Graph* graph, const Graph& source);  // by what an update's source holds
 
   // Does an allocation node of any graph have this address?
   bool HasAddress(CUdeviceptr address) const { return address_count_.contains(address); }

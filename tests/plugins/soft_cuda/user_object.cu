@@ -90,6 +90,53 @@ void HeldByAChild() {
   EXPECT(BecomesDestroyed(1));
 }
 
+// "The references in the new source graph are cloned and replace the references in the target graph": CUDA
+// programming guide, CUDA User Objects. cuda.core keeps a callback's Python function by such an object.
+// effect: cudaGraphExecUpdate cudaGraphExecChildGraphNodeSetParams
+void ReplacedByAnUpdate() {
+  cudaGraph_t first = NewGraph(), second = NewGraph();
+  AddEmpty(first);
+  AddEmpty(second);
+  cudaUserObject_t object = NewObject(1);
+  EXPECT_OK(cudaGraphRetainUserObject(first, object, 1, cudaGraphUserObjectMove));
+  cudaGraphExec_t exec = Instantiate(first);
+  EXPECT_OK(cudaGraphDestroy(first));
+  EXPECT(destroyed == 0);
+  cudaGraphExecUpdateResultInfo info = {};
+  EXPECT_OK(cudaGraphExecUpdate(exec, second, &info));
+  EXPECT(BecomesDestroyed(1));
+
+  object = NewObject(1);
+  EXPECT_OK(cudaGraphRetainUserObject(second, object, 1, cudaGraphUserObjectMove));
+  EXPECT_OK(cudaGraphExecUpdate(exec, second, &info));
+  EXPECT_OK(cudaGraphExecUpdate(exec, second, &info));
+  EXPECT_OK(cudaGraphDestroy(second));
+  LaunchAndWait(exec, stream);
+  EXPECT(destroyed == 0);
+  EXPECT_OK(cudaGraphExecDestroy(exec));
+  EXPECT(BecomesDestroyed(1));
+}
+
+void ReplacedInAChild() {
+  cudaGraph_t child = NewGraph(), other = NewGraph(), graph = NewGraph();
+  AddEmpty(child);
+  AddEmpty(other);
+  cudaGraphNode_t node = nullptr;
+  EXPECT_OK(cudaGraphAddChildGraphNode(&node, graph, nullptr, 0, child));
+  cudaGraphExec_t exec = Instantiate(graph);
+  cudaUserObject_t object = NewObject(1);
+  EXPECT_OK(cudaGraphRetainUserObject(other, object, 1, cudaGraphUserObjectMove));
+  EXPECT_OK(cudaGraphExecChildGraphNodeSetParams(exec, node, other));
+  EXPECT_OK(cudaGraphDestroy(other));
+  LaunchAndWait(exec, stream);
+  EXPECT(destroyed == 0);
+  EXPECT_OK(cudaGraphExecChildGraphNodeSetParams(exec, node, child));
+  EXPECT(BecomesDestroyed(1));
+  EXPECT_OK(cudaGraphExecDestroy(exec));
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaGraphDestroy(child));
+}
+
 }  // namespace
 
 int main() {
@@ -98,5 +145,7 @@ int main() {
   HeldByGraphs();
   MovedIntoAGraphAndItsCopies();
   HeldByAChild();
+  ReplacedByAnUpdate();
+  ReplacedInAChild();
   return Finish("user_object");
 }
