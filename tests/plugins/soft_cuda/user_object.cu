@@ -90,9 +90,9 @@ void HeldByAChild() {
   EXPECT(BecomesDestroyed(1));
 }
 
-// "The references in the new source graph are cloned and replace the references in the target graph": CUDA
-// programming guide, CUDA User Objects. cuda.core keeps a callback's Python function by such an object.
-// effect: cudaGraphExecUpdate cudaGraphExecChildGraphNodeSetParams
+// "The references in the new source graph are cloned and replace the references in the target
+// graph": CUDA programming guide, CUDA User Objects. cuda.core keeps a callback's Python function
+// by such an object. effect: cudaGraphExecUpdate cudaGraphExecChildGraphNodeSetParams
 void ReplacedByAnUpdate() {
   cudaGraph_t first = NewGraph(), second = NewGraph();
   AddEmpty(first);

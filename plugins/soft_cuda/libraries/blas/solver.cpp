@@ -9,12 +9,13 @@ namespace {
 
 enum SolverStatus { kSolved = 0, kBad = 3, kFailed = 6 };
 
-// A factorization in place, or the solution of what was factorized: A and B of one call.
+// A factorization in place, or the use of what was factorized: A and B of one call.
 struct Factors {
   Matrix a;
-  Matrix b{};                    // right sides; null: a factorization
+  Matrix b{};                    // right sides, or what Q is applied to; null: A is written
   const void* pivots = nullptr;  // or the scalars of reflectors
   uint64_t pivot_bytes = 0;
+  bool forms_q = false;        // of the reflectors in A, in their place
   const void* info = nullptr;  // an int on the device
   const void* workspace = nullptr;
   uint64_t workspace_bytes = 0;
@@ -28,7 +29,8 @@ int Factorize(const char* name, const Handle* handle, uint64_t element_a, uint64
   Work work(name, handle->stream);
   work.Uses(f.a.at, Bytes(f.a, element_a), solves ? GRAPHKIT_SOFT_READS : GRAPHKIT_SOFT_UPDATES);
   work.Updates(f.b.at, Bytes(f.b, element_b));
-  work.Uses(f.pivots, f.pivot_bytes, solves ? GRAPHKIT_SOFT_READS : GRAPHKIT_SOFT_WRITES);
+  work.Uses(f.pivots, f.pivot_bytes,
+            solves || f.forms_q ? GRAPHKIT_SOFT_READS : GRAPHKIT_SOFT_WRITES);
   work.Writes(f.info, 4).Writes(f.workspace, f.workspace_bytes);
   return work.Launch() == CUDA_SUCCESS ? kSolved : kFailed;
 }
@@ -109,8 +111,48 @@ using namespace graphkit::soft::blas;
                       .workspace_bytes = static_cast<uint64_t>(elements) * e});                 \
   }
 
+// Q, of k reflectors, in the place of A, and its product with C. Complex types have other names.
+#define REFLECTORS(Letter, form, apply, e)                                                        \
+  STAND_IN int cusolverDn##Letter##form##_bufferSize(Handle*, int, int, int, const void*, int,    \
+                                                     const void*, int* elements) {                \
+    return NoWorkspace(elements);                                                                 \
+  }                                                                                               \
+  STAND_IN int cusolverDn##Letter##form(Handle* h, int m, int n, int k, void* a, int lda,         \
+                                        const void* tau, void* work, int elements, int* info) {   \
+    return Factorize("cusolverDn" #Letter #form, h, e, e,                                         \
+                     {.a = {a, m, n, lda},                                                        \
+                      .pivots = tau,                                                              \
+                      .pivot_bytes = static_cast<uint64_t>(k) * e,                                \
+                      .forms_q = true,                                                            \
+                      .info = info,                                                               \
+                      .workspace = work,                                                          \
+                      .workspace_bytes = static_cast<uint64_t>(elements) * e});                   \
+  }                                                                                               \
+  STAND_IN int cusolverDn##Letter##apply##_bufferSize(Handle*, int, int, int, int, int,           \
+                                                      const void*, int, const void*, const void*, \
+                                                      int, int* elements) {                       \
+    return NoWorkspace(elements);                                                                 \
+  }                                                                                               \
+  STAND_IN int cusolverDn##Letter##apply(Handle* h, int side, int, int m, int n, int k,           \
+                                         const void* a, int lda, const void* tau, void* c,        \
+                                         int ldc, void* work, int elements, int* info) {          \
+    return Factorize("cusolverDn" #Letter #apply, h, e, e,                                        \
+                     {.a = {a, side == 0 ? m : n, k, lda},                                        \
+                      .b = {c, m, n, ldc},                                                        \
+                      .pivots = tau,                                                              \
+                      .pivot_bytes = static_cast<uint64_t>(k) * e,                                \
+                      .info = info,                                                               \
+                      .workspace = work,                                                          \
+                      .workspace_bytes = static_cast<uint64_t>(elements) * e});                   \
+  }
+
 extern "C" {
 
+STAND_IN int cusolverGetProperty(int property, int* value) {
+  if (value == nullptr || property < 0 || property > 2) return kBad;
+  *value = property == 0 ? GRAPHKIT_CUSOLVER_VERSION : 0;
+  return kSolved;
+}
 STAND_IN int cusolverDnCreate(Handle** out) {
   if (out == nullptr) return kBad;
   *out = new (std::nothrow) Handle;
@@ -203,4 +245,8 @@ DENSE(S, kS)
 DENSE(D, kD)
 DENSE(C, kC)
 DENSE(Z, kZ)
+REFLECTORS(S, orgqr, ormqr, kS)
+REFLECTORS(D, orgqr, ormqr, kD)
+REFLECTORS(C, ungqr, unmqr, kC)
+REFLECTORS(Z, ungqr, unmqr, kZ)
 }

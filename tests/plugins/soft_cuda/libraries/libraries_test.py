@@ -50,7 +50,9 @@ MATH_NODES = [
     ("cufftXtExec", [[IN, "r", 0, (100 + 35 * 2 + 1) * 16], [OUT, "w", 0, (50 + 26 + 1) * 16]], True),
     ("cusolverDnXpotrf", [[A_, "rw", 0, 46 * 4], [INFO, "w", 0, 4]], True),
     ("cusolverDnZgetrf", [[A_, "rw", 0, 27 * 16], [PIVOTS, "w", 0, 16], [INFO, "w", 0, 4]], True),
-    ("cusolverDnSgetrs", [[A_, "r", 0, 100], [B_, "rw", 0, 17 * 4], [PIVOTS, "r", 0, 20], [INFO, "w", 0, 4]], True)]
+    ("cusolverDnSgetrs", [[A_, "r", 0, 100], [B_, "rw", 0, 17 * 4], [PIVOTS, "r", 0, 20], [INFO, "w", 0, 4]], True),
+    ("cusolverDnDorgqr", [[A_, "rw", 0, 27 * 8], [PIVOTS, "r", 0, 24], [INFO, "w", 0, 4]], True),
+    ("cusolverDnCunmqr", [[A_, "r", 0, 14 * 8], [B_, "rw", 0, 27 * 8], [PIVOTS, "r", 0, 24], [INFO, "w", 0, 4]], True)]
 
 
 def calls_are_nodes(folder, words, expected, refused):

@@ -34,5 +34,7 @@ check(fft.cufftXtExec(plans[2], IN, OUT, -1))
 check(solver.cusolverDnXpotrf(handle, parameters, 0, LL(6), 0, A, LL(8), 0, P(), SIZE(0), P(), SIZE(0), INFO))
 check(solver.cusolverDnZgetrf(handle, 6, 4, A, 7, P(), PIVOTS, INFO))
 check(solver.cusolverDnSgetrs(handle, 0, 5, 3, A, 5, PIVOTS, B, 6, INFO))
+check(solver.cusolverDnDorgqr(handle, 6, 4, 3, A, 7, PIVOTS, P(), 0, INFO))
+check(solver.cusolverDnCunmqr(handle, 1, 0, 6, 4, 3, A, 5, PIVOTS, B, 7, P(), 0, INFO))
 assert solver.cusolverDnSgesvd(handle, 65, 65, 4, 4, A, 4, B, A, 4, A, 4, P(), 0, P(), INFO) == 9, "CUSOLVER_STATUS_NOT_SUPPORTED"
 print("nodes", device.end())
