@@ -207,16 +207,28 @@ STAND_IN int cufftPlanMany(int* number, int rank, const int* sizes, const int* i
   return cufftMakePlanMany(*number, rank, sizes, in_embed, in_stride, in_distance, out_embed,
                            out_stride, out_distance, kind, batch, nullptr);
 }
+STAND_IN int cufftMakePlan1d(int number, int n, int kind, int batch, size_t* workspace) {
+  return cufftMakePlanMany(number, 1, &n, nullptr, 1, 0, nullptr, 1, 0, kind, batch, workspace);
+}
+STAND_IN int cufftMakePlan2d(int number, int x, int y, int kind, size_t* workspace) {
+  const int sizes[] = {x, y};
+  return cufftMakePlanMany(number, 2, sizes, nullptr, 1, 0, nullptr, 1, 0, kind, 1, workspace);
+}
+STAND_IN int cufftMakePlan3d(int number, int x, int y, int z, int kind, size_t* workspace) {
+  const int sizes[] = {x, y, z};
+  return cufftMakePlanMany(number, 3, sizes, nullptr, 1, 0, nullptr, 1, 0, kind, 1, workspace);
+}
 STAND_IN int cufftPlan1d(int* number, int n, int kind, int batch) {
-  return cufftPlanMany(number, 1, &n, nullptr, 1, 0, nullptr, 1, 0, kind, batch);
+  if (const int status = cufftCreate(number)) return status;
+  return cufftMakePlan1d(*number, n, kind, batch, nullptr);
 }
 STAND_IN int cufftPlan2d(int* number, int x, int y, int kind) {
-  const int sizes[] = {x, y};
-  return cufftPlanMany(number, 2, sizes, nullptr, 1, 0, nullptr, 1, 0, kind, 1);
+  if (const int status = cufftCreate(number)) return status;
+  return cufftMakePlan2d(*number, x, y, kind, nullptr);
 }
 STAND_IN int cufftPlan3d(int* number, int x, int y, int z, int kind) {
-  const int sizes[] = {x, y, z};
-  return cufftPlanMany(number, 3, sizes, nullptr, 1, 0, nullptr, 1, 0, kind, 1);
+  if (const int status = cufftCreate(number)) return status;
+  return cufftMakePlan3d(*number, x, y, z, kind, nullptr);
 }
 
 STAND_IN int cufftXtExec(int number, void* in, void* out, int) {

@@ -13,7 +13,10 @@ solver = ctypes.CDLL({"12": "libcusolver.so.11", "13": "libcusolver.so.12"}[MAJO
 IN, OUT, A, B, INFO, PIVOTS = (device.memory() for _ in range(6))
 C2C, R2C, C2R = 0x29, 0x2A, 0x2C
 plans = [ctypes.c_int() for _ in range(3)]
-check(fft.cufftPlan1d(ctypes.byref(plans[0]), 8, R2C, 3))
+check(fft.cufftCreate(ctypes.byref(plans[0])))
+work = SIZE(1)
+check(fft.cufftMakePlan1d(plans[0], 8, R2C, 3, ctypes.byref(work)))
+assert work.value == 0
 check(fft.cufftPlan2d(ctypes.byref(plans[1]), 4, 6, C2R))
 check(fft.cufftCreate(ctypes.byref(plans[2])))
 work = SIZE(1)
@@ -24,6 +27,13 @@ check(fft.cufftXtMakePlanMany(
 assert work.value == 0 and fft.cufftDestroy(99) == 1, "CUFFT_INVALID_PLAN"
 for plan in plans:
     check(fft.cufftSetStream(plan, device.stream))
+for dimensions in (1, 2, 3):
+    make, plan = (getattr(fft, f"cufft{verb}{dimensions}d") for verb in ("MakePlan", "Plan"))
+    sizes, number = (4,) * dimensions, ctypes.c_int()
+    batch = (1,) if dimensions == 1 else ()
+    check(plan(ctypes.byref(number), *sizes, C2C, *batch))
+    check(make(number, *sizes, R2C, *batch, ctypes.byref(work)))
+    assert make(number, *sizes, 0, *batch, ctypes.byref(work)) == 4, "CUFFT_INVALID_VALUE"
 handle, parameters = out(solver.cusolverDnCreate), out(solver.cusolverDnCreateParams)
 check(solver.cusolverDnSetStream(handle, device.stream))
 
