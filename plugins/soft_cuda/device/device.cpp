@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "plugins/soft_cuda/device/properties.h"
+#include "plugins/soft_cuda/device/visible.h"
 
 namespace graphkit::soft {
 namespace {
@@ -34,11 +36,40 @@ Device::Device() : host_memory(kHostMemory, kHostRange, nullptr) {
     pool->properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     pool->properties.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = ordinal};
     gpus.push_back({.ordinal = ordinal,
+                    .place = ordinal,
                     .figures = std::move(figures),
                     .memory = AddressSpace(begin, range, &backing),
                     .default_pool = pool,
                     .current_pool = pool});
   }
+}
+
+bool Device::ShowGpus(std::string_view setting) {
+  std::vector<std::string> uuids;
+  for (const Gpu& gpu : gpus) uuids.push_back(UuidText(gpu));
+  const std::vector<size_t> places = VisiblePlaces(setting, uuids);
+  if (places.empty()) return false;
+  std::vector<Gpu> all = std::exchange(gpus, {});
+  for (const size_t place : places) {
+    gpus.push_back(std::move(all[place]));
+    gpus.back().ordinal = static_cast<int>(gpus.size()) - 1;
+    gpus.back().default_pool->properties.location.id = gpus.back().ordinal;
+  }
+  for (Gpu& gpu : all) {
+    const auto place = static_cast<size_t>(&gpu - all.data());
+    if (std::find(places.begin(), places.end(), place) == places.end())
+      hidden_gpus.push_back(std::move(gpu));
+  }
+  return true;
+}
+
+Gpu* Device::FindPlace(int place) {
+  for (std::vector<Gpu>* group : {&gpus, &hidden_gpus}) {
+    for (Gpu& gpu : *group) {
+      if (gpu.place == place) return &gpu;
+    }
+  }
+  return nullptr;
 }
 
 Gpu* Device::GpuAt(uint64_t address) {

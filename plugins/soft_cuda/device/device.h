@@ -128,6 +128,7 @@ class Device {
 
   Backing backing;                             // of the memory of all GPUs
   std::vector<Gpu> gpus;                       // by ordinal; never empty
+  std::vector<Gpu> hidden_gpus;                // by CUDA_VISIBLE_DEVICES
   AddressSpace host_memory;                    // page-locked
   std::map<uint64_t, Allocation> allocations;  // by address
   ConditionalValues conditional_values;
@@ -160,7 +161,10 @@ class Device {
   std::map<uint64_t, Allocation>::iterator FindAllocation(
       uint64_t address);  // that holds it, or end()
 
+  // Leaves those that CUDA_VISIBLE_DEVICES names, as cuInit does; false: it leaves none.
+  bool ShowGpus(std::string_view setting);
   Gpu* FindGpu(int ordinal);     // null: there is none
+  Gpu* FindPlace(int place);     // of the machine, hidden or not
   Gpu* GpuAt(uint64_t address);  // that has the address; null: none
   bool IsGpu(int ordinal) { return FindGpu(ordinal) != nullptr; }
 

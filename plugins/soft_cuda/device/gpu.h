@@ -40,7 +40,8 @@ struct FreedBlock {
 
 // One GPU, with what belongs to no context of it.
 struct Gpu {
-  int ordinal = 0;
+  int ordinal = 0;  // among those that the program sees
+  int place = 0;    // in the machine
   GpuFigures figures;
   AddressSpace memory;
   uint64_t physical = 0;  // bytes of handles of virtual memory management, which have no address

@@ -109,7 +109,7 @@ std::optional<int> OwnAttribute(const Gpu& gpu, CUdevice_attribute attribute) {
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
       return gpu.figures.multiprocessors;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-      return gpu.ordinal + 1;
+      return gpu.place + 1;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
       return static_cast<int>(architecture / 10);
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
@@ -135,16 +135,28 @@ std::optional<int> OwnAttribute(const Gpu& gpu, CUdevice_attribute attribute) {
 
 std::string PciBusId(const Gpu& gpu) {
   char text[16];
-  std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(gpu.ordinal + 1) & 0xff);
+  std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(gpu.place + 1) & 0xff);
   return text;
 }
 
 CUuuid UuidOf(const Gpu& gpu) {
   CUuuid uuid{};
   char text[sizeof uuid.bytes + 1];
-  std::snprintf(text, sizeof text, "graphkit-soft-%02d", gpu.ordinal);
+  std::snprintf(text, sizeof text, "graphkit-soft-%02d", gpu.place);
   std::memcpy(uuid.bytes, text, sizeof uuid.bytes);
   return uuid;
+}
+
+std::string UuidText(const Gpu& gpu) {
+  std::string text = "GPU-";
+  const CUuuid uuid = UuidOf(gpu);
+  for (int i = 0; i < 16; ++i) {
+    char hex[3];
+    std::snprintf(hex, sizeof hex, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    text += hex;
+    if (i == 3 || i == 5 || i == 7 || i == 9) text += '-';
+  }
+  return text;
 }
 
 bool DeviceAttribute(const Gpu& gpu, CUdevice_attribute attribute, int* value) {

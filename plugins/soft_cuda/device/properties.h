@@ -23,6 +23,7 @@ constexpr uint64_t kBytesPerNs = 1000;
 // The driver's name for a place on the bus: "0000:01:00.0".
 std::string PciBusId(const Gpu& gpu);
 CUuuid UuidOf(const Gpu& gpu);
+std::string UuidText(const Gpu& gpu);  // "GPU-67726170-…", as NVML writes it
 // False: the attribute isn't known.
 bool DeviceAttribute(const Gpu& gpu, CUdevice_attribute attribute, int* value);
 

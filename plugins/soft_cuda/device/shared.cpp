@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -117,16 +116,17 @@ CUresult CheckUnsafe() {
   return Device::Get().captures.CheckUnsafe(CurrentThread());
 }
 
-int DeviceCount() { return static_cast<int>(Device::Get().gpus.size()); }
+int DeviceCount() {
+  return static_cast<int>(Device::Get().gpus.size() + Device::Get().hidden_gpus.size());
+}
 
-bool FactsOf(int device, DeviceFacts* facts) {
+bool FactsOf(int place, DeviceFacts* facts) {
   const Lock lock = LockDevice();
-  const Gpu* gpu = Device::Get().FindGpu(device);
+  const Gpu* gpu = Device::Get().FindPlace(place);
   if (gpu == nullptr) return false;
   std::snprintf(facts->name, sizeof facts->name, "%s", gpu->figures.name.c_str());
   std::snprintf(facts->bus_id, sizeof facts->bus_id, "%s", PciBusId(*gpu).c_str());
-  const CUuuid uuid = UuidOf(*gpu);
-  std::memcpy(facts->uuid, uuid.bytes, sizeof facts->uuid);
+  std::snprintf(facts->uuid, sizeof facts->uuid, "%s", UuidText(*gpu).c_str());
   facts->bytes = gpu->figures.bytes;
   facts->free_bytes = gpu->free_bytes();
   facts->architecture = gpu->figures.architecture;

@@ -6,11 +6,11 @@
 
 namespace graphkit::soft {
 
-// What NVML tells of a device.
+// What NVML tells of a device of the machine, also of one that the program doesn't see.
 struct DeviceFacts {
   char name[96];
   char bus_id[16];  // "0000:01:00.0"
-  unsigned char uuid[16];
+  char uuid[48];    // "GPU-67726170-…"
   uint64_t bytes;
   uint64_t free_bytes;
   unsigned architecture;  // 90: compute capability 9.0
@@ -35,7 +35,7 @@ struct Shared {
   CUcontext (*primary)(int device);  // the primary context, or null where it isn't active
   CUresult (*check_unsafe)();        // of a call that a capture may forbid to this thread
   int (*device_count)();
-  bool (*device_facts)(int device, DeviceFacts*);
+  bool (*device_facts)(int place, DeviceFacts*);
 };
 
 }  // namespace graphkit::soft

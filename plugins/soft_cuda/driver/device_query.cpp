@@ -1,12 +1,14 @@
 // Initialisation, versions, and what the device is.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/device/properties.h"
+#include "plugins/soft_cuda/driver/explain.h"
 
 namespace graphkit::soft::driver {
 namespace {
@@ -34,7 +36,13 @@ CUresult Init(unsigned int flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   Device& device = Device::Get();
   const Lock lock = LockDevice();
-  if (device.ready.exchange(true)) return CUDA_SUCCESS;
+  if (device.ready) return CUDA_SUCCESS;
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr && !device.ShowGpus(visible)) {
+    Explain("CUDA_VISIBLE_DEVICES hides every device: unset it, or name one that is there");
+    return CUDA_ERROR_NO_DEVICE;
+  }
+  device.ready = true;
   LoadInjection();
   return CUDA_SUCCESS;
 }

@@ -80,16 +80,7 @@ Status Copy(const std::string& text, char* out, unsigned length) {
   return kSuccess;
 }
 
-std::string UuidText(const DeviceFacts& facts) {
-  std::string text = "GPU-";
-  for (int i = 0; i < 16; ++i) {
-    char hex[3];
-    std::snprintf(hex, sizeof hex, "%02x", facts.uuid[i]);
-    text += hex;
-    if (i == 3 || i == 5 || i == 7 || i == 9) text += '-';
-  }
-  return text;
-}
+std::string UuidText(const DeviceFacts& facts) { return facts.uuid; }
 
 // The device whose fact is `wanted`; bus ids also with the domain as NVML writes it, in 8 digits.
 template <typename Fact>

@@ -56,7 +56,8 @@ set(soft_programs
   texture
   threads
   user_object
-  virtual_memory)
+  virtual_memory
+  visible_devices)
 # Those that are also built with --default-stream per-thread.
 set(soft_per_thread_programs
   array_copy
