@@ -5,7 +5,8 @@
 #   tools/test.sh          what every change must pass
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing; the HTML
 #                          report in Chromium, where that is installed; jobs of Open MPI
-#   tools/test.sh --clients   programs of PyTorch, newest and 2.8, which it fetches (gigabytes, kept in the cache)
+#   tools/test.sh --clients   programs of PyTorch, newest and 2.8, numba-cuda, cuda.core and CuPy, which it fetches (gigabytes,
+#                          kept in the cache)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -176,22 +177,27 @@ long_random() {
   run_tests build -L random
 }
 
-# Programs of other people's libraries, under the tracer.
+# count_of WORD LINE: the number before a word of what run.py says last.
+count_of() {
+  local number
+  number="$(sed -n "s/.* \([0-9][0-9]*\) $1.*/\1/p" <<< "$2")"
+  printf '%s\n' "${number:-0}"
+}
+
+# Programs of other people's libraries, under the tracer. Those of a library that can't be had are skipped.
 client_programs() {
   local name packages line
   configure build -DGRAPHKIT_TESTS=ON
-  build_or_fail build graphkit_cli graphkit_tracer soft_cuda || return 0
-  while read -r name packages; do
+  build_or_fail build graphkit_cli graphkit_tracer soft_cuda soft_cuda_libraries || return 0
+  while read -r name packages <&3; do
     # shellcheck disable=SC2086  # a list of words
-    if ! want_client "$name" $packages; then
-      skipped=$((skipped + 1))
-      continue
-    fi
+    want_client "$name" $packages || true
     line="$(python3 tests/clients/run.py --build build --python "$(client_python "$name")" --name "$name" \
-      "tests/clients/${name%%-*}" | tee /dev/stderr | tail -n 1)" || true
-    passed=$((passed + $(sed -n 's/.*: \([0-9]*\) passed.*/\1/p' <<< "${line:-: 0 passed}")))
-    failed=$((failed + $(sed -n 's/.*, \([0-9]*\) failed/\1/p' <<< "${line:-, 1 failed}")))
-  done < <(grep -v '^#' tools/setup/clients.txt)
+      "tests/clients/${name%%-*}" < /dev/null | tee /dev/stderr | tail -n 1)" || true
+    [[ "$line" == "$name: "* ]] || line="$name: 0 passed, 1 failed"
+    passed=$((passed + $(count_of passed "$line"))) failed=$((failed + $(count_of failed "$line")))
+    skipped=$((skipped + $(count_of skipped "$line")))
+  done 3< <(grep -v '^#' tools/setup/clients.txt)
 }
 
 if [ "$clients" = yes ]; then
@@ -214,7 +220,7 @@ if [ "$all" = yes ]; then
   mpi_jobs
   fuzz
 else
-  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing, the report in a browser, jobs of MPI (tools/test.sh --all); PyTorch (tools/test.sh --clients)"
+  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing, the report in a browser, jobs of MPI (tools/test.sh --all); programs of PyTorch, numba-cuda, cuda.core, CuPy (tools/test.sh --clients)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
   say "not run: everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"

@@ -3,7 +3,9 @@
     run.py --build FOLDER --python PYTHON --name NAME FOLDER_OF_PROGRAMS [PROGRAM...]
 
 Each program checks itself. It passes when it ends with 0 under the tracer, its trace is read and analyzed as a whole one, and
-the replays of its graphs are verified. A first line `# environment: NAME=VALUE …` sets variables. Ends with the numbers.
+the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# errors:
+CHECK …` names the errors that its analysis must have (none, where there is no such line). A line `tests: …` that it prints
+is told. Ends with the numbers. Where PYTHON isn't there, all of it is skipped.
 """
 
 import argparse
@@ -40,26 +42,42 @@ def run(folder, words, **variables):
     return done.stdout
 
 
-def check(program, folder):
-    text = program.read_text(encoding="utf-8")
-    first = text.splitlines()[0]
-    variables = dict(word.split("=", 1) for word in first.split()[2:]) if first.startswith("# environment:") else {}
-    trace = pathlib.Path(folder, "trace.json")
-    run(folder, [GRAPHKIT, "trace", "--device", "soft", "-o", trace, "--", OPTIONS.python, program.resolve()], **variables)
-    if not trace.exists():
-        return "nothing was recorded"
+def words_after(mark, lines):
+    return [word for line in lines if line.startswith(mark) for word in line.removeprefix(mark).split()]
+
+
+def analyzed(trace, folder, expected):
     report = json.loads(run(folder, [GRAPHKIT, "analyze", "--format", "json", trace]))
     if not report["complete"]:
         raise Failed(f"the trace is incomplete: {report['incomplete_because']}")
-    graphs = report["totals"]["graphs"]
+    errors = {finding["check"]: finding["message"] for finding in report["findings"] if finding["severity"] == "error"}
+    if errors.keys() != set(expected):
+        raise Failed(f"its analysis has the errors {errors or 'none'}; expected: {expected or 'none'}")
+    return report
+
+
+def check(program, folder):
+    lines = program.read_text(encoding="utf-8").splitlines()
+    variables = dict(word.split("=", 1) for word in words_after("# environment:", lines))
+    trace = pathlib.Path(folder, "trace.json")
+    said = run(folder, [GRAPHKIT, "trace", "--device", "soft", "-o", trace, "--", OPTIONS.python, program.resolve()],
+               **variables)
+    if not trace.exists():
+        return "nothing was recorded"
+    report = analyzed(trace, folder, words_after("# errors:", lines))
+    tests = [line.removeprefix("tests: ") + "; " for line in said.splitlines() if line.startswith("tests: ")]
     if any(graph["blocks"] for graph in report["graphs"]):
         run(folder, [GRAPHKIT, "replay", "--verify", trace])
-    return f"{graphs} graphs, {report['totals']['nodes']} nodes"
+    return "".join(tests) + f"{report['totals']['graphs']} graphs, {report['totals']['nodes']} nodes"
 
 
 def main():
     passed = failed = 0
     programs = sorted(OPTIONS.folder.glob("*.py"))
+    if not pathlib.Path(OPTIONS.python).exists():
+        print(f"skipped: {OPTIONS.name} isn't installed: tools/test.sh --clients installs it")
+        print(f"{OPTIONS.name}: 0 passed, 0 failed, {len(programs)} skipped")
+        return
     for program in programs:
         if OPTIONS.programs and program.stem not in OPTIONS.programs:
             continue

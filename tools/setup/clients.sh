@@ -18,6 +18,7 @@ want_client() {
     touch "$folder/ready"
     return 0
   fi
-  say "not run: programs of $name, which could not be fetched (see $(graphkit_cache)/setup.log)"
+  rm -rf "$folder"
+  say "$name could not be fetched (see $(graphkit_cache)/setup.log)"
   return 1
 }
