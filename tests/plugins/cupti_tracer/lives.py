@@ -21,7 +21,7 @@ def test_exit_codes_are_the_programs(folder):
 def test_a_program_that_uses_cuda_for_nothing_is_explained(folder):
     code, _, err = trace(folder, *processes("query"))
     assert code == 0 and "allocated, captured and launched nothing" in err, err
-    assert "uses no CUDA" in trace(folder, "true")[2]
+    assert "itself uses no CUDA" in trace(folder, "true")[2]
 
 
 def test_a_forked_child_writes_its_own_trace(folder):

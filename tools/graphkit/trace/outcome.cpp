@@ -165,7 +165,9 @@ std::string ExplainNoTrace(const NoTraceFacts& facts) {
            "rebuild it with: nvcc -cudart shared";
   }
   if (!shared && !driver && !elf.has_device_code) {
-    return nothing + facts.program + " uses no CUDA, nor does what it opened or started";
+    return nothing + facts.program +
+           " itself uses no CUDA; what it opened or started allocated, captured and launched "
+           "nothing";
   }
   return nothing + facts.program +
          " uses CUDA, but allocated, captured and launched nothing before it ended";
