@@ -37,6 +37,7 @@ using PoolId = Id<struct PoolTag>;
 using ExecId = Id<struct ExecTag>;
 using LaunchId = Id<struct LaunchTag>;
 using KernelId = Id<struct KernelTag>;
+using CommunicatorId = Id<struct CommunicatorTag>;
 using ThreadId = Id<struct ThreadTag>;
 using StackId = Id<struct StackTag>;
 using StringId = Id<struct StringTag>;

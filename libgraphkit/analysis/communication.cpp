@@ -6,6 +6,7 @@ namespace graphkit {
 namespace {
 
 bool NamesCommunication(std::string_view name) {
+  if (name.starts_with("nccl")) return true;  // a call of the software device's NCCL
   for (const std::string_view known :
        {"ncclDevKernel", "ncclKernel", "ncclSymk", "nvshmem", "nvshmemi"}) {
     if (name.find(known) != std::string_view::npos) return true;

@@ -8,8 +8,8 @@
 
 namespace graphkit {
 
-// Whether a node runs one of NCCL's kernels (ncclDevKernel_…, ncclKernel_…, ncclSymkDevKernel_…) or
-// NVSHMEM's. Known by the kernel's name alone.
+// Whether a node runs one of NCCL's kernels (ncclDevKernel_…, ncclKernel_…, ncclSymkDevKernel_…; on
+// the software device ncclAllReduce, …) or NVSHMEM's. Known by the kernel's name alone.
 bool Communicates(const Trace& trace, NodeId node);
 
 // Whether what touches this copies to memory that isn't a block of the trace, or to host memory.

@@ -47,7 +47,33 @@ std::string Join(const std::vector<std::string>& names, size_t total) {
 
 constexpr size_t kNamed = 4;
 
+std::string_view PeerWord(CollectiveKind kind) {
+  if (kind == CollectiveKind::kSend) return "to";
+  return kind == CollectiveKind::kReceive ? "from" : "root";
+}
+
+std::string WithCollectives(const Trace& trace, std::string name, Seq seq) {
+  const std::string text = CollectivesText(trace, seq);
+  return text.empty() ? name : name + "(" + text + ")";
+}
+
 }  // namespace
+
+std::string CollectivesText(const Trace& trace, Seq seq) {
+  const std::span<const Collective> all = CollectivesAt(trace, seq);
+  if (all.empty()) return "";
+  const Collective& first = all.front();
+  std::string text =
+      all.size() == 1 ? "" : std::string(kCollectiveNames[static_cast<size_t>(first.kind)]) + " ";
+  text += "count " + std::to_string(first.count) + ", ";
+  text += kElementTypeNames[static_cast<size_t>(first.type)];
+  if (first.peer >= 0)
+    text += ", " + std::string(PeerWord(first.kind)) + " " + std::to_string(first.peer);
+  text += ", communicator " + std::to_string(first.communicator.value) + " of " +
+          Count(trace[first.communicator].ranks, "rank");
+  if (all.size() > 1) text += " and " + std::to_string(all.size() - 1) + " more";
+  return text;
+}
 
 std::string NameOf(const Trace& trace, GraphId graph) {
   return WithName(trace, "graph " + std::to_string(graph.value), trace[graph].name);
@@ -55,7 +81,7 @@ std::string NameOf(const Trace& trace, GraphId graph) {
 
 std::string NameOf(const Trace& trace, const EagerWork& work) {
   if (work.kind == NodeKind::kKernel && work.kernel.index() < trace.kernels.size()) {
-    return ShortKernelName(trace[trace[work.kernel].name]);
+    return WithCollectives(trace, ShortKernelName(trace[trace[work.kernel].name]), work.seq);
   }
   return std::string("a ") + NodeKindName(work.kind);
 }
@@ -64,7 +90,7 @@ std::string NameOf(const Trace& trace, NodeId id) {
   const Node& node = trace[id];
   std::string what = NodeKindName(node.kind);
   if (node.kind == NodeKind::kKernel && node.kernel.index() < trace.kernels.size()) {
-    what = ShortKernelName(trace[trace[node.kernel].name]);
+    what = WithCollectives(trace, ShortKernelName(trace[trace[node.kernel].name]), node.seq);
   }
   return "node " + std::to_string(id.value) + " (" + what + ")";
 }

@@ -14,6 +14,11 @@ std::string NameOf(const Trace& trace, const EagerWork& work);  // "Reduce", "a 
 std::string NameOf(const Trace& trace, StreamId stream);        // "stream 1 'side'"
 std::string NameOf(const Trace& trace, BlockId block);          // "block 4 (12 MiB)"
 
+// "count 1048576, bf16, communicator 1 of 2 ranks": what the node or the work at a place of the
+// trace does together with other ranks; of a group of calls the first, and how many more. Empty
+// for one that doesn't.
+std::string CollectivesText(const Trace& trace, Seq seq);
+
 // "node 7 (Reduce) was captured on stream 1", "node 7 (Reduce) was added to graph 2".
 std::string CapturedOn(const Trace& trace, NodeId node);
 

@@ -71,6 +71,12 @@ void TraceAssembler::TakeBlock(const NodeRecord& r) {
   block.free_requested = block.free_completed = place();
 }
 
+bool TraceAssembler::Settle(const CommunicatorRecord& r) {
+  if (r.row.rank < r.row.ranks) return true;
+  return Fail("has rank " + std::to_string(r.row.rank) + " of " + std::to_string(r.row.ranks) +
+              " ranks");
+}
+
 bool TraceAssembler::Settle(const NodeRecord& r) {
   TakeBlock(r);
   if (r.row.kind == NodeKind::kKernel) trace_.nodes.back().shape = InternShape(r.shape);

@@ -56,6 +56,7 @@ constexpr auto ThingsOf(SegmentId) { return Things(&Trace::segments, "segments")
 constexpr auto ThingsOf(PoolId) { return Things(&Trace::pools, "pools"); }
 constexpr auto ThingsOf(ExecId) { return Things(&Trace::execs, "execs"); }
 constexpr auto ThingsOf(KernelId) { return Things(&Trace::kernels, "kernels"); }
+constexpr auto ThingsOf(CommunicatorId) { return Things(&Trace::communicators, "communicators"); }
 constexpr auto ThingsOf(ThreadId) { return Things(&Trace::threads, "threads"); }
 constexpr auto ThingsOf(StackId) { return Things(&Trace::stacks, "stacks"); }
 
@@ -134,6 +135,8 @@ inline constexpr const char* kParts<FrontierEntry> = "[node,from_port,edge_type]
 template <>
 inline constexpr const char* kParts<Access> = "[block,mode,offset,length]";
 template <>
+inline constexpr const char* kParts<Collective> = "[communicator,kind,count,type,peer]";
+template <>
 inline constexpr const char* kParts<ToolIdRun> = "[node,count,tool_id,number]";
 
 bool Parts(KernelParam& entry, auto visit) { return visit(entry.offset, entry.size); }
@@ -143,6 +146,9 @@ bool Parts(FrontierEntry& entry, auto visit) {
 }
 bool Parts(Access& entry, auto visit) {
   return visit(entry.block, entry.mode, entry.offset, Length{entry.length});
+}
+bool Parts(Collective& entry, auto visit) {
+  return visit(entry.communicator, entry.kind, entry.count, entry.type, entry.peer);
 }
 bool Parts(ToolIdRun& entry, auto visit) {
   return visit(entry.first, entry.count, Half{entry.tool_id, 32}, Half{entry.tool_id, 0});
@@ -181,7 +187,7 @@ class LooseValues {
  private:
   std::vector<std::string_view> texts_;
   std::tuple<std::vector<KernelParam>, std::vector<StackFrame>, std::vector<FrontierEntry>,
-             std::vector<Access>, std::vector<ToolIdRun>>
+             std::vector<Access>, std::vector<Collective>, std::vector<ToolIdRun>>
       lists_;
 };
 

@@ -31,9 +31,20 @@ void ShapeFields(auto& v, LaunchShape& shape) {
   v.Optional("shared", shape.shared_bytes);
 }
 
+struct CommunicatorRecord : DeclaredRecord<CommunicatorId, &Communicator::created> {
+  static constexpr std::string_view kType = "communicator";
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Optional("key", Hex{row.key});
+    v.Required("ranks", row.ranks);
+    v.Required("rank", row.rank);
+  }
+};
+
 struct NodeRecord : DeclaredRecord<NodeId, &Node::seq> {
   static constexpr std::string_view kType = "node";
   LaunchShape shape;
+  Slice collectives;  // those at the row's place
   GraphId child;
   std::span<const GraphId> bodies;
   void Fields(auto& v) {
@@ -53,6 +64,7 @@ struct NodeRecord : DeclaredRecord<NodeId, &Node::seq> {
     v.Optional("bodies", bodies);
     v.Optional("access", Listed(row.accesses, &Trace::accesses));
     v.Optional("complete", row.accesses_complete);
+    v.Optional("collectives", Listed(collectives, &Trace::collectives));
   }
 };
 
@@ -121,6 +133,7 @@ struct ExecUpdatedRecord : RowRecord<&Trace::exec_updates, &ExecUpdate::seq> {
 struct WorkRecord : RowRecord<&Trace::works, &EagerWork::seq> {
   static constexpr std::string_view kType = "work";
   LaunchShape shape;
+  Slice collectives;  // those at the row's place
   void Fields(auto& v) {
     v.Optional("stream", row.stream);
     v.Optional("thread", row.thread);
@@ -130,6 +143,7 @@ struct WorkRecord : RowRecord<&Trace::works, &EagerWork::seq> {
     ShapeFields(v, shape);
     v.Optional("access", Listed(row.accesses, &Trace::accesses));
     v.Optional("complete", row.accesses_complete);
+    v.Optional("collectives", Listed(collectives, &Trace::collectives));
   }
 };
 

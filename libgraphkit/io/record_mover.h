@@ -40,7 +40,7 @@ class MovedIds {
   template <typename... Ids>
   using Columns = std::tuple<std::vector<Ids>...>;
   Columns<GraphId, NodeId, EdgeId, StreamId, EventId, CaptureId, BlockId, SegmentId, PoolId, ExecId,
-          KernelId, ThreadId, StackId>
+          KernelId, CommunicatorId, ThreadId, StackId>
       ids_;
 };
 

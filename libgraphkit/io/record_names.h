@@ -63,6 +63,16 @@ struct Names<ConditionalType> {
 };
 
 template <>
+struct Names<CollectiveKind> {
+  static constexpr auto value = kCollectiveNames;
+};
+
+template <>
+struct Names<ElementType> {
+  static constexpr auto value = kElementTypeNames;
+};
+
+template <>
 struct Names<PoolKind> {
   static constexpr std::array<std::string_view, 7> value = {
       "device", "stream", "graph", "allocator", "private", "host", "managed"};

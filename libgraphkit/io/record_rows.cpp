@@ -22,6 +22,12 @@ void SetShape(const Trace& trace, uint32_t index, LaunchShape& shape) {
   if (index < trace.shapes.size()) shape = trace.shapes[index];
 }
 
+Slice CollectivesOf(const Trace& trace, Seq place) {
+  const std::span<const Collective> found = CollectivesAt(trace, place);
+  return {static_cast<uint32_t>(found.data() - trace.collectives.data()),
+          static_cast<uint32_t>(found.size())};
+}
+
 // What the node was made to do.
 void SetMade(const ChangedNode& made, Node& node) {
   node.kernel = made.kernel;
@@ -34,6 +40,7 @@ void SetMade(const ChangedNode& made, Node& node) {
 void Complete(const PlacePrinter& from, NodeRecord& r, uint32_t) {
   if (const ChangedNode* changed = FindChanged(from.trace(), r.id)) SetMade(*changed, r.row);
   SetShape(from.trace(), r.row.shape, r.shape);
+  r.collectives = CollectivesOf(from.trace(), r.row.seq);
   const std::span<const GraphId> held = from.HeldGraphs(r.id);
   if (r.row.kind == NodeKind::kChildGraph && !held.empty()) r.child = held[0];
   if (r.row.kind == NodeKind::kConditional) {
@@ -49,6 +56,7 @@ void Complete(const PlacePrinter& from, NodeSetRecord& r, uint32_t) {
 
 void Complete(const PlacePrinter& from, WorkRecord& r, uint32_t) {
   SetShape(from.trace(), r.row.shape, r.shape);
+  r.collectives = CollectivesOf(from.trace(), r.row.seq);
 }
 
 void Complete(const PlacePrinter& from, CaptureEndRecord& r, uint32_t index) {

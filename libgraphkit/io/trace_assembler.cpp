@@ -67,6 +67,10 @@ class FieldTaker : public EachField<FieldTaker> {
   }
   void Take(std::string_view, FrontierEntry& entry) { Field("node", entry.node); }
   void Take(std::string_view, Access& access) { Field("access to block", access.block); }
+  void Take(std::string_view, Collective& collective) {
+    Field("communicator", collective.communicator);
+    collective.seq = to_.place();
+  }
   void Take(std::string_view key, ToolIdRun& run) {
     Field(key, run.first);
     const size_t nodes = to_.trace_.nodes.size();

@@ -67,6 +67,7 @@ class TraceAssembler {
   bool Settle(const NvtxPopRecord& r);
   bool Settle(const CaptureEndRecord& r);
   bool Settle(const GraphRecord& r);
+  bool Settle(const CommunicatorRecord& r);
   bool Settle(const NodeRecord& r);
   bool Settle(const NodeSetRecord& r);
   bool Settle(const EdgeRecord& r);

@@ -125,6 +125,11 @@ class TraceBuilder {
   void Work(StreamId stream, std::string_view kernel, AccessList accesses = {});
   void Work(StreamId stream, NodeKind kind, AccessList accesses = {});
 
+  // What the node or the work that was made last does together with other ranks.
+  CommunicatorId Communicator(uint32_t ranks, uint32_t rank, uint64_t key = 0);
+  void Collect(CommunicatorId communicator, CollectiveKind kind, uint64_t count, ElementType type,
+               int32_t peer = -1);
+
   // Memory. Without a pool: one of kind kAllocator, or kDevice when there is no stream. Without an
   // address: one that nobody had.
   PoolId Pool(PoolKind kind, std::string_view name = {});

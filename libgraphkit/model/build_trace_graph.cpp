@@ -269,6 +269,18 @@ void TraceBuilder::Work(StreamId stream, NodeKind kind, AccessList accesses) {
   trace_.works.push_back(work);
 }
 
+CommunicatorId TraceBuilder::Communicator(uint32_t ranks, uint32_t rank, uint64_t key) {
+  trace_.communicators.push_back({key, ranks, rank, Next()});
+  return CommunicatorId(trace_.communicators.size() - 1);
+}
+
+void TraceBuilder::Collect(CommunicatorId communicator, CollectiveKind kind, uint64_t count,
+                           ElementType type, int32_t peer) {
+  const Seq node = trace_.nodes.empty() ? 0 : trace_.nodes.back().seq;
+  const Seq work = trace_.works.empty() ? 0 : trace_.works.back().seq;
+  trace_.collectives.push_back({std::max(node, work), communicator, kind, type, count, peer});
+}
+
 void TraceBuilder::Destroy(ExecId exec) { trace_.execs[exec.index()].destroyed = Next(); }
 
 }  // namespace graphkit

@@ -92,7 +92,7 @@ void MoveMemory(Trace& trace) {
 }
 
 void NumberHandles(Trace& trace) {
-  Numbering streams, events, graphs, execs, pools, threads;
+  Numbering streams, events, graphs, execs, pools, threads, communicators;
   for (Stream& stream : trace.streams) stream.handle = streams(stream.handle);
   for (Event& event : trace.events) event.handle = events(event.handle);
   for (Pool& pool : trace.pools) pool.handle = pools(pool.handle);
@@ -107,6 +107,9 @@ void NumberHandles(Trace& trace) {
   }
   trace.tool_id_runs.clear();
   for (Launch& launch : trace.launches) launch.correlation = 0;
+  for (Communicator& communicator : trace.communicators) {
+    communicator.key = communicators(communicator.key);
+  }
   for (Thread& thread : trace.threads) {
     thread.tid = static_cast<int64_t>(threads(static_cast<uint64_t>(thread.tid)));
   }

@@ -1,5 +1,6 @@
 #include "libgraphkit/model/trace.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,13 @@ std::string GraphText(const Trace& trace, GraphId graph) {
 }
 
 }  // namespace
+
+std::span<const Collective> CollectivesAt(const Trace& trace, Seq seq) {
+  const auto& all = trace.collectives;
+  const auto begin = std::ranges::lower_bound(all, seq, {}, &Collective::seq);
+  const auto end = std::ranges::upper_bound(begin, all.end(), seq, {}, &Collective::seq);
+  return {begin, end};
+}
 
 std::vector<std::string> IncompleteBecause(const Trace& trace) {
   const Completeness& completeness = trace.completeness;

@@ -2,9 +2,11 @@
 // ids are dense and in order of appearance. Nothing here judges or computes: see analysis/.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "libgraphkit/model/collective.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/process.h"
@@ -58,6 +60,8 @@ struct Trace {
   std::vector<ChangedNode> changed_nodes;  // by node; what follows from node_changes
   std::vector<Launch> launches;            // by seq
   std::vector<EagerWork> works;            // by seq
+  std::vector<Communicator> communicators;
+  std::vector<Collective> collectives;  // by seq
   std::vector<Failure> failures;
 
   std::vector<Pool> pools;
@@ -79,9 +83,13 @@ struct Trace {
   const Pool& operator[](PoolId id) const { return pools[id.index()]; }
   const Segment& operator[](SegmentId id) const { return segments[id.index()]; }
   const Kernel& operator[](KernelId id) const { return kernels[id.index()]; }
+  const Communicator& operator[](CommunicatorId id) const { return communicators[id.index()]; }
   const Exec& operator[](ExecId id) const { return execs[id.index()]; }
   std::string_view operator[](StringId id) const { return strings[id]; }
 };
+
+// What the node or the work at a place of the trace does together with other ranks.
+std::span<const Collective> CollectivesAt(const Trace& trace, Seq seq);
 
 // What is missing, for people, a reason each; none: the trace is complete. Beside what was lost, a
 // capture that is open where the program ends: its graph isn't whole.

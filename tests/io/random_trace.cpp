@@ -84,6 +84,17 @@ class RandomProgram {
       default:
         if (touch) t_.Kernel(stream, "_Z1dv", {Reads(block), Writes(block, 16, Pick(100))});
         if (!touch) t_.Kernel(stream, "_Z1a" + std::to_string(Pick(9)));
+        if (Pick(4) == 0) Collect();
+    }
+  }
+
+  void Collect() {
+    if (t_.trace().communicators.empty()) return;
+    for (uint32_t i = Pick(3); i > 0; --i) {
+      t_.Collect(CommunicatorId(Pick(t_.trace().communicators.size())),
+                 static_cast<CollectiveKind>(Pick(kCollectiveNames.size())), Pick(99),
+                 static_cast<ElementType>(Pick(kElementTypeNames.size())),
+                 static_cast<int32_t>(Pick(3)) - 1);
     }
   }
 
@@ -143,7 +154,11 @@ class RandomProgram {
         return t_.Order(Stream(), stream);
       case 20:
         if (blocks > 0) t_.Work(stream, "_Z1wv", {Reads(Block()), Writes(Block(), 8, 8)});
-        return t_.Work(stream, static_cast<NodeKind>(1 + Pick(3)));
+        t_.Work(stream, static_cast<NodeKind>(1 + Pick(3)));
+        return Collect();
+      case 21:
+        t_.Communicator(2 + Pick(6), Pick(2), Pick(9));
+        return;
       default:
         t_.Alloc(stream, Pick(1 << 20));
     }

@@ -129,6 +129,28 @@ TEST_CASE("work outside of captures is kept") {
   CHECK(trace.accesses.at(0) == Reads(BlockId(0u), 8));
 }
 
+TEST_CASE("a node says what it does together with other ranks") {
+  const auto file = [](const char* node) {
+    return File({R"({"type":"communicator","id":0,"key":"0x5","ranks":4,"rank":3})",
+                 R"({"type":"graph","id":0,"origin":"explicit"})", node});
+  };
+  const Trace trace =
+      Parsed(file(R"({"type":"node","id":0,"graph":0,"kind":"kernel",)"
+                  R"("collectives":[[0,"send",7,"bf16",1],[0,"receive",9,"int8",-1]]})"));
+  CHECK(trace.communicators ==
+        std::vector<Communicator>{{.key = 5, .ranks = 4, .rank = 3, .created = 0}});
+  const CommunicatorId c(0u);
+  CHECK(trace.collectives ==
+        std::vector<Collective>{{2, c, CollectiveKind::kSend, ElementType::kBf16, 7, 1},
+                                {2, c, CollectiveKind::kReceive, ElementType::kInt8, 9, -1}});
+  CHECK(CollectivesAt(trace, 2).size() == 2);
+  CHECK(CollectivesAt(trace, 1).empty());
+  CHECK(ErrorOf(file(R"({"type":"work","kind":"kernel","collectives":[[1,"send",7,"bf16",1]]})"))
+            .starts_with("t.json:4: record \"work\" has communicator 1, but"));
+  CHECK(ErrorOf(file(R"({"type":"communicator","id":1,"ranks":2,"rank":2})"))
+            .starts_with("t.json:4: record \"communicator\" has rank 2 of 2 ranks"));
+}
+
 TEST_CASE("a node is given other parameters, and switched off") {
   const Trace trace = Parsed(File(
       {R"({"type":"pool","id":0,"kind":"device"})",

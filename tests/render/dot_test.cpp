@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "libgraphkit/analysis/naming.h"
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/model/build_trace.h"
 #include "libgraphkit/render/diff/dot.h"
@@ -212,6 +213,26 @@ TEST_CASE("a box says what was changed of its node later") {
   const size_t said = dot.find("parameters set later, switched off later");
   CHECK(said < dot.find("id=\"node1\""));
   CHECK(dot.find(" later", dot.find("id=\"node1\"")) == std::string::npos);
+}
+
+TEST_CASE("a node says what it exchanges, and over which communicator") {
+  TraceBuilder t;
+  const StreamId stream = t.Stream();
+  const CommunicatorId world = t.Communicator(8, 3), pair = t.Communicator(2, 1);
+  t.BeginCapture(stream);
+  const NodeId reduce = t.Kernel(stream, "ncclAllReduce");
+  t.Collect(pair, CollectiveKind::kAllReduce, 1 << 20, ElementType::kBf16);
+  const NodeId group = t.Kernel(stream, "ncclGroupEnd");
+  t.Collect(world, CollectiveKind::kSend, 8, ElementType::kFp32, 2);
+  t.Collect(world, CollectiveKind::kReceive, 8, ElementType::kFp32, 4);
+  t.EndCapture(stream);
+  const Trace trace = t.Build();
+  CHECK(NameOf(trace, reduce) ==
+        "node 0 (ncclAllReduce(count 1048576, bf16, communicator 1 of 2 ranks))");
+  CHECK(NameOf(trace, group) ==
+        "node 1 (ncclGroupEnd(send count 8, fp32, to 2, communicator 0 of 8 ranks and 1 more))");
+  const std::string dot = Dot(trace);
+  CHECK(dot.find("count 1048576, bf16, communicator 1 of 2 ranks") != std::string::npos);
 }
 
 TEST_CASE("folding is said") {

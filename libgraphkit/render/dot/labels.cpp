@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "libgraphkit/analysis/naming.h"
 #include "libgraphkit/render/dot/style.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
@@ -111,6 +112,7 @@ std::string NodeTip(const Trace& trace, NodeId id) {
 
 std::string NodeDetail(const Trace& trace, NodeId id) {
   const Node& node = trace[id];
+  if (std::string text = CollectivesText(trace, node.seq); !text.empty()) return text;
   if (node.shape < trace.shapes.size()) return ShapeText(trace.shapes[node.shape]);
   if (node.block) {
     return "block " + std::to_string(node.block.value) + ", " + FormatBytes(trace[node.block].size);

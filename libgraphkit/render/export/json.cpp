@@ -15,6 +15,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json CollectiveJson(const Trace& trace, const Collective& collective) {
+  const Communicator& communicator = trace[collective.communicator];
+  return Json{{"kind", kCollectiveNames[static_cast<size_t>(collective.kind)]},
+              {"count", collective.count},
+              {"type", kElementTypeNames[static_cast<size_t>(collective.type)]},
+              {"peer", collective.peer < 0 ? Json() : Json(collective.peer)},
+              {"communicator", collective.communicator.value},
+              {"ranks", communicator.ranks},
+              {"rank", communicator.rank}};
+}
+
 Json NodeJson(const Trace& trace, NodeId id, uint64_t tool_id) {
   const Node& node = trace[id];
   Json json{{"id", id.value},
@@ -31,6 +42,9 @@ Json NodeJson(const Trace& trace, NodeId id, uint64_t tool_id) {
   }
   if (node.block) json["block"] = node.block.value;
   if (node.duration_ns > 0) json["duration_ns"] = node.duration_ns;
+  for (const Collective& c : CollectivesAt(trace, node.seq)) {
+    json["collectives"].push_back(CollectiveJson(trace, c));
+  }
   if (tool_id != 0) json["tool_id"] = tool_id;
   return json;
 }
@@ -100,8 +114,7 @@ void RenderGraphsJson(const Trace& trace, std::ostream& out) {
   const std::vector<uint64_t> tool_ids = OwnToolIds(trace);
   out << "{\"schema\": \"graphkit-graphs\", \"version\": 1, \"device\": \""
       << DeviceName(trace.process.device)
-      << "\", \"complete\": " << (IsComplete(trace) ? "true" : "false")
-      << ", \"graphs\": [";
+      << "\", \"complete\": " << (IsComplete(trace) ? "true" : "false") << ", \"graphs\": [";
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
     const Graph& graph = trace.graphs[i];
     out << (i == 0 ? "\n" : ",\n") << "  {\"id\": " << i

@@ -1,0 +1,69 @@
+// What several processes or devices do together: communicators, and the operations on them that a
+// node or a work holds, as NCCL's ncclAllReduce.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "libgraphkit/ids.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+// A communicator as this process has it.
+struct Communicator {
+  uint64_t key = 0;  // the same in the traces of all its ranks; 0: not known
+  uint32_t ranks = 0;
+  uint32_t rank = 0;  // this process's, or this device's
+  Seq created = 0;
+  bool operator==(const Communicator&) const = default;
+};
+
+enum class CollectiveKind : uint8_t {
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kBroadcast,
+  kReduce,
+  kGather,
+  kScatter,
+  kAllToAll,
+  kSend,
+  kReceive,
+};
+inline constexpr std::array<std::string_view, 10> kCollectiveNames = {
+    "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
+    "gather",     "scatter",    "all_to_all",     "send",      "receive"};
+
+// Of the elements that are exchanged; in the order of ncclDataType_t.
+enum class ElementType : uint8_t {
+  kInt8,
+  kUint8,
+  kInt32,
+  kUint32,
+  kInt64,
+  kUint64,
+  kFp16,
+  kFp32,
+  kFp64,
+  kBf16,
+  kFp8E4M3,
+  kFp8E5M2,
+};
+inline constexpr std::array<std::string_view, 12> kElementTypeNames = {
+    "int8", "uint8", "int32", "uint32", "int64",    "uint64",
+    "fp16", "fp32",  "fp64",  "bf16",   "fp8_e4m3", "fp8_e5m2"};
+
+// One operation of a node or a work; a group of calls has several.
+struct Collective {
+  Seq seq = 0;  // of the node or the work
+  CommunicatorId communicator;
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  ElementType type = ElementType::kInt8;
+  uint64_t count = 0;  // elements, as the call has it: of all_gather what each rank sends
+  int32_t peer = -1;   // the root, or the other end of send and receive; -1: none
+  bool operator==(const Collective&) const = default;
+};
+
+}  // namespace graphkit
