@@ -74,6 +74,7 @@ class Call : public Work {
     Writes(handle_.workspace, handle_.workspace_bytes);
     return *this;
   }
+  const Handle& handle() const { return handle_; }
   Status Submit() const { return Launch() == CUDA_SUCCESS ? kSuccess : kExecutionFailed; }
 
  private:

@@ -1,13 +1,11 @@
 // cuSOLVER's dense factorizations and solutions. Names and orders of arguments are those of its
-// documentation. Workspaces are modelled: there is none.
+// documentation.
 #include <new>
 
-#include "plugins/soft_cuda/libraries/blas/forms.h"
+#include "plugins/soft_cuda/libraries/blas/solver.h"
 
 namespace graphkit::soft::blas {
 namespace {
-
-enum SolverStatus { kSolved = 0, kBad = 3, kFailed = 6 };
 
 // A factorization in place, or the use of what was factorized: A and B of one call.
 struct Factors {
@@ -34,19 +32,6 @@ int Factorize(const char* name, const Handle* handle, uint64_t element_a, uint64
   work.Writes(f.info, 4).Writes(f.workspace, f.workspace_bytes);
   return work.Launch() == CUDA_SUCCESS ? kSolved : kFailed;
 }
-
-int NoWorkspace(size_t* device, size_t* host) {
-  if (device == nullptr || host == nullptr) return kBad;
-  *device = *host = 0;
-  return kSolved;
-}
-int NoWorkspace(int* elements) {
-  if (elements == nullptr) return kBad;
-  *elements = 0;
-  return kSolved;
-}
-
-uint64_t Smaller(int64_t m, int64_t n) { return static_cast<uint64_t>(m < n ? m : n); }
 
 struct Parameters {};
 
@@ -82,7 +67,7 @@ using namespace graphkit::soft::blas;
     return Factorize("cusolverDn" #Letter "getrf", h, e, e,                                     \
                      {.a = {a, m, n, lda},                                                      \
                       .pivots = pivots,                                                         \
-                      .pivot_bytes = Smaller(m, n) * 4,                                         \
+                      .pivot_bytes = static_cast<uint64_t>(Smaller(m, n)) * 4,                  \
                       .info = info,                                                             \
                       .workspace = work});                                                      \
   }                                                                                             \
@@ -105,7 +90,7 @@ using namespace graphkit::soft::blas;
     return Factorize("cusolverDn" #Letter "geqrf", h, e, e,                                     \
                      {.a = {a, m, n, lda},                                                      \
                       .pivots = tau,                                                            \
-                      .pivot_bytes = Smaller(m, n) * e,                                         \
+                      .pivot_bytes = static_cast<uint64_t>(Smaller(m, n)) * e,                  \
                       .info = info,                                                             \
                       .workspace = work,                                                        \
                       .workspace_bytes = static_cast<uint64_t>(elements) * e});                 \
@@ -209,7 +194,7 @@ STAND_IN int cusolverDnXgetrf(Handle* h, Parameters*, int64_t m, int64_t n, int 
   return Factorize("cusolverDnXgetrf", h, BytesOf(1, type), 0,
                    {.a = {a, m, n, lda},
                     .pivots = pivots,
-                    .pivot_bytes = Smaller(m, n) * 8,
+                    .pivot_bytes = static_cast<uint64_t>(Smaller(m, n)) * 8,
                     .info = info,
                     .workspace = work,
                     .workspace_bytes = bytes});
@@ -235,7 +220,7 @@ STAND_IN int cusolverDnXgeqrf(Handle* h, Parameters*, int64_t m, int64_t n, int 
   return Factorize("cusolverDnXgeqrf", h, BytesOf(1, type), 0,
                    {.a = {a, m, n, lda},
                     .pivots = tau,
-                    .pivot_bytes = Smaller(m, n) * BytesOf(1, type_tau),
+                    .pivot_bytes = static_cast<uint64_t>(Smaller(m, n)) * BytesOf(1, type_tau),
                     .info = info,
                     .workspace = work,
                     .workspace_bytes = bytes});

@@ -43,7 +43,7 @@ DNN_NODES = [
     ("cudnnConvolutionForward", [[X_, "r", 0, 2048], [W_, "r", 0, 144 * 4], [Y_, "rw", 0, 2048]], True),
     ("cudnnRNNForward", [[X_, "r", 0, 480], [Y_, "w", 0, 960], [WEIGHTS, "r", 0, 6656], [RESERVE, "w", 0, 256]], True)]
 
-IN, OUT, A_, B_, INFO, PIVOTS = range(6)  # those of math_program.py
+IN, OUT, A_, B_, INFO, PIVOTS, U, V = range(8)  # those of math_program.py
 MATH_NODES = [
     ("cufftExecR2C", [[IN, "r", 0, 24 * 4], [OUT, "w", 0, 15 * 8]], True),
     ("cufftExecC2R", [[IN, "rw", 0, 16 * 8]], True),
@@ -52,7 +52,25 @@ MATH_NODES = [
     ("cusolverDnZgetrf", [[A_, "rw", 0, 27 * 16], [PIVOTS, "w", 0, 16], [INFO, "w", 0, 4]], True),
     ("cusolverDnSgetrs", [[A_, "r", 0, 100], [B_, "rw", 0, 17 * 4], [PIVOTS, "r", 0, 20], [INFO, "w", 0, 4]], True),
     ("cusolverDnDorgqr", [[A_, "rw", 0, 27 * 8], [PIVOTS, "r", 0, 24], [INFO, "w", 0, 4]], True),
-    ("cusolverDnCunmqr", [[A_, "r", 0, 14 * 8], [B_, "rw", 0, 27 * 8], [PIVOTS, "r", 0, 24], [INFO, "w", 0, 4]], True)]
+    ("cusolverDnCunmqr", [[A_, "r", 0, 14 * 8], [B_, "rw", 0, 27 * 8], [PIVOTS, "r", 0, 24], [INFO, "w", 0, 4]], True),
+    ("cusolverDnCgesvd",
+     [[A_, "rw", 0, 24 * 8], [B_, "w", 0, 3 * 4], [U, "w", 0, (7 * 9 + 8) * 8], [V, "w", 0, (2 * 4 + 3) * 8], [INFO, "w", 0, 4]],
+     True),
+    ("cusolverDnDsyevjBatched", [[A_, "rw", 0, (20 + 3 * 5 + 4) * 8], [B_, "w", 0, 64], [INFO, "w", 0, 8]], True),
+    ("cusolverDnXgeev", [[A_, "rw", 0, 64], [B_, "w", 0, 4 * 8], [V, "w", 0, 64], [INFO, "w", 0, 4]], True)]
+
+OFFSETS, INDICES, VALUES, DENSE_IN, DENSE_OUT, RANDOM, PERMUTATION, BUFFER = range(8)  # those of sparse_program.py
+SPARSE_NODES = [
+    ("cusparseSpMV",
+     [[OFFSETS, "r", 0, 7 * 8], [INDICES, "r", 0, 36], [VALUES, "r", 0, 36], [DENSE_IN, "r", 0, 20], [DENSE_OUT, "w", 0, 24]], True),
+    ("cusparseSpMM",
+     [[OFFSETS, "r", 0, 36], [INDICES, "r", 0, 36], [VALUES, "r", 0, 72], [DENSE_IN, "r", 0, (3 * 7 + 5) * 8],
+      [DENSE_OUT, "rw", 0, (5 * 10 + 4) * 8]], True),
+    ("cusparseXcoo2csr", [[INDICES, "r", 0, 36], [OFFSETS, "w", 0, 28]], True),
+    ("cusparseXcoosortByRow", [[OFFSETS, "rw", 0, 36], [INDICES, "rw", 0, 36], [PERMUTATION, "rw", 0, 36]], True),
+    ("cusparseSpGEMM_compute", [[OFFSETS, "r", 0, 56], [INDICES, "r", 0, 36], [VALUES, "r", 0, 36], [BUFFER, "w", 0, 512]], True),
+    ("curandGenerateUniform", [[RANDOM, "w", 0, 40]], True),
+    ("curandGenerateNormalDouble", [[RANDOM, "w", 0, 80]], True)]
 
 
 def calls_are_nodes(folder, words, expected, refused):
@@ -66,9 +84,12 @@ def calls_are_nodes(folder, words, expected, refused):
     records = json.loads(trace.read_text())["records"]
     names = {record["id"]: record["name"] for record in records if record["type"] == "kernel"}
     nodes = [record for record in records if record["type"] == "node"]
-    for node, (name, access, complete) in zip(nodes, expected):
-        got = (names[node["kernel"]], node.get("access"), node.get("complete", False))
-        assert got == (name, access, complete), f"\n{got}, expected\n{(name, access, complete)}"
+    for node, wanted in zip(nodes, expected):
+        got = (names.get(node.get("kernel")), node.get("access"), node.get("complete", False))
+        if "collectives" in node:
+            got += (node["collectives"],)
+        assert got == wanted, f"\n{got}, expected\n{wanted}"
+    return records
 
 
 def nvml_tells_of_the_devices(_):
@@ -107,7 +128,12 @@ def calls_of_cudnn(folder):
 
 def calls_of_cufft_and_cusolver(folder):
     for major in ("13", "12"):
-        calls_are_nodes(folder, ["math_program.py", major], MATH_NODES, "cusolverDnSgesvd")
+        calls_are_nodes(folder, ["math_program.py", major], MATH_NODES, "cusolverDnSgebrd")
+
+
+def calls_of_cusparse_and_curand(folder):
+    for major in ("13", "12"):
+        calls_are_nodes(folder, ["sparse_program.py", major], SPARSE_NODES, "cusparseScsrcolor")
 
 
 def doctor_counts_them(_):
@@ -120,7 +146,8 @@ def doctor_counts_them(_):
     assert counts["libcublas.so.13"]["unchecked"] > 300, counts
 
 
-TESTS = [calls_of_cublas, calls_of_cudnn, calls_of_cufft_and_cusolver, nvml_tells_of_the_devices, doctor_counts_them]
+TESTS = [calls_of_cublas, calls_of_cudnn, calls_of_cufft_and_cusolver, calls_of_cusparse_and_curand,
+         nvml_tells_of_the_devices, doctor_counts_them]
 for test in TESTS:
     with tempfile.TemporaryDirectory() as temporary:
         test(temporary)

@@ -10,7 +10,7 @@ MAJOR = sys.argv[1]
 device = Device(MAJOR)
 fft = ctypes.CDLL({"12": "libcufft.so.11", "13": "libcufft.so.12"}[MAJOR])
 solver = ctypes.CDLL({"12": "libcusolver.so.11", "13": "libcusolver.so.12"}[MAJOR])
-IN, OUT, A, B, INFO, PIVOTS = (device.memory() for _ in range(6))
+IN, OUT, A, B, INFO, PIVOTS, U, V = (device.memory() for _ in range(8))
 C2C, R2C, C2R = 0x29, 0x2A, 0x2C
 plans = [ctypes.c_int() for _ in range(3)]
 check(fft.cufftCreate(ctypes.byref(plans[0])))
@@ -46,5 +46,10 @@ check(solver.cusolverDnZgetrf(handle, 6, 4, A, 7, P(), PIVOTS, INFO))
 check(solver.cusolverDnSgetrs(handle, 0, 5, 3, A, 5, PIVOTS, B, 6, INFO))
 check(solver.cusolverDnDorgqr(handle, 6, 4, 3, A, 7, PIVOTS, P(), 0, INFO))
 check(solver.cusolverDnCunmqr(handle, 1, 0, 6, 4, 3, A, 5, PIVOTS, B, 7, P(), 0, INFO))
-assert solver.cusolverDnSgesvd(handle, 65, 65, 4, 4, A, 4, B, A, 4, A, 4, P(), 0, P(), INFO) == 9, "CUSOLVER_STATUS_NOT_SUPPORTED"
+# all of U (8 x 8, leading dimension 9), of V's rows the first 3 (leading dimension 4), of a complex matrix 8 x 3
+check(solver.cusolverDnCgesvd(handle, 65, 83, 8, 3, A, 8, B, U, 9, V, 4, P(), 0, P(), INFO))
+# two matrices 4 x 4, leading dimension 5
+check(solver.cusolverDnDsyevjBatched(handle, 1, 0, 4, A, 5, B, P(), 0, INFO, P(), 2))
+check(solver.cusolverDnXgeev(handle, parameters, 0, 1, LL(4), 0, A, LL(4), 4, B, 0, U, LL(4), 0, V, LL(4), 0, P(), SIZE(0), P(), SIZE(0), INFO))
+assert solver.cusolverDnSgebrd(handle) == 9, "CUSOLVER_STATUS_NOT_SUPPORTED"
 print("nodes", device.end())
