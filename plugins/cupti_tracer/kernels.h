@@ -21,7 +21,7 @@ struct KernelLayout {
   bool known = false;
   std::vector<KernelParam> params;
   Ternary waits = Ternary::kUnknown;  // of its machine code
-  bool operands = false;              // each parameter is an operand (Operand)
+  bool operands = false;              // each parameter is an Operand or a CollectiveParam
   bool operator==(const KernelLayout&) const = default;
 };
 
@@ -31,7 +31,7 @@ enum class ParamUse : uint8_t {
   kRead,     // const T*
   kAny,      // T*
   kIndirect,  // an address of addresses: more may be touched than the arguments name
-  kOperand    // an Operand
+  kOperand    // an Operand, or a CollectiveParam
 };
 
 // A parameter of a kernel of the software device's libraries: graphkit_soft_operand of
@@ -41,6 +41,18 @@ struct Operand {
   uint64_t bytes = 0;
   uint64_t use = 0;  // 1: reads, 2: writes, 3: both; 5: reads addresses there
 };
+
+// One that says what the kernel does together with other ranks: graphkit_soft_collective there.
+struct CollectiveParam {
+  uint64_t communicator = 0;
+  uint32_t ranks = 0;
+  uint32_t rank = 0;
+  uint32_t kind = 0;
+  uint32_t type = 0;
+  uint64_t count = 0;
+  int64_t peer = -1;
+};
+static_assert(sizeof(CollectiveParam) != sizeof(Operand));
 
 struct KernelInfo {
   KernelId id;

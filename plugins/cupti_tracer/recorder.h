@@ -297,6 +297,8 @@ class Recorder {
   void AddAccess(uint64_t address, char mode, int64_t length);
   void ScanArguments(const KernelWork& work, const KernelInfo& kernel);
   void AddOperand(const char* bytes);
+  void AddCollective(const char* bytes);
+  void WriteCollectives();
   void ScanParam(const char* bytes, const KernelParam& param, ParamUse use);
   void WriteIncomingEdges(const Call& call, GraphInfo* graph, StreamInfo* stream, NodeId node);
   FrontierEntry EdgeData(const Call& call, StreamInfo* stream, uint64_t from, uint64_t to,
@@ -377,6 +379,7 @@ class Recorder {
   HandleMap<PoolId> pools_;
   std::vector<std::unique_ptr<CaptureInfo>> captures_;  // open ones
   KernelTable kernels_;
+  std::map<std::pair<uint64_t, uint32_t>, uint32_t> communicators_;  // by key and rank
   StackTable taken_stacks_;                                // as they were taken
   std::unordered_map<std::string, StackId> named_stacks_;  // as they are written
   LiveMemory live_;
@@ -388,6 +391,7 @@ class Recorder {
   // The node at hand.
   FreshNode fresh_;
   std::vector<FoundAccess> found_;
+  std::vector<CollectiveParam> found_collectives_;
   BlockId node_block_;
   EventId node_event_;
   KernelInfo* node_kernel_ = nullptr;

@@ -125,6 +125,7 @@ void Recorder::OnEagerWork(ThreadState& thread, const Call& call) {
 // Writes the records that the node's refers to, and finds what the node touches.
 void Recorder::PrepareNode(ThreadState& thread, const Call& call, bool of_call) {
   found_.clear();
+  found_collectives_.clear();
   node_block_ = {};
   node_event_ = {};
   node_kernel_ = nullptr;
@@ -191,6 +192,7 @@ void Recorder::DescribeNode(const Call& call, bool of_call) {
   Ref("event", node_event_);
   Ref("memory", node_block_);
   DescribeWork(call);
+  WriteCollectives();
   if (fresh_.kind != NodeKind::kConditional) return;
   if (call.conditional != ConditionalType::kUnknown) {
     line_.Name("conditional", kConditionalNames[static_cast<size_t>(call.conditional)]);
@@ -315,7 +317,9 @@ void Recorder::ScanArguments(const KernelWork& work, const KernelInfo& kernel) {
 
 // Every aligned 8-byte word of the parameter may be an address: also inside structs.
 void Recorder::ScanParam(const char* bytes, const KernelParam& param, ParamUse use) {
-  if (use == ParamUse::kOperand) return AddOperand(bytes);
+  if (use == ParamUse::kOperand) {
+    return param.size == sizeof(Operand) ? AddOperand(bytes) : AddCollective(bytes);
+  }
   size_t first = (kWord - param.offset % kWord) % kWord;
   bool pointer = param.size == kWord && use == ParamUse::kRead;
   for (size_t at = first; at + kWord <= param.size; at += kWord) {

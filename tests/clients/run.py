@@ -4,7 +4,8 @@
 
 Each program checks itself. It passes when it ends with 0 under the tracer, its trace is read and analyzed as a whole one, and
 the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# errors:
-CHECK …` names the errors that its analysis must have (none, where there is no such line). A line `tests: …` that it prints
+CHECK …` names the errors that its analysis must have (none, where there is no such line), `# traces: N` that N processes
+leave a trace each. A line `tests: …` that it prints
 is told. Ends with the numbers. Where PYTHON isn't there, all of it is skipped.
 """
 
@@ -56,6 +57,13 @@ def analyzed(trace, folder, expected):
     return report
 
 
+def verified(trace, folder, expected):
+    report = analyzed(trace, folder, expected)
+    if any(graph["blocks"] for graph in report["graphs"]):
+        run(folder, [GRAPHKIT, "replay", "--verify", trace])
+    return f"{report['totals']['graphs']} graphs, {report['totals']['nodes']} nodes"
+
+
 def check(program, folder):
     lines = program.read_text(encoding="utf-8").splitlines()
     variables = dict(word.split("=", 1) for word in words_after("# environment:", lines))
@@ -64,11 +72,13 @@ def check(program, folder):
                **variables)
     if not trace.exists():
         return "nothing was recorded"
-    report = analyzed(trace, folder, words_after("# errors:", lines))
+    wanted = words_after("# traces:", lines)
+    traces = sorted(pathlib.Path(folder).glob("trace*.json")) if wanted else [trace]
+    if wanted and len(traces) != int(wanted[0]):
+        raise Failed(f"{len(traces)} traces; expected: {wanted[0]}")
+    counted = "; ".join(verified(trace, folder, words_after("# errors:", lines)) for trace in traces)
     tests = [line.removeprefix("tests: ") + "; " for line in said.splitlines() if line.startswith("tests: ")]
-    if any(graph["blocks"] for graph in report["graphs"]):
-        run(folder, [GRAPHKIT, "replay", "--verify", trace])
-    return "".join(tests) + f"{report['totals']['graphs']} graphs, {report['totals']['nodes']} nodes"
+    return "".join(tests) + counted
 
 
 def main():

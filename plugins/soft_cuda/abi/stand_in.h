@@ -25,12 +25,31 @@ struct graphkit_soft_operand {
   uint64_t use; /* graphkit_soft_use */
 };
 
-/* Launches a kernel `name`, with one parameter for each operand, by cuLaunchKernel: tools and captures see it. Needs a
- * current context. The error is cuLaunchKernel's. */
-__attribute__((visibility("default"))) CUresult graphkit_soft_launch(
-    const char* name, CUstream stream, const struct graphkit_soft_operand* operands, size_t count);
+/* What a kernel does together with other ranks. Also the layout of a parameter, behind those of the operands. */
+struct graphkit_soft_collective {
+  uint64_t communicator; /* the same in all its ranks */
+  uint32_t ranks;
+  uint32_t rank;
+  uint32_t kind; /* a number in docs/format.md's list of kinds, from 0 */
+  uint32_t type; /* ncclDataType_t */
+  uint64_t count;
+  int64_t peer; /* -1: none */
+};
 
-/* Whether a CUfunction or CUkernel was launched so: its parameters are operands. */
+/* What is launched: a kernel `name`, with one parameter for each operand and each collective. */
+struct graphkit_soft_work {
+  const char* name;
+  const struct graphkit_soft_operand* operands;
+  size_t operand_count;
+  const struct graphkit_soft_collective* collectives;
+  size_t collective_count;
+};
+
+/* Launches by cuLaunchKernel: tools and captures see it. Needs a current context. The error is cuLaunchKernel's. */
+__attribute__((visibility("default"))) CUresult graphkit_soft_launch(const struct graphkit_soft_work* work,
+                                                                     CUstream stream);
+
+/* Whether a CUfunction or CUkernel was launched so: its parameters are operands and collectives, told apart by their size. */
 __attribute__((visibility("default"))) int graphkit_soft_has_operands(uint64_t function);
 
 #ifdef __cplusplus

@@ -9,8 +9,6 @@
 namespace graphkit::soft::driver {
 namespace {
 
-constexpr uint32_t kOperandBytes = sizeof(graphkit_soft_operand);
-
 // One module for all of them, which is never unloaded.
 Module* StandIns() {
   static Module* module = [] {
@@ -22,14 +20,22 @@ Module* StandIns() {
   return module;
 }
 
-Function* KernelOf(const char* name, size_t operands) {
+std::vector<Parameter> ParametersOf(const graphkit_soft_work& work) {
+  std::vector<Parameter> parameters;
+  uint32_t offset = 0;
+  const auto add = [&](size_t count, uint32_t bytes) {
+    for (size_t i = 0; i < count; ++i, offset += bytes) parameters.push_back({offset, bytes});
+  };
+  add(work.operand_count, sizeof(graphkit_soft_operand));
+  add(work.collective_count, sizeof(graphkit_soft_collective));
+  return parameters;
+}
+
+Function* KernelOf(const graphkit_soft_work& work) {
+  KernelInfo info{.name = work.name, .parameters = ParametersOf(work)};
   const Lock lock = LockDevice();
   for (Function* known : StandIns()->functions) {
-    if (known->info.parameters.size() == operands && known->info.name == name) return known;
-  }
-  KernelInfo info{.name = name};
-  for (uint32_t i = 0; i < operands; ++i) {
-    info.parameters.push_back({i * kOperandBytes, kOperandBytes});
+    if (known->info.parameters == info.parameters && known->info.name == info.name) return known;
   }
   return AddFunction(StandIns(), std::move(info));
 }
@@ -37,13 +43,15 @@ Function* KernelOf(const char* name, size_t operands) {
 }  // namespace
 }  // namespace graphkit::soft::driver
 
-CUresult graphkit_soft_launch(const char* name, CUstream stream,
-                              const graphkit_soft_operand* operands, size_t count) {
+CUresult graphkit_soft_launch(const graphkit_soft_work* work, CUstream stream) {
   std::vector<void*> arguments;
-  for (size_t i = 0; i < count; ++i) {
-    arguments.push_back(const_cast<graphkit_soft_operand*>(&operands[i]));
+  for (size_t i = 0; i < work->operand_count; ++i) {
+    arguments.push_back(const_cast<graphkit_soft_operand*>(&work->operands[i]));
   }
-  graphkit::soft::Function* kernel = graphkit::soft::driver::KernelOf(name, count);
+  for (size_t i = 0; i < work->collective_count; ++i) {
+    arguments.push_back(const_cast<graphkit_soft_collective*>(&work->collectives[i]));
+  }
+  graphkit::soft::Function* kernel = graphkit::soft::driver::KernelOf(*work);
   return cuLaunchKernel(kernel->handle(), 1, 1, 1, 128, 1, 1, 0, stream, arguments.data(), nullptr);
 }
 

@@ -33,8 +33,15 @@ class Work {
     return Add(memory, bytes, GRAPHKIT_SOFT_ADDRESSES);
   }
 
+  Work& Collects(const graphkit_soft_collective& collective) {
+    collectives_.push_back(collective);
+    return *this;
+  }
+
   CUresult Launch() const {
-    return graphkit_soft_launch(name_, stream_, operands_.data(), operands_.size());
+    const graphkit_soft_work work{name_, operands_.data(), operands_.size(), collectives_.data(),
+                                  collectives_.size()};
+    return graphkit_soft_launch(&work, stream_);
   }
 
  private:
@@ -48,6 +55,7 @@ class Work {
   const char* name_;
   CUstream stream_;
   std::vector<graphkit_soft_operand> operands_;
+  std::vector<graphkit_soft_collective> collectives_;
 };
 
 }  // namespace graphkit::soft

@@ -23,6 +23,7 @@ struct Module;
 struct Parameter {
   uint32_t offset;  // bytes, in the argument buffer
   uint32_t size;    // bytes
+  bool operator==(const Parameter&) const = default;
 };
 
 struct KernelInfo {

@@ -72,6 +72,15 @@ SPARSE_NODES = [
     ("curandGenerateUniform", [[RANDOM, "w", 0, 40]], True),
     ("curandGenerateNormalDouble", [[RANDOM, "w", 0, 80]], True)]
 
+SEND, RECEIVE = range(2)  # those of nccl_program.py; its communicators are met as 0 and, turned, 1
+NCCL_NODES = [
+    ("ncclAllReduce", [[SEND, "rw", 0, 200]], True, [[0, "all_reduce", 100, "bf16", -1]]),
+    ("ncclAllGather", [[SEND, "r", 0, 400], [RECEIVE, "w", 0, 800]], True, [[1, "all_gather", 100, "fp32", -1]]),
+    ("ncclReduceScatter", [[SEND, "r", 0, 400], [RECEIVE, "w", 0, 200]], True, [[0, "reduce_scatter", 50, "fp32", -1]]),
+    ("ncclBroadcast", [[RECEIVE, "w", 0, 10]], True, [[0, "broadcast", 10, "int8", 1]]),
+    ("ncclGroupEnd", [[SEND, "r", 0, 32], [RECEIVE, "w", 0, 16]], True, [[0, "send", 8, "fp32", 1], [0, "receive", 4, "fp32", 1]]),
+    (None, [[RECEIVE, "w", 0, 64], [SEND, "r", 0, 64]], True)]
+
 
 def calls_are_nodes(folder, words, expected, refused):
     trace = pathlib.Path(folder, "trace.json")
@@ -136,6 +145,13 @@ def calls_of_cusparse_and_curand(folder):
         calls_are_nodes(folder, ["sparse_program.py", major], SPARSE_NODES, "cusparseScsrcolor")
 
 
+def calls_of_nccl(folder):
+    for major in ("13", "12"):
+        records = calls_are_nodes(folder, ["nccl_program.py", major], NCCL_NODES, "ncclCommSuspend")
+        told = [(record["ranks"], record["rank"]) for record in records if record["type"] == "communicator"]
+        assert told == [(2, 0), (2, 1)], told
+
+
 def doctor_counts_them(_):
     said = subprocess.run([BUILD / "bin/graphkit", "doctor", "--soft", "--format", "json"], capture_output=True, text=True,
                           timeout=300)
@@ -147,7 +163,7 @@ def doctor_counts_them(_):
 
 
 TESTS = [calls_of_cublas, calls_of_cudnn, calls_of_cufft_and_cusolver, calls_of_cusparse_and_curand,
-         nvml_tells_of_the_devices, doctor_counts_them]
+         calls_of_nccl, nvml_tells_of_the_devices, doctor_counts_them]
 for test in TESTS:
     with tempfile.TemporaryDirectory() as temporary:
         test(temporary)
