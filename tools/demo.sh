@@ -13,10 +13,8 @@ shown() {
 }
 
 tools/setup.sh build
-first_time=()
-[ -e build/CMakeCache.txt ] || first_time=(-DGRAPHKIT_TESTS=OFF -DGRAPHKIT_BENCHMARKS=OFF)
-configure build "${first_time[@]}"
-build build || die "the build failed" "the compiler's message is above"
+[ -e build/CMakeCache.txt ] || configure build demo
+build build demo || die "the build failed" "the compiler's message is above"
 [ -x build/workloads/fork_join ] ||
   die "build/workloads/fork_join was not built, so there is nothing to trace" \
     "it needs CUDA 13: set GRAPHKIT_CUDA_ROOT to a toolkit, or run this where pip can fetch its wheels"
@@ -31,5 +29,6 @@ The program    build/bin/graphkit (try: build/bin/graphkit --help)
 The trace      trace.json
 The drawing    capture.svg (open it in a browser)
 The example    testdata/workloads/fork_join.cu
-What now       build/bin/graphkit trace ./your_program; build/bin/graphkit doctor; ./tools/test.sh
+What now       build/bin/graphkit trace ./your_program; build/bin/graphkit doctor
+All of it      cmake --preset release && cmake --build build; ./tools/test.sh
 END

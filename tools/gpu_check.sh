@@ -26,7 +26,7 @@ pack() {
   local log=build-gpu/configure.log nvcc toolkit name
   mkdir -p build-gpu
   cmake -S . -B build-gpu -G Ninja -DCMAKE_BUILD_TYPE=Release -DGRAPHKIT_GRAPHVIZ=OFF -DGRAPHKIT_TESTS=OFF \
-    -DGRAPHKIT_BENCHMARKS=OFF -DGRAPHKIT_FEW_UNITS=ON -DCMAKE_EXE_LINKER_FLAGS='-static-libstdc++ -static-libgcc' > "$log"
+    -DGRAPHKIT_BENCHMARKS=OFF -DCMAKE_EXE_LINKER_FLAGS='-static-libstdc++ -static-libgcc' > "$log"
   nvcc="$(sed -n 's/.*graphkit: CUDA headers .*, nvcc \(.*\)$/\1/p' "$log")"
   [ -x "$nvcc" ] || die "there is no nvcc" "tools/setup.sh brings one"
   toolkit="$(dirname "$(dirname "$(readlink -f "$nvcc")")")"

@@ -57,9 +57,7 @@ build_or_fail() {
 }
 
 ordinary() {
-  local ci=()
-  [ -n "${CI:-}" ] && ci=(-DGRAPHKIT_WERROR=ON -DGRAPHKIT_FEW_UNITS=ON)
-  configure build -DGRAPHKIT_TESTS=ON -DGRAPHKIT_BENCHMARKS=ON "${ci[@]}"
+  configure build "$([ -n "${CI:-}" ] && echo ci || echo release)"
   if build_or_fail build all bench_programs; then run_tests build -LE browser; fi
 }
 
@@ -125,18 +123,11 @@ python_sdist() {
   fi
 }
 
-# sanitized FOLDER SANITIZERS: configures and builds; -O1 keeps the build and the stacks short. nvcc's programs are
-# those of the ordinary build.
-sanitized() {
-  configure "$1" "-DGRAPHKIT_SANITIZE=$2" -DGRAPHKIT_BENCHMARKS=OFF "-DGRAPHKIT_PROGRAMS_FROM=$PWD/build" \
-    -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" "-DCMAKE_C_FLAGS_DEBUG=-O1 -g1"
-  build_or_fail "$1"
-}
-
 # A plugin is loaded into programs that may lack the sanitizer's runtime, so it is loaded first, everywhere but in the
 # transcripts, which run graphkit alone. Some programs leak on purpose: leaks are looked for in the unit tests only.
 address_and_undefined() {
-  sanitized build-asan address,undefined || return 0
+  configure build-asan asan
+  build_or_fail build-asan || return 0
   export UBSAN_OPTIONS=print_stacktrace=1
   run_tests build-asan -L unit
   ASAN_OPTIONS=detect_leaks=0 run_tests build-asan -L transcript
@@ -146,27 +137,26 @@ address_and_undefined() {
 
 # Loaded first into what the tests trace only: Python doesn't run with this runtime.
 threads() {
-  sanitized build-tsan thread || return 0
+  configure build-tsan tsan
+  build_or_fail build-tsan || return 0
   GRAPHKIT_TEST_PRELOAD="$(g++ -print-file-name=libtsan.so)" run_tests build-tsan -L threads
 }
 
 # The other compiler: its warnings, and its view of what is standard.
 clang_build() {
-  configure build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DGRAPHKIT_WERROR=ON \
-    -DGRAPHKIT_BENCHMARKS=OFF
+  configure build-clang clang
   if build_or_fail build-clang; then run_tests build-clang -L unit; fi
 }
 
 # Each fuzz target for a minute; what it finds stays in build-fuzz/.
 fuzz() {
-  configure build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DGRAPHKIT_FUZZ=ON \
-    -DGRAPHKIT_PLUGINS=OFF -DGRAPHKIT_BENCHMARKS=OFF -DGRAPHKIT_SANITIZE=address,undefined
+  configure build-fuzz fuzz
   if build_or_fail build-fuzz fuzz_programs; then run_tests build-fuzz -L fuzz; fi
 }
 
 # The command line built with MPI, in jobs of 2 and 4 processes.
 mpi_jobs() {
-  configure build-mpi -DGRAPHKIT_MPI=ON -DGRAPHKIT_PLUGINS=OFF -DGRAPHKIT_BENCHMARKS=OFF -DCMAKE_BUILD_TYPE=Debug
+  configure build-mpi mpi
   if build_or_fail build-mpi graphkit_cli; then run_tests build-mpi -L mpi; fi
 }
 
@@ -187,7 +177,7 @@ count_of() {
 # Programs of other people's libraries, under the tracer. Those of a library that can't be had are skipped.
 client_programs() {
   local name packages line
-  configure build -DGRAPHKIT_TESTS=ON
+  configure build release
   build_or_fail build graphkit_cli graphkit_tracer soft_cuda soft_cuda_libraries || return 0
   while read -r name packages <&3; do
     # shellcheck disable=SC2086  # a list of words

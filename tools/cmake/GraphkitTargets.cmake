@@ -19,8 +19,8 @@ if(GRAPHKIT_FUZZ)
 endif()
 
 # Compiles the sources of a target up to eight of a folder at a time, which halves the time: names local to a file have to
-# be unique in their folder. Under the sanitizers, in continuous integration and for the Python package
-# (GRAPHKIT_FEW_UNITS); other builds compile each for itself, so that each has to include what it uses.
+# be unique in their folder. With GRAPHKIT_FEW_UNITS off, as in the preset 'clang', each is compiled for itself and has to
+# include what it uses.
 function(graphkit_few_units target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
@@ -45,17 +45,19 @@ function(graphkit_target target)
     CXX_VISIBILITY_PRESET hidden
     C_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
-  if(GRAPHKIT_SANITIZE OR GRAPHKIT_FEW_UNITS)
+  if(GRAPHKIT_FEW_UNITS)
     cmake_language(EVAL CODE "cmake_language(DEFER CALL graphkit_few_units ${target})")
   endif()
 endfunction()
 
-# For what is slow to compile and quick to run: under the sanitizers, whose checks the optimizer is slow with, not
-# optimized. Halves the compile time of a file of tests, and more for the command line.
+# For what is slow to compile and quick to run: optimized a little, and under the sanitizers, whose checks the optimizer
+# is slow with, not at all. Halves the compile time of a file of tests, and more for the command line.
 function(graphkit_quick_to_compile target)
-  if(GRAPHKIT_SANITIZE)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-O0>)
+  set(level 1)
+  if(GRAPHKIT_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set(level 0)
   endif()
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-O${level}>)
 endfunction()
 
 # graphkit_test(name sources... [LIBRARIES ...] [LABELS ...]): one doctest program, one ctest.

@@ -10,16 +10,16 @@ build_jobs() {
   printf '%s\n' $((cores < 1 ? 1 : cores))
 }
 
-# configure FOLDER [CMAKE ARGUMENT...]
+# configure FOLDER PRESET [CMAKE ARGUMENT...]: with a preset of CMakePresets.json.
 configure() {
-  local folder="$1" launcher=()
-  shift
+  local folder="$1" preset="$2" launcher=()
+  shift 2
   command -v ccache > /dev/null &&
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   [ -e "$folder/CMakeCache.txt" ] || launcher+=(-G Ninja)
   mkdir -p "$folder"
   say "configuring $folder"
-  cmake -S . -B "$folder" "${launcher[@]}" "$@" > "$folder/configure.log" 2>&1 || {
+  cmake -B "$folder" --preset "$preset" "${launcher[@]}" "$@" > "$folder/configure.log" 2>&1 || {
     grep -A4 'CMake Error' "$folder/configure.log" >&2
     die "cmake could not configure $folder" "see $folder/configure.log"
   }
