@@ -51,6 +51,41 @@ void SetBytes(uint64_t to, uint64_t bytes, uint32_t word) {
   for (size_t i = 0; i < bytes; ++i) *out++ = parts[i];
 }
 
+// What the group of processes in the folder may still take: bytes.
+uint64_t SpareOf(const std::string& folder, const char* most_name, const char* used_name) {
+  uint64_t most = 0;
+  uint64_t used = 0;
+  std::ifstream limit(folder + most_name);
+  std::ifstream current(folder + used_name);
+  if (!(limit >> most) || !(current >> used)) return ~uint64_t{0};  // "max": no limit
+  return most - std::min(most, used);
+}
+
+// What the control groups that the process is in may still take. /proc/self/cgroup has a line
+// number:controllers:path for each hierarchy; that of version 2 has no controllers.
+uint64_t SpareOfGroups() {
+  uint64_t spare = ~uint64_t{0};
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const size_t first = line.find(':');
+    const size_t second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const bool unified = controllers == ",,";
+    if (!unified && controllers.find(",memory,") == std::string::npos) continue;
+    const std::string root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    // A group has the limits of those around it as well.
+    for (std::string path = line.substr(second + 1);; path.resize(path.rfind('/'))) {
+      const std::string folder = root + (path == "/" ? "" : path);
+      spare = std::min(
+          spare, unified ? SpareOf(folder, "/memory.max", "/memory.current")
+                         : SpareOf(folder, "/memory.limit_in_bytes", "/memory.usage_in_bytes"));
+      if (path.rfind('/') == std::string::npos) break;
+    }
+  }
+  return spare;
+}
+
 // What the machine, or the group that the process is in, has to spare: bytes.
 uint64_t Spare() {
   uint64_t spare = ~uint64_t{0};
@@ -61,12 +96,7 @@ uint64_t Spare() {
     spare <<= 10;
     break;
   }
-  uint64_t most = 0;
-  uint64_t used = 0;
-  std::ifstream limit("/sys/fs/cgroup/memory.max");
-  std::ifstream current("/sys/fs/cgroup/memory.current");
-  if (limit >> most && current >> used) spare = std::min(spare, most - std::min(most, used));
-  return spare;
+  return std::min(spare, SpareOfGroups());
 }
 
 uint64_t ReadLimit() {
@@ -124,11 +154,27 @@ bool Backing::TakeFailure() {
   return std::exchange(failed_, false);
 }
 
+bool Backing::HasRoom(uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t used = written_ + SharedBytes();
+  if (!keeps_bytes_ || used <= limit_ / 2 || bytes <= limit_ - std::min(limit_, used)) return true;
+  if (!std::exchange(refused_, true)) {
+    std::fprintf(stderr,
+                 "graphkit soft device: device memory holds %llu of the %llu MiB that it may take "
+                 "of the host: an allocation that may not fit returns 'out of memory'; set "
+                 "GRAPHKIT_SOFT_MEMORY higher, or keep no bytes: GRAPHKIT_SOFT_DATA=none\n",
+                 static_cast<unsigned long long>(used >> 20),
+                 static_cast<unsigned long long>(limit_ >> 20));
+  }
+  return false;
+}
+
 // Counts what writing there costs; false: more than there is.
 bool Backing::Reserve(uint64_t to, uint64_t bytes) {
   const Range* range = RangeOf(to);
   if (range == nullptr) return true;
-  // Small writes go to the same pages again and again: those that are known to be paid aren't asked.
+  // Small writes go to the same pages again and again: those that are known to be paid aren't
+  // asked.
   const bool one_page = Down(to) == Down(to + bytes - 1);
   uint64_t& paid = paid_[to / kPageBytes % paid_.size()];
   if (one_page && paid == Down(to)) return true;

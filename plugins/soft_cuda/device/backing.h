@@ -41,6 +41,9 @@ class Backing {
   // Takes the memory from behind whole pages of a private range, which read as 0 then.
   void Clear(uint64_t begin, uint64_t size);
 
+  // Whether a new block could be written as a whole. Memory may stay unwritten for ever, so this is
+  // asked for only once half of the limit is in use.
+  bool HasRoom(uint64_t bytes);
   // Whether something couldn't be written since the last call: memory is used up.
   bool TakeFailure();
   uint64_t limit() const { return limit_; }
@@ -99,6 +102,7 @@ class Backing {
   int shared_file_ = -1;
   bool keeps_bytes_ = true;
   bool failed_ = false;
+  bool refused_ = false;  // a block, and stderr says so
 };
 
 }  // namespace graphkit::soft

@@ -142,7 +142,7 @@ uint64_t Device::AllocateOn(Gpu* gpu, AllocationKind kind, size_t bytes, Context
                             Pool* pool) {
   GiveBackFreed(gpu);
   const bool graph = kind == AllocationKind::kGraph;
-  if (!graph && bytes > gpu->free_bytes()) return 0;
+  if (!graph && (bytes > gpu->free_bytes() || !backing.HasRoom(bytes))) return 0;
   const uint64_t before = gpu->memory.used();
   const uint64_t address = gpu->memory.Allocate(bytes);
   if (address == 0) return 0;

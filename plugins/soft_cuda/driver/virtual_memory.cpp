@@ -7,6 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <string>
+#include <string_view>
+
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/explain.h"
@@ -50,6 +53,16 @@ Gpu* GpuOf(const PhysicalMemory& memory) {
 uint64_t InodeOf(int file) {
   struct stat about {};
   return fstat(file, &about) == 0 ? about.st_ino : 0;
+}
+
+constexpr char kFileName[] = "graphkit soft allocation";
+
+// Of this or another process.
+bool IsExported(int file) {
+  char name[64] = {};
+  const std::string link = "/proc/self/fd/" + std::to_string(file);
+  return readlink(link.c_str(), name, sizeof name - 1) > 0 &&
+         std::string_view(name).starts_with(std::string("/memfd:") + kFileName);
 }
 
 bool IsAccess(CUmemAccess_flags flags) {
@@ -97,7 +110,8 @@ CUresult MemCreate(CUmemGenericAllocationHandle* out, size_t size,
   const Lock lock = LockDevice();
   if (CUresult error = CheckProperties(properties); error != CUDA_SUCCESS) return error;
   Gpu* gpu = Device::Get().FindGpu(properties->location.id);
-  if (size > gpu->free_bytes()) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (size > gpu->free_bytes() || !Device::Get().backing.HasRoom(size))
+    return CUDA_ERROR_OUT_OF_MEMORY;
   *out = Virtual().Make(size, *properties);
   if (*out == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   Device::Get().backing.SetSharedFile(Virtual().file());
@@ -218,7 +232,7 @@ CUresult MemExportToShareableHandle(void* out, CUmemGenericAllocationHandle hand
       memory->properties.requestedHandleTypes != type) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  const int file = memfd_create("graphkit soft allocation", MFD_CLOEXEC);
+  const int file = memfd_create(kFileName, MFD_CLOEXEC);
   if (file < 0) return CUDA_ERROR_OUT_OF_MEMORY;
   Virtual().exported[InodeOf(file)] = handle;
   *static_cast<int*>(out) = file;
@@ -233,6 +247,10 @@ CUresult MemImportFromShareableHandle(CUmemGenericAllocationHandle* out, void* o
   const Lock lock = LockDevice();
   const auto file = static_cast<int>(reinterpret_cast<intptr_t>(os_handle));
   const auto found = Virtual().exported.find(InodeOf(file));
+  if (found == Virtual().exported.end() && IsExported(file)) {
+    Explain("memory of another process can't be imported: each process has its own device");
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
   if (found == Virtual().exported.end()) return CUDA_ERROR_INVALID_VALUE;
   Virtual().Retain(found->second);
   *out = found->second;

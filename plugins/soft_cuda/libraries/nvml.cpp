@@ -1,9 +1,12 @@
 // libnvidia-ml.so.1: which devices there are, and what they have. Names, structures and numbers are
 // those of nvml.h, which the toolkit's runtime packages lack. NVML refuses before nvmlInit.
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "plugins/soft_cuda/device/properties.h"
 #include "plugins/soft_cuda/libraries/refuse.h"
@@ -32,6 +35,15 @@ struct Memory {
 struct Memory2 {
   unsigned version;
   unsigned long long total, reserved, free, used;
+};
+struct Process1 {
+  unsigned pid;
+  unsigned long long used;
+};
+struct Process {  // of the second and third form
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpu_instance, compute_instance;
 };
 struct Fabric {  // nvmlGpuFabricInfo_v2_t
   unsigned version;
@@ -107,6 +119,24 @@ Status FillPci(const Device* device, PciInfo* pci) {
   pci->bus = static_cast<unsigned>(OrdinalOf(device)) + 1;
   return kSuccess;
 }
+
+// Who computes on the device: this process, once it has a context or memory there.
+template <typename Info>
+Status FillProcesses(const Device* device, unsigned* count, Info* infos, const Info& instances) {
+  DeviceFacts facts;
+  if (const Status status = Facts(device, count, &facts)) return status;
+  const unsigned long long used = facts.bytes - facts.free_bytes;
+  const bool is_there = used > 0 || graphkit_soft_shared()->primary(OrdinalOf(device)) != nullptr;
+  const unsigned room = std::exchange(*count, is_there ? 1 : 0);
+  if (!is_there) return kSuccess;
+  if (room == 0) return kInsufficientSize;
+  if (infos == nullptr) return kInvalidArgument;
+  *infos = instances;
+  infos->pid = static_cast<unsigned>(getpid());
+  infos->used = used;
+  return kSuccess;
+}
+constexpr unsigned kNoInstance = 0xffffffff;  // the device isn't divided
 
 }  // namespace
 
@@ -230,6 +260,19 @@ STAND_IN int nvmlDeviceGetMemoryInfo_v2(const Device* device, Memory2* memory) {
   if (const Status status = Facts(device, memory, &facts)) return status;
   *memory = {memory->version, facts.bytes, 0, facts.free_bytes, facts.bytes - facts.free_bytes};
   return kSuccess;
+}
+
+STAND_IN int nvmlDeviceGetComputeRunningProcesses(const Device* device, unsigned* count,
+                                                  Process1* infos) {
+  return FillProcesses(device, count, infos, Process1{});
+}
+STAND_IN int nvmlDeviceGetComputeRunningProcesses_v2(const Device* device, unsigned* count,
+                                                     Process* infos) {
+  return FillProcesses(device, count, infos, Process{0, 0, kNoInstance, kNoInstance});
+}
+STAND_IN int nvmlDeviceGetComputeRunningProcesses_v3(const Device* device, unsigned* count,
+                                                     Process* infos) {
+  return nvmlDeviceGetComputeRunningProcesses_v2(device, count, infos);
 }
 
 // A device reaches itself and, by the driver's peer access, all others.

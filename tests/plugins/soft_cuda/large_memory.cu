@@ -2,7 +2,7 @@
 // Software device only.
 //
 //   large_memory            70 GiB in blocks, filled and copied: every byte read back is right
-//   large_memory limit      under GRAPHKIT_SOFT_MEMORY=64MiB: a copy that doesn't fit says so
+//   large_memory limit      under GRAPHKIT_SOFT_MEMORY=64MiB: what doesn't fit says so
 //   large_memory none       under GRAPHKIT_SOFT_DATA=none: nothing is kept, everything reads as 0
 #include <sys/resource.h>
 
@@ -137,6 +137,10 @@ void WhatDoesNotFitIsRefused() {
   };
   EXPECT_OK(give(first));
   EXPECT_OK(give(first));
+  void* third = nullptr;  // 48 of 64 MiB are in use
+  EXPECT_ERROR(cudaErrorMemoryAllocation, cudaMalloc(&third, kBytes));
+  EXPECT_OK(cudaMalloc(&third, kMiB));
+  EXPECT_OK(cudaFree(third));
   EXPECT_ERROR(cudaErrorMemoryAllocation, give(second));
   EXPECT_OK(cudaMemset(first, 1, kBytes));
   EXPECT_OK(give(second));

@@ -101,6 +101,12 @@ def calls_are_nodes(folder, words, expected, refused):
     return records
 
 
+def retain_primary_context(device):
+    cuda, context = ctypes.CDLL(str(LIBRARIES.parent / "libcuda.so.1")), ctypes.c_void_p()
+    assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device) == 0
+    return context
+
+
 def nvml_tells_of_the_devices(_):
     os.environ["GRAPHKIT_SOFT_DEVICES"] = "name=one,memory=8GiB;name=two,memory=16GiB,capability=8.0"
     nvml = ctypes.CDLL(str(LIBRARIES / "libnvidia-ml.so.1"))
@@ -119,11 +125,38 @@ def nvml_tells_of_the_devices(_):
     assert nvml.nvmlDeviceGetIndex(device, ctypes.byref(index)) == 0 and index.value == 1
     memory = (ctypes.c_ulonglong * 3)()
     assert nvml.nvmlDeviceGetMemoryInfo(device, memory) == 0 and list(memory) == [16 << 30, 16 << 30, 0]
+    processes = (ctypes.c_ulonglong * 3)(7, 7, 7)
+    assert nvml.nvmlDeviceGetComputeRunningProcesses_v3(device, ctypes.byref(count), None) == 0 and count.value == 0
+    count.value = 1
+    retain_primary_context(1)
+    assert nvml.nvmlDeviceGetComputeRunningProcesses_v3(device, ctypes.byref(count), processes) == 0 and count.value == 1
+    assert processes[0] & 0xFFFFFFFF == os.getpid() and processes[1] == 0
+    count.value = 0
+    assert nvml.nvmlDeviceGetComputeRunningProcesses(device, ctypes.byref(count), None) == 7 and count.value == 1
     major, minor = ctypes.c_int(), ctypes.c_int()
     assert nvml.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor)) == 0
     assert (major.value, minor.value) == (8, 0)
     assert nvml.nvmlDeviceGetTemperature(device, 0, ctypes.byref(index)) == 3, "NVML_ERROR_NOT_SUPPORTED"
     assert nvml.nvmlShutdown() == 0 and nvml.nvmlShutdown() == 1
+
+
+def copies_of_cublas(_):
+    """A 3 x 2 matrix in columns of 5 becomes one in columns of 4, and a vector of stride 2 one of stride 1."""
+    cublas, cuda, memory = (ctypes.CDLL(str(LIBRARIES / "libcublas.so.13")), ctypes.CDLL(str(LIBRARIES.parent / "libcuda.so.1")),
+                            ctypes.c_void_p())
+    context = retain_primary_context(0)
+    assert cuda.cuCtxSetCurrent(context) == 0 and cuda.cuMemAlloc_v2(ctypes.byref(memory), 64) == 0
+    host, back = (ctypes.c_int * 10)(*range(10)), (ctypes.c_int * 8)(*[-1] * 8)
+    assert cublas.cublasSetMatrix(3, 2, 4, host, 5, memory, 4) == 0
+    assert cublas.cublasGetMatrix(3, 2, 4, memory, 4, back, 3) == 0
+    assert list(back) == [0, 1, 2, 5, 6, 7, -1, -1]
+    assert cublas.cublasSetVector(4, 4, host, 2, memory, 1) == 0 and cublas.cublasGetVector(4, 4, memory, 1, back, 2) == 0
+    assert list(back) == [0, 1, 2, 5, 4, 7, 6, -1]
+    assert cublas.cublasSetVectorAsync(4, 4, host, 1, memory, 1, None) == 0
+    assert cublas.cublasGetVectorAsync(4, 4, memory, 1, back, 1, None) == 0 and cuda.cuCtxSynchronize() == 0
+    assert list(back) == [0, 1, 2, 3, 4, 7, 6, -1]
+    assert cublas.cublasSetVector(4, 0, host, 1, memory, 1) == 7, "CUBLAS_STATUS_INVALID_VALUE"
+    assert cublas.cublasSetMatrix(3, -1, 4, host, 5, memory, 4) == 7, "CUBLAS_STATUS_INVALID_VALUE"
 
 
 def calls_of_cublas(folder):
@@ -163,7 +196,7 @@ def doctor_counts_them(_):
 
 
 TESTS = [calls_of_cublas, calls_of_cudnn, calls_of_cufft_and_cusolver, calls_of_cusparse_and_curand,
-         calls_of_nccl, nvml_tells_of_the_devices, doctor_counts_them]
+         calls_of_nccl, nvml_tells_of_the_devices, copies_of_cublas, doctor_counts_them]
 for test in TESTS:
     with tempfile.TemporaryDirectory() as temporary:
         test(temporary)
