@@ -174,6 +174,8 @@ class Recorder:
         if self.ended or self.pid != os.getpid() or not self.lock.acquire(blocking=False):
             return
         started = time.monotonic()
+        collects = gc.isenabled()
+        gc.disable()  # a snapshot makes millions of objects that collections would walk through again and again
         try:
             path = self._path()
             temporary = path + ".tmp"
@@ -185,6 +187,8 @@ class Recorder:
         except Exception as error:
             self._fail("torch's memory snapshot", error)
         finally:
+            if collects:
+                gc.enable()
             now = time.monotonic()
             self.next_time = now + SHARE * (now - started)
             self.lock.release()
