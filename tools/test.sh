@@ -5,8 +5,8 @@
 #   tools/test.sh          what every change must pass
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing; the HTML
 #                          report in Chromium, where that is installed; jobs of Open MPI
-#   tools/test.sh --clients   programs of PyTorch, newest and 2.8, numba-cuda, cuda.core and CuPy, which it fetches (gigabytes,
-#                          kept in the cache)
+#   tools/test.sh --clients [NAME...]   programs of PyTorch, newest and 2.8, numba-cuda, cuda.core and CuPy, which it fetches
+#                          (gigabytes, kept in the cache); NAME: only those of tools/setup/clients.txt
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -20,7 +20,7 @@ case "${1:-}" in
   "") ;;
   --all) all=yes ;;
   --clients) clients=yes ;;
-  *) die "unknown option '$1'" "usage: tools/test.sh [--all | --clients]" ;;
+  *) die "unknown option '$1'" "usage: tools/test.sh [--all | --clients [NAME...]]" ;;
 esac
 
 # count ATTRIBUTE FILE: an attribute of the test suite in ctest's JUnit file, which has one on a line.
@@ -174,16 +174,18 @@ count_of() {
   printf '%s\n' "${number:-0}"
 }
 
-# Programs of other people's libraries, under the tracer. Those of a library that can't be had are skipped.
+# client_programs [NAME...]: programs of other people's libraries, under the tracer. Those of a library that can't be had are
+# skipped.
 client_programs() {
-  local name packages line
+  local name packages line wanted=" $* "
   configure build release
   build_or_fail build graphkit_cli graphkit_tracer soft_cuda soft_cuda_libraries || return 0
   while read -r name packages <&3; do
+    [[ $# -eq 0 || "$wanted" == *" $name "* ]] || continue
     # shellcheck disable=SC2086  # a list of words
     want_client "$name" $packages || true
     line="$(python3 tests/clients/run.py --build build --python "$(client_python "$name")" --name "$name" \
-      "tests/clients/${name%%-*}" < /dev/null | tee /dev/stderr | tail -n 1)" || true
+      "tests/clients/${name%%-*}" < /dev/null | tee >(cat >&2) | tail -n 1)" || true
     [[ "$line" == "$name: "* ]] || line="$name: 0 passed, 1 failed"
     passed=$((passed + $(count_of passed "$line"))) failed=$((failed + $(count_of failed "$line")))
     skipped=$((skipped + $(count_of skipped "$line")))
@@ -192,7 +194,7 @@ client_programs() {
 
 if [ "$clients" = yes ]; then
   tools/setup.sh build
-  client_programs
+  client_programs "${@:2}"
   printf '\n%s\n' "$passed passed, $failed failed, $skipped skipped"
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
   exit

@@ -1,3 +1,4 @@
+# errors: capture-invalidated
 import torch
 
 x = torch.randn(8, device="cuda")
