@@ -12,9 +12,12 @@ initialise itself: children of a fork start anew.
 """
 
 import atexit
+import bisect
+import collections
 import functools
 import gc
 import os
+import pickle
 import re
 import sys
 import threading
@@ -36,6 +39,73 @@ def say(text):
 def version_of(torch):
     match = re.match(r"(\d+)\.(\d+)", str(getattr(torch, "__version__", "")))
     return (int(match[1]), int(match[2])) if match else None
+
+
+class Backwards:
+    """Where backward passes were called. Autograd allocates in threads of its own, where there is no Python: such events
+    get the call stack of the backward that ran then."""
+
+    MOST = 100_000  # calls remembered, the last ones
+    DEPTH = 64
+
+    def __init__(self):
+        self.calls = collections.deque(maxlen=self.MOST)  # [begin, end in us, frames], by begin
+        self.stacks = {}  # equal ones are one object, so that a file holds each once
+
+    def watch(self, engine):
+        """What takes the place of autograd's engine."""
+        watching = self
+
+        class Engine:
+            def __getattr__(self, name):
+                return getattr(engine, name)
+
+            def run_backward(self, *args, **kwargs):
+                call = [time.time_ns() // 1000, None, watching.stack(sys._getframe(1))]
+                watching.calls.append(call)
+                try:
+                    return engine.run_backward(*args, **kwargs)
+                finally:
+                    call[1] = time.time_ns() // 1000
+
+        return Engine()
+
+    def stack(self, frame):
+        places = []
+        while frame is not None and len(places) < self.DEPTH:
+            places.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+            frame = frame.f_back
+        key = tuple(places)
+        if key not in self.stacks:
+            self.stacks[key] = [{"filename": file, "line": line, "name": name} for file, line, name in key]
+        return self.stacks[key]
+
+    def place(self, snapshot):
+        """Adds the calls to the stacks of events that lack them."""
+        calls = list(self.calls)
+        begins = [call[0] for call in calls]
+        longer = {}
+        for events in snapshot.get("device_traces", ()):
+            for event in events:
+                call = self.around(calls, begins, event.get("time_us", 0))
+                frames = event.get("frames") or []
+                if call is None or (frames and self.same(frames[-1], call[2][-1])):
+                    continue
+                key = id(frames), id(call[2])
+                event["frames"] = longer.setdefault(key, frames + call[2]) if frames else call[2]
+
+    @staticmethod
+    def around(calls, begins, when):
+        """The last call that had begun and not ended; one in another may have."""
+        last = bisect.bisect_right(begins, when) - 1
+        for at in range(last, max(last - 8, -1), -1):
+            if calls[at][1] is None or when <= calls[at][1]:
+                return calls[at]
+        return None
+
+    @staticmethod
+    def same(one, other):
+        return one["filename"] == other["filename"] and one["name"] == other["name"]
 
 
 class Recorder:
@@ -60,6 +130,7 @@ class Recorder:
         self.captures = 0  # under way
         self.collection = threading.local()
         self.lock = threading.Lock()
+        self.backwards = Backwards()
 
     def start(self, torch):
         """torch was imported."""
@@ -75,6 +146,9 @@ class Recorder:
             self.torch = torch
             self._watch_history(torch.cuda.memory)
             self._watch_captures(torch.cuda.graphs.CUDAGraph)
+            if hasattr(torch, "autograd"):
+                variable = torch.autograd.Variable
+                variable._execution_engine = self.backwards.watch(variable._execution_engine)
             torch.cuda._lazy_call(self._begin)
         except Exception as error:
             self._fail("torch %s isn't as known" % getattr(torch, "__version__", ""), error)
@@ -179,7 +253,10 @@ class Recorder:
         try:
             path = self._path()
             temporary = path + ".tmp"
-            self.torch.cuda.memory._dump_snapshot(temporary)
+            snapshot = self.torch.cuda.memory._snapshot()
+            self.backwards.place(snapshot)
+            with open(temporary, "wb") as file:
+                pickle.dump(snapshot, file)
             os.replace(temporary, path)
             if self.written not in (None, path):
                 os.unlink(self.written)

@@ -173,13 +173,27 @@ def a_killed_process_leaves_the_snapshot_of_its_capture():
 
 def snapshots_that_take_long_are_rare():
     slow = ("import time, torch\n"
-            "fast, count = torch.cuda.memory._dump_snapshot, [0]\n"
+            "fast, count = torch.cuda.memory._snapshot, [0]\n"
             "def dump(*words):\n  count[0] += 1; time.sleep(0.2); return fast(*words)\n"
-            "torch.cuda.memory._dump_snapshot = dump\n")
+            "torch.cuda.memory._snapshot = dump\n")
     run = Run(slow + TRAIN + "step(); step(); print(count[0])")
     assert run.out == "1\n", run.out
     [snapshot] = run.snapshots().values()
     assert len(snapshot["segments"]) == 3, "the last one, at the end, has all"
+
+
+def what_a_backward_allocates_has_the_line_that_called_it():
+    run = Run("import torch\n"
+              "def work():\n  torch.kept = torch.empty(4096)\n"
+              "def backward():\n  torch.autograd.Variable._execution_engine.run_backward(work)\n"
+              "def step():\n  backward()\n"
+              "step()\ndel torch.kept\nstep()\n")
+    assert run.code == 0, run.err
+    [snapshot] = run.snapshots().values()
+    names = [[frame["name"] for frame in event["frames"]] for event in snapshot["device_traces"][0]
+             if event["action"] == "alloc"]
+    assert [stack[0] for stack in names] == ["work", "work"], names
+    assert all(stack[-3:] == ["backward", "step", "<module>"] for stack in names), names
 
 
 def garbage_collections_in_captures_are_ranges():

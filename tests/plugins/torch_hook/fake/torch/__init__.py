@@ -29,6 +29,6 @@ class distributed:
         return int(os.environ["FAKE_TORCH_RANK"])
 
 
-from . import cuda  # noqa: E402
+from . import autograd, cuda  # noqa: E402, F401
 
 empty = cuda.memory.Tensor
