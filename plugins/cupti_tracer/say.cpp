@@ -28,12 +28,17 @@ void PrepareToSay() {
 
 void Say(std::string_view text) {
   const std::string line = "graphkit: " + std::string(text) + "\n";
-  [[maybe_unused]] ssize_t sent = write(STDERR_FILENO, line.data(), line.size());
+  [[maybe_unused]] const ssize_t sent = write(STDERR_FILENO, line.data(), line.size());
+  Tell(text);
+}
+
+void Tell(std::string_view text) {
   if (listener_size == 0) return;
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return;
-  sent = sendto(fd, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
-                reinterpret_cast<const sockaddr*>(&listener), listener_size);
+  [[maybe_unused]] const ssize_t sent =
+      sendto(fd, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+             reinterpret_cast<const sockaddr*>(&listener), listener_size);
   close(fd);
 }
 

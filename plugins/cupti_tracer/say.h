@@ -11,4 +11,8 @@ void PrepareToSay();
 
 void Say(std::string_view text);
 
+// To `graphkit trace` alone: the process initialised CUDA, and there was nothing to record.
+inline constexpr std::string_view kNothingToRecord = "nothing to record";
+void Tell(std::string_view text);
+
 }  // namespace graphkit

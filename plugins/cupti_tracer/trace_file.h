@@ -51,6 +51,7 @@ class TraceFile : public RecordSink {
   // Ends the trace. What is appended later is dropped.
   bool Finish(const RecordCounts& counts);
   bool is_open() const { return file_.is_open(); }
+  bool begun() const { return file_.is_open() || ended_; }
 
   // In a forked child: lets go of the parent's file. What comes next goes to a file of its own.
   void Forked() { file_.Abandon(); }

@@ -199,6 +199,7 @@ void Tracer::Finish() {
   std::lock_guard lock(mutex_);
   on_ = false;
   if (ThreadState* thread = CurrentThread()) recorder_->Settle(*thread);
+  if (!file_->begun()) Tell(kNothingToRecord);
   file_->Finish(recorder_->counts());
 }
 

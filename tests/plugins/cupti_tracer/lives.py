@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 
 from harness import BUILD, Skipped, count, load, load_cut_off, processes, trace
 
@@ -20,8 +21,15 @@ def test_exit_codes_are_the_programs(folder):
 
 def test_a_program_that_uses_cuda_for_nothing_is_explained(folder):
     code, _, err = trace(folder, *processes("query"))
-    assert code == 0 and "allocated, captured and launched nothing" in err, err
+    assert code == 0 and "initialised CUDA, but allocated, captured and launched nothing" in err, err
     assert "itself uses no CUDA" in trace(folder, "true")[2]
+    err = trace(folder, sys.executable, "-c", "import ctypes; ctypes.CDLL('libcuda.so.1').cuInit(0)")[2]
+    assert "initialised CUDA, but allocated" in err and "uses no CUDA" not in err, err
+    script = folder / "script.sh"
+    script.write_text(f"#!/bin/sh\n{' '.join(map(str, processes('query')))}\n")
+    script.chmod(0o755)
+    err = trace(folder, script)[2]
+    assert "or a program that it started, initialised CUDA" in err, err
 
 
 def test_a_forked_child_writes_its_own_trace(folder):

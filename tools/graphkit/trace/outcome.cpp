@@ -151,6 +151,10 @@ std::string ExplainNoTrace(const NoTraceFacts& facts) {
   const std::string nothing = "nothing was recorded: ";
   const ElfFacts& elf = facts.elf;
   const bool shared = elf.Needs("libcudart.so"), driver = elf.Needs("libcuda.so");
+  if (facts.started) {
+    return nothing + facts.program + (elf.is_elf ? "" : ", or a program that it started,") +
+           " initialised CUDA, but allocated, captured and launched nothing before it ended";
+  }
   if (!elf.is_elf) {
     return nothing + "no program that " + facts.program +
            " started allocated, captured or launched anything with CUDA";

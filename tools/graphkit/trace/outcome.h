@@ -36,7 +36,8 @@ std::vector<std::string> OtherTraces(const std::string& path, int64_t since_ns);
 struct NoTraceFacts {
   std::string program;  // as found
   ElfFacts elf;
-  bool soft = false;  // on the software device
+  bool soft = false;     // on the software device
+  bool started = false;  // the tracer was in a process that initialised CUDA
 };
 std::string ExplainNoTrace(const NoTraceFacts& facts);
 

@@ -140,9 +140,13 @@ Environment EnvironmentFor(const TraceOptions& options, const std::string& path,
   return environment;
 }
 
+// What the tracer tells of a process that initialised CUDA and did nothing that is recorded.
+constexpr std::string_view kNothingToRecord = "nothing to record";
+
 // `said`: by the tracer.
 void SayOutcome(const std::string& path, uint64_t old_inode, int64_t started, bool soft,
-                const std::string& program, const std::vector<std::string>& said) {
+                const std::string& program, std::vector<std::string> said) {
+  const bool began = std::erase(said, kNothingToRecord) > 0;
   std::vector<std::string> others = OtherTraces(path, started);
   std::optional<TraceOutcome> outcome;
   if (InodeOf(path) != old_inode) outcome = InspectTrace(path);
@@ -151,7 +155,8 @@ void SayOutcome(const std::string& path, uint64_t old_inode, int64_t started, bo
   } else if (others.empty() && !said.empty()) {
     PrintWarning("nothing was recorded: the tracer said \"" + said.front() + "\"");
   } else if (others.empty()) {
-    PrintWarning(ExplainNoTrace({.program = program, .elf = ReadElf(program), .soft = soft}));
+    PrintWarning(ExplainNoTrace(
+        {.program = program, .elf = ReadElf(program), .soft = soft, .started = began}));
   }
   for (const std::string& other : others) {
     if (const auto more = InspectTrace(other)) PrintNote(DescribeOutcome(*more));
