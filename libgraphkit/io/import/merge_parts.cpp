@@ -133,8 +133,11 @@ void AddTracedToolIds(const Trace& trace, std::map<uint64_t, NodeId>* by_tool_id
   }
 }
 
+// Blocks of private pools may lie outside of captures: warm-ups, MemPool. Where all do, the clocks
+// have nothing in common.
 size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined) {
   size_t joined = 0;
+  std::vector<BlockId> outside;
   for (const BlockId id : blocks) {
     Block& block = trace->blocks[id.index()];
     if (!block.pool || (*trace)[block.pool].kind != PoolKind::kPrivate) continue;
@@ -146,14 +149,16 @@ size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
       ++open;
     }
     if (open == 0) {
-      if (!trace->captures.empty()) {
-        not_joined->Add("blocks of private pools that were allocated outside of every capture",
-                        Named("block ", id.value));
-      }
+      outside.push_back(id);
       continue;
     }
     block.graph = graph;
     ++joined;
+  }
+  if (joined > 0 || trace->captures.empty()) return joined;
+  for (const BlockId id : outside) {
+    not_joined->Add("blocks of private pools that were allocated outside of every capture",
+                    Named("block ", id.value));
   }
   return joined;
 }
