@@ -1,7 +1,9 @@
 #include "libgraphkit/analysis/launches.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/analysis/naming.h"
 
 namespace graphkit {
@@ -65,22 +67,41 @@ std::optional<LaunchPair> FindUnordered(const LaunchOrder& order, const Trace& t
   return std::nullopt;
 }
 
+// The new one may be made before the old one goes, as `x = load()` does: after the last launch
+// before the free.
 BlockId ReplacedBy(const Facts& facts, BlockId input, Seq at) {
   const Trace& trace = facts.trace;
   const Block& old = trace[input];
+  const auto launch =
+      std::ranges::lower_bound(trace.launches, old.free_requested, {}, &Launch::seq);
+  const Seq since = launch == trace.launches.begin() ? old.free_requested : std::prev(launch)->seq;
   const auto begin =
-      std::upper_bound(trace.blocks.begin(), trace.blocks.end(), old.free_requested,
-                       [](Seq seq, const Block& block) { return seq < block.allocated; });
+      std::ranges::upper_bound(trace.blocks, std::max(since, old.allocated), {}, &Block::allocated);
   BlockId found;
   for (auto block = begin; block != trace.blocks.end() && block->allocated < at; ++block) {
     const auto id = BlockId(static_cast<size_t>(block - trace.blocks.begin()));
-    const bool like = block->size == old.size && block->stack == old.stack &&
-                      block->pool == old.pool && block->stream == old.stream;
+    const bool like =
+        block->size == old.size && block->pool == old.pool && block->stream == old.stream;
     if (!like || block->free_requested < at || facts.lives[id].root.valid()) continue;
+    if (!SameSite(trace, block->stack, old.stack)) continue;
     if (found.valid()) return {};
     found = id;
   }
   return found.valid() && trace[found].address != old.address ? found : BlockId();
+}
+
+bool StillThere(const Trace& trace, BlockId input, Seq at) {
+  const Block& block = trace[input];
+  if (!block.pool.valid() || trace[block.pool].kind != PoolKind::kPrivate) return false;
+  if (trace[block.pool].destroyed < at) return false;
+  if (!block.segment.valid() || trace[block.segment].freed < at) return false;
+  const auto begin =
+      std::ranges::upper_bound(trace.blocks, block.free_requested, {}, &Block::allocated);
+  const auto end = std::ranges::lower_bound(trace.blocks, at, {}, &Block::allocated);
+  return std::none_of(begin, std::max(begin, end), [&](const Block& other) {
+    return other.segment == block.segment && !other.graph.valid() &&
+           other.address < block.address + block.size && block.address < other.address + other.size;
+  });
 }
 
 std::string LaunchText(const Trace& trace, uint32_t launch, GraphId graph) {

@@ -42,10 +42,15 @@ std::optional<LaunchPair> FindUnordered(const LaunchOrder& order, const Trace& t
                                         const std::vector<uint32_t>& first,
                                         const std::vector<uint32_t>& second);
 
-// The block that a program made in an input's place: allocated after the input's free by the same
-// code (the same stack; where stacks aren't known the same size, pool and stream), alive at `at`,
-// and at another address. None, or not the only one: an invalid id.
+// The block that a program made in an input's place: allocated about when the input was freed, or
+// later, by the same code (the same stack; where stacks aren't known the same size, pool and
+// stream), alive at `at`, and at another address. None, or not the only one: an invalid id.
 BlockId ReplacedBy(const Facts& facts, BlockId input, Seq at);
+
+// Whether a block that was freed is still what it was at `at`: it lies in a private pool, which is
+// still there, and only graphs were given its memory since. So graphs of one pool hand their
+// results on: what the pool's allocator calls free is written anew by the launch of its owner.
+bool StillThere(const Trace& trace, BlockId input, Seq at);
 
 // "launch 3 of graph 1 on stream 2".
 std::string LaunchText(const Trace& trace, uint32_t launch, GraphId graph);

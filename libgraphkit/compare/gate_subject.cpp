@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/graph_view.h"
 
@@ -12,10 +13,6 @@ namespace graphkit {
 namespace {
 
 constexpr uint32_t kFramesKept = 32;
-
-bool IsCudaFrame(std::string_view function, std::string_view file) {
-  return file.find("libcuda") != std::string_view::npos || function.starts_with("cuda");
-}
 
 std::vector<PlaceFrame> FramesOf(const Trace& trace, StackId stack) {
   std::vector<PlaceFrame> frames;

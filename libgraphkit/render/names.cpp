@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {
@@ -84,8 +85,11 @@ std::string Quoted(std::string_view name) {
   return name.empty() ? "" : " \"" + Ellipsize(Printable(name), 48) + "\"";
 }
 
-bool IsCudaFrame(std::string_view function, std::string_view file) {
-  return file.find("libcuda") != std::string_view::npos || function.starts_with("cuda");
+std::string FrameTitle(const Trace& trace, uint32_t frame) {
+  std::string title = Printable(PlaceOfFrame(trace, frame));
+  const std::string_view function = trace[trace.stack_frames[frame].function];
+  if (function.empty()) return title;
+  return title + (title.empty() ? "" : " ") + ShortName(Demangle(function), 60);
 }
 
 }  // namespace
@@ -138,18 +142,10 @@ std::string PoolTitle(const Trace& trace, PoolId id) {
 }
 
 std::string StackTitle(const Trace& trace, StackId id) {
-  if (!id) return "";
-  const Slice frames = trace.stacks[id.index()].frames;
-  for (uint32_t i = 0; i < frames.count; ++i) {
-    const StackFrame& frame = trace.stack_frames[frames.first + i];
-    const std::string_view file = trace[frame.file], function = trace[frame.function];
-    if (IsCudaFrame(function, file) && i + 1 < frames.count) continue;
-    std::string title = Printable(file);
-    if (frame.line != 0) title += ":" + std::to_string(frame.line);
-    if (!function.empty()) title += (title.empty() ? "" : " ") + ShortName(Demangle(function), 60);
-    return title;
-  }
-  return "";
+  const CallSite site = CallSiteOf(trace, id);
+  std::string title = site.own ? FrameTitle(trace, *site.own) : "";
+  if (!site.inner) return title;
+  return title + (title.empty() ? "" : ", in ") + FrameTitle(trace, *site.inner);
 }
 
 }  // namespace graphkit

@@ -29,7 +29,8 @@ std::string GraphTitle(const Trace& trace, GraphId id);
 // "pool 1 (graph)", "pool 2 (allocator, decode)".
 std::string PoolTitle(const Trace& trace, PoolId id);
 
-// The innermost frame that isn't CUDA's: "train.py:120 forward"; empty for no stack.
+// The program's own code first, then what it called to get there:
+// "train.py:17 forward, in torch/nn/modules/linear.py:134 forward"; empty for no stack.
 std::string StackTitle(const Trace& trace, StackId id);
 
 }  // namespace graphkit

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "libgraphkit/model/build_trace.h"
 #include "libgraphkit/render/printable.h"
 #include "tests/render/sample_report.h"
 
@@ -95,6 +96,25 @@ TEST_CASE("a list longer than the limit ends with what was left out") {
   report.graphs[0].reuse.assign(5, report.graphs[0].reuse[0]);
   CHECK(Text(report, {.top = 2}).find("and 3 smaller pairs; --top 0 shows all") !=
         std::string::npos);
+}
+
+TEST_CASE("pairs of one size and the same lines are told once") {
+  TraceBuilder t;
+  t.SetStack(t.Stack({{"step", "train.py", 7}}));
+  for (int i = 0; i < 4; ++i) t.Alloc({}, 512);
+  t.Alloc({}, 4096);
+  const Trace trace = t.Build();
+  Report report = SampleReport();
+  report.graphs[0].reuse.clear();
+  for (const uint32_t later : {4u, 1u, 2u, 3u}) {
+    report.graphs[0].reuse.push_back({BlockId(0u), BlockId(later), 512, Assumption::kOrder});
+  }
+  std::ostringstream text;
+  RenderText(report, trace, {.width = 300}, text);
+  CHECK(text.str().find("- 512 B: block 4 (4 KiB, train.py:7 step)") != std::string::npos);
+  CHECK(text.str().find("block 0 (512 B, train.py:7 step) lay, and 2 pairs of the same size and "
+                        "lines\n") != std::string::npos);
+  CHECK(text.str().find("block 2") == std::string::npos);
 }
 
 TEST_CASE("many graphs are a table of the heaviest") {

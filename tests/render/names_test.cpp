@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "libgraphkit/model/build_trace.h"
 #include "tests/render/sample_report.h"
 
 namespace graphkit {
@@ -38,6 +39,20 @@ TEST_CASE("things are named by their ids and their own names") {
   CHECK(StreamTitle(trace, StreamId()) == "no stream");
   CHECK(GraphTitle(trace, GraphId(0u)) == "graph 0 \"step\"");
   CHECK(StackTitle(trace, StackId(0u)) == "step.cu:42 step");
+}
+
+TEST_CASE("a stack is named by the program's own line first, then by what it called") {
+  TraceBuilder t;
+  const StackId both = t.Stack({{"cudaMalloc", "libcudart.so.13", 0},
+                                {"forward", "/v/site-packages/torch/nn/linear.py", 134},
+                                {"forward", "model.py", 17}});
+  const StackId library = t.Stack({{"init", "/v/site-packages/nvidia/lib/libcublas.so.13", 0}});
+  const StackId cuda = t.Stack({{"cudaMalloc", "libcudart.so.13", 0}});
+  const Trace trace = t.Build();
+  CHECK(StackTitle(trace, both) == "model.py:17 forward, in torch/nn/linear.py:134 forward");
+  CHECK(StackTitle(trace, library) == "libcublas.so.13 init");
+  CHECK(StackTitle(trace, cuda) == "libcudart.so.13 cudaMalloc");
+  CHECK(StackTitle(trace, {}).empty());
 }
 
 }  // namespace graphkit

@@ -1,9 +1,16 @@
-// block-leak: memory that was allocated and never freed.
+// block-leak: memory that was allocated and never freed: what leaked, and in one note what is kept.
+#include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/unfreed.h"
 
 namespace graphkit {
 namespace {
@@ -25,36 +32,136 @@ const char* PoolKindText(PoolKind kind) {
   }
 }
 
+// What libraries make in these functions, of whom a line of theirs says little.
+struct Purpose {
+  std::string_view file;      // a part of its path
+  std::string_view function;  // empty: any
+  std::string_view what;
+};
+constexpr Purpose kPurposes[] = {
+    {"/torch/optim/", "", "optimizer state"},
+    {"/torch/nn/modules/", "__init__", "weights and buffers"},
+    {"/torch/nn/modules/module.py", "_apply", "weights and buffers"},
+    {"/torch/autograd/", "_engine_run_backward", "gradients and what a backward made"},
+};
+
+// By its library's name for it, else by what graphs do with it.
+std::string_view PurposeOf(const Facts& facts, const UnfreedSite& site) {
+  const Trace& trace = facts.trace;
+  const Slice frames = site.stack.valid() ? trace.stacks[site.stack.index()].frames : Slice{};
+  for (uint32_t i = frames.first; i < frames.first + frames.count; ++i) {
+    const StackFrame& frame = trace.stack_frames[i];
+    for (const Purpose& purpose : kPurposes) {
+      const bool there = purpose.function.empty() || trace[frame.function] == purpose.function;
+      if (there && trace[frame.file].find(purpose.file) != std::string_view::npos) {
+        return purpose.what;
+      }
+    }
+  }
+  if (trace[site.blocks.front()].graph.valid()) return "made in captures";
+  return facts.lives[site.blocks.front()].touches.count > 0 ? "inputs of graphs" : "other memory";
+}
+
+Finding LeakOf(const Trace& trace, const UnfreedSite& site) {
+  Finding finding;
+  finding.blocks = site.blocks;
+  finding.bytes = site.bytes;
+  const BlockId first = site.blocks.front();
+  finding.graph = trace[first].graph;
+  finding.evidence.push_back(
+      {.text = NameOf(trace, first) + " was allocated " + PlaceOf(trace, trace[first].allocated),
+       .blocks = {first},
+       .stack = site.stack});
+  const PoolKind kind = site.pool.valid() ? trace[site.pool].kind : PoolKind::kDevice;
+  finding.message = ListOf(finding.blocks) + " of " + PoolKindText(kind) +
+                    (finding.blocks.size() == 1 ? " was" : " were") +
+                    " never freed: " + FormatBytes(finding.bytes);
+  if (site.grows()) {
+    finding.message += ", and it grows: made by one line in " + Count(site.intervals, "interval") +
+                       " between launches and captures";
+  }
+  finding.advice = "free the memory where its owner ends, or keep it in a pool that is destroyed";
+  return finding;
+}
+
+// What one line of the program's own code, or of a library, keeps for one purpose.
+struct KeptLine {
+  std::string_view purpose;
+  Bytes bytes = 0;
+  std::vector<BlockId> blocks = {};
+  StackId stack = {};
+};
+
+std::string LineOf(const Trace& trace, StackId stack) {
+  const CallSite site = CallSiteOf(trace, stack);
+  const std::optional<uint32_t> at = site.own ? site.own : site.inner;
+  return at ? PlaceOfFrame(trace, *at) : "";
+}
+
+std::vector<KeptLine> LinesOf(const Facts& facts, const std::vector<const UnfreedSite*>& kept) {
+  std::map<std::pair<std::string, std::string_view>, KeptLine> by_line;
+  for (const UnfreedSite* site : kept) {
+    const std::string_view purpose = PurposeOf(facts, *site);
+    KeptLine& line = by_line[{LineOf(facts.trace, site->stack), purpose}];
+    if (line.blocks.empty()) line = {.purpose = purpose, .stack = site->stack};
+    line.bytes += site->bytes;
+    line.blocks.insert(line.blocks.end(), site->blocks.begin(), site->blocks.end());
+  }
+  std::vector<KeptLine> lines;
+  for (auto& [key, line] : by_line) lines.push_back(std::move(line));
+  std::ranges::stable_sort(lines, std::greater(), &KeptLine::bytes);
+  return lines;
+}
+
+// "1.5 GiB optimizer state, 512 MiB weights and buffers": the most bytes first.
+std::string PurposesText(const std::vector<KeptLine>& lines) {
+  std::vector<std::pair<std::string_view, Bytes>> sums;
+  for (const KeptLine& line : lines) {
+    auto sum = std::ranges::find(sums, line.purpose, &decltype(sums)::value_type::first);
+    if (sum == sums.end()) sum = sums.insert(sum, {line.purpose, 0});
+    sum->second += line.bytes;
+  }
+  std::ranges::stable_sort(sums, std::greater(), &decltype(sums)::value_type::second);
+  std::string text;
+  for (const auto& [purpose, bytes] : sums) {
+    text += (text.empty() ? "" : ", ") + FormatBytes(bytes) + " " + std::string(purpose);
+  }
+  return text;
+}
+
+// All that is kept, in one note: a line for each line of code, the most bytes first.
+Finding KeptNote(const Facts& facts, const std::vector<const UnfreedSite*>& kept) {
+  Finding note;
+  note.severity = Severity::kNote;
+  const std::vector<KeptLine> lines = LinesOf(facts, kept);
+  for (const KeptLine& line : lines) {
+    note.blocks.insert(note.blocks.end(), line.blocks.begin(), line.blocks.end());
+    note.bytes += line.bytes;
+    note.evidence.push_back({.text = FormatBytes(line.bytes) + " in " +
+                                     Count(line.blocks.size(), "block") + ", " +
+                                     std::string(line.purpose),
+                             .blocks = line.blocks,
+                             .stack = line.stack});
+  }
+  note.message = "kept until the end: " + Count(note.blocks.size(), "block") + ", " +
+                 FormatBytes(note.bytes) + " (" + PurposesText(lines) + ")";
+  return note;
+}
+
 }  // namespace
 
 std::vector<Finding> FindBlockLeaks(const Facts& facts) {
-  const Trace& trace = facts.trace;
-  if (!KnowsWhatWasFreed(trace)) return {};
-  const std::vector<bool> backs_segment = BacksSegment(trace);
-  std::map<std::pair<StackId, PoolId>, Finding> by_site;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
-    if (block.freed() || block.alloc_node.valid() || block.size == 0 || backs_segment[i]) continue;
-    if (block.pool.valid() && trace[block.pool].destroyed != kNever) continue;
-    Finding& finding = by_site[{block.stack, block.pool}];
-    finding.blocks.emplace_back(i);
-    finding.bytes += block.size;
-    if (finding.blocks.size() > 1) continue;
-    finding.graph = block.graph;
-    finding.evidence.push_back(
-        {.text = NameOf(trace, BlockId(i)) + " was allocated " + PlaceOf(trace, block.allocated),
-         .blocks = {BlockId(i)},
-         .stack = block.stack});
-  }
   std::vector<Finding> findings;
-  for (auto& [site, finding] : by_site) {
-    const PoolKind kind = site.second.valid() ? trace[site.second].kind : PoolKind::kDevice;
-    finding.message = ListOf(finding.blocks) + " of " + PoolKindText(kind) +
-                      (finding.blocks.size() == 1 ? " was" : " were") +
-                      " never freed: " + FormatBytes(finding.bytes);
-    finding.advice = "free the memory where its owner ends, or keep it in a pool that is destroyed";
-    findings.push_back(std::move(finding));
+  std::vector<const UnfreedSite*> kept;
+  const std::vector<UnfreedSite> sites = FindUnfreed(facts);
+  for (const UnfreedSite& site : sites) {
+    if (site.leaked()) {
+      findings.push_back(LeakOf(facts.trace, site));
+    } else {
+      kept.push_back(&site);
+    }
   }
+  if (!kept.empty()) findings.push_back(KeptNote(facts, kept));
   return findings;
 }
 

@@ -10,9 +10,9 @@ namespace graphkit {
 namespace {
 
 constexpr Check kChecks[] = {
-    {"block-leak", Severity::kWarning, "memory that was never freed", FindBlockLeaks},
-    {"exec-leak", Severity::kWarning, "instantiated graphs that were never destroyed",
-     FindExecLeaks},
+    {"block-leak", Severity::kWarning, "memory that was never freed", FindBlockLeaks, true},
+    {"exec-leak", Severity::kWarning,
+     "instantiated graphs that were never destroyed or are kept unused", FindExecLeaks},
     {"graph-leak", Severity::kWarning, "graphs that were never destroyed", FindGraphLeaks},
     {"graph-allocation-leak", Severity::kError, "memory that a graph allocates and nobody frees",
      FindGraphAllocationLeaks, true},
@@ -61,7 +61,7 @@ constexpr Check kChecks[] = {
      "inputs made anew elsewhere while the graph keeps the old address",
      FindStaticAddressesChanged},
     {"replay-order", Severity::kWarning,
-     "graphs of one pool launched in another order than captured", FindReplayOrders},
+     "graphs of one pool launched in another order than captured", FindReplayOrders, true},
     {"pool-across-streams", Severity::kWarning, "pools whose graphs were captured on many streams",
      FindPoolsAcrossStreams},
     {"static-input-pinned", Severity::kNote, "memory kept for graphs that are never launched",
@@ -79,7 +79,7 @@ constexpr Check kChecks[] = {
     {"shared-workspace", Severity::kError, "memory that graphs launched without order both write",
      FindSharedWorkspaces, true},
     {"collection-in-capture", Severity::kWarning, "garbage collections that paused a capture",
-     FindCollectionsInCaptures},
+     FindCollectionsInCaptures, true},
     {"repeated-tiny-allocation", Severity::kNote,
      "the same few bytes allocated again and again in a capture", FindRepeatedTinyAllocations},
     {"slow-capture", Severity::kNote, "captures that took the host long", FindSlowCaptures},

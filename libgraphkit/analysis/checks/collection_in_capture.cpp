@@ -34,6 +34,8 @@ struct Pauses {
 
 Finding Describe(const Trace& trace, GraphId graph, const Pauses& pauses, Finding finding) {
   finding.graph = graph;
+  // A pause costs time once; what is freed inside differs from run to run, and can break a capture.
+  finding.severity = finding.blocks.empty() ? Severity::kNote : Severity::kWarning;
   finding.message =
       Count(pauses.count, "garbage collection") + " paused the capture of " + NameOf(trace, graph);
   if (pauses.time > 0) finding.message += " for " + FormatNanoseconds(pauses.time);

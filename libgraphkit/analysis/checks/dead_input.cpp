@@ -26,6 +26,7 @@ std::vector<Finding> FindDeadInputs(const Facts& facts) {
     for (const GraphInput& input : inputs[graph]) {
       const Block& block = trace[input.block];
       if (!launched[graph] || block.free_requested >= last_launch[graph]) continue;
+      if (StillThere(trace, input.block, last_launch[graph])) continue;
       if (!StillTouches(facts, changes, GraphId(graph), input.block, last_launch[graph])) continue;
       // static-address-changed names those.
       if (ReplacedBy(facts, input.block, last_launch[graph]).valid()) continue;

@@ -1,22 +1,54 @@
 // event-stream-leak: streams and events that were never destroyed.
+#include <algorithm>
+
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/naming.h"
 
 namespace graphkit {
+namespace {
+
+// By stream: whether anything of the trace was done on it.
+std::vector<bool> UsedStreams(const Trace& trace) {
+  std::vector<bool> used(trace.streams.size());
+  const auto use = [&](StreamId stream) {
+    if (stream.valid()) used[stream.index()] = true;
+  };
+  for (const Node& node : trace.nodes) use(node.stream);
+  for (const StreamOp& op : trace.stream_ops) use(op.stream);
+  for (const Capture& capture : trace.captures) use(capture.origin);
+  for (const Launch& launch : trace.launches) use(launch.stream);
+  for (const EagerWork& work : trace.works) use(work.stream);
+  for (const Block& block : trace.blocks) use(block.stream);
+  return used;
+}
+
+bool Kept(const Stream& stream) {
+  return stream.kind == StreamKind::kCreated && stream.destroyed == kNever;
+}
+
+}  // namespace
 
 std::vector<Finding> FindEventStreamLeaks(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (!KnowsWhatWasFreed(trace)) return {};
   Finding finding;
+  const std::vector<bool> used = UsedStreams(trace);
+  uint64_t unused = 0;
   for (size_t i = 0; i < trace.streams.size(); ++i) {
-    const Stream& stream = trace.streams[i];
-    if (stream.kind == StreamKind::kCreated && stream.destroyed == kNever) {
-      finding.streams.emplace_back(i);
-    }
+    if (!Kept(trace.streams[i])) continue;
+    finding.streams.emplace_back(i);
+    unused += !used[i];
   }
   uint64_t events = 0;
   for (const Event& event : trace.events) events += event.destroyed == kNever;
   if (finding.streams.empty() && events == 0) return {};
+  // Nobody makes many streams to use few of them, but a library that hands them out.
+  if (events == 0 && unused > finding.streams.size() / 2) {
+    finding.message = "kept until the end: " + Count(finding.streams.size(), "stream") + ", " +
+                      FormatCount(unused) +
+                      " of them never used, as of a library's pool of streams";
+    return {finding};
+  }
   if (!finding.streams.empty()) {
     finding.message =
         Count(finding.streams.size(), "stream") + " (" + ListOf(trace, finding.streams) + ")";

@@ -1,16 +1,23 @@
-// exec-leak: instantiated graphs that were never destroyed.
+// exec-leak: instantiated graphs that were never destroyed, or kept although others took their
+// place.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/naming.h"
 
 namespace graphkit {
+namespace {
 
-std::vector<Finding> FindExecLeaks(const Facts& facts) {
-  const Trace& trace = facts.trace;
-  if (!KnowsWhatWasFreed(trace)) return {};
+constexpr size_t kManyReplaced = 3;
+
+void FindUndestroyed(const Trace& trace, std::vector<Finding>* findings) {
   const Grouped by_graph =
       Group(trace.execs, trace.graphs.size(), [](const Exec& exec) { return exec.graph; });
-  std::vector<Finding> findings;
   for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
     uint64_t leaked = 0;
     Finding finding;
@@ -26,8 +33,97 @@ std::vector<Finding> FindExecLeaks(const Facts& facts) {
     finding.message = Count(leaked, "exec") + " of " + NameOf(trace, finding.graph) +
                       (leaked == 1 ? " was" : " were") + " never destroyed";
     finding.advice = "call cudaGraphExecDestroy when the graph is launched no more";
-    findings.push_back(std::move(finding));
+    findings->push_back(std::move(finding));
   }
+}
+
+// The stack by which an exec's maker is known: its own, else that of what its graph allocated.
+StackId MakerOf(const Facts& facts, const Exec& exec) {
+  if (exec.stack.valid() || !exec.graph.valid()) return exec.stack;
+  for (const BlockId block : facts.blocks[exec.graph.index()]) {
+    if (facts.trace[block].stack.valid()) return facts.trace[block].stack;
+  }
+  return {};
+}
+
+// By the line of the program's own code that made them: execs that are there when the last capture
+// and the last launch are over, in the order in which they were made.
+std::map<std::string, std::vector<ExecId>> KeptByLine(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  Seq last = trace.launches.empty() ? 0 : trace.launches.back().seq;
+  for (const Capture& capture : trace.captures) last = std::max(last, capture.begin);
+  std::map<std::string, std::vector<ExecId>> by_line;
+  for (size_t i = 0; i < trace.execs.size(); ++i) {
+    const Exec& exec = trace.execs[i];
+    const CallSite site = CallSiteOf(trace, MakerOf(facts, exec));
+    if (!site.own || exec.destroyed == kNever || exec.destroyed < last) continue;
+    by_line[PlaceOfFrame(trace, *site.own)].emplace_back(i);
+  }
+  return by_line;
+}
+
+// By exec; none: never.
+std::vector<std::optional<Seq>> LastLaunches(const Trace& trace) {
+  std::vector<std::optional<Seq>> last(trace.execs.size());
+  for (const Launch& launch : trace.launches) {
+    if (launch.exec.index() < last.size()) last[launch.exec.index()] = launch.seq;
+  }
+  return last;
+}
+
+// The segments of the private pools of these graphs.
+Bytes HeldBy(const Facts& facts, const std::vector<ExecId>& execs) {
+  std::vector<PoolId> pools;
+  for (const ExecId exec : execs) {
+    for (const BlockId id : facts.blocks[facts.trace[exec].graph.index()]) {
+      const PoolId pool = facts.trace[id].pool;
+      if (std::ranges::find(pools, pool) == pools.end()) pools.push_back(pool);
+    }
+  }
+  Bytes bytes = 0;
+  for (const Segment& segment : facts.trace.segments) {
+    const bool kept = std::ranges::find(pools, segment.pool) != pools.end();
+    if (kept && facts.trace[segment.pool].kind == PoolKind::kPrivate) bytes += segment.size;
+  }
+  return bytes;
+}
+
+// Execs that ran, and never again once the next of the same line was made.
+void FindReplaced(const Facts& facts, std::vector<Finding>* findings) {
+  const Trace& trace = facts.trace;
+  const std::vector<std::optional<Seq>> last = LastLaunches(trace);
+  for (const auto& [line, execs] : KeptByLine(facts)) {
+    std::vector<ExecId> replaced;
+    for (size_t i = 0; i + 1 < execs.size(); ++i) {
+      const std::optional<Seq> ran = last[execs[i].index()], next = last[execs[i + 1].index()];
+      if (ran && next && *ran < trace[execs[i + 1]].created) replaced.push_back(execs[i]);
+    }
+    if (replaced.size() < kManyReplaced) continue;
+    Finding finding;
+    finding.graph = trace[replaced.front()].graph;
+    finding.bytes = HeldBy(facts, replaced);
+    finding.message =
+        Count(replaced.size(), "exec") +
+        " are kept until the end and were never launched again once the next was made in their "
+        "place, " +
+        NameOf(trace, finding.graph) + " first" +
+        (finding.bytes > 0 ? "; their pools hold " + FormatBytes(finding.bytes) : "");
+    finding.evidence.push_back({.text = "each was captured by the same line",
+                                .stack = MakerOf(facts, trace[replaced.front()])});
+    finding.advice =
+        "drop a graph when another takes its place (in PyTorch: the CUDAGraph object, or call "
+        "reset()), or capture few sizes and launch them again";
+    findings->push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> FindExecLeaks(const Facts& facts) {
+  std::vector<Finding> findings;
+  if (!KnowsWhatWasFreed(facts.trace)) return findings;
+  FindUndestroyed(facts.trace, &findings);
+  FindReplaced(facts, &findings);
   return findings;
 }
 

@@ -2,6 +2,7 @@
 #include <map>
 #include <tuple>
 
+#include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/naming.h"
 
@@ -13,15 +14,12 @@ constexpr size_t kMany = 16;  // allocations alike, of one graph
 constexpr size_t kShownLines = 3;
 
 std::string PlaceOfStack(const Trace& trace, StackId stack) {
-  if (!stack.valid() || trace.stacks[stack.index()].frames.count == 0) return "";
-  const StackFrame& frame = trace.stack_frames[trace.stacks[stack.index()].frames.first];
-  std::string text = " in " + std::string(trace[frame.function]);
-  if (!trace[frame.file].empty()) {
-    text += " (" + std::string(trace[frame.file]);
-    if (frame.line != 0) text += ":" + std::to_string(frame.line);
-    text += ")";
-  }
-  return text;
+  const CallSite site = CallSiteOf(trace, stack);
+  const std::optional<uint32_t> at = site.own ? site.own : site.inner;
+  if (!at) return "";
+  const std::string place = PlaceOfFrame(trace, *at);
+  return " in " + std::string(trace[trace.stack_frames[*at].function]) +
+         (place.empty() ? "" : " (" + place + ")");
 }
 
 }  // namespace

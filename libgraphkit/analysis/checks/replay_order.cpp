@@ -1,6 +1,7 @@
 // replay-order: graphs of one pool launched in another order than captured.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/launches.h"
@@ -12,61 +13,120 @@ namespace {
 
 constexpr size_t kMostPairs = 1000;  // of graphs that share a pool
 
+constexpr char kAdvice[] =
+    "launch graphs that share a pool in the order of their captures, or read or copy what a graph "
+    "leaves before the next launch";
+
 bool Share(const Block& a, const Block& b) {
   return a.address < b.address + b.size && b.address < a.address + a.size;
 }
 
-}  // namespace
-
-std::vector<Finding> FindReplayOrders(const Facts& facts) {
-  const Trace& trace = facts.trace;
-  RunGraphs run(trace);
-  std::vector<Seq> first_launch(trace.graphs.size(), kNever);
-  for (const Launch& launch : trace.launches) {
-    const GraphId graph = run.Of(launch);
-    if (graph.valid() && first_launch[graph.index()] == kNever) {
-      first_launch[graph.index()] = launch.seq;
+class OrderFinder {
+ public:
+  explicit OrderFinder(const Facts& facts)
+      : facts_(facts), trace_(facts.trace), first_launch_(trace_.graphs.size(), kNever) {
+    RunGraphs run(trace_);
+    for (const Launch& launch : trace_.launches) {
+      const GraphId graph = run.Of(launch);
+      ran_.push_back(graph);
+      if (!graph.valid()) continue;
+      first_launch_[graph.index()] = std::min(first_launch_[graph.index()], launch.seq);
     }
   }
-  std::map<PoolId, std::vector<GraphId>> by_pool;  // launched graphs, in capture order
-  for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
-    if (first_launch[graph] == kNever || facts.blocks[graph].empty()) continue;
-    const PoolId pool = trace[facts.blocks[graph].front()].pool;
-    if (pool.valid() && trace[pool].kind == PoolKind::kPrivate) by_pool[pool].emplace_back(graph);
+
+  std::vector<Finding> Find() {
+    for (const auto& [pool, graphs] : LaunchedByPool()) LookAt(graphs);
+    return std::move(findings_);
   }
-  std::vector<Finding> findings;
-  size_t pairs = 0;
-  for (const auto& [pool, graphs] : by_pool) {
+
+ private:
+  // Launched graphs, in capture order.
+  std::map<PoolId, std::vector<GraphId>> LaunchedByPool() const {
+    std::map<PoolId, std::vector<GraphId>> by_pool;
+    for (size_t graph = 0; graph < facts_.blocks.size(); ++graph) {
+      if (first_launch_[graph] == kNever || facts_.blocks[graph].empty()) continue;
+      const PoolId pool = trace_[facts_.blocks[graph].front()].pool;
+      if (pool.valid() && trace_[pool].kind == PoolKind::kPrivate)
+        by_pool[pool].emplace_back(graph);
+    }
+    return by_pool;
+  }
+
+  void LookAt(const std::vector<GraphId>& graphs) {
+    Finding unread;
+    unread.severity = Severity::kNote;
     for (size_t later = 1; later < graphs.size(); ++later) {
-      for (size_t earlier = 0; earlier < later && pairs < kMostPairs; ++earlier) {
-        const GraphId a = graphs[earlier];
-        const GraphId b = graphs[later];
-        if (first_launch[a.index()] < first_launch[b.index()]) continue;
-        ++pairs;
-        Finding finding;
-        // What the later capture leaves behind, where the earlier one writes.
-        for (const BlockId left : facts.blocks[b.index()]) {
-          if (facts.lives[left].freed) continue;
-          const auto over = [&](BlockId id) { return Share(trace[id], trace[left]); };
-          const auto& own = facts.blocks[a.index()];
-          if (std::find_if(own.begin(), own.end(), over) == own.end()) continue;
-          finding.blocks.push_back(left);
-          finding.bytes += RoundedSize(trace[left]);
-        }
-        if (finding.blocks.empty()) continue;
-        finding.graph = a;
-        finding.message = NameOf(trace, a) + " was captured before " + NameOf(trace, b) +
-                          " in the same pool and launched after it: it writes over " +
-                          ListOf(finding.blocks) + " (" + FormatBytes(finding.bytes) +
-                          "), which that one leaves";
-        finding.advice =
-            "launch graphs that share a pool in the order of their captures, or copy "
-            "what a graph leaves before the next launch";
-        findings.push_back(std::move(finding));
+      for (size_t earlier = 0; earlier < later && pairs_ < kMostPairs; ++earlier) {
+        const GraphId a = graphs[earlier], b = graphs[later];
+        if (first_launch_[a.index()] < first_launch_[b.index()]) continue;
+        ++pairs_;
+        AddPair(a, b, &unread);
       }
     }
+    if (unread.blocks.empty()) return;
+    unread.message = "graphs that share a pool, " + NameOf(trace_, unread.graph) +
+                     " first, were launched after ones that were captured later, and write over " +
+                     ListOf(unread.blocks) + " (" + FormatBytes(unread.bytes) +
+                     "), which those leave; no other graph reads it";
+    unread.advice = kAdvice;
+    findings_.push_back(std::move(unread));
   }
-  return findings;
-}
+
+  // What the later capture leaves behind, where the earlier one writes.
+  void AddPair(GraphId a, GraphId b, Finding* unread) {
+    Finding finding;
+    finding.severity = Severity::kWarning;
+    finding.graph = a;
+    for (const BlockId left : facts_.blocks[b.index()]) {
+      if (facts_.lives[left].freed) continue;
+      const auto over = [&](BlockId id) { return Share(trace_[id], trace_[left]); };
+      if (std::ranges::none_of(facts_.blocks[a.index()], over)) continue;
+      Finding* into = ReadSpoilt(a, b, left) ? &finding : unread;
+      if (!into->graph.valid()) into->graph = a;
+      if (std::ranges::find(into->blocks, left) != into->blocks.end()) continue;
+      into->blocks.push_back(left);
+      into->bytes += RoundedSize(trace_[left]);
+    }
+    if (finding.blocks.empty()) return;
+    finding.message = NameOf(trace_, a) + " was captured before " + NameOf(trace_, b) +
+                      " in the same pool and launched after it: it writes over " +
+                      ListOf(finding.blocks) + " (" + FormatBytes(finding.bytes) +
+                      "), which that one leaves, and another graph reads it then";
+    finding.advice = kAdvice;
+    findings_.push_back(std::move(finding));
+  }
+
+  // Whether a graph that touches what `b` left is launched after `a` wrote over it, and before `b`
+  // makes it anew.
+  bool ReadSpoilt(GraphId a, GraphId b, BlockId left) const {
+    std::vector<GraphId> readers;
+    for (const Touch& touch : facts_.lives.Touches(left)) {
+      const GraphId root = facts_.roots[trace_[touch.node].graph.index()];
+      if (root != a && root != b) readers.push_back(root);
+    }
+    if (readers.empty()) return false;
+    bool made = false, spoilt = false;
+    for (const GraphId graph : ran_) {
+      if (graph == b) {
+        made = true;
+        spoilt = false;
+      }
+      if (graph == a) spoilt = made;
+      if (spoilt && std::ranges::find(readers, graph) != readers.end()) return true;
+    }
+    return false;
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  std::vector<Seq> first_launch_;  // by graph
+  std::vector<GraphId> ran_;       // by launch
+  size_t pairs_ = 0;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> FindReplayOrders(const Facts& facts) { return OrderFinder(facts).Find(); }
 
 }  // namespace graphkit

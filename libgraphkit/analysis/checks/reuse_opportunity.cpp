@@ -1,5 +1,7 @@
 // reuse-opportunity: blocks that could have lain where earlier ones lay.
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/naming.h"
@@ -51,8 +53,12 @@ std::vector<Finding> FindReuseOpportunities(const Facts& facts) {
         "free each block right after its last use, to an allocator that hands memory on once that "
         "use is ordered before the malloc (for PyTorch: docs/torch-allocator.md); graphkit replay "
         "shows what each policy saves";
-    for (size_t i = 0; i < std::min(reuse.pairs.size(), kPairsShown); ++i) {
-      Prove(facts, reuse.pairs[i], &finding);
+    std::set<std::tuple<Bytes, StackId, StackId>> shown;  // of pairs alike, the first
+    for (const ReusePair& pair : reuse.pairs) {
+      if (shown.size() == kPairsShown) break;
+      const StackId earlier = facts.trace[pair.earlier].stack,
+                    later = facts.trace[pair.later].stack;
+      if (shown.insert({pair.bytes, earlier, later}).second) Prove(facts, pair, &finding);
     }
     findings.push_back(std::move(finding));
   }

@@ -36,7 +36,9 @@ std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
     const Seq last = trace.launches[launches[graph].back()].seq;
     Finding finding;
     for (const GraphInput& input : inputs[graph]) {
-      if (trace[input.block].free_requested >= last) continue;
+      if (trace[input.block].free_requested >= last || StillThere(trace, input.block, last)) {
+        continue;
+      }
       if (!StillTouches(facts, changes, GraphId(graph), input.block, last)) continue;
       const BlockId now = ReplacedBy(facts, input.block, last);
       if (now.valid()) Add(facts, input, now, &finding);

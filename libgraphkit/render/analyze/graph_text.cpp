@@ -1,6 +1,8 @@
 #include "libgraphkit/render/analyze/graph_text.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "libgraphkit/render/names.h"
@@ -155,27 +157,55 @@ std::string BlockText(const Trace& trace, BlockId id) {
   return text + " (" + FormatBytes(trace[id].size) + (at.empty() ? "" : ", " + at) + ")";
 }
 
+// Pairs of one size whose blocks come from the same lines, by the first of them.
+struct AlikePairs {
+  const ReusePair* first = nullptr;
+  uint64_t count = 0;
+};
+
+std::vector<AlikePairs> GroupPairs(const GraphSummary& graph, const Trace& trace) {
+  using Key = std::tuple<Bytes, Bytes, Bytes, StackId, StackId, Assumption>;
+  std::map<Key, size_t> by_key;
+  std::vector<AlikePairs> groups;
+  const auto block = [&](BlockId id) {
+    return id.index() < trace.blocks.size() ? trace[id] : Block{};
+  };
+  for (const ReusePair& pair : graph.reuse) {
+    const Block later = block(pair.later), earlier = block(pair.earlier);
+    const Key key = {pair.bytes,  later.size,    earlier.size,
+                     later.stack, earlier.stack, pair.assumes};
+    const bool known = later.stack && earlier.stack;
+    const auto [found, fresh] =
+        known ? by_key.emplace(key, groups.size()) : std::pair(by_key.end(), true);
+    if (fresh) groups.push_back({&pair});
+    ++groups[fresh ? groups.size() - 1 : found->second].count;
+  }
+  return groups;
+}
+
 void RenderReuse(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
                  std::ostream& out) {
   if (graph.reuse.empty()) return;
   out << Wrapped(Label("reuse"),
                  FormatBytes(graph.reuse_bytes) + " could lie where another block lay", style);
-  const size_t shown =
-      style.top == 0 ? graph.reuse.size() : std::min(graph.reuse.size(), style.top);
+  const std::vector<AlikePairs> groups = GroupPairs(graph, trace);
+  const size_t shown = style.top == 0 ? groups.size() : std::min(groups.size(), style.top);
   const std::string indent(kLabelColumns + 2, ' ');
+  uint64_t left = graph.reuse.size();
   for (size_t i = 0; i < shown; ++i) {
-    const ReusePair& pair = graph.reuse[i];
+    const auto& [pair, count] = groups[i];
+    left -= count;
     const std::string condition =
-        pair.assumes == Assumption::kOrder ? "" : ", " + AssumptionText(pair.assumes);
+        pair->assumes == Assumption::kOrder ? "" : ", " + AssumptionText(pair->assumes);
+    const std::string more =
+        count == 1 ? "" : ", and " + Counted(count - 1, "pair") + " of the same size and lines";
     out << Wrapped(indent + "- ",
-                   FormatBytes(pair.bytes) + ": " + BlockText(trace, pair.later) + " where " +
-                       BlockText(trace, pair.earlier) + " lay" + condition,
+                   FormatBytes(pair->bytes) + ": " + BlockText(trace, pair->later) + " where " +
+                       BlockText(trace, pair->earlier) + " lay" + more + condition,
                    style);
   }
-  if (shown < graph.reuse.size()) {
-    out << indent << "- and " << Counted(graph.reuse.size() - shown, "smaller pair")
-        << "; --top 0 shows all\n";
-  }
+  if (left > 0)
+    out << indent << "- and " << Counted(left, "smaller pair") << "; --top 0 shows all\n";
 }
 
 std::string Quoted(const std::string& name) {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/text_layout.h"
@@ -25,10 +26,13 @@ const char* UnitName(MeasureUnit unit) {
 }
 
 const PlaceFrame* SourceFrame(const FindingPlace& place) {
+  const PlaceFrame* found = nullptr;
   for (const PlaceFrame& frame : place.frames) {
-    if (frame.line != 0 && !frame.file.empty()) return &frame;
+    if (frame.line == 0 || frame.file.empty()) continue;
+    if (!IsLibraryFrame(frame.function, frame.file)) return &frame;
+    if (found == nullptr) found = &frame;
   }
-  return nullptr;
+  return found;
 }
 
 std::string_view RelativeTo(std::string_view root, std::string_view file) {

@@ -12,7 +12,8 @@ const char* StatusName(FindingStatus status);       // "failing", "reported", "k
 const char* ReasonKindName(GateReason::Kind kind);  // "finding", "budget", "baseline", "blind"
 const char* UnitName(MeasureUnit unit);             // "bytes", "count", "ratio"
 
-// The frame that a person wants to see: the innermost whose line is known; null: there is none.
+// The frame that a person wants to see: the innermost of the program's own code whose line is
+// known, else the innermost of any; null: there is none.
 const PlaceFrame* SourceFrame(const FindingPlace& place);
 
 // The file relative to the root when it lies below it, otherwise as it is.

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "libgraphkit/analysis/call_site.h"
+
 namespace graphkit {
 
 namespace {
@@ -22,10 +24,12 @@ std::string PercentEncoded(std::string_view text) {
   return encoded;
 }
 
-// The innermost frame whose line is known; null: there is none.
+// Where the program's own code stands, else the innermost frame whose line is known; null: none.
 const StackFrame* SourceOf(const Trace& trace, NodeId node) {
   const StackId stack = trace[node].stack;
   if (!stack) return nullptr;
+  const CallSite site = CallSiteOf(trace, stack);
+  if (site.own && trace.stack_frames[*site.own].line != 0) return &trace.stack_frames[*site.own];
   const Slice frames = trace.stacks[stack.index()].frames;
   for (uint32_t i = 0; i < frames.count; ++i) {
     const StackFrame& frame = trace.stack_frames[frames.first + i];

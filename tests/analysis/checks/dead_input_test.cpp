@@ -53,5 +53,32 @@ TEST_CASE("dead-input doesn't judge nodes that are launched otherwise than they 
 
 TEST_CASE("dead-input finds nothing while the input lives") { CHECK(LaunchAfter(false).empty()); }
 
+// A block of a private pool that is freed once the graph is captured; `retaken`: and given to
+// somebody outside of graphs.
+std::vector<Finding> LaunchInPrivatePool(bool retaken, bool segment_freed) {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const PoolId pool = t.Pool(PoolKind::kPrivate);
+  t.SetPool(pool);
+  const SegmentId segment = t.Segment(pool, 1 << 20, a);
+  const Address address = t.trace()[segment].address;
+  const BlockId x = t.AllocAt(a, 4096, address, segment);
+  const GraphId graph = t.BeginCapture(a, "step");
+  t.Kernel(a, "read", {Reads(x)});
+  t.EndCapture(a);
+  const ExecId exec = t.Instantiate(graph);
+  t.Free(x);
+  if (retaken) t.AllocAt(a, 512, address + 512, segment);
+  if (segment_freed) t.FreeSegment(segment);
+  t.Launch(exec, a);
+  return Run("dead-input", &t);
+}
+
+TEST_CASE("dead-input leaves to a private pool's graphs what they hand on in it") {
+  CHECK(LaunchInPrivatePool(false, false).empty());
+  CHECK(LaunchInPrivatePool(true, false).size() == 1);
+  CHECK(LaunchInPrivatePool(false, true).size() == 1);
+}
+
 }  // namespace
 }  // namespace graphkit

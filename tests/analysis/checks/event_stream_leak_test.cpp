@@ -22,5 +22,18 @@ TEST_CASE("event-stream-leak finds nothing when all is destroyed") {
   CHECK(Run("event-stream-leak", &t).empty());
 }
 
+TEST_CASE("event-stream-leak takes many streams of which few are used for a library's pool") {
+  TraceBuilder t;
+  const StreamId used = t.Stream();
+  for (int i = 0; i < 3; ++i) t.Stream();
+  t.BeginCapture(used);
+  t.Kernel(used);
+  t.EndCapture(used);
+  const Finding finding = RunForOne("event-stream-leak", &t);
+  CHECK(finding.message ==
+        "kept until the end: 4 streams, 3 of them never used, as of a library's pool of streams");
+  CHECK(finding.advice.empty());
+}
+
 }  // namespace
 }  // namespace graphkit

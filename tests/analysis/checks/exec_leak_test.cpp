@@ -23,5 +23,46 @@ TEST_CASE("exec-leak finds nothing when all execs are destroyed") {
   CHECK(Run("exec-leak", &t).empty());
 }
 
+// Four graphs that one line captures, each launched before the next is made; `again`: and later.
+std::vector<Finding> CapturedAnew(bool again, bool dropped) {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  std::vector<ExecId> execs;
+  for (int i = 0; i < 4; ++i) {
+    if (dropped && i > 0) t.Destroy(execs.back());
+    const PoolId pool = t.Pool(PoolKind::kPrivate);
+    t.SetPool(pool);
+    t.Segment(pool, 1 << 20, s);
+    t.SetStack(t.Stack({{"capture", "serve.py", 20}}));
+    const GraphId graph = t.BeginCapture(s);
+    t.Alloc(s, 512);
+    t.Kernel(s);
+    t.EndCapture(s);
+    t.SetStack({});
+    execs.push_back(t.Instantiate(graph));
+    t.Destroy(graph);
+    t.Launch(execs.back(), s);
+  }
+  if (again) {
+    for (const ExecId exec : execs) t.Launch(exec, s);
+  }
+  for (const ExecId exec : execs) {
+    if (t.trace()[exec].destroyed == kNever) t.Destroy(exec);
+  }
+  return Run("exec-leak", &t);
+}
+
+TEST_CASE("exec-leak names graphs that are kept although the next of their line replaced them") {
+  const std::vector<Finding> findings = CapturedAnew(false, false);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message ==
+        "3 execs are kept until the end and were never launched again once the next was made in "
+        "their place, graph 0 first; their pools hold 3 MiB");
+  CHECK(findings[0].severity == Severity::kWarning);
+  CHECK(findings[0].bytes == 3 << 20);
+  CHECK(CapturedAnew(true, false).empty());
+  CHECK(CapturedAnew(false, true).empty());
+}
+
 }  // namespace
 }  // namespace graphkit

@@ -63,5 +63,31 @@ TEST_CASE("static-address-changed finds nothing when nothing was made in the inp
   CHECK(Run("dead-input", trace).size() == 1);
 }
 
+// As `x = load()` does in a loop: the new one is made before the old one goes, by another call of
+// the same line.
+TEST_CASE("static-address-changed knows an input by the line that made it") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  t.SetPool(t.Pool(PoolKind::kAllocator));
+  const auto load = [&](uint32_t caller) {
+    t.SetStack(t.Stack({{"rand", "/venv/lib/python3.11/site-packages/torch/random.py", caller},
+                        {"load", "train.py", 7},
+                        {"<module>", "train.py", caller}}));
+    return t.Alloc(a, 4096);
+  };
+  const BlockId input = load(20);
+  const GraphId graph = t.BeginCapture(a, "step");
+  t.Kernel(a, "read", {Reads(input)});
+  t.EndCapture(a);
+  const ExecId exec = t.Instantiate(graph);
+  t.Launch(exec, a);
+  load(30);
+  t.Free(input);
+  t.Launch(exec, a);
+  const Trace trace = t.Build();
+  CHECK(Run("static-address-changed", trace).size() == 1);
+  CHECK(Run("dead-input", trace).empty());
+}
+
 }  // namespace
 }  // namespace graphkit
