@@ -4,9 +4,9 @@
 
 Each program checks itself. It passes when it ends with 0 under the tracer, its trace is read and analyzed as a whole one, and
 the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# errors:
-CHECK …` names the errors that its analysis must have (none, where there is no such line), `# traces: N` that N processes
-leave a trace each. A line `tests: …` that it prints
-is told. Ends with the numbers. Where PYTHON isn't there, all of it is skipped.
+CHECK …` names the errors that its analysis must have (none, where there is no such line), `# expects: CHECK …` the errors
+and the warnings, each finding once, `# expects: nothing` that it has none, `# traces: N` that N processes leave a trace each.
+A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON isn't there, all of it is skipped.
 """
 
 import argparse
@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from verdicts import Failed, compare_findings, heading
 
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("--build", type=pathlib.Path, required=True)
@@ -29,10 +31,6 @@ GRAPHKIT = OPTIONS.build.resolve() / "bin/graphkit"
 LIMIT_S = 900
 
 
-class Failed(Exception):
-    """What went wrong, in a line."""
-
-
 def run(folder, words, **variables):
     done = subprocess.run(list(map(str, words)), cwd=folder, capture_output=True, text=True, timeout=LIMIT_S,
                           env={**os.environ, **variables})
@@ -43,40 +41,40 @@ def run(folder, words, **variables):
     return done.stdout
 
 
-def words_after(mark, lines):
-    return [word for line in lines if line.startswith(mark) for word in line.removeprefix(mark).split()]
-
-
-def analyzed(trace, folder, expected):
+def analyzed(trace, folder, program):
     report = json.loads(run(folder, [GRAPHKIT, "analyze", "--format", "json", trace]))
     if not report["complete"]:
         raise Failed(f"the trace is incomplete: {report['incomplete_because']}")
+    expected = heading(program, "expects")
+    if expected is not None:
+        compare_findings(expected, report)
+        return report
+    expected = heading(program, "errors") or []
     errors = {finding["check"]: finding["message"] for finding in report["findings"] if finding["severity"] == "error"}
     if errors.keys() != set(expected):
         raise Failed(f"its analysis has the errors {errors or 'none'}; expected: {expected or 'none'}")
     return report
 
 
-def verified(trace, folder, expected):
-    report = analyzed(trace, folder, expected)
+def verified(trace, folder, program):
+    report = analyzed(trace, folder, program)
     if any(graph["blocks"] for graph in report["graphs"]):
         run(folder, [GRAPHKIT, "replay", "--verify", trace])
     return f"{report['totals']['graphs']} graphs, {report['totals']['nodes']} nodes"
 
 
 def check(program, folder):
-    lines = program.read_text(encoding="utf-8").splitlines()
-    variables = dict(word.split("=", 1) for word in words_after("# environment:", lines))
+    variables = dict(word.split("=", 1) for word in heading(program, "environment") or [])
     trace = pathlib.Path(folder, "trace.json")
     said = run(folder, [GRAPHKIT, "trace", "--device", "soft", "-o", trace, "--", OPTIONS.python, program.resolve()],
                **variables)
     if not trace.exists():
         return "nothing was recorded"
-    wanted = words_after("# traces:", lines)
+    wanted = heading(program, "traces")
     traces = sorted(pathlib.Path(folder).glob("trace*.json")) if wanted else [trace]
     if wanted and len(traces) != int(wanted[0]):
         raise Failed(f"{len(traces)} traces; expected: {wanted[0]}")
-    counted = "; ".join(verified(trace, folder, words_after("# errors:", lines)) for trace in traces)
+    counted = "; ".join(verified(trace, folder, program) for trace in traces)
     tests = [line.removeprefix("tests: ") + "; " for line in said.splitlines() if line.startswith("tests: ")]
     return "".join(tests) + counted
 

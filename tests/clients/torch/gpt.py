@@ -1,3 +1,4 @@
+# expects: nothing
 import torch
 import torch.nn.functional as F
 from torch import nn
