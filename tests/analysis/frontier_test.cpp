@@ -7,6 +7,7 @@
 
 #include "libgraphkit/model/build_trace.h"
 #include "tests/analysis/random_trace.h"
+#include "tests/analysis/slow_frontier.h"
 
 namespace graphkit {
 namespace {
@@ -83,6 +84,25 @@ TEST_CASE("on random captures the frontier before a node is where its edges come
       std::sort(sources.begin(), sources.end());
       CAPTURE(seed);
       REQUIRE(frontier == sources);
+    }
+  }
+}
+
+TEST_CASE("on random traces every stream stands, at every record, where the slow search says") {
+  for (uint64_t seed = 1; seed <= 1'000; ++seed) {
+    const Trace trace = RandomTrace(seed, {.memory = true});
+    FrontierReplay replay(trace);
+    SlowFrontiers slow(trace);
+    CAPTURE(seed);
+    for (Seq seq = 0; seq <= trace.records; ++seq) {
+      replay.AdvanceTo(seq);
+      for (size_t i = 0; i < trace.streams.size(); ++i) {
+        const StreamFrontier& fast = replay.Of(StreamId(i));
+        CAPTURE(seq);
+        CAPTURE(i);
+        REQUIRE(fast.graph == slow.Of(StreamId(i), seq).graph);
+        REQUIRE(fast.entries == slow.Of(StreamId(i), seq).entries);
+      }
     }
   }
 }

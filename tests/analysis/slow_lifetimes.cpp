@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "libgraphkit/analysis/frontier.h"
+#include "tests/analysis/slow_frontier.h"
 
 namespace graphkit {
 
 SlowBlockOrder::SlowBlockOrder(const Trace& trace, const SlowOrder& order, MarkerRule rule)
-    : trace_(trace), rule_(rule), order_(order) {
+    : trace_(trace), rule_(rule), order_(order), frontiers_(trace) {
   for (size_t i = 0; i < trace.blocks.size(); ++i) lives_.push_back(Find(BlockId(i)));
 }
 
@@ -36,10 +36,8 @@ bool SlowBlockOrder::StartCovers(NodeId node, const Life& life) const {
   return true;
 }
 
-void SlowBlockOrder::AddFreeMarkers(BlockId id, Life* life) const {
+void SlowBlockOrder::AddFreeMarkers(BlockId id, Life* life) {
   const Block& block = trace_[id];
-  FrontierReplay replay(trace_);
-  replay.AdvanceTo(block.free_requested);
   std::vector<StreamId> streams = {block.stream};
   if (block.free_stream.valid()) streams.push_back(block.free_stream);
   for (const BlockStream& use : trace_.block_streams) {
@@ -50,10 +48,9 @@ void SlowBlockOrder::AddFreeMarkers(BlockId id, Life* life) const {
       life->dies = false;
       continue;
     }
-    if (replay.Of(stream).graph != life->graph) life->dies = false;
-    for (const FrontierEntry& entry : replay.Of(stream).entries) {
-      life->markers.push_back(entry.node);
-    }
+    const SlowFrontier& frontier = frontiers_.Of(stream, block.free_requested);
+    if (frontier.graph != life->graph) life->dies = false;
+    for (const FrontierEntry& entry : frontier.entries) life->markers.push_back(entry.node);
     for (size_t i = 0; i < trace_.nodes.size(); ++i) {
       const Node& node = trace_.nodes[i];
       const bool while_live = block.allocated < node.seq && node.seq < block.free_requested;
@@ -78,7 +75,7 @@ void SlowBlockOrder::AddFreeNodeMarkers(BlockId id, Life* life) const {
   }
 }
 
-SlowBlockOrder::Life SlowBlockOrder::Find(BlockId id) const {
+SlowBlockOrder::Life SlowBlockOrder::Find(BlockId id) {
   const Block& block = trace_[id];
   Life life;
   life.graph = block.graph;
@@ -88,9 +85,7 @@ SlowBlockOrder::Life SlowBlockOrder::Find(BlockId id) const {
   if (!life.inside) return life;
   life.dies = block.freed();
   life.by_streams = rule_ == MarkerRule::kAtFree || OpaqueNodeWhileLive(block, life.graph);
-  FrontierReplay replay(trace_);
-  replay.AdvanceTo(block.allocated);
-  if (block.stream.valid()) life.alloc = replay.Of(block.stream).entries;
+  if (block.stream.valid()) life.alloc = frontiers_.Of(block.stream, block.allocated).entries;
   if (block.alloc_node.valid()) {
     life.alloc.clear();
     for (const Edge& edge : trace_.edges) {

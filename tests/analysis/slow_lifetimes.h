@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/block_order.h"
+#include "tests/analysis/slow_frontier.h"
 #include "tests/analysis/slow_order.h"
 
 namespace graphkit {
@@ -31,9 +32,9 @@ class SlowBlockOrder {
     std::vector<NodeId> first;  // besides the allocation point
   };
 
-  Life Find(BlockId block) const;
+  Life Find(BlockId block);
   bool OpaqueNodeWhileLive(const Block& block, GraphId graph) const;
-  void AddFreeMarkers(BlockId block, Life* life) const;
+  void AddFreeMarkers(BlockId block, Life* life);
   void AddFreeNodeMarkers(BlockId block, Life* life) const;
   bool StartCovers(NodeId node, const Life& life) const;
   bool MarkedBefore(const Life& x, NodeId node) const;
@@ -42,6 +43,7 @@ class SlowBlockOrder {
   const Trace& trace_;
   MarkerRule rule_;
   const SlowOrder& order_;
+  SlowFrontiers frontiers_;
   std::vector<Life> lives_;
 };
 
