@@ -6,7 +6,7 @@
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing; the HTML
 #                          report in Chromium, where that is installed; jobs of Open MPI
 #   tools/test.sh --clients [NAME...]   programs of PyTorch, newest and 2.8, numba-cuda, cuda.core and CuPy, which it fetches
-#                          (gigabytes, kept in the cache); NAME: only those of tools/setup/clients.txt
+#                          (gigabytes, kept in the cache), and NVIDIA's samples; NAME: only those of tools/setup/clients.txt
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/talk.sh
@@ -177,19 +177,27 @@ count_of() {
 # client_programs [NAME...]: programs of other people's libraries, under the tracer. Those of a library that can't be had are
 # skipped.
 client_programs() {
-  local name packages line wanted=" $* "
+  local name packages wanted=" $* "
   configure build release
   build_or_fail build graphkit_cli graphkit_tracer soft_cuda soft_cuda_libraries || return 0
   while read -r name packages <&3; do
     [[ $# -eq 0 || "$wanted" == *" $name "* ]] || continue
     # shellcheck disable=SC2086  # a list of words
     want_client "$name" $packages || true
-    line="$(python3 tests/clients/run.py --build build --python "$(client_python "$name")" --name "$name" \
-      "tests/clients/${name%%-*}" < /dev/null | tee >(cat >&2) | tail -n 1)" || true
-    [[ "$line" == "$name: "* ]] || line="$name: 0 passed, 1 failed"
-    passed=$((passed + $(count_of passed "$line"))) failed=$((failed + $(count_of failed "$line")))
-    skipped=$((skipped + $(count_of skipped "$line")))
+    run_client "$name" run.py --python "$(client_python "$name")" --name "$name" "tests/clients/${name%%-*}"
   done 3< <(grep -v '^#' tools/setup/clients.txt)
+  [[ $# -gt 0 && "$wanted" != *" samples "* ]] ||
+    run_client samples samples.py --samples "$(graphkit_cache)/clients/samples"
+}
+
+# run_client NAME SCRIPT ARGUMENT...: adds up what the script's last line counts.
+run_client() {
+  local name="$1" script="$2" line
+  shift 2
+  line="$(python3 "tests/clients/$script" --build build "$@" < /dev/null | tee >(cat >&2) | tail -n 1)" || true
+  [[ "$line" == "$name: "* ]] || line="$name: 0 passed, 1 failed"
+  passed=$((passed + $(count_of passed "$line"))) failed=$((failed + $(count_of failed "$line")))
+  skipped=$((skipped + $(count_of skipped "$line")))
 }
 
 if [ "$clients" = yes ]; then

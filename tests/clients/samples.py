@@ -3,7 +3,7 @@
     samples.py --build FOLDER --samples FOLDER [SAMPLE...]
 
 The folder of the samples is a checkout of NVIDIA's public repository; where there is none, it is cloned, and where that can't be,
-nothing is run, and the last line says so. samples.txt has what each sample is expected to do: a sample passes when it does that
+nothing is run, and that is said. samples.txt has what each sample is expected to do: a sample passes when it does that
 and its trace is read as a whole one. Programs are kept in FOLDER/built between runs.
 """
 
@@ -34,7 +34,7 @@ class Failed(Exception):
 
 
 def skip(why):
-    print(f"samples: not run: {why}")
+    print(f"skipped: {why}\nsamples: 0 passed, 0 failed, 1 skipped")
     sys.exit(0)
 
 
