@@ -38,16 +38,12 @@ bool IsFlat(const NodeParams& params) {
   return c.WidthInBytes > 0 && c.Height == 1 && c.Depth == 1;
 }
 
-// Gives a node of an exec the parameters that were read with this result.
-CUresult Replace(CUgraphExec exec, CUgraphNode handle, CUgraphNodeType type, CUresult read,
-                 NodeParams params) {
+CUresult Replace(CUgraphExec exec, CUgraphNode handle, const CUgraphNodeParams& p) {
   const Target target = FindTarget(exec, handle);
-  if (target.node == nullptr || target.node->type != type) return CUDA_ERROR_INVALID_VALUE;
-  if (read != CUDA_SUCCESS) return read;
-  if (auto* kernel = std::get_if<std::unique_ptr<KernelParams>>(&params)) {
-    (*kernel)->attributes =
-        std::get<std::unique_ptr<KernelParams>>(target.node->params)->attributes;
-  }
+  if (target.node == nullptr || target.node->type != p.type) return CUDA_ERROR_INVALID_VALUE;
+  NodeParams params;
+  if (CUresult error = ReadParams(p, &params); error != CUDA_SUCCESS) return error;
+  KeepAttributes(*target.node, &params);
   const bool flat = IsFlat(params) && IsFlat(target.node->params);
   if (!flat || !IsSameDirection(target.node->params, params) ||
       CheckChange(*target.exec, *target.node, params) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
@@ -55,6 +51,14 @@ CUresult Replace(CUgraphExec exec, CUgraphNode handle, CUgraphNodeType type, CUr
   Device::Get().graphs.SetExecParams(target.exec, target.node, target.source, std::move(params),
                                      CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS);
   return CUDA_SUCCESS;
+}
+
+// The same from the parameters of its type.
+template <typename Params, typename... Context>
+CUresult ReplaceFrom(CUgraphExec exec, CUgraphNode node, const Params* p, Context... context) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  return Replace(exec, node, AnyParams(*p, context...));
 }
 
 // Can this node be switched off? Kernel, memcpy and memset nodes can.
@@ -70,88 +74,52 @@ Node* FindSwitchable(CUgraphExec exec, CUgraphNode handle) {
 
 CUresult GraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                          const CUDA_KERNEL_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadKernel(Widen(*p), &params);
-  return Replace(exec, node, CU_GRAPH_NODE_TYPE_KERNEL, read, std::move(params));
+  return ReplaceFrom(exec, node, p);
 }
 
 CUresult GraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                       const CUDA_KERNEL_NODE_PARAMS_v1* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadKernel(Widen(*p), &params);
-  return Replace(exec, node, CU_GRAPH_NODE_TYPE_KERNEL, read, std::move(params));
+  return ReplaceFrom(exec, node, p);
 }
 
 CUresult GraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D* copy,
                                       CUcontext context) {
-  if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadMemcpy(*copy, context, &params);
-  return Replace(exec, node, CU_GRAPH_NODE_TYPE_MEMCPY, read, std::move(params));
+  return ReplaceFrom(exec, node, copy, context);
 }
 
 CUresult GraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                       const CUDA_MEMSET_NODE_PARAMS* set, CUcontext context) {
-  if (set == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadMemset(*set, context, &params);
-  return Replace(exec, node, CU_GRAPH_NODE_TYPE_MEMSET, read, std::move(params));
+  return ReplaceFrom(exec, node, set, context);
 }
 
 CUresult GraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                     const CUDA_HOST_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadHost(p->fn, p->userData, &params);
-  return Replace(exec, node, CU_GRAPH_NODE_TYPE_HOST, read, std::move(params));
+  return ReplaceFrom(exec, node, p);
 }
 
 CUresult GraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
   const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadEvent(event, &params);
-  return Replace(exec, node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, read, std::move(params));
+  return Replace(exec, node, EventRecordParams(event));
 }
 
 CUresult GraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
   const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadEvent(event, &params);
-  return Replace(exec, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, read, std::move(params));
+  return Replace(exec, node, EventWaitParams(event));
 }
 
 CUresult GraphExecExternalSemaphoresSignalNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                                         const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadSignal(*p, &params);
-  return Replace(exec, node, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, read, std::move(params));
+  return ReplaceFrom(exec, node, p);
 }
 
 CUresult GraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                                       const CUDA_EXT_SEM_WAIT_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadWait(*p, &params);
-  return Replace(exec, node, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, read, std::move(params));
+  return ReplaceFrom(exec, node, p);
 }
 
 CUresult GraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                           const CUDA_BATCH_MEM_OP_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadBatch(*p, &params);
-  return Replace(exec, node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, read, std::move(params));
+  return ReplaceFrom(exec, node, p);
 }
 
 CUresult GraphExecChildGraphNodeSetParams(CUgraphExec exec_handle, CUgraphNode node_handle,
@@ -175,9 +143,7 @@ CUresult GraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeP
   const Lock lock = LockDevice();
   if (p->type == CU_GRAPH_NODE_TYPE_GRAPH)
     return GraphExecChildGraphNodeSetParams(exec, node, p->graph.graph);
-  NodeParams params;
-  const CUresult read = ReadParams(*p, &params);
-  return Replace(exec, node, p->type, read, std::move(params));
+  return Replace(exec, node, *p);
 }
 
 CUresult GraphNodeSetEnabled(CUgraphExec exec, CUgraphNode handle, unsigned int enabled) {

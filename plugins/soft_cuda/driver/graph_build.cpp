@@ -47,13 +47,22 @@ Node* Make(const Place& place, const Prepared& prepared, CUgraphNodeType type, N
   return node;
 }
 
-// Adds a node whose parameters were read with this result.
-CUresult Add(const Place& place, CUgraphNodeType type, CUresult read, NodeParams params) {
+// Adds a node whose parameters are all read before.
+CUresult AddRead(const Place& place, const CUgraphNodeParams& p) {
   Prepared prepared;
-  if (CUresult error = Prepare(place, type, &prepared); error != CUDA_SUCCESS) return error;
-  if (read != CUDA_SUCCESS) return read;
-  Make(place, prepared, type, std::move(params));
+  if (CUresult error = Prepare(place, p.type, &prepared); error != CUDA_SUCCESS) return error;
+  NodeParams params;
+  if (CUresult error = ReadParams(p, &params); error != CUDA_SUCCESS) return error;
+  Make(place, prepared, p.type, std::move(params));
   return CUDA_SUCCESS;
+}
+
+// The same from the parameters of its type.
+template <typename Params, typename... Context>
+CUresult AddFrom(const Place& place, const Params* p, Context... context) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  return AddRead(place, AnyParams(*p, context...));
 }
 
 CUresult AddMemAlloc(const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
@@ -63,8 +72,7 @@ CUresult AddMemAlloc(const Place& place, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
   const bool device = params->poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
                       Device::Get().IsGpu(params->poolProps.location.id);
   if (params->bytesize == 0 || params->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-      !device ||
-      (params->accessDescs == nullptr && params->accessDescCount > 0)) {
+      !device || (params->accessDescs == nullptr && params->accessDescCount > 0)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   if (CUresult error = PlaceGraphAllocation(prepared.graph, prepared.edges, *params);
@@ -154,57 +162,34 @@ CUresult GraphDestroy(CUgraph handle) {
 
 CUresult GraphAddKernelNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps,
                                size_t count, const CUDA_KERNEL_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadKernel(Widen(*p), &params);
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_KERNEL, read,
-             std::move(params));
+  return AddFrom({out, graph, deps, nullptr, count}, p);
 }
 
 CUresult GraphAddKernelNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps, size_t count,
                             const CUDA_KERNEL_NODE_PARAMS_v1* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadKernel(Widen(*p), &params);
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_KERNEL, read,
-             std::move(params));
+  return AddFrom({out, graph, deps, nullptr, count}, p);
 }
 
 CUresult GraphAddMemcpyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps, size_t count,
                             const CUDA_MEMCPY3D* copy, CUcontext context) {
-  if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadMemcpy(*copy, context, &params);
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_MEMCPY, read,
-             std::move(params));
+  return AddFrom({out, graph, deps, nullptr, count}, copy, context);
 }
 
 CUresult GraphAddMemsetNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps, size_t count,
                             const CUDA_MEMSET_NODE_PARAMS* set, CUcontext context) {
-  if (set == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadMemset(*set, context, &params);
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_MEMSET, read,
-             std::move(params));
+  return AddFrom({out, graph, deps, nullptr, count}, set, context);
 }
 
 CUresult GraphAddHostNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps, size_t count,
                           const CUDA_HOST_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadHost(p->fn, p->userData, &params);
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_HOST, read, std::move(params));
+  return AddFrom({out, graph, deps, nullptr, count}, p);
 }
 
 CUresult GraphAddEmptyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps, size_t count) {
+  CUgraphNodeParams empty{};
+  empty.type = CU_GRAPH_NODE_TYPE_EMPTY;
   const Lock lock = LockDevice();
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_EMPTY, CUDA_SUCCESS,
-             std::monostate{});
+  return AddRead({out, graph, deps, nullptr, count}, empty);
 }
 
 CUresult GraphAddChildGraphNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps,
@@ -216,51 +201,30 @@ CUresult GraphAddChildGraphNode(CUgraphNode* out, CUgraph graph, const CUgraphNo
 CUresult GraphAddEventRecordNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps,
                                  size_t count, CUevent event) {
   const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadEvent(event, &params);
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_EVENT_RECORD, read,
-             std::move(params));
+  return AddRead({out, graph, deps, nullptr, count}, EventRecordParams(event));
 }
 
 CUresult GraphAddEventWaitNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps,
                                size_t count, CUevent event) {
   const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadEvent(event, &params);
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_WAIT_EVENT, read,
-             std::move(params));
+  return AddRead({out, graph, deps, nullptr, count}, EventWaitParams(event));
 }
 
 CUresult GraphAddExternalSemaphoresSignalNode(CUgraphNode* out, CUgraph graph,
                                               const CUgraphNode* deps, size_t count,
                                               const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadSignal(*p, &params);
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, read,
-             std::move(params));
+  return AddFrom({out, graph, deps, nullptr, count}, p);
 }
 
 CUresult GraphAddExternalSemaphoresWaitNode(CUgraphNode* out, CUgraph graph,
                                             const CUgraphNode* deps, size_t count,
                                             const CUDA_EXT_SEM_WAIT_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadWait(*p, &params);
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, read,
-             std::move(params));
+  return AddFrom({out, graph, deps, nullptr, count}, p);
 }
 
 CUresult GraphAddBatchMemOpNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps,
                                 size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadBatch(*p, &params);
-  return Add({out, graph, deps, nullptr, count}, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, read,
-             std::move(params));
+  return AddFrom({out, graph, deps, nullptr, count}, p);
 }
 
 CUresult GraphAddMemAllocNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* deps,
@@ -296,11 +260,8 @@ CUresult GraphAddNode_v2(CUgraphNode* out, CUgraph graph, const CUgraphNode* dep
       p->alloc.dptr = params.dptr;
       return result;
     }
-    default: {
-      NodeParams params;
-      const CUresult read = ReadParams(*p, &params);
-      return Add(place, p->type, read, std::move(params));
-    }
+    default:
+      return AddRead(place, *p);
   }
 }
 

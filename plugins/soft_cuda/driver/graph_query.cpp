@@ -32,6 +32,23 @@ T* ParamsOf(CUgraphNode handle) {
   return node != nullptr ? std::get_if<T>(&node->params) : nullptr;
 }
 
+// What `show` makes of the parameters of a node of the type that holds T.
+template <typename T, typename Out, typename Show>
+CUresult Give(CUgraphNode handle, Out* out, Show&& show) {
+  const Lock lock = LockDevice();
+  T* found = ParamsOf<T>(handle);
+  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *out = show(*found);
+  return CUDA_SUCCESS;
+}
+
+template <typename Out>
+auto ShowSemaphores(const Out*) {
+  return [](auto& p) {
+    return Out{p->semaphores.data(), p->values.data(), static_cast<unsigned>(p->semaphores.size())};
+  };
+}
+
 CUresult Edges(CUgraphNode handle, bool in, CUgraphNode* nodes, CUgraphEdgeData* data,
                size_t* count) {
   const Lock lock = LockDevice();
@@ -146,51 +163,29 @@ CUresult GraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS_v1
 }
 
 CUresult GraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D* out) {
-  const Lock lock = LockDevice();
-  auto* found = ParamsOf<std::unique_ptr<MemcpyParams>>(handle);
-  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *out = (*found)->copy;
-  return CUDA_SUCCESS;
+  return Give<std::unique_ptr<MemcpyParams>>(handle, out, [](auto& p) { return p->copy; });
 }
 
 CUresult GraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS* out) {
-  const Lock lock = LockDevice();
-  auto* found = ParamsOf<std::unique_ptr<MemsetParams>>(handle);
-  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *out = (*found)->set;
-  return CUDA_SUCCESS;
+  return Give<std::unique_ptr<MemsetParams>>(handle, out, [](auto& p) { return p->set; });
 }
 
 CUresult GraphHostNodeGetParams(CUgraphNode handle, CUDA_HOST_NODE_PARAMS* out) {
-  const Lock lock = LockDevice();
-  auto* found = ParamsOf<HostParams>(handle);
-  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *out = {found->function, found->user_data};
-  return CUDA_SUCCESS;
+  return Give<HostParams>(handle, out, [](auto& p) {
+    return CUDA_HOST_NODE_PARAMS{p.function, p.user_data};
+  });
 }
 
 CUresult GraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph* out) {
-  const Lock lock = LockDevice();
-  auto* found = ParamsOf<ChildParams>(handle);
-  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *out = found->graph->handle();
-  return CUDA_SUCCESS;
+  return Give<ChildParams>(handle, out, [](auto& p) { return p.graph->handle(); });
 }
 
 CUresult GraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS* out) {
-  const Lock lock = LockDevice();
-  auto* found = ParamsOf<std::unique_ptr<MemAllocParams>>(handle);
-  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *out = (*found)->params;
-  return CUDA_SUCCESS;
+  return Give<std::unique_ptr<MemAllocParams>>(handle, out, [](auto& p) { return p->params; });
 }
 
 CUresult GraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr* out) {
-  const Lock lock = LockDevice();
-  auto* found = ParamsOf<MemFreeParams>(handle);
-  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *out = found->address;
-  return CUDA_SUCCESS;
+  return Give<MemFreeParams>(handle, out, [](auto& p) { return p.address; });
 }
 
 namespace {
@@ -215,31 +210,19 @@ CUresult GraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* out) {
 
 CUresult GraphExternalSemaphoresSignalNodeGetParams(CUgraphNode handle,
                                                     CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* out) {
-  const Lock lock = LockDevice();
-  auto* found = ParamsOf<std::unique_ptr<SignalParams>>(handle);
-  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  SignalParams& p = **found;
-  *out = {p.semaphores.data(), p.values.data(), static_cast<unsigned>(p.semaphores.size())};
-  return CUDA_SUCCESS;
+  return Give<std::unique_ptr<SignalParams>>(handle, out, ShowSemaphores(out));
 }
 
 CUresult GraphExternalSemaphoresWaitNodeGetParams(CUgraphNode handle,
                                                   CUDA_EXT_SEM_WAIT_NODE_PARAMS* out) {
-  const Lock lock = LockDevice();
-  auto* found = ParamsOf<std::unique_ptr<WaitParams>>(handle);
-  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  WaitParams& p = **found;
-  *out = {p.semaphores.data(), p.values.data(), static_cast<unsigned>(p.semaphores.size())};
-  return CUDA_SUCCESS;
+  return Give<std::unique_ptr<WaitParams>>(handle, out, ShowSemaphores(out));
 }
 
 CUresult GraphBatchMemOpNodeGetParams(CUgraphNode handle, CUDA_BATCH_MEM_OP_NODE_PARAMS* out) {
-  const Lock lock = LockDevice();
-  auto* found = ParamsOf<std::unique_ptr<BatchParams>>(handle);
-  if (found == nullptr || out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  BatchParams& p = **found;
-  *out = {p.context, static_cast<unsigned>(p.operations.size()), p.operations.data(), p.flags};
-  return CUDA_SUCCESS;
+  return Give<std::unique_ptr<BatchParams>>(handle, out, [](auto& p) {
+    const auto count = static_cast<unsigned>(p->operations.size());
+    return CUDA_BATCH_MEM_OP_NODE_PARAMS{p->context, count, p->operations.data(), p->flags};
+  });
 }
 
 }  // namespace graphkit::soft::driver

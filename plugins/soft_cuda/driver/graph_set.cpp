@@ -13,107 +13,74 @@ Node* FindNode(CUgraphNode handle, CUgraphNodeType type) {
   return node != nullptr && node->type == type && IsEditable(node->graph) ? node : nullptr;
 }
 
-// Gives a node the parameters that were read with this result. Kernel attributes stay.
-CUresult Replace(CUgraphNode handle, CUgraphNodeType type, CUresult read, NodeParams params) {
-  Node* node = FindNode(handle, type);
+CUresult Replace(CUgraphNode handle, const CUgraphNodeParams& p) {
+  Node* node = FindNode(handle, p.type);
   if (node == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (read != CUDA_SUCCESS) return read;
-  if (auto* kernel = std::get_if<std::unique_ptr<KernelParams>>(&params)) {
-    (*kernel)->attributes = std::get<std::unique_ptr<KernelParams>>(node->params)->attributes;
-  }
+  NodeParams params;
+  if (CUresult error = ReadParams(p, &params); error != CUDA_SUCCESS) return error;
+  KeepAttributes(*node, &params);
   node->params = std::move(params);
   return CUDA_SUCCESS;
+}
+
+// The same from the parameters of its type.
+template <typename Params, typename... Context>
+CUresult ReplaceFrom(CUgraphNode node, const Params* p, Context... context) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  return Replace(node, AnyParams(*p, context...));
 }
 
 }  // namespace
 
 CUresult GraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadKernel(Widen(*p), &params);
-  return Replace(node, CU_GRAPH_NODE_TYPE_KERNEL, read, std::move(params));
+  return ReplaceFrom(node, p);
 }
 
 CUresult GraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadKernel(Widen(*p), &params);
-  return Replace(node, CU_GRAPH_NODE_TYPE_KERNEL, read, std::move(params));
+  return ReplaceFrom(node, p);
 }
 
 CUresult GraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* copy) {
-  if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadMemcpy(*copy, CurrentHandle(), &params);
-  return Replace(node, CU_GRAPH_NODE_TYPE_MEMCPY, read, std::move(params));
+  return ReplaceFrom(node, copy, CurrentHandle());
 }
 
 CUresult GraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* set) {
-  if (set == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadMemset(*set, CurrentHandle(), &params);
-  return Replace(node, CU_GRAPH_NODE_TYPE_MEMSET, read, std::move(params));
+  return ReplaceFrom(node, set, CurrentHandle());
 }
 
 CUresult GraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadHost(p->fn, p->userData, &params);
-  return Replace(node, CU_GRAPH_NODE_TYPE_HOST, read, std::move(params));
+  return ReplaceFrom(node, p);
 }
 
 CUresult GraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
   const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadEvent(event, &params);
-  return Replace(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, read, std::move(params));
+  return Replace(node, EventRecordParams(event));
 }
 
 CUresult GraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
   const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadEvent(event, &params);
-  return Replace(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, read, std::move(params));
+  return Replace(node, EventWaitParams(event));
 }
 
 CUresult GraphExternalSemaphoresSignalNodeSetParams(CUgraphNode node,
                                                     const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadSignal(*p, &params);
-  return Replace(node, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, read, std::move(params));
+  return ReplaceFrom(node, p);
 }
 
 CUresult GraphExternalSemaphoresWaitNodeSetParams(CUgraphNode node,
                                                   const CUDA_EXT_SEM_WAIT_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadWait(*p, &params);
-  return Replace(node, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, read, std::move(params));
+  return ReplaceFrom(node, p);
 }
 
 CUresult GraphBatchMemOpNodeSetParams(CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read = ReadBatch(*p, &params);
-  return Replace(node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, read, std::move(params));
+  return ReplaceFrom(node, p);
 }
 
 CUresult GraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* p) {
   if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  if (FindNode(node, p->type) == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  NodeParams params;
-  const CUresult read = ReadParams(*p, &params);
-  return Replace(node, p->type, read, std::move(params));
+  return Replace(node, *p);
 }
 
 }  // namespace graphkit::soft::driver

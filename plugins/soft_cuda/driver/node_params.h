@@ -7,21 +7,24 @@
 
 namespace graphkit::soft::driver {
 
-CUresult ReadKernel(const CUDA_KERNEL_NODE_PARAMS_v3& from, NodeParams* out);
-CUresult ReadMemcpy(CUDA_MEMCPY3D copy, CUcontext context, NodeParams* out);
-CUresult ReadMemset(const CUDA_MEMSET_NODE_PARAMS& set, CUcontext context, NodeParams* out);
-CUresult ReadHost(CUhostFn function, void* user_data, NodeParams* out);
-CUresult ReadEvent(CUevent event, NodeParams* out);
-CUresult ReadSignal(const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS& from, NodeParams* out);
-CUresult ReadWait(const CUDA_EXT_SEM_WAIT_NODE_PARAMS& from, NodeParams* out);
-CUresult ReadBatch(const CUDA_BATCH_MEM_OP_NODE_PARAMS& from, NodeParams* out);
-
-// Any of the above by its type. Types that own graphs or memory aren't supported here: 801.
+// Types that own graphs or memory aren't supported here: 801.
 CUresult ReadParams(const CUgraphNodeParams& from, NodeParams* out);
 
-// The fields of the struct that has no kernel handle.
-CUDA_KERNEL_NODE_PARAMS_v3 Widen(const CUDA_KERNEL_NODE_PARAMS_v1& from);
-CUDA_KERNEL_NODE_PARAMS_v3 Widen(const CUDA_KERNEL_NODE_PARAMS_v2& from);
+// The parameters of one type of node as those of any, so that the functions of each type that add a
+// node and change one of a graph or exec have one reader.
+CUgraphNodeParams AnyParams(const CUDA_KERNEL_NODE_PARAMS_v1& kernel);
+CUgraphNodeParams AnyParams(const CUDA_KERNEL_NODE_PARAMS_v2& kernel);
+CUgraphNodeParams AnyParams(const CUDA_MEMCPY3D& copy, CUcontext context);
+CUgraphNodeParams AnyParams(const CUDA_MEMSET_NODE_PARAMS& set, CUcontext context);
+CUgraphNodeParams AnyParams(const CUDA_HOST_NODE_PARAMS& host);
+CUgraphNodeParams AnyParams(const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS& signal);
+CUgraphNodeParams AnyParams(const CUDA_EXT_SEM_WAIT_NODE_PARAMS& wait);
+CUgraphNodeParams AnyParams(const CUDA_BATCH_MEM_OP_NODE_PARAMS& batch);
+CUgraphNodeParams EventRecordParams(CUevent event);
+CUgraphNodeParams EventWaitParams(CUevent event);
+
+// A kernel node that is given other parameters keeps its attributes.
+void KeepAttributes(const Node& node, NodeParams* params);
 
 CUcontext CurrentHandle();  // null: no context
 

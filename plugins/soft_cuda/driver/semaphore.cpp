@@ -18,6 +18,18 @@ CUresult CheckList(const CUexternalSemaphore* semaphores, unsigned int count) {
   return all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+template <typename Given, typename Values>
+CUresult SubmitList(const CUexternalSemaphore* semaphores, const Values* values, unsigned count,
+                    CUstream stream) {
+  if (CUresult error = CheckList(semaphores, count); error != CUDA_SUCCESS) return error;
+  const Lock lock = LockDevice();
+  const CUgraphNodeParams given =
+      AnyParams(Given{const_cast<CUexternalSemaphore*>(semaphores), values, count});
+  NodeParams params;
+  if (CUresult error = ReadParams(given, &params); error != CUDA_SUCCESS) return error;
+  return Submit(stream, given.type, std::move(params));
+}
+
 }  // namespace
 
 CUresult ImportExternalSemaphore(CUexternalSemaphore* out,
@@ -46,25 +58,13 @@ CUresult DestroyExternalSemaphore(CUexternalSemaphore handle) {
 CUresult SignalExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
                                        const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* values,
                                        unsigned int count, CUstream stream) {
-  if (CUresult error = CheckList(semaphores, count); error != CUDA_SUCCESS) return error;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read =
-      ReadSignal({const_cast<CUexternalSemaphore*>(semaphores), values, count}, &params);
-  if (read != CUDA_SUCCESS) return read;
-  return Submit(stream, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, std::move(params));
+  return SubmitList<CUDA_EXT_SEM_SIGNAL_NODE_PARAMS>(semaphores, values, count, stream);
 }
 
 CUresult WaitExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
                                      const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* values,
                                      unsigned int count, CUstream stream) {
-  if (CUresult error = CheckList(semaphores, count); error != CUDA_SUCCESS) return error;
-  const Lock lock = LockDevice();
-  NodeParams params;
-  const CUresult read =
-      ReadWait({const_cast<CUexternalSemaphore*>(semaphores), values, count}, &params);
-  if (read != CUDA_SUCCESS) return read;
-  return Submit(stream, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, std::move(params));
+  return SubmitList<CUDA_EXT_SEM_WAIT_NODE_PARAMS>(semaphores, values, count, stream);
 }
 
 }  // namespace graphkit::soft::driver

@@ -39,6 +39,40 @@ CUresult Ask(CUstream handle, T* value, Read&& read) {
   return CUDA_SUCCESS;
 }
 
+// Calls `use` with an attribute in `value` and where the stream keeps it.
+template <typename Value, typename Use>
+CUresult WithAttribute(CUstream handle, CUstreamAttrID attr, Value* value, Use&& use) {
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const Lock lock = LockDevice();
+  Stream* stream = nullptr;
+  if (CUresult error = Find(handle, &stream); error != CUDA_SUCCESS) return error;
+  switch (attr) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+      return use(value->accessPolicyWindow, stream->window);
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+      return use(value->syncPolicy, stream->sync_policy);
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+      return use(value->priority, stream->priority);
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+      return use(value->memSyncDomainMap, stream->domain_map);
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+      return use(value->memSyncDomain, stream->domain);
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult Keep(const CUaccessPolicyWindow& given, CUaccessPolicyWindow& kept) {
+  if (!IsWindow(given)) return CUDA_ERROR_INVALID_VALUE;
+  kept = given;
+  return CUDA_SUCCESS;
+}
+template <typename T>
+CUresult Keep(const T& given, T& kept) {
+  kept = given;
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 CUresult StreamCreateWithPriority(CUstream* out, unsigned int flags, int priority) {
@@ -103,56 +137,15 @@ CUresult StreamGetDevice(CUstream handle, CUdevice* device) {
 }
 
 CUresult StreamGetAttribute(CUstream handle, CUstreamAttrID attr, CUstreamAttrValue* value) {
-  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  Stream* stream = nullptr;
-  if (CUresult error = Find(handle, &stream); error != CUDA_SUCCESS) return error;
-  switch (attr) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      value->accessPolicyWindow = stream->window;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-      value->syncPolicy = stream->sync_policy;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-      value->priority = stream->priority;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-      value->memSyncDomainMap = stream->domain_map;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-      value->memSyncDomain = stream->domain;
-      return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
+  return WithAttribute(handle, attr, value, [](auto& given, const auto& kept) {
+    given = kept;
+    return CUDA_SUCCESS;
+  });
 }
 
 CUresult StreamSetAttribute(CUstream handle, CUstreamAttrID attr, const CUstreamAttrValue* value) {
-  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const Lock lock = LockDevice();
-  Stream* stream = nullptr;
-  if (CUresult error = Find(handle, &stream); error != CUDA_SUCCESS) return error;
-  switch (attr) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      if (!IsWindow(value->accessPolicyWindow)) return CUDA_ERROR_INVALID_VALUE;
-      stream->window = value->accessPolicyWindow;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-      stream->sync_policy = value->syncPolicy;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-      stream->priority = value->priority;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-      stream->domain_map = value->memSyncDomainMap;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-      stream->domain = value->memSyncDomain;
-      return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
+  return WithAttribute(handle, attr, value,
+                       [](const auto& given, auto& kept) { return Keep(given, kept); });
 }
 
 CUresult StreamCopyAttributes(CUstream to, CUstream from) {

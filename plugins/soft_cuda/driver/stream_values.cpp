@@ -32,28 +32,19 @@ CUresult SubmitBatch(CUstream stream, unsigned count, CUstreamBatchMemOpParams* 
   const CUDA_BATCH_MEM_OP_NODE_PARAMS batch{const_cast<Context*>(context)->handle(), count,
                                             operations, flags};
   NodeParams params;
-  if (CUresult error = ReadBatch(batch, &params); error != CUDA_SUCCESS) return error;
+  if (CUresult error = ReadParams(AnyParams(batch), &params); error != CUDA_SUCCESS) return error;
   if (!std::all_of(operations, operations + count, HasAddress)) return CUDA_ERROR_INVALID_VALUE;
   return Submit(stream, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, std::move(params));
 }
 
-CUresult SubmitWait(CUstream stream, CUstreamBatchMemOpType type, CUdeviceptr address,
-                    cuuint64_t value, unsigned flags) {
+// A wait has its fields where a write has them.
+CUresult SubmitValue(CUstream stream, CUstreamBatchMemOpType type, CUdeviceptr address,
+                     cuuint64_t value, unsigned flags) {
   CUstreamBatchMemOpParams op{};
   op.waitValue.operation = type;
   op.waitValue.address = address;
   op.waitValue.value64 = value;
   op.waitValue.flags = flags;
-  return SubmitBatch(stream, 1, &op, 0);
-}
-
-CUresult SubmitWrite(CUstream stream, CUstreamBatchMemOpType type, CUdeviceptr address,
-                     cuuint64_t value, unsigned flags) {
-  CUstreamBatchMemOpParams op{};
-  op.writeValue.operation = type;
-  op.writeValue.address = address;
-  op.writeValue.value64 = value;
-  op.writeValue.flags = flags;
   return SubmitBatch(stream, 1, &op, 0);
 }
 
@@ -66,19 +57,19 @@ CUresult StreamBatchMemOp_v2(CUstream stream, unsigned int count,
 
 CUresult StreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
                               unsigned int flags) {
-  return SubmitWait(stream, CU_STREAM_MEM_OP_WAIT_VALUE_32, address, value, flags);
+  return SubmitValue(stream, CU_STREAM_MEM_OP_WAIT_VALUE_32, address, value, flags);
 }
 CUresult StreamWaitValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
                               unsigned int flags) {
-  return SubmitWait(stream, CU_STREAM_MEM_OP_WAIT_VALUE_64, address, value, flags);
+  return SubmitValue(stream, CU_STREAM_MEM_OP_WAIT_VALUE_64, address, value, flags);
 }
 CUresult StreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
                                unsigned int flags) {
-  return SubmitWrite(stream, CU_STREAM_MEM_OP_WRITE_VALUE_32, address, value, flags);
+  return SubmitValue(stream, CU_STREAM_MEM_OP_WRITE_VALUE_32, address, value, flags);
 }
 CUresult StreamWriteValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
                                unsigned int flags) {
-  return SubmitWrite(stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, address, value, flags);
+  return SubmitValue(stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, address, value, flags);
 }
 
 }  // namespace graphkit::soft::driver
