@@ -5,6 +5,7 @@
 TABLE is the one list of what the library exports (its header line explains the columns). The parameters of each
 function come from the CUDA headers: the parameter structs that CUPTI hands to tools. Written are
   <library>_impl.h       a declaration of each modelled function, which driver/ or runtime/ defines
+  runtime_forwards.cpp   the functions of the runtime that are one of the driver's
   <library>_entries.cpp  the exported functions: callbacks, error latch, and 'not modelled' for the rest
   <library>_inventory.inc  one row per export: {name, family, test, seen on hardware}; the test by checks.py, from
                            PROGRAMS, the sources of the conformance programs. PER_THREAD lists, with commas, those
@@ -119,6 +120,18 @@ class Library:
                 out.append(f"{self.info['result']} {self.short(row.name)}({declarations});")
         return "\n".join(out + [f"}}  // namespace graphkit::soft::{self.kind}", ""])
 
+    def forwards(self):
+        """The runtime's functions that the table says are one of the driver's."""
+        out = ["// Generated from runtime.table.", '#include "plugins/soft_cuda/runtime/forward.h"', '#include "runtime_impl.h"', "",
+               "namespace graphkit::soft::runtime {"]
+        for row in self.rows:
+            if "driver" in row.options:
+                p, short = self.parameters_of(row.name), self.short(row.name)
+                arguments = ", ".join(f"As({n})" for n in p.names)
+                out.append(f"cudaError_t {short}({', '.join(p.declarations)}) {{\n"
+                           f"  return ToRuntime({row.options['driver'] or 'cu' + short}({arguments}));\n}}")
+        return "\n".join(out + ["}  // namespace graphkit::soft::runtime", ""])
+
     def arguments(self, name, parameters):
         """What the entry passes on: in per-thread entries the null stream is the thread's own."""
         if name == base_of(name):
@@ -158,7 +171,10 @@ class Library:
                           f'#include "{self.info["meta"]}"', "",
                           "namespace graphkit::soft {", "namespace {", f"using namespace {self.kind};",
                           "}  // namespace", ""] +
-                         [self.entry(r) for r in self.rows] + ["}  // namespace graphkit::soft", ""])
+                         [self.entry(r) for r in self.rows] + self.version() + ["}  // namespace graphkit::soft", ""])
+
+    def version(self):
+        return ["const int runtime::kRuntimeVersion = CUDART_VERSION;"] if self.kind == "runtime" else []
 
     def inventory(self, tests):
         return "".join(inventory_row(r.name, self.by_name.get(base_of(r.name), r).family if self.modelled(r.name) else "-",
@@ -267,6 +283,8 @@ def main():
     (out / f"{kind}_entries.cpp").write_text(library.entries())
     (out / f"{kind}_inventory.inc").write_text(library.inventory(tests))
     (out / f"{kind}_errors.inc").write_text("\n".join(error_rows(kind, include)) + "\n")
+    if kind == "runtime":
+        (out / "runtime_forwards.cpp").write_text(library.forwards())
     if kind == "driver":
         (out / "driver_symbols.inc").write_text(symbols(library, include))
 

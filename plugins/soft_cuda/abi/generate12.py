@@ -100,6 +100,9 @@ class Runtime(generate.Library):
         return super().entries().replace("// Generated from runtime.table.", "// Generated from runtime12.table.").replace(
             '#include "runtime_impl.h"', '#include "runtime12_impl.h"\n#include "runtime_impl.h"')
 
+    def version(self):
+        return ["const int runtime::kRuntimeVersion = 12090;"]
+
     def callback_names(self):
         """{number: name}, as cupti_runtime_cbid.h of CUDA 12 has them."""
         names = {int(number): label for label, number in self.cbids.items()}

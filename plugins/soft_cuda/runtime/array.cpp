@@ -1,5 +1,5 @@
 // CUDA arrays and mipmapped arrays.
-#include "plugins/soft_cuda/runtime/channel_format.h"
+#include "plugins/soft_cuda/runtime/params.h"
 #include "plugins/soft_cuda/runtime/start.h"
 #include "runtime_impl.h"
 
@@ -67,23 +67,6 @@ cudaError_t GetChannelDesc(cudaChannelFormatDesc* desc, cudaArray_const_t array)
   return ArrayGetInfo(desc, nullptr, nullptr, const_cast<cudaArray_t>(array));
 }
 
-cudaError_t ArrayGetPlane(cudaArray_t* out, cudaArray_t array, unsigned int plane) {
-  return ToRuntime(cuArrayGetPlane(Out(out), Driver(array), plane));
-}
-
-cudaError_t ArrayGetSparseProperties(cudaArraySparseProperties* out, cudaArray_t array) {
-  static_assert(sizeof *out == sizeof(CUDA_ARRAY_SPARSE_PROPERTIES));
-  return ToRuntime(cuArrayGetSparseProperties(reinterpret_cast<CUDA_ARRAY_SPARSE_PROPERTIES*>(out),
-                                              Driver(array)));
-}
-
-cudaError_t ArrayGetMemoryRequirements(cudaArrayMemoryRequirements* out, cudaArray_t array,
-                                       int device) {
-  static_assert(sizeof *out == sizeof(CUDA_ARRAY_MEMORY_REQUIREMENTS));
-  return ToRuntime(cuArrayGetMemoryRequirements(
-      reinterpret_cast<CUDA_ARRAY_MEMORY_REQUIREMENTS*>(out), Driver(array), device));
-}
-
 cudaError_t MallocMipmappedArray(cudaMipmappedArray_t* out, const cudaChannelFormatDesc* desc,
                                  cudaExtent extent, unsigned int levels, unsigned int flags) {
   CUDA_ARRAY3D_DESCRIPTOR shape;
@@ -97,23 +80,6 @@ cudaError_t MallocMipmappedArray(cudaMipmappedArray_t* out, const cudaChannelFor
 cudaError_t FreeMipmappedArray(cudaMipmappedArray_t array) {
   return array != nullptr ? WithoutHandleError(cuMipmappedArrayDestroy(DriverMipmaps(array)))
                           : cudaSuccess;
-}
-
-cudaError_t GetMipmappedArrayLevel(cudaArray_t* out, cudaMipmappedArray_const_t array,
-                                   unsigned int level) {
-  return ToRuntime(cuMipmappedArrayGetLevel(Out(out), DriverMipmaps(array), level));
-}
-
-cudaError_t MipmappedArrayGetSparseProperties(cudaArraySparseProperties* out,
-                                              cudaMipmappedArray_t array) {
-  return ToRuntime(cuMipmappedArrayGetSparseProperties(
-      reinterpret_cast<CUDA_ARRAY_SPARSE_PROPERTIES*>(out), DriverMipmaps(array)));
-}
-
-cudaError_t MipmappedArrayGetMemoryRequirements(cudaArrayMemoryRequirements* out,
-                                                cudaMipmappedArray_t array, int device) {
-  return ToRuntime(cuMipmappedArrayGetMemoryRequirements(
-      reinterpret_cast<CUDA_ARRAY_MEMORY_REQUIREMENTS*>(out), DriverMipmaps(array), device));
 }
 
 }  // namespace graphkit::soft::runtime

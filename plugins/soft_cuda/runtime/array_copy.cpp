@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "plugins/soft_cuda/runtime/channel_format.h"
-#include "plugins/soft_cuda/runtime/copy_params.h"
+#include "plugins/soft_cuda/runtime/params.h"
 #include "plugins/soft_cuda/runtime/start.h"
 #include "runtime_impl.h"
 
@@ -160,13 +159,6 @@ cudaError_t MemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x, siz
 cudaError_t MemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
                                size_t from_x, size_t from_y, size_t count, cudaMemcpyKind kind) {
   return CopyRun(At(to, to_x, to_y), At(from, from_x, from_y), count, kind, AtOnce{});
-}
-
-cudaError_t Memcpy3DBatchAsync(size_t count, cudaMemcpy3DBatchOp* operations,
-                               unsigned long long flags, cudaStream_t stream) {
-  static_assert(sizeof *operations == sizeof(CUDA_MEMCPY3D_BATCH_OP));
-  return ToRuntime(cuMemcpy3DBatchAsync(
-      count, reinterpret_cast<CUDA_MEMCPY3D_BATCH_OP*>(operations), flags, stream));
 }
 
 }  // namespace graphkit::soft::runtime

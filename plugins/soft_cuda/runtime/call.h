@@ -6,7 +6,6 @@
 
 #include "plugins/soft_cuda/abi/api_call.h"
 #include "plugins/soft_cuda/runtime/start.h"
-#include "plugins/soft_cuda/runtime/version.h"
 
 namespace graphkit::soft {
 

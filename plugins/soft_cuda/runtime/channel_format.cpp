@@ -1,4 +1,4 @@
-#include "plugins/soft_cuda/runtime/channel_format.h"
+#include "plugins/soft_cuda/runtime/params.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,8 +1,6 @@
-#include "plugins/soft_cuda/runtime/copy_params.h"
+#include "plugins/soft_cuda/runtime/params.h"
 
 #include "plugins/soft_cuda/device/properties.h"
-#include "plugins/soft_cuda/runtime/channel_format.h"
-#include "plugins/soft_cuda/runtime/node_params.h"
 #include "plugins/soft_cuda/runtime/start.h"
 
 namespace graphkit::soft::runtime {

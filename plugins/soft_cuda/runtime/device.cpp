@@ -1,12 +1,9 @@
 // Devices, versions and limits.
-#include <cstring>
-#include <iterator>
+#include <initializer_list>
 
 #include "plugins/soft_cuda/device/properties.h"
 #include "plugins/soft_cuda/device/shared.h"
 #include "plugins/soft_cuda/runtime/start.h"
-#include "plugins/soft_cuda/runtime/texture_limits.h"
-#include "plugins/soft_cuda/runtime/version.h"
 #include "runtime_impl.h"
 
 namespace graphkit::soft::runtime {
@@ -104,9 +101,53 @@ void FillDimensions(cudaDeviceProp* prop, int device) {
   }
 }
 
-}  // namespace
+// How large textures and surfaces may be.
+void FillTextureLimits(cudaDeviceProp* prop, int device) {
+  const auto fill = [device](int* to, std::initializer_list<CUdevice_attribute> sides) {
+    for (const CUdevice_attribute side : sides) cuDeviceGetAttribute(to++, side, device);
+  };
+  fill(&prop->maxTexture1D, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH});
+  fill(&prop->maxTexture1DMipmap, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH});
+  fill(prop->maxTexture2D,
+       {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT});
+  fill(prop->maxTexture2DMipmap, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH,
+                                  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT});
+  fill(prop->maxTexture2DLinear, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH,
+                                  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT,
+                                  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH});
+  fill(prop->maxTexture2DGather, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH,
+                                  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT});
+  fill(prop->maxTexture3D,
+       {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH});
+  fill(prop->maxTexture3DAlt, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE,
+                               CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE,
+                               CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE});
+  fill(&prop->maxTextureCubemap, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH});
+  fill(prop->maxTexture1DLayered, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH,
+                                   CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS});
+  fill(prop->maxTexture2DLayered, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH,
+                                   CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
+                                   CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS});
+  fill(prop->maxTextureCubemapLayered, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH,
+                                        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS});
+  fill(&prop->maxSurface1D, {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH});
+  fill(prop->maxSurface2D,
+       {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH, CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT});
+  fill(prop->maxSurface3D,
+       {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH, CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH});
+  fill(prop->maxSurface1DLayered, {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH,
+                                   CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS});
+  fill(prop->maxSurface2DLayered, {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH,
+                                   CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT,
+                                   CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS});
+  fill(&prop->maxSurfaceCubemap, {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_WIDTH});
+  fill(prop->maxSurfaceCubemapLayered, {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH,
+                                        CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS});
+}
 
-cudaError_t GetDeviceCount(int* count) { return ToRuntime(cuDeviceGetCount(count)); }
+}  // namespace
 
 cudaError_t GetDevice(int* device) {
   if (device == nullptr) return cudaErrorInvalidValue;
@@ -136,16 +177,10 @@ cudaError_t GetDeviceFlags(unsigned int* flags) {
   return ToRuntime(cuDevicePrimaryCtxGetState(CurrentDevice(), flags, &active));
 }
 
-cudaError_t DriverGetVersion(int* version) { return ToRuntime(cuDriverGetVersion(version)); }
-
 cudaError_t RuntimeGetVersion(int* version) {
   if (version == nullptr) return cudaErrorInvalidValue;
   *version = kRuntimeVersion;
   return cudaSuccess;
-}
-
-cudaError_t DeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) {
-  return ToRuntime(cuDeviceGetAttribute(value, static_cast<CUdevice_attribute>(attr), device));
 }
 
 cudaError_t GetDeviceProperties(cudaDeviceProp* prop, int device) {
@@ -181,24 +216,6 @@ cudaError_t GetDeviceProperties(cudaDeviceProp* prop, int device) {
   return cudaSuccess;
 }
 
-cudaError_t DeviceGetPCIBusId(char* id, int len, int device) {
-  return ToRuntime(cuDeviceGetPCIBusId(id, len, device));
-}
-cudaError_t DeviceGetByPCIBusId(int* device, const char* id) {
-  return ToRuntime(cuDeviceGetByPCIBusId(device, id));
-}
-cudaError_t DeviceCanAccessPeer(int* can, int device, int peer) {
-  return ToRuntime(cuDeviceCanAccessPeer(can, device, peer));
-}
-cudaError_t DeviceGetStreamPriorityRange(int* least, int* greatest) {
-  return ToRuntime(cuCtxGetStreamPriorityRange(least, greatest));
-}
-cudaError_t DeviceGetLimit(size_t* value, cudaLimit limit) {
-  return ToRuntime(cuCtxGetLimit(value, static_cast<CUlimit>(limit)));
-}
-cudaError_t DeviceSetLimit(cudaLimit limit, size_t value) {
-  return ToRuntime(cuCtxSetLimit(static_cast<CUlimit>(limit), value));
-}
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the driver's are deprecated, too
 cudaError_t DeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
@@ -212,7 +229,6 @@ cudaError_t DeviceSetSharedMemConfig(cudaSharedMemConfig config) {
 }
 #pragma GCC diagnostic pop
 
-cudaError_t DeviceSynchronize() { return ToRuntime(cuCtxSynchronize()); }
 cudaError_t DeviceReset() { return ToRuntime(cuDevicePrimaryCtxReset(CurrentDevice())); }
 
 cudaError_t GetLastError() {

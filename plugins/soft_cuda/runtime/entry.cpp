@@ -1,7 +1,6 @@
 // Error names, channel formats, and driver functions by name.
 #include "plugins/soft_cuda/abi/api_call.h"
 #include "plugins/soft_cuda/runtime/start.h"
-#include "plugins/soft_cuda/runtime/version.h"
 #include "runtime_impl.h"
 
 namespace graphkit::soft::runtime {

@@ -1,32 +1,9 @@
-// Memory that another library exported as a file descriptor.
-#include "plugins/soft_cuda/runtime/channel_format.h"
-#include "plugins/soft_cuda/runtime/start.h"
+// Memory and semaphores that another library exported as file descriptors.
+#include "plugins/soft_cuda/runtime/forward.h"
+#include "plugins/soft_cuda/runtime/params.h"
 #include "runtime_impl.h"
 
 namespace graphkit::soft::runtime {
-namespace {
-
-CUexternalMemory Driver(cudaExternalMemory_t memory) {
-  return reinterpret_cast<CUexternalMemory>(memory);
-}
-
-}  // namespace
-
-cudaError_t ImportExternalMemory(cudaExternalMemory_t* out,
-                                 const cudaExternalMemoryHandleDesc* desc) {
-  static_assert(sizeof *desc == sizeof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC));
-  return ToRuntime(
-      cuImportExternalMemory(reinterpret_cast<CUexternalMemory*>(out),
-                             reinterpret_cast<const CUDA_EXTERNAL_MEMORY_HANDLE_DESC*>(desc)));
-}
-
-cudaError_t ExternalMemoryGetMappedBuffer(void** out, cudaExternalMemory_t memory,
-                                          const cudaExternalMemoryBufferDesc* desc) {
-  static_assert(sizeof *desc == sizeof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC));
-  return ToRuntime(cuExternalMemoryGetMappedBuffer(
-      reinterpret_cast<CUdeviceptr*>(out), Driver(memory),
-      reinterpret_cast<const CUDA_EXTERNAL_MEMORY_BUFFER_DESC*>(desc)));
-}
 
 cudaError_t ExternalMemoryGetMappedMipmappedArray(
     cudaMipmappedArray_t* out, cudaExternalMemory_t memory,
@@ -41,12 +18,17 @@ cudaError_t ExternalMemoryGetMappedMipmappedArray(
   mapped.arrayDesc.Flags = desc->flags;
   const cudaError_t error = ToDriver(desc->formatDesc, &mapped.arrayDesc);
   if (error != cudaSuccess) return error;
-  return ToRuntime(cuExternalMemoryGetMappedMipmappedArray(reinterpret_cast<CUmipmappedArray*>(out),
-                                                           Driver(memory), &mapped));
+  return ToRuntime(cuExternalMemoryGetMappedMipmappedArray(As(out), As(memory), &mapped));
 }
 
-cudaError_t DestroyExternalMemory(cudaExternalMemory_t memory) {
-  return ToRuntime(cuDestroyExternalMemory(Driver(memory)));
+cudaError_t ImportExternalSemaphore(cudaExternalSemaphore_t* out,
+                                    const cudaExternalSemaphoreHandleDesc* desc) {
+  if (desc == nullptr) return cudaErrorInvalidValue;
+  CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC driver_desc{};
+  driver_desc.type = static_cast<CUexternalSemaphoreHandleType>(desc->type);
+  driver_desc.handle.fd = desc->handle.fd;
+  driver_desc.flags = desc->flags;
+  return ToRuntime(cuImportExternalSemaphore(As(out), &driver_desc));
 }
 
 }  // namespace graphkit::soft::runtime

@@ -1,7 +1,6 @@
 // Launches and kernels.
-#include "plugins/soft_cuda/runtime/launch.h"
-
-#include "plugins/soft_cuda/runtime/start.h"
+#include "plugins/soft_cuda/runtime/forward.h"
+#include "plugins/soft_cuda/runtime/params.h"
 #include "runtime_impl.h"
 
 namespace graphkit::soft::runtime {
@@ -115,6 +114,11 @@ cudaError_t FuncSetAttribute(const void* func, cudaFuncAttribute attr, int value
   CUfunction function = FunctionOf(func);
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   return ToRuntime(cuFuncSetAttribute(function, static_cast<CUfunction_attribute>(attr), value));
+}
+
+cudaError_t KernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute, int value,
+                                        int device) {
+  return ToRuntime(cuKernelSetAttribute(As(attribute), value, As(kernel), device));
 }
 
 }  // namespace graphkit::soft::runtime

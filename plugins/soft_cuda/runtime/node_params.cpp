@@ -1,8 +1,7 @@
-#include "plugins/soft_cuda/runtime/node_params.h"
+#include "plugins/soft_cuda/runtime/params.h"
 
 #include <cstring>
 
-#include "plugins/soft_cuda/runtime/copy_params.h"
 #include "plugins/soft_cuda/runtime/start.h"
 
 namespace graphkit::soft::runtime {
@@ -28,13 +27,9 @@ cudaError_t ToDriver(const cudaKernelNodeParams& from, CUDA_KERNEL_NODE_PARAMS* 
   return out->func != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 
-CUDA_MEMSET_NODE_PARAMS ToDriver(const cudaMemsetParams& from) {
-  return {reinterpret_cast<CUdeviceptr>(from.dst),
-          from.pitch,
-          from.value,
-          from.elementSize,
-          from.width,
-          from.height};
+cudaError_t ToDriver(const cudaMemsetParams& from, CUDA_MEMSET_NODE_PARAMS* out) {
+  *out = {Address(from.dst), from.pitch, from.value, from.elementSize, from.width, from.height};
+  return cudaSuccess;
 }
 
 // The two unions have the same members; kernels and copies differ in their fields.

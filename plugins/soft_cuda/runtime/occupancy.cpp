@@ -1,5 +1,5 @@
 // How many blocks and clusters of a kernel are on the device at once.
-#include "plugins/soft_cuda/runtime/launch.h"
+#include "plugins/soft_cuda/runtime/params.h"
 #include "plugins/soft_cuda/runtime/start.h"
 #include "runtime_impl.h"
 

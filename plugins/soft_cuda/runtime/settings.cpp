@@ -10,14 +10,6 @@ extern "C" CUresult CUDAAPI cuProfilerStop();
 
 namespace graphkit::soft::runtime {
 
-cudaError_t DeviceGetCacheConfig(cudaFuncCache* config) {
-  return ToRuntime(cuCtxGetCacheConfig(reinterpret_cast<CUfunc_cache*>(config)));
-}
-
-cudaError_t DeviceSetCacheConfig(cudaFuncCache config) {
-  return ToRuntime(cuCtxSetCacheConfig(static_cast<CUfunc_cache>(config)));
-}
-
 cudaError_t FuncSetCacheConfig(const void* func, cudaFuncCache config) {
   CUfunction function = FunctionOf(func);
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
@@ -29,17 +21,6 @@ cudaError_t FuncSetSharedMemConfig(const void* func, cudaSharedMemConfig config)
   const bool known =
       config >= cudaSharedMemBankSizeDefault && config <= cudaSharedMemBankSizeEightByte;
   return known ? cudaSuccess : cudaErrorInvalidValue;
-}
-
-cudaError_t CtxResetPersistingL2Cache() { return ToRuntime(cuCtxResetPersistingL2Cache()); }
-
-cudaError_t LogsRegisterCallback(cudaLogsCallback_t callback, void* user_data,
-                                 cudaLogsCallbackHandle* out) {
-  return ToRuntime(cuLogsRegisterCallback(reinterpret_cast<CUlogsCallback>(callback), user_data,
-                                          reinterpret_cast<CUlogsCallbackHandle*>(out)));
-}
-cudaError_t LogsUnregisterCallback(cudaLogsCallbackHandle callback) {
-  return ToRuntime(cuLogsUnregisterCallback(reinterpret_cast<CUlogsCallbackHandle>(callback)));
 }
 
 cudaError_t ProfilerStart() { return ToRuntime(cuProfilerStart()); }

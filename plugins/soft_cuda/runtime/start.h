@@ -7,6 +7,12 @@
 
 namespace graphkit::soft::runtime {
 
+// Of CUDA 12 or of CUDA 13, as cudaRuntimeGetVersion gives it (the entry points).
+extern const int kRuntimeVersion;
+
+// Each library has a last error of its own, where a program has both.
+inline int RuntimeIndex() { return kRuntimeVersion >= 13000 ? 1 : 0; }
+
 cudaError_t StartDriver();
 cudaError_t MakeContextCurrent();  // any context, if none is
 cudaError_t MakePrimaryCurrent(int device);

@@ -1,7 +1,7 @@
 // Texture and surface objects.
 #include <cstring>
 
-#include "plugins/soft_cuda/runtime/channel_format.h"
+#include "plugins/soft_cuda/runtime/params.h"
 #include "plugins/soft_cuda/runtime/start.h"
 #include "runtime_impl.h"
 
@@ -138,10 +138,6 @@ cudaError_t CreateTextureObject(cudaTextureObject_t* out, const cudaResourceDesc
       cuTexObjectCreate(out, &read, &how, reinterpret_cast<const CUDA_RESOURCE_VIEW_DESC*>(view)));
 }
 
-cudaError_t DestroyTextureObject(cudaTextureObject_t texture) {
-  return ToRuntime(cuTexObjectDestroy(texture));
-}
-
 cudaError_t GetTextureObjectResourceDesc(cudaResourceDesc* out, cudaTextureObject_t texture) {
   CUDA_RESOURCE_DESC found;
   return TellResource(cuTexObjectGetResourceDesc(&found, texture), found, out);
@@ -156,21 +152,11 @@ cudaError_t GetTextureObjectTextureDesc(cudaTextureDesc* out, cudaTextureObject_
   return cudaSuccess;
 }
 
-cudaError_t GetTextureObjectResourceViewDesc(cudaResourceViewDesc* out,
-                                             cudaTextureObject_t texture) {
-  return ToRuntime(
-      cuTexObjectGetResourceViewDesc(reinterpret_cast<CUDA_RESOURCE_VIEW_DESC*>(out), texture));
-}
-
 cudaError_t CreateSurfaceObject(cudaSurfaceObject_t* out, const cudaResourceDesc* resource) {
   if (resource == nullptr) return cudaErrorInvalidValue;
   CUDA_RESOURCE_DESC written;
   if (cudaError_t error = ToDriver(*resource, &written); error != cudaSuccess) return error;
   return ToRuntime(cuSurfObjectCreate(out, &written));
-}
-
-cudaError_t DestroySurfaceObject(cudaSurfaceObject_t surface) {
-  return ToRuntime(cuSurfObjectDestroy(surface));
 }
 
 cudaError_t GetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceObject_t surface) {
