@@ -28,10 +28,12 @@ MAY_INCLUDE = {
 # Files with a narrower rule than their folder's.
 NARROWER = {
     "libgraphkit/io/record_writer.h": set(),
-    "libgraphkit/io/record_writer.cpp": set(),
 }
-# Inside the traced process only the record writer of io is used.
-ONLY_FILES = {"plugins/cupti_tracer": {"libgraphkit/io": {"libgraphkit/io/record_writer.h"}}}
+# Inside the traced process only the records of io are used: how they are written, and read back.
+ONLY_FILES = {"plugins/cupti_tracer": {"libgraphkit/io": {
+    f"libgraphkit/io/{name}.h" for name in (
+        "field_reader", "field_writer", "record_graph", "record_memory", "record_process", "record_stream",
+        "record_writer")}}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 

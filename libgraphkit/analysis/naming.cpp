@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "libgraphkit/model/names.h"
+
 namespace graphkit {
 namespace {
 
@@ -63,10 +65,9 @@ std::string CollectivesText(const Trace& trace, Seq seq) {
   const std::span<const Collective> all = CollectivesAt(trace, seq);
   if (all.empty()) return "";
   const Collective& first = all.front();
-  std::string text =
-      all.size() == 1 ? "" : std::string(kCollectiveNames[static_cast<size_t>(first.kind)]) + " ";
+  std::string text = all.size() == 1 ? "" : std::string(NameOf(first.kind)) + " ";
   text += "count " + std::to_string(first.count) + ", ";
-  text += kElementTypeNames[static_cast<size_t>(first.type)];
+  text += NameOf(first.type);
   if (first.peer >= 0)
     text += ", " + std::string(PeerWord(first.kind)) + " " + std::to_string(first.peer);
   text += ", communicator " + std::to_string(first.communicator.value) + " of " +

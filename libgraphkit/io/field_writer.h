@@ -7,12 +7,12 @@
 #include <string_view>
 
 #include "libgraphkit/io/record.h"
-#include "libgraphkit/io/record_names.h"
 #include "libgraphkit/io/record_writer.h"
 
 namespace graphkit {
 
-// Values: where the records' texts and lists are (TraceValues, LooseValues).
+// Values: where the records' texts and lists are (TraceValues, BorrowedValues). What every key goes
+// through is always inlined: then a key is copied as a number or two.
 template <typename Values>
 class FieldWriter {
  public:
@@ -28,18 +28,18 @@ class FieldWriter {
     return line_.Finish();
   }
 
-  void Required(std::string_view key, auto&& value) {
+  [[gnu::always_inline]] void Required(std::string_view key, auto&& value) {
     line_.Key(key);
     Value(value);
   }
-  void Always(std::string_view key, auto&& value) { Required(key, value); }
-  void Optional(std::string_view key, auto&& value) {
+  [[gnu::always_inline]] void Always(std::string_view key, auto&& value) { Required(key, value); }
+  [[gnu::always_inline]] void Optional(std::string_view key, auto&& value) {
     if (!LeftOut(value)) Required(key, value);
   }
-  void Optional(std::string_view key, auto& value, const auto& left_out) {
+  [[gnu::always_inline]] void Optional(std::string_view key, auto& value, const auto& left_out) {
     if (value != left_out) Required(key, value);
   }
-  void Present(std::string_view key, bool present, auto&& value) {
+  [[gnu::always_inline]] void Present(std::string_view key, bool present, auto&& value) {
     if (present) Required(key, value);
   }
 
@@ -66,13 +66,13 @@ class FieldWriter {
     return list.empty();
   }
 
-  void Value(std::integral auto value) { line_.Decimal(value); }
+  [[gnu::always_inline]] void Value(std::integral auto value) { line_.Decimal(value); }
   void Value(bool value) { line_.Put(value ? "true" : "false"); }
   void Value(const std::string& text) { line_.Quoted(text); }
   void Value(StringId text) { line_.Quoted(values_[text]); }
   void Value(EdgeType type) { line_.Decimal(static_cast<unsigned>(type)); }
   template <typename Tag>
-  void Value(Id<Tag> id) {
+  [[gnu::always_inline]] void Value(Id<Tag> id) {
     line_.Decimal(id.value);
   }
   void Value(Later later) { Value(later.graph); }
@@ -86,40 +86,27 @@ class FieldWriter {
   void Value(Half half) { line_.Decimal(static_cast<uint32_t>(half.number >> half.shift)); }
   template <typename Enum>
   requires requires { Names<Enum>::value; }
-  void Value(Enum value) { Word(Names<Enum>::value, static_cast<size_t>(value)); }
+  void Value(Enum value) { line_.Word(NameOf(value)); }
   template <typename Words>
   void Value(AsWord<Words> word) {
     const auto* kind = std::ranges::find(Words::kKinds, word.kind);
-    Word(Words::value, static_cast<size_t>(kind - std::begin(Words::kKinds)));
-  }
-  void Word(const auto& words, size_t index) {
-    line_.Put("\"");
-    line_.Put(index < words.size() ? words[index] : std::string_view("unknown"));
-    line_.Put("\"");
+    line_.Word(Words::value[static_cast<size_t>(kind - std::begin(Words::kKinds))]);
   }
 
-  void Tuple(auto&&... values) {
-    std::string_view before = "[";
-    ((line_.Put(before), before = ",", Value(values)), ...);
-    line_.Put("]");
-  }
   void Value(Extents extents) { List(extents.values); }
   template <typename T>
   requires(kParts<T> != nullptr) void Value(T entry) {
-    Parts(entry, [&](auto&&... parts) {
-      Tuple(parts...);
-      return true;
-    });
+    line_.Open();
+    Parts(entry, [&](auto&&... parts) { return ((Value(parts), line_.Comma()), ..., true); });
+    line_.Close();
   }
   void List(const auto& entries) {
-    std::string_view before;
-    line_.Put("[");
+    line_.Open();
     for (const auto& entry : entries) {
-      line_.Put(before);
       Value(entry);
-      before = ",";
+      line_.Comma();
     }
-    line_.Put("]");
+    line_.Close();
   }
   template <typename T>
   void Value(std::span<const T> list) {

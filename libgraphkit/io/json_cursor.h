@@ -20,6 +20,9 @@ struct JsonText {
   bool has_escapes = false;
 };
 
+// Bytes that must be readable behind the lines.
+inline constexpr size_t kLinePadding = 64;
+
 class JsonCursor {
  public:
   explicit JsonCursor(const char* text) : next_(text) { SkipSpaces(); }

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "libgraphkit/io/arena.h"
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -45,6 +46,9 @@ struct Things {
   std::vector<T> Trace::*column;
   std::string_view name;
 };
+template <template <typename...> typename List>
+using EachId = List<GraphId, NodeId, EdgeId, CaptureId, StreamId, EventId, BlockId, SegmentId,
+                    PoolId, ExecId, KernelId, CommunicatorId, ThreadId, StackId>;
 constexpr auto ThingsOf(GraphId) { return Things(&Trace::graphs, "graphs"); }
 constexpr auto ThingsOf(NodeId) { return Things(&Trace::nodes, "nodes"); }
 constexpr auto ThingsOf(EdgeId) { return Things(&Trace::edges, "edges"); }
@@ -106,6 +110,12 @@ struct Later {
   GraphId& graph;
 };
 
+// A kind of StreamOp, by the words of Words::value, which stand for Words::kKinds.
+template <typename Words>
+struct AsWord {
+  StreamOpKind& kind;
+};
+
 // Entries of a column.
 template <typename T>
 struct Listed {
@@ -124,6 +134,8 @@ struct Half {
 };
 
 // An entry of a list is an array of its parts.
+template <template <typename...> typename List>
+using EachEntry = List<KernelParam, StackFrame, FrontierEntry, Access, Collective, ToolIdRun>;
 template <typename T>
 inline constexpr const char* kParts = nullptr;  // what the parts are, for people
 template <>
@@ -186,9 +198,38 @@ class LooseValues {
 
  private:
   std::vector<std::string_view> texts_;
-  std::tuple<std::vector<KernelParam>, std::vector<StackFrame>, std::vector<FrontierEntry>,
-             std::vector<Access>, std::vector<Collective>, std::vector<ToolIdRun>>
-      lists_;
+  template <typename... Ts>
+  using Lists = std::tuple<std::vector<Ts>...>;
+  EachEntry<Lists> lists_;
+};
+
+// Texts and lists that one record refers to where they are, to be written.
+class BorrowedValues {
+ public:
+  StringId Add(std::string_view text) {
+    if (text.empty()) return {};
+    texts_.push_back(text);
+    return StringId(texts_.size() - 1);
+  }
+  template <typename T>
+  Slice Add(const std::vector<T>& list) {
+    std::get<std::span<const T>>(lists_) = list;
+    return {0, static_cast<uint32_t>(list.size())};
+  }
+  std::string_view operator[](StringId id) const {
+    return id ? texts_[id.index()] : std::string_view();
+  }
+  template <typename T>
+  std::span<const T> Of(Slice slice, std::vector<T> Trace::*) const {
+    return std::get<std::span<const T>>(lists_).first(slice.count);
+  }
+  void Clear() { texts_.clear(); }
+
+ private:
+  std::vector<std::string_view> texts_;
+  template <typename... Ts>
+  using Lists = std::tuple<std::span<const Ts>...>;
+  EachEntry<Lists> lists_;
 };
 
 // The texts and lists of a trace.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "libgraphkit/io/record.h"
-#include "libgraphkit/io/record_names.h"
 
 namespace graphkit {
 

@@ -39,9 +39,7 @@ class MovedIds {
  private:
   template <typename... Ids>
   using Columns = std::tuple<std::vector<Ids>...>;
-  Columns<GraphId, NodeId, EdgeId, StreamId, EventId, CaptureId, BlockId, SegmentId, PoolId, ExecId,
-          KernelId, CommunicatorId, ThreadId, StackId>
-      ids_;
+  EachId<Columns> ids_;
 };
 
 struct MovedSource {

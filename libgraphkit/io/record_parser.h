@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libgraphkit/io/json_cursor.h"
 #include "libgraphkit/io/record.h"
 #include "libgraphkit/io/trace_assembler.h"
 
@@ -33,10 +34,7 @@ struct ParsedLines {
   void Clear();
 };
 
-// Bytes that must be readable behind the lines.
-inline constexpr size_t kLinePadding = 64;
-
-// Parses lines, each ending in a line feed.
+// Parses lines, each ending in a line feed and followed by kLinePadding bytes.
 void ParseLines(std::string_view lines, ParsedLines& out);
 
 }  // namespace graphkit

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "libgraphkit/io/record.h"
-#include "libgraphkit/io/record_names.h"
 
 namespace graphkit {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "libgraphkit/io/record.h"
-#include "libgraphkit/io/record_names.h"
 
 namespace graphkit {
 
@@ -58,6 +57,17 @@ struct CaptureEndRecord : PlacedAt<&Trace::captures, &Capture::end> {
   }
 };
 
+// Kinds of StreamOp that one type of record says, by words of its own.
+struct SyncTarget {
+  static constexpr std::array<std::string_view, 3> value = {"device", "stream", "event"};
+  static constexpr StreamOpKind kKinds[] = {StreamOpKind::kDeviceSync, StreamOpKind::kStreamSync,
+                                            StreamOpKind::kEventSync};
+};
+struct FrontierMode {
+  static constexpr std::array<std::string_view, 2> value = {"set", "add"};
+  static constexpr StreamOpKind kKinds[] = {StreamOpKind::kSetFrontier,
+                                            StreamOpKind::kAddToFrontier};
+};
 // The records of one kind of StreamOp, or of some.
 template <StreamOpKind First, StreamOpKind Last = First>
 struct StreamOpRecord : RowRecord<&Trace::stream_ops, &StreamOp::seq> {

@@ -8,7 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cerrno>
+
+#include "libgraphkit/io/field_writer.h"
+#include "libgraphkit/io/record_process.h"
 
 namespace graphkit {
 namespace {
@@ -64,27 +68,21 @@ void RecordLine::ManyDigits(uint64_t value) {
     }
     return pairs;
   }();
-  char digits[kMostDigits];
-  size_t at = kMostDigits;
-  for (; value >= 100; value /= 100) std::memcpy(digits + (at -= 2), &kPairs[value % 100 * 2], 2);
+  static constexpr auto kPowers = [] {
+    std::array<uint64_t, 20> powers{1};
+    for (size_t i = 1; i < powers.size(); ++i) powers[i] = 10 * powers[i - 1];
+    return powers;
+  }();
+  const auto bits = static_cast<unsigned>(std::bit_width(value));
+  const size_t less = bits * 1233 >> 12;  // bits · log10(2)
+  size_ += less + (value >= kPowers[less] ? 1 : 0);
+  char* at = buffer_.get() + size_;
+  for (; value >= 100; value /= 100) std::memcpy(at -= 2, &kPairs[value % 100 * 2], 2);
   if (value >= 10) {
-    std::memcpy(digits + (at -= 2), &kPairs[value * 2], 2);
+    std::memcpy(at - 2, &kPairs[value * 2], 2);
   } else {
-    digits[--at] = static_cast<char>('0' + value);
+    at[-1] = static_cast<char>('0' + value);
   }
-  std::memcpy(buffer_.get() + size_, digits + at, kMostDigits - at);
-  size_ += kMostDigits - at;
-}
-
-void RecordLine::Text(std::string_view key, std::string_view text) {
-  Key(key);
-  Quoted(text);
-}
-
-void RecordLine::TextItem(std::string_view text) {
-  Comma();
-  Quoted(text);
-  comma_ = true;
 }
 
 // Runs of bytes that stand for themselves are taken over as they are.
@@ -256,19 +254,19 @@ bool RecordFile::Finish(const RecordCounts& counts) {
   if (base_ == nullptr) return false;
   RecordLine line;
   if (dropped_ != 0) {
-    line.Start("dropped");
-    line.Number("records", dropped_);
-    WriteLine(line.Finish(), ",\n");
+    DroppedRecord r;
+    r.records = dropped_;
+    WriteLine(FieldWriter(line, BorrowedValues()).Write(r), ",\n");
     ++records_;
   }
-  line.Start("end");
-  line.Number("records", records_);
-  line.Number("graphs", counts.graphs);
-  line.Number("nodes", counts.nodes);
-  line.Number("edges", counts.edges);
-  line.Number("blocks", counts.blocks);
-  line.Number("launches", counts.launches);
-  WriteLine(line.Finish(), "]}\n");
+  EndRecord r;
+  r.records = records_;
+  r.graphs = counts.graphs;
+  r.nodes = counts.nodes;
+  r.edges = counts.edges;
+  r.blocks = counts.blocks;
+  r.launches = counts.launches;
+  WriteLine(FieldWriter(line, BorrowedValues()).Write(r), "]}\n");
   bool cut = ftruncate(fd_, static_cast<off_t>(size_)) == 0;
   Abandon();
   return cut;

@@ -1,14 +1,12 @@
 // Writing a trace from inside the traced process: one record a line, straight into a shared file
-// mapping, so that a killed process loses nothing that was recorded. Standard library only: this is
-// loaded into other people's programs. The format is docs/format.md.
+// mapping, so that a killed process loses nothing that was recorded. Standard library and model
+// only: this is loaded into other people's programs. The format is docs/format.md; FieldWriter
+// makes the lines.
 //
-//     RecordFile file;                       {"schema":"graphkit-trace","version":1,…,"records":[
+//     RecordFile file;                 {"schema":"graphkit-trace","version":1,…,"records":[
 //     file.Open("trace.json", "soft"); {"type":"stream","id":0,"handle":"0x0","kind":"legacy"},
-//     RecordLine line;                       …
-//     line.Start("stream");                  {"type":"end","records":1}]}
-//     line.Number("id", 0);
-//     file.Append(line.Finish());
-//     file.Finish({});
+//     file.Append(line);               …
+//     file.Finish({});                 {"type":"end","records":1}]}
 #pragma once
 
 #include <charconv>
@@ -29,70 +27,12 @@ class RecordLine {
   // {"type":"<type>"
   [[gnu::always_inline]] void Start(std::string_view type) {
     size_ = 0;
-    comma_ = false;
     Put("{\"type\":\"");
     Put(type);
     Put("\"");
-    comma_ = true;
   }
 
-  template <std::integral T>
-  [[gnu::always_inline]] void Number(std::string_view key, T value) {
-    Key(key);
-    Decimal(value);
-  }
-  void Hex(std::string_view key, uint64_t value) {
-    Key(key);
-    Hexadecimal(value);
-  }
-  // `name` must need no escaping.
-  void Name(std::string_view key, std::string_view name) {
-    Key(key);
-    Put("\"");
-    Put(name);
-    Put("\"");
-  }
-  // Any bytes: escaped, and made valid UTF-8.
-  void Text(std::string_view key, std::string_view text);
-  void TextItem(std::string_view text);
-  void True(std::string_view key) {
-    Key(key);
-    Put("true");
-  }
-
-  // Arrays. Items and inner arrays take their commas by themselves.
-  void OpenArray(std::string_view key) {
-    Key(key);
-    Put("[");
-    comma_ = false;
-  }
-  void OpenInner() {
-    Comma();
-    Put("[");
-    comma_ = false;
-  }
-  void CloseArray() {
-    Put("]");
-    comma_ = true;
-  }
-  template <std::integral T>
-  void Item(T value) {
-    Comma();
-    Decimal(value);
-    comma_ = true;
-  }
-  void NameItem(std::string_view name) {
-    Comma();
-    Put("\"");
-    Put(name);
-    Put("\"");
-    comma_ = true;
-  }
-
-  // Takes over `,"key":value…` as another record has it.
-  void Raw(std::string_view fields) { Put(fields); }
-
-  // Parts of a record: ,"key": and what may stand behind it, with their punctuation.
+  // ,"key": and what may stand behind it.
   [[gnu::always_inline]] void Key(std::string_view key) {
     Reserve(key.size() + 4);
     char* at = buffer_.get() + size_;
@@ -120,6 +60,23 @@ class RecordLine {
     size_ += static_cast<size_t>(std::to_chars(at, at + kMostDigits, value, 16).ptr - at);
     Put("\"");
   }
+  // A word that needs no escaping.
+  [[gnu::always_inline]] void Word(std::string_view word) {
+    Reserve(word.size() + 2);
+    char* at = buffer_.get() + size_;
+    *at++ = '"';
+    std::memcpy(at, word.data(), word.size());
+    at[word.size()] = '"';
+    size_ += word.size() + 2;
+  }
+  // An array: each value is followed by a comma, and the bracket takes the place of the last one.
+  [[gnu::always_inline]] void Open() { Put("["); }
+  [[gnu::always_inline]] void Comma() { Put(","); }
+  [[gnu::always_inline]] void Close() {
+    if (buffer_[size_ - 1] == ',') --size_;
+    Put("]");
+  }
+  // Any bytes: escaped, and made valid UTF-8.
   void Quoted(std::string_view text);
   [[gnu::always_inline]] void Put(std::string_view text) {
     Reserve(text.size());
@@ -134,9 +91,6 @@ class RecordLine {
   }
 
  private:
-  void Comma() {
-    if (comma_) Put(",");
-  }
   [[gnu::always_inline]] void Digits(uint64_t value) {
     Reserve(kMostDigits);
     if (value < 10) {  // most are
@@ -156,7 +110,6 @@ class RecordLine {
   std::unique_ptr<char[]> buffer_;
   size_t size_ = 0;
   size_t capacity_ = 0;
-  bool comma_ = false;
 };
 
 // What the `end` record counts beside the records.

@@ -1,6 +1,6 @@
 #include "libgraphkit/io/trace_header.h"
 
-#include "libgraphkit/io/record_names.h"
+#include "libgraphkit/model/names.h"
 
 namespace graphkit {
 namespace {
@@ -25,9 +25,8 @@ Error NotATrace() {
 }  // namespace
 
 std::string TraceHeader(DeviceKind device) {
-  const std::string_view name = Names<DeviceKind>::value[static_cast<size_t>(device)];
   return std::string(kBegin) + std::to_string(kTraceVersion) + std::string(kDevice) +
-         std::string(name) + std::string(kEnd) + "\n";
+         std::string(NameOf(device)) + std::string(kEnd) + "\n";
 }
 
 Result<DeviceKind> ParseTraceHeader(std::string_view line) {

@@ -12,7 +12,6 @@
 
 #include "libgraphkit/io/json_cursor.h"
 #include "libgraphkit/io/record.h"
-#include "libgraphkit/io/record_names.h"
 
 namespace graphkit {
 

@@ -2,9 +2,7 @@
 // node or a work holds, as NCCL's ncclAllReduce.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 #include "libgraphkit/ids.h"
 #include "libgraphkit/units.h"
@@ -32,9 +30,6 @@ enum class CollectiveKind : uint8_t {
   kSend,
   kReceive,
 };
-inline constexpr std::array<std::string_view, 10> kCollectiveNames = {
-    "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
-    "gather",     "scatter",    "all_to_all",     "send",      "receive"};
 
 // Of the elements that are exchanged; in the order of ncclDataType_t.
 enum class ElementType : uint8_t {
@@ -51,9 +46,6 @@ enum class ElementType : uint8_t {
   kFp8E4M3,
   kFp8E5M2,
 };
-inline constexpr std::array<std::string_view, 12> kElementTypeNames = {
-    "int8", "uint8", "int32", "uint32", "int64",    "uint64",
-    "fp16", "fp32",  "fp64",  "bf16",   "fp8_e4m3", "fp8_e5m2"};
 
 // One operation of a node or a work; a group of calls has several.
 struct Collective {

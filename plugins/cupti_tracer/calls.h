@@ -194,21 +194,12 @@ struct OpenRange {
   bool written = false;
 };
 
-// Something that a node touches of a block.
-struct FoundAccess {
-  BlockId block;
-  char mode = '?';  // 'r', 'w', 'b': both, '?': either
-  uint64_t offset = 0;
-  int64_t length = -1;
-  bool operator==(const FoundAccess&) const = default;
-};
-
 // Memory that the recorder works in while it has a call at hand. Each thread brings its own: memory
 // that another core wrote last is slow to come.
 struct WorkSpace {
   RecordLine line;
   std::vector<uint64_t> dependencies;
-  std::vector<FoundAccess> found;
+  std::vector<Access> found;
 };
 
 // What a call takes away, as it was when the call began: by the time the call returns, another

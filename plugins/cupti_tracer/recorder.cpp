@@ -26,28 +26,20 @@ std::string_view PlainCallName(std::string_view name) {
   return name;
 }
 
-uint64_t Recorder::Write() { return sink_.Append(line_.Finish()); }
-
-uint64_t Recorder::Write(uint64_t RecordCounts::*counted) {
-  const uint64_t place = Write();
-  if (place != RecordFile::kDropped) ++(counts_.*counted);
-  return place;
-}
-
 void Recorder::WriteNote(std::string_view text) {
-  line_.Start("note");
-  line_.Text("text", text);
-  Write();
+  NoteRecord r;
+  r.text = text;
+  Write(r);
 }
 
 ThreadId Recorder::ThreadOf(ThreadState& thread) {
   if (thread.id) return thread.id;
   thread.id = ThreadId(next_thread_++);
-  line_.Start("thread");
-  line_.Number("id", thread.id.value);
-  line_.Number("tid", thread.tid);
-  if (!thread.name.empty()) line_.Text("name", thread.name);
-  Write();
+  ThreadRecord r;
+  r.id = thread.id;
+  r.row.tid = thread.tid;
+  r.row.name = values_.Add(thread.name);
+  Write(r);
   return thread.id;
 }
 
@@ -56,16 +48,16 @@ Recorder::StreamInfo* Recorder::AddStream(uint64_t key, const Call& call, bool a
   auto& stream = streams_.Insert(key, std::make_unique<StreamInfo>());
   stream->id = StreamId(next_stream_++);
   bool legacy = call.stream == kLegacyStream, per_thread = call.stream == kPerThreadStream;
-  line_.Start("stream");
-  line_.Number("id", stream->id.value);
-  line_.Hex("handle", legacy ? 0 : call.stream);
-  if (legacy) line_.Name("kind", "legacy");
-  if (per_thread) line_.Name("kind", "per_thread");
-  if (announced && (call.flags & 1) != 0) line_.True("non_blocking");
-  if (announced && call.priority != 0) line_.Number("priority", call.priority);
-  if (call.device != 0) line_.Number("device", call.device);
-  if (!announced && !legacy && !per_thread) line_.Name("src", "derived");
-  Write();
+  StreamRecord r;
+  r.id = stream->id;
+  r.row.handle = legacy ? 0 : call.stream;
+  if (legacy) r.row.kind = StreamKind::kLegacyDefault;
+  if (per_thread) r.row.kind = StreamKind::kPerThreadDefault;
+  r.row.non_blocking = announced && (call.flags & 1) != 0;
+  if (announced) r.row.priority = call.priority;
+  r.row.device = static_cast<int16_t>(call.device);
+  if (!announced && !legacy && !per_thread) r.source = Source::kDerived;
+  Write(r);
   return stream.get();
 }
 
@@ -90,23 +82,11 @@ Recorder::EventInfo* Recorder::EventOf(const Call& call, uint64_t handle) {
   (void)call;
   auto& event = events_.Insert(handle, std::make_unique<EventInfo>());
   event->id = EventId(next_event_++);
-  line_.Start("event");
-  line_.Number("id", event->id.value);
-  line_.Hex("handle", handle);
-  Write();
+  EventRecord r;
+  r.id = event->id;
+  r.row.handle = handle;
+  Write(r);
   return event.get();
-}
-
-void Recorder::WriteEntries(const Frontier& entries) {
-  line_.OpenArray("entries");
-  for (const FrontierEntry& entry : entries) {
-    line_.OpenInner();
-    line_.Item(entry.node.value);
-    line_.Item(entry.from_port);
-    line_.Item(entry.edge_type);
-    line_.CloseArray();
-  }
-  line_.CloseArray();
 }
 
 void Recorder::RecordEvent(const Call& call, StreamInfo& stream, uint64_t handle,
@@ -116,13 +96,13 @@ void Recorder::RecordEvent(const Call& call, StreamInfo& stream, uint64_t handle
   event->seen_done = false;
   event->entries.clear();
   if (stream.capture) event->entries = entries ? *entries : stream.frontier;
-  line_.Start("event_record");
-  line_.Number("stream", stream.id.value);
-  line_.Number("event", event->id.value);
-  if (stream.capture) line_.True("capturing");
-  if (entries) WriteEntries(*entries);
-  Time(call);
-  Write();
+  EventRecordRecord r;
+  r.row.stream = stream.id;
+  r.row.event = event->id;
+  r.row.capturing = stream.capture != nullptr;
+  r.row.has_entries = entries != nullptr;
+  if (entries) r.row.entries = values_.Add(*entries);
+  Write(call, r);
 }
 
 void Recorder::OnEventRecord(ThreadState& thread, const Call& call) {
@@ -130,13 +110,11 @@ void Recorder::OnEventRecord(ThreadState& thread, const Call& call) {
   if (thread.events.empty()) return RecordEvent(call, *stream, call.event, nullptr);
   EventInfo* event = EventOf(call, call.event);
   ApplyEvents(thread, call, true);  // an external record is a node
-  line_.Start("event_record");
-  line_.Number("stream", stream->id.value);
-  line_.Number("event", event->id.value);
-  line_.True("capturing");
-  line_.True("external");
-  Time(call);
-  Write();
+  EventRecordRecord r;
+  r.row.stream = stream->id;
+  r.row.event = event->id;
+  r.row.capturing = r.row.external = true;
+  Write(call, r);
 }
 
 void Recorder::OnEventWait(ThreadState& thread, const Call& call) {
@@ -149,25 +127,25 @@ void Recorder::OnEventWait(ThreadState& thread, const Call& call) {
     if (stream->capture != capture) JoinCapture(*stream, capture);
     Join(stream->frontier, event->entries);
   }
-  line_.Start("event_wait");
-  line_.Number("stream", stream->id.value);
-  line_.Number("event", event->id.value);
-  if (stream->capture) line_.True("capturing");
-  if (external) line_.True("external");
-  Time(call);
-  Write();
+  EventWaitRecord r;
+  r.row.stream = stream->id;
+  r.row.event = event->id;
+  r.row.capturing = stream->capture != nullptr;
+  r.row.external = external;
+  Write(call, r);
 }
 
 void Recorder::OnSync(ThreadState& thread, const Call& call) {
   EventInfo* event = call.kind == CallKind::kEventSync ? EventOf(call, call.event) : nullptr;
   StreamInfo* stream = call.kind == CallKind::kStreamSync ? StreamOf(thread, call) : nullptr;
   if (event != nullptr && std::exchange(event->seen_done, true)) return;  // polled on
-  line_.Start("sync");
-  line_.Name("what", event ? "event" : stream ? "stream" : "device");
-  if (stream) line_.Number("stream", stream->id.value);
-  if (event) line_.Number("event", event->id.value);
-  Time(call);
-  Write();
+  SyncRecord r;
+  r.row.kind = event    ? StreamOpKind::kEventSync
+               : stream ? StreamOpKind::kStreamSync
+                        : StreamOpKind::kDeviceSync;
+  if (stream) r.row.stream = stream->id;
+  if (event) r.row.event = event->id;
+  Write(call, r);
 }
 
 // Takes the thread's memory to work in, or gives it back.

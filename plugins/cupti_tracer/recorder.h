@@ -17,8 +17,12 @@
 #include <vector>
 
 #include "libgraphkit/ids.h"
+#include "libgraphkit/io/field_writer.h"
+#include "libgraphkit/io/record_graph.h"
+#include "libgraphkit/io/record_memory.h"
+#include "libgraphkit/io/record_process.h"
+#include "libgraphkit/io/record_stream.h"
 #include "libgraphkit/io/record_writer.h"
-#include "libgraphkit/model/stream.h"
 #include "plugins/cupti_tracer/call_stack.h"
 #include "plugins/cupti_tracer/calls.h"
 #include "plugins/cupti_tracer/frontier.h"
@@ -201,12 +205,22 @@ class Recorder {
   // recorder.cpp: the process, streams and events
   void Succeeded(ThreadState& thread, const Call& call);
   void SwapSpace(ThreadState& thread);
-  uint64_t Write();
-  uint64_t Write(uint64_t RecordCounts::*counted);  // counts it, if it is written
-  void Time(const Call& call) { line_.Number("t", call.time); }
-  template <typename Tag>
-  void Ref(std::string_view key, Id<Tag> id) {
-    if (id) line_.Number(key, id.value);
+  // Writes a record, whose texts and lists are in values_.
+  template <typename Record>
+  uint64_t Write(Record& r) {
+    const uint64_t place = sink_.Append(FieldWriter(line_, values_).Write(r));
+    values_.Clear();
+    return place;
+  }
+  template <typename Record>
+  uint64_t Write(const Call& call, Record& r) {
+    r.time = call.time;
+    return Write(r);
+  }
+  // Counts it, if it is written.
+  uint64_t Counted(uint64_t place, uint64_t RecordCounts::*counter) {
+    if (place != RecordFile::kDropped) ++(counts_.*counter);
+    return place;
   }
   ThreadId ThreadOf(ThreadState& thread);
   StreamInfo* StreamOf(ThreadState& thread, const Call& call);
@@ -218,15 +232,19 @@ class Recorder {
   void OnEventWait(ThreadState& thread, const Call& call);
   void OnSync(ThreadState& thread, const Call& call);
   void RecordEvent(const Call& call, StreamInfo& stream, uint64_t event, const Frontier* entries);
-  void WriteEntries(const Frontier& entries);
 
   // recorder_ends.cpp: what is taken away
-  enum class Source : uint8_t { kTold, kDerived };
   uint32_t IdOf(Going::What what, uint64_t handle);
   void EndTaken(ThreadState& thread, const Call& call, bool succeeded);
   void End(ThreadState& thread, const Call& call, const Going& going);
-  void WriteEnd(std::string_view type, std::string_view key, uint32_t id, Source source,
-                uint64_t time = 0);
+  template <typename Record, typename IdType>
+  void WriteEnd(IdType id, Source source, uint64_t time = 0) {
+    Record r;
+    r.ended = id;
+    r.source = source;
+    r.time = time;
+    Write(r);
+  }
   void EndStream(uint64_t key, Source source);
   void EndEvent(uint64_t handle, Source source);
   void EndExec(uint64_t handle, uint64_t time, Source source);
@@ -234,7 +252,7 @@ class Recorder {
   GraphId Detach(uint64_t handle);
   void EndGraph(uint64_t handle, Source source);
   void WriteGraphEnd(GraphId graph, Source source) {
-    WriteEnd("graph_destroyed", "graph", graph.value, source);
+    WriteEnd<GraphDestroyedRecord>(graph, source);
   }
   void EndNodes(GraphInfo& graph, bool told);
   void EndNode(uint64_t handle, Source source);
@@ -248,6 +266,7 @@ class Recorder {
   void DiscardGraph(const CaptureInfo& capture);
   void OnUpdateDependencies(ThreadState& thread, const Call& call);
   Frontier EntriesOf(const Call& call);
+  void WriteFrontier(StreamId stream, StreamOpKind kind, const Frontier& entries);
   void JoinCapture(StreamInfo& stream, CaptureInfo* capture);
   void LeaveCapture(StreamInfo& stream);
   CaptureInfo* CaptureById(CaptureId id);
@@ -276,7 +295,7 @@ class Recorder {
     return (uint64_t{from.value} << 32 | to.value) + 1;
   }
   void OnInstantiate(ThreadState& thread, const Call& call);
-  void WriteToolIds(ThreadState& thread);
+  std::vector<ToolIdRun> TakeToolIds(ThreadState& thread);
   void OnExecUpdate(ThreadState& thread, const Call& call, int32_t result);
   GraphId GivenGraph(uint64_t handle);
   void OnNodeSet(ThreadState& thread, const Call& call);
@@ -289,16 +308,16 @@ class Recorder {
   void WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph, StreamInfo* stream);
   void OnEagerWork(ThreadState& thread, const Call& call);
   void PrepareNode(ThreadState& thread, const Call& call, bool of_call);
-  void DescribeNode(const Call& call, bool of_call);
-  void DescribeWork(const Call& call);
-  void DescribeKernel(const Call& call);
-  void WriteAccesses();
+  void DescribeNode(const Call& call, bool of_call, NodeRecord& r);
+  // What a kernel, a copy, a memset or a batch does.
+  template <typename Record>
+  void DescribeWork(const Call& call, Record& r);
+  bool IsComplete(const Call& call) const;
   void AddTouches(const Call& call);
-  void AddAccess(uint64_t address, char mode, int64_t length);
+  void AddAccess(uint64_t address, AccessMode mode, Bytes length);
   void ScanArguments(const KernelWork& work, const KernelInfo& kernel);
   void AddOperand(const char* bytes);
   void AddCollective(const char* bytes);
-  void WriteCollectives();
   void ScanParam(const char* bytes, const KernelParam& param, ParamUse use);
   void WriteIncomingEdges(const Call& call, GraphInfo* graph, StreamInfo* stream, NodeId node);
   FrontierEntry EdgeData(const Call& call, StreamInfo* stream, uint64_t from, uint64_t to,
@@ -314,7 +333,7 @@ class Recorder {
   uint64_t TargetOf(const ThreadState& thread, const Call& call);
   EmbeddedGraph* Made(uint64_t handle);
   const FrontierEntry* ClonedData(uint64_t from, uint64_t to);
-  std::string DescriptionOf(const NodeInfo& node) const;
+  bool ReadWork(const NodeInfo& node, NodeRecord& r);
   void WriteInherited(const Call& call, NodeInfo& node, const NodeInfo& original);
   void ClaimGraphs(const Call& call, bool of_call);
   void ClaimBodies(const Call& call);
@@ -334,11 +353,16 @@ class Recorder {
   void OnAlloc(ThreadState& thread, const Call& call);
   void EndBlock(ThreadState& thread, const Call& call);
   BlockId WriteAlloc(const Call& call, StreamId stream, PoolId pool, GraphId graph);
-  void WriteFree(std::string_view type, const Call& call, BlockId block, StreamId stream,
-                 bool derived);
+  template <typename Record = FreeRecord>
   void WriteFree(const Call& call, BlockId block, StreamId stream, bool derived) {
-    WriteFree("free", call, block, stream, derived);
+    Record r;
+    r.memory = block;
+    r.stream = stream;
+    if (derived) r.source = Source::kDerived;
+    if (!derived) r.stack = call.stack;
+    Write(call, r);
   }
+  PoolId WritePool(PoolKind kind, std::string_view name, uint64_t handle);
   void ForgetOverlaps(const Call& call, uint64_t address, uint64_t size);
   PoolId PoolOf(const Call& call, PoolKind kind, uint64_t handle);
 
@@ -364,6 +388,7 @@ class Recorder {
   RecordSink& sink_;
   bool eager_;
   RecordLine line_;
+  BorrowedValues values_;
   RecordCounts counts_;
 
   uint32_t next_thread_ = 0, next_stream_ = 0, next_event_ = 0, next_capture_ = 0, next_graph_ = 0,
@@ -379,9 +404,9 @@ class Recorder {
   HandleMap<PoolId> pools_;
   std::vector<std::unique_ptr<CaptureInfo>> captures_;  // open ones
   KernelTable kernels_;
-  std::map<std::pair<uint64_t, uint32_t>, uint32_t> communicators_;  // by key and rank
-  StackTable taken_stacks_;                                // as they were taken
-  std::unordered_map<std::string, StackId> named_stacks_;  // as they are written
+  std::map<std::pair<uint64_t, uint32_t>, CommunicatorId> communicators_;  // by key and rank
+  StackTable taken_stacks_;                                                // as they were taken
+  std::unordered_map<std::string, StackId> named_stacks_;                  // as they are written
   LiveMemory live_;
   std::map<uint64_t, SegmentInfo> segments_;   // by address
   std::map<uint64_t, PoolRange> pool_ranges_;  // by address
@@ -390,8 +415,9 @@ class Recorder {
 
   // The node at hand.
   FreshNode fresh_;
-  std::vector<FoundAccess> found_;
-  std::vector<CollectiveParam> found_collectives_;
+  std::vector<Access> found_;
+  std::vector<Collective> found_collectives_;
+  std::vector<GraphId> bodies_;
   BlockId node_block_;
   EventId node_event_;
   KernelInfo* node_kernel_ = nullptr;
@@ -405,9 +431,6 @@ class Recorder {
   std::vector<uint64_t> in_order_;       // graphs as their events are applied: after their nodes
   HandleMap<CloneInfo> clones_;          // nodes that the call at hand made of others
 };
-
-// As docs/format.md has it.
-std::string_view KindName(NodeKind kind);
 
 // "cudaMalloc_v3020" and "cuStreamBeginCapture_v2_ptsz" without version and stream suffixes.
 std::string_view PlainCallName(std::string_view name);

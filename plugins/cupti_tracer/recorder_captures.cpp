@@ -8,7 +8,6 @@ namespace {
 
 constexpr int32_t kFirstCaptureError = 900;  // cudaErrorStreamCaptureUnsupported
 constexpr int32_t kLastCaptureError = 907;   // cudaErrorCapturedEvent
-constexpr const char* kModeNames[] = {"global", "thread_local", "relaxed"};
 
 bool IsCaptureError(int32_t error) {
   return error >= kFirstCaptureError && error <= kLastCaptureError;
@@ -98,32 +97,32 @@ void Recorder::OnBeginCapture(ThreadState& thread, const Call& call) {
   capture->thread = thread_id;
   capture->mode = static_cast<CaptureMode>(call.mode % 3);
   JoinCapture(*stream, capture);
-  line_.Start("capture_begin");
-  line_.Number("id", capture->id.value);
-  line_.Number("graph", graph->id.value);
-  line_.Number("stream", stream->id.value);
-  line_.Number("thread", thread_id.value);
-  line_.Name("mode", kModeNames[call.mode % 3]);
-  Time(call);
-  Write();
+  CaptureBeginRecord r;
+  r.id = capture->id;
+  r.row.graph = graph->id;
+  r.row.origin = stream->id;
+  r.row.thread = thread_id;
+  r.row.mode = capture->mode;
+  Write(call, r);
   if (call.dependencies.empty()) return;
   Join(stream->frontier, EntriesOf(call));
-  line_.Start("frontier");
-  line_.Number("stream", stream->id.value);
-  line_.Name("mode", "set");
-  WriteEntries(stream->frontier);
-  Write();
+  WriteFrontier(stream->id, StreamOpKind::kSetFrontier, stream->frontier);
+}
+
+void Recorder::WriteFrontier(StreamId stream, StreamOpKind kind, const Frontier& entries) {
+  FrontierRecord r;
+  r.row.stream = stream;
+  r.row.kind = kind;
+  r.row.entries = values_.Add(entries);
+  Write(r);
 }
 
 void Recorder::OnUpdateDependencies(ThreadState& thread, const Call& call) {
   StreamInfo* stream = StreamOf(thread, call);
   Frontier entries = EntriesOf(call);
   bool set = (call.flags & 1) != 0;
-  line_.Start("frontier");
-  line_.Number("stream", stream->id.value);
-  line_.Name("mode", set ? "set" : "add");
-  WriteEntries(entries);
-  Write();
+  const StreamOpKind kind = set ? StreamOpKind::kSetFrontier : StreamOpKind::kAddToFrontier;
+  WriteFrontier(stream->id, kind, entries);
   if (set) stream->frontier.clear();
   Join(stream->frontier, entries);
 }
@@ -138,12 +137,11 @@ void Recorder::OnEndCapture(ThreadState& thread, const Call& call, int32_t error
   }
   if (error != 0 && capture->failure == kNoFailure) WriteFailure(thread, call, error, capture);
   if (error != 0) thread.failed = 0;  // told
-  line_.Start("capture_end");
-  line_.Number("capture", capture->id.value);
-  if (error != 0) line_.Number("error", error);
-  if (error != 0 && capture->failure != kNoFailure) line_.Number("failure", capture->failure);
-  Time(call);
-  Write();
+  CaptureEndRecord r;
+  r.capture = capture->id;
+  r.error = error;
+  if (error != 0) r.failure = capture->failure;
+  Write(call, r);
   for (StreamInfo* joined : capture->streams) {
     joined->capture = nullptr;
     joined->frontier.clear();
@@ -154,11 +152,11 @@ void Recorder::OnEndCapture(ThreadState& thread, const Call& call, int32_t error
 
 // The graph of a capture that failed goes; one that is in a node stays, empty.
 void Recorder::DiscardGraph(const CaptureInfo& capture) {
-  if (capture.discarded) return WriteGraphEnd(capture.discarded, Source::kTold);
+  if (capture.discarded) return WriteGraphEnd(capture.discarded, Source::kCallback);
   GraphInfo* graph = FindGraph(capture.graph_handle);
   if (graph == nullptr || graph->id != capture.graph) return;  // another's by now
   if (graph->parent) return EndNodes(*graph, true);
-  EndGraph(capture.graph_handle, Source::kTold);
+  EndGraph(capture.graph_handle, Source::kCallback);
 }
 
 Recorder::CaptureInfo* Recorder::CaptureHit(ThreadState& thread, uint64_t stream, int32_t error) {
@@ -217,16 +215,15 @@ void Recorder::WriteFailure(ThreadState& thread, const Call& call, int32_t error
     capture->failure = next_failure_;
   }
   ++next_failure_;
-  line_.Start("failure");
-  line_.Text("call", PlainCallName(name));
-  line_.Number("error", error);
-  line_.Number("thread", thread_id.value);
-  Ref("stream", stream);
-  if (capture != nullptr) line_.Number("graph", capture->graph.value);
-  Ref("stack", call.stack);
-  if (!arguments.empty()) line_.Text("args", arguments);
-  Time(call);
-  Write();
+  FailureRecord r;
+  r.row.call = values_.Add(PlainCallName(name));
+  r.row.error = error;
+  r.row.thread = thread_id;
+  r.row.stream = stream;
+  if (capture != nullptr) r.row.graph = capture->graph;
+  r.row.stack = call.stack;
+  r.row.arguments = values_.Add(arguments);
+  Write(call, r);
 }
 
 // "bytesize=4096, hEvent=event 3".

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "libgraphkit/io/field_reader.h"
 #include "plugins/cupti_tracer/recorder.h"
 
 namespace graphkit {
 namespace {
 
-constexpr std::string_view kSetParams = ",\"what\":\"params\"";
 constexpr uint64_t kNoPlace = ~uint64_t{0};
 
 }  // namespace
@@ -120,29 +120,44 @@ const FrontierEntry* Recorder::ClonedData(uint64_t from, uint64_t to) {
   return consumer->edges->Find(EdgeKey(producer->source, consumer->source));
 }
 
-// What the record of a node, or of its last parameters, says of its work.
-std::string Recorder::DescriptionOf(const NodeInfo& node) const {
-  if (node.place == kNoPlace) return {};
-  const std::string_view record = sink_.Read(node.place);
-  if (size_t at = record.find(",\"kind\":"); at != std::string_view::npos) {
-    return std::string(record.substr(at, record.size() - at - 1));
+// Takes over what the record of a node, or of its last parameters, says of its work. False: it
+// isn't known.
+bool Recorder::ReadWork(const NodeInfo& node, NodeRecord& r) {
+  if (node.place == kNoPlace) return false;
+  std::string line(sink_.Read(node.place));
+  line += '\n';
+  line.resize(line.size() + kLinePadding);
+  LooseValues values;
+  FieldReader fields(JsonCursor(line.data()), values);
+  std::string_view type;
+  if (!fields.TakeNext("type", type)) return false;
+  if (type == NodeRecord::kType) {
+    fields.Read(r);
+  } else {
+    NodeSetRecord set;
+    fields.Read(set);
+    if (set.row.what != NodeChangeKind::kParams) return false;
+    r.row.kernel = set.row.kernel;
+    r.row.event = set.row.event;
+    r.row.accesses = set.row.accesses;
+    r.row.accesses_complete = set.row.accesses_complete;
+    r.shape = set.shape;
   }
-  const size_t at = record.find(kSetParams);
-  if (at == std::string_view::npos) return {};
-  const size_t begin = at + kSetParams.size();
-  return ",\"kind\":\"" + std::string(KindName(node.kind)) + "\"" +
-         std::string(record.substr(begin, record.size() - begin - 1));
+  const std::span<const Access> accesses = values.Of(r.row.accesses, &Trace::accesses);
+  const std::span<const Collective> collectives = values.Of(r.collectives, &Trace::collectives);
+  found_.assign(accesses.begin(), accesses.end());
+  found_collectives_.assign(collectives.begin(), collectives.end());
+  return true;
 }
 
 // What else a clone has of its original.
 void Recorder::WriteInherited(const Call& call, NodeInfo& node, const NodeInfo& original) {
   if (original.updatable) WriteUpdatable(call, node);
   if (!original.off) return;
-  line_.Start("node_set");
-  line_.Number("node", node.id.value);
-  line_.Name("what", "disabled");
-  Time(call);
-  Write();
+  NodeSetRecord r;
+  r.row.node = node.id;
+  r.row.what = NodeChangeKind::kDisabled;
+  Write(call, r);
 }
 
 void Recorder::Claim(EmbeddedGraph& graph) {

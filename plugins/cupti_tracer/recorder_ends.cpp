@@ -108,57 +108,48 @@ void Recorder::EndTaken(ThreadState& thread, const Call& call, bool succeeded) {
 void Recorder::End(ThreadState& thread, const Call& call, const Going& going) {
   switch (going.what) {
     case Going::What::kStream:
-      return EndStream(going.handle, Source::kTold);
+      return EndStream(going.handle, Source::kCallback);
     case Going::What::kEvent:
-      return EndEvent(going.handle, Source::kTold);
+      return EndEvent(going.handle, Source::kCallback);
     case Going::What::kExec:
-      return EndExec(going.handle, call.time, Source::kTold);
+      return EndExec(going.handle, call.time, Source::kCallback);
     case Going::What::kPool:
-      return EndPool(going.handle, Source::kTold);
+      return EndPool(going.handle, Source::kCallback);
     case Going::What::kGraph:
-      return EndGraph(going.handle, Source::kTold);
+      return EndGraph(going.handle, Source::kCallback);
     case Going::What::kNode:
-      return EndNode(going.handle, Source::kTold);
+      return EndNode(going.handle, Source::kCallback);
     case Going::What::kMemory:
       return EndBlock(thread, call);
   }
-}
-
-void Recorder::WriteEnd(std::string_view type, std::string_view key, uint32_t id, Source source,
-                        uint64_t time) {
-  line_.Start(type);
-  line_.Number(key, id);
-  if (source == Source::kDerived) line_.Name("src", "derived");
-  if (time != 0) line_.Number("t", time);
-  Write();
 }
 
 void Recorder::EndStream(uint64_t key, Source source) {
   auto* stream = streams_.Find(key);
   if (stream == nullptr) return;
   LeaveCapture(**stream);
-  WriteEnd("stream_destroyed", "stream", (*stream)->id.value, source);
+  WriteEnd<StreamDestroyedRecord>((*stream)->id, source);
   streams_.Erase(key);
 }
 
 void Recorder::EndEvent(uint64_t handle, Source source) {
   auto* event = events_.Find(handle);
   if (event == nullptr) return;
-  WriteEnd("event_destroyed", "event", (*event)->id.value, source);
+  WriteEnd<EventDestroyedRecord>((*event)->id, source);
   events_.Erase(handle);
 }
 
 void Recorder::EndExec(uint64_t handle, uint64_t time, Source source) {
   const ExecInfo* exec = execs_.Find(handle);
   if (exec == nullptr) return;
-  WriteEnd("exec_destroyed", "exec", exec->id.value, source, time);
+  WriteEnd<ExecDestroyedRecord>(exec->id, source, time);
   execs_.Erase(handle);
 }
 
 void Recorder::EndPool(uint64_t handle, Source source) {
   const PoolId* pool = pools_.Find(handle);
   if (pool == nullptr) return;
-  WriteEnd("pool_destroyed", "pool", pool->value, source);
+  WriteEnd<PoolDestroyedRecord>(*pool, source);
   pools_.Erase(handle);
 }
 
@@ -171,7 +162,7 @@ void Recorder::OnGraphDestroyed(ThreadState& thread, uint64_t graph) {
   const auto open = std::find_if(captures_.begin(), captures_.end(),
                                  [id](const auto& capture) { return capture->graph.value == id; });
   if (open == captures_.end()) {
-    EndGraph(graph, Source::kTold);
+    EndGraph(graph, Source::kCallback);
   } else {
     (*open)->discarded = Detach(graph);
   }
@@ -202,7 +193,7 @@ void Recorder::EndNodes(GraphInfo& graph, bool told) {
     const NodeId id = node->id;
     const bool holds = HoldsGraphs(node->kind);
     nodes_.Erase(handle);
-    if (told) WriteEnd("node_destroyed", "node", id.value, Source::kTold);
+    if (told) WriteEnd<NodeDestroyedRecord>(id, Source::kCallback);
     if (holds) EndInnerGraphs(id);
   }
   graph.nodes.clear();
@@ -213,7 +204,7 @@ void Recorder::EndNodes(GraphInfo& graph, bool told) {
 void Recorder::EndNode(uint64_t handle, Source source) {
   const NodeId id = nodes_.Find(handle)->id;
   nodes_.Erase(handle);
-  WriteEnd("node_destroyed", "node", id.value, source);
+  WriteEnd<NodeDestroyedRecord>(id, source);
   EndInnerGraphs(id);
 }
 
@@ -236,7 +227,7 @@ void Recorder::EndInnerGraphs(NodeId node) {
   inner_graphs_.Erase(InnerKey(node));
   for (const InnerGraph& graph : inner) {
     const bool there = IdOf(Going::What::kGraph, graph.handle) == graph.id.value;
-    if (there) EndGraph(graph.handle, Source::kTold);
+    if (there) EndGraph(graph.handle, Source::kCallback);
   }
 }
 

@@ -7,9 +7,6 @@
 namespace graphkit {
 namespace {
 
-constexpr const char* kOriginNames[] = {"capture", "explicit", "clone",
-                                        "child",   "body",     "imported"};
-
 GraphOrigin OriginOf(CallKind kind) {
   if (kind == CallKind::kBeginCapture) return GraphOrigin::kCapture;
   if (kind == CallKind::kGraphClone) return GraphOrigin::kClone;
@@ -26,15 +23,15 @@ Recorder::GraphInfo* Recorder::AddGraph(uint64_t handle, GraphOrigin origin, uin
   graph->handle = handle;
   graph->parent = parent;
   if (parent) AddInnerGraph(parent, handle, graph->id);
-  line_.Start("graph");
-  line_.Number("id", graph->id.value);
-  line_.Name("origin", kOriginNames[static_cast<int>(origin)]);
-  Ref("original", original);
-  Ref("parent", parent);
-  if (body != 0) line_.Number("body", body);
-  line_.Hex("handle", handle);
-  if (tool_id != 0) line_.Number("tool_id", tool_id);
-  Write(&RecordCounts::graphs);
+  GraphRecord r;
+  r.id = graph->id;
+  r.row.origin = origin;
+  r.row.original = original;
+  r.row.parent = parent;
+  r.row.body = body;
+  r.row.handle = handle;
+  r.row.tool_id = tool_id;
+  Counted(Write(r), &RecordCounts::graphs);
   return graph.get();
 }
 
@@ -53,23 +50,13 @@ void Recorder::AddKernel(uint64_t function, KernelLayout layout) {
   bool is_new = false;
   KernelInfo& kernel = kernels_.Add(function, std::move(layout), is_new);
   if (!is_new) return;
-  line_.Start("kernel");
-  line_.Number("id", kernel.id.value);
-  line_.Text("name", kernel.name);
-  if (kernel.has_layout) {
-    line_.OpenArray("params");
-    for (const KernelParam& param : kernel.params) {
-      line_.OpenInner();
-      line_.Item(param.offset);
-      line_.Item(param.size);
-      line_.CloseArray();
-    }
-    line_.CloseArray();
-  }
-  if (kernel.waits != Ternary::kUnknown) {
-    line_.Text("waits", kernel.waits == Ternary::kYes ? "yes" : "no");
-  }
-  Write();
+  KernelRecord r;
+  r.id = kernel.id;
+  r.row.name = values_.Add(kernel.name);
+  r.row.has_layout = kernel.has_layout;
+  r.row.params = values_.Add(kernel.params);
+  r.row.waits = kernel.waits;
+  Write(r);
 }
 
 // The events of one call.
@@ -156,13 +143,13 @@ void Recorder::OnDependency(ThreadState& thread, const Call& call, const GraphEv
 void Recorder::WriteEdge(const Call&, GraphInfo* graph, NodeId from, NodeId to,
                          const FrontierEntry& data) {
   EdgeId id(next_edge_++);
-  line_.Start("edge");
-  line_.Number("id", id.value);
-  line_.Number("from", from.value);
-  line_.Number("to", to.value);
-  if (data.from_port != 0) line_.Number("from_port", data.from_port);
-  if (data.edge_type != 0) line_.Number("edge_type", data.edge_type);
-  Write(&RecordCounts::edges);
+  EdgeRecord r;
+  r.id = id;
+  r.row.from = from;
+  r.row.to = to;
+  r.row.from_port = data.from_port;
+  r.row.type = static_cast<EdgeType>(data.edge_type);
+  Counted(Write(r), &RecordCounts::edges);
   if (graph == nullptr) return;
   graph->edges.push_back({from, to, id});
   if (data.from_port != 0 || data.edge_type != 0) graph->edge_data.Insert(EdgeKey(from, to), data);
@@ -177,9 +164,7 @@ void Recorder::RemoveEdge(const GraphEvent& event) {
     return edge.from == from->id && edge.to == to->id;
   });
   if (last == graph->edges.rend()) return;
-  line_.Start("edge_removed");
-  line_.Number("edge", last->id.value);
-  Write();
+  WriteEnd<EdgeRemovedRecord>(last->id, Source::kCallback);
   graph->edges.erase(std::next(last).base());
   graph->edge_data.Erase(EdgeKey(from->id, to->id));
 }
@@ -189,52 +174,40 @@ void Recorder::OnInstantiate(ThreadState& thread, const Call& call) {
   EndExec(call.exec, call.time, Source::kDerived);
   ExecInfo& exec = execs_.Insert(call.exec, {.id = ExecId(next_exec_++), .graph = graph->id});
   KeepExecNodes(thread, exec);
-  line_.Start("exec");
-  line_.Number("id", exec.id.value);
-  line_.Number("graph", exec.graph.value);
-  line_.Hex("handle", call.exec);
-  if (call.flags != 0) line_.Number("flags", call.flags);
-  if (call.tool_id != 0) line_.Number("tool_id", call.tool_id);
-  WriteToolIds(thread);
-  Ref("stack", call.stack);
-  Time(call);
-  Write();
+  const std::vector<ToolIdRun> runs = TakeToolIds(thread);
+  ExecRecord r;
+  r.id = exec.id;
+  r.row.graph = exec.graph;
+  r.row.handle = call.exec;
+  r.row.flags = call.flags;
+  r.row.tool_id = call.tool_id;
+  r.row.node_ids = values_.Add(runs);
+  r.row.stack = call.stack;
+  Write(call, r);
 }
 
 // What CUPTI calls the exec's nodes: runs of nodes and of ids that follow one another.
-void Recorder::WriteToolIds(ThreadState& thread) {
-  if (thread.exec_nodes.empty()) return;
+std::vector<ToolIdRun> Recorder::TakeToolIds(ThreadState& thread) {
   std::vector<ToolIdRun> runs;
   for (const ExecNode& made : thread.exec_nodes) {
     NodeInfo* node = made.tool_id != 0 ? nodes_.Find(made.original) : nullptr;
     if (node != nullptr) AppendToolId(runs, node->id, made.tool_id);
   }
   thread.exec_nodes = {};  // not needed again soon, and as many as the graph has nodes
-  if (runs.empty()) return;
-  line_.OpenArray("node_ids");
-  for (const ToolIdRun& run : runs) {
-    line_.OpenInner();
-    line_.Item(run.first.value);
-    line_.Item(run.count);
-    line_.Item(run.tool_id >> 32);
-    line_.Item(run.tool_id & 0xffffffffu);
-    line_.CloseArray();
-  }
-  line_.CloseArray();
+  return runs;
 }
 
 void Recorder::OnExecUpdate(ThreadState& thread, const Call& call, int32_t result) {
   ExecInfo* exec = execs_.Find(call.exec);
   if (exec == nullptr) return;
   GraphInfo* graph = GraphOf(call.graph);
-  line_.Start("exec_updated");
-  line_.Number("exec", exec->id.value);
-  line_.Number("graph", graph->id.value);
   constexpr uint64_t kFailed = 1;
   const uint64_t outcome = result != 0 && call.flags == 0 ? kFailed : call.flags;
-  if (outcome != 0) line_.Number("result", outcome);
-  Time(call);
-  Write();
+  ExecUpdatedRecord r;
+  r.row.exec = exec->id;
+  r.row.graph = graph->id;
+  r.row.result = static_cast<int32_t>(outcome);
+  Write(call, r);
   if (outcome != 0) return;
   exec->graph = graph->id;
   UpdateExecNodes(thread, *exec);
@@ -250,12 +223,11 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
   ExecInfo* exec = execs_.Find(call.exec);
   if (exec == nullptr) return;
   if (thread.silent_ranges != 0) WriteRanges(thread);
-  line_.Start("launch");
-  line_.Number("exec", exec->id.value);
-  line_.Number("stream", stream->id.value);
-  if (call.correlation != 0) line_.Number("correlation", call.correlation);
-  Time(call);
-  Write(&RecordCounts::launches);
+  LaunchRecord r;
+  r.row.exec = exec->id;
+  r.row.stream = stream->id;
+  r.row.correlation = call.correlation;
+  Counted(Write(call, r), &RecordCounts::launches);
 }
 
 }  // namespace graphkit

@@ -12,13 +12,9 @@ PoolId Recorder::NamedPool(ThreadState& thread, const Call& call, std::string_vi
   for (const auto& [known, pool] : named_pools_) {
     if (known == name) return pool;
   }
-  PoolId id(next_pool_++);
+  const bool captured = CaptureOf(thread, call) != nullptr;
+  const PoolId id = WritePool(captured ? PoolKind::kPrivate : PoolKind::kAllocator, name, 0);
   named_pools_.emplace_back(name, id);
-  line_.Start("pool");
-  line_.Number("id", id.value);
-  line_.Name("kind", CaptureOf(thread, call) != nullptr ? "private" : "allocator");
-  if (!name.empty()) line_.Text("name", name);
-  Write();
   return id;
 }
 
@@ -41,14 +37,13 @@ Recorder::SegmentInfo& Recorder::AddSegment(const Call& call, PoolId pool) {
   SegmentInfo& segment = segments_[call.address];
   segment = {SegmentId(next_segment_++), call.size, pool};
   auto memory = live_.At(LiveMemory::kDriver, call.address);
-  line_.Start("segment");
-  line_.Number("id", segment.id.value);
-  line_.Hex("address", call.address);
-  line_.Number("size", call.size);
-  line_.Number("pool", pool.value);
-  if (memory) line_.Number("memory", memory->block.value);
-  Time(call);
-  Write();
+  SegmentRecord r;
+  r.id = segment.id;
+  r.row.address = call.address;
+  r.row.size = call.size;
+  r.row.pool = pool;
+  if (memory) r.row.block = memory->block;
+  Write(call, r);
   return segment;
 }
 
@@ -64,10 +59,7 @@ void Recorder::DropSegment(const Call& call, uint64_t address) {
   auto found = segments_.find(address);
   if (found == segments_.end()) return;
   DropPieces(call, address, found->second.size);
-  line_.Start("segment_freed");
-  line_.Number("segment", found->second.id.value);
-  Time(call);
-  Write();
+  WriteEnd<SegmentFreedRecord>(found->second.id, Source::kCallback, call.time);
   segments_.erase(found);
 }
 
@@ -132,16 +124,15 @@ void Recorder::WritePiece(ThreadState& thread, const Call& call) {
   CaptureInfo* capture = CaptureOf(thread, call);
   BlockId id(next_block_++);
   live_.Insert(LiveMemory::kPiece, call.address, call.size, id);
-  line_.Start("alloc");
-  line_.Number("id", id.value);
-  line_.Hex("address", call.address);
-  line_.Number("size", call.size);
-  line_.Number("pool", pool.value);
-  Ref("stream", stream);
-  if (segment != nullptr) line_.Number("segment", segment->id.value);
-  Ref("graph", capture ? capture->graph : GraphId());
-  Time(call);
-  Write(&RecordCounts::blocks);
+  AllocRecord r;
+  r.id = id;
+  r.row.address = call.address;
+  r.row.size = call.size;
+  r.row.pool = pool;
+  r.row.stream = stream;
+  if (segment != nullptr) r.row.segment = segment->id;
+  if (capture != nullptr) r.row.graph = capture->graph;
+  Counted(Write(call, r), &RecordCounts::blocks);
 }
 
 void Recorder::OnRecordStream(ThreadState& thread, const Call& call) {
@@ -149,11 +140,10 @@ void Recorder::OnRecordStream(ThreadState& thread, const Call& call) {
   auto place = live_.Find(call.address);
   if (!place || call.stream == kNoStream) return;
   StreamId stream = StreamIdOf(thread, call);
-  line_.Start("record_stream");
-  line_.Number("memory", place->block.value);
-  line_.Number("stream", stream.value);
-  Time(call);
-  Write();
+  RecordStreamRecord r;
+  r.row.block = place->block;
+  r.row.stream = stream;
+  Write(call, r);
 }
 
 void Recorder::OnFreeRequested(ThreadState& thread, const Call& call) {
@@ -162,7 +152,7 @@ void Recorder::OnFreeRequested(ThreadState& thread, const Call& call) {
   if (entry == nullptr || entry->free_requested) return;
   entry->free_requested = true;
   BlockId block = entry->block;
-  WriteFree("free_requested", call, block, StreamIdOf(thread, call), false);
+  WriteFree<FreeRequestedRecord>(call, block, StreamIdOf(thread, call), false);
 }
 
 void Recorder::OnFreeCompleted(ThreadState& thread, const Call& call) {
@@ -170,8 +160,12 @@ void Recorder::OnFreeCompleted(ThreadState& thread, const Call& call) {
   auto entry = live_.At(LiveMemory::kPiece, call.address);
   if (!entry) return;
   live_.Erase(LiveMemory::kPiece, call.address);
-  WriteFree(entry->free_requested ? "free_completed" : "free", call, entry->block,
-            StreamIdOf(thread, call), false);
+  const StreamId stream = StreamIdOf(thread, call);
+  if (entry->free_requested) {
+    WriteFree<FreeCompletedRecord>(call, entry->block, stream, false);
+  } else {
+    WriteFree(call, entry->block, stream, false);
+  }
 }
 
 }  // namespace graphkit

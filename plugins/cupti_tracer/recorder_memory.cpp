@@ -4,9 +4,6 @@
 namespace graphkit {
 namespace {
 
-constexpr const char* kPoolNames[] = {"device",  "stream", "graph",  "allocator",
-                                      "private", "host",   "managed"};
-
 // Pools without a handle are one per kind and device.
 uint64_t PoolKey(PoolKind kind, uint64_t handle, int32_t device) {
   if (handle != 0) return handle;
@@ -19,13 +16,17 @@ PoolId Recorder::PoolOf(const Call& call, PoolKind kind, uint64_t handle) {
   bool everywhere = kind == PoolKind::kHost || kind == PoolKind::kManaged;
   uint64_t key = PoolKey(kind, handle, everywhere ? 0 : call.device);
   if (PoolId* known = pools_.Find(key)) return *known;
-  PoolId id = pools_.Insert(key, PoolId(next_pool_++));
-  line_.Start("pool");
-  line_.Number("id", id.value);
-  line_.Name("kind", kPoolNames[static_cast<int>(kind)]);
-  if (handle != 0) line_.Hex("handle", handle);
-  Write();
-  return id;
+  return pools_.Insert(key, WritePool(kind, {}, handle));
+}
+
+PoolId Recorder::WritePool(PoolKind kind, std::string_view name, uint64_t handle) {
+  PoolRecord r;
+  r.id = PoolId(next_pool_++);
+  r.row.kind = kind;
+  r.row.name = values_.Add(name);
+  r.row.handle = handle;
+  Write(r);
+  return r.id;
 }
 
 // Whatever was live where memory is given out again has been freed: its free has not returned yet
@@ -42,16 +43,15 @@ BlockId Recorder::WriteAlloc(const Call& call, StreamId stream, PoolId pool, Gra
   ForgetOverlaps(call, call.address, call.size);
   BlockId id(next_block_++);
   live_.Insert(LiveMemory::kDriver, call.address, call.size, id);
-  line_.Start("alloc");
-  line_.Number("id", id.value);
-  line_.Hex("address", call.address);
-  line_.Number("size", call.size);
-  line_.Number("pool", pool.value);
-  Ref("stream", stream);
-  Ref("graph", graph);
-  Ref("stack", call.stack);
-  Time(call);
-  Write(&RecordCounts::blocks);
+  AllocRecord r;
+  r.id = id;
+  r.row.address = call.address;
+  r.row.size = call.size;
+  r.row.pool = pool;
+  r.row.stream = stream;
+  r.row.graph = graph;
+  r.row.stack = call.stack;
+  Counted(Write(call, r), &RecordCounts::blocks);
   return id;
 }
 
@@ -62,17 +62,6 @@ void Recorder::OnAlloc(ThreadState& thread, const Call& call) {
   PoolId pool = PoolOf(call, call.pool_kind, call.pool);
   CaptureInfo* capture = CaptureOf(thread, call);
   WriteAlloc(call, stream, pool, capture ? capture->graph : GraphId());
-}
-
-void Recorder::WriteFree(std::string_view type, const Call& call, BlockId block, StreamId stream,
-                         bool derived) {
-  line_.Start(type);
-  line_.Number("memory", block.value);
-  Ref("stream", stream);
-  if (derived) line_.Name("src", "derived");
-  if (!derived) Ref("stack", call.stack);
-  Time(call);
-  Write();
 }
 
 void Recorder::EndBlock(ThreadState& thread, const Call& call) {

@@ -7,25 +7,28 @@
 namespace graphkit {
 namespace {
 
-// As in docs/format.md, by CUgraphNodeType.
-constexpr std::string_view kKindNames[] = {
-    "kernel",       "memcpy",       "memset",           "host",           "graph",     "empty",
-    "event_wait",   "event_record", "semaphore_signal", "semaphore_wait", "mem_alloc", "mem_free",
-    "batch_mem_op", "conditional"};
-constexpr const char* kConditionalNames[] = {"if", "while", "switch"};
 constexpr size_t kWord = 8;  // bytes of a device address
 
-// Of two accesses to the same place: 'r', 'w', 'b' for both of them, '?' for either.
-char BothModes(char one, char other) {
+// As calls have it: -1 is unknown.
+Bytes LengthOf(int64_t length) { return length < 0 ? kLengthUnknown : static_cast<Bytes>(length); }
+
+// Of two accesses to the same place.
+AccessMode BothModes(AccessMode one, AccessMode other) {
   if (one == other) return one;
-  return one == '?' || other == '?' ? '?' : 'b';
+  const bool unknown = one == AccessMode::kUnknown || other == AccessMode::kUnknown;
+  return unknown ? AccessMode::kUnknown : AccessMode::kReadWrite;
 }
 
 }  // namespace
 
-std::string_view KindName(NodeKind kind) {
-  auto at = static_cast<size_t>(kind);
-  return at < std::size(kKindNames) ? kKindNames[at] : "unknown";
+template <typename Record>
+void Recorder::DescribeWork(const Call& call, Record& r) {
+  r.row.accesses_complete = IsComplete(call);
+  if (fresh_.kind != NodeKind::kKernel) return;
+  if (node_kernel_ != nullptr) r.row.kernel = node_kernel_->id;
+  std::ranges::copy(call.kernel.grid, r.shape.grid);
+  std::ranges::copy(call.kernel.block, r.shape.block);
+  r.shape.shared_bytes = call.kernel.shared_bytes;
 }
 
 bool Recorder::IsTheCallsNode(const Call& call, const FreshNode& node) {
@@ -75,25 +78,23 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph
   bool of_call = IsTheCallsNode(call, fresh_);
   bool embeds = fresh_.kind == NodeKind::kChildGraph || fresh_.kind == NodeKind::kConditional;
   const CloneInfo* clone = of_call ? nullptr : clones_.Find(fresh_.handle);
-  std::string copied = clone == nullptr || embeds ? std::string() : DescriptionOf(clone->original);
-  if (copied.empty()) PrepareNode(thread, call, of_call);
+  NodeRecord r;
+  const bool copied = clone != nullptr && !embeds && ReadWork(clone->original, r);
+  if (!copied) PrepareNode(thread, call, of_call);
   ThreadId thread_id = ThreadOf(thread);
   if (embeds) ClaimGraphs(call, of_call);
 
   NodeId id(next_node_++);
-  line_.Start("node");
-  line_.Number("id", id.value);
-  line_.Number("graph", graph->id.value);
-  if (stream != nullptr) line_.Number("stream", stream->id.value);
-  line_.Number("thread", thread_id.value);
-  Ref("stack", call.stack);
-  Time(call);
-  if (copied.empty()) {
-    DescribeNode(call, of_call);
-  } else {
-    line_.Raw(copied);
-  }
-  uint64_t place = Write(&RecordCounts::nodes);
+  r.id = id;
+  r.row.graph = graph->id;
+  r.row.kind = fresh_.kind;
+  r.row.stream = stream != nullptr ? stream->id : StreamId();
+  r.row.thread = thread_id;
+  r.row.stack = call.stack;
+  if (!copied) DescribeNode(call, of_call, r);
+  r.row.accesses = values_.Add(found_);
+  r.collectives = values_.Add(found_collectives_);
+  uint64_t place = Counted(Write(call, r), &RecordCounts::nodes);
   GiveNodeHandle(fresh_.handle);
   NodeInfo& node = nodes_.Insert(
       fresh_.handle, {.id = id, .graph = graph->id, .kind = fresh_.kind, .place = place});
@@ -114,12 +115,14 @@ void Recorder::OnEagerWork(ThreadState& thread, const Call& call) {
   PrepareNode(thread, call, true);
   ThreadId thread_id = ThreadOf(thread);
   StreamId stream = StreamIdOf(thread, call);
-  line_.Start("work");
-  Ref("stream", stream);
-  line_.Number("thread", thread_id.value);
-  Time(call);
-  DescribeNode(call, true);
-  Write();
+  WorkRecord r;
+  r.row.kind = fresh_.kind;
+  r.row.stream = stream;
+  r.row.thread = thread_id;
+  DescribeWork(call, r);
+  r.row.accesses = values_.Add(found_);
+  r.collectives = values_.Add(found_collectives_);
+  Write(call, r);
 }
 
 // Writes the records that the node's refers to, and finds what the node touches.
@@ -171,7 +174,8 @@ void Recorder::PrepareNode(ThreadState& thread, const Call& call, bool of_call) 
 void Recorder::AddTouches(const Call& call) {
   auto add = [this](const Touch* touches, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
-      AddAccess(touches[i].address, touches[i].write ? 'w' : 'r', touches[i].length);
+      const AccessMode mode = touches[i].write ? AccessMode::kWrite : AccessMode::kRead;
+      AddAccess(touches[i].address, mode, LengthOf(touches[i].length));
     }
   };
   add(call.touches, call.touch_count);
@@ -185,28 +189,17 @@ void Recorder::AddTouches(const Call& call) {
   ++next_operation_;
 }
 
-void Recorder::DescribeNode(const Call& call, bool of_call) {
-  line_.Name("kind", KindName(fresh_.kind));
-  if (fresh_.kind == NodeKind::kChildGraph) Ref("child", HeldGraph(call, of_call));
+void Recorder::DescribeNode(const Call& call, bool of_call, NodeRecord& r) {
+  if (fresh_.kind == NodeKind::kChildGraph) r.child = HeldGraph(call, of_call);
   if (!of_call) return;
-  Ref("event", node_event_);
-  Ref("memory", node_block_);
-  DescribeWork(call);
-  WriteCollectives();
+  r.row.event = node_event_;
+  r.row.block = node_block_;
+  DescribeWork(call, r);
   if (fresh_.kind != NodeKind::kConditional) return;
-  if (call.conditional != ConditionalType::kUnknown) {
-    line_.Name("conditional", kConditionalNames[static_cast<size_t>(call.conditional)]);
-  }
-  line_.OpenArray("bodies");
-  for (uint32_t i = 0; i < claimed_.size(); ++i) line_.Item(next_graph_ + i);
-  line_.CloseArray();
-}
-
-// What a kernel, a copy, a memset or a batch does.
-void Recorder::DescribeWork(const Call& call) {
-  if (fresh_.kind == NodeKind::kKernel) return DescribeKernel(call);
-  WriteAccesses();
-  if (complete_) line_.True("complete");
+  r.row.conditional = call.conditional;
+  bodies_.clear();
+  for (uint32_t i = 0; i < claimed_.size(); ++i) bodies_.emplace_back(next_graph_ + i);
+  r.bodies = bodies_;
 }
 
 GraphId Recorder::GivenGraph(uint64_t handle) {
@@ -225,15 +218,18 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
   fresh_.kind = kind;
   nodes_made_ = 0;
   PrepareNode(thread, call, params && !memory);
-  line_.Start("node_set");
-  line_.Number("node", node->id.value);
-  if (exec != nullptr) line_.Number("exec", exec->id.value);
-  Time(call);
-  line_.Name("what", params ? "params" : call.flags != 0 ? "enabled" : "disabled");
-  Ref("child", given);
-  if (params) Ref("event", node_event_);
-  if (params) DescribeWork(call);
-  const uint64_t place = Write();
+  NodeSetRecord r;
+  r.row.node = node->id;
+  if (exec != nullptr) r.row.exec = exec->id;
+  r.row.what = call.flags != 0 ? NodeChangeKind::kEnabled : NodeChangeKind::kDisabled;
+  r.row.child = given;
+  if (params) {
+    r.row.what = NodeChangeKind::kParams;
+    r.row.event = node_event_;
+    DescribeWork(call, r);
+    r.row.accesses = values_.Add(found_);
+  }
+  const uint64_t place = Write(call, r);
   if (child && exec != nullptr) {
     if (HasNodesInside(*exec, node->id)) UpdateExecNodes(thread, *exec);
     return;
@@ -250,56 +246,31 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
 
 void Recorder::WriteUpdatable(const Call& call, NodeInfo& node) {
   node.updatable = true;
-  line_.Start("node_set");
-  line_.Number("node", node.id.value);
-  line_.Name("what", "updatable");
-  Time(call);
-  Write();
+  NodeSetRecord r;
+  r.row.node = node.id;
+  r.row.what = NodeChangeKind::kUpdatable;
+  Write(call, r);
 }
 
-void Recorder::DescribeKernel(const Call& call) {
-  auto shape = [this](std::string_view key, const uint32_t(&size)[3]) {
-    if (size[0] == 1 && size[1] == 1 && size[2] == 1) return;
-    line_.OpenArray(key);
-    for (uint32_t extent : size) line_.Item(extent);
-    line_.CloseArray();
-  };
-  if (node_kernel_ != nullptr) line_.Number("kernel", node_kernel_->id.value);
-  shape("grid", call.kernel.grid);
-  shape("block", call.kernel.block);
-  if (call.kernel.shared_bytes != 0) line_.Number("shared", call.kernel.shared_bytes);
-  WriteAccesses();
-  bool read = call.kernel.arguments != nullptr || call.kernel.packed != nullptr ||
-              (node_kernel_ != nullptr && node_kernel_->params.empty());
-  bool complete = node_kernel_ != nullptr && node_kernel_->has_layout && read;
-  if (complete && !node_kernel_->indirect && !node_indirect_) line_.True("complete");
+// Whether the node at hand touches nothing but what was found.
+bool Recorder::IsComplete(const Call& call) const {
+  if (fresh_.kind != NodeKind::kKernel) return complete_;
+  if (node_kernel_ == nullptr || !node_kernel_->has_layout) return false;
+  const KernelWork& work = call.kernel;
+  const bool read = work.arguments || work.packed || node_kernel_->params.empty();
+  return read && !node_kernel_->indirect && !node_indirect_;
 }
 
-void Recorder::WriteAccesses() {
-  if (found_.empty()) return;
-  line_.OpenArray("access");
-  for (const FoundAccess& access : found_) {
-    line_.OpenInner();
-    line_.Item(access.block.value);
-    line_.NameItem(access.mode == 'b' ? std::string_view("rw") : std::string_view(&access.mode, 1));
-    line_.Item(access.offset);
-    line_.Item(access.length);
-    line_.CloseArray();
-  }
-  line_.CloseArray();
-}
-
-void Recorder::AddAccess(uint64_t address, char mode, int64_t length) {
+void Recorder::AddAccess(uint64_t address, AccessMode mode, Bytes length) {
   auto place = live_.Find(address);
   if (!place) return;
-  FoundAccess access{place->block, mode, place->offset, length};
-  for (FoundAccess& known : found_) {
-    if (known.block != access.block || known.offset != access.offset) continue;
+  for (Access& known : found_) {
+    if (known.block != place->block || known.offset != place->offset) continue;
     if (known.length != length) continue;
     known.mode = BothModes(known.mode, mode);
     return;
   }
-  found_.push_back(access);
+  found_.push_back({place->block, mode, place->offset, length});
 }
 
 void Recorder::ScanArguments(const KernelWork& work, const KernelInfo& kernel) {
@@ -325,7 +296,7 @@ void Recorder::ScanParam(const char* bytes, const KernelParam& param, ParamUse u
   for (size_t at = first; at + kWord <= param.size; at += kWord) {
     uint64_t word;
     std::memcpy(&word, bytes + at, kWord);
-    AddAccess(word, pointer ? 'r' : '?', -1);
+    AddAccess(word, pointer ? AccessMode::kRead : AccessMode::kUnknown, kLengthUnknown);
   }
 }
 
@@ -334,7 +305,7 @@ void Recorder::AddOperand(const char* bytes) {
   std::memcpy(&operand, bytes, sizeof operand);
   if (operand.bytes == 0 || (operand.use & 3) == 0) return;
   if ((operand.use & 4) != 0) node_indirect_ = true;
-  AddAccess(operand.address, "rwb"[(operand.use & 3) - 1], static_cast<int64_t>(operand.bytes));
+  AddAccess(operand.address, static_cast<AccessMode>(operand.use & 3), operand.bytes);
 }
 
 FrontierEntry Recorder::EdgeData(const Call& call, StreamInfo* stream, uint64_t from, uint64_t to,

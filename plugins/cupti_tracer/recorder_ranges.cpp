@@ -27,11 +27,11 @@ void Recorder::OnRangePopped(ThreadState& thread, std::string_view domain, uint6
       --thread.silent_ranges;
       return;
     }
-    line_.Start("nvtx_pop");
-    line_.Number("thread", ThreadOf(thread).value);
-    if (!domain.empty()) line_.Text("domain", domain);
-    if (collection && time != 0) line_.Number("t", time);
-    Write();
+    NvtxPopRecord r;
+    r.thread = ThreadOf(thread);
+    r.domain = values_.Add(domain);
+    if (collection) r.time = time;
+    Write(r);
     return;
   }
 }
@@ -42,13 +42,13 @@ void Recorder::WriteRanges(ThreadState& thread, uint64_t time) {
   for (OpenRange& range : thread.ranges) {
     if (range.written) continue;
     range.written = true;
-    line_.Start("nvtx_push");
-    line_.Number("thread", id.value);
-    if (!range.domain.empty()) line_.Text("domain", range.domain);
-    line_.Text("name", range.name);
-    if (range.colour != 0) line_.Hex("colour", range.colour);
-    if (time != 0) line_.Number("t", time);
-    Write();
+    NvtxPushRecord r;
+    r.row.thread = id;
+    r.row.domain = values_.Add(range.domain);
+    r.row.name = values_.Add(range.name);
+    r.row.colour = range.colour;
+    r.time = time;
+    Write(r);
   }
   thread.silent_ranges = 0;
 }

@@ -25,18 +25,15 @@ StackId Recorder::AddStack(std::span<const uint64_t> taken, const std::vector<Na
   StackId id = entry->second;
   taken_stacks_.emplace(std::vector<uint64_t>(taken.begin(), taken.end()), id);
   if (!is_new) return id;
-  line_.Start("stack");
-  line_.Number("id", id.value);
-  line_.OpenArray("frames");
+  std::vector<StackFrame> written;
   for (const NamedFrame& frame : frames) {
-    line_.OpenInner();
-    line_.TextItem(frame.function);
-    line_.TextItem(frame.file);
-    line_.Item(frame.line);
-    line_.CloseArray();
+    const StringId function = values_.Add(frame.function);
+    written.push_back({function, values_.Add(frame.file), frame.line});
   }
-  line_.CloseArray();
-  Write();
+  StackRecord r;
+  r.id = id;
+  r.row.frames = values_.Add(written);
+  Write(r);
   return id;
 }
 

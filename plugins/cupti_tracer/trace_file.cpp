@@ -131,7 +131,7 @@ bool TraceFile::Claim(const std::string& temporary) {
 
 // The variables that change what CUDA, NCCL and PyTorch do with memory and graphs, of those that
 // are set.
-static void WriteEnvironment(RecordLine& line) {
+static std::vector<std::string> Environment() {
   constexpr const char* kNames[] = {"CUBLAS_WORKSPACE_CONFIG",
                                     "CUDA_DEVICE_MAX_CONNECTIONS",
                                     "NCCL_GRAPH_REGISTER",
@@ -140,44 +140,40 @@ static void WriteEnvironment(RecordLine& line) {
                                     "PYTORCH_NO_CUDA_MEMORY_CACHING",
                                     "TORCH_NCCL_ASYNC_ERROR_HANDLING",
                                     "TORCH_NCCL_AVOID_RECORD_STREAMS"};
-  bool any = false;
+  std::vector<std::string> set;
   for (const char* name : kNames) {
     const char* value = std::getenv(name);
-    if (value == nullptr) continue;
-    if (!any) line.OpenArray("env");
-    any = true;
-    line.TextItem(std::string(name) + "=" + value);
+    if (value != nullptr) set.push_back(std::string(name) + "=" + value);
   }
-  if (any) line.CloseArray();
+  return set;
 }
 
 void TraceFile::WriteProcess() {
   std::vector<std::string> words = CommandLine();
+  ProcessRecord r;
+  Process& process = r.process;
+  process.pid = getpid();
+  if (!words.empty()) process.program = words[0];
+  if (!words.empty()) process.args.assign(words.begin() + 1, words.end());
+  process.device_name = facts_.device_name;
+  process.driver_version = facts_.driver;
+  process.cupti_version = static_cast<int>(facts_.cupti);
+  process.cupti_path = facts_.cupti_path;
+  process.tracer_version = GRAPHKIT_VERSION;
+  process.environment = Environment();
   RecordLine line;
-  line.Start("process");
-  line.Number("pid", static_cast<int64_t>(getpid()));
-  line.Text("program", words.empty() ? std::string() : words[0]);
-  line.OpenArray("args");
-  for (size_t i = 1; i < words.size(); ++i) line.TextItem(words[i]);
-  line.CloseArray();
-  if (!facts_.device_name.empty()) line.Text("device_name", facts_.device_name);
-  if (facts_.driver != 0) line.Number("driver", facts_.driver);
-  if (facts_.cupti != 0) line.Number("cupti", facts_.cupti);
-  if (!facts_.cupti_path.empty()) line.Text("cupti_path", facts_.cupti_path);
-  line.Text("tracer", GRAPHKIT_VERSION);
-  WriteEnvironment(line);
-  file_.Append(line.Finish());
+  file_.Append(FieldWriter(line, BorrowedValues()).Write(r));
 }
 
 void TraceFile::WriteClock() {
   uint64_t before = ReadClock(CLOCK_MONOTONIC);
   uint64_t wall = ReadClock(CLOCK_REALTIME);
   uint64_t after = ReadClock(CLOCK_MONOTONIC);
+  ClockRecord r;
+  r.row.monotonic = (before + after) / 2 - epoch_;
+  r.row.wall = static_cast<int64_t>(wall);
   RecordLine line;
-  line.Start("clock");
-  line.Number("mono", (before + after) / 2 - epoch_);
-  line.Number("wall", wall);
-  file_.Append(line.Finish());
+  file_.Append(FieldWriter(line, BorrowedValues()).Write(r));
 }
 
 bool TraceFile::Finish(const RecordCounts& counts) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
@@ -92,8 +93,8 @@ class RandomProgram {
     if (t_.trace().communicators.empty()) return;
     for (uint32_t i = Pick(3); i > 0; --i) {
       t_.Collect(CommunicatorId(Pick(t_.trace().communicators.size())),
-                 static_cast<CollectiveKind>(Pick(kCollectiveNames.size())), Pick(99),
-                 static_cast<ElementType>(Pick(kElementTypeNames.size())),
+                 static_cast<CollectiveKind>(Pick(Names<CollectiveKind>::value.size())), Pick(99),
+                 static_cast<ElementType>(Pick(Names<ElementType>::value.size())),
                  static_cast<int32_t>(Pick(3)) - 1);
     }
   }

@@ -9,6 +9,10 @@
 #include <sstream>
 #include <vector>
 
+#include "libgraphkit/io/field_writer.h"
+#include "libgraphkit/io/record_graph.h"
+#include "libgraphkit/io/record_process.h"
+#include "libgraphkit/io/record_stream.h"
 #include "libgraphkit/io/record_writer.h"
 #include "libgraphkit/io/trace_reader.h"
 
@@ -35,38 +39,41 @@ std::string ReadAll(const std::string& path) {
   return text.str();
 }
 
-std::string Note(int number) {
+template <typename Record>
+std::string Line(Record record, const BorrowedValues& values = {}) {
   RecordLine line;
-  line.Start("note");
-  line.Text("text", "number " + std::to_string(number));
-  return std::string(line.Finish());
+  return std::string(FieldWriter(line, values).Write(record));
 }
 
-TEST_CASE("a line has its keys in order, and takes its commas by itself") {
-  RecordLine line;
-  line.Start("node");
-  line.Number("id", 7);
-  line.Number("offset", int64_t{-1});
-  line.Hex("handle", 0xBEEF);
-  line.OpenArray("access");
-  line.OpenInner();
-  line.Item(1);
-  line.NameItem("rw");
-  line.CloseArray();
-  line.OpenInner();
-  line.CloseArray();
-  line.CloseArray();
-  line.True("complete");
-  CHECK(
-      line.Finish() ==
-      R"({"type":"node","id":7,"offset":-1,"handle":"0xbeef","access":[[1,"rw"],[]],"complete":true})");
+std::string Note(int number) {
+  NoteRecord note;
+  note.text = "number " + std::to_string(number);
+  return Line(note);
+}
+
+TEST_CASE("a line has its keys in order, and leaves out what is at its default") {
+  const std::vector<Access> accesses = {{BlockId(1u), AccessMode::kReadWrite}};
+  BorrowedValues values;
+  NodeRecord node;
+  node.id = NodeId(7u);
+  node.row.graph = GraphId(0u);
+  node.row.kind = NodeKind::kKernel;
+  node.shape.grid[1] = 2;
+  node.row.accesses = values.Add(accesses);
+  node.row.accesses_complete = true;
+  node.source = Source::kDerived;
+  CHECK(Line(node, values) == R"({"type":"node","id":7,"graph":0,"kind":"kernel","grid":[1,2,1],)"
+                              R"("access":[[1,"rw",0,-1]],"complete":true,"src":"derived"})");
+  EventRecord event;
+  event.id = EventId(12u);
+  event.row.handle = 0xBEEF;
+  CHECK(Line(event) == R"({"type":"event","id":12,"handle":"0xbeef"})");
 }
 
 TEST_CASE("any text is valid JSON in UTF-8") {
-  RecordLine line;
-  line.Start("note");
-  line.Text("text", std::string_view("a\"b\\c\n\x01 \xc3\xa9 \xff\xc3", 13));
-  CHECK(line.Finish() ==
+  NoteRecord note;
+  note.text = std::string_view("a\"b\\c\n\x01 \xc3\xa9 \xff\xc3", 13);
+  CHECK(Line(note) ==
         "{\"type\":\"note\",\"text\":\"a\\\"b\\\\c\\u000a\\u0001 \xc3\xa9 "
         "\xef\xbf\xbd\xef\xbf\xbd\"}");
 }

@@ -1,6 +1,6 @@
-"""Validates whole trace files against testdata/trace.schema.json, and checks that the schema refuses bad ones.
+"""Validates whole trace files against the JSON Schema, and checks that the schema refuses bad ones.
 
-    validate_traces.py TESTDATA    0: as expected, 1: not, 77: python3-jsonschema isn't installed
+    validate_traces.py SCHEMA TESTDATA    0: as expected, 1: not, 77: python3-jsonschema isn't installed
 """
 
 import json
@@ -18,8 +18,8 @@ def main() -> int:
     except ImportError:
         print("skipped: python3-jsonschema isn't installed")
         return SKIPPED
-    testdata = pathlib.Path(sys.argv[1])
-    schema = json.loads((testdata / "trace.schema.json").read_text())
+    schema = json.loads(pathlib.Path(sys.argv[1]).read_text())
+    testdata = pathlib.Path(sys.argv[2])
     Draft202012Validator.check_schema(schema)
     validator = Draft202012Validator(schema)
     wrong = []

@@ -8,6 +8,7 @@ install(TARGETS graphkit EXPORT graphkitTargets ARCHIVE DESTINATION lib)
 install(TARGETS graphkit_cli RUNTIME DESTINATION bin)
 install(DIRECTORY libgraphkit DESTINATION include FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE README.md DESTINATION share/doc/graphkit)
+install(FILES "${PROJECT_BINARY_DIR}/share/graphkit/trace.schema.json" DESTINATION share/graphkit)
 # The plugins are loaded as files; the build lays them out as they are installed.
 install(DIRECTORY "${PROJECT_BINARY_DIR}/lib/graphkit" DESTINATION lib USE_SOURCE_PERMISSIONS OPTIONAL)
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/render/id_json.h"
 
 namespace graphkit {
@@ -76,7 +77,7 @@ Json AskedMemoryJson(const std::optional<AskedMemory>& memory) {
 Json GraphJson(const GraphSummary& graph) {
   return Json{{"id", IdJson(graph.graph)},
               {"name", graph.name},
-              {"origin", OriginName(graph.origin)},
+              {"origin", NameOf(graph.origin)},
               {"nodes", graph.nodes},
               {"edges", graph.edges},
               {"nodes_by_type", NodesByTypeJson(graph)},
@@ -203,17 +204,6 @@ Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
 
 }  // namespace
 
-const char* DeviceName(DeviceKind device) {
-  static constexpr std::array<const char*, 3> kNames = {"cuda", "soft", "imported"};
-  return kNames[static_cast<size_t>(device)];
-}
-
-const char* OriginName(GraphOrigin origin) {
-  static constexpr std::array<const char*, 6> kNames = {"capture", "explicit", "clone",
-                                                        "child",   "body",     "imported"};
-  return kNames[static_cast<size_t>(origin)];
-}
-
 void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                 const std::vector<MemoryBill>& bills, const std::vector<HeldLine>& held,
                 BillBy by) {
@@ -222,7 +212,7 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
   for (const Finding& finding : report.findings) findings.push_back(FindingJson(finding, trace));
   Json root = {{"schema", "graphkit-analyze"},
                {"version", 1},
-               {"device", DeviceName(report.device)},
+               {"device", NameOf(report.device)},
                {"complete", report.complete},
                {"incomplete_because", report.incomplete_because},
                {"unknown_memory", ReasonJson(report.unknown_memory)},

@@ -18,7 +18,4 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                 const std::vector<MemoryBill>& bills = {}, const std::vector<HeldLine>& held = {},
                 BillBy by = BillBy::kBlock);
 
-const char* DeviceName(DeviceKind device);   // "cuda", "soft", "imported"
-const char* OriginName(GraphOrigin origin);  // "capture", "explicit", …
-
 }  // namespace graphkit

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libgraphkit/checked_number.h"
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/json.h"
 #include "libgraphkit/render/check/names.h"
 #include "libgraphkit/render/id_json.h"
@@ -16,7 +17,7 @@ using Json = nlohmann::ordered_json;
 Json SubjectJson(const GateSubject& subject) {
   const ReportTotals& totals = subject.report.totals;
   return Json{{"trace", subject.trace},
-              {"device", DeviceName(subject.report.device)},
+              {"device", NameOf(subject.report.device)},
               {"complete", subject.report.complete},
               {"graphs", totals.graphs},
               {"nodes", totals.nodes},

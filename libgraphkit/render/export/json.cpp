@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/order.h"
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/analyze/json.h"
 #include "libgraphkit/render/id_json.h"
@@ -17,9 +18,9 @@ using Json = nlohmann::ordered_json;
 
 Json CollectiveJson(const Trace& trace, const Collective& collective) {
   const Communicator& communicator = trace[collective.communicator];
-  return Json{{"kind", kCollectiveNames[static_cast<size_t>(collective.kind)]},
+  return Json{{"kind", NameOf(collective.kind)},
               {"count", collective.count},
-              {"type", kElementTypeNames[static_cast<size_t>(collective.type)]},
+              {"type", NameOf(collective.type)},
               {"peer", collective.peer < 0 ? Json() : Json(collective.peer)},
               {"communicator", collective.communicator.value},
               {"ranks", communicator.ranks},
@@ -113,13 +114,13 @@ void RenderGraphsJson(const Trace& trace, std::ostream& out) {
   }
   const std::vector<uint64_t> tool_ids = OwnToolIds(trace);
   out << "{\"schema\": \"graphkit-graphs\", \"version\": 1, \"device\": \""
-      << DeviceName(trace.process.device)
+      << NameOf(trace.process.device)
       << "\", \"complete\": " << (IsComplete(trace) ? "true" : "false") << ", \"graphs\": [";
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
     const Graph& graph = trace.graphs[i];
     out << (i == 0 ? "\n" : ",\n") << "  {\"id\": " << i
         << ", \"name\": " << Dump(Json(trace[graph.name])) << ", \"origin\": \""
-        << OriginName(graph.origin) << "\", \"parent\": " << Dump(IdJson(graph.parent))
+        << NameOf(graph.origin) << "\", \"parent\": " << Dump(IdJson(graph.parent))
         << ", \"tool_id\": " << graph.tool_id;
     WriteList(
         "nodes", nodes[i], [&](NodeId id) { return NodeJson(trace, id, tool_ids[id.index()]); },

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/json.h"
 #include "libgraphkit/render/id_json.h"
 
@@ -33,7 +34,7 @@ Json RankJson(const RankSummary& rank) {
   }
   return Json{{"trace", rank.trace},
               {"program", rank.program},
-              {"device", DeviceName(rank.device)},
+              {"device", NameOf(rank.device)},
               {"complete", rank.complete()},
               {"incomplete_because", rank.incomplete_because},
               {"figures", std::move(figures)},

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/json.h"
 #include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/plan/text.h"
@@ -233,7 +234,7 @@ void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& v
   for (const PolicyReplay& replay : replays) policies.push_back(PolicyJson(replay, view));
   const Json document{{"schema", "graphkit-replay"},
                       {"version", 1},
-                      {"device", DeviceName(trace.process.device)},
+                      {"device", NameOf(trace.process.device)},
                       {"complete", IsComplete(trace)},
                       {"capacity_bytes", view.capacity ? Json(*view.capacity) : Json(nullptr)},
                       {"collateral", Json{{"blocks", view.collateral.blocks},
@@ -247,7 +248,7 @@ void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& v
 void RenderTimelineJson(std::span<const PolicyReplay> replays, const Trace& trace,
                         std::ostream& out) {
   out << "{\"schema\": \"graphkit-timeline\", \"version\": 1, \"device\": \""
-      << DeviceName(trace.process.device) << "\", \"policies\": [";
+      << NameOf(trace.process.device) << "\", \"policies\": [";
   const char* next_policy = "\n";
   for (const PolicyReplay& replay : replays) {
     out << next_policy << "{\"policy\": \"" << ReplayName(replay) << "\", \"graphs\": [";

@@ -52,7 +52,7 @@ TEST_CASE("an address that no file holds is named by itself") {
 TEST_CASE("a file that is no program has no functions") {
   CHECK(SymbolTable("/nowhere").size() == 0);
   CHECK(SymbolTable("/proc/self/cmdline").size() == 0);
-  CHECK(SymbolTable(GRAPHKIT_TESTDATA "/trace.schema.json").At(0x1000).empty());
+  CHECK(SymbolTable(GRAPHKIT_TESTDATA "/traces/hand_fork_join.json").At(0x1000).empty());
 }
 
 TEST_CASE("a stack is written once, however it was taken") {
@@ -88,7 +88,7 @@ TEST_CASE("nodes, memory, execs and failures say from where they were called") {
   CHECK(script.Records("alloc") ==
         Lines{R"({"type":"alloc","id":0,"address":"0x1000","size":16,"pool":0,"stack":0})"});
   CHECK(script.Records("node") ==
-        Lines{R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"stack":0,"kind":"host"})"});
+        Lines{R"({"type":"node","id":0,"graph":0,"kind":"host","stream":0,"thread":0,"stack":0})"});
   REQUIRE(script.Records("failure").size() == 1);
   CHECK(script.Records("failure")[0].find("\"stack\":0") != std::string::npos);
 }

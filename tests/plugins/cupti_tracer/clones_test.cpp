@@ -22,7 +22,7 @@ TEST_CASE("a clone says of its nodes what the original said") {
   CHECK(s.Records("graph").back() ==
         R"({"type":"graph","id":1,"origin":"clone","original":0,"handle":"0x2000"})");
   CHECK(s.Records("node").at(2) ==
-        R"({"type":"node","id":2,"graph":1,"thread":0,"kind":"kernel","grid":[8,1,1]})");
+        R"({"type":"node","id":2,"graph":1,"kind":"kernel","thread":0,"grid":[8,1,1]})");
   CHECK(s.Records("edge").back() == R"({"type":"edge","id":1,"from":2,"to":3})");
 }
 
@@ -67,9 +67,9 @@ TEST_CASE("a child graph follows the node that embeds it, before its own nodes")
   Lines tail(s.sink.records.end() - 3, s.sink.records.end());
   CHECK(tail ==
         Lines{
-            R"({"type":"node","id":1,"graph":1,"thread":0,"kind":"graph","child":2})",
+            R"({"type":"node","id":1,"graph":1,"kind":"graph","thread":0,"child":2})",
             R"({"type":"graph","id":2,"origin":"child","original":0,"parent":1,"handle":"0x2000"})",
-            R"({"type":"node","id":2,"graph":2,"thread":0,"kind":"empty"})",
+            R"({"type":"node","id":2,"graph":2,"kind":"empty","thread":0})",
         });
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a graph that moves into a node stays what it is") {
   s.Do(add, Script::Node(kGraph, 1, NodeKind::kChildGraph));
   CHECK(s.Records("graph").size() == 2);
   CHECK(s.Records("node") ==
-        Lines{R"({"type":"node","id":0,"graph":1,"thread":0,"kind":"graph","child":0})"});
+        Lines{R"({"type":"node","id":0,"graph":1,"kind":"graph","thread":0,"child":0})"});
 }
 
 TEST_CASE("an empty child graph of an exec has nothing to take from another one") {
@@ -167,10 +167,10 @@ TEST_CASE("a clone's child graphs are its own nodes', in any order of callbacks"
         tail ==
         Lines{
             R"({"type":"graph","id":3,"origin":"clone","original":1,"handle":"0x5000"})",
-            R"({"type":"node","id":4,"graph":3,"thread":0,"kind":"graph","child":4})",
+            R"({"type":"node","id":4,"graph":3,"kind":"graph","thread":0,"child":4})",
             R"({"type":"graph","id":4,"origin":"child","original":2,"parent":4,"handle":"0x6000"})",
-            R"({"type":"node","id":5,"graph":4,"thread":0,"kind":"empty"})",
-            R"({"type":"node","id":6,"graph":4,"thread":0,"kind":"empty"})",
+            R"({"type":"node","id":5,"graph":4,"kind":"empty","thread":0})",
+            R"({"type":"node","id":6,"graph":4,"kind":"empty","thread":0})",
             R"({"type":"edge","id":1,"from":5,"to":6})",
         });
     CHECK(s.Records("graph_destroyed").empty());
@@ -194,7 +194,7 @@ TEST_CASE("a clone has the parameters that its original's nodes were given last"
   s.Do(clone, std::vector{Script::Created(kOther)} + Script::Node(kOther, 11, NodeKind::kKernel) +
                   std::vector{Cloned(kOther, 11, 1)});
   CHECK(s.Records("node").back() ==
-        R"({"type":"node","id":1,"graph":1,"thread":0,"kind":"kernel","grid":[5,1,1]})");
+        R"({"type":"node","id":1,"graph":1,"kind":"kernel","thread":0,"grid":[5,1,1]})");
 }
 
 TEST_CASE("a graph launched into a capture is what its exec is: set, switched, updated") {
@@ -246,8 +246,8 @@ TEST_CASE("a graph launched into a capture is what its exec is: set, switched, u
   CHECK(launch() ==
         Lines{
             R"({"type":"graph","id":3,"origin":"child","original":0,"parent":4,"handle":"0x2000"})",
-            R"({"type":"node","id":5,"graph":3,"thread":0,"kind":"kernel"})",
-            R"({"type":"node","id":6,"graph":3,"thread":0,"kind":"kernel","grid":[2,1,1]})",
+            R"({"type":"node","id":5,"graph":3,"kind":"kernel","thread":0})",
+            R"({"type":"node","id":6,"graph":3,"kind":"kernel","thread":0,"grid":[2,1,1]})",
             R"({"type":"edge","id":1,"from":5,"to":6,"from_port":1,"edge_type":1})",
         });
   s.thread.exec_nodes = {{5, 0, 101, 0, kOfOther}, {6, 0, 102, 0, kOfOther}};
@@ -267,15 +267,15 @@ TEST_CASE("a graph launched into a capture is what its exec is: set, switched, u
   CHECK(launch() ==
         Lines{
             R"({"type":"graph","id":5,"origin":"child","original":1,"parent":7,"handle":"0x2000"})",
-            R"({"type":"node","id":8,"graph":5,"thread":0,"kind":"kernel","grid":[5,1,1]})",
-            R"({"type":"node","id":9,"graph":5,"thread":0,"kind":"kernel","grid":[70,1,1]})",
+            R"({"type":"node","id":8,"graph":5,"kind":"kernel","thread":0,"grid":[5,1,1]})",
+            R"({"type":"node","id":9,"graph":5,"kind":"kernel","thread":0,"grid":[70,1,1]})",
             R"({"type":"edge","id":2,"from":8,"to":9,"from_port":1,"edge_type":1})",
         });
   CHECK(s.Records("node_set").back() == R"({"type":"node_set","node":8,"what":"disabled"})");
   CHECK(s.Records("note").empty());
   s.thread.exec_nodes.clear();
   s.Do(update);  // CUPTI 12 says no more than that
-  CHECK(launch().at(1) == R"({"type":"node","id":11,"graph":7,"thread":0,"kind":"kernel"})");
+  CHECK(launch().at(1) == R"({"type":"node","id":11,"graph":7,"kind":"kernel","thread":0})");
   CHECK(s.Records("note").size() == 1);
 }
 
@@ -300,7 +300,7 @@ TEST_CASE("the body of a conditional node outlives a capture into it that fails"
   CHECK(s.Records("graph_destroyed").empty());
   CHECK(s.Records("node_destroyed") == Lines{R"({"type":"node_destroyed","node":1})"});
   CHECK(s.Records("node").back() ==
-        R"({"type":"node","id":2,"graph":1,"thread":0,"kind":"empty"})");
+        R"({"type":"node","id":2,"graph":1,"kind":"empty","thread":0})");
 }
 
 TEST_CASE("a launch into a capturing stream is a child graph node of the capture") {
@@ -319,7 +319,7 @@ TEST_CASE("a launch into a capturing stream is a child graph node of the capture
   s.Kernel(kStream, kGraph, 2, {1});
   CHECK(s.Records("launch").empty());
   CHECK(s.Records("node").at(0) ==
-        R"({"type":"node","id":0,"graph":1,"stream":0,"thread":0,"kind":"graph","child":2})");
+        R"({"type":"node","id":0,"graph":1,"kind":"graph","stream":0,"thread":0,"child":2})");
   CHECK(s.Records("edge") == Lines{R"({"type":"edge","id":0,"from":0,"to":1})"});
 }
 

@@ -22,10 +22,10 @@ TEST_CASE("an explicit graph has nodes without streams, and edges with the data 
         Lines{
             R"({"type":"graph","id":0,"origin":"explicit","handle":"0x1000"})",
             R"({"type":"thread","id":0,"tid":100})",
-            R"({"type":"node","id":0,"graph":0,"thread":0,"kind":"kernel"})",
-            R"({"type":"node","id":1,"graph":0,"thread":0,"kind":"kernel"})",
+            R"({"type":"node","id":0,"graph":0,"kind":"kernel","thread":0})",
+            R"({"type":"node","id":1,"graph":0,"kind":"kernel","thread":0})",
             R"({"type":"edge","id":0,"from":0,"to":1,"from_port":1,"edge_type":1})",
-            R"({"type":"node","id":2,"graph":0,"thread":0,"kind":"host"})",
+            R"({"type":"node","id":2,"graph":0,"kind":"host","thread":0})",
             R"({"type":"edge","id":1,"from":1,"to":2,"from_port":2})",
         });
 }
@@ -121,7 +121,7 @@ TEST_CASE("a conditional node of a type that isn't known is of none") {
   s.Do(add,
        std::vector{Script::Created(kInner)} + Script::Node(kGraph, 1, NodeKind::kConditional));
   CHECK(s.Records("node") ==
-        Lines{R"({"type":"node","id":0,"graph":0,"thread":0,"kind":"conditional","bodies":[1]})"});
+        Lines{R"({"type":"node","id":0,"graph":0,"kind":"conditional","thread":0,"bodies":[1]})"});
 }
 
 TEST_CASE("a conditional node names its bodies") {
@@ -138,7 +138,7 @@ TEST_CASE("a conditional node names its bodies") {
   CHECK(
       tail ==
       Lines{
-          R"({"type":"node","id":0,"graph":0,"thread":0,"kind":"conditional","conditional":"if","bodies":[1,2]})",
+          R"({"type":"node","id":0,"graph":0,"kind":"conditional","thread":0,"conditional":"if","bodies":[1,2]})",
           R"({"type":"graph","id":1,"origin":"body","parent":0,"handle":"0x3000"})",
           R"({"type":"graph","id":2,"origin":"body","parent":0,"body":1,"handle":"0x2000"})",
       });
@@ -221,7 +221,7 @@ TEST_CASE("nodes of a call that nobody knows are recorded, graphs of CUDA's own 
   CHECK(s.thread.events.empty());
   CHECK(s.Records("graph").size() == 1);
   CHECK(s.Records("node") ==
-        Lines{R"({"type":"node","id":0,"graph":0,"thread":0,"kind":"memcpy"})"});
+        Lines{R"({"type":"node","id":0,"graph":0,"kind":"memcpy","thread":0})"});
 }
 
 TEST_CASE("a memset node is given other memory, an event node another event") {

@@ -106,8 +106,8 @@ TEST_CASE("a memory-alloc node follows its block, a memory-free node frees it al
       Lines{
           R"({"type":"pool","id":0,"kind":"graph"})",
           R"({"type":"alloc","id":0,"address":"0x7f0000000000","size":4096,"pool":0,"stream":0,"graph":0})",
-          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"mem_alloc","memory":0})",
-          R"({"type":"node","id":1,"graph":0,"stream":0,"thread":0,"kind":"mem_free","memory":0})",
+          R"({"type":"node","id":0,"graph":0,"kind":"mem_alloc","stream":0,"thread":0,"memory":0})",
+          R"({"type":"node","id":1,"graph":0,"kind":"mem_free","stream":0,"thread":0,"memory":0})",
           R"({"type":"edge","id":0,"from":0,"to":1})",
       });
 }
@@ -122,7 +122,7 @@ TEST_CASE("copies touch what they read and write, exactly") {
   CHECK(
       s.Records("node") ==
       Lines{
-          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"memcpy","access":[[1,"w",256,128],[0,"r",0,128]],"complete":true})"});
+          R"({"type":"node","id":0,"graph":0,"kind":"memcpy","stream":0,"thread":0,"access":[[1,"w",256,128],[0,"r",0,128]],"complete":true})"});
 }
 
 struct Pointers {  // a kernel argument by value
@@ -157,7 +157,7 @@ TEST_CASE("addresses are found in arguments, and inside structures") {
   CHECK(
       s.Records("node") ==
       Lines{
-          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"kernel","kernel":0,"grid":[4,1,1],"block":[256,1,1],"shared":32,"access":[[0,"r",16,-1],[1,"?",0,-1],[0,"?",4095,-1]],"complete":true})"});
+          R"({"type":"node","id":0,"graph":0,"kind":"kernel","stream":0,"thread":0,"kernel":0,"grid":[4,1,1],"block":[256,1,1],"shared":32,"access":[[0,"r",16,-1],[1,"?",0,-1],[0,"?",4095,-1]],"complete":true})"});
 }
 
 TEST_CASE("a packed argument buffer is read as far as it goes") {
@@ -174,7 +174,7 @@ TEST_CASE("a packed argument buffer is read as far as it goes") {
   CHECK(
       s.Records("node") ==
       Lines{
-          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"kernel","kernel":0,"access":[[0,"?",0,-1]],"complete":true})"});
+          R"({"type":"node","id":0,"graph":0,"kind":"kernel","stream":0,"thread":0,"kernel":0,"access":[[0,"?",0,-1]],"complete":true})"});
 }
 
 TEST_CASE("a kernel that takes addresses of addresses may touch more than it names") {
@@ -191,7 +191,7 @@ TEST_CASE("a kernel that takes addresses of addresses may touch more than it nam
   CHECK(
       s.Records("node") ==
       Lines{
-          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"kernel","kernel":0,"access":[[0,"?",0,-1]]})"});
+          R"({"type":"node","id":0,"graph":0,"kind":"kernel","stream":0,"thread":0,"kernel":0,"access":[[0,"?",0,-1]]})"});
 }
 
 TEST_CASE("a batch of copies that becomes one node each gives each its own copy") {
@@ -202,8 +202,8 @@ TEST_CASE("a batch of copies that becomes one node each gives each its own copy"
   CHECK(
       s.Records("node") ==
       Lines{
-          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"memcpy","access":[[1,"w",0,64],[0,"r",0,64]],"complete":true})",
-          R"({"type":"node","id":1,"graph":0,"stream":0,"thread":0,"kind":"memcpy","access":[[1,"w",128,32],[0,"r",128,32]],"complete":true})"});
+          R"({"type":"node","id":0,"graph":0,"kind":"memcpy","stream":0,"thread":0,"access":[[1,"w",0,64],[0,"r",0,64]],"complete":true})",
+          R"({"type":"node","id":1,"graph":0,"kind":"memcpy","stream":0,"thread":0,"access":[[1,"w",128,32],[0,"r",128,32]],"complete":true})"});
 }
 
 TEST_CASE("a batch that becomes one node has all that its operations touch") {
@@ -218,8 +218,8 @@ TEST_CASE("a batch that becomes one node has all that its operations touch") {
   CHECK(
       s.Records("node") ==
       Lines{
-          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"batch_mem_op","access":[[1,"rw",0,64],[0,"rw",0,64]],"complete":true})",
-          R"({"type":"node","id":1,"graph":0,"stream":0,"thread":0,"kind":"batch_mem_op","access":[[1,"w",0,8],[0,"r",0,8]]})"});
+          R"({"type":"node","id":0,"graph":0,"kind":"batch_mem_op","stream":0,"thread":0,"access":[[1,"rw",0,64],[0,"rw",0,64]],"complete":true})",
+          R"({"type":"node","id":1,"graph":0,"kind":"batch_mem_op","stream":0,"thread":0,"access":[[1,"w",0,8],[0,"r",0,8]]})"});
 }
 
 TEST_CASE("semaphores touch no memory, and say so") {
@@ -228,7 +228,7 @@ TEST_CASE("semaphores touch no memory, and say so") {
   CHECK(
       s.Records("node") ==
       Lines{
-          R"({"type":"node","id":0,"graph":0,"stream":0,"thread":0,"kind":"semaphore_signal","complete":true})"});
+          R"({"type":"node","id":0,"graph":0,"kind":"semaphore_signal","stream":0,"thread":0,"complete":true})"});
 }
 
 TEST_CASE("work outside of captures is recorded when asked for") {

@@ -1,10 +1,14 @@
-// The words that stand for enumerators in a trace file, in the order of the enumerators' values.
+// The words that stand for enumerators in trace files and reports, in the order of their values.
 #pragma once
 
 #include <array>
 #include <string_view>
 
-#include "libgraphkit/model/trace.h"
+#include "libgraphkit/model/collective.h"
+#include "libgraphkit/model/graph.h"
+#include "libgraphkit/model/memory.h"
+#include "libgraphkit/model/process.h"
+#include "libgraphkit/model/stream.h"
 
 namespace graphkit {
 
@@ -64,12 +68,16 @@ struct Names<ConditionalType> {
 
 template <>
 struct Names<CollectiveKind> {
-  static constexpr auto value = kCollectiveNames;
+  static constexpr std::array<std::string_view, 10> value = {
+      "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
+      "gather",     "scatter",    "all_to_all",     "send",      "receive"};
 };
 
 template <>
 struct Names<ElementType> {
-  static constexpr auto value = kElementTypeNames;
+  static constexpr std::array<std::string_view, 12> value = {
+      "int8", "uint8", "int32", "uint32", "int64",    "uint64",
+      "fp16", "fp32",  "fp64",  "bf16",   "fp8_e4m3", "fp8_e5m2"};
 };
 
 template <>
@@ -83,20 +91,12 @@ struct Names<AccessMode> {
   static constexpr std::array<std::string_view, 4> value = {"?", "r", "w", "rw"};
 };
 
-// Kinds of StreamOp that one type of record says, by words of its own.
-struct SyncTarget {
-  static constexpr std::array<std::string_view, 3> value = {"device", "stream", "event"};
-  static constexpr StreamOpKind kKinds[] = {StreamOpKind::kDeviceSync, StreamOpKind::kStreamSync,
-                                            StreamOpKind::kEventSync};
-};
-struct FrontierMode {
-  static constexpr std::array<std::string_view, 2> value = {"set", "add"};
-  static constexpr StreamOpKind kKinds[] = {StreamOpKind::kSetFrontier,
-                                            StreamOpKind::kAddToFrontier};
-};
-template <typename Words>
-struct AsWord {
-  StreamOpKind& kind;
-};
+// The word of an enumerator; "unknown" where it has none.
+template <typename Enum>
+constexpr std::string_view NameOf(Enum value) {
+  const auto& names = Names<Enum>::value;
+  const auto index = static_cast<size_t>(value);
+  return index < names.size() ? names[index] : std::string_view("unknown");
+}
 
 }  // namespace graphkit
