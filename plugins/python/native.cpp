@@ -17,6 +17,7 @@
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/import/merge.h"
 #include "libgraphkit/io/trace_writer.h"
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/json.h"
 #include "libgraphkit/render/plan/json.h"
 #include "libgraphkit/replay/replay_trace.h"
@@ -129,7 +130,8 @@ nb::tuple TableOf(const Loaded& loaded, const std::string& name) {
     table = MakeTable(loaded.trace(), name);
   }
   if (table.columns.empty()) throw Failed({.message = "no table '" + name + "'"});
-  return nb::make_tuple(table.columns, nb::bytes(table.rows.data(), table.rows.size()));
+  return nb::make_tuple(table.columns, nb::bytes(table.rows.data(), table.rows.size()),
+                        table.words);
 }
 
 Bytes ParseSize(const std::string& text) {
@@ -147,7 +149,7 @@ NB_MODULE(_native, module) {
   nb::exception<Failed>(module, "Error", PyExc_ValueError);
   nb::class_<Loaded>(module, "Loaded")
       .def_prop_ro("device",
-                   [](const Loaded& self) { return DeviceName(self.trace().process.device); })
+                   [](const Loaded& self) { return NameOf(self.trace().process.device); })
       .def_prop_ro("program", [](const Loaded& self) { return self.trace().process.program; })
       .def_prop_ro("arguments", [](const Loaded& self) { return self.trace().process.args; })
       .def_prop_ro("pid", [](const Loaded& self) { return self.trace().process.pid; })
@@ -168,7 +170,4 @@ NB_MODULE(_native, module) {
   module.def("parse_size", &ParseSize, nb::arg("text"));
   module.def(
       "format_size", [](Bytes size) { return FormatBytes(size); }, nb::arg("size"));
-  module.def(
-      "node_kind", [](int kind) { return NodeKindName(static_cast<NodeKind>(kind)); },
-      nb::arg("kind"));
 }

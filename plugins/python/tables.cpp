@@ -1,153 +1,148 @@
 #include "tables.h"
 
-#include <cstring>
-#include <initializer_list>
+#include "libgraphkit/io/record_graph.h"
+#include "libgraphkit/io/record_memory.h"
 
 namespace graphkit {
 namespace {
 
-template <typename Tag>
-int64_t Number(Id<Tag> id) {
-  return id.valid() ? static_cast<int64_t>(id.value) : -1;
-}
-
 int64_t Place(Seq seq) { return seq == kNever ? -1 : static_cast<int64_t>(seq); }
 
-template <typename T>
-int64_t Whole(T value) {
-  return static_cast<int64_t>(value);
-}
-
-class Rows {
+// One row: the numbers of a record's fields, and what is added to them. Texts and lists are none.
+class NumberRow : public EachField<NumberRow> {
  public:
-  Rows(const Trace& trace, size_t count, std::vector<std::string> columns) : trace_(trace) {
-    table_.columns = std::move(columns);
-    table_.rows.reserve(count * table_.columns.size() * sizeof(int64_t));
-    if (!trace.clocks.empty()) wall_ = trace.clocks[0].wall - Whole(trace.clocks[0].monotonic);
+  NumberTable* naming = nullptr;  // takes the names of the columns
+  std::vector<int64_t> values;
+
+  void Add(std::string_view name, int64_t value, std::string_view type = "i8") {
+    if (naming) naming->columns.push_back(std::string(name) + ":" + std::string(type));
+    values.push_back(value);
   }
 
-  void Add(std::initializer_list<int64_t> row) {
-    table_.rows.append(reinterpret_cast<const char*>(row.begin()), row.size() * sizeof(int64_t));
+  template <typename T>
+  void Field(std::string_view key, T& value) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+      Add(key == "edge_type" ? "type" : key, static_cast<int64_t>(value));
+    }
+    if constexpr (requires { Names<T>::value; }) {
+      const auto& words = Names<T>::value;
+      if (naming) naming->words.push_back({std::string(key), {words.begin(), words.end()}});
+    }
   }
-
-  // When a record was written, in nanoseconds since 1970; 0: unknown.
-  int64_t Time(Seq seq) const {
-    if (seq >= trace_.times.size() || trace_.times[seq] == 0) return 0;
-    return Whole(trace_.times[seq]) + wall_;
+  template <typename Tag>
+  void Field(std::string_view key, Id<Tag>& id) {
+    Add(key == "memory" ? "block" : key, id ? static_cast<int64_t>(id.value) : -1);
   }
-
-  NumberTable Take() { return std::move(table_); }
-
- private:
-  const Trace& trace_;
-  NumberTable table_;
-  int64_t wall_ = 0;
+  template <typename T>
+  void Field(std::string_view key, Hex<T>& hex) {
+    Add(key, static_cast<int64_t>(hex.value), "u8");
+  }
+  void Field(std::string_view, StringId&) {}
 };
 
-NumberTable Graphs(const Trace& trace) {
-  Rows rows(trace, trace.graphs.size(),
-            {"id:i8", "origin:i8", "parent:i8", "created:i8", "destroyed:i8"});
-  for (size_t i = 0; i < trace.graphs.size(); ++i) {
-    const Graph& graph = trace.graphs[i];
-    rows.Add({Whole(i), Whole(graph.origin), Number(graph.parent), Place(graph.created),
-              Place(graph.destroyed)});
-  }
-  return rows.Take();
+// When a record was written, in nanoseconds since 1970; 0: unknown.
+int64_t TimeOf(const Trace& trace, Seq seq) {
+  if (seq >= trace.times.size() || trace.times[seq] == 0) return 0;
+  const ClockPair clock = trace.clocks.empty() ? ClockPair() : trace.clocks[0];
+  return static_cast<int64_t>(trace.times[seq] - clock.monotonic) + clock.wall;
 }
 
-NumberTable Nodes(const Trace& trace) {
-  Rows rows(trace, trace.nodes.size(),
-            {"id:i8", "graph:i8", "kind:i8", "stream:i8", "kernel:i8", "block:i8", "stack:i8",
-             "seq:i8", "duration_ns:i8"});
-  for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Node& node = trace.nodes[i];
-    rows.Add({Whole(i), Number(node.graph), Whole(node.kind), Number(node.stream),
-              Number(node.kernel), Number(node.block), Number(node.stack), Place(node.seq),
-              Whole(node.duration_ns)});
-  }
-  return rows.Take();
+// What a table has beside the fields of its things' records: where they begin and end, mostly.
+void AddOthers(const Trace&, const Graph& graph, NumberRow& row) {
+  row.Add("created", Place(graph.created));
+  row.Add("destroyed", Place(graph.destroyed));
+}
+void AddOthers(const Trace&, const Node& node, NumberRow& row) {
+  row.Add("seq", Place(node.seq));
+  row.Add("destroyed", Place(node.destroyed));
+}
+void AddOthers(const Trace&, const Edge& edge, NumberRow& row) {
+  row.Add("seq", Place(edge.seq));
+  row.Add("removed", Place(edge.removed));
+}
+void AddOthers(const Trace&, const Segment& segment, NumberRow& row) {
+  row.Add("allocated", Place(segment.allocated));
+  row.Add("freed", Place(segment.freed));
+}
+void AddOthers(const Trace&, const Pool& pool, NumberRow& row) {
+  row.Add("created", Place(pool.created));
+  row.Add("destroyed", Place(pool.destroyed));
+}
+void AddOthers(const Trace&, const Exec& exec, NumberRow& row) {
+  row.Add("created", Place(exec.created));
+  row.Add("destroyed", Place(exec.destroyed));
+}
+void AddOthers(const Trace&, const Launch& launch, NumberRow& row) {
+  row.Add("seq", Place(launch.seq));
+}
+void AddOthers(const Trace& trace, const Block& block, NumberRow& row) {
+  StackId free_stack = block.free_stack;
+  row.Field("free_stack", free_stack);
+  row.Add("allocated", Place(block.allocated));
+  row.Add("free_requested", Place(block.free_requested));
+  row.Add("free_completed", Place(block.free_completed));
+  row.Add("allocated_ns", TimeOf(trace, block.allocated));
+  row.Add("free_requested_ns", TimeOf(trace, block.free_requested));
+  row.Add("free_completed_ns", TimeOf(trace, block.free_completed));
 }
 
-NumberTable Edges(const Trace& trace) {
-  Rows rows(trace, trace.edges.size(),
-            {"id:i8", "from:i8", "to:i8", "from_port:i8", "to_port:i8", "type:i8", "seq:i8"});
-  for (size_t i = 0; i < trace.edges.size(); ++i) {
-    const Edge& edge = trace.edges[i];
-    rows.Add({Whole(i), Number(edge.from), Number(edge.to), edge.from_port, edge.to_port,
-              Whole(edge.type), Place(edge.seq)});
+void Append(const NumberRow& row, NumberTable& table) {
+  table.rows.append(reinterpret_cast<const char*>(row.values.data()),
+                    row.values.size() * sizeof(int64_t));
+}
+
+template <typename Record>
+void Fill(const Trace& trace, Record& record, NumberRow& row) {
+  row.values.clear();
+  record.Fields(row);
+  AddOthers(trace, record.row, row);
+}
+
+template <typename Record>
+NumberTable Make(const Trace& trace) {
+  NumberTable table;
+  NumberRow row;
+  row.naming = &table;
+  Record record;
+  Fill(trace, record, row);
+  row.naming = nullptr;
+  const auto& column = trace.*Record::kColumn;
+  for (size_t i = 0; i < column.size(); ++i) {
+    record.row = column[i];
+    if constexpr (requires { record.id; }) record.id = decltype(record.id)(i);
+    if constexpr (requires { record.shape; }) {
+      const bool known = record.row.shape < trace.shapes.size();
+      record.shape = known ? trace.shapes[record.row.shape] : LaunchShape();
+    }
+    Fill(trace, record, row);
+    Append(row, table);
   }
-  return rows.Take();
+  return table;
+}
+
+void FillAccess(size_t node, const Access& access, NumberRow& row) {
+  const bool known = access.length != kLengthUnknown;
+  row.values.clear();
+  row.Add("node", static_cast<int64_t>(node));
+  row.Add("block", access.block ? static_cast<int64_t>(access.block.value) : -1);
+  row.Add("mode", static_cast<int64_t>(access.mode));
+  row.Add("offset", static_cast<int64_t>(access.offset));
+  row.Add("length", known ? static_cast<int64_t>(access.length) : -1);
 }
 
 NumberTable Accesses(const Trace& trace) {
-  Rows rows(trace, trace.accesses.size(),
-            {"node:i8", "block:i8", "mode:i8", "offset:i8", "length:i8"});
+  NumberTable table;
+  NumberRow row;
+  row.naming = &table;
+  FillAccess(0, {}, row);
+  row.naming = nullptr;
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    const Slice slice = trace.nodes[i].accesses;
-    for (uint32_t a = 0; a < slice.count; ++a) {
-      const Access& access = trace.accesses[slice.first + a];
-      rows.Add({Whole(i), Number(access.block), Whole(access.mode), Whole(access.offset),
-                access.length == kLengthUnknown ? -1 : Whole(access.length)});
+    for (const Access& access : TraceValues{trace}.Of(trace.nodes[i].accesses, &Trace::accesses)) {
+      FillAccess(i, access, row);
+      Append(row, table);
     }
   }
-  return rows.Take();
-}
-
-NumberTable Blocks(const Trace& trace) {
-  Rows rows(trace, trace.blocks.size(),
-            {"id:i8", "address:u8", "size:i8", "pool:i8", "segment:i8", "stream:i8", "graph:i8",
-             "stack:i8", "free_stack:i8", "allocated:i8", "free_requested:i8", "free_completed:i8",
-             "allocated_ns:i8", "free_requested_ns:i8", "free_completed_ns:i8"});
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
-    rows.Add({Whole(i), Whole(block.address), Whole(block.size), Number(block.pool),
-              Number(block.segment), Number(block.stream), Number(block.graph), Number(block.stack),
-              Number(block.free_stack), Place(block.allocated), Place(block.free_requested),
-              Place(block.free_completed), rows.Time(block.allocated),
-              rows.Time(block.free_requested), rows.Time(block.free_completed)});
-  }
-  return rows.Take();
-}
-
-NumberTable Segments(const Trace& trace) {
-  Rows rows(trace, trace.segments.size(),
-            {"id:i8", "address:u8", "size:i8", "pool:i8", "stream:i8", "block:i8", "allocated:i8",
-             "freed:i8"});
-  for (size_t i = 0; i < trace.segments.size(); ++i) {
-    const Segment& segment = trace.segments[i];
-    rows.Add({Whole(i), Whole(segment.address), Whole(segment.size), Number(segment.pool),
-              Number(segment.stream), Number(segment.block), Place(segment.allocated),
-              Place(segment.freed)});
-  }
-  return rows.Take();
-}
-
-NumberTable Pools(const Trace& trace) {
-  Rows rows(trace, trace.pools.size(), {"id:i8", "kind:i8", "created:i8", "destroyed:i8"});
-  for (size_t i = 0; i < trace.pools.size(); ++i) {
-    const Pool& pool = trace.pools[i];
-    rows.Add({Whole(i), Whole(pool.kind), Place(pool.created), Place(pool.destroyed)});
-  }
-  return rows.Take();
-}
-
-NumberTable Execs(const Trace& trace) {
-  Rows rows(trace, trace.execs.size(),
-            {"id:i8", "graph:i8", "flags:i8", "created:i8", "destroyed:i8"});
-  for (size_t i = 0; i < trace.execs.size(); ++i) {
-    const Exec& exec = trace.execs[i];
-    rows.Add({Whole(i), Number(exec.graph), Whole(exec.flags), Place(exec.created),
-              Place(exec.destroyed)});
-  }
-  return rows.Take();
-}
-
-NumberTable Launches(const Trace& trace) {
-  Rows rows(trace, trace.launches.size(), {"exec:i8", "stream:i8", "seq:i8"});
-  for (const Launch& launch : trace.launches) {
-    rows.Add({Number(launch.exec), Number(launch.stream), Place(launch.seq)});
-  }
-  return rows.Take();
+  return table;
 }
 
 struct NamedTable {
@@ -156,9 +151,9 @@ struct NamedTable {
 };
 
 constexpr NamedTable kTables[] = {
-    {"graphs", Graphs},     {"nodes", Nodes},   {"edges", Edges},
-    {"accesses", Accesses}, {"blocks", Blocks}, {"segments", Segments},
-    {"pools", Pools},       {"execs", Execs},   {"launches", Launches},
+    {"graphs", Make<GraphRecord>}, {"nodes", Make<NodeRecord>},   {"edges", Make<EdgeRecord>},
+    {"accesses", Accesses},        {"blocks", Make<AllocRecord>}, {"segments", Make<SegmentRecord>},
+    {"pools", Make<PoolRecord>},   {"execs", Make<ExecRecord>},   {"launches", Make<LaunchRecord>},
 };
 
 }  // namespace

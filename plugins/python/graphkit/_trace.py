@@ -12,12 +12,10 @@ from . import _native
 
 Path = Union[str, "os.PathLike[str]"]
 
-WORDS: dict[tuple[str, str], Any] = {
-    ("graphs", "origin"): ("capture", "explicit", "clone", "child", "body", "imported").__getitem__,
-    ("nodes", "kind"): _native.node_kind,
-    ("edges", "type"): ("full", "programmatic").__getitem__,
-    ("accesses", "mode"): ("unknown", "read", "write", "read_write").__getitem__,
-    ("pools", "kind"): ("device", "stream", "graph", "allocator", "private", "host", "managed").__getitem__,
+# Words that aren't those of the trace file.
+WORDS = {
+    ("edges", "type"): ["full", "programmatic"],
+    ("accesses", "mode"): ["unknown", "read", "write", "read_write"],
 }
 
 
@@ -31,6 +29,7 @@ class Trace:
     def __init__(self, loaded: _native.Loaded, path: str):
         self._loaded = loaded
         self._tables: dict[str, np.ndarray] = {}
+        self._words: dict[tuple[str, str], list[str]] = dict(WORDS)
         self.path = path
 
     def __repr__(self) -> str:
@@ -67,7 +66,8 @@ class Trace:
 
     def table(self, name: str) -> np.ndarray:
         if name not in self._tables:
-            columns, rows = self._loaded.table(name)
+            columns, rows, words = self._loaded.table(name)
+            self._words.update({(name, column): listed for column, listed in words})
             self._tables[name] = np.frombuffer(rows, dtype=[tuple(column.split(":")) for column in columns])
         return self._tables[name]
 
@@ -141,8 +141,8 @@ class Trace:
         table = self.findings if name == "findings" else self.table(name)
         columns: dict[str, Any] = {}
         for column in table.dtype.names or ():
-            word = WORDS.get((name, column))
-            columns[column] = [word(int(value)) for value in table[column]] if word else table[column]
+            words = self._words.get((name, column))
+            columns[column] = [words[v] if v < len(words) else "unknown" for v in table[column]] if words else table[column]
         if name == "graphs":
             columns["name"] = self.graph_names
         if name == "nodes":
