@@ -115,12 +115,14 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
             {
               "function": "cudaMallocAsync",
               "file": "libcudart.so.13",
-              "line": 0
+              "line": 0,
+              "library": true
             },
             {
               "function": "_Z4stepv",
               "file": "step.cu",
-              "line": 42
+              "line": 42,
+              "library": false
             }
           ]
         }

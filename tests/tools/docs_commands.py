@@ -26,7 +26,7 @@ VERDICTS = ("check", "diff", "replay", "plan", "pipeline")  # that may end with 
 STANDS_FOR = [("./build/step", "build/workloads/fork_join"), ("./step", "build/workloads/fork_join"),
               ("./app --its-option", "build/workloads/fork_join"), ("./app args…", "build/workloads/fork_join"),
               ("./app", "build/workloads/fork_join")]
-NOT_HERE = re.compile(r"python train\.py|torchrun|vllm serve|sglang|mpirun|srun|--graph 3|--execute host|<subcommand>|--time 60")
+NOT_HERE = re.compile(r"python train\w*\.py|torchrun|vllm serve|sglang|mpirun|srun|--graph 3|--execute host|<subcommand>|--time 60")
 
 
 def blocks(text: str) -> list[list[str]]:

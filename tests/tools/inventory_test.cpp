@@ -18,6 +18,7 @@ MachineFacts GoodMachine() {
   facts.cuda.subscribe_tried = true;
   facts.plugin_folder = "/opt/graphkit/lib/graphkit";
   facts.has_tracer = facts.has_soft_device = true;
+  facts.stand_ins = {"libcublas.so.13", "libcudnn.so.9"};
   facts.has_device_files = true;
   return facts;
 }
@@ -41,6 +42,14 @@ TEST_CASE("a machine with everything needs nothing done") {
   CHECK(Only(inventory, "driver").found == "/lib/libcuda.so.1, CUDA 13.0");
   CHECK(Only(inventory, "GPU").found == "NVIDIA H200, compute capability 9.0, 141 GiB");
   CHECK(Only(inventory, "CUPTI").found == "/cuda/libcupti.so.13, 13.0.1");
+}
+
+TEST_CASE("the stand-ins that are here are named") {
+  MachineFacts facts = GoodMachine();
+  CHECK(Judge(facts).items.back().found ==
+        "for the software device, stand-ins for libcublas.so.13, libcudnn.so.9");
+  facts.stand_ins = {};
+  CHECK(Judge(facts).items.back().health == Health::kAbsent);
 }
 
 TEST_CASE("without a driver the software device is used") {

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/id_json.h"
 
@@ -19,8 +20,11 @@ Json StackJson(const Trace& trace, StackId id) {
   const Slice frames = trace.stacks[id.index()].frames;
   for (uint32_t i = 0; i < frames.count; ++i) {
     const StackFrame& frame = trace.stack_frames[frames.first + i];
-    list.push_back(Json{
-        {"function", trace[frame.function]}, {"file", trace[frame.file]}, {"line", frame.line}});
+    const std::string_view function = trace[frame.function], file = trace[frame.file];
+    list.push_back(Json{{"function", function},
+                        {"file", file},
+                        {"line", frame.line},
+                        {"library", IsLibraryFrame(function, file)}});
   }
   return list;
 }

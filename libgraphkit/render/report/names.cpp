@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/render/dot/labels.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
@@ -59,8 +60,10 @@ Json StacksJson(const Trace& trace) {
     Json frames = Json::array();
     for (uint32_t i = 0; i < stack.frames.count; ++i) {
       const StackFrame& frame = trace.stack_frames[stack.frames.first + i];
-      frames.push_back(Json::array({Ellipsize(Demangle(trace[frame.function]), kFullNameColumns),
-                                    Printable(trace[frame.file]), frame.line}));
+      const std::string_view function = trace[frame.function], file = trace[frame.file];
+      frames.push_back(
+          Json::array({Ellipsize(Demangle(function), kFullNameColumns), Printable(ShownFile(file)),
+                       frame.line, IsLibraryFrame(function, file)}));
     }
     stacks.push_back(std::move(frames));
   }

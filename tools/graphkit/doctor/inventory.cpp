@@ -109,6 +109,13 @@ void JudgePlugins(const MachineFacts& facts, std::vector<Item>& items) {
   };
   judge(facts.has_tracer, "the tracer");
   judge(facts.has_soft_device, "the software device");
+  if (facts.stand_ins.empty()) {
+    if (facts.has_soft_device) judge(false, "a stand-in for cuBLAS, cuDNN and the others");
+    return;
+  }
+  std::string names;
+  for (const std::string& name : facts.stand_ins) names += (names.empty() ? "" : ", ") + name;
+  items.push_back({"plugins", Health::kOk, "for the software device, stand-ins for " + names});
 }
 
 void JudgePermissions(const MachineFacts& facts, std::vector<Item>& items) {

@@ -31,6 +31,8 @@ struct MachineFacts {
   std::string plugin_folder;
   bool has_tracer = false;
   bool has_soft_device = false;
+  std::vector<std::string>
+      stand_ins;  // libraries of the software device: "libcublas.so.13"; by name
   std::vector<std::string> unreadable_devices;  // of /dev/nvidia*
   bool has_device_files = false;
   bool profiling_admin_only = false;  // NVreg_RestrictProfilingToAdminUsers, for non-root users

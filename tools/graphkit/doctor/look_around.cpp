@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDriverFile = "libcuda.so.1";
+constexpr const char* kStandInFolder = "soft_cuda/libraries";
 
 void LookAtDeviceFiles(MachineFacts& facts) {
   std::error_code error;
@@ -49,6 +50,17 @@ bool HasSoftDevice(const std::string& plugin_folder) {
   return false;
 }
 
+// By name; none where there is no such folder.
+std::vector<std::string> NamesIn(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    names.push_back(entry.path().filename());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 }  // namespace
 
 MachineFacts LookAround() {
@@ -57,6 +69,7 @@ MachineFacts LookAround() {
   facts.plugin_folder = PluginFolder();
   facts.has_tracer = fs::exists(fs::path(facts.plugin_folder) / kTracerPlugin);
   facts.has_soft_device = HasSoftDevice(facts.plugin_folder);
+  facts.stand_ins = NamesIn(fs::path(facts.plugin_folder) / kStandInFolder);
   LookAtDeviceFiles(facts);
   facts.profiling_admin_only = ProfilingIsRestricted();
   for (const std::string& name : VariablesThatMatter()) {

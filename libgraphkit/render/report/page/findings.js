@@ -48,20 +48,26 @@ function evidenceList(finding) {
       pick(evidence, true);
     });
     list.append(item);
-    if (evidence.stack.length > 0) list.append(stackList(evidence.stack.map((f) => [f.function, f.file, f.line])));
+    if (evidence.stack.length > 0) list.append(stackList(evidence.stack.map((f) => [f.function, f.file, f.line, f.library])));
   }
   return list;
 }
 
-const SHOWN_FRAMES = 6;
+// The innermost frame of the program's own code; without one, the innermost that has a line.
+function ownFrame(frames) {
+  return frames.find(([, , at, library]) => !library && at > 0) || frames.find(([, , at]) => at > 0) || frames[0];
+}
 
+function frameText([name, file, at]) {
+  return `${file}${at ? `:${at}` : ""} ${name || "?"}`.trim();
+}
+
+// The program's own line, and behind it all frames.
 function stackList(frames) {
-  const list = element("ul", "stack");
-  for (const [name, file, at] of frames.slice(0, SHOWN_FRAMES)) {
-    list.append(element("li", "", `${name || "?"}  ${file}${at ? `:${at}` : ""}`));
-  }
-  if (frames.length > SHOWN_FRAMES) list.append(element("li", "", `… ${frames.length - SHOWN_FRAMES} more`));
-  return list;
+  const all = element("details", "stack"), list = element("ul", "");
+  all.append(element("summary", "", frameText(ownFrame(frames))), list);
+  for (const frame of frames) list.append(element("li", "", frameText(frame)));
+  return all;
 }
 
 function mark(thing) {

@@ -54,8 +54,7 @@ function nodeLines(id) {
 
 function stackTitle(oneMore) {
   const frames = oneMore ? app.trace.texts.stacks[oneMore - 1] : [];
-  const frame = frames.find(([, , at]) => at > 0) || frames[0];
-  return frame ? `${frame[1]}${frame[2] ? `:${frame[2]}` : ""} ${frame[0]}`.trim() : "";
+  return frames.length > 0 ? frameText(ownFrame(frames)) : "";
 }
 
 // "live for 5 nodes, then deferred for 7".
