@@ -53,10 +53,11 @@ bool LiveOrder::Learn(uint64_t node) {
 }
 
 std::optional<OrderPoint> LiveOrder::PointAfter(std::span<const LiveEdge> frontier) {
+  if (broken_) return {};
   if (!last_frontier_.empty() && std::ranges::equal(frontier, last_frontier_)) return last_point_;
   std::vector<FrontierEntry> entries;
   for (const LiveEdge& entry : frontier) {
-    broken_ = broken_ || !Learn(entry.node);
+    broken_ = !Learn(entry.node);
     if (broken_) return {};
     entries.push_back({ids_.at(entry.node), entry.from_port, entry.type});
   }

@@ -38,16 +38,13 @@ std::optional<BlockId> LivePool::MallocAt(PlanArena* arena, Bytes offset, Bytes 
                                           const LiveAsker& asker, bool trusted) {
   const Bytes rounded = RoundRequest(config_, size);
   CaptureOf(asker);
-  const BlockId block = NewBlock(rounded);
   std::vector<BlockId> followed;
-  const bool taken = arena->Take(offset, rounded, block, [&](BlockId last) {
+  const bool taken = arena->Take(offset, rounded, BlockId(blocks_.size()), [&](BlockId last) {
     followed.push_back(last);
     return MayFollow(blocks_[last.index()], asker, trusted);
   });
-  if (!taken) {
-    DropBlock(block);
-    return {};
-  }
+  if (!taken) return {};
+  const BlockId block = NewBlock(rounded);
   for (const BlockId last : followed) {
     if (!blocks_[last.index()].completed) ++figures_.found;
     Complete(last);
@@ -197,13 +194,6 @@ BlockId LivePool::NewBlock(Bytes size) {
   figures_.used += size;
   figures_.peak_used = std::max(figures_.peak_used, figures_.used);
   return block;
-}
-
-// Takes back the NewBlock before it.
-void LivePool::DropBlock(BlockId block) {
-  LetGo(block);
-  --figures_.mallocs;
-  blocks_[block.index()].state = State::kFree;
 }
 
 bool LivePool::Grow(Bytes size) {

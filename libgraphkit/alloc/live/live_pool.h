@@ -141,7 +141,6 @@ class LivePool {
   bool MayFollow(const Block& last, const LiveAsker& asker, bool trusted) const;
   bool Grow(Bytes size);
   BlockId NewBlock(Bytes size);
-  void DropBlock(BlockId block);
   Address AddressOf(Bytes offset) const;
   void LetGo(BlockId block);
 
