@@ -1,15 +1,14 @@
 """Writes the entry points of one library of the software device.
 
-    generate.py runtime|driver|cupti TABLE INCLUDE_DIR CUPTI_INCLUDE_DIR OUT_DIR PER_THREAD PROGRAMS...
+    generate.py runtime|driver|cupti TABLE CHECKED INCLUDE_DIR CUPTI_INCLUDE_DIR OUT_DIR
 
-TABLE is the one list of what the library exports (its header line explains the columns). The parameters of each
+TABLE is the one list of what the library exports (its header line explains the columns), CHECKED which conformance
+program checks a function (a test compares it with the programs). The parameters of each
 function come from the CUDA headers: the parameter structs that CUPTI hands to tools. Written are
   <library>_impl.h       a declaration of each modelled function, which driver/ or runtime/ defines
   runtime_forwards.cpp   the functions of the runtime that are one of the driver's
   <library>_entries.cpp  the exported functions: callbacks, error latch, and 'not modelled' for the rest
-  <library>_inventory.inc  one row per export: {name, family, test, seen on hardware}; the test by checks.py, from
-                           PROGRAMS, the sources of the conformance programs. PER_THREAD lists, with commas, those
-                           that are also built with per-thread default streams: they check the per-thread twins.
+  <library>_inventory.inc  one row per export: {name, family, test, seen on hardware}
   <library>_errors.inc   error codes and names
 CUPTI's functions are written by hand; for it only the refusals, the inventory and the names are generated.
 For the driver there is also driver_symbols.inc: {base name, version, address, per-thread address} for cuGetProcAddress.
@@ -19,8 +18,6 @@ import pathlib
 import re
 import sys
 from dataclasses import dataclass, field
-
-from checks import newest_names, read_checks
 
 
 @dataclass
@@ -176,27 +173,19 @@ class Library:
     def version(self):
         return ["const int runtime::kRuntimeVersion = CUDART_VERSION;"] if self.kind == "runtime" else []
 
-    def inventory(self, tests):
+    def inventory(self, checked):
         return "".join(inventory_row(r.name, self.by_name.get(base_of(r.name), r).family if self.modelled(r.name) else "-",
-                                     tests, r.seen) for r in self.rows)
+                                     checked, r.seen) for r in self.rows)
 
 
-class Tests:
-    """Which conformance program checks a function."""
-
-    def __init__(self, include, per_thread, programs):
-        self.checks = read_checks(sorted(map(pathlib.Path, programs)), newest_names((include / "cuda.h").read_text()))
-        self.per_thread = set(per_thread.split(","))
-
-    def test_of(self, name):
-        programs = self.checks.programs(name)
-        if not programs and name != base_of(name):
-            programs = [p for p in self.checks.programs(base_of(name)) if p in self.per_thread]
-        return programs[0] if programs else "-"
+def read_checked(path):
+    """{function: the conformance program that checks it}"""
+    lines = [line.split("#")[0].split() for line in path.read_text().splitlines()]
+    return {words[0]: words[1] for words in lines if words}
 
 
-def inventory_row(name, family, tests, seen):
-    test = tests.test_of(name) if family != "-" else "-"
+def inventory_row(name, family, checked, seen):
+    test = checked.get(name, "-") if family != "-" else "-"
     return f'{{"{name}", "{family}", "{test}", {"true" if seen == "yes" else "false"}}},\n'
 
 
@@ -255,11 +244,11 @@ def cupti_refusals(rows):
     return "\n".join(lines) + "\n"
 
 
-def write_cupti(table, cupti, out, tests):
+def write_cupti(table, cupti, out, checked):
     rows = list(read_table(table))
     out.mkdir(parents=True, exist_ok=True)
     (out / "cupti_entries.cpp").write_text(cupti_refusals(rows))
-    (out / "cupti_inventory.inc").write_text("".join(inventory_row(r.name, r.family, tests, r.seen) for r in rows))
+    (out / "cupti_inventory.inc").write_text("".join(inventory_row(r.name, r.family, checked, r.seen) for r in rows))
     for name, header, prefix in (("runtime", "cupti_runtime_cbid.h", "CUPTI_RUNTIME_TRACE_CBID_"),
                                  ("driver", "cupti_driver_cbid.h", "CUPTI_DRIVER_TRACE_CBID_"),
                                  ("resource", "cupti_callbacks.h", "CUPTI_CBID_RESOURCE_"),
@@ -272,16 +261,15 @@ def write_cupti(table, cupti, out, tests):
 
 
 def main():
-    kind, table, include, cupti, out, per_thread = sys.argv[1:7]
-    include, cupti, out = map(pathlib.Path, (include, cupti, out))
-    tests = Tests(include, per_thread, sys.argv[7:])
+    kind, table, checked, include, cupti, out = sys.argv[1], *map(pathlib.Path, sys.argv[2:7])
+    checked = read_checked(checked)
     if kind == "cupti":
-        return write_cupti(table, cupti, out, tests)
+        return write_cupti(table, cupti, out, checked)
     library = Library(kind, table, include, cupti)
     out.mkdir(parents=True, exist_ok=True)
     (out / f"{kind}_impl.h").write_text(library.implementation_header())
     (out / f"{kind}_entries.cpp").write_text(library.entries())
-    (out / f"{kind}_inventory.inc").write_text(library.inventory(tests))
+    (out / f"{kind}_inventory.inc").write_text(library.inventory(checked))
     (out / f"{kind}_errors.inc").write_text("\n".join(error_rows(kind, include)) + "\n")
     if kind == "runtime":
         (out / "runtime_forwards.cpp").write_text(library.forwards())

@@ -1,4 +1,4 @@
-# The conformance programs: <name>.cu each. The inventory counts what they check, so the plugin's build reads them.
+# The conformance programs: <name>.cu each.
 set(soft_programs
   array
   array_copy
