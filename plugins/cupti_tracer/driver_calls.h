@@ -1,5 +1,5 @@
 // Which driver functions the tracer listens to, and how their parameters become a Call. Everything
-// goes by CUPTI's callback id: numbers never change meaning, names do.
+// goes by CUPTI's callback id, which never changes; its name in the headers makes the number.
 #pragma once
 
 #include <cstdint>
