@@ -151,14 +151,6 @@ std::string ExplainNoTrace(const NoTraceFacts& facts) {
   const std::string nothing = "nothing was recorded: ";
   const ElfFacts& elf = facts.elf;
   const bool shared = elf.Needs("libcudart.so"), driver = elf.Needs("libcuda.so");
-  if (facts.started) {
-    return nothing + facts.program + (elf.is_elf ? "" : ", or a program that it started,") +
-           " initialised CUDA, but allocated, captured and launched nothing before it ended";
-  }
-  if (!elf.is_elf) {
-    return nothing + "no program that " + facts.program +
-           " started allocated, captured or launched anything with CUDA";
-  }
   if (facts.soft && elf.has_device_code && !shared && !CanBeLed(elf)) {
     return nothing + facts.program + " has the CUDA runtime inside and " +
            (elf.is_static      ? "is linked statically as a whole"
@@ -167,6 +159,14 @@ std::string ExplainNoTrace(const NoTraceFacts& facts) {
            ", so the software device can't take its place; " +
            (elf.is_static || elf.has_symbols ? "" : "keep the symbols (no -s, no strip), or ") +
            "rebuild it with: nvcc -cudart shared";
+  }
+  if (facts.started) {
+    return nothing + facts.program + (elf.is_elf ? "" : ", or a program that it started,") +
+           " initialised CUDA, but allocated, captured and launched nothing before it ended";
+  }
+  if (!elf.is_elf) {
+    return nothing + "no program that " + facts.program +
+           " started allocated, captured or launched anything with CUDA";
   }
   if (!shared && !driver && !elf.has_device_code) {
     return nothing + facts.program +
