@@ -1,13 +1,15 @@
 #include "plugins/soft_cuda/device/device.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
 #include "plugins/soft_cuda/device/properties.h"
-#include "plugins/soft_cuda/device/visible.h"
 
 namespace graphkit::soft {
 namespace {
@@ -303,6 +305,30 @@ void Device::DestroyStream(Stream* stream) {
   stream->context->left_ns = std::max(stream->context->left_ns, stream->time_ns);
   std::erase(stream->context->streams, stream);
   streams.Unmake(stream);
+}
+
+void LoadInjection() {
+  const char* path = std::getenv("CUDA_INJECTION64_PATH");
+  if (path == nullptr || *path == '\0') return;
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    std::fprintf(stderr, "graphkit soft device: CUDA_INJECTION64_PATH: %s\n", dlerror());
+    return;
+  }
+  auto* initialize = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
+  if (initialize == nullptr) {
+    std::fprintf(
+        stderr, "graphkit soft device: %s has no InitializeInjection; nothing is injected\n", path);
+    return;
+  }
+  initialize();
+}
+
+void Explain(const char* text) {
+  Device& device = Device::Get();
+  const Lock lock(device.mutex);
+  if (device.explained.insert(text).second)
+    std::fprintf(stderr, "graphkit soft device: %s\n", text);
 }
 
 }  // namespace graphkit::soft

@@ -24,15 +24,13 @@
 #include "plugins/soft_cuda/device/thread_state.h"
 #include "plugins/soft_cuda/model/array.h"
 #include "plugins/soft_cuda/model/capture.h"
-#include "plugins/soft_cuda/model/conditional_values.h"
+#include "plugins/soft_cuda/model/execute.h"
 #include "plugins/soft_cuda/model/external_memory.h"
 #include "plugins/soft_cuda/model/graph.h"
 #include "plugins/soft_cuda/model/graph_pages.h"
 #include "plugins/soft_cuda/model/handle.h"
-#include "plugins/soft_cuda/model/linker.h"
 #include "plugins/soft_cuda/model/module.h"
 #include "plugins/soft_cuda/model/pool.h"
-#include "plugins/soft_cuda/model/semaphore.h"
 #include "plugins/soft_cuda/model/stream.h"
 #include "plugins/soft_cuda/model/texture.h"
 #include "plugins/soft_cuda/model/virtual_memory.h"
@@ -196,5 +194,8 @@ inline Lock LockDevice() { return Lock(Device::Get().mutex); }
 
 // Loads the library that CUDA_INJECTION64_PATH names and calls its InitializeInjection.
 void LoadInjection();
+
+// Says on stderr, once for each text, why a program can't go on here as it would on a GPU.
+void Explain(const char* text);
 
 }  // namespace graphkit::soft

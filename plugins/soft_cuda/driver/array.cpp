@@ -5,9 +5,8 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/array_shape.h"
-#include "plugins/soft_cuda/driver/external_memory.h"
-#include "plugins/soft_cuda/driver/mipmaps.h"
+#include "plugins/soft_cuda/driver/held_memory.h"
+#include "plugins/soft_cuda/driver/rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {

@@ -1,8 +1,8 @@
 // Copies to and from the first row of an array, and batches of copies of volumes.
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/copy.h"
-#include "plugins/soft_cuda/driver/copy_rules.h"
+#include "plugins/soft_cuda/driver/rules.h"
+#include "plugins/soft_cuda/driver/submit.h"
 #include "plugins/soft_cuda/model/array.h"
 #include "plugins/soft_cuda/model/execute.h"
 

@@ -1,6 +1,6 @@
 // The rules and the table of sizes in the documentation of cuArray3DCreate and
 // cuMipmappedArrayCreate.
-#include "plugins/soft_cuda/driver/array_shape.h"
+#include "plugins/soft_cuda/driver/rules.h"
 
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/device/properties.h"

@@ -1,9 +1,8 @@
 // Stream-ordered memory: in a capture an allocation or a free becomes a memory node.
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/external_memory.h"
-#include "plugins/soft_cuda/driver/graph_memory.h"
 #include "plugins/soft_cuda/driver/graph_rules.h"
+#include "plugins/soft_cuda/driver/held_memory.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {

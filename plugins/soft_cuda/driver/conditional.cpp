@@ -1,12 +1,10 @@
-#include "plugins/soft_cuda/driver/conditional.h"
+#include "plugins/soft_cuda/driver/submit.h"
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
 #include <variant>
-
-#include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
 namespace {

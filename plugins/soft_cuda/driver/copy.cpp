@@ -1,12 +1,11 @@
 // Copies, synchronous and in stream order.
-#include "plugins/soft_cuda/driver/copy.h"
+#include "plugins/soft_cuda/driver/submit.h"
 
 #include <algorithm>
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/copy_rules.h"
-#include "plugins/soft_cuda/driver/submit.h"
+#include "plugins/soft_cuda/driver/rules.h"
 #include "plugins/soft_cuda/model/execute.h"
 
 namespace graphkit::soft::driver {

@@ -1,4 +1,4 @@
-#include "plugins/soft_cuda/driver/copy_rules.h"
+#include "plugins/soft_cuda/driver/rules.h"
 
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/device/properties.h"

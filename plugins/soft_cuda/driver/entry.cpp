@@ -4,7 +4,6 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/error_names.h"
 
 namespace {
 
@@ -20,6 +19,27 @@ struct Symbol {
 }  // namespace
 
 namespace graphkit::soft::driver {
+namespace {
+
+struct ErrorName {
+  int code;
+  const char* name;
+  const char* text;
+};
+
+constexpr ErrorName kErrors[] = {
+#include "driver_errors.inc"
+};
+
+// Null: no such error.
+const ErrorName* FindError(CUresult error) {
+  for (const ErrorName& row : kErrors) {
+    if (row.code == static_cast<int>(error)) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 CUresult GetProcAddress_v2(const char* name, void** out, int version, cuuint64_t flags,
                            CUdriverProcAddressQueryResult* status) {

@@ -1,9 +1,8 @@
 // Clones, execs and their launches.
-#include "plugins/soft_cuda/driver/exec.h"
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/graph_memory.h"
-#include "plugins/soft_cuda/driver/leftovers.h"
+#include "plugins/soft_cuda/driver/graph_rules.h"
+#include "plugins/soft_cuda/driver/held_memory.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {

@@ -1,8 +1,8 @@
 // New parameters for single nodes of an exec, named by the nodes of the graph that it was made of.
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/exec.h"
-#include "plugins/soft_cuda/driver/leftovers.h"
+#include "plugins/soft_cuda/driver/graph_rules.h"
+#include "plugins/soft_cuda/driver/held_memory.h"
 #include "plugins/soft_cuda/driver/node_params.h"
 
 namespace graphkit::soft::driver {

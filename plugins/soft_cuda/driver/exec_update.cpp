@@ -4,8 +4,8 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/exec.h"
-#include "plugins/soft_cuda/driver/leftovers.h"
+#include "plugins/soft_cuda/driver/graph_rules.h"
+#include "plugins/soft_cuda/driver/held_memory.h"
 
 namespace graphkit::soft::driver {
 namespace {

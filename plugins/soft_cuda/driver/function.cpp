@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "driver_impl.h"
-#include "plugins/soft_cuda/device/capability.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/occupancy.h"
+#include "plugins/soft_cuda/device/properties.h"
+#include "plugins/soft_cuda/driver/rules.h"
 
 namespace graphkit::soft::driver {
 namespace {

@@ -2,9 +2,8 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/graph_edges.h"
-#include "plugins/soft_cuda/driver/graph_memory.h"
 #include "plugins/soft_cuda/driver/graph_rules.h"
-#include "plugins/soft_cuda/driver/leftovers.h"
+#include "plugins/soft_cuda/driver/held_memory.h"
 #include "plugins/soft_cuda/driver/node_params.h"
 
 namespace graphkit::soft::driver {

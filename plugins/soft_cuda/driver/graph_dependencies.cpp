@@ -5,7 +5,7 @@
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/graph_edges.h"
 #include "plugins/soft_cuda/driver/graph_rules.h"
-#include "plugins/soft_cuda/driver/leftovers.h"
+#include "plugins/soft_cuda/driver/held_memory.h"
 
 namespace graphkit::soft::driver {
 

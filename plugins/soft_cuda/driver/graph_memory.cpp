@@ -1,11 +1,9 @@
-#include "plugins/soft_cuda/driver/graph_memory.h"
+#include "plugins/soft_cuda/driver/held_memory.h"
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 #include <vector>
-
-#include "plugins/soft_cuda/driver/leftovers.h"
 
 namespace graphkit::soft::driver {
 namespace {

@@ -1,10 +1,12 @@
-// Questions about graphs and nodes.
+// Questions about graphs and nodes, and graphs as DOT.
 #include <algorithm>
+#include <fstream>
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/graph_edges.h"
-#include "plugins/soft_cuda/driver/launch_params.h"
+#include "plugins/soft_cuda/driver/node_params.h"
+#include "plugins/soft_cuda/model/graph_dot.h"
 
 namespace graphkit::soft::driver {
 namespace {
@@ -223,6 +225,18 @@ CUresult GraphBatchMemOpNodeGetParams(CUgraphNode handle, CUDA_BATCH_MEM_OP_NODE
     const auto count = static_cast<unsigned>(p->operations.size());
     return CUDA_BATCH_MEM_OP_NODE_PARAMS{p->context, count, p->operations.data(), p->flags};
   });
+}
+
+CUresult GraphDebugDotPrint(CUgraph handle, const char* path, unsigned int flags) {
+  constexpr unsigned kFlags = (CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS << 1) - 1;
+  const Lock lock = LockDevice();
+  const auto* graph = Resolve<Graph>(handle);
+  if (graph == nullptr || path == nullptr || (flags & ~kFlags) != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::ofstream file(path);
+  file << DotText(*graph, flags);
+  file.close();
+  return file ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
 }
 
 }  // namespace graphkit::soft::driver

@@ -1,4 +1,4 @@
-// Which graphs may be changed, and what may be put into which.
+// Which graphs and execs may be changed, and what may be put into which.
 #pragma once
 
 #include <cuda.h>
@@ -23,5 +23,13 @@ Node* ForbiddenInBodies(const Graph& graph);
 // The first node that a graph for device launch can't hold; null: none.
 Node* ForbiddenOnDevice(const Graph& graph);
 bool AllHandlesUsed(const Graph& graph);
+
+Graph* FindExec(CUgraphExec handle);  // null: not an exec
+
+// Can a node of an exec take these parameters and attributes? If not, why.
+CUgraphExecUpdateResult CheckChange(const Graph& exec, const Node& node, const NodeParams& to);
+// The same for all nodes of a graph that is to be like `into`, node by node in order of creation.
+CUgraphExecUpdateResultInfo CheckUpdate(const Graph& exec, const Graph& into, const Graph& from);
+void ApplyUpdate(Graph* exec, Graph* into, const Graph& from);
 
 }  // namespace graphkit::soft::driver

@@ -4,7 +4,7 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/graph_rules.h"
-#include "plugins/soft_cuda/driver/launch_rules.h"
+#include "plugins/soft_cuda/driver/rules.h"
 
 namespace graphkit::soft::driver {
 namespace {

@@ -12,8 +12,8 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/device/properties.h"
-#include "plugins/soft_cuda/driver/launch_params.h"
-#include "plugins/soft_cuda/driver/launch_rules.h"
+#include "plugins/soft_cuda/driver/node_params.h"
+#include "plugins/soft_cuda/driver/rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {

@@ -1,4 +1,4 @@
-#include "plugins/soft_cuda/driver/launch_params.h"
+#include "plugins/soft_cuda/driver/node_params.h"
 
 #include <cstring>
 

@@ -1,7 +1,6 @@
-#include "plugins/soft_cuda/driver/launch_rules.h"
+#include "plugins/soft_cuda/driver/rules.h"
 
-#include "plugins/soft_cuda/device/capability.h"
-#include "plugins/soft_cuda/driver/occupancy.h"
+#include "plugins/soft_cuda/device/properties.h"
 
 namespace graphkit::soft::driver {
 namespace {

@@ -1,4 +1,4 @@
-#include "plugins/soft_cuda/driver/leftovers.h"
+#include "plugins/soft_cuda/driver/held_memory.h"
 
 #include "plugins/soft_cuda/driver/submit.h"
 

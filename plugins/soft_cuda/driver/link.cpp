@@ -6,8 +6,7 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/explain.h"
-#include "plugins/soft_cuda/driver/jit_options.h"
+#include "plugins/soft_cuda/driver/module_load.h"
 
 namespace graphkit::soft::driver {
 namespace {

@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "driver_impl.h"
-#include "plugins/soft_cuda/driver/jit_options.h"
 #include "plugins/soft_cuda/driver/module_load.h"
 
 namespace graphkit::soft::driver {

@@ -15,4 +15,9 @@ Function* AddFunction(Module* module, KernelInfo info);
 void UnloadModule(Module* module);
 Function* FindFunction(const Module& module, std::string_view name);
 
+// The options of what a GPU's driver compiles; here nothing is.
+bool AreOptions(const void* options, const void* values, unsigned count);
+// The logs are empty, and no time was spent.
+void GiveLogs(const CUjit_option* options, void** values, unsigned count);
+
 }  // namespace graphkit::soft::driver

@@ -3,11 +3,9 @@
 #include <algorithm>
 
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/copy_rules.h"
-#include "plugins/soft_cuda/driver/launch_params.h"
-#include "plugins/soft_cuda/driver/launch_rules.h"
+#include "plugins/soft_cuda/driver/rules.h"
 #include "plugins/soft_cuda/model/execute.h"
-#include "plugins/soft_cuda/model/semaphore.h"
+#include "plugins/soft_cuda/model/external_memory.h"
 
 namespace graphkit::soft::driver {
 

@@ -4,6 +4,7 @@
 #include <cuda.h>
 
 #include "plugins/soft_cuda/model/graph.h"
+#include "plugins/soft_cuda/model/module.h"
 
 namespace graphkit::soft::driver {
 
@@ -27,5 +28,17 @@ CUgraphNodeParams EventWaitParams(CUevent event);
 void KeepAttributes(const Node& node, NodeParams* params);
 
 CUcontext CurrentHandle();  // null: no context
+
+// --- the arguments of a launch, as a kernel node keeps them (launch_params.cpp)
+
+// Copies the argument values by the kernel's layout, out of `kernel_params` or the buffer in
+// `extra`. Where the layout isn't known nothing is read.
+CUresult CopyArguments(const Function& function, void** kernel_params, void** extra,
+                       KernelArguments* out);
+// One pointer per parameter, into the copy; null where there is none.
+void** ArgumentPointers(const Function& function, KernelArguments& arguments);
+
+// The same for values that were given as one buffer.
+void** BufferPointers(KernelArguments& arguments);
 
 }  // namespace graphkit::soft::driver

@@ -1,13 +1,13 @@
 // How many blocks and clusters of a kernel are on the device at once: by its registers and shared
 // memory, which its cubin tells, and what a multiprocessor has. Of a kernel of PTX the registers
 // aren't known; it counts as taking 32.
-#include "plugins/soft_cuda/driver/occupancy.h"
+#include "plugins/soft_cuda/driver/rules.h"
 
 #include <algorithm>
 
 #include "driver_impl.h"
-#include "plugins/soft_cuda/device/capability.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/device/properties.h"
 
 namespace graphkit::soft::driver {
 namespace {

@@ -4,7 +4,6 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/attribute.h"
-#include "plugins/soft_cuda/driver/explain.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {

@@ -9,7 +9,6 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/explain.h"
 
 namespace graphkit::soft::driver {
 namespace {

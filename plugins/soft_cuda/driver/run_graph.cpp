@@ -5,8 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "plugins/soft_cuda/driver/conditional.h"
-#include "plugins/soft_cuda/driver/explain.h"
+#include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/graph_rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
 #include "plugins/soft_cuda/model/execute.h"

@@ -1,5 +1,5 @@
 // External semaphores: imported by name only, recorded where they are used.
-#include "plugins/soft_cuda/model/semaphore.h"
+#include "plugins/soft_cuda/model/external_memory.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Fills of memory.
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
-#include "plugins/soft_cuda/driver/copy_rules.h"
+#include "plugins/soft_cuda/driver/rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {

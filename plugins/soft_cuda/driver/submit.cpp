@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <utility>
 
-#include "plugins/soft_cuda/driver/explain.h"
-#include "plugins/soft_cuda/driver/graph_memory.h"
+#include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/graph_rules.h"
+#include "plugins/soft_cuda/driver/held_memory.h"
 #include "plugins/soft_cuda/model/execute.h"
-#include "plugins/soft_cuda/model/semaphore.h"
+#include "plugins/soft_cuda/model/external_memory.h"
 
 namespace graphkit::soft::driver {
 

@@ -26,14 +26,35 @@ WorkMark End(Stream* stream);
 // would wait for ever.
 CUresult WaitFor(Lock& lock, const WorkMark& mark);
 CUresult WaitForAll(Lock& lock);
-// Of a call that may have had bytes written: OUT_OF_MEMORY, with an explanation on stderr, where there
-// was no host memory for them.
+// Of a call that may have had bytes written: OUT_OF_MEMORY, with an explanation on stderr, where
+// there was no host memory for them.
 CUresult CheckMemory(CUresult result);
 // The end of a call of the user's that waits for a stream, an event or a context.
 CUresult Synchronized(CUresult waited);
 
+// A copy of any kind (copy.cpp). The call waits where pageable memory takes part.
+CUresult EnqueueCopy(const CUDA_MEMCPY3D& copy, CUstream stream);
+// On the legacy stream; the host waits for it.
+CUresult CopyAtOnce(const CUDA_MEMCPY3D& copy);
+
 // Puts a graph into the stream (run_graph.cpp).
 CUresult RunGraph(Stream* stream, Graph* graph);
+
+// A conditional node runs when its turn comes, as one work that looks at the handle's value and
+// does what the chosen body's nodes do, in the order of the body (conditional.cpp).
+
+// Sets the handles of a graph and of those inside it to what they start a launch with.
+std::vector<Work> StartsOfHandles(const Graph& exec);
+// A copy of the node's bodies: the exec may change or go before the work's turn.
+Work ConditionalWork(const ConditionalParams& params);
+
+// A WHILE node that starts with a value other than 0 and that nothing here sets to 0.
+enum class Loop : uint8_t {
+  kNone,
+  kEndedByKernel,  // a kernel has the handle among its arguments
+  kEndless
+};
+Loop FindLoop(const Graph& exec);
 
 // What is to be done for an operation, in order; nothing for a kernel.
 std::vector<Work> WorksOf(const NodeParams& params);

@@ -4,7 +4,7 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/device/properties.h"
-#include "plugins/soft_cuda/driver/texture_rules.h"
+#include "plugins/soft_cuda/driver/rules.h"
 #include "plugins/soft_cuda/model/array_format.h"
 
 namespace graphkit::soft::driver {

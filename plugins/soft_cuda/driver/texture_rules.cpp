@@ -1,4 +1,4 @@
-#include "plugins/soft_cuda/driver/texture_rules.h"
+#include "plugins/soft_cuda/driver/rules.h"
 
 #include <algorithm>
 #include <iterator>

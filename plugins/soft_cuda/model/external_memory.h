@@ -1,4 +1,4 @@
-// Memory that another library of the process made, imported by a file descriptor.
+// Memory and semaphores that another library of the process made, imported by a file descriptor.
 //
 //   memory object  |------------------------------------|   `size` bytes from `memory` on
 //   mapped buffers      |=======|        |========|          allocations of their own
@@ -29,6 +29,17 @@ struct ExternalMemory {
   bool destroyed = false;
 
   CUexternalMemory handle() { return reinterpret_cast<CUexternalMemory>(this); }
+};
+
+// External semaphores. Nothing outside the process can be reached, so they are only recorded: a
+// signal sets the value, a wait returns at once.
+struct Semaphore {
+  static constexpr Tag kTag = Tag::kSemaphore;
+  Tag tag = kTag;
+  CUexternalSemaphoreHandleType type;
+  uint64_t value = 0;  // of the last signal
+
+  CUexternalSemaphore handle() { return reinterpret_cast<CUexternalSemaphore>(this); }
 };
 
 }  // namespace graphkit::soft

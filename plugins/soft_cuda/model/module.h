@@ -130,4 +130,14 @@ unsigned PtxArchitecture(std::string_view text);
 std::optional<std::string> DecompressLz4(std::string_view data, size_t size);
 std::optional<std::string> DecompressZstd(std::string_view data, size_t size);
 
+// Code that is put together from parts before it is loaded.
+struct Linker {
+  static constexpr Tag kTag = Tag::kLinker;
+  Tag tag = kTag;
+  std::vector<Image> parts{};
+  std::string linked{};
+
+  CUlinkState handle() { return reinterpret_cast<CUlinkState>(this); }
+};
+
 }  // namespace graphkit::soft

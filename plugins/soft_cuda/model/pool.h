@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 
@@ -23,15 +24,30 @@ struct Pool {
   uint64_t used = 0;
   uint64_t used_high = 0;
   std::map<int, CUmemAccess_flags> access;
-  uint64_t imported = 0;  // the file that it was imported from (Device::exported_pools); 0: it wasn't
+  uint64_t imported = 0;  // the file that it came from (Device::exported_pools); 0: none
 
   CUmemoryPool handle() { return reinterpret_cast<CUmemoryPool>(this); }
 };
 
-// Accounts for an allocation or a free; memory is reserved in steps of 32 MiB.
-void Grow(Pool& pool, uint64_t bytes);
-void Shrink(Pool& pool, uint64_t bytes);
+constexpr uint64_t kPoolStep = uint64_t{32} << 20;  // memory is reserved in such steps
+inline uint64_t RoundToStep(uint64_t bytes) {
+  return (bytes + kPoolStep - 1) / kPoolStep * kPoolStep;
+}
+
+// Accounts for an allocation or a free.
+inline void Grow(Pool& pool, uint64_t bytes) {
+  pool.used += bytes;
+  pool.used_high = std::max(pool.used_high, pool.used);
+  pool.reserved = std::max(pool.reserved, RoundToStep(pool.used));
+  pool.reserved_high = std::max(pool.reserved_high, pool.reserved);
+}
+
+inline void Shrink(Pool& pool, uint64_t bytes) { pool.used -= bytes; }
+
 // Gives back what is unused down to `keep` bytes.
-void Trim(Pool& pool, uint64_t keep);
+inline void Trim(Pool& pool, uint64_t keep) {
+  if (keep >= pool.reserved) return;
+  pool.reserved = std::min(pool.reserved, std::max(RoundToStep(pool.used), RoundToStep(keep)));
+}
 
 }  // namespace graphkit::soft

@@ -1,4 +1,4 @@
-// Devices, versions and limits.
+// Devices, versions, limits, and access to other devices.
 #include <initializer_list>
 
 #include "plugins/soft_cuda/device/properties.h"
@@ -147,6 +147,13 @@ void FillTextureLimits(cudaDeviceProp* prop, int device) {
                                         CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS});
 }
 
+// The primary context of another device, kept alive; null: there is none.
+CUcontext PeerContext(int device) {
+  CUcontext context = nullptr;
+  if (device == CurrentDevice()) return nullptr;
+  return cuDevicePrimaryCtxRetain(&context, device) == CUDA_SUCCESS ? context : nullptr;
+}
+
 }  // namespace
 
 cudaError_t GetDevice(int* device) {
@@ -230,6 +237,17 @@ cudaError_t DeviceSetSharedMemConfig(cudaSharedMemConfig config) {
 #pragma GCC diagnostic pop
 
 cudaError_t DeviceReset() { return ToRuntime(cuDevicePrimaryCtxReset(CurrentDevice())); }
+
+cudaError_t DeviceEnablePeerAccess(int peer, unsigned int flags) {
+  CUcontext context = PeerContext(peer);
+  return context != nullptr ? ToRuntime(cuCtxEnablePeerAccess(context, flags))
+                            : cudaErrorInvalidDevice;
+}
+
+cudaError_t DeviceDisablePeerAccess(int peer) {
+  CUcontext context = PeerContext(peer);
+  return context != nullptr ? ToRuntime(cuCtxDisablePeerAccess(context)) : cudaErrorInvalidDevice;
+}
 
 cudaError_t GetLastError() {
   int& error = graphkit_soft_shared()->thread()->runtime_errors[RuntimeIndex()];

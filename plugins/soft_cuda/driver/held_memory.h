@@ -1,5 +1,4 @@
-// The memory of graph allocation nodes: addresses are fixed when the node is made, and live from a
-// launch that passes the allocation node until one that passes its free node, or a free outside.
+// Memory that graphs, imports and mipmapped arrays hold, and what they leave behind.
 #pragma once
 
 #include <cuda.h>
@@ -9,6 +8,10 @@
 #include "plugins/soft_cuda/device/device.h"
 
 namespace graphkit::soft::driver {
+
+// --- graph allocation nodes (graph_memory.cpp): addresses are fixed when the node is made, and
+// live from a launch that passes the allocation node until one that passes its free node, or a free
+// outside
 
 // Finds the address of a new allocation node that will follow `dependencies`: one that this graph
 // has freed before it, where the size fits, else a fresh one. Fills params.dptr.
@@ -26,5 +29,23 @@ CUresult MapAllocations(const Graph& exec, const Stream& stream);
 void UnmapFreed(const Graph& exec, const Stream& stream);
 bool AnyAllocationLive(const Graph& exec);  // left over from an earlier launch
 void FreeAllocations(const Graph& exec);
+
+// --- what destroyed graphs leave to be done: addresses that no allocation node has any more, user
+// objects that nobody holds any more (leftovers.cpp)
+
+// Gives the addresses back and calls the destructors, with the lock released.
+void Settle(Lock& lock);
+
+// Gives the address of a graph allocation back if nothing can use it any more.
+void ReleaseIfUnused(CUdeviceptr address);
+
+// --- external memory and mipmapped arrays (external_memory.cpp, array.cpp)
+
+// One buffer or array less is mapped onto it.
+void Unmap(ExternalMemory* external);
+
+size_t BytesOfLevels(const CUDA_ARRAY3D_DESCRIPTOR& shape, unsigned levels);
+// Its levels lie one after the other from `memory` on; 0: none yet.
+MipmappedArray* MakeMipmaps(const CUDA_ARRAY3D_DESCRIPTOR& shape, unsigned levels, uint64_t memory);
 
 }  // namespace graphkit::soft::driver
