@@ -12,7 +12,7 @@ constexpr std::string_view kOldAllocConf = "PYTORCH_CUDA_ALLOC_CONF";
 // clang-format off
 constexpr SettingRule kRules[] = {
     {"deferred-record-stream", kAllocConf, "graph_capture_record_stream_reuse", "True",
-     "PyTorch takes such a block back at the next malloc of its own stream, if that stream has joined its uses by then; what stays deferred isn't joined, or nobody asks",
+     "PyTorch takes such a block back at the next malloc of its own stream, if that stream has joined its uses by then; what stays deferred isn't joined, or no malloc follows",
      "set graph_capture_record_stream_reuse:True there, and PyTorch reuses such blocks inside the capture where the graph orders their uses",
      "pytorch/pytorch#158352 and #162186"},
     {"deferred-record-stream", "TORCH_NCCL_AVOID_RECORD_STREAMS", "", "0",

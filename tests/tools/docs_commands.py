@@ -5,7 +5,8 @@ usage: docs_commands.py GRAPHKIT SOURCE BUILD
 Commands are the lines of code blocks that begin with `graphkit` or `build/bin/graphkit`, with or without "$ " before them; those of
 a file run one after the other in one folder. With "$ ", the lines up to the next command are its output, the
 beginning of it when they end with "…"; where there are none, it isn't looked at. In running text, `graphkit
-SUBCOMMAND --option` is looked up in the subcommand's help. Links lead to pages, headings and pictures that are there. Without the workloads, commands that trace are left out.
+SUBCOMMAND --option` is looked up in the subcommand's help. Links lead to pages, headings and pictures that are there. Banned words
+are in none of them, nor in the transcripts. Without the workloads, commands that trace are left out.
 """
 
 import gzip
@@ -179,6 +180,20 @@ class Links(unittest.TestCase):
                         self.assertIn(heading, anchors(page.read_text()))
 
 
+# What a component or a person in particular is meant by, and words that are none of the field's.
+BANNED = re.compile(r"\b(nobody|somebody|whoever|everybody|anybody|how manieth|gravest|asks? memory ahead|can(?:'t|not) be had)\b", re.IGNORECASE)
+
+
+class Words(unittest.TestCase):
+    """Subject, verb, object; the field's word."""
+
+    def test_no_banned_turn(self):
+        for file in [*FILES, *(TESTDATA.parent / "tests/tools/transcripts").glob("*.txt")]:
+            for number, line in enumerate(file.read_text().split("\n"), 1):
+                with self.subTest(file=file.name, line=number):
+                    self.assertIsNone(BANNED.search(line), line.strip())
+
+
 def anchors(text: str) -> set[str]:
     """As GitHub and GitLab make them of headings."""
     headings = re.findall(r"^#+ +(.*?) *$", text, re.MULTILINE)
@@ -189,5 +204,5 @@ if __name__ == "__main__":
     GRAPHKIT, BUILD = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[3]).resolve()
     SOURCE = pathlib.Path(sys.argv[2]).resolve()
     TESTDATA = SOURCE / "testdata"
-    FILES = [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
+    FILES = [SOURCE / "README.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").rglob("*.md"))]
     unittest.main(argv=sys.argv[:1])

@@ -14,7 +14,7 @@ constexpr Check kChecks[] = {
     {"exec-leak", Severity::kWarning,
      "instantiated graphs that were never destroyed or are kept unused", FindExecLeaks},
     {"graph-leak", Severity::kWarning, "graphs that were never destroyed", FindGraphLeaks},
-    {"graph-allocation-leak", Severity::kError, "memory that a graph allocates and nobody frees",
+    {"graph-allocation-leak", Severity::kError, "memory that a graph allocates and never frees",
      FindGraphAllocationLeaks, true},
     {"event-stream-leak", Severity::kNote, "streams and events that were never destroyed",
      FindEventStreamLeaks},

@@ -26,9 +26,9 @@ std::vector<Launched> CountLaunches(const Trace& trace) {
 
 std::string MessageFor(const Trace& trace, const Finding& finding, const Launched& launched) {
   std::string message = NameOf(trace, finding.graph) + " allocates " + ListOf(finding.blocks) +
-                        " (" + FormatBytes(finding.bytes) + ") and nobody frees " +
+                        " (" + FormatBytes(finding.bytes) + ") and never frees " +
                         (finding.blocks.size() == 1 ? "it" : "them");
-  if (launched.frees_itself) return message + " but the next launch";
+  if (launched.frees_itself) return message + "; only its next launch does";
   if (launched.times == 0) return message + ": it can be launched only once";
   return message + ": the memory outlives the graph, and another launch would fail";
 }

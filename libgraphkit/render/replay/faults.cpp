@@ -21,9 +21,9 @@ std::string NodeText(const Trace& trace, NodeId node, const char* none) {
 
 std::string PairText(const Trace& trace, const UnsafePair& pair) {
   return "block " + std::to_string(pair.earlier.value) + ", last used by " +
-         NodeText(trace, pair.last_use, "whoever has it after the graph") + ", and block " +
+         NodeText(trace, pair.last_use, "its owner after the graph") + ", and block " +
          std::to_string(pair.later.value) + ", first used by " +
-         NodeText(trace, pair.first_use, "whoever gets it when it is allocated");
+         NodeText(trace, pair.first_use, "its owner from the allocation on");
 }
 
 // The order that would have made it safe; none would where one node uses both.

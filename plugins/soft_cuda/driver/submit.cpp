@@ -80,7 +80,7 @@ Work WorkOf(const CUstreamBatchMemOpParams& op) {
                      op.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
   if (waits) {
     return {.what = "a wait for a value at " + Address(op.waitValue.address) +
-                    " that nobody writes (kernels don't run here)",
+                    " that no copy or set writes (kernels don't run here)",
             .ready = [op] { return RunOperation(op); }};
   }
   return {.what = "a write of a value", .run = [op] { RunOperation(op); }};
