@@ -4,44 +4,18 @@
 #include "plugins/soft_cuda/driver/rules.h"
 #include "plugins/soft_cuda/driver/submit.h"
 #include "plugins/soft_cuda/model/array.h"
+#include "plugins/soft_cuda/model/copy_operand.h"
 #include "plugins/soft_cuda/model/execute.h"
 
 namespace graphkit::soft::driver {
 namespace {
 
-CUDA_MEMCPY3D Row(size_t bytes) {
-  CUDA_MEMCPY3D copy{};
-  copy.WidthInBytes = bytes;
-  copy.Height = copy.Depth = 1;
-  return copy;
+CopyOperand OnHost(const void* memory) {
+  return InMemory(CU_MEMORYTYPE_HOST, reinterpret_cast<uint64_t>(memory));
 }
 
-void SetSource(CUDA_MEMCPY3D* copy, CUarray array, size_t offset) {
-  copy->srcMemoryType = CU_MEMORYTYPE_ARRAY;
-  copy->srcArray = array;
-  copy->srcXInBytes = offset;
-}
-
-void SetTarget(CUDA_MEMCPY3D* copy, CUarray array, size_t offset) {
-  copy->dstMemoryType = CU_MEMORYTYPE_ARRAY;
-  copy->dstArray = array;
-  copy->dstXInBytes = offset;
-}
-
-CUDA_MEMCPY3D HostToArray(CUarray to, size_t offset, const void* from, size_t bytes) {
-  CUDA_MEMCPY3D copy = Row(bytes);
-  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-  copy.srcHost = from;
-  SetTarget(&copy, to, offset);
-  return copy;
-}
-
-CUDA_MEMCPY3D ArrayToHost(void* to, CUarray from, size_t offset, size_t bytes) {
-  CUDA_MEMCPY3D copy = Row(bytes);
-  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
-  copy.dstHost = to;
-  SetSource(&copy, from, offset);
-  return copy;
+CUDA_MEMCPY3D Row(const CopyOperand& to, const CopyOperand& from, size_t bytes) {
+  return MakeCopy<CUDA_MEMCPY3D>(to, from, bytes, 1);
 }
 
 // The size of the elements that the extent of a copy is counted in; 0: not a copy.
@@ -59,30 +33,15 @@ bool IsOperand(const CUmemcpy3DOperand& operand) {
          operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
 }
 
-void SetSource(CUDA_MEMCPY3D* copy, const CUmemcpy3DOperand& from, size_t element) {
-  if (from.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
-    SetSource(copy, from.op.array.array, from.op.array.offset.x * element);
-    copy->srcY = from.op.array.offset.y;
-    copy->srcZ = from.op.array.offset.z;
-    return;
+CopyOperand OperandOf(const CUmemcpy3DOperand& side, size_t element) {
+  if (side.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+    const auto& at = side.op.array.offset;
+    return InArray(side.op.array.array, at.x * element, at.y, at.z);
   }
-  copy->srcMemoryType = CU_MEMORYTYPE_UNIFIED;
-  copy->srcDevice = from.op.ptr.ptr;
-  copy->srcPitch = from.op.ptr.rowLength * element;
-  copy->srcHeight = from.op.ptr.layerHeight;
-}
-
-void SetTarget(CUDA_MEMCPY3D* copy, const CUmemcpy3DOperand& to, size_t element) {
-  if (to.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
-    SetTarget(copy, to.op.array.array, to.op.array.offset.x * element);
-    copy->dstY = to.op.array.offset.y;
-    copy->dstZ = to.op.array.offset.z;
-    return;
-  }
-  copy->dstMemoryType = CU_MEMORYTYPE_UNIFIED;
-  copy->dstDevice = to.op.ptr.ptr;
-  copy->dstPitch = to.op.ptr.rowLength * element;
-  copy->dstHeight = to.op.ptr.layerHeight;
+  CopyOperand memory =
+      InMemory(CU_MEMORYTYPE_UNIFIED, side.op.ptr.ptr, side.op.ptr.rowLength * element);
+  memory.height = side.op.ptr.layerHeight;
+  return memory;
 }
 
 CUresult Read(const CUDA_MEMCPY3D_BATCH_OP& op, CUDA_MEMCPY3D* out) {
@@ -92,50 +51,35 @@ CUresult Read(const CUDA_MEMCPY3D_BATCH_OP& op, CUDA_MEMCPY3D* out) {
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0 ||
       !IsAccessOrder(op.srcAccessOrder))
     return CUDA_ERROR_INVALID_VALUE;
-  *out = {};
-  SetSource(out, op.src, element);
-  SetTarget(out, op.dst, element);
-  out->WidthInBytes = extent.width * element;
-  out->Height = extent.height;
-  out->Depth = extent.depth;
+  *out = MakeCopy<CUDA_MEMCPY3D>(OperandOf(op.dst, element), OperandOf(op.src, element),
+                                 extent.width * element, extent.height, extent.depth);
   return CheckCopy(*out);
 }
 
 }  // namespace
 
 CUresult MemcpyHtoA_v2(CUarray to, size_t offset, const void* from, size_t bytes) {
-  return CopyAtOnce(HostToArray(to, offset, from, bytes));
+  return CopyAtOnce(Row(InArray(to, offset), OnHost(from), bytes));
 }
 CUresult MemcpyHtoAAsync_v2(CUarray to, size_t offset, const void* from, size_t bytes,
                             CUstream stream) {
-  return EnqueueCopy(HostToArray(to, offset, from, bytes), stream);
+  return EnqueueCopy(Row(InArray(to, offset), OnHost(from), bytes), stream);
 }
 CUresult MemcpyAtoH_v2(void* to, CUarray from, size_t offset, size_t bytes) {
-  return CopyAtOnce(ArrayToHost(to, from, offset, bytes));
+  return CopyAtOnce(Row(OnHost(to), InArray(from, offset), bytes));
 }
 CUresult MemcpyAtoHAsync_v2(void* to, CUarray from, size_t offset, size_t bytes, CUstream stream) {
-  return EnqueueCopy(ArrayToHost(to, from, offset, bytes), stream);
+  return EnqueueCopy(Row(OnHost(to), InArray(from, offset), bytes), stream);
 }
 CUresult MemcpyDtoA_v2(CUarray to, size_t offset, CUdeviceptr from, size_t bytes) {
-  CUDA_MEMCPY3D copy = Row(bytes);
-  copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-  copy.srcDevice = from;
-  SetTarget(&copy, to, offset);
-  return CopyAtOnce(copy);
+  return CopyAtOnce(Row(InArray(to, offset), InMemory(CU_MEMORYTYPE_DEVICE, from), bytes));
 }
 CUresult MemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t offset, size_t bytes) {
-  CUDA_MEMCPY3D copy = Row(bytes);
-  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  copy.dstDevice = to;
-  SetSource(&copy, from, offset);
-  return CopyAtOnce(copy);
+  return CopyAtOnce(Row(InMemory(CU_MEMORYTYPE_DEVICE, to), InArray(from, offset), bytes));
 }
 CUresult MemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset,
                        size_t bytes) {
-  CUDA_MEMCPY3D copy = Row(bytes);
-  SetSource(&copy, from, from_offset);
-  SetTarget(&copy, to, to_offset);
-  return CopyAtOnce(copy);
+  return CopyAtOnce(Row(InArray(to, to_offset), InArray(from, from_offset), bytes));
 }
 
 CUresult Memcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP* operations,

@@ -6,6 +6,7 @@
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
 #include "plugins/soft_cuda/driver/rules.h"
+#include "plugins/soft_cuda/model/copy_operand.h"
 #include "plugins/soft_cuda/model/execute.h"
 
 namespace graphkit::soft::driver {
@@ -33,32 +34,6 @@ CUresult CheckPeerInCapture(CUstream handle) {
   const Lock lock = LockDevice();
   const Stream* stream = FindStream(handle);
   return stream != nullptr && stream->capture != nullptr ? CheckUnsafe() : CUDA_SUCCESS;
-}
-
-CUDA_MEMCPY3D WithoutContexts(const CUDA_MEMCPY3D_PEER& p) {
-  CUDA_MEMCPY3D c{};
-  c.srcXInBytes = p.srcXInBytes;
-  c.srcY = p.srcY;
-  c.srcZ = p.srcZ;
-  c.srcMemoryType = p.srcMemoryType;
-  c.srcHost = p.srcHost;
-  c.srcDevice = p.srcDevice;
-  c.srcArray = p.srcArray;
-  c.srcPitch = p.srcPitch;
-  c.srcHeight = p.srcHeight;
-  c.dstXInBytes = p.dstXInBytes;
-  c.dstY = p.dstY;
-  c.dstZ = p.dstZ;
-  c.dstMemoryType = p.dstMemoryType;
-  c.dstHost = p.dstHost;
-  c.dstDevice = p.dstDevice;
-  c.dstArray = p.dstArray;
-  c.dstPitch = p.dstPitch;
-  c.dstHeight = p.dstHeight;
-  c.WidthInBytes = p.WidthInBytes;
-  c.Height = p.Height;
-  c.Depth = p.Depth;
-  return c;
 }
 
 // Attributes k hold for the copies from index[k] to index[k + 1]. They are hints about order and
@@ -134,11 +109,11 @@ CUresult MemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUst
 }
 
 CUresult Memcpy2D_v2(const CUDA_MEMCPY2D* copy) {
-  return copy != nullptr ? CopyAtOnce(FlatToVolume(*copy)) : CUDA_ERROR_INVALID_VALUE;
+  return copy != nullptr ? CopyAtOnce(ToVolume(*copy)) : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult Memcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) { return Memcpy2D_v2(copy); }
 CUresult Memcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
-  return copy != nullptr ? EnqueueCopy(FlatToVolume(*copy), stream) : CUDA_ERROR_INVALID_VALUE;
+  return copy != nullptr ? EnqueueCopy(ToVolume(*copy), stream) : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult Memcpy3D_v2(const CUDA_MEMCPY3D* copy) {
   return copy != nullptr ? CopyAtOnce(*copy) : CUDA_ERROR_INVALID_VALUE;
@@ -163,12 +138,12 @@ CUresult MemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
 CUresult Memcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) {
   if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (!AreContexts(copy->dstContext, copy->srcContext)) return CUDA_ERROR_INVALID_CONTEXT;
-  return CopyAtOnce(WithoutContexts(*copy));
+  return CopyAtOnce(ToVolume(*copy));
 }
 CUresult Memcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
   if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (!AreContexts(copy->dstContext, copy->srcContext)) return CUDA_ERROR_INVALID_CONTEXT;
-  return EnqueueCopy(WithoutContexts(*copy), stream);
+  return EnqueueCopy(ToVolume(*copy), stream);
 }
 
 CUresult MemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, size_t count,

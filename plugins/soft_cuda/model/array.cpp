@@ -83,16 +83,6 @@ CUDA_ARRAY_SPARSE_PROPERTIES SparseProperties(const MipmappedArray& array) {
   return properties;
 }
 
-CopyOperand SourceOf(const CUDA_MEMCPY3D& c) {
-  return {c.srcMemoryType, c.srcHost, c.srcDevice, c.srcArray, c.srcXInBytes,
-          c.srcY,          c.srcZ,    c.srcLOD,    c.srcPitch, c.srcHeight};
-}
-
-CopyOperand TargetOf(const CUDA_MEMCPY3D& c) {
-  return {c.dstMemoryType, c.dstHost, c.dstDevice, c.dstArray, c.dstXInBytes,
-          c.dstY,          c.dstZ,    c.dstLOD,    c.dstPitch, c.dstHeight};
-}
-
 bool Holds(const Array& array, const CopyOperand& at, const CUDA_MEMCPY3D& copy) {
   if (array.element == 0) return false;
   if (at.x % array.element != 0 || copy.WidthInBytes % array.element != 0) return false;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "plugins/soft_cuda/model/array_format.h"
+#include "plugins/soft_cuda/model/copy_operand.h"
 #include "plugins/soft_cuda/model/handle.h"
 
 namespace graphkit::soft {
@@ -58,22 +59,6 @@ unsigned MostLevels(const CUDA_ARRAY3D_DESCRIPTOR& shape);
 constexpr size_t kTileBytes = 65536;
 CUDA_ARRAY_SPARSE_PROPERTIES SparseProperties(const Array& array);
 CUDA_ARRAY_SPARSE_PROPERTIES SparseProperties(const MipmappedArray& array);
-
-// One side of a copy.
-struct CopyOperand {
-  CUmemorytype type;
-  const void* host;
-  CUdeviceptr device;
-  CUarray array;
-  size_t x;  // bytes
-  size_t y;
-  size_t z;
-  size_t lod;
-  size_t pitch;   // bytes; 0: as wide as the copy
-  size_t height;  // 0: as high as the copy
-};
-CopyOperand SourceOf(const CUDA_MEMCPY3D& copy);
-CopyOperand TargetOf(const CUDA_MEMCPY3D& copy);
 
 // Does the array hold what a copy moves, in whole elements?
 bool Holds(const Array& array, const CopyOperand& at, const CUDA_MEMCPY3D& copy);

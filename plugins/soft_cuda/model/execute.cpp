@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "plugins/soft_cuda/device/properties.h"
+#include "plugins/soft_cuda/model/copy_operand.h"
 
 namespace graphkit::soft {
 namespace {
@@ -135,44 +136,7 @@ uint64_t DurationNs(const NodeParams& params) {
 
 CUDA_MEMCPY3D PlainCopy(uint64_t to, uint64_t from, size_t bytes, CUmemorytype to_type,
                         CUmemorytype from_type) {
-  CUDA_MEMCPY3D copy{};
-  copy.srcMemoryType = from_type;
-  copy.dstMemoryType = to_type;
-  if (from_type == CU_MEMORYTYPE_HOST) {
-    copy.srcHost = reinterpret_cast<const void*>(from);
-  } else {
-    copy.srcDevice = from;
-  }
-  if (to_type == CU_MEMORYTYPE_HOST) {
-    copy.dstHost = reinterpret_cast<void*>(to);
-  } else {
-    copy.dstDevice = to;
-  }
-  copy.WidthInBytes = bytes;
-  copy.Height = copy.Depth = 1;
-  return copy;
-}
-
-CUDA_MEMCPY3D FlatToVolume(const CUDA_MEMCPY2D& c) {
-  CUDA_MEMCPY3D copy{};
-  copy.srcXInBytes = c.srcXInBytes;
-  copy.srcY = c.srcY;
-  copy.srcMemoryType = c.srcMemoryType;
-  copy.srcHost = c.srcHost;
-  copy.srcDevice = c.srcDevice;
-  copy.srcArray = c.srcArray;
-  copy.srcPitch = c.srcPitch;
-  copy.dstXInBytes = c.dstXInBytes;
-  copy.dstY = c.dstY;
-  copy.dstMemoryType = c.dstMemoryType;
-  copy.dstHost = c.dstHost;
-  copy.dstDevice = c.dstDevice;
-  copy.dstArray = c.dstArray;
-  copy.dstPitch = c.dstPitch;
-  copy.WidthInBytes = c.WidthInBytes;
-  copy.Height = c.Height;
-  copy.Depth = 1;
-  return copy;
+  return MakeCopy<CUDA_MEMCPY3D>(InMemory(to_type, to), InMemory(from_type, from), bytes, 1);
 }
 
 }  // namespace graphkit::soft

@@ -27,7 +27,6 @@ uint64_t DurationNs(const NodeParams& params);
 CUDA_MEMCPY3D PlainCopy(uint64_t to, uint64_t from, size_t bytes,
                         CUmemorytype to_type = CU_MEMORYTYPE_UNIFIED,
                         CUmemorytype from_type = CU_MEMORYTYPE_UNIFIED);
-CUDA_MEMCPY3D FlatToVolume(const CUDA_MEMCPY2D& copy);
 
 // The values of conditional handles while graphs run. On a GPU kernels set them; here host nodes of
 // the program may, through graphkit_soft_set_conditional, since kernels don't run.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "plugins/soft_cuda/model/copy_operand.h"
 #include "plugins/soft_cuda/runtime/params.h"
 #include "plugins/soft_cuda/runtime/start.h"
 #include "runtime_impl.h"
@@ -9,48 +10,15 @@
 namespace graphkit::soft::runtime {
 namespace {
 
-// One side of a copy: rows of an array, or of memory.
-struct RowsSide {
-  cudaArray_const_t array = nullptr;
-  const void* memory = nullptr;
-  CUmemorytype type = CU_MEMORYTYPE_ARRAY;  // of the memory
-  size_t pitch = 0;                         // of the memory
-  size_t x = 0;                             // bytes
-  size_t y = 0;
-};
-
-RowsSide At(cudaArray_const_t array, size_t x, size_t y) {
-  return {array, nullptr, CU_MEMORYTYPE_ARRAY, 0, x, y};
+CopyOperand At(cudaArray_const_t array, size_t x, size_t y) { return InArray(Driver(array), x, y); }
+CopyOperand From(const void* memory, size_t pitch, cudaMemcpyKind kind) {
+  return InMemory(SourceType(kind), Address(memory), pitch);
 }
-RowsSide From(const void* memory, size_t pitch, cudaMemcpyKind kind) {
-  return {nullptr, memory, SourceType(kind), pitch};
-}
-RowsSide To(void* memory, size_t pitch, cudaMemcpyKind kind) {
-  return {nullptr, memory, TargetType(kind), pitch};
+CopyOperand To(void* memory, size_t pitch, cudaMemcpyKind kind) {
+  return InMemory(TargetType(kind), Address(memory), pitch);
 }
 
-CUDA_MEMCPY2D Rows(const RowsSide& to, const RowsSide& from, size_t width, size_t height) {
-  CUDA_MEMCPY2D c{};
-  c.srcXInBytes = from.x;
-  c.srcY = from.y;
-  c.srcMemoryType = from.type;
-  c.srcArray = Driver(from.array);
-  c.srcHost = from.type == CU_MEMORYTYPE_HOST ? from.memory : nullptr;
-  c.srcDevice = from.type == CU_MEMORYTYPE_HOST ? 0 : Address(from.memory);
-  c.srcPitch = from.pitch;
-  c.dstXInBytes = to.x;
-  c.dstY = to.y;
-  c.dstMemoryType = to.type;
-  c.dstArray = Driver(to.array);
-  c.dstHost = to.type == CU_MEMORYTYPE_HOST ? const_cast<void*>(to.memory) : nullptr;
-  c.dstDevice = to.type == CU_MEMORYTYPE_HOST ? 0 : Address(to.memory);
-  c.dstPitch = to.pitch;
-  c.WidthInBytes = width;
-  c.Height = height;
-  return c;
-}
-
-cudaError_t CheckRows(const RowsSide& side, size_t width, cudaMemcpyKind kind) {
+cudaError_t CheckRows(const CopyOperand& side, size_t width, cudaMemcpyKind kind) {
   if (!IsKind(kind)) return cudaErrorInvalidMemcpyDirection;
   return side.type == CU_MEMORYTYPE_ARRAY ? cudaSuccess : CheckPitch(side.pitch, width);
 }
@@ -69,22 +37,26 @@ struct InStream {
 };
 
 template <typename Copy>
-cudaError_t CopyRows(const RowsSide& to, const RowsSide& from, size_t width, size_t height,
+cudaError_t CopyRows(const CopyOperand& to, const CopyOperand& from, size_t width, size_t height,
                      cudaMemcpyKind kind, const Copy& copy) {
   if (cudaError_t error = CheckRows(to, width, kind); error != cudaSuccess) return error;
   if (cudaError_t error = CheckRows(from, width, kind); error != cudaSuccess) return error;
-  return copy(Rows(to, from, width, height));
+  return copy(MakeCopy<CUDA_MEMCPY2D>(to, from, width, height));
 }
 
 // The bytes of a row; 0: not an array of elements.
-size_t RowOf(cudaArray_const_t array) {
+size_t RowOf(CUarray array) {
   CUDA_ARRAY3D_DESCRIPTOR shape{};
-  return ElementBytesOf(array, &shape) * shape.Width;
+  return ElementBytesOf(reinterpret_cast<cudaArray_const_t>(array), &shape) * shape.Width;
 }
 
-void Advance(RowsSide* side, size_t bytes, size_t row) {
-  if (side->array == nullptr) {
-    side->memory = static_cast<const char*>(side->memory) + bytes;
+void Advance(CopyOperand* side, size_t bytes, size_t row) {
+  if (side->type == CU_MEMORYTYPE_HOST) {
+    side->host = static_cast<const char*>(side->host) + bytes;
+    return;
+  }
+  if (side->type != CU_MEMORYTYPE_ARRAY) {
+    side->device += bytes;
     return;
   }
   side->y += (side->x + bytes) / row;
@@ -93,7 +65,7 @@ void Advance(RowsSide* side, size_t bytes, size_t row) {
 
 // A run of bytes goes on in the next row: its first row, the full ones, its last.
 template <typename Copy>
-cudaError_t CopyRun(RowsSide to, RowsSide from, size_t count, cudaMemcpyKind kind,
+cudaError_t CopyRun(CopyOperand to, CopyOperand from, size_t count, cudaMemcpyKind kind,
                     const Copy& copy) {
   if (!IsKind(kind)) return cudaErrorInvalidMemcpyDirection;
   const size_t to_row = to.type == CU_MEMORYTYPE_ARRAY ? RowOf(to.array) : RowOf(from.array);
@@ -106,7 +78,9 @@ cudaError_t CopyRun(RowsSide to, RowsSide from, size_t count, cudaMemcpyKind kin
     const size_t height = full ? count / width : 1;
     to.pitch = to.type == CU_MEMORYTYPE_ARRAY ? 0 : width;
     from.pitch = from.type == CU_MEMORYTYPE_ARRAY ? 0 : width;
-    if (cudaError_t error = copy(Rows(to, from, width, height)); error != cudaSuccess) return error;
+    if (cudaError_t error = copy(MakeCopy<CUDA_MEMCPY2D>(to, from, width, height));
+        error != cudaSuccess)
+      return error;
     Advance(&to, width * height, to_row);
     Advance(&from, width * height, from_row);
     count -= width * height;

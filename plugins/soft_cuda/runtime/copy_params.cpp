@@ -1,6 +1,7 @@
 #include "plugins/soft_cuda/runtime/params.h"
 
 #include "plugins/soft_cuda/device/properties.h"
+#include "plugins/soft_cuda/model/copy_operand.h"
 #include "plugins/soft_cuda/runtime/start.h"
 
 namespace graphkit::soft::runtime {
@@ -49,44 +50,15 @@ cudaError_t Check(const Side& from, const Side& to, const cudaExtent& extent, si
   return error == cudaSuccess ? CheckSidePitch(to, extent, *element) : error;
 }
 
-// Both of the driver's structs have these fields.
-template <typename Copy>
-void SetSource(const Side& from, CUmemorytype type, size_t element, Copy* c) {
-  c->srcXInBytes = from.at.x * (from.array != nullptr ? element : 1);
-  c->srcY = from.at.y;
-  c->srcZ = from.at.z;
-  c->srcMemoryType = from.array != nullptr ? CU_MEMORYTYPE_ARRAY : type;
-  if (from.array != nullptr) {
-    c->srcArray = Driver(from.array);
-    return;
-  }
-  c->srcHost = type == CU_MEMORYTYPE_HOST ? from.memory.ptr : nullptr;
-  c->srcDevice = type == CU_MEMORYTYPE_HOST ? 0 : Address(from.memory.ptr);
-  c->srcPitch = from.memory.pitch;
-  c->srcHeight = from.memory.ysize;
-}
-
-template <typename Copy>
-void SetTarget(const Side& to, CUmemorytype type, size_t element, Copy* c) {
-  c->dstXInBytes = to.at.x * (to.array != nullptr ? element : 1);
-  c->dstY = to.at.y;
-  c->dstZ = to.at.z;
-  c->dstMemoryType = to.array != nullptr ? CU_MEMORYTYPE_ARRAY : type;
-  if (to.array != nullptr) {
-    c->dstArray = Driver(to.array);
-    return;
-  }
-  c->dstHost = type == CU_MEMORYTYPE_HOST ? to.memory.ptr : nullptr;
-  c->dstDevice = type == CU_MEMORYTYPE_HOST ? 0 : Address(to.memory.ptr);
-  c->dstPitch = to.memory.pitch;
-  c->dstHeight = to.memory.ysize;
-}
-
-template <typename Copy>
-void SetExtent(const cudaExtent& extent, size_t element, Copy* c) {
-  c->WidthInBytes = extent.width * element;
-  c->Height = extent.height;
-  c->Depth = extent.depth;
+CopyOperand OperandOf(const Side& side, CUmemorytype type, size_t element) {
+  if (side.array != nullptr)
+    return InArray(Driver(side.array), side.at.x * element, side.at.y, side.at.z);
+  CopyOperand memory = InMemory(type, Address(side.memory.ptr), side.memory.pitch);
+  memory.x = side.at.x;
+  memory.y = side.at.y;
+  memory.z = side.at.z;
+  memory.height = side.memory.ysize;
+  return memory;
 }
 
 }  // namespace
@@ -121,10 +93,9 @@ cudaError_t ToDriver(const cudaMemcpy3DParms& p, CUDA_MEMCPY3D* out) {
   const Side to{p.dstArray, p.dstPtr, p.dstPos};
   size_t element = 0;
   if (cudaError_t error = Check(from, to, p.extent, &element); error != cudaSuccess) return error;
-  *out = {};
-  SetSource(from, SourceType(p.kind), element, out);
-  SetTarget(to, TargetType(p.kind), element, out);
-  SetExtent(p.extent, element, out);
+  *out = MakeCopy<CUDA_MEMCPY3D>(OperandOf(to, TargetType(p.kind), element),
+                                 OperandOf(from, SourceType(p.kind), element),
+                                 p.extent.width * element, p.extent.height, p.extent.depth);
   return cudaSuccess;
 }
 
@@ -133,10 +104,9 @@ cudaError_t ToDriver(const cudaMemcpy3DPeerParms& p, CUDA_MEMCPY3D_PEER* out) {
   const Side to{p.dstArray, p.dstPtr, p.dstPos};
   size_t element = 0;
   if (cudaError_t error = Check(from, to, p.extent, &element); error != cudaSuccess) return error;
-  *out = {};
-  SetSource(from, CU_MEMORYTYPE_DEVICE, element, out);
-  SetTarget(to, CU_MEMORYTYPE_DEVICE, element, out);
-  SetExtent(p.extent, element, out);
+  *out = MakeCopy<CUDA_MEMCPY3D_PEER>(OperandOf(to, CU_MEMORYTYPE_DEVICE, element),
+                                      OperandOf(from, CU_MEMORYTYPE_DEVICE, element),
+                                      p.extent.width * element, p.extent.height, p.extent.depth);
   return cudaSuccess;
 }
 
@@ -173,18 +143,9 @@ cudaMemcpy3DParms LinearParms(void* to, const void* from, size_t bytes, cudaMemc
 
 CUDA_MEMCPY2D FlatCopy(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                        size_t height, cudaMemcpyKind kind) {
-  CUDA_MEMCPY2D c{};
-  c.srcMemoryType = SourceType(kind);
-  c.dstMemoryType = TargetType(kind);
-  c.srcHost = c.srcMemoryType == CU_MEMORYTYPE_HOST ? from : nullptr;
-  c.srcDevice = c.srcMemoryType == CU_MEMORYTYPE_HOST ? 0 : Address(from);
-  c.dstHost = c.dstMemoryType == CU_MEMORYTYPE_HOST ? to : nullptr;
-  c.dstDevice = c.dstMemoryType == CU_MEMORYTYPE_HOST ? 0 : Address(to);
-  c.srcPitch = from_pitch;
-  c.dstPitch = to_pitch;
-  c.WidthInBytes = width;
-  c.Height = height;
-  return c;
+  return MakeCopy<CUDA_MEMCPY2D>(InMemory(TargetType(kind), Address(to), to_pitch),
+                                 InMemory(SourceType(kind), Address(from), from_pitch), width,
+                                 height);
 }
 
 }  // namespace graphkit::soft::runtime
