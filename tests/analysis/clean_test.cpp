@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/analysis/signature.h"
 #include "libgraphkit/model/build_trace.h"
 
 namespace graphkit {
@@ -22,6 +21,13 @@ struct Program {
   void Fork() {
     t.Record(fork, a);
     t.Wait(b, fork);
+  }
+  // A block that is written before the fork.
+  BlockId ForkWithBlock() {
+    const BlockId x = t.Alloc(a, 8192);
+    t.Memset(a, {Writes(x, 0, 8192)});
+    Fork();
+    return x;
   }
   void Join() {
     t.Record(join, b);
@@ -50,22 +56,11 @@ struct Program {
   }
 };
 
-TEST_CASE("only a C++ name whose parameters are all numbers rules pointers out") {
-  CHECK_FALSE(MayTakePointers("_Z5countm"));
-  CHECK_FALSE(MayTakePointers("_Z5countv"));
-  CHECK_FALSE(MayTakePointers("_Z4fillfijb"));
-  CHECK(MayTakePointers("_Z5countPfm"));
-  CHECK(MayTakePointers("_Z5count6Tensor"));
-  CHECK(MayTakePointers("count"));
-}
-
 using Nothing = std::vector<std::string>;
 
 TEST_CASE("two streams that write disjoint halves of one block") {
   Program p;
-  const BlockId x = p.t.Alloc(p.a, 8192);
-  p.t.Memset(p.a, {Writes(x, 0, 8192)});
-  p.Fork();
+  const BlockId x = p.ForkWithBlock();
   p.t.Kernel(p.a, "_Z4lowerPf", {Writes(x, 0, 4096)});
   p.t.Kernel(p.b, "_Z5upperPf", {Writes(x, 4096, 4096)});
   p.Join();
@@ -76,9 +71,7 @@ TEST_CASE("two streams that write disjoint halves of one block") {
 
 TEST_CASE("a reader that is declared extern \"C\", beside another one") {
   Program p;
-  const BlockId x = p.t.Alloc(p.a, 8192);
-  p.t.Memset(p.a, {Writes(x, 0, 8192)});
-  p.Fork();
+  const BlockId x = p.ForkWithBlock();
   p.t.Kernel(p.a, "reader", {Touches(x)});
   p.t.Kernel(p.b, "_Z3sumPKf", {Reads(x)});
   p.Join();
@@ -89,9 +82,7 @@ TEST_CASE("a reader that is declared extern \"C\", beside another one") {
 
 TEST_CASE("an integer argument that equals the address of a live block") {
   Program p;
-  const BlockId x = p.t.Alloc(p.a, 8192);
-  p.t.Memset(p.a, {Writes(x, 0, 8192)});
-  p.Fork();
+  const BlockId x = p.ForkWithBlock();
   p.t.Kernel(p.a, "_Z4readPKf", {Reads(x)});
   p.t.Kernel(p.b, "_Z5countm", {Touches(x)});
   p.Join();
