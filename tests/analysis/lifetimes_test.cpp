@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
-
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/analysis/block_order.h"
@@ -15,6 +15,16 @@ namespace graphkit {
 namespace {
 
 std::vector<NodeId> List(std::span<const NodeId> nodes) { return {nodes.begin(), nodes.end()}; }
+
+// A trace, and what is known of its blocks.
+struct Known {
+  Trace trace;
+  graphkit::Order order = BuildOrder(trace);
+  Lifetimes lives = FindLifetimes(trace, &order);
+
+  explicit Known(Trace built) : trace(std::move(built)) {}
+  BlockOrder Blocks(MarkerRule rule) const { return {trace, order, lives, rule}; }
+};
 
 //     a:  malloc x ── write x ─ record ──────────────── join ── free x, malloc y ── write y
 //     b:                           └── read x ── other ──┘
@@ -39,19 +49,17 @@ TEST_CASE("a block that crossed streams dies at its last use, or later at its fr
   const BlockId late = t.Alloc(a, 512);
   t.Kernel(a, "write", {Writes(late)});
   t.EndCapture(a);
-  const Trace trace = t.Build();
-  graphkit::Order order = BuildOrder(trace);
-  const Lifetimes lives = FindLifetimes(trace, &order);
+  const Known known(t.Build());
 
-  CHECK(lives[x].freed);
-  CHECK_FALSE(lives[x].escaped);
-  CHECK(List(lives.Markers(x, MarkerRule::kLastUse)) == std::vector{read});
-  CHECK(List(lives.Markers(x, MarkerRule::kAtFree)) == std::vector{joined, other});
-  CHECK(lives.Touches(x).size() == 2);
-  CHECK(lives.Touches(x).front().node == write);
+  CHECK(known.lives[x].freed);
+  CHECK_FALSE(known.lives[x].escaped);
+  CHECK(List(known.lives.Markers(x, MarkerRule::kLastUse)) == std::vector{read});
+  CHECK(List(known.lives.Markers(x, MarkerRule::kAtFree)) == std::vector{joined, other});
+  CHECK(known.lives.Touches(x).size() == 2);
+  CHECK(known.lives.Touches(x).front().node == write);
 
-  const BlockOrder at_free(trace, order, lives, MarkerRule::kAtFree);
-  const BlockOrder last_use(trace, order, lives, MarkerRule::kLastUse);
+  const BlockOrder at_free = known.Blocks(MarkerRule::kAtFree);
+  const BlockOrder last_use = known.Blocks(MarkerRule::kLastUse);
   CHECK_FALSE(at_free.Before(x, early));
   CHECK(last_use.Before(x, early));
   CHECK(at_free.Before(x, late));
@@ -72,13 +80,11 @@ TEST_CASE("a block that outlives its capture is before nothing") {
   t.Kernel(a, "write", {Writes(later)});
   t.EndCapture(a);
   t.Free(output);
-  const Trace trace = t.Build();
-  graphkit::Order order = BuildOrder(trace);
-  const Lifetimes lives = FindLifetimes(trace, &order);
-  const BlockOrder blocks(trace, order, lives, MarkerRule::kLastUse);
+  const Known known(t.Build());
+  const BlockOrder blocks = known.Blocks(MarkerRule::kLastUse);
   CHECK(blocks.Before(dead, output));
   CHECK(blocks.Conflict(output, later));
-  CHECK_FALSE(lives[output].freed);
+  CHECK_FALSE(known.lives[output].freed);
 }
 
 TEST_CASE("a kernel whose arguments nobody could read keeps live blocks until their free") {
@@ -90,11 +96,9 @@ TEST_CASE("a kernel whose arguments nobody could read keeps live blocks until th
   const NodeId opaque = t.Kernel(a, "opaque");
   t.Free(x);
   t.EndCapture(a);
-  const Trace trace = t.Build();
-  graphkit::Order order = BuildOrder(trace);
-  const Lifetimes lives = FindLifetimes(trace, &order);
-  CHECK(lives[x].escaped);
-  CHECK(List(lives.Markers(x, MarkerRule::kLastUse)) == std::vector{opaque});
+  const Known known(t.Build());
+  CHECK(known.lives[x].escaped);
+  CHECK(List(known.lives.Markers(x, MarkerRule::kLastUse)) == std::vector{opaque});
 }
 
 TEST_CASE("blocks of different bodies of a conditional don't conflict, blocks of one do") {
@@ -113,10 +117,8 @@ TEST_CASE("blocks of different bodies of a conditional don't conflict, blocks of
     t.EndCapture(inside);
   }
   t.EndCapture(a);
-  const Trace trace = t.Build();
-  graphkit::Order order = BuildOrder(trace);
-  const Lifetimes lives = FindLifetimes(trace, &order);
-  const BlockOrder before(trace, order, lives, MarkerRule::kLastUse);
+  const Known known(t.Build());
+  const BlockOrder before = known.Blocks(MarkerRule::kLastUse);
   CHECK(before.Conflict(blocks[0], blocks[1]));
   CHECK(before.Before(blocks[0], blocks[2]));
   CHECK_FALSE(before.Before(blocks[2], blocks[0]));
@@ -137,10 +139,8 @@ TEST_CASE("bodies of a conditional of unknown type may run both") {
     t.EndCapture(inside);
   }
   t.EndCapture(a);
-  const Trace trace = t.Build();
-  graphkit::Order order = BuildOrder(trace);
-  const Lifetimes lives = FindLifetimes(trace, &order);
-  const BlockOrder before(trace, order, lives, MarkerRule::kLastUse);
+  const Known known(t.Build());
+  const BlockOrder before = known.Blocks(MarkerRule::kLastUse);
   CHECK(before.Conflict(blocks[0], blocks[1]));
 }
 
@@ -155,10 +155,8 @@ TEST_CASE("what a loop touches, or what may be one, it touches until it has ende
     t.Add(body, NodeKind::kMemset, {}, {Writes(carried)});
     t.Free(carried);
     t.EndCapture(a);
-    const Trace trace = t.Build();
-    graphkit::Order order = BuildOrder(trace);
-    const Lifetimes lives = FindLifetimes(trace, &order);
-    CHECK(List(lives.Markers(carried, MarkerRule::kLastUse)) == std::vector{loop});
+    const Known known(t.Build());
+    CHECK(List(known.lives.Markers(carried, MarkerRule::kLastUse)) == std::vector{loop});
   }
 }
 
@@ -172,11 +170,9 @@ TEST_CASE("a programmatic launch after an allocation may touch it before the str
   const BlockId y = t.Alloc(a, 512);
   t.ProgrammaticKernel(a, "use y", {Writes(y)});
   t.EndCapture(a);
-  const Trace trace = t.Build();
-  graphkit::Order order = BuildOrder(trace);
-  const Lifetimes lives = FindLifetimes(trace, &order);
-  CHECK(BlockOrder(trace, order, lives, MarkerRule::kLastUse).Conflict(x, y));
-  CHECK(BlockOrder(trace, order, lives, MarkerRule::kAtFree).Conflict(x, y));
+  const Known known(t.Build());
+  CHECK(known.Blocks(MarkerRule::kLastUse).Conflict(x, y));
+  CHECK(known.Blocks(MarkerRule::kAtFree).Conflict(x, y));
 }
 
 // What is wrong with the order of three blocks; "": nothing. z: what y is before.
@@ -206,13 +202,11 @@ TEST_CASE("a free node doesn't end what runs behind a programmatic edge") {
     t.Kernel(a, "use", {Writes(y)});
     t.FreeNode(a, y);
     t.EndCapture(a);
-    const Trace trace = t.Build();
-    graphkit::Order order = BuildOrder(trace);
-    const Lifetimes lives = FindLifetimes(trace, &order);
-    const BlockOrder at_free(trace, order, lives, MarkerRule::kAtFree);
+    const Known known(t.Build());
+    const BlockOrder at_free = known.Blocks(MarkerRule::kAtFree);
     const bool ended = waits == Ternary::kYes;
     CHECK(at_free.Before(x, y) == ended);
-    CHECK(List(lives.Markers(x, MarkerRule::kAtFree)) ==
+    CHECK(List(known.lives.Markers(x, MarkerRule::kAtFree)) ==
           (ended ? std::vector{free} : std::vector{use, free}));
   }
 }
@@ -232,10 +226,8 @@ TEST_CASE("what may touch a block behind a programmatic edge outlives its free n
   t.FreeNode(b, x);
   const NodeId free = t.last_node();
   t.Order(b, a);
-  const Trace trace = t.Build();
-  graphkit::Order order = BuildOrder(trace);
-  const Lifetimes lives = FindLifetimes(trace, &order);
-  CHECK(List(lives.Markers(x, MarkerRule::kAtFree)) == std::vector{use, free});
+  const Known known(t.Build());
+  CHECK(List(known.lives.Markers(x, MarkerRule::kAtFree)) == std::vector{use, free});
 }
 
 // Whether each recorded use of x in its graph ends before y is allocated, and before each use of y.

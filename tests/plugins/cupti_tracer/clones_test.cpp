@@ -6,6 +6,24 @@
 namespace graphkit {
 namespace {
 
+// kGraph, whose node 2 holds kInner, is instantiated, and the exec's node is given kInner again.
+void SetChildOfExec(Script& s) {
+  Create(s, kInner);
+  Create(s, kGraph);
+  Call add = AddTo(kGraph);
+  add.original = kInner;
+  s.Do(add, std::vector{Script::Created(kOther)} + Script::Node(kGraph, 2, NodeKind::kChildGraph));
+  Call instantiate = Script::Of(CallKind::kInstantiate);
+  instantiate.graph = kGraph;
+  instantiate.exec = kExec;
+  s.Do(instantiate);
+  Call set = Script::Of(CallKind::kNodeSet);
+  set.exec = kExec;
+  set.node = 2;
+  set.original = kInner;
+  s.Do(set);
+}
+
 TEST_CASE("a clone says of its nodes what the original said") {
   Script s;
   Create(s, kGraph);
@@ -88,21 +106,8 @@ TEST_CASE("a graph that moves into a node stays what it is") {
 
 TEST_CASE("an empty child graph of an exec has nothing to take from another one") {
   Script s;
-  Create(s, kInner);
-  Create(s, kGraph);
-  Call add = AddTo(kGraph);
-  add.original = kInner;
-  s.Do(add, std::vector{Script::Created(kOther)} + Script::Node(kGraph, 2, NodeKind::kChildGraph));
-  Call instantiate = Script::Of(CallKind::kInstantiate);
-  instantiate.graph = kGraph;
-  instantiate.exec = kExec;
   s.thread.exec_nodes = {{.original = 2, .node = 12, .graph = kExec, .original_graph = kGraph}};
-  s.Do(instantiate);
-  Call set = Script::Of(CallKind::kNodeSet);
-  set.exec = kExec;
-  set.node = 2;
-  set.original = kInner;
-  s.Do(set);
+  SetChildOfExec(s);
   s.BeginCapture(kStream, 0x7000);
   Call launch = Script::Of(CallKind::kGraphLaunch);
   launch.exec = kExec;
@@ -113,20 +118,7 @@ TEST_CASE("an empty child graph of an exec has nothing to take from another one"
 
 TEST_CASE("a child graph of an exec takes the parameters of another graph") {
   Script s;
-  Create(s, kInner);
-  Create(s, kGraph);
-  Call add = AddTo(kGraph);
-  add.original = kInner;
-  s.Do(add, std::vector{Script::Created(kOther)} + Script::Node(kGraph, 2, NodeKind::kChildGraph));
-  Call instantiate = Script::Of(CallKind::kInstantiate);
-  instantiate.graph = kGraph;
-  instantiate.exec = kExec;
-  s.Do(instantiate);
-  Call set = Script::Of(CallKind::kNodeSet);
-  set.exec = kExec;
-  set.node = 2;
-  set.original = kInner;
-  s.Do(set);
+  SetChildOfExec(s);
   CHECK(s.Records("node_set") ==
         Lines{R"({"type":"node_set","node":0,"exec":0,"what":"params","child":0})"});
 }

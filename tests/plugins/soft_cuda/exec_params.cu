@@ -11,21 +11,12 @@ namespace {
 cudaStream_t stream;
 unsigned* words;  // on the device
 
-cudaKernelNodeParams KernelOf(void** arguments, unsigned blocks) {
-  cudaKernelNodeParams params = {};
-  params.func = reinterpret_cast<void*>(Touch);
-  params.gridDim = dim3(blocks);
-  params.blockDim = dim3(32);
-  params.kernelParams = arguments;
-  return params;
-}
-
 // effect: cudaGraphExecKernelNodeSetParams
 void Kernels() {
   cudaGraph_t graph = NewGraph();
   float* data = nullptr;
   void* arguments[] = {&data};
-  cudaKernelNodeParams params = KernelOf(arguments, 2);
+  cudaKernelNodeParams params = TouchNode(arguments, 2);
   cudaGraphNode_t node = nullptr;
   EXPECT_OK(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params));
   cudaGraphExec_t exec = Instantiate(graph);
@@ -89,11 +80,7 @@ void Memcpys() {
       cudaGraphExecMemcpyNodeSetParams1D(exec, node, words, &values[1], 4, cudaMemcpyHostToDevice));
   LaunchAndWait(exec, stream);
   EXPECT(ReadWord(words) == 52);
-  cudaMemcpy3DParms params = {};
-  params.srcPtr = make_cudaPitchedPtr(const_cast<unsigned*>(&values[0]), 4, 4, 1);
-  params.dstPtr = make_cudaPitchedPtr(words + 1, 4, 4, 1);
-  params.extent = make_cudaExtent(4, 1, 1);
-  params.kind = cudaMemcpyHostToDevice;
+  cudaMemcpy3DParms params = CopyOf(words + 1, &values[0], 4, cudaMemcpyHostToDevice);
   EXPECT_OK(cudaGraphExecMemcpyNodeSetParams(exec, node, &params));
   LaunchAndWait(exec, stream);
   EXPECT(ReadWord(words + 1) == 51);

@@ -11,21 +11,12 @@ namespace {
 cudaStream_t stream;
 unsigned* words;  // on the device
 
-cudaKernelNodeParams KernelOf(void** arguments, unsigned blocks) {
-  cudaKernelNodeParams params = {};
-  params.func = reinterpret_cast<void*>(Touch);
-  params.gridDim = dim3(blocks);
-  params.blockDim = dim3(32);
-  params.kernelParams = arguments;
-  return params;
-}
-
 // effect: cudaGraphAddKernelNode cudaGraphKernelNodeGetParams cudaGraphKernelNodeSetParams
 void Kernels() {
   cudaGraph_t graph = NewGraph();
   float* data = nullptr;
   void* arguments[] = {&data};
-  cudaKernelNodeParams params = KernelOf(arguments, 2);
+  cudaKernelNodeParams params = TouchNode(arguments, 2);
   cudaGraphNode_t node = nullptr;
   EXPECT_OK(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params));
   data = reinterpret_cast<float*>(8);  // the node has copied the arguments
@@ -70,15 +61,6 @@ void Memsets() {
   cudaGraphNode_t empty = AddEmpty(graph);
   EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphMemsetNodeGetParams(empty, &params));
   EXPECT_OK(cudaGraphDestroy(graph));
-}
-
-cudaMemcpy3DParms CopyOf(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  cudaMemcpy3DParms params = {};
-  params.srcPtr = make_cudaPitchedPtr(const_cast<void*>(from), bytes, bytes, 1);
-  params.dstPtr = make_cudaPitchedPtr(to, bytes, bytes, 1);
-  params.extent = make_cudaExtent(bytes, 1, 1);
-  params.kind = kind;
-  return params;
 }
 
 // effect: cudaGraphAddMemcpyNode cudaGraphMemcpyNodeGetParams cudaGraphMemcpyNodeSetParams

@@ -47,6 +47,16 @@ inline cudaGraphNode_t AddSetWords(cudaGraph_t graph, void* to, unsigned value, 
   return node;
 }
 
+// Of bytes in a row.
+inline cudaMemcpy3DParms CopyOf(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  cudaMemcpy3DParms params = {};
+  params.srcPtr = make_cudaPitchedPtr(const_cast<void*>(from), bytes, bytes, 1);
+  params.dstPtr = make_cudaPitchedPtr(to, bytes, bytes, 1);
+  params.extent = make_cudaExtent(bytes, 1, 1);
+  params.kind = kind;
+  return params;
+}
+
 inline cudaGraphExec_t Instantiate(cudaGraph_t graph, unsigned long long flags = 0) {
   cudaGraphExec_t exec = nullptr;
   EXPECT_OK(cudaGraphInstantiate(&exec, graph, flags));

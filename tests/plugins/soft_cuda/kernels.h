@@ -13,3 +13,13 @@ __global__ void Touch(float* data) {
 __global__ void TakeMixed(int a, Mixed m, char c, const float* p) {
   if (m.pointer != nullptr && p != nullptr) *m.pointer = a + c + *p;
 }
+
+// A node of Touch, in blocks of 32 threads.
+inline cudaKernelNodeParams TouchNode(void** arguments, unsigned blocks) {
+  cudaKernelNodeParams params = {};
+  params.func = reinterpret_cast<void*>(Touch);
+  params.gridDim = dim3(blocks);
+  params.blockDim = dim3(32);
+  params.kernelParams = arguments;
+  return params;
+}

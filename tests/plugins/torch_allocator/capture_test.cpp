@@ -9,127 +9,126 @@ namespace {
 
 constexpr PoolKey kPool{1, 0};
 
-TEST_CASE("a stream's own free is reusable by its next malloc, in a capture too") {
+struct Program {
+  explicit Program(size_t count) : streams(count) {}
+  Recording Record() { return Recording(&allocator, kPool, streams[0]); }
+  void* Malloc(size_t stream, Bytes size = 4 * kMiB) {
+    return allocator.Malloc(size, streams.id(stream));
+  }
+  void* MallocAndTouch(size_t stream) {
+    void* block = Malloc(stream);
+    Touch(block, streams[stream]);
+    return block;
+  }
+  // Stream 1 waits for stream 0 and uses its block, as record_stream tells the allocator.
+  void UseElsewhere(void* block) {
+    Join(streams[1], streams[0]);
+    allocator.RecordStream(block, streams.id(1));
+    Touch(block, streams[1]);
+  }
+
   Made made = MakeAllocator();
   DeviceAllocator& allocator = Start(&made);
-  const Streams streams(1);
-  Recording recording(&allocator, kPool, streams[0]);
-  void* first = allocator.Malloc(4 * kMiB, streams.id(0));
-  Touch(first, streams[0]);
-  allocator.Free(first);
-  CHECK(allocator.Malloc(4 * kMiB, streams.id(0)) == first);
+  const Streams streams;
+};
+
+TEST_CASE("a stream's own free is reusable by its next malloc, in a capture too") {
+  Program p(1);
+  Recording recording = p.Record();
+  void* first = p.MallocAndTouch(0);
+  p.allocator.Free(first);
+  CHECK(p.Malloc(0) == first);
   recording.Stop();
-  CHECK(allocator.figures().proved_frees == 1);
-  CHECK(allocator.figures().deferred_frees == 0);
+  CHECK(p.allocator.figures().proved_frees == 1);
+  CHECK(p.allocator.figures().deferred_frees == 0);
 }
 
 TEST_CASE("a block recorded on another stream is reusable once that stream is joined") {
-  Made made = MakeAllocator();
-  DeviceAllocator& allocator = Start(&made);
-  const Streams streams(2);
-  Recording recording(&allocator, kPool, streams[0]);
-  void* first = allocator.Malloc(4 * kMiB, streams.id(0));
-  Touch(first, streams[0]);
-  Join(streams[1], streams[0]);
-  allocator.RecordStream(first, streams.id(1));
-  Touch(first, streams[1]);
-  allocator.Free(first);
-  CHECK(allocator.Malloc(4 * kMiB, streams.id(0)) != first);  // the other one may still run
-  Join(streams[0], streams[1]);
-  CHECK(allocator.Malloc(4 * kMiB, streams.id(0)) == first);
+  Program p(2);
+  Recording recording = p.Record();
+  void* first = p.MallocAndTouch(0);
+  p.UseElsewhere(first);
+  p.allocator.Free(first);
+  CHECK(p.Malloc(0) != first);  // the other one may still run
+  Join(p.streams[0], p.streams[1]);
+  CHECK(p.Malloc(0) == first);
   recording.Stop();
-  CHECK(allocator.figures().proved_frees == 1);
+  CHECK(p.allocator.figures().proved_frees == 1);
 }
 
 TEST_CASE("memory goes to another stream as soon as that is ordered after the free") {
-  Made made = MakeAllocator();
-  DeviceAllocator& allocator = Start(&made);
-  const Streams streams(2);
-  Recording recording(&allocator, kPool, streams[0]);
-  void* before = allocator.Malloc(64, streams.id(0));
-  Touch(before, streams[0]);
-  Join(streams[1], streams[0]);
-  void* first = allocator.Malloc(4 * kMiB, streams.id(0));
-  Touch(first, streams[0]);
-  allocator.Free(first);
-  CHECK(allocator.Malloc(4 * kMiB, streams.id(1)) != first);
-  Join(streams[1], streams[0]);
-  CHECK(allocator.Malloc(4 * kMiB, streams.id(1)) == first);
-  Touch(before, streams[1]);
-  Join(streams[0], streams[1]);
+  Program p(2);
+  Recording recording = p.Record();
+  void* before = p.Malloc(0, 64);
+  Touch(before, p.streams[0]);
+  Join(p.streams[1], p.streams[0]);
+  void* first = p.MallocAndTouch(0);
+  p.allocator.Free(first);
+  CHECK(p.Malloc(1) != first);
+  Join(p.streams[1], p.streams[0]);
+  CHECK(p.Malloc(1) == first);
+  Touch(before, p.streams[1]);
+  Join(p.streams[0], p.streams[1]);
   recording.Stop();
 }
 
 TEST_CASE("what no order proves waits for the capture's end, and serves the pool's next capture") {
-  Made made = MakeAllocator();
-  DeviceAllocator& allocator = Start(&made);
-  const Streams streams(2);
+  Program p(2);
   void* first = nullptr;
   {
-    Recording recording(&allocator, kPool, streams[0]);
-    first = allocator.Malloc(4 * kMiB, streams.id(0));
-    Touch(first, streams[0]);
-    Join(streams[1], streams[0]);
-    allocator.RecordStream(first, streams.id(1));
-    Touch(first, streams[1]);
-    allocator.Free(first);
-    Join(streams[0], streams[1]);  // too late for any malloc
+    Recording recording = p.Record();
+    first = p.MallocAndTouch(0);
+    p.UseElsewhere(first);
+    p.allocator.Free(first);
+    Join(p.streams[0], p.streams[1]);  // too late for any malloc
     recording.Stop();
   }
-  CHECK(allocator.figures().deferred_frees == 1);
-  CHECK(allocator.figures().deferred_bytes == 4 * kMiB);
-  Recording recording(&allocator, kPool, streams[0]);
-  CHECK(allocator.Malloc(4 * kMiB, streams.id(0)) == first);
+  CHECK(p.allocator.figures().deferred_frees == 1);
+  CHECK(p.allocator.figures().deferred_bytes == 4 * kMiB);
+  Recording recording = p.Record();
+  CHECK(p.Malloc(0) == first);
   recording.Stop();
 }
 
 TEST_CASE("a stream that isn't captured when the block is freed defers it to the end") {
-  Made made = MakeAllocator();
-  DeviceAllocator& allocator = Start(&made);
-  const Streams streams(2);
-  Recording recording(&allocator, kPool, streams[0]);
-  void* first = allocator.Malloc(4 * kMiB, streams.id(0));
-  Touch(first, streams[0]);
-  allocator.RecordStream(first, streams.id(1));
-  allocator.Free(first);
-  CHECK(allocator.Malloc(4 * kMiB, streams.id(0)) != first);
+  Program p(2);
+  Recording recording = p.Record();
+  void* first = p.MallocAndTouch(0);
+  p.allocator.RecordStream(first, p.streams.id(1));
+  p.allocator.Free(first);
+  CHECK(p.Malloc(0) != first);
   recording.Stop();
-  CHECK(allocator.figures().deferred_frees == 1);
+  CHECK(p.allocator.figures().deferred_frees == 1);
 }
 
 TEST_CASE("what a graph uses isn't handed out outside of captures, and goes back when released") {
-  Made made = MakeAllocator();
-  DeviceAllocator& allocator = Start(&made);
-  const Streams streams(1);
-  Recording recording(&allocator, kPool, streams[0]);
-  void* inside = allocator.Malloc(30 * kMiB, streams.id(0));
-  void* output = allocator.Malloc(30 * kMiB, streams.id(0));
-  Touch(inside, streams[0]);
-  allocator.Free(inside);
+  Program p(1);
+  Recording recording = p.Record();
+  void* inside = p.Malloc(0, 30 * kMiB);
+  void* output = p.Malloc(0, 30 * kMiB);
+  Touch(inside, p.streams[0]);
+  p.allocator.Free(inside);
   recording.Stop();
-  void* outside = allocator.Malloc(30 * kMiB, streams.id(0));
+  void* outside = p.Malloc(0, 30 * kMiB);
   CHECK(outside != inside);
-  allocator.Free(outside);
-  allocator.EmptyCache();
-  CHECK(allocator.figures().reserved == 60 * kMiB);
-  allocator.ReleasePool(kPool);
-  CHECK(allocator.figures().reserved == 60 * kMiB);  // the output lives
-  allocator.Free(output);
-  CHECK(allocator.figures().reserved == 0);
+  p.allocator.Free(outside);
+  p.allocator.EmptyCache();
+  CHECK(p.allocator.figures().reserved == 60 * kMiB);
+  p.allocator.ReleasePool(kPool);
+  CHECK(p.allocator.figures().reserved == 60 * kMiB);  // the output lives
+  p.allocator.Free(output);
+  CHECK(p.allocator.figures().reserved == 0);
 }
 
 TEST_CASE("a capture that no pool was begun for has memory of its own") {
-  Made made = MakeAllocator();
-  DeviceAllocator& allocator = Start(&made);
-  const Streams streams(1);
-  REQUIRE(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeRelaxed) == cudaSuccess);
-  void* inside = allocator.Malloc(4 * kMiB, streams.id(0));
-  Touch(inside, streams[0]);
-  allocator.Free(inside);
-  CHECK(allocator.Malloc(4 * kMiB, streams.id(0)) == inside);
+  Program p(1);
+  REQUIRE(cudaStreamBeginCapture(p.streams[0], cudaStreamCaptureModeRelaxed) == cudaSuccess);
+  void* inside = p.MallocAndTouch(0);
+  p.allocator.Free(inside);
+  CHECK(p.Malloc(0) == inside);
   cudaGraph_t graph = nullptr;
-  REQUIRE(cudaStreamEndCapture(streams[0], &graph) == cudaSuccess);
-  CHECK(allocator.Malloc(4 * kMiB, streams.id(0)) != inside);
+  REQUIRE(cudaStreamEndCapture(p.streams[0], &graph) == cudaSuccess);
+  CHECK(p.Malloc(0) != inside);
 }
 
 // A random capture of several streams. Afterwards the graph itself is asked, by plain search,
