@@ -71,6 +71,17 @@ Trace Sample(uint64_t seed, uint32_t streams) {
                      .seed = seed});
 }
 
+// Six captures, each in the hands of every subject.
+void ForEachSample(uint32_t streams,
+                   const std::function<void(const Facts&, const Subject&)>& check) {
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    const Trace trace = Sample(seed, streams);
+    const Facts facts = FindFacts(trace);
+    CAPTURE(seed);
+    ForEachSubject([&](const Subject& subject) { check(facts, subject); });
+  }
+}
+
 PolicyReplay Untimed(PolicyReplay replay) {
   replay.figures.seconds = 0;
   for (GraphReplay& graph : replay.graphs) graph.figures.seconds = 0;
@@ -86,69 +97,54 @@ bool AliveTogether(const Facts& facts, BlockId x, BlockId y) {
 }
 
 TEST_CASE("every block is placed once, in its pool, aligned and with all its bytes") {
-  for (uint64_t seed = 1; seed <= 6; ++seed) {
-    const Trace trace = Sample(seed, 3);
-    const Facts facts = FindFacts(trace);
-    CAPTURE(seed);
-    ForEachSubject([&](const Subject& subject) {
-      const PolicyReplay replay = subject.replay(facts, {});
-      for (const GraphReplay& graph : replay.graphs) {
-        const std::vector<PoolBlocks> pools = BlocksByPool(facts, graph.graph);
-        REQUIRE(graph.pools.size() == pools.size());
-        for (size_t i = 0; i < pools.size(); ++i) {
-          REQUIRE(graph.pools[i].pool == pools[i].pool);
-          REQUIRE(graph.pools[i].arena.size() == pools[i].blocks.size());
-          for (size_t j = 0; j < pools[i].blocks.size(); ++j) {
-            const PlacedBlock& placed = graph.pools[i].arena[j];
-            REQUIRE(placed.block == pools[i].blocks[j]);
-            REQUIRE(placed.offset % 256 == 0);
-            REQUIRE(placed.size == RoundedSize(trace[placed.block]));
-          }
+  ForEachSample(3, [](const Facts& facts, const Subject& subject) {
+    const PolicyReplay replay = subject.replay(facts, {});
+    for (const GraphReplay& graph : replay.graphs) {
+      const std::vector<PoolBlocks> pools = BlocksByPool(facts, graph.graph);
+      REQUIRE(graph.pools.size() == pools.size());
+      for (size_t i = 0; i < pools.size(); ++i) {
+        REQUIRE(graph.pools[i].pool == pools[i].pool);
+        REQUIRE(graph.pools[i].arena.size() == pools[i].blocks.size());
+        for (size_t j = 0; j < pools[i].blocks.size(); ++j) {
+          const PlacedBlock& placed = graph.pools[i].arena[j];
+          REQUIRE(placed.block == pools[i].blocks[j]);
+          REQUIRE(placed.offset % 256 == 0);
+          REQUIRE(placed.size == RoundedSize(facts.trace[placed.block]));
         }
       }
-    });
-  }
+    }
+  });
 }
 
 TEST_CASE("blocks that are allocated at the same time never overlap") {
-  for (uint64_t seed = 1; seed <= 6; ++seed) {
-    const Trace trace = Sample(seed, 3);
-    const Facts facts = FindFacts(trace);
-    CAPTURE(seed);
-    ForEachSubject([&](const Subject& subject) {
-      if (subject.name == "optimal") return;  // goes by the order of the graph alone
-      const PolicyReplay replay = subject.replay(facts, {});
-      for (const GraphReplay& graph : replay.graphs) {
-        for (const ReplayedPool& pool : graph.pools) {
-          for (const auto* blocks : {&pool.arena, &pool.segments}) {
-            for (const PlacedBlock& x : *blocks) {
-              for (const PlacedBlock& y : *blocks) {
-                const bool overlap = x.block < y.block && x.offset < y.offset + y.size &&
-                                     y.offset < x.offset + x.size;
-                REQUIRE_FALSE((overlap && AliveTogether(facts, x.block, y.block)));
-              }
+  ForEachSample(3, [](const Facts& facts, const Subject& subject) {
+    if (subject.name == "optimal") return;  // goes by the order of the graph alone
+    const PolicyReplay replay = subject.replay(facts, {});
+    for (const GraphReplay& graph : replay.graphs) {
+      for (const ReplayedPool& pool : graph.pools) {
+        for (const auto* blocks : {&pool.arena, &pool.segments}) {
+          for (const PlacedBlock& x : *blocks) {
+            for (const PlacedBlock& y : *blocks) {
+              const bool overlap =
+                  x.block < y.block && x.offset < y.offset + y.size && y.offset < x.offset + x.size;
+              REQUIRE_FALSE((overlap && AliveTogether(facts, x.block, y.block)));
             }
           }
         }
       }
-    });
-  }
+    }
+  });
 }
 
 TEST_CASE("on captures that record every use the safe ones are verified and executed clean") {
-  for (uint64_t seed = 1; seed <= 6; ++seed) {
-    const Trace trace = Sample(seed, 4);
-    const Facts facts = FindFacts(trace);
-    CAPTURE(seed);
-    ForEachSubject([&](const Subject& subject) {
-      const PolicyReplay replay =
-          subject.replay(facts, {.verify = true, .execute = ExecutionOptions{.orders = 5}});
-      if (!subject.safe) return;
-      REQUIRE(replay.verified);
-      REQUIRE(replay.executed_clean());
-      REQUIRE(replay.figures.peak_extent >= replay.figures.lower_bound);
-    });
-  }
+  ForEachSample(4, [](const Facts& facts, const Subject& subject) {
+    const PolicyReplay replay =
+        subject.replay(facts, {.verify = true, .execute = ExecutionOptions{.orders = 5}});
+    if (!subject.safe) return;
+    REQUIRE(replay.verified);
+    REQUIRE(replay.executed_clean());
+    REQUIRE(replay.figures.peak_extent >= replay.figures.lower_bound);
+  });
 }
 
 TEST_CASE("on one stream all are safe and nothing is ever deferred") {

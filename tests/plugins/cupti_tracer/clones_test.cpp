@@ -13,10 +13,7 @@ void SetChildOfExec(Script& s) {
   Call add = AddTo(kGraph);
   add.original = kInner;
   s.Do(add, std::vector{Script::Created(kOther)} + Script::Node(kGraph, 2, NodeKind::kChildGraph));
-  Call instantiate = Script::Of(CallKind::kInstantiate);
-  instantiate.graph = kGraph;
-  instantiate.exec = kExec;
-  s.Do(instantiate);
+  Instantiate(s, kGraph);
   Call set = Script::Of(CallKind::kNodeSet);
   set.exec = kExec;
   set.node = 2;
@@ -202,11 +199,8 @@ TEST_CASE("a graph launched into a capture is what its exec is: set, switched, u
   edges.graph = kInner;
   edges.dependencies = {{1, 2, 1, 0, 1}};
   s.Do(edges, {Script::Dependency(kInner, 1, 2)});
-  Call instantiate = Script::Of(CallKind::kInstantiate);
-  instantiate.graph = kInner;
-  instantiate.exec = kExec;
   s.thread.exec_nodes = {{1, 0, 101, kOfExec, kInner}, {2, 0, 102, kOfExec, kInner}};
-  s.Do(instantiate);
+  Instantiate(s, kInner);
   Call set = Script::Of(CallKind::kNodeSet);
   set.node = 1;
   set.kernel.grid[0] = 50;
@@ -298,10 +292,7 @@ TEST_CASE("the body of a conditional node outlives a capture into it that fails"
 TEST_CASE("a launch into a capturing stream is a child graph node of the capture") {
   Script s;
   Create(s, kInner);
-  Call instantiate = Script::Of(CallKind::kInstantiate);
-  instantiate.graph = kInner;
-  instantiate.exec = kExec;
-  s.Do(instantiate);
+  Instantiate(s, kInner);
   s.BeginCapture(kStream, kGraph);
   Call launch = Script::Of(CallKind::kGraphLaunch);
   launch.exec = kExec;

@@ -118,8 +118,7 @@ TEST_CASE("a conditional node of a type that isn't known is of none") {
   add.conditional = ConditionalType::kUnknown;
   add.bodies = bodies;
   add.body_count = 1;
-  s.Do(add,
-       std::vector{Script::Created(kInner)} + Script::Node(kGraph, 1, NodeKind::kConditional));
+  s.Do(add, std::vector{Script::Created(kInner)} + Script::Node(kGraph, 1, NodeKind::kConditional));
   CHECK(s.Records("node") ==
         Lines{R"({"type":"node","id":0,"graph":0,"kind":"conditional","thread":0,"bodies":[1]})"});
 }
@@ -147,10 +146,7 @@ TEST_CASE("a conditional node names its bodies") {
 TEST_CASE("an update that failed changes nothing, and says so where the driver gave no result") {
   Script s;
   Create(s, kGraph);
-  Call instantiate = Script::Of(CallKind::kInstantiate);
-  instantiate.graph = kGraph;
-  instantiate.exec = kExec;
-  s.Do(instantiate);
+  Instantiate(s, kGraph);
   Call update = Script::Of(CallKind::kExecUpdate);
   update.exec = kExec;
   update.graph = kGraph;
@@ -162,10 +158,7 @@ TEST_CASE("an update that failed changes nothing, and says so where the driver g
 TEST_CASE("an update that fails is told with its result") {
   Script s;
   Create(s, kGraph);
-  Call instantiate = Script::Of(CallKind::kInstantiate);
-  instantiate.graph = kGraph;
-  instantiate.exec = kExec;
-  s.Do(instantiate);
+  Instantiate(s, kGraph);
   Call update = Script::Of(CallKind::kExecUpdate, "cuGraphExecUpdate_v2");
   update.exec = kExec;
   update.graph = kGraph;
@@ -185,18 +178,11 @@ Call Change(CallKind kind, uint64_t exec, uint64_t node) {
   return call;
 }
 
-void Instantiate(Script& s) {
-  Call instantiate = Script::Of(CallKind::kInstantiate);
-  instantiate.graph = kGraph;
-  instantiate.exec = kExec;
-  s.Do(instantiate);
-}
-
 TEST_CASE("a kernel node is given another grid, in an exec and in its graph") {
   Script s;
   Create(s, kGraph);
   s.Do(AddTo(kGraph), Script::Node(kGraph, 1, NodeKind::kKernel));
-  Instantiate(s);
+  Instantiate(s, kGraph);
   Call change = Change(CallKind::kNodeSet, kExec, 1);
   change.kernel.grid[0] = 4;
   change.kernel.shared_bytes = 128;
@@ -233,7 +219,7 @@ TEST_CASE("a memset node is given other memory, an event node another event") {
   Call record = AddTo(kGraph);
   record.event = kEvent;
   s.Do(record, Script::Node(kGraph, 2, NodeKind::kEventRecord));
-  Instantiate(s);
+  Instantiate(s, kGraph);
   Call fill = Change(CallKind::kNodeSet, kExec, 1);
   fill.touches[0] = {kAddress + 16, 64, true};
   fill.touch_count = 1;
@@ -253,7 +239,7 @@ TEST_CASE("a node is switched off and on; what failed or isn't known says nothin
   Script s;
   Create(s, kGraph);
   s.Do(AddTo(kGraph), Script::Node(kGraph, 1, NodeKind::kMemset));
-  Instantiate(s);
+  Instantiate(s, kGraph);
   Call change = Change(CallKind::kNodeEnabled, kExec, 1);
   s.Do(change);
   change.flags = 1;

@@ -163,6 +163,13 @@ inline Call AddTo(uint64_t graph) {
 inline void Create(Script& s, uint64_t graph) {
   s.Do(Script::Of(CallKind::kGraphCreate), {Script::Created(graph)});
 }
+// kExec, of the graph.
+inline void Instantiate(Script& s, uint64_t graph) {
+  Call instantiate = Script::Of(CallKind::kInstantiate);
+  instantiate.graph = graph;
+  instantiate.exec = kExec;
+  s.Do(instantiate);
+}
 
 inline std::vector<GraphEvent> operator+(std::vector<GraphEvent> a,
                                          const std::vector<GraphEvent>& b) {

@@ -45,14 +45,20 @@ void Order(cudaStream_t from, cudaStream_t to) {
   EXPECT_OK(cudaStreamWaitEvent(to, event, 0));
 }
 
-// [1]
-void AJoinedStreamMayBeDestroyed() {
+// Begins a capture that a new stream takes part in, with work of both.
+cudaStream_t WorkOfNewFork() {
   Begin();
   Work(origin);
   cudaStream_t fork = nullptr;
   EXPECT_OK(cudaStreamCreateWithFlags(&fork, cudaStreamNonBlocking));
   Order(origin, fork);
   Work(fork);
+  return fork;
+}
+
+// [1]
+void AJoinedStreamMayBeDestroyed() {
+  cudaStream_t fork = WorkOfNewFork();
   Order(fork, origin);
   EXPECT_OK(cudaStreamDestroy(fork));
   Work(origin);
@@ -61,12 +67,7 @@ void AJoinedStreamMayBeDestroyed() {
 
 // [1] The event outlives the stream that it was recorded in.
 void ADestroyedStreamMayBeJoinedByItsEvent() {
-  Begin();
-  Work(origin);
-  cudaStream_t fork = nullptr;
-  EXPECT_OK(cudaStreamCreateWithFlags(&fork, cudaStreamNonBlocking));
-  Order(origin, fork);
-  Work(fork);
+  cudaStream_t fork = WorkOfNewFork();
   EXPECT_OK(cudaEventRecord(event, fork));
   EXPECT_OK(cudaStreamDestroy(fork));
   EXPECT_OK(cudaStreamWaitEvent(origin, event, 0));
@@ -74,12 +75,7 @@ void ADestroyedStreamMayBeJoinedByItsEvent() {
 }
 
 void ADestroyedStreamThatHasNotJoinedIsMissed() {
-  Begin();
-  Work(origin);
-  cudaStream_t fork = nullptr;
-  EXPECT_OK(cudaStreamCreateWithFlags(&fork, cudaStreamNonBlocking));
-  Order(origin, fork);
-  Work(fork);
+  cudaStream_t fork = WorkOfNewFork();
   EXPECT_OK(cudaStreamDestroy(fork));
   cudaGraph_t graph = nullptr;
   EXPECT_FAILS(cudaStreamEndCapture(origin, &graph));

@@ -61,6 +61,17 @@ void Values() {
 
 std::atomic<int> calls{0};
 void Count(void*) { ++calls; }
+
+// What is launched is kept back while its graph is destroyed, and runs then.
+void LaunchAndLetGo(cudaGraph_t graph, Held* held) {
+  cudaGraphExec_t exec = Instantiate(graph);
+  EXPECT_OK(cudaGraphLaunch(exec, held->stream));
+  EXPECT_OK(cudaGraphExecDestroy(exec));
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT(calls == 0);
+  held->LetGo();
+}
+
 void CountCallback(cudaStream_t, cudaError_t status, void*) { calls += status == cudaSuccess; }
 
 // effect: cudaLaunchHostFunc cudaStreamAddCallback cudaEventQuery
@@ -155,12 +166,7 @@ void Graphs() {
   cudaGraphNode_t last = nullptr;
   const cudaGraphNode_t both[] = {first, second};
   EXPECT_OK(cudaGraphAddHostNode(&last, graph, both, 2, &host));
-  cudaGraphExec_t exec = Instantiate(graph);
-  EXPECT_OK(cudaGraphLaunch(exec, held.stream));
-  EXPECT_OK(cudaGraphExecDestroy(exec));
-  EXPECT_OK(cudaGraphDestroy(graph));
-  EXPECT(calls == 0);
-  held.LetGo();
+  LaunchAndLetGo(graph, &held);
   EXPECT(calls == 1 && words[0] == 5);
   EXPECT_OK(cudaFreeHost(words));
 }
@@ -177,12 +183,7 @@ void UserObjects() {
   cudaHostNodeParams host = {Count, nullptr};
   cudaGraphNode_t node = nullptr;
   EXPECT_OK(cudaGraphAddHostNode(&node, graph, nullptr, 0, &host));
-  cudaGraphExec_t exec = Instantiate(graph);
-  EXPECT_OK(cudaGraphLaunch(exec, held.stream));
-  EXPECT_OK(cudaGraphExecDestroy(exec));
-  EXPECT_OK(cudaGraphDestroy(graph));
-  EXPECT(calls == 0);
-  held.LetGo();
+  LaunchAndLetGo(graph, &held);
   EXPECT_OK(cudaDeviceSynchronize());
   EXPECT(calls >= 1);  // the destructor comes at some time after the launch
 }
