@@ -88,7 +88,7 @@ std::vector<Ask> OfferedTo(const OpenCapture& open, const SlowOrder& slow) {
 
 class RandomCaptures {
  public:
-  explicit RandomCaptures(uint64_t seed) : random_(seed), last_(kUnits, kNobody) {
+  explicit RandomCaptures(uint64_t seed) : random_(seed), last_(kUnits, kNone) {
     arena_ = pool_.AddArena(kUnits * kUnit);
   }
 
@@ -105,7 +105,7 @@ class RandomCaptures {
  private:
   static constexpr size_t kAtOnce = 2, kStreams = 3, kUnits = 24;
   static constexpr size_t kMostCaptures = 5;  // of three streams: fifteen get offers
-  static constexpr size_t kNobody = ~size_t{0};
+  static constexpr size_t kNone = ~size_t{0};
   static constexpr Bytes kUnit = 512, kLarge = Bytes{9} << 20;
 
   size_t Random(size_t below) { return random_() % below; }
@@ -185,7 +185,7 @@ class RandomCaptures {
     Verdict verdict{{}, open->graph->SlowFrontier(stream), block.has_value()};
     bool hopeless = false;  // one lies there, or waits for the end or in another capture
     for (size_t unit = from; unit < from + units; ++unit) {
-      if (last_[unit] == kNobody || told_[last_[unit]].state == Told::kFree) continue;
+      if (last_[unit] == kNone || told_[last_[unit]].state == Told::kFree) continue;
       const Told& last = told_[last_[unit]];
       const bool waits = last.state == Told::kWaiting && last.capture == open->graph->id();
       hopeless = hopeless || !waits;
@@ -273,7 +273,7 @@ class RandomCaptures {
   BumpDriver driver_;
   LivePool pool_{{}, &driver_};
   PlanArena* arena_ = nullptr;
-  std::vector<size_t> last_;  // who lay last in each unit of the arena
+  std::vector<size_t> last_;  // the block that lay last in each unit of the arena
   std::vector<Told> told_;
   std::vector<OpenCapture> open_;
   size_t captures_ = 0;

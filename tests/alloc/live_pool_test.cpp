@@ -192,7 +192,7 @@ TEST_CASE("what the driver refuses is refused, and nothing changes") {
   CHECK(pool.Malloc(16 * kMiB, graph.Asker(0)));
 }
 
-TEST_CASE("a plan's place is refused while somebody lies there, or isn't known to be over") {
+TEST_CASE("a plan's place is refused while a block lies there, or isn't known to be over") {
   Case c;
   PlanArena* arena = c.pool.AddArena(4096);
   const std::optional<BlockId> x = c.MallocAt(arena, 1024);

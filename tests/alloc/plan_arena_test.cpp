@@ -19,7 +19,7 @@ PlanArena::MayFollow All() {
 PlanArena::MayFollow None() {
   return [](BlockId) { return false; };
 }
-// Says who was asked about.
+// Keeps the blocks that were asked about.
 PlanArena::MayFollow Note(std::vector<BlockId>* asked) {
   return [asked](BlockId last) {
     asked->push_back(last);
@@ -42,7 +42,7 @@ TEST_CASE("a block is put where two lay if both may be followed") {
   }
 }
 
-TEST_CASE("what doesn't fit into the arena is refused, and nobody is asked about") {
+TEST_CASE("what doesn't fit into the arena is refused, and no block is asked about") {
   PlanArena arena(kBase, 8);
   CHECK(arena.address() == kBase);
   CHECK(arena.size() == 8);
@@ -62,7 +62,7 @@ TEST_CASE("neighbours aren't asked about") {
   CHECK(arena.Take(4, 4, BlockId(2u), None()));
 }
 
-// Byte by byte: who lay there last. Asked for the bytes of a place it says whom.
+// The blocks that lay last in some bytes, of all bytes one by one.
 std::vector<BlockId> LastIn(const std::vector<BlockId>& bytes, size_t from, size_t to) {
   std::vector<BlockId> last;
   for (size_t i = from; i < to; ++i) {
@@ -73,7 +73,7 @@ std::vector<BlockId> LastIn(const std::vector<BlockId>& bytes, size_t from, size
   return last;
 }
 
-TEST_CASE("at random places those are asked about who lay there last, and all must agree") {
+TEST_CASE("at random places the blocks that lay there last are asked about, and all must be over") {
   const uint64_t seed = RandomSeed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
