@@ -5,12 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "libgraphkit/analysis/asked_memory.h"
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/lifetimes.h"
-#include "libgraphkit/analysis/run_on_two.h"
 #include "libgraphkit/analysis/settings.h"
 
 namespace graphkit {
@@ -75,7 +73,7 @@ std::vector<std::vector<Finding>> Look(const std::vector<const Check*>& checks, 
   for (size_t i = 0; i < checks.size(); ++i) {
     tasks.emplace_back([&, i] { findings[i] = RunOne(*checks[i], facts, strict); });
   }
-  RunOnTwo(IsSmall(facts.trace), tasks);
+  RunOnTwo(facts.trace, tasks);
   return findings;
 }
 

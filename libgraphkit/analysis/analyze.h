@@ -2,16 +2,31 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/order.h"
-#include "libgraphkit/analysis/summary.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
+
+// What a report says of each graph.
+struct SummaryOptions {
+  size_t max_reuse_pairs = 1000;  // kept for each graph
+  size_t max_blocks = 1000;       // of the peak and of the bound, kept for each graph
+};
+
+// One for each graph of the trace. Nodes and edges are the graph's own; memory of embedded graphs
+// is their root's.
+std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& options = {});
+
+// What the driver was asked for, and who has it: device and managed memory, where most of it was
+// asked for. Sizes rounded up to 512 B.
+AskedMemory FindAskedMemory(const Facts& facts);
 
 struct AnalyzeOptions {
   std::vector<std::string> checks;  // ids of the checks to run; empty: all

@@ -1,9 +1,9 @@
-#include "libgraphkit/analysis/asked_memory.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
+
+#include "libgraphkit/analysis/analyze.h"
 
 namespace graphkit {
 namespace {

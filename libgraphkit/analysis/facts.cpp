@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 
-#include "libgraphkit/analysis/run_on_two.h"
+#include "libgraphkit/analysis/kernel_names.h"
+#include "libgraphkit/parallel.h"
 
 namespace graphkit {
+
 namespace {
 
 std::vector<std::vector<BlockId>> BlocksByRoot(const Trace& trace, const Lifetimes& lives) {
@@ -55,8 +57,7 @@ void FindAllReuse(Facts* facts) {
 // Found on two cores: what needs no order beside the order, then the rest, the longest first.
 Facts FindFacts(const Trace& trace, const FactOptions& options) {
   Facts facts{.trace = trace, .order = Order(options.edges)};
-  const bool small = IsSmall(trace);
-  RunOnTwo(small, {[&] {
+  RunOnTwo(trace, {[&] {
                      facts.order = BuildOrder(trace, options.edges);
                      facts.lives = FindLifetimes(trace, &facts.order);
                      facts.blocks = BlocksByRoot(trace, facts.lives);
@@ -77,10 +78,35 @@ Facts FindFacts(const Trace& trace, const FactOptions& options) {
     if (!options.bound_time_limit) return;
     FindBounds({.time_limit = *options.bound_time_limit, .online = true}, &facts);
   };
-  RunOnTwo(small, {bounds, [&] { FindAllReuse(&facts); }, [&] { facts.races = FindRaces(facts); },
+  RunOnTwo(trace, {bounds, [&] { FindAllReuse(&facts); }, [&] { facts.races = FindRaces(facts); },
                    [&] { facts.usage = FindUsage(trace, facts.lives); },
                    [&] { facts.inputs = FindInputs(trace, facts.lives, facts.roots); }});
   return facts;
+}
+
+std::vector<std::vector<GraphInput>> FindInputs(const Trace& trace, const Lifetimes& lives,
+                                                const std::vector<GraphId>& roots) {
+  std::vector<std::vector<GraphInput>> inputs(trace.graphs.size());
+  const std::vector<bool> numbers_only = TakesNumbersOnly(trace);
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    GraphId last;
+    for (const Touch& touch : lives.Touches(BlockId(i))) {
+      const GraphId root = roots[trace[touch.node].graph.index()];
+      if (root == lives.blocks[i].root || root == last) continue;
+      if (TakesNumbersOnly(trace, touch.node, numbers_only)) continue;
+      last = root;
+      auto& of_graph = inputs[root.index()];
+      if (!of_graph.empty() && of_graph.back().block == BlockId(i)) continue;
+      of_graph.push_back({BlockId(i), touch.access, touch.node});
+    }
+  }
+  return inputs;
+}
+
+void RunOnTwo(const Trace& trace, const std::vector<std::function<void()>>& tasks) {
+  constexpr size_t kSmall = 10'000;
+  const bool small = trace.nodes.size() + trace.blocks.size() < kSmall;
+  ParallelFor(tasks.size(), small ? 1 : 2, [&](size_t i) { tasks[i](); });
 }
 
 }  // namespace graphkit

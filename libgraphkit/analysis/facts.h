@@ -4,12 +4,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "libgraphkit/analysis/block_order.h"
 #include "libgraphkit/analysis/cost.h"
-#include "libgraphkit/analysis/inputs.h"
 #include "libgraphkit/analysis/known_memory.h"
 #include "libgraphkit/analysis/lifetimes.h"
 #include "libgraphkit/analysis/lower_bound.h"
@@ -21,6 +21,21 @@
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
+
+// What graphs touch that isn't theirs: their inputs, which have to stay as long as they are
+// launched.
+
+// A block that a graph touches and doesn't own, and the first node that does.
+struct GraphInput {
+  BlockId block;
+  uint32_t access = 0;  // in Trace::accesses
+  NodeId node;
+  bool operator==(const GraphInput&) const = default;
+};
+
+// By root graph, each block once, in the order of the blocks. `roots`: of each graph.
+std::vector<std::vector<GraphInput>> FindInputs(const Trace& trace, const Lifetimes& lives,
+                                                const std::vector<GraphId>& roots);
 
 // Of a graph's blocks in one pool.
 struct PoolBound {
@@ -63,5 +78,9 @@ struct FactOptions {
 
 // The trace must outlive the facts.
 Facts FindFacts(const Trace& trace, const FactOptions& options = {});
+
+// Runs the tasks, which must not need each other, on two threads; on this one alone for a small
+// trace, where a thread costs more than it saves. The longest should come first.
+void RunOnTwo(const Trace& trace, const std::vector<std::function<void()>>& tasks);
 
 }  // namespace graphkit

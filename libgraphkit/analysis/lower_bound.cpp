@@ -5,7 +5,6 @@
 
 #include "libgraphkit/analysis/antichain.h"
 #include "libgraphkit/analysis/lanes.h"
-#include "libgraphkit/analysis/online.h"
 
 namespace graphkit {
 namespace {

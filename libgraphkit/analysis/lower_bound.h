@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "libgraphkit/analysis/block_order.h"
+#include "libgraphkit/analysis/exits.h"
+#include "libgraphkit/analysis/lanes.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
@@ -29,7 +31,7 @@ struct LowerBound {
   // False: the time limit passed, or blocks had to be left out; still a valid bound.
   bool exact = true;
   std::vector<BlockId> blocks;  // pairwise conflicting; `bytes` is their sum
-  // The footprint of an online allocator without fragmentation (online.h); none: not asked for, or
+  // The footprint of an online allocator without fragmentation; none: not asked for, or
   // out of time.
   std::optional<Bytes> online = {};
   bool operator==(const LowerBound&) const = default;
@@ -38,5 +40,22 @@ struct LowerBound {
 // `blocks`: of one root graph, ascending.
 LowerBound FindLowerBound(const BlockOrder& order, std::span<const BlockId> blocks,
                           const LowerBoundOptions& options = {});
+
+// What an online allocator without fragmentation would take for a graph: the footprint beside the
+// lower bound.
+//
+// It sees mallocs and frees in capture order and decides at once. A byte is taken over from a block
+// that is before the malloc (BlockOrder) and whose free was requested before it; a block's bytes
+// may go to several, at any offset. It takes from blocks of the malloc's own stream first, then
+// from others', each time from the block that was freed last. What it can't take over is fresh, and
+// the fresh bytes are its footprint:
+//
+//     malloc x 4   free x   malloc y 1   malloc z 5        fresh: 4, of x: 1, of x: 3 and 2 fresh
+//
+// So the footprint is no less than the most bytes live at once, and no less than the lower bound.
+
+// None: past the deadline.
+std::optional<Bytes> FindOnlineFootprint(const Lanes& lanes, const Exits& exits,
+                                         std::chrono::steady_clock::time_point deadline);
 
 }  // namespace graphkit

@@ -1,10 +1,10 @@
-#include "libgraphkit/analysis/online.h"
-
 #include <algorithm>
 #include <functional>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "libgraphkit/analysis/lower_bound.h"
 
 namespace graphkit {
 namespace {

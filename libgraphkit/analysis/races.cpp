@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/signature.h"
+#include "libgraphkit/analysis/kernel_names.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {

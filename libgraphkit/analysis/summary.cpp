@@ -1,9 +1,8 @@
-#include "libgraphkit/analysis/summary.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/host_time.h"
 #include "libgraphkit/analysis/launches.h"
 

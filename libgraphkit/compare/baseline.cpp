@@ -9,7 +9,7 @@
 
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/graph_view.h"
-#include "libgraphkit/compare/match_contents.h"
+#include "libgraphkit/compare/match_graphs.h"
 
 namespace graphkit {
 

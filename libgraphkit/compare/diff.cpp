@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "libgraphkit/compare/baseline.h"
-#include "libgraphkit/compare/diff_graph.h"
-#include "libgraphkit/compare/gate_subject.h"
-#include "libgraphkit/compare/graph_figures.h"
+#include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/match_graphs.h"
 #include "libgraphkit/compare/match_nodes.h"
+#include "libgraphkit/compare/ranks.h"
 
 namespace graphkit {
 

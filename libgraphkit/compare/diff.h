@@ -1,6 +1,8 @@
 // What differs between two traces of the same program, or of two versions or ranks of it.
 #pragma once
 
+#include "libgraphkit/compare/match_nodes.h"
+#include "libgraphkit/model/node_changes.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/model/trace_diff.h"
@@ -11,5 +13,16 @@ namespace graphkit {
 // the nodes. The reports are those of the traces.
 TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Trace& after,
                      const Report& after_report);
+
+// What differs between two graphs whose nodes are matched.
+struct ComparedSide {
+  const Trace& trace;
+  const NodeChanges& changes;
+  const GraphView& view;
+};
+
+// All but the figures.
+GraphDiff DiffGraph(const ComparedSide& before_side, const ComparedSide& after_side,
+                    const NodeMatching& matching);
 
 }  // namespace graphkit

@@ -1,8 +1,8 @@
-#include "libgraphkit/compare/diff_graph.h"
-
 #include <algorithm>
 #include <string>
 #include <tuple>
+
+#include "libgraphkit/compare/diff.h"
 
 namespace graphkit {
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "libgraphkit/compare/judge_figures.h"
-#include "libgraphkit/compare/judge_findings.h"
+#include "libgraphkit/compare/judge.h"
 
 namespace graphkit {
 

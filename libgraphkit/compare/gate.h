@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "libgraphkit/model/gate.h"
+#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 
@@ -31,5 +32,14 @@ bool IsLeakCheck(std::string_view check);
 
 // How many things a finding says have leaked; 0: it isn't of a leak check, or only a note.
 uint64_t LeakedBy(const GateSubject& subject, size_t finding);
+
+// Makes of a trace and its report what the gate needs of both.
+
+// `trace_file` is the trace's file, as the user named it.
+GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report report);
+
+// Where a finding comes from: the stack of its evidence, or that of the first block, node, … that
+// it names.
+FindingPlace PlaceOf(const Finding& finding, const Trace& trace);
 
 }  // namespace graphkit

@@ -1,5 +1,3 @@
-#include "libgraphkit/compare/gate_subject.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -1,5 +1,3 @@
-#include "libgraphkit/compare/judge_figures.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,6 +10,7 @@
 
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/compare/gate.h"
+#include "libgraphkit/compare/judge.h"
 
 namespace graphkit {
 

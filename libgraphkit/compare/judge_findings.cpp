@@ -1,10 +1,9 @@
-#include "libgraphkit/compare/judge_findings.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
 
 #include "libgraphkit/compare/gate.h"
+#include "libgraphkit/compare/judge.h"
 
 namespace graphkit {
 

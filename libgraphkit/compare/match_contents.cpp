@@ -1,9 +1,9 @@
-#include "libgraphkit/compare/match_contents.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
+
+#include "libgraphkit/compare/match_graphs.h"
 
 namespace graphkit {
 

@@ -1,7 +1,6 @@
 #include "libgraphkit/compare/match_graphs.h"
 
-#include "libgraphkit/compare/graph_figures.h"
-#include "libgraphkit/compare/match_contents.h"
+#include "libgraphkit/compare/ranks.h"
 
 namespace graphkit {
 

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "libgraphkit/compare/baseline.h"
-#include "libgraphkit/compare/graph_figures.h"
 #include "libgraphkit/compare/graph_view.h"
 #include "libgraphkit/compare/ranks.h"
 

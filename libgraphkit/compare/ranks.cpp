@@ -7,7 +7,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "libgraphkit/compare/match_contents.h"
+#include "libgraphkit/compare/match_graphs.h"
 
 namespace graphkit {
 

@@ -2,7 +2,7 @@
 //
 // A file may be wrong in any way. What is read holds together: each placement lies in an arena that
 // is there and within its peak, each arena has as many blocks as it says, and nothing wraps.
-// Whether it is a plan of a certain trace is PlanFits's to say (libgraphkit/replay/plan_fits.h).
+// Whether it is a plan of a certain trace is PlanFits's to say (libgraphkit/replay/validate.h).
 #pragma once
 
 #include <string>

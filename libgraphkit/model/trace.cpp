@@ -5,6 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "libgraphkit/model/finding.h"
+#include "libgraphkit/model/graph.h"
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
@@ -49,5 +52,31 @@ std::vector<std::string> IncompleteBecause(const Trace& trace) {
 }
 
 bool IsComplete(const Trace& trace) { return IncompleteBecause(trace).empty(); }
+
+const char* NodeKindName(NodeKind kind) { return NameOf(kind).data(); }
+
+const char* SeverityName(Severity severity) {
+  switch (severity) {
+    case Severity::kNote:
+      return "note";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      return "error";
+  }
+  return "unknown";
+}
+
+const char* AssumptionName(Assumption assumption) {
+  switch (assumption) {
+    case Assumption::kOrder:
+      return "order";
+    case Assumption::kTorchStreams:
+      return "torch-streams";
+    case Assumption::kArguments:
+      return "arguments";
+  }
+  return "unknown";
+}
 
 }  // namespace graphkit

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/replay/validate_placements.h"
+#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 

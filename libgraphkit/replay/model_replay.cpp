@@ -1,11 +1,10 @@
-#include "libgraphkit/replay/model_replay.h"
-
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
 namespace {

@@ -1,11 +1,10 @@
-#include "libgraphkit/replay/plan_fits.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 namespace {

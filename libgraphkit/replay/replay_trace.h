@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/alloc/models/allocator_model.h"
 #include "libgraphkit/alloc/models/caching_config.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/replay/execute_device.h"
 #include "libgraphkit/replay/execute_host.h"
-#include "libgraphkit/replay/validate_placements.h"
-#include "libgraphkit/replay/validate_sequence.h"
+#include "libgraphkit/replay/validate.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -114,12 +114,20 @@ struct ReplayOptions {
 PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options = {});
 
 // The placements of a plan in place of a policy's; frees complete as with `reuse`. The plan must
-// fit the trace (libgraphkit/replay/plan_fits.h).
+// fit the trace (libgraphkit/replay/validate.h).
 PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,
                         const ReplayOptions& options = {}, const std::string& name = "plan");
 
 // Where a plan of a trace is unsafe by a rule, inside of each graph, arena after arena. What the
 // graphs of a sequence do to each other is ValidateSequence's.
 std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan, MarkerRule rule);
+
+// What an allocator model (libgraphkit/alloc/models/allocator_model.h) would make of a trace: each
+// pool of each graph has a model of its own, which is told of every malloc, use on another stream
+// and free in capture order. Nothing runs while a graph is captured, so nothing is ever
+// synchronised.
+
+// The placements are judged by the order at the free; the peak of reserved bytes is the model's.
+PolicyReplay ReplayModel(const Facts& facts, ModelKind kind, const ReplayOptions& options = {});
 
 }  // namespace graphkit

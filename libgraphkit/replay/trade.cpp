@@ -9,7 +9,7 @@
 #include "libgraphkit/analysis/cost.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/usage.h"
-#include "libgraphkit/replay/validate_placements.h"
+#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 namespace {

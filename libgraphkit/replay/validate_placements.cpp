@@ -1,8 +1,8 @@
-#include "libgraphkit/replay/validate_placements.h"
-
 #include <algorithm>
 #include <span>
 #include <utility>
+
+#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 namespace {

@@ -1,8 +1,8 @@
-#include "libgraphkit/replay/validate_sequence.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 namespace {

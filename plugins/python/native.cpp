@@ -18,8 +18,8 @@
 #include "libgraphkit/io/import/merge.h"
 #include "libgraphkit/io/trace_writer.h"
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/render/analyze/json.h"
-#include "libgraphkit/render/plan/json.h"
+#include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tables.h"
 
@@ -148,8 +148,7 @@ NB_MODULE(_native, module) {
   using Unlocked = nb::call_guard<nb::gil_scoped_release>;
   nb::exception<Failed>(module, "Error", PyExc_ValueError);
   nb::class_<Loaded>(module, "Loaded")
-      .def_prop_ro("device",
-                   [](const Loaded& self) { return NameOf(self.trace().process.device); })
+      .def_prop_ro("device", [](const Loaded& self) { return NameOf(self.trace().process.device); })
       .def_prop_ro("program", [](const Loaded& self) { return self.trace().process.program; })
       .def_prop_ro("arguments", [](const Loaded& self) { return self.trace().process.args; })
       .def_prop_ro("pid", [](const Loaded& self) { return self.trace().process.pid; })

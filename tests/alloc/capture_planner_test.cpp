@@ -11,7 +11,6 @@
 #include "libgraphkit/alloc/plan/guided_ejection.h"
 #include "libgraphkit/alloc/plan/order_greedy.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/alloc/plan/shared_bytes.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/usage.h"
 #include "libgraphkit/model/build_trace.h"

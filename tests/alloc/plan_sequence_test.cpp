@@ -7,8 +7,8 @@
 #include "libgraphkit/io/trace_reader.h"
 #include "libgraphkit/model/build_trace.h"
 #include "libgraphkit/model/random.h"
-#include "libgraphkit/replay/plan_fits.h"
 #include "libgraphkit/replay/replay_trace.h"
+#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 namespace {

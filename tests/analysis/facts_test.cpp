@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/analysis/asked_memory.h"
+#include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/checks/checks.h"
-#include "libgraphkit/analysis/summary.h"
 #include "libgraphkit/io/trace_reader.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/analysis/slow_facts.h"

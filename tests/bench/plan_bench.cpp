@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "libgraphkit/alloc/plan/capture_lifetimes.h"
 #include "libgraphkit/alloc/plan/capture_planner.h"
 #include "libgraphkit/alloc/plan/conflict_lists.h"
+#include "libgraphkit/alloc/plan/placed_conflicts.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"
 #include "libgraphkit/alloc/plan/validate_plan.h"

@@ -1,7 +1,6 @@
-#include "libgraphkit/compare/gate_subject.h"
-
 #include <doctest/doctest.h>
 
+#include "libgraphkit/compare/gate.h"
 #include "libgraphkit/model/build_trace.h"
 
 namespace graphkit {

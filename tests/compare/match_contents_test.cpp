@@ -1,5 +1,3 @@
-#include "libgraphkit/compare/match_contents.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <string>
 
 #include "libgraphkit/compare/graph_view.h"
+#include "libgraphkit/compare/match_graphs.h"
 #include "libgraphkit/model/build_trace.h"
 #include "tests/compare/random_capture.h"
 #include "tests/random.h"

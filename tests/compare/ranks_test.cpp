@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "libgraphkit/compare/gate_subject.h"
+#include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/pack_ranks.h"
 #include "libgraphkit/model/build_trace.h"
 #include "tests/compare/sample_subject.h"

@@ -8,13 +8,8 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/compare/gate.h"
-#include "libgraphkit/compare/gate_subject.h"
 #include "libgraphkit/io/trace_reader.h"
-#include "libgraphkit/render/check/github_annotations.h"
-#include "libgraphkit/render/check/json.h"
-#include "libgraphkit/render/check/junit.h"
-#include "libgraphkit/render/check/sarif.h"
-#include "libgraphkit/render/check/text.h"
+#include "libgraphkit/render/check/check.h"
 
 namespace graphkit {
 

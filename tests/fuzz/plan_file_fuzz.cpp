@@ -6,8 +6,8 @@
 
 #include "libgraphkit/io/plan_file.h"
 #include "libgraphkit/io/trace_reader.h"
-#include "libgraphkit/replay/plan_fits.h"
 #include "libgraphkit/replay/replay_trace.h"
+#include "libgraphkit/replay/validate.h"
 
 namespace {
 

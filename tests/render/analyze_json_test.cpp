@@ -1,10 +1,9 @@
-#include "libgraphkit/render/analyze/json.h"
-
 #include <doctest/doctest.h>
 
 #include <sstream>
 #include <string>
 
+#include "libgraphkit/render/analyze/analyze.h"
 #include "tests/render/sample_report.h"
 
 namespace graphkit {

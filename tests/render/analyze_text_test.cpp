@@ -1,11 +1,10 @@
-#include "libgraphkit/render/analyze/text.h"
-
 #include <doctest/doctest.h>
 
 #include <sstream>
 #include <string>
 
 #include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/printable.h"
 #include "tests/render/sample_report.h"
 

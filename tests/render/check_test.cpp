@@ -8,12 +8,8 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/render/check/github_annotations.h"
-#include "libgraphkit/render/check/json.h"
-#include "libgraphkit/render/check/junit.h"
+#include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
-#include "libgraphkit/render/check/sarif.h"
-#include "libgraphkit/render/check/text.h"
 #include "tests/render/sample_gate.h"
 
 namespace graphkit {

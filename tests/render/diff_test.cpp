@@ -7,10 +7,8 @@
 
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/diff/drawing.h"
-#include "libgraphkit/render/diff/html.h"
-#include "libgraphkit/render/diff/json.h"
-#include "libgraphkit/render/diff/text.h"
 
 namespace graphkit {
 namespace {

@@ -13,9 +13,9 @@
 #include "libgraphkit/analysis/naming.h"
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/render/diff/dot.h"
+#include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/dot/colours.h"
-#include "libgraphkit/render/dot/link.h"
+#include "libgraphkit/render/dot/labels.h"
 
 namespace graphkit {
 

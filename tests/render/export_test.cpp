@@ -8,9 +8,7 @@
 #include <string>
 
 #include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/render/export/csv.h"
-#include "libgraphkit/render/export/json.h"
-#include "libgraphkit/render/export/perfetto.h"
+#include "libgraphkit/render/export/export.h"
 #include "libgraphkit/render/export/timeline.h"
 
 namespace graphkit {

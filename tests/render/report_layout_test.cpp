@@ -9,7 +9,6 @@
 #include "libgraphkit/model/build_trace.h"
 #include "libgraphkit/model/synth.h"
 #include "libgraphkit/render/report/html.h"
-#include "libgraphkit/render/report/memory_bands.h"
 
 namespace graphkit {
 namespace {

@@ -10,7 +10,7 @@
 #include "libgraphkit/analysis/usage.h"
 #include "libgraphkit/model/build_trace.h"
 #include "libgraphkit/model/synth.h"
-#include "libgraphkit/replay/model_replay.h"
+#include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/user_allocator.h"
 #include "tests/analysis/random_trace.h"
 

@@ -1,8 +1,7 @@
-#include "libgraphkit/replay/model_replay.h"
-
 #include <doctest/doctest.h>
 
 #include "libgraphkit/model/synth.h"
+#include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
 namespace {

@@ -1,6 +1,4 @@
 // A plan that holds together may still be of another trace, or name what isn't in this one.
-#include "libgraphkit/replay/plan_fits.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
@@ -8,6 +6,7 @@
 #include "libgraphkit/alloc/plan/plan_sequence.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/io/trace_reader.h"
+#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "libgraphkit/model/synth.h"
-#include "libgraphkit/replay/plan_fits.h"
 #include "libgraphkit/replay/replay_trace.h"
+#include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
 namespace {

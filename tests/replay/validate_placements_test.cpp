@@ -1,5 +1,3 @@
-#include "libgraphkit/replay/validate_placements.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "libgraphkit/model/random.h"
 #include "libgraphkit/replay/replay_trace.h"
+#include "libgraphkit/replay/validate.h"
 #include "tests/analysis/random_trace.h"
 
 namespace graphkit {

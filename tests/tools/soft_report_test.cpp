@@ -1,8 +1,8 @@
-#include "tools/graphkit/doctor/soft_report.h"
-
 #include <sstream>
 
 #include <doctest/doctest.h>
+
+#include "tools/graphkit/doctor/soft_inventory.h"
 
 namespace graphkit {
 

@@ -12,7 +12,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/help_formatter.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/parse_errors.h"

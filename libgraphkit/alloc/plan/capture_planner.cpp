@@ -5,10 +5,10 @@
 #include <chrono>
 #include <unordered_map>
 
-#include "libgraphkit/alloc/plan/capture_lifetimes.h"
 #include "libgraphkit/alloc/plan/chain_cover.h"
 #include "libgraphkit/alloc/plan/guided_ejection.h"
 #include "libgraphkit/alloc/plan/order_greedy.h"
+#include "libgraphkit/alloc/plan/placed_conflicts.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/usage.h"
 

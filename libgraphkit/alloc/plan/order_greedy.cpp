@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "libgraphkit/alloc/plan/capture_lifetimes.h"
+#include "libgraphkit/alloc/plan/placed_conflicts.h"
 #include "libgraphkit/model/plan_problem.h"
 
 namespace graphkit {

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/alloc/plan/shared_bytes.h"
 #include "libgraphkit/analysis/launch_order.h"
 #include "libgraphkit/analysis/launches.h"
 #include "libgraphkit/analysis/lower_bound.h"

@@ -1,7 +1,7 @@
-#include "libgraphkit/alloc/plan/shared_bytes.h"
-
 #include <algorithm>
 #include <map>
+
+#include "libgraphkit/alloc/plan/plan_trace.h"
 
 namespace graphkit {
 namespace {

@@ -1,9 +1,9 @@
-#include "libgraphkit/alloc/recorded/recorded_start.h"
-
 #include <algorithm>
 #include <charconv>
 #include <string>
 #include <utility>
+
+#include "libgraphkit/alloc/recorded/recorded_run.h"
 
 namespace graphkit {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/communication.h"
+#include "libgraphkit/analysis/kernel_names.h"
 #include "libgraphkit/analysis/naming.h"
 
 namespace graphkit {

@@ -1,10 +1,16 @@
 // The functions behind the checks' table, and what several of them need.
 #pragma once
 
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/races.h"
+#include "libgraphkit/analysis/topology.h"
 #include "libgraphkit/model/finding.h"
+#include "libgraphkit/model/trace.h"
 
 namespace graphkit {
 
@@ -64,5 +70,23 @@ std::vector<bool> NeverRun(const Trace& trace);
 
 // The edges from one node to another, as evidence; says so when there is none that can be shown.
 Evidence ProofPath(const Facts& facts, NodeId from, NodeId to);
+
+// Why one node is before another: the edges to follow from it, as few as there can be.
+//
+// Nodes from `from` to `to`, both included, each joined to the next by an edge; inside one graph.
+// Empty when there is no path, or the search was given up (`limit` nodes were looked at).
+std::vector<NodeId> ShortestPath(const Order& order, const InEdges& in, NodeId from, NodeId to,
+                                 size_t limit = 100'000);
+
+// What the checks of races share: one finding for each pair of kernels that races, however often,
+// since what races once mostly races in every layer.
+using RaceSite = std::tuple<GraphId, Severity, KernelId, KernelId>;
+RaceSite SiteOf(const Facts& facts, const Race& race, Severity severity);
+
+// Adds a race's block and nodes to what is found at its site.
+void AddRace(const Facts& facts, const Race& race, Finding* finding);
+
+// The findings, with their severity and how often they came.
+std::vector<Finding> TakeFindings(std::map<RaceSite, Finding>* by_site);
 
 }  // namespace graphkit

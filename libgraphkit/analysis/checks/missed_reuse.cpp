@@ -1,12 +1,17 @@
-#include "libgraphkit/analysis/checks/missed_reuse.h"
+// missed-by-pool, missed-by-stream: reuse that was possible, had the memory not been another
+// pool's or another stream's.
 
 #include <algorithm>
 #include <utility>
 
+#include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/naming.h"
 
 namespace graphkit {
 
+namespace {
+
+// One finding a graph, of the pairs of which `differs` says that they differ. `by`: what in.
 std::vector<Finding> FindMissedReuse(const Facts& facts, const char* by, const char* advice,
                                      bool (*differs)(const Block& earlier, const Block& later)) {
   std::vector<Finding> findings;
@@ -35,6 +40,21 @@ std::vector<Finding> FindMissedReuse(const Facts& facts, const char* by, const c
     findings.push_back(std::move(finding));
   }
   return findings;
+}
+
+}  // namespace
+
+std::vector<Finding> FindMissedByPool(const Facts& facts) {
+  return FindMissedReuse(facts, "pool", "let both allocate from one pool",
+                         [](const Block& a, const Block& b) { return a.pool != b.pool; });
+}
+
+std::vector<Finding> FindMissedByStream(const Facts& facts) {
+  return FindMissedReuse(
+      facts, "stream",
+      "allocate on the stream that frees, or use an allocator that hands memory on "
+      "once the streams are ordered",
+      [](const Block& a, const Block& b) { return a.stream != b.stream && a.pool == b.pool; });
 }
 
 }  // namespace graphkit

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/checks/race_findings.h"
 #include "libgraphkit/analysis/naming.h"
 
 namespace graphkit {

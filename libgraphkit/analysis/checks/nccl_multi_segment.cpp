@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/communication.h"
+#include "libgraphkit/analysis/kernel_names.h"
 #include "libgraphkit/analysis/naming.h"
 
 namespace graphkit {

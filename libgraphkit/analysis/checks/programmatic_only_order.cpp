@@ -1,6 +1,5 @@
 // programmatic-only-order: order that rests on an edge that doesn't mean completion.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/checks/race_findings.h"
 #include "libgraphkit/analysis/naming.h"
 
 namespace graphkit {

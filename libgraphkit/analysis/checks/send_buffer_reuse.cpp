@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/communication.h"
+#include "libgraphkit/analysis/kernel_names.h"
 #include "libgraphkit/analysis/launches.h"
 #include "libgraphkit/analysis/naming.h"
 

@@ -1,10 +1,9 @@
-#include "libgraphkit/render/analyze/graph_text.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <vector>
 
+#include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 

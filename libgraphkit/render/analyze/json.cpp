@@ -1,11 +1,10 @@
-#include "libgraphkit/render/analyze/json.h"
-
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
 #include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/model/names.h"
+#include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/id_json.h"
 
 namespace graphkit {

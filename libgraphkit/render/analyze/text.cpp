@@ -1,10 +1,8 @@
-#include "libgraphkit/render/analyze/text.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "libgraphkit/render/analyze/graph_text.h"
+#include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 

@@ -1,10 +1,9 @@
-#include "libgraphkit/render/check/json.h"
-
 #include <nlohmann/json.hpp>
 
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/render/analyze/json.h"
+#include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
 #include "libgraphkit/render/id_json.h"
 

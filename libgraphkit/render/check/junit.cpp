@@ -1,8 +1,7 @@
-#include "libgraphkit/render/check/junit.h"
-
 #include <map>
 #include <vector>
 
+#include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
 #include "libgraphkit/render/printable.h"
 

@@ -1,9 +1,8 @@
-#include "libgraphkit/render/check/sarif.h"
-
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"

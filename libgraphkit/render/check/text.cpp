@@ -1,5 +1,3 @@
-#include "libgraphkit/render/check/text.h"
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "libgraphkit/checked_number.h"
+#include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
 #include "libgraphkit/render/printable.h"
 

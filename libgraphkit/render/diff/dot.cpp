@@ -1,7 +1,6 @@
-#include "libgraphkit/render/diff/dot.h"
-
 #include <array>
 
+#include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/diff/drawing.h"
 #include "libgraphkit/render/dot/labels.h"
 #include "libgraphkit/render/dot/style.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/render/diff/text.h"
+#include "libgraphkit/render/diff/diff.h"
 
 namespace graphkit {
 

@@ -1,13 +1,10 @@
-#include "libgraphkit/render/diff/html.h"
-
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/diff/drawing.h"
-#include "libgraphkit/render/diff/json.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
-#include "libgraphkit/render/report/assets.h"
 #include "libgraphkit/render/report/page.h"
 
 namespace graphkit {

@@ -1,7 +1,6 @@
-#include "libgraphkit/render/diff/json.h"
-
 #include <nlohmann/json.hpp>
 
+#include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/names.h"
 

@@ -1,8 +1,7 @@
-#include "libgraphkit/render/diff/text.h"
-
 #include <algorithm>
 #include <vector>
 
+#include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 

@@ -1,6 +1,5 @@
 #include "libgraphkit/render/dot/dot.h"
 
-#include "libgraphkit/render/dot/legend.h"
 #include "libgraphkit/render/dot/writer.h"
 #include "libgraphkit/render/text_layout.h"
 

@@ -60,4 +60,10 @@ inline constexpr uint32_t kNoBox = 0xffffffffu;
 // `nodes`: which to draw, by node id. Removed edges aren't drawn.
 FoldedGraphs FoldGraphs(const Trace& trace, const std::vector<bool>& nodes, Fold fold);
 
+// Which NVTX range each node was captured in.
+
+// By node: of the ranges that were open on its thread, the one opened last; kNoRange (fold.h): none
+// was, or the thread isn't known.
+std::vector<uint32_t> InnermostRanges(const Trace& trace);
+
 }  // namespace graphkit

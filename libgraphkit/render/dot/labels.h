@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "libgraphkit/model/node_changes.h"
 #include "libgraphkit/model/trace.h"
@@ -24,5 +25,11 @@ std::string EdgeTip(const Trace& trace, const BoxEdge& edge);
 
 // "64×2 blocks of 256"; of a memcpy "1 MiB"; of a memory node "block 3, 4 MiB".
 std::string NodeDetail(const Trace& trace, NodeId id);
+
+// Links in drawings.
+
+// The template with {node}, {file} and {line} filled in, percent-encoded (RFC 3986) but for
+// slashes; empty when the template asks for a file and the node has none.
+std::string NodeLink(std::string_view link, const Trace& trace, NodeId node);
 
 }  // namespace graphkit

@@ -1,8 +1,7 @@
-#include "libgraphkit/render/dot/legend.h"
-
 #include <map>
 
 #include "libgraphkit/render/dot/style.h"
+#include "libgraphkit/render/dot/writer.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {

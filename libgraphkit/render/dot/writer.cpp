@@ -5,7 +5,6 @@
 #include <set>
 
 #include "libgraphkit/render/dot/labels.h"
-#include "libgraphkit/render/dot/link.h"
 #include "libgraphkit/render/dot/style.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/text_layout.h"

@@ -22,4 +22,9 @@ struct Drawing {
 // `legend` is an HTML-like label, in its angle brackets.
 void WriteDot(const Drawing& drawing, const std::string& legend, std::ostream& out);
 
+// What stands above a drawing.
+
+// The program, the notes, and what the boxes and lines mean that occur: an HTML-like label.
+std::string DotLegend(const Drawing& drawing, const std::vector<std::string>& notes);
+
 }  // namespace graphkit

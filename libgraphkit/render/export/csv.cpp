@@ -1,8 +1,7 @@
-#include "libgraphkit/render/export/csv.h"
-
 #include <initializer_list>
 
 #include "libgraphkit/model/tool_ids.h"
+#include "libgraphkit/render/export/export.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 

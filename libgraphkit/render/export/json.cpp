@@ -1,12 +1,11 @@
-#include "libgraphkit/render/export/json.h"
-
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "libgraphkit/analysis/order.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/tool_ids.h"
-#include "libgraphkit/render/analyze/json.h"
+#include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/export/export.h"
 #include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/names.h"
 

@@ -1,7 +1,7 @@
-#include "libgraphkit/render/export/perfetto.h"
-
 #include <nlohmann/json.hpp>
 #include <variant>
+
+#include "libgraphkit/render/export/export.h"
 
 namespace graphkit {
 

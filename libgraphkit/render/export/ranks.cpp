@@ -3,8 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "libgraphkit/render/export/json.h"
-#include "libgraphkit/render/export/perfetto.h"
+#include "libgraphkit/render/export/export.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {

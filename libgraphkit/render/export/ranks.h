@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "libgraphkit/model/trace.h"
-#include "libgraphkit/render/export/csv.h"
+#include "libgraphkit/render/export/export.h"
 #include "libgraphkit/render/export/timeline.h"
 
 namespace graphkit {

@@ -1,9 +1,8 @@
-#include "libgraphkit/render/plan/json.h"
-
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "libgraphkit/render/id_json.h"
+#include "libgraphkit/render/plan/plan.h"
 
 namespace graphkit {
 

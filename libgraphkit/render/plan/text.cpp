@@ -1,10 +1,9 @@
-#include "libgraphkit/render/plan/text.h"
-
 #include <array>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {

@@ -1,11 +1,10 @@
-#include "libgraphkit/render/plan/trade.h"
-
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/names.h"
+#include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {

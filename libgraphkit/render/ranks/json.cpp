@@ -1,10 +1,9 @@
-#include "libgraphkit/render/ranks/json.h"
-
 #include <nlohmann/json.hpp>
 
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/render/analyze/json.h"
+#include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/id_json.h"
+#include "libgraphkit/render/ranks/ranks.h"
 
 namespace graphkit {
 

@@ -1,10 +1,9 @@
-#include "libgraphkit/render/ranks/text.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/ranks/ranks.h"
 
 namespace graphkit {
 

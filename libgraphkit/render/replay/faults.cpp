@@ -1,9 +1,8 @@
-#include "libgraphkit/render/replay/faults.h"
-
 #include <algorithm>
 #include <string>
 
 #include "libgraphkit/render/names.h"
+#include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {

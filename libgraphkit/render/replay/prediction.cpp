@@ -1,5 +1,3 @@
-#include "libgraphkit/render/replay/prediction.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {

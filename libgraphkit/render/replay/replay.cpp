@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/render/analyze/json.h"
+#include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/id_json.h"
-#include "libgraphkit/render/plan/text.h"
-#include "libgraphkit/render/replay/faults.h"
+#include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {

@@ -2,11 +2,14 @@
 // (docs/replay.md).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <span>
 
 #include "libgraphkit/alloc/policies/collateral.h"
+#include "libgraphkit/alloc/recorded/recorded_replay.h"
 #include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/replay/replay_trace.h"
 
@@ -30,5 +33,28 @@ void RenderTimelineJson(std::span<const PolicyReplay> replays, const Trace& trac
 
 // The first allocation that the capacity was too small for; null: it was enough.
 const OutOfMemory* RanOut(const PolicyReplay& replay);
+
+// What verifying and executing a replay found: which blocks got in each other's way, and the order
+// that is missing.
+void RenderReplayFaults(std::span<const PolicyReplay> replays, const Trace& trace,
+                        std::ostream& out);
+
+// Of the policy, plan or allocator.
+const char* ReplayName(const PolicyReplay& replay);
+
+// How well the allocator's model predicted a recorded run: for people, and as JSON, schema
+// "graphkit-prediction", version 1 (docs/replay.md).
+struct DevicePrediction {
+  size_t device = 0;
+  PredictionScore score;
+  bool operator==(const DevicePrediction&) const = default;
+};
+
+// kPartlyJudged: all that was judged is predicted.
+enum class PredictionOutcome : uint8_t { kPredicted, kMissed, kPartlyJudged, kNothingToJudge };
+PredictionOutcome OutcomeOf(std::span<const DevicePrediction> devices);
+
+void RenderPredictionText(std::span<const DevicePrediction> devices, std::ostream& out);
+void RenderPredictionJson(std::span<const DevicePrediction> devices, std::ostream& out);
 
 }  // namespace graphkit

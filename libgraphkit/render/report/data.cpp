@@ -1,14 +1,13 @@
-#include "libgraphkit/render/report/data.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "libgraphkit/render/analyze/json.h"
+#include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/analyze/memory_bill.h"
 #include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/report/html.h"
 #include "libgraphkit/render/report/layout.h"
 #include "libgraphkit/render/report/names.h"
 #include "libgraphkit/render/report/packed_columns.h"

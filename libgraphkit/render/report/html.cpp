@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "libgraphkit/render/ranks/json.h"
-#include "libgraphkit/render/report/assets.h"
-#include "libgraphkit/render/report/data.h"
+#include "libgraphkit/render/ranks/ranks.h"
 #include "libgraphkit/render/report/page.h"
 
 namespace graphkit {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/trace.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
@@ -84,5 +85,16 @@ struct ReportView {
 // A view for each graph that isn't inside another, and last, unless one graph is all there is, the
 // whole program. `policy` may be null.
 std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* policy);
+
+// Addresses without the gaps: where blocks lie when only the memory that they use is drawn.
+struct CompactMemory {
+  std::vector<MemoryBand> bands;  // by pool, then by address
+  std::vector<Bytes> offsets;     // of each block
+  Bytes extent = 0;
+};
+
+// Of each segment what lies between the lowest and the highest address used; of blocks outside
+// segments what they cover. The extent is `recorded_extent_bytes` of the report.
+CompactMemory CompactAddresses(const Trace& trace, std::span<const BlockId> blocks);
 
 }  // namespace graphkit

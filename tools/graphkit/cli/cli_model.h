@@ -2,6 +2,7 @@
 // made of.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,5 +35,19 @@ std::vector<CommandInfo> DescribeSubcommands(const CLI::App& app);
 
 // The words of "text|json"; empty when the argument isn't a choice.
 std::vector<std::string> Words(const OptionInfo& option);
+
+// What `graphkit help <topic>` says of things that belong to no single subcommand.
+struct HelpTopic {
+  const char* name;
+  const char* summary;  // one line, for the list of topics
+  const char* text;
+};
+
+std::span<const HelpTopic> HelpTopics();
+
+// Completion scripts, made from the command line's own definitions.
+std::string BashCompletion(const CommandInfo& root, const std::vector<CommandInfo>& commands);
+std::string ZshCompletion(const CommandInfo& root, const std::vector<CommandInfo>& commands);
+std::string FishCompletion(const CommandInfo& root, const std::vector<CommandInfo>& commands);
 
 }  // namespace graphkit

@@ -1,6 +1,6 @@
-#include "tools/graphkit/cli/shell_completion.h"
-
 #include <sstream>
+
+#include "tools/graphkit/cli/cli_model.h"
 
 namespace graphkit {
 

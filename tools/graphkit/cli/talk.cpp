@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "libgraphkit/render/printable.h"
-#include "tools/graphkit/cli/exit_codes.h"
 
 namespace graphkit {
 

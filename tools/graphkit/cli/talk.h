@@ -1,4 +1,5 @@
-// What the tool says to people, on stderr. stdout is for data alone.
+// What the tool says to people, on stderr (stdout is for data alone), and to its caller: exit
+// codes.
 #pragma once
 
 #include <string>
@@ -22,5 +23,21 @@ void PrintError(std::string_view text);
 int PrintError(const Error& error);
 void PrintWarning(std::string_view text);
 void PrintNote(std::string_view text);
+
+// What the process ends with (docs/cli.md). Several at once: 2 before 3 before 1.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailed = 1;      // a verdict: the check, the verification failed
+inline constexpr int kExitBad = 2;         // bad usage or input
+inline constexpr int kExitIncomplete = 3;  // made from incomplete input, and still shown
+
+// `trace` ends with the program's own code; these are graphkit's (as env(1) and timeout(1) have
+// them).
+inline constexpr int kExitTrace = 125;          // graphkit failed
+inline constexpr int kExitNotExecutable = 126;  // the program can't be executed
+inline constexpr int kExitNotFound = 127;       // there is no such program
+
+inline int ExitCodeOf(const Error& error) {
+  return error.kind == Error::Kind::kIncomplete ? kExitIncomplete : kExitBad;
+}
 
 }  // namespace graphkit

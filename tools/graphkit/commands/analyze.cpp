@@ -4,18 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/plan/plan_report.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/render/analyze/json.h"
+#include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/analyze/memory_bill.h"
-#include "libgraphkit/render/analyze/text.h"
-#include "libgraphkit/render/ranks/json.h"
-#include "libgraphkit/render/ranks/text.h"
-#include "tools/graphkit/cli/exit_codes.h"
+#include "libgraphkit/render/ranks/ranks.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
-#include "tools/graphkit/cli/text_style.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/many_traces.h"

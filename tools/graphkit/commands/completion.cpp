@@ -2,10 +2,9 @@
 #include <iostream>
 #include <memory>
 
-#include "tools/graphkit/cli/exit_codes.h"
-#include "tools/graphkit/cli/help_topics.h"
+#include "tools/graphkit/cli/cli_model.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/shell_completion.h"
+#include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 
 namespace graphkit {

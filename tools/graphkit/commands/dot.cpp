@@ -9,7 +9,6 @@
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/render/dot/dot.h"
 #include "libgraphkit/render/longest_path.h"
-#include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

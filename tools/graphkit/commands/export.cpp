@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "libgraphkit/render/export/ranks.h"
-#include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"

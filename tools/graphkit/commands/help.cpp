@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "libgraphkit/render/text_layout.h"
-#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/cli_model.h"
 #include "tools/graphkit/cli/help_formatter.h"
-#include "tools/graphkit/cli/help_topics.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/suggest.h"
 #include "tools/graphkit/cli/talk.h"

@@ -9,8 +9,6 @@
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/import/merge.h"
 #include "libgraphkit/io/trace_writer.h"
-#include "tools/graphkit/cli/exit_codes.h"
-#include "tools/graphkit/cli/merge_talk.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

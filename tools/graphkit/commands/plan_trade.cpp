@@ -3,8 +3,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/render/plan/trade.h"
-#include "tools/graphkit/cli/exit_codes.h"
+#include "libgraphkit/render/plan/plan.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/files/input.h"

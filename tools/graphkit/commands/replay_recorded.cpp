@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "libgraphkit/io/torch_snapshot.h"
-#include "libgraphkit/render/replay/prediction.h"
-#include "tools/graphkit/cli/exit_codes.h"
+#include "libgraphkit/render/replay/replay.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/files/output.h"

@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/alloc/plan/plan_report.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/render/report/html.h"
-#include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

@@ -4,7 +4,6 @@
 
 #include "libgraphkit/io/trace_writer.h"
 #include "libgraphkit/model/synth.h"
-#include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

@@ -7,14 +7,12 @@
 
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/text_layout.h"
-#include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
-#include "tools/graphkit/cli/text_style.h"
 #include "tools/graphkit/cli/version.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/doctor/inventory.h"
-#include "tools/graphkit/doctor/soft_report.h"
+#include "tools/graphkit/doctor/soft_inventory.h"
 #include "tools/graphkit/files/output.h"
 #include "tools/graphkit/plugins.h"
 

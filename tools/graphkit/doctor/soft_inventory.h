@@ -4,10 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -55,5 +58,17 @@ const char* StateName(SoftState state);  // "modelled", "unchecked", "missing"
 
 // Opens the device's library in a child process and asks it. An error where there is none.
 Result<std::vector<SoftLibrary>> ReadSoftInventory(const std::string& plugin_folder);
+
+// What the software device models, for `doctor --soft`: as text and as JSON.
+
+// Which functions are listed by name.
+enum class SoftList : uint8_t { kModelled, kUnchecked, kMissing, kUnseen, kAll };
+
+// Counts, and the functions of `list` below them.
+void RenderSoftText(const std::vector<SoftLibrary>& libraries, std::optional<SoftList> list,
+                    const TextStyle& style, std::ostream& out);
+// Schema `graphkit-doctor-soft`; the functions of `list` only when it is given.
+void RenderSoftJson(const std::vector<SoftLibrary>& libraries, std::optional<SoftList> list,
+                    std::ostream& out);
 
 }  // namespace graphkit

@@ -1,9 +1,9 @@
-#include "tools/graphkit/doctor/soft_report.h"
-
 #include <array>
 #include <string>
 
 #include <nlohmann/json.hpp>
+
+#include "tools/graphkit/doctor/soft_inventory.h"
 
 namespace graphkit {
 

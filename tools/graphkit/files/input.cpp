@@ -5,7 +5,7 @@
 
 #include "libgraphkit/analysis/known_memory.h"
 #include "libgraphkit/io/import/import.h"
-#include "tools/graphkit/cli/exit_codes.h"
+#include "libgraphkit/units.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 
@@ -50,6 +50,15 @@ int WarnIncomplete(const Trace& trace, const std::string& path) {
 int WarnMissing(const std::string& what, const std::string& path) {
   PrintWarning((path == "-" ? std::string("the trace") : path) + " is incomplete: " + what);
   return kExitIncomplete;
+}
+
+std::string Shown(const NotJoined& left) {
+  constexpr size_t kShown = 3;
+  std::string line = "not joined: " + FormatCount(left.count) + " " + left.what + ": ";
+  for (size_t i = 0; i < std::min(kShown, left.examples.size()); ++i) {
+    line += (i == 0 ? "" : ", ") + left.examples[i];
+  }
+  return left.count > kShown ? line + ", …" : line;
 }
 
 }  // namespace graphkit

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "libgraphkit/io/import/merge.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
 
@@ -24,5 +25,10 @@ int WarnMissing(const std::string& what, const std::string& path);
 // Whether the graphs' memory can be planned and replayed; an error of kind kIncomplete says why
 // not.
 Result<void> HoldsMemory(const Trace& trace, const std::string& path);
+
+// What is said of sources that were joined into one trace.
+
+// "not joined: 3 nodes of the profile that no graph has: graph 1 node 2, …"
+std::string Shown(const NotJoined& left);
 
 }  // namespace graphkit

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "libgraphkit/parallel.h"
-#include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/cli/talk.h"
 
 namespace graphkit {
 

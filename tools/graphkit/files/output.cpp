@@ -11,6 +11,8 @@
 #include <fstream>
 #include <iostream>
 
+#include "tools/graphkit/cli/talk.h"
+
 namespace graphkit {
 
 namespace {
@@ -72,6 +74,12 @@ Result<void> WriteOutput(const std::string& path, const std::function<void(std::
                               ? fs::weakly_canonical(path, error)
                               : fs::path(path);
   return WriteWhole(target.string(), write);
+}
+
+TextStyle StyleFor(const std::string& output, size_t top) {
+  const auto width = static_cast<size_t>(output == "-" ? TerminalWidth(0) : 0);
+  if (width == 0) return {.top = top};
+  return {.width = width, .colour = ColourOnStdout(), .top = top, .table = width};
 }
 
 }  // namespace graphkit

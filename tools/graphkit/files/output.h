@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 
+#include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -13,5 +14,11 @@ namespace graphkit {
 // beside its place and renamed when it is whole, so that a reader never sees half of it. Pipes and
 // devices are written to directly.
 Result<void> WriteOutput(const std::string& path, const std::function<void(std::ostream&)>& write);
+
+// How text views look where they go to.
+
+// `output` as of -o; "-" is stdout. On a terminal as wide as it is and in colour; in a pipe and in
+// files the same whoever looks: neither colours nor tables that are cut.
+TextStyle StyleFor(const std::string& output, size_t top = TextStyle{}.top);
 
 }  // namespace graphkit

@@ -1,9 +1,8 @@
 #include "tools/graphkit/files/rank_input.h"
 
-#include "libgraphkit/compare/gate_subject.h"
+#include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/ranks.h"
 #include "libgraphkit/io/pack_ranks.h"
-#include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/many_traces.h"

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "tools/graphkit/cli/exit_codes.h"
+#include "tools/graphkit/cli/talk.h"
 
 namespace graphkit {
 

@@ -11,9 +11,9 @@
 
 #include "libgraphkit/io/import/merge.h"
 #include "libgraphkit/io/trace_writer.h"
-#include "tools/graphkit/cli/merge_talk.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/files/input.h"
 #include "tools/graphkit/plugins.h"
 
 namespace graphkit {

@@ -13,7 +13,6 @@
 
 #include "libgraphkit/units.h"
 #include "tools/graphkit/child.h"
-#include "tools/graphkit/cli/exit_codes.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/separator.h"
 #include "tools/graphkit/cli/talk.h"

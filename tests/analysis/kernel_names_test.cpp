@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/signature.h"
+#include "libgraphkit/analysis/kernel_names.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/analysis/signature.h"
+#include "libgraphkit/analysis/kernel_names.h"
 
 #include <cxxabi.h>
 
@@ -7,10 +7,12 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
+
 namespace {
 
 constexpr std::string_view kNumbers[] = {
@@ -53,6 +55,48 @@ bool TakesNumbersOnly(const Trace& trace, NodeId node, const std::vector<bool>& 
   if (kernel.index() >= kernels.size() || !kernels[kernel.index()]) return false;
   const ChangedNode* changed = FindChanged(trace, node);
   return changed == nullptr || !changed->kernels_vary;
+}
+
+namespace {
+
+bool NamesCommunication(std::string_view name) {
+  if (name.starts_with("nccl")) return true;  // a call of the software device's NCCL
+  for (const std::string_view known :
+       {"ncclDevKernel", "ncclKernel", "ncclSymk", "nvshmem", "nvshmemi"}) {
+    if (name.find(known) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Communicates(const Trace& trace, NodeId node) {
+  const KernelId kernel = trace[node].kernel;
+  return trace[node].kind == NodeKind::kKernel && kernel.index() < trace.kernels.size() &&
+         NamesCommunication(trace[trace[kernel].name]);
+}
+
+bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses) {
+  if (kind != NodeKind::kMemcpy) return false;
+  bool reads = false;
+  for (uint32_t i = 0; i < accesses.count; ++i) {
+    const Access& access = trace.accesses[accesses.first + i];
+    if (access.mode == AccessMode::kRead) {
+      reads = true;
+      continue;
+    }
+    const PoolId pool = trace[access.block].pool;
+    if (!pool.valid() || trace[pool].kind != PoolKind::kHost) return false;
+  }
+  return reads;
+}
+
+std::vector<bool> CommunicationKernels(const Trace& trace) {
+  std::vector<bool> communicates(trace.kernels.size());
+  for (size_t i = 0; i < communicates.size(); ++i) {
+    communicates[i] = NamesCommunication(trace[trace.kernels[i].name]);
+  }
+  return communicates;
 }
 
 }  // namespace graphkit

@@ -14,4 +14,8 @@ void RenderRanksText(const RankReport& report, const TextStyle& style, std::ostr
 // "rank0.json, rank1.json and 6 more".
 std::string RankNames(const RankReport& report, const std::vector<uint32_t>& ranks, size_t most);
 
+// Many traces at once as JSON, schema "graphkit-ranks", version 1 (docs/ranks.md). Traces are named
+// by their place in "traces".
+void RenderRanksJson(const RankReport& report, std::ostream& out);
+
 }  // namespace graphkit

@@ -1,4 +1,4 @@
-// What differs between two traces, as a person reads it:
+// What differs between two traces: as JSON, as DOT, as HTML, and as a person reads it:
 //
 //     before: a.json, after: b.json
 //
@@ -30,5 +30,19 @@ void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSid
 
 // "full", "programmatic, port 1", "port 2": what an edge orders.
 std::string EdgeDataText(const Edge& edge);
+
+// Schema "graphkit-diff", version 1 (docs/diff.md).
+void RenderDiffJson(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
+                    std::ostream& out);
+
+// A cluster for each graph that differs, with what changed
+// and what is next to it. Told without colours: removed is dashed, added bold, the same pale.
+void RenderDiffDot(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
+                   std::ostream& out);
+
+// One HTML file that needs nothing else: the figures, the findings, and a drawing of what changed
+// in each graph. Made as the page of render/report/html.h is.
+void RenderDiffHtml(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
+                    std::ostream& out);
 
 }  // namespace graphkit

@@ -1,5 +1,4 @@
-// The part of the gate that holds figures against limits: budgets, and the baseline with what it
-// may grow by.
+// The parts of the gate: findings, and figures.
 #pragma once
 
 #include <vector>
@@ -8,6 +7,17 @@
 #include "libgraphkit/model/gate.h"
 
 namespace graphkit {
+
+// The part of the gate that looks at findings: which are suppressed, which the baseline knows,
+// which fail.
+
+// `known` has an entry for each subject. Fills verdict.findings, and adds the reasons of those that
+// fail and notes on suppressions that don't hold or suppress nothing.
+void JudgeFindings(const std::vector<GateSubject>& subjects, const GateConfig& config,
+                   const std::vector<BaselineMatch>& known, GateVerdict& verdict);
+
+// The part of the gate that holds figures against limits: budgets, and the baseline with what it
+// may grow by.
 
 // Adds to verdict.measures each figure that has a limit, and to verdict.reasons those that exceed
 // it. Leaks are counted from verdict.findings: those that aren't suppressed.

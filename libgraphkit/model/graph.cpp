@@ -1,9 +1,0 @@
-#include "libgraphkit/model/graph.h"
-
-#include "libgraphkit/model/names.h"
-
-namespace graphkit {
-
-const char* NodeKindName(NodeKind kind) { return NameOf(kind).data(); }
-
-}  // namespace graphkit

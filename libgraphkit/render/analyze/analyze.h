@@ -1,0 +1,50 @@
+// The report of `graphkit analyze`: as text, and as JSON.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/model/report.h"
+#include "libgraphkit/model/trace.h"
+#include "libgraphkit/render/analyze/held_bill.h"
+#include "libgraphkit/render/analyze/memory_bill.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+// The report as a person reads it:
+//
+//     build/workloads/fork_join, recorded on the software device (simulated)
+//     1 graph, 12 nodes, 14 edges, 5 blocks (24 MiB), 3 launches
+//
+//     graph 0 "step", captured on 3 streams
+//       nodes    12: 6 kernel, 2 memcpy, 2 mem_alloc, 2 mem_free
+//       …
+//     Findings: 1 error
+//     …
+//
+// Reports are of `trace`; findings come as they are ordered in the report.
+void RenderText(const Report& report, const Trace& trace, const TextStyle& style,
+                std::ostream& out);
+
+// One graph in full: nodes, edges, memory, and what could share memory.
+void RenderGraph(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
+                 std::ostream& out);
+
+// One line for each graph; with more graphs than style.top those with the most bytes.
+void RenderGraphTable(const Report& report, const TextStyle& style, std::ostream& out);
+
+// What a proof rests on, as the end of a sentence: "if kernels touch only …".
+std::string AssumptionText(Assumption assumption);
+
+// The report as JSON, schema "graphkit-analyze", version 1 (docs/cli.md). Keys have a fixed order;
+// more may join, those that are there keep their meaning. Bytes are integers, ids the trace's.
+//
+// With `bills`, each graph that has one gets "memory_by": what, and its lines; with `held`, there
+// is "held_at_end".
+void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
+                const std::vector<MemoryBill>& bills = {}, const std::vector<HeldLine>& held = {},
+                BillBy by = BillBy::kBlock);
+
+}  // namespace graphkit

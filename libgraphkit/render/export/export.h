@@ -1,0 +1,40 @@
+// A trace in formats of other tools: graphs as JSON, columns as CSV, a timeline as Trace Event
+// JSON.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "libgraphkit/model/trace.h"
+#include "libgraphkit/render/export/timeline.h"
+
+namespace graphkit {
+
+// A trace's graphs as plain JSON, schema "graphkit-graphs", version 1 (docs/export.md): each with
+// its nodes and edges, so that a graph library reads it without knowing the trace format.
+
+// Nodes and edges that were taken out of their graph are left out.
+void RenderGraphsJson(const Trace& trace, std::ostream& out);
+
+// A trace's columns as CSV (RFC 4180, but lines end with LF), for spreadsheets and data frames.
+enum class CsvTable : uint8_t { kNodes, kEdges, kBlocks, kLaunches, kExecNodes };
+
+// The first line names the columns. What isn't there is empty.
+void RenderCsv(const Trace& trace, CsvTable table, std::ostream& out);
+
+// A field: quoted where it must be. One that a spreadsheet would take for a formula is made text by
+// a leading apostrophe (OWASP, "CSV Injection").
+std::string CsvField(std::string_view text);
+
+// A timeline as Trace Event JSON, for ui.perfetto.dev, trace_processor and chrome://tracing.
+void RenderPerfetto(const Timeline& timeline, std::ostream& out);
+
+// The same in parts: kPerfettoBegin, events of timelines with ",\n" between them, kPerfettoEnd.
+// `rank` keeps their flows apart.
+inline constexpr const char* kPerfettoBegin = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+inline constexpr const char* kPerfettoEnd = "\n]}\n";
+void RenderPerfettoEvents(const Timeline& timeline, uint32_t rank, std::ostream& out);
+
+}  // namespace graphkit

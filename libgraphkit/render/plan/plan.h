@@ -1,0 +1,27 @@
+// What a plan comes to, and what less memory would cost: as text, and as JSON.
+#pragma once
+
+#include <ostream>
+#include <span>
+#include <string>
+
+#include "libgraphkit/model/planned_memory.h"
+#include "libgraphkit/replay/trade.h"
+
+namespace graphkit {
+
+// What a plan comes to, as a person reads it.
+void RenderPlanText(const PlannedMemory& plan, std::ostream& out);
+
+// "1.0025": how much higher than the bound; "1" for a plan without bytes.
+std::string RatioText(Bytes bytes, Bytes bound);
+
+// A plan as JSON, schema "graphkit-plan", version 1 (docs/plan-format.md).
+void RenderPlanJson(const PlannedMemory& plan, std::ostream& out);
+
+// What less memory would cost: as text, and as JSON, schema "graphkit-trade", version 1
+// (docs/planning.md).
+void RenderTradeText(std::span<const Trade> trades, const Trace& trace, std::ostream& out);
+void RenderTradeJson(std::span<const Trade> trades, std::ostream& out);
+
+}  // namespace graphkit

@@ -1,0 +1,67 @@
+// Checks plans and replays: whether a plan is one of the trace, where it puts the blocks of a
+// graph, and what its launches leave for later ones. Shares no code with the policies and the
+// planner.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "libgraphkit/analysis/block_order.h"
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/planned_memory.h"
+#include "libgraphkit/result.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+// Blocks that conflict may not share bytes. One sweep in capture order over a map from addresses to
+// who lay there last. A block that lies where another one lay must come after it; since "before" is
+// transitive, the last one is enough. Blocks of child graphs and bodies, which need not come in
+// capture order, stay in the map.
+struct PlacedBlock {
+  BlockId block;
+  Bytes offset = 0;
+  Bytes size = 0;
+  bool operator==(const PlacedBlock&) const = default;
+};
+
+// Two blocks that share bytes although nothing orders them; `later` is later in capture order.
+// What is missing is last_use (a marker of `earlier`) before first_use (a node that touches `later`
+// first); none: what has no node, the end of a block that isn't freed, an allocation point.
+struct UnsafePair {
+  BlockId earlier;
+  BlockId later;
+  NodeId last_use = {};
+  NodeId first_use = {};
+  bool operator==(const UnsafePair&) const = default;
+};
+
+// `blocks`: of one pool of one graph, in capture order. Complete when empty.
+std::vector<UnsafePair> ValidatePlacements(const BlockOrder& order,
+                                           std::span<const PlacedBlock> blocks);
+
+// Checks a plan of graphs that are launched one after the other
+// (libgraphkit/alloc/plan/plan_sequence.h) by going through two rounds of launches: what a launch
+// leaves for later ones must not be overwritten before the last of them has run.
+// What happens inside of a launch is VerifyPlan's.
+//
+// An output that is destroyed although it is needed.
+struct DestroyedOutput {
+  BlockId output;
+  BlockId by;     // a block of another graph, in the same bytes
+  GraphId taker;  // that takes the output as an input; none: nobody, and so anyone may read it
+  auto operator<=>(const DestroyedOutput&) const = default;
+};
+
+// Sorted. Empty for a plan without a sequence.
+std::vector<DestroyedOutput> ValidateSequence(const Facts& facts, const PlannedMemory& plan);
+
+// Whether a plan is one of this trace. A plan comes from a file that may be of another trace, or be
+// made up: what takes a plan (ReplayPlan, VerifyPlan, ValidateSequence) relies on this having
+// passed.
+//
+// The error says what of the trace the plan doesn't hold, or holds twice, in another pool or with
+// too few bytes, and what it holds that isn't in the trace: blocks, graphs, pools, launches.
+Result<void> PlanFits(const Facts& facts, const PlannedMemory& plan);
+
+}  // namespace graphkit
