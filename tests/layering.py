@@ -5,18 +5,19 @@ import re
 import sys
 
 FOUNDATION = "libgraphkit"
-ALL = {"libgraphkit", "libgraphkit/model", "libgraphkit/io", "libgraphkit/analysis", "libgraphkit/alloc",
-       "libgraphkit/replay", "libgraphkit/schedule", "libgraphkit/compare", "libgraphkit/render"}
+ALL = {"libgraphkit", "libgraphkit/model", "libgraphkit/generate", "libgraphkit/io", "libgraphkit/analysis",
+       "libgraphkit/alloc", "libgraphkit/replay", "libgraphkit/schedule", "libgraphkit/compare", "libgraphkit/render"}
 MAY_INCLUDE = {
     "libgraphkit": set(),
     "libgraphkit/model": {FOUNDATION},
+    "libgraphkit/generate": {FOUNDATION, "libgraphkit/model"},
     "libgraphkit/io": {FOUNDATION, "libgraphkit/model"},
     "libgraphkit/analysis": {FOUNDATION, "libgraphkit/model"},
     "libgraphkit/alloc": {FOUNDATION, "libgraphkit/model", "libgraphkit/analysis"},
     "libgraphkit/replay": {FOUNDATION, "libgraphkit/model", "libgraphkit/analysis", "libgraphkit/alloc"},
     "libgraphkit/schedule": {FOUNDATION, "libgraphkit/model", "libgraphkit/analysis", "libgraphkit/alloc"},
     "libgraphkit/compare": {FOUNDATION, "libgraphkit/model", "libgraphkit/analysis", "libgraphkit/alloc"},
-    "libgraphkit/render": ALL - {"libgraphkit/io"},
+    "libgraphkit/render": ALL - {"libgraphkit/io", "libgraphkit/generate"},
     "tools/graphkit": ALL,
     "plugins/cupti_tracer": {FOUNDATION, "libgraphkit/model", "libgraphkit/io"},
     "plugins/soft_cuda": set(),

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "libgraphkit/alloc/models/async_pool.h"
-#include "libgraphkit/model/random.h"
+#include "libgraphkit/random.h"
 
 namespace graphkit {
 namespace {

@@ -13,8 +13,8 @@
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/lower_bound.h"
 #include "libgraphkit/analysis/usage.h"
-#include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/build_trace.h"
+#include "libgraphkit/generate/synth.h"
 #include "tests/analysis/random_trace.h"
 
 namespace graphkit {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "libgraphkit/model/plan_problem.h"
-#include "libgraphkit/model/random.h"
+#include "libgraphkit/random.h"
 
 namespace graphkit {
 

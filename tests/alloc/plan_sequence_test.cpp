@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/trace_reader.h"
-#include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/model/random.h"
+#include "libgraphkit/random.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/validate.h"
 

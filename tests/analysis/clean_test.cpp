@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/analysis/slow_frontier.h"
 

@@ -8,7 +8,7 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/topology.h"
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 
 namespace graphkit {
 namespace {

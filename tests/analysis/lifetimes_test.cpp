@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/block_order.h"
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/analysis/slow_lifetimes.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/usage.h"
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 #include "tests/analysis/random_trace.h"
 
 namespace graphkit {

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <vector>
 
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/analysis/slow_order.h"
 

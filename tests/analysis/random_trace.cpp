@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 
 namespace graphkit {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/synth.h"
 
 namespace graphkit {
 namespace {

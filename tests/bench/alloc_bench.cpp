@@ -8,8 +8,8 @@
 
 #include "libgraphkit/alloc/plan/capture_planner.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/build_trace.h"
+#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {

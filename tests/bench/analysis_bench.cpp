@@ -6,7 +6,7 @@
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/lower_bound.h"
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/synth.h"
 
 namespace graphkit {
 namespace {

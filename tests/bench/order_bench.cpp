@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "libgraphkit/analysis/order.h"
-#include "libgraphkit/model/random.h"
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/synth.h"
+#include "libgraphkit/random.h"
 #include "tests/bench/order_peers.h"
 
 #ifdef GRAPHKIT_BENCH_BOOST

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "libgraphkit/model/random.h"
+#include "libgraphkit/random.h"
 #include "tests/bench/plan_peers.h"
 
 namespace graphkit {

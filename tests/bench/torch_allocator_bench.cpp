@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/models/caching_allocator.h"
-#include "libgraphkit/model/random.h"
+#include "libgraphkit/random.h"
 #include "plugins/torch_allocator/graphkit_torch_allocator.h"
 
 namespace graphkit {

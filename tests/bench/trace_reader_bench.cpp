@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/io/trace_reader.h"
 #include "libgraphkit/io/trace_writer.h"
-#include "libgraphkit/model/synth.h"
 
 namespace graphkit {
 namespace {
@@ -52,4 +52,3 @@ BENCHMARK(SynthesizeTraining)->Arg(100'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace graphkit
-

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 
 namespace graphkit {
 namespace {

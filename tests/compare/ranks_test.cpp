@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "libgraphkit/compare/gate.h"
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/pack_ranks.h"
-#include "libgraphkit/model/build_trace.h"
 #include "tests/compare/sample_subject.h"
 
 namespace graphkit {

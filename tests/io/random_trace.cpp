@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/node_versions.h"
 

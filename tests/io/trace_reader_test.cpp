@@ -5,8 +5,8 @@
 #include <random>
 #include <string>
 
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/trace_writer.h"
-#include "libgraphkit/model/build_trace.h"
 #include "tests/io/random_trace.h"
 
 namespace graphkit {

@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/trace_reader.h"
 #include "libgraphkit/io/trace_writer.h"
-#include "libgraphkit/model/build_trace.h"
 #include "tests/io/random_trace.h"
 
 namespace graphkit {

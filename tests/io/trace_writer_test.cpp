@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/trace_reader.h"
-#include "libgraphkit/model/build_trace.h"
 #include "tests/io/random_trace.h"
 
 namespace graphkit {

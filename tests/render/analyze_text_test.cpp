@@ -3,7 +3,7 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/printable.h"
 #include "tests/render/sample_report.h"

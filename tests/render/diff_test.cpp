@@ -6,7 +6,7 @@
 #include <string>
 
 #include "libgraphkit/compare/diff.h"
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/diff/drawing.h"
 

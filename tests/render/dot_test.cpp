@@ -12,7 +12,7 @@
 
 #include "libgraphkit/analysis/naming.h"
 #include "libgraphkit/compare/diff.h"
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/dot/colours.h"
 #include "libgraphkit/render/dot/labels.h"

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/export/export.h"
 #include "libgraphkit/render/export/timeline.h"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <random>
 
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/dot/selection.h"
 
 namespace graphkit {

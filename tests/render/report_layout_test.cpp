@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/generate/build_trace.h"
+#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/io/trace_reader.h"
-#include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/model/synth.h"
 #include "libgraphkit/render/report/html.h"
 
 namespace graphkit {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 
 namespace graphkit {
 

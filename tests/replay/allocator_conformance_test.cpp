@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "libgraphkit/analysis/usage.h"
-#include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/build_trace.h"
+#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/user_allocator.h"
 #include "tests/analysis/random_trace.h"

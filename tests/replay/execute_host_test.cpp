@@ -8,9 +8,9 @@
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/usage.h"
-#include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/model/random.h"
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/build_trace.h"
+#include "libgraphkit/generate/synth.h"
+#include "libgraphkit/random.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tests/analysis/random_trace.h"
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "plugins/cuda_exec/canary.h"
 #include "tests/analysis/random_trace.h"

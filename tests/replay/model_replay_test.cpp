@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {

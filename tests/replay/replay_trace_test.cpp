@@ -9,9 +9,9 @@
 
 #include "libgraphkit/alloc/models/caching_allocator.h"
 #include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/generate/build_trace.h"
+#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/io/trace_reader.h"
-#include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/model/synth.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/analysis/slow_order.h"
 

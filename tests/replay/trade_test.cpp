@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/build_trace.h"
+#include "libgraphkit/generate/synth.h"
 
 namespace graphkit {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/validate.h"
 

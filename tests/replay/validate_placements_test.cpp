@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "libgraphkit/model/random.h"
+#include "libgraphkit/random.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/validate.h"
 #include "tests/analysis/random_trace.h"

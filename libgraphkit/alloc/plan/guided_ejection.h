@@ -17,7 +17,7 @@
 
 #include "libgraphkit/alloc/plan/conflict_lists.h"
 #include "libgraphkit/model/plan_problem.h"
-#include "libgraphkit/model/random.h"
+#include "libgraphkit/random.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/model/finding.h"
 
 namespace graphkit {

@@ -1,7 +1,7 @@
 // Captures: memory that is reused inside of them, and never too early.
 #include <algorithm>
 
-#include "libgraphkit/model/random.h"
+#include "libgraphkit/random.h"
 #include "tests/plugins/torch_allocator/soft_program.h"
 
 namespace graphkit::torch {

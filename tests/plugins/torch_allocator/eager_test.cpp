@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "libgraphkit/model/random.h"
+#include "libgraphkit/random.h"
 #include "tests/plugins/torch_allocator/soft_program.h"
 
 namespace graphkit::torch {

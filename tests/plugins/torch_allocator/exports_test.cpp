@@ -5,7 +5,7 @@
 #include <new>
 #include <thread>
 
-#include "libgraphkit/model/random.h"
+#include "libgraphkit/random.h"
 #include "tests/plugins/torch_allocator/soft_program.h"
 
 namespace graphkit::torch {

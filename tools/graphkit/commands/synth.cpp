@@ -2,8 +2,8 @@
 #include <memory>
 #include <optional>
 
+#include "libgraphkit/generate/synth.h"
 #include "libgraphkit/io/trace_writer.h"
-#include "libgraphkit/model/synth.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

@@ -1,6 +1,6 @@
 #include <deque>
 
-#include "libgraphkit/model/synth_program.h"
+#include "libgraphkit/generate/synth_program.h"
 
 namespace graphkit {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/model/build_trace.h"
-#include "libgraphkit/model/random.h"
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/build_trace.h"
+#include "libgraphkit/generate/synth.h"
+#include "libgraphkit/random.h"
 
 namespace graphkit {
 

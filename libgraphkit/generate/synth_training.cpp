@@ -1,4 +1,4 @@
-#include "libgraphkit/model/synth_program.h"
+#include "libgraphkit/generate/synth_program.h"
 
 namespace graphkit {
 namespace {

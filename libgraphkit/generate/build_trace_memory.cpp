@@ -1,4 +1,4 @@
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 
 namespace graphkit {
 

@@ -1,10 +1,10 @@
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/synth.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "libgraphkit/model/synth_program.h"
+#include "libgraphkit/generate/synth_program.h"
 
 namespace graphkit {
 namespace {

@@ -1,10 +1,10 @@
-#include "libgraphkit/model/synth.h"
+#include "libgraphkit/generate/synth.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "libgraphkit/model/random.h"
+#include "libgraphkit/random.h"
 
 namespace graphkit {
 namespace {

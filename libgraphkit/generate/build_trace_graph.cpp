@@ -1,6 +1,6 @@
 #include <unordered_map>
 
-#include "libgraphkit/model/build_trace.h"
+#include "libgraphkit/generate/build_trace.h"
 
 namespace graphkit {
 namespace {
