@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/checks.h"
-#include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/lifetimes.h"
 #include "libgraphkit/analysis/settings.h"
@@ -53,8 +52,10 @@ void AddLarge(std::vector<Finding> findings, const AnalyzeOptions& options, Repo
 std::vector<Finding> RunOne(const Check& check, const Facts& facts, const Facts* strict) {
   std::vector<Finding> findings =
       RunCheck(check, check.proves && strict != nullptr ? *strict : facts);
-  if (check.find != FindProgrammaticOnlyOrder || strict == nullptr) return findings;
-  for (Finding& finding : FindUnprovedReuse(facts, *strict)) findings.push_back(std::move(finding));
+  if (check.find_unproved == nullptr || strict == nullptr) return findings;
+  for (Finding& finding : check.find_unproved(facts, *strict)) {
+    findings.push_back(std::move(finding));
+  }
   return findings;
 }
 

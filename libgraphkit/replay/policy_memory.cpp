@@ -209,15 +209,12 @@ std::unique_ptr<PolicyMemory> ScanningMemory(const Facts& facts, const ReusePoli
   return std::make_unique<Scanning>(facts, policy, pools, options);
 }
 
-std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, PolicyKind kind, GraphId graph,
-                                            std::span<const BlockId> blocks, size_t pools,
-                                            const PolicyMemoryOptions& options) {
+std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, const PolicyInfo& policy,
+                                            GraphId graph, std::span<const BlockId> blocks,
+                                            size_t pools, const PolicyMemoryOptions& options) {
   const BlockOrder safe = facts.Blocks(MarkerRule::kLastUse);
-  const bool shared =
-      kind == PolicyKind::kXStream || kind == PolicyKind::kReuse || kind == PolicyKind::kOptimal;
-  // What reuse offers is what last use proves.
-  const bool missed = options.missed && kind != PolicyKind::kReuse && kind != PolicyKind::kOptimal;
-  if (!CanIndex(kind, facts.Blocks(InfoOf(kind).rule), graph, blocks)) return nullptr;
+  const bool missed = options.missed && policy.misses;
+  if (!policy.can_index(facts.Blocks(policy.rule), graph, blocks)) return nullptr;
   if (missed && !PlainBlocks(safe, graph, blocks)) return nullptr;
   std::vector<uint32_t> views(facts.trace.streams.size(), Indexed::kNoView);
   uint32_t count = 0;
@@ -226,8 +223,8 @@ std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, PolicyKind kind,
     if (view == Indexed::kNoView) view = count++;
   }
   if (count > IndexedMap::kMaxViews) return nullptr;
-  return std::make_unique<Indexed>(facts, Indexed::Kind{shared, missed}, std::move(views), count,
-                                   pools, options.config);
+  return std::make_unique<Indexed>(facts, Indexed::Kind{policy.any_stream, missed},
+                                   std::move(views), count, pools, options.config);
 }
 
 }  // namespace graphkit

@@ -50,10 +50,10 @@ std::unique_ptr<PolicyMemory> ScanningMemory(const Facts& facts, const ReusePoli
                                              size_t pools, const PolicyMemoryOptions& options);
 
 // For a policy that offers: `blocks` of a graph, in capture order. Null when it can't tell the same
-// as scanning: when CanIndex says no, or blocks are allocated on more streams than can be told
-// apart.
-std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, PolicyKind kind, GraphId graph,
-                                            std::span<const BlockId> blocks, size_t pools,
-                                            const PolicyMemoryOptions& options);
+// as scanning: when the policy's can_index says no, or blocks are allocated on more streams than
+// can be told apart.
+std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, const PolicyInfo& policy,
+                                            GraphId graph, std::span<const BlockId> blocks,
+                                            size_t pools, const PolicyMemoryOptions& options);
 
 }  // namespace graphkit

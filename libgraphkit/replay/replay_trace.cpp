@@ -46,11 +46,11 @@ class GraphReplayer {
  public:
   // `plan`: takes the place of the policy's placements; may be null. `before`: what earlier graphs
   // hold.
-  GraphReplayer(const Facts& facts, PolicyKind kind, const ReplayOptions& options, GraphId graph,
-                const PlannedMemory* plan, Bytes before)
+  GraphReplayer(const Facts& facts, const PolicyInfo& info, const ReplayOptions& options,
+                GraphId graph, const PlannedMemory* plan, Bytes before)
       : facts_(facts),
-        kind_(kind),
-        order_(facts.Blocks(InfoOf(kind).rule)),
+        info_(info),
+        order_(facts.Blocks(info.rule)),
         frontiers_(facts.trace),
         view_{facts.trace, facts.in_edges, order_, frontiers_, OtherStreams(facts.trace)},
         options_(options),
@@ -61,7 +61,7 @@ class GraphReplayer {
     for (const PoolBlocks& pool : pools_) {
       out_.pools.push_back({pool.pool, {}, {}});
       out_.pools.back().arena.reserve(pool.blocks.size());
-      if (kind != PolicyKind::kOptimal) out_.pools.back().segments.reserve(pool.blocks.size());
+      if (!info.offline) out_.pools.back().segments.reserve(pool.blocks.size());
     }
     events_ = EventsOf(facts_, pools_);
     MakeMemory();
@@ -72,11 +72,11 @@ class GraphReplayer {
     const auto start = std::chrono::steady_clock::now();
     if (plan_ != nullptr) {
       TakePlan(*plan_);
-    } else if (kind_ == PolicyKind::kOptimal) {
+    } else if (info_.offline) {
       MakePlan();
     }
     for (const MemoryEvent& event : events_) {
-      if (kind_ != PolicyKind::kDefer) frontiers_.AdvanceTo(event.seq);
+      if (info_.by_frontiers) frontiers_.AdvanceTo(event.seq);
       ++out_.figures.operations;
       if (event.free) {
         Free(event.block);
@@ -110,10 +110,10 @@ class GraphReplayer {
       if (!event.free) blocks.push_back(event.block);
     }
     if (!options_.scan) {
-      memory_ = IndexedMemory(facts_, kind_, out_.graph, blocks, pools_.size(), options);
+      memory_ = IndexedMemory(facts_, info_, out_.graph, blocks, pools_.size(), options);
     }
     if (memory_) view_.slots = memory_->slots();
-    policy_ = MakePolicy(kind_, view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
+    policy_ = info_.make(view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
     if (!memory_) memory_ = ScanningMemory(facts_, *policy_, pools_.size(), options);
   }
 
@@ -165,7 +165,7 @@ class GraphReplayer {
     out_.pools[pool].segments.push_back({block, placed.segments, size});
   }
 
-  bool planned() const { return plan_ != nullptr || kind_ == PolicyKind::kOptimal; }
+  bool planned() const { return plan_ != nullptr || info_.offline; }
 
   void PutAsPlanned(BlockId block, uint32_t pool, Bytes size) {
     const Bytes offset = offsets_[block.index()];
@@ -222,7 +222,7 @@ class GraphReplayer {
   }
 
   const Facts& facts_;
-  PolicyKind kind_;
+  const PolicyInfo& info_;
   BlockOrder order_;
   FrontierReplay frontiers_;
   PolicyView view_;
@@ -323,13 +323,14 @@ PolicyReplay ReplayGraphs(const Facts& facts, PolicyKind policy, const ReplayOpt
                           const PlannedMemory* plan) {
   PolicyReplay replay;
   replay.policy = policy;
-  if (InfoOf(policy).rule == MarkerRule::kLastUse) replay.assumes = Assumption::kArguments;
+  replay.assumes = InfoOf(policy).assumes;
   replay.verified = options.verify;
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
     if (BlocksByPool(facts, GraphId(i)).empty()) continue;
     if (plan != nullptr && !Holds(*plan, GraphId(i))) continue;
-    GraphReplay graph =
-        GraphReplayer(facts, policy, options, GraphId(i), plan, replay.figures.peak_reserved).Run();
+    GraphReplay graph = GraphReplayer(facts, InfoOf(policy), options, GraphId(i), plan,
+                                      replay.figures.peak_reserved)
+                            .Run();
     replay.figures.Add(graph.figures);
     if (options.execute) replay.executions.push_back(Execute(facts, policy, graph, options));
     if (!graph.unsafe.empty()) replay.verified = false;
@@ -365,7 +366,7 @@ PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOpti
 
 PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan, const ReplayOptions& options,
                         const std::string& name) {
-  PolicyReplay replay = ReplayGraphs(facts, PolicyKind::kOptimal, options, &plan);
+  PolicyReplay replay = ReplayGraphs(facts, kPolicyOfPlans, options, &plan);
   replay.given = name;
   if (!plan.sequence.empty()) ShareMemory(facts, plan, options, &replay);
   return replay;

@@ -135,7 +135,7 @@ void BM_MallocWithDeferred(benchmark::State& state) {
   FrontierReplay frontiers(trace);
   const PolicyView view{trace, facts.in_edges, order, frontiers, OtherStreams(trace)};
   const std::unique_ptr<ReusePolicy> policy =
-      MakePolicy(info.kind, view, scan ? PolicySearch::kScan : PolicySearch::kIndex);
+      info.make(view, scan ? PolicySearch::kScan : PolicySearch::kIndex);
   const auto malloc_and_free = [&](size_t i) {
     frontiers.AdvanceTo(trace.blocks[i].allocated);
     policy->BeforeMalloc(BlockId(i));

@@ -1,7 +1,6 @@
 #include "libgraphkit/alloc/policies/policy.h"
 
 #include <algorithm>
-#include <array>
 
 #include "libgraphkit/alloc/policies/policy_by_order.h"
 #include "libgraphkit/alloc/policies/policy_pytorch.h"
@@ -10,29 +9,77 @@
 namespace graphkit {
 namespace {
 
-constexpr std::array<PolicyInfo, 8> kPolicies = {{
-    {PolicyKind::kDefer, "defer", MarkerRule::kAtFree},
-    {PolicyKind::kPyTorchV1, "pytorch-v1", MarkerRule::kAtFree},
-    {PolicyKind::kPyTorch, "pytorch", MarkerRule::kAtFree},
-    {PolicyKind::kGraph, "graph", MarkerRule::kAtFree},
-    {PolicyKind::kXStream, "xstream", MarkerRule::kAtFree},
-    {PolicyKind::kLastUse, "last-use", MarkerRule::kLastUse},
-    {PolicyKind::kReuse, "reuse", MarkerRule::kLastUse},
-    {PolicyKind::kOptimal, "optimal", MarkerRule::kLastUse},
-}};
+template <typename Policy>
+std::unique_ptr<ReusePolicy> Make(const PolicyView& view, PolicySearch search) {
+  return std::make_unique<Policy>(view, search);
+}
+
+template <bool any_stream>
+std::unique_ptr<ReusePolicy> MakeByOrder(const PolicyView& view, PolicySearch search) {
+  return std::make_unique<OrderPolicy>(view, search, any_stream);
+}
+
+bool HaveStreams(const BlockOrder& order, GraphId, std::span<const BlockId> blocks) {
+  return std::ranges::all_of(blocks,
+                             [&](BlockId block) { return order.trace()[block].stream.valid(); });
+}
+
+// It has no index.
+std::unique_ptr<ReusePolicy> MakeGraph(const PolicyView& view, PolicySearch) {
+  return std::make_unique<GraphPolicy>(view, PolicySearch::kScan);
+}
+bool Never(const BlockOrder&, GraphId, std::span<const BlockId>) { return false; }
+
+constexpr PolicyInfo kPolicies[] = {
+    {.kind = PolicyKind::kDefer,
+     .name = "defer",
+     .can_index = HaveStreams,
+     .make = Make<DeferPolicy>,
+     .by_frontiers = false},
+    {.kind = PolicyKind::kPyTorchV1,
+     .name = "pytorch-v1",
+     .can_index = HaveStreams,
+     .make = Make<PyTorchV1Policy>},
+    {.kind = PolicyKind::kPyTorch,
+     .name = "pytorch",
+     .can_index = HaveStreams,
+     .make = Make<PyTorchPolicy>},
+    {.kind = PolicyKind::kGraph, .name = "graph", .can_index = Never, .make = MakeGraph},
+    {.kind = PolicyKind::kXStream,
+     .name = "xstream",
+     .can_index = PlainBlocks,
+     .make = MakeByOrder<true>,
+     .any_stream = true},
+    {.kind = PolicyKind::kLastUse,
+     .name = "last-use",
+     .can_index = PlainBlocks,
+     .make = MakeByOrder<false>,
+     .rule = MarkerRule::kLastUse,
+     .assumes = Assumption::kArguments},
+    {.kind = PolicyKind::kReuse,
+     .name = "reuse",
+     .can_index = PlainBlocks,
+     .make = MakeByOrder<true>,
+     .rule = MarkerRule::kLastUse,
+     .assumes = Assumption::kArguments,
+     .any_stream = true,
+     .misses = false},
+    {.kind = PolicyKind::kOptimal,
+     .name = "optimal",
+     .can_index = PlainBlocks,
+     .make = MakeByOrder<true>,
+     .rule = MarkerRule::kLastUse,
+     .assumes = Assumption::kArguments,
+     .any_stream = true,
+     .misses = false,
+     .offline = true},
+};
 
 }  // namespace
 
 std::span<const PolicyInfo> Policies() { return kPolicies; }
 
 const PolicyInfo& InfoOf(PolicyKind kind) { return kPolicies[static_cast<size_t>(kind)]; }
-
-std::optional<PolicyKind> FindPolicy(std::string_view name) {
-  for (const PolicyInfo& policy : kPolicies) {
-    if (name == policy.name) return policy.kind;
-  }
-  return std::nullopt;
-}
 
 std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace) {
   std::vector<std::vector<StreamId>> streams(trace.blocks.size());
@@ -95,42 +142,6 @@ std::vector<BlockId> ReusePolicy::Pending() const {
     if (state_[i] == State::kPending) blocks.push_back(BlockId(i));
   }
   return blocks;
-}
-
-bool CanIndex(PolicyKind kind, const BlockOrder& order, GraphId graph,
-              std::span<const BlockId> blocks) {
-  switch (kind) {
-    case PolicyKind::kDefer:
-    case PolicyKind::kPyTorch:
-    case PolicyKind::kPyTorchV1:
-      return std::ranges::all_of(
-          blocks, [&](BlockId block) { return order.trace()[block].stream.valid(); });
-    case PolicyKind::kGraph:
-      return false;
-    default:
-      return PlainBlocks(order, graph, blocks);
-  }
-}
-
-std::unique_ptr<ReusePolicy> MakePolicy(PolicyKind kind, const PolicyView& view,
-                                        PolicySearch search) {
-  switch (kind) {
-    case PolicyKind::kDefer:
-      return std::make_unique<DeferPolicy>(view, search);
-    case PolicyKind::kPyTorch:
-      return std::make_unique<PyTorchPolicy>(view, search);
-    case PolicyKind::kPyTorchV1:
-      return std::make_unique<PyTorchV1Policy>(view, search);
-    case PolicyKind::kGraph:
-      return std::make_unique<GraphPolicy>(view, PolicySearch::kScan);
-    case PolicyKind::kXStream:
-    case PolicyKind::kReuse:
-    case PolicyKind::kOptimal:
-      return std::make_unique<OrderPolicy>(view, search, /*any_stream=*/true);
-    case PolicyKind::kLastUse:
-      return std::make_unique<OrderPolicy>(view, search, /*any_stream=*/false);
-  }
-  return nullptr;
 }
 
 }  // namespace graphkit

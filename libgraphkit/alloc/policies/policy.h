@@ -15,15 +15,14 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "libgraphkit/alloc/chunks/view_slots.h"
 #include "libgraphkit/analysis/block_order.h"
 #include "libgraphkit/analysis/frontier.h"
 #include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -38,16 +37,6 @@ enum class PolicyKind : uint8_t {
   kReuse,
   kOptimal
 };
-
-struct PolicyInfo {
-  PolicyKind kind;
-  const char* name;
-  MarkerRule rule;  // by which its placements are judged
-};
-// Every policy, from the one that reuses least to the one that reuses most.
-std::span<const PolicyInfo> Policies();
-const PolicyInfo& InfoOf(PolicyKind kind);
-std::optional<PolicyKind> FindPolicy(std::string_view name);
 
 // What a policy may look at. All of it must outlive the policy.
 struct PolicyView {
@@ -142,11 +131,25 @@ class ReusePolicy {
   std::vector<Offer> offers_;
 };
 
-// Whether the policy can be asked for offers for these blocks of a graph.
-bool CanIndex(PolicyKind kind, const BlockOrder& order, GraphId graph,
-              std::span<const BlockId> blocks);
+// All that a replay needs to know of a policy.
+struct PolicyInfo {
+  PolicyKind kind;
+  const char* name;
+  // Whether it can be asked for offers for these blocks of a graph.
+  bool (*can_index)(const BlockOrder& order, GraphId graph, std::span<const BlockId> blocks);
+  std::unique_ptr<ReusePolicy> (*make)(const PolicyView& view, PolicySearch search);
+  MarkerRule rule = MarkerRule::kAtFree;           // by which its placements are judged
+  Assumption assumes = Assumption::kTorchStreams;  // what its reuse rests on
+  bool any_stream = false;                         // segments belong to no stream
+  bool misses = true;        // last use may prove reuse safe that it doesn't offer
+  bool offline = false;      // places by a plan of the whole graph
+  bool by_frontiers = true;  // looks at where the streams stand
+};
+// Every policy, from the one that reuses least to the one that reuses most.
+std::span<const PolicyInfo> Policies();
+const PolicyInfo& InfoOf(PolicyKind kind);
 
-std::unique_ptr<ReusePolicy> MakePolicy(PolicyKind kind, const PolicyView& view,
-                                        PolicySearch search = PolicySearch::kScan);
+// By whose rule a plan that is given is replayed.
+inline constexpr PolicyKind kPolicyOfPlans = PolicyKind::kOptimal;
 
 }  // namespace graphkit

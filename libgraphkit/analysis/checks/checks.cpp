@@ -38,7 +38,7 @@ constexpr Check kChecks[] = {
      FindFreeBeforeUse, true, true},
     {"programmatic-only-order", Severity::kError,
      "order that rests on a programmatic edge whose consumer need not wait",
-     FindProgrammaticOnlyOrder, true, true},
+     FindProgrammaticOnlyOrder, true, true, FindUnprovedReuse},
     {"capture-invalidated", Severity::kError, "calls that broke a capture",
      FindInvalidatedCaptures},
     {"unjoined-stream", Severity::kError, "forked streams that never joined their capture",

@@ -17,8 +17,11 @@ struct Check {
   std::string_view what;
   std::vector<Finding> (*find)(const Facts& facts);  // leaves `check` of its findings empty
   bool grades = false;                               // sets the severity of its findings
-  bool proves =
-      false;  // speaks of hazards: needs facts by completion order, whatever was asked for
+  // Speaks of hazards: needs facts by completion order, whatever was asked for.
+  bool proves = false;
+  // Where launch order was asked for: what it finds beside that, of facts by launch order and by
+  // completion order.
+  std::vector<Finding> (*find_unproved)(const Facts& launch, const Facts& strict) = nullptr;
 };
 
 std::span<const Check> AllChecks();
