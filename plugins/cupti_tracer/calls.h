@@ -58,7 +58,7 @@ inline constexpr uint64_t kLegacyStream = 1;     // CU_STREAM_LEGACY
 inline constexpr uint64_t kPerThreadStream = 2;  // CU_STREAM_PER_THREAD
 
 // Memory that a copy or a memset touches. A length below 0: unknown.
-struct Touch {
+struct TouchedMemory {
   uint64_t address = 0;
   int64_t length = -1;
   bool write = false;
@@ -66,7 +66,7 @@ struct Touch {
 
 // One of the operations of a call that stands for several: a copy of a batch, a write of a value.
 struct Operation {
-  Touch touches[3];
+  TouchedMemory touches[3];
   uint32_t touch_count = 0;
   bool complete = true;  // it touches nothing else
 };
@@ -147,7 +147,7 @@ struct Call {
   StackId stack;                            // known to the recorder
   std::span<const CallArgument> arguments;  // of a call that failed
   KernelWork kernel;
-  Touch touches[2];
+  TouchedMemory touches[2];
   uint32_t touch_count = 0;
   std::vector<Operation> operations;  // of a batch, in its order
   const uint64_t* bodies = nullptr;   // handles of a conditional node's bodies

@@ -172,7 +172,7 @@ void Recorder::PrepareNode(ThreadState& thread, const Call& call, bool of_call) 
 // The touches of a copy or a memset, and of a batch. Where a call made as many nodes as its batch
 // has operations, each is one of them, in their order; else any node may be any of them.
 void Recorder::AddTouches(const Call& call) {
-  auto add = [this](const Touch* touches, uint32_t count) {
+  auto add = [this](const TouchedMemory* touches, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
       const AccessMode mode = touches[i].write ? AccessMode::kWrite : AccessMode::kRead;
       AddAccess(touches[i].address, mode, LengthOf(touches[i].length));

@@ -1,10 +1,9 @@
 #include "libgraphkit/analysis/checks/checks.h"
 
 #include <algorithm>
-#include <numeric>
-#include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/edit_distance.h"
 
 namespace graphkit {
 namespace {
@@ -85,21 +84,6 @@ constexpr Check kChecks[] = {
     {"slow-capture", Severity::kNote, "captures that took the host long", FindSlowCaptures},
 };
 
-// How many single-letter changes make one word of another.
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j + 1] + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 std::span<const Check> AllChecks() { return kChecks; }
@@ -111,9 +95,10 @@ const Check* FindCheck(std::string_view id) {
 }
 
 const Check& NearestCheck(std::string_view id) {
-  return *std::min_element(
-      std::begin(kChecks), std::end(kChecks),
-      [&](const Check& a, const Check& b) { return Distance(a.id, id) < Distance(b.id, id); });
+  return *std::min_element(std::begin(kChecks), std::end(kChecks),
+                           [&](const Check& a, const Check& b) {
+                             return EditDistance(a.id, id) < EditDistance(b.id, id);
+                           });
 }
 
 std::vector<Finding> RunCheck(const Check& check, const Facts& facts) {
