@@ -1,5 +1,5 @@
 // Numbers that others wrote, and the types that we keep them in: none is cut off unseen, and no sum
-// of sizes wraps. Whoever reads a file refuses what doesn't pass here.
+// of sizes wraps. A reader of files refuses what doesn't pass here.
 #pragma once
 
 #include <concepts>

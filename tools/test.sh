@@ -174,7 +174,7 @@ count_of() {
   printf '%s\n' "${number:-0}"
 }
 
-# client_programs [NAME...]: programs of other people's libraries, under the tracer. Those of a library that can't be had are
+# client_programs [NAME...]: programs of other people's libraries, under the tracer. Those of a library that can't be fetched are
 # skipped.
 client_programs() {
   local name packages wanted=" $* "

@@ -13,7 +13,7 @@
 namespace graphkit {
 namespace {
 
-// The gravest first, then by bytes; else as the checks' table has them.
+// The most severe first, then by bytes; else as the checks' table has them.
 void Sort(std::vector<Finding>* findings) {
   std::stable_sort(findings->begin(), findings->end(), [](const Finding& a, const Finding& b) {
     if (a.severity != b.severity) return a.severity > b.severity;

@@ -29,7 +29,7 @@ class BlockOrder {
   bool Dies(BlockId x) const;
   // Whether a node at this point comes after all of x.
   bool DiesBefore(BlockId x, const OrderPoint& point) const;
-  // Asks memory ahead for what Before() looks at, of a block that is soon to be put on either side.
+  // Prefetches what Before() looks at, of a block that is soon to be put on either side.
   void Fetch(BlockId block) const;
   // What a proof that x is before something rests on.
   Assumption Assumes(BlockId x) const;

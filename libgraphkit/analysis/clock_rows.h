@@ -34,7 +34,7 @@ class ClockRows {
     return CountDeep(row, chain);
   }
 
-  // Asks memory ahead for what Count() will look at first.
+  // Prefetches what Count() will look at first.
   void Fetch(Row row) const { __builtin_prefetch(&tiles_[row >> kDepthBits]); }
 
   // Whether a <= b in every chain but two.

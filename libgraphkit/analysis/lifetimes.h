@@ -38,7 +38,7 @@ struct BlockLife {
   Slice unordered;     // in Lifetimes::nodes: what its stream ran next without being after `alloc`
   Slice at_free;       // in Lifetimes::nodes: markers
   Slice last_use;      // in Lifetimes::nodes: markers, those at the free among them when escaped;
-                       // none: nobody touches it, it dies at `alloc`
+                       // none: no node touches it, it dies at `alloc`
   bool freed = false;  // in its graph: by a memory-free node, or before the capture ended
   bool foreign = false;  // freed while one of its streams wasn't in the capture
   bool escaped = false;  // while it lived, a node ran that may touch anything: it dies at its free

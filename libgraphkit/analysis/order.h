@@ -125,7 +125,7 @@ class Order {
   // end(a) ≤ end(b): b itself included.
   bool EndsBefore(NodeId a, NodeId b) const { return a == b || Before(a, EndOf(b)); }
 
-  // Asks memory ahead for what questions about the node, or the point, look at first.
+  // Prefetches what questions about the node, or the point, look at first.
   void Fetch(NodeId node) const { __builtin_prefetch(&places_[node.index()]); }
   void Fetch(const OrderPoint& point) const { rows_.Fetch(point.row); }
 

@@ -1,6 +1,6 @@
 // Blocks that could have lain where earlier ones lay, and didn't.
 //
-// Idle memory is a block that is over and whose addresses nobody takes afterwards; a fresh block is
+// Idle memory is a block that is over and whose addresses none takes afterwards; a fresh block is
 // one that lies where nothing lay before. Each fresh block is given the best idle one that is
 // before it, large enough, and not given away yet. The pairs can all be done at once.
 #pragma once

@@ -66,7 +66,7 @@ void HoldBytes(const char* rule, const char* what, uint32_t trace, const GraphSu
        what, GateReason::Kind::kBudget, verdict);
 }
 
-// Of memory that isn't known nobody knows whether it leaks.
+// Of memory that isn't known it isn't known whether it leaks.
 std::optional<double> CountLeaks(const std::vector<GateSubject>& subjects, uint32_t trace,
                                  const GateVerdict& verdict) {
   if (!subjects[trace].report.unknown_memory.empty()) return std::nullopt;

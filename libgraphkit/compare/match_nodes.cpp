@@ -53,7 +53,7 @@ class Candidates {
     for (const Entry& entry : entries) by_stream_[view.streams[entry.node]].push_back(entry.node);
   }
 
-  // The first free node: on the partner stream, else on a stream that is nobody's partner, else
+  // The first free node: on the partner stream, else on a stream without a partner, else
   // any.
   uint32_t Pick(StreamId stream, const StreamVotes& votes) {
     if (votes.HasPartner(stream)) {

@@ -20,7 +20,7 @@ class StreamVotes {
   // Whether the stream has a partner so far, and whether this is it.
   bool HasPartner(StreamId before) const { return best_[Index(before, best_)].votes > 0; }
   StreamId Partner(StreamId before) const { return best_[Index(before, best_)].stream; }
-  // Whether the stream after is somebody's partner so far.
+  // Whether the stream after has a partner so far.
   bool Taken(StreamId after) const { return taken_[Index(after, taken_)] > 0; }
 
   // Each stream's partner by most votes, each given once. Streams without a vote get none.

@@ -131,7 +131,7 @@ class TraceBuilder {
                int32_t peer = -1);
 
   // Memory. Without a pool: one of kind kAllocator, or kDevice when there is no stream. Without an
-  // address: one that nobody had.
+  // address: one that no block had.
   PoolId Pool(PoolKind kind, std::string_view name = {});
   SegmentId Segment(PoolId pool, Bytes size, StreamId stream = {});
   void FreeSegment(SegmentId segment);

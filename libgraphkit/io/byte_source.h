@@ -18,7 +18,7 @@ class ByteSource {
   // Fills `buffer` as far as there are bytes; fewer than it holds: that was the end.
   virtual Result<size_t> Read(std::span<char> buffer) = 0;
 
-  // How many bytes are left; 0: nobody knows. Good for guesses only.
+  // How many bytes are left; 0: unknown. Good for guesses only.
   virtual size_t BytesLeft() const { return 0; }
 };
 

@@ -58,7 +58,7 @@ class JsonObject {
 
   // What is wrong with what was asked for.
   Result<void> Checked(const std::string& file) const;
-  // The same, and an error as well for a key that nobody asked for.
+  // The same, and an error as well for a key that wasn't asked for.
   Result<void> Finish(const std::string& file) const;
 
  private:

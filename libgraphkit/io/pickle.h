@@ -62,7 +62,7 @@ struct PickleContainer {
   uint32_t size = 0;  // for a dict: keys and values
   uint32_t capacity = 0;
 
-  // A dict that a PickleTaker took is empty, and knows as the how manieth it was taken.
+  // A dict that a PickleTaker took is empty, and knows how many were taken before it.
   bool taken() const { return !data && capacity > 0; }
 };
 

@@ -12,7 +12,7 @@
 
 namespace graphkit {
 
-// The arenas and the placements; the proofs are left: whoever replays a plan looks for himself.
+// The arenas and the placements; the proofs are left: a replay of a plan looks for itself.
 Result<PlannedMemory> ReadPlan(const std::string& path);
 // The same of the file's text; errors name `file`.
 Result<PlannedMemory> ParsePlan(const std::string& text, const std::string& file);

@@ -21,7 +21,7 @@ constexpr size_t kKeptForTheEnd = 4096;  // bytes that stay free for the dropped
 constexpr size_t kFirstStep = size_t{1} << 20;
 constexpr size_t kLargestStep = size_t{1} << 24;
 constexpr size_t kInMemory = size_t{1}
-                             << 26;  // bytes of the file, where nobody asked for another bound
+                             << 26;  // bytes of the file, where no other bound was asked for
 constexpr size_t kPage = 4096;
 constexpr size_t kAhead = size_t{1} << 18;  // bytes that get their pages at once
 constexpr int kPopulateWrite = 23;          // MADV_POPULATE_WRITE, since Linux 5.14

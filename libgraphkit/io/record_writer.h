@@ -137,7 +137,7 @@ class RecordFile {
   bool is_open() const { return fd_ >= 0; }
 
   // At most so many bytes of the file (rounded up to pages) are in this process's memory and not on
-  // the disk: whoever appends more waits. 0, the default: the memory is bounded, but nobody waits
+  // the disk: what appends more waits. 0, the default: the memory is bounded, without waiting
   // for the disk.
   void SetBuffer(size_t bytes) { buffer_ = bytes; }
 
@@ -151,7 +151,7 @@ class RecordFile {
   // Writes the end record, cuts the file to its length and closes it.
   bool Finish(const RecordCounts& counts);
 
-  // Leaves the file as it is, to whoever else has it (a forked child's copy of its parent's).
+  // Leaves the file as it is, to another that has it (a forked child's copy of its parent's).
   void Abandon();
 
   uint64_t records() const { return records_; }

@@ -42,7 +42,7 @@ class TraceAssembler {
   bool ended() const { return ended_; }
 
   // Makes room for a trace that is so many times as long as what was added: without it, columns are
-  // copied as they grow, each time into memory that nobody has touched before.
+  // copied as they grow, each time into memory that wasn't touched before.
   void MakeRoom(double times);
 
   // Checks what only shows after the last record, and takes the trace out.

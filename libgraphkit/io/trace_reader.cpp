@@ -22,7 +22,7 @@ constexpr size_t kMostThreads = 4;               // putting records into the tra
 // Puts parsed lines into a trace, until something is wrong.
 class Assembly {
  public:
-  // `bytes`: of the file; 0: nobody knows.
+  // `bytes`: of the file; 0: unknown.
   Assembly(DeviceKind device, size_t bytes) : assembler_(device), bytes_(bytes) {}
 
   bool failed() const { return error_.has_value(); }

@@ -70,7 +70,7 @@ typedef struct {
   uint8_t faulty;    /* then: */
   uint32_t node;     /* which found it */
   uint32_t touch;    /* in the job's touches */
-  uint64_t found;    /* what lies there; 0: nobody wrote it */
+  uint64_t found;    /* what lies there; 0: never written */
   double seconds;    /* the shortest launch, from the call to its end */
   char error[256];   /* empty: it ran */
 } graphkit_job_outcome;

@@ -23,7 +23,7 @@ struct Date {
 std::optional<Date> ParseDate(std::string_view text);
 std::string FormatDate(const Date& date);
 
-// Findings that somebody looked at and accepts. What is given must agree, what is left empty
+// Findings that are looked at and accepted. What is given must agree, what is left empty
 // agrees with anything.
 struct Suppression {
   std::string check;                 // the check's id; required

@@ -15,7 +15,7 @@
 namespace graphkit {
 
 enum class PoolKind : uint8_t {
-  kDevice,     // plain driver allocations (cudaMalloc): no reuse by anybody but the driver
+  kDevice,     // plain driver allocations (cudaMalloc): no reuse but by the driver
   kStream,     // a driver memory pool (cudaMallocAsync)
   kGraph,      // the driver's graph memory (memory-alloc nodes)
   kAllocator,  // an allocator in the program: the default pool of PyTorch, a heap announced through

@@ -20,7 +20,7 @@ namespace graphkit {
 // To be called once, when the trace is whole.
 void ApplyNodeChanges(Trace* trace);
 
-// Takes that back: for whoever changes the trace, and applies the changes again.
+// Takes that back: for what changes the trace, and applies the changes again.
 void RestoreNodes(Trace* trace);
 
 // Null: launches run the node as it was made.
@@ -29,7 +29,7 @@ const ChangedNode* FindChanged(const Trace& trace, NodeId node);
 // Whether a node is known to wait for its grid dependencies, in all of its versions.
 Ternary WaitsFor(const Trace& trace, NodeId node);
 
-// Whether nobody could read what a node was given: it may touch anything.
+// Whether what a node was given couldn't be read: it may touch anything.
 bool MayTouchAnything(const Trace& trace, NodeKind kind, KernelId kernel, Slice accesses,
                       bool complete);
 bool MayTouchAnything(const Trace& trace, NodeId node);

@@ -124,9 +124,9 @@ struct RankReport {
   std::string folder = {};  // that all files are in, as named; ends with /; may be empty
   std::vector<RankSummary> ranks = {};   // as given
   std::vector<uint32_t> by_memory = {};  // ranks, the worst first: most memory, then most findings
-  std::array<std::optional<FigureSpread>, kRankFigureCount> spread{};  // nothing: nobody knows it
+  std::array<std::optional<FigureSpread>, kRankFigureCount> spread{};  // nothing: unknown
   std::vector<RankGroup> groups = {};                                  // the largest first
-  std::vector<SharedFinding> findings = {};  // the gravest first, then by bytes in one rank
+  std::vector<SharedFinding> findings = {};  // the most severe first, then by bytes in one rank
   bool operator==(const RankReport&) const = default;
 
   uint32_t worst() const { return by_memory.front(); }

@@ -106,7 +106,7 @@ struct Report {
   std::vector<std::string> incomplete_because;
   std::string program;
   std::vector<GraphSummary> graphs;
-  std::vector<Finding> findings;  // the gravest first, then by bytes
+  std::vector<Finding> findings;  // the most severe first, then by bytes
   std::string unknown_memory;  // why its bytes aren't known, or those of a graph; empty: they are
   std::optional<AskedMemory> memory = AskedMemory();
   ReportTotals totals;

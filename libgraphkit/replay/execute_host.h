@@ -2,7 +2,7 @@
 // ever take: a placement that isn't safe destroys what some node wrote, and is found out.
 //
 // Every node writes canaries over what it writes and checks those that it reads; what it touched it
-// checks again when it ends; and whoever takes bytes over checks that nobody needs them any more.
+// checks again when it ends; and what takes bytes over checks that none needs them any more.
 // In each order some nodes, chosen at random, are held back as long as anything else can run: what
 // isn't ordered after them runs before them.
 #pragma once

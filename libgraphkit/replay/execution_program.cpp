@@ -133,9 +133,9 @@ class ProgramMaker {
       const bool writes = facts_.trace.accesses[touch.access].mode != AccessMode::kRead;
       if (StepOf(touch.node) != kNone) uses.push_back({touch.node, writes});
     }
-    // Somebody wrote what is read.
+    // What is read was written.
     if (!uses.empty() && std::ranges::none_of(uses, &Use::writes)) uses.front().writes = true;
-    // Nobody knows what a kernel without layout does: the block must last until its markers.
+    // What a kernel without layout does is unknown: the block must last until its markers.
     if (order_.lives().ByStreams(block, order_.rule())) {
       for (const NodeId marker : order_.lives().Markers(block, order_.rule())) {
         if (StepOf(marker) != kNone) uses.push_back({marker, false});

@@ -54,7 +54,7 @@ struct ProgramBlock {
   BlockId block;
   Slice canaries;     // first and count
   uint32_t uses = 0;  // steps that touch it
-  bool dies = false;  // otherwise nobody may take its bytes afterwards
+  bool dies = false;  // otherwise none may take its bytes afterwards
 };
 
 // The bytes that a canary stands for.

@@ -49,7 +49,7 @@ std::vector<UnsafePair> ValidatePlacements(const BlockOrder& order,
 struct DestroyedOutput {
   BlockId output;
   BlockId by;     // a block of another graph, in the same bytes
-  GraphId taker;  // that takes the output as an input; none: nobody, and so anyone may read it
+  GraphId taker;  // that takes the output as an input; none: any may read it
   auto operator<=>(const DestroyedOutput&) const = default;
 };
 

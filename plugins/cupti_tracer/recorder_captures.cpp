@@ -83,7 +83,7 @@ void Recorder::OnBeginCapture(ThreadState& thread, const Call& call) {
     }
   }
   thread.events.clear();
-  // A graph that nobody announced gets its handle from its first node.
+  // A graph that wasn't announced gets its handle from its first node.
   if (graph == nullptr) {
     graph = AddGraph(~uint64_t{next_capture_}, GraphOrigin::kCapture, 0, {}, {}, 0);
   }

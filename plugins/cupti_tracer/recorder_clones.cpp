@@ -245,7 +245,7 @@ void Recorder::WriteClaimedGraphs(const Call& call, NodeId parent, bool of_call)
   }
 }
 
-// What the nodes of an exec do, as long as nobody sets their parameters: what the graph's do now.
+// What the nodes of an exec do, as long as their parameters are not set: what the graph's do now.
 void Recorder::KeepExecNodes(const ThreadState& thread, ExecInfo& exec) {
   exec.nodes.reserve(thread.exec_nodes.size());
   for (const ExecNode& made : thread.exec_nodes) {

@@ -11,7 +11,7 @@
 // call that fails ends nothing, and what it was to end was there throughout.
 //
 // Of graphs CUPTI says when the destruction begins. They end there, so that the handles of their
-// nodes stand for nothing while they may be given to nodes of CUDA's own, which nobody announces.
+// nodes stand for nothing while they may be given to nodes of CUDA's own, which aren't announced.
 #include <algorithm>
 #include <optional>
 
@@ -154,7 +154,7 @@ void Recorder::EndPool(uint64_t handle, Source source) {
 }
 
 void Recorder::OnGraphDestroyed(ThreadState& thread, uint64_t graph) {
-  // What the same call had made is nobody's.
+  // What the same call had made is not the program's.
   std::erase_if(thread.events, [graph](const GraphEvent& event) { return event.graph == graph; });
   SwapSpace(thread);
   const uint32_t id = IdOf(Going::What::kGraph, graph);

@@ -6,7 +6,7 @@
 
 namespace graphkit {
 
-// Reads the environment; before the first Say, while nobody changes it.
+// Reads the environment; before the first Say, while no thread changes it.
 void PrepareToSay();
 
 void Say(std::string_view text);

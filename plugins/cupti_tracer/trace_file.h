@@ -20,7 +20,7 @@ struct TraceTarget {
   std::string path;        // absolute
   uint64_t old_inode = 0;  // of the file that may be replaced; 0: none
   uint64_t max_bytes = 0;  // 0: no bound
-  uint64_t buffer = 0;     // bytes that may wait for the disk; 0: nobody waits
+  uint64_t buffer = 0;     // bytes that may wait for the disk; 0: no waiting
   std::string device;      // "cuda" or "soft"
 };
 

@@ -5,7 +5,7 @@
 //     free ───┬─ outside captures, recorded on streams ─► waits for events on them
 //             └─ in one ─► waits for order, or for the capture's end
 //
-// A capture that no pool was begun for gets a pool of its own, which is never given back: nobody
+// A capture that no pool was begun for gets a pool of its own, which is never given back: no call
 // says when its graph is gone.
 #pragma once
 

@@ -2,7 +2,7 @@
  *
  * The first block is what torch.cuda.memory.CUDAPluggableAllocator takes by name, or its
  * allocator().set_..._fn by address; graphkit.torch_allocator.enable() (Python) hands over all of
- * it. The rest is for whoever wants figures, and for programs without PyTorch.
+ * it. The rest is for figures, and for programs without PyTorch.
  *
  * Streams are CUstream or cudaStream_t; one that allocated in a capture has to live until the
  * pool's end (PyTorch's streams live as long as the process). All functions may be called from any
@@ -81,7 +81,7 @@ typedef struct graphkit_allocator_figures {
   uint64_t planned;         /* blocks that lie where the plan says */
   uint64_t plan_departures; /* mallocs that the plan doesn't have, placed without it */
   uint64_t plan_refusals;   /* planned places that weren't known to be free, not used */
-  uint64_t plan_unused;     /* blocks of the plan that nobody asked for */
+  uint64_t plan_unused;     /* blocks of the plan that weren't asked for */
 } graphkit_allocator_figures;
 /* Returns 0; 1 for a device that nothing was asked of, or another version of the struct. */
 int graphkit_allocator_figures_of(int device, uint32_t version, graphkit_allocator_figures* out);

@@ -5,7 +5,7 @@
 # client_python NAME: where its Python is.
 client_python() { printf '%s/clients/%s/bin/python\n' "$(graphkit_cache)" "$1"; }
 
-# want_client NAME PACKAGE...: 1, and a line, where it can't be had.
+# want_client NAME PACKAGE...: 1, and a line, where it can't be fetched.
 want_client() {
   local name="$1" folder
   shift

@@ -49,7 +49,7 @@ apt_progress() {
     /^Setting up / { n++; if (n % 10 == 0) printf "graphkit:   %d of %d\n", n, total > "/dev/stderr" }'
 }
 
-# install_packages PACKAGE...: returns 1 where they can't be had; the log says why.
+# install_packages PACKAGE...: returns 1 where they can't be installed; the log says why.
 install_packages() {
   local log_file
   log_file="$(graphkit_cache)/setup.log"

@@ -1,4 +1,4 @@
-// Where blocks lie, and who may take what nobody holds: memory that is handed on by a rule that
+// Where blocks lie, and who may take what is free: memory that is handed on by a rule that
 // says, once for each stream, when a block's memory may go to that stream's mallocs. The same
 // places as PieceMap finds, without looking at every piece.
 //
@@ -49,7 +49,7 @@ class IndexedMap {
 
   // `size`: rounded up to 512, not 0. Segments lie one after the other, at multiples of 2 MiB.
   Bytes Place(BlockId block, Bytes size, uint32_t view);
-  // Without segments: where somebody else says. Whoever lay there is let go.
+  // Without segments: where the caller says. The block that lay there is let go.
   void PlaceAt(BlockId block, Bytes offset, Bytes size);
   // What is left of the block's memory may be taken by the view from here on.
   void Show(BlockId block, uint32_t view);

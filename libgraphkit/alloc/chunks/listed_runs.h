@@ -21,7 +21,7 @@ namespace graphkit {
 class ListedRuns {
  public:
   static constexpr uint32_t kMaxListed = 128;  // with more a run takes long to find
-  static constexpr uint32_t kMore = 8;         // that may come before somebody looks at the number
+  static constexpr uint32_t kMore = 8;         // that may come before the number is looked at
 
   // The pieces and slots must outlive it. `all`: the views that there are.
   ListedRuns(std::vector<Piece>* pieces, const ViewSlots* slots, ViewMask all)

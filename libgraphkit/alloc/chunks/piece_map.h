@@ -1,4 +1,4 @@
-// Where blocks lie, and who lay last where nobody lies now: memory that is handed on by a rule that
+// Where blocks lie, and who lay last where none lies now: memory that is handed on by a rule that
 // decides pair by pair. A request takes the smallest stretch of pieces that it may have and that
 // holds it, the lowest of equals.
 //
@@ -19,7 +19,7 @@ namespace graphkit {
 
 class PieceMap {
  public:
-  // Whether the request may lie where `last` lay; for memory where nobody lay, `last` is none and
+  // Whether the request may lie where `last` lay; for memory where none lay, `last` is none and
   // `owner` the stream whose request made the segment.
   using MayTake = std::function<bool(BlockId last, StreamId owner)>;
 

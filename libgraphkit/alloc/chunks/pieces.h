@@ -1,4 +1,4 @@
-// Memory cut into pieces. A view is a stream that allocates; a piece that nobody holds is in the
+// Memory cut into pieces. A view is a stream that allocates; a piece that is free is in the
 // views that may take it, and neighbours in one view are one run of it.
 //
 //     pieces    |  a  | b | c (held) |   d   | e |        a, b and d are in view 0,

@@ -31,7 +31,7 @@ struct LiveEdge {
 
 class LiveOrder {
  public:
-  // Adds the edges that lead to a node. False: they can't be had.
+  // Adds the edges that lead to a node. False: they aren't known.
   using EdgesInto = std::function<bool(uint64_t node, std::vector<LiveEdge>* in)>;
   LiveOrder(EdgeRule rule, EdgesInto edges_into)
       : edges_into_(std::move(edges_into)), order_(rule) {}

@@ -109,7 +109,7 @@ void LivePool::EndCapture(uint64_t capture) {
   if (captures_.empty()) views_ = 0;
 }
 
-// Anybody's.
+// Free for every stream.
 void LivePool::MakeFree(BlockId block) {
   Complete(block);
   Block& freed = blocks_[block.index()];

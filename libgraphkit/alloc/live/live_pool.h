@@ -3,7 +3,7 @@
 //
 // A block is handed on by the rule `xstream` of policy.h: to a malloc of any stream, once all that
 // the block's streams did up to its free is ordered before that stream's place in the graph. What
-// is still held back when a capture ends is anybody's in the captures that come after it.
+// is still held back when a capture ends is free in the captures that come after it.
 //
 //     stream A   malloc x   use x                     malloc y: takes x's memory, as the wait
 //     stream B              use x   free x            │         has come
@@ -58,7 +58,7 @@ class LivePool {
 
   // Nothing: out of memory. The block's size is rounded up.
   std::optional<BlockId> Malloc(Bytes size, const LiveAsker& asker);
-  // At an offset of an arena. Nothing: somebody lies there, or lay there and isn't known to be
+  // At an offset of an arena. Nothing: a block lies there, or lay there and isn't known to be
   // over; with `trusted`, the plan is believed in the latter case.
   std::optional<BlockId> MallocAt(PlanArena* arena, Bytes offset, Bytes size,
                                   const LiveAsker& asker, bool trusted);
@@ -67,7 +67,7 @@ class LivePool {
   void Free(BlockId block, uint64_t capture, std::span<const NodeId> markers);
   // The same, but when that is isn't known: at the capture's end.
   void FreeAtEnd(BlockId block, uint64_t capture);
-  // Freed outside of captures: anybody's.
+  // Freed outside of captures: free for every stream.
   void FreeNow(BlockId block);
   void EndCapture(uint64_t capture);
 
@@ -78,25 +78,25 @@ class LivePool {
 
   Address address(BlockId block) const { return blocks_[block.index()].address; }
   Bytes size(BlockId block) const { return blocks_[block.index()].size; }
-  // Whether somebody could take its memory so far.
+  // Whether its memory could be taken so far.
   bool completed(BlockId block) const { return blocks_[block.index()].completed; }
   bool in_use() const { return figures_.used > 0; }
   const LivePoolFigures& figures() const { return figures_; }
-  // Blocks whose memory could be taken, by anybody, for the first time since this was last called.
+  // Blocks whose memory could be taken by any stream for the first time since this was last called.
   std::vector<BlockId> TakeCompleted();
 
  private:
   static constexpr uint32_t kViews = 16;
   static constexpr uint32_t kNoOffers = kViews - 1;  // the view of streams that are too many
 
-  enum class State : uint8_t { kUsed, kWaiting, kFree };  // free: anybody's
+  enum class State : uint8_t { kUsed, kWaiting, kFree };  // free: for every stream
   struct Block {
     Address address = 0;
     Bytes size = 0;
     State state = State::kUsed;
     bool in_arena = false;
     bool unproven = false;   // its markers aren't known
-    bool completed = false;  // somebody could take its memory
+    bool completed = false;  // its memory could be taken
     uint64_t capture = 0;    // in which it was freed
     std::vector<NodeId> markers = {};
   };

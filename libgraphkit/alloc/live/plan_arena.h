@@ -1,4 +1,4 @@
-// Memory in which blocks lie where a plan says, and who lies or lay where. Nobody is trusted: a
+// Memory in which blocks lie where a plan says, and who lies or lay where. No plan is trusted: a
 // block goes to its place only if all who lay there may be followed.
 //
 //     offsets   0        4        8             c is planned at 2 to 6: allowed if both a and b,
@@ -35,7 +35,7 @@ class PlanArena {
 
   Address address_;
   Bytes size_;
-  std::map<Bytes, Piece> pieces_;  // by offset; where nobody lay there is none
+  std::map<Bytes, Piece> pieces_;  // by offset; where no block lay there is none
 };
 
 }  // namespace graphkit

@@ -16,7 +16,7 @@ std::optional<Address> AsyncPool::Malloc(const ModelRequest& request, const Afte
   return chunks_.address(chunk);
 }
 
-// Of one's own stream and what nobody uses any more first, then by the three policies.
+// Of one's own stream and what is no longer used first, then by the three policies.
 ChunkList::Chunk AsyncPool::FindFree(const ModelRequest& request, Bytes size,
                                      const AfterFree& after) {
   for (const uint32_t list : {request.stream, kIdle}) {
@@ -51,7 +51,7 @@ ChunkList::Chunk AsyncPool::FindElsewhere(const ModelRequest& request, Bytes siz
   return best;
 }
 
-// What nobody ever used is idle. Out of memory: what is unused goes back first.
+// What was never used is idle. Out of memory: what is unused goes back first.
 ChunkList::Chunk AsyncPool::Grow(Bytes size) {
   const Bytes region = RoundUp(size, config_.granularity);
   std::optional<Address> address = driver_->Allocate(region);

@@ -34,13 +34,13 @@ class AsyncPool final : public AllocatorModel {
   std::optional<Address> Malloc(const ModelRequest& request, const AfterFree& after) override;
   void Free(uint32_t block, uint32_t stream) override;
   void Synchronize() override;
-  // The device has passed all frees so far, and nobody waited for it: allow_opportunistic alone
+  // The device has passed all frees so far, and no stream waited for it: allow_opportunistic alone
   // sees that.
   void Progress() { passed_ = frees_; }
   ModelFigures figures() const override { return figures_; }
 
  private:
-  static constexpr uint32_t kIdle = 0xffffffffu;  // the list of what anybody may take
+  static constexpr uint32_t kIdle = 0xffffffffu;  // the list of what every stream may take
 
   ChunkList::Chunk FindElsewhere(const ModelRequest& request, Bytes size,
                                  const ChunkList::Accept& accept) const;

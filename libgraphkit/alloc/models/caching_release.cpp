@@ -41,7 +41,7 @@ void CachingAllocator::ReleaseArena(uint32_t arena) {
   }
 }
 
-// Segments without a block in use, of the default pool and of the pools that nobody holds.
+// Segments without a block in use, of the default pool and of the pools that no graph holds.
 void CachingAllocator::ReleaseCached() {
   if (redirections_.empty() && synchronize_) synchronize_();
   ReleaseArena(1);

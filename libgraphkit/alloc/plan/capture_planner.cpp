@@ -118,7 +118,7 @@ class CapturePlanner {
     const LifetimeProblem problem =
         LifetimesInCaptureOrder(lanes_, greedy_.conflicts(), fixed_, options_.alignment);
     PlannerOptions options = options_.search;
-    // What lies between the bound and the lifetimes' own can't be had: little effort there.
+    // What lies between the bound and the lifetimes' own can't be reached: little effort there.
     if (lanes_.lanes() != 1) options.effort = std::min<uint64_t>(options.effort, 500'000'000);
     options.good_enough = std::max(options.good_enough, bound_);
     Plan plan = PlanLifetimes(problem, options);
@@ -176,7 +176,7 @@ CapturePlan PlanCapture(const BlockOrder& order, std::span<const BlockId> blocks
   const OrderGreedy::Plan placed =
       CapturePlanner(lanes, fixed_offsets, plan.lower_bound, options).Run();
   if (lanes.size() > 0) plan.peak = placed.peak;
-  // Lanes keep the order of the blocks; the few that fit into none share with nobody.
+  // Lanes keep the order of the blocks; the few that fit into none share with none.
   uint32_t item = 0;
   for (size_t i = 0; i < blocks.size(); ++i) {
     if (item < lanes.size() && lanes.block(item) == blocks[i]) {

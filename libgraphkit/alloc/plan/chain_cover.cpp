@@ -7,7 +7,7 @@ namespace graphkit {
 namespace {
 
 constexpr uint32_t kNone = 0xffffffffu;
-// Most of the time somebody who was freed not long ago can be taken from its follower.
+// Most of the time an item that was freed not long ago can be taken from its follower.
 constexpr uint32_t kWindow = 256;
 
 class ChainCoverer {
@@ -83,7 +83,7 @@ class ChainCoverer {
     return false;
   }
 
-  // Breadth first: who could follow whom, until somebody has no follower. Only looks as many births
+  // Breadth first: what could follow what, until one has no follower. Only looks as many births
   // back; kNone: at all.
   bool Search(uint32_t item, uint32_t window) {
     ++round_;
@@ -113,7 +113,7 @@ class ChainCoverer {
     return false;
   }
 
-  // Everybody on the way follows whom they found.
+  // All on the way follow what they found.
   void Turn(uint32_t earlier) {
     std::erase(free_, earlier);
     while (earlier != kNone) {
@@ -124,7 +124,7 @@ class ChainCoverer {
     }
   }
 
-  // Whoever was looked at can't be had by anybody: nobody needs to look there again.
+  // What was looked at can't be taken: no search needs to look there again.
   void GiveUp() { std::ranges::copy(looked_, hopeless_.begin()); }
 
   ChainCover Chains() const {
@@ -142,7 +142,7 @@ class ChainCoverer {
   std::vector<Exits> exits_;                  // by lane
   std::vector<uint32_t> place_;               // by item: in its lane's births
   std::vector<uint32_t> follower_, follows_;  // by item
-  std::vector<uint32_t> free_;                // items that died, or will, and that nobody follows
+  std::vector<uint32_t> free_;                // items that died, or will, and that none follows
   std::vector<uint32_t> seen_;                // by item: in which round
   std::vector<uint32_t> for_;                 // by item that was seen: who would follow it
   std::vector<uint32_t> hopeless_;            // by lane: births whose exits need not be looked at

@@ -108,7 +108,7 @@ bool FreedByOrder::PutInSlot(uint32_t freed, List* list) {
   return true;
 }
 
-// Nobody looks at the slot any more.
+// No stream looks at the slot any more.
 void FreedByOrder::Leave(uint32_t slot, List* list) {
   list->used &= ~(SlotMask{1} << slot);
   if (slots_ == nullptr) return;

@@ -63,7 +63,7 @@ class FreedByOrder {
   // By column, a chain: how many of its nodes have ended, or must have. 32 bits with a sign, as
   // machines compare several of these at once.
   using Counts = std::array<int32_t, kColumns>;
-  // Blocks that some streams look at: everybody's, or one stream's own.
+  // Blocks that some streams look at: all of them, or one alone.
   struct List {
     std::vector<Freed> freed;
     std::vector<StreamId> readers;
@@ -124,7 +124,7 @@ class FreedByOrder {
   ViewSlots* slots_;
   SlotChanges changes_;
   std::vector<Stream> streams_;  // by stream
-  std::vector<List> lists_;      // by stream; shared: [0] is everybody's
+  std::vector<List> lists_;      // by stream; shared: [0] is for all
 };
 
 // Whether of these blocks of one graph it is known when they may be taken from the place of a

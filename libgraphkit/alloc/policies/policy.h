@@ -6,7 +6,7 @@
 //     pytorch     graph_capture_record_stream_reuse: markers at the free, looked at by the next
 //                 malloc of the same stream
 //     pytorch-v1  its first version: the markers are nodes of their own
-//     graph       markers at the free; anybody, once every stream is behind them
+//     graph       markers at the free; any stream, once every stream is behind them
 //     xstream     markers at the free; any stream that is ordered after them
 //     last-use    markers at the last use; the block's own stream
 //     reuse       markers at the last use; any stream that is ordered after them
@@ -87,7 +87,7 @@ class ReusePolicy {
   bool Offers(BlockId last, BlockId block) const {
     return state_[last.index()] != State::kUsed && MayTake(last, block);
   }
-  // Whether it may take memory of a segment of `owner` where nobody lay so far.
+  // Whether it may take memory of a segment of `owner` where no block lay so far.
   virtual bool OffersFresh(StreamId owner, BlockId block) const {
     return view_.trace[block].stream == owner;
   }

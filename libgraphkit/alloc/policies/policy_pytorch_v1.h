@@ -61,7 +61,7 @@ class PyTorchV1Policy final : public DeferPolicy {
   std::vector<Heap> waiting_;     // see HeapOf
 };
 
-// graph: a block comes back to everybody once what its streams stood at when it was freed is before
+// graph: a block comes back for all once what its streams stood at when it was freed is before
 // where every stream of the capture stands; one that stayed on its stream comes back to that stream
 // at once.
 class GraphPolicy final : public DeferPolicy {

@@ -57,7 +57,7 @@ std::string CallText(const Trace& trace, const Failure& failure);
 // "cudaMalloc was called after node 3, with bytesize=4096".
 std::string CalledText(const Trace& trace, const Failure& failure);
 
-// Adds what was allocated in the finding's graph and that nobody has freed.
+// Adds what was allocated in the finding's graph and not freed.
 void AddStuckMemory(const Facts& facts, Finding* finding);
 
 }  // namespace graphkit

@@ -13,7 +13,7 @@ namespace graphkit {
 
 struct Check {
   std::string_view id;  // kebab-case
-  Severity severity;    // of its findings; the gravest, when it grades them itself
+  Severity severity;    // of its findings; the most severe, when it grades them
   std::string_view what;
   std::vector<Finding> (*find)(const Facts& facts);  // leaves `check` of its findings empty
   bool grades = false;                               // sets the severity of its findings

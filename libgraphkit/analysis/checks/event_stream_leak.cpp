@@ -42,7 +42,7 @@ std::vector<Finding> FindEventStreamLeaks(const Facts& facts) {
   uint64_t events = 0;
   for (const Event& event : trace.events) events += event.destroyed == kNever;
   if (finding.streams.empty() && events == 0) return {};
-  // Nobody makes many streams to use few of them, but a library that hands them out.
+  // Only a library that hands streams out makes many and uses few.
   if (events == 0 && unused > finding.streams.size() / 2) {
     finding.message = "kept until the end: " + Count(finding.streams.size(), "stream") + ", " +
                       FormatCount(unused) +

@@ -1,4 +1,4 @@
-// graph-allocation-leak: memory that a graph allocates and that nobody frees.
+// graph-allocation-leak: memory that a graph allocates and that is never freed.
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/naming.h"
 

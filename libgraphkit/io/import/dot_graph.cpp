@@ -82,7 +82,7 @@ void DotParser::Statement() {
     Advance();
     return PassOver();
   }
-  if (token_.kind != DotTokenKind::kWord) return Advance();  // ; and what nobody expects
+  if (token_.kind != DotTokenKind::kWord) return Advance();  // ; and the unexpected
   NodeOrEdges();
 }
 

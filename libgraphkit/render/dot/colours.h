@@ -24,7 +24,7 @@ struct ColourMeaning {
 std::vector<uint32_t> ColourNodes(const Trace& trace, const DotOptions& options);
 inline constexpr uint32_t kNoKey = 0xffffffffu;
 
-// Of several nodes in one box: the first's; by finding the gravest, by duration the longest.
+// Of several nodes in one box: the first's; by finding the worst, by duration the longest.
 uint32_t KeyOfBox(const Box& box, const std::vector<uint32_t>& keys, ColourBy by);
 BoxColour ColourOfKey(uint32_t key, ColourBy by);
 

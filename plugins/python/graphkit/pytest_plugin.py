@@ -9,7 +9,7 @@ leaks     blocks that are still there when the test has ended
 
 A test with `leaks` runs several times (--graphkit-runs): what only the first run leaves behind is a cache, not a leak. With
 --graphkit-fail-on-increase a test also fails when it needs more than when it last passed. Where memory can't be measured,
-the test is skipped, so that no limit counts as kept that nobody looked at.
+the test is skipped, so that no limit counts as kept that wasn't looked at.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ T NotModelled(const char* function, const void* caller) {
   return static_cast<T>(801);  // CUDA_ERROR_NOT_SUPPORTED, cudaErrorNotSupported
 }
 
-// One call in flight that somebody listens to. Nested calls share the correlation id of the
+// One call in flight that a subscriber listens to. Nested calls share the correlation id of the
 // outermost one.
 class TracedCall {
  public:

@@ -318,7 +318,7 @@ bool Backing::HasPatterns(uint64_t begin, uint64_t size) const {
   return next != mapped_.begin() && std::prev(next)->second.end > begin;
 }
 
-// The word that a page holds all over; `blank`: it is of a private range, and nobody has touched
+// The word that a page holds all over; `blank`: it is of a private range, and not yet touched
 // it.
 bool Backing::WordOf(uint64_t page, bool blank, uint32_t* word) {
   if (!blank) return IsUniform(page, word);

@@ -3,8 +3,8 @@
 //
 //   fill of whole pages   the pages are mapped anew: to nothing for 0, else to a file that holds
 //   the
-//                         word again and again, copied when somebody writes
-//   copy                  a page of one word, or one that nobody touched, is such a fill; what the
+//                         word again and again, copied at a write
+//   copy                  a page of one word, or one not yet touched, is such a fill; what the
 //                         target holds already isn't written
 //   anything else         is written, and counted, up to GRAPHKIT_SOFT_MEMORY (as GiB, MiB or
 //   bytes;

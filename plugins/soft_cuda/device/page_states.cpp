@@ -17,7 +17,7 @@ constexpr uint64_t kExclusive = uint64_t{1} << 56;
 constexpr size_t kBatch = 512;
 
 bool IsBlank(uint64_t entry) { return (entry & (kPresent | kSwapped)) == 0; }
-// The page that reads of untouched memory share is nobody's.
+// The page that reads of untouched memory share belongs to none.
 bool IsOwned(uint64_t entry) {
   return (entry & kSwapped) != 0 ||
          (entry & (kPresent | kExclusive | kOfFile)) == (kPresent | kExclusive);

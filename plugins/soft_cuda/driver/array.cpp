@@ -12,7 +12,7 @@
 namespace graphkit::soft::driver {
 namespace {
 
-// Arrays are made and destroyed at once, which is unsafe while somebody captures.
+// Arrays are made and destroyed at once, which is unsafe during a capture.
 CUresult Begin() {
   if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   return CheckUnsafe();

@@ -30,7 +30,7 @@ bool HasRoom(const Pool& pool, uint64_t bytes) {
   return most == 0 || (bytes <= most && pool.used <= most - bytes);
 }
 
-// Memory that the stream itself has freed, else memory that nobody uses, else memory that another
+// Memory that the stream itself has freed, else memory that is not used, else memory that another
 // stream has freed and the stream then waits for.
 uint64_t TakeMemory(Pool* pool, size_t bytes, Stream* stream) {
   Device& device = Device::Get();

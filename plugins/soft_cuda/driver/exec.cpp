@@ -13,7 +13,7 @@ Graph* FindExec(CUgraphExec handle) {
 
 namespace {
 
-// Allocations of an earlier launch that nobody freed: an error, unless the exec frees them itself.
+// Allocations of an earlier launch that are not freed: an error, unless the exec frees them itself.
 CUresult SettleAllocations(const Graph& exec) {
   if (exec.memory_nodes == 0 || !AnyAllocationLive(exec)) return CUDA_SUCCESS;
   if ((exec.flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) == 0)

@@ -31,7 +31,7 @@ bool AnyAllocationLive(const Graph& exec);  // left over from an earlier launch
 void FreeAllocations(const Graph& exec);
 
 // --- what destroyed graphs leave to be done: addresses that no allocation node has any more, user
-// objects that nobody holds any more (leftovers.cpp)
+// objects that are no longer held (leftovers.cpp)
 
 // Gives the addresses back and calls the destructors, with the lock released.
 void Settle(Lock& lock);

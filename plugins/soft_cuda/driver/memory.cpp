@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kPitch = 512;
 
-// Common to all calls that allocate or free at once: they are unsafe while somebody captures.
+// Common to all calls that allocate or free at once: they are unsafe during a capture.
 CUresult Begin() {
   if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   return CheckUnsafe();

@@ -1,4 +1,4 @@
-// Sharing of memory pools. A pool is exported as a file that names it; whoever imports that file in
+// Sharing of memory pools. A pool is exported as a file that names it; what imports that file in
 // the same process sees the same memory at the same addresses. Other processes have devices of
 // their own and can't import it.
 #include <sys/mman.h>

@@ -55,7 +55,7 @@ class Captures {
   // Does a capture record into this graph or into one inside it?
   bool Uses(const Graph* graph) const;
 
-  // May this thread make a call that is unsafe while somebody captures? Spoils the captures that
+  // May this thread make a call that is unsafe during a capture? Spoils the captures that
   // forbid it.
   CUresult CheckUnsafe(const ThreadState& thread);
   // A wait for all of a context's work: not while anything in it captures, in whatever mode.

@@ -119,7 +119,7 @@ Graph* GraphStore::Clone(Graph* source, GraphKind kind) {
 }
 
 // The second internal graph of an instantiation: its nodes are announced (12) and linked (15),
-// never completed (13). It uses up an id even where nobody listens.
+// never completed (13). It uses up an id even without a subscriber.
 void GraphStore::MakeShadow(Graph* exec) {
   const uint32_t id = ++graph_count_;
   if (!hub_.Wants(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING)) return;

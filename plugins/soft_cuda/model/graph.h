@@ -66,7 +66,7 @@ struct ConditionalHandle {
   bool used = false;
 };
 
-// Something of the user's that lives as long as somebody holds a reference to it.
+// Something of the user's that lives as long as a reference to it is held.
 struct UserObject {
   static constexpr Tag kTag = Tag::kUserObject;
   Tag tag = kTag;

@@ -28,7 +28,7 @@ struct Mapping {
   uint64_t size = 0;
   uint64_t offset = 0;  // in the physical memory
   CUmemGenericAllocationHandle handle = 0;
-  std::map<int, CUmemAccess_flags> access{};  // by device; none: nobody may
+  std::map<int, CUmemAccess_flags> access{};  // by device; none: no access
 };
 
 class VirtualMemory {

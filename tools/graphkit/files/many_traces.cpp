@@ -91,7 +91,7 @@ uint64_t MemoryBudget() {
 
 // The part of this process. A trace is begun when there is memory for it and what was made before
 // isn't too far from being taken; one at a time always is. An exception of a thread ends all of
-// them, and is thrown to whoever takes.
+// them, and is thrown where results are taken.
 class Workers {
  public:
   Workers(const ManyTraces& traces, std::vector<size_t> own,

@@ -1,6 +1,6 @@
 // Many traces at once: `graphkit analyze rank*.json`. Several are read at the same time, as many as
 // fit into memory, by all processes of the job; what is made of them comes in the order in which
-// they were named, whoever made it.
+// they were named, by whichever thread.
 //
 //     named       rank0  rank1  rank2  rank3  rank4
 //     process 0   make          make          make      take, take, take, take, take

@@ -18,7 +18,7 @@ Result<void> WriteOutput(const std::string& path, const std::function<void(std::
 // How text views look where they go to.
 
 // `output` as of -o; "-" is stdout. On a terminal as wide as it is and in colour; in a pipe and in
-// files the same whoever looks: neither colours nor tables that are cut.
+// files the same everywhere: neither colours nor tables that are cut.
 TextStyle StyleFor(const std::string& output, size_t top = TextStyle{}.top);
 
 }  // namespace graphkit

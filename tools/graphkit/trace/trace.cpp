@@ -40,7 +40,7 @@ struct TraceOptions {
   Device device = Device::kAuto;
   Scope scope = Scope::kGraphs;
   int stacks = kOnlyFailures;  // frames a stack; 0 or -1, which a flag makes of 0: none
-  uint64_t buffer = 0;         // bytes; 0: nobody waits for the disk
+  uint64_t buffer = 0;         // bytes; 0: no wait for the disk
   bool no_torch = false;
 };
 

@@ -265,7 +265,7 @@ Status GiveBytes(const std::string& bytes, size_t each, int64_t room, int64_t* c
   return kSuccess;
 }
 
-// What nobody set, and cuDNN answers: sizes that are 0, lists that are empty.
+// What wasn't set, and cuDNN answers: sizes that are 0, lists that are empty.
 Status GiveDefault(const Descriptor& d, int name, int type, int64_t room, int64_t* count,
                    void* out) {
   switch (name) {

@@ -23,7 +23,7 @@ bool Grow(int file, off_t bytes) {
 
 }  // namespace
 
-// A new file is all zeros: nobody has spoken.
+// A new file is all zeros: no rank has spoken.
 std::unique_ptr<Meeting> Meeting::Join(const std::string& name, uint32_t ranks, uint32_t rank,
                                        Entry* why) {
   const size_t bytes = sizeof(Room) + sizeof(Place) * ranks;

@@ -32,7 +32,7 @@ class Meeting {
  private:
   struct Place {
     std::atomic<uint64_t> round;  // the last that this rank has spoken in; 0: none
-    Words words[2];               // of even and odd rounds: nobody is more than one ahead
+    Words words[2];               // of even and odd rounds: no rank is more than one ahead
   };
   struct alignas(64) Room {  // followed by a place for each rank
     std::atomic<uint32_t> ranks;
