@@ -45,20 +45,27 @@ class Sweep {
   }
 
  private:
-  // By their places in the trace, each of which is one free's.
+  // By their places in the trace, each of which is one free's: into a row of places, unless that
+  // were mostly empty, as that of a graph whose last blocks are freed at the end of the program.
   void SortFrees() {
-    constexpr uint32_t kNobody = 0xffffffffu;
-    if (lanes_.size() == 0) return;
-    const Seq first = trace_[lanes_.block(0)].allocated;
-    std::vector<uint32_t> freed_at(trace_.records - std::min(trace_.records, first), kNobody);
+    constexpr Seq kSparse = 8;
+    Seq first = kNever, last = 0;
     for (uint32_t item = 0; item < lanes_.size(); ++item) {
-      if (!lanes_.Dies(item)) continue;
-      const Seq at = FreedAt(item) - first;
-      if (at < freed_at.size()) freed_at[at] = item;
+      if (!lanes_.Dies(item) || FreedAt(item) >= trace_.records) continue;
+      frees_.push_back(item);
+      first = std::min(first, FreedAt(item));
+      last = std::max(last, FreedAt(item));
     }
-    for (const uint32_t item : freed_at) {
-      if (item != kNobody) frees_.push_back(item);
+    if (frees_.empty()) return;
+    if (last - first > kSparse * frees_.size()) {
+      std::ranges::sort(frees_, {}, [this](uint32_t item) { return FreedAt(item); });
+      return;
     }
+    constexpr uint32_t kNone = 0xffffffffu;
+    std::vector<uint32_t> freed_at(last - first + 1, kNone);
+    for (const uint32_t item : frees_) freed_at[FreedAt(item) - first] = item;
+    std::erase(freed_at, kNone);
+    frees_ = std::move(freed_at);
   }
 
   Seq FreedAt(uint32_t item) const { return trace_[lanes_.block(item)].free_requested; }

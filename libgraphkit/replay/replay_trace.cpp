@@ -47,12 +47,13 @@ class GraphReplayer {
   // `plan`: takes the place of the policy's placements; may be null. `before`: what earlier graphs
   // hold.
   GraphReplayer(const Facts& facts, const PolicyInfo& info, const ReplayOptions& options,
-                GraphId graph, const PlannedMemory* plan, Bytes before)
+                GraphId graph, const PlannedMemory* plan, Bytes before,
+                const std::vector<std::vector<StreamId>>& streams)
       : facts_(facts),
         info_(info),
         order_(facts.Blocks(info.rule)),
         frontiers_(facts.trace),
-        view_{facts.trace, facts.in_edges, order_, frontiers_, OtherStreams(facts.trace)},
+        view_{facts.trace, facts.in_edges, order_, frontiers_, streams},
         options_(options),
         plan_(plan),
         before_(before),
@@ -325,11 +326,12 @@ PolicyReplay ReplayGraphs(const Facts& facts, PolicyKind policy, const ReplayOpt
   replay.policy = policy;
   replay.assumes = InfoOf(policy).assumes;
   replay.verified = options.verify;
+  const std::vector<std::vector<StreamId>> streams = OtherStreams(facts.trace);
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
     if (BlocksByPool(facts, GraphId(i)).empty()) continue;
     if (plan != nullptr && !Holds(*plan, GraphId(i))) continue;
     GraphReplay graph = GraphReplayer(facts, InfoOf(policy), options, GraphId(i), plan,
-                                      replay.figures.peak_reserved)
+                                      replay.figures.peak_reserved, streams)
                             .Run();
     replay.figures.Add(graph.figures);
     if (options.execute) replay.executions.push_back(Execute(facts, policy, graph, options));

@@ -133,7 +133,8 @@ void BM_MallocWithDeferred(benchmark::State& state) {
   state.SetLabel(std::string(info.name) + (scan ? ", scan" : ", index"));
   const BlockOrder order = facts.Blocks(info.rule);
   FrontierReplay frontiers(trace);
-  const PolicyView view{trace, facts.in_edges, order, frontiers, OtherStreams(trace)};
+  const std::vector<std::vector<StreamId>> streams = OtherStreams(trace);
+  const PolicyView view{trace, facts.in_edges, order, frontiers, streams};
   const std::unique_ptr<ReusePolicy> policy =
       info.make(view, scan ? PolicySearch::kScan : PolicySearch::kIndex);
   const auto malloc_and_free = [&](size_t i) {

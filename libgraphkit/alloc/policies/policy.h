@@ -42,9 +42,9 @@ enum class PolicyKind : uint8_t {
 struct PolicyView {
   const Trace& trace;
   const InEdges& in_edges;
-  const BlockOrder& order;                     // by the policy's rule
-  const FrontierReplay& frontiers;             // as they stand at the event
-  std::vector<std::vector<StreamId>> streams;  // by block: what it is used on beside its own
+  const BlockOrder& order;                            // by the policy's rule
+  const FrontierReplay& frontiers;                    // as they stand at the event
+  const std::vector<std::vector<StreamId>>& streams;  // by block: what it is used on beside its own
   // Where a policy by order says which streams may take the blocks that were freed last. Null: it
   // offers them like all others.
   ViewSlots* slots = nullptr;

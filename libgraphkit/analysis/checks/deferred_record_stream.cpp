@@ -2,7 +2,8 @@
 // owner let go.
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/group_by.h"
@@ -28,6 +29,8 @@ class Finder {
         last_use_(facts.Blocks(MarkerRule::kLastUse)),
         recorded_(Group(trace_.block_streams, trace_.blocks.size(),
                         [](const BlockStream& use) { return use.block; })),
+        nodes_(
+            Group(trace_.nodes, trace_.graphs.size(), [](const Node& node) { return node.graph; })),
         last_block_(trace_.streams.size()),
         last_node_(trace_.streams.size()) {}
 
@@ -35,33 +38,34 @@ class Finder {
     for (size_t i = 0; i < facts_.blocks.size(); ++i) {
       if (facts_.usage[i].deferred > 0) FindIn(GraphId(i));
     }
-    std::vector<Finding> findings;
-    for (auto& [key, finding] : by_cause_) {
-      Finish(std::get<1>(key), &finding);
-      findings.push_back(std::move(finding));
-    }
-    return findings;
+    return std::move(findings_);
   }
 
  private:
   void FindIn(GraphId graph) {
-    std::fill(last_block_.begin(), last_block_.end(), BlockId());
-    std::fill(last_node_.begin(), last_node_.end(), NodeId());
     for (const BlockId block : facts_.blocks[graph.index()]) {
-      if (trace_[block].stream.valid()) last_block_[trace_[block].stream.index()] = block;
+      const StreamId stream = trace_[block].stream;
+      if (!stream.valid()) continue;
+      last_block_[stream.index()] = block;
+      last_node_[stream.index()] = NodeId();  // not one of another graph
     }
-    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      const Node& node = trace_.nodes[i];
-      if (node.stream.valid() && node.graph == graph) last_node_[node.stream.index()] = NodeId(i);
+    for (const uint32_t node : nodes_.Of(graph.index())) {
+      const StreamId stream = trace_.nodes[node].stream;
+      if (stream.valid()) last_node_[stream.index()] = NodeId(node);
     }
     for (const BlockId block : facts_.blocks[graph.index()]) {
       if (Deferred(trace_[block])) Add(graph, block);
     }
+    for (auto& [key, finding] : by_cause_) {
+      Finish(key.first, &finding);
+      findings_.push_back(std::move(finding));
+    }
+    by_cause_.clear();
   }
 
   void Add(GraphId graph, BlockId id) {
     const Why why = WhyDeferred(id);
-    Finding& finding = by_cause_[{graph, why, trace_[id].stack}];
+    Finding& finding = by_cause_[{why, trace_[id].stack}];
     finding.graph = graph;
     finding.blocks.push_back(id);
     finding.bytes += RoundedSize(trace_[id]);
@@ -199,10 +203,12 @@ class Finder {
   const Trace& trace_;
   BlockOrder at_free_;
   BlockOrder last_use_;
-  Grouped recorded_;
+  Grouped recorded_;                 // by block
+  Grouped nodes_;                    // by graph
   std::vector<BlockId> last_block_;  // allocated on each stream, in the graph at hand
   std::vector<NodeId> last_node_;    // captured on each stream, in the graph at hand
-  std::map<std::tuple<GraphId, Why, StackId>, Finding> by_cause_;
+  std::map<std::pair<Why, StackId>, Finding> by_cause_;  // of the graph at hand
+  std::vector<Finding> findings_;
 };
 
 }  // namespace

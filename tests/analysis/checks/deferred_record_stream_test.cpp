@@ -27,6 +27,35 @@ TEST_CASE("deferred-record-stream: no later join") {
   CHECK(finding.severity == Severity::kWarning);
 }
 
+// Two graphs, one after the other: in each, stream a waits for b, which reads the block, but not
+// for the stream that reads it last; that is c in the first and b in the second.
+TEST_CASE(
+    "deferred-record-stream: each graph's advice names its own node that is waited for too "
+    "little") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a"), b = t.Stream("b"), c = t.Stream("c");
+  for (const StreamId last : {c, b}) {
+    t.BeginCapture(a);
+    const BlockId x = t.Alloc(a, 4096);
+    t.Kernel(a, "write", {Writes(x)});
+    t.Order(a, b);
+    t.Order(a, c);
+    for (const StreamId stream : {b, c}) {
+      t.RecordStream(x, stream);
+      t.Kernel(stream, "read", {Reads(x)});
+    }
+    t.RequestFree(x);
+    t.Order(last == c ? b : c, a);
+    t.Kernel(a, "go on");
+    t.EndCapture(a);
+    t.CompleteFree(x);
+  }
+  const std::vector<Finding> findings = Run(kCheck, &t);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0].advice.find("after node 2 (read) on stream 2 'c'") != std::string::npos);
+  CHECK(findings[1].advice.find("after node 5 (read) on stream 1 'b'") != std::string::npos);
+}
+
 TEST_CASE("deferred-record-stream: joined, and the allocator waits all the same") {
   CrossedBlock c;
   c.Request(c.x);
