@@ -80,7 +80,7 @@ class RecordLine {
   void Quoted(std::string_view text);
   [[gnu::always_inline]] void Put(std::string_view text) {
     Reserve(text.size());
-    std::memcpy(buffer_.get() + size_, text.data(), text.size());
+    text.copy(buffer_.get() + size_, text.size());  // memcpy takes no null, as an empty one may be
     size_ += text.size();
   }
 
