@@ -220,7 +220,7 @@ if [ "$all" = yes ]; then
   mpi_jobs
   fuzz
 else
-  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing, the report in a browser, jobs of MPI (tools/test.sh --all); programs of PyTorch, numba-cuda, cuda.core, CuPy (tools/test.sh --clients)"
+  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing, the report in a browser, jobs of MPI (tools/test.sh --all); programs of PyTorch, numba-cuda, cuda.core, CuPy, and NVIDIA's samples (tools/test.sh --clients)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
   say "not run: everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"

@@ -51,7 +51,7 @@ function(graphkit_target target)
 endfunction()
 
 # For what is slow to compile and quick to run: optimized a little, and under the sanitizers, whose checks the optimizer
-# is slow with, not at all. Halves the compile time of a file of tests, and more for the command line.
+# is slow with, not at all, which halves the compile time of a file of tests, and more for the command line.
 function(graphkit_quick_to_compile target)
   set(level 1)
   if(GRAPHKIT_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
