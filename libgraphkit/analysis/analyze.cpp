@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/checks.h"
+#include "libgraphkit/analysis/checks/settings.h"
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/lifetimes.h"
-#include "libgraphkit/analysis/settings.h"
+#include "libgraphkit/analysis/memory/lifetimes.h"
 
 namespace graphkit {
 namespace {

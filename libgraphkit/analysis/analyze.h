@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"

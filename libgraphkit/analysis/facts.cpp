@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "libgraphkit/analysis/kernel_names.h"
+#include "libgraphkit/analysis/names/kernel_names.h"
 #include "libgraphkit/parallel.h"
 
 namespace graphkit {

@@ -8,16 +8,16 @@
 #include <optional>
 #include <vector>
 
-#include "libgraphkit/analysis/block_order.h"
-#include "libgraphkit/analysis/cost.h"
-#include "libgraphkit/analysis/known_memory.h"
-#include "libgraphkit/analysis/lifetimes.h"
-#include "libgraphkit/analysis/lower_bound.h"
-#include "libgraphkit/analysis/order.h"
-#include "libgraphkit/analysis/races.h"
-#include "libgraphkit/analysis/reuse.h"
-#include "libgraphkit/analysis/topology.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/block_order.h"
+#include "libgraphkit/analysis/memory/known_memory.h"
+#include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/analysis/memory/reuse.h"
+#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/order/order.h"
+#include "libgraphkit/analysis/order/races.h"
+#include "libgraphkit/analysis/order/shape.h"
+#include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {

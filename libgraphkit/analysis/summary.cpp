@@ -4,7 +4,7 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/host_time.h"
-#include "libgraphkit/analysis/launches.h"
+#include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 namespace {

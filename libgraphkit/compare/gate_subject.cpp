@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/analysis/call_site.h"
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/graph_view.h"
 

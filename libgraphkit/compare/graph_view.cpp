@@ -5,7 +5,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/order/order.h"
 
 namespace graphkit {
 

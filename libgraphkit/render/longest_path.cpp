@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "libgraphkit/analysis/call_site.h"
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {

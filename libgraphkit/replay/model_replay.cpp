@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {

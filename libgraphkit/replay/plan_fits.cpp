@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/replay/validate.h"
 
 namespace graphkit {

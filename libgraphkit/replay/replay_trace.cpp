@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "libgraphkit/analysis/lower_bound.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/replay/policy_memory.h"
 
 namespace graphkit {

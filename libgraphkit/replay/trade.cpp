@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/cost.h"
-#include "libgraphkit/analysis/lower_bound.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/replay/validate.h"
 
 namespace graphkit {

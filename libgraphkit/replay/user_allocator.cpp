@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/memory/usage.h"
 
 namespace graphkit {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/analysis/block_order.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/block_order.h"
 #include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/result.h"
 #include "libgraphkit/units.h"

@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "libgraphkit/analysis/launches.h"
-#include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/order/order.h"
 
 namespace graphkit::torch {
 

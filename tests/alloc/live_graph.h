@@ -9,7 +9,7 @@
 
 #include "libgraphkit/alloc/live/live_order.h"
 #include "libgraphkit/alloc/live/live_pool.h"
-#include "tests/analysis/slow_order.h"
+#include "tests/analysis/order/slow_order.h"
 
 namespace graphkit {
 

@@ -14,10 +14,10 @@
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/io/trace_reader.h"
+#include "tests/analysis/memory/slow_lifetimes.h"
+#include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/random_trace.h"
 #include "tests/analysis/slow_facts.h"
-#include "tests/analysis/slow_lifetimes.h"
-#include "tests/analysis/slow_order.h"
 
 namespace graphkit {
 namespace {

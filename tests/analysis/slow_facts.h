@@ -10,8 +10,8 @@
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/report.h"
-#include "tests/analysis/slow_lifetimes.h"
-#include "tests/analysis/slow_order.h"
+#include "tests/analysis/memory/slow_lifetimes.h"
+#include "tests/analysis/order/slow_order.h"
 
 namespace graphkit {
 

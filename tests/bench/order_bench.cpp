@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/random.h"
 #include "tests/bench/order_peers.h"

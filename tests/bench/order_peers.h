@@ -1,5 +1,5 @@
-// Other ways to answer "is a before b?", to be measured beside analysis/order.h on the same graphs.
-// Written for the benchmark from what is published of them; each is as simple as its idea.
+// Other ways to answer "is a before b?", to be measured beside analysis/order/order.h on the same
+// graphs. Written for the benchmark from what is published of them; each is as simple as its idea.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {

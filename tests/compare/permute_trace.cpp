@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/order/order.h"
 
 namespace graphkit {
 namespace {

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/render/diff/diff.h"

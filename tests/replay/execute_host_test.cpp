@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/random.h"

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "libgraphkit/alloc/models/caching_allocator.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
 #include "libgraphkit/io/trace_reader.h"
+#include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/random_trace.h"
-#include "tests/analysis/slow_order.h"
 
 namespace graphkit {
 namespace {

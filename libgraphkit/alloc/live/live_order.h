@@ -1,5 +1,5 @@
 // Order in a graph while it is being captured. The driver is asked for the edges of nodes as they
-// come into sight, each once; what follows from them is proved by analysis/order.h.
+// come into sight, each once; what follows from them is proved by analysis/order/order.h.
 //
 //     capture so far      a0 ── a1 ── a2        seen from a2: a0, a1, a2
 //                           ╲                   seen from b0: nothing more but b0
@@ -16,7 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/order/order.h"
 
 namespace graphkit {
 

@@ -9,8 +9,8 @@
 #include "libgraphkit/alloc/plan/guided_ejection.h"
 #include "libgraphkit/alloc/plan/order_greedy.h"
 #include "libgraphkit/alloc/plan/placed_conflicts.h"
-#include "libgraphkit/analysis/lower_bound.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/usage.h"
 
 namespace graphkit {
 namespace {

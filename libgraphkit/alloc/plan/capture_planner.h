@@ -1,6 +1,6 @@
 // Places the blocks of a captured graph so that the highest byte used is low. Two blocks may share
-// memory only if the graph orders them (libgraphkit/analysis/block_order.h): unlike with plain
-// lifetimes there is no single order of time.
+// memory only if the graph orders them (libgraphkit/analysis/memory/block_order.h): unlike with
+// plain lifetimes there is no single order of time.
 //
 // Greedily, in several orders, the best of which is kept; then by guided ejection; where the graph
 // is small, or has one stream only, exact search over lifetimes in capture order as well. Stops at
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/planner.h"
-#include "libgraphkit/analysis/block_order.h"
+#include "libgraphkit/analysis/memory/block_order.h"
 
 namespace graphkit {
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "libgraphkit/analysis/lanes.h"
+#include "libgraphkit/analysis/bound/lanes.h"
 
 namespace graphkit {
 

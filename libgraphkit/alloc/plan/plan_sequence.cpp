@@ -8,10 +8,10 @@
 #include <string>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/analysis/launch_order.h"
-#include "libgraphkit/analysis/launches.h"
-#include "libgraphkit/analysis/lower_bound.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/bound/lower_bound.h"
+#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/order/launch_order.h"
+#include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 namespace {

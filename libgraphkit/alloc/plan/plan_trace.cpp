@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/memory/usage.h"
 
 namespace graphkit {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/capture_planner.h"
-#include "libgraphkit/analysis/block_order.h"
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/memory/block_order.h"
+#include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"

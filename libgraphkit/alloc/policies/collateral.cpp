@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/policies/policy.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/memory/usage.h"
 
 namespace graphkit {
 namespace {

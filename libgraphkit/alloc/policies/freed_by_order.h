@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/chunks/view_slots.h"
-#include "libgraphkit/analysis/block_order.h"
+#include "libgraphkit/analysis/memory/block_order.h"
 
 namespace graphkit {
 

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "libgraphkit/alloc/chunks/view_slots.h"
-#include "libgraphkit/analysis/block_order.h"
-#include "libgraphkit/analysis/frontier.h"
-#include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/analysis/memory/block_order.h"
+#include "libgraphkit/analysis/order/frontier.h"
+#include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/naming.h"
-#include "libgraphkit/analysis/unfreed.h"
+#include "libgraphkit/analysis/memory/unfreed.h"
+#include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {

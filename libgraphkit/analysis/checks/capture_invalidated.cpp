@@ -1,7 +1,7 @@
 // capture-invalidated: calls that broke a capture.
 #include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 

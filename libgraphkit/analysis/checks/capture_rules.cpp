@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {

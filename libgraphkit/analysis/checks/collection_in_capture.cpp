@@ -3,7 +3,7 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/host_time.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {

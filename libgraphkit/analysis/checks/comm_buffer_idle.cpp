@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/kernel_names.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/kernel_names.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {

@@ -1,7 +1,7 @@
 // dead-input: launches of graphs whose inputs were freed.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 

@@ -7,7 +7,7 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/group_by.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {

@@ -1,6 +1,6 @@
 // empty-node: empty nodes that save no edges.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/group_by.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {

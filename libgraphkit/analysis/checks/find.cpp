@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 

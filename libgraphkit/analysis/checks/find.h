@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
-#include "libgraphkit/analysis/order.h"
-#include "libgraphkit/analysis/races.h"
-#include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/analysis/order/order.h"
+#include "libgraphkit/analysis/order/races.h"
+#include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/trace.h"
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/frontier.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/order/frontier.h"
 
 namespace graphkit {
 

@@ -1,6 +1,6 @@
 // graph-allocation-leak: memory that a graph allocates and that is never freed.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {

@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/kernel_names.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/kernel_names.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {

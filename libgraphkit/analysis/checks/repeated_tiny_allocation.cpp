@@ -2,9 +2,9 @@
 #include <map>
 #include <tuple>
 
-#include "libgraphkit/analysis/call_site.h"
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {

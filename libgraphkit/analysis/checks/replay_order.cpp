@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 

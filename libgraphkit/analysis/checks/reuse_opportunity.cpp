@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {

@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/kernel_names.h"
-#include "libgraphkit/analysis/launches.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/kernel_names.h"
+#include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 

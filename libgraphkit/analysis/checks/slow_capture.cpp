@@ -1,7 +1,7 @@
 // slow-capture: captures whose calls take long on the host, or that something held up.
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/host_time.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {

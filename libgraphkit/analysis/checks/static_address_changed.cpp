@@ -1,8 +1,8 @@
 // static-address-changed: an input that the program has made anew elsewhere, while the graph goes
 // on with the old address.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 namespace {

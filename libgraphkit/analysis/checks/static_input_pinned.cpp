@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/launches.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 namespace {

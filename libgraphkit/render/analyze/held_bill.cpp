@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
-#include "libgraphkit/analysis/lifetimes.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <map>
 
-#include "libgraphkit/analysis/lifetimes.h"
-#include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 

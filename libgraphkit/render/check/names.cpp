@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "libgraphkit/analysis/call_site.h"
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/text_layout.h"

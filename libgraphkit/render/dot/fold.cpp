@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
 

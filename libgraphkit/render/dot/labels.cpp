@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "libgraphkit/analysis/call_site.h"
-#include "libgraphkit/analysis/naming.h"
+#include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/render/dot/style.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"

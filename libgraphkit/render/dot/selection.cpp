@@ -1,6 +1,6 @@
 #include "libgraphkit/render/dot/selection.h"
 
-#include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
 

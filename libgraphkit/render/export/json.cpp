@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/analyze/analyze.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "libgraphkit/analysis/order.h"
+#include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/group_by.h"
-#include "libgraphkit/analysis/usage.h"
+#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/render/longest_path.h"
 #include "libgraphkit/render/names.h"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "libgraphkit/analysis/call_site.h"
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/render/dot/labels.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/analysis/known_memory.h"
-#include "libgraphkit/analysis/topology.h"
+#include "libgraphkit/analysis/memory/known_memory.h"
+#include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "tools/graphkit/cli/options.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "libgraphkit/analysis/lifetimes.h"
+#include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/replay/trade.h"
 #include "tools/graphkit/cli/options.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "libgraphkit/analysis/known_memory.h"
+#include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/units.h"
 #include "tools/graphkit/cli/progress.h"

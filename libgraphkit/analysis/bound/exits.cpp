@@ -1,0 +1,107 @@
+#include "libgraphkit/analysis/bound/exits.h"
+
+#include <algorithm>
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kMostChains = 256;  // whose counts are looked at where a lane's row changes
+
+}  // namespace
+
+Exits::Exits(const Lanes& lanes) : lanes_(lanes) {
+  if (lanes.size() < 2 || !SortMarkers()) return;
+  std::vector<Walk> walks(lanes.lanes());
+  SetUp(&walks);
+  for (uint32_t birth = 0; birth < lanes.size(); ++birth) {
+    Walk& walk = walks[lanes.lane(birth)];
+    if (walk.plain) Step(birth, &walk);
+  }
+  marks_ = {};
+  first_after_ = {};
+}
+
+// False: the markers lie on too many chains.
+bool Exits::SortMarkers() {
+  constexpr uint32_t kNoPlace = 0xffffffffu;
+  const Order& order = lanes_.order();
+  std::vector<uint32_t> place_of(order.chains(), kNoPlace);
+  markers_.assign(lanes_.size(), 0);
+  first_after_.resize(lanes_.size());
+  for (uint32_t item = 0; item < lanes_.size(); ++item) {
+    if (!lanes_.Regular(item)) continue;
+    const std::span<const NodeId> markers = lanes_.Markers(item);
+    if (markers.size() > kMostMarkers) continue;
+    first_after_[item] = lanes_.FirstAfter(item);
+    markers_[item] = static_cast<uint8_t>(markers.size());
+    for (const NodeId marker : markers) {
+      const ChainPlace place = order.PlaceOf(marker);
+      if (place_of[place.chain] == kNoPlace) {
+        if (chains_.size() == kMostChains) return false;
+        place_of[place.chain] = static_cast<uint32_t>(chains_.size());
+        chains_.push_back(place.chain);
+        marks_.emplace_back();
+      }
+      marks_[place_of[place.chain]].push_back({place.seq, item});
+    }
+  }
+  for (std::vector<Mark>& marks : marks_) {
+    std::sort(marks.begin(), marks.end(),
+              [](const Mark& a, const Mark& b) { return a.seq < b.seq; });
+  }
+  return true;
+}
+
+// Where the order has to be asked: in lanes that aren't simple, and for blocks that aren't.
+void Exits::SetUp(std::vector<Walk>* walks) {
+  const auto lanes = static_cast<uint32_t>(lanes_.lanes());
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    const std::span<const uint32_t> births = lanes_.births(lane);
+    (*walks)[lane].plain = std::all_of(births.begin(), births.end(),
+                                       [&](uint32_t birth) { return lanes_.Plain(birth); });
+    (*walks)[lane].next.resize(chains_.size());
+  }
+  deltas_.reserve(lanes_.size() * lanes);
+  for (uint32_t item = 0; item < lanes_.size(); ++item) {
+    const bool dies = lanes_.Dies(item);
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      const bool ask = dies && (markers_[item] == 0 || !(*walks)[lane].plain);
+      const auto missing = static_cast<uint16_t>(kFar + std::max<uint8_t>(markers_[item], 1));
+      deltas_.push_back(ask ? kFar : missing);
+    }
+  }
+}
+
+// The markers that a birth comes after, and no earlier one of its lane.
+void Exits::Step(uint32_t birth, Walk* walk) {
+  const OrderPoint& alloc = lanes_.Alloc(birth);
+  const bool same_row = alloc.chain == walk->last.chain && alloc.row == walk->last.row;
+  if (alloc.chain == OrderPoint::kNoChain) return;
+  if (same_row && alloc.count == walk->last.count) return;
+  for (size_t i = 0; i < chains_.size(); ++i) {
+    if (same_row && chains_[i] != alloc.chain) continue;
+    const uint32_t count = lanes_.order().CountAt(alloc, chains_[i]);
+    const std::vector<Mark>& marks = marks_[i];
+    size_t& next = walk->next[i];
+    for (; next < marks.size() && marks[next].seq < count; ++next) Pass(birth, marks[next].item);
+  }
+  walk->last = alloc;
+}
+
+void Exits::Pass(uint32_t birth, uint32_t item) {
+  const uint32_t lane = lanes_.lane(birth);
+  uint16_t& delta = deltas_[static_cast<size_t>(item) * lanes_.lanes() + lane];
+  if (delta != kFar + 1) {
+    --delta;
+    return;
+  }
+  if (birth < first_after_[item]) {
+    const std::span<const uint32_t> births = lanes_.births(lane);
+    const auto later = std::lower_bound(births.begin(), births.end(), first_after_[item]);
+    if (later == births.end()) return;
+    birth = *later;
+  }
+  delta = static_cast<uint16_t>(std::min<uint32_t>(birth - item, kFar));
+}
+
+}  // namespace graphkit

@@ -1,0 +1,97 @@
+// Blocks laid out so that what may follow a block is a range: a lane is a row of births (blocks, in
+// capture order) whose allocation points come one after another, so that if x is before one of
+// them, it is before all that follow in the lane.
+//
+//     lane 0 (stream a)   a0   a1   a2   a3        x dies here ─┐
+//     lane 1 (stream b)      b0   b1      b2        before: a2, a3 | b2
+//
+// Nearly always a lane is a stream. A block that may be touched before its allocation point goes to
+// a lane beside its stream's.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libgraphkit/analysis/memory/block_order.h"
+#include "libgraphkit/ids.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+class Lanes {
+ public:
+  // `blocks` in capture order, all of one root graph. Items are their indices.
+  Lanes(const BlockOrder& order, std::span<const BlockId> blocks);
+
+  size_t size() const { return items_.size(); }
+  size_t lanes() const { return lanes_.size(); }
+  BlockId block(uint32_t item) const { return items_[item].block; }
+  Bytes weight(uint32_t item) const { return items_[item].weight; }
+  uint32_t lane(uint32_t item) const { return items_[item].lane; }
+  std::span<const uint32_t> births(uint32_t lane) const { return lanes_[lane].births; }
+  // Items that had to be left out, because they fit in no lane.
+  size_t left_out() const { return left_out_; }
+  Bytes left_out_bytes() const { return left_out_bytes_; }
+
+  // Whether x is before y. Same as BlockOrder::Before, faster where it is simple.
+  bool Before(uint32_t x, uint32_t y) const {
+    const Item& from = items_[x];
+    const Item& to = items_[y];
+    if (!from.dies) return false;
+    if (from.simple && to.plain) {
+      return x != y && order_.order().CountAt(to.alloc, from.chain) > from.seq;
+    }
+    return order_.Before(from.block, to.block);
+  }
+  bool Dies(uint32_t item) const { return items_[item].dies; }
+  // Whether it is before a birth once its markers are, and it comes after FirstAfter(): they lie in
+  // the root graph, and nothing else counts.
+  bool Regular(uint32_t item) const { return items_[item].regular; }
+  std::span<const NodeId> Markers(uint32_t item) const {
+    return order_.lives().Markers(items_[item].block, order_.rule());
+  }
+  // No earlier item can be after this one: where it was freed, if its free counts as a use.
+  uint32_t FirstAfter(uint32_t item) const;
+  // Whether it is touched after its allocation point only, in the root graph.
+  bool Plain(uint32_t item) const { return items_[item].plain; }
+  const OrderPoint& Alloc(uint32_t item) const { return items_[item].alloc; }
+  const Order& order() const { return order_.order(); }
+  const Trace& trace() const { return order_.trace(); }
+  // Whether births in capture order before x can come after it: other bodies of a conditional.
+  bool AnyOrder(uint32_t item) const { return items_[item].nested; }
+
+ private:
+  struct Item {
+    BlockId block;
+    Bytes weight = 0;
+    OrderPoint alloc;
+    uint32_t lane = 0;
+    uint32_t chain = 0;  // simple: its one marker
+    uint32_t seq = 0;
+    bool dies = false;
+    bool simple = false;  // one marker in the root graph, and nothing else counts
+    bool plain = false;   // touched after its allocation point only, in the root graph
+    bool nested = false;  // in an embedded graph
+    bool regular = false;
+  };
+  struct Lane {
+    uint32_t chain = 0;
+    std::vector<uint32_t> births;
+  };
+
+  Item MakeItem(BlockId block) const;
+  bool EndCovers(std::span<const NodeId> nodes, const OrderPoint& point) const;
+  bool Follows(const Item& later, const Item& earlier) const;
+  bool Covered(const Item& later, const OrderPoint& point) const;
+  bool Place(uint32_t item);
+
+  BlockOrder order_;
+  std::vector<Item> items_;
+  std::vector<Lane> lanes_;
+  std::vector<std::vector<uint32_t>> by_chain_;  // lanes, by chain and one for none
+  size_t left_out_ = 0;
+  Bytes left_out_bytes_ = 0;
+};
+
+}  // namespace graphkit

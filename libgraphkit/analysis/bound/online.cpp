@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "libgraphkit/analysis/bound/lower_bound.h"
+
+namespace graphkit {
+namespace {
+
+// Freed blocks as they are named here: by their place in the row of all frees.
+using Free = uint32_t;
+
+// Freed blocks of which bytes may be left, as the mallocs of one lane and stream see them.
+struct Offer {
+  std::vector<Free> open;                          // a heap: freed last first
+  std::vector<std::pair<uint32_t, Free>> waiting;  // a heap: by the birth that they come before
+  size_t seen = 0;                                 // of the frees that are looked at
+};
+struct View {
+  size_t stream = 0;
+  Offer own;    // of that stream
+  Offer other;  // of the other streams
+};
+
+class Sweep {
+ public:
+  Sweep(const Lanes& lanes, const Exits& exits, std::chrono::steady_clock::time_point deadline)
+      : lanes_(lanes), exits_(exits), trace_(lanes.trace()), deadline_(deadline) {
+    SortFrees();
+    for (const uint32_t item : frees_) left_.push_back(lanes_.weight(item));
+    of_stream_.resize(trace_.streams.size() + 1);
+    views_.resize(lanes.lanes());
+  }
+
+  std::optional<Bytes> Run() {
+    constexpr uint32_t kRun = 1024;
+    Bytes fresh = 0;
+    for (uint32_t birth = 0; birth < lanes_.size(); ++birth) {
+      if (birth % kRun == 0 && std::chrono::steady_clock::now() > deadline_) return std::nullopt;
+      fresh += Malloc(birth);
+    }
+    return fresh;
+  }
+
+ private:
+  // By their places in the trace, each of which is one free's: into a row of places, unless that
+  // were mostly empty, as that of a graph whose last blocks are freed at the end of the program.
+  void SortFrees() {
+    constexpr Seq kSparse = 8;
+    Seq first = kNever, last = 0;
+    for (uint32_t item = 0; item < lanes_.size(); ++item) {
+      if (!lanes_.Dies(item) || FreedAt(item) >= trace_.records) continue;
+      frees_.push_back(item);
+      first = std::min(first, FreedAt(item));
+      last = std::max(last, FreedAt(item));
+    }
+    if (frees_.empty()) return;
+    if (last - first > kSparse * frees_.size()) {
+      std::ranges::sort(frees_, {}, [this](uint32_t item) { return FreedAt(item); });
+      return;
+    }
+    constexpr uint32_t kNone = 0xffffffffu;
+    std::vector<uint32_t> freed_at(last - first + 1, kNone);
+    for (const uint32_t item : frees_) freed_at[FreedAt(item) - first] = item;
+    std::erase(freed_at, kNone);
+    frees_ = std::move(freed_at);
+  }
+
+  Seq FreedAt(uint32_t item) const { return trace_[lanes_.block(item)].free_requested; }
+  size_t StreamOf(uint32_t item) const {
+    return std::min<size_t>(trace_[lanes_.block(item)].stream.index(), trace_.streams.size());
+  }
+
+  // Returns what has to be fresh.
+  Bytes Malloc(uint32_t birth) {
+    TakeFrees(trace_[lanes_.block(birth)].allocated);
+    View& view = ViewOf(lanes_.lane(birth), StreamOf(birth));
+    const std::vector<Free>& own = of_stream_[view.stream];
+    for (; view.own.seen < own.size(); ++view.own.seen) See(own[view.own.seen], birth, &view.own);
+    Bytes wanted = TakeOver(birth, lanes_.weight(birth), &view.own);
+    if (wanted == 0) return 0;
+    SeeOthers(birth, &view);
+    return TakeOver(birth, wanted, &view.other);
+  }
+
+  void TakeFrees(Seq now) {
+    for (; freed_ < frees_.size() && FreedAt(frees_[freed_]) < now; ++freed_) {
+      of_stream_[StreamOf(frees_[freed_])].push_back(static_cast<Free>(freed_));
+      idle_.push_back(static_cast<Free>(freed_));
+    }
+  }
+
+  // Nearly always a lane's mallocs are one stream's.
+  View& ViewOf(uint32_t lane, size_t stream) {
+    for (View& view : views_[lane]) {
+      if (view.stream == stream) return view;
+    }
+    views_[lane].push_back({.stream = stream});
+    return views_[lane].back();
+  }
+
+  void SeeOthers(uint32_t birth, View* view) {
+    constexpr size_t kFew = 64;
+    if (idle_.size() > 2 * kept_ + kFew) {
+      std::erase_if(idle_, [&](Free free) { return left_[free] == 0; });
+      kept_ = idle_.size();
+    }
+    auto free = std::lower_bound(idle_.begin(), idle_.end(), view->other.seen);
+    for (; free != idle_.end(); ++free) {
+      if (StreamOf(frees_[*free]) != view->stream) See(*free, birth, &view->other);
+    }
+    view->other.seen = freed_;
+  }
+
+  void See(Free free, uint32_t birth, Offer* offer) {
+    if (left_[free] == 0) return;
+    const uint32_t opens = OpensAt(frees_[free], birth);
+    if (opens == Exits::kNever) return;
+    if (opens <= birth) {
+      offer->open.push_back(free);
+      std::push_heap(offer->open.begin(), offer->open.end());
+      return;
+    }
+    offer->waiting.emplace_back(opens, free);
+    std::push_heap(offer->waiting.begin(), offer->waiting.end(), std::greater<>());
+  }
+
+  // The first of the lane's births, from this one on, that a block is before.
+  uint32_t OpensAt(uint32_t item, uint32_t birth) const {
+    const uint32_t exit = exits_.Of(item, lanes_.lane(birth));
+    if (exit != Exits::kUnknown) return exit;
+    if (lanes_.Before(item, birth)) return birth;
+    const std::span<const uint32_t> births = lanes_.births(lanes_.lane(birth));
+    if (!lanes_.Before(item, births.back())) return Exits::kNever;
+    return *std::partition_point(std::upper_bound(births.begin(), births.end(), birth),
+                                 births.end(),
+                                 [&](uint32_t later) { return !lanes_.Before(item, later); });
+  }
+
+  // Returns what is wanted beyond what there is.
+  Bytes TakeOver(uint32_t birth, Bytes wanted, Offer* offer) {
+    while (!offer->waiting.empty() && offer->waiting.front().first <= birth) {
+      offer->open.push_back(offer->waiting.front().second);
+      std::push_heap(offer->open.begin(), offer->open.end());
+      std::pop_heap(offer->waiting.begin(), offer->waiting.end(), std::greater<>());
+      offer->waiting.pop_back();
+    }
+    while (wanted > 0 && !offer->open.empty()) {
+      Bytes& left = left_[offer->open.front()];
+      const Bytes bytes = std::min(left, wanted);
+      left -= bytes;
+      wanted -= bytes;
+      if (left > 0) break;
+      std::pop_heap(offer->open.begin(), offer->open.end());
+      offer->open.pop_back();
+    }
+    return wanted;
+  }
+
+  const Lanes& lanes_;
+  const Exits& exits_;
+  const Trace& trace_;
+  std::chrono::steady_clock::time_point deadline_;
+  std::vector<uint32_t> frees_;               // items, in the order of their frees
+  std::vector<Bytes> left_;                   // of each of them
+  size_t freed_ = 0;                          // how many are freed at the malloc at hand
+  std::vector<std::vector<Free>> of_stream_;  // and one for blocks without a stream
+  std::vector<Free> idle_;                    // all with bytes left, and some without
+  size_t kept_ = 0;                           // of them, when the others were last dropped
+  std::vector<std::vector<View>> views_;      // by lane
+};
+
+}  // namespace
+
+std::optional<Bytes> FindOnlineFootprint(const Lanes& lanes, const Exits& exits,
+                                         std::chrono::steady_clock::time_point deadline) {
+  if (const auto fresh = Sweep(lanes, exits, deadline).Run()) {
+    return *fresh + lanes.left_out_bytes();
+  }
+  return std::nullopt;
+}
+
+}  // namespace graphkit

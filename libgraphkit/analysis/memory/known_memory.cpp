@@ -1,0 +1,61 @@
+#include "libgraphkit/analysis/memory/known_memory.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/analysis/order/topology.h"
+
+namespace graphkit {
+namespace {
+
+struct AllocNodes {
+  uint64_t all = 0;
+  uint64_t without_block = 0;
+};
+
+std::vector<AllocNodes> CountAllocNodes(const Trace& trace, const std::vector<GraphId>& roots) {
+  std::vector<AllocNodes> counts(roots.size());
+  for (const Node& node : trace.nodes) {
+    if (node.kind != NodeKind::kMemAlloc || !InGraph(trace, node)) continue;
+    AllocNodes& count = counts[roots[node.graph.index()].index()];
+    ++count.all;
+    count.without_block += !node.block.valid();
+  }
+  return counts;
+}
+
+std::string Reason(const AllocNodes& count) {
+  return "the sizes of " + FormatCount(count.without_block) + " of " + FormatCount(count.all) +
+         " memory-alloc nodes weren't recorded";
+}
+
+}  // namespace
+
+UnknownMemory FindUnknownMemory(const Trace& trace, const std::vector<GraphId>& roots) {
+  UnknownMemory unknown{.graphs = std::vector(roots.size(), trace.process.unknown_memory),
+                        .any = trace.process.unknown_memory};
+  if (!unknown.any.empty()) return unknown;
+  const std::vector<AllocNodes> counts = CountAllocNodes(trace, roots);
+  for (size_t i = 0; i < roots.size(); ++i) {
+    const AllocNodes& count = counts[roots[i].index()];
+    if (count.without_block == 0) continue;
+    unknown.graphs[i] = Reason(count);
+    if (unknown.any.empty()) unknown.any = unknown.graphs[i];
+  }
+  return unknown;
+}
+
+std::string NothingToPlace(const Trace& trace) {
+  if (!HoldsGraph(trace)) return "it holds no graph";
+  const UnknownMemory unknown = FindUnknownMemory(trace, FindRoots(trace));
+  if (!unknown.any.empty()) return "its memory is unknown: " + unknown.any;
+  const std::vector<bool> backs_segment = BacksSegment(trace);
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    if ((block.graph || block.alloc_node) && !backs_segment[i]) return {};
+  }
+  return "its graphs allocate no memory";
+}
+
+}  // namespace graphkit

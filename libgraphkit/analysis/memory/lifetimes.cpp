@@ -1,0 +1,474 @@
+#include "libgraphkit/analysis/memory/lifetimes.h"
+
+#include <algorithm>
+
+#include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/analysis/order/frontier.h"
+#include "libgraphkit/model/node_versions.h"
+
+namespace graphkit {
+namespace {
+
+class Finder {
+ public:
+  Finder(const Trace& trace, Order* order)
+      : trace_(trace),
+        order_(*order),
+        replay_(trace),
+        points_(trace.streams.size()),
+        backs_segment_(BacksSegment(trace)) {}
+
+  Lifetimes Find() {
+    lives_.blocks.resize(trace_.blocks.size());
+    FindEnds();
+    FindOpaque();
+    GroupByStream();
+    GroupTouches();
+    const Grouped recorded = Group(trace_.block_streams, trace_.blocks.size(),
+                                   [](const BlockStream& use) { return use.block; });
+    const std::vector<uint32_t> freed_at = FreesBySeq();
+    size_t block = 0;
+    for (Seq seq = 0; seq < freed_at.size() || block < trace_.blocks.size(); ++seq) {
+      for (; block < trace_.blocks.size() && trace_.blocks[block].allocated <= seq; ++block) {
+        Allocate(BlockId(block));
+      }
+      if (seq < freed_at.size() && freed_at[seq] != BlockId::kNone) {
+        Free(BlockId(freed_at[seq]), recorded.Of(freed_at[seq]));
+      }
+    }
+    for (size_t i = 0; i < trace_.blocks.size(); ++i) Finish(BlockId(i));
+    return std::move(lives_);
+  }
+
+ private:
+  static constexpr size_t kMostRunning = 64;
+
+  struct LooseEdge {
+    NodeId from, to;
+  };
+  struct Point {
+    uint32_t version = BlockId::kNone;
+    OrderPoint point;
+  };
+
+  void FindEnds() {
+    const size_t graphs = trace_.graphs.size();
+    roots_ = graphkit::FindRoots(trace_);
+    ends_.assign(graphs, 0);
+    for (const Capture& capture : trace_.captures) {
+      if (!capture.graph.valid()) continue;
+      Seq& end = ends_[roots_[capture.graph.index()].index()];
+      end = std::max(end, capture.end);
+    }
+    runs_.assign(graphs, true);
+    for (const Graph& graph : trace_.graphs) {
+      if (graph.original.valid()) runs_[roots_[graph.original.index()].index()] = false;
+    }
+    for (const Exec& exec : trace_.execs) {
+      if (exec.graph.valid()) runs_[roots_[exec.graph.index()].index()] = true;
+    }
+  }
+  GraphId Root(GraphId graph) const {
+    return graph.index() < roots_.size() ? roots_[graph.index()] : GraphId();
+  }
+
+  void FindOpaque() {
+    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+      const Node& node = trace_.nodes[i];
+      if (MayTouchAnything(trace_, NodeId(i))) opaque_.push_back({node.seq, Root(node.graph)});
+    }
+  }
+  bool OpaqueBetween(GraphId root, Seq begin, Seq end) const {
+    auto at = std::upper_bound(opaque_.begin(), opaque_.end(), begin,
+                               [](Seq seq, const auto& node) { return seq < node.seq; });
+    for (; at != opaque_.end() && at->seq < end; ++at) {
+      if (at->root == root) return true;
+    }
+    return false;
+  }
+
+  // Only needed where a node may run before its stream's earlier ones have ended: behind a partial
+  // edge, a rewind, or what was taken out of the graph.
+  void GroupByStream() {
+    const bool all_full =
+        std::all_of(trace_.edges.begin(), trace_.edges.end(),
+                    [&](const Edge& edge) { return edge.full() && Joins(trace_, edge); });
+    const bool rewound =
+        std::any_of(trace_.stream_ops.begin(), trace_.stream_ops.end(),
+                    [](const StreamOp& op) { return op.kind == StreamOpKind::kSetFrontier; });
+    const bool whole = std::all_of(trace_.nodes.begin(), trace_.nodes.end(),
+                                   [&](const Node& node) { return InGraph(trace_, node); });
+    if (!all_full) FindLoose();
+    if (all_full && !rewound && whole) return;
+    on_stream_ = Group(trace_.nodes, trace_.streams.size(), [](const Node& n) { return n.stream; });
+    running_on_.resize(trace_.streams.size());
+    for (size_t stream = 0; stream < trace_.streams.size(); ++stream) FindRunningOn(stream);
+  }
+
+  // Of a stream's nodes, those that may still run when the stream's next one has ended.
+  void FindRunningOn(size_t stream) {
+    NodeId last;
+    for (const uint32_t node : on_stream_.Of(stream)) {
+      if (!InGraph(trace_, trace_.nodes[node])) continue;
+      if (last.valid() && !order_.EndsBefore(last, NodeId(node))) {
+        running_on_[stream].push_back(last);
+      }
+      last = NodeId(node);
+    }
+    if (last.valid()) running_on_[stream].push_back(last);
+  }
+
+  // By graph: the edges after whose end their start may still run, the last ones first.
+  void FindLoose() {
+    loose_.resize(trace_.graphs.size());
+    for (const Edge& edge : trace_.edges) {
+      if (edge.full() || !Joins(trace_, edge) || order_.EndsBefore(edge.from, edge.to)) continue;
+      loose_[trace_[edge.from].graph.index()].push_back({edge.from, edge.to});
+    }
+    for (std::vector<LooseEdge>& edges : loose_) {
+      std::ranges::sort(edges, std::ranges::greater(),
+                        [&](const LooseEdge& edge) { return trace_[edge.from].seq; });
+    }
+  }
+
+  // What may use a block and still run when `end` starts, although edges lead from it there:
+  //
+  //     alloc ── use ┄programmatic┄▸ next ── free      the free waits for next, which doesn't wait
+  //
+  // Nothing is proved of a block that has too much of it.
+  void AddStillRunning(const Block& block, NodeId end, BlockLife* life) {
+    const size_t first = markers_.size();
+    const auto leads_there = [&](NodeId node) {
+      return order_.EndsBefore(node, end) ||
+             std::any_of(markers_.begin() + static_cast<ptrdiff_t>(first), markers_.end(),
+                         [&](NodeId running) { return order_.EndsBefore(node, running); });
+    };
+    // Edges of a graph without streams need not be in the order of their nodes' making.
+    for (size_t before = first, known = first + 1; known != before; known = markers_.size()) {
+      before = markers_.size();
+      for (const LooseEdge& edge : loose_[trace_[end].graph.index()]) {
+        const bool counts = Uses(block, edge.from) && !order_.EndsBefore(edge.from, end);
+        if (!counts || !leads_there(edge.to)) continue;
+        if (std::find(markers_.begin() + static_cast<ptrdiff_t>(first), markers_.end(),
+                      edge.from) != markers_.end()) {
+          continue;
+        }
+        markers_.push_back(edge.from);
+        if (markers_.size() <= kMostRunning) continue;
+        life->foreign = true;
+        return;
+      }
+    }
+  }
+
+  // Whether a node runs after the block's allocation.
+  bool Uses(const Block& block, NodeId node) const {
+    if (block.alloc_node.valid()) return order_.Before(block.alloc_node, node);
+    return trace_[node].seq > block.allocated;
+  }
+
+  // A free node ends what is complete when it starts. What isn't ends by itself: recorded uses, and
+  // what runs behind edges that prove no completion.
+  void AddFreeNode(BlockId id, BlockLife* life) {
+    const NodeId free = trace_[id].free_node;
+    for (const Touch& touch : lives_.Touches(id)) {
+      if (Root(trace_[touch.node].graph) != life->root) continue;
+      const NodeId node = OutOfLoops(touch.node, life->alloc.graph);
+      if (node != free && !order_.EndsBefore(node, free)) markers_.push_back(node);
+      if (markers_.size() <= kMostRunning) continue;
+      life->foreign = true;
+      break;
+    }
+    for (NodeId end = free; !loose_.empty() && end.valid() && !life->foreign;
+         end = trace_[trace_[end].graph].parent) {
+      AddStillRunning(trace_[id], end, life);
+    }
+    markers_.push_back(free);
+  }
+
+  // What a stream ran while the block lived and that need not have ended before where it stands:
+  // programmatic launches, and what lies before a rewind. Too much of it, and nothing is proved.
+  void AddRunning(StreamId stream, const Block& block, BlockLife* life) {
+    if (stream.index() >= running_on_.size()) return;
+    const std::vector<NodeId>& running = running_on_[stream.index()];
+    auto at = std::lower_bound(running.begin(), running.end(), block.free_requested,
+                               [&](NodeId node, Seq seq) { return trace_[node].seq < seq; });
+    AddLastOn(stream, block, life->root);
+    while (at != running.begin() && trace_[*--at].seq > block.allocated) {
+      if (Root(trace_[*at].graph) == life->root) markers_.push_back(*at);
+      if (markers_.size() <= kMostRunning) continue;
+      life->foreign = true;
+      return;
+    }
+  }
+
+  // The last node that a stream ran while the block lived.
+  void AddLastOn(StreamId stream, const Block& block, GraphId root) {
+    const std::span<const uint32_t> nodes = on_stream_.Of(stream.index());
+    auto at =
+        std::lower_bound(nodes.begin(), nodes.end(), block.free_requested,
+                         [&](uint32_t node, Seq seq) { return trace_.nodes[node].seq < seq; });
+    while (at != nodes.begin() && trace_.nodes[*--at].seq > block.allocated) {
+      if (!InGraph(trace_, trace_.nodes[*at])) continue;
+      if (Root(trace_.nodes[*at].graph) == root) markers_.emplace_back(*at);
+      return;
+    }
+  }
+
+  void GroupTouches() {
+    std::vector<Touch> all;
+    all.reserve(trace_.accesses.size());
+    for (size_t i = 0; i < trace_.nodes.size(); ++i) {
+      const Slice accesses = trace_.nodes[i].accesses;
+      if (accesses.count == 0 || !InGraph(trace_, trace_.nodes[i])) continue;
+      for (uint32_t a = accesses.first; a < accesses.first + accesses.count; ++a) {
+        all.push_back({NodeId(i), a});
+      }
+    }
+    const Grouped by = Group(all, trace_.blocks.size(), [&](const Touch& touch) {
+      return trace_.accesses[touch.access].block;
+    });
+    lives_.touches.reserve(all.size());
+    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
+      lives_.blocks[i].touches = {by.first[i], by.first[i + 1] - by.first[i]};
+    }
+    for (const uint32_t item : by.items) lives_.touches.push_back(all[item]);
+  }
+
+  std::vector<uint32_t> FreesBySeq() const {
+    std::vector<uint32_t> freed_at(trace_.records, BlockId::kNone);
+    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
+      const Seq seq = trace_.blocks[i].free_requested;
+      if (seq < freed_at.size()) freed_at[seq] = static_cast<uint32_t>(i);
+    }
+    return freed_at;
+  }
+
+  OrderPoint PointOf(StreamId stream) {
+    const StreamFrontier& frontier = replay_.Of(stream);
+    Point& known = points_[stream.index()];
+    if (known.version != frontier.version) {
+      known = {frontier.version, order_.PointAfter(frontier.graph, frontier.entries)};
+    }
+    return known.point;
+  }
+
+  void Allocate(BlockId id) {
+    const Block& block = trace_[id];
+    BlockLife& life = lives_.blocks[id.index()];
+    if (backs_segment_[id.index()]) return;
+    GraphId graph = block.graph;
+    if (block.alloc_node.valid()) graph = trace_[block.alloc_node].graph;
+    life.root = Root(graph);
+    if (!graph.valid()) return;
+    replay_.AdvanceTo(block.allocated);
+    life.alloc = {.graph = graph};
+    if (block.alloc_node.valid()) {
+      life.alloc = order_.StartOf(block.alloc_node);
+    } else if (Root(replay_.OfAny(block.stream).graph) == life.root) {
+      life.alloc = PointOf(block.stream);
+    }
+    FindEarly(id);
+  }
+
+  void FindEarly(BlockId id) {
+    BlockLife& life = lives_.blocks[id.index()];
+    life.early.first = static_cast<uint32_t>(lives_.nodes.size());
+    for (const Touch& touch : lives_.Touches(id)) {
+      const OrderPoint start = order_.StartOf(touch.node);
+      if (Root(start.graph) == life.root && !order_.Covers(start, life.alloc)) {
+        lives_.nodes.push_back(touch.node);
+        ++life.early.count;
+      }
+    }
+    FindUnordered(id);
+  }
+
+  // A node that hangs on its stream by a programmatic edge, or that follows a rewind, runs before
+  // the stream's earlier nodes have ended: it may touch what was allocated between, and isn't after
+  // the allocation point.
+  void FindUnordered(BlockId id) {
+    BlockLife& life = lives_.blocks[id.index()];
+    life.unordered.first = static_cast<uint32_t>(lives_.nodes.size());
+    const Block& block = trace_[id];
+    if (on_stream_.first.empty() || block.alloc_node.valid() || !block.stream.valid()) return;
+    const std::span<const uint32_t> nodes = on_stream_.Of(block.stream.index());
+    auto at =
+        std::upper_bound(nodes.begin(), nodes.end(), block.allocated,
+                         [&](Seq seq, uint32_t node) { return seq < trace_.nodes[node].seq; });
+    for (; at != nodes.end(); ++at) {
+      if (!InGraph(trace_, trace_.nodes[*at])) continue;
+      const OrderPoint start = order_.StartOf(NodeId(*at));
+      if (trace_.nodes[*at].seq > block.free_requested || start.graph != life.alloc.graph ||
+          order_.Covers(start, life.alloc)) {
+        return;
+      }
+      lives_.nodes.emplace_back(*at);
+      ++life.unordered.count;
+    }
+  }
+
+  // The nodes after which a stream stands.
+  void AddFrontier(StreamId stream, const Block& block, BlockLife* life) {
+    const StreamFrontier& frontier = replay_.OfAny(stream);
+    if (Root(frontier.graph) != life->root) {
+      life->foreign = true;
+      return;
+    }
+    for (const FrontierEntry& entry : frontier.entries) markers_.push_back(entry.node);
+    AddRunning(stream, block, life);
+  }
+
+  void Free(BlockId id, std::span<const uint32_t> recorded) {
+    const Block& block = trace_[id];
+    BlockLife& life = lives_.blocks[id.index()];
+    if (!life.root.valid()) return;
+    markers_.clear();
+    if (block.free_node.valid() && Root(trace_[block.free_node].graph) == life.root) {
+      life.freed = true;
+      AddFreeNode(id, &life);
+    } else if (block.free_requested < ends_[life.root.index()]) {
+      life.freed = true;
+      replay_.AdvanceTo(block.free_requested);
+      AddFrontier(block.stream, block, &life);
+      if (block.free_stream.valid() && block.free_stream != block.stream) {
+        AddFrontier(block.free_stream, block, &life);
+      }
+      for (const uint32_t use : recorded) {
+        const BlockStream& other = trace_.block_streams[use];
+        if (other.seq < block.free_requested && other.stream != block.stream) {
+          AddFrontier(other.stream, block, &life);
+        }
+      }
+    }
+    for (const NodeId node : lives_.Nodes(life.early)) markers_.push_back(node);
+    for (const NodeId node : lives_.Nodes(life.unordered)) markers_.push_back(node);
+    life.at_free = KeepLast();
+  }
+
+  // Of markers_, those that don't end before another one.
+  Slice KeepLast() {
+    const auto first = static_cast<uint32_t>(lives_.nodes.size());
+    for (size_t i = 0; i < markers_.size(); ++i) {
+      bool last = true;
+      for (size_t j = 0; j < markers_.size() && last; ++j) {
+        if (markers_[i] == markers_[j]) {
+          last = j >= i;
+        } else {
+          last = !order_.EndsBefore(markers_[i], markers_[j]);
+        }
+      }
+      if (last) lives_.nodes.push_back(markers_[i]);
+    }
+    return {first, static_cast<uint32_t>(lives_.nodes.size()) - first};
+  }
+
+  // A node inside a loop runs again after whatever else is in the loop: from outside the loop, it
+  // is the loop that touches the block.
+  NodeId OutOfLoops(NodeId node, GraphId graph) const {
+    NodeId out = node;
+    for (NodeId at = node; trace_[at].graph != graph;) {
+      at = trace_.graphs[trace_[at].graph.index()].parent;
+      if (!at.valid()) break;
+      if (MayRepeat(trace_[at])) out = at;
+    }
+    return out;
+  }
+
+  // Of the nodes that touch a block, the last one on each chain: the others end before it.
+  void LastOnChains(BlockId id) {
+    markers_.clear();
+    if (last_on_.size() < order_.chains()) last_on_.resize(order_.chains());
+    ++stamp_;
+    for (const Touch& touch : lives_.Touches(id)) {
+      const BlockLife& life = lives_.blocks[id.index()];
+      const NodeId node = OutOfLoops(touch.node, life.alloc.graph);
+      const ChainPlace place = order_.PlaceOf(node);
+      if (place.chain >= last_on_.size()) continue;
+      LastOn& last = last_on_[place.chain];
+      if (last.stamp != stamp_) {
+        last = {stamp_, static_cast<uint32_t>(markers_.size())};
+        markers_.push_back(node);
+      } else if (order_.PlaceOf(markers_[last.marker]).seq < place.seq) {
+        markers_[last.marker] = node;
+      }
+    }
+  }
+
+  // Whether a graph is another one, or embedded in it.
+  bool Within(GraphId graph, GraphId outer) const {
+    while (graph != outer) {
+      const NodeId parent = trace_[graph].parent;
+      if (!parent.valid()) return false;
+      graph = trace_[parent].graph;
+    }
+    return true;
+  }
+
+  void Finish(BlockId id) {
+    BlockLife& life = lives_.blocks[id.index()];
+    if (!life.root.valid()) return;
+    for (const Touch& touch : lives_.Touches(id)) {
+      const GraphId root = Root(trace_[touch.node].graph);
+      if (root != life.root && runs_[root.index()]) life.elsewhere = true;
+      if (!Within(trace_[touch.node].graph, life.alloc.graph)) life.leaves = true;
+    }
+    const Seq end = std::min(trace_[id].free_requested, ends_[life.root.index()]);
+    life.escaped = !opaque_.empty() && OpaqueBetween(life.root, trace_[id].allocated, end);
+    LastOnChains(id);
+    // What is known of its uses counts beside what its streams promise.
+    if (life.escaped) {
+      const std::span<const NodeId> at_free = lives_.Nodes(life.at_free);
+      markers_.insert(markers_.end(), at_free.begin(), at_free.end());
+    }
+    if (markers_.empty() && trace_[id].alloc_node.valid()) {
+      markers_.push_back(trace_[id].alloc_node);
+    }
+    life.last_use = KeepLast();
+  }
+
+  struct LastOn {
+    uint32_t stamp = 0;
+    uint32_t marker = 0;
+  };
+  struct OpaqueNode {
+    Seq seq;
+    GraphId root;
+  };
+
+  const Trace& trace_;
+  Order& order_;
+  FrontierReplay replay_;
+  std::vector<Point> points_;        // by stream
+  std::vector<bool> backs_segment_;  // by block
+  std::vector<GraphId> roots_;
+  std::vector<Seq> ends_;   // by root graph: where its last capture ended
+  std::vector<bool> runs_;  // by root graph: it may be launched, not only embedded elsewhere
+  std::vector<OpaqueNode> opaque_;
+  Grouped on_stream_;                            // nodes by stream
+  std::vector<std::vector<NodeId>> running_on_;  // by stream
+  std::vector<std::vector<LooseEdge>> loose_;    // by graph; none when all edges are full
+  std::vector<NodeId> markers_;
+  std::vector<LastOn> last_on_;
+  uint32_t stamp_ = 0;
+  Lifetimes lives_;
+};
+
+}  // namespace
+
+std::span<const Touch> Lifetimes::Touches(BlockId block) const {
+  const Slice slice = blocks[block.index()].touches;
+  return std::span(touches).subspan(slice.first, slice.count);
+}
+
+std::vector<bool> BacksSegment(const Trace& trace) {
+  std::vector<bool> backs(trace.blocks.size());
+  for (const Segment& segment : trace.segments) {
+    if (segment.block.index() < backs.size()) backs[segment.block.index()] = true;
+  }
+  return backs;
+}
+
+Lifetimes FindLifetimes(const Trace& trace, Order* order) { return Finder(trace, order).Find(); }
+
+}  // namespace graphkit

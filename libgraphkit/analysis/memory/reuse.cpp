@@ -1,0 +1,194 @@
+#include "libgraphkit/analysis/memory/reuse.h"
+
+#include <algorithm>
+
+#include "libgraphkit/analysis/memory/usage.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kSizesTried = 4;    // next larger sizes that are looked at
+constexpr size_t kBlocksTried = 16;  // idle blocks of one size that are looked at
+
+bool HandedOut(const Trace& trace, BlockId id) {
+  const Block& block = trace[id];
+  if (!block.pool.valid() || block.alloc_node.valid()) return false;
+  const PoolKind kind = trace[block.pool].kind;
+  return kind == PoolKind::kAllocator || kind == PoolKind::kPrivate;
+}
+
+class Matcher {
+ public:
+  Matcher(const BlockOrder& order, std::span<const BlockId> blocks)
+      : order_(order), trace_(order.trace()) {
+    for (const BlockId block : blocks) {
+      if (trace_[block].size == 0) continue;
+      if (HandedOut(trace_, block)) {
+        blocks_.push_back(block);
+      } else {
+        all_ = false;
+      }
+    }
+  }
+
+  // `overlaps`: of all blocks. Those that are handed out may have others.
+  ReuseFacts Match(std::span<const Overlap> overlaps) {
+    if (all_) {
+      MarkTaken(overlaps);
+    } else {
+      MarkTaken(FindOverlaps(trace_, blocks_));
+    }
+    for (const BlockId block : blocks_) sizes_.push_back(RoundedSize(trace_[block]));
+    std::sort(sizes_.begin(), sizes_.end());
+    sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
+    idle_.resize(sizes_.size());
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+      const size_t size = SizeIndex(blocks_[i]);
+      if (fresh_[i]) Give(blocks_[i], size);
+      if (!taken_[i] && order_.Dies(blocks_[i])) idle_[size].push_back(blocks_[i]);
+    }
+    std::stable_sort(facts_.pairs.begin(), facts_.pairs.end(),
+                     [](const ReusePair& a, const ReusePair& b) { return a.bytes > b.bytes; });
+    return std::move(facts_);
+  }
+
+ private:
+  size_t SizeIndex(BlockId block) const {
+    return static_cast<size_t>(
+        std::lower_bound(sizes_.begin(), sizes_.end(), RoundedSize(trace_[block])) -
+        sizes_.begin());
+  }
+
+  void MarkTaken(std::span<const Overlap> overlaps) {
+    taken_.assign(blocks_.size(), false);
+    fresh_.assign(blocks_.size(), true);
+    const auto index = [&](BlockId block) {
+      return static_cast<size_t>(std::lower_bound(blocks_.begin(), blocks_.end(), block) -
+                                 blocks_.begin());
+    };
+    for (const Overlap& overlap : overlaps) {
+      taken_[index(overlap.earlier)] = true;
+      fresh_[index(overlap.later)] = false;
+    }
+  }
+
+  void Give(BlockId later, size_t first_size) {
+    const size_t last = std::min(sizes_.size(), first_size + kSizesTried);
+    for (size_t size = first_size; size < last; ++size) {
+      std::vector<BlockId>& idle = idle_[size];
+      for (size_t tried = 0; tried < std::min(kBlocksTried, idle.size()); ++tried) {
+        const size_t at = idle.size() - 1 - tried;
+        if (!order_.Before(idle[at], later)) continue;
+        const Bytes bytes = RoundedSize(trace_[later]);
+        facts_.pairs.push_back({idle[at], later, bytes, order_.Assumes(idle[at])});
+        facts_.bytes += bytes;
+        idle.erase(idle.begin() + static_cast<ptrdiff_t>(at));
+        return;
+      }
+    }
+  }
+
+  const BlockOrder& order_;
+  const Trace& trace_;
+  std::vector<BlockId> blocks_;
+  bool all_ = true;          // no block is left out
+  std::vector<bool> taken_;  // a later block lies where this one lay
+  std::vector<bool> fresh_;  // lies where no earlier block lay
+  std::vector<Bytes> sizes_;
+  std::vector<std::vector<BlockId>> idle_;  // by size, the latest last
+  ReuseFacts facts_;
+};
+
+struct PlacedBlock {
+  Address begin;
+  BlockId block;
+};
+
+// Looks at blocks in groups that lie apart from each other: most are alone.
+class OverlapFinder {
+ public:
+  explicit OverlapFinder(const Trace& trace) : trace_(trace) {}
+
+  std::vector<Overlap> Find(std::span<const BlockId> blocks) {
+    std::vector<PlacedBlock> ranges;
+    ranges.reserve(blocks.size());
+    for (const BlockId block : blocks) {
+      if (trace_[block].size != 0) ranges.push_back({trace_[block].address, block});
+    }
+    const auto lower = [](const PlacedBlock& a, const PlacedBlock& b) { return a.begin < b.begin; };
+    if (!std::is_sorted(ranges.begin(), ranges.end(), lower)) {
+      std::sort(ranges.begin(), ranges.end(), lower);
+    }
+    for (size_t first = 0; first < ranges.size();) {
+      const size_t end = EndOfGroup(ranges, first);
+      if (end - first > 1) AddGroup(std::span(ranges).subspan(first, end - first));
+      first = end;
+    }
+    std::sort(overlaps_.begin(), overlaps_.end(), [](const Overlap& a, const Overlap& b) {
+      return a.later != b.later ? a.later < b.later : a.earlier < b.earlier;
+    });
+    overlaps_.erase(std::unique(overlaps_.begin(), overlaps_.end()), overlaps_.end());
+    return std::move(overlaps_);
+  }
+
+ private:
+  Address EndOf(BlockId block) const { return trace_[block].address + RoundedSize(trace_[block]); }
+
+  size_t EndOfGroup(std::span<const PlacedBlock> ranges, size_t first) const {
+    Address reached = EndOf(ranges[first].block);
+    size_t end = first + 1;
+    for (; end < ranges.size() && ranges[end].begin < reached; ++end) {
+      reached = std::max(reached, EndOf(ranges[end].block));
+    }
+    return end;
+  }
+
+  // The addresses are cut at every block's begin and end; each piece knows who had it last.
+  void AddGroup(std::span<const PlacedBlock> group) {
+    cuts_.clear();
+    blocks_.clear();
+    for (const PlacedBlock& range : group) {
+      cuts_.push_back(range.begin);
+      cuts_.push_back(EndOf(range.block));
+      blocks_.push_back(range.block);
+    }
+    std::sort(cuts_.begin(), cuts_.end());
+    cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+    std::sort(blocks_.begin(), blocks_.end());
+    last_.assign(cuts_.size(), BlockId());
+    for (const BlockId block : blocks_) TakePieces(block);
+  }
+
+  void TakePieces(BlockId block) {
+    const Address end = EndOf(block);
+    auto piece = static_cast<size_t>(
+        std::lower_bound(cuts_.begin(), cuts_.end(), trace_[block].address) - cuts_.begin());
+    BlockId named;
+    for (; piece < cuts_.size() && cuts_[piece] < end; ++piece) {
+      if (last_[piece].valid() && last_[piece] != named) {
+        named = last_[piece];
+        overlaps_.push_back({named, block});
+      }
+      last_[piece] = block;
+    }
+  }
+
+  const Trace& trace_;
+  std::vector<Address> cuts_;
+  std::vector<BlockId> blocks_;
+  std::vector<BlockId> last_;
+  std::vector<Overlap> overlaps_;
+};
+
+}  // namespace
+
+ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks,
+                     std::span<const Overlap> overlaps) {
+  return Matcher(order, blocks).Match(overlaps);
+}
+
+std::vector<Overlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks) {
+  return OverlapFinder(trace).Find(blocks);
+}
+
+}  // namespace graphkit

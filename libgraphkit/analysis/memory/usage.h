@@ -1,0 +1,42 @@
+// Bytes over capture order, per graph. Sizes are rounded up to 512 B; a graph's blocks are those
+// allocated in it and in the graphs that it holds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+struct Usage {
+  uint64_t blocks = 0;
+  Bytes total = 0;      // of all blocks
+  Bytes peak_live = 0;  // most bytes allocated and not yet free-requested
+  Seq peak_at = 0;      // the allocation that made the peak
+  Bytes deferred = 0;   // most bytes between free requested and free completed
+  Seq deferred_at = 0;
+  Bytes peak_held = 0;  // most bytes live or deferred: what deferring made necessary
+  uint64_t never_freed_blocks = 0;
+  Bytes never_freed = 0;
+  // From the lowest to the highest address used in each segment (blocks outside segments: what
+  // their addresses cover), summed up.
+  Bytes extent = 0;
+  bool operator==(const Usage&) const = default;
+};
+
+// By graph; of graphs that are held by others nothing, their bytes are their root's.
+std::vector<Usage> FindUsage(const Trace& trace, const Lifetimes& lives);
+
+// The blocks of a root graph that are live, or deferred, right after `seq`.
+std::vector<BlockId> LiveAt(const Trace& trace, const Lifetimes& lives, GraphId root, Seq seq);
+std::vector<BlockId> DeferredAt(const Trace& trace, const Lifetimes& lives, GraphId root, Seq seq);
+
+// Sizes as they are compared everywhere: rounded up to 512 B.
+Bytes RoundedSize(const Block& block);
+
+// Between its free request and its completion, for some while.
+bool Deferred(const Block& block);
+
+}  // namespace graphkit

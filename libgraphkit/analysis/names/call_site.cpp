@@ -1,0 +1,109 @@
+#include "libgraphkit/analysis/names/call_site.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace graphkit {
+namespace {
+
+constexpr std::array<std::string_view, 2> kPackages = {"/site-packages/", "/dist-packages/"};
+constexpr std::array<std::string_view, 4> kSystem = {"/usr/lib/", "/usr/lib64/", "/lib/",
+                                                     "/lib64/"};
+
+// Where the folder of packages ends in a path; 0: it has none.
+size_t EndOfPackages(std::string_view file) {
+  for (const std::string_view folder : kPackages) {
+    if (const size_t at = file.rfind(folder); at != std::string_view::npos) {
+      return at + folder.size();
+    }
+  }
+  return 0;
+}
+
+// Where Python's own library ends in a path, "/lib/python3.11/"; 0: it has none.
+size_t EndOfStandardLibrary(std::string_view file) {
+  constexpr std::string_view kFolder = "/lib/python3.";
+  const size_t at = file.find(kFolder);
+  if (at == std::string_view::npos) return 0;
+  const size_t end = file.find_first_not_of("0123456789t", at + kFolder.size());
+  return end != std::string_view::npos && file[end] == '/' ? end + 1 : 0;
+}
+
+std::string_view NameOfFile(std::string_view file) { return file.substr(file.rfind('/') + 1); }
+
+bool IsInterpreter(std::string_view file) {
+  const std::string_view name = NameOfFile(file);
+  return name.starts_with("libpython3") ||
+         (name.starts_with("python3") && name.find_first_not_of("0123456789.", 6) == name.npos);
+}
+
+// What torch.compile makes lies in a folder of its cache that repeats two letters of a long hash:
+// "…/36/c36qmjz….py".
+bool IsGenerated(std::string_view file) {
+  constexpr size_t kShortest = 40;
+  const std::string_view name = NameOfFile(file);
+  if (name.size() < kShortest || !name.ends_with(".py")) return false;
+  const std::string_view folder = NameOfFile(file.substr(0, file.size() - name.size() - 1));
+  return folder.size() == 2 && name.substr(1, 2) == folder;
+}
+
+bool IsSystem(std::string_view file) {
+  return std::ranges::any_of(kSystem,
+                             [&](std::string_view folder) { return file.starts_with(folder); });
+}
+
+}  // namespace
+
+bool IsCudaFrame(std::string_view function, std::string_view file) {
+  return file.find("libcuda") != std::string_view::npos || function.starts_with("cuda");
+}
+
+bool IsLibraryFrame(std::string_view function, std::string_view file) {
+  if (IsCudaFrame(function, file) || file.empty() || file.starts_with('<')) return true;
+  return EndOfPackages(file) != 0 || EndOfStandardLibrary(file) != 0 || IsInterpreter(file) ||
+         IsSystem(file) || IsGenerated(file) || file.ends_with("/graphkit_torch_hook.py");
+}
+
+std::string_view ShownFile(std::string_view file) {
+  if (IsGenerated(file)) return NameOfFile(file);
+  if (const size_t end = EndOfPackages(file)) {
+    file.remove_prefix(end);
+  } else if (const size_t own = EndOfStandardLibrary(file)) {
+    return file.substr(own);
+  } else if (!IsSystem(file)) {
+    return file;
+  }
+  const bool shared = file.find(".so") != std::string_view::npos;
+  return shared ? NameOfFile(file) : file;
+}
+
+CallSite CallSiteOf(const Trace& trace, StackId stack) {
+  CallSite site;
+  if (!stack) return site;
+  const Slice frames = trace.stacks[stack.index()].frames;
+  for (uint32_t i = frames.first; i < frames.first + frames.count && !site.own; ++i) {
+    const StackFrame& frame = trace.stack_frames[i];
+    const std::string_view function = trace[frame.function], file = trace[frame.file];
+    const bool last = i + 1 == frames.first + frames.count;
+    if (!site.inner && (!IsCudaFrame(function, file) || last)) site.inner = i;
+    if (!IsLibraryFrame(function, file)) site.own = i;
+  }
+  if (site.own == site.inner) site.inner.reset();
+  return site;
+}
+
+std::string PlaceOfFrame(const Trace& trace, uint32_t frame) {
+  const StackFrame& at = trace.stack_frames[frame];
+  std::string text(ShownFile(trace[at.file]));
+  if (at.line != 0) text += ":" + std::to_string(at.line);
+  return text;
+}
+
+bool SameSite(const Trace& trace, StackId a, StackId b) {
+  if (a == b) return true;
+  const CallSite one = CallSiteOf(trace, a), other = CallSiteOf(trace, b);
+  return one.own && other.own && trace.stack_frames[*one.own] == trace.stack_frames[*other.own];
+}
+
+}  // namespace graphkit

@@ -1,0 +1,145 @@
+#include "libgraphkit/analysis/names/naming.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "libgraphkit/model/names.h"
+
+namespace graphkit {
+namespace {
+
+// A kernel's name without its arguments, template arguments and namespaces.
+std::string ShortKernelName(std::string_view mangled) {
+  std::string name(mangled);
+  if (name.starts_with("_Z")) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    if (status == 0 && text) name = text.get();
+    if (name.starts_with("void ")) name.erase(0, 5);
+  }
+  for (size_t at = name.find("(anonymous namespace)::"); at != std::string::npos;
+       at = name.find("(anonymous namespace)::")) {
+    name.erase(at, sizeof("(anonymous namespace)::") - 1);
+  }
+  name.resize(std::min(name.find('('), name.size()));
+  name.resize(std::min(name.find('<'), name.size()));
+  if (const size_t scope = name.rfind("::"); scope != std::string::npos) name.erase(0, scope + 2);
+  return name;
+}
+
+std::string WithName(const Trace& trace, std::string text, StringId name) {
+  if (!trace[name].empty()) text += " '" + std::string(trace[name]) + "'";
+  return text;
+}
+
+// "a, b and c", cut after a few.
+std::string Join(const std::vector<std::string>& names, size_t total) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const bool last = i + 1 == names.size() && names.size() == total;
+    if (i > 0) text += last ? " and " : ", ";
+    text += names[i];
+  }
+  if (total > names.size()) text += " and " + std::to_string(total - names.size()) + " more";
+  return text;
+}
+
+constexpr size_t kNamed = 4;
+
+std::string_view PeerWord(CollectiveKind kind) {
+  if (kind == CollectiveKind::kSend) return "to";
+  return kind == CollectiveKind::kReceive ? "from" : "root";
+}
+
+std::string WithCollectives(const Trace& trace, std::string name, Seq seq) {
+  const std::string text = CollectivesText(trace, seq);
+  return text.empty() ? name : name + "(" + text + ")";
+}
+
+}  // namespace
+
+std::string CollectivesText(const Trace& trace, Seq seq) {
+  const std::span<const Collective> all = CollectivesAt(trace, seq);
+  if (all.empty()) return "";
+  const Collective& first = all.front();
+  std::string text = all.size() == 1 ? "" : std::string(NameOf(first.kind)) + " ";
+  text += "count " + std::to_string(first.count) + ", ";
+  text += NameOf(first.type);
+  if (first.peer >= 0)
+    text += ", " + std::string(PeerWord(first.kind)) + " " + std::to_string(first.peer);
+  text += ", communicator " + std::to_string(first.communicator.value) + " of " +
+          Count(trace[first.communicator].ranks, "rank");
+  if (all.size() > 1) text += " and " + std::to_string(all.size() - 1) + " more";
+  return text;
+}
+
+std::string NameOf(const Trace& trace, GraphId graph) {
+  return WithName(trace, "graph " + std::to_string(graph.value), trace[graph].name);
+}
+
+std::string NameOf(const Trace& trace, const EagerWork& work) {
+  if (work.kind == NodeKind::kKernel && work.kernel.index() < trace.kernels.size()) {
+    return WithCollectives(trace, ShortKernelName(trace[trace[work.kernel].name]), work.seq);
+  }
+  return std::string("a ") + NodeKindName(work.kind);
+}
+
+std::string NameOf(const Trace& trace, NodeId id) {
+  const Node& node = trace[id];
+  std::string what = NodeKindName(node.kind);
+  if (node.kind == NodeKind::kKernel && node.kernel.index() < trace.kernels.size()) {
+    what = WithCollectives(trace, ShortKernelName(trace[trace[node.kernel].name]), node.seq);
+  }
+  return "node " + std::to_string(id.value) + " (" + what + ")";
+}
+
+std::string NameOf(const Trace& trace, StreamId stream) {
+  if (!stream.valid()) return "no stream";
+  return WithName(trace, "stream " + std::to_string(stream.value), trace[stream].name);
+}
+
+std::string NameOf(const Trace& trace, BlockId block) {
+  return "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
+}
+
+std::string CapturedOn(const Trace& trace, NodeId node) {
+  const StreamId stream = trace[node].stream;
+  if (stream.valid()) return NameOf(trace, node) + " was captured on " + NameOf(trace, stream);
+  return NameOf(trace, node) + " was added to " + NameOf(trace, trace[node].graph);
+}
+
+std::string PlaceOf(const Trace& trace, Seq seq) {
+  const Capture* last = nullptr;
+  for (const Capture& capture : trace.captures) {
+    if (capture.begin > seq || !capture.graph.valid()) continue;
+    if (seq < capture.end) return "in the capture of " + NameOf(trace, capture.graph);
+    if (last == nullptr || capture.end > last->end) last = &capture;
+  }
+  if (last != nullptr) return "after the capture of " + NameOf(trace, last->graph);
+  return trace.captures.empty() ? "outside captures" : "before the first capture";
+}
+
+std::string ListOf(std::span<const BlockId> blocks) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(blocks.size(), kNamed); ++i) {
+    names.push_back(std::to_string(blocks[i].value));
+  }
+  return (blocks.size() == 1 ? "block " : "blocks ") + Join(names, blocks.size());
+}
+
+std::string ListOf(const Trace& trace, std::span<const StreamId> streams) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(streams.size(), kNamed); ++i) {
+    names.push_back(NameOf(trace, streams[i]));
+  }
+  return Join(names, streams.size());
+}
+
+std::string Count(uint64_t count, const char* thing) {
+  return FormatCount(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+}  // namespace graphkit

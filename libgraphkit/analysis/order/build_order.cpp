@@ -1,0 +1,70 @@
+#include <algorithm>
+
+#include "libgraphkit/analysis/order/order.h"
+#include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/model/node_versions.h"
+
+namespace graphkit {
+namespace {
+
+Ternary Waits(const Trace& trace, NodeId node, Ternary unknown) {
+  const Ternary waits = WaitsFor(trace, node);
+  return waits == Ternary::kUnknown ? unknown : waits;
+}
+
+void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Ternary unknown,
+             Order* order) {
+  const Node& node = trace.nodes[id];
+  const bool all_full =
+      std::all_of(in.begin(), in.end(), [](const InEdge& edge) { return edge.full; });
+  order->Add(NodeId(id), node.graph, node.stream,
+             all_full ? Ternary::kUnknown : Waits(trace, NodeId(id), unknown), in);
+}
+
+// Edges nearly always come in the order of the nodes that they lead to, and from earlier nodes.
+// False: they don't, and `order` is of no use.
+bool AddInCaptureOrder(const Trace& trace, Ternary unknown, Order* order) {
+  std::vector<InEdge> in;
+  const Edge* at = trace.edges.data();
+  const Edge* end = at + trace.edges.size();
+  for (size_t id = 0; id < trace.nodes.size(); ++id) {
+    in.clear();
+    for (; at != end && at->to.index() <= id; ++at) {
+      if (at->to.index() != id || !(at->from < at->to)) return false;
+      if (Joins(trace, *at)) in.push_back({at->from, at->full()});
+    }
+    AddNode(trace, id, in, unknown, order);
+  }
+  return at == end;
+}
+
+Order Prepare(const Trace& trace, EdgeRule rule) {
+  Order order(rule);
+  const size_t spare = trace.edges.size() - std::min(trace.nodes.size(), trace.edges.size());
+  order.Reserve(trace.nodes.size(), spare + spare / 8 + 16);
+  for (size_t id = 0; id < trace.graphs.size(); ++id) {
+    if (trace.graphs[id].parent.valid()) order.SetParent(GraphId(id), trace.graphs[id].parent);
+  }
+  return order;
+}
+
+}  // namespace
+
+Order BuildOrder(const Trace& trace, EdgeRule rule, Ternary unknown) {
+  Order order = Prepare(trace, rule);
+  if (AddInCaptureOrder(trace, unknown, &order)) return order;
+  order = Prepare(trace, rule);
+  const InEdges in = FindInEdges(trace);
+  const std::vector<uint32_t> sorted = SortNodes(in);
+  std::vector<bool> added(trace.nodes.size());
+  for (const uint32_t id : sorted) {
+    added[id] = true;
+    AddNode(trace, id, in.Of(id), unknown, &order);
+  }
+  for (size_t id = 0; id < trace.nodes.size(); ++id) {
+    if (!added[id]) AddNode(trace, id, {}, unknown, &order);
+  }
+  return order;
+}
+
+}  // namespace graphkit

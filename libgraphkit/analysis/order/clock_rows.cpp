@@ -1,0 +1,140 @@
+#include "libgraphkit/analysis/order/clock_rows.h"
+
+#include <algorithm>
+
+namespace graphkit {
+
+uint32_t ClockRows::CountDeep(Row row, uint32_t chain) const {
+  uint32_t depth = row & kDepthMask;
+  if (depth == 0 || (chain >> std::min(31u, depth * kWidthBits)) != 0) return 0;
+  uint32_t tile = row >> kDepthBits;
+  for (uint32_t level = depth - 1; level > 0; --level) {
+    tile = tiles_[tile].v[(chain >> (level * kWidthBits)) & (kWidth - 1)];
+  }
+  return tiles_[tile].v[chain & (kWidth - 1)];
+}
+
+bool ClockRows::NoneAbove(const Tile& a, const Tile& b) {
+  uint32_t above = 0;
+  for (uint32_t i = 0; i < kWidth; ++i) above |= a.v[i] > b.v[i] ? 1 : 0;
+  return above == 0;
+}
+
+// `but`: columns counted from this tile's first; out of range when they lie elsewhere.
+bool ClockRows::TilesWithin(uint32_t a, uint32_t b, uint32_t depth,
+                            std::array<uint32_t, 2> but) const {
+  if (a == b || a == 0) return true;
+  if (depth == 1 && NoneAbove(tiles_[a], tiles_[b])) return true;
+  const uint32_t shift = (depth - 1) * kWidthBits;
+  for (uint32_t slot = 0; slot < kWidth; ++slot) {
+    const uint32_t left = tiles_[a].v[slot];
+    const uint32_t right = tiles_[b].v[slot];
+    if (depth == 1) {
+      if (left > right && slot != but[0] && slot != but[1]) return false;
+      continue;
+    }
+    const uint32_t first = slot << shift;
+    if (!TilesWithin(left, right, depth - 1, {but[0] - first, but[1] - first})) return false;
+  }
+  return true;
+}
+
+// The tile that holds the first 16^depth columns of a row, or of a deeper one all that it holds
+// there.
+uint32_t ClockRows::TileAt(Row row, uint32_t depth) const {
+  uint32_t tile = row >> kDepthBits;
+  for (uint32_t at = row & kDepthMask; at > depth; --at) tile = tiles_[tile].v[0];
+  return tile;
+}
+
+bool ClockRows::Within(Row a, Row b, uint32_t but, uint32_t and_but) const {
+  if (a == b || a == kEmpty) return true;
+  const uint32_t depth = a & kDepthMask;
+  const uint32_t other = b & kDepthMask;
+  if (other >= depth) {
+    return TilesWithin(a >> kDepthBits, TileAt(b, depth), depth, {but, and_but});
+  }
+  for (uint32_t chain = 0; (chain >> (depth * kWidthBits)) == 0; ++chain) {
+    if (chain == but || chain == and_but) continue;
+    if (Count(a, chain) > Count(b, chain)) return false;
+  }
+  return true;
+}
+
+// The tile itself when it may be changed in place, else a copy that may.
+uint32_t ClockRows::Soft(uint32_t tile) {
+  if (tile >= first_soft_) return tile;
+  tiles_.push_back(Tile(tiles_[tile]));
+  return static_cast<uint32_t>(tiles_.size() - 1);
+}
+
+uint32_t ClockRows::JoinLeaves(uint32_t a, uint32_t b) {
+  const Tile& left = tiles_[a];
+  const Tile& right = tiles_[b];
+  Tile most;
+  for (uint32_t i = 0; i < kWidth; ++i) most.v[i] = std::max(left.v[i], right.v[i]);
+  if (most == left) return a;
+  if (most == right) return b;
+  const uint32_t tile = Soft(a);
+  tiles_[tile] = most;
+  return tile;
+}
+
+uint32_t ClockRows::JoinTiles(uint32_t a, uint32_t b, uint32_t depth) {
+  if (a == b || b == 0) return a;
+  if (a == 0) return b;
+  if (depth == 1) return JoinLeaves(a, b);
+  Tile most;
+  for (uint32_t i = 0; i < kWidth; ++i) {
+    most.v[i] = JoinTiles(tiles_[a].v[i], tiles_[b].v[i], depth - 1);
+  }
+  if (most == tiles_[a]) return a;
+  if (most == tiles_[b]) return b;
+  const uint32_t tile = Soft(a);
+  tiles_[tile] = most;
+  return tile;
+}
+
+// The same row, with room for 16^depth chains.
+ClockRows::Row ClockRows::Deepen(Row row, uint32_t depth) {
+  uint32_t tile = row >> kDepthBits;
+  uint32_t at = row & kDepthMask;
+  if (at == 0 || tile == 0) return depth;
+  for (; at < depth; ++at) {
+    tiles_.emplace_back();
+    tiles_.back().v[0] = tile;
+    tile = static_cast<uint32_t>(tiles_.size() - 1);
+  }
+  return tile << kDepthBits | depth;
+}
+
+ClockRows::Row ClockRows::Join(Row into, Row other) {
+  if (into == other || other == kEmpty) return into;
+  if (into == kEmpty) return other;
+  const uint32_t depth = std::max(into & kDepthMask, other & kDepthMask);
+  into = Deepen(into, depth);
+  other = Deepen(other, depth);
+  return JoinTiles(into >> kDepthBits, other >> kDepthBits, depth) << kDepthBits | depth;
+}
+
+uint32_t ClockRows::RaiseTile(uint32_t tile, uint32_t depth, uint32_t chain, uint32_t count) {
+  const uint32_t slot = (chain >> ((depth - 1) * kWidthBits)) & (kWidth - 1);
+  const uint32_t soft = Soft(tile);
+  if (depth == 1) {
+    tiles_[soft].v[slot] = count;
+  } else {
+    const uint32_t child = RaiseTile(tiles_[soft].v[slot], depth - 1, chain, count);
+    tiles_[soft].v[slot] = child;
+  }
+  return soft;
+}
+
+ClockRows::Row ClockRows::Raise(Row into, uint32_t chain, uint32_t count) {
+  if (count == 0 || Count(into, chain) >= count) return into;
+  uint32_t depth = std::max(1u, into & kDepthMask);
+  while (depth * kWidthBits < 32 && (chain >> (depth * kWidthBits)) != 0) ++depth;
+  if (depth != (into & kDepthMask)) into = Deepen(into, depth);
+  return RaiseTile(into >> kDepthBits, depth, chain, count) << kDepthBits | depth;
+}
+
+}  // namespace graphkit

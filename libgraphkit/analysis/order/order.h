@@ -1,0 +1,234 @@
+// Does a happen before b in every execution that the graph allows?
+//
+// A node has a start and an end. Reuse of memory and races ask whether end(a) ≤ start(b):
+//
+//   a ─full→ b                  end(a) ≤ start(b)
+//   a ─programmatic→ b          start(a) ≤ start(b); and end(a) ≤ end(b) if b is known to wait for
+//   a ─launch completion→ b     its grid dependencies (griddepcontrol.wait)
+//
+// Nodes that end one after another form a chain: in a capture, a stream's nodes. A node knows its
+// chain, its place in it, and a row: for each other chain, how many of its nodes have ended before
+// this one starts. Only a join from another chain makes a row; all other nodes share the row of the
+// node before them, so that a node costs 12 bytes beside the rows (clock_rows.h).
+//
+//     chain 0   a0 ─── a1 ──────── a2          row of b1: {chain 0: 2}, of b2: the same row
+//                        ╲
+//     chain 1   b0 ────── b1 ───── b2          Before(a1, b2): place of a1 is 1 < 2
+//
+// A chain goes on only where its last node ends before the next one ends. A stream that was set
+// back (cudaStreamUpdateCaptureDependencies), or whose next node hangs on it by a programmatic edge
+// without being known to wait, goes on in another chain. Child graphs and conditional bodies are
+// ordered inside by their edges, and outside as the node that holds them. Nodes of graphs that
+// don't hold each other are never ordered.
+//
+// Theory and references: docs/order.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libgraphkit/analysis/order/clock_rows.h"
+#include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/ids.h"
+#include "libgraphkit/large_pages.h"
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+enum class EdgeRule : uint8_t {
+  kCompletion,  // edges mean what CUDA says
+  kLaunch,      // every edge counts as a full one, as PyTorch takes it (`--edges=pytorch`)
+};
+
+// A place in a graph where a node could start: what has ended there. Made from a frontier.
+struct OrderPoint {
+  static constexpr uint32_t kNoChain = 0xffffffffu;
+
+  GraphId graph;
+  uint32_t chain = kNoChain;  // the first `count` nodes of it have ended
+  uint32_t count = 0;
+  ClockRows::Row row = ClockRows::kEmpty;  // and of the graph's other chains as many as stand here
+  bool operator==(const OrderPoint&) const = default;
+};
+
+// Where a node stands: the seq-th of its chain.
+struct ChainPlace {
+  uint32_t chain = 0;
+  uint32_t seq = 0;
+  bool operator==(const ChainPlace&) const = default;
+};
+
+// "Is a before b?"
+struct OrderQuery {
+  NodeId a;
+  NodeId b;
+};
+
+class Order {
+ public:
+  explicit Order(EdgeRule rule = EdgeRule::kCompletion) : rule_(rule) {}
+
+  // Building, in an order in which every edge comes from a node that was added before.
+
+  // A graph that a node holds (a child graph, a conditional's body). Graphs that aren't mentioned
+  // stand alone.
+  void SetParent(GraphId graph, NodeId holder);
+
+  // `stream`: where the node was captured; none for explicitly added ones. `waits`: whether it
+  // waits for its grid dependencies. `in`: its edges, all from nodes of the same graph.
+  void Add(NodeId node, GraphId graph, StreamId stream, Ternary waits, std::span<const InEdge> in) {
+    if (in.size() == 1 && in[0].full &&
+        Continues(node, graph, stream, places_[in[0].from.index()])) {
+      const Place& tail = places_[in[0].from.index()];
+      ++chains_[tail.chain].length;
+      places_.push_back({tail.chain, tail.seq + 1, tail.row});
+      return;
+    }
+    AddAny(node, graph, stream, waits, in);
+  }
+
+  // The point of a stream whose frontier is `entries`. Adds rows; what is known stays.
+  OrderPoint PointAfter(GraphId graph, std::span<const FrontierEntry> entries);
+  // The point where all of both have ended.
+  OrderPoint Meet(const OrderPoint& a, const OrderPoint& b);
+
+  void Reserve(size_t nodes, size_t joins);
+
+  // Asking. A node that was never added is ordered with nothing.
+
+  // end(a) ≤ start(b).
+  bool Before(NodeId a, NodeId b) const {
+    const Place& from = places_[a.index()];
+    const Place& to = places_[b.index()];
+    if ((to.row & kSpecial) != 0 || from.chain == kNoChain || to.chain == kNoChain) {
+      return BeforeElsewhere(a, StartOf(b));
+    }
+    if (from.chain == to.chain) return from.seq < to.seq;
+    const Chain& chain = chains_[from.chain];
+    if (chain.graph != chains_[to.chain].graph) return BeforeAcross(a, StartOf(b));
+    return rows_.Count(to.row, chain.local) > from.seq;
+  }
+  // Of many pairs at once, the answers in `before`, which is as long: faster than one by one where
+  // the pairs lie far apart, since memory is asked ahead.
+  void Before(std::span<const OrderQuery> pairs, std::span<bool> before) const;
+  // end(a) ≤ the point.
+  bool Before(NodeId a, const OrderPoint& b) const {
+    const Place& from = places_[a.index()];
+    if (from.chain == b.chain) return from.seq < b.count;
+    if (from.chain == kNoChain || chains_[from.chain].graph != b.graph) {
+      return BeforeElsewhere(a, b);
+    }
+    return rows_.Count(b.row, chains_[from.chain].local) > from.seq;
+  }
+  // end(a) ≤ end(b): b itself included.
+  bool EndsBefore(NodeId a, NodeId b) const { return a == b || Before(a, EndOf(b)); }
+
+  // Prefetches what questions about the node, or the point, look at first.
+  void Fetch(NodeId node) const { __builtin_prefetch(&places_[node.index()]); }
+  void Fetch(const OrderPoint& point) const { rows_.Fetch(point.row); }
+
+  // Whether all that has ended at `earlier` has ended at `later`.
+  bool Covers(const OrderPoint& later, const OrderPoint& earlier) const;
+
+  // What has ended when the node starts, and when it has ended (itself included).
+  OrderPoint StartOf(NodeId node) const;
+  OrderPoint EndOf(NodeId node) const;
+
+  ChainPlace PlaceOf(NodeId node) const {
+    return {places_[node.index()].chain, places_[node.index()].seq};
+  }
+  // How many nodes of a chain (of the point's graph) have ended at a point.
+  uint32_t CountAt(const OrderPoint& point, uint32_t chain) const {
+    if (point.chain == chain) return point.count;
+    return rows_.Count(point.row, chains_[chain].local);
+  }
+
+  EdgeRule rule() const { return rule_; }
+  size_t nodes() const { return places_.size(); }
+  size_t chains() const { return chains_.size(); }
+  uint32_t ChainLength(uint32_t chain) const { return chains_[chain].length; }
+  GraphId ChainGraph(uint32_t chain) const { return chains_[chain].graph; }
+  // The node that holds a graph; none for a graph that stands alone.
+  NodeId Holder(GraphId graph) const;
+
+  size_t node_bytes() const { return places_.size() * sizeof(Place); }
+  size_t row_bytes() const { return rows_.bytes() + specials_.size() * sizeof(Special); }
+
+ private:
+  static constexpr uint32_t kSpecial = 0x80000000u;
+  static constexpr uint32_t kNoChain = OrderPoint::kNoChain;
+
+  // `row` is what has ended when the node starts, all of its chain before it included; or, with
+  // kSpecial set, an index in specials_.
+  struct Place {
+    uint32_t chain = kNoChain;
+    uint32_t seq = 0;
+    uint32_t row = ClockRows::kEmpty;
+  };
+  static_assert(sizeof(Place) == 12);
+
+  // A node that doesn't start after the node before it in its chain, or that waits for more than
+  // it starts after: it knows more at its end than at its start.
+  struct Special {
+    uint32_t start_count;  // of its own chain
+    ClockRows::Row start_row;
+    ClockRows::Row end_row;
+  };
+  struct Chain {
+    GraphId graph;
+    uint32_t local = 0;  // its number among its graph's chains: the column in the rows
+    uint32_t length = 0;
+    StreamId stream;
+  };
+  struct GraphState {
+    uint32_t chains = 0;
+    NodeId holder;
+  };
+
+  // Nearly always: the next node in capture order, behind the last one of its stream.
+  bool Continues(NodeId node, GraphId graph, StreamId stream, const Place& tail) const {
+    if (node.index() != places_.size() || stream.index() >= stream_chain_.size()) return false;
+    if ((tail.row & kSpecial) != 0 || tail.chain != stream_chain_[stream.index()]) return false;
+    const Chain& chain = chains_[tail.chain];
+    return tail.seq + 1 == chain.length && chain.graph == graph;
+  }
+  void AddAny(NodeId node, GraphId graph, StreamId stream, Ternary waits,
+              std::span<const InEdge> in);
+  bool BeforeElsewhere(NodeId a, const OrderPoint& b) const;
+  bool BeforeAcross(NodeId a, OrderPoint b) const;
+  bool CoversAcross(OrderPoint later, OrderPoint earlier) const;
+  uint32_t Depth(GraphId graph) const;
+  GraphState& StateOf(GraphId graph);
+  void FetchPlaces(const OrderQuery& pair) const;
+  void FetchRow(const OrderQuery& pair) const;
+
+  uint32_t EndRow(const Place& place) const;
+  bool IsOpenTail(const Place& place, GraphId graph, StreamId stream) const;
+  bool AddToTail(NodeId node, GraphId graph, StreamId stream, std::span<const InEdge> in);
+  void AddJoin(NodeId node, GraphId graph, StreamId stream, bool waits, std::span<const InEdge> in);
+  uint32_t ChooseChain(GraphId graph, StreamId stream, bool waits, std::span<const InEdge> in);
+  uint32_t OpenChain(GraphId graph, StreamId stream);
+  uint32_t StreamChain(GraphId graph, StreamId stream) const;
+  bool TailEndsBefore(uint32_t chain, bool waits, std::span<const InEdge> in) const;
+  OrderPoint StartClock(GraphId graph, uint32_t chain, std::span<const InEdge> in);
+  void Absorb(OrderPoint* into, const OrderPoint& from);
+  void Put(NodeId node, const Place& place);
+
+  EdgeRule rule_;
+  std::vector<Place, LargePages<Place>> places_;
+  std::vector<Special> specials_;
+  std::vector<Chain> chains_;
+  std::vector<uint32_t> stream_chain_;  // the chain that a stream's last node went to
+  std::vector<GraphState> graphs_;
+  ClockRows rows_;
+};
+
+// The order of all graphs of a trace at once. Edges and nodes that were taken away before their
+// graph was destroyed don't count; edges of a cycle (which only a broken file has) neither.
+// `unknown`: what a kernel of which it isn't known is taken to do about its grid dependencies.
+Order BuildOrder(const Trace& trace, EdgeRule rule = EdgeRule::kCompletion,
+                 Ternary unknown = Ternary::kUnknown);
+
+}  // namespace graphkit

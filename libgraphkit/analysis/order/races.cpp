@@ -1,0 +1,249 @@
+#include "libgraphkit/analysis/order/races.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/names/kernel_names.h"
+#include "libgraphkit/model/node_versions.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kAllPairs = 64;       // touches of a block up to which every pair is looked at
+constexpr size_t kSearched = 10'000;   // nodes looked at for a consumer that isn't next to the pair
+constexpr size_t kMostSearches = 100;  // such searches
+
+struct Use {
+  NodeId node;
+  RaceKind kind = RaceKind::kAccess;
+  Access access;
+};
+
+bool Reads(const Use& use) { return use.access.mode == AccessMode::kRead; }
+bool Writes(const Use& use) {
+  return use.access.mode == AccessMode::kWrite || use.access.mode == AccessMode::kReadWrite;
+}
+
+// Bytes from the block's start to where the access ends, if that is known.
+std::optional<Bytes> EndOf(const Access& access) {
+  if (access.length == kLengthUnknown) return std::nullopt;
+  return access.offset + access.length;
+}
+
+// An access of unknown length reaches upwards only.
+bool Disjoint(const Access& a, const Access& b) {
+  const auto a_end = EndOf(a);
+  const auto b_end = EndOf(b);
+  return (a_end && *a_end <= b.offset) || (b_end && *b_end <= a.offset);
+}
+
+class RaceFinder {
+ public:
+  explicit RaceFinder(const Facts& facts)
+      : facts_(facts),
+        trace_(facts.trace),
+        numbers_only_(TakesNumbersOnly(facts.trace)),
+        unfinished_(FindUnfinished(facts.trace)) {
+    if (facts.partial_edges) launch_ = BuildOrder(trace_, EdgeRule::kLaunch);
+  }
+
+  std::vector<Race> Find() {
+    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
+      CollectUses(BlockId(i));
+      if (uses_.size() < 2 || OnOneChain()) continue;
+      first_of_block_ = races_.size();
+      if (uses_.size() <= kAllPairs) {
+        AllPairs(BlockId(i));
+      } else {
+        LastOfChains(BlockId(i));
+      }
+    }
+    return std::move(races_);
+  }
+
+ private:
+  void CollectUses(BlockId id) {
+    uses_.clear();
+    const Block& block = trace_[id];
+    for (const Touch& touch : facts_.lives.Touches(id)) {
+      const Node& node = trace_[touch.node];
+      if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) continue;
+      if (!InGraph(trace_, node) || NumbersOnly(touch.node) || Unfinished(touch.node)) continue;
+      uses_.push_back({touch.node, RaceKind::kAccess, trace_.accesses[touch.access]});
+    }
+    if (uses_.empty()) return;
+    const Access all{.block = id, .mode = AccessMode::kWrite, .length = block.size};
+    for (const auto& [node, kind] : {std::pair(block.alloc_node, RaceKind::kAlloc),
+                                     std::pair(block.free_node, RaceKind::kFree)}) {
+      if (!node.valid() || !InGraph(trace_, trace_[node]) || Unfinished(node)) continue;
+      uses_.push_back({node, kind, all});
+    }
+    std::stable_sort(uses_.begin(), uses_.end(), [&](const Use& a, const Use& b) {
+      return trace_[a.node].seq < trace_[b.node].seq;
+    });
+  }
+
+  bool NumbersOnly(NodeId node) const {
+    return graphkit::TakesNumbersOnly(trace_, node, numbers_only_);
+  }
+
+  bool Unfinished(NodeId node) const {
+    return node.index() < unfinished_.size() && unfinished_[node.index()];
+  }
+
+  // On one chain without partial edges all is ordered: most blocks.
+  bool OnOneChain() const {
+    if (facts_.partial_edges) return false;
+    const uint32_t chain = facts_.order.PlaceOf(uses_.front().node).chain;
+    return std::all_of(uses_.begin(), uses_.end(), [&](const Use& use) {
+      return facts_.order.PlaceOf(use.node).chain == chain;
+    });
+  }
+
+  void AllPairs(BlockId block) {
+    for (size_t later = 1; later < uses_.size(); ++later) {
+      for (size_t earlier = 0; earlier < later; ++earlier) Compare(block, earlier, later);
+    }
+  }
+
+  // If the last of a chain is before a node, so are all before it: only they are compared, the last
+  // of each mode.
+  void LastOfChains(BlockId block) {
+    struct Last {
+      uint32_t chain;
+      AccessMode mode;
+      size_t use;
+    };
+    std::vector<Last> lasts;
+    for (size_t later = 0; later < uses_.size(); ++later) {
+      const uint32_t chain = facts_.order.PlaceOf(uses_[later].node).chain;
+      const AccessMode mode = uses_[later].access.mode;
+      Last* own = nullptr;
+      for (Last& last : lasts) {
+        Compare(block, last.use, later);
+        if (last.chain == chain && last.mode == mode) own = &last;
+      }
+      if (own != nullptr) {
+        own->use = later;
+      } else {
+        lasts.push_back({chain, mode, later});
+      }
+    }
+  }
+
+  void Compare(BlockId block, size_t earlier, size_t later) {
+    const Use& a = uses_[earlier];
+    const Use& b = uses_[later];
+    if (a.node == b.node || (Reads(a) && Reads(b)) || Disjoint(a.access, b.access)) return;
+    if (Ordered(a.node, b.node) || Ordered(b.node, a.node)) return;
+    if (NeverBoth(trace_[a.node].graph, trace_[b.node].graph)) return;
+    Race race{.block = block, .earlier = a.node, .later = b.node};
+    race.kind = a.kind == RaceKind::kAccess ? b.kind : a.kind;
+    race.overlapping = HowSure(a, b);
+    race.typed = SaysWhatItReads(a.node) && SaysWhatItReads(b.node);
+    race.launch_ordered =
+        launch_ && (launch_->Before(a.node, b.node) || launch_->Before(b.node, a.node));
+    if (race.launch_ordered) race.surely_unordered = SurelyUnordered(a.node, b.node);
+    if (Known(race)) return;
+    if (race.launch_ordered) race.consumer = FindConsumer(race);
+    races_.push_back(race);
+  }
+
+  bool Ordered(NodeId a, NodeId b) const {
+    if (facts_.order.Before(a, b)) return true;
+    return WaitsFor(trace_, b) == Ternary::kYes && facts_.order.EndsBefore(a, b);
+  }
+
+  bool SurelyUnordered(NodeId a, NodeId b) {
+    if (!hopeful_) hopeful_ = BuildOrder(trace_, EdgeRule::kCompletion, Ternary::kYes);
+    const auto ordered = [&](NodeId from, NodeId to) {
+      return hopeful_->Before(from, to) ||
+             (WaitsFor(trace_, to) != Ternary::kNo && hopeful_->EndsBefore(from, to));
+    };
+    return !ordered(a, b) && !ordered(b, a);
+  }
+
+  // Non-const pointers are why a C++ kernel may write; a name that isn't mangled says nothing.
+  bool SaysWhatItReads(NodeId node) const {
+    if (trace_[node].kind != NodeKind::kKernel) return true;
+    const ChangedNode* changed = FindChanged(trace_, node);
+    if (changed != nullptr && changed->kernels_vary) return false;
+    const KernelId kernel = trace_[node].kernel;
+    return kernel.index() < trace_.kernels.size() && trace_[trace_[kernel].name].starts_with("_Z");
+  }
+
+  // Whether nothing runs both: graphs without a common root, and two bodies of one conditional.
+  bool NeverBoth(GraphId a, GraphId b) const {
+    if (facts_.roots[a.index()] != facts_.roots[b.index()]) return true;
+    for (GraphId x = a; trace_[x].parent.valid(); x = trace_[trace_[x].parent].graph) {
+      for (GraphId y = b; trace_[y].parent.valid(); y = trace_[trace_[y].parent].graph) {
+        if (x != y && trace_[x].parent == trace_[y].parent) return true;
+      }
+    }
+    return false;
+  }
+
+  static Overlapping HowSure(const Use& a, const Use& b) {
+    const bool writes = Writes(a) || Writes(b);
+    if (writes && EndOf(a.access) && EndOf(b.access)) return Overlapping::kCertain;
+    if (writes || Reads(a) || Reads(b)) return Overlapping::kLikely;
+    return Overlapping::kUnknown;
+  }
+
+  GraphId RootOfRace(const Race& race) const {
+    return facts_.roots[trace_[race.earlier].graph.index()];
+  }
+
+  // Whether the block has a race of the same sort in the same graph already.
+  bool Known(const Race& race) const {
+    return std::any_of(races_.begin() + static_cast<ptrdiff_t>(first_of_block_), races_.end(),
+                       [&](const Race& other) {
+                         return other.kind == race.kind && other.overlapping == race.overlapping &&
+                                other.launch_ordered == race.launch_ordered &&
+                                other.surely_unordered == race.surely_unordered &&
+                                other.typed == race.typed && RootOfRace(other) == RootOfRace(race);
+                       });
+  }
+
+  // Where order by completion is lost on the way from one node of a race to the other: a node that
+  // starts before the one before it has ended, which would come after the race's first.
+  NodeId FindConsumer(const Race& race) {
+    const bool forwards = launch_->Before(race.earlier, race.later);
+    const NodeId from = forwards ? race.earlier : race.later;
+    const NodeId to = forwards ? race.later : race.earlier;
+    const Ternary wanted = race.surely_unordered ? Ternary::kNo : Ternary::kUnknown;
+    const Order& way = race.surely_unordered ? *launch_ : *hopeful_;
+    const Order& so_far = race.surely_unordered ? *hopeful_ : facts_.order;
+    std::vector<NodeId> open = {to};
+    std::unordered_set<uint32_t> seen = {to.value};
+    const size_t limit = searches_++ < kMostSearches ? kSearched : 1;
+    for (size_t at = 0; at < open.size() && at < limit; ++at) {
+      for (const InEdge& edge : facts_.in_edges.Of(open[at].index())) {
+        const bool lost = !edge.full && WaitsFor(trace_, open[at]) == wanted;
+        if (lost && so_far.EndsBefore(from, edge.from)) return open[at];
+        if (!way.EndsBefore(from, edge.from)) continue;
+        if (seen.insert(edge.from.value).second) open.push_back(edge.from);
+      }
+    }
+    return to;
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  std::vector<bool> numbers_only_;  // by kernel
+  std::vector<bool> unfinished_;    // by node
+  std::optional<Order> launch_;     // where there are partial edges
+  std::optional<Order> hopeful_;    // as if all waited of which it isn't known; when asked for
+  std::vector<Use> uses_;
+  std::vector<Race> races_;
+  size_t first_of_block_ = 0;
+  size_t searches_ = 0;
+};
+
+}  // namespace
+
+std::vector<Race> FindRaces(const Facts& facts) { return RaceFinder(facts).Find(); }
+
+}  // namespace graphkit

@@ -1,0 +1,187 @@
+#include "libgraphkit/analysis/bound/lower_bound.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/generate/build_trace.h"
+#include "tests/analysis/random_trace.h"
+
+namespace graphkit {
+namespace {
+
+struct Facts {
+  explicit Facts(Trace made) : trace(std::move(made)), order(BuildOrder(trace)) {
+    lives = FindLifetimes(trace, &order);
+  }
+  BlockOrder blocks(MarkerRule rule = MarkerRule::kLastUse) const {
+    return {trace, order, lives, rule};
+  }
+  std::vector<BlockId> Of(GraphId root) const {
+    std::vector<BlockId> found;
+    for (size_t i = 0; i < lives.blocks.size(); ++i) {
+      if (lives.blocks[i].root == root) found.emplace_back(i);
+    }
+    return found;
+  }
+
+  Trace trace;
+  graphkit::Order order;
+  Lifetimes lives;
+};
+
+Bytes Rounded(const Trace& trace, BlockId block) {
+  return RoundUp(trace[block].size, kBlockGranularity);
+}
+
+// The heaviest set of pairwise conflicting blocks among `left`, one bit a block, with or without
+// the first.
+Bytes Heaviest(const std::vector<uint32_t>& conflicts, const std::vector<Bytes>& weights,
+               uint32_t left) {
+  if (left == 0) return 0;
+  const auto first = static_cast<size_t>(std::countr_zero(left));
+  left &= left - 1;
+  const uint32_t beside = left & conflicts[first];
+  const Bytes with = weights[first] + Heaviest(conflicts, weights, beside);
+  return beside == left ? with : std::max(with, Heaviest(conflicts, weights, left));
+}
+
+Bytes Heaviest(const BlockOrder& order, const std::vector<BlockId>& blocks) {
+  std::vector<uint32_t> conflicts(blocks.size());
+  std::vector<Bytes> weights;
+  for (size_t x = 0; x < blocks.size(); ++x) {
+    weights.push_back(Rounded(order.trace(), blocks[x]));
+    for (size_t y = 0; y < blocks.size(); ++y) {
+      if (x != y && order.Conflict(blocks[x], blocks[y])) conflicts[x] |= 1u << y;
+    }
+  }
+  return Heaviest(conflicts, weights, (1u << blocks.size()) - 1);
+}
+
+void CheckCertificate(const BlockOrder& order, const LowerBound& bound) {
+  Bytes sum = 0;
+  bool conflict = true;
+  for (const BlockId x : bound.blocks) {
+    sum += Rounded(order.trace(), x);
+    for (const BlockId y : bound.blocks) conflict = conflict && (x == y || order.Conflict(x, y));
+  }
+  REQUIRE(conflict);
+  REQUIRE(sum == bound.bytes);
+}
+
+//     a:  x ── k ── free x   z ── k ── free z        x and z may share; y lives beside both
+//     b:  y ────── k ────────────────────── free y
+TEST_CASE("blocks of two streams that nothing orders add up") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const StreamId b = t.Stream("b");
+  const GraphId graph = t.BeginCapture(a);
+  t.Order(a, b);
+  const BlockId x = t.Alloc(a, 1024);
+  t.Kernel(a, "k", {Writes(x)});
+  t.Free(x);
+  const BlockId y = t.Alloc(b, 4096);
+  t.Kernel(b, "k", {Writes(y)});
+  t.Free(y);
+  const BlockId z = t.Alloc(a, 2000);
+  t.Kernel(a, "k", {Writes(z)});
+  t.Free(z);
+  t.EndCapture(a);
+  const Facts facts(t.Build());
+  CHECK(FindLowerBound(facts.blocks(), facts.Of(graph)) ==
+        LowerBound{.bytes = 4096 + 2048, .exact = true, .blocks = {y, z}});
+}
+
+//     a:  x 4 ── k ── free x   y 1 ── k    z 5 ── k        y and z take over x, z one byte anew
+TEST_CASE("an online allocator takes over the bytes of what was freed, in any portions") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const GraphId graph = t.BeginCapture(a);
+  const BlockId x = t.Alloc(a, 4 * 512);
+  t.Kernel(a, "k", {Writes(x)});
+  t.Free(x);
+  const BlockId y = t.Alloc(a, 512);
+  t.Kernel(a, "k", {Writes(y)});
+  const BlockId z = t.Alloc(a, 4 * 512);
+  t.Kernel(a, "k", {Writes(z)});
+  t.EndCapture(a);
+  const Facts facts(t.Build());
+  CHECK(FindLowerBound(facts.blocks(), facts.Of(graph), {.online = true}) ==
+        LowerBound{.bytes = 5 * 512, .exact = true, .blocks = {y, z}, .online = 5 * 512});
+}
+
+//     a:  x ── k    y ── k ── free x   free y        by last use y may lie where x lay
+TEST_CASE("an online allocator waits for the free, a plan doesn't") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const GraphId graph = t.BeginCapture(a);
+  const BlockId x = t.Alloc(a, 512);
+  t.Kernel(a, "k", {Writes(x)});
+  const BlockId y = t.Alloc(a, 512);
+  t.Kernel(a, "k", {Writes(y)});
+  t.Free(x);
+  t.Free(y);
+  t.EndCapture(a);
+  const Facts facts(t.Build());
+  const LowerBound bound = FindLowerBound(facts.blocks(), facts.Of(graph), {.online = true});
+  CHECK(bound.bytes == 512);
+  CHECK(bound.online == 1024);
+}
+
+TEST_CASE("on small random traces the bound is the heaviest antichain, by any window") {
+  for (uint64_t seed = 1; seed <= 100'000; ++seed) {
+    const Facts facts(
+        RandomTrace(seed, {.max_steps = 20, .nested = seed % 2 == 0, .memory = true}));
+    const MarkerRule rule = seed % 4 < 2 ? MarkerRule::kLastUse : MarkerRule::kAtFree;
+    for (size_t g = 0; g < facts.trace.graphs.size(); ++g) {
+      const std::vector<BlockId> blocks = facts.Of(GraphId(g));
+      if (blocks.empty() || blocks.size() > 14) continue;
+      const BlockOrder order = facts.blocks(rule);
+      const LowerBound bound = FindLowerBound(order, blocks, {.window = 1 + seed % 5});
+      CAPTURE(seed);
+      CAPTURE(g);
+      CheckCertificate(order, bound);
+      REQUIRE(bound.exact);
+      REQUIRE(bound.bytes == Heaviest(order, blocks));
+      if (rule == MarkerRule::kAtFree) {
+        REQUIRE(bound.bytes >= FindUsage(facts.trace, facts.lives)[g].peak_live);
+      }
+    }
+  }
+}
+
+TEST_CASE("windows give what one flow over everything gives") {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const Facts facts(RandomTrace(seed, {.max_streams = 6,
+                                         .max_steps = 1500,
+                                         .partial_edges = seed % 3 == 0,
+                                         .rewinds = seed % 5 == 0,
+                                         .nested = false,
+                                         .memory = true}));
+    const std::vector<BlockId> blocks = facts.Of(GraphId(0u));
+    const BlockOrder order = facts.blocks();
+    const LowerBound global = FindLowerBound(order, blocks, {.window = blocks.size() + 1});
+    const LowerBound windowed = FindLowerBound(order, blocks, {.window = 8});
+    CAPTURE(seed);
+    CAPTURE(blocks.size());
+    CheckCertificate(order, windowed);
+    REQUIRE(windowed.bytes == global.bytes);
+  }
+}
+
+TEST_CASE("past its time limit the bound is valid and says that it may not be the best") {
+  const Facts facts(RandomTrace(7, {.max_steps = 4000, .nested = false, .memory = true}));
+  const BlockOrder order = facts.blocks();
+  const auto blocks = facts.Of(GraphId(0u));
+  const LowerBound hasty =
+      FindLowerBound(order, blocks, {.time_limit = std::chrono::milliseconds(-1), .window = 4});
+  CheckCertificate(order, hasty);
+  CHECK(hasty.bytes > 0);
+  CHECK(hasty.bytes <= FindLowerBound(order, blocks).bytes);
+}
+
+}  // namespace
+}  // namespace graphkit

@@ -1,0 +1,78 @@
+#include "libgraphkit/analysis/checks/settings.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "libgraphkit/analysis/checks/checks.h"
+
+namespace graphkit {
+namespace {
+
+Process With(std::vector<std::string> environment) {
+  Process process;
+  process.environment = std::move(environment);
+  return process;
+}
+
+std::vector<std::string> Explanations(const char* check, std::vector<std::string> environment) {
+  std::vector<Finding> findings = {{.check = check}, {.check = check}};
+  ExplainBySettings(With(std::move(environment)), &findings);
+  CHECK(findings[1].evidence.empty());  // once a check
+  std::vector<std::string> texts;
+  for (const Evidence& evidence : findings[0].evidence) texts.push_back(evidence.text);
+  return texts;
+}
+
+TEST_CASE("an option of PyTorch's allocator is found among the others, by both names") {
+  const Process process = With(
+      {"A=1",
+       "PYTORCH_CUDA_ALLOC_CONF=roundup_power2_divisions:[64:8,>:4], expandable_segments:True"});
+  CHECK(FindSetting(process, "PYTORCH_ALLOC_CONF", "expandable_segments") == "True");
+  CHECK(FindSetting(process, "PYTORCH_ALLOC_CONF", "roundup_power2_divisions") == "[64:8,>:4]");
+  CHECK(FindSetting(process, "PYTORCH_ALLOC_CONF", "segments") == std::nullopt);
+  CHECK(FindSetting(process, "A") == "1");
+  CHECK(FindSetting(process, "B") == std::nullopt);
+}
+
+TEST_CASE("a setting that would help is named, and what is left when it is on") {
+  CHECK(Explanations("deferred-record-stream", {"PYTORCH_ALLOC_CONF=backend:native"}) ==
+        std::vector<std::string>{
+            "PYTORCH_ALLOC_CONF has no graph_capture_record_stream_reuse: set "
+            "graph_capture_record_stream_reuse:True there, and PyTorch reuses such blocks inside "
+            "the capture where the graph orders their uses (pytorch/pytorch#158352 and #162186)"});
+  const auto on = Explanations("deferred-record-stream",
+                               {"PYTORCH_ALLOC_CONF=graph_capture_record_stream_reuse:True"});
+  REQUIRE(on.size() == 1);
+  CHECK(on[0].starts_with("PYTORCH_ALLOC_CONF=graph_capture_record_stream_reuse:True: PyTorch"));
+}
+
+TEST_CASE("a setting that explains is told only when it is so") {
+  CHECK(Explanations("serialized-branches", {"CUDA_DEVICE_MAX_CONNECTIONS=8"}).empty());
+  CHECK(Explanations("serialized-branches", {"CUDA_DEVICE_MAX_CONNECTIONS=1"}).size() == 1);
+  CHECK(Explanations("nccl-multi-segment", {"NCCL_GRAPH_REGISTER=0"}).empty());
+}
+
+TEST_CASE("nothing is said where nothing is known") {
+  CHECK(Explanations("deferred-record-stream", {}).empty());
+  // No sign of PyTorch.
+  CHECK(Explanations("deferred-record-stream", {"CUDA_DEVICE_MAX_CONNECTIONS=8"}).empty());
+  CHECK(Explanations("graph-leak", {"PYTORCH_ALLOC_CONF=backend:native"}).empty());
+}
+
+TEST_CASE("rules name checks that exist, and docs/settings.md has their variables and sources") {
+  std::ifstream file(GRAPHKIT_TESTDATA "/../docs/settings.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  for (const SettingRule& rule : SettingRules()) {
+    CAPTURE(rule.check);
+    CAPTURE(rule.variable);
+    CHECK(FindCheck(rule.check) != nullptr);
+    CHECK(page.find(rule.check) != std::string::npos);
+    CHECK(page.find(rule.variable) != std::string::npos);
+    CHECK(page.find(rule.source) != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace graphkit

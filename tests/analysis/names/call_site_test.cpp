@@ -1,0 +1,59 @@
+#include "libgraphkit/analysis/names/call_site.h"
+
+#include <doctest/doctest.h>
+
+#include "libgraphkit/generate/build_trace.h"
+
+namespace graphkit {
+namespace {
+
+TEST_CASE("frames of installed packages, Python's own files and CUDA are libraries'") {
+  CHECK(IsLibraryFrame("forward", "/venv/lib/python3.11/site-packages/torch/nn/linear.py"));
+  CHECK(IsLibraryFrame("load", "/usr/lib/python3/dist-packages/numpy/core.py"));
+  CHECK(IsLibraryFrame("run", "/opt/conda/lib/python3.13/threading.py"));
+  CHECK(IsLibraryFrame("main", "/opt/conda/bin/python3.11"));
+  CHECK(IsLibraryFrame("f", "<frozen importlib._bootstrap>"));
+  CHECK(IsLibraryFrame("call", "/tmp/any/36/c36qmjz5kfa3v2spwhx7o4tlnryb6ucgde2i3jk4.py"));
+  CHECK_FALSE(IsLibraryFrame("call", "/tmp/any/36/c37qmjz5kfa3v2spwhx7o4tlnryb6ucgde2i3jk4.py"));
+  CHECK(IsLibraryFrame("cudaMalloc", "./app"));
+  CHECK(IsLibraryFrame("qsort", "/lib/x86_64-linux-gnu/libc.so.6"));
+  CHECK_FALSE(IsLibraryFrame("forward", "/home/user/torch/models/gpt.py"));
+  CHECK_FALSE(IsLibraryFrame("Load", "/home/user/lib/libengine.so"));
+  CHECK_FALSE(IsLibraryFrame("main", "./app"));
+  CHECK_FALSE(IsLibraryFrame("serve", "/home/user/lib/python3.d/serve.py"));
+}
+
+TEST_CASE("a library's file is named without the folder that it is installed in") {
+  CHECK(ShownFile("/v/lib/python3.11/site-packages/torch/nn/linear.py") == "torch/nn/linear.py");
+  CHECK(ShownFile("/v/site-packages/nvidia/cublas/lib/libcublas.so.13") == "libcublas.so.13");
+  CHECK(ShownFile("/opt/lib/python3.11/threading.py") == "threading.py");
+  CHECK(ShownFile("/lib/x86_64-linux-gnu/libc.so.6") == "libc.so.6");
+  CHECK(ShownFile("/home/user/train.py") == "/home/user/train.py");
+}
+
+TEST_CASE("a call site is the innermost frame of the program's own code") {
+  TraceBuilder t;
+  const StackId stack = t.Stack({{"cudaMallocAsync", "libcudart.so.13", 0},
+                                 {"forward", "/v/site-packages/torch/nn/linear.py", 134},
+                                 {"forward", "model.py", 17},
+                                 {"step", "train.py", 30}});
+  const StackId other = t.Stack({{"relu", "/v/site-packages/torch/nn/functional.py", 9},
+                                 {"forward", "model.py", 17},
+                                 {"step", "train.py", 31}});
+  const StackId own = t.Stack({{"cudaMalloc", "libcudart.so.13", 0}, {"Load", "./app", 0}});
+  const StackId library = t.Stack({{"init", "/v/site-packages/torch/cuda/a.py", 3}});
+  const Trace trace = t.Build();
+  const CallSite site = CallSiteOf(trace, stack);
+  REQUIRE((site.own && site.inner));
+  CHECK(PlaceOfFrame(trace, *site.own) == "model.py:17");
+  CHECK(PlaceOfFrame(trace, *site.inner) == "torch/nn/linear.py:134");
+  CHECK(SameSite(trace, stack, other));
+  CHECK_FALSE(SameSite(trace, stack, own));
+  CHECK_FALSE(CallSiteOf(trace, own).inner.has_value());
+  CHECK_FALSE(CallSiteOf(trace, library).own.has_value());
+  CHECK(PlaceOfFrame(trace, *CallSiteOf(trace, library).inner) == "torch/cuda/a.py:3");
+  CHECK_FALSE(CallSiteOf(trace, {}).inner.has_value());
+}
+
+}  // namespace
+}  // namespace graphkit
