@@ -1,5 +1,6 @@
 // What PyTorch's torch.cuda.memory._dump_snapshot says: the allocator's segments at the end, and
-// the ring of its last events. Plain data, as recorded; read by libgraphkit/io/torch_snapshot.h.
+// the ring of its last events. Plain data, as recorded; read by
+// libgraphkit/io/import/torch/torch_snapshot.h.
 //
 //   segment  |<-------------------------- total_size ------------------------->|
 //   blocks   | active_allocated | inactive | active_pending_free |   inactive   |

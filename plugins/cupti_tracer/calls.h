@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "libgraphkit/ids.h"
-#include "libgraphkit/io/record_writer.h"
+#include "libgraphkit/io/record/record_writer.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/memory.h"
 

@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "libgraphkit/ids.h"
-#include "libgraphkit/io/field_writer.h"
-#include "libgraphkit/io/record_graph.h"
-#include "libgraphkit/io/record_memory.h"
-#include "libgraphkit/io/record_process.h"
-#include "libgraphkit/io/record_stream.h"
-#include "libgraphkit/io/record_writer.h"
+#include "libgraphkit/io/record/field_writer.h"
+#include "libgraphkit/io/record/record_graph.h"
+#include "libgraphkit/io/record/record_memory.h"
+#include "libgraphkit/io/record/record_process.h"
+#include "libgraphkit/io/record/record_stream.h"
+#include "libgraphkit/io/record/record_writer.h"
 #include "plugins/cupti_tracer/call_stack.h"
 #include "plugins/cupti_tracer/calls.h"
 #include "plugins/cupti_tracer/frontier.h"

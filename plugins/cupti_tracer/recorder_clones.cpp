@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "libgraphkit/io/field_reader.h"
+#include "libgraphkit/io/record/field_reader.h"
 #include "plugins/cupti_tracer/recorder.h"
 
 namespace graphkit {

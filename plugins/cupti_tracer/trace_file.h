@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "libgraphkit/io/record_writer.h"
+#include "libgraphkit/io/record/record_writer.h"
 #include "plugins/cupti_tracer/recorder.h"
 
 namespace graphkit {

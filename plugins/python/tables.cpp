@@ -1,7 +1,7 @@
 #include "tables.h"
 
-#include "libgraphkit/io/record_graph.h"
-#include "libgraphkit/io/record_memory.h"
+#include "libgraphkit/io/record/record_graph.h"
+#include "libgraphkit/io/record/record_memory.h"
 
 namespace graphkit {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "libgraphkit/io/torch_snapshot.h"
+#include "libgraphkit/io/import/torch/torch_snapshot.h"
 
 namespace graphkit {
 namespace {

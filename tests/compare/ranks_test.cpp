@@ -6,7 +6,7 @@
 
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/generate/build_trace.h"
-#include "libgraphkit/io/pack_ranks.h"
+#include "libgraphkit/io/bytes/pack_ranks.h"
 #include "tests/compare/sample_subject.h"
 
 namespace graphkit {

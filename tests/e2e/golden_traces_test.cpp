@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/io/trace_reader.h"
-#include "libgraphkit/io/trace_writer.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 
 namespace graphkit {
 namespace {

@@ -2,16 +2,16 @@
 
 #include <sys/stat.h>
 
+#include "libgraphkit/io/bytes/mapped_file.h"
 #include "libgraphkit/io/import/dot.h"
 #include "libgraphkit/io/import/kineto.h"
 #include "libgraphkit/io/import/nsys.h"
 #include "libgraphkit/io/import/rmm.h"
-#include "libgraphkit/io/import/torch_graph.h"
-#include "libgraphkit/io/import/torch_snapshot_trace.h"
-#include "libgraphkit/io/mapped_file.h"
-#include "libgraphkit/io/memory_limits.h"
-#include "libgraphkit/io/torch_snapshot.h"
-#include "libgraphkit/io/trace_reader.h"
+#include "libgraphkit/io/import/torch/torch_graph.h"
+#include "libgraphkit/io/import/torch/torch_snapshot.h"
+#include "libgraphkit/io/import/torch/torch_snapshot_trace.h"
+#include "libgraphkit/io/trace/memory_limits.h"
+#include "libgraphkit/io/trace/trace_reader.h"
 
 namespace graphkit {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libgraphkit/io/byte_source.h"
+#include "libgraphkit/io/bytes/byte_source.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "libgraphkit/io/import/import.h"
-#include "libgraphkit/io/trace_reader.h"
-#include "libgraphkit/io/trace_writer.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 #include "tests/random.h"
 
 namespace graphkit {

@@ -7,8 +7,8 @@
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/import/node_times.h"
 #include "libgraphkit/io/import/trace_maker.h"
-#include "libgraphkit/io/trace_reader.h"
-#include "libgraphkit/io/trace_writer.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 
 namespace graphkit {
 namespace {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "libgraphkit/io/import/import.h"
-#include "libgraphkit/io/import/merge.h"
-#include "libgraphkit/io/trace_writer.h"
+#include "libgraphkit/io/merge/merge.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "libgraphkit/io/torch_snapshot.h"
+#include "libgraphkit/io/import/torch/torch_snapshot.h"
 #include "libgraphkit/render/replay/replay.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "libgraphkit/io/import/merge.h"
+#include "libgraphkit/io/merge/merge.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
 

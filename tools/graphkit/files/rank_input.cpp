@@ -2,7 +2,7 @@
 
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/ranks.h"
-#include "libgraphkit/io/pack_ranks.h"
+#include "libgraphkit/io/bytes/pack_ranks.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/many_traces.h"

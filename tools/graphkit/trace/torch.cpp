@@ -9,8 +9,8 @@
 #include <optional>
 #include <string_view>
 
-#include "libgraphkit/io/import/merge.h"
-#include "libgraphkit/io/trace_writer.h"
+#include "libgraphkit/io/merge/merge.h"
+#include "libgraphkit/io/trace/trace_writer.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/files/input.h"

@@ -1,0 +1,124 @@
+#include "libgraphkit/io/bytes/byte_sink.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+namespace graphkit {
+namespace {
+
+Error SystemError(const std::string& what) {
+  return {.message = what + ": " + std::strerror(errno), .kind = Error::Kind::kSystem};
+}
+
+Result<void> WriteAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(fd, bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(count));
+    } else if (errno != EINTR) {
+      return SystemError("can't be written");
+    }
+  }
+  return {};
+}
+
+class StdoutSink final : public ByteSink {
+ public:
+  Result<void> Write(std::string_view bytes) override { return WriteAll(STDOUT_FILENO, bytes); }
+  Result<void> Finish() override { return {}; }
+};
+
+// Writes beside the file, and takes its name in the end.
+class FileSink final : public ByteSink {
+ public:
+  FileSink(int fd, std::string temporary, std::string path)
+      : fd_(fd), temporary_(std::move(temporary)), path_(std::move(path)) {}
+  ~FileSink() override {
+    if (fd_ >= 0) close(fd_);
+    if (!temporary_.empty()) unlink(temporary_.c_str());
+  }
+  FileSink(const FileSink&) = delete;
+  FileSink& operator=(const FileSink&) = delete;
+
+  Result<void> Write(std::string_view bytes) override { return WriteAll(fd_, bytes); }
+
+  Result<void> Finish() override {
+    const int closed = close(fd_);
+    fd_ = -1;
+    if (closed != 0) return SystemError("can't be written");
+    if (temporary_.empty()) return {};  // a device or a pipe
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return SystemError("can't be written");
+    temporary_.clear();
+    return {};
+  }
+
+ private:
+  int fd_;
+  std::string temporary_;
+  std::string path_;
+};
+
+class ZstdSink final : public ByteSink {
+ public:
+  explicit ZstdSink(std::unique_ptr<ByteSink> sink)
+      : sink_(std::move(sink)),
+        stream_(ZSTD_createCStream(), ZSTD_freeCStream),
+        buffer_(ZSTD_CStreamOutSize()) {}
+
+  Result<void> Write(std::string_view bytes) override { return Compress(bytes, ZSTD_e_continue); }
+
+  Result<void> Finish() override {
+    if (Result<void> ended = Compress({}, ZSTD_e_end); !ended) return ended;
+    return sink_->Finish();
+  }
+
+ private:
+  Result<void> Compress(std::string_view bytes, ZSTD_EndDirective directive) {
+    ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+    size_t remaining = 1;
+    while (remaining != 0) {
+      ZSTD_outBuffer out{buffer_.data(), buffer_.size(), 0};
+      remaining = ZSTD_compressStream2(stream_.get(), &out, &in, directive);
+      if (ZSTD_isError(remaining)) {
+        return Error{.message = std::string("can't be compressed: ") + ZSTD_getErrorName(remaining),
+                     .kind = Error::Kind::kSystem};
+      }
+      if (Result<void> written = sink_->Write({buffer_.data(), out.pos}); !written) return written;
+      if (directive == ZSTD_e_continue && in.pos == in.size) break;
+    }
+    return {};
+  }
+
+  std::unique_ptr<ByteSink> sink_;
+  std::unique_ptr<ZSTD_CStream, decltype(&ZSTD_freeCStream)> stream_;
+  std::vector<char> buffer_;
+};
+
+Result<std::unique_ptr<ByteSink>> CreatePlainFile(const std::string& path) {
+  if (path == "-") return std::unique_ptr<ByteSink>(std::make_unique<StdoutSink>());
+  struct stat info {};
+  const bool special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+  if (special && S_ISDIR(info.st_mode)) return Error{.message = "is a directory"};
+  const std::string temporary = special ? "" : path + "." + std::to_string(getpid()) + ".tmp";
+  const std::string& target = special ? path : temporary;
+  const int fd = open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return SystemError("can't be created");
+  return std::unique_ptr<ByteSink>(std::make_unique<FileSink>(fd, temporary, path));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSink>> CreateFile(const std::string& path) {
+  Result<std::unique_ptr<ByteSink>> sink = CreatePlainFile(path);
+  if (sink && path.ends_with(".zst")) *sink = std::make_unique<ZstdSink>(std::move(*sink));
+  return sink;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,192 @@
+#include "libgraphkit/io/import/torch/snapshot_memory.h"
+
+#include <string>
+#include <utility>
+
+namespace graphkit {
+
+void SnapshotMemory::Start(uint32_t device, const SnapshotStart& start) {
+  Device& d = devices_[device];
+  d.at_end = PoolsAtEnd(s_, device);
+  for (const StartRange& range : start.ranges) {
+    AddSegment(device, {.range = range.range,
+                        .stream = make.Stream(device, range.stream),
+                        .pool = Pool(device, range.pool),
+                        .segment = {}});
+  }
+  for (const StartBlock& block : start.blocks) {
+    const BlockId id = AddBlock(device, block, PoolAt(device, block.address));
+    if (!block.pending) continue;
+    RequestFree(device, id, {}, false);
+    d.live.erase(block.address);
+    d.pending[block.address] = id;
+  }
+  const std::vector<uint32_t> allocs = CountAllocs(s_, device, start);
+  for (size_t pool = 1; pool < allocs.size(); ++pool) {
+    if (allocs[pool] == 0) continue;
+    graphs_[Pool(device, static_cast<uint16_t>(pool))].allocs_left = allocs[pool];
+  }
+}
+
+PoolId SnapshotMemory::Pool(uint32_t device, uint16_t pool) {
+  PoolId& id = pools_[{device, pool}];
+  if (id) return id;
+  const TorchPoolId name = pool < s_.pools.size() ? s_.pools[pool] : TorchPoolId{};
+  if (name == TorchPoolId{}) return id = make.AddPool(PoolKind::kAllocator, "PyTorch");
+  return id = make.AddPool(PoolKind::kPrivate, "private pool (" + std::to_string(name.first) +
+                                                   ", " + std::to_string(name.second) + ")");
+}
+
+PoolId SnapshotMemory::PoolAt(uint32_t device, Address address) {
+  const MappedRange* range = devices_[device].ranges.Find(address);
+  return range ? range->pool : Pool(device, 0);
+}
+
+PoolId SnapshotMemory::PoolOf(uint32_t device, const TorchEvent& event) {
+  if (event.pool != TorchEvent::kNoPool) return Pool(device, event.pool);
+  return PoolAt(device, event.address);
+}
+
+PoolId SnapshotMemory::PoolOfSegment(uint32_t device, const TorchEvent& event) {
+  if (event.pool != TorchEvent::kNoPool) return Pool(device, event.pool);
+  const MappedRange* at_end = devices_[device].at_end.Find(event.address);
+  return Pool(device, at_end ? static_cast<uint16_t>(at_end->segment.value) : uint16_t{0});
+}
+
+PoolId SnapshotMemory::DriverPool(uint32_t device) {
+  PoolId& id = devices_[device].driver;
+  if (!id) id = make.AddPool(PoolKind::kDevice);
+  return id;
+}
+
+SnapshotMemory::PoolGraph* SnapshotMemory::GraphOf(PoolId pool) {
+  const auto found = graphs_.find(pool);
+  return found == graphs_.end() ? nullptr : &found->second;
+}
+
+// The graph of a private pool begins with the pool's first recorded allocation.
+void SnapshotMemory::BeginGraph(PoolGraph& pool, PoolId id, StreamId origin) {
+  pool.graph = make.AddGraph(make.trace[make.trace[id].name]);
+  pool.capture = static_cast<uint32_t>(make.trace.captures.size());
+  Capture capture;
+  capture.graph = pool.graph;
+  capture.origin = origin;
+  capture.status = CaptureStatus::kCompleted;
+  capture.begin = make.Next();
+  make.trace.captures.push_back(capture);
+}
+
+// Whatever the stream ran since its last node.
+void SnapshotMemory::AddNode(PoolGraph& pool, StreamId stream) {
+  if (!std::exchange(pool.alloc_since[stream], false)) return;
+  Node node;
+  node.graph = pool.graph;
+  node.stream = stream;
+  node.source = Source::kDerived;
+  const NodeId id = make.AddNode(node);
+  const NodeId last = std::exchange(pool.last_node[stream], id);
+  if (last) make.AddEdge(last, id, Source::kDerived);
+}
+
+void SnapshotMemory::AddSegment(uint32_t device, MappedRange range) {
+  if (range.range.empty()) return;
+  Block memory;
+  memory.address = range.range.begin;
+  memory.size = range.range.size();
+  memory.pool = DriverPool(device);
+  Segment segment;
+  segment.address = memory.address;
+  segment.size = memory.size;
+  segment.pool = range.pool;
+  segment.stream = range.stream;
+  segment.block = make.AddBlock(memory);
+  segment.allocated = make.Next();
+  range.segment = SegmentId(make.trace.segments.size());
+  make.trace.segments.push_back(segment);
+  devices_[device].ranges.Add(range);
+}
+
+void SnapshotMemory::Map(uint32_t device, const TorchEvent& event) {
+  AddSegment(device, {.range = {event.address, event.address + event.size},
+                      .stream = make.Stream(device, event.stream),
+                      .pool = PoolOfSegment(device, event),
+                      .segment = {}});
+}
+
+// What lay in the range ends; what is left of it beside the range begins anew.
+void SnapshotMemory::Unmap(uint32_t device, const TorchEvent& event) {
+  const Interval<Address> range{event.address, event.address + event.size};
+  for (const MappedRange& piece : devices_[device].ranges.Remove(range)) {
+    Segment& segment = make.trace.segments[piece.segment.index()];
+    segment.freed = make.Next();
+    make.Free(segment.block);
+    for (const Interval<Address> rest :
+         {Interval<Address>{piece.range.begin, range.begin}, {range.end, piece.range.end}}) {
+      MappedRange left = piece;
+      left.range = rest;
+      AddSegment(device, left);
+    }
+  }
+}
+
+BlockId SnapshotMemory::AddBlock(uint32_t device, const StartBlock& from, PoolId pool) {
+  Device& d = devices_[device];
+  Block block;
+  block.address = from.address;
+  block.size = from.size;
+  block.stack = from.stack;
+  block.stream = make.Stream(device, from.stream);
+  const MappedRange* range = d.ranges.Find(from.address);
+  if (range) block.segment = range->segment;
+  block.pool = pool;
+  PoolGraph* graph = GraphOf(pool);
+  if (graph && graph->graph && graph->allocs_left > 0) {
+    block.graph = graph->graph;
+    graph->alloc_since[block.stream] = true;
+  }
+  return d.live[from.address] = make.AddBlock(block);
+}
+
+void SnapshotMemory::Allocate(uint32_t device, const TorchEvent& event) {
+  const PoolId pool = PoolOf(device, event);
+  const StreamId stream = make.Stream(device, event.stream);
+  PoolGraph* graph = GraphOf(pool);
+  if (graph && !graph->graph) BeginGraph(*graph, pool, stream);
+  AddBlock(device, {event.address, event.size, event.stream, event.stack, false}, pool);
+  if (!graph || graph->allocs_left == 0 || --graph->allocs_left > 0) return;
+  make.trace.captures[graph->capture].end = make.Next();
+}
+
+void SnapshotMemory::RequestFree(uint32_t device, BlockId id, StackId stack, bool completed) {
+  const Block& block = make.trace.blocks[id.index()];
+  PoolGraph* graph = block.graph ? GraphOf(block.pool) : nullptr;
+  if (graph && graph->allocs_left > 0) AddNode(*graph, block.stream);
+  if (!completed && graph) {
+    const StreamId other = make.NamedStream(device, "not in the snapshot");
+    make.trace.block_streams.push_back({id, other, make.Next()});
+  }
+  make.Free(id, block.stream);
+  make.trace.blocks[id.index()].free_stack = stack;
+  if (!completed) make.trace.blocks[id.index()].free_completed = kNever;
+}
+
+bool SnapshotMemory::RequestFree(uint32_t device, const TorchEvent& event, bool completed) {
+  Device& d = devices_[device];
+  const auto at = d.live.find(event.address);
+  if (at == d.live.end()) return false;
+  RequestFree(device, at->second, event.stack, completed);
+  if (!completed) d.pending[event.address] = at->second;
+  d.live.erase(at);
+  return true;
+}
+
+bool SnapshotMemory::CompleteFree(uint32_t device, const TorchEvent& event) {
+  Device& d = devices_[device];
+  const auto at = d.pending.find(event.address);
+  if (at == d.pending.end()) return false;
+  make.trace.blocks[at->second.index()].free_completed = make.Next();
+  d.pending.erase(at);
+  return true;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,68 @@
+// The memory of one snapshot as it becomes a trace: streams, pools with their graphs, segments and
+// blocks. See torch_snapshot_trace.h.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "libgraphkit/io/import/mapped_ranges.h"
+#include "libgraphkit/io/import/torch/snapshot_start.h"
+#include "libgraphkit/io/import/trace_maker.h"
+#include "libgraphkit/model/torch_snapshot.h"
+
+namespace graphkit {
+
+class SnapshotMemory {
+ public:
+  explicit SnapshotMemory(const TorchSnapshot& snapshot)
+      : s_(snapshot), devices_(DeviceCount(snapshot)) {}
+
+  TraceMaker make;
+
+  // The state before the first event of a device.
+  void Start(uint32_t device, const SnapshotStart& start);
+
+  void Allocate(uint32_t device, const TorchEvent& event);
+  // Each returns false when the event refers to no block.
+  bool RequestFree(uint32_t device, const TorchEvent& event, bool completed);
+  bool CompleteFree(uint32_t device, const TorchEvent& event);
+  void Map(uint32_t device, const TorchEvent& event);
+  void Unmap(uint32_t device, const TorchEvent& event);
+
+ private:
+  struct Device {
+    MappedRanges ranges;
+    MappedRanges at_end;                        // see PoolsAtEnd
+    std::unordered_map<Address, BlockId> live;  // by where they begin
+    std::unordered_map<Address, BlockId> pending;
+    PoolId driver;  // what segments are made of
+  };
+  // A private pool's graph, and where each of its streams stands.
+  struct PoolGraph {
+    GraphId graph;
+    uint32_t capture = 0;
+    uint32_t allocs_left = 0;
+    std::map<StreamId, NodeId> last_node;
+    std::map<StreamId, bool> alloc_since;  // a block was allocated after that node
+  };
+
+  PoolId Pool(uint32_t device, uint16_t pool);
+  PoolId PoolAt(uint32_t device, Address address);
+  PoolId PoolOf(uint32_t device, const TorchEvent& event);
+  PoolId PoolOfSegment(uint32_t device, const TorchEvent& event);
+  PoolId DriverPool(uint32_t device);
+  PoolGraph* GraphOf(PoolId pool);
+  void BeginGraph(PoolGraph& pool, PoolId id, StreamId origin);
+  void AddNode(PoolGraph& pool, StreamId stream);
+  void AddSegment(uint32_t device, MappedRange range);
+  BlockId AddBlock(uint32_t device, const StartBlock& block, PoolId pool);
+  void RequestFree(uint32_t device, BlockId block, StackId stack, bool completed);
+
+  const TorchSnapshot& s_;
+  std::vector<Device> devices_;
+  std::map<std::pair<uint32_t, uint16_t>, PoolId> pools_;
+  std::map<PoolId, PoolGraph> graphs_;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,203 @@
+#include "libgraphkit/io/import/torch/snapshot_start.h"
+
+#include <algorithm>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kMostDevices = 1024;
+
+std::span<const TorchEvent> EventsOf(const TorchSnapshot& snapshot, size_t device) {
+  if (device >= snapshot.devices.size()) return {};
+  const Slice run = snapshot.devices[device];
+  return std::span(snapshot.events).subspan(run.first, run.count);
+}
+
+// The pieces with streams and pools as numbers of the snapshot instead of ids of a trace.
+MappedRange Piece(Interval<Address> range, size_t owner) {
+  return {.range = range, .stream = {}, .pool = {}, .segment = SegmentId(owner)};
+}
+
+// Who owned a range: a segment of the end, or an event that says so.
+struct Owner {
+  uint64_t stream = 0;
+  uint16_t pool = 0;
+};
+
+class Rewinding {
+ public:
+  Rewinding(const TorchSnapshot& snapshot, size_t device) : s_(snapshot), device_(device) {}
+
+  SnapshotStart Run() {
+    RewindRanges();
+    CountFrees();
+    WalkBlocks();
+    TakeFinalBlocks();
+    start_.completions_skipped = completions_ == 0 && never_completed_ > 0;
+    if (!start_.completions_skipped) start_.unmatched += never_completed_;
+    start_.unmatched += live_.size();
+    start_.lost_events |= s_.stacks.empty() && !start_.blocks.empty();
+    return std::move(start_);
+  }
+
+ private:
+  void RewindRanges();
+  void CountFrees();
+  void WalkBlocks();
+  void Walk(const TorchEvent& event);
+  void TakeFinalBlocks();
+
+  const TorchSnapshot& s_;
+  size_t device_;
+  SnapshotStart start_;
+  std::unordered_map<Address, Bytes> live_;  // allocated among the events and not yet freed
+  std::unordered_set<Address> pending_;
+  size_t completions_ = 0;
+  size_t never_completed_ = 0;  // frees requested of blocks that weren't held back in the end
+};
+
+void Rewinding::RewindRanges() {
+  MappedRanges ranges;
+  std::vector<Owner> owners;
+  for (const TorchSegment& segment : s_.segments) {
+    if (segment.device != static_cast<int32_t>(device_)) continue;
+    ranges.Add(Piece({segment.address, segment.address + segment.total_size}, owners.size()));
+    owners.push_back({segment.stream, segment.pool});
+  }
+  const std::span<const TorchEvent> events = EventsOf(s_, device_);
+  for (size_t i = events.size(); i-- > 0;) {
+    const TorchEvent& event = events[i];
+    const Interval<Address> range{event.address, event.address + event.size};
+    if (event.action == TorchAction::kSegmentAlloc || event.action == TorchAction::kSegmentMap) {
+      ranges.Remove(range);
+    } else if (event.action == TorchAction::kSegmentFree ||
+               event.action == TorchAction::kSegmentUnmap) {
+      ranges.Add(Piece(range, owners.size()));
+      const bool unknown = event.pool == TorchEvent::kNoPool;
+      owners.push_back({event.stream, unknown ? uint16_t{0} : event.pool});
+    }
+  }
+  for (const auto& [begin, piece] : ranges.all()) {
+    const Owner& owner = owners[piece.segment.index()];
+    start_.ranges.push_back({piece.range, owner.stream, owner.pool});
+  }
+}
+
+void Rewinding::CountFrees() {
+  size_t requests = 0;
+  for (const TorchEvent& event : EventsOf(s_, device_)) {
+    requests += event.action == TorchAction::kFreeRequested;
+    completions_ += event.action == TorchAction::kFreeCompleted;
+  }
+  start_.requests_skipped = requests == 0 && completions_ > 0;
+}
+
+void Rewinding::WalkBlocks() {
+  for (const TorchEvent& event : EventsOf(s_, device_)) Walk(event);
+}
+
+void Rewinding::Walk(const TorchEvent& event) {
+  switch (event.action) {
+    case TorchAction::kAlloc:
+      if (!live_.insert_or_assign(event.address, event.size).second) ++start_.unmatched;
+      if (!pending_.empty()) never_completed_ += pending_.erase(event.address);
+      break;
+    case TorchAction::kFreeRequested:
+      if (live_.erase(event.address) == 0) {
+        start_.blocks.push_back({event.address, event.size, event.stream, {}, false});
+      }
+      pending_.insert(event.address);
+      break;
+    case TorchAction::kFreeCompleted:
+      if (pending_.erase(event.address) > 0) break;
+      if (start_.requests_skipped ? live_.erase(event.address) > 0
+                                  : live_.contains(event.address)) {
+        break;
+      }
+      start_.blocks.push_back(
+          {event.address, event.size, event.stream, {}, !start_.requests_skipped});
+      break;
+    default:
+      break;
+  }
+}
+
+// What lives at the end and wasn't allocated among the events was there before them.
+void Rewinding::TakeFinalBlocks() {
+  bool segments = false;
+  size_t still_pending = 0;
+  for (const TorchSegment& segment : s_.segments) {
+    if (segment.device != static_cast<int32_t>(device_)) continue;
+    segments = true;
+    for (uint32_t i = 0; i < segment.blocks.count; ++i) {
+      const TorchBlock& block = s_.blocks[segment.blocks.first + i];
+      if (block.state == TorchBlockState::kInactive || live_.erase(block.address) > 0) continue;
+      const bool pending = block.state == TorchBlockState::kPendingFree;
+      if (pending && pending_.contains(block.address)) {
+        ++still_pending;
+        continue;
+      }
+      start_.blocks.push_back(
+          {block.address, block.requested_size, segment.stream, block.stack, pending});
+      start_.lost_events |= block.stack.valid();
+    }
+  }
+  if (segments) never_completed_ += pending_.size() - still_pending;
+}
+
+}  // namespace
+
+size_t DeviceCount(const TorchSnapshot& snapshot) {
+  size_t count = snapshot.devices.size();
+  for (const TorchSegment& segment : snapshot.segments) {
+    if (segment.device >= 0 && static_cast<size_t>(segment.device) < kMostDevices) {
+      count = std::max(count, static_cast<size_t>(segment.device) + 1);
+    }
+  }
+  return std::min(count, kMostDevices);
+}
+
+MappedRanges PoolsAtEnd(const TorchSnapshot& snapshot, size_t device) {
+  MappedRanges ranges;
+  for (const TorchSegment& segment : snapshot.segments) {
+    if (segment.device != static_cast<int32_t>(device)) continue;
+    ranges.Add(Piece({segment.address, segment.address + segment.total_size}, segment.pool));
+  }
+  return ranges;
+}
+
+SnapshotStart FindStart(const TorchSnapshot& snapshot, size_t device) {
+  return Rewinding(snapshot, device).Run();
+}
+
+std::vector<uint32_t> CountAllocs(const TorchSnapshot& snapshot, size_t device,
+                                  const SnapshotStart& start) {
+  std::vector<uint32_t> counts(snapshot.pools.size());
+  if (counts.size() < 2) return counts;
+  MappedRanges at_end = PoolsAtEnd(snapshot, device);
+  const auto pool_at = [](MappedRanges& in, Address address) {
+    const MappedRange* found = in.Find(address);
+    return found ? found->segment.index() : 0;
+  };
+  MappedRanges ranges;
+  for (const StartRange& range : start.ranges) ranges.Add(Piece(range.range, range.pool));
+  for (const TorchEvent& event : EventsOf(snapshot, device)) {
+    const Interval<Address> range{event.address, event.address + event.size};
+    const bool known = event.pool < counts.size();
+    if (event.action == TorchAction::kAlloc) {
+      ++counts[known ? event.pool : pool_at(ranges, event.address)];
+    } else if (event.action == TorchAction::kSegmentAlloc ||
+               event.action == TorchAction::kSegmentMap) {
+      ranges.Add(Piece(range, known ? event.pool : pool_at(at_end, event.address)));
+    } else if (event.action == TorchAction::kSegmentFree ||
+               event.action == TorchAction::kSegmentUnmap) {
+      ranges.Remove(range);
+    }
+  }
+  return counts;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,303 @@
+#include "libgraphkit/io/merge/merge.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "libgraphkit/io/merge/merge_parts.h"
+#include "libgraphkit/io/trace/record_rows.h"
+
+namespace graphkit {
+namespace {
+
+constexpr int64_t kAtOnce = std::numeric_limits<int64_t>::min();  // before everything with a time
+
+struct MergeSource {
+  const MergeInput* input = nullptr;
+  std::vector<PlacedRecord> records;
+  std::vector<int64_t> wall;  // by place, never falling
+  MovedSource moved;
+};
+
+const Trace& TraceOf(const MergeSource& source) { return source.input->imported.trace; }
+
+// What its times have to be raised by to be wall times; none: it has no times, or no wall clock.
+std::optional<int64_t> WallOffset(const Trace& trace) {
+  if (trace.clocks.empty() || trace.times.empty()) return std::nullopt;
+  return trace.clocks[0].wall - static_cast<int64_t>(trace.clocks[0].monotonic);
+}
+
+// A record without a time stands with the one before it.
+std::vector<int64_t> WallTimes(const Trace& trace, size_t records) {
+  std::vector<int64_t> wall(records, kAtOnce);
+  const std::optional<int64_t> offset = WallOffset(trace);
+  int64_t last = kAtOnce;
+  for (size_t i = 0; i < records; ++i) {
+    const Nanoseconds time = i < trace.times.size() ? trace.times[i] : 0;
+    if (offset && time != 0) last = std::max<int64_t>(last, static_cast<int64_t>(time) + *offset);
+    wall[i] = last;
+  }
+  return wall;
+}
+
+// What has to be added to the snapshot's times, from how much earlier (negative) or later the trace
+// saw the same allocations. The allocator writes a segment down after the driver gave the memory:
+// the least delay that isn't far from the median is the best reading, and a short one is no
+// difference of the clocks at all.
+int64_t ClockDifference(std::vector<int64_t> differences) {
+  constexpr int64_t kShort = 1'000'000;
+  constexpr int64_t kFar = 10'000'000;
+  if (differences.empty()) return 0;
+  const auto middle = differences.begin() + std::ssize(differences) / 2;
+  std::ranges::nth_element(differences, middle);
+  const int64_t median = *middle;
+  int64_t best = median;
+  for (const int64_t difference : differences) {
+    if (difference <= median + kFar) best = std::max(best, difference);
+  }
+  return best <= 0 && best >= -kShort ? 0 : best;
+}
+
+class Merger {
+ public:
+  explicit Merger(std::vector<MergeInput> inputs) : inputs_(std::move(inputs)) {}
+
+  Result<Merged> Run() {
+    if (Result<void> chosen = ChooseSources(); !chosen) return chosen.error();
+    AlignClocks();
+    if (Result<void> moved = MoveAll(); !moved) return moved.error();
+    Join();
+    merged_.not_joined = not_joined_.Take();
+    return std::move(merged_);
+  }
+
+ private:
+  Result<void> ChooseSources();
+  Result<void> AddSource(const MergeInput& input);
+  void AlignClocks();
+  void ExpectGraphs(const std::vector<std::pair<uint32_t, Seq>>& order);
+  std::vector<std::pair<uint32_t, Seq>> Order();
+  Result<void> MoveAll();
+  void JoinSnapshot();
+  std::string UnknownMemoryOf() const;
+  void Join();
+
+  std::vector<MergeInput> inputs_;
+  std::vector<MergeSource> sources_;  // topologies, then the snapshot
+  MergeSource* snapshot_ = nullptr;
+  std::vector<const MergeInput*> profiles_;
+  RecordMover mover_;
+  NotJoinedList not_joined_;
+  Merged merged_;
+};
+
+// Topologies that a tracer recorded first; of several snapshots the longest one.
+Result<void> Merger::ChooseSources() {
+  const MergeInput* snapshot = nullptr;
+  std::vector<const MergeInput*> topologies;
+  for (const MergeInput& input : inputs_) {
+    const Imported& imported = input.imported;
+    if (imported.snapshot_events) {
+      const bool longer =
+          !snapshot || *imported.snapshot_events > *snapshot->imported.snapshot_events;
+      if (snapshot) {
+        not_joined_.Add("snapshots beside the longest one", longer ? snapshot->name : input.name);
+      }
+      if (longer) snapshot = &input;
+    } else if (!imported.times.empty()) {
+      profiles_.push_back(&input);
+    } else if (imported.trace.nodes.empty() && imported.trace.blocks.empty()) {
+      not_joined_.Add("files that hold neither graphs nor memory", input.name);
+    } else {
+      topologies.push_back(&input);
+    }
+  }
+  std::stable_partition(topologies.begin(), topologies.end(), [](const MergeInput* input) {
+    return input->imported.trace.process.device != DeviceKind::kImported;
+  });
+  if (topologies.empty() && !snapshot && !profiles_.empty()) topologies.push_back(profiles_[0]);
+  if (snapshot) topologies.push_back(snapshot);
+  if (topologies.empty()) {
+    return Error{.message = "merge: none of the files holds graphs, memory or durations"};
+  }
+  sources_.reserve(topologies.size());
+  for (const MergeInput* input : topologies) {
+    if (Result<void> added = AddSource(*input); !added) return added;
+  }
+  sources_[0].moved.first = true;
+  if (snapshot) snapshot_ = &sources_.back();
+  if (snapshot_) snapshot_->moved.memory_only = sources_.size() > 1;
+  return {};
+}
+
+Result<void> Merger::AddSource(const MergeInput& input) {
+  MergeSource source;
+  source.input = &input;
+  Result<std::vector<PlacedRecord>> records = PlaceRecords(input.imported.trace);
+  if (!records) return records.error();
+  source.records = std::move(*records);
+  source.wall = WallTimes(input.imported.trace, source.records.size());
+  sources_.push_back(std::move(source));
+  return {};
+}
+
+// Allocations that both saw tell how the clocks differ, and none of those comes before its
+// counterpart.
+void Merger::AlignClocks() {
+  MergeSource& base = sources_[0];
+  const std::optional<int64_t> origin = WallOffset(TraceOf(base));
+  base.moved.shift = 0;
+  for (MergeSource& source : sources_) {
+    if (&source == &base) continue;
+    const std::optional<int64_t> offset = WallOffset(TraceOf(source));
+    if (offset && origin) source.moved.shift = *offset - *origin;
+    const bool timed = offset.has_value() && origin.has_value();
+    if (!timed && !TraceOf(source).times.empty()) {
+      not_joined_.Add("files whose clock has nothing in common with the first one's",
+                      source.input->name);
+    }
+  }
+  if (!snapshot_ || snapshot_ == &base) return;
+  const Trace& mine = TraceOf(*snapshot_);
+  const std::map<BlockId, BlockId> same = SameDriverBlocks(mine, TraceOf(base), &not_joined_);
+  snapshot_->moved.same_block = same;
+  snapshot_->moved.other = &base.moved.ids;
+  std::vector<int64_t> differences;
+  for (const auto& [block, other] : same) {
+    // The record of the segment, which has the time, follows that of its memory.
+    const int64_t here = snapshot_->wall[mine[block].allocated + 1];
+    const int64_t there = base.wall[TraceOf(base)[other].allocated];
+    if (here != kAtOnce && there != kAtOnce) differences.push_back(there - here);
+  }
+  if (const int64_t ahead = ClockDifference(std::move(differences)); ahead != 0) {
+    for (int64_t& wall : snapshot_->wall) wall += wall == kAtOnce ? 0 : ahead;
+    if (snapshot_->moved.shift) *snapshot_->moved.shift += ahead;
+  }
+  for (const auto& [block, other] : same) {
+    int64_t& wall = snapshot_->wall[mine[block].allocated];
+    wall = std::max(wall, base.wall[TraceOf(base)[other].allocated]);
+  }
+  int64_t last = kAtOnce;
+  for (int64_t& wall : snapshot_->wall) wall = last = std::max(last, wall);
+}
+
+// By time; at one time the first source's first.
+std::vector<std::pair<uint32_t, Seq>> Merger::Order() {
+  std::vector<std::pair<uint32_t, Seq>> order;
+  std::vector<Seq> next(sources_.size());
+  for (;;) {
+    uint32_t best = std::numeric_limits<uint32_t>::max();
+    for (uint32_t i = 0; i < sources_.size(); ++i) {
+      if (next[i] >= sources_[i].wall.size()) continue;
+      const bool earlier = best == std::numeric_limits<uint32_t>::max() ||
+                           sources_[i].wall[next[i]] < sources_[best].wall[next[best]];
+      if (earlier) best = i;
+    }
+    if (best == std::numeric_limits<uint32_t>::max()) return order;
+    order.emplace_back(best, next[best]++);
+  }
+}
+
+void Merger::ExpectGraphs(const std::vector<std::pair<uint32_t, Seq>>& order) {
+  std::vector<std::map<Seq, GraphId>> created(sources_.size());
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (sources_[i].moved.memory_only) continue;
+    const std::vector<Graph>& graphs = TraceOf(sources_[i]).graphs;
+    for (size_t g = 0; g < graphs.size(); ++g) created[i][graphs[g].created] = GraphId(g);
+  }
+  uint32_t next = 0;
+  for (const auto& [source, place] : order) {
+    const auto at = created[source].find(place);
+    if (at == created[source].end()) continue;
+    mover_.from = &sources_[source].moved;
+    mover_.ExpectGraph(at->second, GraphId(next++));
+  }
+}
+
+Result<void> Merger::MoveAll() {
+  const std::vector<std::pair<uint32_t, Seq>> order = Order();
+  ExpectGraphs(order);
+  std::string unused;
+  std::vector<std::unique_ptr<PlacePrinter>> printers;
+  for (const MergeSource& source : sources_) {
+    printers.push_back(std::make_unique<PlacePrinter>(TraceOf(source), unused, &mover_));
+  }
+  for (const auto& [source, place] : order) {
+    const PlacedRecord& record = sources_[source].records[place];
+    if (record.row == nullptr) continue;
+    mover_.from = &sources_[source].moved;
+    printers[source]->place = place;
+    printers[source]->Print(record);
+    if (mover_.failed()) {
+      return Error{.message = "can't be merged: a record " + mover_.to.problem().message,
+                   .file = sources_[source].input->name};
+    }
+  }
+  if (!mover_.to.Finish()) {
+    return Error{.message = "can't be merged: a record " + mover_.to.problem().message};
+  }
+  merged_.trace = mover_.to.Take();
+  return {};
+}
+
+void Merger::JoinSnapshot() {
+  Trace& trace = merged_.trace;
+  const Trace& mine = TraceOf(*snapshot_);
+  for (const std::string& setting : mine.process.environment) {
+    std::vector<std::string>& known = trace.process.environment;
+    if (std::ranges::find(known, setting) == known.end()) known.push_back(setting);
+  }
+  std::vector<BlockId> blocks;
+  for (size_t i = 0; i < mine.blocks.size(); ++i) {
+    if (!mine.blocks[i].segment) continue;
+    blocks.push_back(snapshot_->moved.ids[BlockId(i)]);
+  }
+  const size_t captured = JoinCaptures(blocks, &trace, &not_joined_);
+  const size_t touched = JoinAccesses(blocks, &trace, &not_joined_);
+  merged_.joined.push_back(
+      CountOf(blocks.size(), "block") + " of the snapshot, " + FormatCount(captured) +
+      " of them in captures, " + CountOf(snapshot_->moved.same_block.size(), "segment") +
+      " that the trace saw as well; " + CountOf(touched, "address") + " of nodes in them");
+}
+
+// A snapshot has the memory of the process; else what one source has says nothing of another's
+// graphs.
+std::string Merger::UnknownMemoryOf() const {
+  if (snapshot_) return TraceOf(*snapshot_).process.unknown_memory;
+  for (const MergeSource& source : sources_) {
+    const std::string& unknown = TraceOf(source).process.unknown_memory;
+    if (!unknown.empty()) return unknown;
+  }
+  return {};
+}
+
+void Merger::Join() {
+  Trace& trace = merged_.trace;
+  trace.process.device = TraceOf(sources_[0]).process.device;
+  trace.completeness.truncated = std::ranges::any_of(
+      sources_, [](const MergeSource& source) { return TraceOf(source).completeness.truncated; });
+  trace.process.unknown_memory = UnknownMemoryOf();
+  if (snapshot_ && snapshot_->moved.memory_only) JoinSnapshot();
+  if (profiles_.empty()) return;
+  std::map<uint64_t, NodeId> by_tool_id;
+  for (const MergeSource& source : sources_) {
+    for (const auto& [node, tool_id] : source.input->imported.tool_ids) {
+      if (!source.moved.memory_only) by_tool_id.emplace(tool_id, source.moved.ids[node]);
+    }
+  }
+  AddTracedToolIds(trace, &by_tool_id);
+  for (const MergeInput* profile : profiles_) {
+    const std::vector<NodeTime>& times = profile->imported.times;
+    const size_t joined = JoinTimes(times, by_tool_id, &trace, &not_joined_);
+    merged_.joined.push_back("durations of " + FormatCount(joined) + " of the " +
+                             CountOf(times.size(), "node") + " in " + profile->name);
+  }
+}
+
+}  // namespace
+
+Result<Merged> Merge(std::vector<MergeInput> inputs) { return Merger(std::move(inputs)).Run(); }
+
+}  // namespace graphkit

@@ -1,0 +1,239 @@
+#include "libgraphkit/io/merge/merge_parts.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "libgraphkit/io/import/mapped_ranges.h"
+#include "libgraphkit/model/node_versions.h"
+#include "libgraphkit/model/tool_ids.h"
+
+namespace graphkit {
+namespace {
+
+std::string Named(const char* what, uint32_t id) { return what + std::to_string(id); }
+
+// The blocks of a trace that were asked of the driver, by address.
+std::multimap<Address, BlockId> DriverBlocks(const Trace& trace) {
+  std::multimap<Address, BlockId> blocks;
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    const bool driver = !block.segment && block.pool && trace[block.pool].kind == PoolKind::kDevice;
+    if (driver) blocks.emplace(block.address, BlockId(i));
+  }
+  return blocks;
+}
+
+}  // namespace
+
+void NotJoinedList::Add(const std::string& what, const std::string& example) {
+  constexpr size_t kShown = 20;
+  auto at = std::ranges::find(list_, what, &NotJoined::what);
+  if (at == list_.end()) at = list_.insert(at, {what, 0, {}});
+  ++at->count;
+  if (at->examples.size() < kShown) at->examples.push_back(example);
+}
+
+// The same address may be given out again: the n-th of one is the n-th of the other, from the end,
+// because a snapshot holds the end of a run.
+std::map<BlockId, BlockId> SameDriverBlocks(const Trace& snapshot, const Trace& base,
+                                            NotJoinedList* not_joined) {
+  std::map<BlockId, BlockId> same;
+  const std::multimap<Address, BlockId> mine = DriverBlocks(snapshot);
+  const std::multimap<Address, BlockId> theirs = DriverBlocks(base);
+  for (auto at = mine.begin(); at != mine.end();) {
+    const auto end = mine.upper_bound(at->first);
+    const auto [first, last] = theirs.equal_range(at->first);
+    std::vector<BlockId> here;
+    std::vector<BlockId> there;
+    for (; at != end; ++at) here.push_back(at->second);
+    for (auto other = first; other != last; ++other) there.push_back(other->second);
+    while (!here.empty()) {
+      const BlockId block = here.back();
+      here.pop_back();
+      const bool fits = !there.empty() && base[there.back()].size >= snapshot[block].size;
+      if (fits) {
+        same[block] = there.back();
+        there.pop_back();
+      } else if (!base.blocks.empty()) {
+        not_joined->Add("segments of the snapshot whose memory the trace didn't see asked for",
+                        Named("block ", block.value));
+      }
+    }
+  }
+  return same;
+}
+
+std::string BaseName(std::string_view kernel) {
+  std::string name(kernel);
+  if (name.starts_with("_Z")) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> plain(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    if (status == 0 && plain) name = plain.get();
+  }
+  const std::string_view anonymous = "(anonymous namespace)::";
+  for (size_t at = name.find(anonymous); at != std::string::npos; at = name.find(anonymous)) {
+    name.erase(at, anonymous.size());
+  }
+  if (name.starts_with("void ")) name.erase(0, 5);
+  return name.substr(0, name.find_first_of("<("));
+}
+
+size_t JoinTimes(std::span<const NodeTime> times, const std::map<uint64_t, NodeId>& by_tool_id,
+                 Trace* trace, NotJoinedList* not_joined) {
+  size_t joined = 0;
+  std::map<NodeId, NodeTime> sums;  // a node may have run in several execs
+  for (const NodeTime& time : times) {
+    const std::string id = "graph " + std::to_string(time.tool_id >> 32) + " node " +
+                           std::to_string(time.tool_id & 0xffffffffu) +
+                           (time.name.empty() ? "" : " (" + BaseName(time.name) + ")");
+    const auto at = by_tool_id.find(time.tool_id);
+    if (at == by_tool_id.end()) {
+      not_joined->Add("nodes of the profile that no graph has", id);
+      continue;
+    }
+    Node& node = trace->nodes[at->second.index()];
+    const bool kernel = node.kernel.valid();
+    const bool other =
+        kernel == time.name.empty() ||
+        (kernel && BaseName((*trace)[(*trace)[node.kernel].name]) != BaseName(time.name));
+    if (other) {
+      not_joined->Add("nodes of the profile that are other kernels in the graph", id);
+      continue;
+    }
+    NodeTime& sum = sums[at->second];
+    sum.launches += time.launches;
+    sum.total_ns += time.total_ns;
+    const uint64_t mean = sum.launches == 0 ? 0 : sum.total_ns / sum.launches;
+    node.duration_ns =
+        static_cast<uint32_t>(std::min<uint64_t>(mean, std::numeric_limits<uint32_t>::max()));
+    ++joined;
+  }
+  return joined;
+}
+
+void AddTracedToolIds(const Trace& trace, std::map<uint64_t, NodeId>* by_tool_id) {
+  const ExecToolIds execs(trace);
+  for (size_t i = 0; i < trace.execs.size(); ++i) {
+    for (const ToolIdRun& run : execs.Of(ExecId(i))) {
+      for (uint32_t j = 0; j < run.count; ++j) {
+        by_tool_id->emplace(run.tool_id + j, NodeId(run.first.value + j));
+      }
+    }
+  }
+  const std::vector<uint64_t> own = OwnToolIds(trace);
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i] != 0) by_tool_id->emplace(own[i], NodeId(i));
+  }
+}
+
+// Blocks of private pools may lie outside of captures: warm-ups, MemPool. Where all do, the clocks
+// have nothing in common.
+size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined) {
+  size_t joined = 0;
+  std::vector<BlockId> outside;
+  for (const BlockId id : blocks) {
+    Block& block = trace->blocks[id.index()];
+    if (!block.pool || (*trace)[block.pool].kind != PoolKind::kPrivate) continue;
+    GraphId graph;
+    size_t open = 0;
+    for (const Capture& capture : trace->captures) {
+      if (block.allocated < capture.begin || block.allocated >= capture.end) continue;
+      if (open == 0 || capture.origin == block.stream) graph = capture.graph;
+      ++open;
+    }
+    if (open == 0) {
+      outside.push_back(id);
+      continue;
+    }
+    block.graph = graph;
+    ++joined;
+  }
+  if (joined > 0 || trace->captures.empty()) return joined;
+  for (const BlockId id : outside) {
+    not_joined->Add("blocks of private pools that were allocated outside of every capture",
+                    Named("block ", id.value));
+  }
+  return joined;
+}
+
+size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined) {
+  struct Change {
+    Seq seq;
+    BlockId block;
+    bool begins;
+  };
+  std::vector<Change> changes;
+  std::vector<bool> joinable(trace->blocks.size());  // the memory of segments
+  for (const Segment& segment : trace->segments) {
+    if (segment.block) joinable[segment.block.index()] = true;
+  }
+  for (const BlockId id : blocks) {
+    const Block& block = (*trace)[id];
+    if (!block.segment) continue;
+    changes.push_back({block.allocated, id, true});
+    if (block.free_completed != kNever) changes.push_back({block.free_completed, id, false});
+  }
+  std::ranges::sort(changes, {}, &Change::seq);
+  MappedRanges live;  // `segment`: the block's number
+  size_t joined = 0;
+  size_t next = 0;
+  const auto advance_to = [&](Seq seq) {
+    for (; next < changes.size() && changes[next].seq < seq; ++next) {
+      const Block& block = (*trace)[changes[next].block];
+      const Interval<Address> range{block.address, block.address + std::max<Bytes>(block.size, 1)};
+      if (changes[next].begins) {
+        live.Add({.range = range,
+                  .stream = {},
+                  .pool = {},
+                  .segment = SegmentId(changes[next].block.value)});
+      } else if (const MappedRange* at = live.Find(block.address);
+                 at && at->segment.value == changes[next].block.value) {
+        live.Remove(range);
+      }
+    }
+  };
+  const auto join = [&](Slice accesses, Seq seq, NodeId node) {
+    advance_to(seq);
+    for (uint32_t a = 0; a < accesses.count; ++a) {
+      Access& access = trace->accesses[accesses.first + a];
+      if (!access.block || !joinable[access.block.index()]) continue;
+      const Address address = (*trace)[access.block].address + access.offset;
+      const MappedRange* at = live.Find(address);
+      if (!at) {
+        not_joined->Add("addresses of nodes in a segment where no block lay",
+                        Named("node ", node.value));
+        continue;
+      }
+      access.block = BlockId(at->segment.value);
+      access.offset = address - (*trace)[access.block].address;
+      const Bytes left = (*trace)[access.block].size - access.offset;
+      if (access.length != kLengthUnknown) access.length = std::min(access.length, left);
+      ++joined;
+    }
+  };
+  RestoreNodes(trace);  // as made, and as set: each by what lay there then
+  size_t set = 0;
+  const auto join_sets = [&](Seq before) {
+    for (; set < trace->node_changes.size() && trace->node_changes[set].seq < before; ++set) {
+      const NodeChange& change = trace->node_changes[set];
+      join(change.accesses, change.seq, change.node);
+    }
+  };
+  for (size_t i = 0; i < trace->nodes.size(); ++i) {
+    const Node& node = trace->nodes[i];
+    join_sets(node.seq);
+    join(node.accesses, node.seq, NodeId(i));
+  }
+  join_sets(kNever);
+  ApplyNodeChanges(trace);
+  return joined;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,47 @@
+// The joins of merge.h, each for itself.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libgraphkit/io/merge/merge.h"
+#include "libgraphkit/io/trace/record_mover.h"
+
+namespace graphkit {
+
+// Collects what isn't joined, by what it is.
+class NotJoinedList {
+ public:
+  void Add(const std::string& what, const std::string& example);
+  std::vector<NotJoined> Take() { return std::move(list_); }
+
+ private:
+  std::vector<NotJoined> list_;
+};
+
+// Driver allocations that both traces saw: block of the snapshot's trace → block of the base.
+std::map<BlockId, BlockId> SameDriverBlocks(const Trace& snapshot, const Trace& base,
+                                            NotJoinedList* not_joined);
+
+// What a kernel is called without templates, arguments and namespaces' mangling: "square" of
+// "_Z6squarePfi" and of "void square<4>(float*, int)".
+std::string BaseName(std::string_view kernel);
+
+// Gives nodes their mean durations; returns how many got one.
+size_t JoinTimes(std::span<const NodeTime> times, const std::map<uint64_t, NodeId>& by_tool_id,
+                 Trace* trace, NotJoinedList* not_joined);
+
+// By tools id: the nodes of graphs that a tracer recorded, in their execs and in the graphs
+// themselves.
+void AddTracedToolIds(const Trace& trace, std::map<uint64_t, NodeId>* by_tool_id);
+
+// Blocks that came from the snapshot: those allocated while a graph was captured belong to it.
+size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined);
+
+// What nodes touch of segments becomes what they touch of the blocks inside.
+size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined);
+
+}  // namespace graphkit

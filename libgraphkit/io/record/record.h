@@ -1,0 +1,258 @@
+// What the records of a trace file are made of. Each type of record is one struct with one list of
+// fields (record_process.h, record_stream.h, record_graph.h, record_memory.h), and whatever handles
+// records goes through that list: reading, putting into a trace, finding in one, writing, merging,
+// the JSON Schema. A record has the row of the trace that it becomes, so there is nothing to copy:
+//
+//     struct EventRecord : DeclaredRecord<EventId, &Event::created> {  stands at Event::created
+//       static constexpr std::string_view kType = "event";
+//       void Fields(auto& v) {
+//         v.Required("id", id);                                        must be there
+//         v.Always("handle", Hex{row.handle});                         always written; may be
+//         missing
+//       }                                                              Optional: left out at its
+//       default
+//     };                                                               Present: may be absent or
+//     empty
+//
+// The texts and lists of a row lie elsewhere: in the trace's columns, or in LooseValues.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "libgraphkit/io/record/arena.h"
+#include "libgraphkit/model/names.h"
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// What every record may carry, after its own keys.
+struct RecordBase {
+  Nanoseconds time = 0;
+  Source source = Source::kCallback;
+};
+
+// The column of the things that an id counts, and what they are called.
+template <typename T>
+struct Things {
+  constexpr Things(std::vector<T> Trace::*column, std::string_view name)
+      : column(column), name(name) {}
+  constexpr std::string_view one() const { return name.substr(0, name.size() - 1); }
+  std::vector<T> Trace::*column;
+  std::string_view name;
+};
+template <template <typename...> typename List>
+using EachId = List<GraphId, NodeId, EdgeId, CaptureId, StreamId, EventId, BlockId, SegmentId,
+                    PoolId, ExecId, KernelId, CommunicatorId, ThreadId, StackId>;
+constexpr auto ThingsOf(GraphId) { return Things(&Trace::graphs, "graphs"); }
+constexpr auto ThingsOf(NodeId) { return Things(&Trace::nodes, "nodes"); }
+constexpr auto ThingsOf(EdgeId) { return Things(&Trace::edges, "edges"); }
+constexpr auto ThingsOf(CaptureId) { return Things(&Trace::captures, "captures"); }
+constexpr auto ThingsOf(StreamId) { return Things(&Trace::streams, "streams"); }
+constexpr auto ThingsOf(EventId) { return Things(&Trace::events, "events"); }
+constexpr auto ThingsOf(BlockId) { return Things(&Trace::blocks, "blocks"); }
+constexpr auto ThingsOf(SegmentId) { return Things(&Trace::segments, "segments"); }
+constexpr auto ThingsOf(PoolId) { return Things(&Trace::pools, "pools"); }
+constexpr auto ThingsOf(ExecId) { return Things(&Trace::execs, "execs"); }
+constexpr auto ThingsOf(KernelId) { return Things(&Trace::kernels, "kernels"); }
+constexpr auto ThingsOf(CommunicatorId) { return Things(&Trace::communicators, "communicators"); }
+constexpr auto ThingsOf(ThreadId) { return Things(&Trace::threads, "threads"); }
+constexpr auto ThingsOf(StackId) { return Things(&Trace::stacks, "stacks"); }
+
+// Says something of a row of `Column`, and stands at the place that the row has as `Place`.
+template <auto Column, auto Place>
+struct PlacedAt : RecordBase {
+  static constexpr auto kColumn = Column;
+  static constexpr auto kPlace = Place;
+};
+
+// Becomes a row.
+template <auto Column, auto Place>
+struct RowRecord : PlacedAt<Column, Place> {
+  template <typename T>
+  static T TypeOf(std::vector<T> Trace::*);
+  decltype(TypeOf(Column)) row;
+};
+
+// Becomes a row that others refer to by its id.
+template <typename IdType, auto Place>
+struct DeclaredRecord : RowRecord<ThingsOf(IdType()).column, Place> {
+  IdType id;
+};
+
+// Ends something's life; the first end counts.
+template <typename IdType, auto Place>
+struct EndingRecord : PlacedAt<ThingsOf(IdType()).column, Place> {
+  static constexpr std::string_view kKey = ThingsOf(IdType()).one();
+  IdType ended;
+  void Fields(auto& v) { v.Required(kKey, ended); }
+};
+
+// A number written as "0x…"; left out at 0.
+template <std::unsigned_integral T>
+struct Hex {
+  explicit Hex(T& value) : value(value) {}
+  T& value;
+};
+
+// Three numbers; left out where they are all 1.
+struct Extents {
+  uint32_t (&values)[3];
+};
+
+// A graph whose record may come later.
+struct Later {
+  GraphId& graph;
+};
+
+// A kind of StreamOp, by the words of Words::value, which stand for Words::kKinds.
+template <typename Words>
+struct AsWord {
+  StreamOpKind& kind;
+};
+
+// Entries of a column.
+template <typename T>
+struct Listed {
+  Listed(Slice& slice, std::vector<T> Trace::*column) : slice(slice), column(column) {}
+  Slice& slice;
+  std::vector<T> Trace::*column;
+};
+
+// Values of parts of lists: a length that may be unknown (-1), and half of a number.
+struct Length {
+  Bytes& bytes;
+};
+struct Half {
+  uint64_t& number;
+  int shift;
+};
+
+// An entry of a list is an array of its parts.
+template <template <typename...> typename List>
+using EachEntry = List<KernelParam, StackFrame, FrontierEntry, Access, Collective, ToolIdRun>;
+template <typename T>
+inline constexpr const char* kParts = nullptr;  // what the parts are, for people
+template <>
+inline constexpr const char* kParts<KernelParam> = "[offset,size]";
+template <>
+inline constexpr const char* kParts<StackFrame> = "[function,file,line]";
+template <>
+inline constexpr const char* kParts<FrontierEntry> = "[node,from_port,edge_type]";
+template <>
+inline constexpr const char* kParts<Access> = "[block,mode,offset,length]";
+template <>
+inline constexpr const char* kParts<Collective> = "[communicator,kind,count,type,peer]";
+template <>
+inline constexpr const char* kParts<ToolIdRun> = "[node,count,tool_id,number]";
+
+bool Parts(KernelParam& entry, auto visit) { return visit(entry.offset, entry.size); }
+bool Parts(StackFrame& entry, auto visit) { return visit(entry.function, entry.file, entry.line); }
+bool Parts(FrontierEntry& entry, auto visit) {
+  return visit(entry.node, entry.from_port, entry.edge_type);
+}
+bool Parts(Access& entry, auto visit) {
+  return visit(entry.block, entry.mode, entry.offset, Length{entry.length});
+}
+bool Parts(Collective& entry, auto visit) {
+  return visit(entry.communicator, entry.kind, entry.count, entry.type, entry.peer);
+}
+bool Parts(ToolIdRun& entry, auto visit) {
+  return visit(entry.first, entry.count, Half{entry.tool_id, 32}, Half{entry.tool_id, 0});
+}
+
+// Texts and lists of records that belong to no trace: they were read, or are about to be written.
+class LooseValues {
+ public:
+  Arena arena;
+
+  // The text must live as long as its id is used.
+  StringId Add(std::string_view text) {
+    if (text.empty()) return {};
+    texts_.push_back(text);
+    return StringId(texts_.size() - 1);
+  }
+  std::string_view operator[](StringId id) const {
+    return id ? texts_[id.index()] : std::string_view();
+  }
+
+  template <typename T>
+  std::vector<T>& Column(std::vector<T> Trace::*) {
+    return std::get<std::vector<T>>(lists_);
+  }
+  template <typename T>
+  std::span<const T> Of(Slice slice, std::vector<T> Trace::*) const {
+    return std::span(std::get<std::vector<T>>(lists_)).subspan(slice.first, slice.count);
+  }
+
+  void Clear() {
+    arena.Reset();
+    texts_.clear();
+    std::apply([](auto&... lists) { (lists.clear(), ...); }, lists_);
+  }
+
+ private:
+  std::vector<std::string_view> texts_;
+  template <typename... Ts>
+  using Lists = std::tuple<std::vector<Ts>...>;
+  EachEntry<Lists> lists_;
+};
+
+// Texts and lists that one record refers to where they are, to be written.
+class BorrowedValues {
+ public:
+  StringId Add(std::string_view text) {
+    if (text.empty()) return {};
+    texts_.push_back(text);
+    return StringId(texts_.size() - 1);
+  }
+  template <typename T>
+  Slice Add(const std::vector<T>& list) {
+    std::get<std::span<const T>>(lists_) = list;
+    return {0, static_cast<uint32_t>(list.size())};
+  }
+  std::string_view operator[](StringId id) const {
+    return id ? texts_[id.index()] : std::string_view();
+  }
+  template <typename T>
+  std::span<const T> Of(Slice slice, std::vector<T> Trace::*) const {
+    return std::get<std::span<const T>>(lists_).first(slice.count);
+  }
+  void Clear() { texts_.clear(); }
+
+ private:
+  std::vector<std::string_view> texts_;
+  template <typename... Ts>
+  using Lists = std::tuple<std::span<const Ts>...>;
+  EachEntry<Lists> lists_;
+};
+
+// The texts and lists of a trace.
+struct TraceValues {
+  const Trace& trace;
+  std::string_view operator[](StringId id) const { return trace[id]; }
+  template <typename T>
+  std::span<const T> Of(Slice slice, std::vector<T> Trace::*column) const {
+    return std::span(trace.*column).subspan(slice.first, slice.count);
+  }
+};
+
+// Visits the values of a record's fields, whatever their rule, with Self::Field(key, value).
+template <typename Self>
+struct EachField {
+  void Required(std::string_view key, auto&& value) { self().Field(key, value); }
+  void Always(std::string_view key, auto&& value) { self().Field(key, value); }
+  void Optional(std::string_view key, auto&& value) { self().Field(key, value); }
+  void Optional(std::string_view key, auto& value, const auto&) { self().Field(key, value); }
+  void Present(std::string_view key, bool&, auto&& value) { self().Field(key, value); }
+
+ private:
+  Self& self() { return static_cast<Self&>(*this); }
+};
+
+}  // namespace graphkit

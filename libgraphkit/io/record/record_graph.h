@@ -1,0 +1,158 @@
+// The records of graphs, nodes, edges, execs and launches. How to read this: record.h.
+#pragma once
+
+#include "libgraphkit/io/record/record.h"
+
+namespace graphkit {
+
+struct GraphRecord : DeclaredRecord<GraphId, &Graph::created> {
+  static constexpr std::string_view kType = "graph";
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("origin", row.origin);
+    v.Optional("original", row.original);
+    v.Optional("parent", row.parent);
+    v.Optional("body", row.body);
+    v.Optional("handle", Hex{row.handle});
+    v.Optional("tool_id", row.tool_id);
+    v.Optional("name", row.name);
+  }
+};
+
+struct GraphDestroyedRecord : EndingRecord<GraphId, &Graph::destroyed> {
+  static constexpr std::string_view kType = "graph_destroyed";
+};
+
+// The grid, the blocks and the shared memory of a kernel.
+void ShapeFields(auto& v, LaunchShape& shape) {
+  v.Optional("grid", Extents{shape.grid});
+  v.Optional("block", Extents{shape.block});
+  v.Optional("shared", shape.shared_bytes);
+}
+
+struct CommunicatorRecord : DeclaredRecord<CommunicatorId, &Communicator::created> {
+  static constexpr std::string_view kType = "communicator";
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Optional("key", Hex{row.key});
+    v.Required("ranks", row.ranks);
+    v.Required("rank", row.rank);
+  }
+};
+
+struct NodeRecord : DeclaredRecord<NodeId, &Node::seq> {
+  static constexpr std::string_view kType = "node";
+  LaunchShape shape;
+  Slice collectives;  // those at the row's place
+  GraphId child;
+  std::span<const GraphId> bodies;
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("graph", row.graph);
+    v.Required("kind", row.kind);
+    v.Optional("stream", row.stream);
+    v.Optional("thread", row.thread);
+    v.Optional("stack", row.stack);
+    v.Optional("duration_ns", row.duration_ns);
+    v.Optional("kernel", row.kernel);
+    ShapeFields(v, shape);
+    v.Optional("child", Later{child});
+    v.Optional("event", row.event);
+    v.Optional("memory", row.block);
+    v.Optional("conditional", row.conditional, ConditionalType::kUnknown);
+    v.Optional("bodies", bodies);
+    v.Optional("access", Listed(row.accesses, &Trace::accesses));
+    v.Optional("complete", row.accesses_complete);
+    v.Optional("collectives", Listed(collectives, &Trace::collectives));
+  }
+};
+
+struct NodeSetRecord : RowRecord<&Trace::node_changes, &NodeChange::seq> {
+  static constexpr std::string_view kType = "node_set";
+  LaunchShape shape;
+  void Fields(auto& v) {
+    v.Required("node", row.node);
+    v.Optional("exec", row.exec);
+    v.Required("what", row.what);
+    v.Optional("kernel", row.kernel);
+    ShapeFields(v, shape);
+    v.Optional("child", row.child);
+    v.Optional("event", row.event);
+    v.Optional("access", Listed(row.accesses, &Trace::accesses));
+    v.Optional("complete", row.accesses_complete);
+  }
+};
+
+struct NodeDestroyedRecord : EndingRecord<NodeId, &Node::destroyed> {
+  static constexpr std::string_view kType = "node_destroyed";
+};
+
+struct EdgeRecord : DeclaredRecord<EdgeId, &Edge::seq> {
+  static constexpr std::string_view kType = "edge";
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("from", row.from);
+    v.Required("to", row.to);
+    v.Optional("from_port", row.from_port);
+    v.Optional("to_port", row.to_port);
+    v.Optional("edge_type", row.type);
+  }
+};
+
+struct EdgeRemovedRecord : EndingRecord<EdgeId, &Edge::removed> {
+  static constexpr std::string_view kType = "edge_removed";
+};
+
+struct ExecRecord : DeclaredRecord<ExecId, &Exec::created> {
+  static constexpr std::string_view kType = "exec";
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("graph", row.graph);
+    v.Always("handle", Hex{row.handle});
+    v.Optional("flags", row.flags);
+    v.Optional("tool_id", row.tool_id);
+    v.Optional("node_ids", Listed(row.node_ids, &Trace::tool_id_runs));
+    v.Optional("stack", row.stack);
+  }
+};
+
+struct ExecDestroyedRecord : EndingRecord<ExecId, &Exec::destroyed> {
+  static constexpr std::string_view kType = "exec_destroyed";
+};
+
+struct ExecUpdatedRecord : RowRecord<&Trace::exec_updates, &ExecUpdate::seq> {
+  static constexpr std::string_view kType = "exec_updated";
+  void Fields(auto& v) {
+    v.Required("exec", row.exec);
+    v.Required("graph", row.graph);
+    v.Optional("result", row.result);
+  }
+};
+
+struct WorkRecord : RowRecord<&Trace::works, &EagerWork::seq> {
+  static constexpr std::string_view kType = "work";
+  LaunchShape shape;
+  Slice collectives;  // those at the row's place
+  void Fields(auto& v) {
+    v.Optional("stream", row.stream);
+    v.Optional("thread", row.thread);
+    v.Optional("stack", row.stack);
+    v.Required("kind", row.kind);
+    v.Optional("kernel", row.kernel);
+    ShapeFields(v, shape);
+    v.Optional("access", Listed(row.accesses, &Trace::accesses));
+    v.Optional("complete", row.accesses_complete);
+    v.Optional("collectives", Listed(collectives, &Trace::collectives));
+  }
+};
+
+struct LaunchRecord : RowRecord<&Trace::launches, &Launch::seq> {
+  static constexpr std::string_view kType = "launch";
+  void Fields(auto& v) {
+    v.Required("exec", row.exec);
+    v.Optional("stream", row.stream);
+    v.Optional("correlation", row.correlation);
+  }
+};
+
+}  // namespace graphkit

@@ -1,0 +1,134 @@
+// The records that describe the process. How to read this: record.h.
+#pragma once
+
+#include <string>
+
+#include "libgraphkit/io/record/record.h"
+
+namespace graphkit {
+
+struct ProcessRecord : RecordBase {
+  static constexpr std::string_view kType = "process";
+  Process process;
+  void Fields(auto& v) {
+    v.Always("pid", process.pid);
+    v.Always("program", process.program);
+    v.Always("args", process.args);
+    v.Optional("device_name", process.device_name);
+    v.Optional("driver", process.driver_version);
+    v.Optional("runtime", process.runtime_version);
+    v.Optional("cupti", process.cupti_version);
+    v.Optional("cupti_path", process.cupti_path);
+    v.Optional("tracer", process.tracer_version);
+    v.Optional("env", process.environment);
+    v.Optional("unknown_memory", process.unknown_memory);
+  }
+};
+
+struct ClockRecord : RowRecord<&Trace::clocks, &ClockPair::seq> {
+  static constexpr std::string_view kType = "clock";
+  void Fields(auto& v) {
+    v.Required("mono", row.monotonic);
+    v.Required("wall", row.wall);
+  }
+};
+
+struct ThreadRecord : DeclaredRecord<ThreadId, &Thread::created> {
+  static constexpr std::string_view kType = "thread";
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("tid", row.tid);
+    v.Optional("name", row.name);
+  }
+};
+
+struct KernelRecord : DeclaredRecord<KernelId, &Kernel::created> {
+  static constexpr std::string_view kType = "kernel";
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("name", row.name);
+    v.Present("params", row.has_layout, Listed(row.params, &Trace::kernel_params));
+    v.Optional("waits", row.waits);
+  }
+};
+
+struct StackRecord : DeclaredRecord<StackId, &Stack::created> {
+  static constexpr std::string_view kType = "stack";
+  void Fields(auto& v) {
+    v.Required("id", id);
+    v.Required("frames", Listed(row.frames, &Trace::stack_frames));
+  }
+};
+
+struct NvtxPushRecord : RowRecord<&Trace::nvtx_ranges, &NvtxRange::begin> {
+  static constexpr std::string_view kType = "nvtx_push";
+  void Fields(auto& v) {
+    v.Required("thread", row.thread);
+    v.Optional("domain", row.domain);
+    v.Required("name", row.name);
+    v.Optional("colour", Hex{row.colour});
+  }
+};
+
+struct NvtxPopRecord : PlacedAt<&Trace::nvtx_ranges, &NvtxRange::end> {
+  static constexpr std::string_view kType = "nvtx_pop";
+  ThreadId thread;
+  StringId domain;
+  void Fields(auto& v) {
+    v.Required("thread", thread);
+    v.Optional("domain", domain);
+  }
+};
+
+struct FailureRecord : RowRecord<&Trace::failures, &Failure::seq> {
+  static constexpr std::string_view kType = "failure";
+  void Fields(auto& v) {
+    v.Required("call", row.call);
+    v.Required("error", row.error);
+    v.Optional("thread", row.thread);
+    v.Optional("stream", row.stream);
+    v.Optional("graph", row.graph);
+    v.Optional("stack", row.stack);
+    v.Optional("args", row.arguments);
+  }
+};
+
+struct DroppedRecord : RecordBase {
+  static constexpr std::string_view kType = "dropped";
+  uint64_t records = 0;
+  void Fields(auto& v) { v.Required("records", records); }
+};
+
+struct NoteRecord : RecordBase {
+  static constexpr std::string_view kType = "note";
+  std::string text;
+  void Fields(auto& v) { v.Required("text", text); }
+};
+
+// Holds a place, and says nothing.
+struct BlankRecord : RecordBase {
+  static constexpr std::string_view kType = "blank";
+  void Fields(auto&) {}
+};
+
+inline constexpr uint64_t kNotCounted = ~uint64_t{0};
+
+struct EndRecord : RecordBase {
+  static constexpr std::string_view kType = "end";
+  uint64_t records = 0;
+  uint64_t graphs = kNotCounted;
+  uint64_t nodes = kNotCounted;
+  uint64_t edges = kNotCounted;
+  uint64_t blocks = kNotCounted;
+  uint64_t launches = kNotCounted;
+  void Fields(auto& v) {
+    v.Required("records", records);
+    v.Optional("graphs", graphs, kNotCounted);
+    v.Optional("nodes", nodes, kNotCounted);
+    v.Optional("edges", edges, kNotCounted);
+    v.Optional("blocks", blocks, kNotCounted);
+    v.Optional("launches", launches, kNotCounted);
+  }
+};
+
+}  // namespace graphkit

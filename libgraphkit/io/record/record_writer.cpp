@@ -1,0 +1,283 @@
+#include "libgraphkit/io/record/record_writer.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+
+#include "libgraphkit/io/record/field_writer.h"
+#include "libgraphkit/io/record/record_process.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kKeptForTheEnd = 4096;  // bytes that stay free for the dropped and end records
+constexpr size_t kFirstStep = size_t{1} << 20;
+constexpr size_t kLargestStep = size_t{1} << 24;
+constexpr size_t kInMemory = size_t{1}
+                             << 26;  // bytes of the file, where no other bound was asked for
+constexpr size_t kPage = 4096;
+constexpr size_t kAhead = size_t{1} << 18;  // bytes that get their pages at once
+constexpr int kPopulateWrite = 23;          // MADV_POPULATE_WRITE, since Linux 5.14
+// Address space to ask for, so that a growing file need not be mapped again.
+constexpr size_t kAddressSpace[] = {size_t{1} << 38, size_t{1} << 34, size_t{1} << 30, kFirstStep};
+
+// The length of the valid UTF-8 sequence at the start of `text`, or 0.
+size_t Utf8Length(std::string_view text) {
+  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  size_t length = byte(0) < 0x80   ? 1
+                  : byte(0) < 0xc2 ? 0
+                  : byte(0) < 0xe0 ? 2
+                  : byte(0) < 0xf0 ? 3
+                  : byte(0) < 0xf5 ? 4
+                                   : 0;
+  if (length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  if (length == 3 && byte(0) == 0xe0 && byte(1) < 0xa0) return 0;   // overlong
+  if (length == 3 && byte(0) == 0xed && byte(1) >= 0xa0) return 0;  // surrogate
+  if (length == 4 && byte(0) == 0xf0 && byte(1) < 0x90) return 0;   // overlong
+  if (length == 4 && byte(0) == 0xf4 && byte(1) >= 0x90) return 0;  // above U+10FFFF
+  return length;
+}
+
+}  // namespace
+
+void RecordLine::Grow(size_t more) {
+  size_t capacity = std::max<size_t>({size_ + more, capacity_ * 2, 1024});
+  auto larger = std::make_unique<char[]>(capacity);
+  if (size_ != 0) std::memcpy(larger.get(), buffer_.get(), size_);
+  buffer_ = std::move(larger);
+  capacity_ = capacity;
+}
+
+// Two digits at a time, from the last.
+void RecordLine::ManyDigits(uint64_t value) {
+  static constexpr auto kPairs = [] {
+    std::array<char, 200> pairs{};
+    for (size_t i = 0; i < 100; ++i) {
+      pairs[2 * i] = static_cast<char>('0' + i / 10);
+      pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+    }
+    return pairs;
+  }();
+  static constexpr auto kPowers = [] {
+    std::array<uint64_t, 20> powers{1};
+    for (size_t i = 1; i < powers.size(); ++i) powers[i] = 10 * powers[i - 1];
+    return powers;
+  }();
+  const auto bits = static_cast<unsigned>(std::bit_width(value));
+  const size_t less = bits * 1233 >> 12;  // bits · log10(2)
+  size_ += less + (value >= kPowers[less] ? 1 : 0);
+  char* at = buffer_.get() + size_;
+  for (; value >= 100; value /= 100) std::memcpy(at -= 2, &kPairs[value % 100 * 2], 2);
+  if (value >= 10) {
+    std::memcpy(at - 2, &kPairs[value * 2], 2);
+  } else {
+    at[-1] = static_cast<char>('0' + value);
+  }
+}
+
+// Runs of bytes that stand for themselves are taken over as they are.
+void RecordLine::Quoted(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  Put("\"");
+  size_t taken = 0, at = 0;
+  auto replace = [&](std::string_view with) {
+    Put(text.substr(taken, at - taken));
+    Put(with);
+    taken = ++at;
+  };
+  while (at < text.size()) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    if (c < 0x20) {
+      const char escaped[] = {'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]};
+      replace({escaped, 6});
+    } else if (c == '"' || c == '\\') {
+      const char escaped[] = {'\\', text[at]};
+      replace({escaped, 2});
+    } else if (const size_t length = c < 0x80 ? 1 : Utf8Length(text.substr(at)); length != 0) {
+      at += length;
+    } else {
+      replace("\xef\xbf\xbd");  // U+FFFD
+    }
+  }
+  Put(text.substr(taken));
+  Put("\"");
+}
+
+RecordFile::~RecordFile() { Abandon(); }
+
+bool RecordFile::Fail(std::string_view what, int error) {
+  if (!error_.empty()) return false;
+  error_ = what;
+  if (error != 0) error_ += std::string(": ") + std::strerror(error);
+  return false;
+}
+
+bool RecordFile::Open(const std::string& path, std::string_view device, uint64_t max_bytes) {
+  Abandon();
+  records_ = dropped_ = 0;
+  error_.clear();
+  max_bytes_ = max_bytes;
+  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd_ < 0) return Fail("cannot create " + path, errno);
+  bool mapped = std::any_of(std::begin(kAddressSpace), std::end(kAddressSpace),
+                            [this](size_t bytes) { return Map(bytes); });
+  std::string header = "{\"schema\":\"graphkit-trace\",\"version\":1,\"device\":\"" +
+                       std::string(device) + "\",\"records\":[";
+  if (!mapped || !GrowFile(header.size() + kKeptForTheEnd)) {
+    if (error_.empty()) Fail("cannot map " + path, errno);
+    Abandon();
+    return false;
+  }
+  WriteLine(header, "\n");
+  return true;
+}
+
+bool RecordFile::Map(size_t bytes) {
+  void* at = base_ == nullptr ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0)
+                              : mremap(base_, mapped_, bytes, MREMAP_MAYMOVE);
+  if (at == MAP_FAILED) return false;
+  base_ = static_cast<char*>(at);
+  mapped_ = bytes;
+  madvise(base_, mapped_, MADV_DONTDUMP);
+  return true;
+}
+
+// Gives the file blocks; 0, or the error. The program's signals may interrupt it.
+static int Allocate(int fd, off_t from, off_t more) {
+  int result = EINTR;
+  while (result == EINTR) result = fallocate(fd, 0, from, more) == 0 ? 0 : errno;
+  if (result != EOPNOTSUPP && result != ENOSYS) return result;
+  do result = posix_fallocate(fd, from, more);
+  while (result == EINTR);
+  return result;
+}
+
+// Bytes that the process may write into a file (ulimit -f): more would raise SIGXFSZ.
+static size_t FileSizeLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return ~size_t{0};
+  return limit.rlim_cur;
+}
+
+// Makes room for `needed` bytes. Blocks are allocated, not only promised: writing to a promised
+// page of a full disk would kill the process.
+bool RecordFile::GrowFile(size_t needed) {
+  const size_t own_limit = max_bytes_ != 0 ? static_cast<size_t>(max_bytes_) : ~size_t{0};
+  const size_t limit = std::min(own_limit, FileSizeLimit());
+  limited_ = limit < needed;
+  if (limited_) {
+    return Fail(limit == own_limit ? "the trace has reached its size limit"
+                                   : "the trace has reached the limit on file sizes (ulimit -f)");
+  }
+  size_t step = std::clamp(allocated_, kFirstStep, kLargestStep);
+  size_t target = std::max(allocated_ + step, (needed + kFirstStep - 1) / kFirstStep * kFirstStep);
+  target = std::min(target, limit);
+  if (target > mapped_ && !Map(std::max(target, mapped_ * 2))) return Fail("cannot map", errno);
+  auto from = static_cast<off_t>(allocated_), more = static_cast<off_t>(target - allocated_);
+  int result = Allocate(fd_, from, more);
+  const size_t least = std::min((needed + kPage - 1) / kPage * kPage, limit);
+  if (result != 0 && target > least) {  // perhaps there is room for less
+    more = static_cast<off_t>(least - allocated_);
+    result = Allocate(fd_, from, more);
+  }
+  if (result != 0) return Fail("cannot write the trace", result);
+  allocated_ += static_cast<size_t>(more);
+  return true;
+}
+
+// Gives the next bytes their pages in one call: a page fault a page costs several times as much,
+// and waits for whatever other threads do to the address space.
+void RecordFile::Populate() {
+  const size_t until = std::min(allocated_, (size_ + kAhead) / kPage * kPage);
+  const size_t from = size_ / kPage * kPage;
+  if (until > from) madvise(base_ + from, until - from, kPopulateWrite);
+  populated_ = until;
+}
+
+// Gives back the memory of what is written. The pages stay the file's, and come back when they are
+// read.
+void RecordFile::LetGo() {
+  const size_t until = size_ / kPage * kPage, bytes = until - let_go_;
+  if (buffer_ != 0) {
+    sync_file_range(
+        fd_, static_cast<off_t>(let_go_), static_cast<off_t>(bytes),
+        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+  }
+  madvise(base_ + let_go_, bytes, MADV_DONTNEED);
+  let_go_ = until;
+}
+
+// The newline is stored last: until then the line doesn't count.
+void RecordFile::WriteLine(std::string_view record, std::string_view ending) {
+  char* at = base_ + size_;
+  std::memcpy(at, record.data(), record.size());
+  at += record.size();
+  std::memcpy(at, ending.data(), ending.size() - 1);
+  at += ending.size() - 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  *static_cast<volatile char*>(at) = '\n';
+  size_ += record.size() + ending.size();
+}
+
+uint64_t RecordFile::Append(std::string_view record) {
+  if (base_ == nullptr) return kDropped;
+  size_t needed = size_ + record.size() + 2 + kKeptForTheEnd;
+  if (dropped_ != 0 || (needed > allocated_ && !GrowFile(needed))) {
+    ++dropped_;
+    return kDropped;
+  }
+  if (needed > populated_ && buffer_ == 0) Populate();
+  uint64_t place = size_;
+  WriteLine(record, ",\n");
+  ++records_;
+  if (size_ - let_go_ >= (buffer_ != 0 ? std::max(buffer_, kPage) : kInMemory)) LetGo();
+  return place;
+}
+
+std::string_view RecordFile::Read(uint64_t place) const {
+  if (base_ == nullptr || place >= size_) return {};
+  std::string_view rest(base_ + place, size_ - place);
+  return rest.substr(0, rest.find(",\n"));
+}
+
+bool RecordFile::Finish(const RecordCounts& counts) {
+  if (base_ == nullptr) return false;
+  RecordLine line;
+  if (dropped_ != 0) {
+    DroppedRecord r;
+    r.records = dropped_;
+    WriteLine(FieldWriter(line, BorrowedValues()).Write(r), ",\n");
+    ++records_;
+  }
+  EndRecord r;
+  r.records = records_;
+  r.graphs = counts.graphs;
+  r.nodes = counts.nodes;
+  r.edges = counts.edges;
+  r.blocks = counts.blocks;
+  r.launches = counts.launches;
+  WriteLine(FieldWriter(line, BorrowedValues()).Write(r), "]}\n");
+  bool cut = ftruncate(fd_, static_cast<off_t>(size_)) == 0;
+  Abandon();
+  return cut;
+}
+
+void RecordFile::Abandon() {
+  if (base_ != nullptr) munmap(base_, mapped_);
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
+  base_ = nullptr;
+  mapped_ = allocated_ = size_ = populated_ = let_go_ = 0;
+}
+
+}  // namespace graphkit

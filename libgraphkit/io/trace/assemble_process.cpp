@@ -1,0 +1,102 @@
+#include "libgraphkit/io/trace/trace_assembler.h"
+
+namespace graphkit {
+namespace {
+
+template <typename T>
+void Replace(T& value, const T& with) {
+  if (!(with == T())) value = with;
+}
+
+}  // namespace
+
+bool TraceAssembler::Settle(const ProcessRecord& r) {
+  Process& process = trace_.process;
+  const Process& with = r.process;
+  const bool first = process.pid == 0 && process.program.empty();
+  if (first) process.seq = place();
+  Replace(process.pid, with.pid);
+  Replace(process.program, with.program);
+  Replace(process.args, with.args);
+  Replace(process.device_name, with.device_name);
+  Replace(process.driver_version, with.driver_version);
+  Replace(process.runtime_version, with.runtime_version);
+  Replace(process.cupti_version, with.cupti_version);
+  Replace(process.cupti_path, with.cupti_path);
+  Replace(process.tracer_version, with.tracer_version);
+  Replace(process.environment, with.environment);
+  Replace(process.unknown_memory, with.unknown_memory);
+  return true;
+}
+
+bool TraceAssembler::Settle(const DroppedRecord& r) {
+  trace_.completeness.dropped_records += r.records;
+  return true;
+}
+
+bool TraceAssembler::Settle(const NoteRecord& r) {
+  trace_.completeness.notes.push_back(r.text);
+  return true;
+}
+
+bool TraceAssembler::Settle(const NvtxPushRecord& r) {
+  open_ranges_[{r.row.thread, r.row.domain}].push_back(
+      static_cast<uint32_t>(trace_.nvtx_ranges.size() - 1));
+  return true;
+}
+
+// A pop without a push closes a range that was opened before the trace began.
+bool TraceAssembler::Settle(const NvtxPopRecord& r) {
+  std::vector<uint32_t>& open = open_ranges_[{r.thread, r.domain}];
+  if (open.empty()) return true;
+  trace_.nvtx_ranges[open.back()].end = place();
+  open.pop_back();
+  return true;
+}
+
+bool TraceAssembler::Settle(const CaptureEndRecord& r) {
+  const Capture nothing;
+  if (r.failure != nothing.failure && r.failure >= trace_.failures.size()) {
+    return FailReference("failure", r.failure, trace_.failures.size(), "failures");
+  }
+  Capture& capture = trace_.captures[r.capture.index()];
+  if (capture.end != kNever) {
+    return Fail("ends capture " + std::to_string(r.capture.value) + " a second time");
+  }
+  const bool completed = r.error == 0 && r.failure == nothing.failure;
+  capture.status = completed ? CaptureStatus::kCompleted : CaptureStatus::kInvalidated;
+  capture.error = r.error;
+  capture.failure = r.failure;
+  capture.end = place();
+  return true;
+}
+
+// Graph memory may be freed once per launch: the first free is the one that the model keeps.
+bool TraceAssembler::RequestFree(BlockId id, StreamId stream, StackId stack) {
+  Block& block = trace_.blocks[id.index()];
+  if (block.freed()) return false;
+  block.free_requested = place();
+  block.free_stream = stream;
+  block.free_stack = stack;
+  return true;
+}
+
+bool TraceAssembler::Settle(const FreeRecord& r) {
+  if (!RequestFree(r.memory, r.stream, r.stack)) return true;
+  trace_.blocks[r.memory.index()].free_completed = place();
+  return true;
+}
+
+bool TraceAssembler::Settle(const FreeRequestedRecord& r) {
+  RequestFree(r.memory, r.stream, r.stack);
+  return true;
+}
+
+bool TraceAssembler::Settle(const FreeCompletedRecord& r) {
+  RequestFree(r.memory, r.stream, r.stack);
+  Seq& end = trace_.blocks[r.memory.index()].free_completed;
+  if (end == kNever) end = place();
+  return true;
+}
+
+}  // namespace graphkit

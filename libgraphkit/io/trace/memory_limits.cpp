@@ -1,0 +1,70 @@
+#include "libgraphkit/io/trace/memory_limits.h"
+
+#include <algorithm>
+
+#include "libgraphkit/checked_number.h"
+
+namespace graphkit {
+namespace {
+
+// Null, or what is wrong.
+const char* WrongRange(Address address, Bytes size, MemorySum* sum) {
+  if (size > kLargestMemory) return " has more than 2^56 bytes, which is more than there can be";
+  if (address > ~Address{0} - RoundUp(size, kBlockGranularity)) return " ends beyond 2^64";
+  if (!sum->Add(size)) return " makes its kind more than 2^62 bytes together";
+  return nullptr;
+}
+
+const char* WrongAccess(const Access& access, MemorySum* sum) {
+  const Bytes length = access.length == kLengthUnknown ? 0 : access.length;
+  if (access.offset > kLargestMemory || length > kLargestMemory) {
+    return " has an access beyond 2^56 bytes, which is more than there can be";
+  }
+  return sum->Add(length) ? nullptr : " makes the accesses more than 2^62 bytes together";
+}
+
+template <typename Column>
+std::optional<Seq> HolderOf(const Column& column, size_t access) {
+  for (const auto& holder : column) {
+    const Slice slice = holder.accesses;
+    if (access >= slice.first && access - slice.first < slice.count) return holder.seq;
+  }
+  return std::nullopt;
+}
+
+Seq PlaceOfAccess(const Trace& trace, size_t access) {
+  if (const auto seq = HolderOf(trace.nodes, access)) return *seq;
+  if (const auto seq = HolderOf(trace.works, access)) return *seq;
+  return HolderOf(trace.node_changes, access).value_or(0);
+}
+
+std::string Numbered(const char* what, size_t index, const char* wrong) {
+  return what + std::to_string(index) + wrong;
+}
+
+}  // namespace
+
+std::optional<BadMemory> FindBadMemory(const Trace& trace) {
+  MemorySum blocks, segments, accesses;
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    if (const char* wrong = WrongRange(block.address, block.size, &blocks)) {
+      return BadMemory{Numbered("block ", i, wrong), block.allocated};
+    }
+  }
+  for (size_t i = 0; i < trace.segments.size(); ++i) {
+    const Segment& segment = trace.segments[i];
+    if (const char* wrong = WrongRange(segment.address, segment.size, &segments)) {
+      return BadMemory{Numbered("segment ", i, wrong), segment.allocated};
+    }
+  }
+  for (size_t i = 0; i < trace.accesses.size(); ++i) {
+    if (const char* wrong = WrongAccess(trace.accesses[i], &accesses)) {
+      const Seq place = PlaceOfAccess(trace, i);
+      return BadMemory{Numbered("record ", place, wrong), place};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,128 @@
+#include "libgraphkit/io/trace/record_parser.h"
+
+#include <simdjson.h>
+
+#include <cstring>
+
+#include "libgraphkit/io/record/field_reader.h"
+#include "libgraphkit/io/record/record_types.h"
+
+namespace graphkit {
+namespace {
+
+template <typename Record>
+struct Reads {
+  static void* Read(FieldReader& fields, Arena& arena) {
+    auto* record = arena.New<Record>();
+    fields.Read(*record);
+    return record;
+  }
+  static constexpr RecordType value = {Record::kType, kRecordIndex<Record>, Read};
+};
+
+constexpr auto kRecordTypes = RecordTable<Reads>(RecordTypes());
+
+const RecordType* FindType(std::string_view name) {
+  for (const RecordType& type : kRecordTypes) {
+    if (type.name == name) return &type;
+  }
+  return nullptr;
+}
+
+std::string Quoted(std::string_view name) { return "record \"" + std::string(name) + "\""; }
+
+std::string_view TrimRight(std::string_view text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+// Reads the lines of one chunk.
+class LineParser {
+ public:
+  LineParser(bool valid_utf8, ParsedLines& out) : valid_utf8_(valid_utf8), out_(out) {}
+
+  // `line` is followed by a line feed. False: see ParsedLines::problem.
+  bool Parse(std::string_view line);
+
+ private:
+  bool ParseRecord(const char* line, bool last);
+  bool ParseFields(std::string_view name, FieldReader& fields, bool last);
+  bool Fail(std::string message, std::string hint = {}) {
+    out_.problem = {std::move(message), std::move(hint)};
+    return false;
+  }
+
+  bool valid_utf8_;
+  ParsedLines& out_;
+};
+
+bool LineParser::Parse(std::string_view line) {
+  const std::string_view text = TrimRight(line);
+  if (text.empty()) return out_.blank = true;
+  if (out_.blank) return Fail("the line is empty");
+  if (!valid_utf8_ && !simdjson::validate_utf8(text.data(), text.size())) {
+    return Fail("the line isn't UTF-8");
+  }
+  if (text.ends_with("},")) return ParseRecord(line.data(), false);
+  if (text.ends_with("}]}")) return ParseRecord(line.data(), true);
+  return Fail("the line isn't one record followed by a comma",
+              "a trace has one record a line, and ends with the end record");
+}
+
+bool LineParser::ParseRecord(const char* line, bool last) {
+  const JsonCursor begin(line);
+  FieldReader fields(begin, out_.values);
+  std::string_view name;
+  if (fields.TakeNext("type", name)) return ParseFields(name, fields, last);
+
+  // Its first key isn't "type": look for that, and begin again.
+  while (!fields.failed() && fields.PassOver()) {
+    if (!fields.TakeNext("type", name)) continue;
+    FieldReader again(begin, out_.values);
+    return ParseFields(name, again, last);
+  }
+  if (fields.failed()) return Fail("the record " + fields.problem());
+  return Fail("the record has no \"type\"");
+}
+
+bool LineParser::ParseFields(std::string_view name, FieldReader& fields, bool last) {
+  const RecordType* type = FindType(name);
+  const bool is_end = type != nullptr && type->name == EndRecord::kType;
+  if (last && !is_end) return Fail("the file ends, but this isn't an end record");
+  if (is_end && !last) return Fail("the end record isn't followed by \"]}\"");
+  ParsedRecord parsed{.type = type};
+  if (type != nullptr) parsed.record = type->read(fields, out_.values.arena);
+  while (type == nullptr && fields.PassOver()) {
+  }
+  const std::string_view problem = fields.problem();
+  if (!problem.empty()) return Fail(Quoted(name) + " " + std::string(problem));
+  JsonCursor behind = fields.position();
+  const bool closed = last ? behind.Take(']') && behind.Take('}') : behind.Take(',');
+  if (!closed || !behind.at_line_end()) return Fail(Quoted(name) + " isn't alone on its line");
+  out_.records.push_back(parsed);
+  return true;
+}
+
+}  // namespace
+
+void ParsedLines::Clear() {
+  values.Clear();
+  records.clear();
+  problem = {};
+  blank = false;
+}
+
+void ParseLines(std::string_view lines, ParsedLines& out) {
+  out.Clear();
+  LineParser parser(simdjson::validate_utf8(lines.data(), lines.size()), out);
+  while (!lines.empty()) {
+    const auto* feed = static_cast<const char*>(std::memchr(lines.data(), '\n', lines.size()));
+    const size_t length = static_cast<size_t>(feed - lines.data());
+    if (!parser.Parse(lines.substr(0, length))) return;
+    lines.remove_prefix(length + 1);
+  }
+}
+
+}  // namespace graphkit

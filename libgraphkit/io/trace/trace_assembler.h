@@ -1,0 +1,110 @@
+// Puts records, in the order of the file, into a trace: gives each its place, checks that ids are
+// dense and that what they refer to has appeared, and keeps the columns consistent with each other.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "libgraphkit/io/record/record_graph.h"
+#include "libgraphkit/io/record/record_memory.h"
+#include "libgraphkit/io/record/record_process.h"
+#include "libgraphkit/io/record/record_stream.h"
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// What is wrong with a record: "has graph 7, but only 3 graphs were declared".
+struct Problem {
+  std::string message;
+  std::string hint = {};
+  std::optional<Seq> place = {};  // of the record, when it isn't the last one added
+};
+
+class TraceAssembler {
+ public:
+  explicit TraceAssembler(DeviceKind device) { trace_.process.device = device; }
+
+  // Gives the record, which is of this type of RecordTypes, the next place; its texts and lists are
+  // in `values`. False: it is wrong, see problem().
+  bool Add(size_t type, void* record, const LooseValues& values);
+
+  // A record of a type that this version doesn't know: it only takes a place.
+  bool AddUnknown();
+
+  const Problem& problem() const { return problem_; }
+  const Trace& trace() const { return trace_; }
+  Seq place() const { return trace_.records; }
+  bool ended() const { return ended_; }
+
+  // Makes room for a trace that is so many times as long as what was added: without it, columns are
+  // copied as they grow, each time into memory that wasn't touched before.
+  void MakeRoom(double times);
+
+  // Checks what only shows after the last record, and takes the trace out.
+  bool Finish();
+  Trace Take() { return std::move(trace_); }
+
+ private:
+  template <typename Record>
+  friend struct Adds;
+  friend class FieldTaker;
+
+  template <typename Record>
+  bool Apply(Record& r, const LooseValues& values);
+  bool End(const EndRecord& r);
+
+  // What a record says beside its row, which stands last in its column: assemble_*.cpp.
+  bool Settle(const RecordBase&) { return true; }
+  bool Settle(const ProcessRecord& r);
+  bool Settle(const DroppedRecord& r);
+  bool Settle(const NoteRecord& r);
+  bool Settle(const NvtxPushRecord& r);
+  bool Settle(const NvtxPopRecord& r);
+  bool Settle(const CaptureEndRecord& r);
+  bool Settle(const GraphRecord& r);
+  bool Settle(const CommunicatorRecord& r);
+  bool Settle(const NodeRecord& r);
+  bool Settle(const NodeSetRecord& r);
+  bool Settle(const EdgeRecord& r);
+  bool Settle(const WorkRecord& r);
+  bool Settle(const FreeRecord& r);
+  bool Settle(const FreeRequestedRecord& r);
+  bool Settle(const FreeCompletedRecord& r);
+
+  bool Fail(std::string message, std::string hint = {});
+  bool FailNext(uint32_t id, size_t count, std::string_view what);
+  bool FailReference(std::string_view key, uint32_t id, size_t count, std::string_view what);
+  StringId Intern(std::string_view text);
+  void SetTime(Nanoseconds time);
+
+  uint32_t InternShape(const LaunchShape& shape);
+  bool LinkBodies(const NodeRecord& r);
+  bool Adopt(GraphId graph, NodeId parent, uint32_t body);
+  void TakeBlock(const NodeRecord& r);
+  bool RequestFree(BlockId id, StreamId stream, StackId stack);
+
+  struct ShapeHash {
+    size_t operator()(const LaunchShape& shape) const;
+  };
+  // A graph that a node names as its child or body, before the graph's own record.
+  struct Expected {
+    NodeId parent;
+    uint32_t body = 0;
+    Seq place = 0;
+  };
+
+  Trace trace_;
+  bool ended_ = false;
+  Problem problem_;
+  std::unordered_map<LaunchShape, uint32_t, ShapeHash> shapes_;
+  uint32_t last_shape_ = 0;
+  std::map<GraphId, Expected> expected_graphs_;
+  std::map<std::pair<ThreadId, StringId>, std::vector<uint32_t>> open_ranges_;
+};
+
+}  // namespace graphkit

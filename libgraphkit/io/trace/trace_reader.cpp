@@ -1,0 +1,251 @@
+#include "libgraphkit/io/trace/trace_reader.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include "libgraphkit/io/trace/line_chunks.h"
+#include "libgraphkit/io/trace/record_parser.h"
+#include "libgraphkit/io/trace/trace_assembler.h"
+#include "libgraphkit/io/trace/trace_header.h"
+#include "libgraphkit/parallel.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kChunkSize = size_t{256} * 1024;
+constexpr uint64_t kLineOfFirstRecord = 2;
+constexpr size_t kFirstGuess = size_t{4} << 20;  // bytes from which the rest is guessed
+constexpr size_t kMostThreads = 4;               // putting records into the trace is serial
+
+// Puts parsed lines into a trace, until something is wrong.
+class Assembly {
+ public:
+  // `bytes`: of the file; 0: unknown.
+  Assembly(DeviceKind device, size_t bytes) : assembler_(device), bytes_(bytes) {}
+
+  bool failed() const { return error_.has_value(); }
+  void Add(const ParsedLines& lines);
+  // Lines of so many bytes were added: guesses from them how many are to come.
+  void GuessFrom(size_t bytes);
+  void AddTail(std::string_view tail);
+  void Fail(Error error);
+  Result<Trace> Finish();
+
+ private:
+  bool Add(const ParsedRecord& parsed, const LooseValues& values);
+  Seq NextPlace() const { return assembler_.place() + (assembler_.ended() ? 1 : 0); }
+  void FailAt(Seq place, std::string message, std::string hint);
+
+  TraceAssembler assembler_;
+  std::optional<Error> error_;
+  size_t bytes_;
+  size_t seen_ = 0;
+  size_t next_guess_ = kFirstGuess;
+};
+
+void Assembly::Fail(Error error) {
+  if (!error_) error_ = std::move(error);
+}
+
+void Assembly::FailAt(Seq place, std::string message, std::string hint) {
+  Fail(
+      {.message = std::move(message), .hint = std::move(hint), .line = kLineOfFirstRecord + place});
+}
+
+bool Assembly::Add(const ParsedRecord& parsed, const LooseValues& values) {
+  if (parsed.type == nullptr) return assembler_.AddUnknown();
+  return assembler_.Add(parsed.type->index, parsed.record, values);
+}
+
+void Assembly::Add(const ParsedLines& lines) {
+  for (const ParsedRecord& parsed : lines.records) {
+    if (Add(parsed, lines.values)) continue;
+    const std::string name(parsed.type == nullptr ? "?" : parsed.type->name);
+    const Problem& problem = assembler_.problem();
+    FailAt(NextPlace(), "record \"" + name + "\" " + problem.message, problem.hint);
+    return;
+  }
+  if (!lines.problem.message.empty())
+    FailAt(NextPlace(), lines.problem.message, lines.problem.hint);
+  if (lines.blank && !assembler_.ended())
+    FailAt(NextPlace(), "the line is empty", "one record a line");
+}
+
+void Assembly::GuessFrom(size_t bytes) {
+  seen_ += bytes;
+  if (seen_ < next_guess_) return;
+  next_guess_ *= 4;
+  if (seen_ < bytes_) {
+    assembler_.MakeRoom(static_cast<double>(bytes_) / static_cast<double>(seen_));
+  }
+}
+
+// What follows the last line feed: the end record, or a line that was cut.
+void Assembly::AddTail(std::string_view tail) {
+  if (assembler_.ended() && tail.find_first_not_of(" \t\r") != std::string_view::npos) {
+    return FailAt(NextPlace(), "text follows the end record", {});
+  }
+  if (!tail.starts_with(R"({"type":"end")") || !tail.ends_with("}]}")) return;
+  std::string line(tail);
+  line += '\n';
+  line.resize(line.size() + kLinePadding);
+  ParsedLines lines;
+  ParseLines({line.data(), tail.size() + 1}, lines);
+  Add(lines);
+}
+
+Result<Trace> Assembly::Finish() {
+  if (!failed() && !assembler_.Finish()) {
+    const Problem& problem = assembler_.problem();
+    FailAt(problem.place.value_or(assembler_.place()), problem.message, problem.hint);
+  }
+  if (failed()) return *error_;
+  return assembler_.Take();
+}
+
+// A chunk on its way through one thread.
+struct Work {
+  LineChunk chunk;
+  size_t header = 0;  // bytes at the beginning of the chunk that aren't records
+  size_t ticket = 0;
+  ParsedLines lines;
+};
+
+// Reads one file with any number of threads. Each takes a chunk and a ticket, parses the chunk,
+// waits until the tickets before its own have been put into the trace, and puts its own there.
+// After an exception no turn comes any more.
+class ParallelReader {
+ public:
+  ParallelReader(LineChunks& chunks, Assembly& assembly) : chunks_(chunks), assembly_(assembly) {}
+
+  // Reads everything; `first` holds the first chunk.
+  void ReadAll(Work& first);
+
+ private:
+  bool Take(Work& work);
+  void Run(Work& work);
+  bool WaitForTurn(size_t ticket);
+  void PassTurn();
+  void Break();
+
+  std::mutex take_;
+  LineChunks& chunks_;
+  size_t tickets_ = 1;
+  bool stopped_ = false;
+  std::optional<Error> read_error_;
+
+  std::mutex turn_mutex_;
+  std::condition_variable turn_changed_;
+  size_t turn_ = 0;
+  bool broken_ = false;
+  Assembly& assembly_;  // belongs to the thread whose turn it is
+};
+
+bool ParallelReader::Take(Work& work) {
+  std::lock_guard lock(take_);
+  if (stopped_) return false;
+  const Result<bool> more = chunks_.Next(work.chunk);
+  if (!more) read_error_ = more.error();
+  stopped_ = !more || !*more;
+  if (stopped_) return false;
+  work.header = 0;
+  work.ticket = tickets_++;
+  return true;
+}
+
+// False: the turn won't come.
+bool ParallelReader::WaitForTurn(size_t ticket) {
+  std::unique_lock lock(turn_mutex_);
+  turn_changed_.wait(lock, [&] { return broken_ || turn_ == ticket; });
+  return !broken_;
+}
+
+void ParallelReader::PassTurn() {
+  {
+    std::lock_guard lock(turn_mutex_);
+    ++turn_;
+  }
+  turn_changed_.notify_all();
+}
+
+void ParallelReader::Break() {
+  {
+    std::lock_guard lock(turn_mutex_);
+    broken_ = true;
+  }
+  turn_changed_.notify_all();
+}
+
+// `work` holds a chunk.
+void ParallelReader::Run(Work& work) try {
+  bool more = true;
+  while (more) {
+    ParseLines(work.chunk.text().substr(work.header), work.lines);
+    if (!WaitForTurn(work.ticket)) return;
+    if (!assembly_.failed()) assembly_.Add(work.lines);
+    if (!assembly_.failed()) assembly_.GuessFrom(work.chunk.text().size());
+    const bool failed = assembly_.failed();
+    PassTurn();
+    more = !failed && Take(work);
+  }
+} catch (...) {
+  Break();
+  throw;
+}
+
+void ParallelReader::ReadAll(Work& first) {
+  const size_t threads = chunks_.at_end() ? 1 : std::min(Cores(), kMostThreads);
+  ParallelFor(threads, threads, [&](size_t i) {
+    if (i == 0) return Run(first);
+    Work work;
+    if (Take(work)) Run(work);
+  });
+  if (read_error_) assembly_.Fail(*read_error_);
+  if (!assembly_.failed()) assembly_.AddTail(chunks_.tail());
+}
+
+Result<Trace> ReadBytes(ByteSource& source) {
+  const size_t bytes = source.BytesLeft();
+  LineChunks chunks(source, kChunkSize, kLinePadding);
+  Work first;
+  const Result<bool> whole_lines = chunks.Next(first.chunk);
+  if (!whole_lines) return whole_lines.error();
+  const std::string_view text = *whole_lines ? first.chunk.text() : chunks.tail();
+  if (text.empty()) return Error{.message = "the file is empty"};
+  const size_t feed = text.find('\n');
+  const Result<DeviceKind> device = ParseTraceHeader(text.substr(0, feed));
+  if (!device) return device.error();
+
+  Assembly assembly(*device, bytes);
+  first.header = feed + 1;
+  if (*whole_lines) ParallelReader(chunks, assembly).ReadAll(first);
+  return assembly.Finish();
+}
+
+Result<Trace> Named(Result<Trace> result, std::string name) {
+  if (!result) result.error().file = std::move(name);
+  return result;
+}
+
+}  // namespace
+
+Result<Trace> ReadTrace(const std::string& path) {
+  const std::string name = path == "-" ? "stdin" : path;
+  Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
+  if (!source) return Named(source.error(), name);
+  return Named(ReadBytes(**source), name);
+}
+
+Result<Trace> ReadTrace(ByteSource& source, std::string name) {
+  return Named(ReadBytes(source), std::move(name));
+}
+
+Result<Trace> ParseTrace(std::string_view text, std::string name) {
+  Result<std::unique_ptr<ByteSource>> source = Decompressed(OpenMemory(text));
+  if (!source) return Named(source.error(), std::move(name));
+  return Named(ReadBytes(**source), std::move(name));
+}
+
+}  // namespace graphkit

@@ -1,0 +1,157 @@
+#include "libgraphkit/io/merge/merge.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/io/merge/merge_parts.h"
+#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_writer.h"
+
+namespace graphkit {
+namespace {
+
+// Files of testdata/import, made by make.py there.
+Merged MergeSamples(const std::vector<std::string>& names) {
+  std::vector<MergeInput> inputs;
+  for (const std::string& name : names) {
+    Result<Imported> imported = ImportFile(std::string(GRAPHKIT_TESTDATA) + "/import/" + name);
+    REQUIRE_MESSAGE(imported.has_value(), Describe(imported.error()));
+    inputs.push_back({name, std::move(*imported)});
+  }
+  Result<Merged> merged = Merge(std::move(inputs));
+  REQUIRE_MESSAGE(merged.has_value(), Describe(merged.error()));
+  const Result<std::string> written = FormatTrace(merged->trace);
+  REQUIRE_MESSAGE(written.has_value(), Describe(written.error()));
+  const Result<Trace> again = ParseTrace(*written, "test");
+  REQUIRE_MESSAGE(again.has_value(), Describe(again.error()));
+  CHECK(*again == merged->trace);
+  return std::move(*merged);
+}
+
+std::vector<uint32_t> Durations(const Trace& trace) {
+  std::vector<uint32_t> durations;
+  for (const Node& node : trace.nodes) durations.push_back(node.duration_ns);
+  return durations;
+}
+
+const NotJoined kFreeAddress = {
+    "addresses of nodes in a segment where no block lay", 1, {"node 3"}};
+
+// The trace's clock is 700 µs ahead: only the segment that both saw puts the records in order.
+//
+//     trace     cudaMalloc           k0 copy              k2 memset     end of capture
+//     snapshot  segment     alloc A          free A  alloc B    free A completed
+TEST_CASE("a trace, a snapshot and a profile of one process become one trace") {
+  const Merged merged = MergeSamples({"profile.json", "snapshot.pickle", "trace.json"});
+  const Trace& trace = merged.trace;
+  CHECK(trace.process.device == DeviceKind::kSoft);
+  CHECK(trace.completeness.complete());
+  REQUIRE(trace.blocks.size() == 3);  // the segment's memory once
+  CHECK(trace.segments[0].block == BlockId(0u));
+  const Block& a = trace.blocks[1];
+  const Block& b = trace.blocks[2];
+  CHECK(a.graph == GraphId(0u));
+  CHECK(b.graph == GraphId(0u));
+  CHECK(trace[trace.stack_frames[trace.stacks[a.stack.index()].frames.first].function] ==
+        "forward");
+  CHECK(a.stream == trace.nodes[0].stream);
+  CHECK(a.allocated < trace.nodes[0].seq);
+  CHECK(trace.nodes[1].seq < a.free_requested);
+  CHECK(b.allocated < trace.nodes[2].seq);
+  CHECK(trace.nodes[3].seq < a.free_completed);
+  CHECK(a.free_completed < trace.captures[0].end);
+  CHECK(trace.accesses[0] == Access{BlockId(1u), AccessMode::kUnknown, 0, kLengthUnknown});
+  CHECK(trace.accesses[1] == Access{BlockId(1u), AccessMode::kUnknown, 4096, kLengthUnknown});
+  CHECK(trace.accesses[2] == Access{BlockId(2u), AccessMode::kUnknown, 0, kLengthUnknown});
+  CHECK(trace.accesses[3].block == BlockId(0u));
+  CHECK(Durations(trace) == std::vector<uint32_t>{5500, 2000, 3250, 0});
+  CHECK(merged.not_joined == std::vector<NotJoined>{kFreeAddress});
+}
+
+TEST_CASE("PyTorch's graph data and drawings are topology, too") {
+  for (const char* topology : {"graph_data.pickle", "step.dot"}) {
+    const Merged merged = MergeSamples({topology, "profile.json"});
+    CHECK(Durations(merged.trace) == std::vector<uint32_t>{5500, 2000, 3250, 0});
+    CHECK(merged.not_joined.empty());
+  }
+}
+
+TEST_CASE("several graphs are put one after the other") {
+  const Merged merged = MergeSamples({"graph_data.pickle", "step.dot", "trace.json"});
+  CHECK(merged.trace.graphs.size() == 3);
+  CHECK(merged.trace.nodes.size() == 12);
+  CHECK(merged.trace.process.program == "python");  // the tracer's process
+}
+
+TEST_CASE("durations go to nodes of that id and that kernel only") {
+  Trace trace;
+  trace.kernels.resize(1);
+  trace.kernels[0].name = trace.strings.Intern("_Z6squarePfi");
+  trace.nodes.resize(2);
+  trace.nodes[0].kernel = KernelId(0u);
+  NotJoinedList not_joined;
+  const std::vector<NodeTime> times = {
+      {1, "void square<4>(float*, int)", 2, 10}, {2, "other", 1, 3}, {9, "square", 1, 3}};
+  CHECK(JoinTimes(times, {{1, NodeId(0u)}, {2, NodeId(1u)}}, &trace, &not_joined) == 1);
+  CHECK(Durations(trace) == std::vector<uint32_t>{5, 0});
+  CHECK(not_joined.Take() ==
+        std::vector<NotJoined>{
+            {"nodes of the profile that are other kernels in the graph",
+             1,
+             {"graph 0 node 2 (other)"}},
+            {"nodes of the profile that no graph has", 1, {"graph 0 node 9 (square)"}}});
+}
+
+// What ran are the copies that the execs hold, by the ids that the tracer was told of them: here of
+// the second node first, in two execs.
+TEST_CASE("durations go to the nodes whose copies ran") {
+  constexpr uint64_t kExec = uint64_t{5} << 32;
+  constexpr uint64_t kOther = uint64_t{9} << 32;
+  Trace trace;
+  trace.graphs.resize(1);
+  trace.graphs[0].tool_id = 4;
+  trace.nodes.resize(2);
+  for (Node& node : trace.nodes) node.graph = GraphId(0u);
+  trace.execs = {{.graph = GraphId(0u), .tool_id = 5, .node_ids = {0, 2}, .created = 9},
+                 {.graph = GraphId(0u), .tool_id = 9, .created = 9}};
+  trace.tool_id_runs = {{NodeId(1u), 1, kExec}, {NodeId(0u), 1, kExec + 7}};
+  std::map<uint64_t, NodeId> by_tool_id;
+  AddTracedToolIds(trace, &by_tool_id);
+  CHECK(by_tool_id == std::map<uint64_t, NodeId>{{uint64_t{4} << 32, NodeId(0u)},
+                                                 {(uint64_t{4} << 32) + 1, NodeId(1u)},
+                                                 {kExec, NodeId(1u)},
+                                                 {kExec + 7, NodeId(0u)},
+                                                 {kOther, NodeId(0u)},
+                                                 {kOther + 1, NodeId(1u)}});
+  NotJoinedList not_joined;
+  const std::vector<NodeTime> times = {
+      {kExec, "", 1, 10}, {kExec + 7, "", 1, 100}, {kOther + 1, "", 3, 90}};
+  CHECK(JoinTimes(times, by_tool_id, &trace, &not_joined) == 3);
+  CHECK(Durations(trace) == std::vector<uint32_t>{100, 25});  // of 4 launches
+  CHECK(not_joined.Take().empty());
+}
+
+TEST_CASE("a kernel's name without what compilers add to it") {
+  CHECK(BaseName("_Z6squarePfi") == "square");
+  CHECK(BaseName("void at::native::(anonymous namespace)::k<4, float>(int)") == "at::native::k");
+  CHECK(BaseName("ampere_sgemm_128x64_nn") == "ampere_sgemm_128x64_nn");
+}
+
+TEST_CASE("of several snapshots the longest is taken, and the others are named") {
+  const Merged merged = MergeSamples({"snapshot.pickle", "snapshot.pickle", "trace.json"});
+  CHECK(std::ranges::count(merged.not_joined,
+                           NotJoined{"snapshots beside the longest one", 1, {"snapshot.pickle"}}) ==
+        1);
+}
+
+TEST_CASE("a snapshot alone stays as it is imported") {
+  const Merged merged = MergeSamples({"snapshot.pickle"});
+  CHECK(merged.trace.graphs.size() == 1);
+  CHECK(merged.trace.blocks.size() == 3);
+}
+
+}  // namespace
+}  // namespace graphkit
