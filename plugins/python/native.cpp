@@ -16,7 +16,7 @@
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/merge/merge.h"
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/plan/plan.h"

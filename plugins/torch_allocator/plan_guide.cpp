@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "libgraphkit/io/files/plan_file.h"
+#include "libgraphkit/io/files/plan_files.h"
 
 namespace graphkit::torch {
 

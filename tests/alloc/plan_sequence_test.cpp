@@ -5,7 +5,7 @@
 #include <string>
 
 #include "libgraphkit/generate/build_trace.h"
-#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/random.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/validate.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "libgraphkit/alloc/plan/validate_plan.h"
-#include "libgraphkit/io/files/lifetime_csv.h"
+#include "libgraphkit/io/files/plan_files.h"
 #include "tests/alloc/lifetime_variants.h"
 
 namespace graphkit {

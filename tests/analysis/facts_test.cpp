@@ -13,7 +13,7 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/checks/checks.h"
-#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "tests/analysis/memory/slow_lifetimes.h"
 #include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/random_trace.h"

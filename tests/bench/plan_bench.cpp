@@ -18,7 +18,7 @@
 #include "libgraphkit/analysis/bound/lower_bound.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/generate/synth.h"
-#include "libgraphkit/io/files/lifetime_csv.h"
+#include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tests/alloc/lifetime_variants.h"
 #include "tests/bench/plan_peers.h"

@@ -4,8 +4,7 @@
 #include <string>
 
 #include "libgraphkit/generate/synth.h"
-#include "libgraphkit/io/trace/trace_reader.h"
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 
 namespace graphkit {
 namespace {

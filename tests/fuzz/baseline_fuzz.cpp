@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/io/files/baseline_file.h"
+#include "libgraphkit/io/files/gate_files.h"
 #include "tests/fuzz/gate_files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

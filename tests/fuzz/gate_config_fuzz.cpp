@@ -2,8 +2,8 @@
 // them or an error; each can be used: the three small files that people write.
 #include <string>
 
-#include "libgraphkit/io/files/gate_config_file.h"
-#include "libgraphkit/io/files/layers_file.h"
+#include "libgraphkit/io/files/gate_files.h"
+#include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/schedule/pipeline_memory.h"
 #include "libgraphkit/schedule/schedule.h"
 #include "tests/fuzz/gate_files.h"

@@ -5,8 +5,7 @@
 #include <string_view>
 
 #include "libgraphkit/io/import/import.h"
-#include "libgraphkit/io/trace/trace_reader.h"
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const graphkit::ImportFormat* format = graphkit::FindImportFormat(GRAPHKIT_FORMAT);

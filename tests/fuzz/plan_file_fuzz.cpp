@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "libgraphkit/io/files/plan_file.h"
-#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/files/plan_files.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/validate.h"
 

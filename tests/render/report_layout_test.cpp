@@ -7,7 +7,7 @@
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
-#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/render/report/html.h"
 
 namespace graphkit {

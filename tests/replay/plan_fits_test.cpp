@@ -5,7 +5,7 @@
 
 #include "libgraphkit/alloc/plan/plan_sequence.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
-#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/replay/validate.h"
 
 namespace graphkit {

@@ -11,7 +11,7 @@
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
-#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "tests/analysis/order/slow_order.h"
 #include "tests/analysis/random_trace.h"
 

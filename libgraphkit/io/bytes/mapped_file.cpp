@@ -1,4 +1,4 @@
-#include "libgraphkit/io/bytes/mapped_file.h"
+#include "libgraphkit/io/bytes/file_bytes.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "libgraphkit/io/files/baseline_file.h"
+#include "libgraphkit/io/files/gate_files.h"
 
 #include <algorithm>
 #include <charconv>

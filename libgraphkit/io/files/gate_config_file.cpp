@@ -1,4 +1,4 @@
-#include "libgraphkit/io/files/gate_config_file.h"
+#include "libgraphkit/io/files/gate_files.h"
 
 #include <charconv>
 #include <cmath>

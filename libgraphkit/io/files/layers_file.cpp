@@ -1,4 +1,4 @@
-#include "libgraphkit/io/files/layers_file.h"
+#include "libgraphkit/io/files/plan_files.h"
 
 #include "libgraphkit/io/files/json_file.h"
 

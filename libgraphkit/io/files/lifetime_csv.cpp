@@ -1,4 +1,4 @@
-#include "libgraphkit/io/files/lifetime_csv.h"
+#include "libgraphkit/io/files/plan_files.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "libgraphkit/checked_number.h"
-#include "libgraphkit/io/bytes/mapped_file.h"
+#include "libgraphkit/io/bytes/file_bytes.h"
 
 namespace graphkit {
 namespace {

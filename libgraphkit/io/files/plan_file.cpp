@@ -1,4 +1,4 @@
-#include "libgraphkit/io/files/plan_file.h"
+#include "libgraphkit/io/files/plan_files.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "libgraphkit/io/import/dot.h"
+#include "libgraphkit/io/import/formats.h"
 
 #include <algorithm>
 #include <charconv>

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/io/import/graph_draft.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -39,5 +40,13 @@ struct DotGraph {
 
 // What isn't known is passed over; an error where the text is no graph, or ends in the middle.
 Result<DotGraph> ParseDot(std::string_view text);
+
+struct DrawnNode {
+  DraftNode node;
+  std::vector<std::string> graphs;  // clusters that the node holds, by their labels
+};
+
+// Kind, kernel, shape and inner graphs of a node, from its label, shape and style.
+DrawnNode ReadDrawnNode(const DotAttributes& attributes);
 
 }  // namespace graphkit

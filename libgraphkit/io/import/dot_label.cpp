@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/io/import/dot.h"
+#include "libgraphkit/io/import/dot_graph.h"
 
 namespace graphkit {
 namespace {

@@ -2,16 +2,9 @@
 
 #include <sys/stat.h>
 
-#include "libgraphkit/io/bytes/mapped_file.h"
-#include "libgraphkit/io/import/dot.h"
-#include "libgraphkit/io/import/kineto.h"
-#include "libgraphkit/io/import/nsys.h"
-#include "libgraphkit/io/import/rmm.h"
-#include "libgraphkit/io/import/torch/torch_graph.h"
-#include "libgraphkit/io/import/torch/torch_snapshot.h"
-#include "libgraphkit/io/import/torch/torch_snapshot_trace.h"
-#include "libgraphkit/io/trace/memory_limits.h"
-#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/import/formats.h"
+#include "libgraphkit/io/trace/trace_file.h"
 
 namespace graphkit {
 namespace {

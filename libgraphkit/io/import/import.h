@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "libgraphkit/io/bytes/byte_source.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/io/import/kineto.h"
+#include "libgraphkit/io/import/formats.h"
 
 #include <cmath>
 #include <string>

@@ -1,4 +1,4 @@
-#include "libgraphkit/io/import/nsys.h"
+#include "libgraphkit/io/import/formats.h"
 
 namespace graphkit {
 

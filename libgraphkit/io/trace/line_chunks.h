@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libgraphkit/io/bytes/byte_source.h"
+#include "libgraphkit/io/bytes/file_bytes.h"
 
 namespace graphkit {
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/io/trace/memory_limits.h"
+#include "libgraphkit/io/trace/trace_file.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "libgraphkit/io/record/record_types.h"
-#include "libgraphkit/io/trace/memory_limits.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/large_pages.h"
 #include "libgraphkit/model/node_versions.h"
 

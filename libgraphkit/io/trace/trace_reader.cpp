@@ -1,4 +1,4 @@
-#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_file.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -6,9 +6,8 @@
 #include <optional>
 
 #include "libgraphkit/io/trace/line_chunks.h"
-#include "libgraphkit/io/trace/record_parser.h"
 #include "libgraphkit/io/trace/trace_assembler.h"
-#include "libgraphkit/io/trace/trace_header.h"
+#include "libgraphkit/io/trace/trace_lines.h"
 #include "libgraphkit/parallel.h"
 
 namespace graphkit {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libgraphkit/io/record/record_types.h"
-#include "libgraphkit/io/trace/trace_header.h"
+#include "libgraphkit/io/trace/trace_lines.h"
 
 namespace graphkit {
 namespace {

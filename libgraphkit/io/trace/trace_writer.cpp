@@ -1,10 +1,10 @@
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 
 #include <functional>
 
-#include "libgraphkit/io/bytes/byte_sink.h"
+#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/io/trace/record_rows.h"
-#include "libgraphkit/io/trace/trace_header.h"
+#include "libgraphkit/io/trace/trace_lines.h"
 
 namespace graphkit {
 namespace {

@@ -1,4 +1,4 @@
-#include "libgraphkit/io/files/baseline_file.h"
+#include "libgraphkit/io/files/gate_files.h"
 
 #include <doctest/doctest.h>
 
@@ -13,15 +13,14 @@ Baseline Sample() {
   BaselineTrace full;
   full.trace = "rank0 \"quoted\".json";
   full.peak_reserved_bytes = 2 << 20;
-  full.graphs = {
-      {.name = "step",
-       .peak_live_bytes = 1,
-       .deferred_bytes = 2,
-       .never_freed_bytes = 3,
-       .launched = true},
-      {.name = "step",
-       .ordinal = 1,
-       .content = GraphContent{.hash = 0xab, .sample = {1, 0xffffffff}}}};
+  full.graphs = {{.name = "step",
+                  .peak_live_bytes = 1,
+                  .deferred_bytes = 2,
+                  .never_freed_bytes = 3,
+                  .launched = true},
+                 {.name = "step",
+                  .ordinal = 1,
+                  .content = GraphContent{.hash = 0xab, .sample = {1, 0xffffffff}}}};
   full.findings = {
       {.check = "exec-leak", .fingerprint = "00ff", .count = 2, .bytes = 512},
       {.check = "exec-leak", .fingerprint = "00ff", .count = 1, .leaks = 5, .graph = 1}};

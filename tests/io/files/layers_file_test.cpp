@@ -1,5 +1,5 @@
 // The layers of a pipeline, as people write them.
-#include "libgraphkit/io/files/layers_file.h"
+#include "libgraphkit/io/files/plan_files.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "libgraphkit/io/files/lifetime_csv.h"
+#include "libgraphkit/io/files/plan_files.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // A plan file may say anything: what doesn't hold together is refused, with its place.
-#include "libgraphkit/io/files/plan_file.h"
+#include "libgraphkit/io/files/plan_files.h"
 
 #include <doctest/doctest.h>
 

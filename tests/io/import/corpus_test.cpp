@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "libgraphkit/io/import/import.h"
-#include "libgraphkit/io/trace/trace_reader.h"
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "tests/random.h"
 
 namespace graphkit {

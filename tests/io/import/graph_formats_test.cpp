@@ -3,12 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/io/import/dot.h"
+#include "libgraphkit/io/import/dot_graph.h"
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/import/node_times.h"
 #include "libgraphkit/io/import/trace_maker.h"
-#include "libgraphkit/io/trace/trace_reader.h"
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 
 namespace graphkit {
 namespace {

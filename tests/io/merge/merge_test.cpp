@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/io/merge/merge_parts.h"
-#include "libgraphkit/io/trace/trace_reader.h"
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 
 namespace graphkit {
 namespace {

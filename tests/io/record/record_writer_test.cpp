@@ -14,7 +14,7 @@
 #include "libgraphkit/io/record/record_process.h"
 #include "libgraphkit/io/record/record_stream.h"
 #include "libgraphkit/io/record/record_writer.h"
-#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_file.h"
 
 namespace graphkit {
 namespace {

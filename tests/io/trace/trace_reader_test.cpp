@@ -1,4 +1,4 @@
-#include "libgraphkit/io/trace/trace_reader.h"
+#include "libgraphkit/io/trace/trace_file.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,6 @@
 #include <string>
 
 #include "libgraphkit/generate/build_trace.h"
-#include "libgraphkit/io/trace/trace_writer.h"
 #include "tests/io/trace/random_trace.h"
 
 namespace graphkit {

@@ -3,8 +3,7 @@
 #include <string>
 
 #include "libgraphkit/generate/build_trace.h"
-#include "libgraphkit/io/trace/trace_reader.h"
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "tests/io/trace/random_trace.h"
 
 namespace graphkit {

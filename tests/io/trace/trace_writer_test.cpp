@@ -1,4 +1,4 @@
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "libgraphkit/generate/build_trace.h"
-#include "libgraphkit/io/trace/trace_reader.h"
 #include "tests/io/trace/random_trace.h"
 
 namespace graphkit {

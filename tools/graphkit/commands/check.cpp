@@ -8,7 +8,7 @@
 
 #include "libgraphkit/compare/baseline.h"
 #include "libgraphkit/compare/gate.h"
-#include "libgraphkit/io/files/baseline_file.h"
+#include "libgraphkit/io/files/gate_files.h"
 #include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
 #include "tools/graphkit/cli/options.h"

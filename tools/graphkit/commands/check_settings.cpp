@@ -6,7 +6,7 @@
 
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/compare/gate.h"
-#include "libgraphkit/io/files/gate_config_file.h"
+#include "libgraphkit/io/files/gate_files.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/suggest.h"
 #include "tools/graphkit/cli/talk.h"

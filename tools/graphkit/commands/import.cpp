@@ -8,7 +8,7 @@
 
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/merge/merge.h"
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/io/files/layers_file.h"
+#include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/render/pipeline/pipeline.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"

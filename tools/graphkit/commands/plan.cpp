@@ -15,7 +15,7 @@
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/plan/planner.h"
 #include "libgraphkit/alloc/plan/validate_plan.h"
-#include "libgraphkit/io/files/lifetime_csv.h"
+#include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tools/graphkit/cli/options.h"

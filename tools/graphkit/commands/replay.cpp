@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/io/files/plan_file.h"
+#include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/user_allocator.h"

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "libgraphkit/generate/synth.h"
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

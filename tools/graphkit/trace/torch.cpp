@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "libgraphkit/io/merge/merge.h"
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/files/input.h"

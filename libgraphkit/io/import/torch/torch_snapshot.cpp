@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "libgraphkit/io/bytes/mapped_file.h"
+#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/io/import/torch/torch_keys.h"
 #include "libgraphkit/io/import/torch/torch_settings.h"
 #include "libgraphkit/io/import/torch/torch_stacks.h"

@@ -1,4 +1,5 @@
-#include "libgraphkit/io/import/torch/torch_snapshot_trace.h"
+#include "libgraphkit/io/import/formats.h"
+#include "libgraphkit/io/import/torch/torch_snapshot.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +8,6 @@
 
 #include "libgraphkit/io/import/torch/snapshot_memory.h"
 #include "libgraphkit/io/import/torch/snapshot_start.h"
-#include "libgraphkit/io/import/torch/torch_snapshot.h"
 #include "libgraphkit/io/import/trace_maker.h"
 #include "libgraphkit/io/pickle/pickle.h"
 

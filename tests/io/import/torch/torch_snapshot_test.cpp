@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "libgraphkit/io/bytes/mapped_file.h"
+#include "libgraphkit/io/bytes/file_bytes.h"
 
 namespace graphkit {
 namespace {

@@ -1,13 +1,11 @@
-#include "libgraphkit/io/import/torch/torch_snapshot_trace.h"
+#include "libgraphkit/io/import/torch/torch_snapshot.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "libgraphkit/io/import/torch/torch_snapshot.h"
-#include "libgraphkit/io/trace/trace_reader.h"
-#include "libgraphkit/io/trace/trace_writer.h"
+#include "libgraphkit/io/trace/trace_file.h"
 
 namespace graphkit {
 namespace {

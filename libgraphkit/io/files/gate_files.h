@@ -22,10 +22,12 @@
 #pragma once
 
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "libgraphkit/model/gate.h"
 #include "libgraphkit/model/gate_config.h"
 #include "libgraphkit/result.h"
 
@@ -52,5 +54,12 @@ std::optional<double> ParsePercent(std::string_view text);
 // Sets what findings fail: severities ("error", "warning", "note"), "none", and checks' ids. The
 // mildest severity counts.
 void SetFailOn(const std::vector<std::string>& words, GateConfig& config);
+
+// The gate's baseline as a file (docs/check.md): JSON, one line for each graph and each finding, so
+// that a change of it reads well in a review.
+Result<Baseline> ReadBaseline(const std::string& path);
+// The same of the file's text; errors name `file`.
+Result<Baseline> ParseBaseline(const std::string& text, const std::string& file);
+void WriteBaseline(const Baseline& baseline, std::ostream& out);
 
 }  // namespace graphkit

@@ -1,5 +1,4 @@
-// Where the bytes of a file come from: memory, a file, stdin, any of them compressed with zstd or
-// gzip.
+// Where the bytes of files come from and go to.
 #pragma once
 
 #include <memory>
@@ -11,6 +10,7 @@
 
 namespace graphkit {
 
+// Memory, a file or stdin, any of them compressed with zstd or gzip.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
@@ -37,5 +37,40 @@ Result<std::string> Peek(std::unique_ptr<ByteSource>& source, size_t count);
 
 // All that is left; `padding` bytes behind the end may be read.
 Result<std::string> ReadAll(ByteSource& source, size_t padding = 0);
+
+// A file that appears under its name once it is whole, or stdout; either compressed with zstd.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;  // without Finish(): nothing is left of a file
+
+  virtual Result<void> Write(std::string_view bytes) = 0;
+  virtual Result<void> Finish() = 0;
+};
+
+// "-" is stdout. A path that ends in ".zst" is compressed.
+Result<std::unique_ptr<ByteSink>> CreateFile(const std::string& path);
+
+// A file mapped for reading, or read into memory where it can't be mapped (a pipe).
+class MappedFile {
+ public:
+  // "-" is the standard input.
+  static Result<MappedFile> Open(const std::string& path);
+
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  std::string_view bytes() const { return map_ ? std::string_view{map_, size_} : copy_; }
+
+ private:
+  MappedFile() = default;
+  static Result<MappedFile> From(int fd, const std::string& path);
+
+  const char* map_ = nullptr;
+  size_t size_ = 0;
+  std::string copy_;
+};
 
 }  // namespace graphkit

@@ -1,14 +1,26 @@
-// Lines of a trace file → records. One table names every type of record.
+// The lines of a trace file: the first, and those that are records.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "libgraphkit/io/record/json_cursor.h"
 #include "libgraphkit/io/record/record.h"
 #include "libgraphkit/io/trace/trace_assembler.h"
+#include "libgraphkit/model/process.h"
+#include "libgraphkit/result.h"
 
 namespace graphkit {
+
+inline constexpr unsigned kTraceVersion = 1;
+
+// The line, with its line feed.
+std::string TraceHeader(DeviceKind device);
+
+// The device that a first line (without its line feed) names; an error when it isn't the header of
+// a trace, or that of another version.
+Result<DeviceKind> ParseTraceHeader(std::string_view line);
 
 class FieldReader;
 

@@ -1,0 +1,53 @@
+// The files that planning starts from, and the one that it writes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libgraphkit/model/pipeline_layers.h"
+#include "libgraphkit/model/plan_problem.h"
+#include "libgraphkit/model/planned_memory.h"
+#include "libgraphkit/result.h"
+
+namespace graphkit {
+
+// Reads a plan back (docs/plan-format.md): what `graphkit plan trace.json` wrote.
+//
+// A file may be wrong in any way. What is read holds together: each placement lies in an arena that
+// is there and within its peak, each arena has as many blocks as it says, and nothing wraps.
+// Whether it is a plan of a certain trace is PlanFits's to say (libgraphkit/replay/validate.h). The
+// proofs are left: a replay of a plan looks for itself.
+Result<PlannedMemory> ReadPlan(const std::string& path);
+// The same of the file's text; errors name `file`.
+Result<PlannedMemory> ParsePlan(const std::string& text, const std::string& file);
+
+// Plain lifetimes from a table: `id,lower,upper,size`, the columns of google/minimalloc's
+// benchmarks, and optionally `alignment` and `offset` (fixed). The header names the columns, in any
+// order; others are passed over.
+//
+//   id,lower,upper,size
+//   b1,0,3,4
+struct LifetimeTable {
+  LifetimeProblem problem;
+  std::vector<std::string> ids;  // by block, as in the file
+  bool operator==(const LifetimeTable&) const = default;
+};
+
+Result<LifetimeTable> ParseLifetimeCsv(std::string_view text);
+Result<LifetimeTable> ReadLifetimeCsv(const std::string& path);
+
+// The layers of a pipeline's chunks, as a small file that people write:
+//
+//   {"schema": "graphkit-layers", "version": 1, "chunks": [
+//     [{"signature": "8192x4096 bf16", "input": "64MiB", "output": "64MiB", "count": 4}],
+//     [{"signature": "8192x4096 bf16", "input": "64MiB", "output": "64MiB", "count": 3},
+//      {"signature": "8192x4096 to 8192x32000", "input": "64MiB", "output": "500MiB"}]]}
+//
+// `count` repeats a layer; `saves_input` (1) and `saves_output` (0) say what the backward reads.
+// All chunks together have at most 100 000 layers, and buffers of at most 2^40 bytes.
+Result<PipelineLayers> ReadLayersFile(const std::string& path);
+// The same of the file's text; errors name `file`.
+Result<PipelineLayers> ParseLayers(const std::string& text, const std::string& file);
+
+}  // namespace graphkit
