@@ -57,18 +57,22 @@ inline constexpr uint64_t kNoStream = 0;
 inline constexpr uint64_t kLegacyStream = 1;     // CU_STREAM_LEGACY
 inline constexpr uint64_t kPerThreadStream = 2;  // CU_STREAM_PER_THREAD
 
-// Memory that a copy or a memset touches. A length below 0: unknown.
+// A length below 0: unknown.
 struct TouchedMemory {
   uint64_t address = 0;
   int64_t length = -1;
   bool write = false;
 };
 
-// One of the operations of a call that stands for several: a copy of a batch, a write of a value.
+// A copy or a memset, of one call or of a batch; a wait for a value or a write of one.
 struct Operation {
   TouchedMemory touches[3];
   uint32_t touch_count = 0;
   bool complete = true;  // it touches nothing else
+
+  void Touch(uint64_t address, int64_t length, bool write) {
+    touches[touch_count++] = {address, length, write};
+  }
 };
 
 // An end of an edge given to a call, and the data that goes with it.
@@ -147,8 +151,7 @@ struct Call {
   StackId stack;                            // known to the recorder
   std::span<const CallArgument> arguments;  // of a call that failed
   KernelWork kernel;
-  TouchedMemory touches[2];
-  uint32_t touch_count = 0;
+  Operation own;                      // of a copy or a memset
   std::vector<Operation> operations;  // of a batch, in its order
   const uint64_t* bodies = nullptr;   // handles of a conditional node's bodies
   uint32_t body_count = 0;

@@ -1,10 +1,11 @@
-#include "plugins/cupti_tracer/cupti_holder.h"
-
+// Who holds CUPTI's subscription.
 #include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
+
+#include "plugins/cupti_tracer/cupti_library.h"
 
 namespace graphkit {
 namespace {

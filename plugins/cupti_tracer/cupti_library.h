@@ -1,4 +1,5 @@
-// Finds libcupti and opens it: never a second copy, never at link time.
+// Finds libcupti and opens it: never a second copy, never at link time. And who holds its one
+// subscription when it isn't the tracer, and what to do about it.
 #pragma once
 
 #include <cstdint>
@@ -42,5 +43,18 @@ CuptiLibrary OpenCupti(const std::function<bool(const CuptiLibrary&)>& accept);
 
 // The file that holds a symbol of an already loaded library; empty when it is not loaded.
 std::string LoadedLibraryPath(const char* soname);
+
+// What gives a holder away, where CUPTI doesn't say who it is.
+struct HolderSigns {
+  std::string told;                    // the name that CUPTI has for it; "" or "CUPTI": it has none
+  std::vector<std::string> libraries;  // that are in the process: paths
+  std::vector<std::string> variables;  // of its environment, by name
+};
+
+// Asks CUPTI (cuptiSubscribe_v2, since 13.0), the loader and the environment.
+HolderSigns FindHolder(const CuptiLibrary& cupti);
+
+// One line for stderr: who it is, or most likely is, and how to run without it.
+std::string HolderText(const HolderSigns& signs);
 
 }  // namespace graphkit

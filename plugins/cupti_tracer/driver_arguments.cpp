@@ -1,11 +1,12 @@
-#include "plugins/cupti_tracer/driver_arguments.h"
-
+// The arguments of a driver call, for calls that fail.
 #include <cuda.h>
 #include <cupti.h>
 
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
+
+#include "plugins/cupti_tracer/driver_calls.h"
 
 namespace graphkit {
 namespace {

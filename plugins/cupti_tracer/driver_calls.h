@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "plugins/cupti_tracer/calls.h"
 
@@ -32,6 +33,10 @@ std::span<const DriverCall> DriverCalls();
 const DriverCall* FindDriverCall(uint32_t id);
 
 inline constexpr uint32_t kDriverCallLimit = 1024;  // above every callback id
+
+// The arguments of a call that say something by their value, in their order, by cuda.h's names.
+// `params`: CUPTI's structure for the call. For calls that fail.
+void ReadArguments(uint32_t call, const void* params, std::vector<CallArgument>& arguments);
 
 // Runtime functions that say nothing about work or memory, and are called all the time.
 bool IsRuntimeNoise(uint32_t id);

@@ -172,18 +172,19 @@ void Recorder::PrepareNode(ThreadState& thread, const Call& call, bool of_call) 
 // The touches of a copy or a memset, and of a batch. Where a call made as many nodes as its batch
 // has operations, each is one of them, in their order; else any node may be any of them.
 void Recorder::AddTouches(const Call& call) {
-  auto add = [this](const TouchedMemory* touches, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) {
-      const AccessMode mode = touches[i].write ? AccessMode::kWrite : AccessMode::kRead;
-      AddAccess(touches[i].address, mode, LengthOf(touches[i].length));
+  auto add = [this](const Operation& operation) {
+    for (uint32_t i = 0; i < operation.touch_count; ++i) {
+      const TouchedMemory& touch = operation.touches[i];
+      const AccessMode mode = touch.write ? AccessMode::kWrite : AccessMode::kRead;
+      AddAccess(touch.address, mode, LengthOf(touch.length));
     }
   };
-  add(call.touches, call.touch_count);
-  complete_ = call.touch_count != 0 || !call.operations.empty();
+  add(call.own);
+  complete_ = call.own.touch_count != 0 || !call.operations.empty();
   const bool one_each = nodes_made_ == call.operations.size();
   for (size_t i = 0; i < call.operations.size(); ++i) {
     if (one_each && i != next_operation_) continue;
-    add(call.operations[i].touches, call.operations[i].touch_count);
+    add(call.operations[i]);
     complete_ = complete_ && call.operations[i].complete;
   }
   ++next_operation_;

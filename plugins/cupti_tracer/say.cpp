@@ -1,5 +1,4 @@
-#include "plugins/cupti_tracer/say.h"
-
+// What the tracer says on stderr.
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -8,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "plugins/cupti_tracer/tracer.h"
 
 namespace graphkit {
 namespace {

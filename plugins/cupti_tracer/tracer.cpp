@@ -12,10 +12,6 @@
 #include <new>
 #include <string>
 
-#include "plugins/cupti_tracer/cupti_holder.h"
-#include "plugins/cupti_tracer/driver_arguments.h"
-#include "plugins/cupti_tracer/say.h"
-
 namespace graphkit {
 namespace {
 

@@ -21,6 +21,18 @@
 
 namespace graphkit {
 
+// Lines on stderr (say.cpp). `graphkit trace` is told them too, by the socket that
+// GRAPHKIT_TRACE_TELL names: the program's stderr may lead elsewhere.
+//
+// Reads the environment; before the first Say, while no thread changes it.
+void PrepareToSay();
+
+void Say(std::string_view text);
+
+// To `graphkit trace` alone: the process initialised CUDA, and there was nothing to record.
+inline constexpr std::string_view kNothingToRecord = "nothing to record";
+void Tell(std::string_view text);
+
 // The calling thread's state; null when there is no memory for one.
 ThreadState* CurrentThread();
 

@@ -171,8 +171,7 @@ TEST_CASE("what a call fails to take away is there, before and after the call re
   s.Malloc(kAddress, 4096);
   Call fill = Script::Work(kStream);
   fill.work_kind = NodeKind::kMemset;
-  fill.touches[0] = {kAddress, 64, true};
-  fill.touch_count = 1;
+  fill.own.Touch(kAddress, 64, true);
   const Call destroy = On(CallKind::kGraphDestroy, &Call::graph, kGraph);
   const Call free = On(CallKind::kFree, &Call::address, kAddress);
   s.During(destroy, 1, [&] {

@@ -221,8 +221,7 @@ TEST_CASE("a memset node is given other memory, an event node another event") {
   s.Do(record, Script::Node(kGraph, 2, NodeKind::kEventRecord));
   Instantiate(s, kGraph);
   Call fill = Change(CallKind::kNodeSet, kExec, 1);
-  fill.touches[0] = {kAddress + 16, 64, true};
-  fill.touch_count = 1;
+  fill.own.Touch(kAddress + 16, 64, true);
   s.Do(fill);
   Call event = Change(CallKind::kNodeSet, kExec, 2);
   event.event = kOtherEvent;

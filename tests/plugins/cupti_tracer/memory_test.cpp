@@ -115,9 +115,8 @@ TEST_CASE("a memory-alloc node follows its block, a memory-free node frees it al
 TEST_CASE("copies touch what they read and write, exactly") {
   Capturing s;
   Call copy = Script::Work(kStream);
-  copy.touches[0] = {kY + 256, 128, true};
-  copy.touches[1] = {kX, 128, false};
-  copy.touch_count = 2;
+  copy.own.Touch(kY + 256, 128, true);
+  copy.own.Touch(kX, 128, false);
   s.Do(copy, Script::Node(kGraph, 1, NodeKind::kMemcpy));
   CHECK(
       s.Records("node") ==
@@ -237,8 +236,7 @@ TEST_CASE("work outside of captures is recorded when asked for") {
   ThreadState thread;
   thread.tid = 100;
   Call set = Script::Work(kStream);
-  set.touches[0] = {kX, 64, true};
-  set.touch_count = 1;
+  set.own.Touch(kX, 64, true);
   set.work_kind = NodeKind::kMemset;
   recorder.Exit(thread, set, 0);
   CHECK(sink.records.back() ==

@@ -1,0 +1,157 @@
+#include "plugins/cupti_tracer/driver_decode.h"
+
+namespace graphkit {
+
+void ParamReader::Read(const CUgraphNodeParams& p) {
+  switch (p.type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+      return Read(p.kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      return Read(p.memcpy.copyParams);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+      return Read(p.memset);
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+      call_.original = Address(p.graph.graph);
+      call_.moves_graph = p.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+      return;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return Read(p.eventWait);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      return Read(p.eventRecord);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+      return Read(p.alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      return Read(p.free);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      return Read(p.memOp);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      return Conditional(p.conditional);
+    default:
+      return;
+  }
+}
+
+void ParamReader::Conditional(const CUDA_CONDITIONAL_NODE_PARAMS& p) {
+  const bool known = p.type <= CU_GRAPH_COND_TYPE_SWITCH;  // others may come
+  call_.conditional = known ? static_cast<ConditionalType>(p.type) : ConditionalType::kUnknown;
+  if (!params_.done || p.phGraph_out == nullptr) return;
+  static_assert(sizeof(CUgraph) == sizeof(uint64_t));
+  call_.bodies = reinterpret_cast<const uint64_t*>(p.phGraph_out);
+  call_.body_count = p.size;
+}
+
+// A kernel's arguments, as pointers or as one buffer.
+void ParamReader::Arguments(void** arguments, void** extra) {
+  KernelWork& work = call_.kernel;
+  work.arguments = arguments;
+  for (; extra != nullptr && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) work.packed = static_cast<const char*>(extra[1]);
+    if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+      work.packed_bytes = *static_cast<const size_t*>(extra[1]);
+    }
+  }
+}
+
+void ParamReader::Attributes(const CUlaunchAttribute* attributes, unsigned count) {
+  for (unsigned i = 0; attributes != nullptr && i < count; ++i) {
+    const CUlaunchAttributeValue& value = attributes[i].value;
+    KernelWork& work = call_.kernel;
+    switch (attributes[i].id) {
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        work.programmatic_serialization = value.programmaticStreamSerializationAllowed != 0;
+        break;
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        work.programmatic_event = Address(value.programmaticEvent.event);
+        work.at_block_start = value.programmaticEvent.triggerAtBlockStart != 0;
+        break;
+      case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+        work.updatable = value.deviceUpdatableKernelNode.deviceUpdatable != 0;
+        break;
+      case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+        work.completion_event = Address(value.launchCompletionEvent.event);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void ParamReader::Touch(uint64_t address, uint64_t bytes, bool write) {
+  call_.work_kind = NodeKind::kMemcpy;
+  call_.own.Touch(address, static_cast<int64_t>(bytes), write);
+}
+
+void ParamReader::TouchEnd(CUmemorytype kind, const void* host, CUdeviceptr device, uint64_t offset,
+                           uint64_t bytes, bool write) {
+  if (kind == CU_MEMORYTYPE_HOST) Touch(Address(host) + offset, bytes, write);
+  if (kind == CU_MEMORYTYPE_DEVICE || kind == CU_MEMORYTYPE_UNIFIED)
+    Touch(device + offset, bytes, write);
+}
+
+void ParamReader::Operations(const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS*, size_t) {
+  call_.work_kind = NodeKind::kExternalSemaphoreSignal;
+}
+void ParamReader::Operations(const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS*, size_t) {
+  call_.work_kind = NodeKind::kExternalSemaphoreWait;
+}
+
+// The whole batch is one unit of work.
+void ParamReader::Operations(const CUmemDecompressParams* batch, size_t count) {
+  for (size_t i = 0; params_.done && i < count; ++i) {
+    Operation& operation = call_.operations.emplace_back();
+    operation.Touch(Address(batch[i].dst), -1, true);  // the number of bytes may be left out
+    operation.Touch(Address(batch[i].src), static_cast<int64_t>(batch[i].srcNumBytes), false);
+    operation.Touch(Address(batch[i].dstActBytes), 4, true);
+  }
+}
+
+// Waits for values and writes of values.
+void ParamReader::Operations(const CUstreamBatchMemOpParams* batch, size_t count) {
+  call_.work_kind = NodeKind::kBatchMemOp;
+  for (size_t i = 0; params_.done && i < count; ++i) {
+    const CUstreamBatchMemOpParams& op = batch[i];
+    Operation& operation = call_.operations.emplace_back();
+    switch (op.operation) {
+      case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+        operation.Touch(op.waitValue.address, 4, false);
+        break;
+      case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        operation.Touch(op.waitValue.address, 8, false);
+        break;
+      case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+        operation.Touch(op.writeValue.address, 4, true);
+        break;
+      case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        operation.Touch(op.writeValue.address, 8, true);
+        break;
+      case CU_STREAM_MEM_OP_BARRIER:
+      case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
+        break;
+      default:
+        operation.complete = false;
+    }
+  }
+}
+
+// An end that is a pointer. Rows and layers without a length of their own lie close together. The
+// other end may be an array, and the size of its elements isn't told.
+static void TouchVolume(const CUmemcpy3DOperand& end, const CUmemcpy3DOperand& other,
+                        const CUextent3D& extent, bool write, Operation& operation) {
+  if (end.type != CU_MEMCPY_OPERAND_TYPE_POINTER) return;
+  const uint64_t row = end.op.ptr.rowLength != 0 ? end.op.ptr.rowLength : extent.width;
+  const uint64_t rows = end.op.ptr.layerHeight != 0 ? end.op.ptr.layerHeight : extent.height;
+  const uint64_t bytes = Span(extent.width, extent.height, extent.depth, row, rows);
+  const bool is_known = other.type == CU_MEMCPY_OPERAND_TYPE_POINTER;
+  operation.Touch(end.op.ptr.ptr, is_known ? static_cast<int64_t>(bytes) : -1, write);
+}
+
+void ParamReader::Operations(const CUDA_MEMCPY3D_BATCH_OP* batch, size_t count) {
+  call_.work_kind = NodeKind::kMemcpy;
+  for (size_t i = 0; params_.done && i < count; ++i) {
+    Operation& operation = call_.operations.emplace_back();
+    TouchVolume(batch[i].dst, batch[i].src, batch[i].extent, true, operation);
+    TouchVolume(batch[i].src, batch[i].dst, batch[i].extent, false, operation);
+  }
+}
+
+}  // namespace graphkit
