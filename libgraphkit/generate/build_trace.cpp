@@ -17,42 +17,30 @@ StringId TraceBuilder::Intern(std::string_view text) {
 }
 
 ThreadId TraceBuilder::Thread(std::string_view name) {
-  const ThreadId id(trace_.threads.size());
-  const auto tid = static_cast<int64_t>(id.value) + 1;
-  trace_.threads.push_back({.tid = tid, .name = Intern(name), .created = Next()});
-  return id;
+  const auto tid = static_cast<int64_t>(trace_.threads.size()) + 1;
+  return Append<ThreadId>(trace_.threads, {.tid = tid, .name = Intern(name), .created = Next()});
 }
 
 StackId TraceBuilder::Stack(std::initializer_list<FrameText> frames) {
-  const StackId id(trace_.stacks.size());
-  const Slice slice{static_cast<uint32_t>(trace_.stack_frames.size()),
-                    static_cast<uint32_t>(frames.size())};
+  std::vector<StackFrame> rows;
   for (const FrameText& frame : frames) {
-    const StringId function = Intern(frame.function);
-    trace_.stack_frames.push_back({function, Intern(frame.file), frame.line});
+    rows.push_back({Intern(frame.function), Intern(frame.file), frame.line});
   }
-  trace_.stacks.push_back({.frames = slice, .created = Next()});
-  return id;
+  const Slice slice = AppendAll<StackFrame>(trace_.stack_frames, rows);
+  return Append<StackId>(trace_.stacks, {.frames = slice, .created = Next()});
 }
 
 KernelId TraceBuilder::Function(std::string_view name, Ternary waits) {
-  const KernelId id(trace_.kernels.size());
-  graphkit::Kernel kernel;
-  kernel.name = Intern(name);
-  kernel.waits = waits;
-  kernel.created = Next();
-  trace_.kernels.push_back(kernel);
-  functions_.emplace(kernel.name.value, id);
+  const StringId text = Intern(name);
+  const auto id =
+      Append<KernelId>(trace_.kernels, {.name = text, .waits = waits, .created = Next()});
+  functions_.emplace(text.value, id);
   return id;
 }
 
 void TraceBuilder::NvtxPush(std::string_view name, std::string_view domain) {
-  NvtxRange range;
-  range.thread = thread_ ? thread_ : (thread_ = Thread());
-  range.domain = Intern(domain);
-  range.name = Intern(name);
-  range.begin = Next();
-  trace_.nvtx_ranges.push_back(range);
+  trace_.nvtx_ranges.push_back(
+      {.thread = OwnThread(), .domain = Intern(domain), .name = Intern(name), .begin = Next()});
 }
 
 void TraceBuilder::NvtxPop(std::string_view domain) {
@@ -65,40 +53,30 @@ void TraceBuilder::NvtxPop(std::string_view domain) {
 }
 
 uint32_t TraceBuilder::Fail(std::string_view call, int32_t error, StreamId stream, GraphId graph) {
-  Failure failure;
-  failure.thread = thread_ ? thread_ : (thread_ = Thread());
-  failure.call = Intern(call);
-  failure.error = error;
-  failure.stream = stream;
-  failure.graph = graph;
-  failure.stack = stack_;
-  failure.seq = Next();
-  trace_.failures.push_back(failure);
+  const ThreadId thread = OwnThread();
+  trace_.failures.push_back({.call = Intern(call),
+                             .error = error,
+                             .thread = thread,
+                             .stream = stream,
+                             .graph = graph,
+                             .stack = stack_,
+                             .seq = Next()});
   return static_cast<uint32_t>(trace_.failures.size() - 1);
 }
 
 StreamId TraceBuilder::Stream(std::string_view name, StreamKind kind) {
-  const StreamId id(trace_.streams.size());
-  graphkit::Stream stream;
-  stream.handle = kind == StreamKind::kCreated ? 0x1000 + 0x10 * uint64_t{id.value} : 0;
-  stream.kind = kind;
-  stream.name = Intern(name);
-  stream.created = Next();
-  trace_.streams.push_back(stream);
+  const uint64_t handle =
+      kind == StreamKind::kCreated ? 0x1000 + 0x10 * uint64_t{streams_.size()} : 0;
   streams_.emplace_back();
-  return id;
+  return Append<StreamId>(
+      trace_.streams, {.handle = handle, .kind = kind, .created = Next(), .name = Intern(name)});
 }
 
 EventId TraceBuilder::Event() {
-  const EventId id(trace_.events.size());
-  trace_.events.push_back({.handle = 0x100000 + 0x10 * uint64_t{id.value}, .created = Next()});
+  const uint64_t handle = 0x100000 + 0x10 * uint64_t{events_.size()};
   events_.emplace_back();
-  return id;
+  return Append<EventId>(trace_.events, {.handle = handle, .created = Next()});
 }
-
-void TraceBuilder::Destroy(StreamId stream) { trace_.streams[stream.index()].destroyed = Next(); }
-
-void TraceBuilder::Destroy(EventId event) { trace_.events[event.index()].destroyed = Next(); }
 
 void TraceBuilder::AddStreamOp(StreamOp op) {
   op.seq = Next();
@@ -134,50 +112,25 @@ void TraceBuilder::Order(StreamId before, StreamId after) {
   Wait(after, event);
 }
 
-void TraceBuilder::EditFrontier(StreamId stream, std::initializer_list<FrontierEntry> entries,
-                                StreamOpKind kind) {
+void TraceBuilder::EditFrontier(StreamId stream, Entries entries, StreamOpKind kind) {
   Front& front = FrontOf(stream);
   if (kind == StreamOpKind::kSetFrontier) front.entries.clear();
   front.entries.insert(front.entries.end(), entries);
-  const Slice slice{static_cast<uint32_t>(trace_.frontier_entries.size()),
-                    static_cast<uint32_t>(entries.size())};
-  trace_.frontier_entries.insert(trace_.frontier_entries.end(), entries);
   AddStreamOp({.kind = kind,
                .capturing = true,
                .has_entries = true,
                .stream = stream,
-               .event = {},
-               .entries = slice});
-}
-
-void TraceBuilder::SetFrontier(StreamId stream, std::initializer_list<FrontierEntry> entries) {
-  EditFrontier(stream, entries, StreamOpKind::kSetFrontier);
-}
-
-void TraceBuilder::AddToFrontier(StreamId stream, std::initializer_list<FrontierEntry> entries) {
-  EditFrontier(stream, entries, StreamOpKind::kAddToFrontier);
-}
-
-void TraceBuilder::Synchronize() { AddStreamOp({.kind = StreamOpKind::kDeviceSync}); }
-
-void TraceBuilder::Synchronize(StreamId stream) {
-  AddStreamOp({.kind = StreamOpKind::kStreamSync, .stream = stream});
-}
-
-void TraceBuilder::Synchronize(EventId event) {
-  AddStreamOp({.kind = StreamOpKind::kEventSync, .stream = {}, .event = event});
+               .entries = AppendAll<FrontierEntry>(trace_.frontier_entries, entries)});
 }
 
 GraphId TraceBuilder::BeginCapture(StreamId origin, std::string_view name, CaptureMode mode) {
-  if (!thread_) thread_ = Thread();
-  const GraphId graph = Graph(name, GraphOrigin::kCapture);
-  graphkit::Capture capture;
-  capture.graph = graph;
-  capture.origin = origin;
-  capture.thread = thread_;
-  capture.mode = mode;
-  capture.begin = Next();
-  trace_.captures.push_back(capture);
+  OwnThread();
+  return BeginCaptureToGraph(origin, Graph(name, GraphOrigin::kCapture), mode);
+}
+
+GraphId TraceBuilder::BeginCaptureToGraph(StreamId origin, GraphId graph, CaptureMode mode) {
+  trace_.captures.push_back(
+      {.graph = graph, .origin = origin, .thread = OwnThread(), .mode = mode, .begin = Next()});
   FrontOf(origin) = {.graph = graph};
   return graph;
 }
@@ -211,10 +164,6 @@ void TraceBuilder::InvalidateCapture(StreamId origin, std::string_view call, int
   const uint32_t failure = Fail(call, error, origin, FrontOf(origin).graph);
   constexpr int32_t kStreamCaptureInvalidated = 901;  // driver_types.h
   EndCapture(origin, CaptureStatus::kInvalidated, kStreamCaptureInvalidated, failure);
-}
-
-bool TraceBuilder::Capturing(StreamId stream) const {
-  return streams_[stream.index()].graph.valid();
 }
 
 void TraceBuilder::Note(std::string_view text) {

@@ -22,6 +22,7 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -45,6 +46,7 @@ class TraceBuilder {
  public:
   using Accesses = std::span<const Access>;
   using AccessList = std::initializer_list<Access>;
+  using Entries = std::initializer_list<FrontierEntry>;
 
   explicit TraceBuilder(DeviceKind device = DeviceKind::kSoft);
 
@@ -62,44 +64,68 @@ class TraceBuilder {
   // Streams and events.
   StreamId Stream(std::string_view name = {}, StreamKind kind = StreamKind::kCreated);
   EventId Event();
-  void Destroy(StreamId stream);
-  void Destroy(EventId event);
+  void Destroy(StreamId stream) { trace_.streams[stream.index()].destroyed = Next(); }
+  void Destroy(EventId event) { trace_.events[event.index()].destroyed = Next(); }
   void Record(EventId event, StreamId stream);
   void Wait(StreamId stream, EventId event);
   void Order(StreamId before,
              StreamId after);  // records an event on one, waits for it on the other
-  void SetFrontier(StreamId stream, std::initializer_list<FrontierEntry> entries);
-  void AddToFrontier(StreamId stream, std::initializer_list<FrontierEntry> entries);
-  void Synchronize();  // the device
-  void Synchronize(StreamId stream);
-  void Synchronize(EventId event);
+  void SetFrontier(StreamId stream, Entries entries) {
+    EditFrontier(stream, entries, StreamOpKind::kSetFrontier);
+  }
+  void AddToFrontier(StreamId stream, Entries entries) {
+    EditFrontier(stream, entries, StreamOpKind::kAddToFrontier);
+  }
+  void Synchronize() { AddStreamOp({.kind = StreamOpKind::kDeviceSync}); }
+  void Synchronize(StreamId stream) {
+    AddStreamOp({.kind = StreamOpKind::kStreamSync, .stream = stream});
+  }
+  void Synchronize(EventId event) {
+    AddStreamOp({.kind = StreamOpKind::kEventSync, .event = event});
+  }
 
   // Captures. Other streams join by waiting for an event.
   GraphId BeginCapture(StreamId origin, std::string_view name = {},
                        CaptureMode mode = CaptureMode::kGlobal);
-  GraphId BeginCaptureToGraph(StreamId origin, GraphId graph);  // SetFrontier: its dependencies
+  GraphId BeginCaptureToGraph(
+      StreamId origin, GraphId graph,
+      CaptureMode mode = CaptureMode::kGlobal);  // SetFrontier: its dependencies
   void EndCapture(StreamId origin);
   void InvalidateCapture(StreamId origin, std::string_view call, int32_t error);
-  bool Capturing(StreamId stream) const;
+  bool Capturing(StreamId stream) const { return streams_[stream.index()].graph.valid(); }
 
   // Nodes captured on a stream: each depends on the stream's frontier, and becomes it.
-  NodeId Kernel(StreamId stream, std::string_view name = "kernel", AccessList accesses = {});
-  NodeId Kernel(StreamId stream, KernelId function, Accesses accesses);
+  NodeId Kernel(StreamId stream, std::string_view name = "kernel", AccessList accesses = {}) {
+    return Kernel(stream, FunctionNamed(name), accesses);
+  }
+  NodeId Kernel(StreamId stream, KernelId function, Accesses accesses) {
+    return CaptureNode(stream, {.kind = NodeKind::kKernel, .kernel = function}, accesses);
+  }
   // Launched with programmatic stream serialization: it starts when the kernel before it on the
   // stream has triggered (edge: from_port 1, programmatic).
   NodeId ProgrammaticKernel(StreamId stream, std::string_view name = "kernel",
-                            AccessList accesses = {});
-  NodeId ProgrammaticKernel(StreamId stream, KernelId function, Accesses accesses);
+                            AccessList accesses = {}) {
+    return ProgrammaticKernel(stream, FunctionNamed(name), accesses);
+  }
+  NodeId ProgrammaticKernel(StreamId stream, KernelId function, Accesses accesses) {
+    return CaptureNode(stream, {.kind = NodeKind::kKernel, .kernel = function}, accesses, true);
+  }
   // Launched with a programmatic event: who waits for `event` waits for the node's trigger
   // (kPortProgrammatic), or for its blocks' start (kPortLaunchCompletion), only.
   NodeId KernelWithEvent(StreamId stream, EventId event, uint8_t port,
                          std::string_view name = "kernel", AccessList accesses = {});
-  NodeId Memcpy(StreamId stream, AccessList accesses = {});
-  NodeId Memset(StreamId stream, AccessList accesses = {});
-  NodeId Host(StreamId stream);
-  NodeId Empty(StreamId stream);
+  NodeId Memcpy(StreamId stream, AccessList accesses = {}) {
+    return Capture(stream, NodeKind::kMemcpy, accesses);
+  }
+  NodeId Memset(StreamId stream, AccessList accesses = {}) {
+    return Capture(stream, NodeKind::kMemset, accesses);
+  }
+  NodeId Host(StreamId stream) { return Capture(stream, NodeKind::kHost); }
+  NodeId Empty(StreamId stream) { return Capture(stream, NodeKind::kEmpty); }
   NodeId ChildGraph(StreamId stream, GraphId original);  // embeds a clone: Embedded() names it
-  NodeId Conditional(StreamId stream, ConditionalType type);
+  NodeId Conditional(StreamId stream, ConditionalType type) {
+    return CaptureNode(stream, {.kind = NodeKind::kConditional, .conditional = type}, {});
+  }
   NodeId Capture(StreamId stream, NodeKind kind, Accesses accesses = {});  // any kind
 
   // Graphs, and nodes added to them explicitly.
@@ -110,20 +136,27 @@ class TraceBuilder {
              AccessList accesses = {});
   EdgeId Connect(NodeId from, NodeId to, uint8_t from_port = kPortDefault,
                  EdgeType type = EdgeType::kDefault);
-  void Remove(EdgeId edge);
-  void Destroy(NodeId node);
-  void Destroy(GraphId graph);
+  void Remove(EdgeId edge) { trace_.edges[edge.index()].removed = Next(); }
+  void Destroy(NodeId node) { trace_.nodes[node.index()].destroyed = Next(); }
+  void Destroy(GraphId graph) { trace_.graphs[graph.index()].destroyed = Next(); }
 
   // Execs.
   ExecId Instantiate(GraphId graph, uint64_t flags = 0);
-  void Update(ExecId exec, GraphId graph, int32_t result = 0);
+  void Update(ExecId exec, GraphId graph, int32_t result = 0) {
+    trace_.exec_updates.push_back({exec, graph, result, Next()});
+  }
   // A node gets new parameters, or is switched on or off; without an exec: in its graph.
   void Change(NodeId node, ExecId exec, NodeChangeKind what, AccessList accesses = {});
-  void Launch(ExecId exec, StreamId stream);
-  void Destroy(ExecId exec);
+  void Launch(ExecId exec, StreamId stream) { trace_.launches.push_back({exec, stream, Next()}); }
+  void Destroy(ExecId exec) { trace_.execs[exec.index()].destroyed = Next(); }
   // Work outside of captures: a kernel, or with another kind what has no name.
-  void Work(StreamId stream, std::string_view kernel, AccessList accesses = {});
-  void Work(StreamId stream, NodeKind kind, AccessList accesses = {});
+  void Work(StreamId stream, std::string_view kernel, AccessList accesses = {}) {
+    AddWork({.stream = stream, .kind = NodeKind::kKernel, .kernel = FunctionNamed(kernel)},
+            accesses);
+  }
+  void Work(StreamId stream, NodeKind kind, AccessList accesses = {}) {
+    AddWork({.stream = stream, .kind = kind}, accesses);
+  }
 
   // What the node or the work that was made last does together with other ranks.
   CommunicatorId Communicator(uint32_t ranks, uint32_t rank, uint64_t key = 0);
@@ -134,16 +167,19 @@ class TraceBuilder {
   // address: one that no block had.
   PoolId Pool(PoolKind kind, std::string_view name = {});
   SegmentId Segment(PoolId pool, Bytes size, StreamId stream = {});
-  void FreeSegment(SegmentId segment);
+  void FreeSegment(SegmentId segment) { trace_.segments[segment.index()].freed = Next(); }
   void SetPool(PoolId pool) { pool_ = pool; }  // of the allocations that follow
-  BlockId Alloc(StreamId stream, Bytes size);  // stream-ordered; the capture's, if it captures
+  // Stream-ordered; the capture's, if it captures.
+  BlockId Alloc(StreamId stream, Bytes size) { return AllocAt(stream, size, Reserve(size)); }
   BlockId AllocAt(StreamId stream, Bytes size, Address address, SegmentId segment = {});
   BlockId AllocNode(StreamId stream, Bytes size);  // cudaMallocAsync in a capture
   NodeId FreeNode(StreamId stream, BlockId block);
-  void RecordStream(BlockId block, StreamId stream);
+  void RecordStream(BlockId block, StreamId stream) {
+    trace_.block_streams.push_back({block, stream, Next()});
+  }
   void Free(BlockId block, StreamId stream = {});  // without a stream: on its own
   void RequestFree(BlockId block, StreamId stream = {});
-  void CompleteFree(BlockId block);
+  void CompleteFree(BlockId block) { trace_.blocks[block.index()].free_completed = Next(); }
 
   void Note(std::string_view text);  // makes the trace incomplete
   void SetTime(Nanoseconds time);    // of the last record
@@ -164,15 +200,28 @@ class TraceBuilder {
   };
 
   Seq Next() { return trace_.records++; }
+  // Appends a row to a column.
+  template <typename Id, typename Row>
+  Id Append(std::vector<Row>& column, std::type_identity_t<Row> row) {
+    column.push_back(row);
+    return Id(column.size() - 1);
+  }
+  template <typename Row>
+  Slice AppendAll(std::vector<Row>& column, std::span<const Row> rows) {
+    const Slice slice{static_cast<uint32_t>(column.size()), static_cast<uint32_t>(rows.size())};
+    column.insert(column.end(), rows.begin(), rows.end());
+    return slice;
+  }
   // The empty text has no id.
   StringId Intern(std::string_view text);
+  ThreadId OwnThread() { return thread_ ? thread_ : (thread_ = Thread()); }
   Front& FrontOf(StreamId stream) { return streams_[stream.index()]; }
   Slice AddAccesses(Accesses accesses);
   NodeId AddNode(graphkit::Node node, Accesses accesses);
-  void ConnectFrontier(NodeId node, bool programmatic);
-  NodeId CaptureKernel(StreamId stream, KernelId function, Accesses accesses, bool programmatic);
-  void EditFrontier(StreamId stream, std::initializer_list<FrontierEntry> entries,
-                    StreamOpKind kind);
+  NodeId CaptureNode(StreamId stream, graphkit::Node node, Accesses accesses,
+                     bool programmatic = false);
+  void AddWork(EagerWork work, Accesses accesses);
+  void EditFrontier(StreamId stream, Entries entries, StreamOpKind kind);
   void LeaveCapture(GraphId graph);
   void EndCapture(StreamId origin, CaptureStatus status, int32_t error, uint32_t failure);
   Address Reserve(Bytes size);

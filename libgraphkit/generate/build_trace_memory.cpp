@@ -25,13 +25,7 @@ Address TraceBuilder::Reserve(Bytes size) {
 }
 
 PoolId TraceBuilder::Pool(PoolKind kind, std::string_view name) {
-  const PoolId id(trace_.pools.size());
-  graphkit::Pool pool;
-  pool.kind = kind;
-  pool.name = Intern(name);
-  pool.created = Next();
-  trace_.pools.push_back(pool);
-  return id;
+  return Append<PoolId>(trace_.pools, {.kind = kind, .name = Intern(name), .created = Next()});
 }
 
 PoolId TraceBuilder::DefaultPool(PoolKind kind) {
@@ -41,53 +35,32 @@ PoolId TraceBuilder::DefaultPool(PoolKind kind) {
 }
 
 SegmentId TraceBuilder::Segment(PoolId pool, Bytes size, StreamId stream) {
-  const SegmentId id(trace_.segments.size());
-  graphkit::Segment segment;
-  segment.address = Reserve(size);
-  segment.size = size;
-  segment.pool = pool;
-  segment.stream = stream;
-  segment.allocated = Next();
-  trace_.segments.push_back(segment);
-  return id;
-}
-
-void TraceBuilder::FreeSegment(SegmentId segment) {
-  trace_.segments[segment.index()].freed = Next();
+  return Append<SegmentId>(trace_.segments, {.address = Reserve(size),
+                                             .size = size,
+                                             .pool = pool,
+                                             .stream = stream,
+                                             .allocated = Next()});
 }
 
 BlockId TraceBuilder::AddBlock(graphkit::Block block) {
-  const BlockId id(trace_.blocks.size());
   if (block.stream) block.graph = FrontOf(block.stream).graph;
   block.stack = stack_;
   block.allocated = Next();
-  trace_.blocks.push_back(block);
-  return id;
-}
-
-BlockId TraceBuilder::Alloc(StreamId stream, Bytes size) {
-  return AllocAt(stream, size, Reserve(size));
+  return Append<BlockId>(trace_.blocks, block);
 }
 
 BlockId TraceBuilder::AllocAt(StreamId stream, Bytes size, Address address, SegmentId segment) {
-  graphkit::Block block;
-  block.address = address;
-  block.size = size;
-  block.segment = segment;
-  block.stream = stream;
-  block.pool = pool_;
-  if (!pool_ && segment) block.pool = trace_[segment].pool;
-  if (!block.pool) block.pool = DefaultPool(stream ? PoolKind::kAllocator : PoolKind::kDevice);
-  return AddBlock(block);
+  PoolId pool = pool_;
+  if (!pool && segment) pool = trace_[segment].pool;
+  if (!pool) pool = DefaultPool(stream ? PoolKind::kAllocator : PoolKind::kDevice);
+  return AddBlock(
+      {.address = address, .size = size, .pool = pool, .segment = segment, .stream = stream});
 }
 
 BlockId TraceBuilder::AllocNode(StreamId stream, Bytes size) {
-  graphkit::Block block;
-  block.address = Reserve(size);
-  block.size = size;
-  block.stream = stream;
-  block.pool = DefaultPool(PoolKind::kGraph);
-  const BlockId id = AddBlock(block);
+  const PoolId pool = DefaultPool(PoolKind::kGraph);
+  const BlockId id =
+      AddBlock({.address = Reserve(size), .size = size, .pool = pool, .stream = stream});
   const NodeId node = Capture(stream, NodeKind::kMemAlloc);
   trace_.nodes[node.index()].block = id;
   trace_.blocks[id.index()].alloc_node = node;
@@ -105,10 +78,6 @@ NodeId TraceBuilder::FreeNode(StreamId stream, BlockId id) {
   return node;
 }
 
-void TraceBuilder::RecordStream(BlockId block, StreamId stream) {
-  trace_.block_streams.push_back({block, stream, Next()});
-}
-
 void TraceBuilder::Free(BlockId block, StreamId stream) {
   RequestFree(block, stream);
   trace_.blocks[block.index()].free_completed = trace_.blocks[block.index()].free_requested;
@@ -119,10 +88,6 @@ void TraceBuilder::RequestFree(BlockId id, StreamId stream) {
   block.free_stream = stream ? stream : block.stream;
   block.free_stack = stack_;
   block.free_requested = Next();
-}
-
-void TraceBuilder::CompleteFree(BlockId block) {
-  trace_.blocks[block.index()].free_completed = Next();
 }
 
 }  // namespace graphkit

@@ -1,6 +1,7 @@
 #include "libgraphkit/generate/synth.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -29,7 +30,7 @@ class LiveBlocks {
 
 void AllocFilled(SynthProgram& program, uint32_t stream, LiveBlocks& live) {
   const BlockId block = program.Alloc(stream);
-  program.Kernel(stream, {Writes(block)});
+  program.Kernel(stream, std::array{Writes(block)});
   program.MarkFilled(block);
   live.Add(block);
 }
@@ -38,7 +39,7 @@ void UseOne(SynthProgram& program, uint32_t stream, const LiveBlocks& live) {
   if (live.empty()) return program.Kernel(stream, {});
   const BlockId block = live.Pick(program.random());
   program.Use(block, stream);
-  if (program.SeesFill(stream, block)) return program.Kernel(stream, {Reads(block)});
+  if (program.SeesFill(stream, block)) return program.Kernel(stream, std::array{Reads(block)});
   program.Kernel(stream, {});
 }
 

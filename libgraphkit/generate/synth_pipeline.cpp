@@ -69,23 +69,14 @@ class PipelineStep {
     return block;
   }
 
-  BlockId Produce(uint32_t s, BlockId first, BlockId second) {
-    const BlockId output = program_.Alloc(s);
-    if (first && second) program_.Kernel(s, {Writes(output), Reads(first), Reads(second)});
-    if (first && !second) program_.Kernel(s, {Writes(output), Reads(first)});
-    if (!first && second) program_.Kernel(s, {Writes(output), Reads(second)});
-    if (!first && !second) program_.Kernel(s, {Writes(output)});
-    return output;
-  }
-
   void Forward(uint32_t s) {
     Stage& stage = stages_[s];
     const BlockId input = Receive(s, stage.forward_inbox);
-    stage.kept.push_back(Produce(s, input, {}));
+    stage.kept.push_back(program_.Produce(s, {input}));
     if (input) program_.Free(input);
     ++stage.forwards;
     if (s + 1 == count() || done()) return;
-    stages_[s + 1].forward_inbox.push_back(Produce(s, stage.kept.back(), {}));
+    stages_[s + 1].forward_inbox.push_back(program_.Produce(s, {stage.kept.back()}));
   }
 
   void Backward(uint32_t s) {
@@ -93,7 +84,7 @@ class PipelineStep {
     const BlockId gradient = Receive(s, stage.backward_inbox);
     const BlockId activation = stage.kept.front();
     stage.kept.pop_front();
-    const BlockId output = Produce(s, activation, gradient);
+    const BlockId output = program_.Produce(s, {activation, gradient});
     program_.Free(activation);
     if (gradient) program_.Free(gradient);
     ++stage.backwards;

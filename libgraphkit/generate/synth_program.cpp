@@ -46,7 +46,7 @@ void SynthProgram::EndGraph() {
   t_.Launch(t_.Instantiate(graph), streams_[0]);
 }
 
-void SynthProgram::Kernel(uint32_t stream, std::initializer_list<Access> accesses) {
+void SynthProgram::Kernel(uint32_t stream, std::span<const Access> accesses) {
   const KernelId function = functions_[random_.Below(kFunctions)];
   const bool programmatic = options_.programmatic > 0 && random_.Chance(options_.programmatic);
   if (programmatic) t_.ProgrammaticKernel(streams_[stream], function, accesses);
@@ -95,15 +95,21 @@ SynthProgram::Place SynthProgram::PickPlace(uint32_t stream, Bytes size) {
 }
 
 BlockId SynthProgram::Alloc(uint32_t stream) {
-  SynthBlock block;
   const Bytes size = PickSize();
-  block.size = RoundUp(std::max<Bytes>(size, 1), kBlockGranularity);
-  block.stream = stream;
-  block.last_recorded = stream;
-  block.place = PickPlace(stream, block.size);
-  block.filled = kNever;
-  blocks_.push_back(block);
-  return t_.AllocAt(streams_[stream], size, block.place.address, block.place.segment);
+  const Bytes rounded = RoundUp(std::max<Bytes>(size, 1), kBlockGranularity);
+  const Place place = PickPlace(stream, rounded);
+  blocks_.push_back({.place = place, .size = rounded, .stream = stream, .last_recorded = stream});
+  return t_.AllocAt(streams_[stream], size, place.address, place.segment);
+}
+
+BlockId SynthProgram::Produce(uint32_t stream, std::initializer_list<BlockId> inputs) {
+  const BlockId output = Alloc(stream);
+  std::vector<Access> accesses = {Writes(output)};
+  for (const BlockId input : inputs) {
+    if (input) accesses.push_back(Reads(input));
+  }
+  Kernel(stream, accesses);
+  return output;
 }
 
 void SynthProgram::Use(BlockId id, uint32_t stream) {

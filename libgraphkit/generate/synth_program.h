@@ -1,7 +1,9 @@
 // What the shapes of synthetic traces share: streams, kernels, and a caching allocator.
 #pragma once
 
+#include <initializer_list>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,9 +20,11 @@ class SynthProgram {
   void BeginGraph();  // all streams capture
   void EndGraph();    // joins them, instantiates the graph and launches it
 
-  void Kernel(uint32_t stream, std::initializer_list<Access> accesses);
+  void Kernel(uint32_t stream, std::span<const Access> accesses);
   void Wait(uint32_t stream, uint32_t other);  // for what `other` has done so far
   BlockId Alloc(uint32_t stream);
+  // A kernel that reads some blocks (without those that are none) into a block of its own.
+  BlockId Produce(uint32_t stream, std::initializer_list<BlockId> inputs);
   void Use(BlockId block, uint32_t stream);  // records it, unless it is the block's own stream
   void Free(BlockId block);
 
@@ -46,7 +50,7 @@ class SynthProgram {
     uint32_t stream = 0;
     bool shared = false;  // used on another stream
     uint32_t last_recorded = 0;
-    uint64_t filled = 0;  // how many kernels its stream had captured then
+    uint64_t filled = kNever;  // how many kernels its stream had captured then
   };
   // The rest of a stream's current segment, from which blocks are cut.
   struct Arena {

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "libgraphkit/generate/synth_program.h"
 
 namespace graphkit {
@@ -23,18 +25,9 @@ class TrainingStep {
  private:
   bool done() const { return program_.kernels() >= last_kernel_; }
 
-  // A kernel that reads what flows along, and maybe another block, into a block of its own.
-  BlockId Produce(BlockId other) {
-    const BlockId output = program_.Alloc(0);
-    if (flow_ && other) program_.Kernel(0, {Writes(output), Reads(flow_), Reads(other)});
-    if (flow_ && !other) program_.Kernel(0, {Writes(output), Reads(flow_)});
-    if (!flow_) program_.Kernel(0, {Writes(output)});
-    return output;
-  }
-
   void Forward() {
     for (uint32_t i = 0; i < kForwardKernels && !done(); ++i) {
-      const BlockId output = Produce({});
+      const BlockId output = program_.Produce(0, {flow_});
       if (flow_ && !flow_is_kept_) program_.Free(flow_);
       flow_ = output;
       flow_is_kept_ = i % 2 == 1;
@@ -47,7 +40,7 @@ class TrainingStep {
     const BlockId activation = kept_.back();
     kept_.pop_back();
     if (done()) return FreeUnlessFlow(activation);
-    const BlockId gradient = Produce(activation);
+    const BlockId gradient = program_.Produce(0, {flow_, activation});
     ReduceWeights(activation);
     FreeUnlessFlow(activation);
     if (flow_) program_.Free(flow_);
@@ -60,13 +53,12 @@ class TrainingStep {
 
   void ReduceWeights(BlockId activation) {
     if (done()) return;
-    const BlockId weights = program_.Alloc(0);
-    program_.Kernel(0, {Writes(weights), Reads(activation)});
+    const BlockId weights = program_.Produce(0, {activation});
     if (program_.stream_count() > 1 && !done()) {
       next_ = next_ % (program_.stream_count() - 1) + 1;
       program_.Wait(next_, 0);
       program_.Use(weights, next_);
-      program_.Kernel(next_, {ReadsWrites(weights)});
+      program_.Kernel(next_, std::array{ReadsWrites(weights)});
     }
     program_.Free(weights);
   }
