@@ -87,7 +87,7 @@ Facts FindFacts(const Trace& trace, const FactOptions& options) {
 std::vector<std::vector<GraphInput>> FindInputs(const Trace& trace, const Lifetimes& lives,
                                                 const std::vector<GraphId>& roots) {
   std::vector<std::vector<GraphInput>> inputs(trace.graphs.size());
-  const std::vector<bool> numbers_only = TakesNumbersOnly(trace);
+  const KernelSet numbers_only = NumbersOnlyKernels(trace);
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     GraphId last;
     for (const Touch& touch : lives.Touches(BlockId(i))) {

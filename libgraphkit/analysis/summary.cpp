@@ -61,35 +61,21 @@ std::vector<BlockId> PeakBlocks(const Facts& facts, GraphId id, const SummaryOpt
 }
 
 std::vector<PoolShare> SharesOf(const Trace& trace, const std::vector<BlockId>& blocks) {
-  struct Change {
-    Seq seq;
-    PoolId pool;
-    bool frees;
-    Bytes bytes;
-  };
-  std::map<PoolId, std::pair<PoolShare, Bytes>> shares;  // and what is live
-  std::vector<Change> changes;
+  std::map<PoolId, std::pair<PoolShare, LiveBytes>> pools;
   for (const BlockId id : blocks) {
     const Block& block = trace[id];
-    PoolShare& share = shares[block.pool].first;
+    auto& [share, live] = pools[block.pool];
     share.pool = block.pool;
     ++share.blocks;
     share.total_bytes += RoundedSize(block);
-    changes.push_back({block.allocated, block.pool, false, RoundedSize(block)});
-    if (block.freed()) {
-      changes.push_back({block.free_requested, block.pool, true, RoundedSize(block)});
-    }
+    live.Add(block, block.free_requested);
   }
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return a.seq < b.seq; });
-  for (const Change& change : changes) {
-    auto& [share, live] = shares[change.pool];
-    live = change.frees ? live - change.bytes : live + change.bytes;
-    share.peak_live_bytes = std::max(share.peak_live_bytes, live);
+  std::vector<PoolShare> shares;
+  for (auto& [pool, entry] : pools) {
+    entry.first.peak_live_bytes = entry.second.Peak();
+    shares.push_back(entry.first);
   }
-  std::vector<PoolShare> all;
-  for (const auto& [pool, share] : shares) all.push_back(share.first);
-  return all;
+  return shares;
 }
 
 void AddBounds(const std::vector<PoolBound>& bounds, std::vector<PoolShare>* shares) {

@@ -2,18 +2,13 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 
 std::vector<Finding> FindAbortedCapturePools(const Facts& facts) {
   const Trace& trace = facts.trace;
-  std::vector<bool> aborted(trace.graphs.size());
-  for (const Capture& capture : trace.captures) {
-    const bool failed = capture.status == CaptureStatus::kInvalidated;
-    if (failed && capture.graph.valid()) aborted[capture.graph.index()] = true;
-  }
-  if (std::find(aborted.begin(), aborted.end(), true) == aborted.end()) return {};
+  const std::vector<bool> aborted = InvalidatedGraphs(trace);
+  if (std::ranges::find(aborted, true) == aborted.end()) return {};
   std::vector<Finding> findings;
   for (size_t i = 0; i < trace.pools.size(); ++i) {
     const Pool& pool = trace.pools[i];

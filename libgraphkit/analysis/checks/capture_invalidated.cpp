@@ -1,10 +1,8 @@
 // capture-invalidated: calls that broke a capture.
 #include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
-
 namespace {
 
 // Of a capture of which no call is known that failed: what else happened to it, and when.

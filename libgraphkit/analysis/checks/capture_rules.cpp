@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
 namespace {
@@ -144,8 +144,7 @@ CaptureBreak BreakOf(const Trace& trace, const Capture& capture) {
 }
 
 const CaptureRule* CaptureRuleOf(int32_t error) {
-  const auto* found = std::find_if(std::begin(kRules), std::end(kRules),
-                                   [&](const CaptureRule& rule) { return rule.error == error; });
+  const auto* found = std::ranges::find(kRules, error, &CaptureRule::error);
   return found == std::end(kRules) ? nullptr : found;
 }
 
@@ -176,8 +175,7 @@ std::string CalledText(const Trace& trace, const Failure& failure) {
 void AddStuckMemory(const Facts& facts, Finding* finding) {
   for (const BlockId id : facts.blocks[finding->graph.index()]) {
     if (facts.trace[id].freed() || facts.trace[id].alloc_node.valid()) continue;
-    finding->blocks.push_back(id);
-    finding->bytes += RoundedSize(facts.trace[id]);
+    AddBlock(facts.trace, id, finding);
   }
   if (finding->blocks.empty()) return;
   finding->evidence.push_back(

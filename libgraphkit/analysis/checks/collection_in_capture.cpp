@@ -3,7 +3,6 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/host_time.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
@@ -16,15 +15,6 @@ std::vector<BlockId> FreedIn(const Trace& trace, const std::vector<BlockId>& by_
   const auto free_of = [&](BlockId block) { return trace[block].free_requested; };
   const auto first = std::ranges::lower_bound(by_free, begin, {}, free_of);
   return {first, std::ranges::lower_bound(by_free, end, {}, free_of)};
-}
-
-std::vector<BlockId> BlocksByFree(const Trace& trace) {
-  std::vector<BlockId> blocks;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    if (trace.blocks[i].freed()) blocks.emplace_back(i);
-  }
-  std::ranges::sort(blocks, {}, [&](BlockId block) { return trace[block].free_requested; });
-  return blocks;
 }
 
 struct Pauses {
@@ -71,8 +61,7 @@ std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
       const Nanoseconds to = TimeAt(trace, end);
       if (from != 0 && to > from) pauses.time += to - from;
       for (const BlockId block : FreedIn(trace, by_free, begin, end)) {
-        finding.blocks.push_back(block);
-        finding.bytes += RoundedSize(trace[block]);
+        AddBlock(trace, block, &finding);
       }
     }
     if (pauses.count == 0) continue;

@@ -6,22 +6,17 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/names/kernel_names.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
-
-constexpr size_t kShownBuffers = 3;
 
 class Lender {
  public:
   explicit Lender(const Facts& facts)
       : facts_(facts), trace_(facts.trace), communicates_(CommunicationKernels(facts.trace)) {}
 
-  std::vector<Finding> Find() {
-    if (std::find(communicates_.begin(), communicates_.end(), true) == communicates_.end()) {
-      return {};
-    }
+  std::vector<Finding> FindLoans() {
+    if (communicates_.empty()) return {};
     std::vector<std::vector<BlockId>> buffers(trace_.graphs.size());
     buffer_.assign(trace_.blocks.size(), false);
     for (size_t i = 0; i < trace_.blocks.size(); ++i) {
@@ -29,13 +24,9 @@ class Lender {
       if (graph.valid()) buffers[graph.index()].emplace_back(i);
       buffer_[i] = graph.valid();
     }
-    std::vector<Finding> findings;
-    for (size_t i = 0; i < buffers.size(); ++i) {
-      if (buffers[i].empty()) continue;
-      Finding finding = Lend(GraphId(i), buffers[i]);
-      if (!finding.blocks.empty()) findings.push_back(std::move(finding));
-    }
-    return findings;
+    return FindByGraph(facts_, [&](GraphId graph, Finding* finding) {
+      Lend(graph, buffers[graph.index()], finding);
+    });
   }
 
  private:
@@ -50,8 +41,7 @@ class Lender {
       const GraphId root = facts_.roots[node.graph.index()];
       if (node.graph != root || (graph.valid() && graph != root)) return {};
       graph = root;
-      exchanged = exchanged || (node.kernel.index() < communicates_.size() &&
-                                communicates_[node.kernel.index()]);
+      exchanged = exchanged || communicates_.Has(node.kernel);
     }
     return exchanged ? graph : GraphId();
   }
@@ -86,47 +76,50 @@ class Lender {
   }
 
   // Each buffer is lent to the largest block that it can hold and that hasn't borrowed another one.
-  Finding Lend(GraphId graph, const std::vector<BlockId>& buffers) const {
-    Finding finding;
+  void Lend(GraphId graph, const std::vector<BlockId>& buffers, Finding* finding) const {
     std::vector<BlockId> borrowers;
     for (const BlockId buffer : buffers) {
-      BlockId best;
-      for (const BlockId block : facts_.blocks[graph.index()]) {
-        if (buffer_[block.index()] || trace_[block].size == 0) continue;
-        if (best.valid() && RoundedSize(trace_[block]) <= RoundedSize(trace_[best])) continue;
-        const bool has = std::find(borrowers.begin(), borrowers.end(), block) != borrowers.end();
-        if (!has && Holds(buffer, block)) best = block;
-      }
+      const BlockId best = BestBorrower(buffer, facts_.blocks[graph.index()], borrowers);
       if (!best.valid()) continue;
       borrowers.push_back(best);
-      finding.blocks.push_back(buffer);
-      finding.bytes += RoundedSize(trace_[best]);
-      if (finding.evidence.size() >= kShownBuffers) continue;
-      finding.evidence.push_back({.text = NameOf(trace_, best) + " could lie in " +
-                                          NameOf(trace_, buffer) + " while nothing is exchanged",
-                                  .blocks = {best, buffer},
-                                  .stack = trace_[best].stack});
+      finding->blocks.push_back(buffer);
+      finding->bytes += RoundedSize(trace_[best]);
+      if (finding->evidence.size() >= kShownEvidence) continue;
+      finding->evidence.push_back({.text = NameOf(trace_, best) + " could lie in " +
+                                           NameOf(trace_, buffer) + " while nothing is exchanged",
+                                   .blocks = {best, buffer},
+                                   .stack = trace_[best].stack});
     }
-    if (finding.blocks.empty()) return finding;
-    finding.graph = graph;
-    finding.assumes = Assumption::kArguments;
-    finding.message =
-        FormatBytes(finding.bytes) + " of " + NameOf(trace_, graph) +
-        " could lie in communication buffers that are idle then: " + ListOf(finding.blocks);
-    finding.advice =
+    if (finding->blocks.empty()) return;
+    finding->assumes = Assumption::kArguments;
+    finding->message =
+        FormatBytes(finding->bytes) + " of " + NameOf(trace_, graph) +
+        " could lie in communication buffers that are idle then: " + ListOf(finding->blocks);
+    finding->advice =
         "let computation borrow the buffers outside the exchange, or allocate them "
         "from the same pool around it";
-    return finding;
+  }
+
+  BlockId BestBorrower(BlockId buffer, const std::vector<BlockId>& blocks,
+                       const std::vector<BlockId>& borrowers) const {
+    BlockId best;
+    for (const BlockId block : blocks) {
+      if (buffer_[block.index()] || trace_[block].size == 0) continue;
+      if (best.valid() && RoundedSize(trace_[block]) <= RoundedSize(trace_[best])) continue;
+      const bool has = std::ranges::find(borrowers, block) != borrowers.end();
+      if (!has && Holds(buffer, block)) best = block;
+    }
+    return best;
   }
 
   const Facts& facts_;
   const Trace& trace_;
-  std::vector<bool> communicates_;  // by kernel
-  std::vector<bool> buffer_;        // by block
+  KernelSet communicates_;
+  std::vector<bool> buffer_;  // by block
 };
 
 }  // namespace
 
-std::vector<Finding> FindIdleCommBuffers(const Facts& facts) { return Lender(facts).Find(); }
+std::vector<Finding> FindIdleCommBuffers(const Facts& facts) { return Lender(facts).FindLoans(); }
 
 }  // namespace graphkit

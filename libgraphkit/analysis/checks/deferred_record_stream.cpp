@@ -7,7 +7,6 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/group_by.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
@@ -20,9 +19,9 @@ enum class Why : uint8_t {
   kNoJoin,           // its stream never waits for the last use
 };
 
-class Finder {
+class DeferredBlocks {
  public:
-  explicit Finder(const Facts& facts)
+  explicit DeferredBlocks(const Facts& facts)
       : facts_(facts),
         trace_(facts.trace),
         at_free_(facts.Blocks(MarkerRule::kAtFree)),
@@ -34,7 +33,7 @@ class Finder {
         last_block_(trace_.streams.size()),
         last_node_(trace_.streams.size()) {}
 
-  std::vector<Finding> Find() {
+  std::vector<Finding> FindCauses() {
     for (size_t i = 0; i < facts_.blocks.size(); ++i) {
       if (facts_.usage[i].deferred > 0) FindIn(GraphId(i));
     }
@@ -67,14 +66,9 @@ class Finder {
     const Why why = WhyDeferred(id);
     Finding& finding = by_cause_[{why, trace_[id].stack}];
     finding.graph = graph;
-    finding.blocks.push_back(id);
-    finding.bytes += RoundedSize(trace_[id]);
+    AddBlock(trace_, id, &finding);
     for (const uint32_t use : recorded_.Of(id.index())) {
-      const StreamId stream = trace_.block_streams[use].stream;
-      if (std::find(finding.streams.begin(), finding.streams.end(), stream) ==
-          finding.streams.end()) {
-        finding.streams.push_back(stream);
-      }
+      AddOnce(trace_.block_streams[use].stream, &finding.streams);
     }
   }
 
@@ -89,21 +83,16 @@ class Finder {
 
   // Whether the block's own stream ends up after all its markers.
   bool JoinedBy(BlockId id, MarkerRule rule) const {
-    const NodeId last = last_node_[trace_[id].stream.index()];
-    if (!last.valid()) return false;
-    const auto markers = facts_.lives.Markers(id, rule);
-    return std::all_of(markers.begin(), markers.end(),
-                       [&](NodeId marker) { return facts_.order.EndsBefore(marker, last); });
+    return last_node_[trace_[id].stream.index()].valid() && !FirstUnjoined(id, rule).valid();
   }
 
-  // The last nodes to touch the block that its stream doesn't wait for.
-  std::vector<NodeId> Unjoined(BlockId id) const {
-    std::vector<NodeId> nodes;
+  // The first marker of the block that its stream doesn't wait for.
+  NodeId FirstUnjoined(BlockId id, MarkerRule rule) const {
     const NodeId last = last_node_[trace_[id].stream.index()];
-    for (const NodeId marker : facts_.lives.Markers(id, MarkerRule::kLastUse)) {
-      if (!last.valid() || !facts_.order.EndsBefore(marker, last)) nodes.push_back(marker);
+    for (const NodeId marker : facts_.lives.Markers(id, rule)) {
+      if (!last.valid() || !facts_.order.EndsBefore(marker, last)) return marker;
     }
-    return nodes;
+    return {};
   }
 
   void Finish(Why why, Finding* finding) const {
@@ -145,9 +134,7 @@ class Finder {
     return "up to " + Count(most, "node");
   }
   size_t NodesBefore(Seq seq) const {
-    const auto at =
-        std::lower_bound(trace_.nodes.begin(), trace_.nodes.end(), seq,
-                         [](const Node& node, Seq wanted) { return node.seq < wanted; });
+    const auto at = std::ranges::lower_bound(trace_.nodes, seq, {}, &Node::seq);
     return static_cast<size_t>(at - trace_.nodes.begin());
   }
 
@@ -189,10 +176,10 @@ class Finder {
       case Why::kFreedLate:
         return "free it right after its last use, before the other stream goes on";
       case Why::kNoJoin: {
-        const std::vector<NodeId> unjoined = Unjoined(block);
-        if (unjoined.empty()) return "wait for the other stream before the free";
-        return "record an event after " + NameOf(trace_, unjoined.front()) + " on " +
-               NameOf(trace_, trace_[unjoined.front()].stream) + " and let " + own +
+        const NodeId unjoined = FirstUnjoined(block, MarkerRule::kLastUse);
+        if (!unjoined.valid()) return "wait for the other stream before the free";
+        return "record an event after " + NameOf(trace_, unjoined) + " on " +
+               NameOf(trace_, trace_[unjoined].stream) + " and let " + own +
                " wait for it before it allocates again";
       }
     }
@@ -213,6 +200,8 @@ class Finder {
 
 }  // namespace
 
-std::vector<Finding> FindDeferredRecordStreams(const Facts& facts) { return Finder(facts).Find(); }
+std::vector<Finding> FindDeferredRecordStreams(const Facts& facts) {
+  return DeferredBlocks(facts).FindCauses();
+}
 
 }  // namespace graphkit

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {

@@ -8,33 +8,30 @@
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
 
 constexpr size_t kManyReplaced = 3;
 
-void FindUndestroyed(const Trace& trace, std::vector<Finding>* findings) {
+std::vector<Finding> FindUndestroyed(const Facts& facts) {
+  const Trace& trace = facts.trace;
   const Grouped by_graph =
       Group(trace.execs, trace.graphs.size(), [](const Exec& exec) { return exec.graph; });
-  for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     uint64_t leaked = 0;
-    Finding finding;
-    for (const uint32_t id : by_graph.Of(graph)) {
+    for (const uint32_t id : by_graph.Of(graph.index())) {
       const Exec& exec = trace.execs[id];
       if (exec.destroyed != kNever || ++leaked > 1) continue;
-      finding.evidence.push_back({.text = "exec " + std::to_string(id) + " was instantiated " +
-                                          PlaceOf(trace, exec.created),
-                                  .stack = exec.stack});
+      finding->evidence.push_back({.text = "exec " + std::to_string(id) + " was instantiated " +
+                                           PlaceOf(trace, exec.created),
+                                   .stack = exec.stack});
     }
-    if (leaked == 0) continue;
-    finding.graph = GraphId(graph);
-    finding.message = Count(leaked, "exec") + " of " + NameOf(trace, finding.graph) +
-                      (leaked == 1 ? " was" : " were") + " never destroyed";
-    finding.advice = "call cudaGraphExecDestroy when the graph is launched no more";
-    findings->push_back(std::move(finding));
-  }
+    if (leaked == 0) return;
+    finding->message = Count(leaked, "exec") + " of " + NameOf(trace, graph) +
+                       (leaked == 1 ? " was" : " were") + " never destroyed";
+    finding->advice = "call cudaGraphExecDestroy when the graph is launched no more";
+  });
 }
 
 // The stack by which an exec's maker is known: its own, else that of what its graph allocated.
@@ -76,8 +73,7 @@ Bytes HeldBy(const Facts& facts, const std::vector<ExecId>& execs) {
   std::vector<PoolId> pools;
   for (const ExecId exec : execs) {
     for (const BlockId id : facts.blocks[facts.trace[exec].graph.index()]) {
-      const PoolId pool = facts.trace[id].pool;
-      if (std::ranges::find(pools, pool) == pools.end()) pools.push_back(pool);
+      AddOnce(facts.trace[id].pool, &pools);
     }
   }
   Bytes bytes = 0;
@@ -120,9 +116,8 @@ void FindReplaced(const Facts& facts, std::vector<Finding>* findings) {
 }  // namespace
 
 std::vector<Finding> FindExecLeaks(const Facts& facts) {
-  std::vector<Finding> findings;
-  if (!KnowsWhatWasFreed(facts.trace)) return findings;
-  FindUndestroyed(facts.trace, &findings);
+  if (!KnowsWhatWasFreed(facts.trace)) return {};
+  std::vector<Finding> findings = FindUndestroyed(facts);
   FindReplaced(facts, &findings);
   return findings;
 }

@@ -5,21 +5,61 @@
 #include <unordered_map>
 #include <utility>
 
-#include "libgraphkit/analysis/names/naming.h"
-
 namespace graphkit {
+
+std::vector<Finding> FindByGraph(const Facts& facts,
+                                 const std::function<void(GraphId, Finding*)>& judge) {
+  std::vector<Finding> findings;
+  for (size_t i = 0; i < facts.trace.graphs.size(); ++i) {
+    Finding finding{.graph = GraphId(i)};
+    judge(GraphId(i), &finding);
+    if (!finding.message.empty()) findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+void AddBlock(const Trace& trace, BlockId block, Finding* finding) {
+  finding->blocks.push_back(block);
+  finding->bytes += RoundedSize(trace[block]);
+}
+
+std::string BlocksText(const Finding& finding) {
+  return ListOf(finding.blocks) + " (" + FormatBytes(finding.bytes) + ")";
+}
+
+Evidence CapturedThere(const Trace& trace, NodeId node) {
+  return {.text = CapturedOn(trace, node), .nodes = {node}, .stack = trace[node].stack};
+}
+
+Evidence OverBefore(const Trace& trace, BlockId earlier, BlockId later, StackId stack) {
+  const auto name = [&](BlockId block) {
+    return NameOf(trace, block) + " of " + NameOf(trace, trace[block].stream);
+  };
+  return {.text = name(earlier) + " is over before " + name(later),
+          .blocks = {earlier, later},
+          .stack = stack};
+}
 
 bool KnowsWhatWasFreed(const Trace& trace) {
   return !trace.completeness.truncated && trace.process.device != DeviceKind::kImported;
 }
 
-std::vector<bool> InvalidatedGraphs(const Trace& trace) {
-  std::vector<bool> invalidated(trace.graphs.size());
-  for (const Capture& capture : trace.captures) {
-    if (capture.status != CaptureStatus::kInvalidated || !capture.graph.valid()) continue;
-    invalidated[capture.graph.index()] = true;
+std::vector<BlockId> BlocksByFree(const Trace& trace) {
+  std::vector<BlockId> blocks;
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    if (trace.blocks[i].freed()) blocks.emplace_back(i);
   }
-  return invalidated;
+  std::ranges::sort(blocks, {}, [&](BlockId block) { return trace[block].free_requested; });
+  return blocks;
+}
+
+std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status) {
+  std::vector<bool> captured(trace.graphs.size());
+  for (const Capture& capture : trace.captures) {
+    if (capture.status != status || !capture.graph.valid()) continue;
+    captured[capture.graph.index()] = true;
+  }
+  return captured;
 }
 
 std::vector<bool> NeverRun(const Trace& trace) {
@@ -75,33 +115,14 @@ std::vector<NodeId> ShortestPath(const Order& order, const InEdges& in, NodeId f
   return path;
 }
 
-namespace {
-
-std::string More(const Finding& finding) {
-  if (finding.blocks.size() == 1) return {};
-  return "; the same in " + Count(finding.blocks.size() - 1, "other block");
-}
-
-}  // namespace
-
 void AddRace(const Facts& facts, const Race& race, Finding* finding) {
   const Trace& trace = facts.trace;
   finding->graph = facts.roots[trace[race.earlier].graph.index()];
-  const auto has = [](const auto& list, auto item) {
-    return std::find(list.begin(), list.end(), item) != list.end();
-  };
-  if (!has(finding->blocks, race.block)) {
-    finding->blocks.push_back(race.block);
-    finding->bytes += RoundedSize(trace[race.block]);
-  }
+  if (AddOnce(race.block, &finding->blocks)) finding->bytes += RoundedSize(trace[race.block]);
   for (const NodeId node : {race.earlier, race.later}) {
-    if (has(finding->nodes, node)) continue;
-    finding->nodes.push_back(node);
-    if (finding->evidence.size() >= 4) continue;
-    finding->evidence.push_back({.text = CapturedOn(trace, node),
-                                 .nodes = {node},
-                                 .blocks = {race.block},
-                                 .stack = trace[node].stack});
+    if (!AddOnce(node, &finding->nodes) || finding->evidence.size() >= 4) continue;
+    finding->evidence.push_back(CapturedThere(trace, node));
+    finding->evidence.back().blocks = {race.block};
   }
 }
 
@@ -115,7 +136,9 @@ std::vector<Finding> TakeFindings(std::map<RaceSite, Finding>* by_site) {
   std::vector<Finding> findings;
   for (auto& [site, finding] : *by_site) {
     finding.severity = std::get<1>(site);
-    finding.message += More(finding);
+    if (const size_t more = finding.blocks.size() - 1; more > 0) {
+      finding.message += "; the same in " + Count(more, "other block");
+    }
     finding.assumes = Assumption::kArguments;
     findings.push_back(std::move(finding));
   }

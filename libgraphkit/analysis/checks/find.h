@@ -1,11 +1,15 @@
 // The functions behind the checks' table, and what several of them need.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/races.h"
 #include "libgraphkit/analysis/order/topology.h"
@@ -57,12 +61,56 @@ std::vector<Finding> FindSlowCaptures(const Facts& facts);
 // launch order, `strict` those by completion order. Findings of programmatic-only-order.
 std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict);
 
+// Of many alike, how many are shown as evidence.
+inline constexpr size_t kShownEvidence = 3;
+
+// One finding for each graph of which `judge` says something: it fills in the finding, which is
+// left out as long as it has no message.
+std::vector<Finding> FindByGraph(const Facts& facts,
+                                 const std::function<void(GraphId, Finding*)>& judge);
+
+// Adds a block that the finding is about, and its bytes.
+void AddBlock(const Trace& trace, BlockId block, Finding* finding);
+
+// "blocks 4 and 5 (12 MiB)": all that the finding is about.
+std::string BlocksText(const Finding& finding);
+
+// Where a node comes from, as evidence.
+Evidence CapturedThere(const Trace& trace, NodeId node);
+
+// That one block's memory could go to another one, as evidence.
+Evidence OverBefore(const Trace& trace, BlockId earlier, BlockId later, StackId stack);
+
+// False: it is in the list already.
+template <typename Item>
+bool AddOnce(const Item& item, std::vector<Item>* list) {
+  if (std::ranges::find(*list, item) != list->end()) return false;
+  list->push_back(item);
+  return true;
+}
+
+// The values of a map, in the order of their keys.
+template <typename Key>
+std::vector<Finding> TakeValues(std::map<Key, Finding>* by_key) {
+  std::vector<Finding> findings;
+  for (auto& [key, finding] : *by_key) findings.push_back(std::move(finding));
+  by_key->clear();
+  return findings;
+}
+
 // Whether the trace goes on to the program's end and says what was freed and destroyed: only then
 // is something that wasn't a leak.
 bool KnowsWhatWasFreed(const Trace& trace);
 
+// Blocks that were freed, in the order of their free requests.
+std::vector<BlockId> BlocksByFree(const Trace& trace);
+
+// By graph: whether a capture of it came to that.
+std::vector<bool> CapturedWith(const Trace& trace, CaptureStatus status);
 // By graph: whether a capture of it ended with an error, so that the program never got it.
-std::vector<bool> InvalidatedGraphs(const Trace& trace);
+inline std::vector<bool> InvalidatedGraphs(const Trace& trace) {
+  return CapturedWith(trace, CaptureStatus::kInvalidated);
+}
 
 // By graph: whether it surely never ran and never will: it is gone, or only a model for others
 // (clones, child graphs), and no exec was made of it. Its clones are judged for themselves.

@@ -1,6 +1,5 @@
 // free-before-use: memory-free nodes that aren't ordered after all users.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 

@@ -2,11 +2,9 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/frontier.h"
 
 namespace graphkit {
-
 namespace {
 
 // Nodes that a stream was after, and isn't after its frontier was set.
@@ -29,13 +27,8 @@ void AddFreedBlocks(const Facts& facts, const StreamOp& op, Finding* finding) {
     const Block& block = facts.trace[id];
     if (block.stream != op.stream || block.free_requested >= op.seq) continue;
     const auto markers = facts.lives.Markers(id, MarkerRule::kAtFree);
-    const bool hit = std::any_of(markers.begin(), markers.end(), [&](NodeId marker) {
-      return std::find(finding->nodes.begin(), finding->nodes.end(), marker) !=
-             finding->nodes.end();
-    });
-    if (!hit) continue;
-    finding->blocks.push_back(id);
-    finding->bytes += RoundedSize(block);
+    const bool hit = std::ranges::find_first_of(markers, finding->nodes) != markers.end();
+    if (hit) AddBlock(facts.trace, id, finding);
   }
 }
 
@@ -43,15 +36,12 @@ void AddFreedBlocks(const Facts& facts, const StreamOp& op, Finding* finding) {
 
 std::vector<Finding> FindFrontierRewinds(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const bool any =
-      std::any_of(trace.stream_ops.begin(), trace.stream_ops.end(),
-                  [](const auto& op) { return op.kind == StreamOpKind::kSetFrontier; });
-  if (!any) return {};
+  if (!HasRewinds(trace)) return {};
   std::vector<Finding> findings;
   FrontierReplay replay(trace);
   for (const StreamOp& op : trace.stream_ops) {
-    if (op.kind != StreamOpKind::kSetFrontier || op.stream.index() >= trace.streams.size())
-      continue;
+    if (op.kind != StreamOpKind::kSetFrontier) continue;
+    if (op.stream.index() >= trace.streams.size()) continue;
     replay.AdvanceTo(op.seq);
     const StreamFrontier before = replay.Of(op.stream);
     if (!before.capturing()) continue;
@@ -70,9 +60,8 @@ std::vector<Finding> FindFrontierRewinds(const Facts& facts) {
           "; " + ListOf(finding.blocks) + " freed before must not be reused there as if it were";
     }
     finding.advice = "fork to another stream by an event instead of setting the frontier back";
-    finding.evidence.push_back({.text = CapturedOn(trace, finding.nodes.front()),
-                                .nodes = finding.nodes,
-                                .stack = trace[finding.nodes.front()].stack});
+    finding.evidence.push_back(CapturedThere(trace, finding.nodes.front()));
+    finding.evidence.back().nodes = finding.nodes;
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -1,6 +1,5 @@
 // graph-allocation-leak: memory that a graph allocates and that is never freed.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
@@ -25,9 +24,8 @@ std::vector<Launched> CountLaunches(const Trace& trace) {
 }
 
 std::string MessageFor(const Trace& trace, const Finding& finding, const Launched& launched) {
-  std::string message = NameOf(trace, finding.graph) + " allocates " + ListOf(finding.blocks) +
-                        " (" + FormatBytes(finding.bytes) + ") and never frees " +
-                        (finding.blocks.size() == 1 ? "it" : "them");
+  std::string message = NameOf(trace, finding.graph) + " allocates " + BlocksText(finding) +
+                        " and never frees " + (finding.blocks.size() == 1 ? "it" : "them");
   if (launched.frees_itself) return message + "; only its next launch does";
   if (launched.times == 0) return message + ": it can be launched only once";
   return message + ": the memory outlives the graph, and another launch would fail";
@@ -40,32 +38,27 @@ std::vector<Finding> FindGraphAllocationLeaks(const Facts& facts) {
   if (!KnowsWhatWasFreed(trace)) return {};
   const std::vector<Launched> launched = CountLaunches(trace);
   const std::vector<bool> invalidated = InvalidatedGraphs(trace);
-  std::vector<Finding> findings;
-  for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
-    Finding finding;
-    finding.graph = GraphId(graph);
-    if (invalidated[graph]) continue;
-    for (const BlockId id : facts.blocks[graph]) {
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    if (invalidated[graph.index()]) return;
+    for (const BlockId id : facts.blocks[graph.index()]) {
       const Block& block = trace[id];
       if (!block.alloc_node.valid() || block.free_node.valid() || block.freed()) continue;
       if (!InGraph(trace, trace[block.alloc_node])) continue;
-      finding.blocks.push_back(id);
-      finding.nodes.push_back(block.alloc_node);
-      finding.bytes += block.size;
-      finding.evidence.push_back(
+      finding->blocks.push_back(id);
+      finding->nodes.push_back(block.alloc_node);
+      finding->bytes += block.size;
+      finding->evidence.push_back(
           {.text = "allocated by " + NameOf(trace, block.alloc_node), .stack = block.stack});
     }
-    if (finding.blocks.empty()) continue;
-    finding.severity = launched[graph].times > 0 && !launched[graph].frees_itself
-                           ? Severity::kError
-                           : Severity::kWarning;
-    finding.message = MessageFor(trace, finding, launched[graph]);
-    finding.advice =
+    if (finding->blocks.empty()) return;
+    const Launched& runs = launched[graph.index()];
+    finding->severity =
+        runs.times > 0 && !runs.frees_itself ? Severity::kError : Severity::kWarning;
+    finding->message = MessageFor(trace, *finding, runs);
+    finding->advice =
         "free it in the graph (cudaFreeAsync while capturing, or a memory-free node), or with "
         "cudaFreeAsync after each launch";
-    findings.push_back(std::move(finding));
-  }
-  return findings;
+  });
 }
 
 }  // namespace graphkit

@@ -1,6 +1,5 @@
 // graph-leak: graphs that were never destroyed.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
@@ -11,35 +10,20 @@ bool Owned(const Graph& graph) {
          graph.origin == GraphOrigin::kClone;
 }
 
-// The graphs of captures that are open, which aren't the program's yet.
-std::vector<bool> StillCaptured(const Trace& trace) {
-  std::vector<bool> captured(trace.graphs.size());
-  for (const Capture& capture : trace.captures) {
-    if (capture.status != CaptureStatus::kOpen || !capture.graph.valid()) continue;
-    captured[capture.graph.index()] = true;
-  }
-  return captured;
-}
-
 }  // namespace
 
 std::vector<Finding> FindGraphLeaks(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (!KnowsWhatWasFreed(trace)) return {};
-  const std::vector<bool> invalidated = InvalidatedGraphs(trace), open = StillCaptured(trace);
-  std::vector<Finding> findings;
-  for (size_t i = 0; i < trace.graphs.size(); ++i) {
-    const GraphId id(i);
-    const Graph& graph = trace.graphs[i];
-    if (!Owned(graph) || graph.destroyed != kNever) continue;
-    if (invalidated[i] || open[i]) continue;
-    Finding finding;
-    finding.graph = id;
-    finding.message = NameOf(trace, id) + " was never destroyed";
-    finding.advice = "call cudaGraphDestroy once the graph is instantiated";
-    findings.push_back(std::move(finding));
-  }
-  return findings;
+  const std::vector<bool> invalidated = InvalidatedGraphs(trace);
+  // A graph that is still being captured isn't the program's yet.
+  const std::vector<bool> open = CapturedWith(trace, CaptureStatus::kOpen);
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    if (!Owned(trace[graph]) || trace[graph].destroyed != kNever) return;
+    if (invalidated[graph.index()] || open[graph.index()]) return;
+    finding->message = NameOf(trace, graph) + " was never destroyed";
+    finding->advice = "call cudaGraphDestroy once the graph is instantiated";
+  });
 }
 
 }  // namespace graphkit

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
@@ -19,72 +18,51 @@ Seq LastUse(const Facts& facts, BlockId id) {
   return std::min(freed, last);
 }
 
-struct Change {
-  Seq seq;
-  bool frees;
-  Bytes bytes;
-};
-
 // The peak had every block been freed right after its last use.
 Bytes PeakByLastUse(const Facts& facts, const std::vector<BlockId>& blocks,
                     const std::vector<Seq>& last_use) {
-  std::vector<Change> changes;
-  changes.reserve(2 * blocks.size());
+  LiveBytes live;
   for (size_t i = 0; i < blocks.size(); ++i) {
-    const Bytes size = RoundedSize(facts.trace[blocks[i]]);
-    changes.push_back({facts.trace[blocks[i]].allocated, false, size});
-    if (last_use[i] != kNever) changes.push_back({last_use[i], true, size});
+    live.Add(facts.trace[blocks[i]], last_use[i]);
   }
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return a.seq < b.seq; });
-  Bytes live = 0;
-  Bytes peak = 0;
-  for (const Change& change : changes) {
-    live = change.frees ? live - change.bytes : live + change.bytes;
-    peak = std::max(peak, live);
-  }
-  return peak;
+  return live.Peak();
 }
 
 }  // namespace
 
 std::vector<Finding> FindLateFrees(const Facts& facts) {
-  std::vector<Finding> findings;
-  for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
-    const std::vector<BlockId>& blocks = facts.blocks[graph];
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    const std::vector<BlockId>& blocks = facts.blocks[graph.index()];
     std::vector<Seq> last_use;
     for (const BlockId id : blocks) last_use.push_back(LastUse(facts, id));
-    const Usage& usage = facts.usage[graph];
+    const Usage& usage = facts.usage[graph.index()];
     // Streams beside each other may need more than what is live at once.
-    const Bytes least = facts.bounds.empty() ? 0 : facts.bounds[graph].bytes;
+    const Bytes least = facts.bounds.empty() ? 0 : facts.bounds[graph.index()].bytes;
     const Bytes peak = std::max(least, PeakByLastUse(facts, blocks, last_use));
-    if (peak >= usage.peak_live) continue;
-    Finding finding;
-    finding.graph = GraphId(graph);
-    finding.bytes = usage.peak_live - peak;
+    if (peak >= usage.peak_live) return;
+    finding->bytes = usage.peak_live - peak;
     for (size_t i = 0; i < blocks.size(); ++i) {
       const Block& block = facts.trace[blocks[i]];
       const bool live = block.allocated <= usage.peak_at && usage.peak_at < block.free_requested;
       if (!live || last_use[i] > usage.peak_at) continue;
-      finding.blocks.push_back(blocks[i]);
-      if (finding.evidence.size() >= 3) continue;
+      finding->blocks.push_back(blocks[i]);
+      if (finding->evidence.size() >= kShownEvidence) continue;
       const NodeId last = facts.lives.Touches(blocks[i]).back().node;
-      finding.nodes.push_back(last);
-      finding.evidence.push_back({.text = NameOf(facts.trace, blocks[i]) + " was last touched by " +
-                                          NameOf(facts.trace, last) + ", before the peak",
-                                  .nodes = {last},
-                                  .blocks = {blocks[i]},
-                                  .stack = block.stack});
+      finding->nodes.push_back(last);
+      finding->evidence.push_back({.text = NameOf(facts.trace, blocks[i]) +
+                                           " was last touched by " + NameOf(facts.trace, last) +
+                                           ", before the peak",
+                                   .nodes = {last},
+                                   .blocks = {blocks[i]},
+                                   .stack = block.stack});
     }
-    finding.message = "the peak of " + NameOf(facts.trace, finding.graph) + " would be " +
-                      FormatBytes(finding.bytes) + " lower if " + ListOf(finding.blocks) +
-                      (finding.blocks.size() == 1 ? " was" : " were") +
-                      " freed right after the last use";
-    finding.advice = "drop the last reference to the memory right after the work that reads it";
-    finding.assumes = Assumption::kArguments;
-    findings.push_back(std::move(finding));
-  }
-  return findings;
+    finding->message = "the peak of " + NameOf(facts.trace, graph) + " would be " +
+                       FormatBytes(finding->bytes) + " lower if " + ListOf(finding->blocks) +
+                       (finding->blocks.size() == 1 ? " was" : " were") +
+                       " freed right after the last use";
+    finding->advice = "drop the last reference to the memory right after the work that reads it";
+    finding->assumes = Assumption::kArguments;
+  });
 }
 
 }  // namespace graphkit

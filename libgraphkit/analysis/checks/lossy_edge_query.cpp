@@ -1,7 +1,6 @@
 // lossy-edge-query: queries of edges that can't say what edges they are.
 #include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 

@@ -5,41 +5,29 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
-
 namespace {
 
 // One finding a graph, of the pairs of which `differs` says that they differ. `by`: what in.
 std::vector<Finding> FindMissedReuse(const Facts& facts, const char* by, const char* advice,
                                      bool (*differs)(const Block& earlier, const Block& later)) {
-  std::vector<Finding> findings;
-  for (size_t graph = 0; graph < facts.reuse.size(); ++graph) {
-    Finding finding;
-    for (const ReusePair& pair : facts.reuse[graph].pairs) {
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    for (const ReusePair& pair : facts.reuse[graph.index()].pairs) {
       const Block& earlier = facts.trace[pair.earlier];
       const Block& later = facts.trace[pair.later];
       if (!differs(earlier, later)) continue;
-      finding.bytes += pair.bytes;
-      finding.assumes = std::max(finding.assumes, pair.assumes);
-      finding.blocks.push_back(pair.later);
-      if (finding.evidence.size() >= 3) continue;
-      finding.evidence.push_back({.text = NameOf(facts.trace, pair.earlier) + " of " +
-                                          NameOf(facts.trace, earlier.stream) + " is over before " +
-                                          NameOf(facts.trace, pair.later) + " of " +
-                                          NameOf(facts.trace, later.stream),
-                                  .blocks = {pair.earlier, pair.later},
-                                  .stack = later.stack});
+      finding->bytes += pair.bytes;
+      finding->assumes = std::max(finding->assumes, pair.assumes);
+      finding->blocks.push_back(pair.later);
+      if (finding->evidence.size() >= kShownEvidence) continue;
+      finding->evidence.push_back(OverBefore(facts.trace, pair.earlier, pair.later, later.stack));
     }
-    if (finding.blocks.empty()) continue;
-    finding.graph = GraphId(graph);
-    finding.message = FormatBytes(finding.bytes) + " of " + NameOf(facts.trace, finding.graph) +
-                      " were not reused because the free memory belonged to another " + by;
-    finding.advice = advice;
-    findings.push_back(std::move(finding));
-  }
-  return findings;
+    if (finding->blocks.empty()) return;
+    finding->message = FormatBytes(finding->bytes) + " of " + NameOf(facts.trace, graph) +
+                       " were not reused because the free memory belonged to another " + by;
+    finding->advice = advice;
+  });
 }
 
 }  // namespace

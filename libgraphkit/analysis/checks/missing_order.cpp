@@ -2,10 +2,8 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
-
 namespace {
 
 std::string MissingOrderMessage(const Trace& trace, const Race& race) {

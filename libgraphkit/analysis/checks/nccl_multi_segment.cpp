@@ -1,40 +1,35 @@
 // nccl-multi-segment: a buffer of a captured NCCL kernel that lies in several driver allocations.
 #include <algorithm>
-#include <string_view>
+#include <span>
+#include <string>
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/names/kernel_names.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
 
-enum class Registers : uint8_t { kYes, kUnknown, kNo };
-
 // NCCL registers the buffers of captured kernels unless it is told not to.
-Registers RegistersBuffers(const Process& process) {
-  if (process.environment.empty()) return Registers::kUnknown;
-  for (const std::string_view variable : process.environment) {
-    if (variable == "NCCL_GRAPH_REGISTER=0") return Registers::kNo;
-  }
-  return Registers::kYes;
+Ternary RegistersBuffers(const Process& process) {
+  if (process.environment.empty()) return Ternary::kUnknown;
+  const bool off =
+      std::ranges::find(process.environment, "NCCL_GRAPH_REGISTER=0") != process.environment.end();
+  return off ? Ternary::kNo : Ternary::kYes;
 }
 
 class Segments {
  public:
   explicit Segments(const Trace& trace) : trace_(trace) {
     for (size_t i = 0; i < trace.segments.size(); ++i) by_address_.emplace_back(i);
-    std::sort(by_address_.begin(), by_address_.end(),
-              [&](SegmentId a, SegmentId b) { return trace_[a].address < trace_[b].address; });
+    std::ranges::sort(by_address_, {}, [&](SegmentId id) { return trace_[id].address; });
   }
 
   // Over how many segments a block spans at a place of the trace.
   size_t Spanned(const Block& block, Seq at) const {
-    const auto first = std::lower_bound(
-        by_address_.begin(), by_address_.end(), block.address,
-        [&](SegmentId id, Address address) { return trace_[id].address < address; });
+    auto id = std::ranges::lower_bound(by_address_, block.address, {},
+                                       [&](SegmentId at) { return trace_[at].address; });
     size_t spanned = 0;
-    for (auto id = first; id != by_address_.end(); ++id) {
+    for (; id != by_address_.end(); ++id) {
       if (trace_[*id].address >= block.address + block.size) break;
       if (trace_[*id].allocated <= at && at < trace_[*id].freed) ++spanned;
     }
@@ -50,15 +45,14 @@ class Segments {
   std::vector<SegmentId> by_address_;
 };
 
-void Describe(const Trace& trace, Registers registers, Finding* finding) {
-  finding->severity = registers == Registers::kYes ? Severity::kError : Severity::kWarning;
+void Describe(const Trace& trace, Ternary registers, Finding* finding) {
+  finding->severity = registers == Ternary::kYes ? Severity::kError : Severity::kWarning;
   finding->assumes = Assumption::kArguments;
-  finding->message = ListOf(finding->blocks) + " (" + FormatBytes(finding->bytes) + "), which " +
-                     NameOf(trace, finding->nodes.front()) + " of " +
-                     NameOf(trace, finding->graph) + " exchanges, " +
+  finding->message = BlocksText(*finding) + ", which " + NameOf(trace, finding->nodes.front()) +
+                     " of " + NameOf(trace, finding->graph) + " exchanges, " +
                      (finding->blocks.size() == 1 ? "lies" : "lie") +
                      " in several driver allocations, and NCCL " +
-                     (registers == Registers::kYes ? "registers" : "may register") +
+                     (registers == Ternary::kYes ? "registers" : "may register") +
                      " what it finds in graphs as if it was one";
   finding->advice =
       "set NCCL_GRAPH_REGISTER=0, or turn expandable segments off for what is communicated";
@@ -68,24 +62,21 @@ void Describe(const Trace& trace, Registers registers, Finding* finding) {
 
 std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
   const Trace& trace = facts.trace;
-  const Registers registers = RegistersBuffers(trace.process);
-  if (registers == Registers::kNo || trace.segments.size() < 2) return {};
-  const std::vector<bool> communicates = CommunicationKernels(trace);
-  if (std::find(communicates.begin(), communicates.end(), true) == communicates.end()) return {};
+  const Ternary registers = RegistersBuffers(trace.process);
+  if (registers == Ternary::kNo || trace.segments.size() < 2) return {};
+  const KernelSet communicates = CommunicationKernels(trace);
+  if (communicates.empty()) return {};
   const Segments segments(trace);
   std::vector<Finding> by_graph(trace.graphs.size());
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
-    if (node.kernel.index() >= communicates.size() || !communicates[node.kernel.index()]) continue;
+    if (!communicates.Has(node.kernel)) continue;
     Finding& finding = by_graph[facts.roots[node.graph.index()].index()];
-    for (uint32_t a = node.accesses.first; a < node.accesses.first + node.accesses.count; ++a) {
-      const BlockId id = trace.accesses[a].block;
+    for (const Access& access :
+         std::span(trace.accesses).subspan(node.accesses.first, node.accesses.count)) {
+      const BlockId id = access.block;
       const size_t spanned = segments.Spanned(trace[id], node.seq);
-      const bool known =
-          std::find(finding.blocks.begin(), finding.blocks.end(), id) != finding.blocks.end();
-      if (spanned < 2 || known) continue;
-      finding.graph = facts.roots[node.graph.index()];
-      finding.blocks.push_back(id);
+      if (spanned < 2 || !AddOnce(id, &finding.blocks)) continue;
       finding.nodes.emplace_back(i);
       finding.bytes += RoundedSize(trace[id]);
       finding.evidence.push_back(
@@ -95,13 +86,11 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
            .stack = trace[id].stack});
     }
   }
-  std::vector<Finding> findings;
-  for (Finding& finding : by_graph) {
-    if (finding.blocks.empty()) continue;
-    Describe(trace, registers, &finding);
-    findings.push_back(std::move(finding));
-  }
-  return findings;
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    *finding = std::move(by_graph[graph.index()]);
+    finding->graph = graph;
+    if (!finding->blocks.empty()) Describe(trace, registers, finding);
+  });
 }
 
 }  // namespace graphkit

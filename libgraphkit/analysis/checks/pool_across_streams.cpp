@@ -3,10 +3,8 @@
 #include <map>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
-
 namespace {
 
 // Graphs of one pool, by the one stream that each allocates on.

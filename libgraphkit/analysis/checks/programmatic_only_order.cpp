@@ -1,6 +1,5 @@
 // programmatic-only-order: order that rests on an edge that doesn't mean completion.
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 

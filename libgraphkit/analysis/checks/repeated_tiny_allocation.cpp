@@ -4,14 +4,12 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/names/call_site.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
 
 constexpr Bytes kTiny = 512;  // what any allocator takes for the smallest request
 constexpr size_t kMany = 16;  // allocations alike, of one graph
-constexpr size_t kShownLines = 3;
 
 std::string PlaceOfStack(const Trace& trace, StackId stack) {
   const CallSite site = CallSiteOf(trace, stack);
@@ -27,34 +25,30 @@ std::string PlaceOfStack(const Trace& trace, StackId stack) {
 // One finding a graph: each size from each place that comes often.
 std::vector<Finding> FindRepeatedTinyAllocations(const Facts& facts) {
   const Trace& trace = facts.trace;
-  std::vector<Finding> findings;
-  for (size_t i = 0; i < facts.blocks.size(); ++i) {
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     std::map<std::tuple<StackId, Bytes, StreamId>, std::vector<BlockId>> alike;
-    for (const BlockId id : facts.blocks[i]) {
+    for (const BlockId id : facts.blocks[graph.index()]) {
       const Block& block = trace[id];
       if (block.size != 0 && block.size <= kTiny && block.graph.valid()) {
         alike[{block.stack, block.size, block.stream}].push_back(id);
       }
     }
-    Finding finding{.graph = GraphId(i)};
     for (const auto& [key, blocks] : alike) {
       if (blocks.size() < kMany) continue;
-      finding.blocks.insert(finding.blocks.end(), blocks.begin(), blocks.end());
-      if (finding.evidence.size() == kShownLines) continue;
-      finding.evidence.push_back({.text = FormatBytes(std::get<Bytes>(key)) + ", " +
-                                          std::to_string(blocks.size()) + " times" +
-                                          PlaceOfStack(trace, std::get<StackId>(key)),
-                                  .blocks = blocks,
-                                  .stack = std::get<StackId>(key)});
+      finding->blocks.insert(finding->blocks.end(), blocks.begin(), blocks.end());
+      if (finding->evidence.size() == kShownEvidence) continue;
+      finding->evidence.push_back({.text = FormatBytes(std::get<Bytes>(key)) + ", " +
+                                           std::to_string(blocks.size()) + " times" +
+                                           PlaceOfStack(trace, std::get<StackId>(key)),
+                                   .blocks = blocks,
+                                   .stack = std::get<StackId>(key)});
     }
-    if (finding.blocks.empty()) continue;
-    finding.bytes = kTiny * finding.blocks.size();
-    finding.message = NameOf(trace, finding.graph) + " makes " +
-                      Count(finding.blocks.size(), "tiny block") + " that are alike";
-    finding.advice = "make one before the capture and use it again: each costs host time";
-    findings.push_back(std::move(finding));
-  }
-  return findings;
+    if (finding->blocks.empty()) return;
+    finding->bytes = kTiny * finding->blocks.size();
+    finding->message = NameOf(trace, graph) + " makes " +
+                       Count(finding->blocks.size(), "tiny block") + " that are alike";
+    finding->advice = "make one before the capture and use it again: each costs host time";
+  });
 }
 
 }  // namespace graphkit

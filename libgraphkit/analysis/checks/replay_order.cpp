@@ -4,11 +4,9 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr size_t kMostPairs = 1000;  // of graphs that share a pool
@@ -34,7 +32,7 @@ class OrderFinder {
     }
   }
 
-  std::vector<Finding> Find() {
+  std::vector<Finding> FindReordered() {
     for (const auto& [pool, graphs] : LaunchedByPool()) LookAt(graphs);
     return std::move(findings_);
   }
@@ -66,8 +64,7 @@ class OrderFinder {
     if (unread.blocks.empty()) return;
     unread.message = "graphs that share a pool, " + NameOf(trace_, unread.graph) +
                      " first, were launched after ones that were captured later, and write over " +
-                     ListOf(unread.blocks) + " (" + FormatBytes(unread.bytes) +
-                     "), which those leave; no other graph reads it";
+                     BlocksText(unread) + ", which those leave; no other graph reads it";
     unread.advice = kAdvice;
     findings_.push_back(std::move(unread));
   }
@@ -83,15 +80,13 @@ class OrderFinder {
       if (std::ranges::none_of(facts_.blocks[a.index()], over)) continue;
       Finding* into = ReadSpoilt(a, b, left) ? &finding : unread;
       if (!into->graph.valid()) into->graph = a;
-      if (std::ranges::find(into->blocks, left) != into->blocks.end()) continue;
-      into->blocks.push_back(left);
-      into->bytes += RoundedSize(trace_[left]);
+      if (AddOnce(left, &into->blocks)) into->bytes += RoundedSize(trace_[left]);
     }
     if (finding.blocks.empty()) return;
     finding.message = NameOf(trace_, a) + " was captured before " + NameOf(trace_, b) +
                       " in the same pool and launched after it: it writes over " +
-                      ListOf(finding.blocks) + " (" + FormatBytes(finding.bytes) +
-                      "), which that one leaves, and another graph reads it then";
+                      BlocksText(finding) +
+                      ", which that one leaves, and another graph reads it then";
     finding.advice = kAdvice;
     findings_.push_back(std::move(finding));
   }
@@ -127,6 +122,8 @@ class OrderFinder {
 
 }  // namespace
 
-std::vector<Finding> FindReplayOrders(const Facts& facts) { return OrderFinder(facts).Find(); }
+std::vector<Finding> FindReplayOrders(const Facts& facts) {
+  return OrderFinder(facts).FindReordered();
+}
 
 }  // namespace graphkit

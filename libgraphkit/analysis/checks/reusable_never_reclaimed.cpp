@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
@@ -37,38 +36,28 @@ BlockId TakerElsewhere(const Facts& facts, const BlockOrder& order, BlockId id,
 }  // namespace
 
 std::vector<Finding> FindReusableNeverReclaimed(const Facts& facts) {
-  std::vector<Finding> findings;
   const BlockOrder order = facts.Blocks(MarkerRule::kAtFree);
-  for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
-    if (facts.usage[graph].deferred == 0) continue;
-    const std::vector<BlockId> last = LastOfStreams(facts.trace, facts.blocks[graph]);
-    Finding finding;
-    for (const BlockId id : facts.blocks[graph]) {
-      if (!Deferred(facts.trace[id])) continue;
+  const Trace& trace = facts.trace;
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    if (facts.usage[graph.index()].deferred == 0) return;
+    const std::vector<BlockId> last = LastOfStreams(trace, facts.blocks[graph.index()]);
+    for (const BlockId id : facts.blocks[graph.index()]) {
+      if (!Deferred(trace[id])) continue;
       const BlockId taker = TakerElsewhere(facts, order, id, last);
       if (!taker.valid()) continue;
-      finding.blocks.push_back(id);
-      finding.bytes += RoundedSize(facts.trace[id]);
-      if (finding.evidence.size() >= 3) continue;
-      finding.evidence.push_back({.text = NameOf(facts.trace, id) + " of " +
-                                          NameOf(facts.trace, facts.trace[id].stream) +
-                                          " is over before " + NameOf(facts.trace, taker) + " of " +
-                                          NameOf(facts.trace, facts.trace[taker].stream),
-                                  .blocks = {id, taker},
-                                  .stack = facts.trace[id].stack});
+      AddBlock(trace, id, finding);
+      if (finding->evidence.size() >= kShownEvidence) continue;
+      finding->evidence.push_back(OverBefore(trace, id, taker, trace[id].stack));
     }
-    if (finding.blocks.empty()) continue;
-    finding.graph = GraphId(graph);
-    finding.message = FormatBytes(finding.bytes) + " in " + ListOf(finding.blocks) + " of " +
-                      NameOf(facts.trace, finding.graph) +
-                      " could be reused by other streams, and their own never allocates again";
-    finding.advice =
+    if (finding->blocks.empty()) return;
+    finding->message = FormatBytes(finding->bytes) + " in " + ListOf(finding->blocks) + " of " +
+                       NameOf(trace, graph) +
+                       " could be reused by other streams, and their own never allocates again";
+    finding->advice =
         "allocate once more on the stream after its join, or use an allocator that hands memory on "
         "across streams";
-    finding.assumes = Assumption::kTorchStreams;
-    findings.push_back(std::move(finding));
-  }
-  return findings;
+    finding->assumes = Assumption::kTorchStreams;
+  });
 }
 
 }  // namespace graphkit

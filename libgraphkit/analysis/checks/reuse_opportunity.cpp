@@ -4,24 +4,20 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
 
-constexpr size_t kPairsShown = 3;
 constexpr size_t kPathsShown = 4;
 constexpr size_t kBlocksNamed = 100;
 
 // Why the later block may take the earlier one's memory: a way from each last use to the first one.
 void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
   const Trace& trace = facts.trace;
-  Evidence evidence;
-  evidence.text =
-      NameOf(trace, pair.later) + " could lie where " + NameOf(trace, pair.earlier) + " lay";
-  evidence.blocks = {pair.earlier, pair.later};
-  evidence.stack = trace[pair.later].stack;
-  finding->evidence.push_back(std::move(evidence));
+  finding->evidence.push_back({.text = NameOf(trace, pair.later) + " could lie where " +
+                                       NameOf(trace, pair.earlier) + " lay",
+                               .blocks = {pair.earlier, pair.later},
+                               .stack = trace[pair.later].stack});
   const auto markers = facts.lives.Markers(pair.earlier, MarkerRule::kLastUse);
   const auto touches = facts.lives.Touches(pair.later);
   if (touches.empty()) return;
@@ -35,34 +31,29 @@ void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
 }  // namespace
 
 std::vector<Finding> FindReuseOpportunities(const Facts& facts) {
-  std::vector<Finding> findings;
-  for (size_t graph = 0; graph < facts.reuse.size(); ++graph) {
-    const ReuseFacts& reuse = facts.reuse[graph];
-    if (reuse.pairs.empty()) continue;
-    Finding finding;
-    finding.graph = GraphId(graph);
-    finding.bytes = reuse.bytes;
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    const ReuseFacts& reuse = facts.reuse[graph.index()];
+    if (reuse.pairs.empty()) return;
+    finding->bytes = reuse.bytes;
     for (const ReusePair& pair : reuse.pairs) {
-      if (finding.blocks.size() < kBlocksNamed) finding.blocks.push_back(pair.later);
-      finding.assumes = std::max(finding.assumes, pair.assumes);
+      if (finding->blocks.size() < kBlocksNamed) finding->blocks.push_back(pair.later);
+      finding->assumes = std::max(finding->assumes, pair.assumes);
     }
-    finding.message = FormatBytes(reuse.bytes) + " of " + NameOf(facts.trace, finding.graph) +
-                      " could lie in memory that was free: " + Count(reuse.pairs.size(), "block") +
-                      " behind earlier ones";
-    finding.advice =
+    finding->message = FormatBytes(reuse.bytes) + " of " + NameOf(facts.trace, graph) +
+                       " could lie in memory that was free: " + Count(reuse.pairs.size(), "block") +
+                       " behind earlier ones";
+    finding->advice =
         "free each block right after its last use, to an allocator that hands memory on once that "
         "use is ordered before the malloc (for PyTorch: docs/torch-allocator.md); graphkit replay "
         "shows what each policy saves";
     std::set<std::tuple<Bytes, StackId, StackId>> shown;  // of pairs alike, the first
     for (const ReusePair& pair : reuse.pairs) {
-      if (shown.size() == kPairsShown) break;
+      if (shown.size() == kShownEvidence) break;
       const StackId earlier = facts.trace[pair.earlier].stack,
                     later = facts.trace[pair.later].stack;
-      if (shown.insert({pair.bytes, earlier, later}).second) Prove(facts, pair, &finding);
+      if (shown.insert({pair.bytes, earlier, later}).second) Prove(facts, pair, finding);
     }
-    findings.push_back(std::move(finding));
-  }
-  return findings;
+  });
 }
 
 }  // namespace graphkit

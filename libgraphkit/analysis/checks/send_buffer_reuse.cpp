@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/names/kernel_names.h"
-#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
@@ -36,27 +36,22 @@ class ReuseFinder {
   explicit ReuseFinder(const Facts& facts)
       : facts_(facts), trace_(facts.trace), launches_(LaunchesByGraph(facts.trace)) {}
 
-  std::vector<Finding> Find() {
+  std::vector<Finding> FindReused() {
     Collect();
     if (sent_.empty() || written_.empty()) return {};
     const LaunchOrder order(trace_);
-    std::sort(written_.begin(), written_.end(),
-              [](const Reach& a, const Reach& b) { return a.begin < b.begin; });
+    std::ranges::sort(written_, {}, &Reach::begin);
     for (const Reach& sent : sent_) Compare(order, sent);
-    std::vector<Finding> findings;
-    for (auto& [key, finding] : found_) findings.push_back(std::move(finding));
-    return findings;
+    return TakeValues(&found_);
   }
 
  private:
   bool Launched(GraphId root) const { return !launches_[root.index()].empty(); }
 
   void Collect() {
-    const std::vector<bool> communicates = CommunicationKernels(trace_);
+    const KernelSet communicates = CommunicationKernels(trace_);
     const auto sends = [&](const auto& work) {
-      const KernelId kernel = work.kernel;
-      return (kernel.index() < communicates.size() && communicates[kernel.index()]) ||
-             CopiesOut(trace_, work.kind, work.accesses);
+      return communicates.Has(work.kernel) || CopiesOut(trace_, work.kind, work.accesses);
     };
     for (size_t i = 0; i < trace_.nodes.size(); ++i) {
       const Node& node = trace_.nodes[i];
@@ -77,8 +72,8 @@ class ReuseFinder {
   }
 
   void Add(const Toucher& by, Slice accesses, bool sends) {
-    for (uint32_t i = accesses.first; i < accesses.first + accesses.count; ++i) {
-      const Access& access = trace_.accesses[i];
+    for (const Access& access :
+         std::span(trace_.accesses).subspan(accesses.first, accesses.count)) {
       const bool both = access.mode == AccessMode::kReadWrite;
       if (!both && access.mode != (sends ? AccessMode::kRead : AccessMode::kWrite)) continue;
       const Block& block = trace_[access.block];
@@ -94,9 +89,7 @@ class ReuseFinder {
 
   void Compare(const LaunchOrder& order, const Reach& sent) {
     const Address from = sent.begin - std::min(sent.begin, longest_);
-    auto at =
-        std::lower_bound(written_.begin(), written_.end(), from,
-                         [](const Reach& reach, Address value) { return reach.begin < value; });
+    auto at = std::ranges::lower_bound(written_, from, {}, &Reach::begin);
     for (; at != written_.end() && at->begin < sent.end; ++at) {
       const std::tuple key{sent.by.graph, at->by.graph, sent.block};
       if (at->end <= sent.begin || at->by.graph == sent.by.graph || found_.contains(key)) continue;
@@ -115,8 +108,8 @@ class ReuseFinder {
     }
     // The launches of a graph wait for each other: the next one is enough.
     const auto next =
-        std::upper_bound(later.begin(), later.end(), trace_.works[sends.work].seq,
-                         [&](Seq seq, uint32_t at) { return seq < trace_.launches[at].seq; });
+        std::ranges::upper_bound(later, trace_.works[sends.work].seq, {},
+                                 [&](uint32_t at) { return trace_.launches[at].seq; });
     if (next == later.end() || order.WorkBefore(sends.work, *next)) return std::nullopt;
     return LaunchPair{*next, *next};
   }
@@ -175,7 +168,7 @@ class ReuseFinder {
 
 std::vector<Finding> FindReusedSendBuffers(const Facts& facts) {
   if (facts.trace.launches.empty()) return {};
-  return ReuseFinder(facts).Find();
+  return ReuseFinder(facts).FindReused();
 }
 
 }  // namespace graphkit

@@ -4,10 +4,8 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
-
 namespace {
 
 // The longest path of a graph if its nodes were ordered by what they touch and nothing else.
@@ -23,7 +21,7 @@ class DataPaths {
     bool one_stream = true;
   };
 
-  std::vector<Path> Find() {
+  std::vector<Path> FindPaths() {
     for (size_t i = 0; i < facts_.trace.nodes.size(); ++i) {
       const Node& node = facts_.trace.nodes[i];
       if (InGraph(facts_.trace, node)) Add(node);
@@ -48,14 +46,14 @@ class DataPaths {
     graph.known = graph.known && work && node.accesses_complete && node.accesses.count > 0;
     if (!graph.known) return;
     uint64_t start = 0;
-    for (uint32_t i = 0; i < node.accesses.count; ++i) {
-      const Access& access = facts_.trace.accesses[node.accesses.first + i];
+    const std::span<const Access> accesses =
+        std::span(facts_.trace.accesses).subspan(node.accesses.first, node.accesses.count);
+    for (const Access& access : accesses) {
       const Ends& ends = EndsOf(access, node.graph);
       start = std::max(start, ends.written);
       if (access.mode != AccessMode::kRead) start = std::max(start, ends.read);
     }
-    for (uint32_t i = 0; i < node.accesses.count; ++i) {
-      const Access& access = facts_.trace.accesses[node.accesses.first + i];
+    for (const Access& access : accesses) {
       Ends& ends = EndsOf(access, node.graph);
       uint64_t& end = access.mode == AccessMode::kRead ? ends.read : ends.written;
       end = std::max(end, start + 1);
@@ -78,24 +76,19 @@ class DataPaths {
 
 std::vector<Finding> FindSerializedBranches(const Facts& facts) {
   constexpr uint64_t kFewest = 8;  // nodes that a graph must have for its shape to matter
-  std::vector<Finding> findings;
-  const std::vector<DataPaths::Path> paths = DataPaths(facts).Find();
-  for (size_t i = 0; i < paths.size(); ++i) {
-    const DataPaths::Path& path = paths[i];
-    if (!path.known || !path.one_stream || path.nodes < kFewest) continue;
-    if (2 * path.longest > path.nodes) continue;
-    Finding finding;
-    finding.graph = GraphId(i);
-    finding.streams = {path.stream};
-    finding.message =
-        "all " + Count(path.nodes, "node") + " of " + NameOf(facts.trace, finding.graph) +
-        " run one after another on " + NameOf(facts.trace, path.stream) +
-        ", and by what they touch the longest chain has " + Count(path.longest, "node");
-    finding.advice = "capture independent branches on streams of their own, joined by events";
-    finding.assumes = Assumption::kArguments;
-    findings.push_back(std::move(finding));
-  }
-  return findings;
+  const std::vector<DataPaths::Path> paths = DataPaths(facts).FindPaths();
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    const DataPaths::Path& path = paths[graph.index()];
+    if (!path.known || !path.one_stream || path.nodes < kFewest) return;
+    if (2 * path.longest > path.nodes) return;
+    finding->streams = {path.stream};
+    finding->message = "all " + Count(path.nodes, "node") + " of " + NameOf(facts.trace, graph) +
+                       " run one after another on " + NameOf(facts.trace, path.stream) +
+                       ", and by what they touch the longest chain has " +
+                       Count(path.longest, "node");
+    finding->advice = "capture independent branches on streams of their own, joined by events";
+    finding->assumes = Assumption::kArguments;
+  });
 }
 
 }  // namespace graphkit

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
@@ -34,14 +33,17 @@ std::vector<User> UsersOf(const Facts& facts, BlockId id,
   return users;
 }
 
-struct Shared {
+// Two users whose launches aren't ordered, and the blocks that both touch.
+struct SharedBlocks {
   User first;
   User second;
   LaunchPair launches;
+  Finding finding = {};
 };
 
-void Describe(const Trace& trace, const Shared& shared, Finding* finding) {
-  const auto& [first, second, launches] = shared;
+Finding Describe(const Trace& trace, SharedBlocks shared) {
+  const auto& [first, second, launches, found] = shared;
+  Finding* finding = &shared.finding;
   finding->graph = second.graph;
   finding->nodes = {first.node, second.node};
   finding->severity =
@@ -49,8 +51,7 @@ void Describe(const Trace& trace, const Shared& shared, Finding* finding) {
   finding->assumes = Assumption::kArguments;
   finding->message = NameOf(trace, first.graph) + " and " + NameOf(trace, second.graph) +
                      (finding->severity == Severity::kError ? " both write " : " may both write ") +
-                     ListOf(finding->blocks) + " (" + FormatBytes(finding->bytes) +
-                     "), and were launched without order";
+                     BlocksText(*finding) + ", and were launched without order";
   finding->advice =
       "give each graph a workspace of its own (for cuBLAS: one handle and stream for each), or "
       "order the launches";
@@ -61,7 +62,34 @@ void Describe(const Trace& trace, const Shared& shared, Finding* finding) {
   finding->evidence.push_back(
       {.text = LaunchText(trace, launches.second, second.graph) + " isn't ordered with it",
        .nodes = {second.node}});
+  return std::move(shared.finding);
 }
+
+// Launches of two graphs, in either order, of which the later one isn't after the earlier one's
+// end; found once for each pair.
+class UnorderedGraphs {
+ public:
+  UnorderedGraphs(const Trace& trace, const std::vector<std::vector<uint32_t>>& launches)
+      : trace_(trace), launches_(launches) {}
+
+  std::optional<LaunchPair> Of(GraphId a, GraphId b) {
+    const auto [pair, fresh] = known_.try_emplace({a, b});
+    if (!fresh) return pair->second;
+    if (!order_) order_.emplace(trace_);
+    const auto &of_a = launches_[a.index()], &of_b = launches_[b.index()];
+    pair->second = FindUnordered(*order_, trace_, of_a, of_b);
+    if (pair->second) return pair->second;
+    const auto swapped = FindUnordered(*order_, trace_, of_b, of_a);
+    if (swapped) pair->second = {swapped->second, swapped->first};
+    return pair->second;
+  }
+
+ private:
+  const Trace& trace_;
+  const std::vector<std::vector<uint32_t>>& launches_;
+  std::optional<LaunchOrder> order_;
+  std::map<std::pair<GraphId, GraphId>, std::optional<LaunchPair>> known_;
+};
 
 }  // namespace
 
@@ -72,38 +100,23 @@ std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
   const auto launched = std::count_if(launches.begin(), launches.end(),
                                       [](const auto& of_graph) { return !of_graph.empty(); });
   if (launched < 2) return {};
-  std::optional<LaunchOrder> order;
-  std::map<std::pair<GraphId, GraphId>, std::optional<LaunchPair>> unordered;
-  std::map<std::tuple<GraphId, GraphId, bool>, std::pair<Shared, Finding>> found;
+  UnorderedGraphs unordered(trace, launches);
+  std::map<std::tuple<GraphId, GraphId, bool>, SharedBlocks> found;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const std::vector<User> users = UsersOf(facts, BlockId(i), launches);
     for (size_t b = 1; b < users.size(); ++b) {
       for (size_t a = 0; a < b; ++a) {
-        const auto [pair, fresh] = unordered.try_emplace({users[a].graph, users[b].graph});
-        if (fresh) {
-          if (!order) order.emplace(trace);
-          const auto& ofa = launches[users[a].graph.index()];
-          const auto& ofb = launches[users[b].graph.index()];
-          pair->second = FindUnordered(*order, trace, ofa, ofb);
-          if (!pair->second) {
-            pair->second = FindUnordered(*order, trace, ofb, ofa);
-            if (pair->second) std::swap(pair->second->first, pair->second->second);
-          }
-        }
-        if (!pair->second) continue;
+        const auto pair = unordered.Of(users[a].graph, users[b].graph);
+        if (!pair) continue;
         const bool sure = users[a].surely_writes && users[b].surely_writes;
-        auto& [shared, finding] = found[{users[a].graph, users[b].graph, sure}];
-        if (finding.blocks.empty()) shared = {users[a], users[b], *pair->second};
-        finding.blocks.emplace_back(i);
-        finding.bytes += RoundedSize(trace.blocks[i]);
+        const auto at = found.try_emplace({users[a].graph, users[b].graph, sure},
+                                          SharedBlocks{users[a], users[b], *pair});
+        AddBlock(trace, BlockId(i), &at.first->second.finding);
       }
     }
   }
   std::vector<Finding> findings;
-  for (auto& [key, entry] : found) {
-    Describe(trace, entry.first, &entry.second);
-    findings.push_back(std::move(entry.second));
-  }
+  for (auto& [key, shared] : found) findings.push_back(Describe(trace, std::move(shared)));
   return findings;
 }
 

@@ -1,7 +1,6 @@
 // slow-capture: captures whose calls take long on the host, or that something held up.
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/host_time.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
@@ -14,27 +13,24 @@ constexpr Nanoseconds kLongPause = 100'000'000;  // before one node
 // Times of the software device are those of a simulation.
 std::vector<Finding> FindSlowCaptures(const Facts& facts) {
   const Trace& trace = facts.trace;
-  std::vector<Finding> findings;
-  if (trace.process.device == DeviceKind::kSoft) return findings;
+  if (trace.process.device == DeviceKind::kSoft) return {};
   const std::vector<HostTime> times = FindHostTimes(trace);
-  for (size_t i = 0; i < times.size(); ++i) {
-    const HostTime& time = times[i];
-    if (time.per_call() < kSlowCall && time.longest < kLongPause) continue;
-    Finding& finding = findings.emplace_back();
-    finding.graph = GraphId(i);
-    finding.message = "capturing " + NameOf(trace, finding.graph) + " took the host " +
-                      FormatNanoseconds(time.total) + ": " + FormatNanoseconds(time.per_call()) +
-                      " for each of " + Count(time.calls, "call");
-    finding.advice =
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    const HostTime& time = times[graph.index()];
+    if (time.per_call() < kSlowCall && time.longest < kLongPause) return;
+    finding->message = "capturing " + NameOf(trace, graph) + " took the host " +
+                       FormatNanoseconds(time.total) + ": " + FormatNanoseconds(time.per_call()) +
+                       " for each of " + Count(time.calls, "call");
+    finding->advice =
         "warm up what runs for the first time before the capture, and collect garbage before it";
-    if (!time.longest_before.valid()) continue;
-    finding.nodes = {time.longest_before};
-    finding.evidence.push_back({.text = "the longest pause was " + FormatNanoseconds(time.longest) +
-                                        ", before " + NameOf(trace, time.longest_before),
-                                .nodes = {time.longest_before},
-                                .stack = trace[time.longest_before].stack});
-  }
-  return findings;
+    if (!time.longest_before.valid()) return;
+    finding->nodes = {time.longest_before};
+    finding->evidence.push_back({.text = "the longest pause was " +
+                                         FormatNanoseconds(time.longest) + ", before " +
+                                         NameOf(trace, time.longest_before),
+                                 .nodes = {time.longest_before},
+                                 .stack = trace[time.longest_before].stack});
+  });
 }
 
 }  // namespace graphkit

@@ -2,13 +2,10 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 namespace {
-
-constexpr size_t kShownInputs = 3;
 
 // Whether the last of a graph's execs is still there, or went after everything else was launched.
 bool KeptReady(const Trace& trace, GraphId graph) {
@@ -36,38 +33,31 @@ std::vector<Finding> FindStaticInputsPinned(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.launches.empty() || !KnowsWhatWasFreed(trace)) return {};
   const auto launches = LaunchesByGraph(trace);
-  const auto& inputs = facts.inputs;
   std::vector<bool> needed;
-  std::vector<Finding> findings;
-  for (size_t graph = 0; graph < inputs.size(); ++graph) {
-    if (inputs[graph].empty() || !launches[graph].empty()) continue;
-    if (!KeptReady(trace, GraphId(graph))) continue;
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    const std::vector<GraphInput>& inputs = facts.inputs[graph.index()];
+    if (inputs.empty() || !launches[graph.index()].empty() || !KeptReady(trace, graph)) return;
     if (needed.empty()) needed = Needed(facts, launches);
-    Finding finding;
-    for (const GraphInput& input : inputs[graph]) {
+    for (const GraphInput& input : inputs) {
       const Block& block = trace[input.block];
       if (needed[input.block.index()] || facts.lives[input.block].root.valid()) continue;
       if (block.free_requested < trace.launches.back().seq) continue;
-      finding.blocks.push_back(input.block);
-      finding.nodes.push_back(input.node);
-      finding.bytes += RoundedSize(block);
-      if (finding.evidence.size() >= kShownInputs) continue;
-      finding.evidence.push_back({.text = NameOf(trace, input.node) + " touches " +
-                                          NameOf(trace, input.block) + ", and no other graph does",
-                                  .nodes = {input.node},
-                                  .blocks = {input.block},
-                                  .stack = block.stack});
+      AddBlock(trace, input.block, finding);
+      finding->nodes.push_back(input.node);
+      if (finding->evidence.size() >= kShownEvidence) continue;
+      finding->evidence.push_back({.text = NameOf(trace, input.node) + " touches " +
+                                           NameOf(trace, input.block) + ", and no other graph does",
+                                   .nodes = {input.node},
+                                   .blocks = {input.block},
+                                   .stack = block.stack});
     }
-    if (finding.blocks.empty()) continue;
-    finding.graph = GraphId(graph);
-    finding.assumes = Assumption::kArguments;
-    finding.message = ListOf(finding.blocks) + " (" + FormatBytes(finding.bytes) + ")" +
-                      (finding.blocks.size() == 1 ? " is" : " are") + " kept for " +
-                      NameOf(trace, finding.graph) + ", which is instantiated and never launched";
-    finding.advice = "don't capture what is never launched, or let its graphs share their inputs";
-    findings.push_back(std::move(finding));
-  }
-  return findings;
+    if (finding->blocks.empty()) return;
+    finding->assumes = Assumption::kArguments;
+    finding->message = BlocksText(*finding) + (finding->blocks.size() == 1 ? " is" : " are") +
+                       " kept for " + NameOf(trace, graph) +
+                       ", which is instantiated and never launched";
+    finding->advice = "don't capture what is never launched, or let its graphs share their inputs";
+  });
 }
 
 }  // namespace graphkit

@@ -1,7 +1,6 @@
 // unjoined-stream: forked streams that never joined their capture.
 #include "libgraphkit/analysis/checks/capture_rules.h"
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 

@@ -3,12 +3,9 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
-
-constexpr size_t kShownReuses = 3;
 
 // PyTorch hands memory on to its own stream only.
 bool SameStream(const Trace& trace, const ReusePair& pair) {
@@ -20,7 +17,7 @@ void Add(const Facts& strict, const ReusePair& pair, Finding* finding) {
   const Trace& trace = strict.trace;
   finding->blocks.push_back(pair.later);
   finding->bytes += pair.bytes;
-  if (finding->evidence.size() >= kShownReuses) return;
+  if (finding->evidence.size() >= kShownEvidence) return;
   Evidence evidence{.text = NameOf(trace, pair.later) + " could be put where " +
                             NameOf(trace, pair.earlier) + " lay",
                     .blocks = {pair.earlier, pair.later},
@@ -40,26 +37,23 @@ std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict) 
   const Trace& trace = strict.trace;
   const BlockOrder by_torch = torch.Blocks(MarkerRule::kAtFree);
   const BlockOrder proved = strict.Blocks(MarkerRule::kAtFree);
-  std::vector<Finding> findings;
-  for (size_t graph = 0; graph < torch.blocks.size(); ++graph) {
-    Finding finding;
-    for (const ReusePair& pair :
-         FindReuse(by_torch, torch.blocks[graph], torch.overlaps[graph]).pairs) {
+  return FindByGraph(torch, [&](GraphId graph, Finding* finding) {
+    const size_t i = graph.index();
+    for (const ReusePair& pair : FindReuse(by_torch, torch.blocks[i], torch.overlaps[i]).pairs) {
       if (!SameStream(trace, pair) || proved.Before(pair.earlier, pair.later)) continue;
-      Add(strict, pair, &finding);
+      Add(strict, pair, finding);
     }
-    if (finding.blocks.empty()) continue;
-    finding.check = "programmatic-only-order";
-    finding.severity = Severity::kWarning;
-    finding.graph = GraphId(graph);
-    finding.assumes = Assumption::kTorchStreams;
-    finding.message = "PyTorch's rule would reuse " + FormatBytes(finding.bytes) + " of " +
-                      NameOf(trace, finding.graph) +
-                      " behind programmatic edges, as if they meant that the work before has ended";
-    finding.advice = "don't let an allocator reuse across programmatic launches by order of launch";
-    findings.push_back(std::move(finding));
-  }
-  return findings;
+    if (finding->blocks.empty()) return;
+    finding->check = "programmatic-only-order";
+    finding->severity = Severity::kWarning;
+    finding->assumes = Assumption::kTorchStreams;
+    finding->message =
+        "PyTorch's rule would reuse " + FormatBytes(finding->bytes) + " of " +
+        NameOf(trace, graph) +
+        " behind programmatic edges, as if they meant that the work before has ended";
+    finding->advice =
+        "don't let an allocator reuse across programmatic launches by order of launch";
+  });
 }
 
 }  // namespace graphkit

@@ -2,18 +2,17 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/names/naming.h"
 
 namespace graphkit {
 namespace {
 
 // A pair of nodes, one for each block, that nothing orders; the last one of the earlier block.
-struct Race {
+struct UnorderedUses {
   NodeId earlier;
   NodeId later;
 };
 
-Race FindRace(const Facts& facts, const Overlap& overlap) {
+UnorderedUses FindUnorderedUses(const Facts& facts, const Overlap& overlap) {
   for (const NodeId marker : facts.lives.Markers(overlap.earlier, MarkerRule::kLastUse)) {
     for (const Touch& touch : facts.lives.Touches(overlap.later)) {
       if (!facts.order.Before(marker, touch.node)) return {marker, touch.node};
@@ -23,7 +22,7 @@ Race FindRace(const Facts& facts, const Overlap& overlap) {
 }
 
 bool Writes(const Trace& trace, std::span<const Touch> touches, NodeId node) {
-  return std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
+  return std::ranges::any_of(touches, [&](const Touch& touch) {
     const AccessMode mode = trace.accesses[touch.access].mode;
     return touch.node == node && (mode == AccessMode::kWrite || mode == AccessMode::kReadWrite);
   });
@@ -31,7 +30,7 @@ bool Writes(const Trace& trace, std::span<const Touch> touches, NodeId node) {
 
 Finding Describe(const Facts& facts, const Overlap& overlap, GraphId graph) {
   const Trace& trace = facts.trace;
-  const Race race = FindRace(facts, overlap);
+  const UnorderedUses race = FindUnorderedUses(facts, overlap);
   Finding finding;
   finding.graph = graph;
   finding.blocks = {overlap.earlier, overlap.later};
@@ -46,12 +45,7 @@ Finding Describe(const Facts& facts, const Overlap& overlap, GraphId graph) {
     finding.nodes = {race.earlier, race.later};
     finding.message += NameOf(trace, race.earlier) + " need not have ended when " +
                        NameOf(trace, race.later) + " starts";
-    finding.evidence.push_back({.text = CapturedOn(trace, race.earlier),
-                                .nodes = {race.earlier},
-                                .stack = trace[race.earlier].stack});
-    finding.evidence.push_back({.text = CapturedOn(trace, race.later),
-                                .nodes = {race.later},
-                                .stack = trace[race.later].stack});
+    finding.evidence = {CapturedThere(trace, race.earlier), CapturedThere(trace, race.later)};
   } else {
     finding.severity = Severity::kWarning;
     finding.message += "nothing proves that it was over";

@@ -25,24 +25,6 @@ bool IsBacked(const Trace& trace, const Block& block) {
   return block.segment.valid() && trace[block.segment].block.valid();
 }
 
-struct Change {
-  Seq seq;
-  int64_t bytes;
-};
-
-// Of what was asked of the driver, in the order of records.
-std::vector<Change> AskedChanges(const Trace& trace) {
-  std::vector<Change> changes;
-  for (const Block& block : trace.blocks) {
-    if (!AsksDriver(trace, block)) continue;
-    const auto bytes = static_cast<int64_t>(RoundedSize(block));
-    changes.push_back({block.allocated, bytes});
-    if (block.free_completed != kNever) changes.push_back({block.free_completed, -bytes});
-  }
-  std::ranges::stable_sort(changes, {}, &Change::seq);
-  return changes;
-}
-
 // What is in use of segments after each record; empty when nothing ever is.
 std::vector<int64_t> UsedAfter(const Trace& trace) {
   std::vector<int64_t> used;
@@ -60,9 +42,13 @@ std::vector<int64_t> UsedAfter(const Trace& trace) {
 // Where the sum of what was asked for is largest; where it stays so for a while, where most of it
 // is in use: segments that were there from the beginning are empty then.
 Seq FindPeak(const Trace& trace) {
-  const std::vector<Change> changes = AskedChanges(trace);
+  LiveBytes asked;
+  for (const Block& block : trace.blocks) {
+    if (AsksDriver(trace, block)) asked.Add(block, block.free_completed);
+  }
+  const std::vector<LiveBytes::Change>& changes = asked.Sorted();
   std::vector<int64_t> now;
-  for (const Change& change : changes) now.push_back((now.empty() ? 0 : now.back()) + change.bytes);
+  for (const auto& change : changes) now.push_back((now.empty() ? 0 : now.back()) + change.bytes);
   const int64_t most = now.empty() ? 0 : *std::ranges::max_element(now);
   if (most <= 0) return 0;
   const std::vector<int64_t> used = UsedAfter(trace);

@@ -9,16 +9,16 @@
 namespace graphkit {
 namespace {
 
-class Finder {
+class LifetimeFinder {
  public:
-  Finder(const Trace& trace, Order* order)
+  LifetimeFinder(const Trace& trace, Order* order)
       : trace_(trace),
         order_(*order),
         replay_(trace),
         points_(trace.streams.size()),
         backs_segment_(BacksSegment(trace)) {}
 
-  Lifetimes Find() {
+  Lifetimes FindAll() {
     lives_.blocks.resize(trace_.blocks.size());
     FindEnds();
     FindOpaque();
@@ -26,7 +26,7 @@ class Finder {
     GroupTouches();
     const Grouped recorded = Group(trace_.block_streams, trace_.blocks.size(),
                                    [](const BlockStream& use) { return use.block; });
-    const std::vector<uint32_t> freed_at = FreesBySeq();
+    const std::vector<uint32_t> freed_at = BlocksBySeq(trace_, &Block::free_requested);
     size_t block = 0;
     for (Seq seq = 0; seq < freed_at.size() || block < trace_.blocks.size(); ++seq) {
       for (; block < trace_.blocks.size() && trace_.blocks[block].allocated <= seq; ++block) {
@@ -53,7 +53,7 @@ class Finder {
 
   void FindEnds() {
     const size_t graphs = trace_.graphs.size();
-    roots_ = graphkit::FindRoots(trace_);
+    roots_ = FindRoots(trace_);
     ends_.assign(graphs, 0);
     for (const Capture& capture : trace_.captures) {
       if (!capture.graph.valid()) continue;
@@ -73,33 +73,28 @@ class Finder {
   }
 
   void FindOpaque() {
+    opaque_.resize(trace_.graphs.size());
     for (size_t i = 0; i < trace_.nodes.size(); ++i) {
       const Node& node = trace_.nodes[i];
-      if (MayTouchAnything(trace_, NodeId(i))) opaque_.push_back({node.seq, Root(node.graph)});
+      if (!MayTouchAnything(trace_, NodeId(i))) continue;
+      opaque_[Root(node.graph).index()].push_back(node.seq);
     }
   }
   bool OpaqueBetween(GraphId root, Seq begin, Seq end) const {
-    auto at = std::upper_bound(opaque_.begin(), opaque_.end(), begin,
-                               [](Seq seq, const auto& node) { return seq < node.seq; });
-    for (; at != opaque_.end() && at->seq < end; ++at) {
-      if (at->root == root) return true;
-    }
-    return false;
+    const std::vector<Seq>& opaque = opaque_[root.index()];
+    const auto at = std::ranges::upper_bound(opaque, begin);
+    return at != opaque.end() && *at < end;
   }
 
   // Only needed where a node may run before its stream's earlier ones have ended: behind a partial
   // edge, a rewind, or what was taken out of the graph.
   void GroupByStream() {
-    const bool all_full =
-        std::all_of(trace_.edges.begin(), trace_.edges.end(),
-                    [&](const Edge& edge) { return edge.full() && Joins(trace_, edge); });
-    const bool rewound =
-        std::any_of(trace_.stream_ops.begin(), trace_.stream_ops.end(),
-                    [](const StreamOp& op) { return op.kind == StreamOpKind::kSetFrontier; });
-    const bool whole = std::all_of(trace_.nodes.begin(), trace_.nodes.end(),
-                                   [&](const Node& node) { return InGraph(trace_, node); });
+    const bool all_full = std::ranges::all_of(
+        trace_.edges, [&](const Edge& edge) { return edge.full() && Joins(trace_, edge); });
+    const bool whole =
+        std::ranges::all_of(trace_.nodes, [&](const Node& node) { return InGraph(trace_, node); });
     if (!all_full) FindLoose();
-    if (all_full && !rewound && whole) return;
+    if (all_full && whole && !HasRewinds(trace_)) return;
     on_stream_ = Group(trace_.nodes, trace_.streams.size(), [](const Node& n) { return n.stream; });
     running_on_.resize(trace_.streams.size());
     for (size_t stream = 0; stream < trace_.streams.size(); ++stream) FindRunningOn(stream);
@@ -131,34 +126,37 @@ class Finder {
     }
   }
 
+  // Too many nodes that may still run, and nothing is proved of the block: false.
+  bool AddMarker(NodeId node, BlockLife* life) {
+    markers_.push_back(node);
+    if (markers_.size() > kMostRunning) life->foreign = true;
+    return markers_.size() <= kMostRunning;
+  }
+
   // What may use a block and still run when `end` starts, although edges lead from it there:
   //
   //     alloc ── use ┄programmatic┄▸ next ── free      the free waits for next, which doesn't wait
   //
-  // Nothing is proved of a block that has too much of it.
+  // Edges of a graph without streams need not be in the order of their nodes' making.
   void AddStillRunning(const Block& block, NodeId end, BlockLife* life) {
     const size_t first = markers_.size();
+    const auto running = [&] { return std::span(markers_).subspan(first); };
     const auto leads_there = [&](NodeId node) {
       return order_.EndsBefore(node, end) ||
-             std::any_of(markers_.begin() + static_cast<ptrdiff_t>(first), markers_.end(),
-                         [&](NodeId running) { return order_.EndsBefore(node, running); });
+             std::ranges::any_of(running(), [&](NodeId r) { return order_.EndsBefore(node, r); });
     };
-    // Edges of a graph without streams need not be in the order of their nodes' making.
-    for (size_t before = first, known = first + 1; known != before; known = markers_.size()) {
-      before = markers_.size();
+    for (bool more = true; more;) {
+      more = false;
       for (const LooseEdge& edge : loose_[trace_[end].graph.index()]) {
-        const bool counts = Uses(block, edge.from) && !order_.EndsBefore(edge.from, end);
-        if (!counts || !leads_there(edge.to)) continue;
-        if (std::find(markers_.begin() + static_cast<ptrdiff_t>(first), markers_.end(),
-                      edge.from) != markers_.end()) {
-          continue;
-        }
-        markers_.push_back(edge.from);
-        if (markers_.size() <= kMostRunning) continue;
-        life->foreign = true;
-        return;
+        if (!Uses(block, edge.from) || order_.EndsBefore(edge.from, end)) continue;
+        if (!leads_there(edge.to) || Contains(running(), edge.from)) continue;
+        if (!AddMarker(edge.from, life)) return;
+        more = true;
       }
     }
+  }
+  static bool Contains(std::span<const NodeId> nodes, NodeId node) {
+    return std::ranges::find(nodes, node) != nodes.end();
   }
 
   // Whether a node runs after the block's allocation.
@@ -174,10 +172,8 @@ class Finder {
     for (const Touch& touch : lives_.Touches(id)) {
       if (Root(trace_[touch.node].graph) != life->root) continue;
       const NodeId node = OutOfLoops(touch.node, life->alloc.graph);
-      if (node != free && !order_.EndsBefore(node, free)) markers_.push_back(node);
-      if (markers_.size() <= kMostRunning) continue;
-      life->foreign = true;
-      break;
+      if (node == free || order_.EndsBefore(node, free)) continue;
+      if (!AddMarker(node, life)) break;
     }
     for (NodeId end = free; !loose_.empty() && end.valid() && !life->foreign;
          end = trace_[trace_[end].graph].parent) {
@@ -186,28 +182,26 @@ class Finder {
     markers_.push_back(free);
   }
 
+  Seq SeqOf(NodeId node) const { return trace_[node].seq; }
+
   // What a stream ran while the block lived and that need not have ended before where it stands:
-  // programmatic launches, and what lies before a rewind. Too much of it, and nothing is proved.
+  // programmatic launches, and what lies before a rewind.
   void AddRunning(StreamId stream, const Block& block, BlockLife* life) {
     if (stream.index() >= running_on_.size()) return;
-    const std::vector<NodeId>& running = running_on_[stream.index()];
-    auto at = std::lower_bound(running.begin(), running.end(), block.free_requested,
-                               [&](NodeId node, Seq seq) { return trace_[node].seq < seq; });
     AddLastOn(stream, block, life->root);
-    while (at != running.begin() && trace_[*--at].seq > block.allocated) {
-      if (Root(trace_[*at].graph) == life->root) markers_.push_back(*at);
-      if (markers_.size() <= kMostRunning) continue;
-      life->foreign = true;
-      return;
+    const std::vector<NodeId>& running = running_on_[stream.index()];
+    auto at = std::ranges::lower_bound(running, block.free_requested, {},
+                                       [&](NodeId node) { return SeqOf(node); });
+    while (at != running.begin() && SeqOf(*--at) > block.allocated) {
+      if (Root(trace_[*at].graph) == life->root && !AddMarker(*at, life)) return;
     }
   }
 
   // The last node that a stream ran while the block lived.
   void AddLastOn(StreamId stream, const Block& block, GraphId root) {
     const std::span<const uint32_t> nodes = on_stream_.Of(stream.index());
-    auto at =
-        std::lower_bound(nodes.begin(), nodes.end(), block.free_requested,
-                         [&](uint32_t node, Seq seq) { return trace_.nodes[node].seq < seq; });
+    auto at = std::ranges::lower_bound(nodes, block.free_requested, {},
+                                       [&](uint32_t node) { return SeqOf(NodeId(node)); });
     while (at != nodes.begin() && trace_.nodes[*--at].seq > block.allocated) {
       if (!InGraph(trace_, trace_.nodes[*at])) continue;
       if (Root(trace_.nodes[*at].graph) == root) markers_.emplace_back(*at);
@@ -235,15 +229,6 @@ class Finder {
     for (const uint32_t item : by.items) lives_.touches.push_back(all[item]);
   }
 
-  std::vector<uint32_t> FreesBySeq() const {
-    std::vector<uint32_t> freed_at(trace_.records, BlockId::kNone);
-    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
-      const Seq seq = trace_.blocks[i].free_requested;
-      if (seq < freed_at.size()) freed_at[seq] = static_cast<uint32_t>(i);
-    }
-    return freed_at;
-  }
-
   OrderPoint PointOf(StreamId stream) {
     const StreamFrontier& frontier = replay_.Of(stream);
     Point& known = points_[stream.index()];
@@ -257,8 +242,7 @@ class Finder {
     const Block& block = trace_[id];
     BlockLife& life = lives_.blocks[id.index()];
     if (backs_segment_[id.index()]) return;
-    GraphId graph = block.graph;
-    if (block.alloc_node.valid()) graph = trace_[block.alloc_node].graph;
+    const GraphId graph = block.alloc_node.valid() ? trace_[block.alloc_node].graph : block.graph;
     life.root = Root(graph);
     if (!graph.valid()) return;
     replay_.AdvanceTo(block.allocated);
@@ -268,44 +252,44 @@ class Finder {
     } else if (Root(replay_.OfAny(block.stream).graph) == life.root) {
       life.alloc = PointOf(block.stream);
     }
-    FindEarly(id);
+    life.early = FindEarly(id);
+    life.unordered = FindUnordered(block, life.alloc);
   }
 
-  void FindEarly(BlockId id) {
-    BlockLife& life = lives_.blocks[id.index()];
-    life.early.first = static_cast<uint32_t>(lives_.nodes.size());
+  // What was added to the nodes of lives_.
+  Slice NodesSince(size_t first) const {
+    return {static_cast<uint32_t>(first), static_cast<uint32_t>(lives_.nodes.size() - first)};
+  }
+
+  Slice FindEarly(BlockId id) {
+    const BlockLife& life = lives_[id];
+    const size_t first = lives_.nodes.size();
     for (const Touch& touch : lives_.Touches(id)) {
       const OrderPoint start = order_.StartOf(touch.node);
       if (Root(start.graph) == life.root && !order_.Covers(start, life.alloc)) {
         lives_.nodes.push_back(touch.node);
-        ++life.early.count;
       }
     }
-    FindUnordered(id);
+    return NodesSince(first);
   }
 
   // A node that hangs on its stream by a programmatic edge, or that follows a rewind, runs before
   // the stream's earlier nodes have ended: it may touch what was allocated between, and isn't after
   // the allocation point.
-  void FindUnordered(BlockId id) {
-    BlockLife& life = lives_.blocks[id.index()];
-    life.unordered.first = static_cast<uint32_t>(lives_.nodes.size());
-    const Block& block = trace_[id];
-    if (on_stream_.first.empty() || block.alloc_node.valid() || !block.stream.valid()) return;
+  Slice FindUnordered(const Block& block, const OrderPoint& alloc) {
+    const size_t first = lives_.nodes.size();
+    const bool needed = !on_stream_.first.empty() && !block.alloc_node.valid();
+    if (!needed || !block.stream.valid()) return NodesSince(first);
     const std::span<const uint32_t> nodes = on_stream_.Of(block.stream.index());
-    auto at =
-        std::upper_bound(nodes.begin(), nodes.end(), block.allocated,
-                         [&](Seq seq, uint32_t node) { return seq < trace_.nodes[node].seq; });
-    for (; at != nodes.end(); ++at) {
+    auto at = std::ranges::upper_bound(nodes, block.allocated, {},
+                                       [&](uint32_t node) { return SeqOf(NodeId(node)); });
+    for (; at != nodes.end() && trace_.nodes[*at].seq <= block.free_requested; ++at) {
       if (!InGraph(trace_, trace_.nodes[*at])) continue;
       const OrderPoint start = order_.StartOf(NodeId(*at));
-      if (trace_.nodes[*at].seq > block.free_requested || start.graph != life.alloc.graph ||
-          order_.Covers(start, life.alloc)) {
-        return;
-      }
+      if (start.graph != alloc.graph || order_.Covers(start, alloc)) break;
       lives_.nodes.emplace_back(*at);
-      ++life.unordered.count;
     }
+    return NodesSince(first);
   }
 
   // The nodes after which a stream stands.
@@ -348,7 +332,7 @@ class Finder {
 
   // Of markers_, those that don't end before another one.
   Slice KeepLast() {
-    const auto first = static_cast<uint32_t>(lives_.nodes.size());
+    const size_t first = lives_.nodes.size();
     for (size_t i = 0; i < markers_.size(); ++i) {
       bool last = true;
       for (size_t j = 0; j < markers_.size() && last; ++j) {
@@ -360,7 +344,7 @@ class Finder {
       }
       if (last) lives_.nodes.push_back(markers_[i]);
     }
-    return {first, static_cast<uint32_t>(lives_.nodes.size()) - first};
+    return NodesSince(first);
   }
 
   // A node inside a loop runs again after whatever else is in the loop: from outside the loop, it
@@ -395,26 +379,16 @@ class Finder {
     }
   }
 
-  // Whether a graph is another one, or embedded in it.
-  bool Within(GraphId graph, GraphId outer) const {
-    while (graph != outer) {
-      const NodeId parent = trace_[graph].parent;
-      if (!parent.valid()) return false;
-      graph = trace_[parent].graph;
-    }
-    return true;
-  }
-
   void Finish(BlockId id) {
     BlockLife& life = lives_.blocks[id.index()];
     if (!life.root.valid()) return;
     for (const Touch& touch : lives_.Touches(id)) {
       const GraphId root = Root(trace_[touch.node].graph);
       if (root != life.root && runs_[root.index()]) life.elsewhere = true;
-      if (!Within(trace_[touch.node].graph, life.alloc.graph)) life.leaves = true;
+      if (!IsWithin(trace_, trace_[touch.node].graph, life.alloc.graph)) life.leaves = true;
     }
     const Seq end = std::min(trace_[id].free_requested, ends_[life.root.index()]);
-    life.escaped = !opaque_.empty() && OpaqueBetween(life.root, trace_[id].allocated, end);
+    life.escaped = OpaqueBetween(life.root, trace_[id].allocated, end);
     LastOnChains(id);
     // What is known of its uses counts beside what its streams promise.
     if (life.escaped) {
@@ -431,10 +405,6 @@ class Finder {
     uint32_t stamp = 0;
     uint32_t marker = 0;
   };
-  struct OpaqueNode {
-    Seq seq;
-    GraphId root;
-  };
 
   const Trace& trace_;
   Order& order_;
@@ -444,7 +414,7 @@ class Finder {
   std::vector<GraphId> roots_;
   std::vector<Seq> ends_;   // by root graph: where its last capture ended
   std::vector<bool> runs_;  // by root graph: it may be launched, not only embedded elsewhere
-  std::vector<OpaqueNode> opaque_;
+  std::vector<std::vector<Seq>> opaque_;         // by root graph: of nodes that may touch anything
   Grouped on_stream_;                            // nodes by stream
   std::vector<std::vector<NodeId>> running_on_;  // by stream
   std::vector<std::vector<LooseEdge>> loose_;    // by graph; none when all edges are full
@@ -461,6 +431,15 @@ std::span<const Touch> Lifetimes::Touches(BlockId block) const {
   return std::span(touches).subspan(slice.first, slice.count);
 }
 
+std::vector<uint32_t> BlocksBySeq(const Trace& trace, Seq Block::*seq) {
+  std::vector<uint32_t> at(trace.records, BlockId::kNone);
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Seq place = trace.blocks[i].*seq;
+    if (place < at.size()) at[place] = static_cast<uint32_t>(i);
+  }
+  return at;
+}
+
 std::vector<bool> BacksSegment(const Trace& trace) {
   std::vector<bool> backs(trace.blocks.size());
   for (const Segment& segment : trace.segments) {
@@ -469,6 +448,8 @@ std::vector<bool> BacksSegment(const Trace& trace) {
   return backs;
 }
 
-Lifetimes FindLifetimes(const Trace& trace, Order* order) { return Finder(trace, order).Find(); }
+Lifetimes FindLifetimes(const Trace& trace, Order* order) {
+  return LifetimeFinder(trace, order).FindAll();
+}
 
 }  // namespace graphkit

@@ -67,6 +67,10 @@ struct Lifetimes {
   }
 };
 
+// By place in the trace: the block that was allocated there, or whose free was requested or
+// completed there; BlockId::kNone: none.
+std::vector<uint32_t> BlocksBySeq(const Trace& trace, Seq Block::*seq);
+
 // By block: whether it is the memory of a segment. Then what is handed out of it lives in graphs,
 // and it itself is the allocator's.
 std::vector<bool> BacksSegment(const Trace& trace);

@@ -7,31 +7,18 @@
 namespace graphkit {
 namespace {
 
-constexpr uint32_t kNoBlock = BlockId::kNone;
-
-// Which block has its event at each place.
-template <typename GetSeq>
-std::vector<uint32_t> BySeq(const Trace& trace, GetSeq seq_of) {
-  std::vector<uint32_t> at(trace.records, kNoBlock);
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Seq seq = seq_of(trace.blocks[i]);
-    if (seq < at.size()) at[seq] = static_cast<uint32_t>(i);
-  }
-  return at;
-}
-
 struct Running {
   Bytes live = 0;
   Bytes deferred = 0;
 };
 
 void SumOverTime(const Trace& trace, const Lifetimes& lives, std::vector<Usage>* usage) {
-  const auto allocated = BySeq(trace, [](const Block& b) { return b.allocated; });
-  const auto requested = BySeq(trace, [](const Block& b) { return b.free_requested; });
-  const auto completed = BySeq(trace, [](const Block& b) { return b.free_completed; });
+  const auto allocated = BlocksBySeq(trace, &Block::allocated);
+  const auto requested = BlocksBySeq(trace, &Block::free_requested);
+  const auto completed = BlocksBySeq(trace, &Block::free_completed);
   std::vector<Running> running(usage->size());
   const auto root_of = [&](uint32_t block) {
-    return block == kNoBlock ? GraphId() : lives.blocks[block].root;
+    return block == BlockId::kNone ? GraphId() : lives.blocks[block].root;
   };
   for (Seq seq = 0; seq < allocated.size(); ++seq) {
     if (const GraphId root = root_of(allocated[seq]); root.valid()) {
@@ -49,10 +36,7 @@ void SumOverTime(const Trace& trace, const Lifetimes& lives, std::vector<Usage>*
       if (!Deferred(block)) continue;
       Usage& graph = (*usage)[root.index()];
       const Bytes deferred = running[root.index()].deferred += RoundedSize(block);
-      if (deferred > graph.deferred) {
-        graph.deferred = deferred;
-        graph.deferred_at = seq;
-      }
+      graph.deferred = std::max(graph.deferred, deferred);
     }
     if (const GraphId root = root_of(completed[seq]); root.valid()) {
       const Block& block = trace.blocks[completed[seq]];
@@ -105,15 +89,6 @@ Bytes Extent(const Trace& trace, std::span<const uint32_t> blocks, std::vector<R
   return extent;
 }
 
-template <typename Take>
-std::vector<BlockId> Select(const Lifetimes& lives, GraphId root, Take take) {
-  std::vector<BlockId> found;
-  for (size_t i = 0; i < lives.blocks.size(); ++i) {
-    if (lives.blocks[i].root == root && take(BlockId(i))) found.emplace_back(i);
-  }
-  return found;
-}
-
 }  // namespace
 
 Bytes RoundedSize(const Block& block) { return RoundUp(block.size, kBlockGranularity); }
@@ -145,16 +120,21 @@ std::vector<Usage> FindUsage(const Trace& trace, const Lifetimes& lives) {
   return usage;
 }
 
-std::vector<BlockId> LiveAt(const Trace& trace, const Lifetimes& lives, GraphId root, Seq seq) {
-  return Select(lives, root, [&](BlockId id) {
-    return trace[id].allocated <= seq && seq < trace[id].free_requested;
-  });
+void LiveBytes::Add(const Block& block, Seq end) {
+  const auto bytes = static_cast<int64_t>(RoundedSize(block));
+  changes_.push_back({block.allocated, bytes});
+  if (end != kNever) changes_.push_back({end, -bytes});
 }
 
-std::vector<BlockId> DeferredAt(const Trace& trace, const Lifetimes& lives, GraphId root, Seq seq) {
-  return Select(lives, root, [&](BlockId id) {
-    return Deferred(trace[id]) && trace[id].free_requested <= seq && seq < trace[id].free_completed;
-  });
+const std::vector<LiveBytes::Change>& LiveBytes::Sorted() {
+  std::ranges::stable_sort(changes_, {}, &Change::seq);
+  return changes_;
+}
+
+Bytes LiveBytes::Peak() {
+  int64_t live = 0, peak = 0;
+  for (const Change& change : Sorted()) peak = std::max(peak, live += change.bytes);
+  return static_cast<Bytes>(peak);
 }
 
 }  // namespace graphkit

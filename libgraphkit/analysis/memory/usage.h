@@ -16,7 +16,6 @@ struct Usage {
   Bytes peak_live = 0;  // most bytes allocated and not yet free-requested
   Seq peak_at = 0;      // the allocation that made the peak
   Bytes deferred = 0;   // most bytes between free requested and free completed
-  Seq deferred_at = 0;
   Bytes peak_held = 0;  // most bytes live or deferred: what deferring made necessary
   uint64_t never_freed_blocks = 0;
   Bytes never_freed = 0;
@@ -29,9 +28,23 @@ struct Usage {
 // By graph; of graphs that are held by others nothing, their bytes are their root's.
 std::vector<Usage> FindUsage(const Trace& trace, const Lifetimes& lives);
 
-// The blocks of a root graph that are live, or deferred, right after `seq`.
-std::vector<BlockId> LiveAt(const Trace& trace, const Lifetimes& lives, GraphId root, Seq seq);
-std::vector<BlockId> DeferredAt(const Trace& trace, const Lifetimes& lives, GraphId root, Seq seq);
+// Blocks that come and go: what they sum up to.
+class LiveBytes {
+ public:
+  struct Change {
+    Seq seq;
+    int64_t bytes;
+  };
+  // From its allocation to `end`; kNever: for good.
+  void Add(const Block& block, Seq end);
+  // By their places in the trace.
+  const std::vector<Change>& Sorted();
+  // The most bytes at once.
+  Bytes Peak();
+
+ private:
+  std::vector<Change> changes_;
+};
 
 // Sizes as they are compared everywhere: rounded up to 512 B.
 Bytes RoundedSize(const Block& block);

@@ -6,13 +6,13 @@
 #include <cstdlib>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr std::string_view kNumbers[] = {
@@ -44,43 +44,35 @@ bool MayTakePointers(std::string_view mangled) {
   return false;
 }
 
-std::vector<bool> TakesNumbersOnly(const Trace& trace) {
-  std::vector<bool> only(trace.kernels.size());
-  for (size_t i = 0; i < only.size(); ++i) only[i] = !MayTakePointers(trace[trace.kernels[i].name]);
-  return only;
+KernelSet::KernelSet(const Trace& trace, bool (*says)(std::string_view name)) {
+  for (const Kernel& kernel : trace.kernels) kernels_.push_back(says(trace[kernel.name]));
 }
 
-bool TakesNumbersOnly(const Trace& trace, NodeId node, const std::vector<bool>& kernels) {
-  const KernelId kernel = trace[node].kernel;
-  if (kernel.index() >= kernels.size() || !kernels[kernel.index()]) return false;
+KernelSet NumbersOnlyKernels(const Trace& trace) {
+  return {trace, [](std::string_view name) { return !MayTakePointers(name); }};
+}
+
+bool TakesNumbersOnly(const Trace& trace, NodeId node, const KernelSet& kernels) {
+  if (!kernels.Has(trace[node].kernel)) return false;
   const ChangedNode* changed = FindChanged(trace, node);
   return changed == nullptr || !changed->kernels_vary;
 }
 
-namespace {
-
-bool NamesCommunication(std::string_view name) {
-  if (name.starts_with("nccl")) return true;  // a call of the software device's NCCL
-  for (const std::string_view known :
-       {"ncclDevKernel", "ncclKernel", "ncclSymk", "nvshmem", "nvshmemi"}) {
-    if (name.find(known) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-bool Communicates(const Trace& trace, NodeId node) {
-  const KernelId kernel = trace[node].kernel;
-  return trace[node].kind == NodeKind::kKernel && kernel.index() < trace.kernels.size() &&
-         NamesCommunication(trace[trace[kernel].name]);
+KernelSet CommunicationKernels(const Trace& trace) {
+  return {trace, [](std::string_view name) {
+            if (name.starts_with("nccl")) return true;  // a call of the software device's NCCL
+            constexpr std::string_view kKnown[] = {"ncclDevKernel", "ncclKernel", "ncclSymk",
+                                                   "nvshmem"};
+            return std::ranges::any_of(kKnown, [&](std::string_view known) {
+              return name.find(known) != std::string_view::npos;
+            });
+          }};
 }
 
 bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses) {
   if (kind != NodeKind::kMemcpy) return false;
   bool reads = false;
-  for (uint32_t i = 0; i < accesses.count; ++i) {
-    const Access& access = trace.accesses[accesses.first + i];
+  for (const Access& access : std::span(trace.accesses).subspan(accesses.first, accesses.count)) {
     if (access.mode == AccessMode::kRead) {
       reads = true;
       continue;
@@ -89,14 +81,6 @@ bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses) {
     if (!pool.valid() || trace[pool].kind != PoolKind::kHost) return false;
   }
   return reads;
-}
-
-std::vector<bool> CommunicationKernels(const Trace& trace) {
-  std::vector<bool> communicates(trace.kernels.size());
-  for (size_t i = 0; i < communicates.size(); ++i) {
-    communicates[i] = NamesCommunication(trace[trace.kernels[i].name]);
-  }
-  return communicates;
 }
 
 }  // namespace graphkit

@@ -2,6 +2,7 @@
 // other devices.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -13,21 +14,28 @@ namespace graphkit {
 // numbers. An address that stands in the arguments of such a kernel is a coincidence.
 bool MayTakePointers(std::string_view mangled);
 
-// By kernel: whether it takes numbers only.
-std::vector<bool> TakesNumbersOnly(const Trace& trace);
-// Whether a node's kernel does, in all ways in which it is run; `kernels`: of each, as above.
-bool TakesNumbersOnly(const Trace& trace, NodeId node, const std::vector<bool>& kernels);
+// The kernels of a trace whose names say something.
+class KernelSet {
+ public:
+  KernelSet(const Trace& trace, bool (*says)(std::string_view name));
+  bool Has(KernelId kernel) const {
+    return kernel.index() < kernels_.size() && kernels_[kernel.index()];
+  }
+  bool empty() const { return std::ranges::find(kernels_, true) == kernels_.end(); }
 
-// Which nodes exchange data with other devices, and which memory they exchange.
+ private:
+  std::vector<bool> kernels_;
+};
 
-// Whether a node runs one of NCCL's kernels (ncclDevKernel_…, ncclKernel_…, ncclSymkDevKernel_…; on
-// the software device ncclAllReduce, …) or NVSHMEM's. Known by the kernel's name alone.
-bool Communicates(const Trace& trace, NodeId node);
+KernelSet NumbersOnlyKernels(const Trace& trace);
+// Whether a node's kernel takes numbers only, in all ways in which it is run; `kernels`: as above.
+bool TakesNumbersOnly(const Trace& trace, NodeId node, const KernelSet& kernels);
+
+// Those that exchange data with other devices: NCCL's (ncclDevKernel_…, ncclKernel_…,
+// ncclSymkDevKernel_…; on the software device ncclAllReduce, …) and NVSHMEM's.
+KernelSet CommunicationKernels(const Trace& trace);
 
 // Whether what touches this copies to memory that isn't a block of the trace, or to host memory.
 bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses);
-
-// By kernel: whether its name is one of a communication library's.
-std::vector<bool> CommunicationKernels(const Trace& trace);
 
 }  // namespace graphkit

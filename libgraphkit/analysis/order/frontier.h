@@ -2,6 +2,7 @@
 // will depend on. Follows from the calls that were recorded, by the rules in model/stream.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,6 +19,12 @@ struct StreamFrontier {
   bool capturing() const { return graph.valid(); }
   bool operator==(const StreamFrontier&) const = default;
 };
+
+// Whether a stream's frontier was ever set instead of following from the calls.
+inline bool HasRewinds(const Trace& trace) {
+  return std::ranges::find(trace.stream_ops, StreamOpKind::kSetFrontier, &StreamOp::kind) !=
+         trace.stream_ops.end();
+}
 
 // Steps through a trace once, from its start to its end. The trace must outlive it.
 class FrontierReplay {

@@ -5,6 +5,7 @@
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/model/node_changes.h"
 
 namespace graphkit {
 
@@ -21,16 +22,6 @@ GraphId RunGraphs::Of(const Launch& launch) {
     }
   }
   return launch.exec.index() < graphs_.size() ? graphs_[launch.exec.index()] : GraphId();
-}
-
-bool StillTouches(const Facts& facts, const NodeChanges& changes, GraphId root, BlockId block,
-                  Seq at) {
-  if (changes.empty()) return true;
-  const auto touches = facts.lives.Touches(block);
-  return std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
-    return facts.roots[facts.trace[touch.node].graph.index()] == root &&
-           !changes.Changed(touch.node, at);
-  });
 }
 
 std::vector<std::vector<uint32_t>> LaunchesByGraph(const Trace& trace) {
@@ -67,6 +58,20 @@ std::optional<LaunchPair> FindUnordered(const LaunchOrder& order, const Trace& t
   return std::nullopt;
 }
 
+namespace {
+
+// Whether a node of the root graph that touches the block is, before `at`, as it was made: not
+// given other parameters, and not switched off.
+bool StillTouches(const Facts& facts, const NodeChanges& changes, GraphId root, BlockId block,
+                  Seq at) {
+  if (changes.empty()) return true;
+  const auto touches = facts.lives.Touches(block);
+  return std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
+    return facts.roots[facts.trace[touch.node].graph.index()] == root &&
+           !changes.Changed(touch.node, at);
+  });
+}
+
 // The new one may be made before the old one goes, as `x = load()` does: after the last launch
 // before the free.
 BlockId ReplacedBy(const Facts& facts, BlockId input, Seq at) {
@@ -90,6 +95,7 @@ BlockId ReplacedBy(const Facts& facts, BlockId input, Seq at) {
   return found.valid() && trace[found].address != old.address ? found : BlockId();
 }
 
+// Whether a block that was freed is still what it was at `at`.
 bool StillThere(const Trace& trace, BlockId input, Seq at) {
   const Block& block = trace[input];
   if (!block.pool.valid() || trace[block.pool].kind != PoolKind::kPrivate) return false;
@@ -102,6 +108,26 @@ bool StillThere(const Trace& trace, BlockId input, Seq at) {
     return other.segment == block.segment && !other.graph.valid() &&
            other.address < block.address + block.size && block.address < other.address + other.size;
   });
+}
+
+}  // namespace
+
+std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  const auto launches = LaunchesByGraph(trace);
+  const NodeChanges changes(trace);
+  std::vector<std::vector<StaleInput>> stale(trace.graphs.size());
+  for (size_t graph = 0; graph < stale.size(); ++graph) {
+    if (launches[graph].empty()) continue;
+    const Seq last = trace.launches[launches[graph].back()].seq;
+    for (const GraphInput& input : facts.inputs[graph]) {
+      if (trace[input.block].free_requested >= last) continue;
+      if (StillThere(trace, input.block, last)) continue;
+      if (!StillTouches(facts, changes, GraphId(graph), input.block, last)) continue;
+      stale[graph].push_back({input, ReplacedBy(facts, input.block, last)});
+    }
+  }
+  return stale;
 }
 
 std::string LaunchText(const Trace& trace, uint32_t launch, GraphId graph) {

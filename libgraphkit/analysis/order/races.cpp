@@ -44,12 +44,12 @@ class RaceFinder {
   explicit RaceFinder(const Facts& facts)
       : facts_(facts),
         trace_(facts.trace),
-        numbers_only_(TakesNumbersOnly(facts.trace)),
+        numbers_only_(NumbersOnlyKernels(facts.trace)),
         unfinished_(FindUnfinished(facts.trace)) {
     if (facts.partial_edges) launch_ = BuildOrder(trace_, EdgeRule::kLaunch);
   }
 
-  std::vector<Race> Find() {
+  std::vector<Race> FindAll() {
     for (size_t i = 0; i < trace_.blocks.size(); ++i) {
       CollectUses(BlockId(i));
       if (uses_.size() < 2 || OnOneChain()) continue;
@@ -70,7 +70,8 @@ class RaceFinder {
     for (const Touch& touch : facts_.lives.Touches(id)) {
       const Node& node = trace_[touch.node];
       if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) continue;
-      if (!InGraph(trace_, node) || NumbersOnly(touch.node) || Unfinished(touch.node)) continue;
+      if (!InGraph(trace_, node) || Unfinished(touch.node)) continue;
+      if (TakesNumbersOnly(trace_, touch.node, numbers_only_)) continue;
       uses_.push_back({touch.node, RaceKind::kAccess, trace_.accesses[touch.access]});
     }
     if (uses_.empty()) return;
@@ -83,10 +84,6 @@ class RaceFinder {
     std::stable_sort(uses_.begin(), uses_.end(), [&](const Use& a, const Use& b) {
       return trace_[a.node].seq < trace_[b.node].seq;
     });
-  }
-
-  bool NumbersOnly(NodeId node) const {
-    return graphkit::TakesNumbersOnly(trace_, node, numbers_only_);
   }
 
   bool Unfinished(NodeId node) const {
@@ -232,10 +229,10 @@ class RaceFinder {
 
   const Facts& facts_;
   const Trace& trace_;
-  std::vector<bool> numbers_only_;  // by kernel
-  std::vector<bool> unfinished_;    // by node
-  std::optional<Order> launch_;     // where there are partial edges
-  std::optional<Order> hopeful_;    // as if all waited of which it isn't known; when asked for
+  KernelSet numbers_only_;
+  std::vector<bool> unfinished_;  // by node
+  std::optional<Order> launch_;   // where there are partial edges
+  std::optional<Order> hopeful_;  // as if all waited of which it isn't known; when asked for
   std::vector<Use> uses_;
   std::vector<Race> races_;
   size_t first_of_block_ = 0;
@@ -244,6 +241,6 @@ class RaceFinder {
 
 }  // namespace
 
-std::vector<Race> FindRaces(const Facts& facts) { return RaceFinder(facts).Find(); }
+std::vector<Race> FindRaces(const Facts& facts) { return RaceFinder(facts).FindAll(); }
 
 }  // namespace graphkit

@@ -10,6 +10,15 @@ bool HoldsGraph(const Trace& trace) {
                              [&trace](const Node& node) { return InGraph(trace, node); });
 }
 
+bool IsWithin(const Trace& trace, GraphId graph, GraphId outer) {
+  while (graph != outer) {
+    const NodeId parent = trace[graph].parent;
+    if (!parent.valid()) return false;
+    graph = trace[parent].graph;
+  }
+  return true;
+}
+
 GraphId RootOf(const Trace& trace, GraphId graph) {
   for (size_t i = 0; i < trace.graphs.size() && graph.valid(); ++i) {
     const NodeId parent = trace[graph].parent;

@@ -29,6 +29,9 @@ inline bool Joins(const Trace& trace, const Edge& edge) {
 // Whether a graph of the trace has a node: without one there is nothing to judge.
 bool HoldsGraph(const Trace& trace);
 
+// Whether a graph is another one, or embedded in it.
+bool IsWithin(const Trace& trace, GraphId graph, GraphId outer);
+
 // The outermost graph that holds a graph: the one that the user launches.
 GraphId RootOf(const Trace& trace, GraphId graph);
 // The root of every graph.

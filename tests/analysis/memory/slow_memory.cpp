@@ -111,7 +111,6 @@ Usage SlowUsage(const Trace& trace, const Blocks& blocks) {
       if (DeferredAt(trace[id], seq)) deferred += RoundedSize(trace[id]);
     }
     if (live > usage.peak_live) usage.peak_at = seq;
-    if (deferred > usage.deferred) usage.deferred_at = seq;
     usage.peak_live = std::max(usage.peak_live, live);
     usage.deferred = std::max(usage.deferred, deferred);
     usage.peak_held = std::max(usage.peak_held, live + deferred);
