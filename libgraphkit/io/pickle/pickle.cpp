@@ -7,15 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/io/pickle/pickle_opcodes.h"
 #include "libgraphkit/io/pickle/pickle_values.h"
 
 namespace graphkit {
 namespace {
 
-constexpr uint64_t kMaxText = 0xffffffffu;
+static_assert(std::endian::native == std::endian::little, "numbers are copied as they stand");
 
-// The pickle virtual machine, reduced to what builds data.
+using T = PickleType;
+
+// The pickle virtual machine, reduced to what builds data. What can fail returns false after
+// setting error_.
 class Unpickler {
  public:
   Unpickler(std::string_view bytes, PickleTaker* taker)
@@ -29,34 +31,40 @@ class Unpickler {
   Result<PickleDocument> Run();
 
  private:
-  using Handler = bool (Unpickler::*)();
-  struct Table {
-    std::array<Handler, 256> at{};
-    Table();
-    void Set(PickleOp op, Handler handler) { at[static_cast<uint8_t>(op)] = handler; }
+  struct Opcode {
+    uint8_t op;
+    const char* name;
+    bool (Unpickler::*run)();  // none: it names or runs code, or needs what isn't in the file
   };
+  static const Opcode kOpcodes[];
 
-  // Reading. Each returns false after setting error_.
+  bool Cut() {
+    error_ = {.message = "the pickle ends in the middle",
+              .hint = "the file was cut off: dump the snapshot again",
+              .offset = bytes_.size(),
+              .kind = Error::Kind::kIncomplete};
+    return false;
+  }
+  bool Fail(std::string what) {
+    error_ = {.message = "not a sound pickle: the opcode " + std::move(what), .offset = op_};
+    return false;
+  }
+  bool Refuse();
+
+  // Reading.
   bool Take(uint64_t count, std::string_view* out) {
     if (count > bytes_.size() - pos_) return Cut();
     *out = bytes_.substr(pos_, count);
     pos_ += count;
     return true;
   }
-  template <typename T>
-  bool Number(T* out) {
+  template <typename Number>
+  bool Read(Number* out) {
     std::string_view raw;
-    if (!Take(sizeof(T), &raw)) return false;
-    std::memcpy(out, raw.data(), sizeof(T));
-    if constexpr (std::endian::native == std::endian::big && sizeof(T) > 1) {
-      auto* bytes = reinterpret_cast<unsigned char*>(out);
-      std::reverse(bytes, bytes + sizeof(T));
-    }
+    if (!Take(sizeof(Number), &raw)) return false;
+    std::memcpy(out, raw.data(), sizeof(Number));
     return true;
   }
-  bool Cut();
-  bool Fail(std::string what);
-  bool Refuse(uint8_t op);
 
   // The stack. Values above the last mark belong to it.
   bool Push(PickleValue value) {
@@ -73,40 +81,96 @@ class Unpickler {
   bool Need(size_t count) {
     return stack_.size() - fence() >= count || Fail("takes more values than there are");
   }
-  // Takes the values above the last mark off the stack; they stay readable until the next push.
-  bool TakeMarked(std::span<const PickleValue>* out);
+  // Takes the values from the `first`-th on off the stack; they stay readable until the next push.
+  std::span<const PickleValue> TakeFrom(size_t first) {
+    const std::span<const PickleValue> taken = stack_.from(first);
+    stack_.cut(first);
+    return taken;
+  }
+  // The same of those above the last mark.
+  bool TakeMarked(std::span<const PickleValue>* out) {
+    if (marks_.empty()) return Fail("needs a mark that isn't there");
+    *out = TakeFrom(marks_.back());
+    marks_.pop_back();
+    return true;
+  }
 
   PickleContainer* NewContainer(std::span<const PickleValue> items);
   bool Extend(PickleContainer* container, std::span<const PickleValue> items);
   bool ExtendTop(PickleType type, std::span<const PickleValue> items);
+  bool TakeDict(std::span<const PickleValue> entries);
+  std::span<const PickleValue> JoinTaken(PickleContainer* list, std::span<const PickleValue> items);
   bool Remember(uint64_t index);
-  bool Recall(uint64_t index);
 
   // The opcodes.
-  bool Unknown() { return Refuse(static_cast<uint8_t>(bytes_[op_])); }
   bool Mark() {
     marks_.push_back(stack_.size());
     return true;
   }
-  bool Stop();
-  bool Pop();
-  bool PopMark();
+  bool Stop() {
+    if (!Need(1)) return false;
+    if (!marks_.empty()) return Fail("ends the pickle inside a container");
+    return done_ = true;
+  }
+  bool Pop() {
+    if (stack_.size() == fence() && !marks_.empty()) {
+      marks_.pop_back();
+      return true;
+    }
+    if (!Need(1)) return false;
+    stack_.cut(stack_.size() - 1);
+    return true;
+  }
+  bool PopMark() {
+    std::span<const PickleValue> dropped;
+    return TakeMarked(&dropped);
+  }
   bool Dup() { return Need(1) && Push(stack_.back()); }
-  bool Proto();
-  bool Frame();
+  bool Proto() {
+    uint8_t version;
+    if (!Read(&version)) return false;
+    return (version >= 2 && version <= 5) || Fail("says protocol " + std::to_string(version));
+  }
+  // A frame only says how much to read ahead.
+  bool Frame() {
+    uint64_t size;
+    return Read(&size) && (size <= bytes_.size() - pos_ || Cut());
+  }
   bool PushNone() { return Push(PickleValue{}); }
   template <bool value>
-  bool PushBool();
-  template <typename T>
+  bool PushBool() {
+    PickleValue v = Integer(value);
+    v.type = T::kBool;
+    return Push(v);
+  }
+  template <typename Number>
   bool PushInteger() {
-    T number;
-    return Number(&number) && Push(Integer(number));
+    Number number;
+    return Read(&number) && Push(Integer(number));
   }
   template <typename Length>
-  bool PushLong();
-  bool PushFloat();
+  bool PushLong() {
+    Length length;
+    std::string_view raw;
+    return Read(&length) && Take(length, &raw) && Push(LongInteger(raw));
+  }
+  bool PushFloat() {
+    uint64_t bits;
+    if (!Read(&bits)) return false;
+    PickleValue value;
+    value.type = T::kFloat;
+    value.real = std::bit_cast<double>(__builtin_bswap64(bits));
+    return Push(value);
+  }
   template <PickleType type, typename Length>
-  bool PushText();
+  bool PushText() {
+    constexpr uint64_t kMost = 0xffffffffu;
+    Length length;
+    std::string_view text;
+    if (!Read(&length) || !Take(length, &text)) return false;
+    if (text.size() > kMost) return Fail("makes a string of over 4 GiB");
+    return Push(Text(type, text));
+  }
   template <PickleType type>
   bool PushEmpty() {
     return Push(type, NewContainer({}));
@@ -114,25 +178,33 @@ class Unpickler {
   template <PickleType type>
   bool PushMarked();
   template <size_t count>
-  bool PushTuple();
+  bool PushTuple() {
+    return Need(count) && Push(T::kTuple, NewContainer(TakeFrom(stack_.size() - count)));
+  }
   template <PickleType type, size_t count>
-  bool AddOne();
+  bool AddOne() {
+    return Need(count + 1) && ExtendTop(type, TakeFrom(stack_.size() - count));
+  }
   template <PickleType type>
-  bool AddMarked();
+  bool AddMarked() {
+    std::span<const PickleValue> items;
+    return TakeMarked(&items) && ExtendTop(type, items);
+  }
   template <typename Index>
   bool Get() {
     Index index;
-    return Number(&index) && Recall(index);
+    if (!Read(&index)) return false;
+    if (index >= memo_.size() || memo_[index].is(kUnset)) return Fail("reads an empty memo place");
+    return Push(memo_[index]);
   }
   template <typename Index>
   bool Put() {
     Index index;
-    return Number(&index) && Remember(index);
+    return Read(&index) && Remember(index);
   }
   bool Memoize() { return Remember(memo_.size()); }
 
-  bool TakeDict(std::span<const PickleValue> entries);
-  std::span<const PickleValue> JoinTaken(PickleContainer* list, std::span<const PickleValue> items);
+  static constexpr PickleType kUnset = T::kTaken;  // in the memo, which holds none
 
   std::string_view bytes_;
   PickleTaker* taker_;
@@ -144,45 +216,95 @@ class Unpickler {
   ValueStack stack_;
   std::vector<size_t> marks_;
   std::vector<PickleValue> memo_;
-  std::vector<bool> memo_set_;
   bool done_ = false;
   Error error_;
 };
 
-bool Unpickler::Cut() {
-  error_ = {.message = "the pickle ends in the middle",
-            .hint = "the file was cut off: dump the snapshot again",
-            .offset = bytes_.size(),
-            .kind = Error::Kind::kIncomplete};
-  return false;
-}
+using U = Unpickler;
 
-bool Unpickler::Fail(std::string what) {
-  error_ = {.message = "not a sound pickle: the opcode " + std::move(what), .offset = op_};
-  return false;
-}
+// By name, as in CPython's pickletools, protocols 0 to 5.
+constexpr U::Opcode U::kOpcodes[] = {
+    {'(', "MARK", &U::Mark},
+    {'.', "STOP", &U::Stop},
+    {'0', "POP", &U::Pop},
+    {'1', "POP_MARK", &U::PopMark},
+    {'2', "DUP", &U::Dup},
+    {0x80, "PROTO", &U::Proto},
+    {0x95, "FRAME", &U::Frame},
+    {'N', "NONE", &U::PushNone},
+    {0x88, "NEWTRUE", &U::PushBool<true>},
+    {0x89, "NEWFALSE", &U::PushBool<false>},
+    {'J', "BININT", &U::PushInteger<int32_t>},
+    {'K', "BININT1", &U::PushInteger<uint8_t>},
+    {'M', "BININT2", &U::PushInteger<uint16_t>},
+    {0x8a, "LONG1", &U::PushLong<uint8_t>},
+    {0x8b, "LONG4", &U::PushLong<uint32_t>},
+    {'G', "BINFLOAT", &U::PushFloat},
+    {'U', "SHORT_BINSTRING", &U::PushText<T::kString, uint8_t>},
+    {'T', "BINSTRING", &U::PushText<T::kString, uint32_t>},
+    {0x8c, "SHORT_BINUNICODE", &U::PushText<T::kString, uint8_t>},
+    {'X', "BINUNICODE", &U::PushText<T::kString, uint32_t>},
+    {0x8d, "BINUNICODE8", &U::PushText<T::kString, uint64_t>},
+    {'C', "SHORT_BINBYTES", &U::PushText<T::kBytes, uint8_t>},
+    {'B', "BINBYTES", &U::PushText<T::kBytes, uint32_t>},
+    {0x8e, "BINBYTES8", &U::PushText<T::kBytes, uint64_t>},
+    {0x96, "BYTEARRAY8", &U::PushText<T::kBytes, uint64_t>},
+    {']', "EMPTY_LIST", &U::PushEmpty<T::kList>},
+    {')', "EMPTY_TUPLE", &U::PushEmpty<T::kTuple>},
+    {'}', "EMPTY_DICT", &U::PushEmpty<T::kDict>},
+    {0x8f, "EMPTY_SET", &U::PushEmpty<T::kSet>},
+    {'l', "LIST", &U::PushMarked<T::kList>},
+    {'t', "TUPLE", &U::PushMarked<T::kTuple>},
+    {'d', "DICT", &U::PushMarked<T::kDict>},
+    {0x91, "FROZENSET", &U::PushMarked<T::kSet>},
+    {0x85, "TUPLE1", &U::PushTuple<1>},
+    {0x86, "TUPLE2", &U::PushTuple<2>},
+    {0x87, "TUPLE3", &U::PushTuple<3>},
+    {'a', "APPEND", &U::AddOne<T::kList, 1>},
+    {'s', "SETITEM", &U::AddOne<T::kDict, 2>},
+    {'e', "APPENDS", &U::AddMarked<T::kList>},
+    {'u', "SETITEMS", &U::AddMarked<T::kDict>},
+    {0x90, "ADDITEMS", &U::AddMarked<T::kSet>},
+    {'h', "BINGET", &U::Get<uint8_t>},
+    {'j', "LONG_BINGET", &U::Get<uint32_t>},
+    {'q', "BINPUT", &U::Put<uint8_t>},
+    {'r', "LONG_BINPUT", &U::Put<uint32_t>},
+    {0x94, "MEMOIZE", &U::Memoize},
+    {'c', "GLOBAL", nullptr},
+    {0x93, "STACK_GLOBAL", nullptr},
+    {'R', "REDUCE", nullptr},
+    {'b', "BUILD", nullptr},
+    {'i', "INST", nullptr},
+    {'o', "OBJ", nullptr},
+    {0x81, "NEWOBJ", nullptr},
+    {0x92, "NEWOBJ_EX", nullptr},
+    {'P', "PERSID", nullptr},
+    {'Q', "BINPERSID", nullptr},
+    {0x82, "EXT1", nullptr},
+    {0x83, "EXT2", nullptr},
+    {0x84, "EXT4", nullptr},
+    {0x97, "NEXT_BUFFER", nullptr},
+    {0x98, "READONLY_BUFFER", nullptr},
+    {'I', "INT (protocol 0)", nullptr},
+    {'L', "LONG (protocol 0)", nullptr},
+    {'V', "UNICODE (protocol 0)", nullptr},
+    {'S', "STRING (protocol 0)", nullptr},
+};
 
-bool Unpickler::Refuse(uint8_t op) {
-  for (const PickleOpName& known : kPickleCodeOps) {
-    if (known.op != op) continue;
-    error_ = {.message = std::string("the pickle holds more than plain data: opcode ") + known.name,
-              .hint = "only dicts, lists, numbers and strings are read; nothing in it is run",
-              .offset = op_};
+bool Unpickler::Refuse() {
+  const auto op = static_cast<uint8_t>(bytes_[op_]);
+  const auto* known = std::ranges::find(kOpcodes, op, &Opcode::op);
+  if (known != std::end(kOpcodes)) {
+    error_ = {
+        .message = std::string("the pickle holds more than plain data: opcode ") + known->name,
+        .hint = "only dicts, lists, numbers and strings are read; nothing in it is run",
+        .offset = op_};
     return false;
   }
   constexpr char kHex[] = "0123456789abcdef";
   const std::string hex = {kHex[op >> 4], kHex[op & 15]};
   error_ = {.message = "not a pickle of protocol 2 to 5: unknown opcode 0x" + hex, .offset = op_};
   return false;
-}
-
-bool Unpickler::TakeMarked(std::span<const PickleValue>* out) {
-  if (marks_.empty()) return Fail("needs a mark that isn't there");
-  const size_t first = marks_.back();
-  marks_.pop_back();
-  *out = stack_.from(first);
-  stack_.cut(first);
-  return true;
 }
 
 PickleContainer* Unpickler::NewContainer(std::span<const PickleValue> items) {
@@ -194,10 +316,11 @@ PickleContainer* Unpickler::NewContainer(std::span<const PickleValue> items) {
 }
 
 bool Unpickler::Extend(PickleContainer* container, std::span<const PickleValue> items) {
+  constexpr uint64_t kMost = 0xffffffffu;
   const uint64_t wanted = uint64_t{container->size} + items.size();
-  if (wanted > 0xffffffffu) return Fail("makes a container of more than 2^32 values");
+  if (wanted > kMost) return Fail("makes a container of more than 2^32 values");
   if (wanted > container->capacity) {
-    const uint64_t doubled = std::min<uint64_t>(uint64_t{container->capacity} * 2, 0xffffffffu);
+    const uint64_t doubled = std::min(uint64_t{container->capacity} * 2, kMost);
     const auto capacity = static_cast<uint32_t>(std::max(wanted, doubled));
     auto* data = static_cast<PickleValue*>(
         arena_->allocate(capacity * sizeof(PickleValue), alignof(PickleValue)));
@@ -215,9 +338,9 @@ bool Unpickler::ExtendTop(PickleType type, std::span<const PickleValue> items) {
   if (!stack_.back().is(type)) return Fail("adds to a value of another type");
   PickleContainer* container = stack_.back().container;
   if (container->taken()) return Fail("adds to a dict that was finished");
-  if (type == PickleType::kDict && items.size() % 2) return Fail("has a key without a value");
-  if (type == PickleType::kDict && taker_ && TakeDict(items)) return true;
-  if (type == PickleType::kList && taken_ > 0) items = JoinTaken(container, items);
+  if (type == T::kDict && items.size() % 2) return Fail("has a key without a value");
+  if (type == T::kDict && taker_ && TakeDict(items)) return true;
+  if (type == T::kList && taken_ > 0) items = JoinTaken(container, items);
   return Extend(container, items);
 }
 
@@ -235,7 +358,7 @@ std::span<const PickleValue> Unpickler::JoinTaken(PickleContainer* list,
                                                   std::span<const PickleValue> items) {
   joined_.clear();
   for (const PickleValue& item : items) {
-    const bool taken = item.is(PickleType::kDict) && item.container->taken();
+    const bool taken = item.is(T::kDict) && item.container->taken();
     if (!taken) {
       joined_.push_back(item);
       continue;
@@ -244,12 +367,12 @@ std::span<const PickleValue> Unpickler::JoinTaken(PickleContainer* list,
     PickleValue* last = !joined_.empty() ? &joined_.back()
                         : list->size > 0 ? &list->data[list->size - 1]
                                          : nullptr;
-    if (last && last->is(PickleType::kTaken) && last->natural + last->length == place) {
+    if (last && last->is(T::kTaken) && last->natural + last->length == place) {
       ++last->length;
       continue;
     }
     PickleValue run;
-    run.type = PickleType::kTaken;
+    run.type = T::kTaken;
     run.length = 1;
     run.natural = place;
     joined_.push_back(run);
@@ -261,183 +384,38 @@ bool Unpickler::Remember(uint64_t index) {
   if (!Need(1)) return false;
   if (index > bytes_.size()) return Fail("uses a memo place beyond the file's size");
   if (index >= memo_.size()) {
-    memo_.resize(index + 1);
-    memo_set_.resize(index + 1);
+    PickleValue unset;
+    unset.type = kUnset;
+    memo_.resize(index + 1, unset);
   }
   memo_[index] = stack_.back();
-  memo_set_[index] = true;
   return true;
-}
-
-bool Unpickler::Recall(uint64_t index) {
-  if (index >= memo_.size() || !memo_set_[index]) return Fail("reads an empty memo place");
-  return Push(memo_[index]);
-}
-
-bool Unpickler::Stop() {
-  if (!Need(1)) return false;
-  if (!marks_.empty()) return Fail("ends the pickle inside a container");
-  done_ = true;
-  return true;
-}
-
-bool Unpickler::Pop() {
-  if (stack_.size() == fence() && !marks_.empty()) {
-    marks_.pop_back();
-    return true;
-  }
-  if (!Need(1)) return false;
-  stack_.cut(stack_.size() - 1);
-  return true;
-}
-
-bool Unpickler::PopMark() {
-  std::span<const PickleValue> dropped;
-  return TakeMarked(&dropped);
-}
-
-bool Unpickler::Proto() {
-  uint8_t version;
-  if (!Number(&version)) return false;
-  if (version < 2 || version > 5) return Fail("says protocol " + std::to_string(version));
-  return true;
-}
-
-// A frame only says how much to read ahead.
-bool Unpickler::Frame() {
-  uint64_t size;
-  return Number(&size) && (size <= bytes_.size() - pos_ || Cut());
-}
-
-template <bool value>
-bool Unpickler::PushBool() {
-  PickleValue v = Integer(value);
-  v.type = PickleType::kBool;
-  return Push(v);
-}
-
-template <typename Length>
-bool Unpickler::PushLong() {
-  Length length;
-  std::string_view raw;
-  return Number(&length) && Take(length, &raw) && Push(LongInteger(raw));
-}
-
-bool Unpickler::PushFloat() {
-  std::string_view raw;
-  if (!Take(8, &raw)) return false;
-  uint64_t bits = 0;
-  for (const char c : raw) bits = bits << 8 | static_cast<uint8_t>(c);
-  PickleValue value;
-  value.type = PickleType::kFloat;
-  value.real = std::bit_cast<double>(bits);
-  return Push(value);
-}
-
-template <PickleType type, typename Length>
-bool Unpickler::PushText() {
-  Length length;
-  std::string_view text;
-  if (!Number(&length) || !Take(length, &text)) return false;
-  if (text.size() > kMaxText) return Fail("makes a string of over 4 GiB");
-  return Push(Text(type, text));
 }
 
 template <PickleType type>
 bool Unpickler::PushMarked() {
   std::span<const PickleValue> items;
   if (!TakeMarked(&items)) return false;
-  if (type == PickleType::kDict && items.size() % 2) return Fail("has a key without a value");
-  if (type != PickleType::kList || taken_ == 0) return Push(type, NewContainer(items));
+  if (type == T::kDict && items.size() % 2) return Fail("has a key without a value");
+  if (type != T::kList || taken_ == 0) return Push(type, NewContainer(items));
   PickleContainer* list = NewContainer({});
   Extend(list, JoinTaken(list, items));
   return Push(type, list);
 }
 
-template <size_t count>
-bool Unpickler::PushTuple() {
-  if (!Need(count)) return false;
-  PickleContainer* container = NewContainer(stack_.from(stack_.size() - count));
-  stack_.cut(stack_.size() - count);
-  return Push(PickleType::kTuple, container);
-}
-
-template <PickleType type, size_t count>
-bool Unpickler::AddOne() {
-  if (!Need(count + 1)) return false;
-  const std::span<const PickleValue> items = stack_.from(stack_.size() - count);
-  stack_.cut(stack_.size() - count);
-  return ExtendTop(type, items);
-}
-
-template <PickleType type>
-bool Unpickler::AddMarked() {
-  std::span<const PickleValue> items;
-  return TakeMarked(&items) && ExtendTop(type, items);
-}
-
-Unpickler::Table::Table() {
-  using T = PickleType;
-  using U = Unpickler;
-  at.fill(&U::Unknown);
-  Set(PickleOp::kMark, &U::Mark);
-  Set(PickleOp::kStop, &U::Stop);
-  Set(PickleOp::kPop, &U::Pop);
-  Set(PickleOp::kPopMark, &U::PopMark);
-  Set(PickleOp::kDup, &U::Dup);
-  Set(PickleOp::kProto, &U::Proto);
-  Set(PickleOp::kFrame, &U::Frame);
-  Set(PickleOp::kNone, &U::PushNone);
-  Set(PickleOp::kNewTrue, &U::PushBool<true>);
-  Set(PickleOp::kNewFalse, &U::PushBool<false>);
-  Set(PickleOp::kBinInt, &U::PushInteger<int32_t>);
-  Set(PickleOp::kBinInt1, &U::PushInteger<uint8_t>);
-  Set(PickleOp::kBinInt2, &U::PushInteger<uint16_t>);
-  Set(PickleOp::kLong1, &U::PushLong<uint8_t>);
-  Set(PickleOp::kLong4, &U::PushLong<uint32_t>);
-  Set(PickleOp::kBinFloat, &U::PushFloat);
-  Set(PickleOp::kShortBinString, &U::PushText<T::kString, uint8_t>);
-  Set(PickleOp::kBinString, &U::PushText<T::kString, uint32_t>);
-  Set(PickleOp::kShortBinUnicode, &U::PushText<T::kString, uint8_t>);
-  Set(PickleOp::kBinUnicode, &U::PushText<T::kString, uint32_t>);
-  Set(PickleOp::kBinUnicode8, &U::PushText<T::kString, uint64_t>);
-  Set(PickleOp::kShortBinBytes, &U::PushText<T::kBytes, uint8_t>);
-  Set(PickleOp::kBinBytes, &U::PushText<T::kBytes, uint32_t>);
-  Set(PickleOp::kBinBytes8, &U::PushText<T::kBytes, uint64_t>);
-  Set(PickleOp::kByteArray8, &U::PushText<T::kBytes, uint64_t>);
-  Set(PickleOp::kEmptyList, &U::PushEmpty<T::kList>);
-  Set(PickleOp::kEmptyTuple, &U::PushEmpty<T::kTuple>);
-  Set(PickleOp::kEmptyDict, &U::PushEmpty<T::kDict>);
-  Set(PickleOp::kEmptySet, &U::PushEmpty<T::kSet>);
-  Set(PickleOp::kList, &U::PushMarked<T::kList>);
-  Set(PickleOp::kTuple, &U::PushMarked<T::kTuple>);
-  Set(PickleOp::kDict, &U::PushMarked<T::kDict>);
-  Set(PickleOp::kFrozenSet, &U::PushMarked<T::kSet>);
-  Set(PickleOp::kTuple1, &U::PushTuple<1>);
-  Set(PickleOp::kTuple2, &U::PushTuple<2>);
-  Set(PickleOp::kTuple3, &U::PushTuple<3>);
-  Set(PickleOp::kAppend, &U::AddOne<T::kList, 1>);
-  Set(PickleOp::kSetItem, &U::AddOne<T::kDict, 2>);
-  Set(PickleOp::kAppends, &U::AddMarked<T::kList>);
-  Set(PickleOp::kSetItems, &U::AddMarked<T::kDict>);
-  Set(PickleOp::kAddItems, &U::AddMarked<T::kSet>);
-  Set(PickleOp::kBinGet, &U::Get<uint8_t>);
-  Set(PickleOp::kLongBinGet, &U::Get<uint32_t>);
-  Set(PickleOp::kBinPut, &U::Put<uint8_t>);
-  Set(PickleOp::kLongBinPut, &U::Put<uint32_t>);
-  Set(PickleOp::kMemoize, &U::Memoize);
-}
-
 Result<PickleDocument> Unpickler::Run() {
-  static const Table table;
-  while (!done_) {
-    if (pos_ >= bytes_.size()) {
-      Cut();
-      return error_;
+  static constexpr auto kRun = [] {
+    std::array<bool (Unpickler::*)(), 256> run{};
+    run.fill(&U::Refuse);
+    for (const Opcode& opcode : kOpcodes) {
+      if (opcode.run) run[opcode.op] = opcode.run;
     }
+    return run;
+  }();
+  while (!done_) {
     op_ = pos_;
-    const auto op = static_cast<uint8_t>(bytes_[pos_++]);
-    if (!(this->*table.at[op])()) return error_;
+    uint8_t op;
+    if (!Read(&op) || !(this->*kRun[op])()) return error_;
   }
   return PickleDocument{std::move(arena_), stack_.back()};
 }

@@ -75,6 +75,17 @@ inline std::string_view TextOf(const PickleValue* value) {
   return value && value->is(PickleType::kString) ? value->text() : std::string_view();
 }
 
+// A whole number that isn't negative; false: it isn't one.
+inline bool Natural(const PickleValue& value, uint64_t* out) {
+  if (value.is(PickleType::kUint)) {
+    *out = value.natural;
+    return true;
+  }
+  if (!value.is(PickleType::kInt) || value.integer < 0) return false;
+  *out = static_cast<uint64_t>(value.integer);
+  return true;
+}
+
 // Takes dicts while the pickle is read, so that they need no memory. The entries alternate key and
 // value; the values are whole, and stay as long as the document.
 class PickleTaker {

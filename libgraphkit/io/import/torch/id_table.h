@@ -30,6 +30,14 @@ class IdTable {
     ++count_;
   }
 
+  // The id of such a thing; none is there: `next`, which it keeps.
+  template <typename Equal>
+  uint32_t FindOrInsert(uint64_t hash, uint32_t next, Equal equal) {
+    const uint32_t found = Find(hash, equal);
+    if (found == kNone) Insert(hash, next);
+    return found == kNone ? next : found;
+  }
+
   // For chaining values into a hash.
   static uint64_t Combine(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;

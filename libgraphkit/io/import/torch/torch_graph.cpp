@@ -35,10 +35,8 @@ constexpr std::array<TypeName, 14> kTypes = {{
 }};
 
 uint64_t NaturalOf(const PickleValue* value) {
-  if (!value) return 0;
-  if (value->is(PickleType::kUint)) return value->natural;
-  const bool natural = value->is(PickleType::kInt) && value->integer >= 0;
-  return natural ? static_cast<uint64_t>(value->integer) : 0;
+  uint64_t number = 0;
+  return value && Natural(*value, &number) ? number : 0;
 }
 
 void ReadDimensions(const PickleValue* value, uint32_t out[3]) {

@@ -1,131 +1,49 @@
-// The keys and actions of PyTorch's memory snapshots, by name. For io/torch_snapshot.cpp.
-// pool_id came with PyTorch #177717; history went with #106079 (2.1).
+// The keys of one kind of dict in PyTorch's snapshots, as a table.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "libgraphkit/io/pickle/pickle.h"
-#include "libgraphkit/model/torch_snapshot.h"
 
 namespace graphkit {
 
-enum class SnapshotKey : uint8_t {
-  kOther,
-  kAction,
-  kAddr,
-  kAddress,
-  kDeviceFree,
-  kSize,
-  kStream,
-  kTimeUs,
-  kFrames,
-  kPool,
-  kMetadata,
-  kRequestedSize,
-  kState,
-  kTotalSize,
-  kAllocatedSize,
-  kActiveSize,
-  kSegmentType,
-  kExpandable,
-  kDevice,
-  kBlocks,
-  kHistory,
+// A key, and what takes its value: false when it isn't as expected.
+template <typename Reader, typename T>
+struct TorchKey {
+  std::string_view name;
+  bool (Reader::*take)(T& to, const PickleValue& value);
 };
-
-struct SnapshotKeyName {
-  std::string_view text;
-  SnapshotKey key;
-};
-
-constexpr std::array<SnapshotKeyName, 21> kSnapshotKeys = {{
-    {"action", SnapshotKey::kAction},
-    {"addr", SnapshotKey::kAddr},
-    {"address", SnapshotKey::kAddress},
-    {"device_free", SnapshotKey::kDeviceFree},
-    {"size", SnapshotKey::kSize},
-    {"stream", SnapshotKey::kStream},
-    {"time_us", SnapshotKey::kTimeUs},
-    {"frames", SnapshotKey::kFrames},
-    {"pool_id", SnapshotKey::kPool},
-    {"segment_pool_id", SnapshotKey::kPool},
-    {"user_metadata", SnapshotKey::kMetadata},
-    {"requested_size", SnapshotKey::kRequestedSize},
-    {"state", SnapshotKey::kState},
-    {"total_size", SnapshotKey::kTotalSize},
-    {"allocated_size", SnapshotKey::kAllocatedSize},
-    {"active_size", SnapshotKey::kActiveSize},
-    {"segment_type", SnapshotKey::kSegmentType},
-    {"is_expandable", SnapshotKey::kExpandable},
-    {"device", SnapshotKey::kDevice},
-    {"blocks", SnapshotKey::kBlocks},
-    {"history", SnapshotKey::kHistory},
-}};
-
-struct TorchActionName {
-  std::string_view text;
-  TorchAction action;
-};
-
-constexpr std::array<TorchActionName, 9> kTorchActions = {{
-    {"alloc", TorchAction::kAlloc},
-    {"free_requested", TorchAction::kFreeRequested},
-    {"free_completed", TorchAction::kFreeCompleted},
-    {"segment_alloc", TorchAction::kSegmentAlloc},
-    {"segment_free", TorchAction::kSegmentFree},
-    {"segment_map", TorchAction::kSegmentMap},
-    {"segment_unmap", TorchAction::kSegmentUnmap},
-    {"snapshot", TorchAction::kSnapshot},
-    {"oom", TorchAction::kOom},
-}};
 
 // Dicts of one kind mostly have the same keys in the same order, and the pickle shares the key
 // strings: the key at a place is known by its address before its text is looked at.
-class SnapshotKeyReader {
+template <typename Key>
+class TorchKeys {
  public:
-  SnapshotKey At(size_t place, const PickleValue& key) {
-    if (place < known_.size() && known_[place].first == key.chars) return known_[place].second;
-    const SnapshotKey found = Lookup(key);
-    if (place >= known_.size() && place < 64) {
-      known_.resize(place + 1, {nullptr, SnapshotKey::kOther});
+  explicit TorchKeys(std::span<const Key> keys) : keys_(keys) {}
+
+  // Null: a key that isn't known, or isn't needed.
+  const Key* At(size_t place, const PickleValue& key) {
+    if (place >= known_.size()) return Find(key);
+    auto& [chars, found] = known_[place];
+    if (chars != key.chars) {
+      found = Find(key);
+      chars = key.chars;
     }
-    if (place < known_.size()) known_[place] = {key.chars, found};
     return found;
   }
 
  private:
-  static SnapshotKey Lookup(const PickleValue& key) {
-    for (const SnapshotKeyName& name : kSnapshotKeys) {
-      if (name.text == key.text()) return name.key;
-    }
-    return SnapshotKey::kOther;
+  const Key* Find(const PickleValue& key) const {
+    const auto at = std::ranges::find(keys_, key.text(), &Key::name);
+    return at == keys_.end() ? nullptr : &*at;
   }
-  std::vector<std::pair<const char*, SnapshotKey>> known_;
+
+  std::span<const Key> keys_;
+  std::array<std::pair<const char*, const Key*>, 64> known_{};
 };
-
-inline TorchAction TorchActionNamed(std::string_view text) {
-  for (const TorchActionName& name : kTorchActions) {
-    if (name.text == text) return name.action;
-  }
-  return TorchAction::kOther;
-}
-
-inline bool Natural(const PickleValue& value, uint64_t* out) {
-  if (value.is(PickleType::kUint)) {
-    *out = value.natural;
-    return true;
-  }
-  if (!value.is(PickleType::kInt) || value.integer < 0) return false;
-  *out = static_cast<uint64_t>(value.integer);
-  return true;
-}
-
-inline bool Truth(const PickleValue* value) {
-  return value && (value->is(PickleType::kBool) || value->is(PickleType::kInt)) && value->integer;
-}
 
 }  // namespace graphkit

@@ -1,32 +1,66 @@
 #include "libgraphkit/io/import/torch/torch_snapshot.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
+#include "libgraphkit/checked_number.h"
 #include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/io/import/torch/torch_keys.h"
-#include "libgraphkit/io/import/torch/torch_settings.h"
 #include "libgraphkit/io/import/torch/torch_stacks.h"
 #include "libgraphkit/io/pickle/pickle.h"
 
 namespace graphkit {
 namespace {
 
+// The settings ("allocator_settings", since 2.3: PyTorch #119404). Keys that aren't known, and
+// values of another type, are passed over.
+bool Truth(const PickleValue* value) {
+  return value && (value->is(PickleType::kBool) || value->is(PickleType::kInt)) && value->integer;
+}
+
+TorchSettings SettingsOf(const PickleValue& dict) {
+  TorchSettings settings;
+  settings.known = true;
+  for (const char* name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"}) {
+    if (const auto conf = TextOf(dict.find(name)); !conf.empty()) settings.conf = conf;
+  }
+  const PickleValue* split = dict.find("max_split_size");
+  if (split && split->is(PickleType::kInt)) settings.max_split_size = split->integer;
+  const PickleValue* gc = dict.find("garbage_collection_threshold");
+  if (gc && gc->is(PickleType::kFloat)) settings.garbage_collection_threshold = gc->real;
+  settings.expandable_segments = Truth(dict.find("expandable_segments"));
+  settings.graph_capture_record_stream_reuse =
+      Truth(dict.find("graph_capture_record_stream_reuse"));
+  const PickleValue* steps = dict.find("roundup_power2_divisions");
+  if (!steps || !steps->is(PickleType::kDict)) return settings;
+  for (size_t i = 0; i + 1 < steps->items().size(); i += 2) {
+    const PickleValue& name = steps->items()[i];
+    uint64_t megabytes = 0;
+    uint64_t divisions = 0;
+    if (!name.is(PickleType::kString) || !Natural(steps->items()[i + 1], &divisions)) continue;
+    std::from_chars(name.chars, name.chars + name.length, megabytes);
+    settings.roundup_power2_divisions.emplace_back(megabytes, Saturate<uint32_t>(divisions));
+  }
+  return settings;
+}
+
 // Events are taken out of the pickle while it is read: kept as dicts they would need several times
 // the file's size.
 class SnapshotReader final : public PickleTaker {
  public:
-  explicit SnapshotReader(size_t file_size) : budget_(file_size), stacks_(&out_) {
-    out_.pools.push_back({});
-    constexpr size_t kSmallestEvent = 56;  // bytes in the file, about; what isn't used isn't backed
-    taken_.reserve(file_size / kSmallestEvent);
-  }
+  explicit SnapshotReader(size_t file_size);
 
   bool Take(std::span<const PickleValue> entries) override;
 
   Result<TorchSnapshot> Run(const PickleValue& root);
 
  private:
+  template <typename T>
+  using Key = TorchKey<SnapshotReader, T>;
+  template <typename T>
+  using Keys = TorchKeys<Key<T>>;
+
   bool Fail(std::string what) {
     error_ = {.message = "not a PyTorch memory snapshot: " + std::move(what),
               .hint = "give the file that torch.cuda.memory._dump_snapshot wrote"};
@@ -45,37 +79,89 @@ class SnapshotReader final : public PickleTaker {
     return Spend(out->size());
   }
 
-  // Calls field(key, value) for each entry of a dict; stops at the first false.
-  template <typename Field>
-  bool ForEach(const PickleValue& dict, SnapshotKeyReader& keys, const char* what, Field field) {
-    if (!dict.is(PickleType::kDict)) return Fail(std::string(what) + " isn't a dict");
-    const std::span<const PickleValue> items = dict.items();
-    if (!Spend(items.size())) return false;
-    for (size_t i = 0; i + 1 < items.size(); i += 2) {
-      if (!items[i].is(PickleType::kString)) continue;
-      const SnapshotKey key = keys.At(i / 2, items[i]);
-      if (key == SnapshotKey::kOther || field(key, items[i + 1])) continue;
-      if (!error_.message.empty()) return false;
-      return Fail(std::string(what) + ": '" + std::string(items[i].text()) +
-                  "' has an unexpected value");
-    }
-    return true;
+  bool Each(const PickleValue& list, const char* name, auto take) {
+    std::span<const PickleValue> items;
+    return Items(list, name, &items) && std::ranges::all_of(items, take);
   }
 
-  bool Segments(const PickleValue& list);
-  bool Segment(const PickleValue& dict);
-  bool SegmentField(TorchSegment& segment, SnapshotKey key, const PickleValue& value);
-  bool Blocks(const PickleValue& list, TorchSegment* segment);
+  // Returns the key whose value isn't as expected; null: all are.
+  template <typename T>
+  const Key<T>* FirstBad(std::span<const PickleValue> entries, Keys<T>& keys, T& to) {
+    for (size_t i = 0; i + 1 < entries.size(); i += 2) {
+      if (!entries[i].is(PickleType::kString)) continue;
+      const Key<T>* key = keys.At(i / 2, entries[i]);
+      if (key && !(this->*key->take)(to, entries[i + 1])) return key;
+    }
+    return nullptr;
+  }
+  // Reads a dict, called `what` in errors.
+  template <typename T>
+  bool Read(const PickleValue& dict, Keys<T>& keys, const char* what, T& to) {
+    if (!dict.is(PickleType::kDict)) return Fail(std::string(what) + " isn't a dict");
+    if (!Spend(dict.items().size())) return false;
+    const Key<T>* bad = FirstBad(dict.items(), keys, to);
+    if (!bad || !error_.message.empty()) return !bad;
+    return Fail(std::string(what) + ": '" + std::string(bad->name) + "' has an unexpected value");
+  }
+
+  // What values are taken by.
+  template <auto Member, typename T>
+  bool Number(T& to, const PickleValue& value) {
+    return Natural(value, &(to.*Member));
+  }
+  template <typename T>
+  bool Stack(T& to, const PickleValue& value) {
+    to.stack = stacks_.Stack(value);
+    return true;
+  }
+  template <typename T>
+  bool Pool(T& to, const PickleValue& value) {
+    return Pool(value, &to.pool);
+  }
+  bool Pool(const PickleValue& value, uint16_t* out);
+  bool Action(TorchEvent& event, const PickleValue& value);
+  bool Time(TorchEvent& event, const PickleValue& value) {
+    event.time_us = value.integer;
+    return value.is(PickleType::kInt);
+  }
+  bool Metadata(TorchEvent& event, const PickleValue& value) {
+    const std::string_view text = TextOf(&value);
+    if (!text.empty()) event.metadata = stacks_.Intern(text);
+    return true;
+  }
+  bool History(TorchBlock& block, const PickleValue& list);
+  bool State(TorchBlock& block, const PickleValue& value) {
+    const std::string_view state = TextOf(&value);
+    block.state = state == "active_allocated" ? TorchBlockState::kActive
+                  : state == "inactive"       ? TorchBlockState::kInactive
+                                              : TorchBlockState::kPendingFree;
+    return value.is(PickleType::kString);
+  }
+  bool Device(TorchSegment& segment, const PickleValue& value) {
+    segment.device = static_cast<int32_t>(std::clamp<int64_t>(value.integer, -1, 0x7fffffff));
+    return value.is(PickleType::kInt);
+  }
+  bool SegmentType(TorchSegment& segment, const PickleValue& value) {
+    segment.small = TextOf(&value) == "small";
+    return true;
+  }
+  bool Expandable(TorchSegment& segment, const PickleValue& value) {
+    segment.expandable = Truth(&value);
+    return true;
+  }
+  bool Blocks(TorchSegment& segment, const PickleValue& list);
+  static const Key<TorchEvent> kEventKeys[];
+  static const Key<TorchBlock> kBlockKeys[];
+  static const Key<TorchSegment> kSegmentKeys[];
+
   bool Block(const PickleValue& dict);
-  bool History(const PickleValue& list, TorchBlock* block);
-  bool BlockField(TorchBlock& block, SnapshotKey key, const PickleValue& value);
-  bool Devices(const PickleValue& list);
-  bool Event(const PickleValue& dict);
+  bool Segment(const PickleValue& dict);
+  bool Segments(const PickleValue& list);
   bool TakenEvents(const PickleValue& run);
   void LeaveOrder();
-  bool EventField(TorchEvent& event, SnapshotKey key, const PickleValue& value);
+  bool Event(const PickleValue& dict);
+  bool Devices(const PickleValue& list);
   bool Annotations(const PickleValue& list);
-  bool Pool(const PickleValue& value, uint16_t* out);
 
   size_t budget_;
   TorchSnapshot out_;
@@ -84,68 +170,105 @@ class SnapshotReader final : public PickleTaker {
   uint32_t events_ = 0;            // when in_order_: how many
   TorchStacks stacks_;
   IdTable pools_;
-  SnapshotKeyReader event_keys_;
-  SnapshotKeyReader segment_keys_;
-  SnapshotKeyReader block_keys_;
+  Keys<TorchEvent> event_keys_;
+  Keys<TorchBlock> block_keys_;
+  Keys<TorchSegment> segment_keys_;
   const char* last_action_text_ = nullptr;
   TorchAction last_action_ = TorchAction::kOther;
   Error error_;
 };
 
+using R = SnapshotReader;
+
+// pool_id came with PyTorch #177717.
+constexpr R::Key<TorchEvent> R::kEventKeys[] = {
+    {"action", &R::Action},
+    {"addr", &R::Number<&TorchEvent::address>},
+    {"device_free", &R::Number<&TorchEvent::address>},
+    {"size", &R::Number<&TorchEvent::size>},
+    {"stream", &R::Number<&TorchEvent::stream>},
+    {"time_us", &R::Time},
+    {"frames", &R::Stack},
+    {"pool_id", &R::Pool},
+    {"segment_pool_id", &R::Pool},
+    {"user_metadata", &R::Metadata},
+};
+
+// history went with PyTorch #106079 (2.1).
+constexpr R::Key<TorchBlock> R::kBlockKeys[] = {
+    {"address", &R::Number<&TorchBlock::address>},
+    {"size", &R::Number<&TorchBlock::size>},
+    {"requested_size", &R::Number<&TorchBlock::requested_size>},
+    {"frames", &R::Stack},
+    {"history", &R::History},
+    {"state", &R::State},
+};
+
+constexpr R::Key<TorchSegment> R::kSegmentKeys[] = {
+    {"address", &R::Number<&TorchSegment::address>},
+    {"total_size", &R::Number<&TorchSegment::total_size>},
+    {"allocated_size", &R::Number<&TorchSegment::allocated_size>},
+    {"active_size", &R::Number<&TorchSegment::active_size>},
+    {"requested_size", &R::Number<&TorchSegment::requested_size>},
+    {"stream", &R::Number<&TorchSegment::stream>},
+    {"device", &R::Device},
+    {"pool_id", &R::Pool},
+    {"segment_pool_id", &R::Pool},
+    {"segment_type", &R::SegmentType},
+    {"is_expandable", &R::Expandable},
+    {"frames", &R::Stack},
+    {"blocks", &R::Blocks},
+};
+
+constexpr std::pair<std::string_view, TorchAction> kActions[] = {
+    {"alloc", TorchAction::kAlloc},
+    {"free_requested", TorchAction::kFreeRequested},
+    {"free_completed", TorchAction::kFreeCompleted},
+    {"segment_alloc", TorchAction::kSegmentAlloc},
+    {"segment_free", TorchAction::kSegmentFree},
+    {"segment_map", TorchAction::kSegmentMap},
+    {"segment_unmap", TorchAction::kSegmentUnmap},
+    {"snapshot", TorchAction::kSnapshot},
+    {"oom", TorchAction::kOom},
+};
+
+SnapshotReader::SnapshotReader(size_t file_size)
+    : budget_(file_size),
+      stacks_(&out_),
+      event_keys_(kEventKeys),
+      block_keys_(kBlockKeys),
+      segment_keys_(kSegmentKeys) {
+  out_.pools.push_back({});
+  constexpr size_t kSmallestEvent = 56;  // bytes in the file, about; what isn't used isn't backed
+  taken_.reserve(file_size / kSmallestEvent);
+}
+
 bool SnapshotReader::Pool(const PickleValue& value, uint16_t* out) {
   TorchPoolId id;
   if (!value.is_sequence() || value.items().size() != 2) return false;
   if (!Natural(value.items()[0], &id.first) || !Natural(value.items()[1], &id.second)) return false;
-  if (id == TorchPoolId{}) {
-    *out = 0;
-    return true;
-  }
+  *out = 0;
+  if (id == TorchPoolId{}) return true;
+  const auto next = static_cast<uint32_t>(out_.pools.size());
   const uint64_t hash = IdTable::Combine(IdTable::Combine(0, id.first), id.second);
-  uint32_t at = pools_.Find(hash, [&](uint32_t i) { return out_.pools[i] == id; });
-  if (at == IdTable::kNone) {
-    at = static_cast<uint32_t>(out_.pools.size());
-    if (at >= TorchEvent::kNoPool) return Fail("it has more than 65 534 pools");
-    out_.pools.push_back(id);
-    pools_.Insert(hash, at);
-  }
+  const uint32_t at =
+      pools_.FindOrInsert(hash, next, [&](uint32_t i) { return out_.pools[i] == id; });
+  if (at >= TorchEvent::kNoPool) return Fail("it has more than 65 534 pools");
+  if (at == next) out_.pools.push_back(id);
   *out = static_cast<uint16_t>(at);
   return true;
 }
 
-bool SnapshotReader::EventField(TorchEvent& event, SnapshotKey key, const PickleValue& value) {
-  switch (key) {
-    case SnapshotKey::kAction:
-      if (!value.is(PickleType::kString)) return false;
-      if (value.chars != last_action_text_) {
-        last_action_text_ = value.chars;
-        last_action_ = TorchActionNamed(value.text());
-      }
-      event.action = last_action_;
-      return true;
-    case SnapshotKey::kAddr:
-    case SnapshotKey::kDeviceFree:
-      return Natural(value, &event.address);
-    case SnapshotKey::kSize:
-      return Natural(value, &event.size);
-    case SnapshotKey::kStream:
-      return Natural(value, &event.stream);
-    case SnapshotKey::kTimeUs:
-      if (!value.is(PickleType::kInt)) return false;
-      event.time_us = value.integer;
-      return true;
-    case SnapshotKey::kFrames:
-      event.stack = stacks_.Stack(value);
-      return true;
-    case SnapshotKey::kPool:
-      return Pool(value, &event.pool);
-    case SnapshotKey::kMetadata:
-      if (value.is(PickleType::kString) && value.length) {
-        event.metadata = stacks_.Intern(value.text());
-      }
-      return true;
-    default:
-      return true;
+bool SnapshotReader::Action(TorchEvent& event, const PickleValue& value) {
+  if (!value.is(PickleType::kString)) return false;
+  if (value.chars != last_action_text_) {
+    const auto* known =
+        std::ranges::find(kActions, value.text(), [](const auto& row) { return row.first; });
+    last_action_text_ = value.chars;
+    last_action_ = known == std::end(kActions) ? TorchAction::kOther : known->second;
   }
+  event.action = last_action_;
+  return true;
 }
 
 bool SnapshotReader::Event(const PickleValue& dict) {
@@ -156,10 +279,7 @@ bool SnapshotReader::Event(const PickleValue& dict) {
     return TakenEvents(run);
   }
   TorchEvent event;
-  const bool read = ForEach(
-      dict, event_keys_, "an event",
-      [&](SnapshotKey key, const PickleValue& value) { return EventField(event, key, value); });
-  if (!read) return false;
+  if (!Read(dict, event_keys_, "an event", event)) return false;
   LeaveOrder();
   out_.events.push_back(event);
   return true;
@@ -171,13 +291,9 @@ bool SnapshotReader::Take(std::span<const PickleValue> entries) {
     return false;
   }
   TorchEvent event;
-  for (size_t i = 0; i + 1 < entries.size(); i += 2) {
-    if (!entries[i].is(PickleType::kString)) continue;
-    const SnapshotKey key = event_keys_.At(i / 2, entries[i]);
-    if (key != SnapshotKey::kOther && !EventField(event, key, entries[i + 1])) {
-      error_ = {};
-      return false;
-    }
+  if (FirstBad(entries, event_keys_, event)) {
+    error_ = {};
+    return false;
   }
   taken_.push_back(event);
   return true;
@@ -223,112 +339,42 @@ bool SnapshotReader::Devices(const PickleValue& list) {
   return true;
 }
 
-bool SnapshotReader::BlockField(TorchBlock& block, SnapshotKey key, const PickleValue& value) {
-  switch (key) {
-    case SnapshotKey::kAddress:
-      return Natural(value, &block.address);
-    case SnapshotKey::kSize:
-      return Natural(value, &block.size);
-    case SnapshotKey::kRequestedSize:
-      return Natural(value, &block.requested_size);
-    case SnapshotKey::kFrames:
-      block.stack = stacks_.Stack(value);
-      return true;
-    case SnapshotKey::kHistory:
-      return History(value, &block);
-    case SnapshotKey::kState:
-      if (!value.is(PickleType::kString)) return false;
-      block.state = value.text() == "active_allocated" ? TorchBlockState::kActive
-                    : value.text() == "inactive"       ? TorchBlockState::kInactive
-                                                       : TorchBlockState::kPendingFree;
-      return true;
-    default:
-      return true;
-  }
-}
-
 // Before 2.1: what lay in the block, the last first, with its size as asked for and its stack.
-bool SnapshotReader::History(const PickleValue& list, TorchBlock* block) {
+bool SnapshotReader::History(TorchBlock& block, const PickleValue& list) {
   std::span<const PickleValue> entries;
   if (!Items(list, "history", &entries)) return false;
   if (entries.empty()) return true;
   if (!entries[0].is(PickleType::kDict)) return false;
   const PickleValue* size = entries[0].find("real_size");
   const PickleValue* frames = entries[0].find("frames");
-  if (size && block->requested_size == 0 && !Natural(*size, &block->requested_size)) return false;
-  if (frames && !block->stack.valid()) block->stack = stacks_.Stack(*frames);
+  if (size && block.requested_size == 0 && !Natural(*size, &block.requested_size)) return false;
+  if (frames && !block.stack.valid()) block.stack = stacks_.Stack(*frames);
   return true;
 }
 
 bool SnapshotReader::Block(const PickleValue& dict) {
   TorchBlock block;
-  const bool read = ForEach(
-      dict, block_keys_, "a block",
-      [&](SnapshotKey key, const PickleValue& value) { return BlockField(block, key, value); });
+  if (!Read(dict, block_keys_, "a block", block)) return false;
   // Where only the rounded size is known, it counts, as in torch.cuda._memory_viz.
   if (block.state == TorchBlockState::kActive && block.requested_size == 0) {
     block.requested_size = block.size;
   }
-  if (read) out_.blocks.push_back(block);
+  out_.blocks.push_back(block);
+  return true;
+}
+
+bool SnapshotReader::Blocks(TorchSegment& segment, const PickleValue& list) {
+  segment.blocks.first = static_cast<uint32_t>(out_.blocks.size());
+  const bool read = Each(list, "blocks", [&](const PickleValue& block) { return Block(block); });
+  segment.blocks.count = static_cast<uint32_t>(out_.blocks.size()) - segment.blocks.first;
   return read;
 }
 
 // Old snapshots leave the blocks' addresses out: they lie one after the other from the segment's
 // start.
-bool SnapshotReader::Blocks(const PickleValue& list, TorchSegment* segment) {
-  std::span<const PickleValue> blocks;
-  if (!Items(list, "blocks", &blocks)) return false;
-  segment->blocks = {static_cast<uint32_t>(out_.blocks.size()),
-                     static_cast<uint32_t>(blocks.size())};
-  for (const PickleValue& block : blocks) {
-    if (!Block(block)) return false;
-  }
-  return true;
-}
-
-bool SnapshotReader::SegmentField(TorchSegment& segment, SnapshotKey key,
-                                  const PickleValue& value) {
-  switch (key) {
-    case SnapshotKey::kAddress:
-      return Natural(value, &segment.address);
-    case SnapshotKey::kTotalSize:
-      return Natural(value, &segment.total_size);
-    case SnapshotKey::kAllocatedSize:
-      return Natural(value, &segment.allocated_size);
-    case SnapshotKey::kActiveSize:
-      return Natural(value, &segment.active_size);
-    case SnapshotKey::kRequestedSize:
-      return Natural(value, &segment.requested_size);
-    case SnapshotKey::kStream:
-      return Natural(value, &segment.stream);
-    case SnapshotKey::kDevice:
-      if (!value.is(PickleType::kInt)) return false;
-      segment.device = static_cast<int32_t>(std::clamp<int64_t>(value.integer, -1, 0x7fffffff));
-      return true;
-    case SnapshotKey::kPool:
-      return Pool(value, &segment.pool);
-    case SnapshotKey::kSegmentType:
-      segment.small = value.is(PickleType::kString) && value.text() == "small";
-      return true;
-    case SnapshotKey::kExpandable:
-      segment.expandable = Truth(&value);
-      return true;
-    case SnapshotKey::kFrames:
-      segment.stack = stacks_.Stack(value);
-      return true;
-    case SnapshotKey::kBlocks:
-      return Blocks(value, &segment);
-    default:
-      return true;
-  }
-}
-
 bool SnapshotReader::Segment(const PickleValue& dict) {
   TorchSegment segment;
-  const bool read = ForEach(
-      dict, segment_keys_, "a segment",
-      [&](SnapshotKey key, const PickleValue& value) { return SegmentField(segment, key, value); });
-  if (!read) return false;
+  if (!Read(dict, segment_keys_, "a segment", segment)) return false;
   Address next = segment.address;
   for (uint32_t i = 0; i < segment.blocks.count; ++i) {
     TorchBlock& block = out_.blocks[segment.blocks.first + i];
@@ -340,31 +386,22 @@ bool SnapshotReader::Segment(const PickleValue& dict) {
 }
 
 bool SnapshotReader::Segments(const PickleValue& list) {
-  std::span<const PickleValue> segments;
-  if (!Items(list, "segments", &segments)) return false;
-  for (const PickleValue& segment : segments) {
-    if (!Segment(segment)) return false;
-  }
-  return true;
+  return Each(list, "segments", [&](const PickleValue& segment) { return Segment(segment); });
 }
 
 // Others than ranges are passed over.
 bool SnapshotReader::Annotations(const PickleValue& list) {
-  std::span<const PickleValue> entries;
-  if (!Items(list, "external_annotations", &entries)) return false;
-  for (const PickleValue& entry : entries) {
-    if (!entry.is(PickleType::kDict)) continue;
+  const auto take = [&](const PickleValue& entry) {
     const PickleValue* name = entry.find("name");
-    const PickleValue* stage = entry.find("stage");
+    const std::string_view stage = TextOf(entry.find("stage"));
     const PickleValue* time = entry.find("time_us");
-    if (!name || !name->is(PickleType::kString) || !stage || !stage->is(PickleType::kString) ||
-        !time || !time->is(PickleType::kInt)) {
-      continue;
+    const bool whole = name && name->is(PickleType::kString) && time && time->is(PickleType::kInt);
+    if (whole && (stage == "START" || stage == "END")) {
+      out_.annotations.push_back({stacks_.Intern(name->text()), time->integer, stage == "END"});
     }
-    const bool end = stage->text() == "END";
-    if (!end && stage->text() != "START") continue;
-    out_.annotations.push_back({stacks_.Intern(name->text()), time->integer, end});
-  }
+    return true;
+  };
+  if (!Each(list, "external_annotations", take)) return false;
   std::ranges::stable_sort(out_.annotations, {}, &TorchAnnotation::time_us);
   return true;
 }
@@ -395,7 +432,7 @@ Result<TorchSnapshot> SnapshotReader::Run(const PickleValue& root) {
     Fail("'allocator_settings' isn't a dict");
     return error_;
   }
-  if (settings) out_.settings = TorchSettingsOf(*settings);
+  if (settings) out_.settings = SettingsOf(*settings);
   if (annotations && !Annotations(*annotations)) return error_;
   return std::move(out_);
 }

@@ -25,12 +25,10 @@ void TorchStacks::ByIdentity::Add(const PickleContainer* container, uint32_t id)
 
 StringId TorchStacks::Intern(std::string_view text) {
   const uint64_t hash = std::hash<std::string_view>()(text);
-  uint32_t id = strings_.Find(hash, [&](uint32_t i) { return out_->strings[i] == text; });
-  if (id == IdTable::kNone) {
-    id = static_cast<uint32_t>(out_->strings.size());
-    out_->strings.emplace_back(text);
-    strings_.Insert(hash, id);
-  }
+  const auto next = static_cast<uint32_t>(out_->strings.size());
+  const uint32_t id =
+      strings_.FindOrInsert(hash, next, [&](uint32_t i) { return out_->strings[i] == text; });
+  if (id == next) out_->strings.emplace_back(text);
   return StringId(id);
 }
 
@@ -45,12 +43,10 @@ uint32_t TorchStacks::Frame(const PickleValue& dict) {
   }
   const uint64_t hash =
       IdTable::Combine(IdTable::Combine(frame.function.value, frame.file.value), frame.line);
-  uint32_t id = frames_.Find(hash, [&](uint32_t i) { return out_->frames[i] == frame; });
-  if (id == IdTable::kNone) {
-    id = static_cast<uint32_t>(out_->frames.size());
-    out_->frames.push_back(frame);
-    frames_.Insert(hash, id);
-  }
+  const auto next = static_cast<uint32_t>(out_->frames.size());
+  const uint32_t id =
+      frames_.FindOrInsert(hash, next, [&](uint32_t i) { return out_->frames[i] == frame; });
+  if (id == next) out_->frames.push_back(frame);
   frames_seen_.Add(dict.container, id);
   return id;
 }
@@ -63,13 +59,12 @@ StackId TorchStacks::InternStack(const std::vector<uint32_t>& frames) {
     return run.count == frames.size() &&
            std::equal(frames.begin(), frames.end(), out_->stack_frames.begin() + run.first);
   };
-  uint32_t id = stacks_.Find(hash, same);
-  if (id == IdTable::kNone) {
-    id = static_cast<uint32_t>(out_->stacks.size());
+  const auto next = static_cast<uint32_t>(out_->stacks.size());
+  const uint32_t id = stacks_.FindOrInsert(hash, next, same);
+  if (id == next) {
     out_->stacks.push_back(
         {static_cast<uint32_t>(out_->stack_frames.size()), static_cast<uint32_t>(frames.size())});
     out_->stack_frames.insert(out_->stack_frames.end(), frames.begin(), frames.end());
-    stacks_.Insert(hash, id);
   }
   return StackId(id);
 }
