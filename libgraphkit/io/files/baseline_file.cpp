@@ -13,7 +13,6 @@ namespace graphkit {
 
 namespace {
 
-using Json = nlohmann::json;
 using Ordered = nlohmann::ordered_json;
 
 constexpr char kSchema[] = "graphkit-baseline";
@@ -53,9 +52,7 @@ std::string ContentText(const GraphContent& content) {
   return text;
 }
 
-Result<BaselineGraph> ParseGraph(const Json& value, const std::string& where,
-                                 const std::string& file) {
-  JsonObject object(value, where);
+BaselineGraph ReadGraph(JsonObject& object) {
   BaselineGraph graph;
   graph.name = object.String("name");
   graph.ordinal = object.OptionalIndex("ordinal").value_or(0);
@@ -67,13 +64,10 @@ Result<BaselineGraph> ParseGraph(const Json& value, const std::string& where,
   graph.deferred_bytes = object.Count("deferred_bytes");
   graph.never_freed_bytes = object.Count("never_freed_bytes");
   graph.launched = object.OptionalCount("launched").value_or(0) > 0;
-  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
   return graph;
 }
 
-Result<BaselineFinding> ParseFinding(const Json& value, const std::string& where,
-                                     const std::string& file, size_t graphs) {
-  JsonObject object(value, where);
+BaselineFinding ReadFinding(JsonObject& object, size_t graphs) {
   BaselineFinding finding;
   finding.check = object.String("check");
   finding.fingerprint = object.String("fingerprint");
@@ -84,42 +78,17 @@ Result<BaselineFinding> ParseFinding(const Json& value, const std::string& where
   if (finding.graph && *finding.graph >= graphs) {
     object.Fail("graph", "names a graph that isn't there");
   }
-  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
   return finding;
 }
 
-template <typename T, typename Parse>
-Result<std::vector<T>> ParseList(const Json& values, const std::string& where,
-                                 const std::string& file, Parse parse) {
-  std::vector<T> list;
-  for (size_t i = 0; i < values.size(); ++i) {
-    Result<T> one = parse(values[i], where + "[" + std::to_string(i) + "]", file);
-    if (!one) return one.error();
-    list.push_back(*std::move(one));
-  }
-  return list;
-}
-
-Result<BaselineTrace> ParseTraceEntry(const Json& value, const std::string& where,
-                                      const std::string& file) {
-  JsonObject object(value, where);
+BaselineTrace ReadTraceEntry(JsonObject& object) {
   BaselineTrace trace;
   trace.trace = object.String("trace");
   trace.peak_reserved_bytes = object.OptionalCount("peak_reserved_bytes");
-  auto graphs =
-      ParseList<BaselineGraph>(object.Array("graphs"), where + ".graphs", file, ParseGraph);
-  const auto parse_finding = [graphs = graphs ? graphs->size() : 0](const Json& entry,
-                                                                    const std::string& at,
-                                                                    const std::string& path) {
-    return ParseFinding(entry, at, path, graphs);
-  };
-  auto findings = ParseList<BaselineFinding>(object.Array("findings"), where + ".findings", file,
-                                             parse_finding);
-  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
-  if (!graphs) return graphs.error();
-  if (!findings) return findings.error();
-  trace.graphs = *std::move(graphs);
-  trace.findings = *std::move(findings);
+  trace.graphs = object.List(object.Array("graphs"), object.where() + ".graphs", ReadGraph);
+  trace.findings =
+      object.List(object.Array("findings"), object.where() + ".findings",
+                  [&](JsonObject& finding) { return ReadFinding(finding, trace.graphs.size()); });
   return trace;
 }
 
@@ -169,21 +138,13 @@ void WriteTraceEntry(const BaselineTrace& trace, std::ostream& out) {
 
 }  // namespace
 
-Result<Baseline> ReadBaseline(const std::string& path) {
-  const Result<std::string> text = ReadSmallFile(path);
-  if (!text) return text.error();
-  return ParseBaseline(*text, path);
-}
+Result<Baseline> ReadBaseline(const std::string& path) { return ReadWith(ParseBaseline, path); }
 
 Result<Baseline> ParseBaseline(const std::string& text, const std::string& file) {
-  const Result<Json> json = ParseJson(text, file);
-  if (!json) return json.error();
-  JsonObject object(*json, "the file");
-  ExpectSchema(object, kSchema, kVersion, 1);
-  auto traces = ParseList<BaselineTrace>(object.Array("traces"), "traces", file, ParseTraceEntry);
-  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
-  if (!traces) return traces.error();
-  return Baseline{*std::move(traces)};
+  return ParseJsonFile(text, file, [](JsonObject& object) {
+    ExpectSchema(object, kSchema, kVersion, 1);
+    return Baseline{object.List(object.Array("traces"), "traces", ReadTraceEntry)};
+  });
 }
 
 void WriteBaseline(const Baseline& baseline, std::ostream& out) {

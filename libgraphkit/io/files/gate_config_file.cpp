@@ -16,9 +16,7 @@ std::string BesideFile(const std::string& file, const std::string& path) {
   return (std::filesystem::path(file).parent_path() / path).string();
 }
 
-Result<Suppression> ParseSuppression(const Json& value, const std::string& where,
-                                     const std::string& file) {
-  JsonObject object(value, where);
+Suppression ReadSuppression(JsonObject& object) {
   Suppression suppression;
   suppression.check = object.String("check");
   suppression.reason = object.String("reason");
@@ -30,21 +28,14 @@ Result<Suppression> ParseSuppression(const Json& value, const std::string& where
     if (!suppression.expires) object.Fail("expires", "is not a date, as \"2026-12-31\"");
   }
   if (suppression.reason.empty()) object.Fail("reason", "is empty");
-  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
   return suppression;
 }
 
-Result<std::vector<Suppression>> ParseSuppressionList(const Json& values, const std::string& file) {
-  std::vector<Suppression> suppressions;
-  for (size_t i = 0; i < values.size(); ++i) {
-    auto suppression = ParseSuppression(values[i], "suppressions[" + std::to_string(i) + "]", file);
-    if (!suppression) return suppression.error();
-    suppressions.push_back(*std::move(suppression));
-  }
-  return suppressions;
+std::vector<Suppression> ReadSuppressionList(JsonObject& object) {
+  return object.List(object.Array("suppressions"), "suppressions", ReadSuppression);
 }
 
-void ParseFailOn(JsonObject& object, GateConfig& config) {
+void ReadFailOn(JsonObject& object, GateConfig& config) {
   std::vector<std::string> words;
   for (const Json& word : object.Array("fail_on")) {
     if (!word.is_string()) return object.Fail("fail_on", "holds something that is no string");
@@ -53,7 +44,7 @@ void ParseFailOn(JsonObject& object, GateConfig& config) {
   if (object.Find("fail_on") != nullptr) SetFailOn(words, config);
 }
 
-void ParseBudgets(JsonObject& object, GateConfig& config) {
+void ReadBudgets(JsonObject& object, GateConfig& config) {
   config.max_deferred_bytes = object.OptionalBytes("max_deferred");
   config.max_peak_bytes = object.OptionalBytes("max_peak");
   config.max_leaks = object.OptionalCount("max_leaks");
@@ -65,24 +56,18 @@ void ParseBudgets(JsonObject& object, GateConfig& config) {
   }
 }
 
-Result<GateConfigFile> ParseCheck(const Json& value, const std::string& file) {
-  JsonObject object(value, "check");
-  GateConfigFile parsed;
-  ParseFailOn(object, parsed.config);
-  ParseBudgets(object, parsed.config);
-  if (const auto path = object.OptionalString("baseline")) {
-    parsed.baseline = BesideFile(file, *path);
-  }
+GateConfigFile ReadCheck(JsonObject& object, const std::string& file) {
+  GateConfigFile read;
+  ReadFailOn(object, read.config);
+  ReadBudgets(object, read.config);
+  if (const auto path = object.OptionalString("baseline")) read.baseline = BesideFile(file, *path);
   const Json* suppressions = object.Find("suppressions");
   if (suppressions != nullptr && suppressions->is_string()) {
-    parsed.suppressions = BesideFile(file, suppressions->get<std::string>());
-  } else if (suppressions != nullptr) {
-    auto list = ParseSuppressionList(object.Array("suppressions"), file);
-    if (!list) return list.error();
-    parsed.config.suppressions = *std::move(list);
+    read.suppressions = BesideFile(file, suppressions->get<std::string>());
+  } else {
+    read.config.suppressions = ReadSuppressionList(object);
   }
-  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
-  return parsed;
+  return read;
 }
 
 }  // namespace
@@ -115,36 +100,28 @@ void SetFailOn(const std::vector<std::string>& words, GateConfig& config) {
 }
 
 Result<GateConfigFile> ReadGateConfig(const std::string& path) {
-  const Result<std::string> text = ReadSmallFile(path);
-  if (!text) return text.error();
-  return ParseGateConfig(*text, path);
+  return ReadWith(ParseGateConfig, path);
 }
 
 Result<GateConfigFile> ParseGateConfig(const std::string& text, const std::string& file) {
-  const Result<Json> json = ParseJson(text, file);
-  if (!json) return json.error();
-  JsonObject object(*json, "the file");
-  ExpectSchema(object, "graphkit-config", 1);
-  const Json* check = object.Find("check");
-  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
-  return check == nullptr ? GateConfigFile() : ParseCheck(*check, file);
+  const auto read_check = [&](JsonObject& check) { return ReadCheck(check, file); };
+  return ParseJsonFile(text, file, [&](JsonObject& object) {
+    ExpectSchema(object, "graphkit-config", 1);
+    const Json* check = object.Find("check");
+    return check == nullptr ? GateConfigFile() : object.Inner(*check, "check", read_check);
+  });
 }
 
 Result<std::vector<Suppression>> ReadSuppressions(const std::string& path) {
-  const Result<std::string> text = ReadSmallFile(path);
-  if (!text) return text.error();
-  return ParseSuppressions(*text, path);
+  return ReadWith(ParseSuppressions, path);
 }
 
 Result<std::vector<Suppression>> ParseSuppressions(const std::string& text,
                                                    const std::string& file) {
-  const Result<Json> json = ParseJson(text, file);
-  if (!json) return json.error();
-  JsonObject object(*json, "the file");
-  ExpectSchema(object, "graphkit-suppressions", 1);
-  const Json& values = object.Array("suppressions");
-  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
-  return ParseSuppressionList(values, file);
+  return ParseJsonFile(text, file, [](JsonObject& object) {
+    ExpectSchema(object, "graphkit-suppressions", 1);
+    return ReadSuppressionList(object);
+  });
 }
 
 }  // namespace graphkit

@@ -71,9 +71,9 @@ Result<Json> ParseJson(const std::string& text, const std::string& file) {
   }
 }
 
-JsonObject::JsonObject(const Json& value, std::string where)
-    : value_(value), where_(std::move(where)) {
-  if (!value_.is_object()) error_ = Error{.message = where_ + " is not an object"};
+JsonObject::JsonObject(const Json& value, std::string where, Keys keys)
+    : value_(value), where_(std::move(where)), keys_(keys) {
+  if (!value_.is_object()) Fail({.message = where_ + " is not an object"});
 }
 
 const Json* JsonObject::Find(const std::string& key) {
@@ -85,12 +85,26 @@ const Json* JsonObject::Find(const std::string& key) {
 
 const Json* JsonObject::Required(const std::string& key) {
   const Json* value = Find(key);
-  if (value == nullptr && !error_) error_ = Error{.message = where_ + " has no \"" + key + "\""};
+  if (value == nullptr) Fail({.message = where_ + " has no \"" + key + "\""});
   return value;
 }
 
-void JsonObject::Fail(const std::string& key, std::string what) {
-  if (!error_) error_ = Error{.message = where_ + ": \"" + key + "\" " + std::move(what)};
+void JsonObject::Fail(Error error) {
+  if (!error_) error_ = std::move(error);
+}
+
+void JsonObject::Fail(const std::string& key, const std::string& what) {
+  Fail({.message = where_ + ": \"" + key + "\" " + what});
+}
+
+template <typename T>
+std::optional<T> JsonObject::Get(const std::string& key, bool (Json::*is)() const noexcept,
+                                 const char* wrong) {
+  const Json* value = Find(key);
+  if (value == nullptr) return std::nullopt;
+  if ((value->*is)()) return value->get<T>();
+  Fail(key, wrong);
+  return std::nullopt;
 }
 
 std::string JsonObject::String(const std::string& key) {
@@ -125,28 +139,18 @@ std::optional<uint32_t> JsonObject::OptionalIndex(const std::string& key) {
 }
 
 std::optional<std::string> JsonObject::OptionalString(const std::string& key) {
-  const Json* value = Find(key);
-  if (value == nullptr) return std::nullopt;
-  if (value->is_string()) return value->get<std::string>();
-  Fail(key, "is not a string");
-  return std::nullopt;
+  return Get<std::string>(key, &Json::is_string, "is not a string");
 }
 
 std::optional<uint64_t> JsonObject::OptionalCount(const std::string& key) {
-  const Json* value = Find(key);
-  if (value == nullptr) return std::nullopt;
-  if (value->is_number_unsigned()) return value->get<uint64_t>();
-  Fail(key, "is not a whole number");
-  return std::nullopt;
+  return Get<uint64_t>(key, &Json::is_number_unsigned, "is not a whole number");
 }
 
 std::optional<double> JsonObject::OptionalNumber(const std::string& key) {
-  const Json* value = Find(key);
-  if (value == nullptr) return std::nullopt;
-  if (value->is_number() && value->get<double>() >= 0 && std::isfinite(value->get<double>())) {
-    return value->get<double>();
-  }
-  Fail(key, "is not a number of at least 0");
+  constexpr const char* kWrong = "is not a number of at least 0";
+  const std::optional<double> number = Get<double>(key, &Json::is_number, kWrong);
+  if (!number || (*number >= 0 && std::isfinite(*number))) return number;
+  Fail(key, kWrong);
   return std::nullopt;
 }
 
@@ -169,22 +173,20 @@ const Json& JsonObject::Array(const std::string& key) {
   return kNone;
 }
 
-Result<void> JsonObject::Checked(const std::string& file) const {
-  if (!error_) return {};
-  Error error = *error_;
-  error.file = file;
-  return error;
-}
-
-Result<void> JsonObject::Finish(const std::string& file) const {
-  if (const Result<void> ok = Checked(file); !ok) return ok;
+void JsonObject::CheckKeys() {
+  if (keys_ == Keys::kAny || !value_.is_object()) return;
   for (const auto& [key, unused] : value_.items()) {
     if (std::ranges::find(asked_, key) != asked_.end()) continue;
-    return Error{.message = where_ + " has an unknown key \"" + key + "\"",
-                 .hint = "known are " + Joined(asked_),
-                 .file = file};
+    Fail({.message = where_ + " has an unknown key \"" + key + "\"",
+          .hint = "known are " + Joined(asked_)});
   }
-  return {};
+}
+
+Result<void> JsonObject::Finish(const std::string& file) {
+  CheckKeys();
+  if (!error_) return {};
+  error_->file = file;
+  return *error_;
 }
 
 void ExpectSchema(JsonObject& object, std::string_view schema, uint64_t version,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -15,20 +16,14 @@
 
 namespace graphkit {
 
-// The bytes of such a file, and their meaning; errors name the file, and the line.
-Result<std::string> ReadSmallFile(const std::string& path);
-Result<nlohmann::json> ParseJson(const std::string& text, const std::string& file);
-
 // One object of such a file. Getters remember the first thing that is wrong, and give a default
-// value in its place; Finish tells.
-//
-//     JsonObject object(json, "check");
-//     const std::string name = object.String("name");
-//     if (Result<void> ok = object.Finish(path); !ok) return ok.error();
+// value in its place; the reader goes on, and ParseJsonFile tells.
 class JsonObject {
  public:
+  // Which keys it may have: those that are asked for, or others too.
+  enum class Keys { kKnown, kAny };
   // `where` names the object in errors: "check", "suppressions[2]".
-  JsonObject(const nlohmann::json& value, std::string where);
+  JsonObject(const nlohmann::json& value, std::string where, Keys keys = Keys::kKnown);
 
   // The value of a key; null when it isn't there.
   const nlohmann::json* Find(const std::string& key);
@@ -54,21 +49,74 @@ class JsonObject {
   // An array; an empty one when the key is missing.
   const nlohmann::json& Array(const std::string& key);
 
-  void Fail(const std::string& key, std::string what);
+  // What `read` makes of an object in this one. What is wrong there is wrong here.
+  template <typename Read>
+  auto Inner(const nlohmann::json& value, std::string where, Read read) {
+    JsonObject inner(value, std::move(where), keys_);
+    auto made = read(inner);
+    inner.CheckKeys();
+    if (inner.error_) Fail(*inner.error_);
+    return made;
+  }
+  // The same of the objects of a list, up to the first that is wrong.
+  template <typename Read>
+  auto List(const nlohmann::json& values, const std::string& where, Read read) {
+    std::vector<decltype(read(*this))> list;
+    for (size_t i = 0; i < values.size() && !failed(); ++i) {
+      list.push_back(Inner(values[i], where + "[" + std::to_string(i) + "]", read));
+    }
+    return list;
+  }
 
-  // What is wrong with what was asked for.
-  Result<void> Checked(const std::string& file) const;
-  // The same, and an error as well for a key that wasn't asked for.
-  Result<void> Finish(const std::string& file) const;
+  const std::string& where() const { return where_; }
+  bool failed() const { return error_.has_value(); }
+  void Fail(Error error);  // but for the first, errors are left out
+  void Fail(const std::string& key, const std::string& what);
+
+  // What is wrong, with the file's name.
+  Result<void> Finish(const std::string& file);
 
  private:
   const nlohmann::json* Required(const std::string& key);
+  template <typename T>
+  std::optional<T> Get(const std::string& key, bool (nlohmann::json::*is)() const noexcept,
+                       const char* wrong);
+  void CheckKeys();
 
   const nlohmann::json& value_;
   std::string where_;
+  Keys keys_;
   std::vector<std::string> asked_;
   std::optional<Error> error_;
 };
+
+// The bytes of such a file, and their meaning; errors name the file, and the line.
+Result<std::string> ReadSmallFile(const std::string& path);
+Result<nlohmann::json> ParseJson(const std::string& text, const std::string& file);
+
+// What `read` makes of the outermost object of a text.
+//
+//     ParseJsonFile(text, file, [](JsonObject& object) { return object.String("name"); });
+template <typename Read>
+auto ParseJsonFile(const std::string& text, const std::string& file, Read read,
+                   const char* where = "the file", JsonObject::Keys keys = JsonObject::Keys::kKnown)
+    -> Result<decltype(read(std::declval<JsonObject&>()))> {
+  const Result<nlohmann::json> json = ParseJson(text, file);
+  if (!json) return json.error();
+  JsonObject object(*json, where, keys);
+  auto made = read(object);
+  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
+  return made;
+}
+
+// What `parse` makes of the text of a file.
+template <typename T>
+Result<T> ReadWith(Result<T> (*parse)(const std::string& text, const std::string& file),
+                   const std::string& path) {
+  const Result<std::string> text = ReadSmallFile(path);
+  if (!text) return text.error();
+  return parse(*text, path);
+}
 
 // Checks "schema" and "version" of a file's outermost object: `version`, or from `oldest` on.
 void ExpectSchema(JsonObject& object, std::string_view schema, uint64_t version,

@@ -23,9 +23,8 @@ bool Flag(JsonObject& object, const char* key, bool otherwise) {
   return flag == 1;
 }
 
-Result<std::vector<PipelineLayer>> ReadLayer(const Json& value, const std::string& where,
-                                             const std::string& file, uint64_t* layers_so_far) {
-  JsonObject object(value, where);
+// A layer, as often as it says.
+std::vector<PipelineLayer> ReadLayer(JsonObject& object, uint64_t* layers_so_far) {
   PipelineLayer layer;
   layer.signature = object.String("signature");
   layer.input = BufferSize(object, "input");
@@ -35,53 +34,42 @@ Result<std::vector<PipelineLayer>> ReadLayer(const Json& value, const std::strin
   const uint64_t count = object.OptionalCount("count").value_or(1);
   if (count == 0 || count > kMostLayers - *layers_so_far) {
     object.Fail("count", "is 0, or makes more than 100000 layers in all");
+    return {};
   }
-  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
   *layers_so_far += count;
   return std::vector<PipelineLayer>(count, layer);
 }
 
-Result<std::vector<PipelineLayer>> ReadChunk(const Json& values, const std::string& where,
-                                             const std::string& file, uint64_t* layers_so_far) {
-  std::vector<PipelineLayer> chunk;
-  if (!values.is_array() || values.empty()) {
-    return Error{
-        .message = where + " is no list of layers",
-        .hint = "write [{\"signature\": \"a\", \"input\": \"1MiB\", \"output\": \"1MiB\"}]",
-        .file = file};
+PipelineLayers ReadLayers(JsonObject& object) {
+  ExpectSchema(object, "graphkit-layers", 1);
+  const Json& chunks = object.Array("chunks");
+  if (chunks.empty()) object.Fail("chunks", "is empty");
+  PipelineLayers layers;
+  uint64_t layers_so_far = 0;
+  const auto read = [&](JsonObject& layer) { return ReadLayer(layer, &layers_so_far); };
+  for (size_t i = 0; i < chunks.size() && !object.failed(); ++i) {
+    const std::string where = "chunks[" + std::to_string(i) + "]";
+    if (!chunks[i].is_array() || chunks[i].empty()) {
+      object.Fail(
+          {.message = where + " is no list of layers",
+           .hint = "write [{\"signature\": \"a\", \"input\": \"1MiB\", \"output\": \"1MiB\"}]"});
+    }
+    std::vector<PipelineLayer>& chunk = layers.chunks.emplace_back();
+    for (const auto& repeated : object.List(chunks[i], where, read)) {
+      chunk.insert(chunk.end(), repeated.begin(), repeated.end());
+    }
   }
-  for (size_t i = 0; i < values.size(); ++i) {
-    auto layers = ReadLayer(values[i], where + "[" + std::to_string(i) + "]", file, layers_so_far);
-    if (!layers) return layers.error();
-    chunk.insert(chunk.end(), layers->begin(), layers->end());
-  }
-  return chunk;
+  return layers;
 }
 
 }  // namespace
 
 Result<PipelineLayers> ReadLayersFile(const std::string& path) {
-  const Result<std::string> text = ReadSmallFile(path);
-  if (!text) return text.error();
-  return ParseLayers(*text, path);
+  return ReadWith(ParseLayers, path);
 }
 
 Result<PipelineLayers> ParseLayers(const std::string& text, const std::string& file) {
-  const Result<Json> json = ParseJson(text, file);
-  if (!json) return json.error();
-  JsonObject object(*json, "the file");
-  ExpectSchema(object, "graphkit-layers", 1);
-  const Json& chunks = object.Array("chunks");
-  if (chunks.empty()) object.Fail("chunks", "is empty");
-  if (const Result<void> ok = object.Finish(file); !ok) return ok.error();
-  PipelineLayers layers;
-  uint64_t layers_so_far = 0;
-  for (size_t i = 0; i < chunks.size(); ++i) {
-    auto chunk = ReadChunk(chunks[i], "chunks[" + std::to_string(i) + "]", file, &layers_so_far);
-    if (!chunk) return chunk.error();
-    layers.chunks.push_back(*std::move(chunk));
-  }
-  return layers;
+  return ParseJsonFile(text, file, ReadLayers);
 }
 
 }  // namespace graphkit

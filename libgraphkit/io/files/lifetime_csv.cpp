@@ -1,11 +1,10 @@
 #include "libgraphkit/io/files/plan_files.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <optional>
 
 #include "libgraphkit/checked_number.h"
+#include "libgraphkit/io/bytes/csv_reader.h"
 #include "libgraphkit/io/bytes/file_bytes.h"
 
 namespace graphkit {
@@ -15,20 +14,6 @@ constexpr std::array<std::string_view, 6> kColumns = {"id",   "lower",     "uppe
                                                       "size", "alignment", "offset"};
 enum Column : size_t { kId, kLower, kUpper, kSize, kAlignment, kOffset };
 
-std::vector<std::string_view> Fields(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (;;) {
-    const size_t comma = line.find(',');
-    std::string_view field = line.substr(0, comma);
-    while (!field.empty() && (field.front() == ' ' || field.front() == '\t'))
-      field.remove_prefix(1);
-    while (!field.empty() && (field.back() == ' ' || field.back() == '\t')) field.remove_suffix(1);
-    fields.push_back(field);
-    if (comma == std::string_view::npos) return fields;
-    line.remove_prefix(comma + 1);
-  }
-}
-
 template <typename T>
 bool Number(std::string_view text, T* out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
@@ -37,19 +22,19 @@ bool Number(std::string_view text, T* out) {
 
 class TableReader {
  public:
-  Result<LifetimeTable> Run(std::string_view text) {
-    while (!text.empty()) {
-      const size_t end = text.find('\n');
-      std::string_view line = text.substr(0, end);
-      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-      if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-      ++line_;
-      if (line.empty()) continue;
-      const bool read = places_.empty() ? Header(line) : Row(line);
-      if (!read) return error_;
+  explicit TableReader(std::string_view text) : rows_(text, kColumns) {}
+
+  Result<LifetimeTable> Run() {
+    if (rows_.line() == 0) return Error{.message = "the table is empty"};
+    for (const Column column : {kLower, kUpper, kSize}) {
+      if (!rows_.has_column(column)) {
+        Fail("no column '" + std::string(kColumns[column]) + "'");
+        return error_;
+      }
     }
-    if (places_.empty()) return Error{.message = "the table is empty"};
-    if (!error_.message.empty()) return error_;
+    while (rows_.Next()) {
+      if (!Row()) return error_;
+    }
     return std::move(table_);
   }
 
@@ -57,29 +42,16 @@ class TableReader {
   bool Fail(std::string message) {
     error_ = {.message = std::move(message),
               .hint = "a table of lifetimes has the columns id,lower,upper,size",
-              .line = line_};
+              .line = rows_.line()};
     return false;
   }
 
-  bool Header(std::string_view line) {
-    const std::vector<std::string_view> names = Fields(line);
-    places_.resize(kColumns.size());
-    for (size_t i = 0; i < names.size(); ++i) {
-      const auto column = std::find(kColumns.begin(), kColumns.end(), names[i]);
-      if (column != kColumns.end()) places_[static_cast<size_t>(column - kColumns.begin())] = i;
-    }
-    for (const Column column : {kLower, kUpper, kSize}) {
-      if (!places_[column]) return Fail("no column '" + std::string(kColumns[column]) + "'");
-    }
-    return true;
-  }
-
   template <typename T>
-  bool Field(const std::vector<std::string_view>& fields, Column column, T* out) {
-    if (!places_[column]) return true;
-    if (*places_[column] >= fields.size()) return Fail("the row has too few fields");
-    if (column >= kAlignment && fields[*places_[column]].empty()) return true;
-    if (Number(fields[*places_[column]], out)) return true;
+  bool Field(Column column, T* out) {
+    const std::string_view* field = rows_.Find(column);
+    if (!rows_.has_column(column)) return true;
+    if (!field) return Fail("the row has too few fields");
+    if ((column >= kAlignment && field->empty()) || Number(*field, out)) return true;
     return Fail("'" + std::string(kColumns[column]) + "' isn't a number that is allowed there");
   }
 
@@ -94,36 +66,32 @@ class TableReader {
     return Fail("all sizes and alignments together are more than 2^62 bytes");
   }
 
-  bool Row(std::string_view line) {
-    const std::vector<std::string_view> fields = Fields(line);
+  bool Row() {
     PlanBlock block;
     Lifetime life;
-    const bool read = Field(fields, kLower, &life.begin) && Field(fields, kUpper, &life.end) &&
-                      Field(fields, kSize, &block.size) &&
-                      Field(fields, kAlignment, &block.alignment) &&
-                      Field(fields, kOffset, &block.fixed);
+    const bool read = Field(kLower, &life.begin) && Field(kUpper, &life.end) &&
+                      Field(kSize, &block.size) && Field(kAlignment, &block.alignment) &&
+                      Field(kOffset, &block.fixed);
     if (!read) return false;
     if (life.end < life.begin) return Fail("the lifetime ends before it begins");
     if (block.alignment == 0) return Fail("an alignment of 0");
     if (!InBounds(block)) return false;
-    const bool named = places_[kId] && *places_[kId] < fields.size();
-    table_.ids.push_back(named ? std::string(fields[*places_[kId]])
-                               : std::to_string(table_.ids.size()));
+    const std::string_view* id = rows_.Find(kId);
+    table_.ids.push_back(id ? std::string(*id) : std::to_string(table_.ids.size()));
     table_.problem.blocks.push_back(block);
     table_.problem.lifetimes.push_back(life);
     return true;
   }
 
+  CsvReader rows_;
   LifetimeTable table_;
-  std::vector<std::optional<size_t>> places_;  // of kColumns, in the file
-  MemorySum total_;                            // of sizes and alignments
-  uint64_t line_ = 0;
+  MemorySum total_;  // of sizes and alignments
   Error error_;
 };
 
 }  // namespace
 
-Result<LifetimeTable> ParseLifetimeCsv(std::string_view text) { return TableReader().Run(text); }
+Result<LifetimeTable> ParseLifetimeCsv(std::string_view text) { return TableReader(text).Run(); }
 
 Result<LifetimeTable> ReadLifetimeCsv(const std::string& path) {
   Result<MappedFile> file = MappedFile::Open(path);

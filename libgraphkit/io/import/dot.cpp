@@ -1,5 +1,3 @@
-#include "libgraphkit/io/import/formats.h"
-
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -9,7 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/io/import/dot_graph.h"
-#include "libgraphkit/io/import/dot_tokens.h"
+#include "libgraphkit/io/import/formats.h"
 
 namespace graphkit {
 namespace {
@@ -31,76 +29,70 @@ bool ReadNumbers(std::string_view name, uint32_t* graph, uint32_t* node) {
 // says it holds.
 class Maker {
  public:
-  explicit Maker(const DotGraph& dot) : dot_(dot), places_(dot.nodes.size()) {}
+  explicit Maker(const DotGraph& dot)
+      : dot_(dot), places_(dot.nodes.size()), parts_(dot.clusters.size()) {}
 
   Result<Imported> Run() {
     for (uint32_t i = 0; i < dot_.nodes.size(); ++i) AddNode(i);
     for (const auto& [from, to] : dot_.edges) AddEdge(from, to);
     HoldNamed();
-    held_.resize(drafts_.size());
-    for (const Holding& holding : holdings_) Hold(holding);
     for (const bool roots : {true, false}) {
-      for (uint32_t draft = 0; draft < drafts_.size(); ++draft) {
-        if (roots && held_[draft]) continue;
-        if (std::optional<Error> error = MakeWithInner(draft)) return std::move(*error);
+      for (const uint32_t cluster : used_) {
+        if (roots && parts_[cluster].holder) continue;
+        if (std::optional<Error> error = MakeWithInner(cluster)) return std::move(*error);
       }
     }
     make_.trace.process.unknown_memory = "a drawing has no sizes of memory";
-    Imported imported;
-    imported.trace = std::move(make_.trace);
-    imported.tool_ids = std::move(make_.tool_ids);
-    Describe(&imported);
-    return imported;
+    return make_.Finish(Summary());
   }
 
  private:
+  // A node, by its number in the draft of its cluster.
   struct Place {
-    uint32_t draft = 0;
+    uint32_t cluster = 0;
     uint32_t node = 0;
+    bool operator==(const Place&) const = default;
   };
-  struct Holding {
-    Place holder;
-    uint32_t inner = 0;  // draft
+  // What becomes of a cluster.
+  struct Part {
+    bool used = false;
+    GraphDraft draft;
+    std::optional<Place> holder;
+    std::map<uint32_t, std::vector<uint32_t>> inner;  // the clusters that its nodes hold
+    DraftedGraph made;
   };
 
-  uint32_t DraftOf(uint32_t cluster);
+  Part& Use(uint32_t cluster);
   void AddNode(uint32_t i);
   void AddEdge(uint32_t from, uint32_t to);
   void HoldNamed();
-  void Hold(const Holding& holding);
+  void Hold(Place holder, uint32_t cluster);
   std::optional<Error> MakeWithInner(uint32_t root);
-  void Embed(uint32_t draft);
-  void Describe(Imported* imported) const;
+  void Embed(uint32_t cluster);
+  std::string Summary() const;
 
   const DotGraph& dot_;
   TraceMaker make_;
-  std::map<uint32_t, uint32_t> draft_of_;  // by cluster
-  std::vector<GraphDraft> drafts_;
-  std::vector<Place> places_;                         // by node of the drawing
+  std::vector<Place> places_;   // by node of the drawing
+  std::vector<Part> parts_;     // by cluster
+  std::vector<uint32_t> used_;  // clusters that become graphs, as they were met
   std::vector<std::pair<Place, std::string>> named_;  // which node holds which cluster
-  std::vector<Holding> holdings_;                     // as drawn
-  std::vector<std::optional<Place>> held_;            // by draft: the node that holds it
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> inner_;  // drafts, by holder
-  std::map<uint32_t, DraftedGraph> made_;                                 // by draft
   size_t ignored_ = 0;
 };
 
-uint32_t Maker::DraftOf(uint32_t cluster) {
-  const auto [at, added] = draft_of_.emplace(cluster, static_cast<uint32_t>(drafts_.size()));
-  if (added) {
-    const DotCluster& from = dot_.clusters[cluster];
-    drafts_.push_back({.name = from.label.empty() ? from.name : from.label,
-                       .tool_id = 0,
-                       .nodes = {},
-                       .edges = {}});
-  }
-  return at->second;
+Maker::Part& Maker::Use(uint32_t cluster) {
+  Part& part = parts_[cluster];
+  if (part.used) return part;
+  part.used = true;
+  const DotCluster& from = dot_.clusters[cluster];
+  part.draft.name = from.label.empty() ? from.name : from.label;
+  used_.push_back(cluster);
+  return part;
 }
 
 void Maker::AddNode(uint32_t i) {
   const DotNode& from = dot_.nodes[i];
-  const uint32_t number = DraftOf(from.cluster);
-  GraphDraft& draft = drafts_[number];
+  GraphDraft& draft = Use(from.cluster).draft;
   DrawnNode drawn = ReadDrawnNode(from.attributes);
   uint32_t graph_number = 0;
   uint32_t node_number = 0;
@@ -108,7 +100,7 @@ void Maker::AddNode(uint32_t i) {
     draft.tool_id = graph_number;
     drawn.node.tool_id = uint64_t{graph_number} << 32 | node_number;
   }
-  places_[i] = {number, static_cast<uint32_t>(draft.nodes.size())};
+  places_[i] = {from.cluster, static_cast<uint32_t>(draft.nodes.size())};
   draft.nodes.push_back(std::move(drawn.node));
   for (std::string& graph : drawn.graphs) named_.emplace_back(places_[i], std::move(graph));
 }
@@ -117,8 +109,8 @@ void Maker::AddNode(uint32_t i) {
 void Maker::AddEdge(uint32_t from, uint32_t to) {
   const Place a = places_[from];
   const Place b = places_[to];
-  if (a.draft != b.draft) return holdings_.push_back({a, b.draft});
-  drafts_[a.draft].edges.push_back({.from = a.node, .to = b.node});
+  if (a.cluster != b.cluster) return Hold(a, b.cluster);
+  parts_[a.cluster].draft.edges.push_back({.from = a.node, .to = b.node});
 }
 
 // Nodes that say in their label which graph they hold.
@@ -130,22 +122,23 @@ void Maker::HoldNamed() {
     if (at == clusters.end()) {
       ++ignored_;
     } else {
-      holdings_.push_back({holder, DraftOf(at->second)});
+      Use(at->second);
+      Hold(holder, at->second);
     }
   }
 }
 
-void Maker::Hold(const Holding& holding) {
-  std::optional<Place>& held = held_[holding.inner];
-  const auto holder = std::pair(holding.holder.draft, holding.holder.node);
-  if (held && std::pair(held->draft, held->node) == holder) return;
-  const NodeKind kind = drafts_[holder.first].nodes[holder.second].kind;
-  std::vector<uint32_t>& inner = inner_[holder];
+void Maker::Hold(Place holder, uint32_t cluster) {
+  std::optional<Place>& held = parts_[cluster].holder;
+  if (held == holder) return;
+  Part& outer = parts_[holder.cluster];
+  const NodeKind kind = outer.draft.nodes[holder.node].kind;
+  std::vector<uint32_t>& inner = outer.inner[holder.node];
   const bool may =
       kind == NodeKind::kConditional || (kind == NodeKind::kChildGraph && inner.empty());
   if (held || !may) return ++ignored_, void();
-  held = holding.holder;
-  inner.push_back(holding.inner);
+  held = holder;
+  inner.push_back(cluster);
 }
 
 // A graph comes after the node that holds it. Of graphs that hold each other in a circle the first
@@ -153,42 +146,36 @@ void Maker::Hold(const Holding& holding) {
 std::optional<Error> Maker::MakeWithInner(uint32_t root) {
   std::vector<uint32_t> open = {root};
   while (!open.empty()) {
-    const uint32_t draft = open.back();
+    const uint32_t cluster = open.back();
+    Part& part = parts_[cluster];
     open.pop_back();
-    if (made_.contains(draft)) continue;
-    Result<DraftedGraph> made = AddDraft(drafts_[draft], make_);
+    if (part.made.graph) continue;
+    Result<DraftedGraph> made = AddDraft(part.draft, make_);
     if (!made) return made.error();
-    made_.emplace(draft, std::move(*made));
-    if (held_[draft]) Embed(draft);
-    const auto first = inner_.lower_bound({draft, 0});
-    const auto last = inner_.lower_bound({draft + 1, 0});
-    for (auto at = last; at != first;) {
-      --at;
+    part.made = std::move(*made);
+    if (part.holder) Embed(cluster);
+    for (auto at = part.inner.rbegin(); at != part.inner.rend(); ++at) {
       open.insert(open.end(), at->second.rbegin(), at->second.rend());
     }
   }
   return std::nullopt;
 }
 
-void Maker::Embed(uint32_t draft) {
-  const Place holder = *held_[draft];
-  const auto outer = made_.find(holder.draft);
-  if (outer == made_.end()) return ++ignored_, void();
-  const NodeId node = outer->second.nodes[holder.node];
-  const std::vector<uint32_t>& all = inner_.at({holder.draft, holder.node});
-  Graph& graph = make_.trace.graphs[made_.at(draft).graph.index()];
-  const bool body = make_.trace[node].kind == NodeKind::kConditional;
-  graph.parent = node;
+void Maker::Embed(uint32_t cluster) {
+  const Place holder = *parts_[cluster].holder;
+  const Part& outer = parts_[holder.cluster];
+  if (!outer.made.graph) return ++ignored_, void();
+  const std::vector<uint32_t>& all = outer.inner.at(holder.node);
+  Graph& graph = make_.trace.graphs[parts_[cluster].made.graph.index()];
+  graph.parent = outer.made.nodes[holder.node];
+  const bool body = make_.trace[graph.parent].kind == NodeKind::kConditional;
   graph.origin = body ? GraphOrigin::kBody : GraphOrigin::kChild;
-  graph.body = body ? static_cast<uint32_t>(std::ranges::find(all, draft) - all.begin()) : 0;
+  graph.body = body ? static_cast<uint32_t>(std::ranges::find(all, cluster) - all.begin()) : 0;
 }
 
-void Maker::Describe(Imported* imported) const {
-  const Trace& trace = imported->trace;
-  std::string line = CountOf(trace.graphs.size(), "graph") + ", " +
-                     CountOf(trace.nodes.size(), "node") + ", " +
-                     CountOf(trace.edges.size(), "edge");
-  const auto unknown = std::ranges::count(trace.nodes, NodeKind::kUnknown, &Node::kind);
+std::string Maker::Summary() const {
+  std::string line = CountsOf(make_.trace);
+  const auto unknown = std::ranges::count(make_.trace.nodes, NodeKind::kUnknown, &Node::kind);
   if (unknown > 0) {
     line += "; the kind of " + CountOf(static_cast<uint64_t>(unknown), "node") + " isn't known";
   }
@@ -196,17 +183,10 @@ void Maker::Describe(Imported* imported) const {
     line += "; passed over: " + CountOf(ignored_, "line") + " or " +
             (ignored_ == 1 ? "name" : "names") + " that would hold one graph in another";
   }
-  imported->summary.push_back(std::move(line));
+  return line;
 }
 
 }  // namespace
-
-bool IsDot(std::string_view head) {
-  DotTokens tokens(head);
-  DotToken token = tokens.Next();
-  if (token.text == "strict") token = tokens.Next();
-  return token.kind == DotTokenKind::kWord && !token.quoted && token.text == "digraph";
-}
 
 Result<Imported> ReadDot(std::string_view bytes) {
   const Result<DotGraph> dot = ParseDot(bytes);

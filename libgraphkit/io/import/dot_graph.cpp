@@ -1,109 +1,196 @@
-#include "libgraphkit/io/import/dot_graph.h"
-
+#include <algorithm>
 #include <unordered_map>
 
-#include "libgraphkit/io/import/dot_tokens.h"
+#include "libgraphkit/io/import/dot_graph.h"
+#include "libgraphkit/io/import/formats.h"
 
 namespace graphkit {
 namespace {
 
+bool IsWordCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.' || (static_cast<unsigned char>(c) & 0x80u);
+}
+
+// The language: graphviz.org/doc/info/lang.html.
 class DotParser {
  public:
-  explicit DotParser(std::string_view text) : tokens_(text) { Advance(); }
+  explicit DotParser(std::string_view text) : text_(text) { Advance(); }
+
+  bool BeginsDigraph() {
+    if (kind_ == Kind::kWord && word_ == "strict") Advance();
+    return IsKeyword("digraph");
+  }
 
   Result<DotGraph> Run() {
-    while (IsWord("strict") || IsWord("digraph") || IsWord("graph")) Advance();
-    if (token_.kind == DotTokenKind::kWord) Advance();
+    while (IsKeyword("strict") || IsKeyword("digraph") || IsKeyword("graph")) Advance();
+    if (kind_ == Kind::kWord) Advance();
     if (!Take('{')) {
-      return Error{.message = "not a DOT graph: no '{' after 'digraph'", .line = tokens_.line()};
+      return Error{.message = "not a DOT graph: no '{' after 'digraph'", .line = Line()};
     }
-    out_.clusters.emplace_back();
-    open_.push_back(0);
-    while (token_.kind != DotTokenKind::kEnd && !open_.empty()) Statement();
+    Open({});
+    while (kind_ != Kind::kEnd && !open_.empty()) Statement();
     if (open_.empty()) return std::move(out_);
     return Error{.message = "the DOT text ends in the middle",
                  .hint = "the file was cut off: write it again",
-                 .line = tokens_.line(),
+                 .line = Line(),
                  .kind = Error::Kind::kIncomplete};
   }
 
  private:
-  void Advance() { token_ = tokens_.Next(); }
-  bool Is(char c) const {
-    return token_.kind == DotTokenKind::kPunctuation && token_.character == c;
+  enum class Kind : uint8_t {
+    kWord,    // an identifier or a number
+    kString,  // \" is ", other escapes stay as they are
+    kArrow,   // -> or --
+    kCharacter,
+    kEnd,
+  };
+
+  // Reading words.
+  bool Sees(std::string_view what) const { return text_.substr(at_).starts_with(what); }
+  // Behind the next `what`, or at the end.
+  void SkipBehind(std::string_view what) {
+    const size_t found = text_.find(what, at_);
+    at_ = found == std::string_view::npos ? text_.size() : found + what.size();
   }
-  bool IsWord(std::string_view word) const {
-    return token_.kind == DotTokenKind::kWord && !token_.quoted && token_.text == word;
+  void SkipSpaces();
+  void String();
+  void Html();
+  void Advance();
+  uint64_t Line() const {
+    return 1 + static_cast<uint64_t>(std::ranges::count(text_.substr(0, at_), '\n'));
   }
+
+  // Reading statements.
+  bool IsText() const { return kind_ == Kind::kWord || kind_ == Kind::kString; }
+  bool IsKeyword(std::string_view word) const { return kind_ == Kind::kWord && word_ == word; }
+  bool Is(char c) const { return kind_ == Kind::kCharacter && word_[0] == c; }
   bool Take(char c) {
     if (!Is(c)) return false;
     Advance();
     return true;
   }
   std::string TakeText() {
-    std::string text = std::move(token_.text);
+    std::string text = std::move(word_);
     Advance();
     return text;
   }
-
-  void Statement();
-  void Open(std::string name);
-  void NodeOrEdges();
-  void Attributes(DotAttributes* out);
-  void PassOver() {
-    DotAttributes none;
-    Attributes(&none);
+  void SkipPort() {
+    while (Take(':')) {
+      if (IsText()) Advance();
+    }
   }
+  void Open(std::string name) {
+    open_.push_back(static_cast<uint32_t>(out_.clusters.size()));
+    out_.clusters.push_back({std::move(name), {}});
+  }
+  void Statement();
+  void NodeOrEdges();
+  DotAttributes Attributes(DotAttributes out);
   uint32_t NodeNamed(const std::string& name, bool declared);
 
-  DotTokens tokens_;
-  DotToken token_;
+  std::string_view text_;
+  size_t at_ = 0;
+  Kind kind_ = Kind::kEnd;  // of what was read last, up to at_
+  std::string word_;
   DotGraph out_;
   std::vector<uint32_t> open_;  // clusters
   std::unordered_map<std::string, uint32_t> numbers_;
 };
 
-void DotParser::Open(std::string name) {
-  open_.push_back(static_cast<uint32_t>(out_.clusters.size()));
-  out_.clusters.push_back({std::move(name), {}});
+// Comments and lines of a preprocessor, too.
+void DotParser::SkipSpaces() {
+  for (;;) {
+    at_ = std::min(text_.find_first_not_of(" \t\n\r\f", at_), text_.size());
+    const bool line_begins = at_ == 0 || text_[at_ - 1] == '\n';
+    if (Sees("//") || (Sees("#") && line_begins)) {
+      SkipBehind("\n");
+    } else if (Sees("/*")) {
+      at_ += 2;
+      SkipBehind("*/");
+    } else {
+      return;
+    }
+  }
+}
+
+void DotParser::String() {
+  kind_ = Kind::kString;
+  while (++at_ < text_.size() && text_[at_] != '"') {
+    if (text_[at_] == '\\' && at_ + 1 < text_.size() && text_[++at_] != '"') word_ += '\\';
+    word_ += text_[at_];
+  }
+  at_ = std::min(at_ + 1, text_.size());
+}
+
+// <…>, with the brackets inside in pairs.
+void DotParser::Html() {
+  kind_ = Kind::kString;
+  int depth = 0;
+  do {
+    depth += text_[at_] == '<' ? 1 : text_[at_] == '>' ? -1 : 0;
+    word_ += text_[at_++];
+  } while (at_ < text_.size() && depth > 0);
+}
+
+void DotParser::Advance() {
+  SkipSpaces();
+  word_.clear();
+  if (at_ == text_.size()) {
+    kind_ = Kind::kEnd;
+  } else if (Sees("\"")) {
+    String();
+  } else if (Sees("<")) {
+    Html();
+  } else if (Sees("->") || Sees("--")) {
+    kind_ = Kind::kArrow;
+    at_ += 2;
+  } else {
+    const bool negative = Sees("-") && at_ + 1 < text_.size() && IsWordCharacter(text_[at_ + 1]);
+    kind_ = negative || IsWordCharacter(text_[at_]) ? Kind::kWord : Kind::kCharacter;
+    do {
+      word_ += text_[at_++];
+    } while (kind_ == Kind::kWord && at_ < text_.size() && IsWordCharacter(text_[at_]));
+  }
 }
 
 void DotParser::Statement() {
   if (Take('}')) return open_.pop_back();
   if (Take('{')) return Open({});
-  if (IsWord("subgraph")) {
+  if (IsKeyword("subgraph")) {
     Advance();
     std::string name;
-    if (token_.kind == DotTokenKind::kWord) name = TakeText();
+    if (IsText()) name = TakeText();
     if (Take('{')) Open(std::move(name));
-    return;
-  }
-  if (IsWord("graph") || IsWord("node") || IsWord("edge")) {
+  } else if (IsKeyword("graph") || IsKeyword("node") || IsKeyword("edge")) {
     Advance();
-    return PassOver();
+    Attributes({});
+  } else if (IsText()) {
+    NodeOrEdges();
+  } else {
+    Advance();  // ; and the unexpected
   }
-  if (token_.kind != DotTokenKind::kWord) return Advance();  // ; and the unexpected
-  NodeOrEdges();
 }
 
-// [a=b, c=d …]…: what is said twice counts as said last.
-void DotParser::Attributes(DotAttributes* out) {
+// `out` with [a=b, c=d …]…: what is said twice counts as said last.
+DotAttributes DotParser::Attributes(DotAttributes out) {
   while (Take('[')) {
-    while (token_.kind != DotTokenKind::kEnd && !Is(']')) {
-      if (token_.kind != DotTokenKind::kWord) {
+    while (kind_ != Kind::kEnd && !Is(']')) {
+      if (!IsText()) {
         Advance();
         continue;
       }
       const std::string key = TakeText();
-      if (!Take('=') || token_.kind != DotTokenKind::kWord) continue;
+      if (!Take('=') || !IsText()) continue;
       std::string value = TakeText();
       if (value.empty()) continue;
-      if (key == "label") out->label = std::move(value);
-      if (key == "shape") out->shape = std::move(value);
-      if (key == "style") out->style = std::move(value);
+      if (key == "label") out.label = std::move(value);
+      if (key == "shape") out.shape = std::move(value);
+      if (key == "style") out.style = std::move(value);
     }
     Take(']');
   }
+  return out;
 }
 
 uint32_t DotParser::NodeNamed(const std::string& name, bool declared) {
@@ -120,34 +207,33 @@ uint32_t DotParser::NodeNamed(const std::string& name, bool declared) {
 void DotParser::NodeOrEdges() {
   const std::string first = TakeText();
   if (Take('=')) {
-    if (token_.kind != DotTokenKind::kWord) return;
+    if (!IsText()) return;
     std::string value = TakeText();
     if (first == "label") out_.clusters[open_.back()].label = std::move(value);
     return;
   }
-  while (Take(':')) {  // a port
-    if (token_.kind == DotTokenKind::kWord) Advance();
-  }
-  if (token_.kind != DotTokenKind::kArrow) {
-    const uint32_t node = NodeNamed(first, true);
-    return Attributes(&out_.nodes[node].attributes);
+  SkipPort();
+  if (kind_ != Kind::kArrow) {
+    DotNode& node = out_.nodes[NodeNamed(first, true)];
+    node.attributes = Attributes(std::move(node.attributes));
+    return;
   }
   uint32_t from = NodeNamed(first, false);
-  while (token_.kind == DotTokenKind::kArrow) {
+  while (kind_ == Kind::kArrow) {
     Advance();
-    if (token_.kind != DotTokenKind::kWord || IsWord("subgraph")) break;
+    if (!IsText() || IsKeyword("subgraph")) break;
     const uint32_t to = NodeNamed(TakeText(), false);
-    while (Take(':')) {
-      if (token_.kind == DotTokenKind::kWord) Advance();
-    }
+    SkipPort();
     out_.edges.emplace_back(from, to);
     from = to;
   }
-  PassOver();
+  Attributes({});
 }
 
 }  // namespace
 
 Result<DotGraph> ParseDot(std::string_view text) { return DotParser(text).Run(); }
+
+bool IsDot(std::string_view head) { return DotParser(head).BeginsDigraph(); }
 
 }  // namespace graphkit

@@ -13,7 +13,6 @@
 //
 // Only kernels are drawn bold, and as octagons.
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <iterator>
@@ -25,50 +24,13 @@
 namespace graphkit {
 namespace {
 
-struct KindWord {
-  std::string_view word;  // upper case, without spaces and underscores
-  NodeKind kind;
-};
-
-constexpr std::array<KindWord, 27> kKinds = {{
-    {"KERNEL", NodeKind::kKernel},
-    {"MEMCPY", NodeKind::kMemcpy},
-    {"MEMSET", NodeKind::kMemset},
-    {"HOST", NodeKind::kHost},
-    {"GRAPH", NodeKind::kChildGraph},
-    {"CHILDGRAPH", NodeKind::kChildGraph},
-    {"SUBGRAPH", NodeKind::kChildGraph},
-    {"EMPTY", NodeKind::kEmpty},
-    {"WAITEVENT", NodeKind::kEventWait},
-    {"EVENTWAIT", NodeKind::kEventWait},
-    {"EVENTRECORD", NodeKind::kEventRecord},
-    {"RECORDEVENT", NodeKind::kEventRecord},
-    {"EXTSEMASSIGNAL", NodeKind::kExternalSemaphoreSignal},
-    {"EXTSEMSIGNAL", NodeKind::kExternalSemaphoreSignal},
-    {"EXTERNALSEMAPHORESIGNAL", NodeKind::kExternalSemaphoreSignal},
-    {"EXTERNALSEMAPHORESSIGNAL", NodeKind::kExternalSemaphoreSignal},
-    {"EXTSEMASWAIT", NodeKind::kExternalSemaphoreWait},
-    {"EXTSEMWAIT", NodeKind::kExternalSemaphoreWait},
-    {"EXTERNALSEMAPHOREWAIT", NodeKind::kExternalSemaphoreWait},
-    {"EXTERNALSEMAPHORESWAIT", NodeKind::kExternalSemaphoreWait},
-    {"MEMALLOC", NodeKind::kMemAlloc},
-    {"MEMFREE", NodeKind::kMemFree},
-    {"BATCHMEMOP", NodeKind::kBatchMemOp},
-    {"CONDITIONAL", NodeKind::kConditional},
-    {"IF", NodeKind::kConditional},
-    {"WHILE", NodeKind::kConditional},
-    {"SWITCH", NodeKind::kConditional},
-}};
-
 // Which kinds have a shape of their own where no word says the kind: as ROCm draws them, which
 // follows CUDA's drawings.
-struct KindShape {
-  std::string_view shape;
-  NodeKind kind;
+constexpr std::pair<std::string_view, NodeKind> kShapes[] = {
+    {"octagon", NodeKind::kKernel},
+    {"trapezium", NodeKind::kMemcpy},
+    {"invtrapezium", NodeKind::kMemset},
 };
-constexpr std::array<KindShape, 3> kShapes = {{{"octagon", NodeKind::kKernel},
-                                               {"trapezium", NodeKind::kMemcpy},
-                                               {"invtrapezium", NodeKind::kMemset}}};
 
 std::string Trimmed(std::string_view text) {
   const auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
@@ -103,25 +65,6 @@ std::vector<std::string> Fields(std::string_view label, bool record) {
   }
   end();
   return fields;
-}
-
-// A word as in the tables: "Mem Copy Node" is MEMCOPY.
-std::string WordOf(std::string_view field) {
-  std::string word;
-  for (const char c : field) {
-    if (c == ' ' || c == '_') continue;
-    word += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
-  if (word.ends_with("NODE") && word.size() > 4) word.resize(word.size() - 4);
-  return word;
-}
-
-NodeKind FieldKind(std::string_view field) {
-  const std::string word = WordOf(field);
-  for (const KindWord& known : kKinds) {
-    if (word == known.word) return known.kind;
-  }
-  return NodeKind::kUnknown;
 }
 
 ConditionalType TypeOfConditional(const std::vector<std::string>& fields) {
@@ -198,10 +141,10 @@ std::string KernelName(const std::vector<std::string>& fields) {
 // By the label's word, else by how the node is drawn.
 NodeKind KindOf(const std::vector<std::string>& fields, const DotAttributes& drawn) {
   for (size_t i = 0; i < std::min<size_t>(fields.size(), 3); ++i) {
-    if (const NodeKind kind = FieldKind(fields[i]); kind != NodeKind::kUnknown) return kind;
+    if (const NodeKind kind = KindNamed(fields[i]); kind != NodeKind::kUnknown) return kind;
   }
-  for (const KindShape& known : kShapes) {
-    if (drawn.shape == known.shape) return known.kind;
+  for (const auto& [shape, kind] : kShapes) {
+    if (drawn.shape == shape) return kind;
   }
   return drawn.style == "bold" ? NodeKind::kKernel : NodeKind::kUnknown;
 }

@@ -1,9 +1,14 @@
 #include "libgraphkit/io/import/graph_draft.h"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
+#include <map>
 #include <optional>
 #include <queue>
+#include <utility>
+
+#include "libgraphkit/model/names.h"
 
 namespace graphkit {
 namespace {
@@ -35,56 +40,73 @@ std::optional<std::vector<uint32_t>> TopologicalOrder(size_t nodes,
   return order;
 }
 
-class Adder {
- public:
-  Adder(const GraphDraft& draft, TraceMaker& make) : draft_(draft), make_(make) {}
-
-  Result<DraftedGraph> Run() {
-    std::vector<DraftEdge> edges = draft_.edges;
-    std::ranges::sort(edges);  // by `from`
-    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-    const auto order = TopologicalOrder(draft_.nodes.size(), edges);
-    if (!order) {
-      return Error{.message = "the edges of graph '" + draft_.name + "' go round in a circle"};
-    }
-    out_.graph = make_.AddGraph(draft_.name, draft_.tool_id);
-    out_.nodes.resize(draft_.nodes.size());
-    for (const uint32_t node : *order) out_.nodes[node] = AddNode(draft_.nodes[node]);
-    for (const DraftEdge& edge : edges) {
-      make_.AddEdge(out_.nodes[edge.from], out_.nodes[edge.to], Source::kImported, edge.from_port,
-                    edge.type);
-    }
-    return std::move(out_);
+NodeId AddNode(const DraftNode& from, GraphId graph, TraceMaker& make) {
+  Node node;
+  node.graph = graph;
+  node.kind = from.kind;
+  node.conditional = from.conditional;
+  node.source = Source::kImported;
+  if (from.kind == NodeKind::kKernel) make.SetKernel(node, from.kernel, from.shape);
+  if (from.kind == NodeKind::kEventRecord || from.kind == NodeKind::kEventWait) {
+    node.event = make.Event(from.event);
   }
+  return make.AddNode(node, from.tool_id);
+}
 
- private:
-  NodeId AddNode(const DraftNode& from) {
-    Node node;
-    node.graph = out_.graph;
-    node.kind = from.kind;
-    node.conditional = from.conditional;
-    node.source = Source::kImported;
-    if (from.kind == NodeKind::kKernel) {
-      node.kernel = make_.Kernel(from.kernel.empty() ? "unknown kernel" : from.kernel);
-      node.shape = make_.Shape(from.shape);
-    }
-    if (from.kind == NodeKind::kEventRecord || from.kind == NodeKind::kEventWait) {
-      node.event = make_.Event(from.event);
-    }
-    const NodeId id = make_.AddNode(node);
-    if (from.tool_id != 0) make_.tool_ids[id] = from.tool_id;
-    return id;
-  }
-
-  const GraphDraft& draft_;
-  TraceMaker& make_;
-  DraftedGraph out_;
+// What tools call kinds beside the names in traces, as words.
+constexpr std::pair<std::string_view, NodeKind> kOtherWords[] = {
+    {"CHILDGRAPH", NodeKind::kChildGraph}, {"SUBGRAPH", NodeKind::kChildGraph},
+    {"WAITEVENT", NodeKind::kEventWait},   {"RECORDEVENT", NodeKind::kEventRecord},
+    {"IF", NodeKind::kConditional},        {"WHILE", NodeKind::kConditional},
+    {"SWITCH", NodeKind::kConditional},
 };
 
 }  // namespace
 
+std::string WordOf(std::string_view name) {
+  std::string word;
+  for (const char c : name) {
+    if (c == ' ' || c == '_') continue;
+    word += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  if (word.ends_with("NODE") && word.size() > 4) word.resize(word.size() - 4);
+  return word;
+}
+
+NodeKind KindNamed(std::string_view name) {
+  static const std::map<std::string, NodeKind, std::less<>> kKinds = [] {
+    std::map<std::string, NodeKind, std::less<>> kinds(std::begin(kOtherWords),
+                                                       std::end(kOtherWords));
+    const auto& names = Names<NodeKind>::value;
+    for (size_t i = 0; i < names.size(); ++i) kinds[WordOf(names[i])] = static_cast<NodeKind>(i);
+    return kinds;
+  }();
+  const std::string word = WordOf(name);
+  if (const auto known = kKinds.find(word); known != kKinds.end()) return known->second;
+  const bool semaphore = word.starts_with("EXT") && word.find("SEM") != std::string::npos;
+  if (semaphore && word.ends_with("SIGNAL")) return NodeKind::kExternalSemaphoreSignal;
+  if (semaphore && word.ends_with("WAIT")) return NodeKind::kExternalSemaphoreWait;
+  return NodeKind::kUnknown;
+}
+
 Result<DraftedGraph> AddDraft(const GraphDraft& draft, TraceMaker& make) {
-  return Adder(draft, make).Run();
+  std::vector<DraftEdge> edges = draft.edges;
+  std::ranges::sort(edges);  // by `from`
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  const auto order = TopologicalOrder(draft.nodes.size(), edges);
+  if (!order) {
+    return Error{.message = "the edges of graph '" + draft.name + "' go round in a circle"};
+  }
+  DraftedGraph out;
+  out.graph = make.AddGraph(draft.name, draft.tool_id);
+  out.nodes.resize(draft.nodes.size());
+  for (const uint32_t node : *order) {
+    out.nodes[node] = AddNode(draft.nodes[node], out.graph, make);
+  }
+  for (const DraftEdge& edge : edges) {
+    make.AddEdge(out.nodes[edge.from], out.nodes[edge.to], Source::kImported);
+  }
+  return out;
 }
 
 }  // namespace graphkit

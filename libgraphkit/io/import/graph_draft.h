@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libgraphkit/io/import/trace_maker.h"
@@ -12,10 +13,15 @@
 
 namespace graphkit {
 
+// The kind that tools call so: "MemAlloc", "event_record", "Child graph node"; kUnknown: none.
+NodeKind KindNamed(std::string_view name);
+// A name in upper case, without spaces and underscores, and without "node" at its end.
+std::string WordOf(std::string_view name);
+
 struct DraftNode {
   NodeKind kind = NodeKind::kUnknown;
   ConditionalType conditional = ConditionalType::kUnknown;  // conditional nodes
-  std::string kernel;  // its name; kernel nodes
+  std::string kernel;                                       // its name; kernel nodes
   LaunchShape shape;
   uint64_t tool_id = 0;  // 0: unknown
   uint64_t event = 0;    // its handle; event nodes
@@ -24,8 +30,6 @@ struct DraftNode {
 struct DraftEdge {
   uint32_t from = 0;
   uint32_t to = 0;
-  uint8_t from_port = 0;
-  EdgeType type = EdgeType::kDefault;
   auto operator<=>(const DraftEdge&) const = default;
 };
 

@@ -83,6 +83,11 @@ std::string CountOf(uint64_t count, const std::string& noun) {
   return FormatCount(count) + " " + noun + (count == 1 ? "" : plural);
 }
 
+std::string CountsOf(const Trace& trace) {
+  return CountOf(trace.graphs.size(), "graph") + ", " + CountOf(trace.nodes.size(), "node") + ", " +
+         CountOf(trace.edges.size(), "edge");
+}
+
 std::span<const ImportFormat> ImportFormats() { return kFormats; }
 
 const ImportFormat* FindImportFormat(std::string_view name) {

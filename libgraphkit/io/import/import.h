@@ -48,6 +48,8 @@ inline constexpr size_t kReadPadding = 64;
 
 // "1 node", "2 nodes".
 std::string CountOf(uint64_t count, const std::string& noun);
+// "1 graph, 2 nodes, 1 edge".
+std::string CountsOf(const Trace& trace);
 
 std::span<const ImportFormat> ImportFormats();
 // Null when there is none of that name.

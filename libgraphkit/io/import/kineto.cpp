@@ -177,11 +177,9 @@ Result<Imported> Reader::Finish() {
   make.trace.process.unknown_memory = "a profile has no memory";
   const ProfileCounts counts{.work = work_, .graph_launches = launches_.count()};
   make.Note(ProfileNote(times_, counts, "PyTorch's profiler names them with CUDA 12 and later"));
-  Imported imported;
+  Imported imported =
+      make.Finish(CountOf(events_, "event") + ", " + ProfileSummary(times_, counts));
   imported.times = times_.Times();
-  imported.trace = std::move(make.trace);
-  imported.tool_ids = std::move(make.tool_ids);
-  imported.summary.push_back(CountOf(events_, "event") + ", " + ProfileSummary(times_, counts));
   return imported;
 }
 

@@ -35,14 +35,11 @@ void NodeTimes::MakeGraphs(TraceMaker& make) const {
     node.kind = entry.first.kind;
     node.source = Source::kImported;
     node.stream = make.Stream(entry.first.device, entry.first.stream);
-    if (node.kind == NodeKind::kKernel) {
-      node.kernel = make.Kernel(entry.kernel.empty() ? "unknown kernel" : entry.kernel);
-      node.shape = make.Shape(entry.first.shape);
-    }
+    if (node.kind == NodeKind::kKernel) make.SetKernel(node, entry.kernel, entry.first.shape);
     const uint64_t mean = entry.total_ns / entry.launches;
     node.duration_ns =
         static_cast<uint32_t>(std::min<uint64_t>(mean, std::numeric_limits<uint32_t>::max()));
-    make.tool_ids[make.AddNode(node)] = tool_id;
+    make.AddNode(node, tool_id);
   }
 }
 

@@ -307,12 +307,9 @@ Result<Imported> Reader::Make() {
   if (processes_ > 1) {
     make.Note("of " + CountOf(processes_, "process") + " the one with the most work is here");
   }
-  Imported imported;
+  Imported imported =
+      make.Finish(ProfileSummary(times_, counts) + ", " + CountOf(allocations_, "allocation"));
   imported.times = times_.Times();
-  imported.trace = std::move(make.trace);
-  imported.tool_ids = std::move(make.tool_ids);
-  imported.summary.push_back(ProfileSummary(times_, counts) + ", " +
-                             CountOf(allocations_, "allocation"));
   return imported;
 }
 

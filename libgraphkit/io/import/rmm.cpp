@@ -1,6 +1,5 @@
 #include "libgraphkit/io/import/formats.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/io/bytes/csv_reader.h"
 #include "libgraphkit/io/import/trace_maker.h"
 
 namespace graphkit {
@@ -20,28 +20,6 @@ constexpr int64_t kDay = 24 * 3600 * kSecond;
 enum Column : size_t { kThread, kTime, kAction, kPointer, kSize, kStream, kColumns };
 constexpr std::array<std::string_view, kColumns> kNames = {"Thread",  "Time", "Action",
                                                            "Pointer", "Size", "Stream"};
-using Row = std::array<std::string_view, kColumns>;
-
-std::string_view TakeLine(std::string_view& text) {
-  const size_t end = text.find('\n');
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
-std::vector<std::string_view> Fields(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (;;) {
-    const size_t comma = line.find(',');
-    std::string_view field = line.substr(0, comma);
-    while (field.starts_with(' ')) field.remove_prefix(1);
-    while (field.ends_with(' ')) field.remove_suffix(1);
-    fields.push_back(field);
-    if (comma == std::string_view::npos) return fields;
-    line.remove_prefix(comma + 1);
-  }
-}
 
 // Decimal, or hexadecimal with 0x.
 std::optional<uint64_t> Number(std::string_view text) {
@@ -79,45 +57,32 @@ std::optional<int64_t> TimeOfDay(std::string_view text) {
 
 class LogReader {
  public:
-  Result<Imported> Run(std::string_view text) {
-    if (!Header(TakeLine(text))) {
+  explicit LogReader(std::string_view text) : rows_(text, kNames) {}
+
+  Result<Imported> Run() {
+    if (!rows_.has_all_columns()) {
       return Error{.message = "not a log of RMM: its first line lacks columns",
                    .hint = "the columns are Thread,Time,Action,Pointer,Size,Stream",
                    .line = 1};
     }
     pool_ = make_.AddPool(PoolKind::kAllocator, "RMM");
-    while (!text.empty()) {
-      const std::string_view line = TakeLine(text);
-      if (!line.empty()) Take(line);
-    }
+    while (rows_.Next()) Take();
     return Finish();
   }
 
  private:
-  bool Header(std::string_view line) {
-    const std::vector<std::string_view> fields = Fields(line);
-    for (size_t column = 0; column < kColumns; ++column) {
-      const auto at = std::ranges::find(fields, kNames[column]);
-      if (at == fields.end()) return false;
-      places_[column] = static_cast<size_t>(at - fields.begin());
-      width_ = std::max(width_, places_[column] + 1);
-    }
-    return true;
-  }
-
-  void Take(std::string_view line);
+  void Take();
   void Allocate(uint64_t pointer, Bytes size, uint64_t stream);
   void Deallocate(uint64_t pointer, uint64_t stream);
   void Fail(std::string_view thread, uint64_t stream);
   void SetTime(std::string_view text);
   Result<Imported> Finish();
 
-  std::array<size_t, kColumns> places_ = {};
-  size_t width_ = 0;
+  CsvReader rows_;
   TraceMaker make_;
   PoolId pool_;
   std::unordered_map<uint64_t, BlockId> live_;
-  size_t rows_ = 0;
+  size_t read_ = 0;
   size_t skipped_ = 0;
   size_t unknown_frees_ = 0;
   size_t failures_ = 0;
@@ -136,11 +101,13 @@ void LogReader::SetTime(std::string_view text) {
   make_.SetTime(kDay * (days_ + 1) + *time);
 }
 
-void LogReader::Take(std::string_view line) {
-  const std::vector<std::string_view> fields = Fields(line);
-  Row row;
-  if (fields.size() < width_) return ++skipped_, void();
-  for (size_t column = 0; column < kColumns; ++column) row[column] = fields[places_[column]];
+void LogReader::Take() {
+  std::array<std::string_view, kColumns> row;
+  for (size_t column = 0; column < kColumns; ++column) {
+    const std::string_view* field = rows_.Find(column);
+    if (!field) return ++skipped_, void();
+    row[column] = *field;
+  }
   const std::optional<uint64_t> pointer = Number(row[kPointer]);
   const std::optional<uint64_t> size = Number(row[kSize]);
   const uint64_t stream = Number(row[kStream]).value_or(0);
@@ -155,7 +122,7 @@ void LogReader::Take(std::string_view line) {
   } else {
     return ++skipped_, void();
   }
-  ++rows_;
+  ++read_;
   SetTime(row[kTime]);
 }
 
@@ -199,23 +166,15 @@ Result<Imported> LogReader::Finish() {
     make_.Note("the log lacks the other end of " + CountOf(unknown_frees_, "allocation") +
                " or free" + (unknown_frees_ == 1 ? "" : "s"));
   }
-  Imported imported;
-  imported.trace = std::move(make_.trace);
-  imported.summary.push_back(
-      CountOf(rows_, "row") + ", " + CountOf(imported.trace.blocks.size(), "allocation") + ", " +
+  return make_.Finish(
+      CountOf(read_, "row") + ", " + CountOf(make_.trace.blocks.size(), "allocation") + ", " +
       FormatCount(live_.size()) + " never freed, " + FormatCount(failures_) + " failed");
-  return imported;
 }
 
 }  // namespace
 
-bool IsRmmLog(std::string_view head) {
-  const std::vector<std::string_view> fields = Fields(TakeLine(head));
-  return std::ranges::all_of(kNames, [&](std::string_view name) {
-    return std::ranges::find(fields, name) != fields.end();
-  });
-}
+bool IsRmmLog(std::string_view head) { return CsvReader(head, kNames).has_all_columns(); }
 
-Result<Imported> ReadRmmLog(std::string_view bytes) { return LogReader().Run(bytes); }
+Result<Imported> ReadRmmLog(std::string_view bytes) { return LogReader(bytes).Run(); }
 
 }  // namespace graphkit

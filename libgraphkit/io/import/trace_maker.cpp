@@ -35,53 +35,40 @@ void TraceMaker::SetTimes(Seq first, int64_t time, size_t expected) {
 StreamId TraceMaker::Stream(uint32_t device, uint64_t handle) {
   StreamId& id = streams_[{device, handle}];
   if (id) return id;
-  id = StreamId(trace.streams.size());
   graphkit::Stream stream;
   stream.handle = handle;
   stream.kind = handle == 0 ? StreamKind::kLegacyDefault : StreamKind::kCreated;
   stream.device = Narrow<int16_t>(device).value_or(-1);
-  stream.created = Next();
-  trace.streams.push_back(stream);
-  return id;
+  return id = Add<StreamId>(trace.streams, &Stream::created, stream);
 }
 
 StreamId TraceMaker::NamedStream(uint32_t device, std::string_view name) {
   StreamId& id = named_streams_[{device, Intern(name)}];
   if (id) return id;
-  id = StreamId(trace.streams.size());
   graphkit::Stream stream;
   stream.device = Narrow<int16_t>(device).value_or(-1);
   stream.name = Intern(name);
-  stream.created = Next();
-  trace.streams.push_back(stream);
-  return id;
+  return id = Add<StreamId>(trace.streams, &Stream::created, stream);
 }
 
 ThreadId TraceMaker::Thread(int64_t tid) {
   ThreadId& id = threads_[tid];
-  if (id) return id;
-  id = ThreadId(trace.threads.size());
-  trace.threads.push_back({.tid = tid, .name = {}, .created = Next()});
-  return id;
-}
-
-KernelId TraceMaker::Kernel(std::string_view name) {
-  KernelId& id = kernels_[Intern(name)];
-  if (id) return id;
-  id = KernelId(trace.kernels.size());
-  graphkit::Kernel kernel;
-  kernel.name = Intern(name);
-  kernel.created = Next();
-  trace.kernels.push_back(kernel);
+  if (!id) id = Add<ThreadId>(trace.threads, &Thread::created, {.tid = tid});
   return id;
 }
 
 EventId TraceMaker::Event(uint64_t handle) {
   EventId& id = events_[handle];
-  if (id) return id;
-  id = EventId(trace.events.size());
-  trace.events.push_back({.handle = handle, .created = Next(), .destroyed = kNever});
+  if (!id) id = Add<EventId>(trace.events, &Event::created, {.handle = handle});
   return id;
+}
+
+void TraceMaker::SetKernel(Node& node, std::string_view name, const LaunchShape& shape) {
+  const StringId text = Intern(name.empty() ? "unknown kernel" : name);
+  KernelId& id = kernels_[text];
+  if (!id) id = Add<KernelId>(trace.kernels, &Kernel::created, {.name = text});
+  node.kernel = id;
+  node.shape = Shape(shape);
 }
 
 uint32_t TraceMaker::Shape(const LaunchShape& shape) {
@@ -94,49 +81,30 @@ uint32_t TraceMaker::Shape(const LaunchShape& shape) {
 }
 
 PoolId TraceMaker::AddPool(PoolKind kind, std::string_view name, uint64_t handle) {
-  const PoolId id(trace.pools.size());
-  trace.pools.push_back({.kind = kind,
-                         .name = Intern(name),
-                         .handle = handle,
-                         .created = Next(),
-                         .destroyed = kNever});
-  return id;
+  return Add<PoolId>(trace.pools, &Pool::created,
+                     {.kind = kind, .name = Intern(name), .handle = handle});
 }
 
 GraphId TraceMaker::AddGraph(std::string_view name, uint64_t tool_id) {
-  const GraphId id(trace.graphs.size());
   Graph graph;
   graph.origin = GraphOrigin::kImported;
   graph.name = Intern(name);
   graph.tool_id = tool_id;
-  graph.created = Next();
-  trace.graphs.push_back(graph);
+  return Add<GraphId>(trace.graphs, &Graph::created, graph);
+}
+
+BlockId TraceMaker::AddBlock(const Block& block) {
+  return Add<BlockId>(trace.blocks, &Block::allocated, block);
+}
+
+NodeId TraceMaker::AddNode(const Node& node, uint64_t tool_id) {
+  const NodeId id = Add<NodeId>(trace.nodes, &Node::seq, node);
+  if (tool_id != 0) tool_ids_[id] = tool_id;
   return id;
 }
 
-BlockId TraceMaker::AddBlock(Block block) {
-  const BlockId id(trace.blocks.size());
-  block.allocated = Next();
-  trace.blocks.push_back(block);
-  return id;
-}
-
-NodeId TraceMaker::AddNode(Node node) {
-  const NodeId id(trace.nodes.size());
-  node.seq = Next();
-  trace.nodes.push_back(node);
-  return id;
-}
-
-void TraceMaker::AddEdge(NodeId from, NodeId to, Source source, uint8_t from_port, EdgeType type) {
-  Edge edge;
-  edge.from = from;
-  edge.to = to;
-  edge.from_port = from_port;
-  edge.type = type;
-  edge.source = source;
-  edge.seq = Next();
-  trace.edges.push_back(edge);
+void TraceMaker::AddEdge(NodeId from, NodeId to, Source source) {
+  Add<EdgeId>(trace.edges, &Edge::seq, {.from = from, .to = to, .source = source});
 }
 
 void TraceMaker::Free(BlockId id, StreamId stream) {
@@ -148,6 +116,14 @@ void TraceMaker::Free(BlockId id, StreamId stream) {
 void TraceMaker::Note(std::string_view text) {
   trace.completeness.notes.emplace_back(text);
   Next();
+}
+
+Imported TraceMaker::Finish(std::string summary) {
+  Imported imported;
+  imported.trace = std::move(trace);
+  imported.tool_ids = std::move(tool_ids_);
+  imported.summary.push_back(std::move(summary));
+  return imported;
 }
 
 }  // namespace graphkit

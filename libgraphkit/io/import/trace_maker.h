@@ -5,9 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "libgraphkit/io/import/import.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -21,8 +24,6 @@ class TraceMaker {
   TraceMaker();
 
   Trace trace;
-  // The tools id (graph id << 32 | node id, as CUPTI has it) of nodes that have one.
-  std::map<NodeId, uint64_t> tool_ids;
 
   // The place of the next record.
   Seq Next() { return trace.records++; }
@@ -39,25 +40,37 @@ class TraceMaker {
   // Of the records from `first` on.
   void SetTimes(Seq first, int64_t time, size_t expected);
 
+  // What is asked for again is the same.
   StreamId Stream(uint32_t device, uint64_t handle);
   StreamId NamedStream(uint32_t device, std::string_view name);
   ThreadId Thread(int64_t tid);
-  KernelId Kernel(std::string_view name);
   EventId Event(uint64_t handle);
-  uint32_t Shape(const LaunchShape& shape);  // index in Trace::shapes
   PoolId AddPool(PoolKind kind, std::string_view name = {}, uint64_t handle = 0);
   GraphId AddGraph(std::string_view name, uint64_t tool_id = 0);
-  BlockId AddBlock(Block block);  // gives it its place
-  NodeId AddNode(Node node);      // the same
-  void AddEdge(NodeId from, NodeId to, Source source, uint8_t from_port = 0,
-               EdgeType type = EdgeType::kDefault);
+  BlockId AddBlock(const Block& block);                    // gives it its place
+  NodeId AddNode(const Node& node, uint64_t tool_id = 0);  // the same; 0: it has none
+  void SetKernel(Node& node, std::string_view name, const LaunchShape& shape);
+  void AddEdge(NodeId from, NodeId to, Source source);
   // A free that is requested and completed at once.
   void Free(BlockId block, StreamId stream = {});
   // Makes the trace incomplete.
   void Note(std::string_view text);
 
+  // The trace, with one line about it.
+  Imported Finish(std::string summary);
+
  private:
+  uint32_t Shape(const LaunchShape& shape);  // index in Trace::shapes
+  // Appends a row that begins here.
+  template <typename IdType, typename T>
+  IdType Add(std::vector<T>& column, Seq T::*place, T row) {
+    row.*place = Next();
+    column.push_back(row);
+    return IdType(column.size() - 1);
+  }
+
   int64_t begin_ns_ = 0;
+  std::map<NodeId, uint64_t> tool_ids_;  // of nodes that have one
   std::map<std::pair<uint32_t, uint64_t>, StreamId> streams_;
   std::map<std::pair<uint32_t, StringId>, StreamId> named_streams_;
   std::map<int64_t, ThreadId> threads_;

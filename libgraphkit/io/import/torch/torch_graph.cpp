@@ -1,7 +1,6 @@
 #include "libgraphkit/io/import/formats.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -11,28 +10,6 @@
 
 namespace graphkit {
 namespace {
-
-struct TypeName {
-  std::string_view name;
-  NodeKind kind;
-};
-
-constexpr std::array<TypeName, 14> kTypes = {{
-    {"kernel", NodeKind::kKernel},
-    {"memcpy", NodeKind::kMemcpy},
-    {"memset", NodeKind::kMemset},
-    {"host", NodeKind::kHost},
-    {"child_graph", NodeKind::kChildGraph},
-    {"empty", NodeKind::kEmpty},
-    {"wait_event", NodeKind::kEventWait},
-    {"event_record", NodeKind::kEventRecord},
-    {"mem_alloc", NodeKind::kMemAlloc},
-    {"mem_free", NodeKind::kMemFree},
-    {"batch_mem_op", NodeKind::kBatchMemOp},
-    {"conditional", NodeKind::kConditional},
-    {"ext_semas_signal", NodeKind::kExternalSemaphoreSignal},
-    {"ext_semas_wait", NodeKind::kExternalSemaphoreWait},
-}};
 
 uint64_t NaturalOf(const PickleValue* value) {
   uint64_t number = 0;
@@ -76,7 +53,8 @@ class Reader {
     if (edge_data_) {
       make_.Note("the file carries edge data that isn't read: programmatic edges count as full");
     }
-    return Finish();
+    make_.trace.process.unknown_memory = "PyTorch's graph data has no memory";
+    return make_.Finish(CountsOf(make_.trace));
   }
 
  private:
@@ -95,7 +73,6 @@ class Reader {
   bool Any(const PickleValue& value, int depth);
   bool OneGraph(const PickleValue& graph, const PickleValue& nodes);
   bool OneNode(const PickleValue& node, uint32_t number, size_t count, GraphDraft* draft);
-  Result<Imported> Finish();
 
   size_t budget_;
   std::vector<GraphDraft> drafts_;
@@ -135,10 +112,7 @@ bool Reader::OneNode(const PickleValue& node, uint32_t number, size_t count, Gra
   if (!node.is(PickleType::kDict)) return Fail("a node isn't a dict");
   if (!Spend(node.items().size())) return false;
   DraftNode& out = draft->nodes[number];
-  const std::string_view type = TextOf(node.find("node_type"));
-  for (const TypeName& known : kTypes) {
-    if (type == known.name) out.kind = known.kind;
-  }
+  out.kind = KindNamed(TextOf(node.find("node_type")));
   out.kernel = TextOf(node.find("kernel_name"));
   out.tool_id = NaturalOf(node.find("tools_id"));
   out.event = NaturalOf(node.find("event_ptr"));
@@ -156,18 +130,6 @@ bool Reader::OneNode(const PickleValue& node, uint32_t number, size_t count, Gra
     draft->edges.push_back({.from = static_cast<uint32_t>(dependency.integer), .to = number});
   }
   return true;
-}
-
-Result<Imported> Reader::Finish() {
-  make_.trace.process.unknown_memory = "PyTorch's graph data has no memory";
-  Imported imported;
-  imported.trace = std::move(make_.trace);
-  imported.tool_ids = std::move(make_.tool_ids);
-  const Trace& trace = imported.trace;
-  imported.summary.push_back(CountOf(trace.graphs.size(), "graph") + ", " +
-                             CountOf(trace.nodes.size(), "node") + ", " +
-                             CountOf(trace.edges.size(), "edge"));
-  return imported;
 }
 
 }  // namespace
