@@ -11,18 +11,18 @@ void Annotate(Recorder& recorder, ThreadState& thread, uint32_t kind, const Call
               const char* name) {
   switch (kind) {
     case GRAPHKIT_BLOCK_STREAM:
-      return recorder.OnBlockStream(thread, call);
+      return recorder.memory().OnBlockStream(thread, call);
     case GRAPHKIT_RECORD_STREAM:
-      return recorder.OnRecordStream(thread, call);
+      return recorder.memory().OnRecordStream(thread, call);
     case GRAPHKIT_FREE_REQUESTED:
-      return recorder.OnFreeRequested(thread, call);
+      return recorder.memory().OnFreeRequested(thread, call);
     case GRAPHKIT_FREE_COMPLETED:
-      return recorder.OnFreeCompleted(thread, call);
+      return recorder.memory().OnFreeCompleted(thread, call);
     case GRAPHKIT_ALLOC:
-      recorder.OnRegion(thread, call);
-      return recorder.Settle(thread);
+      recorder.memory().OnRegion(thread, call);
+      return recorder.memory().Settle(thread);
     case GRAPHKIT_POOL:
-      return recorder.OnPoolNamed(thread, call, name != nullptr ? name : "");
+      return recorder.memory().OnPoolNamed(thread, call, name != nullptr ? name : "");
     default:  // of a later version
       return;
   }

@@ -17,40 +17,41 @@
 namespace graphkit {
 
 enum class CallKind : uint8_t {
-  kOther,  // recorded only when it fails
-  kStreamCreate,
-  kStreamDestroy,
-  kEventCreate,  // also where one is imported
-  kEventDestroy,
-  kBeginCapture,  // `graph` when it captures into a graph that is there already
-  kEndCapture,
-  kUpdateDependencies,  // flags: 0 add, 1 set
-  kEventRecord,         // flags: 1 external
-  kEventWait,           // flags: 1 external
-  kStreamSync,
-  kEventSync,
-  kDeviceSync,
-  kWork,  // a kernel, a copy, a host function, …: a node when its stream captures
-  kAlloc,
-  kFree,
-  kPoolCreate,
-  kPoolDestroy,
-  kGraphCreate,
-  kGraphClone,  // of `original`
-  kAddNode,     // to `graph`
-  kAddDependencies,
-  kRemoveDependencies,
-  kDestroyNode,
-  kNodeSet,        // new parameters for `node`, in `exec` or in its graph
-  kNodeEnabled,    // flags: 0 off, 1 on
-  kNodeUpdatable,  // flags: 1 from now on it may be updated from the device
-  kGraphDestroy,
-  kInstantiate,
-  kExecDestroy,
-  kExecUpdate,
-  kGraphLaunch,
-  kInternal,  // makes graph objects that are none of the user's
+#define KIND(name, ...) name,
+#include "plugins/cupti_tracer/call_kinds.def"
+#undef KIND
 };
+
+// What a call may take away.
+enum class Taken : uint8_t { kNothing, kStream, kEvent, kExec, kPool, kGraph, kNode, kMemory };
+
+struct KindRow {
+  enum Trait : uint8_t {
+    kSilent = 1,
+    kInternal = 2,
+    kCaptured = 4,
+    kTold = 8,
+    kStacked = 16,
+    kAnswered = 32
+  };
+  Taken taken;
+  uint8_t traits;
+};
+
+namespace call_kinds {
+using enum Taken;
+using enum KindRow::Trait;
+inline constexpr KindRow kRows[] = {
+#define KIND(name, taken, traits, handler) {taken, traits},
+#include "plugins/cupti_tracer/call_kinds.def"
+#undef KIND
+};
+}  // namespace call_kinds
+
+inline Taken TakenBy(CallKind kind) { return call_kinds::kRows[static_cast<size_t>(kind)].taken; }
+inline bool Is(CallKind kind, KindRow::Trait trait) {
+  return (call_kinds::kRows[static_cast<size_t>(kind)].traits & trait) != 0;
+}
 
 // A stream as a call names it.
 inline constexpr uint64_t kNoStream = 0;
@@ -147,6 +148,7 @@ struct Call {
   int32_t priority = 0;
   int32_t device = 0;  // kUnknownDevice: it couldn't be asked
   uint64_t tool_id = 0;
+  int32_t result = 0;                       // 0: success
   uint32_t correlation = 0;                 // kGraphLaunch: of the outermost call
   StackId stack;                            // known to the recorder
   std::span<const CallArgument> arguments;  // of a call that failed
@@ -209,8 +211,7 @@ struct WorkSpace {
 // thread may have been given the same handle or address.
 struct Going {
   static constexpr uint32_t kNobody = 0xffffffffu;  // nothing that is known
-  enum class What : uint8_t { kStream, kEvent, kExec, kPool, kGraph, kNode, kMemory };
-  What what = What::kStream;
+  Taken what = Taken::kNothing;
   uint64_t handle = 0;
   uint32_t id = kNobody;  // of a record
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libgraphkit/ids.h"
+#include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/stream.h"
 
 namespace graphkit {

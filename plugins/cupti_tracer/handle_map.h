@@ -13,7 +13,8 @@ namespace graphkit {
 template <typename Value>
 class HandleMap {
  public:
-  Value* Find(uint64_t key) {
+  Value* Find(uint64_t key) { return const_cast<Value*>(std::as_const(*this).Find(key)); }
+  const Value* Find(uint64_t key) const {
     size_t i = SlotOf(key);
     return i == kNowhere ? nullptr : &slots_[i].value;
   }
@@ -51,8 +52,8 @@ class HandleMap {
   size_t size() const { return size_; }
 
   template <typename Function>
-  void ForEach(Function function) {
-    for (Slot& slot : slots_) {
+  void ForEach(Function function) const {
+    for (const Slot& slot : slots_) {
       if (slot.key != 0) function(slot.key, slot.value);
     }
   }

@@ -64,8 +64,8 @@ std::vector<ParamUse> ParamUses(const std::string& mangled) {
   return uses;
 }
 
-KernelInfo* KernelTable::Find(uint64_t function, const char* name) {
-  KernelInfo** found = by_function_.Find(function);
+const KernelInfo* KernelTable::Find(uint64_t function, const char* name) const {
+  KernelInfo* const* found = by_function_.Find(function);
   if (found == nullptr) return nullptr;
   return name == nullptr || (*found)->name == name ? *found : nullptr;
 }

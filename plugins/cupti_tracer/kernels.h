@@ -27,9 +27,9 @@ struct KernelLayout {
 
 // What a C++ signature says about one parameter.
 enum class ParamUse : uint8_t {
-  kUnknown,  // not known to be an address, or of what
-  kRead,     // const T*
-  kAny,      // T*
+  kUnknown,   // not known to be an address, or of what
+  kRead,      // const T*
+  kAny,       // T*
   kIndirect,  // an address of addresses: more may be touched than the arguments name
   kOperand    // an Operand, or a CollectiveParam
 };
@@ -70,7 +70,7 @@ std::vector<ParamUse> ParamUses(const std::string& mangled);
 class KernelTable {
  public:
   // The kernel of a function, if that function is known under this name (null: any).
-  KernelInfo* Find(uint64_t function, const char* name);
+  const KernelInfo* Find(uint64_t function, const char* name) const;
 
   // Makes a function known. `is_new`: no function had this name and layout before.
   KernelInfo& Add(uint64_t function, KernelLayout layout, bool& is_new);

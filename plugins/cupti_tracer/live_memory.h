@@ -42,6 +42,8 @@ class LiveMemory {
   std::optional<std::pair<Address, Entry>> Overlapping(Level level, Address address,
                                                        Bytes size) const;
 
+  size_t size() const { return blocks_[kDriver].size() + blocks_[kPiece].size(); }
+
   // The innermost block that holds the address.
   std::optional<Place> Find(Address address) const;
 

@@ -41,14 +41,14 @@ uint32_t ColourOf(const nvtxEventAttributes_t* event) {
 
 int Push(const char* domain, const char* name, uint32_t colour) {
   Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t time) {
-    recorder.OnRangePushed(thread, domain, name, colour, time);
+    recorder.threads().OnRangePushed(thread, domain, name, colour, time);
   });
   return 0;
 }
 
 int Pop(const char* domain) {
   Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t time) {
-    recorder.OnRangePopped(thread, domain, time);
+    recorder.threads().OnRangePopped(thread, domain, time);
   });
   return 0;
 }

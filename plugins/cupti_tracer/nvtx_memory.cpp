@@ -32,21 +32,21 @@ nvtxMemHeapHandle_t HeapRegister(nvtxDomainHandle_t, nvtxMemHeapDesc_t const* he
   }
   const auto& range = *static_cast<const nvtxMemVirtualRangeDesc_t*>(heap->typeSpecificDesc);
   Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t now) {
-    recorder.OnHeapRegistered(thread, CallAt(Address(range.ptr), range.size, thread, now),
-                              TextOf(*heap));
+    recorder.memory().OnHeapRegistered(thread, CallAt(Address(range.ptr), range.size, thread, now),
+                                       TextOf(*heap));
   });
   return reinterpret_cast<nvtxMemHeapHandle_t>(const_cast<void*>(range.ptr));
 }
 
 void HeapUnregister(nvtxDomainHandle_t, nvtxMemHeapHandle_t heap) {
   Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t now) {
-    recorder.OnHeapUnregistered(thread, CallAt(Address(heap), 0, thread, now));
+    recorder.memory().OnHeapUnregistered(thread, CallAt(Address(heap), 0, thread, now));
   });
 }
 
 void HeapReset(nvtxDomainHandle_t, nvtxMemHeapHandle_t heap) {
   Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t now) {
-    recorder.OnHeapReset(thread, CallAt(Address(heap), 0, thread, now));
+    recorder.memory().OnHeapReset(thread, CallAt(Address(heap), 0, thread, now));
   });
 }
 
@@ -56,7 +56,7 @@ void RegionsRegister(nvtxDomainHandle_t, nvtxMemRegionsRegisterBatch_t const* ba
     const auto* element = static_cast<const char*>(batch->regionDescElements);
     for (size_t i = 0; i < batch->regionCount; ++i, element += batch->regionDescElementSize) {
       const auto& range = *reinterpret_cast<const nvtxMemVirtualRangeDesc_t*>(element);
-      recorder.OnRegion(thread, CallAt(Address(range.ptr), range.size, thread, now));
+      recorder.memory().OnRegion(thread, CallAt(Address(range.ptr), range.size, thread, now));
       if (batch->regionHandleElementsOut != nullptr) {
         batch->regionHandleElementsOut[i] =
             reinterpret_cast<nvtxMemRegionHandle_t>(const_cast<void*>(range.ptr));
@@ -72,8 +72,8 @@ void RegionsResize(nvtxDomainHandle_t, nvtxMemRegionsResizeBatch_t const* batch)
     for (size_t i = 0; i < batch->regionDescCount; ++i, element += batch->regionDescElementSize) {
       const auto& range = *reinterpret_cast<const nvtxMemVirtualRangeDesc_t*>(element);
       Call call = CallAt(Address(range.ptr), range.size, thread, now);
-      recorder.OnFreeCompleted(thread, call);
-      recorder.OnRegion(thread, call);
+      recorder.memory().OnFreeCompleted(thread, call);
+      recorder.memory().OnRegion(thread, call);
     }
   });
 }
@@ -85,7 +85,7 @@ void RegionsUnregister(nvtxDomainHandle_t, nvtxMemRegionsUnregisterBatch_t const
     const auto* element = reinterpret_cast<const char*>(batch->refElements);
     for (size_t i = 0; i < batch->refCount; ++i, element += batch->refElementSize) {
       const auto& region = *reinterpret_cast<const nvtxMemRegionRef_t*>(element);
-      recorder.OnFreeCompleted(thread, CallAt(Address(region.pointer), 0, thread, now));
+      recorder.memory().OnFreeCompleted(thread, CallAt(Address(region.pointer), 0, thread, now));
     }
   });
 }

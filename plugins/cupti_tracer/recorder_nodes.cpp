@@ -1,248 +1,154 @@
-// Nodes: what they do, what they touch, and the edges that they come with.
-#include <algorithm>
-#include <cstring>
-
+// Nodes: their records, the edges that they come with, and the graphs that they hold.
 #include "plugins/cupti_tracer/recorder.h"
 
 namespace graphkit {
 namespace {
 
-constexpr size_t kWord = 8;  // bytes of a device address
+// What a node, or work outside of graphs, does, as its record says it.
+template <typename Record>
+void Describe(const Work& work, Records& records, Record& r) {
+  r.row.kernel = work.kernel;
+  r.shape = work.shape;
+  r.row.accesses_complete = work.complete;
+  r.row.accesses = records.Add(work.accesses);
+  if constexpr (requires { r.row.event; }) r.row.event = work.event;
+  if constexpr (requires { r.row.block; }) r.row.block = work.block;
+  if constexpr (requires { r.collectives; }) r.collectives = records.Add(work.collectives);
+}
 
-// As calls have it: -1 is unknown.
-Bytes LengthOf(int64_t length) { return length < 0 ? kLengthUnknown : static_cast<Bytes>(length); }
-
-// Of two accesses to the same place.
-AccessMode BothModes(AccessMode one, AccessMode other) {
-  if (one == other) return one;
-  const bool unknown = one == AccessMode::kUnknown || other == AccessMode::kUnknown;
-  return unknown ? AccessMode::kUnknown : AccessMode::kReadWrite;
+bool IsOfCall(const Call& call, const NodeDraft& node, const Copies& copies) {
+  if (call.kind == CallKind::kAddNode) return node.graph == call.graph;
+  return Is(call.kind, KindRow::kCaptured) && !copies.IsMade(node.graph);
 }
 
 }  // namespace
 
-template <typename Record>
-void Recorder::DescribeWork(const Call& call, Record& r) {
-  r.row.accesses_complete = IsComplete(call);
-  if (fresh_.kind != NodeKind::kKernel) return;
-  if (node_kernel_ != nullptr) r.row.kernel = node_kernel_->id;
-  std::ranges::copy(call.kernel.grid, r.shape.grid);
-  std::ranges::copy(call.kernel.block, r.shape.block);
-  r.shape.shared_bytes = call.kernel.shared_bytes;
-}
-
-bool Recorder::IsTheCallsNode(const Call& call, const FreshNode& node) {
-  if (call.kind == CallKind::kAddNode) return node.graph == call.graph;
-  bool captured = call.kind == CallKind::kWork || call.kind == CallKind::kAlloc ||
-                  call.kind == CallKind::kFree || call.kind == CallKind::kEventRecord ||
-                  call.kind == CallKind::kEventWait || call.kind == CallKind::kGraphLaunch;
-  return captured && made_.Find(node.graph) == nullptr;
-}
-
-Recorder::StreamInfo* Recorder::CapturingStream(ThreadState& thread, const Call& call,
-                                                GraphInfo* graph) {
-  if (call.stream == kNoStream || call.kind == CallKind::kAddNode) return nullptr;
-  StreamInfo* stream = StreamOf(thread, call);
-  if (stream->capture == nullptr) {  // joined in a way that went unseen
-    for (auto& capture : captures_) {
-      if (capture->graph == graph->id) JoinCapture(*stream, capture.get());
-    }
-  }
-  return stream;
-}
-
 // Writes the record of the node at hand, and of the edges that lead into it.
 void Recorder::Flush(ThreadState& thread, const Call& call) {
-  if (!fresh_.open) return;
-  fresh_.open = false;
-  bool of_call = IsTheCallsNode(call, fresh_);
-  GraphInfo* graph = FindGraph(fresh_.graph);
-  if (graph == nullptr && of_call && call.stream != kNoStream) {
-    StreamInfo* stream = StreamOf(thread, call);
-    CaptureInfo* capture = stream->capture;
-    auto* waiting = capture ? graphs_.Find(capture->graph_handle) : nullptr;
-    if (waiting != nullptr && (*waiting)->handle == ~uint64_t{capture->id.value}) {
-      auto owned = std::move(*waiting);  // the capture's graph had no handle so far
-      graphs_.Erase(capture->graph_handle);
-      owned->handle = capture->graph_handle = fresh_.graph;
-      graph = graphs_.Insert(fresh_.graph, std::move(owned)).get();
+  if (!draft_.open) return;
+  draft_.open = false;
+  draft_.of_call = IsOfCall(call, draft_, copies_);
+  GraphInfo& graph = GraphOf(thread, call);
+  WriteNode(thread, call, graph, draft_.of_call ? CapturingStream(thread, call, graph) : nullptr);
+}
+
+// The graph of the node at hand: maybe a capture's, which had no handle so far.
+GraphInfo& Recorder::GraphOf(const ThreadState& thread, const Call& call) {
+  GraphInfo* known = graphs_.Find(draft_.graph);
+  if (known == nullptr && draft_.of_call && call.stream != kNoStream) {
+    CaptureInfo* capture = streams_.Of(thread, call).capture;
+    GraphInfo* waiting = capture != nullptr ? graphs_.Find(capture->graph_handle) : nullptr;
+    if (waiting != nullptr && waiting->handle == ~uint64_t{capture->id.value}) {
+      graphs_.SetHandle(*waiting, draft_.graph);
+      capture->graph_handle = draft_.graph;
+      return *waiting;
     }
   }
-  if (graph == nullptr) graph = GraphOf(fresh_.graph);
-  WriteNode(thread, call, graph, of_call ? CapturingStream(thread, call, graph) : nullptr);
+  return known != nullptr ? *known : graphs_.Of(draft_.graph);
 }
 
-void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo* graph,
-                         StreamInfo* stream) {
-  if (thread.silent_ranges != 0) WriteRanges(thread);
-  bool of_call = IsTheCallsNode(call, fresh_);
-  bool embeds = fresh_.kind == NodeKind::kChildGraph || fresh_.kind == NodeKind::kConditional;
-  const CloneInfo* clone = of_call ? nullptr : clones_.Find(fresh_.handle);
-  NodeRecord r;
-  const bool copied = clone != nullptr && !embeds && ReadWork(clone->original, r);
-  if (!copied) PrepareNode(thread, call, of_call);
-  ThreadId thread_id = ThreadOf(thread);
-  if (embeds) ClaimGraphs(call, of_call);
+StreamInfo* Recorder::CapturingStream(const ThreadState& thread, const Call& call,
+                                      const GraphInfo& graph) {
+  if (call.stream == kNoStream || call.kind == CallKind::kAddNode) return nullptr;
+  StreamInfo& stream = streams_.Of(thread, call);
+  if (stream.capture == nullptr) {  // joined in a way that went unseen
+    if (CaptureInfo* capture = streams_.CaptureInto(graph.id))
+      streams_.JoinCapture(stream, *capture);
+  }
+  return &stream;
+}
 
-  NodeId id(next_node_++);
-  r.id = id;
-  r.row.graph = graph->id;
-  r.row.kind = fresh_.kind;
-  r.row.stream = stream != nullptr ? stream->id : StreamId();
+void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph,
+                         StreamInfo* stream) {
+  threads_.BeforeWork(thread);
+  const NodeDraft& draft = draft_;
+  const Copies::Clone* clone = draft.of_call ? nullptr : copies_.CloneOf(draft.handle);
+  work_.Clear(draft.kind);
+  if (draft.of_call) ReadWork(thread, call);
+  if (clone != nullptr && !draft.embeds()) work_reader_.ReadRecord(clone->original.place, work_);
+  const ThreadId thread_id = threads_.IdOf(thread);
+  std::vector<Copies::Graph> claimed;
+  if (draft.embeds()) claimed = copies_.ClaimFor(draft, call);
+  std::vector<GraphId> bodies;
+
+  NodeRecord r;
+  r.id = graphs_.NewNode();
+  r.row.graph = graph.id;
+  r.row.kind = draft.kind;
+  if (stream != nullptr) r.row.stream = stream->id;
   r.row.thread = thread_id;
   r.row.stack = call.stack;
-  if (!copied) DescribeNode(call, of_call, r);
-  r.row.accesses = values_.Add(found_);
-  r.collectives = values_.Add(found_collectives_);
-  uint64_t place = Counted(Write(call, r), &RecordCounts::nodes);
-  GiveNodeHandle(fresh_.handle);
-  NodeInfo& node = nodes_.Insert(
-      fresh_.handle, {.id = id, .graph = graph->id, .kind = fresh_.kind, .place = place});
-  graph->nodes.push_back(fresh_.handle);
-  if (of_call && node.kind == NodeKind::kKernel && call.kernel.updatable)
+  if (draft.kind == NodeKind::kChildGraph) {
+    const GraphInfo* moved = copies_.MovedBy(draft, call);
+    r.child = !claimed.empty() ? graphs_.next() : moved != nullptr ? moved->id : GraphId();
+  }
+  if (draft.kind == NodeKind::kConditional && draft.of_call) {
+    r.row.conditional = call.conditional;
+    for (uint32_t i = 0; i < claimed.size(); ++i) bodies.emplace_back(graphs_.next().value + i);
+    r.bodies = bodies;
+  }
+  Describe(work_, records_, r);
+  const uint64_t place = records_.Counted(records_.Write(call, r), &RecordCounts::nodes);
+  NodeInfo& node = graphs_.AddNode(
+      graph, draft.handle, {.id = r.id, .graph = graph.id, .kind = draft.kind, .place = place});
+  if (draft.of_call && node.kind == NodeKind::kKernel && call.kernel.updatable)
     WriteUpdatable(call, node);
   if (clone != nullptr) WriteInherited(call, node, clone->original);
-  WriteIncomingEdges(call, graph, stream, id);
-  if (stream != nullptr) AdvanceFrontier(call, *stream, id);
-  if (embeds) WriteClaimedGraphs(call, id, of_call);
+  for (const uint64_t dependency : draft.dependencies) {
+    const NodeInfo* from = graphs_.FindNode(dependency);
+    if (from == nullptr) continue;
+    graphs_.AddEdge(&graph, r.id,
+                    EdgeData(call, stream, dependency, draft.handle, *from, draft.kind));
+  }
+  if (stream != nullptr) streams_.Advance(call, *stream, r.id);
+  if (draft.embeds()) WriteClaimed(call, r.id, claimed);
 }
 
-// Work that runs at once: described as a node would be.
-void Recorder::OnEagerWork(ThreadState& thread, const Call& call) {
-  if (thread.silent_ranges != 0) WriteRanges(thread);
-  fresh_.kind = call.kernel.function != 0 ? NodeKind::kKernel : call.work_kind;
-  nodes_made_ = 0;
-  PrepareNode(thread, call, true);
-  ThreadId thread_id = ThreadOf(thread);
-  StreamId stream = StreamIdOf(thread, call);
-  WorkRecord r;
-  r.row.kind = fresh_.kind;
-  r.row.stream = stream;
-  r.row.thread = thread_id;
-  DescribeWork(call, r);
-  r.row.accesses = values_.Add(found_);
-  r.collectives = values_.Add(found_collectives_);
-  Write(call, r);
-}
-
-// Writes the records that the node's refers to, and finds what the node touches.
-void Recorder::PrepareNode(ThreadState& thread, const Call& call, bool of_call) {
-  found_.clear();
-  found_collectives_.clear();
-  node_block_ = {};
-  node_event_ = {};
-  node_kernel_ = nullptr;
-  node_indirect_ = false;
-  complete_ = false;
-  if (!of_call) return;
-  switch (fresh_.kind) {
+// What the call says of the node at hand, with the records that this refers to.
+void Recorder::ReadWork(ThreadState& thread, const Call& call) {
+  switch (work_.kind) {
     case NodeKind::kKernel:
-      node_kernel_ = kernels_.Find(call.kernel.function, nullptr);
-      if (node_kernel_ != nullptr) ScanArguments(call.kernel, *node_kernel_);
-      break;
+      return work_reader_.ReadKernel(call.kernel, work_);
     case NodeKind::kMemcpy:
     case NodeKind::kMemset:
     case NodeKind::kBatchMemOp:
     case NodeKind::kUnknown:
-      AddTouches(call);
-      break;
+      return work_reader_.ReadOperations(call.own, OperationsOf(call), work_);
     case NodeKind::kExternalSemaphoreSignal:
     case NodeKind::kExternalSemaphoreWait:
-      complete_ = true;  // they touch no memory that is handed out
-      break;
+      work_.complete = true;  // they touch no memory that is handed out
+      return;
     case NodeKind::kEventWait:
     case NodeKind::kEventRecord:
-      node_event_ = EventOf(call, call.event)->id;
-      break;
-    case NodeKind::kMemAlloc: {
-      GraphInfo* graph = FindGraph(fresh_.graph);
-      node_block_ = WriteAlloc(call, StreamIdOf(thread, call), PoolOf(call, PoolKind::kGraph, 0),
-                               graph ? graph->id : GraphId());
-      break;
-    }
+      work_.event = streams_.EventOf(call.event).id;
+      return;
+    case NodeKind::kMemAlloc:
+      work_.block = memory_.OnAllocNode(thread, call, graphs_.IdOf(draft_.graph));
+      return;
     case NodeKind::kMemFree:
-      if (auto entry = live_.At(LiveMemory::kDriver, call.address)) node_block_ = entry->block;
-      live_.Erase(LiveMemory::kDriver, call.address);
-      break;
+      work_.block = memory_.OnFreeNode(call);
+      return;
     default:
-      break;
+      return;
   }
 }
 
-// The touches of a copy or a memset, and of a batch. Where a call made as many nodes as its batch
-// has operations, each is one of them, in their order; else any node may be any of them.
-void Recorder::AddTouches(const Call& call) {
-  auto add = [this](const Operation& operation) {
-    for (uint32_t i = 0; i < operation.touch_count; ++i) {
-      const TouchedMemory& touch = operation.touches[i];
-      const AccessMode mode = touch.write ? AccessMode::kWrite : AccessMode::kRead;
-      AddAccess(touch.address, mode, LengthOf(touch.length));
-    }
-  };
-  add(call.own);
-  complete_ = call.own.touch_count != 0 || !call.operations.empty();
-  const bool one_each = nodes_made_ == call.operations.size();
-  for (size_t i = 0; i < call.operations.size(); ++i) {
-    if (one_each && i != next_operation_) continue;
-    add(call.operations[i]);
-    complete_ = complete_ && call.operations[i].complete;
-  }
-  ++next_operation_;
+// What the node at hand has of the call's batch. Where a call made as many nodes as its batch has
+// operations, each is one of them, in their order; else any node may be any of them.
+std::span<const Operation> Recorder::OperationsOf(const Call& call) {
+  const std::span<const Operation> all(call.operations);
+  if (nodes_made_ != all.size() || next_operation_ >= all.size()) return all;
+  return all.subspan(next_operation_++, 1);
 }
 
-void Recorder::DescribeNode(const Call& call, bool of_call, NodeRecord& r) {
-  if (fresh_.kind == NodeKind::kChildGraph) r.child = HeldGraph(call, of_call);
-  if (!of_call) return;
-  r.row.event = node_event_;
-  r.row.block = node_block_;
-  DescribeWork(call, r);
-  if (fresh_.kind != NodeKind::kConditional) return;
-  r.row.conditional = call.conditional;
-  bodies_.clear();
-  for (uint32_t i = 0; i < claimed_.size(); ++i) bodies_.emplace_back(next_graph_ + i);
-  r.bodies = bodies_;
-}
-
-GraphId Recorder::GivenGraph(uint64_t handle) {
-  return handle == 0 ? GraphId() : GraphOf(handle)->id;
-}
-
-void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
-  NodeInfo* node = nodes_.Find(call.node);
-  ExecInfo* exec = call.exec != 0 ? execs_.Find(call.exec) : nullptr;
-  if (node == nullptr || (call.exec != 0 && exec == nullptr)) return;
-  bool params = call.kind == CallKind::kNodeSet;
-  bool memory = node->kind == NodeKind::kMemAlloc || node->kind == NodeKind::kMemFree;
-  const NodeKind kind = node->kind;
-  const bool child = kind == NodeKind::kChildGraph;
-  const GraphId given = child ? GivenGraph(call.original) : GraphId();
-  fresh_.kind = kind;
-  nodes_made_ = 0;
-  PrepareNode(thread, call, params && !memory);
+// What else a clone has of its original.
+void Recorder::WriteInherited(const Call& call, NodeInfo& node, const NodeInfo& original) {
+  if (original.updatable) WriteUpdatable(call, node);
+  if (!original.off) return;
   NodeSetRecord r;
-  r.row.node = node->id;
-  if (exec != nullptr) r.row.exec = exec->id;
-  r.row.what = call.flags != 0 ? NodeChangeKind::kEnabled : NodeChangeKind::kDisabled;
-  r.row.child = given;
-  if (params) {
-    r.row.what = NodeChangeKind::kParams;
-    r.row.event = node_event_;
-    DescribeWork(call, r);
-    r.row.accesses = values_.Add(found_);
-  }
-  const uint64_t place = Write(call, r);
-  if (child && exec != nullptr) {
-    if (HasNodesInside(*exec, node->id)) UpdateExecNodes(thread, *exec);
-    return;
-  }
-  ExecNodeInfo* of_exec = exec != nullptr ? FindExecNode(*exec, node->id) : nullptr;
-  NodeInfo* changed = exec == nullptr ? node : of_exec != nullptr ? &of_exec->now : nullptr;
-  if (changed == nullptr) return;
-  if (params) {
-    changed->place = place;
-  } else {
-    changed->off = call.flags == 0;
-  }
+  r.row.node = node.id;
+  r.row.what = NodeChangeKind::kDisabled;
+  records_.Write(call, r);
 }
 
 void Recorder::WriteUpdatable(const Call& call, NodeInfo& node) {
@@ -250,68 +156,29 @@ void Recorder::WriteUpdatable(const Call& call, NodeInfo& node) {
   NodeSetRecord r;
   r.row.node = node.id;
   r.row.what = NodeChangeKind::kUpdatable;
-  Write(call, r);
+  records_.Write(call, r);
 }
 
-// Whether the node at hand touches nothing but what was found.
-bool Recorder::IsComplete(const Call& call) const {
-  if (fresh_.kind != NodeKind::kKernel) return complete_;
-  if (node_kernel_ == nullptr || !node_kernel_->has_layout) return false;
-  const KernelWork& work = call.kernel;
-  const bool read = work.arguments || work.packed || node_kernel_->params.empty();
-  return read && !node_kernel_->indirect && !node_indirect_;
-}
-
-void Recorder::AddAccess(uint64_t address, AccessMode mode, Bytes length) {
-  auto place = live_.Find(address);
-  if (!place) return;
-  for (Access& known : found_) {
-    if (known.block != place->block || known.offset != place->offset) continue;
-    if (known.length != length) continue;
-    known.mode = BothModes(known.mode, mode);
-    return;
+// The graphs that the node at hand holds.
+void Recorder::WriteClaimed(const Call& call, NodeId parent,
+                            const std::vector<Copies::Graph>& claimed) {
+  const bool conditional = draft_.kind == NodeKind::kConditional;
+  const bool is_new = conditional && draft_.of_call;
+  for (uint32_t i = 0; i < claimed.size(); ++i) {
+    graphs_.Add(
+        {.handle = claimed[i].handle,
+         .origin = conditional ? GraphOrigin::kBody : GraphOrigin::kChild,
+         .tool_id = claimed[i].tool_id,
+         .original = is_new ? GraphId() : copies_.SourceOf(claimed[i].original, draft_, call),
+         .parent = parent,
+         .body = i});
   }
-  found_.push_back({place->block, mode, place->offset, length});
+  if (GraphInfo* moved = copies_.MovedBy(draft_, call)) graphs_.Embed(*moved, parent);
 }
 
-void Recorder::ScanArguments(const KernelWork& work, const KernelInfo& kernel) {
-  for (size_t i = 0; i < kernel.params.size(); ++i) {
-    const KernelParam& param = kernel.params[i];
-    const char* bytes = nullptr;
-    if (work.arguments != nullptr) {
-      bytes = static_cast<const char*>(work.arguments[i]);
-    } else if (work.packed != nullptr && param.offset + param.size <= work.packed_bytes) {
-      bytes = work.packed + param.offset;
-    }
-    if (bytes != nullptr) ScanParam(bytes, param, kernel.uses[i]);
-  }
-}
-
-// Every aligned 8-byte word of the parameter may be an address: also inside structs.
-void Recorder::ScanParam(const char* bytes, const KernelParam& param, ParamUse use) {
-  if (use == ParamUse::kOperand) {
-    return param.size == sizeof(Operand) ? AddOperand(bytes) : AddCollective(bytes);
-  }
-  size_t first = (kWord - param.offset % kWord) % kWord;
-  bool pointer = param.size == kWord && use == ParamUse::kRead;
-  for (size_t at = first; at + kWord <= param.size; at += kWord) {
-    uint64_t word;
-    std::memcpy(&word, bytes + at, kWord);
-    AddAccess(word, pointer ? AccessMode::kRead : AccessMode::kUnknown, kLengthUnknown);
-  }
-}
-
-void Recorder::AddOperand(const char* bytes) {
-  Operand operand;
-  std::memcpy(&operand, bytes, sizeof operand);
-  if (operand.bytes == 0 || (operand.use & 3) == 0) return;
-  if ((operand.use & 4) != 0) node_indirect_ = true;
-  AddAccess(operand.address, static_cast<AccessMode>(operand.use & 3), operand.bytes);
-}
-
-FrontierEntry Recorder::EdgeData(const Call& call, StreamInfo* stream, uint64_t from, uint64_t to,
-                                 const NodeInfo& producer, NodeKind consumer) {
-  if (const FrontierEntry* data = ClonedData(from, to)) {
+FrontierEntry Recorder::EdgeData(const Call& call, const StreamInfo* stream, uint64_t from,
+                                 uint64_t to, const NodeInfo& producer, NodeKind consumer) {
+  if (const FrontierEntry* data = copies_.EdgeData(from, to)) {
     return {producer.id, data->from_port, data->edge_type};
   }
   for (const Dependency& given : call.dependencies) {
@@ -319,38 +186,66 @@ FrontierEntry Recorder::EdgeData(const Call& call, StreamInfo* stream, uint64_t 
       return {producer.id, given.from_port, given.type};
     }
   }
-  if (stream == nullptr) return {producer.id, kPortDefault, 0};
-  bool kernel = consumer == NodeKind::kKernel;
-  bool programmatic =
-      kernel && call.kernel.programmatic_serialization && producer.kind == NodeKind::kKernel;
-  FrontierEntry data = EdgeDataFrom(stream->frontier, producer.id, programmatic);
   // Ports are of edges from kernel to kernel only: whatever else follows waits for the end.
-  if (!kernel) return {producer.id, kPortDefault, 0};
-  return data;
+  if (stream == nullptr || consumer != NodeKind::kKernel) return {producer.id, kPortDefault, 0};
+  const bool programmatic =
+      call.kernel.programmatic_serialization && producer.kind == NodeKind::kKernel;
+  return EdgeDataFrom(stream->frontier, producer.id, programmatic);
 }
 
-void Recorder::WriteIncomingEdges(const Call& call, GraphInfo* graph, StreamInfo* stream,
-                                  NodeId node) {
-  for (uint64_t dependency : fresh_.dependencies) {
-    NodeInfo* from = nodes_.Find(dependency);
-    if (from == nullptr) continue;
-    WriteEdge(call, graph, from->id, node,
-              EdgeData(call, stream, dependency, fresh_.handle, *from, fresh_.kind));
-  }
+// Work that runs at once: described as a node would be.
+void Recorder::OnWork(ThreadState& thread, const Call& call) {
+  if (!eager_ || !thread.events.empty()) return;
+  threads_.BeforeWork(thread);
+  nodes_made_ = 0;
+  work_.Clear(call.kernel.function != 0 ? NodeKind::kKernel : call.work_kind);
+  ReadWork(thread, call);
+  const ThreadId thread_id = threads_.IdOf(thread);
+  const StreamId stream = streams_.IdOf(thread, call);
+  WorkRecord r;
+  r.row.kind = work_.kind;
+  r.row.stream = stream;
+  r.row.thread = thread_id;
+  Describe(work_, records_, r);
+  records_.Write(call, r);
 }
 
-// The node takes the place of its stream's frontier; a launch may record events besides.
-void Recorder::AdvanceFrontier(const Call& call, StreamInfo& stream, NodeId node) {
-  stream.frontier.assign(1, {node, kPortDefault, 0});
-  const KernelWork& work = call.kernel;
-  if (work.programmatic_event != 0) {
-    uint8_t port = work.at_block_start ? kPortLaunchCompletion : kPortProgrammatic;
-    Frontier entries{{node, port, static_cast<uint8_t>(EdgeType::kProgrammatic)}};
-    RecordEvent(call, stream, work.programmatic_event, &entries);
+void Recorder::OnUpdatable(ThreadState&, const Call& call) {
+  NodeInfo* node = graphs_.FindNode(call.node);
+  if (node != nullptr && call.flags != 0) WriteUpdatable(call, *node);
+}
+
+void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
+  NodeInfo* node = graphs_.FindNode(call.node);
+  ExecInfo* exec = call.exec != 0 ? execs_.Find(call.exec) : nullptr;
+  if (node == nullptr || (call.exec != 0 && exec == nullptr)) return;
+  const bool params = call.kind == CallKind::kNodeSet;
+  const bool memory = node->kind == NodeKind::kMemAlloc || node->kind == NodeKind::kMemFree;
+  const bool child = node->kind == NodeKind::kChildGraph;
+  NodeSetRecord r;
+  r.row.node = node->id;
+  if (exec != nullptr) r.row.exec = exec->id;
+  r.row.what = call.flags != 0 ? NodeChangeKind::kEnabled : NodeChangeKind::kDisabled;
+  if (child && call.original != 0) r.row.child = graphs_.Of(call.original).id;
+  nodes_made_ = 0;
+  work_.Clear(node->kind);
+  if (params) {
+    if (!memory) ReadWork(thread, call);
+    r.row.what = NodeChangeKind::kParams;
+    Describe(work_, records_, r);
   }
-  if (work.completion_event != 0) {
-    Frontier entries{{node, kPortLaunchCompletion, 0}};
-    RecordEvent(call, stream, work.completion_event, &entries);
+  const uint64_t place = records_.Write(call, r);
+  if (child && exec != nullptr) {
+    if (exec->HasNodesInside(node->id)) exec->Update(thread.exec_nodes, graphs_);
+    return;
+  }
+  ExecInfo::Node* of_exec = exec != nullptr ? exec->Find(node->id) : nullptr;
+  NodeInfo* changed = exec == nullptr ? node : of_exec != nullptr ? &of_exec->now : nullptr;
+  if (changed == nullptr) return;
+  if (params) {
+    changed->place = place;
+  } else {
+    changed->off = call.flags == 0;
   }
 }
 

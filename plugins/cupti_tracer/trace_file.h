@@ -11,7 +11,7 @@
 #include <string>
 
 #include "libgraphkit/io/record/record_writer.h"
-#include "plugins/cupti_tracer/recorder.h"
+#include "plugins/cupti_tracer/records.h"
 
 namespace graphkit {
 

@@ -43,37 +43,6 @@ uint64_t MonotonicNow() {
 
 uint64_t Handle(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
-// Whether something must be looked up before the call takes it away.
-bool TakesAway(CallKind kind) {
-  return kind == CallKind::kStreamDestroy || kind == CallKind::kEventDestroy ||
-         kind == CallKind::kExecDestroy || kind == CallKind::kPoolDestroy ||
-         kind == CallKind::kGraphDestroy || kind == CallKind::kDestroyNode ||
-         kind == CallKind::kFree;
-}
-
-// Whether all graph objects that a call makes or takes away are CUDA's own.
-bool IsInternal(CallKind kind) {
-  return kind == CallKind::kInternal || kind == CallKind::kInstantiate ||
-         kind == CallKind::kExecUpdate || kind == CallKind::kExecDestroy;
-}
-
-// Whether a successful call without graph events leaves nothing to record.
-bool IsSilent(CallKind kind) {
-  switch (kind) {
-    case CallKind::kOther:
-    case CallKind::kWork:
-    case CallKind::kInternal:
-    case CallKind::kGraphCreate:
-    case CallKind::kGraphClone:
-    case CallKind::kAddNode:
-    case CallKind::kAddDependencies:
-    case CallKind::kRemoveDependencies:
-      return true;
-    default:
-      return false;
-  }
-}
-
 void Subscribed(void*, uint32_t domain, uint32_t id, const void* data) {
   Tracer::Get().OnCallback(domain, id, data);
 }
@@ -194,7 +163,7 @@ void Tracer::Finish() {
   if (file_ == nullptr) return;
   std::lock_guard lock(mutex_);
   on_ = false;
-  if (ThreadState* thread = CurrentThread()) recorder_->Settle(*thread);
+  if (ThreadState* thread = CurrentThread()) recorder_->memory().Settle(*thread);
   if (!file_->begun()) Tell(kNothingToRecord);
   file_->Finish(recorder_->counts());
 }
@@ -319,9 +288,9 @@ void Tracer::OnDriver(ThreadState& thread, const DriverCall& row, const cupti::C
     thread.going.clear();
     if (!thread.events.empty()) RecordLooseEvents(thread);
   }
-  if (IsInternal(row.kind)) thread.internal_call = true;
+  if (Is(row.kind, KindRow::kInternal)) thread.internal_call = true;
   if (row.kind == CallKind::kInstantiate) thread.instantiates = true;
-  if (!TakesAway(row.kind)) return;
+  if (TakenBy(row.kind) == Taken::kNothing) return;
   Call call;
   call.kind = row.kind;
   call.context = Handle(data.context);
@@ -338,12 +307,13 @@ void Tracer::RecordLooseEvents(ThreadState& thread) {
 void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
                           const cupti::CallbackData& data) {
   if (thread.driver_depth > 0) --thread.driver_depth;
-  if (IsInternal(row.kind)) thread.internal_call = thread.instantiates = false;
+  if (Is(row.kind, KindRow::kInternal)) thread.internal_call = thread.instantiates = false;
   int32_t result = data.return_value ? *static_cast<const int32_t*>(data.return_value) : 0;
   bool eager_work = eager_ && row.kind == CallKind::kWork;
-  if (result == 0 && thread.events.empty() && IsSilent(row.kind) && !eager_work) return;
+  if (result == 0 && thread.events.empty() && Is(row.kind, KindRow::kSilent) && !eager_work) return;
   Call call;
   call.kind = row.kind;
+  call.result = result;
   call.name = data.function_name;
   call.time = Now();
   call.context = Handle(data.context);
@@ -364,10 +334,10 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (!process_known_) LearnProcess(lock);
   call.device = DeviceOf(call.context, lock);
   if (NeedsKernel(thread, call)) LearnKernel(call, lock);
-  if (int depth = StackDepth(thread, call, result)) call.stack = StackOf(depth, lock);
+  if (int depth = StackDepth(thread, call)) call.stack = StackOf(depth, lock);
   // The lock was let go of in between: the trace may have ended.
   if (!on_.load(std::memory_order_relaxed)) return;
-  recorder_->Exit(thread, call, result);
+  recorder_->Exit(thread, call);
   thread.events.clear();
   SayErrors();
 }
@@ -379,15 +349,13 @@ bool Tracer::NeedsKernel(const ThreadState& thread, const Call& call) {
                   std::any_of(thread.events.begin(), thread.events.end(), [](const GraphEvent& e) {
                     return e.kind == GraphEventKind::kNodeStarting;
                   });
-  return recorded && !recorder_->KnowsKernel(call.kernel.function, call.kernel.name);
+  return recorded && !recorder_->work_reader().KnowsKernel(call.kernel.function, call.kernel.name);
 }
 
 // How many frames the call's record says, if any.
-int Tracer::StackDepth(const ThreadState& thread, const Call& call, int32_t result) const {
-  if (result != 0) return FailureDepth(result, call.is_allocation);
-  bool wanted = !thread.events.empty() || call.kind == CallKind::kAlloc ||
-                call.kind == CallKind::kFree || call.kind == CallKind::kInstantiate;
-  return wanted ? depth_ : 0;
+int Tracer::StackDepth(const ThreadState& thread, const Call& call) const {
+  if (call.result != 0) return FailureDepth(call.result, call.is_allocation);
+  return !thread.events.empty() || Is(call.kind, KindRow::kStacked) ? depth_ : 0;
 }
 
 // Of a call that failed, also where no stacks were asked for: what breaks a capture is found by
@@ -403,7 +371,7 @@ StackId Tracer::StackOf(int depth, Lock& lock) {
   lock.unlock();
   taken.Take(python_, static_cast<size_t>(depth));
   lock.lock();
-  if (StackId known = recorder_->FindStack(taken.key())) return known;
+  if (StackId known = recorder_->stacks().Find(taken.key())) return known;
   lock.unlock();
   std::vector<NamedFrame> frames;
   {
@@ -413,7 +381,7 @@ StackId Tracer::StackOf(int depth, Lock& lock) {
   }
   lock.lock();
   if (!on_.load(std::memory_order_relaxed)) return {};
-  return recorder_->AddStack(taken.key(), frames);
+  return recorder_->stacks().Add(taken.key(), frames);
 }
 
 // What follows asks the driver or CUPTI without the lock: they may be waiting, under a lock of
@@ -425,7 +393,7 @@ void Tracer::LearnKernel(const Call& call, Lock& lock) {
   layout.waits = code_.Waits(layout.name);
   lock.lock();
   if (on_.load(std::memory_order_relaxed))
-    recorder_->AddKernel(call.kernel.function, std::move(layout));
+    recorder_->work_reader().AddKernel(call.kernel.function, std::move(layout));
 }
 
 int32_t Tracer::DeviceOf(uint64_t context, Lock& lock) {

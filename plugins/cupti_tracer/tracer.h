@@ -79,7 +79,7 @@ class Tracer {
   void OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data);
   void OnModule(const cupti::ResourceData& data) noexcept;
   bool NeedsKernel(const ThreadState& thread, const Call& call);
-  int StackDepth(const ThreadState& thread, const Call& call, int32_t result) const;
+  int StackDepth(const ThreadState& thread, const Call& call) const;
   int FailureDepth(int32_t error, bool matters) const;
   StackId StackOf(int depth, Lock& lock);
   void LearnKernel(const Call& call, Lock& lock);

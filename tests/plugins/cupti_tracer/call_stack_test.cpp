@@ -59,12 +59,12 @@ TEST_CASE("a stack is written once, however it was taken") {
   Script script;
   const uint64_t here[] = {1, 2}, there[] = {1, 3};
   std::vector<NamedFrame> frames{{"Run", "/app"}, {"main", "/app"}};
-  CHECK_FALSE(script.recorder.FindStack(here));
-  StackId id = script.recorder.AddStack(here, frames);
-  CHECK(script.recorder.FindStack(here) == id);
-  CHECK(script.recorder.AddStack(there, frames) == id);
-  CHECK(script.recorder.FindStack(there) == id);
-  CHECK_FALSE(script.recorder.AddStack(there, {}));
+  CHECK_FALSE(script.recorder.stacks().Find(here));
+  StackId id = script.recorder.stacks().Add(here, frames);
+  CHECK(script.recorder.stacks().Find(here) == id);
+  CHECK(script.recorder.stacks().Add(there, frames) == id);
+  CHECK(script.recorder.stacks().Find(there) == id);
+  CHECK_FALSE(script.recorder.stacks().Add(there, {}));
   CHECK(script.Records("stack") ==
         Lines{R"({"type":"stack","id":0,"frames":[["Run","/app",0],["main","/app",0]]})"});
 }
@@ -72,7 +72,7 @@ TEST_CASE("a stack is written once, however it was taken") {
 TEST_CASE("nodes, memory, execs and failures say from where they were called") {
   Script script;
   script.CreateStream(7);
-  StackId id = script.recorder.AddStack(std::vector<uint64_t>{1}, {{"main", "/app"}});
+  StackId id = script.recorder.stacks().Add(std::vector<uint64_t>{1}, {{"main", "/app"}});
   Call call = Script::Of(CallKind::kAlloc);
   call.address = 0x1000;
   call.size = 16;

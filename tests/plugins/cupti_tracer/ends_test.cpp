@@ -29,10 +29,11 @@ struct TwoThreads : Script {
   }
   // `between` happens while the call is in the driver.
   template <typename Function>
-  void During(const Call& call, int32_t result, Function between) {
+  void During(Call call, int32_t result, Function between) {
+    call.result = result;
     recorder.Enter(other, call);
     between();
-    recorder.Exit(other, call, result);
+    recorder.Exit(other, call);
   }
 };
 
@@ -222,7 +223,7 @@ TEST_CASE("a call within a call ends its own") {
   const Call destroy = On(CallKind::kGraphDestroy, &Call::graph, kGraph);
   s.recorder.Enter(s.thread, destroy);  // and a destructor of the user's in it
   s.Do(On(CallKind::kEventDestroy, &Call::event, kEvent));
-  s.recorder.Exit(s.thread, destroy, 0);
+  s.recorder.Exit(s.thread, destroy);
   CHECK(s.Records("event_destroyed").size() == 1);
   CHECK(s.Records("graph_destroyed").size() == 1);
   CHECK(s.thread.going.empty());

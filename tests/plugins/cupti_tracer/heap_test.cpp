@@ -21,13 +21,13 @@ TEST_CASE("a block's life inside a segment, with a deferred free") {
   s.CreateStream(kMain);
   s.CreateStream(kSide);
   s.Malloc(kSegment, 4096);
-  s.recorder.OnHeapRegistered(s.thread, At(kSegment, 4096), "default");
-  s.recorder.OnRegion(s.thread, At(kSegment + 512, 1024));
-  s.recorder.OnBlockStream(s.thread, At(kSegment + 512, 1024, kMain));
-  s.recorder.OnRecordStream(s.thread, At(kSegment + 512, 1024, kSide));
-  s.recorder.OnFreeRequested(s.thread, At(kSegment + 512, 0, kMain));
-  s.recorder.OnFreeCompleted(s.thread, At(kSegment + 512));
-  s.recorder.OnHeapUnregistered(s.thread, At(kSegment));
+  s.recorder.memory().OnHeapRegistered(s.thread, At(kSegment, 4096), "default");
+  s.recorder.memory().OnRegion(s.thread, At(kSegment + 512, 1024));
+  s.recorder.memory().OnBlockStream(s.thread, At(kSegment + 512, 1024, kMain));
+  s.recorder.memory().OnRecordStream(s.thread, At(kSegment + 512, 1024, kSide));
+  s.recorder.memory().OnFreeRequested(s.thread, At(kSegment + 512, 0, kMain));
+  s.recorder.memory().OnFreeCompleted(s.thread, At(kSegment + 512));
+  s.recorder.memory().OnHeapUnregistered(s.thread, At(kSegment));
   Lines tail(s.sink.records.begin() + 3, s.sink.records.end());
   CHECK(
       tail ==
@@ -45,10 +45,10 @@ TEST_CASE("a block's life inside a segment, with a deferred free") {
 
 TEST_CASE("a free without a request is one free, and only the first") {
   Script s;
-  s.recorder.OnHeapRegistered(s.thread, At(kSegment, 4096), "");
-  s.recorder.OnRegion(s.thread, At(kSegment, 512));
-  s.recorder.OnFreeCompleted(s.thread, At(kSegment));
-  s.recorder.OnFreeCompleted(s.thread, At(kSegment));
+  s.recorder.memory().OnHeapRegistered(s.thread, At(kSegment, 4096), "");
+  s.recorder.memory().OnRegion(s.thread, At(kSegment, 512));
+  s.recorder.memory().OnFreeCompleted(s.thread, At(kSegment));
+  s.recorder.memory().OnFreeCompleted(s.thread, At(kSegment));
   CHECK(s.Records("free") == Lines{R"({"type":"free","memory":0})"});
   CHECK(s.Records("free_completed").empty());
 }
@@ -56,9 +56,9 @@ TEST_CASE("a free without a request is one free, and only the first") {
 TEST_CASE("a pool that is named in a capture is private, and its blocks belong to the graph") {
   Script s;
   s.BeginCapture(kMain, kGraph);
-  s.recorder.OnPoolNamed(s.thread, At(kSegment, 4096), "step");
-  s.recorder.OnHeapRegistered(s.thread, At(kSegment, 4096), "ignored");
-  s.recorder.OnRegion(s.thread, At(kSegment, 512));
+  s.recorder.memory().OnPoolNamed(s.thread, At(kSegment, 4096), "step");
+  s.recorder.memory().OnHeapRegistered(s.thread, At(kSegment, 4096), "ignored");
+  s.recorder.memory().OnRegion(s.thread, At(kSegment, 512));
   s.EndCapture(kMain);
   CHECK(s.Records("pool") == Lines{R"({"type":"pool","id":0,"kind":"private","name":"step"})"});
   CHECK(
@@ -69,9 +69,9 @@ TEST_CASE("a pool that is named in a capture is private, and its blocks belong t
 
 TEST_CASE("without NVTX the range of a pool is the segment of its blocks") {
   Script s;
-  s.recorder.OnPoolNamed(s.thread, At(kSegment, 4096), "mine");
-  s.recorder.OnRegion(s.thread, At(kSegment + 1024, 512, kMain));
-  s.recorder.Settle(s.thread);
+  s.recorder.memory().OnPoolNamed(s.thread, At(kSegment, 4096), "mine");
+  s.recorder.memory().OnRegion(s.thread, At(kSegment + 1024, 512, kMain));
+  s.recorder.memory().Settle(s.thread);
   CHECK(s.Records("segment") ==
         Lines{R"({"type":"segment","id":0,"address":"0x7f0000000000","size":4096,"pool":0})"});
   CHECK(
@@ -83,8 +83,8 @@ TEST_CASE("without NVTX the range of a pool is the segment of its blocks") {
 TEST_CASE("what lies in memory that the driver takes back is gone with it") {
   Script s;
   s.Malloc(kSegment, 4096);
-  s.recorder.OnHeapRegistered(s.thread, At(kSegment, 4096), "");
-  s.recorder.OnRegion(s.thread, At(kSegment, 512));
+  s.recorder.memory().OnHeapRegistered(s.thread, At(kSegment, 4096), "");
+  s.recorder.memory().OnRegion(s.thread, At(kSegment, 512));
   s.Free(kSegment);
   Lines tail(s.sink.records.end() - 3, s.sink.records.end());
   CHECK(tail == Lines{
@@ -97,9 +97,9 @@ TEST_CASE("what lies in memory that the driver takes back is gone with it") {
 TEST_CASE("a kernel's argument is found in the block, not in its segment") {
   Script s;
   s.Malloc(kSegment, 4096);
-  s.recorder.OnHeapRegistered(s.thread, At(kSegment, 4096), "");
-  s.recorder.OnRegion(s.thread, At(kSegment, 512));
-  s.recorder.AddKernel(0x5000, {"k", true, {{0, 8}}});
+  s.recorder.memory().OnHeapRegistered(s.thread, At(kSegment, 4096), "");
+  s.recorder.memory().OnRegion(s.thread, At(kSegment, 512));
+  s.recorder.work_reader().AddKernel(0x5000, {"k", true, {{0, 8}}});
   s.BeginCapture(kMain, kGraph);
   uint64_t in = kSegment + 8;
   const void* arguments[] = {&in};
@@ -113,12 +113,12 @@ TEST_CASE("a kernel's argument is found in the block, not in its segment") {
 TEST_CASE("ranges are written when something lies in them, and closed when they were written") {
   Script s;
   s.BeginCapture(kMain, kGraph);
-  s.recorder.OnRangePushed(s.thread, "", "empty");
-  s.recorder.OnRangePopped(s.thread, "");
-  s.recorder.OnRangePushed(s.thread, "nccl", "step", 0xff00ff00);
+  s.recorder.threads().OnRangePushed(s.thread, "", "empty");
+  s.recorder.threads().OnRangePopped(s.thread, "");
+  s.recorder.threads().OnRangePushed(s.thread, "nccl", "step", 0xff00ff00);
   s.Kernel(kMain, kGraph, 1);
   s.Kernel(kMain, kGraph, 2, {1});
-  s.recorder.OnRangePopped(s.thread, "nccl");
+  s.recorder.threads().OnRangePopped(s.thread, "nccl");
   CHECK(
       s.Records("nvtx_push") ==
       Lines{
@@ -129,8 +129,8 @@ TEST_CASE("ranges are written when something lies in them, and closed when they 
 TEST_CASE("a garbage collection is written though nothing of the driver's lies in it") {
   Script s;
   s.BeginCapture(kMain, kGraph);
-  s.recorder.OnRangePushed(s.thread, "", "garbage collection, generation 2", 0, 700);
-  s.recorder.OnRangePopped(s.thread, "", 900);
+  s.recorder.threads().OnRangePushed(s.thread, "", "garbage collection, generation 2", 0, 700);
+  s.recorder.threads().OnRangePopped(s.thread, "", 900);
   CHECK(s.Records("nvtx_push") ==
         Lines{R"({"type":"nvtx_push","thread":0,"name":"garbage collection, generation 2"})"});
   CHECK(s.Records("nvtx_pop") == Lines{R"({"type":"nvtx_pop","thread":0})"});

@@ -57,7 +57,7 @@ TEST_CASE("an address given out again before its free has returned was freed") {
   other.tid = 101;
   s.recorder.Enter(other, free);  // the driver takes the block back …
   s.Malloc(kX, 512);              // … and gives it out again, before the free returns
-  s.recorder.Exit(other, free, 0);
+  s.recorder.Exit(other, free);
   CHECK(s.Records("free") == Lines{R"({"type":"free","memory":0,"src":"derived"})"});
   s.Free(kX);
   CHECK(s.Records("free").back() == R"({"type":"free","memory":1})");
@@ -135,8 +135,8 @@ TEST_CASE("addresses are found in arguments, and inside structures") {
   s.Malloc(kX, 4096);
   s.Malloc(kY, 4096);
   // kernel(const float*, float*, int, Pointers)
-  s.recorder.AddKernel(kFunction,
-                       {"_Z6kernelPKfPfi8Pointers", true, {{0, 8}, {8, 8}, {16, 4}, {24, 16}}});
+  s.recorder.work_reader().AddKernel(
+      kFunction, {"_Z6kernelPKfPfi8Pointers", true, {{0, 8}, {8, 8}, {16, 4}, {24, 16}}});
   s.BeginCapture(kStream, kGraph);
   uint64_t in = kX + 16, out = kY;
   int32_t n = 0x7f00;
@@ -162,7 +162,7 @@ TEST_CASE("addresses are found in arguments, and inside structures") {
 TEST_CASE("a packed argument buffer is read as far as it goes") {
   Script s;
   s.Malloc(kX, 4096);
-  s.recorder.AddKernel(kFunction, {"k", true, {{0, 8}, {8, 8}}});
+  s.recorder.work_reader().AddKernel(kFunction, {"k", true, {{0, 8}, {8, 8}}});
   s.BeginCapture(kStream, kGraph);
   uint64_t buffer[] = {kX, kX};
   Call launch = Script::Work(kStream);
@@ -179,7 +179,7 @@ TEST_CASE("a packed argument buffer is read as far as it goes") {
 TEST_CASE("a kernel that takes addresses of addresses may touch more than it names") {
   Script s;
   s.Malloc(kX, 4096);
-  s.recorder.AddKernel(kFunction, {"_Z6kernelPPf", true, {{0, 8}}});
+  s.recorder.work_reader().AddKernel(kFunction, {"_Z6kernelPPf", true, {{0, 8}}});
   s.BeginCapture(kStream, kGraph);
   uint64_t in = kX;
   const void* arguments[] = {&in};
@@ -238,7 +238,7 @@ TEST_CASE("work outside of captures is recorded when asked for") {
   Call set = Script::Work(kStream);
   set.own.Touch(kX, 64, true);
   set.work_kind = NodeKind::kMemset;
-  recorder.Exit(thread, set, 0);
+  recorder.Exit(thread, set);
   CHECK(sink.records.back() ==
         R"({"type":"work","stream":0,"thread":0,"kind":"memset","complete":true})");
 }

@@ -46,9 +46,10 @@ class Script {
     DoOn(thread, std::move(call), std::move(events), result);
   }
   void DoOn(ThreadState& on, Call call, std::vector<GraphEvent> events = {}, int32_t result = 0) {
+    call.result = result;
     recorder.Enter(on, call);
     on.events = std::move(events);
-    recorder.Exit(on, call, result);
+    recorder.Exit(on, call);
     on.events.clear();
   }
 
@@ -74,7 +75,7 @@ class Script {
     call.graph = graph;
     recorder.Enter(thread, call);
     recorder.OnGraphDestroyed(thread, graph);
-    recorder.Exit(thread, call, 0);
+    recorder.Exit(thread, call);
   }
   void RecordEvent(uint64_t event, uint64_t stream) {
     Call call = Of(CallKind::kEventRecord);

@@ -103,7 +103,7 @@ TEST_CASE("a trace counts what is written of it, and not what is dropped") {
   ThreadState thread;
   auto call = [&](const Call& made, std::vector<GraphEvent> events) {
     thread.events = std::move(events);
-    recorder.Exit(thread, made, 0);
+    recorder.Exit(thread, made);
   };
   call(Script::Of(CallKind::kGraphCreate), {Script::Created(kGraph)});
   call(AddTo(kGraph), Script::Node(kGraph, 1, NodeKind::kEmpty));

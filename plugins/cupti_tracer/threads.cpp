@@ -1,7 +1,4 @@
-// NVTX ranges. Only those that something recorded lies in are written, when it is about to be; and
-// garbage collections, as the hook for Python names them, with their times: what they free is seen
-// by a snapshot, not by the driver.
-#include "plugins/cupti_tracer/recorder.h"
+#include "plugins/cupti_tracer/threads.h"
 
 namespace graphkit {
 namespace {
@@ -10,14 +7,25 @@ constexpr std::string_view kCollection = "garbage collection";
 
 }  // namespace
 
-void Recorder::OnRangePushed(ThreadState& thread, std::string_view domain, std::string_view name,
-                             uint32_t colour, uint64_t time) {
+ThreadId Threads::IdOf(ThreadState& thread) {
+  if (thread.id) return thread.id;
+  thread.id = ThreadId(next_++);
+  ThreadRecord r;
+  r.id = thread.id;
+  r.row.tid = thread.tid;
+  r.row.name = records_.Add(thread.name);
+  records_.Write(r);
+  return thread.id;
+}
+
+void Threads::OnRangePushed(ThreadState& thread, std::string_view domain, std::string_view name,
+                            uint32_t colour, uint64_t time) {
   thread.ranges.push_back({std::string(domain), std::string(name), colour, false});
   ++thread.silent_ranges;
   if (name.starts_with(kCollection)) WriteRanges(thread, time);
 }
 
-void Recorder::OnRangePopped(ThreadState& thread, std::string_view domain, uint64_t time) {
+void Threads::OnRangePopped(ThreadState& thread, std::string_view domain, uint64_t time) {
   for (size_t i = thread.ranges.size(); i-- > 0;) {
     if (thread.ranges[i].domain != domain) continue;
     const bool written = thread.ranges[i].written;
@@ -28,27 +36,27 @@ void Recorder::OnRangePopped(ThreadState& thread, std::string_view domain, uint6
       return;
     }
     NvtxPopRecord r;
-    r.thread = ThreadOf(thread);
-    r.domain = values_.Add(domain);
+    r.thread = IdOf(thread);
+    r.domain = records_.Add(domain);
     if (collection) r.time = time;
-    Write(r);
+    records_.Write(r);
     return;
   }
 }
 
 // `time`: of the innermost range, when that is a collection.
-void Recorder::WriteRanges(ThreadState& thread, uint64_t time) {
-  ThreadId id = ThreadOf(thread);
+void Threads::WriteRanges(ThreadState& thread, uint64_t time) {
+  ThreadId id = IdOf(thread);
   for (OpenRange& range : thread.ranges) {
     if (range.written) continue;
     range.written = true;
     NvtxPushRecord r;
     r.row.thread = id;
-    r.row.domain = values_.Add(range.domain);
-    r.row.name = values_.Add(range.name);
+    r.row.domain = records_.Add(range.domain);
+    r.row.name = records_.Add(range.name);
     r.row.colour = range.colour;
     r.time = time;
-    Write(r);
+    records_.Write(r);
   }
   thread.silent_ranges = 0;
 }

@@ -1,0 +1,119 @@
+#include "plugins/cupti_tracer/execs.h"
+
+#include <algorithm>
+
+#include "libgraphkit/model/tool_ids.h"
+
+namespace graphkit {
+namespace {
+
+// What its nodes do, as long as their parameters are not set: what the graph's do now.
+void KeepNodes(const std::vector<ExecNode>& made, const Graphs& graphs, ExecInfo& exec) {
+  exec.nodes.reserve(made.size());
+  for (const ExecNode& one : made) {
+    const NodeInfo* node = graphs.FindNode(one.original);
+    if (node == nullptr) continue;
+    exec.nodes.push_back({one.node, node->id, *node});
+    const GraphInfo* source = graphs.Find(one.original_graph);
+    if (source == nullptr || exec.FindGraph(one.graph) != nullptr) continue;
+    exec.graphs.push_back({one.graph, source->id, source->parent});
+    exec.edge_data.Merge(source->edge_data);
+  }
+  if (!std::ranges::is_sorted(exec.nodes, {}, &ExecInfo::Node::source))
+    std::ranges::sort(exec.nodes, {}, &ExecInfo::Node::source);
+}
+
+// What CUPTI calls the exec's nodes: runs of nodes and of ids that follow one another.
+std::vector<ToolIdRun> ToolIds(const std::vector<ExecNode>& made, const Graphs& graphs) {
+  std::vector<ToolIdRun> runs;
+  for (const ExecNode& one : made) {
+    const NodeInfo* node = one.tool_id != 0 ? graphs.FindNode(one.original) : nullptr;
+    if (node != nullptr) AppendToolId(runs, node->id, one.tool_id);
+  }
+  return runs;
+}
+
+}  // namespace
+
+ExecInfo::Node* ExecInfo::Find(NodeId source) {
+  auto at = std::ranges::lower_bound(nodes, source, {}, &Node::source);
+  return at != nodes.end() && at->source == source ? &*at : nullptr;
+}
+
+const ExecInfo::Graph* ExecInfo::FindGraph(uint64_t handle) const {
+  auto at = std::find_if(graphs.rbegin(), graphs.rend(),
+                         [handle](const Graph& graph) { return graph.handle == handle; });
+  return at != graphs.rend() ? &*at : nullptr;
+}
+
+bool ExecInfo::HasNodesInside(NodeId holder) const {
+  return std::ranges::find(graphs, holder, &Graph::parent) != graphs.end();
+}
+
+HandleMap<uint32_t> ExecInfo::Places() const {
+  HandleMap<uint32_t> places;
+  for (uint32_t i = 0; i < nodes.size(); ++i) places.Insert(nodes[i].handle, i);
+  return places;
+}
+
+void ExecInfo::Update(const std::vector<ExecNode>& updated, const Graphs& of) {
+  if (updated.empty()) {
+    unseen_update = !nodes.empty();
+    return;
+  }
+  HandleMap<uint32_t> places = Places();
+  for (const ExecNode& one : updated) {
+    const uint32_t* at = places.Find(one.node);
+    const NodeInfo* from = of.FindNode(one.original);
+    if (at == nullptr || from == nullptr) {
+      unseen_update = true;
+      continue;
+    }
+    NodeInfo& now = nodes[*at].now;
+    const bool off = now.off;
+    now = *from;
+    now.off = off;
+  }
+}
+
+void Execs::Instantiate(const Call& call, const GraphInfo& graph, const std::vector<ExecNode>& made,
+                        const Graphs& graphs) {
+  End(call.exec, call.time, Source::kDerived);
+  ExecInfo& exec = execs_.Insert(call.exec, {.id = ExecId(next_++), .graph = graph.id});
+  KeepNodes(made, graphs, exec);
+  const std::vector<ToolIdRun> runs = ToolIds(made, graphs);
+  ExecRecord r;
+  r.id = exec.id;
+  r.row.graph = exec.graph;
+  r.row.handle = call.exec;
+  r.row.flags = call.flags;
+  r.row.tool_id = call.tool_id;
+  r.row.node_ids = records_.Add(runs);
+  r.row.stack = call.stack;
+  records_.Write(call, r);
+}
+
+void Execs::WriteUpdate(const Call& call, const ExecInfo& exec, GraphId graph, int32_t outcome) {
+  ExecUpdatedRecord r;
+  r.row.exec = exec.id;
+  r.row.graph = graph;
+  r.row.result = outcome;
+  records_.Write(call, r);
+}
+
+void Execs::Launch(const Call& call, const ExecInfo& exec, StreamId stream) {
+  LaunchRecord r;
+  r.row.exec = exec.id;
+  r.row.stream = stream;
+  r.row.correlation = call.correlation;
+  records_.Counted(records_.Write(call, r), &RecordCounts::launches);
+}
+
+void Execs::End(uint64_t handle, uint64_t time, Source source) {
+  const ExecInfo* exec = execs_.Find(handle);
+  if (exec == nullptr) return;
+  records_.WriteEnd<ExecDestroyedRecord>(exec->id, source, time);
+  execs_.Erase(handle);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,62 @@
+// What graphs are instantiated to, and launched as: what each node of an exec does, which is what
+// the graph's node did when the exec was made, and what was set, switched and updated since.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plugins/cupti_tracer/graphs.h"
+#include "plugins/cupti_tracer/handle_map.h"
+#include "plugins/cupti_tracer/records.h"
+
+namespace graphkit {
+
+struct ExecInfo {
+  struct Node {
+    uint64_t handle = 0;
+    NodeId source;  // of the graph that it was instantiated from
+    NodeInfo now;   // the node that it is like: the source, or that of an update
+  };
+  struct Graph {
+    uint64_t handle = 0;
+    GraphId source;
+    NodeId parent;  // of the source
+  };
+  ExecId id;
+  GraphId graph;
+  std::vector<Node> nodes;  // by source
+  std::vector<Graph> graphs;
+  PartialEdges edge_data;      // of all of them
+  bool unseen_update = false;  // CUPTI didn't say what it changed
+
+  Node* Find(NodeId source);
+  const Graph* FindGraph(uint64_t handle) const;
+  // Whether the graph that it has in this child graph node isn't empty.
+  bool HasNodesInside(NodeId holder) const;
+  // Places in `nodes`, by handle.
+  HandleMap<uint32_t> Places() const;
+  // Nodes take the parameters of other nodes. Before CUDA 13 CUPTI doesn't say which.
+  void Update(const std::vector<ExecNode>& updated, const Graphs& graphs);
+};
+
+class Execs {
+ public:
+  explicit Execs(Records& records) : records_(records) {}
+
+  ExecInfo* Find(uint64_t handle) { return execs_.Find(handle); }
+  // `made`: its nodes, as CUPTI told of them.
+  void Instantiate(const Call& call, const GraphInfo& graph, const std::vector<ExecNode>& made,
+                   const Graphs& graphs);
+  void WriteUpdate(const Call& call, const ExecInfo& exec, GraphId graph, int32_t outcome);
+  void Launch(const Call& call, const ExecInfo& exec, StreamId stream);
+  void End(uint64_t handle, uint64_t time, Source source);
+
+  size_t size() const { return execs_.size(); }
+
+ private:
+  Records& records_;
+  HandleMap<ExecInfo> execs_;
+  uint32_t next_ = 0;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,259 @@
+#include "plugins/cupti_tracer/memory.h"
+
+namespace graphkit {
+namespace {
+
+// Pools without a handle are one per kind and device.
+uint64_t PoolKey(PoolKind kind, uint64_t handle, int32_t device) {
+  if (handle != 0) return handle;
+  return (uint64_t{1} << 62) + (static_cast<uint64_t>(kind) << 32) + static_cast<uint32_t>(device);
+}
+
+}  // namespace
+
+PoolId Memory::PoolOf(const Call& call, PoolKind kind, uint64_t handle) {
+  bool everywhere = kind == PoolKind::kHost || kind == PoolKind::kManaged;
+  uint64_t key = PoolKey(kind, handle, everywhere ? 0 : call.device);
+  if (const PoolId* known = pools_.Find(key)) return *known;
+  return pools_.Insert(key, WritePool(kind, {}, handle));
+}
+
+PoolId Memory::WritePool(PoolKind kind, std::string_view name, uint64_t handle) {
+  PoolRecord r;
+  r.id = PoolId(next_pool_++);
+  r.row.kind = kind;
+  r.row.name = records_.Add(name);
+  r.row.handle = handle;
+  records_.Write(r);
+  return r.id;
+}
+
+void Memory::OnPoolCreate(const Call& call) {
+  EndPool(call.pool, Source::kDerived);
+  PoolOf(call, PoolKind::kStream, call.pool);
+}
+
+void Memory::EndPool(uint64_t handle, Source source) {
+  const PoolId* pool = pools_.Find(handle);
+  if (pool == nullptr) return;
+  records_.WriteEnd<PoolDestroyedRecord>(*pool, source);
+  pools_.Erase(handle);
+}
+
+uint32_t Memory::IdAt(uint64_t address) const {
+  const auto entry = live_.At(LiveMemory::kDriver, address);
+  return entry ? entry->block.value : Going::kNobody;
+}
+
+BlockId Memory::WriteAlloc(LiveMemory::Level level, const Call& call, const Place& place) {
+  AllocRecord r;
+  r.id = BlockId(next_block_++);
+  live_.Insert(level, call.address, call.size, r.id);
+  r.row.address = call.address;
+  r.row.size = call.size;
+  r.row.pool = place.pool;
+  r.row.stream = place.stream;
+  r.row.segment = place.segment;
+  r.row.graph = place.graph;
+  r.row.stack = call.stack;
+  records_.Counted(records_.Write(call, r), &RecordCounts::blocks);
+  return r.id;
+}
+
+template <typename Record>
+void Memory::WriteFree(const Call& call, BlockId block, StreamId stream, bool derived) {
+  Record r;
+  r.memory = block;
+  r.stream = stream;
+  if (derived) r.source = Source::kDerived;
+  if (!derived) r.stack = call.stack;
+  records_.Write(call, r);
+}
+
+void Memory::ForgetOverlaps(const Call& call) {
+  while (auto old = live_.Overlapping(LiveMemory::kDriver, call.address, call.size)) {
+    live_.Erase(LiveMemory::kDriver, old->first);
+    DropSegment(call, old->first);
+    WriteFree(call, old->second.block, old->second.freed_on, true);
+  }
+}
+
+void Memory::OnAlloc(const ThreadState& thread, const Call& call) {
+  if (call.address == 0 || call.size == 0) return;
+  Place place{.stream = streams_.IdOf(thread, call)};
+  place.pool = PoolOf(call, call.pool_kind, call.pool);
+  place.graph = streams_.CapturedGraph(thread, call);
+  ForgetOverlaps(call);
+  WriteAlloc(LiveMemory::kDriver, call, place);
+}
+
+BlockId Memory::OnAllocNode(const ThreadState& thread, const Call& call, GraphId graph) {
+  Place place{.stream = streams_.IdOf(thread, call), .graph = graph};
+  place.pool = PoolOf(call, PoolKind::kGraph, 0);
+  ForgetOverlaps(call);
+  return WriteAlloc(LiveMemory::kDriver, call, place);
+}
+
+void Memory::OnFreeing(const ThreadState& thread, const Call& call) {
+  LiveMemory::Entry* block = live_.Edit(LiveMemory::kDriver, call.address);
+  if (block != nullptr) block->freed_on = streams_.KnownIdOf(thread, call);
+}
+
+void Memory::OnFree(const ThreadState& thread, const Call& call) {
+  const BlockId block = live_.At(LiveMemory::kDriver, call.address)->block;
+  live_.Erase(LiveMemory::kDriver, call.address);
+  DropSegment(call, call.address);
+  WriteFree(call, block, streams_.IdOf(thread, call), false);
+}
+
+BlockId Memory::OnFreeNode(const Call& call) {
+  const auto entry = live_.At(LiveMemory::kDriver, call.address);
+  live_.Erase(LiveMemory::kDriver, call.address);
+  return entry ? entry->block : BlockId();
+}
+
+// What allocators inside the program say.
+
+PoolId Memory::NamedPool(const ThreadState& thread, const Call& call, std::string_view name) {
+  if (auto known = named_pools_.find(name); known != named_pools_.end()) return known->second;
+  const bool captured = streams_.CaptureOf(thread, call.stream) != nullptr;
+  const PoolId id = WritePool(captured ? PoolKind::kPrivate : PoolKind::kAllocator, name, 0);
+  named_pools_.emplace(name, id);
+  return id;
+}
+
+// The entry of a table of ranges that holds an address; null: none.
+template <typename Range>
+static auto* RangeAt(std::map<uint64_t, Range>& ranges, uint64_t address) {
+  auto after = ranges.upper_bound(address);
+  if (after == ranges.begin()) return static_cast<decltype(&*after)>(nullptr);
+  auto& entry = *std::prev(after);
+  return address - entry.first < entry.second.size ? &entry : nullptr;
+}
+
+SegmentId Memory::AddSegment(const Call& call, PoolId pool) {
+  const SegmentId id(next_segment_++);
+  segments_[call.address] = {id, call.size, pool};
+  SegmentRecord r;
+  r.id = id;
+  r.row.address = call.address;
+  r.row.size = call.size;
+  r.row.pool = pool;
+  if (auto memory = live_.At(LiveMemory::kDriver, call.address)) r.row.block = memory->block;
+  records_.Write(call, r);
+  return id;
+}
+
+void Memory::DropPieces(const Call& call, uint64_t address, uint64_t size) {
+  while (auto piece = live_.Overlapping(LiveMemory::kPiece, address, size)) {
+    live_.Erase(LiveMemory::kPiece, piece->first);
+    WriteFree(call, piece->second.block, {}, true);
+  }
+}
+
+// What lies in a segment goes with it.
+void Memory::DropSegment(const Call& call, uint64_t address) {
+  auto found = segments_.find(address);
+  if (found == segments_.end()) return;
+  DropPieces(call, address, found->second.size);
+  records_.WriteEnd<SegmentFreedRecord>(found->second.id, Source::kCallback, call.time);
+  segments_.erase(found);
+}
+
+void Memory::OnHeapRegistered(const ThreadState& thread, const Call& call, std::string_view name) {
+  Settle(thread);
+  DropSegment(call, call.address);
+  auto* range = RangeAt(pool_ranges_, call.address);
+  AddSegment(call, range != nullptr ? range->second.pool : NamedPool(thread, call, name));
+}
+
+void Memory::OnHeapUnregistered(const ThreadState& thread, const Call& call) {
+  Settle(thread);
+  DropSegment(call, call.address);
+}
+
+void Memory::OnHeapReset(const ThreadState& thread, const Call& call) {
+  Settle(thread);
+  auto found = segments_.find(call.address);
+  if (found != segments_.end()) DropPieces(call, call.address, found->second.size);
+}
+
+void Memory::OnPoolNamed(const ThreadState& thread, const Call& call, std::string_view name) {
+  Settle(thread);
+  pool_ranges_[call.address] = {call.size, NamedPool(thread, call, name)};
+}
+
+void Memory::OnRegion(const ThreadState& thread, const Call& call) {
+  Settle(thread);
+  if (call.address == 0 || call.size == 0) return;
+  waiting_.push_back({thread.tid, call});
+}
+
+void Memory::OnBlockStream(const ThreadState& thread, const Call& call) {
+  for (WaitingPiece& piece : waiting_) {
+    if (piece.call.address == call.address) piece.call.stream = call.stream;
+  }
+  Settle(thread);
+}
+
+void Memory::WriteWaiting(const ThreadState& thread) {
+  for (size_t i = 0; i < waiting_.size(); ++i) {
+    if (waiting_[i].tid != thread.tid) continue;
+    const Call call = waiting_[i].call;
+    waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(i--));
+    WritePiece(thread, call);
+  }
+}
+
+void Memory::WritePiece(const ThreadState& thread, const Call& call) {
+  DropPieces(call, call.address, call.size);
+  Place place{.stream = streams_.IdOf(thread, call)};
+  const auto* segment = RangeAt(segments_, call.address);
+  const auto* range = RangeAt(pool_ranges_, call.address);
+  if (range != nullptr) place.pool = range->second.pool;
+  if (segment != nullptr) {
+    place.segment = segment->second.id;
+    if (!place.pool) place.pool = segment->second.pool;
+  } else if (range != nullptr) {  // an allocator without NVTX: the pool's range is its segment
+    Call whole = call;
+    whole.address = range->first;
+    whole.size = range->second.size;
+    place.segment = AddSegment(whole, place.pool);
+  }
+  if (!place.pool) place.pool = NamedPool(thread, call, "");
+  place.graph = streams_.CapturedGraph(thread, call);
+  WriteAlloc(LiveMemory::kPiece, call, place);
+}
+
+void Memory::OnRecordStream(const ThreadState& thread, const Call& call) {
+  Settle(thread);
+  auto place = live_.Find(call.address);
+  if (!place || call.stream == kNoStream) return;
+  RecordStreamRecord r;
+  r.row.block = place->block;
+  r.row.stream = streams_.IdOf(thread, call);
+  records_.Write(call, r);
+}
+
+void Memory::OnFreeRequested(const ThreadState& thread, const Call& call) {
+  Settle(thread);
+  LiveMemory::Entry* entry = live_.Edit(LiveMemory::kPiece, call.address);
+  if (entry == nullptr || std::exchange(entry->free_requested, true)) return;
+  const BlockId block = entry->block;
+  WriteFree<FreeRequestedRecord>(call, block, streams_.IdOf(thread, call), false);
+}
+
+void Memory::OnFreeCompleted(const ThreadState& thread, const Call& call) {
+  Settle(thread);
+  auto entry = live_.At(LiveMemory::kPiece, call.address);
+  if (!entry) return;
+  live_.Erase(LiveMemory::kPiece, call.address);
+  const StreamId stream = streams_.IdOf(thread, call);
+  if (entry->free_requested) {
+    WriteFree<FreeCompletedRecord>(call, entry->block, stream, false);
+  } else {
+    WriteFree(call, entry->block, stream, false);
+  }
+}
+
+}  // namespace graphkit

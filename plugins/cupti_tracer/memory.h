@@ -1,0 +1,114 @@
+// Memory: what the driver gives out and takes back, and what allocators inside the program say of
+// their segments, blocks and deferred frees (docs/annotate.md).
+//
+// A live block is in the table of its level, and blocks of one level don't overlap: whatever was
+// live where memory is given out again has been freed, unseen or by a call that has not returned.
+//
+// The stream of an allocator's block is told by a call of its own, right after the block. So a
+// block waits for the next call of its thread before it is recorded.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plugins/cupti_tracer/handle_map.h"
+#include "plugins/cupti_tracer/live_memory.h"
+#include "plugins/cupti_tracer/records.h"
+#include "plugins/cupti_tracer/streams.h"
+
+namespace graphkit {
+
+class Memory {
+ public:
+  Memory(Records& records, Streams& streams) : records_(records), streams_(streams) {}
+
+  // The driver gives out memory: at once (`graph`: while one is captured), or by a node.
+  void OnAlloc(const ThreadState& thread, const Call& call);
+  BlockId OnAllocNode(const ThreadState& thread, const Call& call, GraphId graph);
+  // It takes back what begins at the call's address: the call has begun, it has returned, or it has
+  // made a node that will.
+  void OnFreeing(const ThreadState& thread, const Call& call);
+  void OnFree(const ThreadState& thread, const Call& call);
+  BlockId OnFreeNode(const Call& call);
+
+  void OnPoolCreate(const Call& call);
+  void EndPool(uint64_t handle, Source source);
+  const PoolId* FindPool(uint64_t handle) const { return pools_.Find(handle); }
+
+  // The driver's block that begins at an address; none: kNobody.
+  uint32_t IdAt(uint64_t address) const;
+  // The innermost block that holds an address.
+  auto Find(uint64_t address) const { return live_.Find(address); }
+
+  // From allocators: `call` has address, size, stream, time and context.
+  void OnHeapRegistered(const ThreadState& thread, const Call& call, std::string_view name);
+  void OnHeapUnregistered(const ThreadState& thread, const Call& call);
+  void OnHeapReset(const ThreadState& thread, const Call& call);
+  void OnPoolNamed(const ThreadState& thread, const Call& call, std::string_view name);
+  void OnRegion(const ThreadState& thread, const Call& call);
+  void OnBlockStream(const ThreadState& thread, const Call& call);
+  void OnRecordStream(const ThreadState& thread, const Call& call);
+  void OnFreeRequested(const ThreadState& thread, const Call& call);
+  void OnFreeCompleted(const ThreadState& thread, const Call& call);
+
+  // The thread says nothing more for now: what waits for its next call is recorded.
+  void Settle(const ThreadState& thread) {
+    if (!waiting_.empty()) WriteWaiting(thread);
+  }
+
+  // How many blocks, segments and pools are known.
+  size_t size() const { return live_.size() + segments_.size() + pools_.size(); }
+
+ private:
+  struct Segment {
+    SegmentId id;
+    uint64_t size = 0;
+    PoolId pool;
+  };
+  struct PoolRange {
+    uint64_t size = 0;
+    PoolId pool;
+  };
+  struct WaitingPiece {  // a block whose stream may be told yet
+    int64_t tid = 0;
+    Call call;
+  };
+  struct Place {  // where a block lies, and whose it is
+    StreamId stream;
+    PoolId pool;
+    SegmentId segment;
+    GraphId graph;
+  };
+
+  BlockId WriteAlloc(LiveMemory::Level level, const Call& call, const Place& place);
+  template <typename Record = FreeRecord>
+  void WriteFree(const Call& call, BlockId block, StreamId stream, bool derived);
+  void ForgetOverlaps(const Call& call);
+
+  PoolId PoolOf(const Call& call, PoolKind kind, uint64_t handle);
+  PoolId WritePool(PoolKind kind, std::string_view name, uint64_t handle);
+  PoolId NamedPool(const ThreadState& thread, const Call& call, std::string_view name);
+
+  SegmentId AddSegment(const Call& call, PoolId pool);
+  void DropSegment(const Call& call, uint64_t address);
+  void DropPieces(const Call& call, uint64_t address, uint64_t size);
+  void WriteWaiting(const ThreadState& thread);
+  void WritePiece(const ThreadState& thread, const Call& call);
+
+  Records& records_;
+  Streams& streams_;
+  LiveMemory live_;
+  HandleMap<PoolId> pools_;
+  std::map<uint64_t, Segment> segments_;       // by address
+  std::map<uint64_t, PoolRange> pool_ranges_;  // by address
+  std::map<std::string, PoolId, std::less<>> named_pools_;
+  std::vector<WaitingPiece> waiting_;
+  uint32_t next_block_ = 0, next_pool_ = 0, next_segment_ = 0;
+};
+
+}  // namespace graphkit

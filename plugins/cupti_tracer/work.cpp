@@ -1,0 +1,186 @@
+#include "plugins/cupti_tracer/work.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "libgraphkit/io/record/field_reader.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kWord = 8;  // bytes of a device address
+
+// Of two accesses to the same place.
+AccessMode BothModes(AccessMode one, AccessMode other) {
+  if (one == other) return one;
+  const bool unknown = one == AccessMode::kUnknown || other == AccessMode::kUnknown;
+  return unknown ? AccessMode::kUnknown : AccessMode::kReadWrite;
+}
+
+// The argument for a parameter; null: it isn't given.
+const char* ArgumentOf(const KernelWork& launch, const KernelParam& param, size_t index) {
+  if (launch.arguments != nullptr) return static_cast<const char*>(launch.arguments[index]);
+  const bool packed = launch.packed != nullptr && param.offset + param.size <= launch.packed_bytes;
+  return packed ? launch.packed + param.offset : nullptr;
+}
+
+}  // namespace
+
+void Work::Clear(NodeKind of) {
+  accesses.clear();
+  collectives.clear();
+  kind = of;
+  kernel = {};
+  shape = {};
+  block = {};
+  event = {};
+  complete = false;
+}
+
+void WorkReader::AddKernel(uint64_t function, KernelLayout layout) {
+  bool is_new = false;
+  KernelInfo& kernel = kernels_.Add(function, std::move(layout), is_new);
+  if (!is_new) return;
+  KernelRecord r;
+  r.id = kernel.id;
+  r.row.name = records_.Add(kernel.name);
+  r.row.has_layout = kernel.has_layout;
+  r.row.params = records_.Add(kernel.params);
+  r.row.waits = kernel.waits;
+  records_.Write(r);
+}
+
+void WorkReader::ReadKernel(const KernelWork& launch, Work& work) {
+  std::ranges::copy(launch.grid, work.shape.grid);
+  std::ranges::copy(launch.block, work.shape.block);
+  work.shape.shared_bytes = launch.shared_bytes;
+  const KernelInfo* kernel = kernels_.Find(launch.function, nullptr);
+  if (kernel == nullptr) return;
+  work.kernel = kernel->id;
+  const bool read = launch.arguments || launch.packed || kernel->params.empty();
+  work.complete = kernel->has_layout && read && !kernel->indirect;
+  for (size_t i = 0; i < kernel->params.size(); ++i) {
+    const char* bytes = ArgumentOf(launch, kernel->params[i], i);
+    const bool leads_on =
+        bytes != nullptr && ScanParam(bytes, kernel->params[i], kernel->uses[i], work);
+    if (leads_on) work.complete = false;
+  }
+}
+
+// Every aligned 8-byte word of the parameter may be an address: also inside structs. True: it leads
+// to memory that isn't known.
+bool WorkReader::ScanParam(const char* bytes, const KernelParam& param, ParamUse use, Work& work) {
+  if (use == ParamUse::kOperand) {
+    if (param.size == sizeof(Operand)) return AddOperand(bytes, work);
+    AddCollective(bytes, work);
+    return false;
+  }
+  size_t first = (kWord - param.offset % kWord) % kWord;
+  bool pointer = param.size == kWord && use == ParamUse::kRead;
+  for (size_t at = first; at + kWord <= param.size; at += kWord) {
+    uint64_t word;
+    std::memcpy(&word, bytes + at, kWord);
+    AddAccess(word, pointer ? AccessMode::kRead : AccessMode::kUnknown, kLengthUnknown, work);
+  }
+  return false;
+}
+
+bool WorkReader::AddOperand(const char* bytes, Work& work) const {
+  Operand operand;
+  std::memcpy(&operand, bytes, sizeof operand);
+  if (operand.bytes == 0 || (operand.use & 3) == 0) return false;
+  AddAccess(operand.address, static_cast<AccessMode>(operand.use & 3), operand.bytes, work);
+  return (operand.use & 4) != 0;
+}
+
+// Writes the record of a communicator that wasn't met before.
+void WorkReader::AddCollective(const char* bytes, Work& work) {
+  CollectiveParam found;
+  std::memcpy(&found, bytes, sizeof found);
+  if (found.kind >= Names<CollectiveKind>::value.size() ||
+      found.type >= Names<ElementType>::value.size())
+    return;
+  const CommunicatorId next(communicators_.size());
+  const std::pair key(found.communicator, found.rank);
+  const auto [communicator, is_new] = communicators_.emplace(key, next);
+  Collective collective;
+  collective.communicator = communicator->second;
+  collective.kind = static_cast<CollectiveKind>(found.kind);
+  collective.type = static_cast<ElementType>(found.type);
+  collective.count = found.count;
+  collective.peer = static_cast<int32_t>(found.peer);
+  work.collectives.push_back(collective);
+  if (!is_new) return;
+  CommunicatorRecord r;
+  r.id = next;
+  r.row.key = found.communicator;
+  r.row.ranks = found.ranks;
+  r.row.rank = found.rank;
+  records_.Write(r);
+}
+
+void WorkReader::ReadOperations(const Operation& own, std::span<const Operation> batch,
+                                Work& work) const {
+  work.complete = own.touch_count != 0 || !batch.empty();
+  AddOperation(own, work);
+  for (const Operation& operation : batch) {
+    AddOperation(operation, work);
+    work.complete = work.complete && operation.complete;
+  }
+}
+
+void WorkReader::AddOperation(const Operation& operation, Work& work) const {
+  for (uint32_t i = 0; i < operation.touch_count; ++i) {
+    const TouchedMemory& touch = operation.touches[i];
+    AddAccess(touch.address, touch.write ? AccessMode::kWrite : AccessMode::kRead,
+              touch.length < 0 ? kLengthUnknown : static_cast<Bytes>(touch.length), work);
+  }
+}
+
+void WorkReader::AddAccess(uint64_t address, AccessMode mode, Bytes length, Work& work) const {
+  const auto place = memory_.Find(address);
+  if (!place) return;
+  for (Access& known : work.accesses) {
+    if (known.block != place->block || known.offset != place->offset) continue;
+    if (known.length != length) continue;
+    known.mode = BothModes(known.mode, mode);
+    return;
+  }
+  work.accesses.push_back({place->block, mode, place->offset, length});
+}
+
+bool WorkReader::ReadRecord(uint64_t place, Work& work) const {
+  if (place == kNoPlace) return false;
+  std::string line(records_.Read(place));
+  line += '\n';
+  line.resize(line.size() + kLinePadding);
+  LooseValues values;
+  FieldReader fields(JsonCursor(line.data()), values);
+  auto take = [&](const auto& r) {
+    work.kernel = r.row.kernel;
+    work.shape = r.shape;
+    work.event = r.row.event;
+    work.complete = r.row.accesses_complete;
+    const std::span<const Access> accesses = values.Of(r.row.accesses, &Trace::accesses);
+    work.accesses.assign(accesses.begin(), accesses.end());
+  };
+  std::string_view type;
+  if (!fields.TakeNext("type", type)) return false;
+  if (type == NodeRecord::kType) {
+    NodeRecord r;
+    fields.Read(r);
+    take(r);
+    work.block = r.row.block;
+    const std::span<const Collective> of = values.Of(r.collectives, &Trace::collectives);
+    work.collectives.assign(of.begin(), of.end());
+    return true;
+  }
+  NodeSetRecord set;
+  fields.Read(set);
+  if (set.row.what != NodeChangeKind::kParams) return false;
+  take(set);
+  return true;
+}
+
+}  // namespace graphkit

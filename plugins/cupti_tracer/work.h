@@ -1,0 +1,62 @@
+// What a node does, or work outside of graphs: what it launches, and what it touches, of what its
+// call says.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "plugins/cupti_tracer/kernels.h"
+#include "plugins/cupti_tracer/live_memory.h"
+#include "plugins/cupti_tracer/memory.h"
+#include "plugins/cupti_tracer/records.h"
+
+namespace graphkit {
+
+struct Work {
+  NodeKind kind = NodeKind::kUnknown;
+  KernelId kernel;
+  LaunchShape shape;      // of a kernel
+  BlockId block;          // that it allocates or frees
+  EventId event;          // that it records or waits for
+  bool complete = false;  // it touches nothing but what is here
+  std::vector<Access> accesses;
+  std::vector<Collective> collectives;
+
+  void Clear(NodeKind of);
+};
+
+// Kernels that are known, and what their arguments say.
+class WorkReader {
+ public:
+  WorkReader(Records& records, const Memory& memory) : records_(records), memory_(memory) {}
+
+  // Whether a launch of this function can be read; if not, AddKernel first.
+  bool KnowsKernel(uint64_t function, const char* name) const {
+    return kernels_.Find(function, name) != nullptr;
+  }
+  void AddKernel(uint64_t function, KernelLayout layout);
+
+  void ReadKernel(const KernelWork& launch, Work& work);
+  // A copy or a memset of the call's own, and what its batch has of the node.
+  void ReadOperations(const Operation& own, std::span<const Operation> batch, Work& work) const;
+  // What the record of a node, or of its last parameters, says. False: it isn't known.
+  bool ReadRecord(uint64_t place, Work& work) const;
+  static constexpr uint64_t kNoPlace = ~uint64_t{0};
+
+ private:
+  bool ScanParam(const char* bytes, const KernelParam& param, ParamUse use, Work& work);
+  bool AddOperand(const char* bytes, Work& work) const;
+  void AddCollective(const char* bytes, Work& work);
+  void AddOperation(const Operation& operation, Work& work) const;
+  void AddAccess(uint64_t address, AccessMode mode, Bytes length, Work& work) const;
+
+  Records& records_;
+  const Memory& memory_;
+  KernelTable kernels_;
+  std::map<std::pair<uint64_t, uint32_t>, CommunicatorId> communicators_;  // by key and rank
+};
+
+}  // namespace graphkit
