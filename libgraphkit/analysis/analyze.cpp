@@ -13,15 +13,7 @@
 namespace graphkit {
 namespace {
 
-// The most severe first, then by bytes; else as the checks' table has them.
-void Sort(std::vector<Finding>* findings) {
-  std::stable_sort(findings->begin(), findings->end(), [](const Finding& a, const Finding& b) {
-    if (a.severity != b.severity) return a.severity > b.severity;
-    return a.bytes > b.bytes;
-  });
-}
-
-ReportTotals Total(const Trace& trace, const Report& report) {
+ReportTotals TotalsOf(const Trace& trace, const Report& report) {
   ReportTotals totals;
   totals.graphs = report.graphs.size();
   for (const GraphSummary& graph : report.graphs) {
@@ -49,7 +41,7 @@ void AddLarge(std::vector<Finding> findings, const AnalyzeOptions& options, Repo
   }
 }
 
-std::vector<Finding> RunOne(const Check& check, const Facts& facts, const Facts* strict) {
+std::vector<Finding> RunCheckOn(const Check& check, const Facts& facts, const Facts* strict) {
   std::vector<Finding> findings =
       RunCheck(check, check.proves && strict != nullptr ? *strict : facts);
   if (check.find_unproved == nullptr || strict == nullptr) return findings;
@@ -60,9 +52,9 @@ std::vector<Finding> RunOne(const Check& check, const Facts& facts, const Facts*
 }
 
 // Sums up, and runs the checks: their findings in their order.
-std::vector<std::vector<Finding>> Look(const std::vector<const Check*>& checks, const Facts& facts,
-                                       const Facts* strict, const SummaryOptions& summary,
-                                       Report* report) {
+std::vector<std::vector<Finding>> FindAllFindings(const std::vector<const Check*>& checks,
+                                                  const Facts& facts, const Facts* strict,
+                                                  const SummaryOptions& summary, Report* report) {
   std::vector<std::vector<Finding>> findings(checks.size());
   std::vector<std::function<void()>> tasks = {
       [&] { report->graphs = Summarize(facts, summary); },
@@ -72,7 +64,7 @@ std::vector<std::vector<Finding>> Look(const std::vector<const Check*>& checks, 
       },
   };
   for (size_t i = 0; i < checks.size(); ++i) {
-    tasks.emplace_back([&, i] { findings[i] = RunOne(*checks[i], facts, strict); });
+    tasks.emplace_back([&, i] { findings[i] = RunCheckOn(*checks[i], facts, strict); });
   }
   RunOnTwo(facts.trace, tasks);
   return findings;
@@ -114,12 +106,15 @@ Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
   report.program = trace.process.program;
   report.unknown_memory = facts.unknown_memory.any;
   for (std::vector<Finding>& findings :
-       Look(*checks, facts, strict ? &*strict : nullptr, options.summary, &report)) {
+       FindAllFindings(*checks, facts, strict ? &*strict : nullptr, options.summary, &report)) {
     AddLarge(std::move(findings), options, &report);
   }
-  Sort(&report.findings);
+  // The most severe first, then by bytes; else as the checks' table has them.
+  std::ranges::stable_sort(report.findings, std::greater(), [](const Finding& finding) {
+    return std::pair(finding.severity, finding.bytes);
+  });
   ExplainBySettings(trace.process, &report.findings);
-  report.totals = Total(trace, report);
+  report.totals = TotalsOf(trace, report);
   return report;
 }
 

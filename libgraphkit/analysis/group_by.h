@@ -9,10 +9,25 @@
 
 namespace graphkit {
 
-// Indices of entries by owner, in their own order.
+// Indices of entries by owner, in their own order: first[owner] begins those of each owner.
 struct Grouped {
   std::vector<uint32_t> first;
   std::vector<uint32_t> items;
+
+  // Of entries 0…count-1; `owner_of` an index, from `owners` on none. Reuses the arrays.
+  template <typename GetOwner>
+  void Assign(size_t count, size_t owners, GetOwner owner_of) {
+    first.assign(owners + 2, 0);
+    for (size_t i = 0; i < count; ++i) {
+      if (owner_of(i) < owners) ++first[owner_of(i) + 2];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    items.resize(first.back());
+    for (size_t i = 0; i < count; ++i) {  // first[owner + 1] goes from its begin to its end
+      if (owner_of(i) < owners) items[first[owner_of(i) + 1]++] = static_cast<uint32_t>(i);
+    }
+    first.pop_back();
+  }
 
   std::span<const uint32_t> Of(size_t owner) const {
     return std::span(items).subspan(first[owner], first[owner + 1] - first[owner]);
@@ -23,17 +38,7 @@ struct Grouped {
 template <typename Items, typename GetOwner>
 Grouped Group(const Items& all, size_t owners, GetOwner owner_of) {
   Grouped by;
-  by.first.assign(owners + 1, 0);
-  for (const auto& item : all) {
-    if (owner_of(item).index() < owners) ++by.first[owner_of(item).index() + 1];
-  }
-  std::partial_sum(by.first.begin(), by.first.end(), by.first.begin());
-  by.items.resize(by.first.back());
-  std::vector<uint32_t> next(by.first.begin(), by.first.end() - 1);
-  for (size_t i = 0; i < all.size(); ++i) {
-    const auto owner = owner_of(all[i]);
-    if (owner.index() < owners) by.items[next[owner.index()]++] = static_cast<uint32_t>(i);
-  }
+  by.Assign(all.size(), owners, [&](size_t i) { return owner_of(all[i]).index(); });
   return by;
 }
 

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "libgraphkit/analysis/analyze.h"
@@ -24,9 +26,7 @@ void CountNodes(const Trace& trace, std::vector<GraphSummary>* summaries) {
     streams[node.graph.index()].push_back(node.stream);
   }
   for (size_t i = 0; i < summaries->size(); ++i) {
-    std::sort(streams[i].begin(), streams[i].end());
-    const auto last = std::unique(streams[i].begin(), streams[i].end());
-    (*summaries)[i].streams = static_cast<uint64_t>(last - streams[i].begin());
+    (*summaries)[i].streams = std::set(streams[i].begin(), streams[i].end()).size();
   }
 }
 
@@ -44,8 +44,7 @@ void CountEdges(const Trace& trace, std::vector<GraphSummary>* summaries) {
 // The largest of some blocks, as many as are kept.
 std::vector<BlockId> Largest(const Trace& trace, std::vector<BlockId> blocks,
                              const SummaryOptions& options) {
-  std::stable_sort(blocks.begin(), blocks.end(),
-                   [&](BlockId a, BlockId b) { return trace[a].size > trace[b].size; });
+  std::ranges::stable_sort(blocks, std::greater(), [&](BlockId id) { return trace[id].size; });
   if (blocks.size() > options.max_blocks) blocks.resize(options.max_blocks);
   return blocks;
 }

@@ -1,8 +1,10 @@
-/* The C interface between graphkit and the plugin that runs graphs on a device (plugins/cuda_exec). A graph comes as one
- * job for each order: plain nodes and edges, and for each node which stretches of memory it touches. The plugin
- * builds a CUDA graph of it, launches it, and says which node first found its bytes destroyed.
+/* The C interface between graphkit and the plugin that runs graphs on a device (plugins/cuda_exec).
+ * A graph comes as one job for each order: plain nodes and edges, and for each node which stretches
+ * of memory it touches. The plugin builds a CUDA graph of it, launches it, and says which node
+ * first found its bytes destroyed.
  *
- * A canary is written into every 8 bytes of a stretch: (node + 1) << 32 | (block + 1) of who wrote it. */
+ * A canary is written into every 8 bytes of a stretch: (node + 1) << 32 | (block + 1) of who wrote
+ * it. */
 #ifndef GRAPHKIT_EXECUTOR_ABI_H
 #define GRAPHKIT_EXECUTOR_ABI_H
 
@@ -67,12 +69,12 @@ typedef struct {
 
 typedef struct {
   uint64_t checks;
-  uint8_t faulty;    /* then: */
-  uint32_t node;     /* which found it */
-  uint32_t touch;    /* in the job's touches */
-  uint64_t found;    /* what lies there; 0: never written */
-  double seconds;    /* the shortest launch, from the call to its end */
-  char error[256];   /* empty: it ran */
+  uint8_t faulty;  /* then: */
+  uint32_t node;   /* which found it */
+  uint32_t touch;  /* in the job's touches */
+  uint64_t found;  /* what lies there; 0: never written */
+  double seconds;  /* the shortest launch, from the call to its end */
+  char error[256]; /* empty: it ran */
 } graphkit_job_outcome;
 
 typedef struct {

@@ -5,20 +5,17 @@
 namespace graphkit {
 
 // Bounded by the number of graphs: a damaged file may have graphs inside themselves.
-GraphId GraphPlaces::Root(GraphId graph) const {
-  for (size_t i = 0; i < trace_.graphs.size() && graph.valid(); ++i) {
-    const NodeId parent = trace_[graph].parent;
+GraphId RootOf(const Trace& trace, GraphId graph) {
+  for (size_t i = 0; i < trace.graphs.size() && graph.valid(); ++i) {
+    const NodeId parent = trace[graph].parent;
     if (!parent.valid()) break;
-    graph = trace_[parent].graph;
+    graph = trace[parent].graph;
   }
   return graph;
 }
 
-void GraphPlaces::Index() {
-  if (indexed_) return;
-  indexed_ = true;
-  nodes_.resize(trace_.graphs.size());
-  shrank_.resize(trace_.graphs.size());
+GraphPlaces::GraphPlaces(const Trace& trace)
+    : trace_(trace), nodes_(trace.graphs.size()), shrank_(trace.graphs.size()) {
   for (size_t i = 0; i < trace_.nodes.size(); ++i) {
     const Node& node = trace_.nodes[i];
     nodes_[node.graph.index()].push_back(NodeId(i));
@@ -29,31 +26,21 @@ void GraphPlaces::Index() {
   }
 }
 
-std::vector<NodeId> GraphPlaces::NodesAt(GraphId graph, Seq at) {
-  Index();
-  std::vector<NodeId> nodes = nodes_[graph.index()];
-  std::erase_if(
-      nodes, [&](NodeId node) { return trace_[node].seq >= at || trace_[node].destroyed <= at; });
-  return nodes;
-}
-
-std::optional<size_t> GraphPlaces::PlaceOf(NodeId node, Seq at) {
-  Index();
-  const GraphId graph = trace_[node].graph;
-  const auto place = [node](const std::vector<NodeId>& nodes) -> std::optional<size_t> {
-    const auto found = std::lower_bound(nodes.begin(), nodes.end(), node);
-    if (found == nodes.end() || *found != node) return std::nullopt;
-    return static_cast<size_t>(found - nodes.begin());
-  };
-  return shrank_[graph.index()] ? place(NodesAt(graph, at)) : place(nodes_[graph.index()]);
+std::span<const NodeId> GraphPlaces::NodesAt(GraphId graph, Seq at, std::vector<NodeId>* live) {
+  const std::vector<NodeId>& all = nodes_[graph.index()];
+  const auto end =
+      std::ranges::lower_bound(all, at, {}, [&](NodeId node) { return trace_[node].seq; });
+  if (!shrank_[graph.index()]) return {all.begin(), end};
+  live->assign(all.begin(), end);
+  std::erase_if(*live, [&](NodeId node) { return trace_[node].destroyed <= at; });
+  return *live;
 }
 
 GraphId GraphPlaces::Held(NodeId node, uint32_t body) {
-  Index();
   const auto found = held_.find(node);
   if (found == held_.end()) return {};
-  const auto at = std::find_if(found->second.begin(), found->second.end(),
-                               [&](GraphId graph) { return trace_[graph].body == body; });
+  const auto at =
+      std::ranges::find(found->second, body, [&](GraphId graph) { return trace_[graph].body; });
   return at == found->second.end() ? GraphId() : *at;
 }
 
@@ -63,13 +50,17 @@ NodeId GraphPlaces::Counterpart(NodeId node, GraphId root, Seq at) {
     NodeKind kind;
     uint32_t body;  // of the graph that the step is in
   };
-  if (!root.valid() || Root(trace_[node].graph) == root) return root.valid() ? node : NodeId();
+  if (!root.valid() || RootOf(trace_, trace_[node].graph) == root) {
+    return root.valid() ? node : NodeId();
+  }
+  std::vector<NodeId> live;
   std::vector<Step> steps;
   for (NodeId inner = node; inner.valid() && steps.size() <= trace_.graphs.size();) {
     const Graph& graph = trace_[trace_[inner].graph];
-    const std::optional<size_t> place = PlaceOf(inner, at);
-    if (!place) return {};
-    steps.push_back({*place, trace_[inner].kind, graph.body});
+    const std::span<const NodeId> nodes = NodesAt(trace_[inner].graph, at, &live);
+    const auto place = std::ranges::lower_bound(nodes, inner);
+    if (place == nodes.end() || *place != inner) return {};
+    steps.push_back({static_cast<size_t>(place - nodes.begin()), trace_[inner].kind, graph.body});
     inner = graph.parent;
   }
   GraphId graph = root;
@@ -77,10 +68,7 @@ NodeId GraphPlaces::Counterpart(NodeId node, GraphId root, Seq at) {
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     if (found.valid()) graph = Held(found, step->body);
     if (!graph.valid()) return {};
-    const std::vector<NodeId>& all = nodes_[graph.index()];
-    const std::vector<NodeId> live =
-        shrank_[graph.index()] ? NodesAt(graph, at) : std::vector<NodeId>();
-    const std::vector<NodeId>& nodes = shrank_[graph.index()] ? live : all;
+    const std::span<const NodeId> nodes = NodesAt(graph, at, &live);
     if (step->place >= nodes.size() || trace_[nodes[step->place]].kind != step->kind) return {};
     found = nodes[step->place];
   }
@@ -96,8 +84,8 @@ std::optional<GraphPlaces::NodePairs> GraphPlaces::Pairs(GraphId first, GraphId 
 
 bool GraphPlaces::AddPairs(GraphId first, GraphId second, Seq at, size_t depth, NodePairs* pairs) {
   constexpr size_t kDeepest = 100;  // of graphs in graphs; more: a damaged file
-  const std::vector<NodeId> a = NodesAt(first, at);
-  const std::vector<NodeId> b = NodesAt(second, at);
+  std::vector<NodeId> live_a, live_b;
+  const std::span<const NodeId> a = NodesAt(first, at, &live_a), b = NodesAt(second, at, &live_b);
   if (a.size() != b.size() || depth > kDeepest) return false;
   for (size_t i = 0; i < a.size(); ++i) {
     if (trace_[a[i]].kind != trace_[b[i]].kind) return false;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -13,13 +14,14 @@
 
 namespace graphkit {
 
+// The outermost graph that holds a graph: the one that the user launches.
+GraphId RootOf(const Trace& trace, GraphId graph);
+
 class GraphPlaces {
  public:
   // The trace must outlive it.
-  explicit GraphPlaces(const Trace& trace) : trace_(trace) {}
+  explicit GraphPlaces(const Trace& trace);
 
-  // The outermost graph that holds a graph.
-  GraphId Root(GraphId graph) const;
   // The node of the graph `root`, or of one inside it, that has the node's place in its own; the
   // node itself where that is its root. None: there is no such node, or it is of another kind.
   NodeId Counterpart(NodeId node, GraphId root, Seq at);
@@ -30,13 +32,11 @@ class GraphPlaces {
   std::optional<NodePairs> Pairs(GraphId first, GraphId second, Seq at);
 
  private:
-  void Index();
-  std::vector<NodeId> NodesAt(GraphId graph, Seq at);
+  // The nodes that a graph has at a place; `live` holds them where some were destroyed.
+  std::span<const NodeId> NodesAt(GraphId graph, Seq at, std::vector<NodeId>* live);
   bool AddPairs(GraphId first, GraphId second, Seq at, size_t depth, NodePairs* pairs);
-  std::optional<size_t> PlaceOf(NodeId node, Seq at);
 
   const Trace& trace_;
-  bool indexed_ = false;
   std::vector<std::vector<NodeId>> nodes_;  // by graph
   std::vector<bool> shrank_;                // by graph: nodes of it were destroyed
   std::unordered_map<NodeId, std::vector<GraphId>> held_;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "libgraphkit/model/collective.h"
+#include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/process.h"
@@ -89,6 +90,16 @@ struct Names<PoolKind> {
 template <>
 struct Names<AccessMode> {
   static constexpr std::array<std::string_view, 4> value = {"?", "r", "w", "rw"};
+};
+
+template <>
+struct Names<Severity> {
+  static constexpr std::array<std::string_view, 3> value = {"note", "warning", "error"};
+};
+
+template <>
+struct Names<Assumption> {
+  static constexpr std::array<std::string_view, 3> value = {"order", "torch-streams", "arguments"};
 };
 
 // The word of an enumerator; "unknown" where it has none.

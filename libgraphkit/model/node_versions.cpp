@@ -68,7 +68,7 @@ class VersionWalk {
  public:
   VersionWalk(const Trace& trace, GraphPlaces& places, std::unordered_set<NodeId>* changed)
       : trace_(trace), places_(places), changed_(*changed), execs_(trace.execs.size()) {
-    for (const NodeId node : changed_) by_root_[places_.Root(trace_[node].graph)].push_back(node);
+    for (const NodeId node : changed_) by_root_[RootOf(trace_, trace_[node].graph)].push_back(node);
   }
 
   void Go(const std::vector<TraceEvent>& events) {
@@ -124,7 +124,7 @@ class VersionWalk {
 
   // From now on the exec runs the graph, with the parameters that its nodes have now.
   void Start(ExecState& exec, GraphId graph) {
-    exec.root = places_.Root(graph);
+    exec.root = RootOf(trace_, graph);
     exec.nodes.clear();
     exec.pending.clear();
     started_.insert(exec.root);
@@ -202,7 +202,7 @@ class VersionWalk {
   // The nodes of an embedded graph do what those of another graph do now.
   void SetChild(ExecState* exec, NodeId holder, const NodeChange& change) {
     const auto pairs = places_.Pairs(places_.Held(holder, 0), change.child, change.seq);
-    const GraphId root = places_.Root(trace_[holder].graph);
+    const GraphId root = RootOf(trace_, trace_[holder].graph);
     if (!pairs) return NotApplied(root, change);
     for (const auto& [node, like] : *pairs) {
       NodeVersion version = OfGraph(like);
@@ -217,7 +217,7 @@ class VersionWalk {
   }
 
   void MayUpdate(NodeId node) {
-    const GraphId root = places_.Root(trace_[node].graph);
+    const GraphId root = RootOf(trace_, trace_[node].graph);
     updatable_.emplace(root, node);
     if (started_.contains(root)) DeviceUpdates(root, node);
   }
@@ -247,31 +247,37 @@ class VersionWalk {
   std::map<GraphId, std::string> unknown_;
 };
 
-// What a version does, as a node or a change says it.
+// What a version does.
 struct NodeWork {
   KernelId kernel;
   uint32_t shape = 0;
   Slice accesses;
   EventId event;
-  bool complete = false;
+  bool accesses_complete = false;
 };
 
-template <typename Source>
-NodeWork WorkOf(const Source& from) {
-  return {from.kernel, from.shape, from.accesses, from.event, from.accesses_complete};
-}
-
 NodeWork WorkOf(const Trace& trace, const NodeVersion& version) {
-  const NodeWork made = WorkOf(trace[version.made]);
-  if (version.change == kAsMade) return made;
-  NodeWork work = WorkOf(trace.node_changes[version.change]);
+  const Node& made = trace[version.made];
+  NodeWork work;
+  CopyWork(made, &work);
+  if (version.change == kAsMade) return work;
+  CopyWork(trace.node_changes[version.change], &work);
   if (!work.kernel.valid()) work.kernel = made.kernel;  // where the change names none
   if (work.shape >= trace.shapes.size()) work.shape = made.shape;
   return work;
 }
 
-Ternary WaitsOf(const Trace& trace, const NodeWork& work) {
-  return work.kernel.index() < trace.kernels.size() ? trace[work.kernel].waits : Ternary::kUnknown;
+// Whether a row that says what a node of this kind does leaves open what it touches.
+template <typename Work>
+bool MayTouchAnything(const Trace& trace, NodeKind kind, const Work& work) {
+  if (work.accesses_complete || work.accesses.count != 0) return false;
+  if (kind == NodeKind::kUnknown) return true;
+  if (kind != NodeKind::kKernel) return false;
+  return work.kernel.index() >= trace.kernels.size() || !trace[work.kernel].has_layout;
+}
+
+Ternary WaitsOf(const Trace& trace, KernelId kernel) {
+  return kernel.index() < trace.kernels.size() ? trace[kernel].waits : Ternary::kUnknown;
 }
 
 // Accesses of any of the works; each once.
@@ -284,8 +290,7 @@ Slice Union(const std::vector<NodeWork>& works, Trace* trace) {
     all.insert(all.end(), first, first + work.accesses.count);
   }
   const auto key = [](const Access& a) { return std::tuple(a.block, a.offset, a.length, a.mode); };
-  std::sort(all.begin(), all.end(),
-            [&](const Access& a, const Access& b) { return key(a) < key(b); });
+  std::ranges::sort(all, {}, key);
   all.erase(std::unique(all.begin(), all.end()), all.end());
   const auto first = static_cast<uint32_t>(trace->accesses.size());
   trace->accesses.insert(trace->accesses.end(), all.begin(), all.end());
@@ -299,28 +304,23 @@ struct NodeRewrite {
 
 NodeRewrite RewriteOf(NodeId id, std::span<const RunVersion> versions, Trace* trace) {
   const Node& node = (*trace)[id];
-  NodeRewrite change{.made = {.node = id,
-                              .kernel = node.kernel,
-                              .shape = node.shape,
-                              .accesses = node.accesses,
-                              .event = node.event,
-                              .accesses_complete = node.accesses_complete,
-                              .varies = versions.size() > 1},
-                     .now = WorkOf(node)};
+  NodeRewrite change{.made = {.node = id, .varies = versions.size() > 1}};
+  CopyWork(node, &change.made);
+  CopyWork(node, &change.now);
   std::vector<NodeWork> works;
   for (const RunVersion& run : versions) {
     if (!run.version.off) works.push_back(WorkOf(*trace, run.version));
   }
   ChangedNode& made = change.made;
   if (!works.empty()) change.now = works.back();
-  change.now.complete = true;
-  made.waits = works.size() == versions.size() ? WaitsOf(*trace, works[0]) : Ternary::kUnknown;
+  change.now.accesses_complete = true;
+  made.waits =
+      works.size() == versions.size() ? WaitsOf(*trace, works[0].kernel) : Ternary::kUnknown;
   for (const NodeWork& work : works) {
-    change.now.complete = change.now.complete && work.complete;
-    made.opaque = made.opaque ||
-                  MayTouchAnything(*trace, node.kind, work.kernel, work.accesses, work.complete);
+    change.now.accesses_complete = change.now.accesses_complete && work.accesses_complete;
+    made.opaque = made.opaque || MayTouchAnything(*trace, node.kind, work);
     made.kernels_vary = made.kernels_vary || work.kernel != works[0].kernel;
-    if (WaitsOf(*trace, work) != made.waits) made.waits = Ternary::kUnknown;
+    if (WaitsOf(*trace, work.kernel) != made.waits) made.waits = Ternary::kUnknown;
   }
   change.now.accesses = Union(works, trace);
   return change;
@@ -359,12 +359,7 @@ void ApplyNodeChanges(Trace* trace) {
     changes.push_back(RewriteOf(node, run.subspan(first, end - first), trace));
   }
   for (const NodeRewrite& change : changes) {
-    Node& node = trace->nodes[change.made.node.index()];
-    node.kernel = change.now.kernel;
-    node.shape = change.now.shape;
-    node.accesses = change.now.accesses;
-    node.event = change.now.event;
-    node.accesses_complete = change.now.complete;
+    CopyWork(change.now, &trace->nodes[change.made.node.index()]);
     trace->changed_nodes.push_back(change.made);
   }
   for (const auto& [graph, why] : walk.unknown()) {
@@ -375,12 +370,7 @@ void ApplyNodeChanges(Trace* trace) {
 void RestoreNodes(Trace* trace) {
   if (trace->node_changes.empty()) return;
   for (const ChangedNode& made : trace->changed_nodes) {
-    Node& node = trace->nodes[made.node.index()];
-    node.kernel = made.kernel;
-    node.shape = made.shape;
-    node.accesses = made.accesses;
-    node.event = made.event;
-    node.accesses_complete = made.accesses_complete;
+    CopyWork(made, &trace->nodes[made.node.index()]);
   }
   trace->changed_nodes.clear();
   trace->completeness.unapplied.clear();
@@ -388,30 +378,18 @@ void RestoreNodes(Trace* trace) {
 }
 
 const ChangedNode* FindChanged(const Trace& trace, NodeId node) {
-  const auto at =
-      std::lower_bound(trace.changed_nodes.begin(), trace.changed_nodes.end(), node,
-                       [](const ChangedNode& made, NodeId wanted) { return made.node < wanted; });
+  const auto at = std::ranges::lower_bound(trace.changed_nodes, node, {}, &ChangedNode::node);
   return at != trace.changed_nodes.end() && at->node == node ? &*at : nullptr;
 }
 
 Ternary WaitsFor(const Trace& trace, NodeId node) {
   if (const ChangedNode* changed = FindChanged(trace, node)) return changed->waits;
-  const KernelId kernel = trace[node].kernel;
-  return kernel.index() < trace.kernels.size() ? trace[kernel].waits : Ternary::kUnknown;
-}
-
-bool MayTouchAnything(const Trace& trace, NodeKind kind, KernelId kernel, Slice accesses,
-                      bool complete) {
-  if (complete || accesses.count != 0) return false;
-  if (kind == NodeKind::kUnknown) return true;
-  if (kind != NodeKind::kKernel) return false;
-  return kernel.index() >= trace.kernels.size() || !trace[kernel].has_layout;
+  return WaitsOf(trace, trace[node].kernel);
 }
 
 bool MayTouchAnything(const Trace& trace, NodeId id) {
   if (const ChangedNode* changed = FindChanged(trace, id)) return changed->opaque;
-  const Node& node = trace[id];
-  return MayTouchAnything(trace, node.kind, node.kernel, node.accesses, node.accesses_complete);
+  return MayTouchAnything(trace, trace[id].kind, trace[id]);
 }
 
 }  // namespace graphkit

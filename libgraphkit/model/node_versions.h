@@ -23,6 +23,16 @@ void ApplyNodeChanges(Trace* trace);
 // Takes that back: for what changes the trace, and applies the changes again.
 void RestoreNodes(Trace* trace);
 
+// Copies what a node does from one row that says it (Node, NodeChange, ChangedNode) to another.
+template <typename From, typename To>
+void CopyWork(const From& from, To* to) {
+  to->kernel = from.kernel;
+  to->shape = from.shape;
+  to->accesses = from.accesses;
+  to->event = from.event;
+  to->accesses_complete = from.accesses_complete;
+}
+
 // Null: launches run the node as it was made.
 const ChangedNode* FindChanged(const Trace& trace, NodeId node);
 
@@ -30,8 +40,6 @@ const ChangedNode* FindChanged(const Trace& trace, NodeId node);
 Ternary WaitsFor(const Trace& trace, NodeId node);
 
 // Whether what a node was given couldn't be read: it may touch anything.
-bool MayTouchAnything(const Trace& trace, NodeKind kind, KernelId kernel, Slice accesses,
-                      bool complete);
 bool MayTouchAnything(const Trace& trace, NodeId node);
 
 }  // namespace graphkit

@@ -55,28 +55,8 @@ bool IsComplete(const Trace& trace) { return IncompleteBecause(trace).empty(); }
 
 const char* NodeKindName(NodeKind kind) { return NameOf(kind).data(); }
 
-const char* SeverityName(Severity severity) {
-  switch (severity) {
-    case Severity::kNote:
-      return "note";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kError:
-      return "error";
-  }
-  return "unknown";
-}
+const char* SeverityName(Severity severity) { return NameOf(severity).data(); }
 
-const char* AssumptionName(Assumption assumption) {
-  switch (assumption) {
-    case Assumption::kOrder:
-      return "order";
-    case Assumption::kTorchStreams:
-      return "torch-streams";
-    case Assumption::kArguments:
-      return "arguments";
-  }
-  return "unknown";
-}
+const char* AssumptionName(Assumption assumption) { return NameOf(assumption).data(); }
 
 }  // namespace graphkit

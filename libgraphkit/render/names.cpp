@@ -1,13 +1,10 @@
 #include "libgraphkit/render/names.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <memory>
 
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/demangle.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {
@@ -95,11 +92,8 @@ std::string FrameTitle(const Trace& trace, uint32_t frame) {
 }  // namespace
 
 std::string Demangle(std::string_view name) {
-  if (!name.starts_with("_Z") || name.size() > kLongestMangled) return Printable(name);
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? Printable(text.get()) : Printable(name);
+  if (name.size() > kLongestMangled) return Printable(name);
+  return Printable(DemangledName(name).value_or(std::string(name)));
 }
 
 std::string ShortName(std::string_view demangled, size_t columns) {

@@ -1,14 +1,13 @@
 #include "plugins/cupti_tracer/call_stack.h"
 
-#include <cxxabi.h>
 #include <link.h>
 #include <unwind.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
+#include "libgraphkit/demangle.h"
 #include "plugins/cupti_tracer/symbol_table.h"
 
 namespace graphkit {
@@ -27,14 +26,6 @@ _Unwind_Reason_Code Step(_Unwind_Context* context, void* data) {
   // A return address may already be in the next function: the call is before it.
   walk.out[walk.count++] = before != 0 ? address : address - 1;
   return _URC_NO_REASON;
-}
-
-std::string Demangled(std::string_view name) {
-  std::string mangled(name);
-  int status = 0;
-  std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? std::string(text.get()) : mangled;
 }
 
 bool IsBetween(std::string_view file) {
@@ -149,7 +140,7 @@ NamedFrame StackNames::NameOf(uint64_t address, Module* module) {
     frame.file = module->file;
     in_file -= module->base;
     std::string_view name = module->symbols->At(in_file);
-    if (!name.empty()) frame.function = Demangled(name);
+    if (!name.empty()) frame.function = DemangledName(name).value_or(std::string(name));
   }
   if (frame.function.empty()) {
     char place[24];

@@ -1,21 +1,12 @@
 #include "plugins/cupti_tracer/kernels.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
+
+#include "libgraphkit/demangle.h"
 
 namespace graphkit {
 namespace {
-
-std::string Demangle(const std::string& mangled) {
-  int status = 0;
-  std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? std::string(text.get()) : std::string();
-}
 
 // The parameter list of a demangled function: what stands between its last pair of parentheses at
 // the outermost level, so that template arguments and return types don't disturb.
@@ -47,7 +38,7 @@ ParamUse UseOf(std::string_view type) {
 }  // namespace
 
 std::vector<ParamUse> ParamUses(const std::string& mangled) {
-  std::string text = Demangle(mangled);
+  std::string text = DemangledName(mangled).value_or("");
   std::string_view list = ParameterList(text);
   std::vector<ParamUse> uses;
   if (list.empty() || list == "void") return uses;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace graphkit {
 namespace {
@@ -13,25 +12,16 @@ constexpr Bytes kUnlimited = std::numeric_limits<Bytes>::max() / 4;
 }  // namespace
 
 AntichainFlow::AntichainFlow(const Lanes& lanes, const Exits& exits)
-    : lanes_(lanes), exits_(exits), lane_first_(lanes.lanes() + 1), visible_(lanes.lanes()) {}
+    : lanes_(lanes), exits_(exits), visible_(lanes.lanes()) {}
 
 // Sorts the items into their lanes.
 void AntichainFlow::LayOut(std::span<const uint32_t> items) {
   items_.assign(items.begin(), items.end());
-  const size_t count = items_.size();
-  std::fill(lane_first_.begin(), lane_first_.end(), 0);
-  for (const uint32_t item : items_) ++lane_first_[lanes_.lane(item) + 1];
+  births_.Assign(items_.size(), lanes_.lanes(),
+                 [&](size_t local) { return lanes_.lane(items_[local]); });
   used_lanes_.clear();
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
-    if (lane_first_[lane + 1] != 0) used_lanes_.push_back(lane);
-    lane_first_[lane + 1] += lane_first_[lane];
-  }
-  lane_births_.resize(count);
-  lane_pos_.resize(count);
-  next_.assign(lane_first_.begin(), lane_first_.end() - 1);
-  for (uint32_t local = 0; local < count; ++local) {
-    lane_pos_[local] = next_[lanes_.lane(items_[local])]++;
-    lane_births_[lane_pos_[local]] = local;
+    if (!births_.Of(lane).empty()) used_lanes_.push_back(lane);
   }
   total_ = 0;
   for (const uint32_t item : items_) total_ += lanes_.weight(item);
@@ -48,11 +38,10 @@ void AntichainFlow::FindExits(uint32_t local) {
     if (exit == Exits::kUnknown) {
       birth = SearchExit(local, lane);
     } else if (exit <= last) {
-      const auto begin = lane_births_.begin() + lane_first_[lane];
-      const auto end = lane_births_.begin() + lane_first_[lane + 1];
-      const auto found =
-          std::partition_point(begin, end, [&](uint32_t other) { return items_[other] < exit; });
-      if (found != end) birth = *found;
+      const std::span<const uint32_t> births = births_.Of(lane);
+      const auto found = std::ranges::partition_point(
+          births, [&](uint32_t other) { return items_[other] < exit; });
+      if (found != births.end()) birth = *found;
     }
     if (birth == kNone) continue;
     exit_to_.push_back(birth);
@@ -62,15 +51,14 @@ void AntichainFlow::FindExits(uint32_t local) {
 
 uint32_t AntichainFlow::SearchExit(uint32_t local, uint32_t lane) const {
   const uint32_t x = items_[local];
-  const auto begin = lane_births_.begin() + lane_first_[lane];
-  const auto end = lane_births_.begin() + lane_first_[lane + 1];
-  auto from = begin;
+  const std::span<const uint32_t> births = births_.Of(lane);
+  auto from = births.begin();
   if (!lanes_.AnyOrder(x)) {
-    if (*(end - 1) <= local) return kNone;
-    if (*begin <= local) from = std::upper_bound(begin, end, local);
+    if (births.back() <= local) return kNone;
+    if (births.front() <= local) from = std::ranges::upper_bound(births, local);
   }
-  if (!lanes_.Before(x, items_[*(end - 1)])) return kNone;
-  return *std::partition_point(from, end,
+  if (!lanes_.Before(x, items_[births.back()])) return kNone;
+  return *std::partition_point(from, births.end(),
                                [&](uint32_t birth) { return !lanes_.Before(x, items_[birth]); });
 }
 
@@ -108,17 +96,12 @@ Bytes AntichainFlow::Fluid(std::span<const uint32_t> items) {
   taken_.assign(count, 0);
   passed_.assign(count, 0);
   handed_ = 0;
-  opens_first_.assign(count + 1, 0);
-  for (const uint32_t birth : exit_to_) ++opens_first_[birth + 1];
-  std::partial_sum(opens_first_.begin(), opens_first_.end(), opens_first_.begin());
-  opens_.resize(exit_to_.size());
-  next_.assign(opens_first_.begin(), opens_first_.end() - 1);
-  for (uint32_t exit = 0; exit < exit_to_.size(); ++exit) opens_[next_[exit_to_[exit]]++] = exit;
+  opens_.Assign(exit_to_.size(), count, [&](size_t exit) { return exit_to_[exit]; });
   for (const uint32_t lane : used_lanes_) visible_[lane].clear();
   for (uint32_t birth = 0; birth < count; ++birth) {
     std::vector<uint32_t>& visible = visible_[lanes_.lane(items_[birth])];
-    visible.insert(visible.end(), opens_.begin() + opens_first_[birth],
-                   opens_.begin() + opens_first_[birth + 1]);
+    const std::span<const uint32_t> opens = opens_.Of(birth);
+    visible.insert(visible.end(), opens.begin(), opens.end());
     HandOn(birth, &visible);
   }
   return total_ - handed_;
@@ -144,18 +127,13 @@ void AntichainFlow::BuildArcs() {
   }
   for (const uint32_t lane : used_lanes_) {
     Bytes through = 0;
-    for (uint32_t at = lane_first_[lane]; at + 1 < lane_first_[lane + 1]; ++at) {
-      through += passed_[lane_births_[at]];
-      AddArc(Birth(lane_births_[at]), Birth(lane_births_[at + 1]), kUnlimited, through);
+    const std::span<const uint32_t> births = births_.Of(lane);
+    for (size_t at = 0; at + 1 < births.size(); ++at) {
+      through += passed_[births[at]];
+      AddArc(Birth(births[at]), Birth(births[at + 1]), kUnlimited, through);
     }
   }
-  const uint32_t nodes = 2 + 2 * count;
-  out_first_.assign(nodes + 1, 0);
-  for (size_t arc = 0; arc < arcs_.size(); ++arc) ++out_first_[arcs_[arc ^ 1].to + 1];
-  std::partial_sum(out_first_.begin(), out_first_.end(), out_first_.begin());
-  out_.resize(arcs_.size());
-  next_.assign(out_first_.begin(), out_first_.end() - 1);
-  for (uint32_t arc = 0; arc < arcs_.size(); ++arc) out_[next_[arcs_[arc ^ 1].to]++] = arc;
+  out_.Assign(arcs_.size(), 2 + 2 * count, [&](size_t arc) { return arcs_[arc ^ 1].to; });
 }
 
 // Distances from the source over arcs with room left. False: the sink is out of reach.
@@ -165,8 +143,8 @@ bool AntichainFlow::FindLevels() {
   queue_.assign(1, kSource);
   for (size_t at = 0; at < queue_.size(); ++at) {
     const uint32_t node = queue_[at];
-    for (uint32_t i = out_first_[node]; i < out_first_[node + 1]; ++i) {
-      const Arc& arc = arcs_[out_[i]];
+    for (const uint32_t out : out_.Of(node)) {
+      const Arc& arc = arcs_[out];
       if (arc.residual == 0 || level_[arc.to] != kNone) continue;
       level_[arc.to] = level_[node] + 1;
       queue_.push_back(arc.to);
@@ -178,7 +156,7 @@ bool AntichainFlow::FindLevels() {
 // Pushes bytes along shortest paths until there is none left (Dinic), with an explicit path.
 Bytes AntichainFlow::Augment() {
   Bytes pushed = 0;
-  next_.assign(out_first_.begin(), out_first_.end() - 1);
+  next_.assign(out_.first.begin(), out_.first.end() - 1);
   std::vector<uint32_t>& path = queue_;  // arcs from the source
   path.clear();
   uint32_t node = kSource;
@@ -198,13 +176,13 @@ Bytes AntichainFlow::Augment() {
       continue;
     }
     uint32_t& next = next_[node];
-    while (next < out_first_[node + 1] &&
-           (arcs_[out_[next]].residual == 0 || level_[arcs_[out_[next]].to] != level_[node] + 1)) {
-      ++next;
-    }
-    if (next < out_first_[node + 1]) {
-      path.push_back(out_[next]);
-      node = arcs_[out_[next]].to;
+    const auto leads_on = [&](const Arc& arc) {
+      return arc.residual != 0 && level_[arc.to] == level_[node] + 1;
+    };
+    while (next < out_.first[node + 1] && !leads_on(arcs_[out_.items[next]])) ++next;
+    if (next < out_.first[node + 1]) {
+      path.push_back(out_.items[next]);
+      node = arcs_[out_.items[next]].to;
       continue;
     }
     if (path.empty()) return pushed;

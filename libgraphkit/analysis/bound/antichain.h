@@ -14,6 +14,7 @@
 
 #include "libgraphkit/analysis/bound/exits.h"
 #include "libgraphkit/analysis/bound/lanes.h"
+#include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
@@ -54,10 +55,8 @@ class AntichainFlow {
 
   const Lanes& lanes_;
   const Exits& exits_;
-  std::vector<uint32_t> items_;        // local index → item
-  std::vector<uint32_t> lane_first_;   // of each lane, its births among the items
-  std::vector<uint32_t> lane_births_;  // local indices
-  std::vector<uint32_t> lane_pos_;     // of each local index, its place in lane_births_
+  std::vector<uint32_t> items_;  // local index → item
+  Grouped births_;               // local indices, by lane
   std::vector<uint32_t> used_lanes_;
   // Exits of local x: exit_to_[exit_first_[x]…], the birth where a lane becomes free for x.
   std::vector<uint32_t> exit_first_;
@@ -71,13 +70,10 @@ class AntichainFlow {
   Bytes handed_ = 0;
 
   std::vector<std::vector<uint32_t>> visible_;  // by lane: exits that have opened
-  std::vector<uint32_t> opens_first_;
-  std::vector<uint32_t> opens_;
+  Grouped opens_;                               // by birth: exits
 
   std::vector<Arc> arcs_;  // pairs: an arc and its reverse
-  std::vector<uint32_t> arc_from_;
-  std::vector<uint32_t> out_first_;
-  std::vector<uint32_t> out_;
+  Grouped out_;            // by node: arcs
   std::vector<uint32_t> level_;
   std::vector<uint32_t> next_;
   std::vector<uint32_t> queue_;

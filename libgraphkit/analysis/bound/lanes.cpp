@@ -32,7 +32,7 @@ Lanes::Item Lanes::MakeItem(BlockId block) const {
   item.alloc = life.alloc;
   item.dies = order_.Dies(block);
   item.nested = life.alloc.graph != life.root;
-  item.plain = !item.nested && life.early.count == 0 && (!by_streams || life.unordered.count == 0);
+  item.plain = !item.nested && EarlyNodes(item).empty();
   if (item.nested || markers.empty()) return item;
   item.regular =
       item.dies && (!by_streams || EndCovers(markers, item.alloc)) &&
@@ -58,29 +58,18 @@ bool Lanes::EndCovers(std::span<const NodeId> nodes, const OrderPoint& point) co
 // Whether a point covers some place where the block may first be touched.
 bool Lanes::Covered(const Item& block, const OrderPoint& point) const {
   const Order& order = order_.order();
-  const Lifetimes& lives = order_.lives();
-  if (order.Covers(point, block.alloc)) return true;
-  const auto covered = [&](NodeId node) { return order.Covers(point, order.StartOf(node)); };
-  const BlockLife& life = lives[block.block];
-  const auto early = lives.Nodes(life.early);
-  const auto unordered = lives.Nodes(life.unordered);
-  return std::any_of(early.begin(), early.end(), covered) ||
-         (lives.ByStreams(block.block, order_.rule()) &&
-          std::any_of(unordered.begin(), unordered.end(), covered));
+  return order.Covers(point, block.alloc) ||
+         std::ranges::any_of(EarlyNodes(block),
+                             [&](NodeId node) { return order.Covers(point, order.StartOf(node)); });
 }
 
 // Whether whatever is before `earlier` is before `later`, too.
 bool Lanes::Follows(const Item& later, const Item& earlier) const {
   if (later.alloc.graph != earlier.alloc.graph) return false;
   if (later.plain && earlier.plain) return order_.order().Covers(later.alloc, earlier.alloc);
-  const Lifetimes& lives = order_.lives();
-  const auto covers = [&](NodeId node) { return Covered(earlier, order_.order().StartOf(node)); };
-  const BlockLife& life = lives[later.block];
-  const auto early = lives.Nodes(life.early);
-  const auto unordered = lives.Nodes(life.unordered);
-  return Covered(earlier, later.alloc) && std::all_of(early.begin(), early.end(), covers) &&
-         (!lives.ByStreams(later.block, order_.rule()) ||
-          std::all_of(unordered.begin(), unordered.end(), covers));
+  return Covered(earlier, later.alloc) && std::ranges::all_of(EarlyNodes(later), [&](NodeId node) {
+           return Covered(earlier, order_.order().StartOf(node));
+         });
 }
 
 uint32_t Lanes::FirstAfter(uint32_t index) const {

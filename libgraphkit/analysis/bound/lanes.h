@@ -81,6 +81,9 @@ class Lanes {
   };
 
   Item MakeItem(BlockId block) const;
+  std::span<const NodeId> EarlyNodes(const Item& item) const {
+    return order_.lives().EarlyNodes(item.block, order_.rule());
+  }
   bool EndCovers(std::span<const NodeId> nodes, const OrderPoint& point) const;
   bool Follows(const Item& later, const Item& earlier) const;
   bool Covered(const Item& later, const OrderPoint& point) const;

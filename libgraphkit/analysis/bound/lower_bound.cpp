@@ -21,7 +21,7 @@ class Bounder {
         last_window_(lanes_.size()),
         next_birth_(lanes_.lanes()) {}
 
-  LowerBound Find(bool online) {
+  LowerBound FindBound(bool online) {
     bound_.exact = lanes_.left_out() == 0;
     if (online) bound_.online = FindOnlineFootprint(lanes_, exits_, deadline_);
     FindUpperBounds();
@@ -124,7 +124,7 @@ class Bounder {
 
 LowerBound FindLowerBound(const BlockOrder& order, std::span<const BlockId> blocks,
                           const LowerBoundOptions& options) {
-  return Bounder(order, blocks, options).Find(options.online);
+  return Bounder(order, blocks, options).FindBound(options.online);
 }
 
 }  // namespace graphkit

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <queue>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,9 +15,12 @@ using Free = uint32_t;
 
 // Freed blocks of which bytes may be left, as the mallocs of one lane and stream see them.
 struct Offer {
-  std::vector<Free> open;                          // a heap: freed last first
-  std::vector<std::pair<uint32_t, Free>> waiting;  // a heap: by the birth that they come before
-  size_t seen = 0;                                 // of the frees that are looked at
+  std::priority_queue<Free> open;  // freed last first
+  // By the birth that they come before.
+  std::priority_queue<std::pair<uint32_t, Free>, std::vector<std::pair<uint32_t, Free>>,
+                      std::greater<>>
+      waiting;
+  size_t seen = 0;  // of the frees that are looked at
 };
 struct View {
   size_t stream = 0;
@@ -34,7 +38,7 @@ class Sweep {
     views_.resize(lanes.lanes());
   }
 
-  std::optional<Bytes> Run() {
+  std::optional<Bytes> FreshBytes() {
     constexpr uint32_t kRun = 1024;
     Bytes fresh = 0;
     for (uint32_t birth = 0; birth < lanes_.size(); ++birth) {
@@ -119,12 +123,10 @@ class Sweep {
     const uint32_t opens = OpensAt(frees_[free], birth);
     if (opens == Exits::kNever) return;
     if (opens <= birth) {
-      offer->open.push_back(free);
-      std::push_heap(offer->open.begin(), offer->open.end());
-      return;
+      offer->open.push(free);
+    } else {
+      offer->waiting.emplace(opens, free);
     }
-    offer->waiting.emplace_back(opens, free);
-    std::push_heap(offer->waiting.begin(), offer->waiting.end(), std::greater<>());
   }
 
   // The first of the lane's births, from this one on, that a block is before.
@@ -141,20 +143,16 @@ class Sweep {
 
   // Returns what is wanted beyond what there is.
   Bytes TakeOver(uint32_t birth, Bytes wanted, Offer* offer) {
-    while (!offer->waiting.empty() && offer->waiting.front().first <= birth) {
-      offer->open.push_back(offer->waiting.front().second);
-      std::push_heap(offer->open.begin(), offer->open.end());
-      std::pop_heap(offer->waiting.begin(), offer->waiting.end(), std::greater<>());
-      offer->waiting.pop_back();
+    for (; !offer->waiting.empty() && offer->waiting.top().first <= birth; offer->waiting.pop()) {
+      offer->open.push(offer->waiting.top().second);
     }
     while (wanted > 0 && !offer->open.empty()) {
-      Bytes& left = left_[offer->open.front()];
+      Bytes& left = left_[offer->open.top()];
       const Bytes bytes = std::min(left, wanted);
       left -= bytes;
       wanted -= bytes;
       if (left > 0) break;
-      std::pop_heap(offer->open.begin(), offer->open.end());
-      offer->open.pop_back();
+      offer->open.pop();
     }
     return wanted;
   }
@@ -176,7 +174,7 @@ class Sweep {
 
 std::optional<Bytes> FindOnlineFootprint(const Lanes& lanes, const Exits& exits,
                                          std::chrono::steady_clock::time_point deadline) {
-  if (const auto fresh = Sweep(lanes, exits, deadline).Run()) {
+  if (const auto fresh = Sweep(lanes, exits, deadline).FreshBytes()) {
     return *fresh + lanes.left_out_bytes();
   }
   return std::nullopt;

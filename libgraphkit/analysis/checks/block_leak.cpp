@@ -14,22 +14,10 @@
 namespace graphkit {
 namespace {
 
-const char* PoolKindText(PoolKind kind) {
-  switch (kind) {
-    case PoolKind::kDevice:
-      return "device memory";
-    case PoolKind::kStream:
-      return "a driver memory pool";
-    case PoolKind::kGraph:
-      return "graph memory";
-    case PoolKind::kHost:
-      return "pinned host memory";
-    case PoolKind::kManaged:
-      return "managed memory";
-    default:
-      return "an allocator's pool";
-  }
-}
+// In the order of PoolKind.
+constexpr const char* kPoolKinds[] = {
+    "device memory",       "a driver memory pool", "graph memory",  "an allocator's pool",
+    "an allocator's pool", "pinned host memory",   "managed memory"};
 
 // What libraries make in these functions, of whom a line of theirs says little.
 struct Purpose {
@@ -72,7 +60,7 @@ Finding LeakOf(const Trace& trace, const UnfreedSite& site) {
        .blocks = {first},
        .stack = site.stack});
   const PoolKind kind = site.pool.valid() ? trace[site.pool].kind : PoolKind::kDevice;
-  finding.message = ListOf(finding.blocks) + " of " + PoolKindText(kind) +
+  finding.message = ListOf(finding.blocks) + " of " + kPoolKinds[static_cast<size_t>(kind)] +
                     (finding.blocks.size() == 1 ? " was" : " were") +
                     " never freed: " + FormatBytes(finding.bytes);
   if (site.grows()) {
@@ -114,16 +102,16 @@ std::vector<KeptLine> LinesOf(const Facts& facts, const std::vector<const Unfree
 
 // "1.5 GiB optimizer state, 512 MiB weights and buffers": the most bytes first.
 std::string PurposesText(const std::vector<KeptLine>& lines) {
-  std::vector<std::pair<std::string_view, Bytes>> sums;
+  std::vector<KeptLine> sums;
   for (const KeptLine& line : lines) {
-    auto sum = std::ranges::find(sums, line.purpose, &decltype(sums)::value_type::first);
-    if (sum == sums.end()) sum = sums.insert(sum, {line.purpose, 0});
-    sum->second += line.bytes;
+    auto sum = std::ranges::find(sums, line.purpose, &KeptLine::purpose);
+    if (sum == sums.end()) sum = sums.insert(sum, {.purpose = line.purpose});
+    sum->bytes += line.bytes;
   }
-  std::ranges::stable_sort(sums, std::greater(), &decltype(sums)::value_type::second);
+  std::ranges::stable_sort(sums, std::greater(), &KeptLine::bytes);
   std::string text;
-  for (const auto& [purpose, bytes] : sums) {
-    text += (text.empty() ? "" : ", ") + FormatBytes(bytes) + " " + std::string(purpose);
+  for (const KeptLine& sum : sums) {
+    text += (text.empty() ? "" : ", ") + FormatBytes(sum.bytes) + " " + std::string(sum.purpose);
   }
   return text;
 }

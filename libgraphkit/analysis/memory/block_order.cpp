@@ -25,12 +25,6 @@ bool BlockOrder::Later(BlockId x, Seq seq) const {
   return lives_[x].last_use.count != 0 || trace_[x].allocated < seq;
 }
 
-bool BlockOrder::DiesBeforeAll(BlockId x, std::span<const NodeId> nodes) const {
-  return std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) {
-    return Later(x, trace_[node].seq) && DiesBefore(x, order_.StartOf(node));
-  });
-}
-
 // Of blocks of different graphs: 1 if x is in an earlier body of a conditional than y, -1 if in a
 // later one, 0 if not both in bodies of one.
 int BlockOrder::ExclusiveBodies(BlockId x, BlockId y) const {
@@ -51,13 +45,14 @@ int BlockOrder::ExclusiveBodies(BlockId x, BlockId y) const {
 
 bool BlockOrder::Before(BlockId x, BlockId y) const {
   if (x == y || lives_[x].root != lives_[y].root || !Dies(x)) return false;
-  const BlockLife& later = lives_[y];
-  if (lives_[x].alloc.graph != later.alloc.graph) {
+  const OrderPoint& alloc = lives_[y].alloc;
+  if (lives_[x].alloc.graph != alloc.graph) {
     if (const int bodies = ExclusiveBodies(x, y); bodies != 0) return bodies > 0;
   }
-  if (!Later(x, trace_[y].allocated) || !DiesBefore(x, later.alloc)) return false;
-  if (!DiesBeforeAll(x, lives_.Nodes(later.early))) return false;
-  return !lives_.ByStreams(y, rule_) || DiesBeforeAll(x, lives_.Nodes(later.unordered));
+  return Later(x, trace_[y].allocated) && DiesBefore(x, alloc) &&
+         std::ranges::all_of(lives_.EarlyNodes(y, rule_), [&](NodeId node) {
+           return Later(x, trace_[node].seq) && DiesBefore(x, order_.StartOf(node));
+         });
 }
 
 void BlockOrder::Fetch(BlockId block) const {

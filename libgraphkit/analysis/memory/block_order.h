@@ -7,8 +7,6 @@
 // before. A block that isn't freed before its capture ends is before nothing. See docs/memory.md.
 #pragma once
 
-#include <span>
-
 #include "libgraphkit/analysis/memory/lifetimes.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/finding.h"
@@ -42,7 +40,6 @@ class BlockOrder {
  private:
   int ExclusiveBodies(BlockId x, BlockId y) const;
   bool Later(BlockId x, Seq seq) const;
-  bool DiesBeforeAll(BlockId x, std::span<const NodeId> nodes) const;
 
   const Trace& trace_;
   const Order& order_;

@@ -4,6 +4,8 @@
 
 #include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/order/frontier.h"
+#include "libgraphkit/analysis/order/still_running.h"
+#include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
@@ -15,6 +17,7 @@ class LifetimeFinder {
       : trace_(trace),
         order_(*order),
         replay_(trace),
+        running_(trace, *order),
         points_(trace.streams.size()),
         backs_segment_(BacksSegment(trace)) {}
 
@@ -22,7 +25,6 @@ class LifetimeFinder {
     lives_.blocks.resize(trace_.blocks.size());
     FindEnds();
     FindOpaque();
-    GroupByStream();
     GroupTouches();
     const Grouped recorded = Group(trace_.block_streams, trace_.blocks.size(),
                                    [](const BlockStream& use) { return use.block; });
@@ -43,9 +45,6 @@ class LifetimeFinder {
  private:
   static constexpr size_t kMostRunning = 64;
 
-  struct LooseEdge {
-    NodeId from, to;
-  };
   struct Point {
     uint32_t version = BlockId::kNone;
     OrderPoint point;
@@ -86,46 +85,6 @@ class LifetimeFinder {
     return at != opaque.end() && *at < end;
   }
 
-  // Only needed where a node may run before its stream's earlier ones have ended: behind a partial
-  // edge, a rewind, or what was taken out of the graph.
-  void GroupByStream() {
-    const bool all_full = std::ranges::all_of(
-        trace_.edges, [&](const Edge& edge) { return edge.full() && Joins(trace_, edge); });
-    const bool whole =
-        std::ranges::all_of(trace_.nodes, [&](const Node& node) { return InGraph(trace_, node); });
-    if (!all_full) FindLoose();
-    if (all_full && whole && !HasRewinds(trace_)) return;
-    on_stream_ = Group(trace_.nodes, trace_.streams.size(), [](const Node& n) { return n.stream; });
-    running_on_.resize(trace_.streams.size());
-    for (size_t stream = 0; stream < trace_.streams.size(); ++stream) FindRunningOn(stream);
-  }
-
-  // Of a stream's nodes, those that may still run when the stream's next one has ended.
-  void FindRunningOn(size_t stream) {
-    NodeId last;
-    for (const uint32_t node : on_stream_.Of(stream)) {
-      if (!InGraph(trace_, trace_.nodes[node])) continue;
-      if (last.valid() && !order_.EndsBefore(last, NodeId(node))) {
-        running_on_[stream].push_back(last);
-      }
-      last = NodeId(node);
-    }
-    if (last.valid()) running_on_[stream].push_back(last);
-  }
-
-  // By graph: the edges after whose end their start may still run, the last ones first.
-  void FindLoose() {
-    loose_.resize(trace_.graphs.size());
-    for (const Edge& edge : trace_.edges) {
-      if (edge.full() || !Joins(trace_, edge) || order_.EndsBefore(edge.from, edge.to)) continue;
-      loose_[trace_[edge.from].graph.index()].push_back({edge.from, edge.to});
-    }
-    for (std::vector<LooseEdge>& edges : loose_) {
-      std::ranges::sort(edges, std::ranges::greater(),
-                        [&](const LooseEdge& edge) { return trace_[edge.from].seq; });
-    }
-  }
-
   // Too many nodes that may still run, and nothing is proved of the block: false.
   bool AddMarker(NodeId node, BlockLife* life) {
     markers_.push_back(node);
@@ -147,7 +106,7 @@ class LifetimeFinder {
     };
     for (bool more = true; more;) {
       more = false;
-      for (const LooseEdge& edge : loose_[trace_[end].graph.index()]) {
+      for (const LooseEdge& edge : running_.LooseEdges(trace_[end].graph)) {
         if (!Uses(block, edge.from) || order_.EndsBefore(edge.from, end)) continue;
         if (!leads_there(edge.to) || Contains(running(), edge.from)) continue;
         if (!AddMarker(edge.from, life)) return;
@@ -175,37 +134,25 @@ class LifetimeFinder {
       if (node == free || order_.EndsBefore(node, free)) continue;
       if (!AddMarker(node, life)) break;
     }
-    for (NodeId end = free; !loose_.empty() && end.valid() && !life->foreign;
+    for (NodeId end = free; running_.HasLooseEdges() && end.valid() && !life->foreign;
          end = trace_[trace_[end].graph].parent) {
       AddStillRunning(trace_[id], end, life);
     }
     markers_.push_back(free);
   }
 
-  Seq SeqOf(NodeId node) const { return trace_[node].seq; }
-
   // What a stream ran while the block lived and that need not have ended before where it stands:
-  // programmatic launches, and what lies before a rewind.
+  // programmatic launches, what lies before a rewind, and the last node of all.
   void AddRunning(StreamId stream, const Block& block, BlockLife* life) {
-    if (stream.index() >= running_on_.size()) return;
-    AddLastOn(stream, block, life->root);
-    const std::vector<NodeId>& running = running_on_[stream.index()];
-    auto at = std::ranges::lower_bound(running, block.free_requested, {},
-                                       [&](NodeId node) { return SeqOf(node); });
-    while (at != running.begin() && SeqOf(*--at) > block.allocated) {
-      if (Root(trace_[*at].graph) == life->root && !AddMarker(*at, life)) return;
+    const auto nodes = running_.NodesBetween(stream, block.allocated, block.free_requested);
+    if (!nodes.empty() && Root(trace_[nodes.back()].graph) == life->root) {
+      markers_.push_back(nodes.back());
     }
-  }
-
-  // The last node that a stream ran while the block lived.
-  void AddLastOn(StreamId stream, const Block& block, GraphId root) {
-    const std::span<const uint32_t> nodes = on_stream_.Of(stream.index());
-    auto at = std::ranges::lower_bound(nodes, block.free_requested, {},
-                                       [&](uint32_t node) { return SeqOf(NodeId(node)); });
-    while (at != nodes.begin() && trace_.nodes[*--at].seq > block.allocated) {
-      if (!InGraph(trace_, trace_.nodes[*at])) continue;
-      if (Root(trace_.nodes[*at].graph) == root) markers_.emplace_back(*at);
-      return;
+    const std::span<const NodeId> running = running_.OnStream(stream);
+    auto at = std::ranges::lower_bound(running, block.free_requested, {},
+                                       [&](NodeId node) { return trace_[node].seq; });
+    while (at != running.begin() && trace_[*--at].seq > block.allocated) {
+      if (Root(trace_[*at].graph) == life->root && !AddMarker(*at, life)) return;
     }
   }
 
@@ -278,16 +225,12 @@ class LifetimeFinder {
   // the allocation point.
   Slice FindUnordered(const Block& block, const OrderPoint& alloc) {
     const size_t first = lives_.nodes.size();
-    const bool needed = !on_stream_.first.empty() && !block.alloc_node.valid();
-    if (!needed || !block.stream.valid()) return NodesSince(first);
-    const std::span<const uint32_t> nodes = on_stream_.Of(block.stream.index());
-    auto at = std::ranges::upper_bound(nodes, block.allocated, {},
-                                       [&](uint32_t node) { return SeqOf(NodeId(node)); });
-    for (; at != nodes.end() && trace_.nodes[*at].seq <= block.free_requested; ++at) {
-      if (!InGraph(trace_, trace_.nodes[*at])) continue;
-      const OrderPoint start = order_.StartOf(NodeId(*at));
+    if (block.alloc_node.valid()) return NodesSince(first);
+    const Seq end = block.freed() ? block.free_requested + 1 : kNever;
+    for (const NodeId node : running_.NodesBetween(block.stream, block.allocated, end)) {
+      const OrderPoint start = order_.StartOf(node);
       if (start.graph != alloc.graph || order_.Covers(start, alloc)) break;
-      lives_.nodes.emplace_back(*at);
+      lives_.nodes.push_back(node);
     }
     return NodesSince(first);
   }
@@ -325,8 +268,8 @@ class LifetimeFinder {
         }
       }
     }
-    for (const NodeId node : lives_.Nodes(life.early)) markers_.push_back(node);
-    for (const NodeId node : lives_.Nodes(life.unordered)) markers_.push_back(node);
+    const std::span<const NodeId> early = lives_.EarlyNodes(id, MarkerRule::kAtFree);
+    markers_.insert(markers_.end(), early.begin(), early.end());
     life.at_free = KeepLast();
   }
 
@@ -361,22 +304,20 @@ class LifetimeFinder {
 
   // Of the nodes that touch a block, the last one on each chain: the others end before it.
   void LastOnChains(BlockId id) {
-    markers_.clear();
-    if (last_on_.size() < order_.chains()) last_on_.resize(order_.chains());
-    ++stamp_;
+    last_.clear();
     for (const Touch& touch : lives_.Touches(id)) {
-      const BlockLife& life = lives_.blocks[id.index()];
-      const NodeId node = OutOfLoops(touch.node, life.alloc.graph);
+      const NodeId node = OutOfLoops(touch.node, lives_[id].alloc.graph);
       const ChainPlace place = order_.PlaceOf(node);
-      if (place.chain >= last_on_.size()) continue;
-      LastOn& last = last_on_[place.chain];
-      if (last.stamp != stamp_) {
-        last = {stamp_, static_cast<uint32_t>(markers_.size())};
-        markers_.push_back(node);
-      } else if (order_.PlaceOf(markers_[last.marker]).seq < place.seq) {
-        markers_[last.marker] = node;
+      if (place.chain >= order_.chains()) continue;
+      const auto last = std::ranges::find(last_, place.chain, &LastNode::chain);
+      if (last == last_.end()) {
+        last_.push_back({place.chain, place.seq, node});
+      } else if (last->seq < place.seq) {
+        *last = {place.chain, place.seq, node};
       }
     }
+    markers_.clear();
+    for (const LastNode& last : last_) markers_.push_back(last.node);
   }
 
   void Finish(BlockId id) {
@@ -401,35 +342,29 @@ class LifetimeFinder {
     life.last_use = KeepLast();
   }
 
-  struct LastOn {
-    uint32_t stamp = 0;
-    uint32_t marker = 0;
+  // Of the nodes of a chain that touch a block.
+  struct LastNode {
+    uint32_t chain;
+    uint32_t seq;
+    NodeId node;
   };
 
   const Trace& trace_;
   Order& order_;
   FrontierReplay replay_;
+  StillRunning running_;
   std::vector<Point> points_;        // by stream
   std::vector<bool> backs_segment_;  // by block
   std::vector<GraphId> roots_;
   std::vector<Seq> ends_;   // by root graph: where its last capture ended
   std::vector<bool> runs_;  // by root graph: it may be launched, not only embedded elsewhere
-  std::vector<std::vector<Seq>> opaque_;         // by root graph: of nodes that may touch anything
-  Grouped on_stream_;                            // nodes by stream
-  std::vector<std::vector<NodeId>> running_on_;  // by stream
-  std::vector<std::vector<LooseEdge>> loose_;    // by graph; none when all edges are full
+  std::vector<std::vector<Seq>> opaque_;  // by root graph: of nodes that may touch anything
   std::vector<NodeId> markers_;
-  std::vector<LastOn> last_on_;
-  uint32_t stamp_ = 0;
+  std::vector<LastNode> last_;
   Lifetimes lives_;
 };
 
 }  // namespace
-
-std::span<const Touch> Lifetimes::Touches(BlockId block) const {
-  const Slice slice = blocks[block.index()].touches;
-  return std::span(touches).subspan(slice.first, slice.count);
-}
 
 std::vector<uint32_t> BlocksBySeq(const Trace& trace, Seq Block::*seq) {
   std::vector<uint32_t> at(trace.records, BlockId::kNone);

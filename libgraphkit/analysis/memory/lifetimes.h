@@ -31,15 +31,15 @@ struct Touch {
 };
 
 struct BlockLife {
-  GraphId root;        // the user's graph that it lives in; none: outside graphs
-  OrderPoint alloc;    // its allocation point
-  Slice touches;       // in Lifetimes::touches, in capture order
-  Slice early;         // in Lifetimes::nodes: nodes that touch it and aren't after `alloc`
-  Slice unordered;     // in Lifetimes::nodes: what its stream ran next without being after `alloc`
-  Slice at_free;       // in Lifetimes::nodes: markers
-  Slice last_use;      // in Lifetimes::nodes: markers, those at the free among them when escaped;
-                       // none: no node touches it, it dies at `alloc`
-  bool freed = false;  // in its graph: by a memory-free node, or before the capture ended
+  GraphId root;          // the user's graph that it lives in; none: outside graphs
+  OrderPoint alloc;      // its allocation point
+  Slice touches;         // in Lifetimes::touches, in capture order
+  Slice early;           // in Lifetimes::nodes: nodes that touch it and aren't after `alloc`
+  Slice unordered;       // behind `early`: what its stream ran next without being after `alloc`
+  Slice at_free;         // in Lifetimes::nodes: markers
+  Slice last_use;        // in Lifetimes::nodes: markers, those at the free among them when escaped;
+                         // none: no node touches it, it dies at `alloc`
+  bool freed = false;    // in its graph: by a memory-free node, or before the capture ended
   bool foreign = false;  // freed while one of its streams wasn't in the capture
   bool escaped = false;  // while it lived, a node ran that may touch anything: it dies at its free
   bool elsewhere = false;  // nodes of other graphs touch it
@@ -53,13 +53,22 @@ struct Lifetimes {
   std::vector<NodeId> nodes;
 
   const BlockLife& operator[](BlockId block) const { return blocks[block.index()]; }
-  std::span<const Touch> Touches(BlockId block) const;
+  std::span<const Touch> Touches(BlockId block) const {
+    const Slice slice = (*this)[block].touches;
+    return {touches.data() + slice.first, slice.count};
+  }
   std::span<const NodeId> Nodes(Slice slice) const {
     return {nodes.data() + slice.first, slice.count};
   }
   // Whether a block's uses are known by its streams alone: by kAtFree, and by either when escaped.
   bool ByStreams(BlockId block, MarkerRule rule) const {
     return rule == MarkerRule::kAtFree || (*this)[block].escaped;
+  }
+  // The nodes that may touch a block without being after its allocation point.
+  std::span<const NodeId> EarlyNodes(BlockId block, MarkerRule rule) const {
+    const BlockLife& life = (*this)[block];
+    const uint32_t unordered = ByStreams(block, rule) ? life.unordered.count : 0;
+    return Nodes({life.early.first, life.early.count + unordered});
   }
   std::span<const NodeId> Markers(BlockId block, MarkerRule rule) const {
     const BlockLife& life = (*this)[block];

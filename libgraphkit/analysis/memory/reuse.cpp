@@ -1,6 +1,8 @@
 #include "libgraphkit/analysis/memory/reuse.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "libgraphkit/analysis/memory/usage.h"
 
@@ -9,6 +11,12 @@ namespace {
 
 constexpr size_t kSizesTried = 4;    // next larger sizes that are looked at
 constexpr size_t kBlocksTried = 16;  // idle blocks of one size that are looked at
+
+template <typename Item, typename Key = std::identity>
+void SortUnique(std::vector<Item>* items, Key key = {}) {
+  std::ranges::sort(*items, {}, key);
+  items->erase(std::unique(items->begin(), items->end()), items->end());
+}
 
 bool HandedOut(const Trace& trace, BlockId id) {
   const Block& block = trace[id];
@@ -39,32 +47,28 @@ class Matcher {
       MarkTaken(FindOverlaps(trace_, blocks_));
     }
     for (const BlockId block : blocks_) sizes_.push_back(RoundedSize(trace_[block]));
-    std::sort(sizes_.begin(), sizes_.end());
-    sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
+    SortUnique(&sizes_);
     idle_.resize(sizes_.size());
     for (size_t i = 0; i < blocks_.size(); ++i) {
       const size_t size = SizeIndex(blocks_[i]);
       if (fresh_[i]) Give(blocks_[i], size);
       if (!taken_[i] && order_.Dies(blocks_[i])) idle_[size].push_back(blocks_[i]);
     }
-    std::stable_sort(facts_.pairs.begin(), facts_.pairs.end(),
-                     [](const ReusePair& a, const ReusePair& b) { return a.bytes > b.bytes; });
+    std::ranges::stable_sort(facts_.pairs, std::greater(), &ReusePair::bytes);
     return std::move(facts_);
   }
 
  private:
   size_t SizeIndex(BlockId block) const {
-    return static_cast<size_t>(
-        std::lower_bound(sizes_.begin(), sizes_.end(), RoundedSize(trace_[block])) -
-        sizes_.begin());
+    return static_cast<size_t>(std::ranges::lower_bound(sizes_, RoundedSize(trace_[block])) -
+                               sizes_.begin());
   }
 
   void MarkTaken(std::span<const Overlap> overlaps) {
     taken_.assign(blocks_.size(), false);
     fresh_.assign(blocks_.size(), true);
     const auto index = [&](BlockId block) {
-      return static_cast<size_t>(std::lower_bound(blocks_.begin(), blocks_.end(), block) -
-                                 blocks_.begin());
+      return static_cast<size_t>(std::ranges::lower_bound(blocks_, block) - blocks_.begin());
     };
     for (const Overlap& overlap : overlaps) {
       taken_[index(overlap.earlier)] = true;
@@ -109,25 +113,21 @@ class OverlapFinder {
  public:
   explicit OverlapFinder(const Trace& trace) : trace_(trace) {}
 
-  std::vector<Overlap> Find(std::span<const BlockId> blocks) {
+  std::vector<Overlap> FindAll(std::span<const BlockId> blocks) {
     std::vector<PlacedBlock> ranges;
     ranges.reserve(blocks.size());
     for (const BlockId block : blocks) {
       if (trace_[block].size != 0) ranges.push_back({trace_[block].address, block});
     }
-    const auto lower = [](const PlacedBlock& a, const PlacedBlock& b) { return a.begin < b.begin; };
-    if (!std::is_sorted(ranges.begin(), ranges.end(), lower)) {
-      std::sort(ranges.begin(), ranges.end(), lower);
+    if (!std::ranges::is_sorted(ranges, {}, &PlacedBlock::begin)) {
+      std::ranges::sort(ranges, {}, &PlacedBlock::begin);
     }
     for (size_t first = 0; first < ranges.size();) {
       const size_t end = EndOfGroup(ranges, first);
       if (end - first > 1) AddGroup(std::span(ranges).subspan(first, end - first));
       first = end;
     }
-    std::sort(overlaps_.begin(), overlaps_.end(), [](const Overlap& a, const Overlap& b) {
-      return a.later != b.later ? a.later < b.later : a.earlier < b.earlier;
-    });
-    overlaps_.erase(std::unique(overlaps_.begin(), overlaps_.end()), overlaps_.end());
+    SortUnique(&overlaps_, [](const Overlap& o) { return std::pair(o.later, o.earlier); });
     return std::move(overlaps_);
   }
 
@@ -152,17 +152,16 @@ class OverlapFinder {
       cuts_.push_back(EndOf(range.block));
       blocks_.push_back(range.block);
     }
-    std::sort(cuts_.begin(), cuts_.end());
-    cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
-    std::sort(blocks_.begin(), blocks_.end());
+    SortUnique(&cuts_);
+    std::ranges::sort(blocks_);
     last_.assign(cuts_.size(), BlockId());
     for (const BlockId block : blocks_) TakePieces(block);
   }
 
   void TakePieces(BlockId block) {
     const Address end = EndOf(block);
-    auto piece = static_cast<size_t>(
-        std::lower_bound(cuts_.begin(), cuts_.end(), trace_[block].address) - cuts_.begin());
+    auto piece =
+        static_cast<size_t>(std::ranges::lower_bound(cuts_, trace_[block].address) - cuts_.begin());
     BlockId named;
     for (; piece < cuts_.size() && cuts_[piece] < end; ++piece) {
       if (last_[piece].valid() && last_[piece] != named) {
@@ -188,7 +187,7 @@ ReuseFacts FindReuse(const BlockOrder& order, std::span<const BlockId> blocks,
 }
 
 std::vector<Overlap> FindOverlaps(const Trace& trace, std::span<const BlockId> blocks) {
-  return OverlapFinder(trace).Find(blocks);
+  return OverlapFinder(trace).FindAll(blocks);
 }
 
 }  // namespace graphkit

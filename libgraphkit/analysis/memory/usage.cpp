@@ -51,8 +51,7 @@ struct Range {
 };
 
 Bytes Covered(std::vector<Range>* ranges) {
-  std::sort(ranges->begin(), ranges->end(),
-            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  std::ranges::sort(*ranges, {}, &Range::begin);
   Bytes covered = 0;
   Address reached = 0;
   for (const Range& range : *ranges) {

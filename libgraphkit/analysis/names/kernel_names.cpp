@@ -1,15 +1,12 @@
 #include "libgraphkit/analysis/names/kernel_names.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "libgraphkit/demangle.h"
 #include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
@@ -27,12 +24,9 @@ bool IsNumber(std::string_view type) {
 }  // namespace
 
 bool MayTakePointers(std::string_view mangled) {
-  if (!mangled.starts_with("_Z")) return true;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(std::string(mangled).c_str(), nullptr, nullptr, &status), &std::free);
-  if (status != 0 || !text) return true;
-  std::string_view types = text.get();
+  const std::optional<std::string> name = DemangledName(mangled);
+  if (!name) return true;
+  std::string_view types = *name;
   const size_t open = types.rfind('(');
   if (open == std::string_view::npos || !types.ends_with(")")) return true;
   types = types.substr(open + 1, types.size() - open - 2);

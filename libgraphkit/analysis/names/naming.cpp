@@ -1,10 +1,6 @@
 #include "libgraphkit/analysis/names/naming.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
-
+#include "libgraphkit/demangle.h"
 #include "libgraphkit/model/names.h"
 
 namespace graphkit {
@@ -12,20 +8,12 @@ namespace {
 
 // A kernel's name without its arguments, template arguments and namespaces.
 std::string ShortKernelName(std::string_view mangled) {
-  std::string name(mangled);
-  if (name.starts_with("_Z")) {
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> text(
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-    if (status == 0 && text) name = text.get();
-    if (name.starts_with("void ")) name.erase(0, 5);
-  }
-  for (size_t at = name.find("(anonymous namespace)::"); at != std::string::npos;
-       at = name.find("(anonymous namespace)::")) {
-    name.erase(at, sizeof("(anonymous namespace)::") - 1);
-  }
-  name.resize(std::min(name.find('('), name.size()));
-  name.resize(std::min(name.find('<'), name.size()));
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  const std::optional<std::string> demangled = DemangledName(mangled);
+  std::string name = demangled.value_or(std::string(mangled));
+  if (demangled && name.starts_with("void ")) name.erase(0, 5);
+  for (size_t at = 0; (at = name.find(kAnonymous)) != name.npos;) name.erase(at, kAnonymous.size());
+  name.resize(std::min(name.find_first_of("(<"), name.size()));
   if (const size_t scope = name.rfind("::"); scope != std::string::npos) name.erase(0, scope + 2);
   return name;
 }

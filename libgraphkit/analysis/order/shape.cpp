@@ -1,6 +1,8 @@
 #include "libgraphkit/analysis/order/shape.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "libgraphkit/analysis/group_by.h"
 
@@ -24,13 +26,9 @@ class Walker {
     const Grouped by = Group(sorted, trace_.graphs.size(),
                              [&](uint32_t node) { return trace_.nodes[node].graph; });
     held_.resize(trace_.nodes.size());
-    std::vector<std::pair<uint32_t, uint32_t>> deepest;  // depth, graph
-    for (size_t i = 0; i < trace_.graphs.size(); ++i) {
-      deepest.emplace_back(Depth(GraphId(i)), static_cast<uint32_t>(i));
-    }
-    std::stable_sort(deepest.begin(), deepest.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (const auto& [depth, graph] : deepest) WalkGraph(GraphId(graph), by, sorted);
+    std::multimap<uint32_t, GraphId, std::greater<>> deepest;  // by depth
+    for (size_t i = 0; i < trace_.graphs.size(); ++i) deepest.emplace(Depth(GraphId(i)), i);
+    for (const auto& [depth, graph] : deepest) WalkGraph(graph, by, sorted);
     return std::move(shapes_);
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "libgraphkit/analysis/group_by.h"
+
 namespace graphkit {
 
 bool HoldsGraph(const Trace& trace) {
@@ -17,15 +19,6 @@ bool IsWithin(const Trace& trace, GraphId graph, GraphId outer) {
     graph = trace[parent].graph;
   }
   return true;
-}
-
-GraphId RootOf(const Trace& trace, GraphId graph) {
-  for (size_t i = 0; i < trace.graphs.size() && graph.valid(); ++i) {
-    const NodeId parent = trace[graph].parent;
-    if (!parent.valid()) break;
-    graph = trace[parent].graph;
-  }
-  return graph;
 }
 
 std::vector<GraphId> FindRoots(const Trace& trace) {
@@ -71,27 +64,19 @@ InEdges FindInEdges(const Trace& trace) {
 
 std::vector<uint32_t> SortNodes(const InEdges& in) {
   const size_t nodes = in.nodes();
+  const Grouped out = Group(in.edges, nodes, [](const InEdge& edge) { return edge.from; });
+  std::vector<uint32_t> leads_to(in.edges.size());  // of each edge
   std::vector<uint32_t> missing(nodes);
-  std::vector<uint32_t> first(nodes + 1, 0);
-  for (size_t node = 0; node < nodes; ++node) {
-    missing[node] = static_cast<uint32_t>(in.Of(node).size());
-    for (const InEdge& edge : in.Of(node)) ++first[edge.from.index() + 1];
-  }
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<uint32_t> out(in.edges.size());
-  std::vector<uint32_t> next(first.begin(), first.end() - 1);
   std::vector<uint32_t> sorted;
   sorted.reserve(nodes);
-  for (size_t node = 0; node < nodes; ++node) {
-    for (const InEdge& edge : in.Of(node)) {
-      out[next[edge.from.index()]++] = static_cast<uint32_t>(node);
-    }
-    if (missing[node] == 0) sorted.push_back(static_cast<uint32_t>(node));
+  for (uint32_t node = 0; node < nodes; ++node) {
+    std::fill(leads_to.begin() + in.first[node], leads_to.begin() + in.first[node + 1], node);
+    missing[node] = in.first[node + 1] - in.first[node];
+    if (missing[node] == 0) sorted.push_back(node);
   }
   for (size_t at = 0; at < sorted.size(); ++at) {
-    const uint32_t node = sorted[at];
-    for (uint32_t i = first[node]; i < first[node + 1]; ++i) {
-      if (--missing[out[i]] == 0) sorted.push_back(out[i]);
+    for (const uint32_t edge : out.Of(sorted[at])) {
+      if (--missing[leads_to[edge]] == 0) sorted.push_back(leads_to[edge]);
     }
   }
   return sorted;

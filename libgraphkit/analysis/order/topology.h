@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "libgraphkit/model/graph_places.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -32,9 +33,7 @@ bool HoldsGraph(const Trace& trace);
 // Whether a graph is another one, or embedded in it.
 bool IsWithin(const Trace& trace, GraphId graph, GraphId outer);
 
-// The outermost graph that holds a graph: the one that the user launches.
-GraphId RootOf(const Trace& trace, GraphId graph);
-// The root of every graph.
+// The root of every graph (RootOf).
 std::vector<GraphId> FindRoots(const Trace& trace);
 
 // Nodes whose edges may be missing, since the trace was cut off before them: its last node, and

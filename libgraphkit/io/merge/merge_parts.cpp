@@ -1,14 +1,11 @@
 #include "libgraphkit/io/merge/merge_parts.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <utility>
 
+#include "libgraphkit/demangle.h"
 #include "libgraphkit/io/import/mapped_ranges.h"
 #include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/model/tool_ids.h"
@@ -70,13 +67,7 @@ std::map<BlockId, BlockId> SameDriverBlocks(const Trace& snapshot, const Trace& 
 }
 
 std::string BaseName(std::string_view kernel) {
-  std::string name(kernel);
-  if (name.starts_with("_Z")) {
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> plain(
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-    if (status == 0 && plain) name = plain.get();
-  }
+  std::string name = DemangledName(kernel).value_or(std::string(kernel));
   const std::string_view anonymous = "(anonymous namespace)::";
   for (size_t at = name.find(anonymous); at != std::string::npos; at = name.find(anonymous)) {
     name.erase(at, anonymous.size());

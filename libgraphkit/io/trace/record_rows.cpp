@@ -28,17 +28,8 @@ Slice CollectivesOf(const Trace& trace, Seq place) {
           static_cast<uint32_t>(found.size())};
 }
 
-// What the node was made to do.
-void SetMade(const ChangedNode& made, Node& node) {
-  node.kernel = made.kernel;
-  node.shape = made.shape;
-  node.event = made.event;
-  node.accesses = made.accesses;
-  node.accesses_complete = made.accesses_complete;
-}
-
 void Complete(const PlacePrinter& from, NodeRecord& r, uint32_t) {
-  if (const ChangedNode* changed = FindChanged(from.trace(), r.id)) SetMade(*changed, r.row);
+  if (const ChangedNode* changed = FindChanged(from.trace(), r.id)) CopyWork(*changed, &r.row);
   SetShape(from.trace(), r.row.shape, r.shape);
   r.collectives = CollectivesOf(from.trace(), r.row.seq);
   const std::span<const GraphId> held = from.HeldGraphs(r.id);

@@ -11,9 +11,9 @@ std::vector<Finding> EightOn(bool one_block) {
   TraceBuilder t;
   const StreamId a = t.Stream("a");
   std::vector<BlockId> blocks;
-  for (int i = 0; i < 8; ++i) blocks.push_back(t.Alloc(a, 4096));
+  for (size_t i = 0; i < 8; ++i) blocks.push_back(t.Alloc(a, 4096));
   t.BeginCapture(a);
-  for (int i = 0; i < 8; ++i) t.Memset(a, {Writes(blocks[one_block ? 0 : i], 0, 4096)});
+  for (size_t i = 0; i < 8; ++i) t.Memset(a, {Writes(blocks[one_block ? 0 : i], 0, 4096)});
   t.EndCapture(a);
   Trace trace = t.Build();
   for (Node& node : trace.nodes) node.accesses_complete = true;
