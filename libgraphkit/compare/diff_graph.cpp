@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <string>
 #include <tuple>
 
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/compare/diff.h"
 
 namespace graphkit {
@@ -10,27 +12,10 @@ namespace {
 
 constexpr uint32_t kNone = NodeMatching::kNone;
 
-std::string Triple(const uint32_t (&sizes)[3]) {
-  return std::to_string(sizes[0]) + "x" + std::to_string(sizes[1]) + "x" + std::to_string(sizes[2]);
-}
-
-const char* ModeText(AccessMode mode) {
-  switch (mode) {
-    case AccessMode::kRead:
-      return "reads";
-    case AccessMode::kWrite:
-      return "writes";
-    case AccessMode::kReadWrite:
-      return "reads and writes";
-    case AccessMode::kUnknown:
-      break;
-  }
-  return "touches";
-}
-
 // "writes 4 KiB at 512 of 1 MiB": what is accessed, whichever block it is.
 std::string AccessText(const Trace& trace, const Access& access) {
-  std::string text = ModeText(access.mode);
+  static constexpr std::array kModes = {"touches", "reads", "writes", "reads and writes"};
+  std::string text = kModes[static_cast<size_t>(access.mode)];
   if (access.length != kLengthUnknown) text += " " + FormatBytes(access.length);
   if (access.offset != 0) text += " at " + std::to_string(access.offset);
   if (access.block) text += " of " + FormatBytes(trace[access.block].size);
@@ -78,8 +63,8 @@ class ParameterDiff {
   void CompareShapes(const Node& a, const Node& b) {
     if (a.shape >= before_.shapes.size() || b.shape >= after_.shapes.size()) return;
     const LaunchShape &x = before_.shapes[a.shape], &y = after_.shapes[b.shape];
-    Note("grid", Triple(x.grid), Triple(y.grid));
-    Note("block", Triple(x.block), Triple(y.block));
+    Note("grid", SizesText(x.grid), SizesText(y.grid));
+    Note("block", SizesText(x.block), SizesText(y.block));
     Note("shared bytes", std::to_string(x.shared_bytes), std::to_string(y.shared_bytes));
   }
 

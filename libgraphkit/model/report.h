@@ -37,12 +37,12 @@ struct PoolShare {
 // What the driver was asked for, at the place of the trace where that was most (of several, where
 // most of it was handed out), and who has it. The parts add up to it.
 struct AskedMemory {
-  Bytes asked_bytes = 0;         // device and managed memory: calls, memory pools, graph nodes
-  Bytes segment_used_bytes = 0;  // in an allocator's segments: handed out
-  Bytes segment_free_bytes = 0;  // in an allocator's segments: not handed out
-  Bytes graph_node_bytes = 0;    // memory-alloc nodes
-  Bytes input_bytes = 0;         // plain allocations that graphs touch
-  Bytes other_bytes = 0;         // plain allocations that no graph touches: not attributed
+  Bytes asked_bytes = 0;           // device and managed memory: calls, memory pools, graph nodes
+  Bytes segment_used_bytes = 0;    // in an allocator's segments: handed out
+  Bytes segment_free_bytes = 0;    // in an allocator's segments: not handed out
+  Bytes graph_node_bytes = 0;      // memory-alloc nodes
+  Bytes input_bytes = 0;           // plain allocations that graphs touch
+  Bytes not_attributed_bytes = 0;  // plain allocations that no graph touches
   bool operator==(const AskedMemory&) const = default;
 };
 

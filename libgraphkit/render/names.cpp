@@ -121,8 +121,11 @@ std::string StreamTitle(const Trace& trace, StreamId id) {
 }
 
 std::string GraphTitle(const Trace& trace, GraphId id) {
-  if (!id) return "no graph";
-  return "graph " + std::to_string(id.value) + Quoted(trace[trace[id].name]);
+  return id ? GraphTitle(id, trace[trace[id].name]) : "no graph";
+}
+
+std::string GraphTitle(GraphId id, std::string_view name) {
+  return "graph " + std::to_string(id.value) + Quoted(name);
 }
 
 std::string PoolTitle(const Trace& trace, PoolId id) {

@@ -25,6 +25,7 @@ std::string StreamTitle(const Trace& trace, StreamId id);
 
 // "graph 3", "graph 3 \"decode\"".
 std::string GraphTitle(const Trace& trace, GraphId id);
+std::string GraphTitle(GraphId id, std::string_view name);
 
 // "pool 1 (graph)", "pool 2 (allocator, decode)".
 std::string PoolTitle(const Trace& trace, PoolId id);

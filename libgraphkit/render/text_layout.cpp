@@ -102,6 +102,20 @@ std::string Wrapped(std::string_view first, std::string_view text, const TextSty
   return out + "\n";
 }
 
+std::string Labelled(Severity severity, std::string_view text, const TextStyle& style) {
+  static constexpr std::array kInks = {Ink::kBlue, Ink::kYellow, Ink::kRed};
+  const std::string label = std::string(SeverityName(severity)) + ":";
+  const std::string wrapped = Wrapped("", label + " " + std::string(text), style);
+  return Inked(label, kInks[static_cast<size_t>(severity)], style) + wrapped.substr(label.size());
+}
+
+std::string Bar(uint64_t value, uint64_t most, uint64_t columns) {
+  std::string bar;
+  const uint64_t cells = most == 0 ? 0 : (value * columns + most / 2) / most;
+  for (uint64_t i = 0; i < cells; ++i) bar += "█";
+  return bar;
+}
+
 std::string Table(std::vector<std::vector<std::string>> rows, const std::vector<bool>& right,
                   std::string_view indent, const TextStyle& style) {
   for (auto& row : rows) {
@@ -121,6 +135,16 @@ std::string Table(std::vector<std::vector<std::string>> rows, const std::vector<
     begin = end;
   }
   return out;
+}
+
+size_t Shown(size_t count, const TextStyle& style) {
+  return style.top == 0 ? count : std::min(count, style.top);
+}
+
+std::string More(size_t count, std::string_view indent, const TextStyle& style) {
+  const size_t shown = Shown(count, style);
+  if (shown == count) return "";
+  return std::string(indent) + "and " + FormatCount(count - shown) + " more; --top 0 shows all\n";
 }
 
 std::string Counted(uint64_t count, std::string_view noun) {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "libgraphkit/model/finding.h"
 
 namespace graphkit {
 
@@ -26,12 +29,32 @@ std::string Inked(std::string_view text, Ink ink, const TextStyle& style);
 // spaces. Ends with a newline. A word that is too long stands on a line of its own.
 std::string Wrapped(std::string_view first, std::string_view text, const TextStyle& style);
 
+// "error: <text>", wrapped; the label in its colour.
+std::string Labelled(Severity severity, std::string_view text, const TextStyle& style);
+
+// A bar of full blocks, `columns` long for `most`.
+std::string Bar(uint64_t value, uint64_t most, uint64_t columns);
+
 // Rows of cells, each column as wide as its widest cell; the columns flagged in `right` are
 // aligned right. Two spaces between columns, none at the end of a line. Where that is wider than
 // `style.table`, texts are shortened, and then the columns that are too many stand below, in
 // tables that begin with the first column as well.
 std::string Table(std::vector<std::vector<std::string>> rows, const std::vector<bool>& right,
                   std::string_view indent, const TextStyle& style = {});
+
+// How many of so many entries are shown.
+size_t Shown(size_t count, const TextStyle& style);
+
+// What stands below those: "and 3 more; --top 0 shows all"; empty when all are shown.
+std::string More(size_t count, std::string_view indent, const TextStyle& style);
+
+// The entries that are shown, and what stands below them.
+template <typename Entries, typename Render>
+void RenderTop(const Entries& entries, std::string_view indent, const TextStyle& style,
+               std::ostream& out, Render render) {
+  for (size_t i = 0; i < Shown(entries.size(), style); ++i) render(entries[i]);
+  out << More(entries.size(), indent, style);
+}
 
 // "1 node", "3 nodes": the count grouped, the noun in its number.
 std::string Counted(uint64_t count, std::string_view noun);

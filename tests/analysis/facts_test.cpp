@@ -240,7 +240,7 @@ std::string BillDifference(const Slow& slow, const Facts& facts) {
   }
   const AskedMemory asked = FindAskedMemory(facts);
   const Bytes parts = asked.segment_used_bytes + asked.segment_free_bytes + asked.graph_node_bytes +
-                      asked.input_bytes + asked.other_bytes;
+                      asked.input_bytes + asked.not_attributed_bytes;
   return parts == asked.asked_bytes ? "" : "the parts of what was asked of the driver";
 }
 

@@ -10,6 +10,7 @@
 
 #include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
+#include "libgraphkit/render/printable.h"
 #include "tests/render/sample_gate.h"
 
 namespace graphkit {

@@ -1,4 +1,4 @@
-#include "libgraphkit/render/longest_path.h"
+#include "libgraphkit/render/dot/selection.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,6 @@
 #include <random>
 
 #include "libgraphkit/generate/build_trace.h"
-#include "libgraphkit/render/dot/selection.h"
 
 namespace graphkit {
 

@@ -88,7 +88,7 @@ AskedMemory FindAskedMemory(const Facts& facts) {
     } else if (!facts.lives.Touches(BlockId(i)).empty()) {
       memory.input_bytes += size;
     } else {
-      memory.other_bytes += size;
+      memory.not_attributed_bytes += size;
     }
   }
   memory.segment_used_bytes = std::min(memory.segment_used_bytes, in_segments);

@@ -93,6 +93,10 @@ std::string NameOf(const Trace& trace, BlockId block) {
   return "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
 }
 
+std::string SizesText(const uint32_t (&sizes)[3]) {
+  return std::to_string(sizes[0]) + "x" + std::to_string(sizes[1]) + "x" + std::to_string(sizes[2]);
+}
+
 std::string CapturedOn(const Trace& trace, NodeId node) {
   const StreamId stream = trace[node].stream;
   if (stream.valid()) return NameOf(trace, node) + " was captured on " + NameOf(trace, stream);

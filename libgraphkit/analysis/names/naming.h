@@ -19,6 +19,9 @@ std::string NameOf(const Trace& trace, BlockId block);          // "block 4 (12 
 // for one that doesn't.
 std::string CollectivesText(const Trace& trace, Seq seq);
 
+// "64x2x1": a grid, or a block of threads.
+std::string SizesText(const uint32_t (&sizes)[3]);
+
 // "node 7 (Reduce) was captured on stream 1", "node 7 (Reduce) was added to graph 2".
 std::string CapturedOn(const Trace& trace, NodeId node);
 

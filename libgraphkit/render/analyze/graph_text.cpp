@@ -60,15 +60,12 @@ std::string NodesText(const GraphSummary& graph) {
 
 std::string EdgesText(const GraphSummary& graph) {
   std::vector<std::string> kinds;
-  if (graph.programmatic_edges > 0) {
-    kinds.push_back(FormatCount(graph.programmatic_edges) + " programmatic");
-  }
-  if (graph.launch_completion_edges > 0) {
-    kinds.push_back(FormatCount(graph.launch_completion_edges) + " launch-completion");
-  }
-  if (graph.cross_stream_edges > 0) {
-    kinds.push_back(FormatCount(graph.cross_stream_edges) + " between streams");
-  }
+  const auto add = [&kinds](uint64_t count, const char* what) {
+    if (count > 0) kinds.push_back(FormatCount(count) + what);
+  };
+  add(graph.programmatic_edges, " programmatic");
+  add(graph.launch_completion_edges, " launch-completion");
+  add(graph.cross_stream_edges, " between streams");
   return FormatCount(graph.edges) + (kinds.empty() ? "" : ": ") + Listed(kinds);
 }
 
@@ -81,22 +78,18 @@ struct Figure {
 // Of a graph whose memory is known.
 std::vector<Figure> MemoryFigures(const GraphSummary& graph) {
   std::vector<Figure> figures = {{"peak live", *graph.peak_live_bytes}};
-  if (graph.deferred_bytes > 0) figures.push_back({"deferred", *graph.deferred_bytes});
-  if (graph.never_freed_bytes > 0) {
-    figures.push_back(
-        {"never freed", *graph.never_freed_bytes, Counted(graph.never_freed_blocks, "block")});
-  }
-  if (graph.recorded_extent_bytes > 0) {
-    figures.push_back({"address range", *graph.recorded_extent_bytes, "as recorded"});
-  }
-  figures.push_back({"lower bound", *graph.lower_bound_bytes,
-                     graph.lower_bound_exact ? "the least that is safe" : "not proved the best"});
-  if (graph.plan_bytes) {
-    figures.push_back({"plan", *graph.plan_bytes, "one that is safe"});
-  }
-  if (graph.online_bytes) {
-    figures.push_back({"online", *graph.online_bytes, "malloc by malloc"});
-  }
+  const auto add = [&figures](bool said, const char* name, std::optional<Bytes> bytes,
+                              std::string remark = "") {
+    if (said) figures.push_back({name, *bytes, std::move(remark)});
+  };
+  add(graph.deferred_bytes > 0, "deferred", graph.deferred_bytes);
+  add(graph.never_freed_bytes > 0, "never freed", graph.never_freed_bytes,
+      Counted(graph.never_freed_blocks, "block"));
+  add(graph.recorded_extent_bytes > 0, "address range", graph.recorded_extent_bytes, "as recorded");
+  add(true, "lower bound", graph.lower_bound_bytes,
+      graph.lower_bound_exact ? "the least that is safe" : "not proved the best");
+  add(graph.plan_bytes.has_value(), "plan", graph.plan_bytes, "one that is safe");
+  add(graph.online_bytes.has_value(), "online", graph.online_bytes, "malloc by malloc");
   return figures;
 }
 
@@ -118,14 +111,6 @@ void RenderPools(const GraphSummary& graph, const Trace& trace, const TextStyle&
                style);
 }
 
-std::string Bar(Bytes bytes, Bytes most) {
-  std::string bar;
-  const size_t cells =
-      most == 0 ? 0 : static_cast<size_t>(kBarColumns * (double(bytes) / double(most)) + 0.5);
-  for (size_t i = 0; i < cells; ++i) bar += "█";
-  return bar;
-}
-
 void RenderMemory(const GraphSummary& graph, const TextStyle& style, std::ostream& out) {
   if (!graph.unknown_memory.empty()) {
     const std::string text = "unknown: " + Printable(graph.unknown_memory);
@@ -142,7 +127,7 @@ void RenderMemory(const GraphSummary& graph, const TextStyle& style, std::ostrea
   std::vector<std::vector<std::string>> rows;
   for (const Figure& figure : figures) {
     rows.push_back({figure.name, FormatBytes(figure.bytes), figure.remark});
-    if (bars) rows.back().push_back(Bar(figure.bytes, most));
+    if (bars) rows.back().push_back(Bar(figure.bytes, most, kBarColumns));
   }
   std::vector<bool> right = {false, true, false};
   if (bars) right.push_back(false);
@@ -188,7 +173,7 @@ void RenderReuse(const GraphSummary& graph, const Trace& trace, const TextStyle&
   out << Wrapped(Label("reuse"),
                  FormatBytes(graph.reuse_bytes) + " could lie where another block lay", style);
   const std::vector<AlikePairs> groups = GroupPairs(graph, trace);
-  const size_t shown = style.top == 0 ? groups.size() : std::min(groups.size(), style.top);
+  const size_t shown = Shown(groups.size(), style);
   const std::string indent(kLabelColumns + 2, ' ');
   uint64_t left = graph.reuse.size();
   for (size_t i = 0; i < shown; ++i) {
@@ -207,10 +192,6 @@ void RenderReuse(const GraphSummary& graph, const Trace& trace, const TextStyle&
     out << indent << "- and " << Counted(left, "smaller pair") << "; --top 0 shows all\n";
 }
 
-std::string Quoted(const std::string& name) {
-  return name.empty() ? "" : " \"" + Ellipsize(Printable(name), 48) + "\"";
-}
-
 }  // namespace
 
 std::string AssumptionText(Assumption assumption) {
@@ -227,9 +208,9 @@ std::string AssumptionText(Assumption assumption) {
 
 void RenderGraph(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
                  std::ostream& out) {
-  const std::string title = "graph " + std::to_string(graph.graph.value) + Quoted(graph.name);
   out << "\n"
-      << Inked(title, Ink::kBold, style) << ", " << OriginText(graph, trace)
+      << Inked(GraphTitle(graph.graph, graph.name), Ink::kBold, style) << ", "
+      << OriginText(graph, trace)
       << (graph.streams > 0 ? " on " + Counted(graph.streams, "stream") : "") << "\n";
   out << Wrapped(Label("nodes"), NodesText(graph), style);
   out << Wrapped(Label("edges"), EdgesText(graph), style);
@@ -241,7 +222,7 @@ void RenderGraph(const GraphSummary& graph, const Trace& trace, const TextStyle&
 void RenderGraphTable(const Report& report, const TextStyle& style, std::ostream& out) {
   std::vector<const GraphSummary*> graphs;
   for (const GraphSummary& graph : report.graphs) graphs.push_back(&graph);
-  const size_t shown = style.top == 0 ? graphs.size() : std::min(graphs.size(), style.top);
+  const size_t shown = Shown(graphs.size(), style);
   if (shown < graphs.size()) {
     std::ranges::stable_sort(graphs, std::ranges::greater(), &GraphSummary::total_bytes);
   }

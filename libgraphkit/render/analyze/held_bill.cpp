@@ -48,7 +48,6 @@ void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const TextStyle& 
   out << "\n"
       << Inked(std::string("Memory held at the end by ") + BillByName(by), Ink::kBold, style)
       << "\n";
-  const size_t shown = style.top == 0 ? lines.size() : std::min(lines.size(), style.top);
   std::vector<std::vector<std::string>> rows = {{"in blocks", "blocks", BillByName(by)}};
   std::vector<bool> right = {true, true, false};
   const auto before = [&](std::vector<std::string> columns) {
@@ -58,16 +57,13 @@ void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const TextStyle& 
     before({"in segments", "segments"});
     right.insert(right.begin(), 2, true);
   }
-  for (size_t i = 0; i < shown; ++i) {
+  for (size_t i = 0; i < Shown(lines.size(), style); ++i) {
     const HeldLine& line = lines[i];
     rows.push_back({FormatBytes(line.block_bytes), FormatCount(line.blocks),
                     Ellipsize(line.name, kNameColumns)});
     if (HaveSegments(by)) before({FormatBytes(line.segment_bytes), FormatCount(line.segments)});
   }
-  out << Table(rows, right, "  ", style);
-  if (shown < lines.size()) {
-    out << "  and " << FormatCount(lines.size() - shown) << " more; --top 0 shows all\n";
-  }
+  out << Table(rows, right, "  ", style) << More(lines.size(), "  ", style);
 }
 
 }  // namespace graphkit

@@ -1,17 +1,18 @@
 #include <algorithm>
-#include <array>
-#include <nlohmann/json.hpp>
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/id_json.h"
+#include "libgraphkit/render/json.h"
 
 namespace graphkit {
 
-namespace {
+GRAPHKIT_JSON_OF(ReusePair, earlier, later, bytes, assumes)
+GRAPHKIT_JSON_OF(PoolShare, pool, blocks, total_bytes, peak_live_bytes, lower_bound_bytes,
+                 lower_bound_exact, online_bytes)
+GRAPHKIT_JSON_OF(BillLine, name, blocks, bytes, never_freed_bytes, reuse_bytes)
 
-using Json = nlohmann::ordered_json;
+namespace {
 
 Json StackJson(const Trace& trace, StackId id) {
   Json list = Json::array();
@@ -37,91 +38,29 @@ Json NodesByTypeJson(const GraphSummary& graph) {
   return counts;
 }
 
-Json ReuseJson(const GraphSummary& graph) {
-  Json list = Json::array();
-  for (const ReusePair& pair : graph.reuse) {
-    list.push_back(Json{{"earlier", IdJson(pair.earlier)},
-                        {"later", IdJson(pair.later)},
-                        {"bytes", pair.bytes},
-                        {"assumes", AssumptionName(pair.assumes)}});
-  }
-  return list;
-}
-
-Json PoolsJson(const GraphSummary& graph) {
-  Json list = Json::array();
-  for (const PoolShare& share : graph.pools) {
-    list.push_back(Json{{"pool", IdJson(share.pool)},
-                        {"blocks", share.blocks},
-                        {"total_bytes", share.total_bytes},
-                        {"peak_live_bytes", share.peak_live_bytes},
-                        {"lower_bound_bytes", share.lower_bound_bytes},
-                        {"lower_bound_exact", share.lower_bound_exact},
-                        {"online_bytes", FigureJson(share.online_bytes)}});
-  }
-  return list;
-}
-
 // Why something isn't known; null where it is.
 Json ReasonJson(const std::string& reason) { return reason.empty() ? Json(nullptr) : Json(reason); }
 
 Json AskedMemoryJson(const std::optional<AskedMemory>& memory) {
-  const auto bytes = [&memory](Bytes AskedMemory::*part) {
-    return memory ? Json((*memory).*part) : Json(nullptr);
-  };
-  return Json{{"asked_bytes", bytes(&AskedMemory::asked_bytes)},
-              {"segment_used_bytes", bytes(&AskedMemory::segment_used_bytes)},
-              {"segment_free_bytes", bytes(&AskedMemory::segment_free_bytes)},
-              {"graph_node_bytes", bytes(&AskedMemory::graph_node_bytes)},
-              {"input_bytes", bytes(&AskedMemory::input_bytes)},
-              {"not_attributed_bytes", bytes(&AskedMemory::other_bytes)}};
+  Json json;
+  GRAPHKIT_ADD_MEMBERS(json, memory.value_or(AskedMemory()), asked_bytes, segment_used_bytes,
+                       segment_free_bytes, graph_node_bytes, input_bytes, not_attributed_bytes);
+  for (Json& bytes : json) bytes = memory ? bytes : Json(nullptr);
+  return json;
 }
 
 Json GraphJson(const GraphSummary& graph) {
-  return Json{{"id", IdJson(graph.graph)},
-              {"name", graph.name},
-              {"origin", NameOf(graph.origin)},
-              {"nodes", graph.nodes},
-              {"edges", graph.edges},
-              {"nodes_by_type", NodesByTypeJson(graph)},
-              {"programmatic_edges", graph.programmatic_edges},
-              {"launch_completion_edges", graph.launch_completion_edges},
-              {"cross_stream_edges", graph.cross_stream_edges},
-              {"critical_path_nodes", graph.critical_path_nodes},
-              {"critical_path_ns", graph.critical_path_ns},
-              {"width", graph.width},
-              {"streams", graph.streams},
-              {"blocks", graph.blocks},
-              {"unknown_memory", ReasonJson(graph.unknown_memory)},
-              {"total_bytes", FigureJson(graph.total_bytes)},
-              {"peak_live_bytes", FigureJson(graph.peak_live_bytes)},
-              {"deferred_bytes", FigureJson(graph.deferred_bytes)},
-              {"lower_bound_bytes", FigureJson(graph.lower_bound_bytes)},
-              {"lower_bound_exact", graph.lower_bound_exact},
-              {"plan_bytes", FigureJson(graph.plan_bytes)},
-              {"online_bytes", FigureJson(graph.online_bytes)},
-              {"peak_blocks", IdsJson(graph.peak_blocks)},
-              {"lower_bound_blocks", IdsJson(graph.lower_bound_blocks)},
-              {"pools", PoolsJson(graph)},
-              {"pinned_bytes", FigureJson(graph.pinned_bytes)},
-              {"pinned_blocks", graph.pinned_blocks},
-              {"recorded_extent_bytes", FigureJson(graph.recorded_extent_bytes)},
-              {"never_freed_bytes", FigureJson(graph.never_freed_bytes)},
-              {"never_freed_blocks", graph.never_freed_blocks},
-              {"reuse_bytes", FigureJson(graph.reuse_bytes)},
-              {"reuse", ReuseJson(graph)}};
-}
-
-Json BillJson(const MemoryBill& bill, BillBy by) {
-  Json lines = Json::array();
-  for (const BillLine& line : bill.lines) {
-    lines.push_back(Json{{"name", line.name},
-                         {"blocks", line.blocks},
-                         {"bytes", line.bytes},
-                         {"never_freed_bytes", line.never_freed_bytes},
-                         {"reuse_bytes", line.reuse_bytes}});
-  }
-  return Json{{"by", BillByName(by)}, {"lines", std::move(lines)}};
+  Json json{
+      {"id", graph.graph},    {"name", graph.name},   {"origin", NameOf(graph.origin)},
+      {"nodes", graph.nodes}, {"edges", graph.edges}, {"nodes_by_type", NodesByTypeJson(graph)}};
+  GRAPHKIT_ADD_MEMBERS(json, graph, programmatic_edges, launch_completion_edges, cross_stream_edges,
+                       critical_path_nodes, critical_path_ns, width, streams, blocks);
+  json["unknown_memory"] = ReasonJson(graph.unknown_memory);
+  GRAPHKIT_ADD_MEMBERS(json, graph, total_bytes, peak_live_bytes, deferred_bytes, lower_bound_bytes,
+                       lower_bound_exact, plan_bytes, online_bytes, peak_blocks, lower_bound_blocks,
+                       pools, pinned_bytes, pinned_blocks, recorded_extent_bytes, never_freed_bytes,
+                       never_freed_blocks, reuse_bytes, reuse);
+  return json;
 }
 
 Json GraphsJson(const Report& report, const std::vector<MemoryBill>& bills, BillBy by) {
@@ -130,38 +69,26 @@ Json GraphsJson(const Report& report, const std::vector<MemoryBill>& bills, Bill
     graphs.push_back(GraphJson(graph));
     // Times of the software device are those of a simulation.
     if (graph.captured_calls != 0 && report.device != DeviceKind::kSoft) {
-      graphs.back()["captured_calls"] = graph.captured_calls;
-      graphs.back()["capture_host_ns"] = graph.capture_host_ns;
+      GRAPHKIT_ADD_MEMBERS(graphs.back(), graph, captured_calls, capture_host_ns);
       graphs.back()["host_ns_per_call"] = graph.capture_host_ns / graph.captured_calls;
     }
     const auto bill = std::ranges::find(bills, graph.graph, &MemoryBill::graph);
-    if (bill != bills.end()) graphs.back()["memory_by"] = BillJson(*bill, by);
+    if (bill == bills.end()) continue;
+    graphs.back()["memory_by"] = {{"by", BillByName(by)}, {"lines", bill->lines}};
   }
   return graphs;
 }
 
-Json EvidenceJson(const Evidence& evidence, const Trace& trace) {
-  return Json{{"text", evidence.text},
-              {"nodes", IdsJson(evidence.nodes)},
-              {"edges", IdsJson(evidence.edges)},
-              {"blocks", IdsJson(evidence.blocks)},
-              {"stack", StackJson(trace, evidence.stack)}};
-}
-
 Json FindingJson(const Finding& finding, const Trace& trace) {
-  Json evidence = Json::array();
-  for (const Evidence& item : finding.evidence) evidence.push_back(EvidenceJson(item, trace));
-  return Json{{"check", finding.check},
-              {"severity", SeverityName(finding.severity)},
-              {"message", finding.message},
-              {"advice", finding.advice},
-              {"bytes", finding.bytes},
-              {"graph", IdJson(finding.graph)},
-              {"nodes", IdsJson(finding.nodes)},
-              {"blocks", IdsJson(finding.blocks)},
-              {"streams", IdsJson(finding.streams)},
-              {"assumes", AssumptionName(finding.assumes)},
-              {"evidence", std::move(evidence)}};
+  Json json, evidence = Json::array();
+  for (const Evidence& item : finding.evidence) {
+    GRAPHKIT_ADD_MEMBERS(evidence.emplace_back(), item, text, nodes, edges, blocks);
+    evidence.back()["stack"] = StackJson(trace, item.stack);
+  }
+  GRAPHKIT_ADD_MEMBERS(json, finding, check, severity, message, advice, bytes, graph, nodes, blocks,
+                       streams, assumes);
+  json["evidence"] = std::move(evidence);
+  return json;
 }
 
 // What was changed for later launches.
@@ -181,28 +108,22 @@ Json HeldJson(const std::vector<HeldLine>& held, BillBy by) {
   Json lines = Json::array();
   for (const HeldLine& line : held) {
     lines.push_back(Json{{"name", line.name}});
-    if (HaveSegments(by)) {
-      lines.back()["segments"] = line.segments;
-      lines.back()["segment_bytes"] = line.segment_bytes;
-    }
-    lines.back()["blocks"] = line.blocks;
-    lines.back()["block_bytes"] = line.block_bytes;
+    if (HaveSegments(by)) GRAPHKIT_ADD_MEMBERS(lines.back(), line, segments, segment_bytes);
+    GRAPHKIT_ADD_MEMBERS(lines.back(), line, blocks, block_bytes);
   }
   return Json{{"by", BillByName(by)}, {"lines", std::move(lines)}};
 }
 
 Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
-  return Json{{"graphs", totals.graphs},
-              {"nodes", totals.nodes},
-              {"edges", totals.edges},
-              {"blocks", totals.blocks},
-              {"segments", trace.segments.size()},
-              {"launches", totals.launches},
-              {"allocated_bytes", FigureJson(totals.allocated_bytes)},
-              {"notes", totals.findings[0]},
-              {"warnings", totals.findings[1]},
-              {"errors", totals.findings[2]},
-              {"changes", ChangesJson(trace)}};
+  Json json;
+  GRAPHKIT_ADD_MEMBERS(json, totals, graphs, nodes, edges, blocks);
+  json["segments"] = trace.segments.size();
+  GRAPHKIT_ADD_MEMBERS(json, totals, launches, allocated_bytes);
+  json["notes"] = totals.findings[0];
+  json["warnings"] = totals.findings[1];
+  json["errors"] = totals.findings[2];
+  json["changes"] = ChangesJson(trace);
+  return json;
 }
 
 }  // namespace
@@ -210,9 +131,6 @@ Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
 void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                 const std::vector<MemoryBill>& bills, const std::vector<HeldLine>& held,
                 BillBy by) {
-  Json graphs = GraphsJson(report, bills, by);
-  Json findings = Json::array();
-  for (const Finding& finding : report.findings) findings.push_back(FindingJson(finding, trace));
   Json root = {{"schema", "graphkit-analyze"},
                {"version", 1},
                {"device", NameOf(report.device)},
@@ -220,12 +138,13 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                {"incomplete_because", report.incomplete_because},
                {"unknown_memory", ReasonJson(report.unknown_memory)},
                {"program", report.program},
-               {"graphs", std::move(graphs)},
-               {"findings", std::move(findings)},
+               {"graphs", GraphsJson(report, bills, by)},
+               {"findings",
+                ListJson(report.findings, [&](const Finding& f) { return FindingJson(f, trace); })},
                {"driver_memory", AskedMemoryJson(report.memory)},
                {"totals", TotalsJson(report.totals, trace)}};
   if (!held.empty()) root["held_at_end"] = HeldJson(held, by);
-  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  out << Dump(root, 2) << "\n";
 }
 
 }  // namespace graphkit

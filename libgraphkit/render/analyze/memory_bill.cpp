@@ -86,20 +86,16 @@ void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillB
         << Inked("Memory of " + GraphTitle(trace, bill.graph) + " by " + BillByName(by), Ink::kBold,
                  style)
         << "\n";
-    const size_t shown =
-        style.top == 0 ? bill.lines.size() : std::min(bill.lines.size(), style.top);
     std::vector<std::vector<std::string>> rows = {
         {"bytes", "blocks", "never freed", "reuse", BillByName(by)}};
-    for (size_t i = 0; i < shown; ++i) {
+    for (size_t i = 0; i < Shown(bill.lines.size(), style); ++i) {
       const BillLine& line = bill.lines[i];
       rows.push_back({FormatBytes(line.bytes), FormatCount(line.blocks),
                       FormatBytes(line.never_freed_bytes), FormatBytes(line.reuse_bytes),
                       Ellipsize(line.name, kBillColumns)});
     }
-    out << Table(rows, {true, true, true, true, false}, "  ", style);
-    if (shown < bill.lines.size()) {
-      out << "  and " << FormatCount(bill.lines.size() - shown) << " more; --top 0 shows all\n";
-    }
+    out << Table(rows, {true, true, true, true, false}, "  ", style)
+        << More(bill.lines.size(), "  ", style);
   }
 }
 

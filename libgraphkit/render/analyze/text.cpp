@@ -35,7 +35,7 @@ std::string AskedText(const AskedMemory& memory) {
   add(memory.segment_free_bytes, " free in segments");
   add(memory.graph_node_bytes, " of graph nodes");
   add(memory.input_bytes, " that graphs touch");
-  add(memory.other_bytes, " not attributed");
+  add(memory.not_attributed_bytes, " not attributed");
   return "at most " + FormatBytes(memory.asked_bytes) + " asked of the driver: " + Listed(parts);
 }
 
@@ -96,43 +96,14 @@ void RenderIncomplete(const Report& report, const TextStyle& style, std::ostream
   }
 }
 
-Ink InkOf(Severity severity) {
-  switch (severity) {
-    case Severity::kError:
-      return Ink::kRed;
-    case Severity::kWarning:
-      return Ink::kYellow;
-    case Severity::kNote:
-      break;
-  }
-  return Ink::kBlue;
-}
-
-void RenderEvidence(const Finding& finding, const Trace& trace, const TextStyle& style,
-                    std::ostream& out) {
-  const size_t shown =
-      style.top == 0 ? finding.evidence.size() : std::min(finding.evidence.size(), style.top);
-  for (size_t i = 0; i < shown; ++i) {
-    const Evidence& evidence = finding.evidence[i];
-    const std::string at = StackTitle(trace, evidence.stack);
-    out << Wrapped("  - ", Printable(evidence.text) + (at.empty() ? "" : " (" + at + ")"), style);
-  }
-  if (shown < finding.evidence.size()) {
-    out << "  - and " << FormatCount(finding.evidence.size() - shown)
-        << " more; --top 0 shows all\n";
-  }
-}
-
 void RenderFinding(const Finding& finding, const Trace& trace, const TextStyle& style,
                    std::ostream& out) {
-  const std::string label = std::string(SeverityName(finding.severity)) + ":";
-  std::string text = Printable(finding.message) + " [" + finding.check + "]";
-  std::string wrapped = Wrapped("", label + " " + text, style);
-  if (style.colour) {
-    wrapped = Inked(label, InkOf(finding.severity), style) + wrapped.substr(label.size());
-  }
-  out << "\n" << wrapped;
-  RenderEvidence(finding, trace, style, out);
+  const std::string text = Printable(finding.message) + " [" + finding.check + "]";
+  out << "\n" << Labelled(finding.severity, text, style);
+  RenderTop(finding.evidence, "  - ", style, out, [&](const Evidence& evidence) {
+    const std::string at = StackTitle(trace, evidence.stack);
+    out << Wrapped("  - ", Printable(evidence.text) + (at.empty() ? "" : " (" + at + ")"), style);
+  });
   if (finding.assumes != Assumption::kOrder) {
     out << Wrapped("  holds ", AssumptionText(finding.assumes), style);
   }

@@ -27,17 +27,11 @@ void RenderCheckJson(const GateRun& run, std::ostream& out);
 // and GitLab read.
 void RenderJunit(const GateRun& run, std::ostream& out);
 
-// Text for an XML attribute or element: escaped, and without what XML 1.0 forbids.
-std::string XmlText(std::string_view text);
-
 // The gate's verdict as SARIF 2.1.0 (OASIS, 27 March 2020), for code scanning services. A result
 // lies at its source frame where there is one, and at a logical location of the trace otherwise.
 
 // `version` is graphkit's.
 void RenderSarif(const GateRun& run, std::string_view version, std::ostream& out);
-
-// A path as a URI reference (RFC 3986): what isn't unreserved or "/" is percent-encoded.
-std::string PathUri(std::string_view path);
 
 // The gate's verdict as workflow commands of GitHub Actions ("::error file=…,line=…::message"): a
 // job that prints them shows each finding at its source line.

@@ -19,16 +19,15 @@ void WriteFinding(const GateRun& run, const JudgedFinding& judged, std::ostream&
     out << "file=" << GithubProperty(RelativeTo(run.source_root, frame->file))
         << ",line=" << frame->line << ",";
   }
-  std::string message = finding.message + " (" + run.subjects[judged.trace].trace + ", " +
-                        PlaceTitle(place, run.source_root) + ")";
-  if (!finding.advice.empty()) message += "; " + finding.advice;
+  const std::string where =
+      " (" + run.subjects[judged.trace].trace + ", " + PlaceTitle(place, run.source_root) + ")";
+  const std::string message = WithAdvice(finding.message + where, finding);
   out << "title=" << GithubProperty(finding.check) << "::" << GithubMessage(message) << "\n";
 }
 
 void WriteReason(const GateRun& run, const GateReason& reason, std::ostream& out) {
   const bool blind = reason.kind == GateReason::Kind::kBlind;
-  const std::string title =
-      blind ? "graphkit check refused" : reason.text.substr(0, reason.text.find(':'));
+  const std::string title = blind ? "graphkit check refused" : RuleOf(reason);
   out << "::error title=" << GithubProperty(title)
       << "::" << GithubMessage(ReasonSubject(run, reason) + ": " + reason.text) << "\n";
 }
@@ -36,27 +35,15 @@ void WriteReason(const GateRun& run, const GateReason& reason, std::ostream& out
 }  // namespace
 
 std::string GithubMessage(std::string_view text) {
-  std::string out;
-  for (const char c : Printable(text)) {
-    if (c == '%') {
-      out += "%25";
-    } else {
-      out += c;  // line ends and other control characters are escaped by Printable
-    }
-  }
+  std::string out;  // line ends and other control characters are escaped by Printable
+  for (const char c : Printable(text)) out += c == '%' ? "%25" : std::string(1, c);
   return out;
 }
 
 std::string GithubProperty(std::string_view text) {
   std::string out;
   for (const char c : GithubMessage(text)) {
-    if (c == ':') {
-      out += "%3A";
-    } else if (c == ',') {
-      out += "%2C";
-    } else {
-      out += c;
-    }
+    out += c == ':' ? "%3A" : c == ',' ? "%2C" : std::string(1, c);
   }
   return out;
 }

@@ -1,28 +1,22 @@
-#include <nlohmann/json.hpp>
-
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
-#include "libgraphkit/render/id_json.h"
 
 namespace graphkit {
 
+GRAPHKIT_JSON_OF(PlaceFrame, function, file, line)
+
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json SubjectJson(const GateSubject& subject) {
-  const ReportTotals& totals = subject.report.totals;
-  return Json{{"trace", subject.trace},
-              {"device", NameOf(subject.report.device)},
-              {"complete", subject.report.complete},
-              {"graphs", totals.graphs},
-              {"nodes", totals.nodes},
-              {"blocks", totals.blocks},
-              {"peak_reserved_bytes", FigureJson(subject.peak_reserved_bytes)},
-              {"peak_allocated_bytes", FigureJson(subject.peak_allocated_bytes)}};
+  Json json{{"trace", subject.trace},
+            {"device", NameOf(subject.report.device)},
+            {"complete", subject.report.complete}};
+  GRAPHKIT_ADD_MEMBERS(json, subject.report.totals, graphs, nodes, blocks);
+  GRAPHKIT_ADD_MEMBERS(json, subject, peak_reserved_bytes, peak_allocated_bytes);
+  return json;
 }
 
 Json ReasonJson(const GateRun& run, const GateReason& reason) {
@@ -32,8 +26,7 @@ Json ReasonJson(const GateRun& run, const GateReason& reason) {
 }
 
 Json ValueJson(std::optional<double> value, MeasureUnit unit) {
-  if (!value || unit == MeasureUnit::kRatio) return FigureJson(value);
-  return Json(SaturateWhole(*value));
+  return !value || unit == MeasureUnit::kRatio ? Json(value) : Json(SaturateWhole(*value));
 }
 
 Json MeasureJson(const GateRun& run, const GateMeasure& measure) {
@@ -46,41 +39,20 @@ Json MeasureJson(const GateRun& run, const GateMeasure& measure) {
               {"passed", measure.passed}};
 }
 
-Json FramesJson(const FindingPlace& place) {
-  Json list = Json::array();
-  for (const PlaceFrame& frame : place.frames) {
-    list.push_back(Json{{"function", frame.function}, {"file", frame.file}, {"line", frame.line}});
-  }
-  return list;
-}
-
 Json FindingJson(const GateRun& run, const JudgedFinding& judged) {
   const Finding& finding = FindingOf(run, judged);
   const FindingPlace& place = PlaceOf(run, judged);
   Json json{{"check", finding.check},
-            {"severity", SeverityName(finding.severity)},
-            {"status", StatusName(judged.status)},
-            {"message", finding.message},
-            {"advice", finding.advice},
-            {"bytes", finding.bytes},
-            {"trace", run.subjects[judged.trace].trace},
-            {"graph", finding.graph ? Json(finding.graph.value) : Json(nullptr)},
-            {"nodes", IdsJson(finding.nodes)},
-            {"blocks", IdsJson(finding.blocks)},
-            {"streams", IdsJson(finding.streams)},
-            {"assumes", AssumptionName(finding.assumes)},
-            {"fingerprint", judged.fingerprint},
-            {"place", place.logical},
-            {"stack", FramesJson(place)}};
+            {"severity", finding.severity},
+            {"status", StatusName(judged.status)}};
+  GRAPHKIT_ADD_MEMBERS(json, finding, message, advice, bytes);
+  json["trace"] = run.subjects[judged.trace].trace;
+  GRAPHKIT_ADD_MEMBERS(json, finding, graph, nodes, blocks, streams, assumes);
+  json["fingerprint"] = judged.fingerprint;
+  json["place"] = place.logical;
+  json["stack"] = place.frames;
   if (judged.status == FindingStatus::kSuppressed) json["suppressed"] = judged.suppression_reason;
   return json;
-}
-
-template <typename List, typename ToJson>
-Json ListJson(const List& list, ToJson to_json) {
-  Json array = Json::array();
-  for (const auto& item : list) array.push_back(to_json(item));
-  return array;
 }
 
 }  // namespace
@@ -97,7 +69,7 @@ void RenderCheckJson(const GateRun& run, std::ostream& out) {
       {"measures", ListJson(verdict.measures, [&](const auto& m) { return MeasureJson(run, m); })},
       {"findings", ListJson(verdict.findings, [&](const auto& f) { return FindingJson(run, f); })},
       {"notes", verdict.notes}};
-  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  out << Dump(root, 2) << "\n";
 }
 
 }  // namespace graphkit

@@ -41,10 +41,15 @@ TestCase Blind(const GateRun& run, std::optional<uint32_t> trace) {
 
 std::string FindingLine(const GateRun& run, const JudgedFinding& judged) {
   const Finding& finding = FindingOf(run, judged);
-  std::string line = std::string(SeverityName(finding.severity)) + ": " + finding.message + " (" +
-                     PlaceTitle(PlaceOf(run, judged), run.source_root) + ")";
-  if (!finding.advice.empty()) line += "; " + finding.advice;
-  return line;
+  return WithAdvice(std::string(SeverityName(finding.severity)) + ": " + finding.message + " (" +
+                        PlaceTitle(PlaceOf(run, judged), run.source_root) + ")",
+                    finding);
+}
+
+std::vector<TestCase> CasesOf(const std::map<std::string, TestCase>& by_name) {
+  std::vector<TestCase> cases;
+  for (const auto& [name, test] : by_name) cases.push_back(test);
+  return cases;
 }
 
 std::vector<TestCase> CheckCases(const GateRun& run, uint32_t trace) {
@@ -63,9 +68,7 @@ std::vector<TestCase> CheckCases(const GateRun& run, uint32_t trace) {
       test.notes.push_back(std::string(StatusName(judged.status)) + ": " + line);
     }
   }
-  std::vector<TestCase> cases;
-  for (auto& [id, test] : by_id) cases.push_back(std::move(test));
-  return cases;
+  return CasesOf(by_id);
 }
 
 // Budgets and the baseline, by rule.
@@ -75,18 +78,13 @@ std::vector<TestCase> FigureCases(const GateRun& run, uint32_t trace) {
     if (measure.trace == trace) by_rule[measure.rule].name = measure.rule;
   }
   for (const GateReason& reason : run.verdict.reasons) {
-    const bool figure =
-        reason.kind == GateReason::Kind::kBudget || reason.kind == GateReason::Kind::kBaseline;
-    if (!figure || reason.trace != trace) continue;
-    const std::string rule = reason.text.substr(0, reason.text.find(':'));
-    TestCase& test = by_rule[rule];
-    test.name = rule;
+    if (!IsFigure(reason) || reason.trace != trace) continue;
+    TestCase& test = by_rule[RuleOf(reason)];
+    test.name = RuleOf(reason);
     test.outcome = CaseOutcome::kFailed;
     test.lines.push_back(reason.text);
   }
-  std::vector<TestCase> cases;
-  for (auto& [rule, test] : by_rule) cases.push_back(std::move(test));
-  return cases;
+  return CasesOf(by_rule);
 }
 
 std::vector<Suite> Suites(const GateRun& run) {
@@ -135,40 +133,6 @@ void WriteCounts(uint64_t tests, uint64_t failures, uint64_t errors, std::ostrea
 }
 
 }  // namespace
-
-std::string XmlText(std::string_view text) {
-  static constexpr std::string_view kNotCharacters[] = {"\xef\xbf\xbe", "\xef\xbf\xbf"};
-  std::string out;
-  const std::string printable = Printable(text);
-  for (size_t i = 0; i < printable.size(); ++i) {
-    const std::string_view rest = std::string_view(printable).substr(i);
-    if (rest.starts_with(kNotCharacters[0]) || rest.starts_with(kNotCharacters[1])) {
-      out += "\xef\xbf\xbd";
-      i += 2;
-      continue;
-    }
-    switch (printable[i]) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&apos;";
-        break;
-      default:
-        out += printable[i];
-    }
-  }
-  return out;
-}
 
 void RenderJunit(const GateRun& run, std::ostream& out) {
   const std::vector<Suite> suites = Suites(run);

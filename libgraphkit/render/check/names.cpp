@@ -62,6 +62,18 @@ const FindingPlace& PlaceOf(const GateRun& run, const JudgedFinding& judged) {
   return run.subjects[judged.trace].places[judged.finding];
 }
 
+bool IsFigure(const GateReason& reason) {
+  return reason.kind == GateReason::Kind::kBudget || reason.kind == GateReason::Kind::kBaseline;
+}
+
+std::string RuleOf(const GateReason& reason) {
+  return reason.text.substr(0, reason.text.find(':'));
+}
+
+std::string WithAdvice(const std::string& text, const Finding& finding) {
+  return finding.advice.empty() ? text : text + "; " + finding.advice;
+}
+
 std::string Outcome(const GateVerdict& verdict) {
   if (verdict.passed()) return "passed";
   return (verdict.exit_code == 3 ? "refused: " : "failed: ") +

@@ -28,6 +28,13 @@ std::string ReasonSubject(const GateRun& run, const GateReason& reason);
 const Finding& FindingOf(const GateRun& run, const JudgedFinding& judged);
 const FindingPlace& PlaceOf(const GateRun& run, const JudgedFinding& judged);
 
+// Whether a figure is over its limit, and the rule that its reason begins with.
+bool IsFigure(const GateReason& reason);
+std::string RuleOf(const GateReason& reason);
+
+// What a finding says, and what to do about it.
+std::string WithAdvice(const std::string& text, const Finding& finding);
+
 // "passed", "failed: 2 reasons", "refused: 1 reason".
 std::string Outcome(const GateVerdict& verdict);
 

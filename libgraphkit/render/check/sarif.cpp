@@ -1,17 +1,15 @@
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSourceRoot = "%SRCROOT%";
 
@@ -65,15 +63,8 @@ class Rules {
     for (const GateCheck& check : run.checks) Add(check.id, check.summary);
     for (const JudgedFinding& judged : run.verdict.findings) Add(FindingOf(run, judged).check, "");
     for (const GateReason& reason : run.verdict.reasons) {
-      if (reason.kind == GateReason::Kind::kBudget || reason.kind == GateReason::Kind::kBaseline) {
-        Add(RuleOf(reason), "A figure is over its limit.");
-      }
+      if (IsFigure(reason)) Add(RuleOf(reason), "A figure is over its limit.");
     }
-  }
-
-  // Reasons of budgets and of the baseline begin with their rule.
-  static std::string RuleOf(const GateReason& reason) {
-    return reason.text.substr(0, reason.text.find(':'));
   }
 
   size_t IndexOf(const std::string& id) const { return indices_.at(id); }
@@ -101,11 +92,10 @@ Json FindingResult(const GateRun& run, const JudgedFinding& judged, const Rules&
                    uint32_t ordinal) {
   const Finding& finding = FindingOf(run, judged);
   const FindingPlace& place = PlaceOf(run, judged);
-  const std::string advice = finding.advice.empty() ? "" : "; " + finding.advice;
   Json json{{"ruleId", finding.check},
             {"ruleIndex", rules.IndexOf(finding.check)},
             {"level", SeverityName(finding.severity)},
-            {"message", TextJson(finding.message + advice)},
+            {"message", TextJson(WithAdvice(finding.message, finding))},
             {"locations", Json::array({LocationJson(run, run.subjects[judged.trace], place)})}};
   if (!place.frames.empty()) json["stacks"] = Json::array({StackJson(place, run.source_root)});
   json["partialFingerprints"] = {
@@ -122,7 +112,7 @@ Json FindingResult(const GateRun& run, const JudgedFinding& judged, const Rules&
 }
 
 Json ReasonResult(const GateRun& run, const GateReason& reason, const Rules& rules) {
-  const std::string rule = Rules::RuleOf(reason);
+  const std::string rule = RuleOf(reason);
   Json json{{"ruleId", rule},
             {"ruleIndex", rules.IndexOf(rule)},
             {"level", "error"},
@@ -141,10 +131,7 @@ Json ResultsJson(const GateRun& run, const Rules& rules) {
     results.push_back(FindingResult(run, judged, rules, ordinals[judged.fingerprint]++));
   }
   for (const GateReason& reason : run.verdict.reasons) {
-    if (reason.kind != GateReason::Kind::kBudget && reason.kind != GateReason::Kind::kBaseline) {
-      continue;
-    }
-    results.push_back(ReasonResult(run, reason, rules));
+    if (IsFigure(reason)) results.push_back(ReasonResult(run, reason, rules));
   }
   return results;
 }
@@ -172,22 +159,6 @@ Json InvocationJson(const GateRun& run) {
 
 }  // namespace
 
-std::string PathUri(std::string_view path) {
-  static constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string uri;
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (kPlain.find(c) != std::string_view::npos) {
-      uri += c;
-    } else {
-      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
-    }
-  }
-  return uri;
-}
-
 void RenderSarif(const GateRun& run, std::string_view version, std::ostream& out) {
   const Rules rules(run);
   const Json driver = {{"name", "graphkit"}, {"version", version}, {"rules", rules.json()}};
@@ -197,7 +168,7 @@ void RenderSarif(const GateRun& run, std::string_view version, std::ostream& out
                                                 {"invocations", Json::array({InvocationJson(run)})},
                                                 {"columnKind", "unicodeCodePoints"},
                                                 {"results", ResultsJson(run, rules)}}})}};
-  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  out << Dump(root, 2) << "\n";
 }
 
 }  // namespace graphkit

@@ -34,15 +34,9 @@ void RenderSubjects(const GateRun& run, const TextStyle& style, std::ostream& ou
 void RenderReasons(const GateRun& run, const TextStyle& style, std::ostream& out) {
   const Ink ink = run.verdict.passed() ? Ink::kGreen : Ink::kRed;
   out << "\n" << Inked(Outcome(run.verdict), ink, style) << "\n";
-  const auto& reasons = run.verdict.reasons;
-  const size_t shown = style.top == 0 ? reasons.size() : std::min(reasons.size(), style.top);
-  for (size_t i = 0; i < shown; ++i) {
-    out << Wrapped("  - ", ReasonSubject(run, reasons[i]) + ": " + Printable(reasons[i].text),
-                   style);
-  }
-  if (shown < reasons.size()) {
-    out << "  - and " << FormatCount(reasons.size() - shown) << " more; --top 0 shows all\n";
-  }
+  RenderTop(run.verdict.reasons, "  - ", style, out, [&](const GateReason& reason) {
+    out << Wrapped("  - ", ReasonSubject(run, reason) + ": " + Printable(reason.text), style);
+  });
 }
 
 std::string MeasureText(std::optional<double> value, MeasureUnit unit) {
@@ -71,9 +65,8 @@ void RenderMeasures(const GateRun& run, const TextStyle& style, std::ostream& ou
   for (const GateMeasure& measure : run.verdict.measures) measures.push_back(&measure);
   if (measures.empty()) return;
   std::ranges::stable_sort(measures, std::ranges::greater(), Nearness);
-  const size_t shown = style.top == 0 ? measures.size() : std::min(measures.size(), style.top);
   std::vector<std::vector<std::string>> rows;
-  for (size_t i = 0; i < shown; ++i) {
+  for (size_t i = 0; i < Shown(measures.size(), style); ++i) {
     const GateMeasure& measure = *measures[i];
     rows.push_back({OutcomeText(measure), measure.rule, MeasureText(measure.value, measure.unit),
                     "of", MeasureText(measure.limit, measure.unit),
@@ -81,10 +74,9 @@ void RenderMeasures(const GateRun& run, const TextStyle& style, std::ostream& ou
                                         (measure.subject.empty() ? "" : " " + measure.subject)),
                               48)});
   }
-  out << "\nLimits\n" << Table(rows, {false, false, true, false, true, false}, "  ", style);
-  if (shown < measures.size()) {
-    out << "  and " << FormatCount(measures.size() - shown) << " more; --top 0 shows all\n";
-  }
+  out << "\nLimits\n"
+      << Table(rows, {false, false, true, false, true, false}, "  ", style)
+      << More(measures.size(), "  ", style);
 }
 
 void RenderFinding(const GateRun& run, const JudgedFinding& judged, const TextStyle& style,
@@ -112,18 +104,14 @@ void RenderFindings(const GateRun& run, const TextStyle& style, std::ostream& ou
     parts.push_back(FormatCount(counts[i]) + " " + StatusName(static_cast<FindingStatus>(i)));
   }
   out << "\nFindings: " << (parts.empty() ? "none" : Listed(parts)) << "\n";
-  size_t left = style.top == 0 ? run.verdict.findings.size() : style.top;
+  std::vector<const JudgedFinding*> listed;
   for (const FindingStatus status : {FindingStatus::kFails, FindingStatus::kReported}) {
     for (const JudgedFinding& judged : run.verdict.findings) {
-      if (judged.status != status || left == 0) continue;
-      RenderFinding(run, judged, style, out);
-      --left;
+      if (judged.status == status) listed.push_back(&judged);
     }
   }
-  const uint64_t listed = counts[0] + counts[1];
-  if (style.top != 0 && listed > style.top) {
-    out << "  and " << FormatCount(listed - style.top) << " more; --top 0 shows all\n";
-  }
+  RenderTop(listed, "  ", style, out,
+            [&](const JudgedFinding* judged) { RenderFinding(run, *judged, style, out); });
 }
 
 }  // namespace

@@ -28,6 +28,9 @@ struct DiffSide {
 void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                     const TextStyle& style, std::ostream& out);
 
+// "graph 0 → graph 1"; one title where both are of one id.
+std::string PairTitle(const Trace& before, const Trace& after, const GraphDiff& diff);
+
 // "full", "programmatic, port 1", "port 2": what an edge orders.
 std::string EdgeDataText(const Edge& edge);
 

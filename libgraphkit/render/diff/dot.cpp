@@ -48,8 +48,7 @@ class Writer {
     if (drawing.left_out > 0) {
       details.push_back(Counted(drawing.left_out, "more change") + " not drawn");
     }
-    std::string title = GraphTitle(before_, diff.before);
-    if (diff.before != diff.after) title += " → " + GraphTitle(after_, diff.after);
+    const std::string title = PairTitle(before_, after_, diff);
     out_ << "  subgraph cluster_" << index << " {\n    graph [style=\"rounded,filled\", color=\""
          << kGraphLine << "\", fillcolor=\"" << kGraphFill
          << "\", label=" << TitleLabel(title, details, "left") << "];\n";
@@ -105,8 +104,8 @@ std::string Legend(const TraceDiff& diff, const DiffSide& before, const DiffSide
   const auto row = [&html](const std::string& content) {
     html += "<tr><td align=\"left\">" + content + "</td></tr>";
   };
-  row("<b>" + DotHtml(Ellipsize(Printable(before.file), 60)) + " → " +
-      DotHtml(Ellipsize(Printable(after.file), 60)) + "</b>");
+  row("<b>" + XmlText(Ellipsize(Printable(before.file), 60)) + " → " +
+      XmlText(Ellipsize(Printable(after.file), 60)) + "</b>");
   row(diff.equal() ? "equal" : "different");
   std::string line;
   for (const Change change :

@@ -1,8 +1,8 @@
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/diff/drawing.h"
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/report/page.h"
@@ -11,8 +11,6 @@ namespace graphkit {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr size_t kCellTitleColumns = 40;
 
 class DrawingJson {
@@ -20,15 +18,12 @@ class DrawingJson {
   DrawingJson(const Trace& before, const Trace& after) : before_(before), after_(after) {}
 
   Json Of(const GraphDiff& diff, const DiffDrawing& drawing) const {
-    Json boxes = Json::array(), arrows = Json::array();
-    for (const DiffBox& box : drawing.boxes) boxes.push_back(BoxOf(box));
-    for (const DiffArrow& arrow : drawing.arrows) arrows.push_back(ArrowOf(arrow));
-    std::string title = GraphTitle(before_, diff.before);
-    if (diff.before != diff.after) title += " → " + GraphTitle(after_, diff.after);
-    return Json{{"title", title},
-                {"boxes", std::move(boxes)},
-                {"arrows", std::move(arrows)},
-                {"left_out", drawing.left_out}};
+    const std::string title = PairTitle(before_, after_, diff);
+    return Json{
+        {"title", title},
+        {"boxes", ListJson(drawing.boxes, [this](const DiffBox& box) { return BoxOf(box); })},
+        {"arrows", ListJson(drawing.arrows, [this](const DiffArrow& a) { return ArrowOf(a); })},
+        {"left_out", drawing.left_out}};
   }
 
  private:
@@ -37,8 +32,8 @@ class DrawingJson {
     const NodeId id = box.after ? box.after : box.before;
     const StreamId stream = trace[id].stream;
     return Json{{"name", NodeTitle(trace, id, kCellTitleColumns)},
-                {"before", box.before ? Json(box.before.value) : Json(nullptr)},
-                {"after", box.after ? Json(box.after.value) : Json(nullptr)},
+                {"before", box.before},
+                {"after", box.after},
                 {"change", ChangeName(box.change)},
                 {"what", box.what},
                 {"lane", stream ? StreamTitle(trace, stream) : "no stream"}};
@@ -59,9 +54,7 @@ class DrawingJson {
 };
 
 Json TitlesJson(const Trace& trace, const std::vector<GraphId>& graphs) {
-  Json titles = Json::array();
-  for (const GraphId id : graphs) titles.push_back(GraphTitle(trace, id));
-  return titles;
+  return ListJson(graphs, [&trace](GraphId id) { return GraphTitle(trace, id); });
 }
 
 }  // namespace
@@ -82,7 +75,7 @@ void RenderDiffHtml(const TraceDiff& diff, const DiffSide& before, const DiffSid
   std::ostringstream text;
   text << "{\"diff\":";
   RenderDiffJson(diff, before, after, text);
-  text << ",\"page\":" << page.dump(-1, ' ', false, Json::error_handler_t::replace) << "}";
+  text << ",\"page\":" << Dump(page) << "}";
   WritePage({kDiffPage, kReportStyle, kDiffScript}, Packed(text.str()), "", out);
 }
 

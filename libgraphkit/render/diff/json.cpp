@@ -1,121 +1,76 @@
-#include <nlohmann/json.hpp>
-
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/diff/diff.h"
-#include "libgraphkit/render/id_json.h"
 #include "libgraphkit/render/names.h"
 
 namespace graphkit {
 
+GRAPHKIT_JSON_OF(FigureChange, figure, before, after)
+GRAPHKIT_JSON_OF(FindingChange, check, severity, message, count_before, count_after, bytes_before,
+                 bytes_after)
+
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-template <typename List, typename ToJson>
-Json ListJson(const List& list, ToJson to_json) {
-  Json array = Json::array();
-  for (const auto& item : list) array.push_back(to_json(item));
-  return array;
-}
-
-Json NodeJson(const Trace& trace, NodeId id) {
+Json OneJson(const Trace& trace, NodeId id) {
   const Node& node = trace[id];
-  return Json{{"id", id.value},
+  return Json{{"id", id},
               {"kind", NodeKindName(node.kind)},
               {"kernel", node.kernel ? Json(trace[trace[node.kernel].name]) : Json(nullptr)},
-              {"stream", node.stream ? Json(node.stream.value) : Json(nullptr)}};
+              {"stream", node.stream}};
+}
+Json OneJson(const Trace& trace, EdgeId id) { return EdgeJson(id, trace[id]); }
+Json OneJson(const Trace& trace, GraphId id) {
+  return Json{{"id", id}, {"name", trace[trace[id].name]}};
 }
 
-Json EdgeJson(const Trace& trace, EdgeId id) {
-  const Edge& edge = trace[id];
-  return Json{{"id", id.value},          {"from", edge.from.value},
-              {"to", edge.to.value},     {"from_port", edge.from_port},
-              {"to_port", edge.to_port}, {"edge_type", static_cast<int>(edge.type)}};
+template <typename Tag>
+Json AllJson(const Trace& trace, const std::vector<Id<Tag>>& ids) {
+  return ListJson(ids, [&trace](Id<Tag> id) { return OneJson(trace, id); });
 }
 
-class GraphJson {
- public:
-  GraphJson(const Trace& before, const Trace& after) : before_(before), after_(after) {}
-
-  Json Of(const GraphDiff& diff) const {
-    return Json{
-        {"before", diff.before.value},
-        {"after", diff.after.value},
-        {"name", before_[before_[diff.before].name]},
-        {"equal", diff.equal()},
-        {"matched_nodes", diff.matched_nodes},
-        {"removed_nodes",
-         ListJson(diff.removed_nodes, [&](NodeId id) { return NodeJson(before_, id); })},
-        {"added_nodes",
-         ListJson(diff.added_nodes, [&](NodeId id) { return NodeJson(after_, id); })},
-        {"moved_nodes", ListJson(diff.moved_nodes, [&](const auto& pair) { return Pair(pair); })},
-        {"parameters", ListJson(diff.parameters, [&](const auto& p) { return Parameter(p); })},
-        {"lost_edges", ListJson(diff.lost_edges, [&](EdgeId id) { return EdgeJson(before_, id); })},
-        {"gained_edges",
-         ListJson(diff.gained_edges, [&](EdgeId id) { return EdgeJson(after_, id); })},
-        {"changed_edges", ListJson(diff.changed_edges, [&](const auto& p) { return Edges(p); })},
-        {"figures", ListJson(diff.figures, [](const auto& figure) {
-           return Json{{"figure", figure.figure},
-                       {"before", FigureJson(figure.before)},
-                       {"after", FigureJson(figure.after)}};
-         })}};
-  }
-
- private:
-  Json Pair(const NodePair& pair) const {
-    return Json{{"before", NodeJson(before_, pair.before)},
-                {"after", NodeJson(after_, pair.after)}};
-  }
-  Json Edges(const EdgePair& pair) const {
-    return Json{{"before", EdgeJson(before_, pair.before)},
-                {"after", EdgeJson(after_, pair.after)}};
-  }
-  Json Parameter(const ParameterChange& change) const {
-    return Json{{"node", Pair(change.node)},
+Json GraphJson(const Trace& before, const Trace& after, const GraphDiff& diff) {
+  const auto pair = [&](const auto& both) {
+    return Json{{"before", OneJson(before, both.before)}, {"after", OneJson(after, both.after)}};
+  };
+  const auto parameter = [&](const ParameterChange& change) {
+    return Json{{"node", pair(change.node)},
                 {"what", change.what},
                 {"before", change.before},
                 {"after", change.after}};
-  }
-
-  const Trace& before_;
-  const Trace& after_;
-};
-
-Json FindingJson(const FindingChange& change) {
-  return Json{{"check", change.check},
-              {"severity", SeverityName(change.severity)},
-              {"message", change.message},
-              {"count_before", change.count_before},
-              {"count_after", change.count_after},
-              {"bytes_before", change.bytes_before},
-              {"bytes_after", change.bytes_after}};
+  };
+  return Json{{"before", diff.before},
+              {"after", diff.after},
+              {"name", before[before[diff.before].name]},
+              {"equal", diff.equal()},
+              {"matched_nodes", diff.matched_nodes},
+              {"removed_nodes", AllJson(before, diff.removed_nodes)},
+              {"added_nodes", AllJson(after, diff.added_nodes)},
+              {"moved_nodes", ListJson(diff.moved_nodes, pair)},
+              {"parameters", ListJson(diff.parameters, parameter)},
+              {"lost_edges", AllJson(before, diff.lost_edges)},
+              {"gained_edges", AllJson(after, diff.gained_edges)},
+              {"changed_edges", ListJson(diff.changed_edges, pair)},
+              {"figures", diff.figures}};
 }
 
 Json SideJson(const DiffSide& side) {
   return Json{{"file", side.file}, {"complete", IsComplete(side.trace)}};
 }
 
-Json GraphIdJson(const Trace& trace, GraphId id) {
-  return Json{{"id", id.value}, {"name", trace[trace[id].name]}};
-}
-
 }  // namespace
 
 void RenderDiffJson(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                     std::ostream& out) {
-  const GraphJson graphs(before.trace, after.trace);
-  const Json root = {
-      {"schema", "graphkit-diff"},
-      {"version", 1},
-      {"equal", diff.any_graph() ? Json(diff.equal()) : Json(nullptr)},
-      {"before", SideJson(before)},
-      {"after", SideJson(after)},
-      {"graphs", ListJson(diff.graphs, [&](const GraphDiff& graph) { return graphs.Of(graph); })},
-      {"removed_graphs",
-       ListJson(diff.removed_graphs, [&](GraphId id) { return GraphIdJson(before.trace, id); })},
-      {"added_graphs",
-       ListJson(diff.added_graphs, [&](GraphId id) { return GraphIdJson(after.trace, id); })},
-      {"findings", ListJson(diff.findings, FindingJson)}};
-  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  const auto graph = [&](const GraphDiff& of) { return GraphJson(before.trace, after.trace, of); };
+  const Json root = {{"schema", "graphkit-diff"},
+                     {"version", 1},
+                     {"equal", diff.any_graph() ? Json(diff.equal()) : Json(nullptr)},
+                     {"before", SideJson(before)},
+                     {"after", SideJson(after)},
+                     {"graphs", ListJson(diff.graphs, graph)},
+                     {"removed_graphs", AllJson(before.trace, diff.removed_graphs)},
+                     {"added_graphs", AllJson(after.trace, diff.added_graphs)},
+                     {"findings", diff.findings}};
+  out << Dump(root, 2) << "\n";
 }
 
 }  // namespace graphkit

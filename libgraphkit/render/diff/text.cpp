@@ -70,22 +70,20 @@ class GraphText {
  private:
   void Heading(const GraphDiff& diff) {
     std::vector<std::string> parts = {Counted(diff.matched_nodes, "node") + " matched"};
-    const auto add = [&parts](size_t count, const std::string& what) {
-      if (count > 0) parts.push_back(what);
+    const auto add = [&parts](const auto& items, std::string_view noun, const char* what) {
+      if (items.empty()) return;
+      const size_t count = items.size();
+      parts.push_back((noun.empty() ? FormatCount(count) : Counted(count, noun)) + what);
     };
-    const auto counted = [](size_t count, const char* what) {
-      return FormatCount(count) + " " + what;
-    };
-    add(diff.removed_nodes.size(), counted(diff.removed_nodes.size(), "removed"));
-    add(diff.added_nodes.size(), counted(diff.added_nodes.size(), "added"));
-    add(diff.moved_nodes.size(), counted(diff.moved_nodes.size(), "moved to another stream"));
-    add(diff.parameters.size(), Counted(diff.parameters.size(), "parameter") + " changed");
-    add(diff.lost_edges.size(), Counted(diff.lost_edges.size(), "edge") + " lost");
-    add(diff.gained_edges.size(), Counted(diff.gained_edges.size(), "edge") + " gained");
-    add(diff.changed_edges.size(), Counted(diff.changed_edges.size(), "edge") + " changed");
+    add(diff.removed_nodes, "", " removed");
+    add(diff.added_nodes, "", " added");
+    add(diff.moved_nodes, "", " moved to another stream");
+    add(diff.parameters, "parameter", " changed");
+    add(diff.lost_edges, "edge", " lost");
+    add(diff.gained_edges, "edge", " gained");
+    add(diff.changed_edges, "edge", " changed");
     if (diff.equal()) parts = {Counted(diff.matched_nodes, "node"), "equal"};
-    std::string title = GraphTitle(before_, diff.before);
-    if (diff.before != diff.after) title += " → " + GraphTitle(after_, diff.after);
+    const std::string title = PairTitle(before_, after_, diff);
     std::string text;
     for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
     out_ << "\n" << Wrapped("", title + ": " + text, style_);
@@ -93,15 +91,11 @@ class GraphText {
 
   template <typename Item, typename ToText>
   void List(const std::vector<Item>& items, const char* sign, Ink ink, ToText to_text) {
-    const size_t shown = style_.top == 0 ? items.size() : std::min(items.size(), style_.top);
-    for (size_t i = 0; i < shown; ++i) {
-      const std::string line = Wrapped(sign, to_text(items[i]), style_);
+    RenderTop(items, sign, style_, out_, [&](const Item& item) {
+      const std::string line = Wrapped(sign, to_text(item), style_);
       const std::string_view text(line);
       out_ << Inked(text.substr(0, text.size() - 1), ink, style_) << "\n";
-    }
-    if (shown < items.size()) {
-      out_ << sign << "and " << FormatCount(items.size() - shown) << " more; --top 0 shows all\n";
-    }
+    });
   }
 
   void Figures(const GraphDiff& diff) {
@@ -133,20 +127,19 @@ std::string FindingText(const FindingChange& change) {
 void RenderFindings(const TraceDiff& diff, const TextStyle& style, std::ostream& out) {
   if (diff.findings.empty()) return;
   out << "\nFindings\n";
-  const size_t shown =
-      style.top == 0 ? diff.findings.size() : std::min(diff.findings.size(), style.top);
-  for (size_t i = 0; i < shown; ++i) {
-    const FindingChange& change = diff.findings[i];
+  RenderTop(diff.findings, "  ", style, out, [&](const FindingChange& change) {
     const bool more = change.count_after > change.count_before;
     const bool less = change.count_after < change.count_before;
     out << Wrapped(more ? "  + " : less ? "  - " : "  ~ ", FindingText(change), style);
-  }
-  if (shown < diff.findings.size()) {
-    out << "  and " << FormatCount(diff.findings.size() - shown) << " more; --top 0 shows all\n";
-  }
+  });
 }
 
 }  // namespace
+
+std::string PairTitle(const Trace& before, const Trace& after, const GraphDiff& diff) {
+  const std::string title = GraphTitle(before, diff.before);
+  return diff.before == diff.after ? title : title + " → " + GraphTitle(after, diff.after);
+}
 
 std::string EdgeDataText(const Edge& edge) {
   if (edge.full() && edge.to_port == 0) return "full";

@@ -134,9 +134,9 @@ std::string TitleLabel(const std::string& title, const std::vector<std::string>&
                        const char* align) {
   const std::string cell = "<tr><td align=\"" + std::string(align) + "\">";
   std::string label = "<<table border=\"0\" cellborder=\"0\" cellspacing=\"0\" cellpadding=\"1\">";
-  if (!title.empty()) label += cell + DotHtml(title) + "</td></tr>";
+  if (!title.empty()) label += cell + XmlText(title) + "</td></tr>";
   for (const std::string& detail : details) {
-    label += cell + "<font point-size=\"9\" color=\"" + kPaleInk + "\">" + DotHtml(detail) +
+    label += cell + "<font point-size=\"9\" color=\"" + kPaleInk + "\">" + XmlText(detail) +
              "</font></td></tr>";
   }
   return label + "</table>>";
@@ -189,22 +189,6 @@ std::string EdgeTip(const Trace& trace, const BoxEdge& edge) {
 
 namespace {
 
-std::string PercentEncoded(std::string_view text) {
-  static constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
-  static constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string encoded;
-  for (const char c : text) {
-    if (kPlain.find(c) != std::string_view::npos) {
-      encoded += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    encoded += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-  }
-  return encoded;
-}
-
 // Where the program's own code stands, else the innermost frame whose line is known; null: none.
 const StackFrame* SourceOf(const Trace& trace, NodeId node) {
   const StackId stack = trace[node].stack;
@@ -235,7 +219,7 @@ std::string ForAttribute(std::string_view url) {
     if (c == '&') {
       escaped += "&amp;";
     } else if (special) {
-      escaped += PercentEncoded(std::string_view(&c, 1));
+      escaped += PathUri(std::string_view(&c, 1));
     } else {
       escaped += c;
     }
@@ -251,7 +235,7 @@ std::string NodeLink(std::string_view link, const Trace& trace, NodeId node) {
   if (source == nullptr && url.find("{file}") != std::string::npos) return "";
   Replace(url, "{node}", std::to_string(node.value));
   Replace(url, "{line}", source == nullptr ? "" : std::to_string(source->line));
-  if (source != nullptr) Replace(url, "{file}", PercentEncoded(trace[source->file]));
+  if (source != nullptr) Replace(url, "{file}", PathUri(trace[source->file]));
   return ForAttribute(url);
 }
 

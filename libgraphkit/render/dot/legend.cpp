@@ -34,7 +34,7 @@ std::string NodeLegend(const Drawing& drawing) {
   size_t shown = 0;
   const std::vector<ColourMeaning> meanings = ColourLegend(drawing.trace, keys, by);
   for (const ColourMeaning& meaning : meanings) {
-    line += InColour("■", meaning.line) + " " + DotHtml(meaning.text) + "   ";
+    line += InColour("■", meaning.line) + " " + XmlText(meaning.text) + "   ";
     if (++shown % kLegendColumns != 0 && shown < meanings.size()) continue;
     rows += LegendRow(line);
     line.clear();
@@ -52,7 +52,7 @@ std::string EdgeLegend(const FoldedGraphs& folded) {
   const EdgeLook* last = nullptr;
   for (const auto& [kind, look] : looks) {
     if (look != last) {
-      rows += LegendRow(InColour(look->sample, look->colour) + "  " + DotHtml(look->name));
+      rows += LegendRow(InColour(look->sample, look->colour) + "  " + XmlText(look->name));
     }
     last = look;
   }
@@ -64,8 +64,8 @@ std::string EdgeLegend(const FoldedGraphs& folded) {
 std::string DotLegend(const Drawing& drawing, const std::vector<std::string>& notes) {
   const std::string program = Ellipsize(Printable(drawing.trace.process.program), 80);
   std::string html = "<<table border=\"0\" cellborder=\"0\" cellspacing=\"1\" cellpadding=\"2\">";
-  html += LegendRow("<b>" + DotHtml(program.empty() ? "CUDA graphs" : program) + "</b>");
-  for (const std::string& note : notes) html += LegendRow(InColour(DotHtml(note), kPaleInk));
+  html += LegendRow("<b>" + XmlText(program.empty() ? "CUDA graphs" : program) + "</b>");
+  for (const std::string& note : notes) html += LegendRow(InColour(XmlText(note), kPaleInk));
   return html + NodeLegend(drawing) + EdgeLegend(drawing.folded) + "</table>>";
 }
 

@@ -1,5 +1,8 @@
 #include "libgraphkit/render/dot/selection.h"
 
+#include <algorithm>
+
+#include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
@@ -22,35 +25,23 @@ std::vector<bool> SelectGraphs(const Trace& trace, GraphId wanted) {
   return graphs;
 }
 
-// Neighbours of each node in one direction, as runs of a column.
-struct Neighbours {
-  std::vector<uint32_t> first;
-  std::vector<NodeId> nodes;
-};
-
-Neighbours NeighboursOf(const Trace& trace, NodeId Edge::*from, NodeId Edge::*to) {
-  Neighbours result;
-  result.first.resize(trace.nodes.size() + 2);
-  for (const Edge& edge : trace.edges) ++result.first[(edge.*from).index() + 2];
-  for (size_t i = 2; i < result.first.size(); ++i) result.first[i] += result.first[i - 1];
-  result.nodes.resize(trace.edges.size());
-  for (const Edge& edge : trace.edges) {
-    if (Joins(trace, edge)) {
-      result.nodes[result.first[(edge.*from).index() + 1]++] = edge.*to;
-    }
-  }
-  return result;
+// By node: the edges that leave it, or those that lead to it.
+Grouped EdgesBy(const Trace& trace, NodeId Edge::*end) {
+  return Group(trace.edges, trace.nodes.size(),
+               [&](const Edge& edge) { return Joins(trace, edge) ? edge.*end : NodeId(); });
 }
 
-void Reach(const Neighbours& neighbours, NodeId from, uint32_t depth, std::vector<bool>& reached) {
+void Reach(const Trace& trace, NodeId Edge::*near, NodeId Edge::*far,
+           const SelectionOptions& options, std::vector<bool>& reached) {
+  const Grouped edges = EdgesBy(trace, near);
   std::vector<bool> seen(reached.size());
-  std::vector<NodeId> front = {from}, next;
-  reached[from.index()] = seen[from.index()] = true;
-  for (uint32_t step = 0; step < depth && !front.empty(); ++step) {
+  std::vector<NodeId> front = {options.focus}, next;
+  reached[options.focus.index()] = seen[options.focus.index()] = true;
+  for (uint32_t step = 0; step < options.depth && !front.empty(); ++step) {
     for (const NodeId id : front) {
-      for (uint32_t i = neighbours.first[id.index()]; i < neighbours.first[id.index() + 1]; ++i) {
-        const NodeId to = neighbours.nodes[i];
-        if (!to || seen[to.index()]) continue;
+      for (const uint32_t edge : edges.Of(id.index())) {
+        const NodeId to = trace.edges[edge].*far;
+        if (seen[to.index()]) continue;
         reached[to.index()] = seen[to.index()] = true;
         next.push_back(to);
       }
@@ -60,11 +51,53 @@ void Reach(const Neighbours& neighbours, NodeId from, uint32_t depth, std::vecto
   }
 }
 
-std::vector<bool> AroundFocus(const Trace& trace, NodeId focus, uint32_t depth) {
+std::vector<bool> AroundFocus(const Trace& trace, const SelectionOptions& options) {
   std::vector<bool> reached(trace.nodes.size());
-  Reach(NeighboursOf(trace, &Edge::from, &Edge::to), focus, depth, reached);
-  Reach(NeighboursOf(trace, &Edge::to, &Edge::from), focus, depth, reached);
+  Reach(trace, &Edge::from, &Edge::to, options, reached);
+  Reach(trace, &Edge::to, &Edge::from, options, reached);
   return reached;
+}
+
+constexpr uint32_t kNoGroup = 0xffffffffu;
+
+// By group: whether it has kernels, and all of them a duration.
+std::vector<bool> Measured(const Trace& trace, const std::vector<uint32_t>& group, size_t groups) {
+  std::vector<bool> any(groups), measured(groups, true);
+  for (size_t i = 0; i < group.size(); ++i) {
+    const Node& node = trace.nodes[i];
+    if (node.kind != NodeKind::kKernel || group[i] == kNoGroup) continue;
+    any[group[i]] = true;
+    if (node.duration_ns == 0) measured[group[i]] = false;
+  }
+  for (size_t i = 0; i < groups; ++i) measured[i] = measured[i] && any[i];
+  return measured;
+}
+
+// By group: the longest path through its nodes. `group`: of each node, or kNoGroup.
+std::vector<std::vector<NodeId>> PathsOf(const Trace& trace, const std::vector<uint32_t>& group,
+                                         size_t groups) {
+  const InEdges in = FindInEdges(trace);
+  const std::vector<bool> measured = Measured(trace, group, groups);
+  std::vector<uint64_t> length(trace.nodes.size());
+  std::vector<NodeId> before(trace.nodes.size()), ends(groups);
+  for (const uint32_t id : SortNodes(in)) {
+    if (group[id] == kNoGroup) continue;
+    for (const InEdge& edge : in.Of(id)) {
+      const size_t from = edge.from.index();
+      const bool longer = !before[id] || length[from] > length[before[id].index()];
+      if (group[from] == group[id] && longer) before[id] = edge.from;
+    }
+    length[id] = (before[id] ? length[before[id].index()] : 0) +
+                 (measured[group[id]] ? trace.nodes[id].duration_ns : 1);
+    NodeId& end = ends[group[id]];
+    if (!end || length[id] > length[end.index()]) end = NodeId(id);
+  }
+  std::vector<std::vector<NodeId>> paths(groups);
+  for (size_t i = 0; i < groups; ++i) {
+    for (NodeId at = ends[i]; at; at = before[at.index()]) paths[i].push_back(at);
+    std::ranges::reverse(paths[i]);
+  }
+  return paths;
 }
 
 }  // namespace
@@ -74,7 +107,7 @@ Selection Select(const Trace& trace, const SelectionOptions& options) {
   selection.graphs = SelectGraphs(trace, options.graph);
   selection.nodes.resize(trace.nodes.size());
   std::vector<bool> near;
-  if (options.focus) near = AroundFocus(trace, options.focus, options.depth);
+  if (options.focus) near = AroundFocus(trace, options);
   std::vector<bool> used(trace.graphs.size(), !options.focus);
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
@@ -86,6 +119,20 @@ Selection Select(const Trace& trace, const SelectionOptions& options) {
     if (!used[i]) selection.graphs[i] = false;
   }
   return selection;
+}
+
+std::vector<NodeId> LongestPath(const Trace& trace, const std::vector<bool>& nodes) {
+  std::vector<uint32_t> group;
+  for (const bool selected : nodes) group.push_back(selected ? 0 : kNoGroup);
+  return PathsOf(trace, group, 1).front();
+}
+
+std::vector<std::vector<NodeId>> LongestPaths(const Trace& trace) {
+  std::vector<uint32_t> group;
+  for (const Node& node : trace.nodes) {
+    group.push_back(InGraph(trace, node) ? node.graph.value : kNoGroup);
+  }
+  return PathsOf(trace, group, trace.graphs.size());
 }
 
 }  // namespace graphkit

@@ -1,4 +1,4 @@
-// Which nodes and graphs a drawing shows.
+// Which nodes and graphs a drawing shows, and the path that it shows with thick lines.
 #pragma once
 
 #include <vector>
@@ -23,5 +23,14 @@ struct Selection {
 // Nodes that were removed from a graph while it went on aren't in a selection. With a focus, graphs
 // without a selected node aren't either; otherwise empty graphs are.
 Selection Select(const Trace& trace, const SelectionOptions& options);
+
+// The longest path through the selected nodes: by measured durations where all kernels among them
+// have one, otherwise by the number of nodes. Of equally long ones the one of the smallest ids,
+// seen from its end. Empty when nothing is selected.
+std::vector<NodeId> LongestPath(const Trace& trace, const std::vector<bool>& nodes);
+
+// That of each graph, all of its nodes selected; nodes of embedded graphs are in none but their
+// own.
+std::vector<std::vector<NodeId>> LongestPaths(const Trace& trace);
 
 }  // namespace graphkit

@@ -58,27 +58,4 @@ std::string DotQuoted(std::string_view text) {
   return quoted + "\"";
 }
 
-std::string DotHtml(std::string_view text) {
-  const std::string printable = Printable(text);
-  std::string html;
-  for (size_t i = 0; i < printable.size(); ++i) {
-    const std::string_view rest = std::string_view(printable).substr(i);
-    if (rest[0] == '&') {
-      html += "&amp;";
-    } else if (rest[0] == '<') {
-      html += "&lt;";
-    } else if (rest[0] == '>') {
-      html += "&gt;";
-    } else if (rest[0] == '"') {
-      html += "&quot;";
-    } else if (rest.starts_with("\xef\xbf\xbe") || rest.starts_with("\xef\xbf\xbf")) {
-      html += "\xef\xbf\xbd";  // U+FFFE and U+FFFF are no characters of XML
-      i += 2;
-    } else {
-      html += rest[0];
-    }
-  }
-  return html;
-}
-
 }  // namespace graphkit

@@ -38,7 +38,4 @@ inline constexpr const char* kStreamFill = "#f1f4f7";
 // A quoted string: what it holds stands as it is, in attributes where Graphviz expands \N as well.
 std::string DotQuoted(std::string_view text);
 
-// For use in an HTML-like label.
-std::string DotHtml(std::string_view text);
-
 }  // namespace graphkit

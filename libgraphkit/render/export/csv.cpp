@@ -1,5 +1,6 @@
 #include <initializer_list>
 
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/export/export.h"
 #include "libgraphkit/render/names.h"
@@ -32,10 +33,6 @@ void Row(std::initializer_list<std::string> fields, std::ostream& out) {
   out << "\n";
 }
 
-std::string Triple(const uint32_t (&sizes)[3]) {
-  return std::to_string(sizes[0]) + "x" + std::to_string(sizes[1]) + "x" + std::to_string(sizes[2]);
-}
-
 std::string NumberField(uint64_t number) { return number == 0 ? "" : std::to_string(number); }
 
 void Nodes(const Trace& trace, std::ostream& out) {
@@ -50,7 +47,7 @@ void Nodes(const Trace& trace, std::ostream& out) {
     const std::string name = node.kernel ? Demangle(trace[trace[node.kernel].name]) : "";
     Row({std::to_string(i), IdField(node.graph), NodeKindName(node.kind), CsvField(name),
          IdField(node.stream), SeqField(node.seq), SeqField(node.destroyed),
-         shaped ? Triple(shape.grid) : "", shaped ? Triple(shape.block) : "",
+         shaped ? SizesText(shape.grid) : "", shaped ? SizesText(shape.block) : "",
          shaped ? std::to_string(shape.shared_bytes) : "", IdField(node.block),
          NumberField(node.duration_ns), CsvField(StackTitle(trace, node.stack)),
          NumberField(tool_ids[i])},

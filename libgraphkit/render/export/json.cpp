@@ -1,19 +1,15 @@
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/model/tool_ids.h"
-#include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/export/export.h"
-#include "libgraphkit/render/id_json.h"
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/names.h"
 
 namespace graphkit {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json CollectiveJson(const Trace& trace, const Collective& collective) {
   const Communicator& communicator = trace[collective.communicator];
@@ -21,17 +17,15 @@ Json CollectiveJson(const Trace& trace, const Collective& collective) {
               {"count", collective.count},
               {"type", NameOf(collective.type)},
               {"peer", collective.peer < 0 ? Json() : Json(collective.peer)},
-              {"communicator", collective.communicator.value},
+              {"communicator", collective.communicator},
               {"ranks", communicator.ranks},
               {"rank", communicator.rank}};
 }
 
 Json NodeJson(const Trace& trace, NodeId id, uint64_t tool_id) {
   const Node& node = trace[id];
-  Json json{{"id", id.value},
-            {"kind", NodeKindName(node.kind)},
-            {"stream", IdJson(node.stream)},
-            {"seq", node.seq}};
+  Json json{
+      {"id", id}, {"kind", NodeKindName(node.kind)}, {"stream", node.stream}, {"seq", node.seq}};
   if (node.kernel) json["kernel"] = trace[trace[node.kernel].name];
   if (node.kernel) json["name"] = Demangle(trace[trace[node.kernel].name]);
   if (node.shape < trace.shapes.size()) {
@@ -40,7 +34,7 @@ Json NodeJson(const Trace& trace, NodeId id, uint64_t tool_id) {
     json["block_size"] = shape.block;
     json["shared_bytes"] = shape.shared_bytes;
   }
-  if (node.block) json["block"] = node.block.value;
+  if (node.block) json["block"] = node.block;
   if (node.duration_ns > 0) json["duration_ns"] = node.duration_ns;
   for (const Collective& c : CollectivesAt(trace, node.seq)) {
     json["collectives"].push_back(CollectiveJson(trace, c));
@@ -49,29 +43,25 @@ Json NodeJson(const Trace& trace, NodeId id, uint64_t tool_id) {
   return json;
 }
 
-Json EdgeJson(const Trace& trace, EdgeId id) {
-  const Edge& edge = trace[id];
-  return Json{{"id", id.value},          {"from", edge.from.value},
-              {"to", edge.to.value},     {"from_port", edge.from_port},
-              {"to_port", edge.to_port}, {"edge_type", static_cast<int>(edge.type)}};
-}
-
 Json ExecJson(const Trace& trace, ExecId id, const ExecToolIds& tool_ids) {
   const Exec& exec = trace[id];
   Json runs = Json::array();
   for (const ToolIdRun& run : tool_ids.Of(id)) {
     runs.push_back({run.first.value, run.count, run.tool_id});
   }
-  return Json{
-      {"id", id.value},      {"graph", IdJson(exec.graph)},          {"tool_id", exec.tool_id},
-      {"flags", exec.flags}, {"recorded", exec.node_ids.count != 0}, {"node_ids", runs}};
+  return Json{{"id", id},
+              {"graph", exec.graph},
+              {"tool_id", exec.tool_id},
+              {"flags", exec.flags},
+              {"recorded", exec.node_ids.count != 0},
+              {"node_ids", runs}};
 }
 
 Json LaunchJson(const Trace& trace, LaunchId id) {
   const Launch& launch = trace.launches[id.index()];
-  return Json{{"id", id.value},
-              {"exec", IdJson(launch.exec)},
-              {"stream", IdJson(launch.stream)},
+  return Json{{"id", id},
+              {"exec", launch.exec},
+              {"stream", launch.stream},
               {"seq", launch.seq},
               {"correlation", launch.correlation}};
 }
@@ -81,10 +71,6 @@ std::vector<Id<Tag>> FirstIds(size_t count) {
   std::vector<Id<Tag>> ids(count);
   for (size_t i = 0; i < count; ++i) ids[i] = Id<Tag>(i);
   return ids;
-}
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 // Writes one element a line: a graph can have millions.
@@ -118,14 +104,13 @@ void RenderGraphsJson(const Trace& trace, std::ostream& out) {
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
     const Graph& graph = trace.graphs[i];
     out << (i == 0 ? "\n" : ",\n") << "  {\"id\": " << i
-        << ", \"name\": " << Dump(Json(trace[graph.name])) << ", \"origin\": \""
-        << NameOf(graph.origin) << "\", \"parent\": " << Dump(IdJson(graph.parent))
-        << ", \"tool_id\": " << graph.tool_id;
+        << ", \"name\": " << Dump(trace[graph.name]) << ", \"origin\": \"" << NameOf(graph.origin)
+        << "\", \"parent\": " << Dump(graph.parent) << ", \"tool_id\": " << graph.tool_id;
     WriteList(
         "nodes", nodes[i], [&](NodeId id) { return NodeJson(trace, id, tool_ids[id.index()]); },
         out);
     WriteList(
-        "edges", edges[i], [&](EdgeId id) { return EdgeJson(trace, id); }, out);
+        "edges", edges[i], [&](EdgeId id) { return EdgeJson(id, trace[id]); }, out);
     out << "}";
   }
   out << "\n]";

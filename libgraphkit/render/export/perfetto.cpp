@@ -1,13 +1,11 @@
-#include <nlohmann/json.hpp>
 #include <variant>
 
 #include "libgraphkit/render/export/export.h"
+#include "libgraphkit/render/json.h"
 
 namespace graphkit {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Times of the format are in microseconds.
 double Micros(Nanoseconds time) { return static_cast<double>(time) / 1000; }
@@ -39,7 +37,7 @@ class TraceEventWriter {
   }
 
   void Put(const Json& event) {
-    out_ << (first_ ? "" : ",\n") << event.dump(-1, ' ', false, Json::error_handler_t::replace);
+    out_ << (first_ ? "" : ",\n") << Dump(event);
     first_ = false;
   }
 

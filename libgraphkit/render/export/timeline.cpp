@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/tool_ids.h"
 #include "libgraphkit/render/names.h"
@@ -91,12 +92,8 @@ class TimelineMaker {
   void AddKernelArgs(const Node& node, TimelineSlice& slice) const {
     slice.args.push_back({"kernel", Printable(trace_[trace_[node.kernel].name])});
     if (node.shape >= trace_.shapes.size()) return;
-    const auto triple = [](const uint32_t(&sizes)[3]) {
-      return std::to_string(sizes[0]) + "x" + std::to_string(sizes[1]) + "x" +
-             std::to_string(sizes[2]);
-    };
-    slice.args.push_back({"grid", triple(trace_.shapes[node.shape].grid)});
-    slice.args.push_back({"block_size", triple(trace_.shapes[node.shape].block)});
+    slice.args.push_back({"grid", SizesText(trace_.shapes[node.shape].grid)});
+    slice.args.push_back({"block_size", SizesText(trace_.shapes[node.shape].block)});
   }
 
   void AddToolIds(NodeId id, TimelineSlice& slice) const {

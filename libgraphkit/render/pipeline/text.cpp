@@ -126,9 +126,7 @@ void RenderPool(const PoolReplays& pool, const Trace& trace, const TextStyle& st
     return;
   }
   out << Inked(FormatCount(pool.departure_count) + " out of order", Ink::kRed, style) << "\n";
-  const size_t shown =
-      style.top == 0 ? pool.departures.size() : std::min(pool.departures.size(), style.top);
-  for (size_t i = 0; i < shown; ++i) {
+  for (size_t i = 0; i < Shown(pool.departures.size(), style); ++i) {
     const ReplayDeparture& departure = pool.departures[i];
     out << Wrapped("  - ",
                    "launch " + std::to_string(departure.launch) + " runs " +

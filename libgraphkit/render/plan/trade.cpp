@@ -1,16 +1,13 @@
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "libgraphkit/render/id_json.h"
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kWaitColumns = 40;
 
@@ -45,23 +42,17 @@ std::string PathText(const TradeRow& row) {
 
 Json ChangeJson(const TradeChange& change) {
   if (change.kind == TradeChange::Kind::kFree) {
-    return Json{
-        {"change", "free"}, {"block", change.earlier.value}, {"after", IdsJson(change.ends)}};
+    return Json{{"change", "free"}, {"block", change.earlier}, {"after", change.ends}};
   }
-  return Json{{"change", "wait"},
-              {"stream", change.stream.value},
-              {"for", IdsJson(change.ends)},
-              {"before", change.start.value},
-              {"earlier", change.earlier.value},
-              {"later", change.later.value}};
+  return Json{{"change", "wait"},       {"stream", change.stream},   {"for", change.ends},
+              {"before", change.start}, {"earlier", change.earlier}, {"later", change.later}};
 }
 
 Json RowJson(const TradeRow& row) {
-  return Json{{"changes", row.changes},
-              {"peak_bytes", row.peak},
-              {"lower_bound_bytes", row.lower_bound},
-              {"critical_path_nodes", row.critical_path_nodes},
-              {"critical_path_ns", row.critical_path_ns}};
+  Json json{
+      {"changes", row.changes}, {"peak_bytes", row.peak}, {"lower_bound_bytes", row.lower_bound}};
+  GRAPHKIT_ADD_MEMBERS(json, row, critical_path_nodes, critical_path_ns);
+  return json;
 }
 
 void RenderGraph(const Trade& trade, const Trace& trace, std::ostream& out) {
@@ -93,14 +84,11 @@ void RenderTradeText(std::span<const Trade> trades, const Trace& trace, std::ost
 }
 
 void RenderTradeJson(std::span<const Trade> trades, std::ostream& out) {
-  Json graphs = Json::array();
-  for (const Trade& trade : trades) {
-    Json changes = Json::array();
-    Json rows = Json::array();
-    for (const TradeChange& change : trade.changes) changes.push_back(ChangeJson(change));
-    for (const TradeRow& row : trade.rows) rows.push_back(RowJson(row));
-    graphs.push_back(Json{{"graph", trade.graph.value}, {"changes", changes}, {"rows", rows}});
-  }
+  const Json graphs = ListJson(trades, [](const Trade& trade) {
+    return Json{{"graph", trade.graph},
+                {"changes", ListJson(trade.changes, ChangeJson)},
+                {"rows", ListJson(trade.rows, RowJson)}};
+  });
   out << Json{{"schema", "graphkit-trade"}, {"version", 1}, {"graphs", graphs}}.dump(2) << "\n";
 }
 

@@ -1,36 +1,35 @@
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/id_json.h"
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/ranks/ranks.h"
 
 namespace graphkit {
 
+void to_json(Json& json, const FigureSpread& spread) {
+  json = Json{{"least", spread.least},          {"least_trace", spread.least_rank},
+              {"median", spread.median},        {"most", spread.most},
+              {"most_trace", spread.most_rank}, {"sum", spread.sum},
+              {"unknown", spread.unknown}};
+}
+
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-template <typename List, typename ToJson>
-Json ListJson(const List& list, ToJson to_json) {
-  Json array = Json::array();
-  for (const auto& item : list) array.push_back(to_json(item));
-  return array;
+// Figures under their names.
+template <typename Names, typename Figures>
+void AddFigures(const Names& names, const Figures& figures, Json& json) {
+  for (size_t i = 0; i < figures.size(); ++i) json[names[i]] = figures[i];
 }
 
 Json GraphJson(const RankGraph& graph) {
   Json json{{"name", graph.name}, {"ordinal", graph.ordinal}};
-  for (size_t i = 0; i < graph.figures.size(); ++i) {
-    json[kRankGraphFigures[i]] = FigureJson(graph.figures[i]);
-  }
+  AddFigures(kRankGraphFigures, graph.figures, json);
   return json;
 }
 
 Json RankJson(const RankSummary& rank) {
   Json figures;
-  for (size_t i = 0; i < kRankFigureCount; ++i) {
-    figures[kRankFigures[i]] = FigureJson(rank.figures[i]);
-  }
+  AddFigures(kRankFigures, rank.figures, figures);
   return Json{{"trace", rank.trace},
               {"program", rank.program},
               {"device", NameOf(rank.device)},
@@ -40,59 +39,42 @@ Json RankJson(const RankSummary& rank) {
               {"graphs", ListJson(rank.graphs, GraphJson)}};
 }
 
-Json SpreadJson(const RankReport& report) {
-  Json json;
-  for (size_t i = 0; i < kRankFigureCount; ++i) {
-    if (const std::optional<FigureSpread>& spread = report.spread[i]) {
-      json[kRankFigures[i]] =
-          Json{{"least", spread->least},          {"least_trace", spread->least_rank},
-               {"median", spread->median},        {"most", spread->most},
-               {"most_trace", spread->most_rank}, {"sum", spread->sum},
-               {"unknown", spread->unknown}};
-    } else {
-      json[kRankFigures[i]] = nullptr;
-    }
-  }
-  return json;
-}
-
 Json FindingChangeJson(const FindingChange& change) {
-  return Json{{"check", change.check},       {"severity", SeverityName(change.severity)},
+  return Json{{"check", change.check},       {"severity", change.severity},
               {"message", change.message},   {"count_usual", change.count_before},
               {"count", change.count_after}, {"bytes_usual", change.bytes_before},
               {"bytes", change.bytes_after}};
 }
 
+Json FigureChangeJson(const RankFigureChange& change) {
+  return Json{{"graph", change.graph.empty() ? Json(nullptr) : Json(change.graph)},
+              {"figure", change.change.figure},
+              {"usual", change.change.before},
+              {"here", change.change.after}};
+}
+
 Json GroupJson(const RankGroup& group) {
-  const auto figure = [](const RankFigureChange& change) {
-    return Json{{"graph", change.graph.empty() ? Json(nullptr) : Json(change.graph)},
-                {"figure", change.change.figure},
-                {"usual", FigureJson(change.change.before)},
-                {"here", FigureJson(change.change.after)}};
-  };
-  return Json{{"traces", group.ranks},
-              {"same_structure", group.same_structure},
-              {"graphs_missing", group.graphs_missing},
-              {"graphs_added", group.graphs_added},
-              {"figures", ListJson(group.figures, figure)},
-              {"findings", ListJson(group.findings, FindingChangeJson)}};
+  Json json{{"traces", group.ranks}};
+  GRAPHKIT_ADD_MEMBERS(json, group, same_structure, graphs_missing, graphs_added);
+  json["figures"] = ListJson(group.figures, FigureChangeJson);
+  json["findings"] = ListJson(group.findings, FindingChangeJson);
+  return json;
 }
 
 Json SharedJson(const SharedFinding& shared) {
-  return Json{{"check", shared.finding.check},
-              {"severity", SeverityName(shared.finding.severity)},
-              {"message", shared.finding.message},
-              {"fingerprint", shared.finding.fingerprint},
-              {"count", shared.finding.count},
-              {"bytes", shared.finding.bytes},
-              {"traces", shared.ranks},
-              {"most_trace", shared.most_rank},
-              {"most_bytes", shared.most_bytes}};
+  Json json;
+  GRAPHKIT_ADD_MEMBERS(json, shared.finding, check, severity, message, fingerprint, count, bytes);
+  json["traces"] = shared.ranks;
+  json["most_trace"] = shared.most_rank;
+  json["most_bytes"] = shared.most_bytes;
+  return json;
 }
 
 }  // namespace
 
 void RenderRanksJson(const RankReport& report, std::ostream& out) {
+  Json spread;
+  AddFigures(kRankFigures, report.spread, spread);
   const bool complete = std::ranges::all_of(report.ranks, &RankSummary::complete);
   const Json json{{"schema", "graphkit-ranks"},
                   {"version", 1},
@@ -100,10 +82,10 @@ void RenderRanksJson(const RankReport& report, std::ostream& out) {
                   {"worst", report.worst()},
                   {"folder", report.folder},
                   {"traces", ListJson(report.ranks, RankJson)},
-                  {"spread", SpreadJson(report)},
+                  {"spread", std::move(spread)},
                   {"groups", ListJson(report.groups, GroupJson)},
                   {"findings", ListJson(report.findings, SharedJson)}};
-  out << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+  out << Dump(json, 1) << "\n";
 }
 
 }  // namespace graphkit

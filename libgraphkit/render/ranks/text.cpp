@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,16 +53,6 @@ std::string NameOf(const RankReport& report, uint32_t rank) {
   return "…" + Printable(std::string_view(name).substr(name.size() - kRankColumns + 1));
 }
 
-size_t Shown(size_t count, const TextStyle& style) {
-  return style.top == 0 ? count : std::min(count, style.top);
-}
-
-void RenderMore(size_t count, size_t shown, std::string_view indent, std::ostream& out) {
-  if (shown < count) {
-    out << indent << "and " << FormatCount(count - shown) << " more; --top 0 shows all\n";
-  }
-}
-
 void RenderHeader(const RankReport& report, const TextStyle& style, std::ostream& out) {
   const RankSummary& worst = report.ranks[report.worst()];
   const auto soft = std::ranges::count(report.ranks, DeviceKind::kSoft, &RankSummary::device);
@@ -89,13 +80,6 @@ void RenderHeader(const RankReport& report, const TextStyle& style, std::ostream
                        Printable(report.ranks[i].incomplete_because.front()),
                    style);
   }
-}
-
-std::string Bar(uint64_t value, uint64_t most) {
-  std::string bar;
-  const uint64_t cells = most == 0 ? 0 : (value * kBarColumns + most / 2) / most;
-  for (uint64_t i = 0; i < cells; ++i) bar += "█";
-  return bar;
 }
 
 // Figures that take the room that there is: those that are nothing in every rank are left out.
@@ -130,7 +114,8 @@ void RenderTable(const RankReport& report, const TextStyle& style, std::ostream&
       rows.back().push_back(FigureText(kRankFigures[figure], rank.figures[figure]));
     }
     if (bars) {
-      rows.back().push_back(Bar(rank.figures[figures[0]].value_or(0), MostOf(report, figures[0])));
+      rows.back().push_back(
+          Bar(rank.figures[figures[0]].value_or(0), MostOf(report, figures[0]), kBarColumns));
     }
   }
   if (bars) {
@@ -138,7 +123,7 @@ void RenderTable(const RankReport& report, const TextStyle& style, std::ostream&
     right.push_back(false);
   }
   out << "\n" << Table(rows, right, "", style);
-  RenderMore(report.by_memory.size(), shown, "", out);
+  out << More(report.by_memory.size(), "", style);
 }
 
 void RenderSpread(const RankReport& report, const TextStyle& style, std::ostream& out) {
@@ -197,9 +182,8 @@ void RenderGroup(const RankReport& report, const RankGroup& group, const TextSty
                     " " + Printable(report.ranks[here].trace) + " says which");
   }
   if (lines.empty()) lines.push_back("one of them is incomplete");
-  const size_t shown = Shown(lines.size(), style);
-  for (size_t i = 0; i < shown; ++i) out << Wrapped("  - ", lines[i], style);
-  RenderMore(lines.size(), shown, "  - ", out);
+  RenderTop(lines, "  - ", style, out,
+            [&](const std::string& line) { out << Wrapped("  - ", line, style); });
 }
 
 void RenderGroups(const RankReport& report, const TextStyle& style, std::ostream& out) {
@@ -214,14 +198,8 @@ void RenderGroups(const RankReport& report, const TextStyle& style, std::ostream
                      (usual.ranks.size() == 1 ? " is the first of its kind: " : " are alike: ") +
                      RankNames(report, usual.ranks, 6),
                  style);
-  const size_t others = report.groups.size() - 1, shown = Shown(others, style);
-  for (size_t i = 1; i <= shown; ++i) RenderGroup(report, report.groups[i], style, out);
-  RenderMore(others, shown, "", out);
-}
-
-Ink InkOf(Severity severity) {
-  if (severity == Severity::kError) return Ink::kRed;
-  return severity == Severity::kWarning ? Ink::kYellow : Ink::kBlue;
+  RenderTop(std::span(report.groups).subspan(1), "", style, out,
+            [&](const RankGroup& group) { RenderGroup(report, group, style, out); });
 }
 
 void RenderFinding(const RankReport& report, const SharedFinding& shared, const TextStyle& style,
@@ -235,13 +213,11 @@ void RenderFinding(const RankReport& report, const SharedFinding& shared, const 
     text += ", most in " + NameOf(report, shared.most_rank) + " (" +
             FormatBytes(shared.most_bytes) + ")";
   }
-  const std::string label = std::string(SeverityName(shared.finding.severity)) + ":";
-  std::string wrapped = Wrapped("",
-                                label + " " + text + ": " + Printable(shared.finding.message) +
-                                    " [" + shared.finding.check + "]",
-                                style);
   out << "\n"
-      << Inked(label, InkOf(shared.finding.severity), style) << wrapped.substr(label.size());
+      << Labelled(
+             shared.finding.severity,
+             text + ": " + Printable(shared.finding.message) + " [" + shared.finding.check + "]",
+             style);
 }
 
 void RenderFindings(const RankReport& report, const TextStyle& style, std::ostream& out) {
@@ -252,9 +228,8 @@ void RenderFindings(const RankReport& report, const TextStyle& style, std::ostre
   }
   out << Inked("Findings: " + FormatCount(report.findings.size()) + " kinds", Ink::kBold, style)
       << "\n";
-  const size_t shown = Shown(report.findings.size(), style);
-  for (size_t i = 0; i < shown; ++i) RenderFinding(report, report.findings[i], style, out);
-  RenderMore(report.findings.size(), shown, "", out);
+  RenderTop(report.findings, "", style, out,
+            [&](const SharedFinding& shared) { RenderFinding(report, shared, style, out); });
 }
 
 }  // namespace

@@ -1,18 +1,18 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
-namespace {
+GRAPHKIT_JSON_OF(NotJudged, in_no_segment, start_unknown, pool_unknown)
 
-using Json = nlohmann::ordered_json;
+namespace {
 
 std::string Hex(Address address) {
   std::array<char, 24> text{};
@@ -53,12 +53,6 @@ Json MissJson(const PredictionScore& score) {
               {"what", miss.segment ? "segment" : "address"},
               {"recorded", miss.segment ? Json(nullptr) : Json(Hex(miss.recorded))},
               {"predicted", miss.predicted == 0 ? Json(nullptr) : Json(Hex(miss.predicted))}};
-}
-
-Json NotJudgedJson(const NotJudged& left) {
-  return Json{{"in_no_segment", left.in_no_segment},
-              {"start_unknown", left.start_unknown},
-              {"pool_unknown", left.pool_unknown}};
 }
 
 }  // namespace
@@ -102,7 +96,7 @@ void RenderPredictionJson(std::span<const DevicePrediction> devices, std::ostrea
                         {"segments", score.segments},
                         {"segments_predicted", score.segments_hit},
                         {"misses", score.misses.size()},
-                        {"not_judged", NotJudgedJson(score.not_judged)},
+                        {"not_judged", score.not_judged},
                         {"first_miss", MissJson(score)}});
   }
   const Json document{{"schema", "graphkit-prediction"},

@@ -3,21 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "libgraphkit/model/names.h"
-#include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/id_json.h"
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
-namespace {
+GRAPHKIT_JSON_OF(UnsafePair, earlier, later, last_use, first_use)
+GRAPHKIT_JSON_OF(DestroyedOutput, output, by, taker)
 
-using Json = nlohmann::ordered_json;
+namespace {
 
 // The share of the reserved bytes that was never active at once.
 double FragmentationOf(const PolicyFigures& figures) {
@@ -78,76 +77,43 @@ void RenderWaits(std::span<const PolicyReplay> replays, const TextStyle& style, 
 
 Json OutOfMemoryJson(const OutOfMemory* out_of_memory) {
   if (out_of_memory == nullptr) return nullptr;
-  return Json{{"block", out_of_memory->block.value},
+  return Json{{"block", out_of_memory->block},
               {"seq", out_of_memory->seq},
               {"reserved_bytes", out_of_memory->reserved}};
 }
 
-Json UnsafeJson(const GraphReplay& graph) {
-  Json list = Json::array();
-  for (const UnsafePair& pair : graph.unsafe) {
-    list.push_back(Json{{"earlier", pair.earlier.value},
-                        {"later", pair.later.value},
-                        {"last_use", IdJson(pair.last_use)},
-                        {"first_use", IdJson(pair.first_use)}});
-  }
-  return list;
+Json FaultJson(const ExecutionFault& fault) {
+  Json json{{"seed", fault.seed}};
+  GRAPHKIT_ADD_MEMBERS(json, fault.pair, earlier, later, last_use, first_use);
+  return json;
 }
 
-// 0: not measured.
-Json SecondsJson(double seconds) { return seconds == 0 ? Json(nullptr) : Json(seconds); }
-
-Json ExecutionJson(const PolicyReplay& replay) {
-  Json graphs = Json::array();
-  for (const GraphExecution& execution : replay.executions) {
-    Json faults = Json::array();
-    for (const ExecutionFault& fault : execution.faults) {
-      faults.push_back(Json{{"seed", fault.seed},
-                            {"earlier", fault.pair.earlier.value},
-                            {"later", fault.pair.later.value},
-                            {"last_use", IdJson(fault.pair.last_use)},
-                            {"first_use", IdJson(fault.pair.first_use)}});
-    }
-    graphs.push_back(
-        Json{{"graph", execution.graph.value},
-             {"on", execution.on},
-             {"orders", execution.orders},
-             {"seed", execution.seed},
-             {"nodes", execution.nodes},
-             {"checks", execution.checks},
-             {"programmatic_edges_left_out", execution.left_out},
-             {"launch_seconds", SecondsJson(execution.launch_seconds)},
-             {"recorded_launch_seconds", SecondsJson(execution.recorded_launch_seconds)},
-             {"faults", std::move(faults)}});
+Json ExecutionJson(const GraphExecution& execution) {
+  Json json;
+  GRAPHKIT_ADD_MEMBERS(json, execution, graph, on, orders, seed, nodes, checks);
+  json["programmatic_edges_left_out"] = execution.left_out;
+  GRAPHKIT_ADD_MEMBERS(json, execution, launch_seconds, recorded_launch_seconds);
+  for (const char* key : {"launch_seconds", "recorded_launch_seconds"}) {
+    if (json[key] == 0) json[key] = nullptr;  // not measured
   }
-  return graphs;
-}
-
-Json DestroyedJson(const PolicyReplay& replay) {
-  Json list = Json::array();
-  for (const DestroyedOutput& one : replay.destroyed) {
-    list.push_back(
-        Json{{"output", one.output.value}, {"by", one.by.value}, {"taker", IdJson(one.taker)}});
-  }
-  return list;
+  json["faults"] = ListJson(execution.faults, FaultJson);
+  return json;
 }
 
 Json PolicyJson(const PolicyReplay& replay, const ReplayView& view) {
   Json policy{{"policy", ReplayName(replay)}};
   policy.update(FiguresJson(replay.figures));
   policy["verified"] = view.verify ? Json(replay.verified) : Json(nullptr);
-  if (!replay.destroyed.empty()) policy["destroyed"] = DestroyedJson(replay);
-  policy["assumes"] = AssumptionName(replay.assumes);
+  if (!replay.destroyed.empty()) policy["destroyed"] = replay.destroyed;
+  policy["assumes"] = replay.assumes;
   if (view.capacity) policy["out_of_memory"] = OutOfMemoryJson(RanOut(replay));
-  if (!replay.executions.empty()) policy["executions"] = ExecutionJson(replay);
-  Json graphs = Json::array();
-  for (const GraphReplay& graph : replay.graphs) {
-    Json one{{"id", graph.graph.value}};
-    one.update(FiguresJson(graph.figures));
-    one["unsafe"] = view.verify ? UnsafeJson(graph) : Json(nullptr);
-    graphs.push_back(std::move(one));
-  }
-  policy["graphs"] = std::move(graphs);
+  if (!replay.executions.empty()) policy["executions"] = ListJson(replay.executions, ExecutionJson);
+  policy["graphs"] = ListJson(replay.graphs, [&view](const GraphReplay& graph) {
+    Json json{{"id", graph.graph}};
+    json.update(FiguresJson(graph.figures));
+    json["unsafe"] = view.verify ? Json(graph.unsafe) : Json(nullptr);
+    return json;
+  });
   return policy;
 }
 
@@ -229,17 +195,16 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
 
 void RenderReplayJson(std::span<const PolicyReplay> replays, const ReplayView& view,
                       const Trace& trace, std::ostream& out) {
-  Json policies = Json::array();
-  for (const PolicyReplay& replay : replays) policies.push_back(PolicyJson(replay, view));
+  const auto policy = [&view](const PolicyReplay& replay) { return PolicyJson(replay, view); };
   const Json document{{"schema", "graphkit-replay"},
                       {"version", 1},
                       {"device", NameOf(trace.process.device)},
                       {"complete", IsComplete(trace)},
-                      {"capacity_bytes", view.capacity ? Json(*view.capacity) : Json(nullptr)},
+                      {"capacity_bytes", view.capacity},
                       {"collateral", Json{{"blocks", view.collateral.blocks},
                                           {"bytes", view.collateral.bytes},
                                           {"peak_bytes", view.collateral.peak}}},
-                      {"policies", policies}};
+                      {"policies", ListJson(replays, policy)}};
   out << document.dump(2) << "\n";
 }
 

@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/analyze/memory_bill.h"
-#include "libgraphkit/render/id_json.h"
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/report/html.h"
@@ -14,9 +14,12 @@
 
 namespace graphkit {
 
-namespace {
+void to_json(Json& json, const MemoryBand& band) {
+  json = {band.pool, band.segment, band.offset, band.size};
+}
+void to_json(Json& json, const ReportLane& lane) { json = {lane.title, lane.graph, lane.stream}; }
 
-using Json = nlohmann::ordered_json;
+namespace {
 
 constexpr size_t kBillLines = 100;  // of each bill; the page says how many more there are
 
@@ -100,22 +103,6 @@ void AddView(const ReportView& view, size_t index, PackedColumns& columns) {
   add("path", view.path, [](NodeId id) { return id.value; });
 }
 
-Json BandsJson(const std::vector<MemoryBand>& bands) {
-  Json list = Json::array();
-  for (const MemoryBand& band : bands) {
-    list.push_back({IdJson(band.pool), IdJson(band.segment), band.offset, band.size});
-  }
-  return list;
-}
-
-Json LanesJson(const ReportView& view) {
-  Json lanes = Json::array();
-  for (const ReportLane& lane : view.lanes) {
-    lanes.push_back({lane.title, IdJson(lane.graph), IdJson(lane.stream)});
-  }
-  return lanes;
-}
-
 Json BillLinesJson(const MemoryBill& bill) {
   Json lines = Json::array();
   for (size_t i = 0; i < std::min(bill.lines.size(), kBillLines); ++i) {
@@ -136,25 +123,17 @@ Json BillsJson(const ReportPage& page) {
   return bills;
 }
 
-Json ViewsJson(const Trace& trace, const std::vector<ReportView>& views) {
-  Json list = Json::array();
-  for (const ReportView& view : views) {
-    list.push_back({{"root", IdJson(view.root)},
-                    {"title", view.root ? GraphTitle(trace, view.root) : "the whole program"},
-                    {"width", view.width},
-                    {"lanes", LanesJson(view)},
-                    {"bands", BandsJson(view.bands)},
-                    {"extent", view.extent},
-                    {"policy_bands", BandsJson(view.policy_bands)},
-                    {"policy_extent", view.policy_extent}});
-  }
-  return list;
+Json ViewJson(const Trace& trace, const ReportView& view) {
+  Json json{{"root", view.root},
+            {"title", view.root ? GraphTitle(trace, view.root) : "the whole program"}};
+  GRAPHKIT_ADD_MEMBERS(json, view, width, lanes, bands, extent, policy_bands, policy_extent);
+  return json;
 }
 
 Json PolicyJson(const PolicyReplay* policy) {
   if (policy == nullptr) return nullptr;
   return Json{{"name", policy->given.empty() ? InfoOf(policy->policy).name : policy->given},
-              {"assumes", AssumptionName(policy->assumes)},
+              {"assumes", policy->assumes},
               {"verified", policy->verified},
               {"peak_extent_bytes", policy->figures.peak_extent}};
 }
@@ -167,11 +146,8 @@ Json TitlesJson(const Column& column, Title title) {
 }
 
 Json NamesJson(const Trace& trace, const NodeTexts& texts) {
-  Json kinds = Json::array();
-  for (int i = 0; i <= kNodeKindCount; ++i) {
-    const auto kind = i < kNodeKindCount ? static_cast<NodeKind>(i) : NodeKind::kUnknown;
-    kinds.push_back(NodeKindName(kind));
-  }
+  Json kinds = Names<NodeKind>::value;
+  kinds.push_back(NodeKindName(NodeKind::kUnknown));
   return Json{
       {"kinds", std::move(kinds)},
       {"names", texts.names},
@@ -182,13 +158,12 @@ Json NamesJson(const Trace& trace, const NodeTexts& texts) {
        TitlesJson(trace.streams, [&](size_t i) { return StreamTitle(trace, StreamId(i)); })},
       {"pools", TitlesJson(trace.pools, [&](size_t i) { return PoolTitle(trace, PoolId(i)); })},
       {"graphs", TitlesJson(trace.graphs, [&](size_t i) { return GraphTitle(trace, GraphId(i)); })},
-      {"parents",
-       TitlesJson(trace.graphs, [&](size_t i) { return IdJson(trace.graphs[i].parent); })},
+      {"parents", TitlesJson(trace.graphs, [&](size_t i) { return Json(trace.graphs[i].parent); })},
       {"roots",
        TitlesJson(trace.graphs, [&](size_t i) { return RootOf(trace, GraphId(i)).value; })},
       {"launches", TitlesJson(trace.launches, [&](size_t i) {
          const ExecId exec = trace.launches[i].exec;
-         return exec ? IdJson(trace[exec].graph) : Json(nullptr);
+         return Json(exec ? trace[exec].graph : GraphId());
        })}};
 }
 
@@ -217,13 +192,13 @@ std::string ReportData(const ReportPage& page) {
   AddEdges(trace, columns);
   AddBlocks(trace, columns);
   for (size_t i = 0; i < views.size(); ++i) AddView(views[i], i, columns);
+  const auto view_json = [&trace](const ReportView& view) { return ViewJson(trace, view); };
   const Json json = {{"file", Printable(page.file)},     {"policy", PolicyJson(page.policy)},
-                     {"bills", BillsJson(page)},         {"views", ViewsJson(trace, views)},
+                     {"bills", BillsJson(page)},         {"views", ListJson(views, view_json)},
                      {"texts", NamesJson(trace, texts)}, {"columns", ColumnsJson(columns)}};
   std::ostringstream analyze;
   RenderJson(page.report, trace, analyze);
-  const std::string text = "{\"analyze\":" + analyze.str() + ",\"page\":" +
-                           json.dump(-1, ' ', false, Json::error_handler_t::replace) + "}";
+  const std::string text = "{\"analyze\":" + analyze.str() + ",\"page\":" + Dump(json) + "}";
   return LittleEndian(text.size()) + text + columns.bytes();
 }
 

@@ -6,7 +6,7 @@
 
 #include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/memory/usage.h"
-#include "libgraphkit/render/longest_path.h"
+#include "libgraphkit/render/dot/selection.h"
 #include "libgraphkit/render/names.h"
 
 namespace graphkit {

@@ -1,17 +1,14 @@
 #include "libgraphkit/render/report/names.h"
 
-#include <nlohmann/json.hpp>
-
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/render/dot/labels.h"
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
 namespace graphkit {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kTitleColumns = 48;
 constexpr size_t kFullNameColumns = 4000;  // of a full name; the middle of longer ones is left out

@@ -254,7 +254,7 @@ AskedMemory SlowAskedMemory(const Trace& trace) {
       } else if (backing.contains(BlockId(i))) {
         segments += size;
       } else {
-        (touched.contains(BlockId(i)) ? now.input_bytes : now.other_bytes) += size;
+        (touched.contains(BlockId(i)) ? now.input_bytes : now.not_attributed_bytes) += size;
       }
     }
     now.segment_used_bytes = std::min(handed_out, segments);

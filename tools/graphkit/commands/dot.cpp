@@ -8,7 +8,7 @@
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/render/dot/dot.h"
-#include "libgraphkit/render/longest_path.h"
+#include "libgraphkit/render/dot/selection.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"

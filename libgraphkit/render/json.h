@@ -1,0 +1,64 @@
+// How values of the model stand in the JSON of every presenter.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+#include <vector>
+
+#include "libgraphkit/model/finding.h"
+#include "libgraphkit/model/graph.h"
+
+namespace graphkit {
+
+using Json = nlohmann::ordered_json;
+
+// Null where there is none.
+template <typename Tag>
+void to_json(Json& json, Id<Tag> id) {
+  json = id ? Json(id.value) : Json(nullptr);
+}
+inline void to_json(Json& json, Severity severity) { json = SeverityName(severity); }
+inline void to_json(Json& json, Assumption assumption) { json = AssumptionName(assumption); }
+
+inline Json EdgeJson(EdgeId id, const Edge& edge) {
+  return Json{{"id", id},
+              {"from", edge.from},
+              {"to", edge.to},
+              {"from_port", edge.from_port},
+              {"to_port", edge.to_port},
+              {"edge_type", static_cast<int>(edge.type)}};
+}
+
+template <typename List, typename ToJson>
+Json ListJson(const List& list, ToJson to_json) {
+  Json array = Json::array();
+  for (const auto& item : list) array.push_back(to_json(item));
+  return array;
+}
+
+// Whatever bytes a name has: the file is UTF-8.
+inline std::string Dump(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace graphkit
+
+// What isn't known is null.
+template <typename T>
+struct nlohmann::adl_serializer<std::optional<T>> {
+  static void to_json(graphkit::Json& json, const std::optional<T>& value) {
+    json = value ? graphkit::Json(*value) : graphkit::Json(nullptr);
+  }
+};
+
+// Adds members of a value to an object, each under its name: ADD_MEMBERS(json, graph, nodes,
+// edges).
+#define GRAPHKIT_ADD_MEMBERS(json, value, ...)                               \
+  [](graphkit::Json& nlohmann_json_j, const auto& nlohmann_json_t) {         \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__)) \
+  }(json, value)
+
+// How a type stands in JSON everywhere: an object of these members.
+#define GRAPHKIT_JSON_OF(Type, ...) \
+  void to_json(Json& json, const Type& value) { GRAPHKIT_ADD_MEMBERS(json, value, __VA_ARGS__); }
