@@ -1,6 +1,7 @@
 #include "libgraphkit/io/bytes/file_bytes.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -63,10 +64,23 @@ class FileSource final : public ByteSource {
     return place < 0 || place > info.st_size ? 0 : static_cast<size_t>(info.st_size - place);
   }
 
+  int fd() const { return fd_; }
+
  private:
   int fd_;
   bool owned_;
 };
+
+// "-" is stdin.
+Result<std::unique_ptr<FileSource>> OpenPlain(const std::string& path) {
+  const bool is_stdin = path == "-";
+  const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Error{.message = std::string("can't be opened: ") + std::strerror(errno)};
+  auto file = std::make_unique<FileSource>(fd, !is_stdin);
+  struct stat info {};
+  if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) return Error{.message = "is a directory"};
+  return file;
+}
 
 // Gives back the bytes that were looked at, then the rest.
 class ResumedSource final : public ByteSource {
@@ -212,13 +226,33 @@ Result<std::string> ReadAll(ByteSource& source, size_t padding) {
 }
 
 Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {
-  const bool is_stdin = path == "-";
-  const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Error{.message = std::string("can't be opened: ") + std::strerror(errno)};
-  std::unique_ptr<ByteSource> file = std::make_unique<FileSource>(fd, !is_stdin);
-  struct stat info {};
-  if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) return Error{.message = "is a directory"};
-  return Decompressed(std::move(file));
+  Result<std::unique_ptr<FileSource>> file = OpenPlain(path);
+  if (!file) return file.error();
+  return Decompressed(std::move(*file));
+}
+
+Result<MappedFile> MappedFile::Open(const std::string& path) {
+  const auto named = [&](Error error) {
+    error.file = path;
+    return error;
+  };
+  Result<std::unique_ptr<FileSource>> source = OpenPlain(path);
+  if (!source) return named(source.error());
+  MappedFile file;
+  const size_t size = path == "-" ? 0 : (*source)->BytesLeft();
+  void* map =
+      size > 0 ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, (*source)->fd(), 0) : MAP_FAILED;
+  if (map != MAP_FAILED) {
+    file.kept_ = std::shared_ptr<void>(map, [size](void* mapping) { munmap(mapping, size); });
+    file.bytes_ = {static_cast<const char*>(map), size};
+    return file;
+  }
+  Result<std::string> copy = ReadAll(**source);
+  if (!copy) return named(copy.error());
+  const auto kept = std::make_shared<const std::string>(*std::move(copy));
+  file.kept_ = kept;
+  file.bytes_ = *kept;
+  return file;
 }
 
 }  // namespace graphkit

@@ -56,21 +56,11 @@ class MappedFile {
   // "-" is the standard input.
   static Result<MappedFile> Open(const std::string& path);
 
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  ~MappedFile();
-
-  std::string_view bytes() const { return map_ ? std::string_view{map_, size_} : copy_; }
+  std::string_view bytes() const { return bytes_; }
 
  private:
-  MappedFile() = default;
-  static Result<MappedFile> From(int fd, const std::string& path);
-
-  const char* map_ = nullptr;
-  size_t size_ = 0;
-  std::string copy_;
+  std::shared_ptr<const void> kept_;  // the mapping, or a copy
+  std::string_view bytes_;
 };
 
 }  // namespace graphkit

@@ -1,72 +1,65 @@
 #include "libgraphkit/io/bytes/pack_ranks.h"
 
-#include <concepts>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
-#include "libgraphkit/io/bytes/pack.h"
+#include "libgraphkit/ids.h"
 
 namespace graphkit {
 
-// A T, const or not.
-template <typename V, typename T>
-concept A = std::same_as<std::remove_const_t<V>, T>;
-
-template <typename P, A<GraphContent> V>
-void Fields(P& pack, V& value) {
+// A struct is packed by its fields, which a structured binding names all: one that is forgotten
+// doesn't compile.
+void Fields(auto& pack, GraphContent& value) {
   auto& [hash, sample] = value;
   pack(hash, sample);
 }
 
-template <typename P, A<RankGraph> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, RankGraph& value) {
   auto& [name, ordinal, content, figures] = value;
   pack(name, ordinal, content, figures);
 }
 
-template <typename P, A<RankFinding> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, RankFinding& value) {
   auto& [fingerprint, check, severity, message, count, bytes] = value;
   pack(fingerprint, check, severity, message, count, bytes);
 }
 
-template <typename P, A<RankSummary> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, RankSummary& value) {
   auto& [trace, device, incomplete, program, structure, figures, graphs, findings] = value;
   pack(trace, device, incomplete, program, structure, figures, graphs, findings);
 }
 
-template <typename P, A<Evidence> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, Evidence& value) {
   auto& [text, nodes, edges, blocks, stack] = value;
   pack(text, nodes, edges, blocks, stack);
 }
 
-template <typename P, A<Finding> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, Finding& value) {
   auto& [check, severity, message, advice, bytes, graph, nodes, blocks, streams, evidence,
          assumes] = value;
   pack(check, severity, message, advice, bytes, graph, nodes, blocks, streams, evidence, assumes);
 }
 
-template <typename P, A<ReusePair> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, ReusePair& value) {
   auto& [earlier, later, bytes, assumes] = value;
   pack(earlier, later, bytes, assumes);
 }
 
-template <typename P, A<PoolShare> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, PoolShare& value) {
   auto& [pool, blocks, total, peak, bound, exact, online] = value;
   pack(pool, blocks, total, peak, bound, exact, online);
 }
 
-template <typename P, A<AskedMemory> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, AskedMemory& value) {
   auto& [asked, used, free, nodes, inputs, other] = value;
   pack(asked, used, free, nodes, inputs, other);
 }
 
-template <typename P, A<GraphSummary> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, GraphSummary& value) {
   auto& [graph, name, origin, nodes, edges, by_type, programmatic, launch_completion, cross_stream,
          streams, launches, blocks, unknown, total, live, deferred, bound, exact, online, plan,
          extent, never_freed, never_freed_blocks, path, path_ns, calls, host_ns, width, pinned,
@@ -77,51 +70,115 @@ void Fields(P& pack, V& value) {
        pinned_blocks, peak_blocks, bound_blocks, pools, reuse, reuse_bytes);
 }
 
-template <typename P, A<ReportTotals> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, ReportTotals& value) {
   auto& [graphs, nodes, edges, blocks, launches, allocated, findings] = value;
   pack(graphs, nodes, edges, blocks, launches, allocated, findings);
 }
 
-template <typename P, A<Report> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, Report& value) {
   auto& [device, complete, incomplete, program, graphs, findings, unknown, memory, totals] = value;
   pack(device, complete, incomplete, program, graphs, findings, unknown, memory, totals);
 }
 
-template <typename P, A<PlaceFrame> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, PlaceFrame& value) {
   auto& [function, file, line] = value;
   pack(function, file, line);
 }
 
-template <typename P, A<FindingPlace> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, FindingPlace& value) {
   auto& [frames, logical] = value;
   pack(frames, logical);
 }
 
-template <typename P, A<GateSubject> V>
-void Fields(P& pack, V& value) {
+void Fields(auto& pack, GateSubject& value) {
   auto& [trace, report, places, leaks, contents, reserved, allocated] = value;
   pack(trace, report, places, leaks, contents, reserved, allocated);
 }
 
 namespace {
 
+// Values to bytes, or back. Bytes that don't fit leave `ok` false, and values that are empty.
+class Archive {
+ public:
+  Archive() = default;  // packs
+  explicit Archive(std::string_view bytes) : unpacks_(true), left_(bytes) {}
+
+  template <typename... T>
+  void operator()(T&... values) {
+    (Take(values), ...);
+  }
+  std::string bytes;
+  bool ok = true;
+  bool done() const { return ok && left_.empty(); }
+
+ private:
+  void Raw(void* data, size_t size) {
+    if (!unpacks_) {
+      bytes.append(static_cast<const char*>(data), size);
+    } else if (size > left_.size()) {
+      ok = false;
+    } else if (ok && size > 0) {
+      std::memcpy(data, left_.data(), size);
+      left_.remove_prefix(size);
+    }
+  }
+  // Makes room for as many elements, each of at least a byte, as there are.
+  void Resize(auto& values) {
+    uint64_t size = values.size();
+    Take(size);
+    if (unpacks_ && size > left_.size()) ok = false;
+    values.resize(ok ? size : 0);
+  }
+
+  template <typename T>
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void Take(T& value) {
+    Raw(&value, sizeof value);
+  }
+  void Take(std::string& text) {
+    Resize(text);
+    Raw(text.data(), text.size());
+  }
+  template <typename Tag>
+  void Take(Id<Tag>& id) {
+    Take(id.value);
+  }
+  template <typename T>
+  void Take(std::vector<T>& values) {
+    Resize(values);
+    for (T& value : values) Take(value);
+  }
+  template <typename T, size_t kSize>
+  void Take(std::array<T, kSize>& values) {
+    for (T& value : values) Take(value);
+  }
+  template <typename T>
+  void Take(std::optional<T>& value) {
+    bool is = value.has_value();
+    Take(is);
+    if (!is) return value.reset();
+    Take(value ? *value : value.emplace());
+  }
+  template <typename T>
+  requires std::is_aggregate_v<T>
+  void Take(T& value) { Fields(*this, value); }
+
+  bool unpacks_ = false;
+  std::string_view left_;
+};
+
 template <typename T>
-std::string Pack(const T& value) {
-  Packer pack;
-  pack(value);
-  return std::move(pack.bytes);
+std::string Pack(T value) {
+  Archive archive;
+  archive(value);
+  return std::move(archive.bytes);
 }
 
 template <typename T>
 std::optional<T> Unpack(std::string_view bytes) {
   T value;
-  Unpacker unpack(bytes);
-  unpack(value);
-  return unpack.done() ? std::optional(std::move(value)) : std::nullopt;
+  Archive archive(bytes);
+  archive(value);
+  return archive.done() ? std::optional(std::move(value)) : std::nullopt;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What the processes of an MPI job tell each other of the traces that they read (io/pack.h).
+// What the processes of an MPI job tell each other of the traces that they read, as bytes: never a
+// file.
 #pragma once
 
 #include <optional>

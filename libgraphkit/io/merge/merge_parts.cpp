@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "libgraphkit/demangle.h"
-#include "libgraphkit/io/import/mapped_ranges.h"
+#include "libgraphkit/io/import/range_map.h"
 #include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/model/tool_ids.h"
 
@@ -154,57 +154,69 @@ size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
   return joined;
 }
 
-size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined) {
+namespace {
+
+// Which of some blocks lie where, as time goes on.
+class LiveBlocks {
+ public:
+  LiveBlocks(std::span<const BlockId> blocks, const Trace& trace) : trace_(trace) {
+    for (const BlockId id : blocks) {
+      const Block& block = trace[id];
+      if (!block.segment) continue;
+      changes_.push_back({block.allocated, id, true});
+      if (block.free_completed != kNever) changes_.push_back({block.free_completed, id, false});
+    }
+    std::ranges::sort(changes_, {}, &Change::seq);
+  }
+
+  void AdvanceTo(Seq seq) {
+    for (; next_ < changes_.size() && changes_[next_].seq < seq; ++next_) {
+      const auto& [at, id, begins] = changes_[next_];
+      const Block& block = trace_[id];
+      const Interval<Address> range{block.address, block.address + std::max<Bytes>(block.size, 1)};
+      const BlockId* there = live_.Find(block.address);
+      if (begins) live_.Add(range, id);
+      if (!begins && there && *there == id) live_.Remove(range);
+    }
+  }
+  const BlockId* Find(Address address) const { return live_.Find(address); }
+
+ private:
   struct Change {
     Seq seq;
     BlockId block;
     bool begins;
   };
-  std::vector<Change> changes;
+  const Trace& trace_;
+  std::vector<Change> changes_;
+  size_t next_ = 0;
+  RangeMap<BlockId> live_;
+};
+
+}  // namespace
+
+size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined) {
   std::vector<bool> joinable(trace->blocks.size());  // the memory of segments
   for (const Segment& segment : trace->segments) {
     if (segment.block) joinable[segment.block.index()] = true;
   }
-  for (const BlockId id : blocks) {
-    const Block& block = (*trace)[id];
-    if (!block.segment) continue;
-    changes.push_back({block.allocated, id, true});
-    if (block.free_completed != kNever) changes.push_back({block.free_completed, id, false});
-  }
-  std::ranges::sort(changes, {}, &Change::seq);
-  MappedRanges live;  // `segment`: the block's number
+  LiveBlocks live(blocks, *trace);
   size_t joined = 0;
-  size_t next = 0;
-  const auto advance_to = [&](Seq seq) {
-    for (; next < changes.size() && changes[next].seq < seq; ++next) {
-      const Block& block = (*trace)[changes[next].block];
-      const Interval<Address> range{block.address, block.address + std::max<Bytes>(block.size, 1)};
-      if (changes[next].begins) {
-        live.Add({.range = range,
-                  .stream = {},
-                  .pool = {},
-                  .segment = SegmentId(changes[next].block.value)});
-      } else if (const MappedRange* at = live.Find(block.address);
-                 at && at->segment.value == changes[next].block.value) {
-        live.Remove(range);
-      }
-    }
-  };
   const auto join = [&](Slice accesses, Seq seq, NodeId node) {
-    advance_to(seq);
+    live.AdvanceTo(seq);
     for (uint32_t a = 0; a < accesses.count; ++a) {
       Access& access = trace->accesses[accesses.first + a];
       if (!access.block || !joinable[access.block.index()]) continue;
       const Address address = (*trace)[access.block].address + access.offset;
-      const MappedRange* at = live.Find(address);
+      const BlockId* at = live.Find(address);
       if (!at) {
         not_joined->Add("addresses of nodes in a segment where no block lay",
                         Named("node ", node.value));
         continue;
       }
-      access.block = BlockId(at->segment.value);
-      access.offset = address - (*trace)[access.block].address;
-      const Bytes left = (*trace)[access.block].size - access.offset;
+      access.block = *at;
+      access.offset = address - (*trace)[*at].address;
+      const Bytes left = (*trace)[*at].size - access.offset;
       if (access.length != kLengthUnknown) access.length = std::min(access.length, left);
       ++joined;
     }

@@ -1,7 +1,7 @@
 #include "libgraphkit/io/trace/trace_file.h"
 
 #include <algorithm>
-#include <condition_variable>
+#include <atomic>
 #include <mutex>
 #include <optional>
 
@@ -126,7 +126,7 @@ class ParallelReader {
   bool Take(Work& work);
   void Run(Work& work);
   bool WaitForTurn(size_t ticket);
-  void PassTurn();
+  void PassTurn(size_t ticket);
   void Break();
 
   std::mutex take_;
@@ -135,10 +135,8 @@ class ParallelReader {
   bool stopped_ = false;
   std::optional<Error> read_error_;
 
-  std::mutex turn_mutex_;
-  std::condition_variable turn_changed_;
-  size_t turn_ = 0;
-  bool broken_ = false;
+  static constexpr size_t kBroken = ~size_t{0};
+  std::atomic<size_t> turn_ = 0;
   Assembly& assembly_;  // belongs to the thread whose turn it is
 };
 
@@ -156,25 +154,22 @@ bool ParallelReader::Take(Work& work) {
 
 // False: the turn won't come.
 bool ParallelReader::WaitForTurn(size_t ticket) {
-  std::unique_lock lock(turn_mutex_);
-  turn_changed_.wait(lock, [&] { return broken_ || turn_ == ticket; });
-  return !broken_;
+  for (size_t turn = turn_; turn != ticket; turn = turn_) {
+    if (turn == kBroken) return false;
+    turn_.wait(turn);
+  }
+  return true;
 }
 
-void ParallelReader::PassTurn() {
-  {
-    std::lock_guard lock(turn_mutex_);
-    ++turn_;
-  }
-  turn_changed_.notify_all();
+// Unless it is broken.
+void ParallelReader::PassTurn(size_t ticket) {
+  turn_.compare_exchange_strong(ticket, ticket + 1);
+  turn_.notify_all();
 }
 
 void ParallelReader::Break() {
-  {
-    std::lock_guard lock(turn_mutex_);
-    broken_ = true;
-  }
-  turn_changed_.notify_all();
+  turn_ = kBroken;
+  turn_.notify_all();
 }
 
 // `work` holds a chunk.
@@ -186,7 +181,7 @@ void ParallelReader::Run(Work& work) try {
     if (!assembly_.failed()) assembly_.Add(work.lines);
     if (!assembly_.failed()) assembly_.GuessFrom(work.chunk.text().size());
     const bool failed = assembly_.failed();
-    PassTurn();
+    PassTurn(work.ticket);
     more = !failed && Take(work);
   }
 } catch (...) {

@@ -7,12 +7,10 @@ namespace graphkit {
 
 void SnapshotMemory::Start(uint32_t device, const SnapshotStart& start) {
   Device& d = devices_[device];
-  d.at_end = PoolsAtEnd(s_, device);
-  for (const StartRange& range : start.ranges) {
-    AddSegment(device, {.range = range.range,
-                        .stream = make.Stream(device, range.stream),
-                        .pool = Pool(device, range.pool),
-                        .segment = {}});
+  d.at_end = OwnersAtEnd(s_, device);
+  for (const auto& [begin, held] : start.ranges.all()) {
+    AddSegment(device, held.range, make.Stream(device, held.value.stream),
+               Pool(device, held.value.pool));
   }
   for (const StartBlock& block : start.blocks) {
     const BlockId id = AddBlock(device, block, PoolAt(device, block.address));
@@ -38,8 +36,8 @@ PoolId SnapshotMemory::Pool(uint32_t device, uint16_t pool) {
 }
 
 PoolId SnapshotMemory::PoolAt(uint32_t device, Address address) {
-  const MappedRange* range = devices_[device].ranges.Find(address);
-  return range ? range->pool : Pool(device, 0);
+  const Held* held = devices_[device].ranges.Find(address);
+  return held ? held->pool : Pool(device, 0);
 }
 
 PoolId SnapshotMemory::PoolOf(uint32_t device, const TorchEvent& event) {
@@ -49,8 +47,8 @@ PoolId SnapshotMemory::PoolOf(uint32_t device, const TorchEvent& event) {
 
 PoolId SnapshotMemory::PoolOfSegment(uint32_t device, const TorchEvent& event) {
   if (event.pool != TorchEvent::kNoPool) return Pool(device, event.pool);
-  const MappedRange* at_end = devices_[device].at_end.Find(event.address);
-  return Pool(device, at_end ? static_cast<uint16_t>(at_end->segment.value) : uint16_t{0});
+  const RangeOwner* at_end = devices_[device].at_end.Find(event.address);
+  return Pool(device, at_end ? at_end->pool : uint16_t{0});
 }
 
 PoolId SnapshotMemory::DriverPool(uint32_t device) {
@@ -88,44 +86,39 @@ void SnapshotMemory::AddNode(PoolGraph& pool, StreamId stream) {
   if (last) make.AddEdge(last, id, Source::kDerived);
 }
 
-void SnapshotMemory::AddSegment(uint32_t device, MappedRange range) {
-  if (range.range.empty()) return;
+void SnapshotMemory::AddSegment(uint32_t device, Interval<Address> range, StreamId stream,
+                                PoolId pool) {
+  if (range.empty()) return;
   Block memory;
-  memory.address = range.range.begin;
-  memory.size = range.range.size();
+  memory.address = range.begin;
+  memory.size = range.size();
   memory.pool = DriverPool(device);
   Segment segment;
   segment.address = memory.address;
   segment.size = memory.size;
-  segment.pool = range.pool;
-  segment.stream = range.stream;
+  segment.pool = pool;
+  segment.stream = stream;
   segment.block = make.AddBlock(memory);
   segment.allocated = make.Next();
-  range.segment = SegmentId(make.trace.segments.size());
+  devices_[device].ranges.Add(range, {stream, pool, SegmentId(make.trace.segments.size())});
   make.trace.segments.push_back(segment);
-  devices_[device].ranges.Add(range);
 }
 
 void SnapshotMemory::Map(uint32_t device, const TorchEvent& event) {
-  AddSegment(device, {.range = {event.address, event.address + event.size},
-                      .stream = make.Stream(device, event.stream),
-                      .pool = PoolOfSegment(device, event),
-                      .segment = {}});
+  const StreamId stream = make.Stream(device, event.stream);
+  AddSegment(device, {event.address, event.address + event.size}, stream,
+             PoolOfSegment(device, event));
 }
 
 // What lay in the range ends; what is left of it beside the range begins anew.
 void SnapshotMemory::Unmap(uint32_t device, const TorchEvent& event) {
   const Interval<Address> range{event.address, event.address + event.size};
-  for (const MappedRange& piece : devices_[device].ranges.Remove(range)) {
-    Segment& segment = make.trace.segments[piece.segment.index()];
+  for (const auto& [piece, held] : devices_[device].ranges.Remove(range)) {
+    Segment& segment = make.trace.segments[held.segment.index()];
     segment.freed = make.Next();
     make.Free(segment.block);
-    for (const Interval<Address> rest :
-         {Interval<Address>{piece.range.begin, range.begin}, {range.end, piece.range.end}}) {
-      MappedRange left = piece;
-      left.range = rest;
-      AddSegment(device, left);
-    }
+    AddSegment(device, {piece.begin, range.begin}, held.stream, held.pool);
+    AddSegment(device, {range.end, piece.end}, held.stream, held.pool);
   }
 }
 
@@ -136,8 +129,7 @@ BlockId SnapshotMemory::AddBlock(uint32_t device, const StartBlock& from, PoolId
   block.size = from.size;
   block.stack = from.stack;
   block.stream = make.Stream(device, from.stream);
-  const MappedRange* range = d.ranges.Find(from.address);
-  if (range) block.segment = range->segment;
+  if (const Held* held = d.ranges.Find(from.address)) block.segment = held->segment;
   block.pool = pool;
   PoolGraph* graph = GraphOf(pool);
   if (graph && graph->graph && graph->allocs_left > 0) {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "libgraphkit/io/import/mapped_ranges.h"
+#include "libgraphkit/io/import/range_map.h"
 #include "libgraphkit/io/import/torch/snapshot_start.h"
 #include "libgraphkit/io/import/trace_maker.h"
 #include "libgraphkit/model/torch_snapshot.h"
@@ -31,9 +31,14 @@ class SnapshotMemory {
   void Unmap(uint32_t device, const TorchEvent& event);
 
  private:
+  struct Held {
+    StreamId stream;
+    PoolId pool;
+    SegmentId segment;
+  };
   struct Device {
-    MappedRanges ranges;
-    MappedRanges at_end;                        // see PoolsAtEnd
+    RangeMap<Held> ranges;
+    RangeMap<RangeOwner> at_end;
     std::unordered_map<Address, BlockId> live;  // by where they begin
     std::unordered_map<Address, BlockId> pending;
     PoolId driver;  // what segments are made of
@@ -55,7 +60,7 @@ class SnapshotMemory {
   PoolGraph* GraphOf(PoolId pool);
   void BeginGraph(PoolGraph& pool, PoolId id, StreamId origin);
   void AddNode(PoolGraph& pool, StreamId stream);
-  void AddSegment(uint32_t device, MappedRange range);
+  void AddSegment(uint32_t device, Interval<Address> range, StreamId stream, PoolId pool);
   BlockId AddBlock(uint32_t device, const StartBlock& block, PoolId pool);
   void RequestFree(uint32_t device, BlockId block, StackId stack, bool completed);
 

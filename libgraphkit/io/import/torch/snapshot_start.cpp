@@ -16,16 +16,15 @@ std::span<const TorchEvent> EventsOf(const TorchSnapshot& snapshot, size_t devic
   return std::span(snapshot.events).subspan(run.first, run.count);
 }
 
-// The pieces with streams and pools as numbers of the snapshot instead of ids of a trace.
-MappedRange Piece(Interval<Address> range, size_t owner) {
-  return {.range = range, .stream = {}, .pool = {}, .segment = SegmentId(owner)};
+Interval<Address> RangeOf(const TorchEvent& event) {
+  return {event.address, event.address + event.size};
 }
-
-// Who owned a range: a segment of the end, or an event that says so.
-struct Owner {
-  uint64_t stream = 0;
-  uint16_t pool = 0;
-};
+bool Maps(const TorchEvent& event) {
+  return event.action == TorchAction::kSegmentAlloc || event.action == TorchAction::kSegmentMap;
+}
+bool Unmaps(const TorchEvent& event) {
+  return event.action == TorchAction::kSegmentFree || event.action == TorchAction::kSegmentUnmap;
+}
 
 class Rewinding {
  public:
@@ -34,7 +33,7 @@ class Rewinding {
   SnapshotStart Run() {
     RewindRanges();
     CountFrees();
-    WalkBlocks();
+    for (const TorchEvent& event : EventsOf(s_, device_)) Walk(event);
     TakeFinalBlocks();
     start_.completions_skipped = completions_ == 0 && never_completed_ > 0;
     if (!start_.completions_skipped) start_.unmatched += never_completed_;
@@ -46,7 +45,6 @@ class Rewinding {
  private:
   void RewindRanges();
   void CountFrees();
-  void WalkBlocks();
   void Walk(const TorchEvent& event);
   void TakeFinalBlocks();
 
@@ -60,29 +58,14 @@ class Rewinding {
 };
 
 void Rewinding::RewindRanges() {
-  MappedRanges ranges;
-  std::vector<Owner> owners;
-  for (const TorchSegment& segment : s_.segments) {
-    if (segment.device != static_cast<int32_t>(device_)) continue;
-    ranges.Add(Piece({segment.address, segment.address + segment.total_size}, owners.size()));
-    owners.push_back({segment.stream, segment.pool});
-  }
+  start_.ranges = OwnersAtEnd(s_, device_);
   const std::span<const TorchEvent> events = EventsOf(s_, device_);
   for (size_t i = events.size(); i-- > 0;) {
     const TorchEvent& event = events[i];
-    const Interval<Address> range{event.address, event.address + event.size};
-    if (event.action == TorchAction::kSegmentAlloc || event.action == TorchAction::kSegmentMap) {
-      ranges.Remove(range);
-    } else if (event.action == TorchAction::kSegmentFree ||
-               event.action == TorchAction::kSegmentUnmap) {
-      ranges.Add(Piece(range, owners.size()));
-      const bool unknown = event.pool == TorchEvent::kNoPool;
-      owners.push_back({event.stream, unknown ? uint16_t{0} : event.pool});
-    }
-  }
-  for (const auto& [begin, piece] : ranges.all()) {
-    const Owner& owner = owners[piece.segment.index()];
-    start_.ranges.push_back({piece.range, owner.stream, owner.pool});
+    if (Maps(event)) start_.ranges.Remove(RangeOf(event));
+    if (!Unmaps(event)) continue;
+    const bool unknown = event.pool == TorchEvent::kNoPool;
+    start_.ranges.Add(RangeOf(event), {event.stream, unknown ? uint16_t{0} : event.pool});
   }
 }
 
@@ -93,10 +76,6 @@ void Rewinding::CountFrees() {
     completions_ += event.action == TorchAction::kFreeCompleted;
   }
   start_.requests_skipped = requests == 0 && completions_ > 0;
-}
-
-void Rewinding::WalkBlocks() {
-  for (const TorchEvent& event : EventsOf(s_, device_)) Walk(event);
 }
 
 void Rewinding::Walk(const TorchEvent& event) {
@@ -160,11 +139,12 @@ size_t DeviceCount(const TorchSnapshot& snapshot) {
   return std::min(count, kMostDevices);
 }
 
-MappedRanges PoolsAtEnd(const TorchSnapshot& snapshot, size_t device) {
-  MappedRanges ranges;
+RangeMap<RangeOwner> OwnersAtEnd(const TorchSnapshot& snapshot, size_t device) {
+  RangeMap<RangeOwner> ranges;
   for (const TorchSegment& segment : snapshot.segments) {
     if (segment.device != static_cast<int32_t>(device)) continue;
-    ranges.Add(Piece({segment.address, segment.address + segment.total_size}, segment.pool));
+    ranges.Add({segment.address, segment.address + segment.total_size},
+               {segment.stream, segment.pool});
   }
   return ranges;
 }
@@ -177,25 +157,17 @@ std::vector<uint32_t> CountAllocs(const TorchSnapshot& snapshot, size_t device,
                                   const SnapshotStart& start) {
   std::vector<uint32_t> counts(snapshot.pools.size());
   if (counts.size() < 2) return counts;
-  MappedRanges at_end = PoolsAtEnd(snapshot, device);
-  const auto pool_at = [](MappedRanges& in, Address address) {
-    const MappedRange* found = in.Find(address);
-    return found ? found->segment.index() : 0;
-  };
-  MappedRanges ranges;
-  for (const StartRange& range : start.ranges) ranges.Add(Piece(range.range, range.pool));
+  const RangeMap<RangeOwner> at_end = OwnersAtEnd(snapshot, device);
+  RangeMap<RangeOwner> ranges = start.ranges;
   for (const TorchEvent& event : EventsOf(snapshot, device)) {
-    const Interval<Address> range{event.address, event.address + event.size};
-    const bool known = event.pool < counts.size();
-    if (event.action == TorchAction::kAlloc) {
-      ++counts[known ? event.pool : pool_at(ranges, event.address)];
-    } else if (event.action == TorchAction::kSegmentAlloc ||
-               event.action == TorchAction::kSegmentMap) {
-      ranges.Add(Piece(range, known ? event.pool : pool_at(at_end, event.address)));
-    } else if (event.action == TorchAction::kSegmentFree ||
-               event.action == TorchAction::kSegmentUnmap) {
-      ranges.Remove(range);
-    }
+    const auto pool_in = [&](const RangeMap<RangeOwner>& in) {
+      if (event.pool < counts.size()) return event.pool;
+      const RangeOwner* owner = in.Find(event.address);
+      return owner ? owner->pool : uint16_t{0};
+    };
+    if (event.action == TorchAction::kAlloc) ++counts[pool_in(ranges)];
+    if (Maps(event)) ranges.Add(RangeOf(event), {event.stream, pool_in(at_end)});
+    if (Unmaps(event)) ranges.Remove(RangeOf(event));
   }
   return counts;
 }

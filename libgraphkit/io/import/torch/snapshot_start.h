@@ -8,16 +8,15 @@
 #include <vector>
 
 #include "libgraphkit/interval.h"
-#include "libgraphkit/io/import/mapped_ranges.h"
+#include "libgraphkit/io/import/range_map.h"
 #include "libgraphkit/model/torch_snapshot.h"
 
 namespace graphkit {
 
-struct StartRange {
-  Interval<Address> range;
+// Whose a range is, by the numbers of the snapshot.
+struct RangeOwner {
   uint64_t stream = 0;
   uint16_t pool = 0;  // index into TorchSnapshot::pools
-  bool operator==(const StartRange&) const = default;
 };
 
 struct StartBlock {
@@ -26,11 +25,10 @@ struct StartBlock {
   uint64_t stream = 0;
   StackId stack = {};
   bool pending = false;  // its free had been requested
-  bool operator==(const StartBlock&) const = default;
 };
 
 struct SnapshotStart {
-  std::vector<StartRange> ranges;  // by address
+  RangeMap<RangeOwner> ranges;
   std::vector<StartBlock> blocks;
   size_t unmatched = 0;  // allocations whose block is neither freed nor alive at the end, and
                          // blocks allocated where another one lay
@@ -41,14 +39,13 @@ struct SnapshotStart {
   // #168183): frees are known, how long they were deferred isn't.
   bool requests_skipped = false;
   bool completions_skipped = false;
-  bool operator==(const SnapshotStart&) const = default;
 };
 
 // How many devices the file speaks of.
 size_t DeviceCount(const TorchSnapshot& snapshot);
 
-// The segments of the end; each piece's `segment` is the number of its pool.
-MappedRanges PoolsAtEnd(const TorchSnapshot& snapshot, size_t device);
+// The segments of the end, with whose they are.
+RangeMap<RangeOwner> OwnersAtEnd(const TorchSnapshot& snapshot, size_t device);
 
 SnapshotStart FindStart(const TorchSnapshot& snapshot, size_t device);
 
