@@ -35,11 +35,7 @@ extern "C" __attribute__((visibility("default"))) int graphkit_annotate_v1(
     uint32_t kind, const void* address, uint64_t size, void* stream, const char* name) {
   using namespace graphkit;
   Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t now) {
-    Call call;
-    call.time = now;
-    call.context = thread.context;
-    call.address = reinterpret_cast<uint64_t>(address);
-    call.size = size;
+    Call call = CallAt(reinterpret_cast<uint64_t>(address), size, thread, now);
     bool has_stream = kind == GRAPHKIT_BLOCK_STREAM || kind == GRAPHKIT_RECORD_STREAM ||
                       kind == GRAPHKIT_ALLOC || kind == GRAPHKIT_FREE_REQUESTED;
     if (has_stream) call.stream = StreamHandle(stream, false);

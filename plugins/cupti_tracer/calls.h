@@ -22,7 +22,7 @@ enum class CallKind : uint8_t {
 #undef KIND
 };
 
-// What a call may take away.
+// What a call may take away, and a handle stand for.
 enum class Taken : uint8_t { kNothing, kStream, kEvent, kExec, kPool, kGraph, kNode, kMemory };
 
 struct KindRow {
@@ -91,16 +91,13 @@ enum class ArgumentKind : uint8_t {
   kUnsigned,
   kSigned,
   kAddress,
-  kEvent,
-  kGraph,
-  kNode,
-  kExec,
-  kPool,
+  kHandle,  // of `what`
 };
 struct CallArgument {
   const char* name = "";
   ArgumentKind kind = ArgumentKind::kNone;
   uint64_t value = 0;
+  Taken what = Taken::kNothing;
 };
 
 // A kernel launch or a kernel node's parameters. Arguments are in the caller's memory.
@@ -244,5 +241,15 @@ struct ThreadState {
   std::vector<CallArgument> arguments;  // of that driver call
   bool failure_told = false;            // it is recorded already
 };
+
+// What an allocator in the program says of an address.
+inline Call CallAt(uint64_t address, uint64_t size, const ThreadState& thread, uint64_t time) {
+  Call call;
+  call.time = time;
+  call.context = thread.context;
+  call.address = address;
+  call.size = size;
+  return call;
+}
 
 }  // namespace graphkit

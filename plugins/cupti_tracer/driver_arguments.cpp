@@ -16,19 +16,26 @@ struct ArgumentRow {
   uint16_t offset;
   uint8_t size;
   ArgumentKind kind;
+  Taken what;
   const char* name;
 };
 
 struct DeviceAddress {};  // in the list: CUdeviceptr, which is a number for the compiler
 
 template <typename T>
+constexpr Taken HandleOf() {
+  if constexpr (std::is_same_v<T, CUevent>) return Taken::kEvent;
+  if constexpr (std::is_same_v<T, CUgraph>) return Taken::kGraph;
+  if constexpr (std::is_same_v<T, CUgraphExec>) return Taken::kExec;
+  if constexpr (std::is_same_v<T, CUgraphNode>) return Taken::kNode;
+  if constexpr (std::is_same_v<T, CUmemoryPool>) return Taken::kPool;
+  return Taken::kNothing;
+}
+
+template <typename T>
 constexpr ArgumentKind KindOf() {
   if constexpr (std::is_same_v<T, DeviceAddress>) return ArgumentKind::kAddress;
-  if constexpr (std::is_same_v<T, CUevent>) return ArgumentKind::kEvent;
-  if constexpr (std::is_same_v<T, CUgraph>) return ArgumentKind::kGraph;
-  if constexpr (std::is_same_v<T, CUgraphExec>) return ArgumentKind::kExec;
-  if constexpr (std::is_same_v<T, CUgraphNode>) return ArgumentKind::kNode;
-  if constexpr (std::is_same_v<T, CUmemoryPool>) return ArgumentKind::kPool;
+  if constexpr (HandleOf<T>() != Taken::kNothing) return ArgumentKind::kHandle;
   if constexpr (std::is_signed_v<T>) return ArgumentKind::kSigned;
   if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) return ArgumentKind::kUnsigned;
   return ArgumentKind::kNone;
@@ -36,8 +43,12 @@ constexpr ArgumentKind KindOf() {
 
 template <typename T>
 constexpr ArgumentRow Row(int call, size_t offset, size_t size, const char* name) {
-  return {static_cast<uint16_t>(call), static_cast<uint16_t>(offset),
-          static_cast<uint8_t>(size <= sizeof(uint64_t) ? size : 0), KindOf<T>(), name};
+  return {static_cast<uint16_t>(call),
+          static_cast<uint16_t>(offset),
+          static_cast<uint8_t>(size <= sizeof(uint64_t) ? size : 0),
+          KindOf<T>(),
+          HandleOf<T>(),
+          name};
 }
 
 // Names stand beside ##, so that cuda.h's own macros leave them alone.
@@ -68,7 +79,7 @@ void ReadArguments(uint32_t call, const void* params, std::vector<CallArgument>&
   for (const ArgumentRow& row : kRows) {
     if (row.call != call || row.kind == ArgumentKind::kNone) continue;
     const char* at = static_cast<const char*>(params) + row.offset;
-    arguments.push_back({row.name, row.kind, ValueAt(at, row)});
+    arguments.push_back({row.name, row.kind, ValueAt(at, row), row.what});
   }
 }
 

@@ -44,6 +44,9 @@ void Written(Call& call) { call.operations.front().touches[0].write = true; }
 // others.
 #define GRAPHKIT_BARE(call, kind) \
   { CUPTI_DRIVER_TRACE_CBID_##call, CallKind::kind }
+// One of which only failures are told, and its twin.
+#define GRAPHKIT_FAILURES(call, twin) \
+  {CUPTI_DRIVER_TRACE_CBID_##call}, { CUPTI_DRIVER_TRACE_CBID_##call##_##twin }
 // A function whose parameters are read, and what adds to them.
 #define GRAPHKIT_CALL(call, kind, ...)                   \
   {                                                      \
@@ -217,48 +220,32 @@ constexpr DriverCall kCalls[] = {
     // and registrations
     GRAPHKIT_BARE(cuCtxSetLimit, kOther),
     {248, CallKind::kOther},  // cuMemcpy_v2: some headers have no name for it
-    GRAPHKIT_BARE(cuMemsetD8_v2, kOther),
-    GRAPHKIT_BARE(cuMemsetD16_v2, kOther),
-    GRAPHKIT_BARE(cuMemsetD32_v2, kOther),
-    GRAPHKIT_BARE(cuMemsetD2D8_v2, kOther),
-    GRAPHKIT_BARE(cuMemsetD2D16_v2, kOther),
-    GRAPHKIT_BARE(cuMemsetD2D32_v2, kOther),
-    GRAPHKIT_BARE(cuMemcpyHtoD_v2, kOther),
-    GRAPHKIT_BARE(cuMemcpyDtoH_v2, kOther),
-    GRAPHKIT_BARE(cuMemcpyDtoD_v2, kOther),
-    GRAPHKIT_BARE(cuMemcpy2D_v2, kOther),
-    GRAPHKIT_BARE(cuMemcpy2DUnaligned_v2, kOther),
-    GRAPHKIT_BARE(cuMemcpy3D_v2, kOther),
+    GRAPHKIT_FAILURES(cuMemsetD8_v2, ptds),
+    GRAPHKIT_FAILURES(cuMemsetD16_v2, ptds),
+    GRAPHKIT_FAILURES(cuMemsetD32_v2, ptds),
+    GRAPHKIT_FAILURES(cuMemsetD2D8_v2, ptds),
+    GRAPHKIT_FAILURES(cuMemsetD2D16_v2, ptds),
+    GRAPHKIT_FAILURES(cuMemsetD2D32_v2, ptds),
+    GRAPHKIT_FAILURES(cuMemcpyHtoD_v2, ptds),
+    GRAPHKIT_FAILURES(cuMemcpyDtoH_v2, ptds),
+    GRAPHKIT_FAILURES(cuMemcpyDtoD_v2, ptds),
+    GRAPHKIT_FAILURES(cuMemcpy2D_v2, ptds),
+    GRAPHKIT_FAILURES(cuMemcpy2DUnaligned_v2, ptds),
+    GRAPHKIT_FAILURES(cuMemcpy3D_v2, ptds),
     GRAPHKIT_BARE(cuMemHostRegister, kOther),
     GRAPHKIT_BARE(cuMemHostUnregister, kOther),
-    GRAPHKIT_BARE(cuMemcpy, kOther),
-    GRAPHKIT_BARE(cuMemcpyPeer, kOther),
-    GRAPHKIT_BARE(cuMemcpy3DPeer, kOther),
+    GRAPHKIT_FAILURES(cuMemcpy, ptds),
+    GRAPHKIT_FAILURES(cuMemcpyPeer, ptds),
+    GRAPHKIT_FAILURES(cuMemcpy3DPeer, ptds),
     GRAPHKIT_BARE(cuMemHostRegister_v2, kOther),
-    GRAPHKIT_BARE(cuMemcpyHtoD_v2_ptds, kOther),
-    GRAPHKIT_BARE(cuMemcpyDtoH_v2_ptds, kOther),
-    GRAPHKIT_BARE(cuMemcpyDtoD_v2_ptds, kOther),
-    GRAPHKIT_BARE(cuMemcpy2D_v2_ptds, kOther),
-    GRAPHKIT_BARE(cuMemcpy2DUnaligned_v2_ptds, kOther),
-    GRAPHKIT_BARE(cuMemcpy3D_v2_ptds, kOther),
-    GRAPHKIT_BARE(cuMemcpy_ptds, kOther),
-    GRAPHKIT_BARE(cuMemcpyPeer_ptds, kOther),
-    GRAPHKIT_BARE(cuMemcpy3DPeer_ptds, kOther),
-    GRAPHKIT_BARE(cuMemsetD8_v2_ptds, kOther),
-    GRAPHKIT_BARE(cuMemsetD16_v2_ptds, kOther),
-    GRAPHKIT_BARE(cuMemsetD32_v2_ptds, kOther),
-    GRAPHKIT_BARE(cuMemsetD2D8_v2_ptds, kOther),
-    GRAPHKIT_BARE(cuMemsetD2D16_v2_ptds, kOther),
-    GRAPHKIT_BARE(cuMemsetD2D32_v2_ptds, kOther),
-    GRAPHKIT_BARE(cuMemPrefetchAsync, kOther),
-    GRAPHKIT_BARE(cuMemPrefetchAsync_ptsz, kOther),
+    GRAPHKIT_FAILURES(cuMemPrefetchAsync, ptsz),
     GRAPHKIT_BARE(cuMemCreate, kOther),
     GRAPHKIT_BARE(cuMemPoolTrimTo, kOther),
-    GRAPHKIT_BARE(cuMemPrefetchAsync_v2, kOther),
-    GRAPHKIT_BARE(cuMemPrefetchAsync_v2_ptsz, kOther),
+    GRAPHKIT_FAILURES(cuMemPrefetchAsync_v2, ptsz),
 };
 
 #undef GRAPHKIT_BARE
+#undef GRAPHKIT_FAILURES
 #undef GRAPHKIT_CALL
 #undef GRAPHKIT_CALLS
 

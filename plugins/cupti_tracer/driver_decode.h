@@ -9,13 +9,40 @@
 
 namespace graphkit {
 
+// Bytes from the first to the last of `height` rows in `depth` layers.
+inline uint64_t Span(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch,
+                     uint64_t rows) {
+  if (width == 0 || height == 0 || depth == 0) return 0;
+  return ((depth - 1) * rows + height - 1) * pitch + width;
+}
+
+#define GRAPHKIT_HAS(...) constexpr(requires { __VA_ARGS__; })
+#define GRAPHKIT_TAKE(field) \
+  if GRAPHKIT_HAS (p.field) Take(p.field)
+#define GRAPHKIT_OPEN(field) \
+  if GRAPHKIT_HAS (p.field) Open(p.field)
+
 class ParamReader {
  public:
   ParamReader(const CallParams& params, Call& call) : params_(params), call_(call) {}
 
   // Reads the parameters of a function, or a structure that one of them points to.
-  template <typename Params>
-  void Read(const Params& p);
+  void Read(const auto& p) {
+    ReadHandles(p);
+    ReadSettings(p);
+    ReadEdges(p);
+    ReadMemory(p);
+    ReadKernel(p);
+    ReadCopy(p);
+    ReadSet(p);
+    ReadBatch(p);
+    GRAPHKIT_OPEN(config);
+    GRAPHKIT_OPEN(nodeParams);
+    GRAPHKIT_OPEN(copyParams);
+    GRAPHKIT_OPEN(memsetParams);
+    GRAPHKIT_OPEN(pCopy);
+    GRAPHKIT_OPEN(instantiateParams);
+  }
   // A node of any kind.
   void Read(const CUgraphNodeParams& p);
 
@@ -30,31 +57,189 @@ class ParamReader {
   void Take(CUgraphNode node) { call_.node = Address(node); }
   void Take(CUmemoryPool pool) { call_.pool = Address(pool); }
   void Take(CUgraphExecUpdateResult result) { call_.flags = static_cast<uint64_t>(result); }
-  template <typename Out>
-  void Take(Out* out) {
+  void Take(auto* out) {
     if (params_.done && out != nullptr) Take(*out);
   }
-  template <typename Structure>
-  void Open(const Structure* structure) {
+  void Open(const auto* structure) {
     if (structure != nullptr) Read(*structure);
   }
 
-  template <typename Params>
-  void ReadHandles(const Params& p);
-  template <typename Params>
-  void ReadSettings(const Params& p);
-  template <typename Params>
-  void ReadEdges(const Params& p);
-  template <typename Params>
-  void ReadMemory(const Params& p);
-  template <typename Params>
-  void ReadKernel(const Params& p);
-  template <typename Params>
-  void ReadCopy(const Params& p);
-  template <typename Params>
-  void ReadSet(const Params& p);
-  template <typename Params>
-  void ReadBatch(const Params& p);
+  void ReadHandles(const auto& p) {
+    GRAPHKIT_TAKE(hStream);
+    GRAPHKIT_TAKE(stream);
+    GRAPHKIT_TAKE(phStream);
+    GRAPHKIT_TAKE(hEvent);
+    GRAPHKIT_TAKE(event);
+    GRAPHKIT_TAKE(phEvent);
+    GRAPHKIT_TAKE(hGraph);  // the exec's of a launch
+    GRAPHKIT_TAKE(phGraphClone);
+    GRAPHKIT_TAKE(hGraphExec);
+    GRAPHKIT_TAKE(phGraphExec);
+    GRAPHKIT_TAKE(hNode);
+    GRAPHKIT_TAKE(pool);
+    GRAPHKIT_TAKE(pool_out);
+    if GRAPHKIT_HAS (p.originalGraph) call_.original = Address(p.originalGraph);
+    if GRAPHKIT_HAS (p.childGraph) call_.original = Address(p.childGraph);
+  }
+
+  void ReadSettings(const auto& p) {
+    if GRAPHKIT_HAS (p.flags) call_.flags = p.flags;
+    if GRAPHKIT_HAS (p.Flags) call_.flags = p.Flags;
+    if GRAPHKIT_HAS (p.isEnabled) call_.flags = p.isEnabled;
+    if GRAPHKIT_HAS (p.priority) call_.priority = p.priority;
+    if GRAPHKIT_HAS (p.mode) call_.mode = static_cast<uint8_t>(p.mode);
+    // What an update found is there whether it succeeded or not.
+    if GRAPHKIT_HAS (p.updateResult_out) {
+      if (p.updateResult_out != nullptr) Take(*p.updateResult_out);
+    }
+    if GRAPHKIT_HAS (p.resultInfo) {
+      if (p.resultInfo != nullptr) Take(p.resultInfo->result);
+    }
+    // Of all attributes of kernel nodes one is recorded.
+    if GRAPHKIT_HAS (p.attr) {
+      const bool updatable = p.attr == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;
+      if (updatable && p.value != nullptr) {
+        call_.flags = p.value->deviceUpdatableKernelNode.deviceUpdatable != 0;
+      }
+    }
+  }
+
+  // The ends of edges, where data may go with them, and what a stream is to depend on.
+  void ReadEdges(const auto& p) {
+    const CUgraphEdgeData* data = nullptr;
+    if GRAPHKIT_HAS (p.dependencyData) data = p.dependencyData;
+    if GRAPHKIT_HAS (p.edgeData) data = p.edgeData;
+    auto add = [&](CUgraphNode from, CUgraphNode to, size_t i) {
+      const CUgraphEdgeData of_edge = data != nullptr ? data[i] : CUgraphEdgeData{};
+      call_.dependencies.push_back(
+          {Address(from), Address(to), of_edge.from_port, of_edge.to_port, of_edge.type});
+    };
+    if GRAPHKIT_HAS (p.edgeData) {
+      for (size_t i = 0; data != nullptr && i < p.numDependencies; ++i) add(p.from[i], p.to[i], i);
+    }
+    if constexpr (requires { p.dependencies; } &&
+                  (
+                      requires { p.hStream; } || requires { p.dependencyData; })) {
+      const bool given = p.dependencies != nullptr;
+      for (size_t i = 0; given && i < p.numDependencies; ++i) add(p.dependencies[i], nullptr, i);
+    }
+  }
+
+  void ReadMemory(const auto& p) {
+    if GRAPHKIT_HAS (p.bytesize) {
+      call_.size = p.bytesize;
+      call_.is_allocation = true;
+      if GRAPHKIT_HAS (p.hStream) call_.pool_kind = PoolKind::kStream;
+    }
+    if GRAPHKIT_HAS (p.pPitch) {
+      call_.is_allocation = true;
+      if (params_.done) call_.size = *p.pPitch * p.Height;
+    }
+    if GRAPHKIT_HAS (p.ptr; p.size) {  // of a mapping
+      call_.address = p.ptr;
+      call_.size = p.size;
+      call_.is_allocation = params_.row->kind == CallKind::kAlloc;
+    }
+    if GRAPHKIT_HAS (p.pp) {
+      call_.pool_kind = PoolKind::kHost;
+      if (params_.done) call_.address = Address(*p.pp);
+    }
+    if GRAPHKIT_HAS (p.p) call_.address = Address(p.p);
+    if GRAPHKIT_HAS (*p.dptr) {
+      if (params_.done) call_.address = *p.dptr;
+    } else if GRAPHKIT_HAS (p.dptr; p.bytesize) {
+      if (params_.done) call_.address = p.dptr;  // of a node
+    } else if GRAPHKIT_HAS (p.dptr) {
+      call_.address = p.dptr;
+    }
+  }
+
+  void ReadKernel(const auto& p) {
+    KernelWork& work = call_.kernel;
+    if GRAPHKIT_HAS (p.f) work.function = Address(p.f);
+    if GRAPHKIT_HAS (p.func) work.function = Address(p.func);
+    if GRAPHKIT_HAS (p.kern) {
+      if (work.function == 0) work.function = Address(p.kern);
+    }
+    if GRAPHKIT_HAS (p.gridDimX) {
+      work.grid[0] = p.gridDimX, work.grid[1] = p.gridDimY, work.grid[2] = p.gridDimZ;
+      work.block[0] = p.blockDimX, work.block[1] = p.blockDimY, work.block[2] = p.blockDimZ;
+      work.shared_bytes = p.sharedMemBytes;
+    }
+    if GRAPHKIT_HAS (Attributes(p.attrs, p.numAttrs)) Attributes(p.attrs, p.numAttrs);
+    if GRAPHKIT_HAS (p.extra) {
+      Arguments(p.kernelParams, p.extra);
+    } else if GRAPHKIT_HAS (p.kernelParams) {
+      Arguments(p.kernelParams, nullptr);
+    }
+    if GRAPHKIT_HAS (p.fn) call_.work_kind = NodeKind::kHost;
+  }
+
+  // Copies of bytes; those of rows and volumes have the same names for what they share. Arrays are
+  // no blocks: of them only the other end is told.
+  void ReadCopy(const auto& p) {
+    if GRAPHKIT_HAS (p.ByteCount) {
+      if GRAPHKIT_HAS (p.dst) Touch(p.dst, p.ByteCount, true);
+      if GRAPHKIT_HAS (p.dstDevice) Touch(p.dstDevice, p.ByteCount, true);
+      if GRAPHKIT_HAS (p.dstHost) Touch(Address(p.dstHost), p.ByteCount, true);
+      if GRAPHKIT_HAS (p.src) Touch(p.src, p.ByteCount, false);
+      if GRAPHKIT_HAS (p.srcDevice) Touch(p.srcDevice, p.ByteCount, false);
+      if GRAPHKIT_HAS (p.srcHost) Touch(Address(p.srcHost), p.ByteCount, false);
+    }
+    if GRAPHKIT_HAS (p.srcMemoryType) {
+      uint64_t rows_in = 1, rows_out = 1, depth = 1, layer_in = 0, layer_out = 0;
+      if GRAPHKIT_HAS (p.Depth) {
+        depth = p.Depth;
+        rows_in = p.srcHeight, rows_out = p.dstHeight;
+        layer_in = p.srcZ * rows_in, layer_out = p.dstZ * rows_out;
+      }
+      const uint64_t in = p.srcXInBytes + (p.srcY + layer_in) * p.srcPitch;
+      const uint64_t out = p.dstXInBytes + (p.dstY + layer_out) * p.dstPitch;
+      TouchEnd(p.dstMemoryType, p.dstHost, p.dstDevice, out,
+               Span(p.WidthInBytes, p.Height, depth, p.dstPitch, rows_out), true);
+      TouchEnd(p.srcMemoryType, p.srcHost, p.srcDevice, in,
+               Span(p.WidthInBytes, p.Height, depth, p.srcPitch, rows_in), false);
+    }
+  }
+
+  void ReadSet(const auto& p) {
+    auto fill = [&](uint64_t address, uint64_t bytes) {
+      Touch(address, bytes, true);
+      call_.work_kind = NodeKind::kMemset;
+    };
+    auto fill_elements = [&](uint64_t element) {
+      if GRAPHKIT_HAS (p.N) fill(p.dstDevice, p.N * element);
+      if GRAPHKIT_HAS (p.Width)
+        fill(p.dstDevice, Span(p.Width * element, p.Height, 1, p.dstPitch, p.Height));
+    };
+    if GRAPHKIT_HAS (p.uc) fill_elements(1);
+    if GRAPHKIT_HAS (p.us) fill_elements(2);
+    if GRAPHKIT_HAS (p.ui) fill_elements(4);
+    if GRAPHKIT_HAS (p.elementSize)
+      fill(p.dst, Span(p.width * p.elementSize, p.height, 1, p.pitch, p.height));
+  }
+
+  // Calls that stand for several operations. A single wait for a value, or a write of one, is a
+  // batch of one. What a call that failed was given isn't read.
+  void ReadBatch(const auto& p) {
+    if GRAPHKIT_HAS (p.addr; p.value) {
+      call_.work_kind = NodeKind::kBatchMemOp;
+      call_.operations.emplace_back().Touch(p.addr, sizeof p.value, false);
+    }
+    if GRAPHKIT_HAS (p.paramArray) Operations(p.paramArray, p.count);
+    if GRAPHKIT_HAS (p.paramsArray; p.count) Operations(p.paramsArray, p.count);
+    if GRAPHKIT_HAS (p.paramsArray; p.numExtSems) Operations(p.paramsArray, p.numExtSems);
+    if GRAPHKIT_HAS (p.opList) Operations(p.opList, p.numOps);
+    if GRAPHKIT_HAS (p.dsts) {
+      call_.work_kind = NodeKind::kMemcpy;
+      for (size_t i = 0; params_.done && i < p.count; ++i) {
+        const auto length = static_cast<int64_t>(p.sizes[i]);
+        Operation& copy = call_.operations.emplace_back();
+        copy.Touch(p.dsts[i], length, true);
+        copy.Touch(p.srcs[i], length, false);
+      }
+    }
+  }
 
   void Arguments(void** arguments, void** extra);
   void Attributes(const CUlaunchAttribute* attributes, unsigned count);
@@ -73,222 +258,6 @@ class ParamReader {
   const CallParams& params_;
   Call& call_;
 };
-
-// Bytes from the first to the last of `height` rows in `depth` layers.
-inline uint64_t Span(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch,
-                     uint64_t rows) {
-  if (width == 0 || height == 0 || depth == 0) return 0;
-  return ((depth - 1) * rows + height - 1) * pitch + width;
-}
-
-#define GRAPHKIT_HAS(...) constexpr(requires { __VA_ARGS__; })
-#define GRAPHKIT_TAKE(field) \
-  if GRAPHKIT_HAS (p.field) Take(p.field)
-#define GRAPHKIT_OPEN(field) \
-  if GRAPHKIT_HAS (p.field) Open(p.field)
-
-template <typename Params>
-void ParamReader::Read(const Params& p) {
-  ReadHandles(p);
-  ReadSettings(p);
-  ReadEdges(p);
-  ReadMemory(p);
-  ReadKernel(p);
-  ReadCopy(p);
-  ReadSet(p);
-  ReadBatch(p);
-  GRAPHKIT_OPEN(config);
-  GRAPHKIT_OPEN(nodeParams);
-  GRAPHKIT_OPEN(copyParams);
-  GRAPHKIT_OPEN(memsetParams);
-  GRAPHKIT_OPEN(pCopy);
-  GRAPHKIT_OPEN(instantiateParams);
-}
-
-template <typename Params>
-void ParamReader::ReadHandles(const Params& p) {
-  GRAPHKIT_TAKE(hStream);
-  GRAPHKIT_TAKE(stream);
-  GRAPHKIT_TAKE(phStream);
-  GRAPHKIT_TAKE(hEvent);
-  GRAPHKIT_TAKE(event);
-  GRAPHKIT_TAKE(phEvent);
-  GRAPHKIT_TAKE(hGraph);  // the exec's of a launch
-  GRAPHKIT_TAKE(phGraphClone);
-  GRAPHKIT_TAKE(hGraphExec);
-  GRAPHKIT_TAKE(phGraphExec);
-  GRAPHKIT_TAKE(hNode);
-  GRAPHKIT_TAKE(pool);
-  GRAPHKIT_TAKE(pool_out);
-  if GRAPHKIT_HAS (p.originalGraph) call_.original = Address(p.originalGraph);
-  if GRAPHKIT_HAS (p.childGraph) call_.original = Address(p.childGraph);
-}
-
-template <typename Params>
-void ParamReader::ReadSettings(const Params& p) {
-  if GRAPHKIT_HAS (p.flags) call_.flags = p.flags;
-  if GRAPHKIT_HAS (p.Flags) call_.flags = p.Flags;
-  if GRAPHKIT_HAS (p.isEnabled) call_.flags = p.isEnabled;
-  if GRAPHKIT_HAS (p.priority) call_.priority = p.priority;
-  if GRAPHKIT_HAS (p.mode) call_.mode = static_cast<uint8_t>(p.mode);
-  // What an update found is there whether it succeeded or not.
-  if GRAPHKIT_HAS (p.updateResult_out) {
-    if (p.updateResult_out != nullptr) Take(*p.updateResult_out);
-  }
-  if GRAPHKIT_HAS (p.resultInfo) {
-    if (p.resultInfo != nullptr) Take(p.resultInfo->result);
-  }
-  // Of all attributes of kernel nodes one is recorded.
-  if GRAPHKIT_HAS (p.attr) {
-    const bool updatable = p.attr == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;
-    if (updatable && p.value != nullptr) {
-      call_.flags = p.value->deviceUpdatableKernelNode.deviceUpdatable != 0;
-    }
-  }
-}
-
-// The ends of edges, where data may go with them, and what a stream is to depend on.
-template <typename Params>
-void ParamReader::ReadEdges(const Params& p) {
-  const CUgraphEdgeData* data = nullptr;
-  if GRAPHKIT_HAS (p.dependencyData) data = p.dependencyData;
-  if GRAPHKIT_HAS (p.edgeData) data = p.edgeData;
-  auto add = [&](CUgraphNode from, CUgraphNode to, size_t i) {
-    const CUgraphEdgeData of_edge = data != nullptr ? data[i] : CUgraphEdgeData{};
-    call_.dependencies.push_back(
-        {Address(from), Address(to), of_edge.from_port, of_edge.to_port, of_edge.type});
-  };
-  if GRAPHKIT_HAS (p.edgeData) {
-    for (size_t i = 0; data != nullptr && i < p.numDependencies; ++i) add(p.from[i], p.to[i], i);
-  }
-  if constexpr (requires { p.dependencies; } &&
-                (
-                    requires { p.hStream; } || requires { p.dependencyData; })) {
-    const bool given = p.dependencies != nullptr;
-    for (size_t i = 0; given && i < p.numDependencies; ++i) add(p.dependencies[i], nullptr, i);
-  }
-}
-
-template <typename Params>
-void ParamReader::ReadMemory(const Params& p) {
-  if GRAPHKIT_HAS (p.bytesize) {
-    call_.size = p.bytesize;
-    call_.is_allocation = true;
-    if GRAPHKIT_HAS (p.hStream) call_.pool_kind = PoolKind::kStream;
-  }
-  if GRAPHKIT_HAS (p.pPitch) {
-    call_.is_allocation = true;
-    if (params_.done) call_.size = *p.pPitch * p.Height;
-  }
-  if GRAPHKIT_HAS (p.ptr; p.size) {  // of a mapping
-    call_.address = p.ptr;
-    call_.size = p.size;
-    call_.is_allocation = params_.row->kind == CallKind::kAlloc;
-  }
-  if GRAPHKIT_HAS (p.pp) {
-    call_.pool_kind = PoolKind::kHost;
-    if (params_.done) call_.address = Address(*p.pp);
-  }
-  if GRAPHKIT_HAS (p.p) call_.address = Address(p.p);
-  if GRAPHKIT_HAS (*p.dptr) {
-    if (params_.done) call_.address = *p.dptr;
-  } else if GRAPHKIT_HAS (p.dptr; p.bytesize) {
-    if (params_.done) call_.address = p.dptr;  // of a node
-  } else if GRAPHKIT_HAS (p.dptr) {
-    call_.address = p.dptr;
-  }
-}
-
-template <typename Params>
-void ParamReader::ReadKernel(const Params& p) {
-  KernelWork& work = call_.kernel;
-  if GRAPHKIT_HAS (p.f) work.function = Address(p.f);
-  if GRAPHKIT_HAS (p.func) work.function = Address(p.func);
-  if GRAPHKIT_HAS (p.kern) {
-    if (work.function == 0) work.function = Address(p.kern);
-  }
-  if GRAPHKIT_HAS (p.gridDimX) {
-    work.grid[0] = p.gridDimX, work.grid[1] = p.gridDimY, work.grid[2] = p.gridDimZ;
-    work.block[0] = p.blockDimX, work.block[1] = p.blockDimY, work.block[2] = p.blockDimZ;
-    work.shared_bytes = p.sharedMemBytes;
-  }
-  if GRAPHKIT_HAS (Attributes(p.attrs, p.numAttrs)) Attributes(p.attrs, p.numAttrs);
-  if GRAPHKIT_HAS (p.extra) {
-    Arguments(p.kernelParams, p.extra);
-  } else if GRAPHKIT_HAS (p.kernelParams) {
-    Arguments(p.kernelParams, nullptr);
-  }
-  if GRAPHKIT_HAS (p.fn) call_.work_kind = NodeKind::kHost;
-}
-
-// Copies of bytes; those of rows and volumes have the same names for what they share. Arrays are no
-// blocks: of them only the other end is told.
-template <typename Params>
-void ParamReader::ReadCopy(const Params& p) {
-  if GRAPHKIT_HAS (p.ByteCount) {
-    if GRAPHKIT_HAS (p.dst) Touch(p.dst, p.ByteCount, true);
-    if GRAPHKIT_HAS (p.dstDevice) Touch(p.dstDevice, p.ByteCount, true);
-    if GRAPHKIT_HAS (p.dstHost) Touch(Address(p.dstHost), p.ByteCount, true);
-    if GRAPHKIT_HAS (p.src) Touch(p.src, p.ByteCount, false);
-    if GRAPHKIT_HAS (p.srcDevice) Touch(p.srcDevice, p.ByteCount, false);
-    if GRAPHKIT_HAS (p.srcHost) Touch(Address(p.srcHost), p.ByteCount, false);
-  }
-  if GRAPHKIT_HAS (p.srcMemoryType) {
-    uint64_t rows_in = 1, rows_out = 1, depth = 1, layer_in = 0, layer_out = 0;
-    if GRAPHKIT_HAS (p.Depth) {
-      depth = p.Depth;
-      rows_in = p.srcHeight, rows_out = p.dstHeight;
-      layer_in = p.srcZ * rows_in, layer_out = p.dstZ * rows_out;
-    }
-    const uint64_t in = p.srcXInBytes + (p.srcY + layer_in) * p.srcPitch;
-    const uint64_t out = p.dstXInBytes + (p.dstY + layer_out) * p.dstPitch;
-    TouchEnd(p.dstMemoryType, p.dstHost, p.dstDevice, out,
-             Span(p.WidthInBytes, p.Height, depth, p.dstPitch, rows_out), true);
-    TouchEnd(p.srcMemoryType, p.srcHost, p.srcDevice, in,
-             Span(p.WidthInBytes, p.Height, depth, p.srcPitch, rows_in), false);
-  }
-}
-
-template <typename Params>
-void ParamReader::ReadSet(const Params& p) {
-  auto fill = [&](uint64_t address, uint64_t bytes) {
-    Touch(address, bytes, true);
-    call_.work_kind = NodeKind::kMemset;
-  };
-  auto fill_elements = [&](uint64_t element) {
-    if GRAPHKIT_HAS (p.N) fill(p.dstDevice, p.N * element);
-    if GRAPHKIT_HAS (p.Width)
-      fill(p.dstDevice, Span(p.Width * element, p.Height, 1, p.dstPitch, p.Height));
-  };
-  if GRAPHKIT_HAS (p.uc) fill_elements(1);
-  if GRAPHKIT_HAS (p.us) fill_elements(2);
-  if GRAPHKIT_HAS (p.ui) fill_elements(4);
-  if GRAPHKIT_HAS (p.elementSize)
-    fill(p.dst, Span(p.width * p.elementSize, p.height, 1, p.pitch, p.height));
-}
-
-// Calls that stand for several operations. A single wait for a value, or a write of one, is a batch
-// of one. What a call that failed was given isn't read.
-template <typename Params>
-void ParamReader::ReadBatch(const Params& p) {
-  if GRAPHKIT_HAS (p.addr; p.value) {
-    call_.work_kind = NodeKind::kBatchMemOp;
-    call_.operations.emplace_back().Touch(p.addr, sizeof p.value, false);
-  }
-  if GRAPHKIT_HAS (p.paramArray) Operations(p.paramArray, p.count);
-  if GRAPHKIT_HAS (p.paramsArray; p.count) Operations(p.paramsArray, p.count);
-  if GRAPHKIT_HAS (p.paramsArray; p.numExtSems) Operations(p.paramsArray, p.numExtSems);
-  if GRAPHKIT_HAS (p.opList) Operations(p.opList, p.numOps);
-  if GRAPHKIT_HAS (p.dsts) {
-    call_.work_kind = NodeKind::kMemcpy;
-    for (size_t i = 0; params_.done && i < p.count; ++i) {
-      const auto length = static_cast<int64_t>(p.sizes[i]);
-      Operation& copy = call_.operations.emplace_back();
-      copy.Touch(p.dsts[i], length, true);
-      copy.Touch(p.srcs[i], length, false);
-    }
-  }
-}
 
 #undef GRAPHKIT_HAS
 #undef GRAPHKIT_TAKE

@@ -6,7 +6,9 @@
 //                    ^ 4             ^ 5       ^ 3          ^ 9
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -15,42 +17,74 @@
 
 namespace graphkit {
 
+// Ranges of addresses, by where they begin. A Range has a `size`.
+template <typename Range>
+class RangeMap {
+ public:
+  using Entry = std::pair<const Address, Range>;
+
+  void Insert(Address address, const Range& range) { ranges_[address] = range; }
+  void Erase(Address address) { ranges_.erase(address); }
+  // The range that begins at the address; null: none.
+  Range* Find(Address address) {
+    auto found = ranges_.find(address);
+    return found == ranges_.end() ? nullptr : &found->second;
+  }
+  // The range that holds the address.
+  const Entry* Holding(Address address) const {
+    auto after = ranges_.upper_bound(address);
+    if (after == ranges_.begin()) return nullptr;
+    const Entry& last = *std::prev(after);
+    return address - last.first < last.second.size ? &last : nullptr;
+  }
+  // One that overlaps [address, address + size).
+  const Entry* Overlapping(Address address, Bytes size) const {
+    auto after = ranges_.lower_bound(address + std::max<Bytes>(size, 1));
+    if (after == ranges_.begin()) return nullptr;
+    const Entry& last = *std::prev(after);
+    return last.first == address || last.first + last.second.size > address ? &last : nullptr;
+  }
+  size_t size() const { return ranges_.size(); }
+
+ private:
+  std::map<Address, Range> ranges_;
+};
+
 class LiveMemory {
  public:
-  struct Entry {
+  struct Block {
     Bytes size = 0;
-    BlockId block;
+    BlockId id;
     bool free_requested = false;
     StreamId freed_on;  // by the call that is freeing it
   };
   struct Place {
     BlockId block;
     Bytes offset = 0;
-    Bytes size = 0;  // of the block
     bool operator==(const Place&) const = default;
   };
   enum Level { kDriver = 0, kPiece = 1 };
 
-  void Insert(Level level, Address address, Bytes size, BlockId block);
-  // The block that begins at the address.
-  std::optional<Entry> At(Level level, Address address) const;
-  // The same, to be changed; null when there is none.
-  Entry* Edit(Level level, Address address);
-  void Erase(Level level, Address address);
+  void Insert(Level level, Address address, Bytes size, BlockId block) {
+    blocks_[level].Insert(address, {.size = size, .id = block});
+    lowest_ = std::min(lowest_, address);
+    highest_ = std::max(highest_, address + size);
+  }
+  RangeMap<Block>& operator[](Level level) { return blocks_[level]; }
 
-  // A block of this level that overlaps [address, address + size), if any.
-  std::optional<std::pair<Address, Entry>> Overlapping(Level level, Address address,
-                                                       Bytes size) const;
+  // The innermost block that holds the address.
+  std::optional<Place> Find(Address address) const {
+    if (address < lowest_ || address >= highest_) return {};
+    const auto* found = blocks_[kPiece].Holding(address);
+    if (found == nullptr) found = blocks_[kDriver].Holding(address);
+    if (found == nullptr) return {};
+    return Place{found->second.id, address - found->first};
+  }
 
   size_t size() const { return blocks_[kDriver].size() + blocks_[kPiece].size(); }
 
-  // The innermost block that holds the address.
-  std::optional<Place> Find(Address address) const;
-
  private:
-  std::optional<Place> FindIn(Level level, Address address) const;
-
-  std::map<Address, Entry> blocks_[2];
+  RangeMap<Block> blocks_[2];
   Address lowest_ = ~Address{0};  // nothing was ever live outside [lowest_, highest_)
   Address highest_ = 0;
 };

@@ -1,10 +1,10 @@
 #include "plugins/cupti_tracer/machine_code.h"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+
+#include "plugins/cupti_tracer/elf_file.h"
 
 namespace graphkit {
 namespace {
@@ -87,65 +87,28 @@ Code Scan(std::string_view code) {
   return found;
 }
 
-// Reads beyond the end give zeros and nothing.
-class Elf {
- public:
-  explicit Elf(std::string_view bytes) : bytes_(bytes), header_(At<Elf64_Ehdr>(0)) {
-    if (std::memcmp(header_.e_ident, ELFMAG, SELFMAG) == 0 && header_.e_machine == EM_CUDA) {
-      count_ = header_.e_shnum;
-    }
-    names_ = Bytes(Section(header_.e_shstrndx));
-  }
-
-  size_t count() const { return count_; }
-  Elf64_Shdr Section(size_t index) const {
-    return At<Elf64_Shdr>(header_.e_shoff + index * sizeof(Elf64_Shdr));
-  }
-  std::string_view Bytes(const Elf64_Shdr& section) const {
-    if (section.sh_type == SHT_NOBITS || section.sh_offset > bytes_.size()) return {};
-    return bytes_.substr(section.sh_offset, section.sh_size);
-  }
-  std::string_view Name(const Elf64_Shdr& section) const {
-    if (section.sh_name >= names_.size()) return {};
-    const std::string_view name = names_.substr(section.sh_name);
-    return name.substr(0, name.find('\0'));
-  }
-  // 90 for sm_90 and sm_90a. ABI 8 (CUDA 13) has it in another byte than those before.
-  uint32_t architecture() const {
-    const bool late = header_.e_ident[EI_ABIVERSION] >= 8;
-    return late ? header_.e_flags >> 8 & 0xff : header_.e_flags & 0xff;
-  }
-
- private:
-  template <typename T>
-  T At(uint64_t offset) const {
-    T value{};
-    if (offset <= bytes_.size() && bytes_.size() - offset >= sizeof value) {
-      std::memcpy(&value, bytes_.data() + offset, sizeof value);
-    }
-    return value;
-  }
-
-  std::string_view bytes_;
-  Elf64_Ehdr header_;
-  std::string_view names_;
-  size_t count_ = 0;
-};
+// 90 for sm_90 and sm_90a; 0: no machine code. ABI 8 (CUDA 13) has it in another byte than those
+// before.
+uint32_t ArchitectureOf(const Elf64_Ehdr& header) {
+  if (header.e_machine != EM_CUDA) return 0;
+  const bool late = header.e_ident[EI_ABIVERSION] >= 8;
+  return late ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
+}
 
 }  // namespace
 
 std::vector<KernelWaits> ReadKernelWaits(std::string_view cubin) {
   constexpr std::string_view kText = ".text.";
-  const Elf elf(cubin);
+  const ElfFile elf(cubin);
   std::vector<KernelWaits> kernels;
-  if (elf.architecture() < 90) return kernels;
+  if (ArchitectureOf(elf.header()) < 90) return kernels;
   std::vector<bool> calls;
   bool some_wait = false;
   for (size_t i = 0; i < elf.count(); ++i) {
     const Elf64_Shdr section = elf.Section(i);
-    const std::string_view name = elf.Name(section);
+    const std::string_view name = elf.NameOf(section);
     if (!name.starts_with(kText)) continue;
-    const Code code = Scan(elf.Bytes(section));
+    const Code code = Scan(elf.BytesOf(section));
     some_wait |= code.waits != Ternary::kNo;
     kernels.push_back({name.substr(kText.size()), code.waits});
     calls.push_back(code.calls);

@@ -40,9 +40,9 @@ void Memory::EndPool(uint64_t handle, Source source) {
   pools_.Erase(handle);
 }
 
-uint32_t Memory::IdAt(uint64_t address) const {
-  const auto entry = live_.At(LiveMemory::kDriver, address);
-  return entry ? entry->block.value : Going::kNobody;
+uint32_t Memory::IdAt(uint64_t address) {
+  const LiveMemory::Block* block = driver().Find(address);
+  return block != nullptr ? block->id.value : Going::kNobody;
 }
 
 BlockId Memory::WriteAlloc(LiveMemory::Level level, const Call& call, const Place& place) {
@@ -71,10 +71,11 @@ void Memory::WriteFree(const Call& call, BlockId block, StreamId stream, bool de
 }
 
 void Memory::ForgetOverlaps(const Call& call) {
-  while (auto old = live_.Overlapping(LiveMemory::kDriver, call.address, call.size)) {
-    live_.Erase(LiveMemory::kDriver, old->first);
-    DropSegment(call, old->first);
-    WriteFree(call, old->second.block, old->second.freed_on, true);
+  while (const auto* found = driver().Overlapping(call.address, call.size)) {
+    const auto [address, block] = *found;
+    driver().Erase(address);
+    DropSegment(call, address);
+    WriteFree(call, block.id, block.freed_on, true);
   }
 }
 
@@ -95,21 +96,21 @@ BlockId Memory::OnAllocNode(const ThreadState& thread, const Call& call, GraphId
 }
 
 void Memory::OnFreeing(const ThreadState& thread, const Call& call) {
-  LiveMemory::Entry* block = live_.Edit(LiveMemory::kDriver, call.address);
+  LiveMemory::Block* block = driver().Find(call.address);
   if (block != nullptr) block->freed_on = streams_.KnownIdOf(thread, call);
 }
 
 void Memory::OnFree(const ThreadState& thread, const Call& call) {
-  const BlockId block = live_.At(LiveMemory::kDriver, call.address)->block;
-  live_.Erase(LiveMemory::kDriver, call.address);
+  const BlockId block = driver().Find(call.address)->id;
+  driver().Erase(call.address);
   DropSegment(call, call.address);
   WriteFree(call, block, streams_.IdOf(thread, call), false);
 }
 
 BlockId Memory::OnFreeNode(const Call& call) {
-  const auto entry = live_.At(LiveMemory::kDriver, call.address);
-  live_.Erase(LiveMemory::kDriver, call.address);
-  return entry ? entry->block : BlockId();
+  const BlockId block(IdAt(call.address));
+  driver().Erase(call.address);
+  return block;
 }
 
 // What allocators inside the program say.
@@ -122,48 +123,40 @@ PoolId Memory::NamedPool(const ThreadState& thread, const Call& call, std::strin
   return id;
 }
 
-// The entry of a table of ranges that holds an address; null: none.
-template <typename Range>
-static auto* RangeAt(std::map<uint64_t, Range>& ranges, uint64_t address) {
-  auto after = ranges.upper_bound(address);
-  if (after == ranges.begin()) return static_cast<decltype(&*after)>(nullptr);
-  auto& entry = *std::prev(after);
-  return address - entry.first < entry.second.size ? &entry : nullptr;
-}
-
 SegmentId Memory::AddSegment(const Call& call, PoolId pool) {
   const SegmentId id(next_segment_++);
-  segments_[call.address] = {id, call.size, pool};
+  segments_.Insert(call.address, {id, call.size, pool});
   SegmentRecord r;
   r.id = id;
   r.row.address = call.address;
   r.row.size = call.size;
   r.row.pool = pool;
-  if (auto memory = live_.At(LiveMemory::kDriver, call.address)) r.row.block = memory->block;
+  r.row.block = BlockId(IdAt(call.address));
   records_.Write(call, r);
   return id;
 }
 
 void Memory::DropPieces(const Call& call, uint64_t address, uint64_t size) {
-  while (auto piece = live_.Overlapping(LiveMemory::kPiece, address, size)) {
-    live_.Erase(LiveMemory::kPiece, piece->first);
-    WriteFree(call, piece->second.block, {}, true);
+  while (const auto* piece = pieces().Overlapping(address, size)) {
+    const BlockId block = piece->second.id;
+    pieces().Erase(piece->first);
+    WriteFree(call, block, {}, true);
   }
 }
 
 // What lies in a segment goes with it.
 void Memory::DropSegment(const Call& call, uint64_t address) {
-  auto found = segments_.find(address);
-  if (found == segments_.end()) return;
-  DropPieces(call, address, found->second.size);
-  records_.WriteEnd<SegmentFreedRecord>(found->second.id, Source::kCallback, call.time);
-  segments_.erase(found);
+  const Segment* segment = segments_.Find(address);
+  if (segment == nullptr) return;
+  DropPieces(call, address, segment->size);
+  records_.WriteEnd<SegmentFreedRecord>(segment->id, Source::kCallback, call.time);
+  segments_.Erase(address);
 }
 
 void Memory::OnHeapRegistered(const ThreadState& thread, const Call& call, std::string_view name) {
   Settle(thread);
   DropSegment(call, call.address);
-  auto* range = RangeAt(pool_ranges_, call.address);
+  const auto* range = pool_ranges_.Holding(call.address);
   AddSegment(call, range != nullptr ? range->second.pool : NamedPool(thread, call, name));
 }
 
@@ -174,13 +167,13 @@ void Memory::OnHeapUnregistered(const ThreadState& thread, const Call& call) {
 
 void Memory::OnHeapReset(const ThreadState& thread, const Call& call) {
   Settle(thread);
-  auto found = segments_.find(call.address);
-  if (found != segments_.end()) DropPieces(call, call.address, found->second.size);
+  const Segment* segment = segments_.Find(call.address);
+  if (segment != nullptr) DropPieces(call, call.address, segment->size);
 }
 
 void Memory::OnPoolNamed(const ThreadState& thread, const Call& call, std::string_view name) {
   Settle(thread);
-  pool_ranges_[call.address] = {call.size, NamedPool(thread, call, name)};
+  pool_ranges_.Insert(call.address, {call.size, NamedPool(thread, call, name)});
 }
 
 void Memory::OnRegion(const ThreadState& thread, const Call& call) {
@@ -208,8 +201,8 @@ void Memory::WriteWaiting(const ThreadState& thread) {
 void Memory::WritePiece(const ThreadState& thread, const Call& call) {
   DropPieces(call, call.address, call.size);
   Place place{.stream = streams_.IdOf(thread, call)};
-  const auto* segment = RangeAt(segments_, call.address);
-  const auto* range = RangeAt(pool_ranges_, call.address);
+  const auto* segment = segments_.Holding(call.address);
+  const auto* range = pool_ranges_.Holding(call.address);
   if (range != nullptr) place.pool = range->second.pool;
   if (segment != nullptr) {
     place.segment = segment->second.id;
@@ -237,22 +230,22 @@ void Memory::OnRecordStream(const ThreadState& thread, const Call& call) {
 
 void Memory::OnFreeRequested(const ThreadState& thread, const Call& call) {
   Settle(thread);
-  LiveMemory::Entry* entry = live_.Edit(LiveMemory::kPiece, call.address);
-  if (entry == nullptr || std::exchange(entry->free_requested, true)) return;
-  const BlockId block = entry->block;
-  WriteFree<FreeRequestedRecord>(call, block, streams_.IdOf(thread, call), false);
+  LiveMemory::Block* block = pieces().Find(call.address);
+  if (block == nullptr || std::exchange(block->free_requested, true)) return;
+  WriteFree<FreeRequestedRecord>(call, block->id, streams_.IdOf(thread, call), false);
 }
 
 void Memory::OnFreeCompleted(const ThreadState& thread, const Call& call) {
   Settle(thread);
-  auto entry = live_.At(LiveMemory::kPiece, call.address);
-  if (!entry) return;
-  live_.Erase(LiveMemory::kPiece, call.address);
+  const LiveMemory::Block* found = pieces().Find(call.address);
+  if (found == nullptr) return;
+  const LiveMemory::Block block = *found;
+  pieces().Erase(call.address);
   const StreamId stream = streams_.IdOf(thread, call);
-  if (entry->free_requested) {
-    WriteFree<FreeCompletedRecord>(call, entry->block, stream, false);
+  if (block.free_requested) {
+    WriteFree<FreeCompletedRecord>(call, block.id, stream, false);
   } else {
-    WriteFree(call, entry->block, stream, false);
+    WriteFree(call, block.id, stream, false);
   }
 }
 

@@ -41,7 +41,7 @@ class Memory {
   const PoolId* FindPool(uint64_t handle) const { return pools_.Find(handle); }
 
   // The driver's block that begins at an address; none: kNobody.
-  uint32_t IdAt(uint64_t address) const;
+  uint32_t IdAt(uint64_t address);
   // The innermost block that holds an address.
   auto Find(uint64_t address) const { return live_.Find(address); }
 
@@ -100,12 +100,15 @@ class Memory {
   void WriteWaiting(const ThreadState& thread);
   void WritePiece(const ThreadState& thread, const Call& call);
 
+  RangeMap<LiveMemory::Block>& driver() { return live_[LiveMemory::kDriver]; }
+  RangeMap<LiveMemory::Block>& pieces() { return live_[LiveMemory::kPiece]; }
+
   Records& records_;
   Streams& streams_;
   LiveMemory live_;
   HandleMap<PoolId> pools_;
-  std::map<uint64_t, Segment> segments_;       // by address
-  std::map<uint64_t, PoolRange> pool_ranges_;  // by address
+  RangeMap<Segment> segments_;
+  RangeMap<PoolRange> pool_ranges_;
   std::map<std::string, PoolId, std::less<>> named_pools_;
   std::vector<WaitingPiece> waiting_;
   uint32_t next_block_ = 0, next_pool_ = 0, next_segment_ = 0;

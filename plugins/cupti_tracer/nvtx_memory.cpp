@@ -10,15 +10,6 @@ namespace {
 
 uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
-Call CallAt(uint64_t address, uint64_t size, const ThreadState& thread, uint64_t now) {
-  Call call;
-  call.time = now;
-  call.context = thread.context;
-  call.address = address;
-  call.size = size;
-  return call;
-}
-
 const char* TextOf(const nvtxMemHeapDesc_t& heap) {
   bool ascii = heap.messageType == NVTX_MESSAGE_TYPE_ASCII && heap.message.ascii != nullptr;
   return ascii ? heap.message.ascii : "";

@@ -24,7 +24,6 @@
 #include "plugins/cupti_tracer/graphs.h"
 #include "plugins/cupti_tracer/memory.h"
 #include "plugins/cupti_tracer/records.h"
-#include "plugins/cupti_tracer/stack_table.h"
 #include "plugins/cupti_tracer/streams.h"
 #include "plugins/cupti_tracer/threads.h"
 #include "plugins/cupti_tracer/work.h"

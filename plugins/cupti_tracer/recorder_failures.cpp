@@ -91,33 +91,21 @@ std::string Recorder::ArgumentsText(std::span<const CallArgument> arguments) {
 }
 
 std::string Recorder::ArgumentText(const CallArgument& argument) {
-  auto known = [&](const char* what, Taken kind) {
-    const uint32_t id = IdOf(kind, argument.value);
-    if (id == Going::kNobody) return std::string(argument.value == 0 ? "0" : "unknown");
-    return what + std::to_string(id);
-  };
-  switch (argument.kind) {
-    case ArgumentKind::kSigned:
-      return std::to_string(static_cast<int64_t>(argument.value));
-    case ArgumentKind::kAddress:
-      if (auto place = memory_.Find(argument.value)) {
-        std::string block = "block " + std::to_string(place->block.value);
-        return place->offset == 0 ? block : block + "+" + std::to_string(place->offset);
-      }
-      return argument.value == 0 ? "0" : "unknown";
-    case ArgumentKind::kEvent:
-      return known("event ", Taken::kEvent);
-    case ArgumentKind::kGraph:
-      return known("graph ", Taken::kGraph);
-    case ArgumentKind::kNode:
-      return known("node ", Taken::kNode);
-    case ArgumentKind::kExec:
-      return known("exec ", Taken::kExec);
-    case ArgumentKind::kPool:
-      return known("pool ", Taken::kPool);
-    default:
-      return std::to_string(argument.value);
+  constexpr const char* kWords[] = {"",      "stream ", "event ", "exec ",
+                                    "pool ", "graph ",  "node ",  "block "};
+  const uint64_t value = argument.value;
+  std::string text;
+  if (argument.kind == ArgumentKind::kSigned) return std::to_string(static_cast<int64_t>(value));
+  if (argument.kind == ArgumentKind::kUnsigned) return std::to_string(value);
+  if (argument.kind == ArgumentKind::kAddress) {
+    if (auto place = memory_.Find(value)) {
+      text = "block " + std::to_string(place->block.value);
+      if (place->offset != 0) text += "+" + std::to_string(place->offset);
+    }
+  } else if (const uint32_t id = IdOf(argument.what, value); id != Going::kNobody) {
+    text = kWords[static_cast<size_t>(argument.what)] + std::to_string(id);
   }
+  return !text.empty() ? text : value == 0 ? "0" : "unknown";
 }
 
 }  // namespace graphkit

@@ -30,10 +30,7 @@ class SymbolTable {
     std::string_view name;
   };
   void Read();
-  void ReadSection(size_t offset, size_t bytes, size_t names, size_t name_bytes);
-  bool Holds(uint64_t offset, uint64_t bytes) const {
-    return offset <= size_ && bytes <= size_ - offset;
-  }
+  void ReadSymbols(std::string_view symbols, std::string_view names);
 
   const char* data_ = nullptr;  // the file, mapped
   size_t size_ = 0;

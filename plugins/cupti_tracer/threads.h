@@ -1,11 +1,17 @@
-// The threads of the program, and what each is at: its NVTX ranges. Only ranges that something
-// recorded lies in are written, when it is about to be; and garbage collections, as the hook for
-// Python names them, with their times: what they free is seen by a snapshot, not by the driver.
+// The threads of the program, and what each is at: its call stacks and NVTX ranges. Only ranges
+// that something recorded lies in are written, when it is about to be; and garbage collections, as
+// the hook for Python names them, with their times: what they free is seen by a snapshot, not by
+// the driver.
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
+#include "plugins/cupti_tracer/call_stack.h"
 #include "plugins/cupti_tracer/records.h"
 
 namespace graphkit {
@@ -30,6 +36,26 @@ class Threads {
 
   Records& records_;
   uint32_t next_ = 0;
+};
+
+// Call stacks: each is written once.
+class StackTable {
+ public:
+  explicit StackTable(Records& records) : records_(records) {}
+
+  // The record of a stack, by the return addresses that it was taken as; none: it isn't known.
+  StackId Find(std::span<const uint64_t> taken) const;
+  // Makes a stack known. Stacks with the same names are one.
+  StackId Add(std::span<const uint64_t> taken, const std::vector<NamedFrame>& frames);
+
+ private:
+  struct AddressHash {
+    size_t operator()(const std::vector<uint64_t>& addresses) const;
+  };
+
+  Records& records_;
+  std::unordered_map<std::vector<uint64_t>, StackId, AddressHash> taken_;  // as they were taken
+  std::unordered_map<std::string, StackId> named_;                         // as they are written
 };
 
 }  // namespace graphkit

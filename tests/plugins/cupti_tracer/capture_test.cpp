@@ -178,10 +178,10 @@ TEST_CASE("a failure says what the call was given, in terms of the trace") {
                                     {"dstDevice", ArgumentKind::kAddress, kBlock},
                                     {"srcDevice", ArgumentKind::kAddress, 0x10},
                                     {"inside", ArgumentKind::kAddress, kBlock + 512},
-                                    {"hEvent", ArgumentKind::kEvent, kFork},
-                                    {"hGraph", ArgumentKind::kGraph, kGraph},
-                                    {"hNode", ArgumentKind::kNode, kOnly},
-                                    {"hPool", ArgumentKind::kPool, 0}};
+                                    {"hEvent", ArgumentKind::kHandle, kFork, Taken::kEvent},
+                                    {"hGraph", ArgumentKind::kHandle, kGraph, Taken::kGraph},
+                                    {"hNode", ArgumentKind::kHandle, kOnly, Taken::kNode},
+                                    {"hPool", ArgumentKind::kHandle, 0, Taken::kPool}};
   Call call = Script::Of(CallKind::kOther, "cuSomething");
   call.arguments = arguments;
   s.Do(call, {}, 900);

@@ -257,9 +257,9 @@ TEST_CASE("the innermost live block answers for an address") {
   live.Insert(LiveMemory::kDriver, 1000, 100, BlockId(3u));
   live.Insert(LiveMemory::kPiece, 1010, 10, BlockId(4u));
   CHECK(live.Find(999) == std::nullopt);
-  CHECK(live.Find(1000) == LiveMemory::Place{BlockId(3u), 0, 100});
-  CHECK(live.Find(1015) == LiveMemory::Place{BlockId(4u), 5, 10});
-  CHECK(live.Find(1020) == LiveMemory::Place{BlockId(3u), 20, 100});
+  CHECK(live.Find(1000) == LiveMemory::Place{BlockId(3u), 0});
+  CHECK(live.Find(1015) == LiveMemory::Place{BlockId(4u), 5});
+  CHECK(live.Find(1020) == LiveMemory::Place{BlockId(3u), 20});
   CHECK(live.Find(1100) == std::nullopt);
 }
 
