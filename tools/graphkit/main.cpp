@@ -14,11 +14,10 @@
 
 #include "tools/graphkit/cli/help_formatter.h"
 #include "tools/graphkit/cli/options.h"
-#include "tools/graphkit/cli/parse_errors.h"
 #include "tools/graphkit/cli/separator.h"
 #include "tools/graphkit/cli/talk.h"
-#include "tools/graphkit/cli/version.h"
 #include "tools/graphkit/commands.h"
+#include "tools/graphkit/doctor/inventory.h"
 
 namespace graphkit {
 

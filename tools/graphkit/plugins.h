@@ -2,15 +2,17 @@
 // in an installed one.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace graphkit {
 
-// The folder of this executable; empty when the system doesn't tell.
-std::string ExecutableFolder();
-
 // The folder of the plugins, whether it exists or not.
-std::string PluginFolder();
+inline std::string PluginFolder() {
+  std::error_code error;
+  const auto executable = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (executable.parent_path() / "../lib/graphkit").lexically_normal().string();
+}
 
 inline constexpr const char* kTracerPlugin = "libgraphkit_tracer.so";
 inline constexpr const char* kExecutorPlugin = "libgraphkit_cuda_exec.so";

@@ -1,10 +1,15 @@
-// The look of --help: usage, arguments, options with their defaults, examples. 100 columns
+// What is said of the command line: what is wrong with one, and what to type instead; and the look
+// of --help: usage, arguments, options with their defaults, examples. 100 columns
 // wide, less on a terminal that has less.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 
 #include <CLI/CLI.hpp>
+
+#include "libgraphkit/result.h"
 
 namespace graphkit {
 
@@ -22,5 +27,11 @@ std::string OptionHeading(const CLI::Option& option);
 
 // What a person reads as the argument of an option: "FILE", "N"; empty for a flag.
 std::string OptionArgument(const CLI::Option& option);
+
+// The first word that should be a subcommand and isn't one, before any parsing.
+std::optional<Error> CheckSubcommand(const CLI::App& app, std::span<const std::string> args);
+
+// Turns what CLI11 threw while parsing into our words.
+Error DescribeParseError(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace graphkit

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string_view>
 
-#include "libgraphkit/units.h"
 #include "tools/graphkit/cli/suggest.h"
 
 namespace graphkit {
@@ -37,6 +36,13 @@ CLI::Option* AddTraces(CLI::App& app, std::vector<std::string>& paths) {
                   "traces: trace.json, trace.json.zst, a folder of these, or - for stdin; of one "
                   "job, one for each rank")
       ->required();
+}
+
+CLI::Option* AddChecks(CLI::App& app, std::vector<std::string>& checks) {
+  return app.add_option("--check", checks, "run these checks only, by their ids")
+      ->option_text("ID,…")
+      ->delimiter(',')
+      ->allow_extra_args(false);
 }
 
 CLI::Option* AddCount(CLI::App& app, const std::string& name, size_t& value,

@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "libgraphkit/units.h"
+
 namespace graphkit {
 
 enum class Format { kText, kJson };
@@ -26,7 +28,15 @@ CLI::Option* AddChoice(CLI::App& app, const std::string& name, T& value,
 CLI::Option* AddCount(CLI::App& app, const std::string& name, size_t& value,
                       const std::string& description);
 
-// Empty for a size ("4096", "1.5GiB"), otherwise what is wrong with it and what was probably meant.
+// Ids of checks, separated by commas.
+CLI::Option* AddChecks(CLI::App& app, std::vector<std::string>& checks);
+
+// A size: "4096", "1.5GiB". `value` is of Bytes, or an optional one.
+template <typename T>
+CLI::Option* AddSize(CLI::App& app, const std::string& name, T& value,
+                     const std::string& description);
+
+// Empty for a size, otherwise what is wrong with it and what was probably meant.
 std::string CheckSize(const std::string& text);
 
 // Empty for what has no minus sign; what isn't a number is left to the option's type.
@@ -41,6 +51,15 @@ std::string FirstExample(const CLI::App& app);
 std::string JoinWords(const std::vector<std::string>& words);
 // Empty when `word` is among `words`, otherwise what is wrong with it and what was probably meant.
 std::string CheckWord(const std::string& word, const std::vector<std::string>& words);
+
+template <typename T>
+CLI::Option* AddSize(CLI::App& app, const std::string& name, T& value,
+                     const std::string& description) {
+  const auto set = [&value](const std::string& text) { value = ParseBytes(text).value_or(0); };
+  return app.add_option_function<std::string>(name, set, description)
+      ->option_text("SIZE")
+      ->check(CheckSize);
+}
 
 template <typename T>
 CLI::Option* AddChoice(CLI::App& app, const std::string& name, T& value,

@@ -1,8 +1,7 @@
-#include "tools/graphkit/cli/parse_errors.h"
-
 #include <algorithm>
 #include <vector>
 
+#include "tools/graphkit/cli/help_formatter.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/suggest.h"
 

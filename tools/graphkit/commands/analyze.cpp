@@ -16,7 +16,6 @@
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/many_traces.h"
 #include "tools/graphkit/files/output.h"
-#include "tools/graphkit/files/rank_input.h"
 
 namespace graphkit {
 
@@ -87,21 +86,6 @@ int RunAnalyze(const AnalyzeArguments& arguments) {
   return job.rank() == 0 ? AnalyzeOne(paths->front(), arguments) : kExitOk;
 }
 
-// What is analyzed.
-void AddFilters(CLI::App& sub, AnalyzeOptions& options) {
-  sub.add_option("--check", options.checks, "run these checks only, by their ids")
-      ->option_text("ID,…")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  const auto set_bytes = [&options](const std::string& text) {
-    options.min_bytes = ParseBytes(text).value_or(0);
-  };
-  sub.add_option_function<std::string>("--min-bytes", set_bytes,
-                                       "leave out findings about fewer bytes: 4096, 1MiB, 1.5GiB")
-      ->option_text("SIZE")
-      ->check(CheckSize);
-}
-
 }  // namespace
 
 void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
@@ -111,7 +95,9 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
   AddTraces(*sub, arguments->traces);
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
-  AddFilters(*sub, arguments->options);
+  AddChecks(*sub, arguments->options.checks);
+  AddSize(*sub, "--min-bytes", arguments->options.min_bytes,
+          "leave out findings about fewer bytes: 4096, 1MiB, 1.5GiB");
   AddChoice<EdgeRule>(*sub, "--edges", arguments->options.edges,
                       {{"strict", EdgeRule::kCompletion}, {"pytorch", EdgeRule::kLaunch}},
                       "strict (the default): edges mean what CUDA says; pytorch: every edge means "

@@ -17,7 +17,6 @@
 #include "tools/graphkit/commands/check_settings.h"
 #include "tools/graphkit/files/many_traces.h"
 #include "tools/graphkit/files/output.h"
-#include "tools/graphkit/files/rank_input.h"
 
 namespace graphkit {
 

@@ -39,8 +39,8 @@ Result<GateConfigFile> ReadConfig(const CheckOptions& options) {
 void Override(const CheckOptions& options, GateConfigFile& file) {
   GateConfig& config = file.config;
   if (!options.fail_on.empty()) SetFailOn(options.fail_on, config);
-  if (options.max_deferred) config.max_deferred_bytes = ParseBytes(*options.max_deferred);
-  if (options.max_peak) config.max_peak_bytes = ParseBytes(*options.max_peak);
+  if (options.max_deferred) config.max_deferred_bytes = options.max_deferred;
+  if (options.max_peak) config.max_peak_bytes = options.max_peak;
   if (options.max_leaks) config.max_leaks = options.max_leaks;
   if (options.max_reserved_over_allocated) {
     config.max_reserved_over_allocated = options.max_reserved_over_allocated;
@@ -82,12 +82,8 @@ void AddCheckOptions(CLI::App& app, CheckOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("ID,…");
-  app.add_option("--max-deferred", options.max_deferred, "deferred bytes allowed in each graph")
-      ->option_text("SIZE")
-      ->check(CheckSize);
-  app.add_option("--max-peak", options.max_peak, "peak live bytes allowed in each graph")
-      ->option_text("SIZE")
-      ->check(CheckSize);
+  AddSize(app, "--max-deferred", options.max_deferred, "deferred bytes allowed in each graph");
+  AddSize(app, "--max-peak", options.max_peak, "peak live bytes allowed in each graph");
   app.add_option("--max-leaks", options.max_leaks, "leaks allowed in each trace")
       ->option_text("N")
       ->check(CheckCount);

@@ -22,12 +22,11 @@ std::vector<CommandInfo> WithTopics(std::vector<CommandInfo> commands) {
   return commands;
 }
 
-int RunCompletion(const CLI::App& app, const std::string& shell) {
-  const CommandInfo root = DescribeCommand(app);
-  const std::vector<CommandInfo> commands = WithTopics(DescribeSubcommands(app));
-  if (shell == "bash") std::cout << BashCompletion(root, commands);
-  if (shell == "zsh") std::cout << ZshCompletion(root, commands);
-  if (shell == "fish") std::cout << FishCompletion(root, commands);
+using Completion = std::string (*)(const CommandInfo& root,
+                                   const std::vector<CommandInfo>& commands);
+
+int RunCompletion(const CLI::App& app, Completion completion) {
+  std::cout << completion(DescribeCommand(app), WithTopics(DescribeSubcommands(app)));
   return kExitOk;
 }
 
@@ -35,17 +34,16 @@ int RunCompletion(const CLI::App& app, const std::string& shell) {
 
 void AddCompletionCommand(CLI::App& app, int& exit_code) {
   CLI::App* sub = app.add_subcommand("completion", "Print a completion script for a shell");
-  const auto shell = std::make_shared<std::string>();
-  sub->add_option("shell", *shell, "bash, zsh or fish")
-      ->required()
-      ->option_text("bash|zsh|fish")
-      ->check([](const std::string& word) {
-        return CheckWord(word, {"bash", "zsh", "fish"});
-      });
+  const auto completion = std::make_shared<Completion>();
+  AddChoice<Completion>(
+      *sub, "shell", *completion,
+      {{"bash", BashCompletion}, {"zsh", ZshCompletion}, {"fish", FishCompletion}},
+      "bash, zsh or fish")
+      ->required();
   SetExamples(*sub,
               {"source <(graphkit completion bash)", "graphkit completion zsh > ~/.zfunc/_graphkit",
                "graphkit completion fish > ~/.config/fish/completions/graphkit.fish"});
-  sub->callback([&app, &exit_code, shell] { exit_code = RunCompletion(app, *shell); });
+  sub->callback([&app, &exit_code, completion] { exit_code = RunCompletion(app, *completion); });
 }
 
 }  // namespace graphkit

@@ -13,7 +13,6 @@
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
-#include "tools/graphkit/commands/draw.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/output.h"
 

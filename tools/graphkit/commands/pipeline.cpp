@@ -163,12 +163,6 @@ int CheckTrace(const PipelineArguments& arguments) {
   return departs || !view.findings.empty() ? kExitFailed : kExitOk;
 }
 
-void AddBytes(CLI::App& sub, const std::string& name, std::optional<Bytes>& value,
-              const std::string& what) {
-  const auto set = [&value](const std::string& text) { value = ParseBytes(text); };
-  sub.add_option_function<std::string>(name, set, what)->option_text("SIZE")->check(CheckSize);
-}
-
 void AddSchedule(CLI::App& sub, PipelineArguments& arguments) {
   ScheduleOptions& options = arguments.schedule;
   constexpr uint32_t kMost = 1'000'000;
@@ -206,9 +200,9 @@ void AddLayers(CLI::App& sub, PipelineArguments& arguments) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 10'000));
-  AddBytes(sub, "--input-bytes", arguments.input, "a layer's input, and its gradient: 64MiB");
-  AddBytes(sub, "--output-bytes", arguments.output,
-           "a layer's output, and its gradient (as the input)");
+  AddSize(sub, "--input-bytes", arguments.input, "a layer's input, and its gradient: 64MiB");
+  AddSize(sub, "--output-bytes", arguments.output,
+          "a layer's output, and its gradient (as the input)");
   sub.add_flag("--saves-output", arguments.saves_output,
                "a layer's backward reads its output: it can't be released after the send");
   sub.add_option("--layers", arguments.layers_file,

@@ -18,11 +18,11 @@
 #include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/replay/replay_trace.h"
+#include "libgraphkit/replay/trade.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
-#include "tools/graphkit/commands/plan_trade.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/output.h"
 
@@ -42,9 +42,7 @@ struct PlanArguments {
   int exit_code = kExitOk;  // that goes with the input
 };
 
-constexpr const char* kArguments = "arguments";
 constexpr const char* kRecorded = "recorded";
-constexpr const char* kTorchStreams = "torch-streams";
 
 PlannedMemory Describe(LifetimeTable table, const Plan& plan) {
   PlannedMemory planned;
@@ -172,13 +170,45 @@ Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments
   return WriteOutput("-", [&plan](std::ostream& out) { RenderPlanText(plan, out); });
 }
 
+// What less memory would cost.
+std::vector<Trade> FindTrades(const Trace& trace, MarkerRule rule) {
+  const Facts facts = FindFacts(trace);
+  std::vector<Trade> trades;
+  for (size_t i = 0; i < facts.blocks.size(); ++i) {
+    if (BlocksByPool(facts, GraphId(i)).empty()) continue;
+    trades.push_back(FindTrade(facts, GraphId(i), rule, {}));
+  }
+  return trades;
+}
+
+int ShowTrade(const PlanArguments& arguments) {
+  const std::string& file = arguments.file;
+  const std::string& output = arguments.output;
+  const Result<Trace> trace = ReadInput(file);
+  if (!trace) return PrintError(trace.error());
+  if (const Result<void> holds = HoldsMemory(*trace, file); !holds) {
+    return PrintError(holds.error());
+  }
+  const Progress progress("planning " + file);
+  const std::vector<Trade> trades = FindTrades(*trace, arguments.rule);
+  const Result<void> written = WriteOutput(output.empty() ? "-" : output, [&](std::ostream& out) {
+    if (arguments.format == Format::kJson || !output.empty()) {
+      RenderTradeJson(trades, out);
+    } else {
+      RenderTradeText(trades, *trace, out);
+    }
+  });
+  if (!written) return PrintError(written.error());
+  return WarnIncomplete(*trace, file);
+}
+
 int RunPlan(PlanArguments& arguments) {
   if (IsTable(arguments.file) && (arguments.trade || !arguments.sequence.empty())) {
     return PrintError(
         Error{.message = "plan: --sequence and --trade are for a trace, not for a table"});
   }
   if (arguments.trade) {
-    return ShowTrade(arguments.file, arguments.rule, {}, arguments.format, arguments.output);
+    return ShowTrade(arguments);
   }
   Result<PlannedMemory> plan =
       IsTable(arguments.file) ? PlanTable(arguments) : PlanCaptures(arguments);
@@ -191,15 +221,8 @@ int RunPlan(PlanArguments& arguments) {
 }
 
 void AddLimits(CLI::App& sub, PlanArguments& arguments) {
-  const auto set_capacity = [&arguments](const std::string& text) {
-    arguments.capacity = ParseBytes(text);
-  };
-  sub.add_option_function<std::string>("--capacity", set_capacity,
-                                       "fail (exit code 1) when the plan needs more: 80GiB")
-      ->option_text("SIZE")
-      ->check([](const std::string& text) {
-        return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
-      });
+  AddSize(sub, "--capacity", arguments.capacity,
+          "fail (exit code 1) when the plan needs more: 80GiB");
   const auto set_effort = [&arguments](const uint64_t& effort) {
     const uint64_t effort_of_look = PlannerOptions().effort / CapturePlannerOptions().looks;
     arguments.options.search.effort = effort;
@@ -227,17 +250,11 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
       ->excludes("--capacity")
       ->excludes("--effort")
       ->excludes("--time");
-  const auto set_rule = [&arguments](const std::string& word) {
-    arguments.rule = word == kArguments ? MarkerRule::kLastUse : MarkerRule::kAtFree;
-  };
-  sub.add_option_function<std::string>(
-         "--assume", set_rule,
-         "what proofs may rest on: kernels touch only blocks in their arguments (default), or "
-         "blocks are used until their free, on their streams")
-      ->option_text("arguments|torch-streams")
-      ->check([](const std::string& word) {
-        return CheckWord(word, {kArguments, kTorchStreams});
-      });
+  AddChoice<MarkerRule>(
+      sub, "--assume", arguments.rule,
+      {{"arguments", MarkerRule::kLastUse}, {"torch-streams", MarkerRule::kAtFree}},
+      "what proofs may rest on: kernels touch only blocks in their arguments (default), or "
+      "blocks are used until their free, on their streams");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/io/files/plan_files.h"
+#include "libgraphkit/io/import/torch/torch_snapshot.h"
 #include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/user_allocator.h"
@@ -15,7 +16,6 @@
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
-#include "tools/graphkit/commands/replay_recorded.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/output.h"
 #include "tools/graphkit/plugins.h"
@@ -199,37 +199,69 @@ int RunTrace(const ReplayArguments& arguments) {
   return incomplete != kExitOk ? incomplete : Verdict(*replays, arguments);
 }
 
+Result<std::vector<DevicePrediction>> Predict(const std::string& path) {
+  const Progress progress("replaying " + path);
+  Result<TorchSnapshot> snapshot = ReadTorchSnapshot(path);
+  if (!snapshot) return snapshot.error();
+  std::vector<DevicePrediction> devices;
+  for (size_t device = 0; device < snapshot->devices.size(); ++device) {
+    if (snapshot->devices[device].count == 0) continue;
+    Result<PredictionScore> score = PredictRecorded(*snapshot, device);
+    if (!score) return score.error();
+    devices.push_back({device, std::move(*score)});
+  }
+  if (!devices.empty()) return devices;
+  return Error{.message = "nothing to judge: it has no history of events",
+               .hint = "record one with torch.cuda.memory._record_memory_history()",
+               .file = path,
+               .kind = Error::Kind::kIncomplete};
+}
+
+int ExitOf(PredictionOutcome outcome, const std::string& path) {
+  switch (outcome) {
+    case PredictionOutcome::kPredicted:
+      return kExitOk;
+    case PredictionOutcome::kMissed:
+      return kExitFailed;
+    case PredictionOutcome::kPartlyJudged:
+      PrintWarning(path + ": part of the history can't be judged, see \"not judged\"");
+      return kExitIncomplete;
+    default:
+      PrintWarning(path + ": nothing to judge: no allocation in a segment that is known");
+      return kExitIncomplete;
+  }
+}
+
+// The model of PyTorch's allocator against what it did.
+int ReplayAgainstRecorded(const ReplayArguments& arguments) {
+  const Result<std::vector<DevicePrediction>> devices = Predict(arguments.file);
+  if (!devices) return PrintError(devices.error());
+  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
+    if (arguments.format == Format::kJson) {
+      RenderPredictionJson(*devices, out);
+    } else {
+      RenderPredictionText(*devices, out);
+    }
+  });
+  if (!written) return PrintError(written.error());
+  return ExitOf(OutcomeOf(*devices), arguments.file);
+}
+
 int RunReplay(const ReplayArguments& arguments) {
   if (!arguments.against_recorded) return RunTrace(arguments);
   if (arguments.allocators != std::vector<std::string>{"pytorch"}) {
     return PrintError(Error{.message = "replay: --against-recorded is for one allocator",
                             .hint = "add --allocator pytorch"});
   }
-  return ReplayAgainstRecorded(arguments.file, arguments.format, arguments.output);
-}
-
-void AddCapacity(CLI::App& sub, ReplayArguments& arguments) {
-  const auto set_capacity = [&arguments](const std::string& text) {
-    arguments.capacity = ParseBytes(text);
-  };
-  sub.add_option_function<std::string>(
-         "--capacity", set_capacity,
-         "say where a policy would have run out of memory: 80GiB; exit code 1 when one does")
-      ->option_text("SIZE")
-      ->check([](const std::string& text) {
-        return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
-      });
+  return ReplayAgainstRecorded(arguments);
 }
 
 void AddExecution(CLI::App& sub, ReplayArguments& arguments) {
-  sub.add_option("--execute", arguments.execute,
-                 "run the graphs with real memory, in unlikely orders; exit code 1 when a node "
-                 "finds its bytes destroyed")
-      ->option_text(JoinWords({kHost, kSoft, kCuda}))
-      ->excludes("--against-recorded")
-      ->check([](const std::string& word) {
-        return CheckWord(word, {kHost, kSoft, kCuda});
-      });
+  AddChoice<std::string>(sub, "--execute", arguments.execute,
+                         {{kHost, kHost}, {kSoft, kSoft}, {kCuda, kCuda}},
+                         "run the graphs with real memory, in unlikely orders; exit code 1 when a "
+                         "node finds its bytes destroyed")
+      ->excludes("--against-recorded");
   sub.add_option("--orders", arguments.execution.orders, "how many orders (default: 100)")
       ->option_text("N")
       ->needs("--execute")
@@ -264,7 +296,8 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
       ->excludes("--allocator")
       ->excludes("--against-recorded");
   AddExecution(*sub, *arguments);
-  AddCapacity(*sub, *arguments);
+  AddSize(*sub, "--capacity", arguments->capacity,
+          "say where a policy would have run out of memory: 80GiB; exit code 1 when one does");
   sub->add_option("--timeline", arguments->timeline,
                   "also write there, as JSON, the bytes after each malloc and free")
       ->option_text("FILE");

@@ -16,7 +16,6 @@
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/many_traces.h"
 #include "tools/graphkit/files/output.h"
-#include "tools/graphkit/files/rank_input.h"
 
 namespace graphkit {
 
@@ -145,10 +144,7 @@ void AddReportCommand(CLI::App& app, int& exit_code) {
   AddChoice<std::optional<PolicyKind>>(
       *sub, "--policy", arguments->policy, PolicyChoices(),
       "draw the memory as this policy would place it beside the recorded one (default: reuse)");
-  sub->add_option("--check", arguments->options.checks, "run these checks only, by their ids")
-      ->option_text("ID,…")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  AddChecks(*sub, arguments->options.checks);
   SetExamples(*sub, {"graphkit report trace.json -o report.html",
                      "graphkit report trace.json --policy pytorch -o report.html",
                      "graphkit report rank*.json -o report.html"});

@@ -1,4 +1,5 @@
 // `graphkit doctor`: what this machine has, and what to do about what it lacks.
+#include <array>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -9,7 +10,6 @@
 #include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
-#include "tools/graphkit/cli/version.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/doctor/inventory.h"
 #include "tools/graphkit/doctor/soft_inventory.h"
@@ -21,15 +21,8 @@ namespace graphkit {
 namespace {
 
 Ink InkOf(Health health) {
-  switch (health) {
-    case Health::kOk:
-      return Ink::kGreen;
-    case Health::kAbsent:
-      return Ink::kYellow;
-    case Health::kProblem:
-      break;
-  }
-  return Ink::kRed;
+  static constexpr std::array kInks = {Ink::kGreen, Ink::kYellow, Ink::kRed};
+  return kInks[static_cast<size_t>(health)];
 }
 
 std::string Verdict(const std::string& device) {

@@ -192,15 +192,8 @@ Inventory Judge(const MachineFacts& facts) {
 }
 
 const char* HealthName(Health health) {
-  switch (health) {
-    case Health::kOk:
-      return "ok";
-    case Health::kAbsent:
-      return "absent";
-    case Health::kProblem:
-      return "problem";
-  }
-  return "unknown";
+  static constexpr std::array kNames = {"ok", "absent", "problem"};
+  return kNames[static_cast<size_t>(health)];
 }
 
 }  // namespace graphkit

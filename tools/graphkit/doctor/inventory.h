@@ -46,6 +46,10 @@ Inventory Judge(const MachineFacts& facts);
 // Environment variables that change what is traced, or how.
 std::vector<std::string> VariablesThatMatter();
 
+// What `graphkit --version` prints: the versions of graphkit, of the trace format that it writes,
+// and of the CUPTI that it would use, when there is one.
+std::string VersionText();
+
 const char* HealthName(Health health);  // "ok", "absent", "problem"
 
 }  // namespace graphkit

@@ -79,4 +79,13 @@ MachineFacts LookAround() {
   return facts;
 }
 
+std::string VersionText() {
+  constexpr int kTraceFormat = 1;  // docs/format.md
+  std::string text = std::string("graphkit ") + GRAPHKIT_VERSION + "\ntrace format " +
+                     std::to_string(kTraceFormat);
+  const ProbedLibrary cupti = FindCupti();
+  if (cupti.path.empty()) return text;
+  return text + "\nCUPTI " + CuptiVersionText(cupti.version) + " (" + cupti.path + ")";
+}
+
 }  // namespace graphkit

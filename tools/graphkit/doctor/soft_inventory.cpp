@@ -103,15 +103,8 @@ SoftState SoftFunction::state() const {
 }
 
 const char* StateName(SoftState state) {
-  switch (state) {
-    case SoftState::kModelled:
-      return "modelled";
-    case SoftState::kUnchecked:
-      return "unchecked";
-    case SoftState::kMissing:
-      return "missing";
-  }
-  return "unknown";
+  static constexpr std::array kNames = {"modelled", "unchecked", "missing"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 SoftCount Count(const std::vector<SoftFunction>& functions) {

@@ -11,6 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/model/gate.h"
+#include "libgraphkit/model/rank_report.h"
 #include "libgraphkit/result.h"
 #include "tools/graphkit/files/job.h"
 
@@ -31,5 +34,18 @@ struct ManyTraces {
 Result<void> MakeAll(const Job& job, const ManyTraces& traces,
                      const std::function<Result<std::string>(const std::string& path)>& make,
                      const std::function<void(size_t index, std::string made)>& take);
+
+// Traces of many ranks, read and analyzed: what is kept of each.
+
+// For the gate. Empty in the other processes of a job.
+Result<std::vector<GateSubject>> ReadSubjects(const Job& job,
+                                              const std::vector<std::string>& paths);
+
+// For a report on all of them; at least one path. Other processes of a job get one without ranks.
+Result<RankReport> ReadRanks(const Job& job, const std::vector<std::string>& paths,
+                             const AnalyzeOptions& options);
+
+// One warning on stderr for each that is incomplete; gives the exit code that goes with them.
+int WarnIncomplete(const RankReport& report);
 
 }  // namespace graphkit

@@ -21,4 +21,9 @@ Result<void> WriteOutput(const std::string& path, const std::function<void(std::
 // files the same everywhere: neither colours nor tables that are cut.
 TextStyle StyleFor(const std::string& output, size_t top = TextStyle{}.top);
 
+// DOT as a picture, drawn by Graphviz: in `format` ("svg", "png", …: any that Graphviz
+// has) as bytes. Layout runs in a process of its own, so that a crash of Graphviz is an error and
+// not ours.
+Result<std::string> Draw(const std::string& dot, const std::string& format);
+
 }  // namespace graphkit

@@ -1,4 +1,4 @@
-#include "tools/graphkit/trace/elf_file.h"
+#include "tools/graphkit/trace/program.h"
 
 #include <elf.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/graphkit/trace/elf_file.h"
+#include "tools/graphkit/trace/program.h"
 
 namespace graphkit {
 

@@ -1,5 +1,4 @@
-// Runs the traced program: its standard streams are ours, signals sent to us go to it, and its end
-// is our end.
+// The traced program: what its file says, running it, and what the tracer says inside it.
 #pragma once
 
 #include <string>
@@ -7,6 +6,20 @@
 #include <vector>
 
 namespace graphkit {
+
+// What an executable says about the CUDA that it uses: read from the file, without running it.
+struct ElfFacts {
+  bool is_elf = false;              // a 64-bit ELF file of this byte order
+  std::vector<std::string> needed;  // sonames
+  bool has_device_code = false;     // a .nv_fatbin section
+  bool has_symbols = false;         // a .symtab section: it isn't stripped
+  bool is_static = false;           // no dynamic section: no loader looks at it
+  bool operator==(const ElfFacts&) const = default;
+
+  bool Needs(const std::string& prefix) const;  // a library whose soname begins so
+};
+
+ElfFacts ReadElf(const std::string& path);
 
 struct ProgramEnd {
   int exit_code = 0;  // what graphkit ends with: the program's own, 128 + n for a signal, 126, 127
@@ -17,8 +30,30 @@ struct ProgramEnd {
 // The file that would be executed, as the shell finds it; empty: there is none.
 std::string FindProgram(const std::string& name);
 
-// Runs `words` with these environment variables set beside ours, and waits for its end.
+// Runs `words` with these environment variables set beside ours, and waits for its end. Its
+// standard streams are ours, signals sent to us go to it, and its end is our end.
 ProgramEnd RunProgram(const std::vector<std::string>& words,
                       const std::vector<std::pair<std::string, std::string>>& environment);
+
+// What the tracer says inside traced processes, heard by `graphkit trace` too: their stderr may
+// lead elsewhere.
+class Mailbox {
+ public:
+  // Where there are no such sockets the name is empty, and nothing comes.
+  Mailbox();
+  ~Mailbox();
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+
+  // For GRAPHKIT_TRACE_TELL: of an abstract Unix socket, which takes one line a datagram.
+  const std::string& name() const { return name_; }
+
+  // The lines that have come since the last call.
+  std::vector<std::string> Take();
+
+ private:
+  int fd_ = -1;
+  std::string name_;
+};
 
 }  // namespace graphkit

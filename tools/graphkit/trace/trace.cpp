@@ -18,7 +18,6 @@
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/plugins.h"
-#include "tools/graphkit/trace/mailbox.h"
 #include "tools/graphkit/trace/outcome.h"
 #include "tools/graphkit/trace/program.h"
 #include "tools/graphkit/trace/torch.h"
@@ -237,15 +236,9 @@ void AddTraceCommand(CLI::App& app, int& exit_code) {
                 "only of calls that fail in captures; --stacks=0: of none")
       ->check(CLI::Range(0, 256));
   options->stacks = kOnlyFailures;  // a flag begins at 0
-  sub->add_option_function<std::string>(
-         "--buffer",
-         [options](const std::string& text) { options->buffer = ParseBytes(text).value_or(0); },
-         "how much of the trace may wait for the disk: the program waits when it is more; without "
-         "this it never waits")
-      ->option_text("SIZE")
-      ->check([](const std::string& text) {
-        return ParseBytes(text) ? "" : "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB";
-      });
+  AddSize(*sub, "--buffer", options->buffer,
+          "how much of the trace may wait for the disk: the program waits when it is more; without "
+          "this it never waits");
   sub->add_flag("--no-torch", options->no_torch,
                 "leave PyTorch's memory history alone; without this it is recorded, with stacks, "
                 "and joined into the trace");

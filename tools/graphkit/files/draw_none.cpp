@@ -1,5 +1,5 @@
 // For builds without Graphviz.
-#include "tools/graphkit/commands/draw.h"
+#include "tools/graphkit/files/output.h"
 
 namespace graphkit {
 

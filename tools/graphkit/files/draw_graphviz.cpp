@@ -4,7 +4,7 @@
 #include <graphviz/gvc.h>
 
 #include "tools/graphkit/child.h"
-#include "tools/graphkit/commands/draw.h"
+#include "tools/graphkit/files/output.h"
 
 namespace graphkit {
 
