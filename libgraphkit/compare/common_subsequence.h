@@ -17,4 +17,21 @@ std::vector<std::pair<uint32_t, uint32_t>> CommonSubsequence(std::span<const uin
 // Which of `values` to keep so that they rise, as many as possible: their places.
 std::vector<uint32_t> LongestRising(std::span<const uint32_t> values);
 
+// Goes through two sorted lists together: `left` and `right` get what only one of them has, `both`
+// two of equal keys.
+template <typename T, typename Key, typename Left, typename Right, typename Both>
+void WalkSorted(const std::vector<T>& a, const std::vector<T>& b, Key key, Left left, Right right,
+                Both both) {
+  auto i = a.begin(), j = b.begin();
+  while (i != a.end() || j != b.end()) {
+    if (j == b.end() || (i != a.end() && key(*i) < key(*j))) {
+      left(*i++);
+    } else if (i == a.end() || key(*j) < key(*i)) {
+      right(*j++);
+    } else {
+      both(*i++, *j++);
+    }
+  }
+}
+
 }  // namespace graphkit

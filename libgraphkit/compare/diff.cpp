@@ -110,9 +110,7 @@ class FindingCounter {
   std::vector<FindingChange> Changes() const {
     std::vector<FindingChange> changes;
     for (const auto& [key, change] : changes_) {
-      const bool same =
-          change.count_before == change.count_after && change.bytes_before == change.bytes_after;
-      if (!same) changes.push_back(change);
+      if (change.changed()) changes.push_back(change);
     }
     return changes;
   }

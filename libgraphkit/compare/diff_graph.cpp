@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/compare/common_subsequence.h"
 #include "libgraphkit/compare/diff.h"
 
 namespace graphkit {
@@ -118,37 +119,23 @@ std::vector<EdgeEnds> EdgesOf(const GraphView& view, const std::vector<uint32_t>
   return edges;
 }
 
-// Of two sorted lists: what only one of them has.
-void Subtract(const std::vector<EdgeEnds>& a, const std::vector<EdgeEnds>& b,
-              std::vector<EdgeEnds>& only_a, std::vector<EdgeEnds>& only_b) {
-  size_t i = 0, j = 0;
-  while (i < a.size() || j < b.size()) {
-    if (j == b.size() || (i < a.size() && a[i].All() < b[j].All())) {
-      only_a.push_back(a[i++]);
-    } else if (i == a.size() || b[j].All() < a[i].All()) {
-      only_b.push_back(b[j++]);
-    } else {
-      ++i, ++j;
-    }
-  }
-}
-
 void DiffEdges(const GraphView& before, const GraphView& after, const NodeMatching& matching,
                GraphDiff& diff) {
   std::vector<EdgeEnds> lost, gained;
-  Subtract(EdgesOf(before, &matching.after, nullptr), EdgesOf(after, nullptr, &matching.before),
-           lost, gained);
+  WalkSorted(
+      EdgesOf(before, &matching.after, nullptr), EdgesOf(after, nullptr, &matching.before),
+      [](const EdgeEnds& edge) { return edge.All(); },
+      [&](const EdgeEnds& edge) { lost.push_back(edge); },
+      [&](const EdgeEnds& edge) { gained.push_back(edge); },
+      [](const EdgeEnds&, const EdgeEnds&) {});
   // An edge that is lost and gained between the same nodes is one that changed.
-  size_t i = 0, j = 0;
-  while (i < lost.size() || j < gained.size()) {
-    if (j == gained.size() || (i < lost.size() && lost[i].Ends() < gained[j].Ends())) {
-      diff.lost_edges.push_back(lost[i++].edge);
-    } else if (i == lost.size() || gained[j].Ends() < lost[i].Ends()) {
-      diff.gained_edges.push_back(gained[j++].edge);
-    } else {
-      diff.changed_edges.push_back({lost[i++].edge, gained[j++].edge});
-    }
-  }
+  WalkSorted(
+      lost, gained, [](const EdgeEnds& edge) { return edge.Ends(); },
+      [&](const EdgeEnds& edge) { diff.lost_edges.push_back(edge.edge); },
+      [&](const EdgeEnds& edge) { diff.gained_edges.push_back(edge.edge); },
+      [&](const EdgeEnds& a, const EdgeEnds& b) {
+        diff.changed_edges.push_back({a.edge, b.edge});
+      });
   std::ranges::sort(diff.lost_edges);
   std::ranges::sort(diff.gained_edges);
   std::ranges::sort(diff.changed_edges, {}, &EdgePair::before);

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string_view>
 
-#include "libgraphkit/analysis/order/order.h"
+#include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
 
@@ -46,37 +45,20 @@ uint64_t ParameterHash(const Trace& trace, const Node& node) {
   return hash;
 }
 
-// Sorts edges by one end.
-void Group(const std::vector<std::pair<uint32_t, Neighbour>>& ends, size_t nodes,
-           std::vector<uint32_t>& first, std::vector<Neighbour>& list) {
-  first.assign(nodes + 1, 0);
-  for (const auto& [node, unused] : ends) ++first[node + 1];
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  list.resize(ends.size());
-  std::vector<uint32_t> next(first.begin(), first.end() - 1);
-  for (const auto& [node, neighbour] : ends) list[next[node]++] = neighbour;
-}
-
-struct Ends {
-  std::vector<std::pair<uint32_t, Neighbour>> out, in;
-};
-
-std::vector<Ends> EdgesByGraph(const Trace& trace, const std::vector<uint32_t>& numbers) {
-  std::vector<Ends> ends(trace.graphs.size());
-  for (size_t i = 0; i < trace.edges.size(); ++i) {
-    const Edge& edge = trace.edges[i];
-    if (!InGraph(trace, edge)) continue;
-    const uint32_t from = numbers[edge.from.index()], to = numbers[edge.to.index()];
-    if (from == kNowhere || to == kNowhere || trace[edge.from].graph != trace[edge.to].graph) {
-      continue;
+// What the nodes of a view see of their edges.
+void AddNeighbours(const Trace& trace, const std::vector<uint32_t>& numbers, const Grouped& edges,
+                   NodeId Edge::*far, const std::vector<NodeId>& nodes,
+                   std::vector<uint32_t>& first, std::vector<Neighbour>& list) {
+  first.push_back(0);
+  for (const NodeId node : nodes) {
+    for (const uint32_t id : edges.Of(node.index())) {
+      const Edge& edge = trace.edges[id];
+      const uint32_t data = uint32_t{edge.from_port} | uint32_t{edge.to_port} << 8 |
+                            static_cast<uint32_t>(edge.type) << 16;
+      list.push_back({numbers[(edge.*far).index()], data, EdgeId(id)});
     }
-    const uint32_t data = uint32_t{edge.from_port} | uint32_t{edge.to_port} << 8 |
-                          static_cast<uint32_t>(edge.type) << 16;
-    Ends& of_graph = ends[trace[edge.from].graph.index()];
-    of_graph.out.push_back({from, {to, data, EdgeId(i)}});
-    of_graph.in.push_back({to, {from, data, EdgeId(i)}});
+    first.push_back(static_cast<uint32_t>(list.size()));
   }
-  return ends;
 }
 
 // Adds what the neighbours are to a hash, whatever their order.
@@ -201,10 +183,10 @@ std::vector<GraphView> ViewGraphs(const Trace& trace) {
     view.labels.push_back(Mix(view.names.back(), ParameterHash(trace, node)));
     view.is_kernel.push_back(node.kernel && trace[node.kernel].name);
   }
-  const std::vector<Ends> ends = EdgesByGraph(trace, numbers);
-  for (size_t i = 0; i < views.size(); ++i) {
-    Group(ends[i].out, views[i].size(), views[i].first_out, views[i].out);
-    Group(ends[i].in, views[i].size(), views[i].first_in, views[i].in);
+  const Grouped out = EdgesBy(trace, &Edge::from), in = EdgesBy(trace, &Edge::to);
+  for (GraphView& view : views) {
+    AddNeighbours(trace, numbers, out, &Edge::to, view.nodes, view.first_out, view.out);
+    AddNeighbours(trace, numbers, in, &Edge::from, view.nodes, view.first_in, view.in);
   }
   LabelHolders(trace, numbers, views);
   return views;

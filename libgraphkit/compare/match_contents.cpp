@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "libgraphkit/compare/common_subsequence.h"
 #include "libgraphkit/compare/match_graphs.h"
 
 namespace graphkit {
@@ -112,22 +114,20 @@ class ContentMatcher {
     SortByFigures(before, before_);
     SortByFigures(after, after_);
     Graphs left, right;
-    for (size_t i = 0, j = 0; i < before.size() || j < after.size();) {
-      const bool ended = j == after.size();
-      if (ended || (i < before.size() && Figures(before[i], before_) < Figures(after[j], after_))) {
-        left.push_back(before[i++]);
-      } else if (i == before.size() || Figures(after[j], after_) < Figures(before[i], before_)) {
-        right.push_back(after[j++]);
-      } else {
-        Pair(before[i++], after[j++]);
-      }
-    }
+    size_t i = 0, j = 0;
+    WalkSorted(
+        FiguresOf(before, before_), FiguresOf(after, after_), std::identity(),
+        [&](const auto&) { left.push_back(before[i++]); },
+        [&](const auto&) { right.push_back(after[j++]); },
+        [&](const auto&, const auto&) { Pair(before[i++], after[j++]); });
     MatchInOrder(left, right);
   }
 
-  static const ComparedGraph::Figures& Figures(uint32_t graph,
-                                               std::span<const ComparedGraph> graphs) {
-    return graphs[graph].figures;
+  static std::vector<ComparedGraph::Figures> FiguresOf(const Graphs& list,
+                                                       std::span<const ComparedGraph> graphs) {
+    std::vector<ComparedGraph::Figures> figures;
+    for (const uint32_t graph : list) figures.push_back(graphs[graph].figures);
+    return figures;
   }
 
   static void SortByFigures(Graphs& list, std::span<const ComparedGraph> graphs) {

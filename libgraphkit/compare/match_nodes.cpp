@@ -96,12 +96,17 @@ NodesOfStreams NodesByStream(const GraphView& view) {
   return nodes;
 }
 
+std::vector<uint64_t> KeysOf(std::span<const uint32_t> nodes, const std::vector<uint64_t>& keys) {
+  std::vector<uint64_t> of_nodes;
+  for (const uint32_t node : nodes) of_nodes.push_back(keys[node]);
+  return of_nodes;
+}
+
 // How many nodes of both lists could be matched by their keys alone.
 size_t CommonKeys(std::span<const uint32_t> before, const std::vector<uint64_t>& before_keys,
                   std::span<const uint32_t> after, const std::vector<uint64_t>& after_keys) {
   const auto sorted = [](std::span<const uint32_t> nodes, const std::vector<uint64_t>& keys) {
-    std::vector<uint64_t> of_nodes;
-    for (const uint32_t node : nodes) of_nodes.push_back(keys[node]);
+    std::vector<uint64_t> of_nodes = KeysOf(nodes, keys);
     std::ranges::sort(of_nodes);
     return of_nodes;
   };
@@ -128,6 +133,7 @@ class Matcher {
  private:
   void VoteByName(const Trace& before_trace, const Trace& after_trace);
   void PairUp(uint32_t before, uint32_t after);
+  void PairUnique(const std::vector<Entry>& left, const std::vector<Entry>& right);
   void Spread(const Keys& keys);
   void SpreadAgain(const Keys& keys);
   void SpreadTo(std::span<const Neighbour> before, std::span<const Neighbour> after,
@@ -180,6 +186,13 @@ void Matcher::PairUp(uint32_t before, uint32_t after) {
   work_.push_back({before, after});
 }
 
+// Those that are alone with their key on both sides.
+void Matcher::PairUnique(const std::vector<Entry>& left, const std::vector<Entry>& right) {
+  ForCommonKeys(left, right, [this](auto before, auto after) {
+    if (before.size() == 1 && after.size() == 1) PairUp(before[0].node, after[0].node);
+  });
+}
+
 // Matches neighbours that are alone with their key on both sides.
 void Matcher::SpreadTo(std::span<const Neighbour> before, std::span<const Neighbour> after,
                        const Keys& keys, bool by_stream) {
@@ -202,9 +215,7 @@ void Matcher::SpreadTo(std::span<const Neighbour> before, std::span<const Neighb
   }
   std::ranges::sort(left_);
   std::ranges::sort(right_);
-  ForCommonKeys(left_, right_, [this](auto left, auto right) {
-    if (left.size() == 1 && right.size() == 1) PairUp(left[0].node, right[0].node);
-  });
+  PairUnique(left_, right_);
 }
 
 void Matcher::Spread(const Keys& keys) {
@@ -239,10 +250,7 @@ std::vector<Entry> Matcher::FreeEntries(const std::vector<uint64_t>& keys,
 
 void Matcher::MatchUnique(const Keys& keys) {
   if (Done()) return;
-  ForCommonKeys(FreeEntries(keys.before, matching_.after),
-                FreeEntries(keys.after, matching_.before), [this](auto left, auto right) {
-                  if (left.size() == 1 && right.size() == 1) PairUp(left[0].node, right[0].node);
-                });
+  PairUnique(FreeEntries(keys.before, matching_.after), FreeEntries(keys.after, matching_.before));
   SpreadAgain(keys);
 }
 
@@ -266,18 +274,15 @@ void Matcher::MatchAmbiguous(const Keys& keys, bool even_counts) {
 
 void Matcher::AlignGap(std::span<const uint32_t> before, std::span<const uint32_t> after,
                        const Keys& keys) {
-  std::vector<uint32_t> free_before, free_after;
-  std::vector<uint64_t> a, b;
-  for (const uint32_t node : before) {
-    if (matching_.after[node] != kUnmatched) continue;
-    free_before.push_back(node);
-    a.push_back(keys.before[node]);
-  }
-  for (const uint32_t node : after) {
-    if (matching_.before[node] != kUnmatched) continue;
-    free_after.push_back(node);
-    b.push_back(keys.after[node]);
-  }
+  const auto free = [](std::span<const uint32_t> nodes, const std::vector<uint32_t>& partners) {
+    std::vector<uint32_t> left;
+    std::ranges::copy_if(nodes, std::back_inserter(left),
+                         [&](uint32_t node) { return partners[node] == kUnmatched; });
+    return left;
+  };
+  const std::vector<uint32_t> free_before = free(before, matching_.after);
+  const std::vector<uint32_t> free_after = free(after, matching_.before);
+  const auto a = KeysOf(free_before, keys.before), b = KeysOf(free_after, keys.after);
   for (const auto& [i, j] : CommonSubsequence(a, b)) PairUp(free_before[i], free_after[j]);
 }
 
@@ -345,11 +350,8 @@ void Matcher::MatchKernelsAnywhere(const Keys& names) {
     std::erase_if(entries, [&view](const Entry& entry) { return !view.is_kernel[entry.node]; });
     return entries;
   };
-  const auto left = named(FreeEntries(names.before, matching_.after), before_);
-  const auto right = named(FreeEntries(names.after, matching_.before), after_);
-  ForCommonKeys(left, right, [this](auto before, auto after) {
-    if (before.size() == 1 && after.size() == 1) PairUp(before[0].node, after[0].node);
-  });
+  PairUnique(named(FreeEntries(names.before, matching_.after), before_),
+             named(FreeEntries(names.after, matching_.before), after_));
   Spread(names);
 }
 

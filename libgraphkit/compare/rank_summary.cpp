@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -12,23 +13,21 @@ namespace {
 
 using GraphBytes = std::optional<Bytes> GraphSummary::*;
 
-// Of the graph that has most; nothing when that of one of them isn't known.
-RankFigure Most(const Report& report, GraphBytes bytes) {
-  uint64_t most = 0;
+// Over all graphs; nothing when that of one of them isn't known.
+template <typename Fold>
+RankFigure OverGraphs(const Report& report, GraphBytes bytes, Fold fold) {
+  uint64_t all = 0;
   for (const GraphSummary& graph : report.graphs) {
     if (!(graph.*bytes)) return std::nullopt;
-    most = std::max(most, *(graph.*bytes));
+    all = fold(all, *(graph.*bytes));
   }
-  return most;
+  return all;
 }
-
+RankFigure Most(const Report& report, GraphBytes bytes) {
+  return OverGraphs(report, bytes, [](uint64_t a, uint64_t b) { return std::max(a, b); });
+}
 RankFigure Sum(const Report& report, GraphBytes bytes) {
-  uint64_t sum = 0;
-  for (const GraphSummary& graph : report.graphs) {
-    if (!(graph.*bytes)) return std::nullopt;
-    sum += *(graph.*bytes);
-  }
-  return sum;
+  return OverGraphs(report, bytes, std::plus<uint64_t>());
 }
 
 std::array<RankFigure, kRankFigureCount> FiguresOf(const Report& report) {

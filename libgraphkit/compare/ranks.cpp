@@ -53,10 +53,8 @@ std::string GraphName(const RankSummary& rank, size_t graph) {
 }
 
 bool SameFindings(const RankSummary& a, const RankSummary& b) {
-  return std::ranges::equal(
-      a.findings, b.findings, {},
-      [](const RankFinding& f) { return std::tuple(f.fingerprint, f.count, f.bytes); },
-      [](const RankFinding& f) { return std::tuple(f.fingerprint, f.count, f.bytes); });
+  const auto key = [](const RankFinding& f) { return std::tie(f.fingerprint, f.count, f.bytes); };
+  return std::ranges::equal(a.findings, b.findings, {}, key, key);
 }
 
 // In any order: threads capture in another one in every process.
@@ -121,10 +119,7 @@ void CompareFindings(const RankSummary& usual, const RankSummary& here, RankGrou
     }
   }
   for (auto& [fingerprint, change] : changes) {
-    if (change.count_before == change.count_after && change.bytes_before == change.bytes_after) {
-      continue;
-    }
-    group.findings.push_back(std::move(change));
+    if (change.changed()) group.findings.push_back(std::move(change));
   }
 }
 
@@ -167,18 +162,14 @@ std::vector<SharedFinding> ShareFindings(const std::vector<RankSummary>& ranks) 
   for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
     for (const RankFinding& finding : ranks[rank].findings) {
       SharedFinding& all = shared[finding.fingerprint];
+      const RankFinding before = all.finding;
       if (all.ranks.empty() || finding.bytes > all.most_bytes) {
-        const uint64_t count = all.finding.count;
-        const Bytes bytes = all.finding.bytes;
         all.finding = finding;
-        all.finding.count += count;
-        all.finding.bytes += bytes;
         all.most_rank = rank;
         all.most_bytes = finding.bytes;
-      } else {
-        all.finding.count += finding.count;
-        all.finding.bytes += finding.bytes;
       }
+      all.finding.count = before.count + finding.count;
+      all.finding.bytes = before.bytes + finding.bytes;
       all.ranks.push_back(rank);
     }
   }

@@ -74,6 +74,8 @@ struct FindingChange {
   Bytes bytes_before = 0;
   Bytes bytes_after = 0;
   bool operator==(const FindingChange&) const = default;
+
+  bool changed() const { return count_before != count_after || bytes_before != bytes_after; }
 };
 
 struct TraceDiff {

@@ -62,6 +62,11 @@ InEdges FindInEdges(const Trace& trace) {
   return in;
 }
 
+Grouped EdgesBy(const Trace& trace, NodeId Edge::*end) {
+  return Group(trace.edges, trace.nodes.size(),
+               [&](const Edge& edge) { return Joins(trace, edge) ? edge.*end : NodeId(); });
+}
+
 std::vector<uint32_t> SortNodes(const InEdges& in) {
   const size_t nodes = in.nodes();
   const Grouped out = Group(in.edges, nodes, [](const InEdge& edge) { return edge.from; });

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/model/graph_places.h"
 #include "libgraphkit/model/trace.h"
 
@@ -57,6 +58,10 @@ struct InEdges {
   }
 };
 InEdges FindInEdges(const Trace& trace);
+
+// The same for either end of edges: by node, the edges that leave it (`end` is Edge::from), or
+// those that lead to it.
+Grouped EdgesBy(const Trace& trace, NodeId Edge::*end);
 
 // Ids of nodes such that every edge leads from an earlier to a later one. Nodes of a cycle, and
 // what follows them, are left out.

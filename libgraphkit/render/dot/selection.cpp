@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
@@ -23,12 +22,6 @@ std::vector<bool> SelectGraphs(const Trace& trace, GraphId wanted) {
     }
   }
   return graphs;
-}
-
-// By node: the edges that leave it, or those that lead to it.
-Grouped EdgesBy(const Trace& trace, NodeId Edge::*end) {
-  return Group(trace.edges, trace.nodes.size(),
-               [&](const Edge& edge) { return Joins(trace, edge) ? edge.*end : NodeId(); });
 }
 
 void Reach(const Trace& trace, NodeId Edge::*near, NodeId Edge::*far,
