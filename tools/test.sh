@@ -3,7 +3,7 @@
 # UndefinedBehaviorSanitizer; and the Python package. Needs no GPU; tests that want one skip, visibly. Exits 1 when any test failed.
 #
 #   tools/test.sh          what every change must pass
-#   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, long random cross-checks, fuzzing; the HTML
+#   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, clang-tidy, long random cross-checks, fuzzing; the HTML
 #                          report in Chromium, where that is installed; jobs of Open MPI
 #   tools/test.sh --clients [NAME...]   programs of PyTorch, newest and 2.8, numba-cuda, cuda.core and CuPy, which it fetches
 #                          (gigabytes, kept in the cache), and NVIDIA's samples; NAME: only those of tools/setup/clients.txt
@@ -58,7 +58,7 @@ build_or_fail() {
 
 ordinary() {
   configure build "$([ -n "${CI:-}" ] && echo ci || echo release)"
-  if build_or_fail build all bench_programs; then run_tests build -LE browser; fi
+  if build_or_fail build all bench_programs; then run_tests build -LE 'browser|tidy'; fi
 }
 
 # python_tests FOLDER WHEEL: installs the wheel into FOLDER and tests it there, on the software device that it brings.
@@ -132,7 +132,7 @@ address_and_undefined() {
   run_tests build-asan -L unit
   ASAN_OPTIONS=detect_leaks=0 run_tests build-asan -L transcript
   ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(g++ -print-file-name=libasan.so)" \
-    run_tests build-asan -LE 'unit|transcript|browser' -E '^layering$'
+    run_tests build-asan -LE 'unit|transcript|browser|style|tidy' -E '^layering$'
 }
 
 # Loaded first into what the tests trace only: Python doesn't run with this runtime.
@@ -142,10 +142,10 @@ threads() {
   GRAPHKIT_TEST_PRELOAD="$(g++ -print-file-name=libtsan.so)" run_tests build-tsan -L threads
 }
 
-# The other compiler: its warnings, and its view of what is standard.
+# The other compiler: its warnings, its view of what is standard, and what clang-tidy finds.
 clang_build() {
   configure build-clang clang
-  if build_or_fail build-clang; then run_tests build-clang -L unit; fi
+  if build_or_fail build-clang; then run_tests build-clang -L 'unit|tidy'; fi
 }
 
 # Each fuzz target for a minute; what it finds stays in build-fuzz/.
@@ -207,7 +207,7 @@ if [ "$clients" = yes ]; then
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
   exit
 fi
-if [ "$all" = yes ]; then tools/setup.sh build test fuzz mpi matrix; else tools/setup.sh build test matrix; fi
+if [ "$all" = yes ]; then tools/setup.sh build test lint fuzz mpi matrix; else tools/setup.sh build test matrix; fi
 ordinary
 python_package
 address_and_undefined
@@ -220,7 +220,7 @@ if [ "$all" = yes ]; then
   mpi_jobs
   fuzz
 else
-  say "not run: ThreadSanitizer, clang, long random cross-checks, fuzzing, the report in a browser, jobs of MPI (tools/test.sh --all); programs of PyTorch, numba-cuda, cuda.core, CuPy, and NVIDIA's samples (tools/test.sh --clients)"
+  say "not run: ThreadSanitizer, clang, clang-tidy, long random cross-checks, fuzzing, the report in a browser, jobs of MPI (tools/test.sh --all); programs of PyTorch, numba-cuda, cuda.core, CuPy, and NVIDIA's samples (tools/test.sh --clients)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
   say "not run: everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"

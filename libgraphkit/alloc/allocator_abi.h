@@ -37,8 +37,8 @@ typedef struct graphkit_allocator_table {
   void* (*capture_begin)(uint32_t graph);
   void (*capture_end)(void* allocator);
   /* An offset in the pool's arena. `size` is rounded up to 512. */
-  uint64_t (*malloc)(void* allocator, uint32_t block, uint64_t size, uint32_t stream,
-                     uint32_t pool, const graphkit_order* order);
+  uint64_t (*malloc)(void* allocator, uint32_t block, uint64_t size, uint32_t stream, uint32_t pool,
+                     const graphkit_order* order);
   void (*record_stream)(void* allocator, uint32_t block, uint32_t stream);
   void (*free)(void* allocator, uint32_t block);
 } graphkit_allocator_table;

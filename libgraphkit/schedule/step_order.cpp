@@ -97,7 +97,7 @@ class OrderChecker {
     uint32_t backwards = 0;
     uint32_t weight_grads = 0;
   };
-  std::vector<Counts> counts_;  // by chunk
+  std::vector<Counts> counts_;         // by chunk
   uint32_t last_backward_ = kNoChunk;  // whose weight gradients may come
 };
 

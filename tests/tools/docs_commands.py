@@ -197,6 +197,20 @@ class Words(unittest.TestCase):
         self.assertEqual([], found)
 
 
+class Width(unittest.TestCase):
+    """Prose is wrapped, so that a diff shows the words that changed. Tables, code and what holds no space can't be."""
+
+    def test_prose_is_wrapped_at_100_columns(self):
+        wide = []
+        for file in FILES:
+            text = re.sub(r"```.*?```", lambda code: "\n" * code[0].count("\n"), file.read_text(), flags=re.DOTALL)
+            for number, line in enumerate(text.split("\n"), 1):
+                words = re.sub(r"`[^`]*`|!?\[[^\]]*\]\([^)]*\)", "x", line.strip())
+                if len(line) > 100 and not line.startswith(("|", "    ", "#")) and " " in words:
+                    wide.append(f"{file.name}:{number}")
+        self.assertEqual([], wide)
+
+
 def anchors(text: str) -> set[str]:
     """As GitHub and GitLab make them of headings."""
     headings = re.findall(r"^#+ +(.*?) *$", text, re.MULTILINE)

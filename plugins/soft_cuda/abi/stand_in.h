@@ -1,5 +1,5 @@
-/* What the libraries that stand in for cuBLAS, cuDNN and others ask of the software device's libcuda.so.1: work that is
- * named after their call, with the memory that it touches. Plain C. */
+/* What the libraries that stand in for cuBLAS, cuDNN and others ask of the software device's
+ * libcuda.so.1: work that is named after their call, with the memory that it touches. Plain C. */
 #pragma once
 
 #include <cuda.h>
@@ -17,15 +17,16 @@ enum graphkit_soft_use {
   GRAPHKIT_SOFT_ADDRESSES = 5 /* reads addresses there; what they lead to is touched as well */
 };
 
-/* Memory that a kernel touches: from the first byte to the last, gaps of a stride included. One of 0 bytes or at null is
- * none. Also the layout of a parameter of the kernel. */
+/* Memory that a kernel touches: from the first byte to the last, gaps of a stride included. One of
+ * 0 bytes or at null is none. Also the layout of a parameter of the kernel. */
 struct graphkit_soft_operand {
   uint64_t address;
   uint64_t bytes;
   uint64_t use; /* graphkit_soft_use */
 };
 
-/* What a kernel does together with other ranks. Also the layout of a parameter, behind those of the operands. */
+/* What a kernel does together with other ranks. Also the layout of a parameter, behind those of the
+ * operands. */
 struct graphkit_soft_collective {
   uint64_t communicator; /* the same in all its ranks */
   uint32_t ranks;
@@ -45,11 +46,13 @@ struct graphkit_soft_work {
   size_t collective_count;
 };
 
-/* Launches by cuLaunchKernel: tools and captures see it. Needs a current context. The error is cuLaunchKernel's. */
-__attribute__((visibility("default"))) CUresult graphkit_soft_launch(const struct graphkit_soft_work* work,
-                                                                     CUstream stream);
+/* Launches by cuLaunchKernel: tools and captures see it. Needs a current context. The error is
+ * cuLaunchKernel's. */
+__attribute__((visibility("default"))) CUresult graphkit_soft_launch(
+    const struct graphkit_soft_work* work, CUstream stream);
 
-/* Whether a CUfunction or CUkernel was launched so: its parameters are operands and collectives, told apart by their size. */
+/* Whether a CUfunction or CUkernel was launched so: its parameters are operands and collectives,
+ * told apart by their size. */
 __attribute__((visibility("default"))) int graphkit_soft_has_operands(uint64_t function);
 
 #ifdef __cplusplus

@@ -59,7 +59,8 @@ CUresult Captures::End(Stream* stream, const ThreadState& thread, Graph** graph)
 namespace {
 
 bool IsInside(const Graph* graph, const Graph* around) {
-  for (const Graph* g = graph; g != nullptr; g = g->parent != nullptr ? g->parent->graph : nullptr) {
+  for (const Graph* g = graph; g != nullptr;
+       g = g->parent != nullptr ? g->parent->graph : nullptr) {
     if (g == around) return true;
   }
   return false;
@@ -192,9 +193,8 @@ CUresult Captures::Update(Stream* stream, std::span<const Edge> edges, unsigned 
 }
 
 bool Captures::Uses(const Graph* graph) const {
-  return std::any_of(active_.begin(), active_.end(), [graph](const auto& entry) {
-    return IsInside(entry.second->graph, graph);
-  });
+  return std::any_of(active_.begin(), active_.end(),
+                     [graph](const auto& entry) { return IsInside(entry.second->graph, graph); });
 }
 
 CUresult Captures::CheckUnsafe(const ThreadState& thread) {
@@ -225,9 +225,8 @@ CUresult Captures::CheckWaitForAll(const Context* context) {
 namespace {
 
 bool HasBlockingStream(const Capture& capture, const Context* context) {
-  return std::any_of(capture.streams.begin(), capture.streams.end(), [&](const Stream* s) {
-    return s->context == context && s->blocking();
-  });
+  return std::any_of(capture.streams.begin(), capture.streams.end(),
+                     [&](const Stream* s) { return s->context == context && s->blocking(); });
 }
 
 }  // namespace

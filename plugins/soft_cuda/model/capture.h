@@ -29,8 +29,8 @@ struct Capture {
   bool valid = true;
   std::vector<Stream*> streams;  // origin first
   std::vector<Edge> left{};      // what destroyed streams ended with: to be joined like a stream
-  // Nodes that a call took out of a stream's set, or cut off from the nodes after them: neither they
-  // nor what is before them has to be joined (cuda_runtime_api.h on
+  // Nodes that a call took out of a stream's set, or cut off from the nodes after them: neither
+  // they nor what is before them has to be joined (cuda_runtime_api.h on
   // cudaStreamUpdateCaptureDependencies and cudaStreamGetCaptureInfo).
   std::vector<Edge> let_go{};
 };
@@ -60,8 +60,8 @@ class Captures {
   CUresult CheckUnsafe(const ThreadState& thread);
   // A wait for all of a context's work: not while anything in it captures, in whatever mode.
   CUresult CheckWaitForAll(const Context* context);
-  // A use of the legacy stream: not while a blocking stream of the context captures. A question about
-  // it leaves that capture as it is.
+  // A use of the legacy stream: not while a blocking stream of the context captures. A question
+  // about it leaves that capture as it is.
   CUresult CheckLegacy(const Context* context);
   CUresult CheckLegacyQuestion(const Context* context) const;
   // The edges out of a node were cut by a call on the graph.

@@ -10,8 +10,8 @@
 namespace graphkit::soft {
 namespace {
 
-// Where nothing of the host's lies; reservations follow each other from there. ThreadSanitizer keeps
-// most addresses for itself.
+// Where nothing of the host's lies; reservations follow each other from there. ThreadSanitizer
+// keeps most addresses for itself.
 #ifdef __SANITIZE_THREAD__
 constexpr uint64_t kFirstAddress = 0x7ee000000000;
 #else

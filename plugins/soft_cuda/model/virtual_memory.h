@@ -21,7 +21,8 @@ struct PhysicalMemory {
   uint64_t offset = 0;  // in the file
   unsigned references = 1;
   unsigned mappings = 0;
-  uint64_t allocation = 0;  // the address of what cuMemAlloc made, whose handle this is; 0: it isn't
+  uint64_t allocation =
+      0;  // the address of what cuMemAlloc made, whose handle this is; 0: it isn't
 };
 
 struct Mapping {

@@ -1,5 +1,5 @@
-// A program with both runtimes: itself built by CUDA 13, second_runtime.cu in a library by CUDA 12. Each captures a
-// graph on a stream that the other made, and launches it.
+// A program with both runtimes: itself built by CUDA 13, second_runtime.cu in a library by CUDA 12.
+// Each captures a graph on a stream that the other made, and launches it.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Lets the conformance programs, which are written for CUDA 13, be built with CUDA 12: there the functions with edge data
-// have a suffix, and so have those that take a memory location.
+// Lets the conformance programs, which are written for CUDA 13, be built with CUDA 12: there the
+// functions with edge data have a suffix, and so have those that take a memory location.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,12 +1,13 @@
 // What a capture has to join, who may ask about it, and what it survives. Sources, by check:
-//   [1] NVIDIA's sample graphMemoryNodes, GraphBuilder.join of cuda.core (cuda-python's tests), NCCL:
+//   [1] NVIDIA's sample graphMemoryNodes, GraphBuilder.join of cuda.core (cuda-python's tests),
+//   NCCL:
 //       a side stream that has joined is destroyed while the capture goes on
 //   [2] cuda_runtime_api.h at cudaStreamIsCapturing: "The blocking stream capture is not
 //       invalidated"
 //   [3] cuda_runtime_api.h at cudaStreamUpdateCaptureDependencies: "Nodes that are removed from the
 //       dependency set via this API do not result in cudaErrorStreamCaptureUnjoined", and at
-//       cudaStreamGetCaptureInfo: nor do nodes that become unreachable "due to direct actions on the
-//       graph"; NCCL leaves a frontier behind that it has set itself
+//       cudaStreamGetCaptureInfo: nor do nodes that become unreachable "due to direct actions on
+//       the graph"; NCCL leaves a frontier behind that it has set itself
 //   [4] a capture into a body loses its graph when the capture around it is given up: it ends, with
 //       901 (seen as a crash of the software device)
 //   [5] what others measured on an RTX 3060 (driver 13.2): calls that end a global capture
@@ -88,9 +89,9 @@ void AskingTheLegacyStreamSpoilsNothing() {
   cudaStreamCaptureStatus status;
   unsigned long long id = 0;
   EXPECT_ERROR(cudaErrorStreamCaptureImplicit, cudaStreamIsCapturing(cudaStreamLegacy, &status));
-  EXPECT_ERROR(cudaErrorStreamCaptureImplicit,
-               cudaStreamGetCaptureInfo(cudaStreamLegacy, &status, &id, nullptr, nullptr, nullptr,
-                                        nullptr));
+  EXPECT_ERROR(
+      cudaErrorStreamCaptureImplicit,
+      cudaStreamGetCaptureInfo(cudaStreamLegacy, &status, &id, nullptr, nullptr, nullptr, nullptr));
   EXPECT_OK(cudaStreamIsCapturing(origin, &status));
   EXPECT(status == cudaStreamCaptureStatusActive);
   Work(origin);
@@ -226,9 +227,8 @@ void CallsThatEndAGlobalCapture() {
   CUmemLocation device = {};
   device.type = CU_MEM_LOCATION_TYPE_DEVICE;
   Begin();
-  EXPECT_ERROR(
-      CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-      cuMemPrefetchAsync(reinterpret_cast<CUdeviceptr>(plain), 4096, device, 0, origin));
+  EXPECT_ERROR(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+               cuMemPrefetchAsync(reinterpret_cast<CUdeviceptr>(plain), 4096, device, 0, origin));
   End(cudaErrorStreamCaptureInvalidated);
   Begin();
   EXPECT_ERROR(cudaErrorStreamCaptureUnsupported,

@@ -107,8 +107,7 @@ void KernelsAndFunctions() {
       EXPECT_OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
     };
   };
-  CUDA_KERNEL_NODE_PARAMS params =
-      Captured(&graph, launch(reinterpret_cast<CUfunction>(kernel)));
+  CUDA_KERNEL_NODE_PARAMS params = Captured(&graph, launch(reinterpret_cast<CUfunction>(kernel)));
   EXPECT(params.func == nullptr && params.kern == kernel);
   EXPECT_OK(cudaGraphDestroy(graph));
   params = Captured(&graph, launch(function));

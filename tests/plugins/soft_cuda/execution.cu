@@ -40,7 +40,8 @@ void Values() {
   std::memset(words, 0, 64);
   EXPECT_OK(cuStreamWriteValue32_v2(held.stream, At(words), 7, 0));
   EXPECT_OK(cuStreamWriteValue64_v2(held.stream, At(words + 2), 1ull << 40, 0));
-  EXPECT_OK(cuStreamWaitValue64_v2(held.stream, At(words + 2), 1ull << 40, CU_STREAM_WAIT_VALUE_EQ));
+  EXPECT_OK(
+      cuStreamWaitValue64_v2(held.stream, At(words + 2), 1ull << 40, CU_STREAM_WAIT_VALUE_EQ));
   CUstreamBatchMemOpParams op = {};
   op.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
   op.writeValue.address = At(words + 4);

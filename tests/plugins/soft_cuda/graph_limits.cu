@@ -167,8 +167,7 @@ void SizesOfCopiesAndFills() {
     wrong.width = width;
     wrong.height = height;
     wrong.pitch = pitch;
-    EXPECT_ERROR(cudaErrorInvalidValue,
-                 cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &wrong));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &wrong));
   };
   refused(0, 1, 0);
   refused(4, 0, 0);

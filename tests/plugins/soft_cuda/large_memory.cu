@@ -1,5 +1,5 @@
-// A device larger than the machine: what costs the host memory, and what happens when there is none.
-// Software device only.
+// A device larger than the machine: what costs the host memory, and what happens when there is
+// none. Software device only.
 //
 //   large_memory            70 GiB in blocks, filled and copied: every byte read back is right
 //   large_memory limit      under GRAPHKIT_SOFT_MEMORY=64MiB: what doesn't fit says so

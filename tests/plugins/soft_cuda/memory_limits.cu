@@ -1,8 +1,8 @@
 // Sizes, pools and virtual memory at their limits. Sources, by check:
 //   [1] the tests of cuda.core: allocations of 0 bytes in stream order
 //   [2] cuda.h at CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: "the allocator will try to release memory back
-//       to the OS on the next call to stream, event or context synchronize"; hip-tests and cuda.core
-//       expect that it has
+//       to the OS on the next call to stream, event or context synchronize"; hip-tests and
+//       cuda.core expect that it has
 //   [3] others' record of an RTX 3060 (driver 13.2)
 //   [4] NCCL's registration of buffers, which retains the handle of cudaMalloc's memory
 //   [5] hip-tests (ROCm/hip-tests) on NVIDIA GPUs: hipMemcpyFromSymbol.cc, hipMemcpy2D.cc; CUDA's
@@ -81,8 +81,7 @@ CUmemAllocationProp OnDevice(int device = 0) {
 void Granularities() {
   const auto of = [](CUmemAllocationProp properties) {
     size_t step = 0;
-    EXPECT_OK(
-        cuMemGetAllocationGranularity(&step, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    EXPECT_OK(cuMemGetAllocationGranularity(&step, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     return step;
   };
   constexpr size_t kStep = size_t{2} << 20;
@@ -161,8 +160,7 @@ void Occupancy() {
   EXPECT(bytes > 0 && bytes <= 48 << 10);
   EXPECT_ERROR(cudaErrorInvalidValue,
                cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, Touch, 1, 2048));
-  EXPECT_OK(
-      cudaFuncSetAttribute(Touch, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 << 10));
+  EXPECT_OK(cudaFuncSetAttribute(Touch, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 << 10));
   EXPECT_OK(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, Touch, 1, 128));
   EXPECT(bytes == 64 << 10);
   cudaLaunchConfig_t config = {};

@@ -82,13 +82,14 @@ void CaptureInfo() {
   EXPECT_OK(cudaStreamGetCaptureInfo(stream, &status, &id, &graph, &dependencies, &count));
   EXPECT(status == cudaStreamCaptureStatusActive && id != 0 && count == 1);
   cudaGraphNode_t node = dependencies[0];
-  EXPECT_OK(cudaStreamUpdateCaptureDependencies(stream, nullptr, 0,
-                                                cudaStreamSetCaptureDependencies));
-  EXPECT_OK(cudaStreamUpdateCaptureDependencies(stream, &node, 1,
-                                                cudaStreamAddCaptureDependencies));
+  EXPECT_OK(
+      cudaStreamUpdateCaptureDependencies(stream, nullptr, 0, cudaStreamSetCaptureDependencies));
+  EXPECT_OK(
+      cudaStreamUpdateCaptureDependencies(stream, &node, 1, cudaStreamAddCaptureDependencies));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamUpdateCaptureDependencies(stream, &node, 1, 7));
   const cudaGraphEdgeData* data = nullptr;
-  EXPECT_OK(cudaStreamGetCaptureInfo_v3(stream, &status, &id, nullptr, &dependencies, &data, &count));
+  EXPECT_OK(
+      cudaStreamGetCaptureInfo_v3(stream, &status, &id, nullptr, &dependencies, &data, &count));
   EXPECT(count == 1 && dependencies[0] == node);
   EXPECT_OK(cudaStreamEndCapture(stream, &ended));
   EXPECT(ended == graph);

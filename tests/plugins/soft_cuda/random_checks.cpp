@@ -50,7 +50,8 @@ void Player::CheckReuse(int earlier, int graph_number) {
   const Graph& graph = world_.graphs[other.graph];
   if (other.graph != graph_number) {
     const auto owner = owner_.find(memory_[earlier].begin);
-    if (owner == owner_.end() || owner->second != earlier) return;  // the address is another's since
+    if (owner == owner_.end() || owner->second != earlier)
+      return;  // the address is another's since
     if (world_.live.contains(other.place)) {
       Differ("an allocation overlaps number " + std::to_string(earlier) + " of graph " +
              std::to_string(other.graph) + ", which is live");

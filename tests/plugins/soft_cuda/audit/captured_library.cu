@@ -1,5 +1,6 @@
 // A library with the CUDA runtime inside and per-thread default streams, to be opened with dlopen.
-// Capture() captures two kernels and a memset on the calling thread's default stream, and launches them.
+// Capture() captures two kernels and a memset on the calling thread's default stream, and launches
+// them.
 #include <cuda_runtime.h>
 
 #include "testdata/workloads/cuda_check.h"
