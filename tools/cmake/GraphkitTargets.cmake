@@ -50,10 +50,27 @@ function(graphkit_target target)
   endif()
 endfunction()
 
-# For what is slow to compile and quick to run: optimized a little, and under the sanitizers, whose checks the optimizer
-# is slow with, not at all, which halves the compile time of a file of tests, and more for the command line.
+# Compiles the standard headers that nearly every source of a target includes once for it, or takes them from the target
+# FROM. With clang alone, which a quarter of its time goes for; g++ gains nothing by it. Off where each source has to
+# include what it uses.
+function(graphkit_precompile target)
+  cmake_parse_arguments(arg "" "FROM" "HEADERS" ${ARGN})
+  if(NOT GRAPHKIT_FEW_UNITS OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    return()
+  endif()
+  if(arg_FROM)
+    target_precompile_headers(${target} REUSE_FROM ${arg_FROM})
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE <algorithm> <array> <charconv> <functional> <map> <memory> <optional>
+    <ostream> <set> <span> <string> <string_view> <tuple> <unordered_map> <utility> <vector> ${arg_HEADERS})
+endfunction()
+
+# For what is slow to compile and quick to run: optimized a little (-Og compiles in a fifth less than -O1), and under the
+# sanitizers, whose checks the optimizer is slow with, not at all, which halves the compile time of a file of tests, and
+# more for the command line.
 function(graphkit_quick_to_compile target)
-  set(level 1)
+  set(level g)
   if(GRAPHKIT_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
     set(level 0)
   endif()
@@ -68,6 +85,11 @@ function(graphkit_test name)
   graphkit_quick_to_compile(${name})
   target_link_libraries(${name} PRIVATE graphkit_test_main ${arg_LIBRARIES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  get_property(first GLOBAL PROPERTY graphkit_first_test)
+  if(NOT first)
+    set_property(GLOBAL PROPERTY graphkit_first_test ${name})
+  endif()
+  graphkit_precompile(${name} FROM "${first}" HEADERS <doctest/doctest.h>)
   target_compile_definitions(${name} PRIVATE
     GRAPHKIT_TESTDATA="${PROJECT_SOURCE_DIR}/testdata" GRAPHKIT_BUILD="${PROJECT_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
