@@ -10,6 +10,8 @@ void Copies::Clear() {
   made_.clear();
   places_.Clear();
   order_.clear();
+  held_.clear();
+  first_free_ = 0;
   clones_.Clear();
 }
 
@@ -29,6 +31,11 @@ void Copies::Collect(const Call& call, const std::vector<GraphEvent>& events) {
     if (cloned) AddClone(event, exec, exec_nodes);
     if (cloned || event.kind == GraphEventKind::kGraphCloned) made->original = event.original_graph;
   }
+  for (uint32_t i = 0; i < made_.size(); ++i) {
+    const NodeId holder = HolderOf(made_[i].original, call);
+    if (holder) held_.emplace_back(holder, i);
+  }
+  std::ranges::sort(held_);
 }
 
 void Copies::AddClone(const GraphEvent& event, const ExecInfo* exec,
@@ -99,16 +106,21 @@ std::vector<Copies::Graph> Copies::ClaimFor(const NodeDraft& node, const Call& c
     return claimed;
   }
   if (const Clone* clone = CloneOf(node.handle)) {
-    for (Graph& graph : made_) {
-      if (!graph.claimed && HolderOf(graph.original, call) == clone->source) claim(graph);
+    auto at = std::ranges::lower_bound(held_, clone->source, {}, &Held::first);
+    for (; at != held_.end() && at->first == clone->source; ++at) {
+      if (!made_[at->second].claimed) claim(made_[at->second]);
     }
   }
   if (conditional || !claimed.empty() || MovedBy(node, call) != nullptr) return claimed;
   const uint64_t launched = call.kind == CallKind::kGraphLaunch ? call.exec : call.original;
-  auto best = std::ranges::find_if(made_, [&](const Graph& graph) {
-    return !graph.claimed && node.of_call && launched != 0 && graph.original == launched;
-  });
-  if (best == made_.end()) best = std::ranges::find(made_, false, &Graph::claimed);
+  while (first_free_ < made_.size() && made_[first_free_].claimed) ++first_free_;
+  auto best = made_.begin() + static_cast<ptrdiff_t>(first_free_);
+  if (node.of_call && launched != 0) {
+    auto same = std::find_if(best, made_.end(), [launched](const Graph& graph) {
+      return !graph.claimed && graph.original == launched;
+    });
+    if (same != made_.end()) best = same;
+  }
   if (best != made_.end()) claim(*best);
   return claimed;
 }

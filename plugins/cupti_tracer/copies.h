@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "plugins/cupti_tracer/execs.h"
@@ -78,6 +79,8 @@ class Copies {
   GraphId SourceOf(uint64_t graph, const NodeDraft& node, const Call& call) const;
 
  private:
+  using Held = std::pair<NodeId, uint32_t>;
+
   void AddClone(const GraphEvent& event, const ExecInfo* exec, const HandleMap<uint32_t>& places);
   ExecInfo* Launched(const Call& call) const {
     return call.kind == CallKind::kGraphLaunch ? execs_.Find(call.exec) : nullptr;
@@ -88,6 +91,8 @@ class Copies {
   Execs& execs_;
   std::vector<Graph> made_;
   HandleMap<uint32_t> places_;  // in it, by handle
+  std::vector<Held> held_;      // by the node that holds the original: places
+  size_t first_free_ = 0;       // before this place all are claimed
   std::vector<uint64_t> order_;
   HandleMap<Clone> clones_;  // nodes
 };

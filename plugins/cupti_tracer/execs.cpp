@@ -1,6 +1,7 @@
 #include "plugins/cupti_tracer/execs.h"
 
 #include <algorithm>
+#include <map>
 
 #include "libgraphkit/model/tool_ids.h"
 
@@ -10,13 +11,17 @@ namespace {
 // What its nodes do, as long as their parameters are not set: what the graph's do now.
 void KeepNodes(const std::vector<ExecNode>& made, const Graphs& graphs, ExecInfo& exec) {
   exec.nodes.reserve(made.size());
+  std::map<uint64_t, uint64_t> originals;  // of its graphs
   for (const ExecNode& one : made) {
     const NodeInfo* node = graphs.FindNode(one.original);
     if (node == nullptr) continue;
     exec.nodes.push_back({one.node, node->id, *node});
-    const GraphInfo* source = graphs.Find(one.original_graph);
-    if (source == nullptr || exec.FindGraph(one.graph) != nullptr) continue;
-    exec.graphs.push_back({one.graph, source->id, source->parent});
+    originals.try_emplace(one.graph, one.original_graph);
+  }
+  for (const auto& [handle, original] : originals) {
+    const GraphInfo* source = graphs.Find(original);
+    if (source == nullptr) continue;
+    exec.graphs.push_back({handle, source->id, source->parent});
     exec.edge_data.Merge(source->edge_data);
   }
   if (!std::ranges::is_sorted(exec.nodes, {}, &ExecInfo::Node::source))
@@ -41,9 +46,8 @@ ExecInfo::Node* ExecInfo::Find(NodeId source) {
 }
 
 const ExecInfo::Graph* ExecInfo::FindGraph(uint64_t handle) const {
-  auto at = std::find_if(graphs.rbegin(), graphs.rend(),
-                         [handle](const Graph& graph) { return graph.handle == handle; });
-  return at != graphs.rend() ? &*at : nullptr;
+  auto at = std::ranges::lower_bound(graphs, handle, {}, &Graph::handle);
+  return at != graphs.end() && at->handle == handle ? &*at : nullptr;
 }
 
 bool ExecInfo::HasNodesInside(NodeId holder) const {

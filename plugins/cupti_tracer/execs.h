@@ -24,8 +24,8 @@ struct ExecInfo {
   };
   ExecId id;
   GraphId graph;
-  std::vector<Node> nodes;  // by source
-  std::vector<Graph> graphs;
+  std::vector<Node> nodes;     // by source
+  std::vector<Graph> graphs;   // by handle
   PartialEdges edge_data;      // of all of them
   bool unseen_update = false;  // CUPTI didn't say what it changed
 

@@ -52,8 +52,23 @@ NodeInfo& Graphs::AddNode(GraphInfo& graph, uint64_t handle, const NodeInfo& nod
   // Another node that had the handle is gone, by a call that has not returned yet (its own end, or
   // that of a capture into a body that fails), or unseen.
   if (nodes_.Find(handle) != nullptr) EndNode(handle, Source::kDerived);
+  if (graph.nodes.size() == graph.nodes.capacity() && graph.nodes_ended != nodes_ended_)
+    ForgetEnded(graph);
   graph.nodes.push_back(handle);
   return nodes_.Insert(handle, node);
+}
+
+// Nodes that ended alone leave their handles in the graph's list, which is looked through before it
+// grows: it stays as long as the graph, whatever comes and goes.
+void Graphs::ForgetEnded(GraphInfo& graph) const {
+  graph.nodes_ended = nodes_ended_;
+  HandleMap<bool> kept;
+  std::erase_if(graph.nodes, [&](uint64_t handle) {
+    const NodeInfo* node = FindNode(handle);
+    if (node == nullptr || node->graph != graph.id || kept.Find(handle) != nullptr) return true;
+    kept.Insert(handle, true);
+    return false;
+  });
 }
 
 void Graphs::AddEdge(GraphInfo* graph, NodeId to, const FrontierEntry& from) {
@@ -125,8 +140,15 @@ void Graphs::EndNodes(GraphInfo& graph, bool told) {
 void Graphs::EndNode(uint64_t handle, Source source) {
   const NodeId id = FindNode(handle)->id;
   nodes_.Erase(handle);
+  ++nodes_ended_;
   records_.WriteEnd<NodeDestroyedRecord>(id, source);
   EndInner(id);
+}
+
+size_t Graphs::size() const {
+  size_t handles = 0;
+  graphs_.ForEach([&](uint64_t, const auto& graph) { handles += graph->nodes.size(); });
+  return graphs_.size() + nodes_.size() + inner_.size() + handles;
 }
 
 void Graphs::EndInner(NodeId node) {

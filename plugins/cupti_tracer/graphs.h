@@ -54,6 +54,7 @@ struct GraphInfo {
   uint64_t handle = 0;
   NodeId parent;                // of a child graph or a body: the node that owns it
   std::vector<uint64_t> nodes;  // their handles; some may be others' by now
+  uint32_t nodes_ended = 0;     // of all graphs, when these were looked through
   std::vector<EdgeInfo> edges;
   PartialEdges edge_data;
 };
@@ -110,8 +111,8 @@ class Graphs {
   void EndNodes(GraphInfo& graph, bool told);
   void EndNode(uint64_t handle, Source source);
 
-  // How many graphs and nodes are known.
-  size_t size() const { return graphs_.size() + nodes_.size() + inner_.size(); }
+  // How many graphs, nodes and handles of nodes are kept.
+  size_t size() const;
 
  private:
   struct InnerGraph {
@@ -120,12 +121,14 @@ class Graphs {
   };
   static uint64_t InnerKey(NodeId node) { return uint64_t{node.value} + 1; }
   void EndInner(NodeId node);
+  void ForgetEnded(GraphInfo& graph) const;
 
   Records& records_;
   HandleMap<std::unique_ptr<GraphInfo>> graphs_;
   HandleMap<NodeInfo> nodes_;
   HandleMap<std::vector<InnerGraph>> inner_;  // by InnerKey of the node that they are in
   uint32_t next_graph_ = 0, next_node_ = 0, next_edge_ = 0;
+  uint32_t nodes_ended_ = 0;  // alone, not with their graph
 };
 
 }  // namespace graphkit

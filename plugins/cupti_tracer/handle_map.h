@@ -1,7 +1,8 @@
 // From CUDA's handles to what is known about them: open addressing, linear probing, no allocation
-// but when it grows, and no tombstones, so that handles may come and go for ever.
+// but when it grows or shrinks, and no tombstones, so that handles may come and go for ever.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -21,7 +22,7 @@ class HandleMap {
 
   // Sets the value of a key, known or not.
   Value& Insert(uint64_t key, Value value) {
-    if ((size_ + 1) * 8 > slots_.size() * 5) Grow();
+    if ((size_ + 1) * 8 > slots_.size() * 5) Resize(std::max(kFewest, slots_.size() * 2));
     size_t i = Home(key);
     while (slots_[i].key != 0 && slots_[i].key != key) i = Next(i);
     if (slots_[i].key == 0) ++size_;
@@ -42,6 +43,7 @@ class HandleMap {
     }
     slots_[hole] = {};
     --size_;
+    if (slots_.size() > kFewest && size_ * 8 < slots_.size()) Resize(slots_.size() / 2);
     return true;
   }
 
@@ -50,6 +52,7 @@ class HandleMap {
     size_ = 0;
   }
   size_t size() const { return size_; }
+  size_t capacity() const { return slots_.size(); }
 
   template <typename Function>
   void ForEach(Function function) const {
@@ -64,7 +67,7 @@ class HandleMap {
     Value value{};
   };
 
-  static constexpr size_t kNowhere = ~size_t{0};
+  static constexpr size_t kNowhere = ~size_t{0}, kFewest = 16;
 
   size_t SlotOf(uint64_t key) const {
     if (key == 0 || slots_.empty()) return kNowhere;
@@ -78,9 +81,9 @@ class HandleMap {
   }
   size_t Next(size_t i) const { return (i + 1) & (slots_.size() - 1); }
 
-  void Grow() {
+  void Resize(size_t slots) {
     std::vector<Slot> old = std::move(slots_);
-    slots_ = std::vector<Slot>(old.empty() ? 16 : old.size() * 2);
+    slots_ = std::vector<Slot>(slots);
     shift_ = 64;
     for (size_t n = slots_.size(); n > 1; n /= 2) --shift_;
     size_ = 0;

@@ -249,5 +249,59 @@ TEST_CASE("a node of a body whose capture fails is gone once another thread has 
   CHECK(s.Records("graph_destroyed").empty());
 }
 
+// One of each: a stream, an event, a capture, memory, a graph with a child graph, an exec, launched
+// and updated; and all of them gone.
+void LiveAndDie(Script& s, uint64_t round) {
+  const uint64_t graph = kGraph + round % 7 * 64, stream = kStream + round % 5 * 8;
+  s.CreateStream(stream);
+  s.RecordEvent(kEvent, stream);
+  s.Malloc(kAddress, 4096);
+  s.BeginCapture(stream, graph);
+  for (uint64_t node = 1; node <= 20; ++node)
+    s.Kernel(stream, graph, node, node > 1 ? std::vector{node - 1} : std::vector<uint64_t>());
+  s.EndCapture(stream);
+  Create(s, kInner);
+  Call add = AddTo(graph);
+  add.original = kInner;
+  s.Do(add, std::vector{Script::Created(kOther)} + Script::Node(graph, 30, NodeKind::kChildGraph) +
+                Script::Node(kOther, 31, NodeKind::kEmpty));
+  s.thread.exec_nodes = {{1, 0, 501, 502, graph}, {30, 0, 503, 502, graph}};
+  Instantiate(s, graph);
+  Call launch = On(CallKind::kGraphLaunch, &Call::exec, kExec);
+  launch.stream = stream;
+  s.Do(launch);
+  s.Do(On(CallKind::kExecDestroy, &Call::exec, kExec));
+  s.DestroyGraph(graph);
+  s.DestroyGraph(kInner);
+  s.Free(kAddress);
+  s.Do(On(CallKind::kEventDestroy, &Call::event, kEvent));
+  s.Do(On(CallKind::kStreamDestroy, &Call::stream, stream));
+}
+
+TEST_CASE("nothing is kept of what has ended, however often that happens") {
+  Script s;
+  LiveAndDie(s, 0);
+  const size_t first = s.recorder.known();
+  CHECK(first <= 1);  // the device's pool
+  for (uint64_t round = 1; round < 500; ++round) {
+    LiveAndDie(s, round);
+    REQUIRE(s.recorder.known() == first);
+  }
+  CHECK(s.Records("launch").size() == 500);
+}
+
+TEST_CASE("a graph whose nodes come and go for ever stays as large as it is") {
+  Script s;
+  Create(s, kGraph);
+  for (uint64_t round = 0; round < 500; ++round) {
+    for (uint64_t node : {1u, 2u, 3u})
+      s.Do(AddTo(kGraph), Script::Node(kGraph, node + round % 4 * 8, NodeKind::kEmpty));
+    for (uint64_t node : {3u, 1u, 2u})
+      s.Do(On(CallKind::kDestroyNode, &Call::node, node + round % 4 * 8));
+  }
+  CHECK(s.recorder.known() <= 1 + 32);  // the graph, and what its list of nodes had room for
+  CHECK(s.Records("node_destroyed").size() == 1500);
+}
+
 }  // namespace
 }  // namespace graphkit

@@ -34,5 +34,14 @@ TEST_CASE("handles come and go as in a std::map") {
   }
 }
 
+TEST_CASE("what handles left behind is let go of") {
+  HandleMap<int> map;
+  for (uint64_t key = 1; key <= 100000; ++key) map.Insert(key, 7);
+  for (uint64_t key = 1; key <= 99990; ++key) map.Erase(key);
+  CHECK(map.size() == 10);
+  CHECK(map.capacity() <= 128);
+  for (uint64_t key = 99991; key <= 100000; ++key) CHECK(*map.Find(key) == 7);
+}
+
 }  // namespace
 }  // namespace graphkit
