@@ -1,7 +1,6 @@
 #include "libgraphkit/io/import/formats.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -35,16 +34,11 @@ PoolKind KindOfMemory(int64_t kind) {
 // What is no device isn't another one: TraceMaker takes it for unknown.
 uint32_t Device(int64_t id) { return Narrow<uint32_t>(id).value_or(~0u); }
 
-struct WorkTable {
-  const char* name;
-  NodeKind kind;
-};
-
-constexpr std::array<WorkTable, 3> kWork = {{
+constexpr std::pair<const char*, NodeKind> kWork[] = {
     {"CUPTI_ACTIVITY_KIND_KERNEL", NodeKind::kKernel},
     {"CUPTI_ACTIVITY_KIND_MEMCPY", NodeKind::kMemcpy},
     {"CUPTI_ACTIVITY_KIND_MEMSET", NodeKind::kMemset},
-}};
+};
 
 constexpr const char* kMemory = "CUDA_GPU_MEMORY_USAGE_EVENTS";
 constexpr const char* kLaunches = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
@@ -70,7 +64,7 @@ class Reader {
 
   Result<Imported> Run() {
     FindProcess();
-    for (const WorkTable& table : kWork) ReadWork(table);
+    for (const auto& [table, kind] : kWork) ReadWork(table, kind);
     ReadMemory();
     ReadLaunches();
     CountCalls();
@@ -85,8 +79,16 @@ class Reader {
     return db_.HasColumn(table, name) ? "t.\"" + name + "\"" : otherwise;
   }
   std::string OfProcess(const std::string& table) const;
+  // These columns of the rows of `table`, called t.
+  std::string Select(const std::string& table, const std::vector<std::string>& columns,
+                     const std::string& join = {}) const;
+  void ForEach(const std::string& query, auto take) {
+    SqliteRows rows = db_.Query(query);
+    while (rows.Next()) take(rows);
+    failed_ |= rows.failed();
+  }
   void FindProcess();
-  void ReadWork(const WorkTable& table);
+  void ReadWork(const std::string& table, NodeKind kind);
   void ReadMemory();
   void ReadLaunches();
   void CountCalls();
@@ -115,12 +117,11 @@ class Reader {
 // Of the processes in the export, the one with the most kernels and allocations.
 void Reader::FindProcess() {
   std::map<int64_t, int64_t> rows_of;
-  for (const char* table : {kWork[0].name, kMemory}) {
+  for (const std::string table : {kWork[0].first, kMemory}) {
     if (!db_.HasTable(table) || !db_.HasColumn(table, "globalPid")) continue;
-    SqliteRows rows = db_.Query(std::string("SELECT globalPid, count(*) FROM ") + table +
-                                " WHERE globalPid IS NOT NULL GROUP BY globalPid");
-    while (rows.Next()) rows_of[rows.Integer(0)] += rows.Integer(1);
-    failed_ |= rows.failed();
+    ForEach("SELECT globalPid, count(*) FROM " + table +
+                " WHERE globalPid IS NOT NULL GROUP BY globalPid",
+            [&](const SqliteRows& row) { rows_of[row.Integer(0)] += row.Integer(1); });
   }
   processes_ = rows_of.size();
   int64_t most = 0;
@@ -136,92 +137,91 @@ std::string Reader::OfProcess(const std::string& table) const {
   return " AND t.globalPid=" + std::to_string(process_);
 }
 
-void Reader::ReadWork(const WorkTable& table) {
-  const std::string name = table.name;
-  if (!db_.HasTable(name)) return;
-  SqliteRows all = db_.Query("SELECT count(*) FROM " + name + " t WHERE 1" + OfProcess(name));
-  if (all.Next()) work_ += static_cast<uint64_t>(all.Integer(0));
-  failed_ |= all.failed();
-  if (!db_.HasColumn(name, "graphNodeId")) return;
-  const bool kernels = table.kind == NodeKind::kKernel && db_.HasTable("StringIds");
-  std::string query = "SELECT t.graphNodeId, t.\"end\"-t.start, " + Column(name, "deviceId") +
-                      ", " + Column(name, "streamId");
+std::string Reader::Select(const std::string& table, const std::vector<std::string>& columns,
+                           const std::string& join) const {
+  std::string query;
+  for (const std::string& column : columns) query += (query.empty() ? "SELECT " : ", ") + column;
+  return query + " FROM " + table + " t" + join + " WHERE 1" + OfProcess(table);
+}
+
+void Reader::ReadWork(const std::string& table, NodeKind kind) {
+  if (!db_.HasTable(table)) return;
+  ForEach(Select(table, {"count(*)"}),
+          [&](const SqliteRows& row) { work_ += static_cast<uint64_t>(row.Integer(0)); });
+  if (!db_.HasColumn(table, "graphNodeId")) return;
+  std::vector<std::string> columns = {"t.graphNodeId", "t.\"end\"-t.start"};
+  for (const char* column : {"deviceId", "streamId"}) columns.push_back(Column(table, column));
   for (const char* column : {"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"}) {
-    query += ", " + Column(name, column, "1");
+    columns.push_back(Column(table, column, "1"));
   }
-  query += ", " + Column(name, "dynamicSharedMemory");
-  const bool mangled = db_.HasColumn(name, "mangledName");
-  const bool demangled = db_.HasColumn(name, "demangledName");
-  if (kernels && (mangled || demangled)) {
-    const std::string id = mangled && demangled ? "coalesce(t.mangledName, t.demangledName)"
-                           : mangled            ? "t.mangledName"
-                                                : "t.demangledName";
-    query += ", s.value FROM " + name + " t LEFT JOIN StringIds s ON s.id=" + id;
-  } else {
-    query += ", NULL FROM " + name + " t";
+  columns.push_back(Column(table, "dynamicSharedMemory"));
+  std::string join;
+  if (kind == NodeKind::kKernel && db_.HasTable("StringIds")) {
+    join = " LEFT JOIN StringIds s ON s.id=coalesce(" + Column(table, "mangledName", "NULL") +
+           ", " + Column(table, "demangledName", "NULL") + ")";
   }
-  query += " WHERE t.graphNodeId IS NOT NULL AND t.graphNodeId<>0" + OfProcess(name) +
-           " ORDER BY t.start";
-  SqliteRows rows = db_.Query(query);
-  while (rows.Next()) {
+  columns.push_back(join.empty() ? "NULL" : "s.value");
+  const auto take = [&](const SqliteRows& row) {
     NodeRun run;
-    run.tool_id = static_cast<uint64_t>(rows.Integer(0));
-    run.kind = table.kind;
-    run.duration_ns = static_cast<uint64_t>(std::max<int64_t>(0, rows.Integer(1)));
-    run.device = Device(rows.Integer(2));
-    run.stream = static_cast<uint64_t>(rows.Integer(3));
+    run.tool_id = static_cast<uint64_t>(row.Integer(0));
+    run.kind = kind;
+    run.duration_ns = static_cast<uint64_t>(std::max<int64_t>(0, row.Integer(1)));
+    run.device = Device(row.Integer(2));
+    run.stream = static_cast<uint64_t>(row.Integer(3));
     for (int i = 0; i < 3; ++i) {
-      run.shape.grid[i] = Saturate<uint32_t>(rows.Integer(4 + i));
-      run.shape.block[i] = Saturate<uint32_t>(rows.Integer(7 + i));
+      run.shape.grid[i] = Saturate<uint32_t>(row.Integer(4 + i));
+      run.shape.block[i] = Saturate<uint32_t>(row.Integer(7 + i));
     }
-    run.shape.shared_bytes = Saturate<uint32_t>(rows.Integer(10));
-    run.kernel = rows.Text(11);
+    run.shape.shared_bytes = Saturate<uint32_t>(row.Integer(10));
+    run.kernel = row.Text(11);
     times_.Add(run);
-  }
-  failed_ |= rows.failed();
+  };
+  ForEach(Select(table, columns, join) +
+              " AND t.graphNodeId IS NOT NULL AND t.graphNodeId<>0 ORDER BY t.start",
+          take);
 }
 
 void Reader::ReadMemory() {
   if (!db_.HasTable(kMemory)) return;
-  SqliteRows rows =
-      db_.Query("SELECT t.start, t.memoryOperationType, t.address, t.bytes, " +
-                Column(kMemory, "memKind", "2") + ", " + Column(kMemory, "deviceId") + ", " +
-                Column(kMemory, "localMemoryPoolAddress") + ", " + Column(kMemory, "streamId") +
-                " FROM " + kMemory + " t WHERE 1" + OfProcess(kMemory) + " ORDER BY t.start");
-  while (rows.Next()) {
-    const int64_t operation = rows.Integer(1);
-    if (operation != kAllocate && operation != kFree) continue;
+  const std::vector<std::string> columns = {"t.start",
+                                            "t.memoryOperationType",
+                                            "t.address",
+                                            "t.bytes",
+                                            Column(kMemory, "memKind", "2"),
+                                            Column(kMemory, "deviceId"),
+                                            Column(kMemory, "localMemoryPoolAddress"),
+                                            Column(kMemory, "streamId")};
+  ForEach(Select(kMemory, columns) + " ORDER BY t.start", [&](const SqliteRows& row) {
+    const int64_t operation = row.Integer(1);
+    if (operation != kAllocate && operation != kFree) return;
     Moment moment;
-    moment.time = rows.Integer(0);
+    moment.time = row.Integer(0);
     moment.what = operation == kAllocate ? Moment::What::kAllocate : Moment::What::kFree;
-    moment.address = static_cast<uint64_t>(rows.Integer(2));
-    moment.size = static_cast<uint64_t>(std::max<int64_t>(0, rows.Integer(3)));
-    moment.kind = KindOfMemory(rows.Integer(4));
-    moment.device = Device(rows.Integer(5));
-    moment.pool = static_cast<uint64_t>(rows.Integer(6));
-    moment.stream = static_cast<uint64_t>(rows.Integer(7));
+    moment.address = static_cast<uint64_t>(row.Integer(2));
+    moment.size = static_cast<uint64_t>(std::max<int64_t>(0, row.Integer(3)));
+    moment.kind = KindOfMemory(row.Integer(4));
+    moment.device = Device(row.Integer(5));
+    moment.pool = static_cast<uint64_t>(row.Integer(6));
+    moment.stream = static_cast<uint64_t>(row.Integer(7));
     moments_.push_back(moment);
-  }
-  failed_ |= rows.failed();
+  });
 }
 
 void Reader::ReadLaunches() {
   if (!db_.HasTable(kLaunches)) return;
-  SqliteRows rows =
-      db_.Query(std::string("SELECT t.start, t.graphId, ") + Column(kLaunches, "graphExecId") +
-                ", " + Column(kLaunches, "deviceId") + ", " + Column(kLaunches, "streamId") +
-                " FROM " + kLaunches + " t WHERE 1" + OfProcess(kLaunches) + " ORDER BY t.start");
-  while (rows.Next()) {
+  const std::vector<std::string> columns = {
+      "t.start", "t.graphId", Column(kLaunches, "graphExecId"), Column(kLaunches, "deviceId"),
+      Column(kLaunches, "streamId")};
+  ForEach(Select(kLaunches, columns) + " ORDER BY t.start", [&](const SqliteRows& row) {
     Moment moment;
-    moment.time = rows.Integer(0);
+    moment.time = row.Integer(0);
     moment.what = Moment::What::kLaunch;
-    moment.graph = static_cast<uint64_t>(rows.Integer(1));
-    moment.exec = static_cast<uint64_t>(rows.Integer(2));
-    moment.device = Device(rows.Integer(3));
-    moment.stream = static_cast<uint64_t>(rows.Integer(4));
+    moment.graph = static_cast<uint64_t>(row.Integer(1));
+    moment.exec = static_cast<uint64_t>(row.Integer(2));
+    moment.device = Device(row.Integer(3));
+    moment.stream = static_cast<uint64_t>(row.Integer(4));
     moments_.push_back(moment);
-  }
-  failed_ |= rows.failed();
+  });
 }
 
 // The calls of the runtime and the driver. A thread's id has its process's in its upper bits.
@@ -232,9 +232,9 @@ void Reader::CountCalls() {
   if (processes_ > 1 && db_.HasColumn(kCalls, "globalTid")) {
     query += " AND (t.globalTid & ~16777215)=" + std::to_string(process_ & ~int64_t{0xffffff});
   }
-  SqliteRows rows = db_.Query(query + " GROUP BY s.value");
-  while (rows.Next()) calls_.Take(rows.Text(0), static_cast<uint64_t>(rows.Integer(1)));
-  failed_ |= rows.failed();
+  ForEach(query + " GROUP BY s.value", [&](const SqliteRows& row) {
+    calls_.Take(row.Text(0), static_cast<uint64_t>(row.Integer(1)));
+  });
 }
 
 PoolId Reader::PoolOf(const Moment& moment, TraceMaker* make) {

@@ -1,8 +1,8 @@
 #include "libgraphkit/io/merge/merge.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -77,8 +77,15 @@ class Merger {
   Result<void> ChooseSources();
   Result<void> AddSource(const MergeInput& input);
   void AlignClocks();
-  void ExpectGraphs(const std::vector<std::pair<uint32_t, Seq>>& order);
-  std::vector<std::pair<uint32_t, Seq>> Order();
+  // When which source's which record comes.
+  struct Turn {
+    int64_t wall;
+    uint32_t source;
+    Seq place;
+    auto operator<=>(const Turn&) const = default;
+  };
+  std::vector<Turn> Order() const;
+  void ExpectGraphs(const std::vector<Turn>& order);
   Result<void> MoveAll();
   void JoinSnapshot();
   std::string UnknownMemoryOf() const;
@@ -183,53 +190,45 @@ void Merger::AlignClocks() {
   for (int64_t& wall : snapshot_->wall) wall = last = std::max(last, wall);
 }
 
-// By time; at one time the first source's first.
-std::vector<std::pair<uint32_t, Seq>> Merger::Order() {
-  std::vector<std::pair<uint32_t, Seq>> order;
-  std::vector<Seq> next(sources_.size());
-  for (;;) {
-    uint32_t best = std::numeric_limits<uint32_t>::max();
-    for (uint32_t i = 0; i < sources_.size(); ++i) {
-      if (next[i] >= sources_[i].wall.size()) continue;
-      const bool earlier = best == std::numeric_limits<uint32_t>::max() ||
-                           sources_[i].wall[next[i]] < sources_[best].wall[next[best]];
-      if (earlier) best = i;
+// By time; at one time the first source's first. No source's times fall.
+std::vector<Merger::Turn> Merger::Order() const {
+  std::vector<Turn> order;
+  for (uint32_t source = 0; source < sources_.size(); ++source) {
+    for (Seq place = 0; place < sources_[source].wall.size(); ++place) {
+      order.push_back({sources_[source].wall[place], source, place});
     }
-    if (best == std::numeric_limits<uint32_t>::max()) return order;
-    order.emplace_back(best, next[best]++);
   }
+  std::ranges::sort(order);
+  return order;
 }
 
-void Merger::ExpectGraphs(const std::vector<std::pair<uint32_t, Seq>>& order) {
-  std::vector<std::map<Seq, GraphId>> created(sources_.size());
-  for (size_t i = 0; i < sources_.size(); ++i) {
-    if (sources_[i].moved.memory_only) continue;
-    const std::vector<Graph>& graphs = TraceOf(sources_[i]).graphs;
-    for (size_t g = 0; g < graphs.size(); ++g) created[i][graphs[g].created] = GraphId(g);
-  }
+// So that nodes may name a graph before its record.
+void Merger::ExpectGraphs(const std::vector<Turn>& order) {
+  std::vector<uint32_t> met(sources_.size());
   uint32_t next = 0;
-  for (const auto& [source, place] : order) {
-    const auto at = created[source].find(place);
-    if (at == created[source].end()) continue;
-    mover_.from = &sources_[source].moved;
-    mover_.ExpectGraph(at->second, GraphId(next++));
+  for (const auto& [wall, source, place] : order) {
+    const std::vector<Graph>& graphs = TraceOf(sources_[source]).graphs;
+    uint32_t& graph = met[source];
+    if (graph == graphs.size() || graphs[graph].created != place) continue;
+    MovedSource& moved = sources_[source].moved;
+    if (!moved.memory_only) moved.ids.Keep(GraphId(graph), GraphId(next++));
+    ++graph;
   }
 }
 
 Result<void> Merger::MoveAll() {
-  const std::vector<std::pair<uint32_t, Seq>> order = Order();
+  const std::vector<Turn> order = Order();
   ExpectGraphs(order);
-  std::string unused;
-  std::vector<std::unique_ptr<PlacePrinter>> printers;
+  std::deque<PlacePrinter> printers;
   for (const MergeSource& source : sources_) {
-    printers.push_back(std::make_unique<PlacePrinter>(TraceOf(source), unused, &mover_));
+    printers.emplace_back(TraceOf(source), nullptr, &mover_);
   }
-  for (const auto& [source, place] : order) {
+  for (const auto& [wall, source, place] : order) {
     const PlacedRecord& record = sources_[source].records[place];
     if (record.row == nullptr) continue;
     mover_.from = &sources_[source].moved;
-    printers[source]->place = place;
-    printers[source]->Print(record);
+    printers[source].place = place;
+    printers[source].Print(record);
     if (mover_.failed()) {
       return Error{.message = "can't be merged: a record " + mover_.to.problem().message,
                    .file = sources_[source].input->name};

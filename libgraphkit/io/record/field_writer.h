@@ -53,13 +53,13 @@ class FieldWriter {
     return hex.value == 0;
   }
   static bool LeftOut(Extents extents) {
-    return std::ranges::all_of(extents.values, [](uint32_t extent) { return extent == 1; });
+    return std::ranges::all_of(extents.value, [](uint32_t extent) { return extent == 1; });
   }
-  static bool LeftOut(Later later) { return !later.graph; }
+  static bool LeftOut(Later later) { return !later.value; }
   bool LeftOut(StringId text) const { return values_[text].empty(); }
   template <typename T>
   static bool LeftOut(Listed<T> list) {
-    return list.slice.count == 0;
+    return list.value.count == 0;
   }
   template <typename T>
   static bool LeftOut(std::span<const T> list) {
@@ -75,7 +75,7 @@ class FieldWriter {
   [[gnu::always_inline]] void Value(Id<Tag> id) {
     line_.Decimal(id.value);
   }
-  void Value(Later later) { Value(later.graph); }
+  void Value(Later later) { Value(later.value); }
   template <typename T>
   void Value(Hex<T> hex) {
     line_.Hexadecimal(hex.value);
@@ -89,11 +89,11 @@ class FieldWriter {
   void Value(Enum value) { line_.Word(NameOf(value)); }
   template <typename Words>
   void Value(AsWord<Words> word) {
-    const auto* kind = std::ranges::find(Words::kKinds, word.kind);
+    const auto* kind = std::ranges::find(Words::kKinds, word.value);
     line_.Word(Words::value[static_cast<size_t>(kind - std::begin(Words::kKinds))]);
   }
 
-  void Value(Extents extents) { List(extents.values); }
+  void Value(Extents extents) { List(extents.value); }
   template <typename T>
   requires(kParts<T> != nullptr) void Value(T entry) {
     line_.Open();
@@ -114,7 +114,7 @@ class FieldWriter {
   }
   template <typename T>
   void Value(Listed<T> list) {
-    List(values_.Of(list.slice, list.column));
+    List(values_.Of(list.value, list.column));
   }
   void Value(const std::vector<std::string>& texts) { List(texts); }
 

@@ -1,28 +1,18 @@
 #include "libgraphkit/io/record/json_cursor.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace graphkit {
 namespace {
 
 constexpr int kDeepest = 100;  // values inside values that are passed over
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // Four hexadecimal digits at the beginning of `raw`, which loses them; negative: there are none.
 int32_t TakeCodeUnit(std::string_view& raw) {
-  if (raw.size() < 4) return -1;
-  int32_t unit = 0;
-  for (int i = 0; i < 4; ++i) {
-    const int digit = HexDigit(raw[static_cast<size_t>(i)]);
-    if (digit < 0) return -1;
-    unit = unit << 4 | digit;
-  }
+  uint16_t unit = 0;
+  const char* end = raw.data() + std::min<size_t>(raw.size(), 4);
+  if (std::from_chars(raw.data(), end, unit, 16).ptr != raw.data() + 4) return -1;
   raw.remove_prefix(4);
   return unit;
 }

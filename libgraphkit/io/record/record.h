@@ -102,25 +102,25 @@ struct Hex {
 
 // Three numbers; left out where they are all 1.
 struct Extents {
-  uint32_t (&values)[3];
+  uint32_t (&value)[3];
 };
 
 // A graph whose record may come later.
 struct Later {
-  GraphId& graph;
+  GraphId& value;
 };
 
 // A kind of StreamOp, by the words of Words::value, which stand for Words::kKinds.
 template <typename Words>
 struct AsWord {
-  StreamOpKind& kind;
+  StreamOpKind& value;
 };
 
 // Entries of a column.
 template <typename T>
 struct Listed {
-  Listed(Slice& slice, std::vector<T> Trace::*column) : slice(slice), column(column) {}
-  Slice& slice;
+  Listed(Slice& slice, std::vector<T> Trace::*column) : value(slice), column(column) {}
+  Slice& value;
   std::vector<T> Trace::*column;
 };
 
@@ -166,12 +166,9 @@ bool Parts(ToolIdRun& entry, auto visit) {
   return visit(entry.first, entry.count, Half{entry.tool_id, 32}, Half{entry.tool_id, 0});
 }
 
-// Texts and lists of records that belong to no trace: they were read, or are about to be written.
-class LooseValues {
+// Texts that lie elsewhere, which must live as long as their ids are used.
+class LooseTexts {
  public:
-  Arena arena;
-
-  // The text must live as long as its id is used.
   StringId Add(std::string_view text) {
     if (text.empty()) return {};
     texts_.push_back(text);
@@ -180,6 +177,16 @@ class LooseValues {
   std::string_view operator[](StringId id) const {
     return id ? texts_[id.index()] : std::string_view();
   }
+  void Clear() { texts_.clear(); }
+
+ private:
+  std::vector<std::string_view> texts_;
+};
+
+// Texts and lists of records that belong to no trace: they were read, or are about to be written.
+class LooseValues : public LooseTexts {
+ public:
+  Arena arena;
 
   template <typename T>
   std::vector<T>& Column(std::vector<T> Trace::*) {
@@ -192,41 +199,31 @@ class LooseValues {
 
   void Clear() {
     arena.Reset();
-    texts_.clear();
+    LooseTexts::Clear();
     std::apply([](auto&... lists) { (lists.clear(), ...); }, lists_);
   }
 
  private:
-  std::vector<std::string_view> texts_;
   template <typename... Ts>
   using Lists = std::tuple<std::vector<Ts>...>;
   EachEntry<Lists> lists_;
 };
 
 // Texts and lists that one record refers to where they are, to be written.
-class BorrowedValues {
+class BorrowedValues : public LooseTexts {
  public:
-  StringId Add(std::string_view text) {
-    if (text.empty()) return {};
-    texts_.push_back(text);
-    return StringId(texts_.size() - 1);
-  }
+  using LooseTexts::Add;
   template <typename T>
   Slice Add(const std::vector<T>& list) {
     std::get<std::span<const T>>(lists_) = list;
     return {0, static_cast<uint32_t>(list.size())};
   }
-  std::string_view operator[](StringId id) const {
-    return id ? texts_[id.index()] : std::string_view();
-  }
   template <typename T>
   std::span<const T> Of(Slice slice, std::vector<T> Trace::*) const {
     return std::get<std::span<const T>>(lists_).first(slice.count);
   }
-  void Clear() { texts_.clear(); }
 
  private:
-  std::vector<std::string_view> texts_;
   template <typename... Ts>
   using Lists = std::tuple<std::span<const Ts>...>;
   EachEntry<Lists> lists_;

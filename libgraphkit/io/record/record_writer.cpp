@@ -30,22 +30,19 @@ constexpr size_t kAddressSpace[] = {size_t{1} << 38, size_t{1} << 34, size_t{1} 
 
 // The length of the valid UTF-8 sequence at the start of `text`, or 0.
 size_t Utf8Length(std::string_view text) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  size_t length = byte(0) < 0x80   ? 1
-                  : byte(0) < 0xc2 ? 0
-                  : byte(0) < 0xe0 ? 2
-                  : byte(0) < 0xf0 ? 3
-                  : byte(0) < 0xf5 ? 4
-                                   : 0;
-  if (length > text.size()) return 0;
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // what needs so many bytes
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return 1;
+  const size_t length = lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf8 ? 4 : 0;
+  if (length > text.size() || length == 0) return 0;
+  uint32_t point = lead & (0x7fu >> length);
   for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte & 0xc0) != 0x80) return 0;
+    point = point << 6 | (byte & 0x3fu);
   }
-  if (length == 3 && byte(0) == 0xe0 && byte(1) < 0xa0) return 0;   // overlong
-  if (length == 3 && byte(0) == 0xed && byte(1) >= 0xa0) return 0;  // surrogate
-  if (length == 4 && byte(0) == 0xf0 && byte(1) < 0x90) return 0;   // overlong
-  if (length == 4 && byte(0) == 0xf4 && byte(1) >= 0x90) return 0;  // above U+10FFFF
-  return length;
+  const bool surrogate = point >= 0xd800 && point < 0xe000;
+  return point < kLeast[length] || point > 0x10ffff || surrogate ? 0 : length;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // must live as long as what is made of it.
 #pragma once
 
+#include <charconv>
 #include <concepts>
 #include <limits>
 #include <span>
@@ -115,7 +116,7 @@ Expected ReadValue(JsonCursor& in, Enum& out, LooseValues&) {
 
 template <typename Words>
 Expected ReadValue(JsonCursor& in, AsWord<Words> out, LooseValues&) {
-  return ReadWord<Words>(in, [&](size_t i) { out.kind = Words::kKinds[i]; });
+  return ReadWord<Words>(in, [&](size_t i) { out.value = Words::kKinds[i]; });
 }
 
 // "0x…", up to 16 digits.
@@ -124,21 +125,16 @@ Expected ReadValue(JsonCursor& in, Hex<T> out, LooseValues&) {
   constexpr const char* kWanted = "a string like \"0x7f0000\"";
   JsonText text;
   if (!in.TakeText(text) || !text.raw.starts_with("0x")) return kWanted;
-  text.raw.remove_prefix(2);
-  if (text.raw.empty() || text.raw.size() > 16) return kWanted;
+  const char *begin = text.raw.data() + 2, *end = begin + text.raw.size() - 2;
   uint64_t number = 0;
-  for (const char c : text.raw) {
-    const unsigned decimal = static_cast<unsigned char>(c) - unsigned{'0'};
-    const unsigned letter = (static_cast<unsigned char>(c) | 0x20u) - unsigned{'a'};
-    if (decimal > 9 && letter > 5) return kWanted;
-    number = number << 4 | (decimal <= 9 ? decimal : letter + 10);
-  }
+  const auto [stop, error] = std::from_chars(begin, end, number, 16);
+  if (stop != end || error != std::errc() || end - begin > 16) return kWanted;
   out.value = static_cast<T>(number);
   return nullptr;
 }
 
 inline Expected ReadValue(JsonCursor& in, Later out, LooseValues& to) {
-  return ReadValue(in, out.graph, to);
+  return ReadValue(in, out.value, to);
 }
 
 inline Expected ReadValue(JsonCursor& in, Length out, LooseValues&) {
@@ -169,7 +165,7 @@ bool ReadTuple(JsonCursor& in, LooseValues& to, Ts&&... outs) {
 }
 
 inline Expected ReadValue(JsonCursor& in, Extents out, LooseValues& to) {
-  auto& [x, y, z] = out.values;
+  auto& [x, y, z] = out.value;
   return ReadTuple(in, to, x, y, z) ? nullptr : "three numbers";
 }
 
@@ -195,7 +191,7 @@ Expected ReadValue(JsonCursor& in, Listed<T> out, LooseValues& to) {
   std::vector<T>& column = to.Column(out.column);
   const size_t first = column.size();
   if (Expected wrong = ReadList(in, column, to)) return wrong;
-  out.slice = {static_cast<uint32_t>(first), static_cast<uint32_t>(column.size() - first)};
+  out.value = {static_cast<uint32_t>(first), static_cast<uint32_t>(column.size() - first)};
   return nullptr;
 }
 

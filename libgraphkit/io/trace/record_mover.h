@@ -69,25 +69,16 @@ class FieldCopier : public EachField<FieldCopier<Record>> {
     Field(key, value);
   }
   template <typename T>
-  void Field(std::string_view, T& value) {
-    const auto place = reinterpret_cast<const char*>(&value) - reinterpret_cast<const char*>(&to);
-    value = *reinterpret_cast<const T*>(reinterpret_cast<const char*>(&from_) + place);
+  void Field(std::string_view key, T& value) {
+    if constexpr (requires { value.value = value.value; }) {
+      Field(key, value.value);  // Hex, Listed, …
+    } else {
+      const auto place = reinterpret_cast<const char*>(&value) - reinterpret_cast<const char*>(&to);
+      value = *reinterpret_cast<const T*>(reinterpret_cast<const char*>(&from_) + place);
+    }
   }
-  template <typename T>
-  void Field(std::string_view key, Hex<T>& hex) {
-    Field(key, hex.value);
-  }
-  template <typename T>
-  void Field(std::string_view key, Listed<T>& list) {
-    Field(key, list.slice);
-  }
-  template <typename T>
-  void Field(std::string_view key, AsWord<T>& word) {
-    Field(key, word.kind);
-  }
-  void Field(std::string_view key, Later& later) { Field(key, later.graph); }
   void Field(std::string_view key, Extents& extents) {
-    for (uint32_t& extent : extents.values) Field(key, extent);
+    for (uint32_t& extent : extents.value) Field(key, extent);
   }
 
  private:
@@ -118,9 +109,6 @@ class RecordMover {
     failed_ = !to.Add(kRecordIndex<Record>, &record, moved_);
   }
 
-  // So that nodes may name a graph before its record.
-  void ExpectGraph(GraphId old, GraphId now) { from->ids.Keep(old, now); }
-
  private:
   // Renames the ids of one record, and takes over its texts and lists.
   struct Moving : EachField<Moving> {
@@ -137,7 +125,7 @@ class RecordMover {
       const std::vector<uint32_t>& failures = mover.from->ids.failures;
       if (key == "failure" && number < failures.size()) number = failures[number];
     }
-    void Field(std::string_view key, Later later) { Field(key, later.graph); }
+    void Field(std::string_view key, Later later) { Field(key, later.value); }
     void Field(std::string_view key, std::span<const GraphId>& graphs) {
       std::vector<GraphId> moved(graphs.begin(), graphs.end());
       for (GraphId& graph : moved) Field(key, graph);
@@ -146,22 +134,22 @@ class RecordMover {
     template <typename T>
     void Field(std::string_view key, Listed<T> list) {
       std::vector<T>& moved = mover.moved_.Column(list.column);
-      for (T entry : values.Of(list.slice, list.column)) {
+      for (T entry : values.Of(list.value, list.column)) {
         Parts(entry, [&](auto&&... parts) { return (Field(key, parts), ..., true); });
         moved.push_back(entry);
       }
-      list.slice = {0, static_cast<uint32_t>(moved.size())};
+      list.value = {0, static_cast<uint32_t>(moved.size())};
     }
     // Nodes that followed one another need not do so any more.
     void Field(std::string_view, Listed<ToolIdRun> list) {
       std::vector<ToolIdRun>& moved = mover.moved_.Column(list.column);
-      for (const ToolIdRun& run : values.Of(list.slice, list.column)) {
+      for (const ToolIdRun& run : values.Of(list.value, list.column)) {
         for (uint32_t i = 0; i < run.count; ++i) {
           const NodeId node = mover.from->ids[NodeId(run.first.value + i)];
           if (node) AppendToolId(moved, node, run.tool_id + i);
         }
       }
-      list.slice = {0, static_cast<uint32_t>(moved.size())};
+      list.value = {0, static_cast<uint32_t>(moved.size())};
     }
     template <typename T>
     void Field(std::string_view, T&&) {}

@@ -155,7 +155,7 @@ void Places::Put(Seq place, size_t index) {
   }
 }
 
-PlacePrinter::PlacePrinter(const Trace& trace, std::string& out, RecordMover* mover)
+PlacePrinter::PlacePrinter(const Trace& trace, std::string* out, RecordMover* mover)
     : values_{trace}, out_(out), mover_(mover) {
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
     if (trace.graphs[i].parent) held_graphs_[trace.graphs[i].parent].push_back(GraphId(i));

@@ -38,15 +38,15 @@ class Places {
 // Makes the records of a trace, each where it stands: prints them, or moves them.
 class PlacePrinter {
  public:
-  // `mover`: takes the records; none: they are appended to `out`.
-  PlacePrinter(const Trace& trace, std::string& out, RecordMover* mover = nullptr);
+  // Each record is moved by `mover`, or else appended to `out`.
+  PlacePrinter(const Trace& trace, std::string* out, RecordMover* mover);
 
   void Print(const PlacedRecord& placed);
   template <typename Record>
   void Give(Record& record) {
     if (place < values_.trace.times.size()) record.time = values_.trace.times[place];
     if (mover_ != nullptr) return mover_->Move(record, values_);
-    out_ += FieldWriter(line_, values_).Write(record);
+    *out_ += FieldWriter(line_, values_).Write(record);
   }
 
   const Trace& trace() const { return values_.trace; }
@@ -57,7 +57,7 @@ class PlacePrinter {
 
  private:
   TraceValues values_;
-  std::string& out_;
+  std::string* out_;
   RecordMover* mover_;
   RecordLine line_;
   // The graphs inside child graph nodes and conditional nodes, bodies in order.

@@ -42,15 +42,15 @@ class FieldTaker : public EachField<FieldTaker> {
   template <typename T>
   void Field(std::string_view key, Listed<T> list) {
     std::vector<T>& column = to_.trace_.*list.column;
-    const std::span<const T> entries = values_.Of(list.slice, list.column);
+    const std::span<const T> entries = values_.Of(list.value, list.column);
     constexpr size_t kMost = std::numeric_limits<uint32_t>::max();
-    list.slice = {};
+    list.value = {};
     if (entries.empty() || !ok_) return;
     if (column.size() > kMost || entries.size() > kMost - column.size()) {
       ok_ = to_.Fail("is one too many: a trace holds 2^32-1 entries of its kind");
       return;
     }
-    list.slice = {static_cast<uint32_t>(column.size()), static_cast<uint32_t>(entries.size())};
+    list.value = {static_cast<uint32_t>(column.size()), static_cast<uint32_t>(entries.size())};
     for (T entry : entries) {
       Take(key, entry);
       column.push_back(entry);
@@ -184,17 +184,10 @@ void TraceAssembler::MakeRoom(double times) {
     WishForLargePages(reinterpret_cast<std::byte*>(column.data()) + used,
                       column.capacity() * sizeof(column[0]) - used);
   };
-  grow(trace_.nodes);
-  grow(trace_.edges);
-  grow(trace_.accesses);
-  grow(trace_.blocks);
-  grow(trace_.block_streams);
-  grow(trace_.stream_ops);
-  grow(trace_.frontier_entries);
-  grow(trace_.tool_id_runs);
-  grow(trace_.launches);
-  grow(trace_.works);
-  grow(trace_.times);
+  const auto grow_all = [&](auto&... columns) { (grow(columns), ...); };
+  grow_all(trace_.nodes, trace_.edges, trace_.accesses, trace_.blocks, trace_.block_streams,
+           trace_.stream_ops, trace_.frontier_entries, trace_.tool_id_runs, trace_.launches,
+           trace_.works, trace_.times);
 }
 
 bool TraceAssembler::Finish() {

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <mutex>
 #include <optional>
+#include <vector>
 
-#include "libgraphkit/io/trace/line_chunks.h"
 #include "libgraphkit/io/trace/trace_assembler.h"
 #include "libgraphkit/io/trace/trace_lines.h"
 #include "libgraphkit/parallel.h"
@@ -14,9 +15,73 @@ namespace graphkit {
 namespace {
 
 constexpr size_t kChunkSize = size_t{256} * 1024;
+constexpr size_t kLongestLine = size_t{256} << 20;
 constexpr uint64_t kLineOfFirstRecord = 2;
 constexpr size_t kFirstGuess = size_t{4} << 20;  // bytes from which the rest is guessed
 constexpr size_t kMostThreads = 4;               // putting records into the trace is serial
+
+// Some whole lines, each ending in a line feed.
+struct LineChunk {
+  std::vector<char> buffer;  // longer than the lines by kLinePadding at least
+  size_t size = 0;
+  std::string_view text() const { return {buffer.data(), size}; }
+};
+
+// Cuts a stream of bytes into chunks of whole lines.
+class LineChunks {
+ public:
+  explicit LineChunks(ByteSource& source) : source_(source) {}
+
+  // The next lines; false: there are no more. A NUL byte ends the text: files that are written
+  // through a mapping end in NULs when their writer was killed.
+  Result<bool> Next(LineChunk& chunk);
+
+  // What followed the last line feed. Complete once Next() returned false.
+  bool at_end() const { return at_end_; }
+  std::string_view tail() const { return {carry_.data(), carry_.size()}; }
+
+ private:
+  Result<void> Fill(LineChunk& chunk);
+
+  ByteSource& source_;
+  bool at_end_ = false;
+  std::vector<char> carry_;  // the beginning of a line
+};
+
+// Appends up to kChunkSize bytes to the chunk.
+Result<void> LineChunks::Fill(LineChunk& chunk) {
+  chunk.buffer.resize(std::max(chunk.buffer.size(), chunk.size + kChunkSize + kLinePadding));
+  char* begin = chunk.buffer.data() + chunk.size;
+  const Result<size_t> count = source_.Read({begin, kChunkSize});
+  if (!count) return count.error();
+  at_end_ = *count < kChunkSize;
+  size_t kept = *count;
+  if (const void* nul = std::memchr(begin, '\0', kept)) {
+    kept = static_cast<size_t>(static_cast<const char*>(nul) - begin);
+    at_end_ = true;
+  }
+  chunk.size += kept;
+  return {};
+}
+
+Result<bool> LineChunks::Next(LineChunk& chunk) {
+  chunk.buffer.resize(std::max(chunk.buffer.size(), carry_.size()));
+  std::ranges::copy(carry_, chunk.buffer.begin());
+  chunk.size = carry_.size();
+  const char* feed = nullptr;
+  while (feed == nullptr && !at_end_) {
+    const size_t seen = chunk.size;
+    if (seen > kLongestLine) {
+      return Error{.message = "a line is longer than 256 MiB", .hint = "this isn't a trace"};
+    }
+    if (Result<void> filled = Fill(chunk); !filled) return filled.error();
+    feed = static_cast<const char*>(memrchr(chunk.buffer.data() + seen, '\n', chunk.size - seen));
+  }
+  const size_t whole = feed == nullptr ? 0 : static_cast<size_t>(feed - chunk.buffer.data()) + 1;
+  carry_.assign(chunk.buffer.data() + whole, chunk.buffer.data() + chunk.size);
+  chunk.size = whole;
+  return whole != 0;
+}
 
 // Puts parsed lines into a trace, until something is wrong.
 class Assembly {
@@ -202,7 +267,7 @@ void ParallelReader::ReadAll(Work& first) {
 
 Result<Trace> ReadBytes(ByteSource& source) {
   const size_t bytes = source.BytesLeft();
-  LineChunks chunks(source, kChunkSize, kLinePadding);
+  LineChunks chunks(source);
   Work first;
   const Result<bool> whole_lines = chunks.Next(first.chunk);
   if (!whole_lines) return whole_lines.error();

@@ -59,7 +59,7 @@ Json Exactly(const Json& parts) {
 }
 Json Schema(const Extents& extents) {
   Json parts = Json::array();
-  for (const uint32_t extent : extents.values) parts.push_back(Schema(extent));
+  for (const uint32_t extent : extents.value) parts.push_back(Schema(extent));
   return Exactly(parts);
 }
 template <typename T>

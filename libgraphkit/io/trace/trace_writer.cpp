@@ -30,7 +30,7 @@ Result<void> Print(const Trace& trace, std::string& buffer,
   const Result<std::vector<PlacedRecord>> records = PlaceRecords(trace);
   if (!records) return records.error();
   buffer += TraceHeader(trace.process.device);
-  PlacePrinter printer(trace, buffer);
+  PlacePrinter printer(trace, &buffer, nullptr);
   for (const PlacedRecord& record : *records) {
     printer.Print(record);
     buffer += ",\n";
