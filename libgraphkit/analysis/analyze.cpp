@@ -98,7 +98,7 @@ Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
   const Facts facts =
       FindFacts(trace, {.edges = options.edges, .bound_time_limit = options.bound_time_limit});
   std::optional<Facts> strict;
-  if (options.edges == EdgeRule::kLaunch && facts.partial_edges) strict.emplace(FindFacts(trace));
+  if (options.edges == EdgeRule::kAllFull && facts.partial_edges) strict.emplace(FindFacts(trace));
   Report report;
   report.device = trace.process.device;
   report.incomplete_because = IncompleteBecause(trace);

@@ -30,7 +30,7 @@ AskedMemory FindAskedMemory(const Facts& facts);
 
 struct AnalyzeOptions {
   std::vector<std::string> checks;  // ids of the checks to run; empty: all
-  // kLaunch: bounds, reuse and what was missed as PyTorch takes edges, for full ones; hazards are
+  // kAllFull: bounds, reuse and what was missed as PyTorch takes edges, for full ones; hazards are
   // judged by completion all the same, and what that rule would reuse without proof is a finding.
   EdgeRule edges = EdgeRule::kCompletion;
   Bytes min_bytes = 0;  // drops findings that are about fewer bytes; those that aren't

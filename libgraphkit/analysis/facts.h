@@ -46,8 +46,8 @@ struct PoolBound {
 
 struct Facts {
   const Trace& trace;
-  // Completion order, the only one that proves anything; launch order when asked for what PyTorch
-  // makes of a trace.
+  // Completion order, the only one that proves anything; full-edge order when asked for what
+  // PyTorch makes of a trace.
   Order order;
   InEdges in_edges = {};
   Lifetimes lives = {};

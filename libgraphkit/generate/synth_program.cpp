@@ -104,11 +104,12 @@ BlockId SynthProgram::Alloc(uint32_t stream) {
 
 BlockId SynthProgram::Produce(uint32_t stream, std::initializer_list<BlockId> inputs) {
   const BlockId output = Alloc(stream);
-  std::vector<Access> accesses = {Writes(output)};
+  std::array<Access, 3> accesses = {Writes(output)};
+  size_t count = 1;
   for (const BlockId input : inputs) {
-    if (input) accesses.push_back(Reads(input));
+    if (input) accesses[count++] = Reads(input);
   }
-  Kernel(stream, accesses);
+  Kernel(stream, std::span(accesses).first(count));
   return output;
 }
 

@@ -23,7 +23,7 @@ class SynthProgram {
   void Kernel(uint32_t stream, std::span<const Access> accesses);
   void Wait(uint32_t stream, uint32_t other);  // for what `other` has done so far
   BlockId Alloc(uint32_t stream);
-  // A kernel that reads some blocks (without those that are none) into a block of its own.
+  // A kernel that reads up to two blocks (those that aren't none) into a block of its own.
   BlockId Produce(uint32_t stream, std::initializer_list<BlockId> inputs);
   void Use(BlockId block, uint32_t stream);  // records it, unless it is the block's own stream
   void Free(BlockId block);

@@ -40,27 +40,28 @@ struct TraceEvent {
 // All that may decide what a launch runs, in order.
 std::vector<TraceEvent> EventsOf(const Trace& trace) {
   std::vector<TraceEvent> events;
-  const auto add = [&events](TraceEvent::Kind kind, size_t index, Seq seq) {
-    if (seq != kNever) events.push_back({seq, kind, static_cast<uint32_t>(index)});
+  const auto add = [&events](const auto& column, TraceEvent::Kind kind, auto seq) {
+    for (uint32_t i = 0; i < column.size(); ++i) {
+      if (column[i].*seq != kNever) events.push_back({column[i].*seq, kind, i});
+    }
   };
   using Kind = TraceEvent::Kind;
-  for (size_t i = 0; i < trace.node_changes.size(); ++i) {
-    add(Kind::kChange, i, trace.node_changes[i].seq);
-  }
-  for (size_t i = 0; i < trace.execs.size(); ++i) {
-    add(Kind::kInstantiate, i, trace.execs[i].created);
-    add(Kind::kDestroy, i, trace.execs[i].destroyed);
-  }
-  for (size_t i = 0; i < trace.exec_updates.size(); ++i) {
-    if (trace.exec_updates[i].result == 0) add(Kind::kUpdate, i, trace.exec_updates[i].seq);
-  }
-  for (size_t i = 0; i < trace.launches.size(); ++i) add(Kind::kLaunch, i, trace.launches[i].seq);
-  std::stable_sort(events.begin(), events.end(),
-                   [](const TraceEvent& a, const TraceEvent& b) { return a.seq < b.seq; });
+  add(trace.node_changes, Kind::kChange, &NodeChange::seq);
+  add(trace.execs, Kind::kInstantiate, &Exec::created);
+  add(trace.execs, Kind::kDestroy, &Exec::destroyed);
+  add(trace.exec_updates, Kind::kUpdate, &ExecUpdate::seq);
+  add(trace.launches, Kind::kLaunch, &Launch::seq);
+  std::ranges::stable_sort(events, {}, &TraceEvent::seq);
   return events;
 }
 
 using VersionMap = std::unordered_map<NodeId, NodeVersion>;
+
+// As it was made, where the map has no other.
+NodeVersion VersionIn(const VersionMap& versions, NodeId node) {
+  const auto found = versions.find(node);
+  return found == versions.end() ? NodeVersion{.made = node} : found->second;
+}
 
 // Goes through the trace once. Nodes that nothing changes aren't looked at: which ones are changed
 // is known only in the end, so it goes through it twice.
@@ -76,7 +77,7 @@ class VersionWalk {
     for (ExecState& exec : execs_) RunPending(exec);
     for (const auto& [root, nodes] : by_root_) {
       if (started_.contains(root)) continue;
-      for (const NodeId node : nodes) run_.push_back({node, OfGraph(node)});
+      for (const NodeId node : nodes) run_.push_back({node, VersionIn(of_graph_, node)});
     }
     std::sort(run_.begin(), run_.end());
     run_.erase(std::unique(run_.begin(), run_.end()), run_.end());
@@ -94,11 +95,6 @@ class VersionWalk {
     std::vector<NodeId> pending;  // whose versions no launch has run yet
     bool launched = false;
   };
-
-  NodeVersion OfGraph(NodeId node) const {
-    const auto found = of_graph_.find(node);
-    return found == of_graph_.end() ? NodeVersion{.made = node} : found->second;
-  }
 
   void Apply(const TraceEvent& event) {
     switch (event.kind) {
@@ -133,10 +129,11 @@ class VersionWalk {
     }
     const auto found = by_root_.find(exec.root);
     if (found == by_root_.end()) return;
-    for (const NodeId node : found->second) Set(exec, node, OfGraph(node));
+    for (const NodeId node : found->second) Set(exec, node, VersionIn(of_graph_, node));
   }
 
   void Update(const ExecUpdate& update) {
+    if (update.result != 0) return;
     ExecState& exec = execs_[update.exec.index()];
     std::vector<NodeId> off;
     for (const auto& [node, version] : exec.nodes) {
@@ -150,15 +147,10 @@ class VersionWalk {
                                std::to_string(update.exec.value) + " isn't known");
         continue;
       }
-      NodeVersion version = Of(exec, target);
+      NodeVersion version = VersionIn(exec.nodes, target);
       version.off = true;
       Set(exec, target, version);
     }
-  }
-
-  NodeVersion Of(const ExecState& exec, NodeId node) const {
-    const auto found = exec.nodes.find(node);
-    return found == exec.nodes.end() ? NodeVersion{.made = node} : found->second;
   }
 
   void Set(ExecState& exec, NodeId node, const NodeVersion& version) {
@@ -169,7 +161,7 @@ class VersionWalk {
 
   void RunPending(ExecState& exec) {
     for (const NodeId node : std::exchange(exec.pending, {})) {
-      run_.push_back({node, Of(exec, node)});
+      run_.push_back({node, VersionIn(exec.nodes, node)});
     }
   }
 
@@ -179,14 +171,14 @@ class VersionWalk {
     if (!change.exec.valid()) {
       changed_.insert(change.node);
       if (change.child.valid()) return SetChild(nullptr, change.node, change);
-      of_graph_[change.node] = After(OfGraph(change.node), index);
+      of_graph_[change.node] = After(VersionIn(of_graph_, change.node), index);
       return;
     }
     ExecState& exec = execs_[change.exec.index()];
     const NodeId node = places_.Counterpart(change.node, exec.root, change.seq);
     if (!node.valid()) return NotApplied(exec.root, change);
     if (change.child.valid()) return SetChild(&exec, node, change);
-    Set(exec, node, After(Of(exec, node), index));
+    Set(exec, node, After(VersionIn(exec.nodes, node), index));
   }
 
   NodeVersion After(NodeVersion version, uint32_t index) const {
@@ -205,13 +197,13 @@ class VersionWalk {
     const GraphId root = RootOf(trace_, trace_[holder].graph);
     if (!pairs) return NotApplied(root, change);
     for (const auto& [node, like] : *pairs) {
-      NodeVersion version = OfGraph(like);
+      NodeVersion version = VersionIn(of_graph_, like);
       if (exec == nullptr) {
         changed_.insert(node);
         of_graph_[node] = version;
         continue;
       }
-      version.off = Of(*exec, node).off;
+      version.off = VersionIn(exec->nodes, node).off;
       Set(*exec, node, version);
     }
   }

@@ -79,7 +79,7 @@ class Loaded {
     AnalyzeOptions options;
     options.checks = std::move(checks);
     options.min_bytes = min_bytes;
-    if (launch_edges) options.edges = EdgeRule::kLaunch;
+    if (launch_edges) options.edges = EdgeRule::kAllFull;
     const Report report = Take(Analyze(trace_, options));
     std::ostringstream out;
     RenderJson(report, trace_, out);

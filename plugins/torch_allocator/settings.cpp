@@ -17,7 +17,7 @@ Settings SettingsFromEnvironment() {
   return {
       .plan = Variable("GRAPHKIT_PLAN"),
       .trust_plan = Variable("GRAPHKIT_ASSUME") == "arguments",
-      .edges = Variable("GRAPHKIT_EDGES") == "pytorch" ? EdgeRule::kLaunch : EdgeRule::kCompletion,
+      .edges = Variable("GRAPHKIT_EDGES") == "pytorch" ? EdgeRule::kAllFull : EdgeRule::kCompletion,
       .report = Variable("GRAPHKIT_ALLOCATOR_REPORT")};
 }
 

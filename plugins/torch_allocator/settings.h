@@ -10,7 +10,7 @@ namespace graphkit::torch {
 struct Settings {
   std::string plan;                        // GRAPHKIT_PLAN: a file; empty: none
   bool trust_plan = false;                 // GRAPHKIT_ASSUME=arguments
-  EdgeRule edges = EdgeRule::kCompletion;  // GRAPHKIT_EDGES=pytorch: kLaunch
+  EdgeRule edges = EdgeRule::kCompletion;  // GRAPHKIT_EDGES=pytorch: kAllFull
   std::string report;                      // GRAPHKIT_ALLOCATOR_REPORT: a file; empty: none
 };
 

@@ -86,7 +86,7 @@ TEST_CASE("a stream that stands at a node's trigger doesn't follow its end") {
 }
 
 TEST_CASE("where every edge counts as full a programmatic one proves the end") {
-  LiveGraph graph(1, EdgeRule::kLaunch);
+  LiveGraph graph(1, EdgeRule::kAllFull);
   graph.Launch(0);
   graph.Launch(0, true);
   CHECK(graph.Before(graph.IdOf(0), 0));

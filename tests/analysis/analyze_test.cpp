@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libgraphkit/generate/build_trace.h"
+#include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"
 
 namespace graphkit {
@@ -116,14 +117,11 @@ Trace ReuseBehindProgrammaticEdge(Ternary waits) {
   TraceBuilder t;
   const StreamId a = t.Stream("a");
   t.BeginCapture(a, "step");
-  const BlockId x = t.Alloc(a, kMiB);
-  t.Kernel(a, "use", {Writes(x)});
+  const BlockId x = AllocWritten(t, a, kMiB, "use");
   const KernelId next = t.Function("next", waits);
   t.ProgrammaticKernel(a, next, {});
   t.Free(x);
-  const BlockId y = t.Alloc(a, kMiB);
-  t.Kernel(a, "use", {Writes(y)});
-  t.Free(y);
+  AllocUsed(t, a, kMiB);
   t.EndCapture(a);
   Trace trace = t.Build();
   for (Kernel& kernel : trace.kernels) kernel.has_layout = true;
@@ -134,7 +132,7 @@ TEST_CASE("--edges pytorch takes programmatic edges for full ones, and says what
   const Trace trace = ReuseBehindProgrammaticEdge(Ternary::kNo);
   const AnalyzeOptions strict{.checks = {"programmatic-only-order", "reuse-opportunity"}};
   AnalyzeOptions pytorch = strict;
-  pytorch.edges = EdgeRule::kLaunch;
+  pytorch.edges = EdgeRule::kAllFull;
   CHECK(Analyze(trace, strict)->findings.empty());
   CHECK(Analyze(trace, strict)->graphs[0].lower_bound_bytes == 2 * kMiB);
   const Report report = *Analyze(trace, pytorch);
@@ -151,7 +149,7 @@ TEST_CASE("--edges pytorch takes programmatic edges for full ones, and says what
 TEST_CASE("--edges pytorch says nothing more where the consumer is known to wait") {
   const Trace trace = ReuseBehindProgrammaticEdge(Ternary::kYes);
   const Report report =
-      *Analyze(trace, {.checks = {"programmatic-only-order"}, .edges = EdgeRule::kLaunch});
+      *Analyze(trace, {.checks = {"programmatic-only-order"}, .edges = EdgeRule::kAllFull});
   CHECK(report.graphs[0].lower_bound_bytes == kMiB);
   CHECK(report.findings.empty());
 }

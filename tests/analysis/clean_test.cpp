@@ -2,18 +2,17 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/generate/build_trace.h"
+#include "tests/analysis/pieces.h"
 
 namespace graphkit {
 namespace {
 
-struct Program {
-  TraceBuilder t;
-  StreamId a = t.Stream("a");
-  StreamId b = t.Stream("b");
+struct Program : TwoStreams {
   EventId fork = t.Event();
   EventId join = t.Event();
   GraphId graph = t.BeginCapture(a, "step");
@@ -58,59 +57,54 @@ struct Program {
 
 using Nothing = std::vector<std::string>;
 
-TEST_CASE("two streams that write disjoint halves of one block") {
+struct Use {
+  std::string_view kernel;
+  Access access;
+};
+
+// A block that is written before the fork, touched on either stream, and read at the end.
+std::vector<std::string> FindingsBeside(Use one, Use other) {
   Program p;
   const BlockId x = p.ForkWithBlock();
-  p.t.Kernel(p.a, "_Z4lowerPf", {Writes(x, 0, 4096)});
-  p.t.Kernel(p.b, "_Z5upperPf", {Writes(x, 4096, 4096)});
+  one.access.block = other.access.block = x;
+  p.t.Kernel(p.a, one.kernel, {one.access});
+  p.t.Kernel(p.b, other.kernel, {other.access});
   p.Join();
-  p.t.Kernel(p.a, "_Z3sumPKf", {Reads(x)});
+  p.t.Kernel(p.a, "_Z4lastPKf", {Reads(x)});
   p.t.Free(x);
-  CHECK(p.Findings() == Nothing{});
+  return p.Findings();
+}
+
+TEST_CASE("two streams that write disjoint halves of one block") {
+  CHECK(FindingsBeside({"_Z4lowerPf", Writes({}, 0, 4096)},
+                       {"_Z5upperPf", Writes({}, 4096, 4096)}) == Nothing{});
 }
 
 TEST_CASE("a reader that is declared extern \"C\", beside another one") {
-  Program p;
-  const BlockId x = p.ForkWithBlock();
-  p.t.Kernel(p.a, "reader", {Touches(x)});
-  p.t.Kernel(p.b, "_Z3sumPKf", {Reads(x)});
-  p.Join();
-  p.t.Kernel(p.a, "_Z4lastPKf", {Reads(x)});
-  p.t.Free(x);
-  CHECK(p.Findings() == Nothing{});
+  CHECK(FindingsBeside({"reader", Touches({})}, {"_Z3sumPKf", Reads({})}) == Nothing{});
 }
 
 TEST_CASE("an integer argument that equals the address of a live block") {
+  CHECK(FindingsBeside({"_Z4readPKf", Reads({})}, {"_Z5countm", Touches({})}) == Nothing{});
+}
+
+// A kernel that reads what the one before writes, launched programmatically.
+std::vector<std::string> FindingsBehind(Ternary waits) {
   Program p;
-  const BlockId x = p.ForkWithBlock();
-  p.t.Kernel(p.a, "_Z4readPKf", {Reads(x)});
-  p.t.Kernel(p.b, "_Z5countm", {Touches(x)});
-  p.Join();
-  p.t.Kernel(p.a, "_Z4lastPKf", {Reads(x)});
+  const BlockId x = p.t.Alloc(p.a, 8192);
+  p.t.Kernel(p.a, "_Z7producePf", {Writes(x)});
+  const std::vector<Access> reads = {Reads(x)};
+  p.t.ProgrammaticKernel(p.a, p.t.Function("_Z7consumePKf", waits), reads);
   p.t.Free(x);
-  CHECK(p.Findings() == Nothing{});
+  return p.Findings();
 }
 
 TEST_CASE("a programmatic launch whose kernel waits before it reads") {
-  Program p;
-  const BlockId x = p.t.Alloc(p.a, 8192);
-  p.t.Kernel(p.a, "_Z7producePf", {Writes(x)});
-  const KernelId consume = p.t.Function("_Z7consumePKf", Ternary::kYes);
-  const std::vector<Access> reads = {Reads(x)};
-  p.t.ProgrammaticKernel(p.a, consume, reads);
-  p.t.Free(x);
-  CHECK(p.Findings() == Nothing{});
+  CHECK(FindingsBehind(Ternary::kYes) == Nothing{});
 }
 
 TEST_CASE("the same launch, careless: it isn't clean") {
-  Program p;
-  const BlockId x = p.t.Alloc(p.a, 8192);
-  p.t.Kernel(p.a, "_Z7producePf", {Writes(x)});
-  const KernelId consume = p.t.Function("_Z7consumePKf", Ternary::kNo);
-  const std::vector<Access> reads = {Reads(x)};
-  p.t.ProgrammaticKernel(p.a, consume, reads);
-  p.t.Free(x);
-  const std::vector<std::string> found = p.Findings();
+  const std::vector<std::string> found = FindingsBehind(Ternary::kNo);
   REQUIRE(found.size() == 1);
   CHECK(found[0].starts_with("error programmatic-only-order: "));
 }

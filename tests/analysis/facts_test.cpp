@@ -30,7 +30,7 @@ struct Slow {
   explicit Slow(const Trace& of)
       : trace(of),
         order(of),
-        launch(of, EdgeRule::kLaunch),
+        launch(of, EdgeRule::kAllFull),
         hopeful(of, EdgeRule::kCompletion, Ternary::kYes),
         at_free(of, order, MarkerRule::kAtFree),
         last_use(of, order, MarkerRule::kLastUse),
@@ -148,7 +148,7 @@ std::string RacesDifference(const Slow& slow, const Facts& facts) {
         slow.order.Before(race.later, race.earlier)) {
       return "a race that is none";
     }
-    found.insert({race.block, race.kind, race.overlapping, race.launch_ordered});
+    found.insert({race.block, race.kind, race.overlapping, race.ordered_if_full});
   }
   std::set<RaceSort> races;
   for (const SlowRace& race : slow.races) races.insert(race.sort);

@@ -38,7 +38,7 @@ struct RaceSort {
   BlockId block;
   RaceKind kind = RaceKind::kAccess;
   Overlapping overlapping = Overlapping::kUnknown;
-  bool launch_ordered = false;
+  bool ordered_if_full = false;
   auto operator<=>(const RaceSort&) const = default;
 };
 struct SlowRace {

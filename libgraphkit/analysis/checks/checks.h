@@ -19,9 +19,9 @@ struct Check {
   bool grades = false;                               // sets the severity of its findings
   // Speaks of hazards: needs facts by completion order, whatever was asked for.
   bool proves = false;
-  // Where launch order was asked for: what it finds beside that, of facts by launch order and by
+  // Where full-edge order was asked for: what it finds beside that, of facts by that order and by
   // completion order.
-  std::vector<Finding> (*find_unproved)(const Facts& launch, const Facts& strict) = nullptr;
+  std::vector<Finding> (*find_unproved)(const Facts& torch, const Facts& strict) = nullptr;
 };
 
 std::span<const Check> AllChecks();

@@ -99,14 +99,15 @@ class DeferredBlocks {
     const BlockId first = finding->blocks.front();
     const Usage& usage = facts_.usage[finding->graph.index()];
     const Bytes cost = usage.peak_held - std::min(usage.peak_held, usage.peak_live);
+    const Words words = WordsFor(why, first, finding->streams);
     finding->severity = cost > 0 ? Severity::kWarning : Severity::kNote;
     finding->message = FormatBytes(finding->bytes) + " in " + ListOf(finding->blocks) + " of " +
                        NameOf(trace_, finding->graph) + " came back " + HowLate(finding->blocks) +
-                       " after the free" + Reason(why, first, finding->streams) +
+                       " after the free" + words.reason +
                        (cost > 0 ? "; deferred frees make the graph hold " + FormatBytes(cost) +
                                        " more than is live"
                                  : "; it costs nothing: the peak is elsewhere");
-    finding->advice = Advice(why, first);
+    finding->advice = words.advice;
     for (const NodeId node : facts_.lives.Markers(first, MarkerRule::kLastUse)) {
       finding->nodes.push_back(node);
       finding->evidence.push_back({.text = NameOf(trace_, first) + " was last touched by " +
@@ -138,52 +139,46 @@ class DeferredBlocks {
     return static_cast<size_t>(at - trace_.nodes.begin());
   }
 
-  std::string Reason(Why why, BlockId block, const std::vector<StreamId>& streams) const {
-    const std::string own = NameOf(trace_, trace_[block].stream);
+  struct Words {
+    std::string reason;
+    std::string advice;
+  };
+  Words WordsFor(Why why, BlockId block, const std::vector<StreamId>& streams) const {
+    const std::string own = NameOf(trace_, trace_[block].stream), others = ListOf(trace_, streams);
     switch (why) {
       case Why::kForeignStream:
-        return ": a stream that it was used on (" + ListOf(trace_, streams) +
-               ") was not in the capture at the free";
+        return {
+            ": a stream that it was used on (" + others + ") was not in the capture at the free",
+            "let the other stream join the capture before the free (record an event on " + own +
+                " and wait for it there), or don't record the block on it"};
       case Why::kAllocatorWaits:
-        return ": " + own +
-               " waits for its last use before a later allocation, but the allocator "
-               "keeps it until the capture ends";
+        return {": " + own +
+                    " waits for its last use before a later allocation, but the allocator keeps it "
+                    "until the capture ends",
+                "let the allocator reuse during capture: in PyTorch, PYTORCH_ALLOC_CONF="
+                "graph_capture_record_stream_reuse:True"};
       case Why::kNobodyAllocates:
-        return ": " + own + " waits for its last use, but allocates nothing afterwards";
+        return {": " + own + " waits for its last use, but allocates nothing afterwards",
+                "let other streams take the memory (graphkit replay --allocator reuse shows what "
+                "that saves), or wait for the last use earlier"};
       case Why::kFreedLate:
-        return ": it was freed after " + own +
-               " had waited for its last use, so that the free "
-               "counts later work on " +
-               ListOf(trace_, streams) + " as well";
+        return {": it was freed after " + own +
+                    " had waited for its last use, so that the free counts later work on " +
+                    others + " as well",
+                "free it right after its last use, before the other stream goes on"};
       case Why::kNoJoin:
-        return ": " + own + " never waits for its last use on " + ListOf(trace_, streams);
+        return {": " + own + " never waits for its last use on " + others,
+                AdviceToJoin(block, own)};
     }
     return {};
   }
 
-  std::string Advice(Why why, BlockId block) const {
-    const std::string own = NameOf(trace_, trace_[block].stream);
-    switch (why) {
-      case Why::kForeignStream:
-        return "let the other stream join the capture before the free (record an event on " + own +
-               " and wait for it there), or don't record the block on it";
-      case Why::kAllocatorWaits:
-        return "let the allocator reuse during capture: in PyTorch, PYTORCH_ALLOC_CONF="
-               "graph_capture_record_stream_reuse:True";
-      case Why::kNobodyAllocates:
-        return "let other streams take the memory (graphkit replay --allocator reuse shows what "
-               "that saves), or wait for the last use earlier";
-      case Why::kFreedLate:
-        return "free it right after its last use, before the other stream goes on";
-      case Why::kNoJoin: {
-        const NodeId unjoined = FirstUnjoined(block, MarkerRule::kLastUse);
-        if (!unjoined.valid()) return "wait for the other stream before the free";
-        return "record an event after " + NameOf(trace_, unjoined) + " on " +
-               NameOf(trace_, trace_[unjoined].stream) + " and let " + own +
-               " wait for it before it allocates again";
-      }
-    }
-    return {};
+  std::string AdviceToJoin(BlockId block, const std::string& own) const {
+    const NodeId unjoined = FirstUnjoined(block, MarkerRule::kLastUse);
+    if (!unjoined.valid()) return "wait for the other stream before the free";
+    return "record an event after " + NameOf(trace_, unjoined) + " on " +
+           NameOf(trace_, trace_[unjoined].stream) + " and let " + own +
+           " wait for it before it allocates again";
   }
 
   const Facts& facts_;

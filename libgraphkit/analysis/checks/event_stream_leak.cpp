@@ -1,6 +1,4 @@
 // event-stream-leak: streams and events that were never destroyed.
-#include <algorithm>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {

@@ -75,6 +75,32 @@ std::vector<bool> NeverRun(const Trace& trace) {
   return never;
 }
 
+namespace {
+
+// Nodes from `from` to `to`, both included, each joined to the next by an edge, as few as there can
+// be: searched backwards, only through nodes that end after `from`. Empty when there is no path
+// inside one graph, or too much was looked at.
+std::vector<NodeId> ShortestPath(const Order& order, const InEdges& in, NodeId from, NodeId to) {
+  constexpr size_t kMostNodes = 100'000;
+  std::unordered_map<uint32_t, NodeId> next;  // of each node reached, the way to `to`
+  std::vector<NodeId> open = {to};
+  next.emplace(to.value, NodeId());
+  for (size_t at = 0; at < open.size() && at < kMostNodes; ++at) {
+    const NodeId node = open[at];
+    if (node == from) break;
+    for (const InEdge& edge : in.Of(node.index())) {
+      if (!order.EndsBefore(from, edge.from)) continue;
+      if (next.emplace(edge.from.value, node).second) open.push_back(edge.from);
+    }
+  }
+  std::vector<NodeId> path;
+  if (!next.contains(from.value)) return path;
+  for (NodeId node = from; node.valid(); node = next.at(node.value)) path.push_back(node);
+  return path;
+}
+
+}  // namespace
+
 Evidence ProofPath(const Facts& facts, NodeId from, NodeId to) {
   Evidence evidence;
   evidence.nodes = ShortestPath(facts.order, facts.in_edges, from, to);
@@ -93,26 +119,6 @@ Evidence ProofPath(const Facts& facts, NodeId from, NodeId to) {
     evidence.text += skipped ? "..." : NameOf(facts.trace, evidence.nodes[i]);
   }
   return evidence;
-}
-
-// Backwards from `to`, only through nodes that end after `from`.
-std::vector<NodeId> ShortestPath(const Order& order, const InEdges& in, NodeId from, NodeId to,
-                                 size_t limit) {
-  std::unordered_map<uint32_t, NodeId> next;  // of each node reached, the way to `to`
-  std::vector<NodeId> open = {to};
-  next.emplace(to.value, NodeId());
-  for (size_t at = 0; at < open.size() && at < limit; ++at) {
-    const NodeId node = open[at];
-    if (node == from) break;
-    for (const InEdge& edge : in.Of(node.index())) {
-      if (!order.EndsBefore(from, edge.from)) continue;
-      if (next.emplace(edge.from.value, node).second) open.push_back(edge.from);
-    }
-  }
-  std::vector<NodeId> path;
-  if (!next.contains(from.value)) return path;
-  for (NodeId node = from; node.valid(); node = next.at(node.value)) path.push_back(node);
-  return path;
 }
 
 void AddRace(const Facts& facts, const Race& race, Finding* finding) {

@@ -58,7 +58,7 @@ std::vector<Finding> FindRepeatedTinyAllocations(const Facts& facts);
 std::vector<Finding> FindSlowCaptures(const Facts& facts);
 
 // What PyTorch's rule would reuse and completion order doesn't prove: `torch` are the facts by
-// launch order, `strict` those by completion order. Findings of programmatic-only-order.
+// full-edge order, `strict` those by completion order. Findings of programmatic-only-order.
 std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict);
 
 // Of many alike, how many are shown as evidence.
@@ -118,13 +118,6 @@ std::vector<bool> NeverRun(const Trace& trace);
 
 // The edges from one node to another, as evidence; says so when there is none that can be shown.
 Evidence ProofPath(const Facts& facts, NodeId from, NodeId to);
-
-// Why one node is before another: the edges to follow from it, as few as there can be.
-//
-// Nodes from `from` to `to`, both included, each joined to the next by an edge; inside one graph.
-// Empty when there is no path, or the search was given up (`limit` nodes were looked at).
-std::vector<NodeId> ShortestPath(const Order& order, const InEdges& in, NodeId from, NodeId to,
-                                 size_t limit = 100'000);
 
 // What the checks of races share: one finding for each pair of kernels that races, however often,
 // since what races once mostly races in every layer.

@@ -7,7 +7,7 @@ std::vector<Finding> FindFreeBeforeUse(const Facts& facts) {
   std::map<RaceSite, Finding> by_site;
   const Trace& trace = facts.trace;
   for (const Race& race : facts.races) {
-    if (race.launch_ordered || race.kind != RaceKind::kFree) continue;
+    if (race.ordered_if_full || race.kind != RaceKind::kFree) continue;
     Finding& finding = by_site[SiteOf(facts, race, Severity::kError)];
     if (finding.blocks.empty()) {
       const bool frees_first = trace[race.earlier].kind == NodeKind::kMemFree;

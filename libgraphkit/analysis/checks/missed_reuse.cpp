@@ -2,7 +2,6 @@
 // pool's or another stream's.
 
 #include <algorithm>
-#include <utility>
 
 #include "libgraphkit/analysis/checks/find.h"
 

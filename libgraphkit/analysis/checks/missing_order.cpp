@@ -1,6 +1,4 @@
 // missing-order: nodes that touch one block and that nothing orders.
-#include <utility>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {
@@ -36,7 +34,7 @@ std::vector<Finding> FindMissingOrder(const Facts& facts) {
   std::map<RaceSite, Finding> by_site;
   const std::vector<bool> never_run = NeverRun(facts.trace);
   for (const Race& race : facts.races) {
-    if (race.launch_ordered || race.kind == RaceKind::kFree) continue;
+    if (race.ordered_if_full || race.kind == RaceKind::kFree) continue;
     const bool certain = race.kind == RaceKind::kAlloc || race.overlapping == Overlapping::kCertain;
     if (race.overlapping == Overlapping::kUnknown) continue;
     if (!certain && !race.typed) continue;

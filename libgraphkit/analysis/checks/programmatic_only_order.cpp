@@ -7,7 +7,7 @@ std::vector<Finding> FindProgrammaticOnlyOrder(const Facts& facts) {
   std::map<RaceSite, Finding> by_site;
   const Trace& trace = facts.trace;
   for (const Race& race : facts.races) {
-    if (!race.launch_ordered) continue;
+    if (!race.ordered_if_full) continue;
     const bool known = race.surely_unordered;
     const bool sure = race.overlapping != Overlapping::kUnknown;
     const Severity severity =

@@ -1,7 +1,5 @@
 // programmatic-only-order, of what isn't there yet: memory that PyTorch's rule would hand on,
 // although only an edge that doesn't mean completion leads from its last use to the next block.
-#include <algorithm>
-
 #include "libgraphkit/analysis/checks/find.h"
 
 namespace graphkit {

@@ -1,6 +1,5 @@
 #include "libgraphkit/analysis/memory/known_memory.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/interval.h"
 
 namespace graphkit {
 namespace {
@@ -45,10 +46,7 @@ void SumOverTime(const Trace& trace, const Lifetimes& lives, std::vector<Usage>*
   }
 }
 
-struct Range {
-  Address begin;
-  Address end;
-};
+using Range = Interval<Address>;
 
 Bytes Covered(std::vector<Range>* ranges) {
   std::ranges::sort(*ranges, {}, &Range::begin);
@@ -126,7 +124,7 @@ void LiveBytes::Add(const Block& block, Seq end) {
 }
 
 const std::vector<LiveBytes::Change>& LiveBytes::Sorted() {
-  std::ranges::stable_sort(changes_, {}, &Change::seq);
+  std::ranges::sort(changes_, {}, &Change::seq);
   return changes_;
 }
 

@@ -88,7 +88,7 @@ void Order::AddAny(NodeId node, GraphId graph, StreamId stream, Ternary waits,
 bool Order::TailEndsBefore(uint32_t chain, bool waits, std::span<const InEdge> in) const {
   const uint32_t length = chains_[chain].length;
   return std::any_of(in.begin(), in.end(), [&](const InEdge& edge) {
-    const bool ends = edge.full || waits || rule_ == EdgeRule::kLaunch;
+    const bool ends = edge.full || waits || rule_ == EdgeRule::kAllFull;
     return CountAt(ends ? EndOf(edge.from) : StartOf(edge.from), chain) >= length;
   });
 }
@@ -129,7 +129,7 @@ OrderPoint Order::StartClock(GraphId graph, uint32_t chain, std::span<const InEd
   for (const bool own : {true, false}) {
     for (const InEdge& edge : in) {
       if ((places_[edge.from.index()].chain == chain) != own) continue;
-      const bool full = edge.full || rule_ == EdgeRule::kLaunch;
+      const bool full = edge.full || rule_ == EdgeRule::kAllFull;
       const OrderPoint from = full ? EndOf(edge.from) : StartOf(edge.from);
       if (full && CountAt(start, from.chain) >= from.count) continue;
       Absorb(&start, from);
@@ -199,7 +199,7 @@ OrderPoint Order::PointAfter(GraphId graph, std::span<const FrontierEntry> entri
   OrderPoint point{.graph = graph};
   for (const FrontierEntry& entry : entries) {
     const bool full =
-        (entry.from_port == kPortDefault && entry.edge_type == 0) || rule_ == EdgeRule::kLaunch;
+        (entry.from_port == kPortDefault && entry.edge_type == 0) || rule_ == EdgeRule::kAllFull;
     point = Meet(point, full ? EndOf(entry.node) : StartOf(entry.node));
   }
   return point;
@@ -219,7 +219,7 @@ bool Order::BeforeElsewhere(NodeId a, const OrderPoint& b) const {
   if (from.chain == b.chain) return from.seq < b.count;
   const Chain& chain = chains_[from.chain];
   if (chain.graph == b.graph) return rows_.Count(b.row, chain.local) > from.seq;
-  return BeforeAcross(a, b);
+  return CoversAcross(b, EndOf(a));
 }
 
 uint32_t Order::Depth(GraphId graph) const {
@@ -232,29 +232,6 @@ uint32_t Order::Depth(GraphId graph) const {
   return depth;
 }
 
-// Lifts both sides to the graph that holds both: inside, a node ends before its holder ends, and
-// starts after its holder starts.
-bool Order::BeforeAcross(NodeId a, OrderPoint b) const {
-  if (!b.graph.valid()) return false;
-  GraphId graph = chains_[places_[a.index()].chain].graph;
-  uint32_t from_depth = Depth(graph);
-  uint32_t to_depth = Depth(b.graph);
-  NodeId to_node;
-  while (graph != b.graph) {
-    if (from_depth == 0 && to_depth == 0) return false;
-    if (from_depth >= to_depth) {
-      a = Holder(graph);
-      graph = chains_[places_[a.index()].chain].graph;
-      --from_depth;
-    } else {
-      to_node = Holder(b.graph);
-      b = StartOf(to_node);
-      --to_depth;
-    }
-  }
-  return a != to_node && Before(a, b);
-}
-
 bool Order::Covers(const OrderPoint& later, const OrderPoint& earlier) const {
   if (earlier.graph != later.graph) return CoversAcross(later, earlier);
   if (earlier.count == 0 && earlier.row == ClockRows::kEmpty) return true;
@@ -265,8 +242,8 @@ bool Order::Covers(const OrderPoint& later, const OrderPoint& earlier) const {
   return rows_.Within(earlier.row, later.row, own, chains_[earlier.chain].local);
 }
 
-// Lifts both sides to the graph that holds both. What ended inside an embedded graph is covered
-// outside once the whole graph has ended.
+// Lifts both sides to the graph that holds both: what ended inside an embedded graph is covered
+// outside once the whole graph has ended, and what is inside starts after its holder starts.
 bool Order::CoversAcross(OrderPoint later, OrderPoint earlier) const {
   if (!later.graph.valid() || !earlier.graph.valid()) return false;
   uint32_t later_depth = Depth(later.graph);

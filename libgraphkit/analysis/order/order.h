@@ -39,7 +39,7 @@ namespace graphkit {
 
 enum class EdgeRule : uint8_t {
   kCompletion,  // edges mean what CUDA says
-  kLaunch,      // every edge counts as a full one, as PyTorch takes it (`--edges=pytorch`)
+  kAllFull,     // every edge counts as a full one, as PyTorch takes it (`--edges=pytorch`)
 };
 
 // A place in a graph where a node could start: what has ended there. Made from a frontier.
@@ -107,7 +107,7 @@ class Order {
     }
     if (from.chain == to.chain) return from.seq < to.seq;
     const Chain& chain = chains_[from.chain];
-    if (chain.graph != chains_[to.chain].graph) return BeforeAcross(a, StartOf(b));
+    if (chain.graph != chains_[to.chain].graph) return CoversAcross(StartOf(b), EndOf(a));
     return rows_.Count(to.row, chain.local) > from.seq;
   }
   // Of many pairs at once, the answers in `before`, which is as long: faster than one by one where
@@ -197,7 +197,6 @@ class Order {
   void AddAny(NodeId node, GraphId graph, StreamId stream, Ternary waits,
               std::span<const InEdge> in);
   bool BeforeElsewhere(NodeId a, const OrderPoint& b) const;
-  bool BeforeAcross(NodeId a, OrderPoint b) const;
   bool CoversAcross(OrderPoint later, OrderPoint earlier) const;
   uint32_t Depth(GraphId graph) const;
   GraphState& StateOf(GraphId graph);

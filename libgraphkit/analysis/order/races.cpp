@@ -46,7 +46,7 @@ class RaceFinder {
         trace_(facts.trace),
         numbers_only_(NumbersOnlyKernels(facts.trace)),
         unfinished_(FindUnfinished(facts.trace)) {
-    if (facts.partial_edges) launch_ = BuildOrder(trace_, EdgeRule::kLaunch);
+    if (facts.partial_edges) all_full_ = BuildOrder(trace_, EdgeRule::kAllFull);
   }
 
   std::vector<Race> FindAll() {
@@ -140,11 +140,11 @@ class RaceFinder {
     race.kind = a.kind == RaceKind::kAccess ? b.kind : a.kind;
     race.overlapping = HowSure(a, b);
     race.typed = SaysWhatItReads(a.node) && SaysWhatItReads(b.node);
-    race.launch_ordered =
-        launch_ && (launch_->Before(a.node, b.node) || launch_->Before(b.node, a.node));
-    if (race.launch_ordered) race.surely_unordered = SurelyUnordered(a.node, b.node);
+    race.ordered_if_full =
+        all_full_ && (all_full_->Before(a.node, b.node) || all_full_->Before(b.node, a.node));
+    if (race.ordered_if_full) race.surely_unordered = SurelyUnordered(a.node, b.node);
     if (Known(race)) return;
-    if (race.launch_ordered) race.consumer = FindConsumer(race);
+    if (race.ordered_if_full) race.consumer = FindConsumer(race);
     races_.push_back(race);
   }
 
@@ -198,7 +198,7 @@ class RaceFinder {
     return std::any_of(races_.begin() + static_cast<ptrdiff_t>(first_of_block_), races_.end(),
                        [&](const Race& other) {
                          return other.kind == race.kind && other.overlapping == race.overlapping &&
-                                other.launch_ordered == race.launch_ordered &&
+                                other.ordered_if_full == race.ordered_if_full &&
                                 other.surely_unordered == race.surely_unordered &&
                                 other.typed == race.typed && RootOfRace(other) == RootOfRace(race);
                        });
@@ -207,11 +207,11 @@ class RaceFinder {
   // Where order by completion is lost on the way from one node of a race to the other: a node that
   // starts before the one before it has ended, which would come after the race's first.
   NodeId FindConsumer(const Race& race) {
-    const bool forwards = launch_->Before(race.earlier, race.later);
+    const bool forwards = all_full_->Before(race.earlier, race.later);
     const NodeId from = forwards ? race.earlier : race.later;
     const NodeId to = forwards ? race.later : race.earlier;
     const Ternary wanted = race.surely_unordered ? Ternary::kNo : Ternary::kUnknown;
-    const Order& way = race.surely_unordered ? *launch_ : *hopeful_;
+    const Order& way = race.surely_unordered ? *all_full_ : *hopeful_;
     const Order& so_far = race.surely_unordered ? *hopeful_ : facts_.order;
     std::vector<NodeId> open = {to};
     std::unordered_set<uint32_t> seen = {to.value};
@@ -230,9 +230,9 @@ class RaceFinder {
   const Facts& facts_;
   const Trace& trace_;
   KernelSet numbers_only_;
-  std::vector<bool> unfinished_;  // by node
-  std::optional<Order> launch_;   // where there are partial edges
-  std::optional<Order> hopeful_;  // as if all waited of which it isn't known; when asked for
+  std::vector<bool> unfinished_;   // by node
+  std::optional<Order> all_full_;  // where there are partial edges
+  std::optional<Order> hopeful_;   // as if all waited of which it isn't known; when asked for
   std::vector<Use> uses_;
   std::vector<Race> races_;
   size_t first_of_block_ = 0;

@@ -34,7 +34,7 @@ struct Race {
   Overlapping overlapping = Overlapping::kUnknown;
   // Were every edge a full one, they would be ordered: programmatic and launch completion edges
   // lead from one to the other.
-  bool launch_ordered = false;
+  bool ordered_if_full = false;
   bool surely_unordered = false;  // then: also if all nodes wait of which it isn't known
   NodeId consumer;                // then: where that edge ends, a node that isn't known to wait
   bool typed = false;             // C++ signatures say of both what they only read

@@ -8,6 +8,7 @@
 
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/generate/build_trace.h"
+#include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"
 
 namespace graphkit {
@@ -75,20 +76,12 @@ void CheckCertificate(const BlockOrder& order, const LowerBound& bound) {
 //     a:  x ── k ── free x   z ── k ── free z        x and z may share; y lives beside both
 //     b:  y ────── k ────────────────────── free y
 TEST_CASE("blocks of two streams that nothing orders add up") {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const StreamId b = t.Stream("b");
+  auto [t, a, b] = TwoStreams();
   const GraphId graph = t.BeginCapture(a);
   t.Order(a, b);
-  const BlockId x = t.Alloc(a, 1024);
-  t.Kernel(a, "k", {Writes(x)});
-  t.Free(x);
-  const BlockId y = t.Alloc(b, 4096);
-  t.Kernel(b, "k", {Writes(y)});
-  t.Free(y);
-  const BlockId z = t.Alloc(a, 2000);
-  t.Kernel(a, "k", {Writes(z)});
-  t.Free(z);
+  AllocUsed(t, a, 1024, "k");
+  const BlockId y = AllocUsed(t, b, 4096, "k");
+  const BlockId z = AllocUsed(t, a, 2000, "k");
   t.EndCapture(a);
   const Facts facts(t.Build());
   CHECK(FindLowerBound(facts.blocks(), facts.Of(graph)) ==
@@ -103,8 +96,7 @@ TEST_CASE("an online allocator takes over the bytes of what was freed, in any po
   const BlockId x = t.Alloc(a, 4 * 512);
   t.Kernel(a, "k", {Writes(x)});
   t.Free(x);
-  const BlockId y = t.Alloc(a, 512);
-  t.Kernel(a, "k", {Writes(y)});
+  const BlockId y = AllocWritten(t, a, 512, "k");
   const BlockId z = t.Alloc(a, 4 * 512);
   t.Kernel(a, "k", {Writes(z)});
   t.EndCapture(a);
@@ -118,10 +110,8 @@ TEST_CASE("an online allocator waits for the free, a plan doesn't") {
   TraceBuilder t;
   const StreamId a = t.Stream("a");
   const GraphId graph = t.BeginCapture(a);
-  const BlockId x = t.Alloc(a, 512);
-  t.Kernel(a, "k", {Writes(x)});
-  const BlockId y = t.Alloc(a, 512);
-  t.Kernel(a, "k", {Writes(y)});
+  const BlockId x = AllocWritten(t, a, 512, "k");
+  const BlockId y = AllocWritten(t, a, 512, "k");
   t.Free(x);
   t.Free(y);
   t.EndCapture(a);

@@ -9,8 +9,7 @@ TEST_CASE("capture-invalidated names the call, the rule, and the memory that is 
   TraceBuilder t;
   const StreamId a = t.Stream("a");
   t.BeginCapture(a, "step");
-  const BlockId x = t.Alloc(a, 4096);
-  t.Kernel(a, "write", {Writes(x)});
+  const BlockId x = AllocWritten(t, a, 4096);
   t.InvalidateCapture(a, "cudaMalloc", 900);
   const Finding finding = RunForOne("capture-invalidated", &t);
   CHECK(finding.message ==

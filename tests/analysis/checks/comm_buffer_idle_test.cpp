@@ -20,8 +20,7 @@ struct Step {
     t.BeginCapture(a, "step");
     t.SetPool(pool);
     if (early) Exchange();
-    activation = t.Alloc(a, 4096);
-    t.Kernel(a, "forward", {Writes(activation)});
+    activation = AllocWritten(t, a, 4096, "forward");
     if (!early) Exchange();
     t.Kernel(a, "backward", {Reads(activation)});
     t.Free(activation);
@@ -59,9 +58,7 @@ struct TwoExchanges {
   explicit TwoExchanges(Access refill) {
     t.BeginCapture(a, "step");
     Exchange(Writes(buffer));
-    between = t.Alloc(a, 4096);
-    t.Kernel(a, "work", {Writes(between)});
-    t.Free(between);
+    between = AllocUsed(t, a, 4096, "work");
     refill.block = buffer;
     Exchange(refill);
     t.EndCapture(a);
@@ -95,9 +92,7 @@ TEST_CASE("comm-buffer-idle finds nothing when nothing is exchanged") {
   const BlockId outside = t.Alloc({}, 8192);
   t.BeginCapture(a);
   t.Kernel(a, "pack", {Writes(outside)});
-  const BlockId x = t.Alloc(a, 4096);
-  t.Kernel(a, "use", {Writes(x)});
-  t.Free(x);
+  AllocUsed(t, a, 4096);
   t.EndCapture(a);
   CHECK(Run("comm-buffer-idle", &t).empty());
 }

@@ -21,8 +21,7 @@ struct Branches {
 TEST_CASE("cross-branch-free names memory of one body that is freed in another one") {
   Branches b;
   b.t.BeginCaptureToGraph(b.side, b.first);
-  const BlockId x = b.t.Alloc(b.side, 8192);
-  b.t.Kernel(b.side, "fill", {Writes(x)});
+  const BlockId x = AllocWritten(b.t, b.side, 8192, "fill");
   b.t.EndCapture(b.side);
   b.t.BeginCaptureToGraph(b.side, b.second);
   b.t.Kernel(b.side, "use", {Reads(x)});
@@ -56,9 +55,7 @@ TEST_CASE("cross-branch-free warns of memory from outside that is freed in a bod
 TEST_CASE("cross-branch-free finds nothing in memory freed where it came from, or further out") {
   Branches b;
   b.t.BeginCaptureToGraph(b.side, b.first);
-  const BlockId x = b.t.Alloc(b.side, 8192);
-  b.t.Kernel(b.side, "fill", {Writes(x)});
-  b.t.Free(x);
+  AllocUsed(b.t, b.side, 8192, "fill");
   const BlockId y = b.t.Alloc(b.side, 8192);
   b.t.EndCapture(b.side);
   b.t.Free(y, b.main);

@@ -36,8 +36,7 @@ TEST_CASE(
   const StreamId a = t.Stream("a"), b = t.Stream("b"), c = t.Stream("c");
   for (const StreamId last : {c, b}) {
     t.BeginCapture(a);
-    const BlockId x = t.Alloc(a, 4096);
-    t.Kernel(a, "write", {Writes(x)});
+    const BlockId x = AllocWritten(t, a, 4096);
     t.Order(a, b);
     t.Order(a, c);
     for (const StreamId stream : {b, c}) {

@@ -6,9 +6,7 @@ namespace graphkit {
 namespace {
 
 std::vector<Finding> FreeWhileReading(bool joined) {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const StreamId b = t.Stream("b");
+  auto [t, a, b] = TwoStreams();
   t.BeginCapture(a);
   const BlockId x = t.AllocNode(a, 4096);
   t.Kernel(a, "write", {Writes(x)});

@@ -13,9 +13,7 @@ TEST_CASE("missed-by-pool: memory of one pool was free when another pool grew") 
   t.BeginCapture(a);
   for (const PoolId pool : {first, second}) {
     t.SetPool(pool);
-    const BlockId x = t.Alloc(a, 4096);
-    t.Kernel(a, "use", {Writes(x)});
-    t.Free(x);
+    AllocUsed(t, a, 4096);
   }
   t.EndCapture(a);
   const Finding finding = RunForOne("missed-by-pool", &t);

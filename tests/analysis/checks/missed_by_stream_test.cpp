@@ -6,17 +6,11 @@ namespace graphkit {
 namespace {
 
 TEST_CASE("missed-by-stream: memory of one stream was free when another stream allocated") {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const StreamId b = t.Stream("b");
+  auto [t, a, b] = TwoStreams();
   t.BeginCapture(a);
-  const BlockId x = t.Alloc(a, 4096);
-  t.Kernel(a, "use", {Writes(x)});
-  t.Free(x);
+  AllocUsed(t, a, 4096);
   t.Order(a, b);
-  const BlockId y = t.Alloc(b, 4096);
-  t.Kernel(b, "use", {Writes(y)});
-  t.Free(y);
+  AllocUsed(t, b, 4096);
   t.EndCapture(a);
   const Finding finding = RunForOne("missed-by-stream", &t);
   CHECK(finding.message ==
@@ -30,9 +24,7 @@ TEST_CASE("missed-by-stream finds nothing on one stream") {
   const StreamId a = t.Stream();
   t.BeginCapture(a);
   for (int i = 0; i < 2; ++i) {
-    const BlockId x = t.Alloc(a, 4096);
-    t.Kernel(a, "use", {Writes(x)});
-    t.Free(x);
+    AllocUsed(t, a, 4096);
   }
   t.EndCapture(a);
   CHECK(Run("missed-by-stream", &t).empty());

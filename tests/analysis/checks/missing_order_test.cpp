@@ -8,9 +8,7 @@ namespace {
 // a and b touch block 0 at once, each as told.
 std::vector<Finding> Together(const Access& on_a, const Access& on_b,
                               std::string_view kernel = "_Z3usePf") {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const StreamId b = t.Stream("b");
+  auto [t, a, b] = TwoStreams();
   t.Alloc(a, 4096);
   t.BeginCapture(a);
   t.Kernel(a, "first");
@@ -86,9 +84,7 @@ TEST_CASE("missing-order: edges that would have followed in a trace that was cut
 }
 
 TEST_CASE("missing-order: the last node of a trace that was cut off may lack its edges") {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const StreamId b = t.Stream("b");
+  auto [t, a, b] = TwoStreams();
   const BlockId x = t.Alloc(a, 4096);
   t.BeginCapture(a);
   t.Kernel(a, "first");

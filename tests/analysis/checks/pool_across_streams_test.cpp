@@ -6,15 +6,11 @@ namespace graphkit {
 namespace {
 
 std::vector<Finding> TwoGraphs(bool two_streams) {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const StreamId b = t.Stream("b");
+  auto [t, a, b] = TwoStreams();
   t.SetPool(t.Pool(PoolKind::kPrivate));
   for (const StreamId stream : {a, two_streams ? b : a}) {
     t.BeginCapture(stream);
-    const BlockId x = t.Alloc(stream, 4096);
-    t.Kernel(stream, "use", {Writes(x)});
-    t.Free(x);
+    AllocUsed(t, stream, 4096);
     t.EndCapture(stream);
   }
   return Run("pool-across-streams", &t);

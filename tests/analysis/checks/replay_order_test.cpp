@@ -11,9 +11,7 @@ std::vector<Finding> Launches(bool in_order, bool read = false) {
   const StreamId a = t.Stream("a");
   t.SetPool(t.Pool(PoolKind::kPrivate));
   const GraphId first = t.BeginCapture(a, "first");
-  const BlockId x = t.Alloc(a, 4096);
-  t.Kernel(a, "use", {Writes(x)});
-  t.Free(x);
+  const BlockId x = AllocUsed(t, a, 4096);
   t.EndCapture(a);
   const GraphId second = t.BeginCapture(a, "second");
   const BlockId left = t.AllocAt(a, 4096, t.trace()[x].address);

@@ -9,9 +9,7 @@ TEST_CASE("reusable-never-reclaimed: the block's stream allocates no more, anoth
   CrossedBlock c;
   c.Request(c.x);
   c.t.Order(c.a, c.b);
-  const BlockId taker = c.t.Alloc(c.b, 4096);
-  c.t.Kernel(c.b, "use", {Writes(taker)});
-  c.t.Free(taker);
+  const BlockId taker = AllocUsed(c.t, c.b, 4096);
   c.Join();
   c.End();
   const Finding finding = RunForOne("reusable-never-reclaimed", &c.t);

@@ -26,20 +26,15 @@ TEST_CASE("reuse-opportunity pairs what is over with what comes after, and prove
 //     a:  write x ─┬─ read x ───────── [join] ── use y        x is over after both reads
 //     b:           └─────── read x ──────┘
 TEST_CASE("reuse-opportunity proves it from every last use") {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const StreamId b = t.Stream("b");
+  auto [t, a, b] = TwoStreams();
   t.BeginCapture(a);
-  const BlockId x = t.Alloc(a, 4096);
-  t.Kernel(a, "write", {Writes(x)});
+  const BlockId x = AllocWritten(t, a, 4096);
   t.Order(a, b);
   t.Kernel(a, "read", {Reads(x)});
   t.Kernel(b, "look", {Reads(x)});
   t.Order(b, a);
   t.Free(x);
-  const BlockId y = t.Alloc(a, 4096);
-  t.Kernel(a, "use", {Writes(y)});
-  t.Free(y);
+  AllocUsed(t, a, 4096);
   t.EndCapture(a);
   const Finding finding = RunForOne("reuse-opportunity", &t);
   REQUIRE(finding.evidence.size() == 3);

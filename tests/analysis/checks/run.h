@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/model/finding.h"
+#include "tests/analysis/pieces.h"
 
 namespace graphkit {
 
@@ -21,10 +21,7 @@ Finding RunForOne(std::string_view check, TraceBuilder* trace);
 //
 //     a:  malloc x ── write x ─ record ─────────── [join] ── …
 //     b:                           └── read x ──────┘
-struct CrossedBlock {
-  TraceBuilder t;
-  StreamId a = t.Stream("a");
-  StreamId b = t.Stream("b");
+struct CrossedBlock : TwoStreams {
   GraphId graph;
   BlockId x;
   NodeId write;

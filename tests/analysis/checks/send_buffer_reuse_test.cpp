@@ -6,10 +6,7 @@ namespace graphkit {
 namespace {
 
 // A graph that sends a block, and another one whose block lies at the same address.
-struct SendAndReuse {
-  TraceBuilder t;
-  StreamId a = t.Stream("a");
-  StreamId b = t.Stream("b");
+struct SendAndReuse : TwoStreams {
   PoolId pool = t.Pool(PoolKind::kPrivate);
   BlockId sent;
   BlockId taken;
@@ -23,8 +20,7 @@ struct SendAndReuse {
   SendAndReuse() {
     t.SetPool(pool);
     first = t.BeginCapture(a, "forward");
-    sent = t.Alloc(a, 4096);
-    t.Kernel(a, "fill", {Writes(sent)});
+    sent = AllocWritten(t, a, 4096, "fill");
     send = t.Kernel(a, "ncclDevKernel_SendRecv", {Reads(sent)});
     t.Free(sent);
     t.EndCapture(a);
@@ -55,10 +51,7 @@ TEST_CASE("send-buffer-reuse names a graph that may write over what another one 
 
 //     a:  launch (fills x) ── record ──────────── launch (fills x)
 //     b:                         └── send x          [wait]
-struct SendOutside {
-  TraceBuilder t;
-  StreamId a = t.Stream("a");
-  StreamId b = t.Stream("b");
+struct SendOutside : TwoStreams {
   BlockId x = t.Alloc({}, 4096);
   NodeId fill;
   ExecId exec;

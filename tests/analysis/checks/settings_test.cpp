@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
-#include <iterator>
 
 #include "libgraphkit/analysis/checks/checks.h"
 

@@ -5,10 +5,7 @@
 namespace graphkit {
 namespace {
 
-struct TwoGemms {
-  TraceBuilder t;
-  StreamId a = t.Stream("a");
-  StreamId b = t.Stream("b");
+struct TwoGemms : TwoStreams {
   BlockId workspace = t.Alloc({}, 8192);
   GraphId first;
   GraphId second;

@@ -6,9 +6,7 @@ namespace graphkit {
 namespace {
 
 TEST_CASE("unjoined-stream names the stream that was forked and never joined") {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const StreamId b = t.Stream("b");
+  auto [t, a, b] = TwoStreams();
   t.BeginCapture(a);
   t.Kernel(a, "fork");
   t.Order(a, b);

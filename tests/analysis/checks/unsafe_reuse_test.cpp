@@ -8,12 +8,9 @@ namespace {
 
 // b reads x without x having been recorded on b: the allocator gives x's memory to y at once.
 Trace MissingRecordStream(bool joined) {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const StreamId b = t.Stream("b");
+  auto [t, a, b] = TwoStreams();
   t.BeginCapture(a);
-  const BlockId x = t.Alloc(a, 4096);
-  t.Kernel(a, "write", {Writes(x)});
+  const BlockId x = AllocWritten(t, a, 4096);
   t.Order(a, b);
   t.Kernel(b, "read", {Reads(x)});
   if (joined) t.Order(b, a);

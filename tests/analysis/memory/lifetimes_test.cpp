@@ -9,6 +9,7 @@
 #include "libgraphkit/analysis/memory/block_order.h"
 #include "libgraphkit/generate/build_trace.h"
 #include "tests/analysis/memory/slow_lifetimes.h"
+#include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"
 
 namespace graphkit {
@@ -29,9 +30,7 @@ struct Known {
 //     a:  malloc x ── write x ─ record ──────────────── join ── free x, malloc y ── write y
 //     b:                           └── read x ── other ──┘
 TEST_CASE("a block that crossed streams dies at its last use, or later at its free") {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const StreamId b = t.Stream("b");
+  auto [t, a, b] = TwoStreams();
   t.BeginCapture(a);
   const BlockId x = t.Alloc(a, 1024);
   const NodeId write = t.Kernel(a, "write", {Writes(x)});
@@ -39,15 +38,13 @@ TEST_CASE("a block that crossed streams dies at its last use, or later at its fr
   const NodeId read = t.Kernel(b, "read", {Reads(x)});
   t.RecordStream(x, b);
   t.Order(b, a);
-  const BlockId early = t.Alloc(a, 512);
-  t.Kernel(a, "write", {Writes(early)});
+  const BlockId early = AllocWritten(t, a, 512);
   const NodeId other = t.Memset(b);
   const NodeId last = t.last_node();
   const NodeId joined(last.index() - 1);
   t.Free(x);
   t.Order(b, a);
-  const BlockId late = t.Alloc(a, 512);
-  t.Kernel(a, "write", {Writes(late)});
+  const BlockId late = AllocWritten(t, a, 512);
   t.EndCapture(a);
   const Known known(t.Build());
 
@@ -71,13 +68,9 @@ TEST_CASE("a block that outlives its capture is before nothing") {
   TraceBuilder t;
   const StreamId a = t.Stream();
   t.BeginCapture(a);
-  const BlockId dead = t.Alloc(a, 512);
-  t.Kernel(a, "write", {Writes(dead)});
-  t.Free(dead);
-  const BlockId output = t.Alloc(a, 512);
-  t.Kernel(a, "write", {Writes(output)});
-  const BlockId later = t.Alloc(a, 512);
-  t.Kernel(a, "write", {Writes(later)});
+  const BlockId dead = AllocUsed(t, a, 512, "write");
+  const BlockId output = AllocWritten(t, a, 512);
+  const BlockId later = AllocWritten(t, a, 512);
   t.EndCapture(a);
   t.Free(output);
   const Known known(t.Build());
@@ -91,8 +84,7 @@ TEST_CASE("a kernel whose arguments nobody could read keeps live blocks until th
   TraceBuilder t;
   const StreamId a = t.Stream();
   t.BeginCapture(a);
-  const BlockId x = t.Alloc(a, 512);
-  t.Kernel(a, "write", {Writes(x)});
+  const BlockId x = AllocWritten(t, a, 512);
   const NodeId opaque = t.Kernel(a, "opaque");
   t.Free(x);
   t.EndCapture(a);
@@ -164,9 +156,7 @@ TEST_CASE("a programmatic launch after an allocation may touch it before the str
   TraceBuilder t;
   const StreamId a = t.Stream();
   t.BeginCapture(a);
-  const BlockId x = t.Alloc(a, 512);
-  t.Kernel(a, "use x", {Writes(x)});
-  t.Free(x);
+  const BlockId x = AllocUsed(t, a, 512, "use x");
   const BlockId y = t.Alloc(a, 512);
   t.ProgrammaticKernel(a, "use y", {Writes(y)});
   t.EndCapture(a);

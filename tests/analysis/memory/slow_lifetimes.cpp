@@ -65,7 +65,7 @@ void SlowBlockOrder::AddFreeNodeMarkers(BlockId id, Life* life) const {
   const Block& block = trace_[id];
   life->markers = life->touches;
   life->markers.push_back(block.free_node);
-  const SlowOrder launch(trace_, EdgeRule::kLaunch);
+  const SlowOrder launch(trace_, EdgeRule::kAllFull);
   for (size_t i = 0; i < trace_.nodes.size(); ++i) {
     const NodeId node(i);
     if (!InGraph(trace_, trace_[node]) || !launch.EndsBefore(node, block.free_node)) continue;

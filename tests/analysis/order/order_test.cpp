@@ -9,6 +9,7 @@
 
 #include "libgraphkit/generate/build_trace.h"
 #include "tests/analysis/order/slow_order.h"
+#include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"
 
 namespace graphkit {
@@ -43,9 +44,7 @@ Disagreement Compare(const Trace& trace, EdgeRule rule) {
 }
 
 TEST_CASE("a fork and its join order what crosses them") {
-  TraceBuilder t;
-  const StreamId a = t.Stream("a");
-  const StreamId b = t.Stream("b");
+  auto [t, a, b] = TwoStreams();
   t.BeginCapture(a);
   const NodeId a0 = t.Kernel(a);
   t.Order(a, b);
@@ -65,12 +64,12 @@ TEST_CASE("a fork and its join order what crosses them") {
 }
 
 // A ─programmatic→ B ─full→ C, with B waiting for its grid dependencies, not waiting, or unknown.
-struct ProgrammaticChain {
+struct ThreeNodes {
   NodeId a, b, c;
   Order order;
 };
 
-ProgrammaticChain MakeProgrammaticChain(Ternary waits, EdgeRule rule) {
+ThreeNodes MakeProgrammaticChain(Ternary waits, EdgeRule rule) {
   TraceBuilder t;
   const StreamId stream = t.Stream();
   const KernelId plain = t.Function("plain");
@@ -95,34 +94,35 @@ TEST_CASE("a programmatic edge proves completion only through a consumer that wa
 }
 
 TEST_CASE("taken as PyTorch takes it, a programmatic edge is a full one") {
-  const auto [a, b, c, order] = MakeProgrammaticChain(Ternary::kNo, EdgeRule::kLaunch);
+  const auto [a, b, c, order] = MakeProgrammaticChain(Ternary::kNo, EdgeRule::kAllFull);
   CHECK(order.Before(a, b));
   CHECK(order.Before(a, c));
 }
 
-TEST_CASE("a programmatic launch starts after what its producer started after") {
+// Kernels a and b on one stream, then c, which isn't after b.
+ThreeNodes MakeChainPast(void (*before_c)(TraceBuilder&, StreamId, NodeId), bool programmatic) {
   TraceBuilder t;
   const StreamId stream = t.Stream();
   t.BeginCapture(stream);
   const NodeId a = t.Kernel(stream);
   const NodeId b = t.Kernel(stream);
-  const NodeId c = t.ProgrammaticKernel(stream);
+  if (before_c != nullptr) before_c(t, stream, a);
+  const NodeId c = programmatic ? t.ProgrammaticKernel(stream) : t.Kernel(stream);
   t.EndCapture(stream);
-  const Order order = BuildOrder(t.Build());
+  return {a, b, c, BuildOrder(t.Build())};
+}
+
+TEST_CASE("a programmatic launch starts after what its producer started after") {
+  const auto [a, b, c, order] = MakeChainPast(nullptr, true);
   CHECK(order.Before(a, c));
   CHECK_FALSE(order.Before(b, c));
 }
 
 TEST_CASE("a stream that was set back does not follow its own last node") {
-  TraceBuilder t;
-  const StreamId stream = t.Stream();
-  t.BeginCapture(stream);
-  const NodeId a = t.Kernel(stream);
-  const NodeId b = t.Kernel(stream);
-  t.SetFrontier(stream, {{.node = a}});
-  const NodeId c = t.Kernel(stream);
-  t.EndCapture(stream);
-  const Order order = BuildOrder(t.Build());
+  const auto set_back = [](TraceBuilder& t, StreamId stream, NodeId a) {
+    t.SetFrontier(stream, {{.node = a}});
+  };
+  const auto [a, b, c, order] = MakeChainPast(set_back, false);
   CHECK(order.Before(a, c));
   CHECK_FALSE(order.Before(b, c));
   CHECK(order.chains() == 2);
@@ -205,7 +205,7 @@ TEST_CASE("the index agrees with a search on random graphs of every kind") {
   constexpr uint64_t kGraphs = 100'000;
   for (uint64_t seed = 1; seed <= kGraphs; ++seed) {
     const Trace trace = RandomTrace(seed);
-    const EdgeRule rule = seed % 8 == 0 ? EdgeRule::kLaunch : EdgeRule::kCompletion;
+    const EdgeRule rule = seed % 8 == 0 ? EdgeRule::kAllFull : EdgeRule::kCompletion;
     const Disagreement found = Compare(trace, rule);
     if (found == kNone) continue;
     CAPTURE(seed);

@@ -16,7 +16,7 @@ SlowOrder::SlowOrder(const Trace& trace, EdgeRule rule, Ternary unknown)
   }
   for (const Edge& edge : trace.edges) {
     if (!InGraph(trace, edge)) continue;
-    if (edge.full() || rule == EdgeRule::kLaunch) {
+    if (edge.full() || rule == EdgeRule::kAllFull) {
       next_[End(edge.from)].push_back(Start(edge.to));
       continue;
     }
@@ -51,7 +51,7 @@ bool SlowOrder::BeforeWithoutEdge(NodeId a, NodeId b) const {
 bool SlowOrder::Before(NodeId a, const std::vector<FrontierEntry>& frontier) const {
   return std::any_of(frontier.begin(), frontier.end(), [&](const FrontierEntry& entry) {
     const bool full =
-        rule_ == EdgeRule::kLaunch || (entry.from_port == kPortDefault && entry.edge_type == 0);
+        rule_ == EdgeRule::kAllFull || (entry.from_port == kPortDefault && entry.edge_type == 0);
     return full ? EndsBefore(a, entry.node) : Before(a, entry.node);
   });
 }

@@ -175,7 +175,7 @@ bool NeverRan(const Trace& trace, GraphId graph) {
 std::optional<Verdict> SlowVerdict(const Trace& trace, const SlowRace& race,
                                    const SlowOrder& hopeful) {
   const RaceSort& sort = race.sort;
-  if (sort.launch_ordered) {
+  if (sort.ordered_if_full) {
     const bool hope = Ordered(trace, hopeful, race.a, race.b, {Ternary::kYes, Ternary::kUnknown});
     const bool sure = sort.overlapping != Overlapping::kUnknown;
     return Verdict{"programmatic-only-order",

@@ -99,7 +99,7 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
   AddSize(*sub, "--min-bytes", arguments->options.min_bytes,
           "leave out findings about fewer bytes: 4096, 1MiB, 1.5GiB");
   AddChoice<EdgeRule>(*sub, "--edges", arguments->options.edges,
-                      {{"strict", EdgeRule::kCompletion}, {"pytorch", EdgeRule::kLaunch}},
+                      {{"strict", EdgeRule::kCompletion}, {"pytorch", EdgeRule::kAllFull}},
                       "strict (the default): edges mean what CUDA says; pytorch: every edge means "
                       "completion, and what would be reused without proof is a finding");
   AddCount(*sub, "--top", arguments->top,
