@@ -1,7 +1,6 @@
 #include "libgraphkit/replay/policy_memory.h"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 #include <utility>
 
@@ -86,19 +85,15 @@ class Indexed final : public PolicyMemory {
         pool_of_(facts.trace.blocks.size(), kNoPool) {
     const size_t blocks = facts.trace.blocks.size();
     for (size_t i = 0; i < pools; ++i) {
-      const IndexedMap::Options arena{
-          .config = {}, .views = count, .shared = kind.shared, .slots = &slots_};
+      const IndexedMap::Options arena{.config = {}, .views = count, .shared = kind.shared};
       IndexedMap::Options segments = arena;
       segments.config = config;
       pools_.push_back({IndexedMap(arena, blocks), IndexedMap(segments, blocks), {}});
-      const IndexedMap::Options proved{.config = {},
-                                       .views = count,
-                                       .shared = true,
-                                       .by_address = true,
-                                       .slots = &proved_slots_};
+      const IndexedMap::Options proved{
+          .config = {}, .views = count, .shared = true, .by_address = true};
       if (kind.missed) pools_.back().proved.emplace(proved, blocks);
     }
-    if (kind.missed) proofs_.emplace(safe_, true, &proved_slots_);
+    if (kind.missed) proofs_.emplace(safe_, true);
   }
 
   void Take(const Offer& offer) override {
@@ -109,17 +104,8 @@ class Indexed final : public PolicyMemory {
     pools_[pool].segments.Show(offer.block, view);
   }
 
-  void Take(const SlotChanges& changes, BlockId block) override {
-    TakeInto([](Pool& pool) -> IndexedMap& { return pool.arena; }, slots_, changes, block);
-    TakeInto([](Pool& pool) -> IndexedMap& { return pool.segments; }, slots_, changes, block);
-  }
-
-  ViewSlots* slots() override { return &slots_; }
-
   void Freed(BlockId block) override {
-    if (!proofs_) return;
-    proofs_->Free(block);
-    TakeInto(Proved, proved_slots_, proofs_->changes(), block);
+    if (proofs_) proofs_->Free(block);
   }
 
   void BeforeMalloc(BlockId block) override {
@@ -130,7 +116,6 @@ class Indexed final : public PolicyMemory {
       const uint32_t pool = pool_of_[found.index()];
       if (pool != kNoPool) pools_[pool].proved->Show(found, ViewOf(block));
     }
-    TakeInto(Proved, proved_slots_, proofs_->changes(), block);
   }
 
   Placed Place(BlockId block, uint32_t pool, Bytes size) override {
@@ -161,34 +146,6 @@ class Indexed final : public PolicyMemory {
     std::optional<IndexedMap> proved;  // the arena, with what last use proves
   };
 
-  static IndexedMap& Proved(Pool& pool) { return *pool.proved; }
-
-  // Into one of the maps of each pool.
-  template <typename MapOf>
-  void TakeInto(const MapOf& map_of, const ViewSlots& slots, const SlotChanges& changes,
-                BlockId block) {
-    const auto for_map = [&](BlockId b, const auto& take) {
-      const uint32_t pool = pool_of_[b.index()];
-      if (pool != kNoPool) take(map_of(pools_[pool]));
-    };
-    for (const SlotChanges::Left& left : changes.left) {
-      for_map(left.block, [&](IndexedMap& map) { map.LeaveSlot(left.block, left.views); });
-    }
-    for (SlotMask first = changes.first; first != 0; first &= first - 1) {
-      const auto slot = static_cast<uint8_t>(std::countr_zero(first));
-      const BlockId there = slots.blocks[slot];
-      for_map(there, [&](IndexedMap& map) { map.PutInSlot(there, slot); });
-    }
-    const auto needs_shows = [&](Pool& pool) { return map_of(pool).needs_shows(); };
-    if (std::ranges::none_of(pools_, needs_shows)) return;
-    for (SlotMask found = changes.found; found != 0; found &= found - 1) {
-      const BlockId there = slots.blocks[static_cast<size_t>(std::countr_zero(found))];
-      for_map(there, [&](IndexedMap& map) {
-        if (map.needs_shows()) map.Show(there, ViewOf(block));
-      });
-    }
-  }
-
   uint32_t ViewOf(BlockId block) const { return views_[facts_.trace[block].stream.index()]; }
 
   const Facts& facts_;
@@ -196,8 +153,6 @@ class Indexed final : public PolicyMemory {
   std::vector<uint32_t> views_;    // by stream
   std::vector<uint32_t> pool_of_;  // by block, once it is placed
   std::vector<Pool> pools_;
-  ViewSlots slots_;         // of the policy
-  ViewSlots proved_slots_;  // of `proofs_`
   std::optional<FreedByOrder> proofs_;
   std::vector<BlockId> found_;
 };

@@ -29,11 +29,6 @@ class PolicyMemory {
 
   // Called for every offer of the policy, and before each malloc, placed or not.
   virtual void Take(const Offer&) {}
-  // For what the policy has changed in its slots, with the block that was freed or is to be
-  // allocated.
-  virtual void Take(const SlotChanges&, BlockId) {}
-  // That the policy is to use; null: none.
-  virtual ViewSlots* slots() { return nullptr; }
   virtual void BeforeMalloc(BlockId) {}
   virtual void Freed(BlockId) {}
   // `size`: rounded, not 0.

@@ -113,7 +113,6 @@ class GraphReplayer {
     if (!options_.scan) {
       memory_ = IndexedMemory(facts_, info_, out_.graph, blocks, pools_.size(), options);
     }
-    if (memory_) view_.slots = memory_->slots();
     policy_ = info_.make(view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
     if (!memory_) memory_ = ScanningMemory(facts_, *policy_, pools_.size(), options);
   }
@@ -123,14 +122,12 @@ class GraphReplayer {
     allocated_ -= size;
     freed_at_[block.index()] = out_.figures.operations;
     if (policy_->Free(block)) active_ -= size;
-    TakeChanges(block);
+    TakeOffers();
     memory_->Freed(block);
   }
 
-  // Of what the policy says to the block's free or malloc.
-  void TakeChanges(BlockId block) {
+  void TakeOffers() {
     for (const Offer& offer : policy_->offers()) memory_->Take(offer);
-    if (const SlotChanges* changes = policy_->slot_changes()) memory_->Take(*changes, block);
   }
 
   void Malloc(BlockId block, uint32_t pool) {
@@ -140,7 +137,7 @@ class GraphReplayer {
       ++out_.figures.reclaimed;
       out_.figures.reclaim_operations += out_.figures.operations - freed_at_[complete.index()];
     }
-    TakeChanges(block);
+    TakeOffers();
     memory_->BeforeMalloc(block);
     allocated_ += size;
     active_ += size;

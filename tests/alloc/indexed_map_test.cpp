@@ -3,8 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <random>
-#include <utility>
 #include <vector>
+
+#include "libgraphkit/alloc/chunks/piece_map.h"
 
 namespace graphkit {
 namespace {
@@ -76,111 +77,42 @@ std::vector<Step> RandomSteps(unsigned seed, size_t steps) {
   return out;
 }
 
-TEST_CASE("blocks go where a look at every byte puts them, whichever way runs are found") {
-  for (unsigned seed = 1; seed <= 40; ++seed) {
-    const std::vector<Step> steps = RandomSteps(seed, 3000);
-    Units units;
-    std::vector<IndexedMap> maps;
-    for (const uint32_t max_listed : {0u, 6u, 40u, ListedRuns::kMaxListed}) {
-      maps.emplace_back(
-          IndexedMap::Options{
-              .config = {}, .views = kViews, .shared = true, .max_listed = max_listed},
-          3000);
-    }
-    CAPTURE(seed);
-    for (const Step& step : steps) {
-      if (!step.place) units.Show(step.block, step.view);
-      const Bytes offset = step.place ? units.Place(step.block, step.size, step.view) : 0;
-      for (IndexedMap& map : maps) {
-        if (!step.place) {
-          map.Show(step.block, step.view);
-          continue;
-        }
-        REQUIRE(map.Place(step.block, step.size * kUnit, step.view) == offset);
-        REQUIRE(map.reserved() == units.reserved());
-      }
-    }
-  }
-}
-
-// Every second block is shown by way of slots: the first view that it is shown to puts it into one,
-// and the block that comes next in the slot makes it leave.
-class Slots {
- public:
-  const ViewSlots* table() const { return &table_; }
-
-  void Show(const Step& step, IndexedMap* map) {
-    if (step.block.value % 2 != 0 || left_[step.block.index()]) {
-      map->Show(step.block, step.view);
-      return;
-    }
-    const auto slot = static_cast<uint8_t>(step.block.value / 2 % ViewSlots::kSlots);
-    if (table_.blocks[slot] != step.block) Enter(step.block, slot, map);
-    table_.views[slot] |= ViewMask{1} << step.view;
-    if (map->needs_shows()) map->Show(step.block, step.view);
-  }
-
- private:
-  void Enter(BlockId block, uint8_t slot, IndexedMap* map) {
-    const BlockId last = table_.blocks[slot];
-    const ViewMask views = std::exchange(table_.views[slot], ViewMask{0});
-    if (last.valid()) {
-      left_[last.index()] = true;
-      map->LeaveSlot(last, views);
-    }
-    table_.blocks[slot] = block;
-    map->PutInSlot(block, slot);
-  }
-
-  ViewSlots table_;
-  std::vector<bool> left_ = std::vector<bool>(3000);
-};
-
-TEST_CASE("a block that is in a slot is shown to the slot's views") {
+TEST_CASE("blocks go where a look at every byte puts them") {
   for (unsigned seed = 1; seed <= 40; ++seed) {
     Units units;
-    for (const uint32_t max_listed : {6u, 40u, ListedRuns::kMaxListed}) {
-      units = {};
-      Slots slots;
-      IndexedMap map(IndexedMap::Options{.config = {},
-                                         .views = kViews,
-                                         .shared = true,
-                                         .slots = slots.table(),
-                                         .max_listed = max_listed},
-                     3000);
-      CAPTURE(seed);
-      CAPTURE(max_listed);
-      for (const Step& step : RandomSteps(seed, 3000)) {
-        if (!step.place) {
-          units.Show(step.block, step.view);
-          slots.Show(step, &map);
-          continue;
-        }
-        REQUIRE(map.Place(step.block, step.size * kUnit, step.view) ==
-                units.Place(step.block, step.size, step.view));
-        REQUIRE(map.reserved() == units.reserved());
-      }
-    }
-  }
-}
-
-TEST_CASE("with segments both ways of finding runs find the same") {
-  for (unsigned seed = 1; seed <= 40; ++seed) {
-    IndexedMap::Options options{.config = CachingConfig{}, .views = kViews, .shared = true};
-    IndexedMap listed(options, 3000);
-    options.max_listed = 0;
-    IndexedMap by_view(options, 3000);
+    IndexedMap map({.config = {}, .views = kViews, .shared = true}, 3000);
     CAPTURE(seed);
     for (const Step& step : RandomSteps(seed, 3000)) {
       if (!step.place) {
-        listed.Show(step.block, step.view);
-        by_view.Show(step.block, step.view);
+        units.Show(step.block, step.view);
+        map.Show(step.block, step.view);
         continue;
       }
+      REQUIRE(map.Place(step.block, step.size * kUnit, step.view) ==
+              units.Place(step.block, step.size, step.view));
+      REQUIRE(map.reserved() == units.reserved());
+    }
+  }
+}
+
+TEST_CASE("with segments, too, the index finds what a look at every piece finds") {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    IndexedMap map({.config = CachingConfig{}, .views = kViews, .shared = true}, 3000);
+    PieceMap slow{CachingConfig{}};
+    std::vector<uint64_t> shown(3000);  // by block: to which views
+    CAPTURE(seed);
+    for (const Step& step : RandomSteps(seed, 3000)) {
+      if (!step.place) {
+        map.Show(step.block, step.view);
+        shown[step.block.index()] |= uint64_t{1} << step.view;
+        continue;
+      }
+      const auto may_take = [&](BlockId last, StreamId) {
+        return !last.valid() || (shown[last.index()] >> step.view & 1) != 0;
+      };
       const Bytes size = step.size * step.size * step.size * 8 * kUnit;
-      REQUIRE(listed.Place(step.block, size, step.view) ==
-              by_view.Place(step.block, size, step.view));
-      REQUIRE(listed.reserved() == by_view.reserved());
+      REQUIRE(map.Place(step.block, size, step.view) == slow.Place(step.block, size, {}, may_take));
+      REQUIRE(map.reserved() == slow.reserved());
     }
   }
 }

@@ -434,8 +434,7 @@ TEST_CASE("the index finds what scanning finds, on synthetic captures") {
   }
 }
 
-// More blocks wait than there are slots, and more pieces are known to some streams only than are
-// gone through; and with 20 streams more chains than are compared at once.
+// Many blocks wait, and many pieces are known to some streams only.
 TEST_CASE("the index finds what scanning finds where streams seldom join") {
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     const Trace trace = Synthesize({.ops = 2000,

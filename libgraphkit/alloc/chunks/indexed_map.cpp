@@ -5,36 +5,33 @@
 namespace graphkit {
 namespace {
 
-constexpr ViewSlots kNoSlots;
+uint32_t UnitsOf(Bytes size) { return static_cast<uint32_t>(size / kBlockGranularity); }
+
+template <typename Do>
+void ForEach(uint64_t views, const Do& with) {
+  for (; views != 0; views &= views - 1) with(static_cast<uint32_t>(std::countr_zero(views)));
+}
 
 }  // namespace
 
-// A piece that is in one view at most is found by view.
 IndexedMap::IndexedMap(const Options& options, size_t blocks)
     : options_(options),
       all_views_(options.views >= kMaxViews ? ~ViewMask{0} : (ViewMask{1} << options.views) - 1),
-      pieces_(std::make_unique<std::vector<Piece>>()),
       piece_of_(blocks, kNone),
-      by_view_(!options.shared),
-      runs_(pieces_.get(), options.views, options.shared),
-      listed_(pieces_.get(), options.slots != nullptr ? options.slots : &kNoSlots, all_views_) {
-  if (by_view_) runs_.Build();
-}
+      runs_(2 * size_t{options.views}) {}
 
 Bytes IndexedMap::Place(BlockId block, Bytes size, uint32_t view) {
   added_ = 0;
-  ChooseIndex();
   Run run = FindRun(size, view);
   if (run.first == kNone) run = Grow(size, view);
   const Bytes available = run.size * kBlockGranularity;
-  const bool split = KeepsRest((*pieces_)[run.first].small, available - size);
+  const bool split = KeepsRest(pieces_[run.first].small, available - size);
   Take(run.first, block, run.offset + (split ? size : available));
   return run.offset;
 }
 
 void IndexedMap::PlaceAt(BlockId block, Bytes offset, Bytes size) {
   added_ = 0;
-  ChooseIndex();
   if (offset + size > reserved_) {
     added_ = offset + size - reserved_;
     NewPiece(reserved_, added_, false, top_);
@@ -43,49 +40,16 @@ void IndexedMap::PlaceAt(BlockId block, Bytes offset, Bytes size) {
   Take(PieceFrom(offset), block, offset + size);
 }
 
-void IndexedMap::Show(BlockId block, uint32_t view) {
+void IndexedMap::ShowTo(BlockId block, ViewMask views) {
   const uint32_t piece = piece_of_[block.index()];
-  if (piece == kNone || (*pieces_)[piece].In(view)) return;
-  ChooseIndex();
-  ShowPiece(piece, ViewMask{1} << view);
-  JoinAlike(piece);
-}
-
-void IndexedMap::PutInSlot(BlockId block, uint8_t slot) {
-  const uint32_t piece = piece_of_[block.index()];
-  if (piece == kNone) return;
-  ChooseIndex();
-  if (!Partly(piece)) ++partly_;
-  (*pieces_)[piece].slot = slot;
-  if (!by_view_) listed_.Update(piece);
-}
-
-void IndexedMap::LeaveSlot(BlockId block, ViewMask views) {
-  const uint32_t piece = piece_of_[block.index()];
-  if (piece == kNone) return;
-  ChooseIndex();
-  if (Partly(piece)) --partly_;
-  (*pieces_)[piece].slot = ViewSlots::kNone;
-  if (Partly(piece)) ++partly_;
+  if (piece == kNone || (views & ~pieces_[piece].views) == 0) return;
   ShowPiece(piece, views);
   JoinAlike(piece);
 }
 
-// Those beside it reach over it from here on.
-void IndexedMap::AddCommon(uint32_t piece) {
-  listed_.AddCommon(piece);
-  listed_.Reach((*pieces_)[piece].prev);
-  listed_.Reach((*pieces_)[piece].next);
-}
-
-bool IndexedMap::Fits(Bytes size, uint32_t view) const {
-  return FindRun(size, view).first != kNone;
-}
-
-Run IndexedMap::FindRun(Bytes size, uint32_t view) const {
-  const bool small = SmallRequest(size);
-  return by_view_ ? runs_.Find(UnitsOf(size), small, view)
-                  : listed_.Find(UnitsOf(size), small, view);
+Run IndexedMap::FindRun(Bytes size, uint32_t view) {
+  Open(view);
+  return Runs(SmallRequest(size), view).Find(UnitsOf(size));
 }
 
 // A segment of its own; without segments, what may be taken at the top and more above it.
@@ -96,17 +60,15 @@ Run IndexedMap::Grow(Bytes size, uint32_t view) {
     next_ += RoundUp(added_, kSegmentAlignment);
     reserved_ += added_;
     ShowPiece(piece, options_.shared ? all_views_ : ViewMask{1} << view);
-    if (!by_view_ && listed_.IsCommon(piece)) listed_.AddCommon(piece);
-    return RunOf(*pieces_, piece, piece);
+    return RunOf(piece, piece);
   }
   uint32_t first = In(top_, view) ? top_ : kNone;
-  while (first != kNone && In((*pieces_)[first].prev, view)) first = (*pieces_)[first].prev;
-  added_ = first == kNone ? size : size - (reserved_ - (*pieces_)[first].offset);
+  while (first != kNone && In(pieces_[first].prev, view)) first = pieces_[first].prev;
+  added_ = first == kNone ? size : size - (reserved_ - pieces_[first].offset);
   const uint32_t piece = NewPiece(reserved_, added_, false, top_);
   reserved_ += added_;
   ShowPiece(piece, ViewMask{1} << view);
-  if (!by_view_ && listed_.IsCommon(piece)) listed_.AddCommon(piece);
-  return RunOf(*pieces_, first == kNone ? piece : first, piece);
+  return RunOf(first == kNone ? piece : first, piece);
 }
 
 bool IndexedMap::KeepsRest(bool small, Bytes rest) const {
@@ -117,42 +79,39 @@ bool IndexedMap::KeepsRest(bool small, Bytes rest) const {
 // From the start of the piece `first` up to `end` becomes the block; the rest of the last piece
 // stays as it was.
 void IndexedMap::Take(uint32_t first, BlockId block, Bytes end) {
-  for (uint32_t piece = first; piece != kNone && (*pieces_)[piece].offset < end;) {
-    if ((*pieces_)[piece].offset + (*pieces_)[piece].size > end) {
-      LeaveRest(piece, end);
+  for (uint32_t piece = first; piece != kNone && pieces_[piece].offset < end;) {
+    if (pieces_[piece].offset + pieces_[piece].size > end) {
+      SplitAt(piece, end);
     } else {
-      LeaveViews(piece);
       Forget(piece);
     }
-    const uint32_t next = (*pieces_)[piece].next;
+    LeaveViews(piece);
+    const uint32_t next = pieces_[piece].next;
     if (piece != first) {
-      (*pieces_)[first].size += (*pieces_)[piece].size;
+      pieces_[first].size += pieces_[piece].size;
       DropPiece(piece);
     }
     piece = next;
   }
-  (*pieces_)[first].last = block;
+  pieces_[first].last = block;
   piece_of_[block.index()] = first;
-  if (by_view_) return;
-  listed_.Reach((*pieces_)[first].prev);
-  listed_.Reach((*pieces_)[first].next);
 }
 
 // After another one of its segment, or as the first of one.
 uint32_t IndexedMap::NewPiece(Bytes offset, Bytes size, bool small, uint32_t after) {
-  std::vector<Piece>& pieces = *pieces_;
-  uint32_t piece = static_cast<uint32_t>(pieces.size());
+  uint32_t piece = static_cast<uint32_t>(pieces_.size());
   if (spare_.empty()) {
-    pieces.emplace_back();
+    pieces_.emplace_back();
+    other_end_.resize(pieces_.size() * (options_.shared ? options_.views : 1));
   } else {
     piece = spare_.back();
     spare_.pop_back();
   }
-  const uint32_t next = after == kNone ? kNone : pieces[after].next;
-  pieces[piece] = {
+  const uint32_t next = after == kNone ? kNone : pieces_[after].next;
+  pieces_[piece] = {
       .offset = offset, .size = size, .prev = after, .next = next, .last = {}, .small = small};
-  if (after != kNone) pieces[after].next = piece;
-  if (next != kNone) pieces[next].prev = piece;
+  if (after != kNone) pieces_[after].next = piece;
+  if (next != kNone) pieces_[next].prev = piece;
   if (next == kNone) top_ = piece;
   if (options_.by_address) by_address_.Insert({offset, piece});
   return piece;
@@ -160,72 +119,41 @@ uint32_t IndexedMap::NewPiece(Bytes offset, Bytes size, bool small, uint32_t aft
 
 // Its memory belongs to the piece before it.
 void IndexedMap::DropPiece(uint32_t piece) {
-  Piece& p = (*pieces_)[piece];
-  (*pieces_)[p.prev].next = p.next;
-  if (p.next != kNone) (*pieces_)[p.next].prev = p.prev;
+  Piece& p = pieces_[piece];
+  pieces_[p.prev].next = p.next;
+  if (p.next != kNone) pieces_[p.next].prev = p.prev;
   if (top_ == piece) top_ = p.prev;
   if (options_.by_address) by_address_.Erase({p.offset, piece});
   p.views = 0;
-  p.slot = ViewSlots::kNone;
   spare_.push_back(piece);
 }
 
 void IndexedMap::Forget(uint32_t piece) {
-  BlockId& last = (*pieces_)[piece].last;
+  BlockId& last = pieces_[piece].last;
   if (last.valid() && piece_of_[last.index()] == piece) piece_of_[last.index()] = kNone;
   last = {};
 }
 
-// Cuts it in two; the upper one is what is left of the last occupant.
-uint32_t IndexedMap::Cut(uint32_t piece, Bytes offset) {
-  const Bytes size = (*pieces_)[piece].offset + (*pieces_)[piece].size - offset;
-  const uint32_t made = NewPiece(offset, size, (*pieces_)[piece].small, piece);
-  Piece& lower = (*pieces_)[piece];
-  Piece& upper = (*pieces_)[made];
+// Cuts it in two; the upper one is what is left of the last occupant. Both stay in its views.
+uint32_t IndexedMap::SplitAt(uint32_t piece, Bytes offset) {
+  const Bytes size = pieces_[piece].offset + pieces_[piece].size - offset;
+  const uint32_t made = NewPiece(offset, size, pieces_[piece].small, piece);
+  Piece& lower = pieces_[piece];
+  Piece& upper = pieces_[made];
   lower.size -= size;
   upper.last = lower.last;
   upper.views = lower.views;
-  upper.slot = lower.slot;
   lower.last = {};
   if (upper.last.valid() && piece_of_[upper.last.index()] == piece) {
     piece_of_[upper.last.index()] = made;
   }
-  if (Partly(made)) ++partly_;
+  ForEach(upper.views & open_, [&](uint32_t view) {
+    if (In(upper.next, view)) return;
+    const uint32_t first = In(lower.prev, view) ? OtherEnd(piece, view) : piece;
+    OtherEnd(first, view) = made;
+    OtherEnd(made, view) = first;
+  });
   return made;
-}
-
-// Both parts stay in the piece's views.
-uint32_t IndexedMap::SplitAt(uint32_t piece, Bytes offset) {
-  const bool common = !by_view_ && listed_.IsCommon(piece);
-  if (common) listed_.DropCommon(piece);
-  const uint32_t upper = Cut(piece, offset);
-  if (by_view_) {
-    runs_.Split(piece, upper);
-  } else if (common) {
-    AddCommon(piece);
-    AddCommon(upper);
-  } else {
-    listed_.Update(upper);
-    listed_.Reach(piece);
-  }
-  return upper;
-}
-
-// What is behind `end` stays in the piece's views, the piece leaves them.
-void IndexedMap::LeaveRest(uint32_t piece, Bytes end) {
-  const bool common = !by_view_ && listed_.IsCommon(piece);
-  if (common) listed_.DropCommon(piece);
-  const uint32_t rest = Cut(piece, end);
-  if (by_view_) {
-    runs_.Split(piece, rest);
-    runs_.Leave(piece);
-  } else if (!common) {
-    listed_.HandOver(piece, rest);
-  }
-  if (Partly(piece)) --partly_;
-  (*pieces_)[piece].views = 0;
-  (*pieces_)[piece].slot = ViewSlots::kNone;
-  if (common) AddCommon(rest);
 }
 
 // The piece that begins there; by address.
@@ -235,89 +163,94 @@ uint32_t IndexedMap::PieceFrom(Bytes offset) {
   return SplitAt(by_address_[by_address_.previous(at)].piece, offset);
 }
 
-void IndexedMap::ShowPiece(uint32_t piece, ViewMask views) {
-  Piece& p = (*pieces_)[piece];
-  if (Partly(piece)) --partly_;
-  if (by_view_) {
-    for (ViewMask left = views & ~p.views; left != 0; left &= left - 1) {
-      runs_.Show(piece, static_cast<uint32_t>(std::countr_zero(left)));
-    }
-  } else {
-    p.views |= views;
-    listed_.Update(piece);
-  }
-  if (Partly(piece)) ++partly_;
-}
-
-// Each index is built anew when it is chosen; that is seldom, as the numbers lie apart.
-void IndexedMap::ChooseIndex() {
-  if (!options_.shared) return;
-  if (!by_view_ && partly_ > options_.max_listed) {
-    FindByView();
-  } else if (by_view_ && partly_ < options_.max_listed / 4) {
-    runs_.Clear();
-    listed_.Build();
-    by_view_ = false;
-  }
-}
-
-void IndexedMap::FindByView() {
-  listed_.Clear();
-  for (uint32_t piece = 0; options_.slots != nullptr && piece < pieces_->size(); ++piece) {
-    if (Partly(piece)) --partly_;
-    (*pieces_)[piece].views |= options_.slots->views[(*pieces_)[piece].slot];
-    if (Partly(piece)) ++partly_;
-  }
-  runs_.Build();
-  by_view_ = true;
-}
-
-void IndexedMap::LeaveViews(uint32_t piece) {
-  Piece& p = (*pieces_)[piece];
-  if (Partly(piece)) --partly_;
-  if (by_view_) {
-    runs_.Leave(piece);
-  } else if (listed_.IsCommon(piece)) {
-    listed_.DropCommon(piece);
-  }
-  p.views = 0;
-  p.slot = ViewSlots::kNone;
-  if (!by_view_) listed_.Update(piece);
-}
-
 // Whether both are in every view that they will ever be in, and in the same ones.
 bool IndexedMap::Alike(uint32_t piece, uint32_t next) const {
   if (piece == kNone || next == kNone) return false;
-  const ViewMask views = (*pieces_)[piece].views;
-  if (views == 0 || views != (*pieces_)[next].views) return false;
+  const ViewMask views = pieces_[piece].views;
+  if (views == 0 || views != pieces_[next].views) return false;
   return !options_.shared || views == all_views_;
 }
 
 // Makes it one piece with neighbours that it will never differ from.
 void IndexedMap::JoinAlike(uint32_t piece) {
-  if (options_.shared && !listed_.IsCommon(piece)) return;
-  const uint32_t next = (*pieces_)[piece].next;
-  const uint32_t prev = (*pieces_)[piece].prev;
-  if (Alike(piece, next)) {
-    if (!by_view_) listed_.DropCommon(next);
-    Absorb(piece, next);
-  }
-  uint32_t joined = piece;
-  if (Alike(prev, piece)) {
-    if (!by_view_) listed_.DropCommon(prev);
-    Absorb(prev, piece);
-    joined = prev;
-  }
-  if (!by_view_) AddCommon(joined);
+  const uint32_t next = pieces_[piece].next;
+  const uint32_t prev = pieces_[piece].prev;
+  if (Alike(piece, next)) Absorb(piece, next);
+  if (Alike(prev, piece)) Absorb(prev, piece);
 }
 
 void IndexedMap::Absorb(uint32_t piece, uint32_t next) {
   Forget(piece);
   Forget(next);
-  if (by_view_) runs_.Absorb(piece, next);
-  (*pieces_)[piece].size += (*pieces_)[next].size;
-  (*pieces_)[piece].slot = ViewSlots::kNone;
+  ForEach(pieces_[piece].views & open_, [&](uint32_t view) {
+    if (In(pieces_[next].next, view)) return;
+    const uint32_t first = OtherEnd(next, view);
+    OtherEnd(first, view) = piece;
+    OtherEnd(piece, view) = first;
+  });
+  pieces_[piece].size += pieces_[next].size;
   DropPiece(next);
+}
+
+Run IndexedMap::RunOf(uint32_t first, uint32_t last) const {
+  const Bytes begin = pieces_[first].offset;
+  return {UnitsOf(pieces_[last].offset + pieces_[last].size - begin), first, begin};
+}
+
+// Before runs of the view are asked for.
+void IndexedMap::Open(uint32_t view) {
+  if ((open_ >> view & 1) != 0) return;
+  open_ |= ViewMask{1} << view;
+  for (uint32_t first = 0; first < pieces_.size(); ++first) {
+    if (!In(first, view) || In(pieces_[first].prev, view)) continue;
+    uint32_t last = first;
+    while (In(pieces_[last].next, view)) last = pieces_[last].next;
+    AddRun(first, last, view);
+  }
+}
+
+void IndexedMap::AddRun(uint32_t first, uint32_t last, uint32_t view) {
+  OtherEnd(first, view) = last;
+  OtherEnd(last, view) = first;
+  Runs(pieces_[first].small, view).Insert(RunOf(first, last));
+}
+
+void IndexedMap::ShowPiece(uint32_t piece, ViewMask views) {
+  ViewMask& known = pieces_[piece].views;
+  const ViewMask fresh = views & ~known;
+  known |= views;
+  ForEach(fresh & open_, [&](uint32_t view) { ShowIn(piece, view); });
+}
+
+void IndexedMap::ShowIn(uint32_t piece, uint32_t view) {
+  const Piece& p = pieces_[piece];
+  uint32_t first = piece;
+  uint32_t last = piece;
+  if (In(p.prev, view)) {
+    first = OtherEnd(p.prev, view);
+    Runs(p.small, view).Erase(RunOf(first, p.prev));
+  }
+  if (In(p.next, view)) {
+    last = OtherEnd(p.next, view);
+    Runs(p.small, view).Erase(RunOf(p.next, last));
+  }
+  AddRun(first, last, view);
+}
+
+void IndexedMap::LeaveViews(uint32_t piece) {
+  ForEach(pieces_[piece].views & open_, [&](uint32_t view) { LeaveView(piece, view); });
+  pieces_[piece].views = 0;
+}
+
+// The run that it is in falls apart.
+void IndexedMap::LeaveView(uint32_t piece, uint32_t view) {
+  const Piece& p = pieces_[piece];
+  uint32_t first = piece;
+  while (In(pieces_[first].prev, view)) first = pieces_[first].prev;
+  const uint32_t last = OtherEnd(first, view);
+  Runs(p.small, view).Erase(RunOf(first, last));
+  if (first != piece) AddRun(first, p.prev, view);
+  if (last != piece) AddRun(p.next, last, view);
 }
 
 }  // namespace graphkit

@@ -2,24 +2,25 @@
 // says, once for each stream, when a block's memory may go to that stream's mallocs. The same
 // places as PieceMap finds, without looking at every piece.
 //
-// Views, and runs in them, are those of pieces.h. A piece of memory is in a view from Show on until
-// it is taken; while it is in a slot (view_slots.h), in the slot's views as well. A request takes
-// the smallest run of its view that holds it, the lowest of equals. Pieces that are in every view
-// that they will ever be in become one piece with such a neighbour.
+// Memory is cut into pieces. A view is a stream that allocates; a piece that is free is in the
+// views that may take it, and neighbours in one view are one run of it:
 //
-// Runs are found in a list while few pieces are in some views only, and by view otherwise; both
-// find the same.
+//     pieces    |  a  | b | c (held) |   d   | e |        a, b and d are in view 0,
+//     view 0    [   ab    ]          [   d   ]            b, d and e in view 1
+//     view 1          [ b ]          [    de     ]
+//
+// A piece is in a view from Show on until it is taken. A request takes the smallest run of its view
+// that holds it, the lowest of equals. Pieces that are in every view that they will ever be in
+// become one piece with such a neighbour. However many pieces there are, a run is found in a few
+// steps; a piece that comes or goes is brought up to date in each of its views that was asked for.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "libgraphkit/alloc/chunks/listed_runs.h"
-#include "libgraphkit/alloc/chunks/pieces.h"
+#include "libgraphkit/alloc/chunks/run_set.h"
 #include "libgraphkit/alloc/chunks/sorted_chunks.h"
-#include "libgraphkit/alloc/chunks/view_runs.h"
 #include "libgraphkit/alloc/models/caching_config.h"
 #include "libgraphkit/ids.h"
 #include "libgraphkit/units.h"
@@ -34,12 +35,9 @@ class IndexedMap {
     // With it segments by the rules of the caching allocator; otherwise one stretch of memory that
     // grows at its top.
     std::optional<CachingConfig> config;
-    uint32_t views = 1;                // at most kMaxViews
-    bool shared = false;               // a piece may be in any number of views; otherwise in one
-    bool by_address = false;           // PlaceAt is used: keeps pieces by address as well
-    const ViewSlots* slots = nullptr;  // for PutInSlot; must outlive the map
-    // With so many pieces in some views only, runs are found by view.
-    uint32_t max_listed = ListedRuns::kMaxListed;
+    uint32_t views = 1;       // at most kMaxViews
+    bool shared = false;      // a piece may be in any number of views; otherwise in one
+    bool by_address = false;  // PlaceAt is used: keeps pieces by address as well
   };
   // `blocks`: ids are below it.
   IndexedMap(const Options& options, size_t blocks);
@@ -51,14 +49,9 @@ class IndexedMap {
   Bytes Place(BlockId block, Bytes size, uint32_t view);
   // Without segments: where the caller says. The block that lay there is let go.
   void PlaceAt(BlockId block, Bytes offset, Bytes size);
-  // What is left of the block's memory may be taken by the view from here on.
-  void Show(BlockId block, uint32_t view);
-  // What is left of it may be taken by the slot's views, too, those that it gets later included;
-  // and from LeaveSlot on by `views` in their place. With `needs_shows` a view that the slot gets
-  // must be shown as well.
-  void PutInSlot(BlockId block, uint8_t slot);
-  void LeaveSlot(BlockId block, ViewMask views);
-  bool needs_shows() const { return by_view_; }
+  // What is left of the block's memory may be taken by the view, by all views, from here on.
+  void Show(BlockId block, uint32_t view) { ShowTo(block, ViewMask{1} << view); }
+  void ShowToAll(BlockId block) { ShowTo(block, all_views_); }
 
   // Bytes of the segments; without segments the highest byte used.
   Bytes reserved() const { return reserved_; }
@@ -67,11 +60,21 @@ class IndexedMap {
   // Where the next segment will lie.
   Bytes next_segment() const { return next_; }
   // Whether a run of the view holds so much.
-  bool Fits(Bytes size, uint32_t view) const;
+  bool Fits(Bytes size, uint32_t view) { return FindRun(size, view).first != kNone; }
 
  private:
-  static constexpr uint32_t kNone = Piece::kNone;
+  static constexpr uint32_t kNone = RunSet::kNone;
+  using ViewMask = uint64_t;  // a bit a view
 
+  struct Piece {
+    Bytes offset = 0;
+    Bytes size = 0;
+    uint32_t prev = kNone;  // neighbours in the segment
+    uint32_t next = kNone;
+    BlockId last;  // who lies or lay there; none: it no longer matters
+    bool small = false;
+    ViewMask views = 0;
+  };
   struct AddressKey {
     Bytes offset = 0;
     uint32_t piece = kNone;
@@ -79,45 +82,46 @@ class IndexedMap {
   };
 
   bool SmallRequest(Bytes size) const { return options_.config && IsSmall(*options_.config, size); }
-  bool In(uint32_t piece, uint32_t view) const {
-    return by_view_ ? InView(*pieces_, piece, view) : listed_.In(piece, view);
-  }
-
   uint32_t NewPiece(Bytes offset, Bytes size, bool small, uint32_t after);
   void DropPiece(uint32_t piece);
   void Forget(uint32_t piece);
-  uint32_t Cut(uint32_t piece, Bytes offset);
-  void LeaveRest(uint32_t piece, Bytes end);
   uint32_t SplitAt(uint32_t piece, Bytes offset);
   uint32_t PieceFrom(Bytes offset);
 
-  bool Partly(uint32_t piece) const {
-    const Piece& p = (*pieces_)[piece];
-    return (p.views != 0 || p.slot != ViewSlots::kNone) && p.views != all_views_;
-  }
-  void ShowPiece(uint32_t piece, ViewMask views);
-  void FindByView();
-  void AddCommon(uint32_t piece);
-  void LeaveViews(uint32_t piece);
+  void ShowTo(BlockId block, ViewMask views);
   bool Alike(uint32_t piece, uint32_t next) const;
   void JoinAlike(uint32_t piece);
   void Absorb(uint32_t piece, uint32_t next);
-  void ChooseIndex();
 
-  Run FindRun(Bytes size, uint32_t view) const;
+  bool In(uint32_t piece, uint32_t view) const {
+    return piece != kNone && (pieces_[piece].views >> view & 1) != 0;
+  }
+  RunSet& Runs(bool small, uint32_t view) { return runs_[2 * size_t{view} + (small ? 1 : 0)]; }
+  Run RunOf(uint32_t first, uint32_t last) const;
+  // The other end of the run that begins or ends with the piece.
+  uint32_t& OtherEnd(uint32_t piece, uint32_t view) {
+    return other_end_[options_.shared ? size_t{piece} * options_.views + view : piece];
+  }
+  void Open(uint32_t view);
+  void AddRun(uint32_t first, uint32_t last, uint32_t view);
+  void ShowPiece(uint32_t piece, ViewMask views);
+  void ShowIn(uint32_t piece, uint32_t view);
+  void LeaveViews(uint32_t piece);
+  void LeaveView(uint32_t piece, uint32_t view);
+
+  Run FindRun(Bytes size, uint32_t view);
   Run Grow(Bytes size, uint32_t view);
   bool KeepsRest(bool small, Bytes rest) const;
   void Take(uint32_t first, BlockId block, Bytes end);
 
   Options options_;
   ViewMask all_views_;
-  std::unique_ptr<std::vector<Piece>> pieces_;  // both indexes look at them
+  std::vector<Piece> pieces_;
   std::vector<uint32_t> spare_;
-  std::vector<uint32_t> piece_of_;  // by block: what is left of where it lay
-  uint32_t partly_ = 0;             // pieces that are in some views only
-  bool by_view_;                    // which index finds
-  ViewRuns runs_;
-  ListedRuns listed_;
+  std::vector<uint32_t> piece_of_;   // by block: what is left of where it lay
+  ViewMask open_ = 0;                // views that were asked for: their runs are known
+  std::vector<uint32_t> other_end_;  // by piece, and where there may be several by view
+  std::vector<RunSet> runs_;         // by view, large and small
   SortedChunks<AddressKey> by_address_;
   uint32_t top_ = kNone;  // the highest piece; without segments
   Bytes reserved_ = 0;

@@ -1,8 +1,7 @@
 #include "libgraphkit/alloc/chunks/piece_map.h"
 
-#include "libgraphkit/alloc/chunks/pieces.h"
-
 namespace graphkit {
+
 Bytes PieceMap::Place(BlockId block, Bytes size, StreamId stream, const MayTake& may_take) {
   added_ = 0;
   Stretch stretch = Find(size, may_take);

@@ -116,7 +116,7 @@ void LivePool::MakeFree(BlockId block) {
   freed.state = State::kFree;
   freed.markers = {};
   if (freed.in_arena) return;
-  for (uint32_t view = 0; view < kViews; ++view) map_.Show(block, view);
+  map_.ShowToAll(block);
 }
 
 void LivePool::Complete(BlockId block) {
@@ -142,48 +142,24 @@ LivePool::View& LivePool::Offer(const LiveAsker& asker) {
   }
   if (!(view.point == *asker.point)) {
     view.point = *asker.point;
-    LookAgain(order, &view);
+    view.waits.Advance(order, view.point,
+                       [&](uint32_t block) { Look(BlockId(block), order, &view); });
   }
   for (; view.seen < capture.freed.size(); ++view.seen) {
-    Found(capture.freed[view.seen], order, &view);
+    Look(capture.freed[view.seen], order, &view);
   }
   return view;
 }
 
-// The stream has moved on.
-void LivePool::LookAgain(const Order& order, View* view) {
-  for (size_t i = 0; i < view->heaps.size(); ++i) {
-    const uint32_t count = order.CountAt(view->point, view->heaps[i].chain);
-    while (true) {
-      std::vector<Waiting>& waiting = view->heaps[i].waiting;
-      if (waiting.empty() || waiting.front().place >= count) break;
-      const BlockId block = waiting.front().block;
-      std::pop_heap(waiting.begin(), waiting.end());
-      waiting.pop_back();
-      Found(block, order, view);
-    }
-  }
-}
-
-// Whether the view is after the block, which it may take then; otherwise it waits for a marker.
-bool LivePool::Found(BlockId block, const Order& order, View* view) {
-  const Block& freed = blocks_[block.index()];
-  for (const NodeId marker : freed.markers) {
+// The view may take the block if it is after all its markers; otherwise it waits for one.
+void LivePool::Look(BlockId block, const Order& order, View* view) {
+  for (const NodeId marker : blocks_[block.index()].markers) {
     if (order.Before(marker, view->point)) continue;
-    Wait(block, order.PlaceOf(marker), view);
-    return false;
+    return view->waits.Wait(order.PlaceOf(marker), block.value);
   }
-  if (!freed.completed) ++figures_.found;
+  if (!blocks_[block.index()].completed) ++figures_.found;
   Complete(block);
   map_.Show(block, view->number);
-  return true;
-}
-
-void LivePool::Wait(BlockId block, const ChainPlace& place, View* view) {
-  const auto at = std::ranges::find(view->heaps, place.chain, &Heap::chain);
-  Heap& heap = at != view->heaps.end() ? *at : view->heaps.emplace_back(Heap{place.chain, {}});
-  heap.waiting.push_back({place.seq, block});
-  std::push_heap(heap.waiting.begin(), heap.waiting.end());
 }
 
 BlockId LivePool::NewBlock(Bytes size) {

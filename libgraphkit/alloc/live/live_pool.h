@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "libgraphkit/alloc/chunks/chain_waits.h"
 #include "libgraphkit/alloc/chunks/indexed_map.h"
 #include "libgraphkit/alloc/live/live_order.h"
 #include "libgraphkit/alloc/live/plan_arena.h"
@@ -100,22 +101,13 @@ class LivePool {
     uint64_t capture = 0;    // in which it was freed
     std::vector<NodeId> markers = {};
   };
-  struct Waiting {
-    uint32_t place = 0;  // in the chain
-    BlockId block;
-    bool operator<(const Waiting& o) const { return place > o.place; }  // the lowest on top
-  };
-  struct Heap {
-    uint32_t chain = 0;
-    std::vector<Waiting> waiting;
-  };
   // What a stream of a capture may take.
   struct View {
     uint64_t stream = 0;
     uint32_t number = 0;
     size_t seen = 0;  // of the capture's frees
     OrderPoint point = {};
-    std::vector<Heap> heaps = {};
+    ChainWaits waits = {};
   };
   struct Capture {
     uint64_t id = 0;
@@ -133,9 +125,7 @@ class LivePool {
   Capture& CaptureOf(const LiveAsker& asker);
   View& ViewOf(Capture* capture, uint64_t stream);
   View& Offer(const LiveAsker& asker);
-  void LookAgain(const Order& order, View* view);
-  bool Found(BlockId block, const Order& order, View* view);
-  static void Wait(BlockId block, const ChainPlace& place, View* view);
+  void Look(BlockId block, const Order& order, View* view);
   void Complete(BlockId block);
   void MakeFree(BlockId block);
   bool MayFollow(const Block& last, const LiveAsker& asker, bool trusted) const;

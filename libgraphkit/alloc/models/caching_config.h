@@ -11,6 +11,8 @@
 
 namespace graphkit {
 
+inline constexpr Bytes kSegmentAlignment = Bytes{2} << 20;  // where segments begin
+
 struct CachingConfig {
   static constexpr Bytes kNoLimit = ~Bytes{0};
 

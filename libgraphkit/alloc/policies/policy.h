@@ -18,7 +18,6 @@
 #include <span>
 #include <vector>
 
-#include "libgraphkit/alloc/chunks/view_slots.h"
 #include "libgraphkit/analysis/memory/block_order.h"
 #include "libgraphkit/analysis/order/frontier.h"
 #include "libgraphkit/analysis/order/topology.h"
@@ -45,10 +44,8 @@ struct PolicyView {
   const BlockOrder& order;                            // by the policy's rule
   const FrontierReplay& frontiers;                    // as they stand at the event
   const std::vector<std::vector<StreamId>>& streams;  // by block: what it is used on beside its own
-  // Where a policy by order says which streams may take the blocks that were freed last. Null: it
-  // offers them like all others.
-  ViewSlots* slots = nullptr;
 };
+
 // The streams that each block was recorded or freed on, other than its own.
 std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace);
 
@@ -79,9 +76,6 @@ class ReusePolicy {
   // What the last of these calls found that may be taken, by whom; only with kIndex. All that
   // Offers says then follows from it: a block that was offered to a stream stays so.
   const std::vector<Offer>& offers() const { return offers_; }
-
-  // And what they have changed in the view's slots; null: the policy leaves them alone.
-  virtual const SlotChanges* slot_changes() const { return nullptr; }
 
   // Whether `block` may take memory where `last` lay last.
   bool Offers(BlockId last, BlockId block) const {

@@ -23,9 +23,6 @@ void OrderPolicy::Find(BlockId block) {
     if (pending(found)) Complete(found);
     AddOffer(found, view_.trace[block].stream);
   }
-  for (const BlockId found : freed_.changes().fresh) {
-    if (pending(found)) Complete(found);
-  }
 }
 
 }  // namespace graphkit

@@ -12,11 +12,8 @@ class OrderPolicy final : public ReusePolicy {
  public:
   // The markers are those of the order's rule.
   OrderPolicy(const PolicyView& view, PolicySearch search, bool any_stream)
-      : ReusePolicy(view, search),
-        any_stream_(any_stream),
-        freed_(view.order, any_stream, any_stream ? view.slots : nullptr) {}
+      : ReusePolicy(view, search), any_stream_(any_stream), freed_(view.order, any_stream) {}
 
-  const SlotChanges* slot_changes() const override { return &freed_.changes(); }
   bool OffersFresh(StreamId owner, BlockId block) const override {
     return any_stream_ || ReusePolicy::OffersFresh(owner, block);
   }
