@@ -13,14 +13,15 @@ namespace {
 
 class Scanning final : public PolicyMemory {
  public:
-  Scanning(const Facts& facts, const ReusePolicy& policy, size_t pools,
+  Scanning(const Facts& facts, const GraphSlice& slice, const ReusePolicy& policy, size_t pools,
            const PolicyMemoryOptions& options)
       : facts_(facts),
+        blocks_(slice.blocks),
         policy_(policy),
         missed_(options.missed),
         safe_(facts.Blocks(MarkerRule::kLastUse)),
         pools_(pools, {PieceMap(), PieceMap(options.config)}),
-        answers_(facts.trace.blocks.size()) {}
+        answers_(slice.blocks.size()) {}
 
   Placed Place(BlockId block, uint32_t pool, Bytes size) override {
     ++stamp_;
@@ -55,17 +56,18 @@ class Scanning final : public PolicyMemory {
 
   // The same pair is asked for again and again while a place is looked for.
   bool Offered(BlockId last, BlockId block) {
-    Answer& answer = answers_[last.index()];
+    Answer& answer = answers_[blocks_.NumberOf(last.index())];
     if (answer.stamp != stamp_) answer = {stamp_, policy_.Offers(last, block)};
     return answer.yes;
   }
 
   const Facts& facts_;
+  const Rows& blocks_;
   const ReusePolicy& policy_;
   bool missed_;
   BlockOrder safe_;
   std::vector<Pool> pools_;
-  std::vector<Answer> answers_;  // by block: what was said of this malloc
+  std::vector<Answer> answers_;  // by block of the graph: what was said of this malloc
   uint32_t stamp_ = 0;
 };
 
@@ -77,13 +79,14 @@ class Indexed final : public PolicyMemory {
     bool missed = false;  // what last use proves is to be compared
   };
 
-  Indexed(const Facts& facts, const Kind& kind, std::vector<uint32_t> views, uint32_t count,
-          size_t pools, const CachingConfig& config)
+  Indexed(const Facts& facts, const GraphSlice& slice, const Kind& kind,
+          std::vector<uint32_t> views, uint32_t count, size_t pools, const CachingConfig& config)
       : facts_(facts),
+        slice_(slice),
         safe_(facts.Blocks(MarkerRule::kLastUse)),
         views_(std::move(views)),
-        pool_of_(facts.trace.blocks.size(), kNoPool) {
-    const size_t blocks = facts.trace.blocks.size();
+        pool_of_(slice.blocks.size(), kNoPool) {
+    const size_t blocks = slice.blocks.size();
     for (size_t i = 0; i < pools; ++i) {
       const IndexedMap::Options arena{.config = {}, .views = count, .shared = kind.shared};
       IndexedMap::Options segments = arena;
@@ -93,15 +96,16 @@ class Indexed final : public PolicyMemory {
           .config = {}, .views = count, .shared = true, .by_address = true};
       if (kind.missed) pools_.back().proved.emplace(proved, blocks);
     }
-    if (kind.missed) proofs_.emplace(safe_, true);
+    if (kind.missed) proofs_.emplace(safe_, slice.streams, true);
   }
 
   void Take(const Offer& offer) override {
-    const uint32_t pool = pool_of_[offer.block.index()];
-    const uint32_t view = views_[offer.to.index()];
+    const BlockId number = Number(offer.block);
+    const uint32_t pool = pool_of_[number.index()];
+    const uint32_t view = ViewOf(offer.to);
     if (pool == kNoPool || view == kNoView) return;
-    pools_[pool].arena.Show(offer.block, view);
-    pools_[pool].segments.Show(offer.block, view);
+    pools_[pool].arena.Show(number, view);
+    pools_[pool].segments.Show(number, view);
   }
 
   void Freed(BlockId block) override {
@@ -113,22 +117,24 @@ class Indexed final : public PolicyMemory {
     found_.clear();
     proofs_->BeforeMalloc(block, &found_);
     for (const BlockId found : found_) {
-      const uint32_t pool = pool_of_[found.index()];
-      if (pool != kNoPool) pools_[pool].proved->Show(found, ViewOf(block));
+      const BlockId number = Number(found);
+      const uint32_t pool = pool_of_[number.index()];
+      if (pool != kNoPool) pools_[pool].proved->Show(number, ViewOf(facts_.trace[block].stream));
     }
   }
 
   Placed Place(BlockId block, uint32_t pool, Bytes size) override {
-    pool_of_[block.index()] = pool;
-    const uint32_t view = ViewOf(block);
+    const BlockId number = Number(block);
+    pool_of_[number.index()] = pool;
+    const uint32_t view = ViewOf(facts_.trace[block].stream);
     Pool& memory = pools_[pool];
     Placed placed;
     placed.missed =
         memory.proved && !memory.arena.Fits(size, view) && memory.proved->Fits(size, view);
-    placed.arena = memory.arena.Place(block, size, view);
+    placed.arena = memory.arena.Place(number, size, view);
     placed.arena_added = memory.arena.added();
-    if (memory.proved) memory.proved->PlaceAt(block, placed.arena, size);
-    placed.segments = memory.segments.Place(block, size, view);
+    if (memory.proved) memory.proved->PlaceAt(number, placed.arena, size);
+    placed.segments = memory.segments.Place(number, size, view);
     placed.segments_added = memory.segments.added();
     return placed;
   }
@@ -146,12 +152,15 @@ class Indexed final : public PolicyMemory {
     std::optional<IndexedMap> proved;  // the arena, with what last use proves
   };
 
-  uint32_t ViewOf(BlockId block) const { return views_[facts_.trace[block].stream.index()]; }
+  // What the maps know a block by.
+  BlockId Number(BlockId block) const { return BlockId(slice_.blocks.NumberOf(block.index())); }
+  uint32_t ViewOf(StreamId stream) const { return views_[slice_.streams.NumberOf(stream.index())]; }
 
   const Facts& facts_;
+  const GraphSlice& slice_;
   BlockOrder safe_;
-  std::vector<uint32_t> views_;    // by stream
-  std::vector<uint32_t> pool_of_;  // by block, once it is placed
+  std::vector<uint32_t> views_;    // by stream of the graph
+  std::vector<uint32_t> pool_of_;  // by block of the graph, once it is placed
   std::vector<Pool> pools_;
   std::optional<FreedByOrder> proofs_;
   std::vector<BlockId> found_;
@@ -159,26 +168,28 @@ class Indexed final : public PolicyMemory {
 
 }  // namespace
 
-std::unique_ptr<PolicyMemory> ScanningMemory(const Facts& facts, const ReusePolicy& policy,
-                                             size_t pools, const PolicyMemoryOptions& options) {
-  return std::make_unique<Scanning>(facts, policy, pools, options);
+std::unique_ptr<PolicyMemory> ScanningMemory(const Facts& facts, const GraphSlice& slice,
+                                             const ReusePolicy& policy, size_t pools,
+                                             const PolicyMemoryOptions& options) {
+  return std::make_unique<Scanning>(facts, slice, policy, pools, options);
 }
 
 std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, const PolicyInfo& policy,
-                                            GraphId graph, std::span<const BlockId> blocks,
-                                            size_t pools, const PolicyMemoryOptions& options) {
+                                            const GraphSlice& slice,
+                                            std::span<const BlockId> blocks, size_t pools,
+                                            const PolicyMemoryOptions& options) {
   const BlockOrder safe = facts.Blocks(MarkerRule::kLastUse);
   const bool missed = options.missed && policy.misses;
-  if (!policy.can_index(facts.Blocks(policy.rule), graph, blocks)) return nullptr;
-  if (missed && !PlainBlocks(safe, graph, blocks)) return nullptr;
-  std::vector<uint32_t> views(facts.trace.streams.size(), Indexed::kNoView);
+  if (!policy.can_index(facts.Blocks(policy.rule), slice, blocks)) return nullptr;
+  if (missed && !PlainBlocks(safe, slice, blocks)) return nullptr;
+  std::vector<uint32_t> views(slice.streams.size(), Indexed::kNoView);
   uint32_t count = 0;
   for (const BlockId block : blocks) {
-    uint32_t& view = views[facts.trace[block].stream.index()];
+    uint32_t& view = views[slice.streams.NumberOf(facts.trace[block].stream.index())];
     if (view == Indexed::kNoView) view = count++;
   }
   if (count > IndexedMap::kMaxViews) return nullptr;
-  return std::make_unique<Indexed>(facts, Indexed::Kind{policy.any_stream, missed},
+  return std::make_unique<Indexed>(facts, slice, Indexed::Kind{policy.any_stream, missed},
                                    std::move(views), count, pools, options.config);
 }
 

@@ -41,14 +41,16 @@ struct PolicyMemoryOptions {
 };
 
 // Asks the policy at each malloc for every piece of the pool.
-std::unique_ptr<PolicyMemory> ScanningMemory(const Facts& facts, const ReusePolicy& policy,
-                                             size_t pools, const PolicyMemoryOptions& options);
+std::unique_ptr<PolicyMemory> ScanningMemory(const Facts& facts, const GraphSlice& slice,
+                                             const ReusePolicy& policy, size_t pools,
+                                             const PolicyMemoryOptions& options);
 
 // For a policy that offers: `blocks` of a graph, in capture order. Null when it can't tell the same
 // as scanning: when the policy's can_index says no, or blocks are allocated on more streams than
 // can be told apart.
 std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, const PolicyInfo& policy,
-                                            GraphId graph, std::span<const BlockId> blocks,
-                                            size_t pools, const PolicyMemoryOptions& options);
+                                            const GraphSlice& slice,
+                                            std::span<const BlockId> blocks, size_t pools,
+                                            const PolicyMemoryOptions& options);
 
 }  // namespace graphkit

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -44,21 +45,23 @@ std::vector<MemoryEvent> EventsOf(const Facts& facts, std::span<const PoolBlocks
 // One policy over one graph.
 class GraphReplayer {
  public:
-  // `plan`: takes the place of the policy's placements; may be null. `before`: what earlier graphs
-  // hold.
+  // `planned`: by block, takes the place of the policy's placements; may be null. `before`: what
+  // earlier graphs hold.
   GraphReplayer(const Facts& facts, const PolicyInfo& info, const ReplayOptions& options,
-                GraphId graph, const PlannedMemory* plan, Bytes before,
+                const GraphSlice& slice, const std::vector<Bytes>* planned, Bytes before,
                 const std::vector<std::vector<StreamId>>& streams)
       : facts_(facts),
         info_(info),
         order_(facts.Blocks(info.rule)),
-        frontiers_(facts.trace),
-        view_{facts.trace, facts.in_edges, order_, frontiers_, streams},
+        slice_(slice),
+        frontiers_(facts.trace, slice),
+        view_{facts.trace, facts.in_edges, order_, frontiers_, streams, slice},
         options_(options),
-        plan_(plan),
+        planned_(planned),
         before_(before),
-        pools_(BlocksByPool(facts, graph)) {
-    out_.graph = graph;
+        pools_(BlocksByPool(facts, slice.root)),
+        tops_(pools_.size()) {
+    out_.graph = slice.root;
     for (const PoolBlocks& pool : pools_) {
       out_.pools.push_back({pool.pool, {}, {}});
       out_.pools.back().arena.reserve(pool.blocks.size());
@@ -66,16 +69,12 @@ class GraphReplayer {
     }
     events_ = EventsOf(facts_, pools_);
     MakeMemory();
-    freed_at_.resize(facts.trace.blocks.size());
+    freed_at_.resize(slice.blocks.size());
   }
 
   GraphReplay Run() {
     const auto start = std::chrono::steady_clock::now();
-    if (plan_ != nullptr) {
-      TakePlan(*plan_);
-    } else if (info_.offline) {
-      MakePlan();
-    }
+    if (planned_ == nullptr && info_.offline) MakePlan();
     for (const MemoryEvent& event : events_) {
       if (info_.by_frontiers) frontiers_.AdvanceTo(event.seq);
       ++out_.figures.operations;
@@ -95,12 +94,14 @@ class GraphReplayer {
     out_.figures.pending_looks = policy_->looks();
     out_.figures.peak_extent = extent_;
     out_.figures.peak_reserved = reserved_;
+    out_.steps = frontiers_.steps();
     AddBounds();
     if (options_.verify) Verify();
     return std::move(out_);
   }
 
  private:
+  size_t Number(BlockId block) const { return slice_.blocks.NumberOf(block.index()); }
   Bytes Size(BlockId block) const { return RoundedSize(facts_.trace[block]); }
 
   // By an index where it finds the same as scanning.
@@ -111,16 +112,16 @@ class GraphReplayer {
       if (!event.free) blocks.push_back(event.block);
     }
     if (!options_.scan) {
-      memory_ = IndexedMemory(facts_, info_, out_.graph, blocks, pools_.size(), options);
+      memory_ = IndexedMemory(facts_, info_, slice_, blocks, pools_.size(), options);
     }
     policy_ = info_.make(view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
-    if (!memory_) memory_ = ScanningMemory(facts_, *policy_, pools_.size(), options);
+    if (!memory_) memory_ = ScanningMemory(facts_, slice_, *policy_, pools_.size(), options);
   }
 
   void Free(BlockId block) {
     const Bytes size = Size(block);
     allocated_ -= size;
-    freed_at_[block.index()] = out_.figures.operations;
+    freed_at_[Number(block)] = out_.figures.operations;
     if (policy_->Free(block)) active_ -= size;
     TakeOffers();
     memory_->Freed(block);
@@ -135,7 +136,7 @@ class GraphReplayer {
     for (const BlockId complete : policy_->BeforeMalloc(block)) {
       active_ -= Size(complete);
       ++out_.figures.reclaimed;
-      out_.figures.reclaim_operations += out_.figures.operations - freed_at_[complete.index()];
+      out_.figures.reclaim_operations += out_.figures.operations - freed_at_[Number(complete)];
     }
     TakeOffers();
     memory_->BeforeMalloc(block);
@@ -163,10 +164,10 @@ class GraphReplayer {
     out_.pools[pool].segments.push_back({block, placed.segments, size});
   }
 
-  bool planned() const { return plan_ != nullptr || info_.offline; }
+  bool planned() const { return planned_ != nullptr || info_.offline; }
 
   void PutAsPlanned(BlockId block, uint32_t pool, Bytes size) {
-    const Bytes offset = offsets_[block.index()];
+    const Bytes offset = planned_ != nullptr ? (*planned_)[block.index()] : offsets_[Number(block)];
     out_.pools[pool].arena.push_back({block, offset, size});
     Bytes& top = tops_[pool];
     const Bytes higher = std::max(top, offset + size);
@@ -175,21 +176,12 @@ class GraphReplayer {
     top = higher;
   }
 
-  void TakePlan(const PlannedMemory& plan) {
-    offsets_.resize(facts_.trace.blocks.size());
-    tops_.resize(pools_.size());
-    for (const Placement& placement : plan.placements) {
-      if (placement.block < offsets_.size()) offsets_[placement.block] = placement.offset;
-    }
-  }
-
   void MakePlan() {
-    offsets_.resize(facts_.trace.blocks.size());
-    tops_.resize(pools_.size());
+    offsets_.resize(slice_.blocks.size());
     for (const PoolBlocks& pool : pools_) {
       const CapturePlan plan = PlanCapture(order_, pool.blocks, options_.planner);
       for (size_t i = 0; i < pool.blocks.size(); ++i) {
-        offsets_[pool.blocks[i].index()] = plan.offsets[i];
+        offsets_[Number(pool.blocks[i])] = plan.offsets[i];
       }
     }
   }
@@ -222,21 +214,22 @@ class GraphReplayer {
   const Facts& facts_;
   const PolicyInfo& info_;
   BlockOrder order_;
+  const GraphSlice& slice_;
   FrontierReplay frontiers_;
   PolicyView view_;
   std::unique_ptr<ReusePolicy> policy_;
   const ReplayOptions& options_;
-  const PlannedMemory* plan_;
+  const std::vector<Bytes>* planned_;
   Bytes before_;
   std::vector<PoolBlocks> pools_;
   std::vector<MemoryEvent> events_;
   std::unique_ptr<PolicyMemory> memory_;
-  std::vector<uint64_t> freed_at_;  // by block: the operation
+  std::vector<uint64_t> freed_at_;  // by block of the graph: the operation
   Bytes allocated_ = 0;
   Bytes active_ = 0;
   Bytes reserved_ = 0;
   Bytes extent_ = 0;
-  std::vector<Bytes> offsets_;  // of a plan: by block
+  std::vector<Bytes> offsets_;  // of its own plan: by block of the graph
   std::vector<Bytes> tops_;     // of a plan: by pool, the highest byte used so far
   GraphReplay out_;
 };
@@ -312,9 +305,17 @@ GraphExecution Execute(const Facts& facts, PolicyKind policy, const GraphReplay&
   return execution;
 }
 
-// A plan of a sequence holds the graphs of it only.
-bool Holds(const PlannedMemory& plan, GraphId graph) {
-  return plan.sequence.empty() || std::ranges::find(plan.sequence, graph) != plan.sequence.end();
+// A plan of a sequence holds these graphs only.
+std::set<GraphId> GraphsOf(const PlannedMemory& plan) {
+  return {plan.sequence.begin(), plan.sequence.end()};
+}
+
+std::vector<Bytes> OffsetsOf(const Facts& facts, const PlannedMemory& plan) {
+  std::vector<Bytes> offsets(facts.trace.blocks.size());
+  for (const Placement& placement : plan.placements) {
+    if (placement.block < offsets.size()) offsets[placement.block] = placement.offset;
+  }
+  return offsets;
 }
 
 PolicyReplay ReplayGraphs(const Facts& facts, PolicyKind policy, const ReplayOptions& options,
@@ -324,12 +325,17 @@ PolicyReplay ReplayGraphs(const Facts& facts, PolicyKind policy, const ReplayOpt
   replay.assumes = InfoOf(policy).assumes;
   replay.verified = options.verify;
   const std::vector<std::vector<StreamId>> streams = OtherStreams(facts.trace);
+  const Slices slices(facts.trace, facts.roots, facts.blocks);
+  const std::vector<Bytes> planned =
+      plan != nullptr ? OffsetsOf(facts, *plan) : std::vector<Bytes>();
+  const std::set<GraphId> held = plan != nullptr ? GraphsOf(*plan) : std::set<GraphId>();
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
     if (BlocksByPool(facts, GraphId(i)).empty()) continue;
-    if (plan != nullptr && !Holds(*plan, GraphId(i))) continue;
-    GraphReplay graph = GraphReplayer(facts, InfoOf(policy), options, GraphId(i), plan,
-                                      replay.figures.peak_reserved, streams)
-                            .Run();
+    if (!held.empty() && !held.contains(GraphId(i))) continue;
+    GraphReplay graph =
+        GraphReplayer(facts, InfoOf(policy), options, slices.Of(GraphId(i)),
+                      plan != nullptr ? &planned : nullptr, replay.figures.peak_reserved, streams)
+            .Run();
     replay.figures.Add(graph.figures);
     if (options.execute) replay.executions.push_back(Execute(facts, policy, graph, options));
     if (!graph.unsafe.empty()) replay.verified = false;

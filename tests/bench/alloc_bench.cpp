@@ -132,9 +132,10 @@ void BM_MallocWithDeferred(benchmark::State& state) {
   const bool scan = state.range(1) != 0;
   state.SetLabel(std::string(info.name) + (scan ? ", scan" : ", index"));
   const BlockOrder order = facts.Blocks(info.rule);
-  FrontierReplay frontiers(trace);
+  const GraphSlice slice = WholeTrace(trace);
+  FrontierReplay frontiers(trace, slice);
   const std::vector<std::vector<StreamId>> streams = OtherStreams(trace);
-  const PolicyView view{trace, facts.in_edges, order, frontiers, streams};
+  const PolicyView view{trace, facts.in_edges, order, frontiers, streams, slice};
   const std::unique_ptr<ReusePolicy> policy =
       info.make(view, scan ? PolicySearch::kScan : PolicySearch::kIndex);
   const auto malloc_and_free = [&](size_t i) {

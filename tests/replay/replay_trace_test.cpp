@@ -468,5 +468,34 @@ TEST_CASE("the index finds what scanning finds, on random traces") {
   }
 }
 
+// Work, not time: the same for one graph as for thousands.
+TEST_CASE(
+    "a replay goes through each operation of a trace about once, however many graphs it has") {
+  for (const uint32_t graphs : {1u, 4096u}) {
+    const Trace trace =
+        Synthesize({.shape = SynthShape::kTraining, .ops = 40'000, .streams = 4, .graphs = graphs});
+    REQUIRE(trace.graphs.size() == graphs);
+    const Facts facts = FindFacts(trace);
+    const size_t operations =
+        trace.nodes.size() + trace.stream_ops.size() + 2 * trace.captures.size();
+    for (const PolicyKind policy :
+         {PolicyKind::kPyTorchV1, PolicyKind::kPyTorch, PolicyKind::kXStream, PolicyKind::kReuse}) {
+      CAPTURE(InfoOf(policy).name);
+      size_t steps = 0;
+      for (const GraphReplay& graph : ReplayTrace(facts, policy).graphs) steps += graph.steps;
+      CHECK(steps <= operations);
+      CHECK(steps >= operations / 2);
+    }
+    const Slices slices(trace, facts.roots, facts.blocks);
+    size_t rows = 0;  // how long tables get, all graphs together
+    for (size_t graph = 0; graph < trace.graphs.size(); ++graph) {
+      const GraphSlice& slice = slices.Of(GraphId(graph));
+      rows += slice.nodes.size() + slice.blocks.size() + slice.stream_ops.size() +
+              slice.streams.size() + slice.events.size();
+    }
+    CHECK(rows <= 2 * (operations + trace.blocks.size() + trace.events.size() + 4 * graphs));
+  }
+}
+
 }  // namespace
 }  // namespace graphkit

@@ -5,18 +5,18 @@
 
 namespace graphkit {
 
-FreedByOrder::FreedByOrder(const BlockOrder& order, bool shared)
+FreedByOrder::FreedByOrder(const BlockOrder& order, const Rows& streams, bool shared)
     : order_(order),
+      rows_(streams),
       shared_(shared),
-      streams_(order.trace().streams.size()),
-      lists_(shared ? 1 : order.trace().streams.size()) {}
+      streams_(streams.size()),
+      lists_(shared ? 1 : streams.size()) {}
 
 void FreedByOrder::Free(BlockId block) {
   if (!order_.Dies(block)) return;
   const std::span<const NodeId> markers = order_.lives().Markers(block, order_.rule());
   const bool counts = markers.empty() || order_.lives().ByStreams(block, order_.rule());
-  lists_[ListOf(order_.trace()[block].stream)].push_back(
-      {block, counts && !ImpliesAlloc(markers, block)});
+  lists_[shared_ ? 0 : NumberOf(block)].push_back({block, counts && !ImpliesAlloc(markers, block)});
 }
 
 // Whether who is after the markers is after the block's allocation in any case.
@@ -28,17 +28,17 @@ bool FreedByOrder::ImpliesAlloc(std::span<const NodeId> markers, BlockId block) 
 }
 
 void FreedByOrder::BeforeMalloc(BlockId block, std::vector<BlockId>* found) {
-  const StreamId id = order_.trace()[block].stream;
+  const size_t number = NumberOf(block);
   const OrderPoint& point = order_.lives()[block].alloc;
-  Stream& stream = streams_[id.index()];
-  const std::vector<Freed>& list = lists_[ListOf(id)];
-  const auto look = [&](uint32_t number) {
-    if (Found(list[number], number, &stream)) found->push_back(list[number].block);
+  Stream& stream = streams_[number];
+  const std::vector<Freed>& list = lists_[shared_ ? 0 : number];
+  const auto look = [&](uint32_t freed) {
+    if (Found(list[freed], freed, &stream)) found->push_back(list[freed].block);
   };
   if (!(stream.point == point)) {
     stream.point = point;
     stream.waits.Advance(order_.order(), point, look);
-    for (const uint32_t number : std::exchange(stream.again, {})) look(number);
+    for (const uint32_t freed : std::exchange(stream.again, {})) look(freed);
   }
   for (; stream.seen < list.size(); ++stream.seen) look(static_cast<uint32_t>(stream.seen));
 }
@@ -79,13 +79,14 @@ bool Plain(const BlockOrder& order, GraphId graph, BlockId block) {
 
 }  // namespace
 
-bool PlainBlocks(const BlockOrder& order, GraphId graph, std::span<const BlockId> blocks) {
+bool PlainBlocks(const BlockOrder& order, const GraphSlice& slice,
+                 std::span<const BlockId> blocks) {
   const Trace& trace = order.trace();
-  std::vector<BlockId> latest(trace.streams.size());
+  std::vector<BlockId> latest(slice.streams.size());
   for (const BlockId block : blocks) {
-    const StreamId stream = trace[block].stream;
-    if (stream.index() >= trace.streams.size() || !Plain(order, graph, block)) return false;
-    BlockId& before = latest[stream.index()];
+    const size_t stream = slice.streams.NumberOf(trace[block].stream.index());
+    if (stream >= latest.size() || !Plain(order, slice.root, block)) return false;
+    BlockId& before = latest[stream];
     const auto& lives = order.lives();
     if (before.valid() && !order.order().Covers(lives[block].alloc, lives[before].alloc)) {
       return false;

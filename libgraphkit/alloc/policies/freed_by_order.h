@@ -13,14 +13,16 @@
 
 #include "libgraphkit/alloc/chunks/chain_waits.h"
 #include "libgraphkit/analysis/memory/block_order.h"
+#include "libgraphkit/analysis/order/slice.h"
 
 namespace graphkit {
 
 // For a graph all of whose blocks are plain (PlainBlocks). The order must outlive it.
 class FreedByOrder {
  public:
-  // `shared`: every stream gets to know every block; otherwise its own ones only.
-  FreedByOrder(const BlockOrder& order, bool shared);
+  // `streams`: of the graph, must outlive it. `shared`: every stream gets to know every block;
+  // otherwise its own ones only.
+  FreedByOrder(const BlockOrder& order, const Rows& streams, bool shared);
 
   // The block's free is requested.
   void Free(BlockId block);
@@ -40,20 +42,23 @@ class FreedByOrder {
     std::vector<uint32_t> again;  // what waits for no single marker
   };
 
-  size_t ListOf(StreamId stream) const { return shared_ ? 0 : stream.index(); }
+  size_t NumberOf(BlockId block) const {
+    return rows_.NumberOf(order_.trace()[block].stream.index());
+  }
   bool ImpliesAlloc(std::span<const NodeId> markers, BlockId block) const;
   bool Found(const Freed& freed, uint32_t number, Stream* stream) const;
 
   const BlockOrder& order_;
+  const Rows& rows_;
   bool shared_;
-  std::vector<Stream> streams_;            // by stream
-  std::vector<std::vector<Freed>> lists_;  // by stream; shared: [0] is for all
+  std::vector<Stream> streams_;            // by stream of the graph
+  std::vector<std::vector<Freed>> lists_;  // the same; shared: [0] is for all
 };
 
 // Whether of these blocks of one graph it is known when they may be taken from the place of a
 // malloc in its stream alone: no block is touched before its allocation is ordered before, none
 // lives in a conditional's body or a child graph, each has a stream, and no stream's mallocs go
 // back.
-bool PlainBlocks(const BlockOrder& order, GraphId graph, std::span<const BlockId> blocks);
+bool PlainBlocks(const BlockOrder& order, const GraphSlice& slice, std::span<const BlockId> blocks);
 
 }  // namespace graphkit

@@ -19,7 +19,7 @@ std::unique_ptr<ReusePolicy> MakeByOrder(const PolicyView& view, PolicySearch se
   return std::make_unique<OrderPolicy>(view, search, any_stream);
 }
 
-bool HaveStreams(const BlockOrder& order, GraphId, std::span<const BlockId> blocks) {
+bool HaveStreams(const BlockOrder& order, const GraphSlice&, std::span<const BlockId> blocks) {
   return std::ranges::all_of(blocks,
                              [&](BlockId block) { return order.trace()[block].stream.valid(); });
 }
@@ -28,7 +28,7 @@ bool HaveStreams(const BlockOrder& order, GraphId, std::span<const BlockId> bloc
 std::unique_ptr<ReusePolicy> MakeGraph(const PolicyView& view, PolicySearch) {
   return std::make_unique<GraphPolicy>(view, PolicySearch::kScan);
 }
-bool Never(const BlockOrder&, GraphId, std::span<const BlockId>) { return false; }
+bool Never(const BlockOrder&, const GraphSlice&, std::span<const BlockId>) { return false; }
 
 constexpr PolicyInfo kPolicies[] = {
     {.kind = PolicyKind::kDefer,
@@ -118,7 +118,7 @@ void ReusePolicy::Scan(BlockId block) {
 }
 
 void ReusePolicy::Complete(BlockId block) {
-  state_[block.index()] = State::kComplete;
+  state_[Number(block)] = State::kComplete;
   completed_.push_back(block);
   --pending_;
 }
@@ -126,7 +126,7 @@ void ReusePolicy::Complete(BlockId block) {
 bool ReusePolicy::Free(BlockId block) {
   offers_.clear();
   const bool at_once = AtOnce(block);
-  state_[block.index()] = at_once ? State::kComplete : State::kPending;
+  state_[Number(block)] = at_once ? State::kComplete : State::kPending;
   if (!at_once) ++pending_;
   if (indexed()) {
     Freed(block);
@@ -139,7 +139,7 @@ bool ReusePolicy::Free(BlockId block) {
 std::vector<BlockId> ReusePolicy::Pending() const {
   std::vector<BlockId> blocks;
   for (size_t i = 0; i < state_.size(); ++i) {
-    if (state_[i] == State::kPending) blocks.push_back(BlockId(i));
+    if (state_[i] == State::kPending) blocks.push_back(BlockId(view_.slice.blocks[i]));
   }
   return blocks;
 }

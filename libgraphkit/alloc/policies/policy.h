@@ -44,6 +44,7 @@ struct PolicyView {
   const BlockOrder& order;                            // by the policy's rule
   const FrontierReplay& frontiers;                    // as they stand at the event
   const std::vector<std::vector<StreamId>>& streams;  // by block: what it is used on beside its own
+  const GraphSlice& slice;                            // of the graph
 };
 
 // The streams that each block was recorded or freed on, other than its own.
@@ -65,7 +66,7 @@ enum class PolicySearch : uint8_t {
 class ReusePolicy {
  public:
   ReusePolicy(const PolicyView& view, PolicySearch search)
-      : view_(view), search_(search), state_(view.trace.blocks.size()) {}
+      : view_(view), search_(search), state_(view.slice.blocks.size()) {}
   virtual ~ReusePolicy() = default;
 
   // `block` is about to be allocated: completes the frees that this malloc finds complete. The
@@ -78,14 +79,12 @@ class ReusePolicy {
   const std::vector<Offer>& offers() const { return offers_; }
 
   // Whether `block` may take memory where `last` lay last.
-  bool Offers(BlockId last, BlockId block) const {
-    return state_[last.index()] != State::kUsed && MayTake(last, block);
-  }
+  bool Offers(BlockId last, BlockId block) const { return freed(last) && MayTake(last, block); }
   // Whether it may take memory of a segment of `owner` where no block lay so far.
   virtual bool OffersFresh(StreamId owner, BlockId block) const {
     return view_.trace[block].stream == owner;
   }
-  bool freed(BlockId block) const { return state_[block.index()] != State::kUsed; }
+  bool freed(BlockId block) const { return state_[Number(block)] != State::kUsed; }
   // Freed, and found by no malloc so far; by id.
   std::vector<BlockId> Pending() const;
   // How often a malloc that scans has looked at a pending block so far.
@@ -101,12 +100,13 @@ class ReusePolicy {
   virtual void Freed(BlockId block) = 0;
   virtual bool Completes(BlockId pending, BlockId block) const = 0;  // found by this malloc
   virtual bool MayTake(BlockId last, BlockId block) const = 0;
-  bool complete(BlockId block) const { return state_[block.index()] == State::kComplete; }
+  bool complete(BlockId block) const { return state_[Number(block)] == State::kComplete; }
   bool SameStream(BlockId a, BlockId b) const {
     return view_.trace[a].stream.valid() && view_.trace[a].stream == view_.trace[b].stream;
   }
 
-  bool pending(BlockId block) const { return state_[block.index()] == State::kPending; }
+  bool pending(BlockId block) const { return state_[Number(block)] == State::kPending; }
+  size_t Number(BlockId block) const { return view_.slice.blocks.NumberOf(block.index()); }
   bool indexed() const { return search_ == PolicySearch::kIndex; }
   void Complete(BlockId block);
   void AddOffer(BlockId block, StreamId to) { offers_.push_back({block, to}); }
@@ -117,7 +117,7 @@ class ReusePolicy {
   void Scan(BlockId block);
 
   PolicySearch search_;
-  std::vector<State> state_;
+  std::vector<State> state_;      // by block of the graph
   std::vector<BlockId> scanned_;  // with kScan: those that are pending
   uint64_t pending_ = 0;
   uint64_t looks_ = 0;
@@ -130,7 +130,8 @@ struct PolicyInfo {
   PolicyKind kind;
   const char* name;
   // Whether it can be asked for offers for these blocks of a graph.
-  bool (*can_index)(const BlockOrder& order, GraphId graph, std::span<const BlockId> blocks);
+  bool (*can_index)(const BlockOrder& order, const GraphSlice& slice,
+                    std::span<const BlockId> blocks);
   std::unique_ptr<ReusePolicy> (*make)(const PolicyView& view, PolicySearch search);
   MarkerRule rule = MarkerRule::kAtFree;           // by which its placements are judged
   Assumption assumes = Assumption::kTorchStreams;  // what its reuse rests on

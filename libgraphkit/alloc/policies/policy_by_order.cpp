@@ -6,7 +6,7 @@ namespace graphkit {
 
 bool OrderPolicy::AtOnce(BlockId block) {
   const BlockOrder& order = view_.order;
-  const StreamFrontier& own = view_.frontiers.OfAny(view_.trace[block].stream);
+  const StreamFrontier& own = view_.frontiers.Of(view_.trace[block].stream);
   if (!own.capturing() || !order.Dies(block)) return false;
   const auto ended = [&](NodeId marker) {
     return std::ranges::any_of(own.entries, [&](const FrontierEntry& entry) {

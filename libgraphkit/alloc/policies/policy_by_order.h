@@ -12,7 +12,9 @@ class OrderPolicy final : public ReusePolicy {
  public:
   // The markers are those of the order's rule.
   OrderPolicy(const PolicyView& view, PolicySearch search, bool any_stream)
-      : ReusePolicy(view, search), any_stream_(any_stream), freed_(view.order, any_stream) {}
+      : ReusePolicy(view, search),
+        any_stream_(any_stream),
+        freed_(view.order, view.slice.streams, any_stream) {}
 
   bool OffersFresh(StreamId owner, BlockId block) const override {
     return any_stream_ || ReusePolicy::OffersFresh(owner, block);

@@ -8,9 +8,9 @@ bool PyTorchPolicy::AtOnce(BlockId block) {
   if (DeferPolicy::AtOnce(block)) return true;
   std::vector<StreamId> streams = view_.streams[block.index()];
   streams.push_back(view_.trace[block].stream);
-  Markers& markers = markers_[block.index()];
+  Markers& markers = markers_[Number(block)];
   for (const StreamId stream : streams) {
-    const StreamFrontier& frontier = view_.frontiers.OfAny(stream);
+    const StreamFrontier& frontier = view_.frontiers.Of(stream);
     const bool same = !markers.graph.valid() || markers.graph == frontier.graph;
     if (!frontier.capturing() || !same) {
       markers = {};
@@ -24,7 +24,7 @@ bool PyTorchPolicy::AtOnce(BlockId block) {
 
 void PyTorchPolicy::Prepare(BlockId block) {
   const StreamId stream = view_.trace[block].stream;
-  const StreamFrontier& frontier = view_.frontiers.OfAny(stream);
+  const StreamFrontier& frontier = view_.frontiers.Of(stream);
   current_ = nullptr;
   if (!frontier.capturing() || frontier.entries.empty()) return;
   Visited& visited = VisitedOf(frontier.graph, stream);
@@ -35,8 +35,8 @@ void PyTorchPolicy::Prepare(BlockId block) {
 
 PyTorchPolicy::Visited& PyTorchPolicy::VisitedOf(GraphId graph, StreamId stream) {
   Visited& visited = visited_[{graph, stream}];
-  visited.nodes.resize(view_.trace.nodes.size());
-  if (indexed()) visited.watched.resize(view_.trace.nodes.size());
+  visited.nodes.resize(view_.slice.nodes.size());
+  if (indexed()) visited.watched.resize(view_.slice.nodes.size());
   return visited;
 }
 
@@ -45,9 +45,10 @@ void PyTorchPolicy::Walk(NodeId from, Visited* visited) {
   while (!stack_.empty()) {
     const NodeId node = stack_.back();
     stack_.pop_back();
-    if (visited->nodes[node.index()]) continue;
-    visited->nodes[node.index()] = true;
-    if (indexed() && visited->watched[node.index()]) {
+    const size_t number = NodeNumber(node);
+    if (number >= visited->nodes.size() || visited->nodes[number]) continue;
+    visited->nodes[number] = true;
+    if (indexed() && visited->watched[number]) {
       const auto waiting = visited->waiting.extract(node);
       visited->reached.insert(visited->reached.end(), waiting.mapped().begin(),
                               waiting.mapped().end());
@@ -57,16 +58,15 @@ void PyTorchPolicy::Walk(NodeId from, Visited* visited) {
 }
 
 bool PyTorchPolicy::Completes(BlockId pending, BlockId block) const {
-  const Markers& markers = markers_[pending.index()];
+  const Markers& markers = markers_[Number(pending)];
   if (current_ == nullptr || markers.nodes.empty() || markers.graph != current_graph_) return false;
-  return SameStream(pending, block) && std::ranges::all_of(markers.nodes, [&](NodeId node) {
-           return current_->nodes[node.index()];
-         });
+  return SameStream(pending, block) &&
+         std::ranges::all_of(markers.nodes, [&](NodeId node) { return Walked(*current_, node); });
 }
 
 void PyTorchPolicy::Freed(BlockId block) {
   DeferPolicy::Freed(block);
-  const Markers& markers = markers_[block.index()];
+  const Markers& markers = markers_[Number(block)];
   if (complete(block) || markers.nodes.empty()) return;
   VisitedOf(markers.graph, view_.trace[block].stream).reached.push_back(block);
 }
@@ -75,14 +75,16 @@ void PyTorchPolicy::Freed(BlockId block) {
 void PyTorchPolicy::Find(BlockId) {
   if (current_ == nullptr) return;
   for (const BlockId block : current_->reached) {
-    const std::vector<NodeId>& nodes = markers_[block.index()].nodes;
+    const std::vector<NodeId>& nodes = markers_[Number(block)].nodes;
     const auto missing =
-        std::ranges::find_if(nodes, [&](NodeId node) { return !current_->nodes[node.index()]; });
+        std::ranges::find_if(nodes, [&](NodeId node) { return !Walked(*current_, node); });
     if (missing == nodes.end()) {
       Complete(block);
       OfferToItsStream(block);
     } else {
-      current_->watched[missing->index()] = true;
+      if (const size_t number = NodeNumber(*missing); number < current_->watched.size()) {
+        current_->watched[number] = true;
+      }
       current_->waiting[*missing].push_back(block);
     }
   }

@@ -39,7 +39,7 @@ class DeferPolicy : public ReusePolicy {
 class PyTorchPolicy final : public DeferPolicy {
  public:
   PyTorchPolicy(const PolicyView& view, PolicySearch search)
-      : DeferPolicy(view, search), markers_(view.trace.blocks.size()) {}
+      : DeferPolicy(view, search), markers_(view.slice.blocks.size()) {}
 
  protected:
   bool AtOnce(BlockId block) override;
@@ -55,7 +55,7 @@ class PyTorchPolicy final : public DeferPolicy {
   };
   // Of one stream in one graph.
   struct Visited {
-    std::vector<bool> nodes;
+    std::vector<bool> nodes;  // by node of the graph
     // With an index: nodes that weren't walked over so far, and the blocks that wait for them.
     std::vector<bool> watched;
     std::unordered_map<NodeId, std::vector<BlockId>> waiting;
@@ -64,8 +64,13 @@ class PyTorchPolicy final : public DeferPolicy {
 
   void Walk(NodeId from, Visited* visited);
   Visited& VisitedOf(GraphId graph, StreamId stream);
+  bool Walked(const Visited& visited, NodeId node) const {
+    const size_t number = NodeNumber(node);
+    return number < visited.nodes.size() && visited.nodes[number];
+  }
+  size_t NodeNumber(NodeId node) const { return view_.slice.nodes.NumberOf(node.index()); }
 
-  std::vector<Markers> markers_;  // by block
+  std::vector<Markers> markers_;  // by block of the graph
   std::map<std::pair<GraphId, StreamId>, Visited> visited_;
   Visited* current_ = nullptr;  // of the malloc under way
   GraphId current_graph_;

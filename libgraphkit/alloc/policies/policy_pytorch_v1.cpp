@@ -13,49 +13,57 @@ void Merge(const std::vector<Seq>& from, std::vector<Seq>* into) {
 
 PyTorchV1Policy::PyTorchV1Policy(const PolicyView& view, PolicySearch search)
     : DeferPolicy(view, search),
-      streams_(view.trace.streams.size(), Clock(view.trace.streams.size())),
-      events_(view.trace.events.size(), Clock(view.trace.streams.size())),
-      markers_(view.trace.blocks.size()) {
+      streams_(view.slice.streams.size(), Clock(view.slice.streams.size())),
+      events_(view.slice.events.size(), Clock(view.slice.streams.size())),
+      markers_(view.slice.blocks.size()) {
   if (indexed()) waiting_.resize(streams_.size() * streams_.size());
-  by_hand_ = std::ranges::any_of(view.trace.stream_ops, &StreamOp::has_entries);
-  if (by_hand_) nodes_.resize(view.trace.nodes.size());
+  for (size_t i = 0; i < view.slice.stream_ops.size(); ++i) {
+    by_hand_ |= view.trace.stream_ops[view.slice.stream_ops[i]].has_entries;
+  }
+  if (by_hand_) nodes_.resize(view.slice.nodes.size());
 }
 
 void PyTorchV1Policy::AdvanceTo(Seq seq) {
   const Trace& trace = view_.trace;
+  const Rows& nodes = view_.slice.nodes;
+  const Rows& ops = view_.slice.stream_ops;
   while (true) {
-    const Seq node = node_ < trace.nodes.size() ? trace.nodes[node_].seq : kNever;
-    const Seq op = op_ < trace.stream_ops.size() ? trace.stream_ops[op_].seq : kNever;
+    const Seq node = node_ < nodes.size() ? trace.nodes[nodes[node_]].seq : kNever;
+    const Seq op = op_ < ops.size() ? trace.stream_ops[ops[op_]].seq : kNever;
     if (std::min(node, op) >= seq) return;
     if (node < op) {
-      Apply(trace.nodes[node_], node_);
+      Apply(trace.nodes[nodes[node_]], node_);
       ++node_;
     } else {
-      Apply(trace.stream_ops[op_++]);
+      Apply(trace.stream_ops[ops[op_++]]);
     }
   }
 }
 
-void PyTorchV1Policy::Apply(const Node& node, size_t id) {
-  if (node.stream.index() >= streams_.size()) return;
-  Clock& clock = streams_[node.stream.index()];
-  clock[node.stream.index()] = node.seq + 1;
-  if (by_hand_) nodes_[id] = clock;
+void PyTorchV1Policy::Apply(const Node& node, size_t number) {
+  const size_t stream = StreamNumber(node.stream);
+  if (stream >= streams_.size()) return;
+  Clock& clock = streams_[stream];
+  clock[stream] = node.seq + 1;
+  if (by_hand_) nodes_[number] = clock;
 }
 
 void PyTorchV1Policy::Join(Clock* clock, const FrontierEntry& entry) const {
-  if (entry.node.index() < nodes_.size()) Merge(nodes_[entry.node.index()], clock);
+  const size_t number = view_.slice.nodes.NumberOf(entry.node.index());
+  if (number < nodes_.size()) Merge(nodes_[number], clock);
 }
 
 void PyTorchV1Policy::Apply(const StreamOp& op) {
-  if (op.stream.index() >= streams_.size() || op.external) return;
-  Clock& clock = streams_[op.stream.index()];
+  const size_t stream = StreamNumber(op.stream);
+  const size_t number = view_.slice.events.NumberOf(op.event.index());
+  if (stream >= streams_.size() || op.external) return;
+  Clock& clock = streams_[stream];
   const auto entries =
       std::span(view_.trace.frontier_entries).subspan(op.entries.first, op.entries.count);
   switch (op.kind) {
     case StreamOpKind::kEventRecord: {
-      if (op.event.index() >= events_.size()) return;
-      Clock& event = events_[op.event.index()];
+      if (number >= events_.size()) return;
+      Clock& event = events_[number];
       event = clock;
       if (!op.has_entries) return;
       std::ranges::fill(event, 0u);
@@ -63,7 +71,7 @@ void PyTorchV1Policy::Apply(const StreamOp& op) {
       return;
     }
     case StreamOpKind::kEventWait:
-      if (op.event.index() < events_.size()) Merge(events_[op.event.index()], &clock);
+      if (number < events_.size()) Merge(events_[number], &clock);
       return;
     case StreamOpKind::kSetFrontier:
       std::ranges::fill(clock, 0u);
@@ -80,12 +88,12 @@ bool PyTorchV1Policy::AtOnce(BlockId block) {
   const Seq free = view_.trace[block].free_requested;
   AdvanceTo(free);
   if (DeferPolicy::AtOnce(block)) return true;
-  Markers& markers = markers_[block.index()];
+  Markers& markers = markers_[Number(block)];
   markers.streams = view_.streams[block.index()];
   markers.streams.push_back(view_.trace[block].stream);
   markers.free = free;
   for (const StreamId stream : markers.streams) {
-    const StreamFrontier& frontier = view_.frontiers.OfAny(stream);
+    const StreamFrontier& frontier = view_.frontiers.Of(stream);
     const bool same = !markers.graph.valid() || markers.graph == frontier.graph;
     if (!frontier.capturing() || !same) {
       markers = {};
@@ -95,7 +103,7 @@ bool PyTorchV1Policy::AtOnce(BlockId block) {
   }
   // The markers are where their streams end.
   for (const StreamId stream : markers.streams) {
-    streams_[stream.index()][stream.index()] = free + 1;
+    streams_[StreamNumber(stream)][StreamNumber(stream)] = free + 1;
   }
   return false;
 }
@@ -103,40 +111,40 @@ bool PyTorchV1Policy::AtOnce(BlockId block) {
 void PyTorchV1Policy::Prepare(BlockId block) { AdvanceTo(view_.trace[block].allocated); }
 
 bool PyTorchV1Policy::Completes(BlockId pending, BlockId block) const {
-  const Markers& markers = markers_[pending.index()];
+  const Markers& markers = markers_[Number(pending)];
   if (!markers.graph.valid() || !SameStream(pending, block)) return false;
   const StreamId own = view_.trace[block].stream;
-  if (view_.frontiers.OfAny(own).graph != markers.graph) return false;
-  const Clock& clock = streams_[own.index()];
-  return std::ranges::all_of(markers.streams,
-                             [&](StreamId stream) { return clock[stream.index()] > markers.free; });
+  if (view_.frontiers.Of(own).graph != markers.graph) return false;
+  const Clock& clock = streams_[StreamNumber(own)];
+  return std::ranges::all_of(
+      markers.streams, [&](StreamId stream) { return clock[StreamNumber(stream)] > markers.free; });
 }
 
 void PyTorchV1Policy::Freed(BlockId block) {
   DeferPolicy::Freed(block);
-  if (complete(block) || !markers_[block.index()].graph.valid()) return;
+  if (complete(block) || !markers_[Number(block)].graph.valid()) return;
   Wait(block, view_.trace[block].stream);
 }
 
 void PyTorchV1Policy::Wait(BlockId block, StreamId marker) {
-  Heap& heap = HeapOf(view_.trace[block].stream, marker);
-  heap.push_back({markers_[block.index()].free, block});
+  Heap& heap = HeapOf(StreamNumber(view_.trace[block].stream), StreamNumber(marker));
+  heap.push_back({markers_[Number(block)].free, block});
   std::push_heap(heap.begin(), heap.end());
 }
 
 void PyTorchV1Policy::Find(BlockId block) {
   const StreamId own = view_.trace[block].stream;
-  const Clock& clock = streams_[own.index()];
+  const Clock& clock = streams_[StreamNumber(own)];
   std::vector<BlockId> elsewhere;  // of a graph that the stream isn't in
   for (size_t stream = 0; stream < streams_.size(); ++stream) {
-    Heap& heap = HeapOf(own, StreamId(stream));
+    Heap& heap = HeapOf(StreamNumber(own), stream);
     while (!heap.empty() && heap.front().free < clock[stream]) {
       const BlockId pending = heap.front().block;
       std::pop_heap(heap.begin(), heap.end());
       heap.pop_back();
-      const Markers& markers = markers_[pending.index()];
+      const Markers& markers = markers_[Number(pending)];
       const auto missing = std::ranges::find_if(
-          markers.streams, [&](StreamId s) { return clock[s.index()] <= markers.free; });
+          markers.streams, [&](StreamId s) { return clock[StreamNumber(s)] <= markers.free; });
       if (missing != markers.streams.end()) {
         Wait(pending, *missing);
       } else if (Completes(pending, block)) {
@@ -159,8 +167,8 @@ bool GraphPolicy::BeforeAllStreams(BlockId block) const {
       return entry.from_port == kPortDefault && order.order().EndsBefore(marker, entry.node);
     });
   };
-  for (size_t i = 0; i < view_.trace.streams.size(); ++i) {
-    const StreamFrontier& frontier = view_.frontiers.Of(StreamId(i));
+  for (size_t i = 0; i < view_.slice.streams.size(); ++i) {
+    const StreamFrontier& frontier = view_.frontiers.Of(StreamId(view_.slice.streams[i]));
     if (frontier.graph != graph || !frontier.capturing()) continue;
     for (const NodeId marker : order.lives().Markers(block, order.rule())) {
       if (!passed(frontier, marker)) return false;

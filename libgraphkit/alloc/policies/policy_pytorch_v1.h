@@ -26,7 +26,7 @@ class PyTorchV1Policy final : public DeferPolicy {
   bool Completes(BlockId pending, BlockId block) const override;
 
  private:
-  using Clock = std::vector<Seq>;  // by stream: one more than the last record that is before
+  using Clock = std::vector<Seq>;  // by stream of the graph: 1 + the last record that is before
   struct Markers {
     GraphId graph;  // none: waits for the end of the capture
     std::vector<StreamId> streams;
@@ -43,12 +43,13 @@ class PyTorchV1Policy final : public DeferPolicy {
   using Heap = std::vector<Waiting>;
 
   void Wait(BlockId block, StreamId marker);
-  Heap& HeapOf(StreamId own, StreamId marker) {
-    return waiting_[own.index() * streams_.size() + marker.index()];
+  size_t StreamNumber(StreamId stream) const {
+    return view_.slice.streams.NumberOf(stream.index());
   }
+  Heap& HeapOf(size_t own, size_t marker) { return waiting_[own * streams_.size() + marker]; }
   void AdvanceTo(Seq seq);
   void Apply(const StreamOp& op);
-  void Apply(const Node& node, size_t id);
+  void Apply(const Node& node, size_t number);
   void Join(Clock* clock, const FrontierEntry& entry) const;
 
   std::vector<Clock> streams_;
@@ -57,7 +58,7 @@ class PyTorchV1Policy final : public DeferPolicy {
   bool by_hand_ = false;
   size_t node_ = 0;
   size_t op_ = 0;
-  std::vector<Markers> markers_;  // by block
+  std::vector<Markers> markers_;  // by block of the graph
   std::vector<Heap> waiting_;     // see HeapOf
 };
 

@@ -25,7 +25,7 @@ NodeId ConditionalApart(const Trace& trace, GraphId graph, GraphId other) {
 GraphId FreedIn(const Trace& trace, const Block& block, FrontierReplay* replay) {
   if (block.free_node.valid()) return trace[block.free_node].graph;
   replay->AdvanceTo(block.free_requested);
-  return replay->OfAny(block.free_stream.valid() ? block.free_stream : block.stream).graph;
+  return replay->Of(block.free_stream.valid() ? block.free_stream : block.stream).graph;
 }
 
 void Describe(const Trace& trace, GraphId from, GraphId freed_in, Finding* finding) {
@@ -52,7 +52,7 @@ std::vector<Finding> FindCrossBranchFrees(const Facts& facts) {
   if (std::ranges::find(trace.graphs, GraphOrigin::kBody, &Graph::origin) == trace.graphs.end()) {
     return {};
   }
-  FrontierReplay replay(trace);
+  FrontierReplay replay(trace, WholeTrace(trace));
   std::map<std::pair<GraphId, GraphId>, Finding> by_graphs;
   for (const BlockId id : BlocksByFree(trace)) {
     if (!facts.lives[id].root.valid()) continue;

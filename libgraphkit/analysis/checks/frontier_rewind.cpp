@@ -38,7 +38,7 @@ std::vector<Finding> FindFrontierRewinds(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (!HasRewinds(trace)) return {};
   std::vector<Finding> findings;
-  FrontierReplay replay(trace);
+  FrontierReplay replay(trace, WholeTrace(trace));
   for (const StreamOp& op : trace.stream_ops) {
     if (op.kind != StreamOpKind::kSetFrontier) continue;
     if (op.stream.index() >= trace.streams.size()) continue;

@@ -16,7 +16,7 @@ class LifetimeFinder {
   LifetimeFinder(const Trace& trace, Order* order)
       : trace_(trace),
         order_(*order),
-        replay_(trace),
+        replay_(trace, WholeTrace(trace)),
         running_(trace, *order),
         points_(trace.streams.size()),
         backs_segment_(BacksSegment(trace)) {}
@@ -196,7 +196,7 @@ class LifetimeFinder {
     life.alloc = {.graph = graph};
     if (block.alloc_node.valid()) {
       life.alloc = order_.StartOf(block.alloc_node);
-    } else if (Root(replay_.OfAny(block.stream).graph) == life.root) {
+    } else if (Root(replay_.Of(block.stream).graph) == life.root) {
       life.alloc = PointOf(block.stream);
     }
     life.early = FindEarly(id);
@@ -237,7 +237,7 @@ class LifetimeFinder {
 
   // The nodes after which a stream stands.
   void AddFrontier(StreamId stream, const Block& block, BlockLife* life) {
-    const StreamFrontier& frontier = replay_.OfAny(stream);
+    const StreamFrontier& frontier = replay_.Of(stream);
     if (Root(frontier.graph) != life->root) {
       life->foreign = true;
       return;

@@ -1,20 +1,20 @@
 #include "libgraphkit/analysis/order/frontier.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace graphkit {
 
-FrontierReplay::FrontierReplay(const Trace& trace)
+FrontierReplay::FrontierReplay(const Trace& trace, GraphSlice slice)
     : trace_(trace),
-      open_(trace.graphs.size()),
-      streams_(trace.streams.size()),
-      events_(trace.events.size()) {
-  for (size_t i = 0; i < trace.captures.size(); ++i) {
-    const Capture& capture = trace.captures[i];
-    boundaries_.push_back({capture.begin, static_cast<uint32_t>(i), false});
-    if (capture.end != kNever) {
-      boundaries_.push_back({capture.end, static_cast<uint32_t>(i), true});
-    }
+      slice_(std::move(slice)),
+      streams_(slice_.streams.size()),
+      events_(slice_.events.size()) {
+  for (size_t i = 0; i < slice_.captures.size(); ++i) {
+    const auto number = static_cast<uint32_t>(slice_.captures[i]);
+    const Capture& capture = trace.captures[number];
+    boundaries_.push_back({capture.begin, number, false});
+    if (capture.end != kNever) boundaries_.push_back({capture.end, number, true});
   }
   std::sort(boundaries_.begin(), boundaries_.end(),
             [](const Boundary& a, const Boundary& b) { return a.seq < b.seq; });
@@ -22,66 +22,77 @@ FrontierReplay::FrontierReplay(const Trace& trace)
 
 // Mostly it's the next node's turn.
 void FrontierReplay::AdvanceTo(Seq seq) {
+  const Rows& nodes = slice_.nodes;
+  const Rows& ops = slice_.stream_ops;
   while (true) {
-    const Seq op = op_ < trace_.stream_ops.size() ? trace_.stream_ops[op_].seq : kNever;
+    const Seq op = op_ < ops.size() ? trace_.stream_ops[ops[op_]].seq : kNever;
     const Seq boundary = boundary_ < boundaries_.size() ? boundaries_[boundary_].seq : kNever;
     const Seq other = std::min({op, boundary, seq});
-    for (; node_ < trace_.nodes.size() && trace_.nodes[node_].seq < other; ++node_) {
-      Apply(trace_.nodes[node_], NodeId(node_));
+    for (; node_ < nodes.size() && trace_.nodes[nodes[node_]].seq < other; ++node_) {
+      Apply(trace_.nodes[nodes[node_]], NodeId(nodes[node_]));
     }
     if (other == seq) return;
     if (boundary == other) {
       Apply(boundaries_[boundary_++]);
     } else {
-      Apply(trace_.stream_ops[op_++]);
+      Apply(trace_.stream_ops[ops[op_++]]);
     }
   }
 }
 
 void FrontierReplay::Apply(const Node& node, NodeId id) {
-  if (node.stream.index() >= streams_.size()) return;
-  StreamFrontier& stream = streams_[node.stream.index()];
-  stream.graph = node.graph;
+  const size_t number = slice_.streams.NumberOf(node.stream.index());
+  if (number >= streams_.size()) return;
+  StreamFrontier& stream = streams_[number];
+  if (stream.graph != node.graph) Join(number, node.graph);
   stream.entries.resize(1);
   stream.entries[0] = {.node = id};
   ++stream.version;
+}
+
+void FrontierReplay::Join(size_t stream, GraphId graph) {
+  streams_[stream].graph = graph;
+  if (const auto open = open_.find(graph); open != open_.end()) open->second.push_back(stream);
 }
 
 std::span<const FrontierEntry> FrontierReplay::Entries(const StreamOp& op) const {
   return std::span(trace_.frontier_entries).subspan(op.entries.first, op.entries.count);
 }
 
-void FrontierReplay::Wait(StreamFrontier* stream, const StreamFrontier& event) {
-  if (!Open(event.graph)) return;
-  if (!stream->capturing()) {
-    stream->graph = event.graph;
-    stream->entries.clear();
+void FrontierReplay::Wait(size_t number, const StreamFrontier& event) {
+  if (!open_.contains(event.graph)) return;
+  StreamFrontier& stream = streams_[number];
+  if (!stream.capturing()) {
+    Join(number, event.graph);
+    stream.entries.clear();
   }
-  if (stream->graph != event.graph) return;
+  if (stream.graph != event.graph) return;
   for (const FrontierEntry& entry : event.entries) {
-    if (std::find(stream->entries.begin(), stream->entries.end(), entry) == stream->entries.end()) {
-      stream->entries.push_back(entry);
+    if (std::find(stream.entries.begin(), stream.entries.end(), entry) == stream.entries.end()) {
+      stream.entries.push_back(entry);
     }
   }
-  ++stream->version;
+  ++stream.version;
 }
 
 void FrontierReplay::Apply(const StreamOp& op) {
-  if (op.stream.index() >= streams_.size() || op.external) return;
-  StreamFrontier& stream = streams_[op.stream.index()];
+  const size_t number = slice_.streams.NumberOf(op.stream.index());
+  const size_t event = slice_.events.NumberOf(op.event.index());
+  if (number >= streams_.size() || op.external) return;
+  StreamFrontier& stream = streams_[number];
   switch (op.kind) {
     case StreamOpKind::kEventRecord:
-      if (op.event.index() >= events_.size()) return;
-      events_[op.event.index()].graph = stream.graph;
+      if (event >= events_.size()) return;
+      events_[event].graph = stream.graph;
       if (op.has_entries) {
         const auto entries = Entries(op);
-        events_[op.event.index()].entries.assign(entries.begin(), entries.end());
+        events_[event].entries.assign(entries.begin(), entries.end());
       } else {
-        events_[op.event.index()].entries = stream.entries;
+        events_[event].entries = stream.entries;
       }
       return;
     case StreamOpKind::kEventWait:
-      if (op.event.index() < events_.size()) Wait(&stream, events_[op.event.index()]);
+      if (event < events_.size()) Wait(number, events_[event]);
       return;
     case StreamOpKind::kSetFrontier:
       stream.entries.clear();
@@ -98,15 +109,17 @@ void FrontierReplay::Apply(const StreamOp& op) {
 void FrontierReplay::Apply(const Boundary& boundary) {
   const Capture& capture = trace_.captures[boundary.capture];
   if (!boundary.end) {
-    if (capture.graph.valid()) open_[capture.graph.index()] = true;
-    if (capture.origin.index() >= streams_.size()) return;
-    StreamFrontier& origin = streams_[capture.origin.index()];
-    origin = {.graph = capture.graph, .version = origin.version + 1};
+    if (capture.graph.valid()) open_.try_emplace(capture.graph);
+    const size_t number = slice_.streams.NumberOf(capture.origin.index());
+    if (number >= streams_.size()) return;
+    streams_[number] = {.graph = {}, .version = streams_[number].version + 1};
+    Join(number, capture.graph);
     return;
   }
-  if (!capture.graph.valid()) return;
-  open_[capture.graph.index()] = false;
-  for (StreamFrontier& stream : streams_) {
+  const auto ended = open_.extract(capture.graph);
+  if (ended.empty()) return;
+  for (const size_t number : ended.mapped()) {
+    StreamFrontier& stream = streams_[number];
     if (stream.graph == capture.graph) stream = {.graph = {}, .version = stream.version + 1};
   }
 }

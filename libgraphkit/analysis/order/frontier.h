@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "libgraphkit/analysis/order/slice.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -26,19 +28,24 @@ inline bool HasRewinds(const Trace& trace) {
          trace.stream_ops.end();
 }
 
-// Steps through a trace once, from its start to its end. The trace must outlive it.
+// Steps once through a slice of a trace, from its start to its end; both must outlive it. Streams
+// that the slice doesn't have aren't capturing.
 class FrontierReplay {
  public:
-  explicit FrontierReplay(const Trace& trace);
+  FrontierReplay(const Trace& trace, GraphSlice slice);
 
   // Takes in every record before `seq`.
   void AdvanceTo(Seq seq);
 
-  const StreamFrontier& Of(StreamId stream) const { return streams_[stream.index()]; }
-  // A stream whose frontier is known; one that a broken trace doesn't have isn't capturing.
-  const StreamFrontier& OfAny(StreamId stream) const {
-    return stream.index() < streams_.size() ? streams_[stream.index()] : none_;
+  const StreamFrontier& Of(StreamId stream) const {
+    return At(streams_, slice_.streams.NumberOf(stream.index()));
   }
+  // Of its stream where it was last recorded.
+  const StreamFrontier& OfEvent(EventId event) const {
+    return At(events_, slice_.events.NumberOf(event.index()));
+  }
+  // Records taken in.
+  size_t steps() const { return node_ + op_ + boundary_; }
 
  private:
   struct Boundary {
@@ -47,19 +54,24 @@ class FrontierReplay {
     bool end;
   };
 
+  const StreamFrontier& At(const std::vector<StreamFrontier>& frontiers, size_t number) const {
+    return number < frontiers.size() ? frontiers[number] : none_;
+  }
   void Apply(const Node& node, NodeId id);
   void Apply(const StreamOp& op);
   void Apply(const Boundary& boundary);
-  void Wait(StreamFrontier* stream, const StreamFrontier& event);
+  void Wait(size_t stream, const StreamFrontier& event);
+  void Join(size_t stream, GraphId graph);
   std::span<const FrontierEntry> Entries(const StreamOp& op) const;
-  bool Open(GraphId graph) const { return graph.valid() && open_[graph.index()]; }
 
   const Trace& trace_;
+  GraphSlice slice_;
   size_t node_ = 0;
   size_t op_ = 0;
   size_t boundary_ = 0;
   std::vector<Boundary> boundaries_;  // of captures, by seq
-  std::vector<bool> open_;            // by graph: being captured
+  // Graphs that are being captured, each with its streams.
+  std::unordered_map<GraphId, std::vector<size_t>> open_;
   std::vector<StreamFrontier> streams_;
   std::vector<StreamFrontier> events_;
   StreamFrontier none_;

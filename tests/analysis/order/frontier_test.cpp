@@ -32,7 +32,7 @@ TEST_CASE("a stream stands after its last node, and after what it waited for") {
   t.EndCapture(a);
   const Trace trace = t.Build();
 
-  FrontierReplay replay(trace);
+  FrontierReplay replay(trace, WholeTrace(trace));
   replay.AdvanceTo(begun);
   CHECK(replay.Of(a).graph == graph);
   CHECK(replay.Of(a).entries == Entries{});
@@ -60,7 +60,7 @@ TEST_CASE("an event of a launch is left through its port") {
   t.Wait(b, event);
   const Seq waited = t.trace().records;
   const Trace trace = t.Build();
-  FrontierReplay replay(trace);
+  FrontierReplay replay(trace, WholeTrace(trace));
   replay.AdvanceTo(waited);
   CHECK(replay.Of(b).entries == Entries{{a0, kPortLaunchCompletion, 1}});
 }
@@ -69,7 +69,7 @@ TEST_CASE("an event of a launch is left through its port") {
 TEST_CASE("on random captures the frontier before a node is where its edges come from") {
   for (uint64_t seed = 1; seed <= 5'000; ++seed) {
     const Trace trace = RandomTrace(seed, {.nested = false});
-    FrontierReplay replay(trace);
+    FrontierReplay replay(trace, WholeTrace(trace));
     for (size_t i = 0; i < trace.nodes.size(); ++i) {
       replay.AdvanceTo(trace.nodes[i].seq);
       std::vector<NodeId> frontier;
@@ -91,7 +91,7 @@ TEST_CASE("on random captures the frontier before a node is where its edges come
 TEST_CASE("on random traces every stream stands, at every record, where the slow search says") {
   for (uint64_t seed = 1; seed <= 1'000; ++seed) {
     const Trace trace = RandomTrace(seed, {.memory = true});
-    FrontierReplay replay(trace);
+    FrontierReplay replay(trace, WholeTrace(trace));
     SlowFrontiers slow(trace);
     CAPTURE(seed);
     for (Seq seq = 0; seq <= trace.records; ++seq) {
