@@ -62,14 +62,111 @@ class Maker {
     DraftedGraph made;
   };
 
-  Part& Use(uint32_t cluster);
-  void AddNode(uint32_t i);
-  void AddEdge(uint32_t from, uint32_t to);
-  void HoldNamed();
-  void Hold(Place holder, uint32_t cluster);
-  std::optional<Error> MakeWithInner(uint32_t root);
-  void Embed(uint32_t cluster);
-  std::string Summary() const;
+  Part& Use(uint32_t cluster) {
+    Part& part = parts_[cluster];
+    if (part.used) return part;
+    part.used = true;
+    const DotCluster& from = dot_.clusters[cluster];
+    part.draft.name = from.label.empty() ? from.name : from.label;
+    used_.push_back(cluster);
+    return part;
+  }
+
+  void AddNode(uint32_t i) {
+    const DotNode& from = dot_.nodes[i];
+    GraphDraft& draft = Use(from.cluster).draft;
+    DrawnNode drawn = ReadDrawnNode(from.attributes);
+    uint32_t graph_number = 0;
+    uint32_t node_number = 0;
+    if (ReadNumbers(from.name, &graph_number, &node_number)) {
+      draft.tool_id = graph_number;
+      drawn.node.tool_id = uint64_t{graph_number} << 32 | node_number;
+    }
+    places_[i] = {from.cluster, static_cast<uint32_t>(draft.nodes.size())};
+    draft.nodes.push_back(std::move(drawn.node));
+    for (std::string& graph : drawn.graphs) named_.emplace_back(places_[i], std::move(graph));
+  }
+
+  // A line between graphs leads from the node that holds a graph into it.
+  void AddEdge(uint32_t from, uint32_t to) {
+    const Place a = places_[from];
+    const Place b = places_[to];
+    if (a.cluster != b.cluster) return Hold(a, b.cluster);
+    parts_[a.cluster].draft.edges.push_back({.from = a.node, .to = b.node});
+  }
+
+  // Nodes that say in their label which graph they hold.
+  void HoldNamed() {
+    std::map<std::string_view, uint32_t> clusters;
+    for (uint32_t i = 1; i < dot_.clusters.size(); ++i) clusters.emplace(dot_.clusters[i].label, i);
+    for (const auto& [holder, name] : named_) {
+      const auto at = clusters.find(name);
+      if (at == clusters.end()) {
+        ++ignored_;
+      } else {
+        Use(at->second);
+        Hold(holder, at->second);
+      }
+    }
+  }
+
+  void Hold(Place holder, uint32_t cluster) {
+    std::optional<Place>& held = parts_[cluster].holder;
+    if (held == holder) return;
+    Part& outer = parts_[holder.cluster];
+    const NodeKind kind = outer.draft.nodes[holder.node].kind;
+    std::vector<uint32_t>& inner = outer.inner[holder.node];
+    const bool may =
+        kind == NodeKind::kConditional || (kind == NodeKind::kChildGraph && inner.empty());
+    if (held || !may) return ++ignored_, void();
+    held = holder;
+    inner.push_back(cluster);
+  }
+
+  // A graph comes after the node that holds it. Of graphs that hold each other in a circle the
+  // first is held by none.
+  std::optional<Error> MakeWithInner(uint32_t root) {
+    std::vector<uint32_t> open = {root};
+    while (!open.empty()) {
+      const uint32_t cluster = open.back();
+      Part& part = parts_[cluster];
+      open.pop_back();
+      if (part.made.graph) continue;
+      Result<DraftedGraph> made = AddDraft(part.draft, make_);
+      if (!made) return made.error();
+      part.made = std::move(*made);
+      if (part.holder) Embed(cluster);
+      for (auto at = part.inner.rbegin(); at != part.inner.rend(); ++at) {
+        open.insert(open.end(), at->second.rbegin(), at->second.rend());
+      }
+    }
+    return std::nullopt;
+  }
+
+  void Embed(uint32_t cluster) {
+    const Place holder = *parts_[cluster].holder;
+    const Part& outer = parts_[holder.cluster];
+    if (!outer.made.graph) return ++ignored_, void();
+    const std::vector<uint32_t>& all = outer.inner.at(holder.node);
+    Graph& graph = make_.trace.graphs[parts_[cluster].made.graph.index()];
+    graph.parent = outer.made.nodes[holder.node];
+    const bool body = make_.trace[graph.parent].kind == NodeKind::kConditional;
+    graph.origin = body ? GraphOrigin::kBody : GraphOrigin::kChild;
+    graph.body = body ? static_cast<uint32_t>(std::ranges::find(all, cluster) - all.begin()) : 0;
+  }
+
+  std::string Summary() const {
+    std::string line = CountsOf(make_.trace);
+    const auto unknown = std::ranges::count(make_.trace.nodes, NodeKind::kUnknown, &Node::kind);
+    if (unknown > 0) {
+      line += "; the kind of " + CountOf(static_cast<uint64_t>(unknown), "node") + " isn't known";
+    }
+    if (ignored_ > 0) {
+      line += "; passed over: " + CountOf(ignored_, "line") + " or " +
+              (ignored_ == 1 ? "name" : "names") + " that would hold one graph in another";
+    }
+    return line;
+  }
 
   const DotGraph& dot_;
   TraceMaker make_;
@@ -79,112 +176,6 @@ class Maker {
   std::vector<std::pair<Place, std::string>> named_;  // which node holds which cluster
   size_t ignored_ = 0;
 };
-
-Maker::Part& Maker::Use(uint32_t cluster) {
-  Part& part = parts_[cluster];
-  if (part.used) return part;
-  part.used = true;
-  const DotCluster& from = dot_.clusters[cluster];
-  part.draft.name = from.label.empty() ? from.name : from.label;
-  used_.push_back(cluster);
-  return part;
-}
-
-void Maker::AddNode(uint32_t i) {
-  const DotNode& from = dot_.nodes[i];
-  GraphDraft& draft = Use(from.cluster).draft;
-  DrawnNode drawn = ReadDrawnNode(from.attributes);
-  uint32_t graph_number = 0;
-  uint32_t node_number = 0;
-  if (ReadNumbers(from.name, &graph_number, &node_number)) {
-    draft.tool_id = graph_number;
-    drawn.node.tool_id = uint64_t{graph_number} << 32 | node_number;
-  }
-  places_[i] = {from.cluster, static_cast<uint32_t>(draft.nodes.size())};
-  draft.nodes.push_back(std::move(drawn.node));
-  for (std::string& graph : drawn.graphs) named_.emplace_back(places_[i], std::move(graph));
-}
-
-// A line between graphs leads from the node that holds a graph into it.
-void Maker::AddEdge(uint32_t from, uint32_t to) {
-  const Place a = places_[from];
-  const Place b = places_[to];
-  if (a.cluster != b.cluster) return Hold(a, b.cluster);
-  parts_[a.cluster].draft.edges.push_back({.from = a.node, .to = b.node});
-}
-
-// Nodes that say in their label which graph they hold.
-void Maker::HoldNamed() {
-  std::map<std::string_view, uint32_t> clusters;
-  for (uint32_t i = 1; i < dot_.clusters.size(); ++i) clusters.emplace(dot_.clusters[i].label, i);
-  for (const auto& [holder, name] : named_) {
-    const auto at = clusters.find(name);
-    if (at == clusters.end()) {
-      ++ignored_;
-    } else {
-      Use(at->second);
-      Hold(holder, at->second);
-    }
-  }
-}
-
-void Maker::Hold(Place holder, uint32_t cluster) {
-  std::optional<Place>& held = parts_[cluster].holder;
-  if (held == holder) return;
-  Part& outer = parts_[holder.cluster];
-  const NodeKind kind = outer.draft.nodes[holder.node].kind;
-  std::vector<uint32_t>& inner = outer.inner[holder.node];
-  const bool may =
-      kind == NodeKind::kConditional || (kind == NodeKind::kChildGraph && inner.empty());
-  if (held || !may) return ++ignored_, void();
-  held = holder;
-  inner.push_back(cluster);
-}
-
-// A graph comes after the node that holds it. Of graphs that hold each other in a circle the first
-// is held by none.
-std::optional<Error> Maker::MakeWithInner(uint32_t root) {
-  std::vector<uint32_t> open = {root};
-  while (!open.empty()) {
-    const uint32_t cluster = open.back();
-    Part& part = parts_[cluster];
-    open.pop_back();
-    if (part.made.graph) continue;
-    Result<DraftedGraph> made = AddDraft(part.draft, make_);
-    if (!made) return made.error();
-    part.made = std::move(*made);
-    if (part.holder) Embed(cluster);
-    for (auto at = part.inner.rbegin(); at != part.inner.rend(); ++at) {
-      open.insert(open.end(), at->second.rbegin(), at->second.rend());
-    }
-  }
-  return std::nullopt;
-}
-
-void Maker::Embed(uint32_t cluster) {
-  const Place holder = *parts_[cluster].holder;
-  const Part& outer = parts_[holder.cluster];
-  if (!outer.made.graph) return ++ignored_, void();
-  const std::vector<uint32_t>& all = outer.inner.at(holder.node);
-  Graph& graph = make_.trace.graphs[parts_[cluster].made.graph.index()];
-  graph.parent = outer.made.nodes[holder.node];
-  const bool body = make_.trace[graph.parent].kind == NodeKind::kConditional;
-  graph.origin = body ? GraphOrigin::kBody : GraphOrigin::kChild;
-  graph.body = body ? static_cast<uint32_t>(std::ranges::find(all, cluster) - all.begin()) : 0;
-}
-
-std::string Maker::Summary() const {
-  std::string line = CountsOf(make_.trace);
-  const auto unknown = std::ranges::count(make_.trace.nodes, NodeKind::kUnknown, &Node::kind);
-  if (unknown > 0) {
-    line += "; the kind of " + CountOf(static_cast<uint64_t>(unknown), "node") + " isn't known";
-  }
-  if (ignored_ > 0) {
-    line += "; passed over: " + CountOf(ignored_, "line") + " or " +
-            (ignored_ == 1 ? "name" : "names") + " that would hold one graph in another";
-  }
-  return line;
-}
 
 }  // namespace
 

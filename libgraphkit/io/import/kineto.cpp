@@ -77,111 +77,105 @@ class Reader {
     return result;
   }
 
-  static simdjson::error_code FindEvents(ondemand::document& document, ondemand::array* events);
-  simdjson::error_code TakeAll(ondemand::array& events);
-  simdjson::error_code Take(ondemand::object event);
-  static simdjson::error_code TakeArguments(ondemand::object object, Arguments* arguments);
-  Result<Imported> Finish();
+  // {"traceEvents": […]}, or the array itself.
+  static simdjson::error_code FindEvents(ondemand::document& document, ondemand::array* events) {
+    ondemand::json_type type{};
+    if (const auto error = document.type().get(type)) return error;
+    if (type == ondemand::json_type::array) return document.get_array().get(*events);
+    return document.find_field_unordered("traceEvents").get_array().get(*events);
+  }
+
+  simdjson::error_code TakeAll(ondemand::array& events) {
+    for (auto item : events) {
+      ondemand::object event;
+      if (const auto error = item.get_object().get(event)) return error;
+      if (const auto error = Take(event)) return error;
+      ++events_;
+    }
+    return simdjson::SUCCESS;
+  }
+
+  simdjson::error_code Take(ondemand::object event) {
+    std::string category;
+    std::string name;
+    double duration_us = 0;
+    Arguments arguments;
+    for (auto field : event) {
+      std::string_view key;
+      ondemand::value value;
+      if (const auto error = field.unescaped_key().get(key)) return error;
+      if (const auto error = field.value().get(value)) return error;
+      std::string_view text;
+      ondemand::object object;
+      if (key == "cat" && value.get_string().get(text) == simdjson::SUCCESS) {
+        category = text;
+      } else if (key == "name" && value.get_string().get(text) == simdjson::SUCCESS) {
+        name = text;
+      } else if (key == "dur") {
+        if (value.get_double().get(duration_us) != simdjson::SUCCESS) duration_us = 0;
+      } else if (key == "args" && value.get_object().get(object) == simdjson::SUCCESS) {
+        if (const auto error = TakeArguments(object, &arguments)) return error;
+      }
+    }
+    launches_.Take(name);
+    const NodeKind kind = CategoryKind(category);
+    if (kind == NodeKind::kUnknown) return simdjson::SUCCESS;
+    ++work_;
+    const bool whole = arguments.node >> 32 != 0;
+    if (!arguments.has_node || (!whole && arguments.graph == 0)) return simdjson::SUCCESS;
+    arguments.run.tool_id = whole ? arguments.node : arguments.graph << 32 | arguments.node;
+    arguments.run.kind = kind;
+    if (kind == NodeKind::kKernel) arguments.run.kernel = name;
+    if (duration_us > 0 && duration_us < 1e15) {
+      arguments.run.duration_ns = static_cast<uint64_t>(std::llround(duration_us * 1000));
+    }
+    times_.Add(arguments.run);
+    return simdjson::SUCCESS;
+  }
+
+  static simdjson::error_code TakeArguments(ondemand::object object, Arguments* out) {
+    for (auto field : object) {
+      std::string_view key;
+      ondemand::value value;
+      if (const auto error = field.unescaped_key().get(key)) return error;
+      if (const auto error = field.value().get(value)) return error;
+      if (key == "graph id") {
+        out->graph = Natural(value);
+      } else if (key == "graph node id") {
+        out->node = Natural(value);
+        out->has_node = true;
+      } else if (key == "stream") {
+        out->run.stream = Natural(value);
+      } else if (key == "device") {
+        out->run.device = Saturate<uint32_t>(Natural(value));
+      } else if (key == "grid") {
+        ReadDimensions(value, out->run.shape.grid);
+      } else if (key == "block") {
+        ReadDimensions(value, out->run.shape.block);
+      } else if (key == "shared memory") {
+        out->run.shape.shared_bytes = Saturate<uint32_t>(Natural(value));
+      }
+    }
+    return simdjson::SUCCESS;
+  }
+
+  Result<Imported> Finish() {
+    TraceMaker make;
+    times_.MakeGraphs(make);
+    make.trace.process.unknown_memory = "a profile has no memory";
+    const ProfileCounts counts{.work = work_, .graph_launches = launches_.count()};
+    make.Note(ProfileNote(times_, counts, "PyTorch's profiler names them with CUDA 12 and later"));
+    Imported imported =
+        make.Finish(CountOf(events_, "event") + ", " + ProfileSummary(times_, counts));
+    imported.times = times_.Times();
+    return imported;
+  }
 
   NodeTimes times_;
   size_t events_ = 0;
   size_t work_ = 0;  // kernels, copies and sets
   GraphLaunchCalls launches_;
 };
-
-// {"traceEvents": […]}, or the array itself.
-simdjson::error_code Reader::FindEvents(ondemand::document& document, ondemand::array* events) {
-  ondemand::json_type type{};
-  if (const auto error = document.type().get(type)) return error;
-  if (type == ondemand::json_type::array) return document.get_array().get(*events);
-  return document.find_field_unordered("traceEvents").get_array().get(*events);
-}
-
-simdjson::error_code Reader::TakeAll(ondemand::array& events) {
-  for (auto item : events) {
-    ondemand::object event;
-    if (const auto error = item.get_object().get(event)) return error;
-    if (const auto error = Take(event)) return error;
-    ++events_;
-  }
-  return simdjson::SUCCESS;
-}
-
-simdjson::error_code Reader::TakeArguments(ondemand::object object, Arguments* out) {
-  for (auto field : object) {
-    std::string_view key;
-    ondemand::value value;
-    if (const auto error = field.unescaped_key().get(key)) return error;
-    if (const auto error = field.value().get(value)) return error;
-    if (key == "graph id") {
-      out->graph = Natural(value);
-    } else if (key == "graph node id") {
-      out->node = Natural(value);
-      out->has_node = true;
-    } else if (key == "stream") {
-      out->run.stream = Natural(value);
-    } else if (key == "device") {
-      out->run.device = Saturate<uint32_t>(Natural(value));
-    } else if (key == "grid") {
-      ReadDimensions(value, out->run.shape.grid);
-    } else if (key == "block") {
-      ReadDimensions(value, out->run.shape.block);
-    } else if (key == "shared memory") {
-      out->run.shape.shared_bytes = Saturate<uint32_t>(Natural(value));
-    }
-  }
-  return simdjson::SUCCESS;
-}
-
-simdjson::error_code Reader::Take(ondemand::object event) {
-  std::string category;
-  std::string name;
-  double duration_us = 0;
-  Arguments arguments;
-  for (auto field : event) {
-    std::string_view key;
-    ondemand::value value;
-    if (const auto error = field.unescaped_key().get(key)) return error;
-    if (const auto error = field.value().get(value)) return error;
-    std::string_view text;
-    ondemand::object object;
-    if (key == "cat" && value.get_string().get(text) == simdjson::SUCCESS) {
-      category = text;
-    } else if (key == "name" && value.get_string().get(text) == simdjson::SUCCESS) {
-      name = text;
-    } else if (key == "dur") {
-      if (value.get_double().get(duration_us) != simdjson::SUCCESS) duration_us = 0;
-    } else if (key == "args" && value.get_object().get(object) == simdjson::SUCCESS) {
-      if (const auto error = TakeArguments(object, &arguments)) return error;
-    }
-  }
-  launches_.Take(name);
-  const NodeKind kind = CategoryKind(category);
-  if (kind == NodeKind::kUnknown) return simdjson::SUCCESS;
-  ++work_;
-  const bool whole = arguments.node >> 32 != 0;
-  if (!arguments.has_node || (!whole && arguments.graph == 0)) return simdjson::SUCCESS;
-  arguments.run.tool_id = whole ? arguments.node : arguments.graph << 32 | arguments.node;
-  arguments.run.kind = kind;
-  if (kind == NodeKind::kKernel) arguments.run.kernel = name;
-  if (duration_us > 0 && duration_us < 1e15) {
-    arguments.run.duration_ns = static_cast<uint64_t>(std::llround(duration_us * 1000));
-  }
-  times_.Add(arguments.run);
-  return simdjson::SUCCESS;
-}
-
-Result<Imported> Reader::Finish() {
-  TraceMaker make;
-  times_.MakeGraphs(make);
-  make.trace.process.unknown_memory = "a profile has no memory";
-  const ProfileCounts counts{.work = work_, .graph_launches = launches_.count()};
-  make.Note(ProfileNote(times_, counts, "PyTorch's profiler names them with CUDA 12 and later"));
-  Imported imported =
-      make.Finish(CountOf(events_, "event") + ", " + ProfileSummary(times_, counts));
-  imported.times = times_.Times();
-  return imported;
-}
 
 }  // namespace
 

@@ -78,24 +78,210 @@ class Reader {
                      const char* otherwise = "0") const {
     return db_.HasColumn(table, name) ? "t.\"" + name + "\"" : otherwise;
   }
-  std::string OfProcess(const std::string& table) const;
+  std::string OfProcess(const std::string& table) const {
+    if (processes_ < 2 || !db_.HasColumn(table, "globalPid")) return {};
+    return " AND t.globalPid=" + std::to_string(process_);
+  }
   // These columns of the rows of `table`, called t.
   std::string Select(const std::string& table, const std::vector<std::string>& columns,
-                     const std::string& join = {}) const;
+                     const std::string& join = {}) const {
+    std::string query;
+    for (const std::string& column : columns) query += (query.empty() ? "SELECT " : ", ") + column;
+    return query + " FROM " + table + " t" + join + " WHERE 1" + OfProcess(table);
+  }
   void ForEach(const std::string& query, auto take) {
     SqliteRows rows = db_.Query(query);
     while (rows.Next()) take(rows);
     failed_ |= rows.failed();
   }
-  void FindProcess();
-  void ReadWork(const std::string& table, NodeKind kind);
-  void ReadMemory();
-  void ReadLaunches();
-  void CountCalls();
-  void Take(const Moment& moment, TraceMaker* make);
-  void Launch(const Moment& moment, TraceMaker* make);
-  PoolId PoolOf(const Moment& moment, TraceMaker* make);
-  Result<Imported> Make();
+
+  // Of the processes in the export, the one with the most kernels and allocations.
+  void FindProcess() {
+    std::map<int64_t, int64_t> rows_of;
+    for (const std::string table : {kWork[0].first, kMemory}) {
+      if (!db_.HasTable(table) || !db_.HasColumn(table, "globalPid")) continue;
+      ForEach("SELECT globalPid, count(*) FROM " + table +
+                  " WHERE globalPid IS NOT NULL GROUP BY globalPid",
+              [&](const SqliteRows& row) { rows_of[row.Integer(0)] += row.Integer(1); });
+    }
+    processes_ = rows_of.size();
+    int64_t most = 0;
+    for (const auto& [process, count] : rows_of) {
+      if (count <= most) continue;
+      most = count;
+      process_ = process;
+    }
+  }
+
+  void ReadWork(const std::string& table, NodeKind kind) {
+    if (!db_.HasTable(table)) return;
+    ForEach(Select(table, {"count(*)"}),
+            [&](const SqliteRows& row) { work_ += static_cast<uint64_t>(row.Integer(0)); });
+    if (!db_.HasColumn(table, "graphNodeId")) return;
+    std::vector<std::string> columns = {"t.graphNodeId", "t.\"end\"-t.start"};
+    for (const char* column : {"deviceId", "streamId"}) columns.push_back(Column(table, column));
+    for (const char* column : {"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"}) {
+      columns.push_back(Column(table, column, "1"));
+    }
+    columns.push_back(Column(table, "dynamicSharedMemory"));
+    std::string join;
+    if (kind == NodeKind::kKernel && db_.HasTable("StringIds")) {
+      join = " LEFT JOIN StringIds s ON s.id=coalesce(" + Column(table, "mangledName", "NULL") +
+             ", " + Column(table, "demangledName", "NULL") + ")";
+    }
+    columns.push_back(join.empty() ? "NULL" : "s.value");
+    const auto take = [&](const SqliteRows& row) {
+      NodeRun run;
+      run.tool_id = static_cast<uint64_t>(row.Integer(0));
+      run.kind = kind;
+      run.duration_ns = static_cast<uint64_t>(std::max<int64_t>(0, row.Integer(1)));
+      run.device = Device(row.Integer(2));
+      run.stream = static_cast<uint64_t>(row.Integer(3));
+      for (int i = 0; i < 3; ++i) {
+        run.shape.grid[i] = Saturate<uint32_t>(row.Integer(4 + i));
+        run.shape.block[i] = Saturate<uint32_t>(row.Integer(7 + i));
+      }
+      run.shape.shared_bytes = Saturate<uint32_t>(row.Integer(10));
+      run.kernel = row.Text(11);
+      times_.Add(run);
+    };
+    ForEach(Select(table, columns, join) +
+                " AND t.graphNodeId IS NOT NULL AND t.graphNodeId<>0 ORDER BY t.start",
+            take);
+  }
+
+  void ReadMemory() {
+    if (!db_.HasTable(kMemory)) return;
+    const std::vector<std::string> columns = {"t.start",
+                                              "t.memoryOperationType",
+                                              "t.address",
+                                              "t.bytes",
+                                              Column(kMemory, "memKind", "2"),
+                                              Column(kMemory, "deviceId"),
+                                              Column(kMemory, "localMemoryPoolAddress"),
+                                              Column(kMemory, "streamId")};
+    ForEach(Select(kMemory, columns) + " ORDER BY t.start", [&](const SqliteRows& row) {
+      const int64_t operation = row.Integer(1);
+      if (operation != kAllocate && operation != kFree) return;
+      Moment moment;
+      moment.time = row.Integer(0);
+      moment.what = operation == kAllocate ? Moment::What::kAllocate : Moment::What::kFree;
+      moment.address = static_cast<uint64_t>(row.Integer(2));
+      moment.size = static_cast<uint64_t>(std::max<int64_t>(0, row.Integer(3)));
+      moment.kind = KindOfMemory(row.Integer(4));
+      moment.device = Device(row.Integer(5));
+      moment.pool = static_cast<uint64_t>(row.Integer(6));
+      moment.stream = static_cast<uint64_t>(row.Integer(7));
+      moments_.push_back(moment);
+    });
+  }
+
+  void ReadLaunches() {
+    if (!db_.HasTable(kLaunches)) return;
+    const std::vector<std::string> columns = {
+        "t.start", "t.graphId", Column(kLaunches, "graphExecId"), Column(kLaunches, "deviceId"),
+        Column(kLaunches, "streamId")};
+    ForEach(Select(kLaunches, columns) + " ORDER BY t.start", [&](const SqliteRows& row) {
+      Moment moment;
+      moment.time = row.Integer(0);
+      moment.what = Moment::What::kLaunch;
+      moment.graph = static_cast<uint64_t>(row.Integer(1));
+      moment.exec = static_cast<uint64_t>(row.Integer(2));
+      moment.device = Device(row.Integer(3));
+      moment.stream = static_cast<uint64_t>(row.Integer(4));
+      moments_.push_back(moment);
+    });
+  }
+
+  // The calls of the runtime and the driver. A thread's id has its process's in its upper bits.
+  void CountCalls() {
+    if (!db_.HasColumn(kCalls, "nameId") || !db_.HasTable("StringIds")) return;
+    std::string query = std::string("SELECT s.value, count(*) FROM ") + kCalls +
+                        " t JOIN StringIds s ON s.id=t.nameId WHERE s.value LIKE '%GraphLaunch%'";
+    if (processes_ > 1 && db_.HasColumn(kCalls, "globalTid")) {
+      query += " AND (t.globalTid & ~16777215)=" + std::to_string(process_ & ~int64_t{0xffffff});
+    }
+    ForEach(query + " GROUP BY s.value", [&](const SqliteRows& row) {
+      calls_.Take(row.Text(0), static_cast<uint64_t>(row.Integer(1)));
+    });
+  }
+
+  void Take(const Moment& moment, TraceMaker* make) {
+    if (moment.what == Moment::What::kLaunch) {
+      Launch(moment, make);
+    } else if (moment.what == Moment::What::kAllocate) {
+      Block block;
+      block.address = moment.address;
+      block.size = moment.size;
+      block.pool = PoolOf(moment, make);
+      if (moment.pool != 0) block.stream = make->Stream(moment.device, moment.stream);
+      const BlockId id = make->AddBlock(block);
+      ++allocations_;
+      if (!live_.insert_or_assign(moment.address, id).second) ++unmatched_;
+    } else {
+      const auto at = live_.find(moment.address);
+      if (at == live_.end()) {
+        make->Next();
+        ++unmatched_;
+      } else {
+        make->Free(at->second);
+        live_.erase(at);
+      }
+    }
+    make->SetTime(moment.time, moments_.size());
+  }
+
+  void Launch(const Moment& moment, TraceMaker* make) {
+    GraphId& graph = graphs_[moment.graph];
+    if (!graph) graph = make->AddGraph({}, moment.graph);
+    ExecId& exec = execs_[moment.exec != 0 ? moment.exec : moment.graph];
+    if (!exec) {
+      exec = ExecId(make->trace.execs.size());
+      Exec made;
+      made.graph = graph;
+      made.tool_id = moment.exec;
+      made.created = make->Next();
+      make->trace.execs.push_back(made);
+    }
+    const StreamId stream = make->Stream(moment.device, moment.stream);
+    make->trace.launches.push_back({exec, stream, make->Next()});
+    ++launches_;
+  }
+
+  PoolId PoolOf(const Moment& moment, TraceMaker* make) {
+    const PoolKind kind = moment.pool != 0 ? PoolKind::kStream : moment.kind;
+    PoolId& id = pools_[{kind, moment.pool}];
+    if (!id) id = make->AddPool(kind, {}, moment.pool);
+    return id;
+  }
+
+  Result<Imported> Make() {
+    std::ranges::stable_sort(moments_, {}, &Moment::time);
+    TraceMaker make;
+    if (!moments_.empty()) make.SetBegin(moments_.front().time, false);
+    times_.MakeGraphs(make);
+    for (size_t i = 0; i < make.trace.graphs.size(); ++i) {
+      graphs_.emplace(make.trace.graphs[i].tool_id, GraphId(i));
+    }
+    for (const Moment& moment : moments_) Take(moment, &make);
+    if (allocations_ == 0) {
+      make.trace.process.unknown_memory = "the profile has no memory events";
+    }
+    const ProfileCounts counts{.work = work_,
+                               .graph_launches = std::max(launches_, calls_.count())};
+    make.Note(ProfileNote(times_, counts, "profile with --cuda-graph-trace=node"));
+    if (unmatched_ > 0) {
+      make.Note("the profile lacks the other end of " + CountOf(unmatched_, "allocation") +
+                " or free" + (unmatched_ == 1 ? "" : "s"));
+    }
+    if (processes_ > 1) {
+      make.Note("of " + CountOf(processes_, "process") + " the one with the most work is here");
+    }
+    Imported imported =
+        make.Finish(ProfileSummary(times_, counts) + ", " + CountOf(allocations_, "allocation"));
+    imported.times = times_.Times();
+    return imported;
+  }
 
   const SqliteDatabase& db_;
   bool failed_ = false;
@@ -113,205 +299,6 @@ class Reader {
   GraphLaunchCalls calls_;
   size_t allocations_ = 0;
 };
-
-// Of the processes in the export, the one with the most kernels and allocations.
-void Reader::FindProcess() {
-  std::map<int64_t, int64_t> rows_of;
-  for (const std::string table : {kWork[0].first, kMemory}) {
-    if (!db_.HasTable(table) || !db_.HasColumn(table, "globalPid")) continue;
-    ForEach("SELECT globalPid, count(*) FROM " + table +
-                " WHERE globalPid IS NOT NULL GROUP BY globalPid",
-            [&](const SqliteRows& row) { rows_of[row.Integer(0)] += row.Integer(1); });
-  }
-  processes_ = rows_of.size();
-  int64_t most = 0;
-  for (const auto& [process, count] : rows_of) {
-    if (count <= most) continue;
-    most = count;
-    process_ = process;
-  }
-}
-
-std::string Reader::OfProcess(const std::string& table) const {
-  if (processes_ < 2 || !db_.HasColumn(table, "globalPid")) return {};
-  return " AND t.globalPid=" + std::to_string(process_);
-}
-
-std::string Reader::Select(const std::string& table, const std::vector<std::string>& columns,
-                           const std::string& join) const {
-  std::string query;
-  for (const std::string& column : columns) query += (query.empty() ? "SELECT " : ", ") + column;
-  return query + " FROM " + table + " t" + join + " WHERE 1" + OfProcess(table);
-}
-
-void Reader::ReadWork(const std::string& table, NodeKind kind) {
-  if (!db_.HasTable(table)) return;
-  ForEach(Select(table, {"count(*)"}),
-          [&](const SqliteRows& row) { work_ += static_cast<uint64_t>(row.Integer(0)); });
-  if (!db_.HasColumn(table, "graphNodeId")) return;
-  std::vector<std::string> columns = {"t.graphNodeId", "t.\"end\"-t.start"};
-  for (const char* column : {"deviceId", "streamId"}) columns.push_back(Column(table, column));
-  for (const char* column : {"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"}) {
-    columns.push_back(Column(table, column, "1"));
-  }
-  columns.push_back(Column(table, "dynamicSharedMemory"));
-  std::string join;
-  if (kind == NodeKind::kKernel && db_.HasTable("StringIds")) {
-    join = " LEFT JOIN StringIds s ON s.id=coalesce(" + Column(table, "mangledName", "NULL") +
-           ", " + Column(table, "demangledName", "NULL") + ")";
-  }
-  columns.push_back(join.empty() ? "NULL" : "s.value");
-  const auto take = [&](const SqliteRows& row) {
-    NodeRun run;
-    run.tool_id = static_cast<uint64_t>(row.Integer(0));
-    run.kind = kind;
-    run.duration_ns = static_cast<uint64_t>(std::max<int64_t>(0, row.Integer(1)));
-    run.device = Device(row.Integer(2));
-    run.stream = static_cast<uint64_t>(row.Integer(3));
-    for (int i = 0; i < 3; ++i) {
-      run.shape.grid[i] = Saturate<uint32_t>(row.Integer(4 + i));
-      run.shape.block[i] = Saturate<uint32_t>(row.Integer(7 + i));
-    }
-    run.shape.shared_bytes = Saturate<uint32_t>(row.Integer(10));
-    run.kernel = row.Text(11);
-    times_.Add(run);
-  };
-  ForEach(Select(table, columns, join) +
-              " AND t.graphNodeId IS NOT NULL AND t.graphNodeId<>0 ORDER BY t.start",
-          take);
-}
-
-void Reader::ReadMemory() {
-  if (!db_.HasTable(kMemory)) return;
-  const std::vector<std::string> columns = {"t.start",
-                                            "t.memoryOperationType",
-                                            "t.address",
-                                            "t.bytes",
-                                            Column(kMemory, "memKind", "2"),
-                                            Column(kMemory, "deviceId"),
-                                            Column(kMemory, "localMemoryPoolAddress"),
-                                            Column(kMemory, "streamId")};
-  ForEach(Select(kMemory, columns) + " ORDER BY t.start", [&](const SqliteRows& row) {
-    const int64_t operation = row.Integer(1);
-    if (operation != kAllocate && operation != kFree) return;
-    Moment moment;
-    moment.time = row.Integer(0);
-    moment.what = operation == kAllocate ? Moment::What::kAllocate : Moment::What::kFree;
-    moment.address = static_cast<uint64_t>(row.Integer(2));
-    moment.size = static_cast<uint64_t>(std::max<int64_t>(0, row.Integer(3)));
-    moment.kind = KindOfMemory(row.Integer(4));
-    moment.device = Device(row.Integer(5));
-    moment.pool = static_cast<uint64_t>(row.Integer(6));
-    moment.stream = static_cast<uint64_t>(row.Integer(7));
-    moments_.push_back(moment);
-  });
-}
-
-void Reader::ReadLaunches() {
-  if (!db_.HasTable(kLaunches)) return;
-  const std::vector<std::string> columns = {
-      "t.start", "t.graphId", Column(kLaunches, "graphExecId"), Column(kLaunches, "deviceId"),
-      Column(kLaunches, "streamId")};
-  ForEach(Select(kLaunches, columns) + " ORDER BY t.start", [&](const SqliteRows& row) {
-    Moment moment;
-    moment.time = row.Integer(0);
-    moment.what = Moment::What::kLaunch;
-    moment.graph = static_cast<uint64_t>(row.Integer(1));
-    moment.exec = static_cast<uint64_t>(row.Integer(2));
-    moment.device = Device(row.Integer(3));
-    moment.stream = static_cast<uint64_t>(row.Integer(4));
-    moments_.push_back(moment);
-  });
-}
-
-// The calls of the runtime and the driver. A thread's id has its process's in its upper bits.
-void Reader::CountCalls() {
-  if (!db_.HasColumn(kCalls, "nameId") || !db_.HasTable("StringIds")) return;
-  std::string query = std::string("SELECT s.value, count(*) FROM ") + kCalls +
-                      " t JOIN StringIds s ON s.id=t.nameId WHERE s.value LIKE '%GraphLaunch%'";
-  if (processes_ > 1 && db_.HasColumn(kCalls, "globalTid")) {
-    query += " AND (t.globalTid & ~16777215)=" + std::to_string(process_ & ~int64_t{0xffffff});
-  }
-  ForEach(query + " GROUP BY s.value", [&](const SqliteRows& row) {
-    calls_.Take(row.Text(0), static_cast<uint64_t>(row.Integer(1)));
-  });
-}
-
-PoolId Reader::PoolOf(const Moment& moment, TraceMaker* make) {
-  const PoolKind kind = moment.pool != 0 ? PoolKind::kStream : moment.kind;
-  PoolId& id = pools_[{kind, moment.pool}];
-  if (!id) id = make->AddPool(kind, {}, moment.pool);
-  return id;
-}
-
-void Reader::Launch(const Moment& moment, TraceMaker* make) {
-  GraphId& graph = graphs_[moment.graph];
-  if (!graph) graph = make->AddGraph({}, moment.graph);
-  ExecId& exec = execs_[moment.exec != 0 ? moment.exec : moment.graph];
-  if (!exec) {
-    exec = ExecId(make->trace.execs.size());
-    Exec made;
-    made.graph = graph;
-    made.tool_id = moment.exec;
-    made.created = make->Next();
-    make->trace.execs.push_back(made);
-  }
-  const StreamId stream = make->Stream(moment.device, moment.stream);
-  make->trace.launches.push_back({exec, stream, make->Next()});
-  ++launches_;
-}
-
-void Reader::Take(const Moment& moment, TraceMaker* make) {
-  if (moment.what == Moment::What::kLaunch) {
-    Launch(moment, make);
-  } else if (moment.what == Moment::What::kAllocate) {
-    Block block;
-    block.address = moment.address;
-    block.size = moment.size;
-    block.pool = PoolOf(moment, make);
-    if (moment.pool != 0) block.stream = make->Stream(moment.device, moment.stream);
-    const BlockId id = make->AddBlock(block);
-    ++allocations_;
-    if (!live_.insert_or_assign(moment.address, id).second) ++unmatched_;
-  } else {
-    const auto at = live_.find(moment.address);
-    if (at == live_.end()) {
-      make->Next();
-      ++unmatched_;
-    } else {
-      make->Free(at->second);
-      live_.erase(at);
-    }
-  }
-  make->SetTime(moment.time, moments_.size());
-}
-
-Result<Imported> Reader::Make() {
-  std::ranges::stable_sort(moments_, {}, &Moment::time);
-  TraceMaker make;
-  if (!moments_.empty()) make.SetBegin(moments_.front().time, false);
-  times_.MakeGraphs(make);
-  for (size_t i = 0; i < make.trace.graphs.size(); ++i) {
-    graphs_.emplace(make.trace.graphs[i].tool_id, GraphId(i));
-  }
-  for (const Moment& moment : moments_) Take(moment, &make);
-  if (allocations_ == 0) {
-    make.trace.process.unknown_memory = "the profile has no memory events";
-  }
-  const ProfileCounts counts{.work = work_, .graph_launches = std::max(launches_, calls_.count())};
-  make.Note(ProfileNote(times_, counts, "profile with --cuda-graph-trace=node"));
-  if (unmatched_ > 0) {
-    make.Note("the profile lacks the other end of " + CountOf(unmatched_, "allocation") +
-              " or free" + (unmatched_ == 1 ? "" : "s"));
-  }
-  if (processes_ > 1) {
-    make.Note("of " + CountOf(processes_, "process") + " the one with the most work is here");
-  }
-  Imported imported =
-      make.Finish(ProfileSummary(times_, counts) + ", " + CountOf(allocations_, "allocation"));
-  imported.times = times_.Times();
-  return imported;
-}
 
 }  // namespace
 

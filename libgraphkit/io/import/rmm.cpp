@@ -71,12 +71,85 @@ class LogReader {
   }
 
  private:
-  void Take();
-  void Allocate(uint64_t pointer, Bytes size, uint64_t stream);
-  void Deallocate(uint64_t pointer, uint64_t stream);
-  void Fail(std::string_view thread, uint64_t stream);
-  void SetTime(std::string_view text);
-  Result<Imported> Finish();
+  void Take() {
+    std::array<std::string_view, kColumns> row;
+    for (size_t column = 0; column < kColumns; ++column) {
+      const std::string_view* field = rows_.Find(column);
+      if (!field) return ++skipped_, void();
+      row[column] = *field;
+    }
+    const std::optional<uint64_t> pointer = Number(row[kPointer]);
+    const std::optional<uint64_t> size = Number(row[kSize]);
+    const uint64_t stream = Number(row[kStream]).value_or(0);
+    if (row[kAction] == "allocate failure") {
+      Fail(row[kThread], stream);
+    } else if (!pointer || !size) {
+      return ++skipped_, void();
+    } else if (row[kAction] == "allocate") {
+      Allocate(*pointer, *size, stream);
+    } else if (row[kAction] == "deallocate" || row[kAction] == "free") {
+      Deallocate(*pointer, stream);
+    } else {
+      return ++skipped_, void();
+    }
+    ++read_;
+    SetTime(row[kTime]);
+  }
+
+  void Allocate(uint64_t pointer, Bytes size, uint64_t stream) {
+    Block block;
+    block.address = pointer;
+    block.size = size;
+    block.pool = pool_;
+    block.stream = make_.Stream(0, stream);
+    const BlockId id = make_.AddBlock(block);
+    const auto [at, added] = live_.insert_or_assign(pointer, id);
+    if (!added) ++unknown_frees_;  // what lay there was freed without a row
+  }
+
+  void Deallocate(uint64_t pointer, uint64_t stream) {
+    const StreamId on = make_.Stream(0, stream);
+    const auto at = live_.find(pointer);
+    if (at == live_.end()) {
+      make_.Next();
+      ++unknown_frees_;
+      return;
+    }
+    make_.Free(at->second, on);
+    live_.erase(at);
+  }
+
+  void Fail(std::string_view thread, uint64_t stream) {
+    Failure failure;
+    failure.call = make_.Intern("rmm allocate");
+    failure.error = kErrorMemoryAllocation;
+    failure.thread = make_.Thread(static_cast<int64_t>(Number(thread).value_or(0)));
+    failure.stream = make_.Stream(0, stream);
+    failure.seq = make_.Next();
+    make_.trace.failures.push_back(failure);
+    ++failures_;
+  }
+
+  void SetTime(std::string_view text) {
+    const std::optional<int64_t> time = TimeOfDay(text);
+    if (!time) return;
+    if (*time + kDay / 2 < last_time_) ++days_;  // past midnight
+    last_time_ = *time;
+    if (!has_times_) make_.SetBegin(kDay + *time, false);
+    has_times_ = true;
+    make_.SetTime(kDay * (days_ + 1) + *time);
+  }
+
+  Result<Imported> Finish() {
+    if (skipped_ > 0) make_.Note(CountOf(skipped_, "row") + " of the log could not be read");
+    if (unknown_frees_ > 0) {
+      make_.Note("the log lacks the other end of " + CountOf(unknown_frees_, "allocation") +
+                 " or free" + (unknown_frees_ == 1 ? "" : "s"));
+    }
+    return make_.Finish(
+        CountOf(read_, "row") + ", " + CountOf(make_.trace.blocks.size(), "allocation") + ", " +
+        FormatCount(live_.size()) + " never freed, " + FormatCount(failures_) + " failed");
+  }
 
   CsvReader rows_;
   TraceMaker make_;
@@ -90,86 +163,6 @@ class LogReader {
   int64_t days_ = 0;
   int64_t last_time_ = 0;
 };
-
-void LogReader::SetTime(std::string_view text) {
-  const std::optional<int64_t> time = TimeOfDay(text);
-  if (!time) return;
-  if (*time + kDay / 2 < last_time_) ++days_;  // past midnight
-  last_time_ = *time;
-  if (!has_times_) make_.SetBegin(kDay + *time, false);
-  has_times_ = true;
-  make_.SetTime(kDay * (days_ + 1) + *time);
-}
-
-void LogReader::Take() {
-  std::array<std::string_view, kColumns> row;
-  for (size_t column = 0; column < kColumns; ++column) {
-    const std::string_view* field = rows_.Find(column);
-    if (!field) return ++skipped_, void();
-    row[column] = *field;
-  }
-  const std::optional<uint64_t> pointer = Number(row[kPointer]);
-  const std::optional<uint64_t> size = Number(row[kSize]);
-  const uint64_t stream = Number(row[kStream]).value_or(0);
-  if (row[kAction] == "allocate failure") {
-    Fail(row[kThread], stream);
-  } else if (!pointer || !size) {
-    return ++skipped_, void();
-  } else if (row[kAction] == "allocate") {
-    Allocate(*pointer, *size, stream);
-  } else if (row[kAction] == "deallocate" || row[kAction] == "free") {
-    Deallocate(*pointer, stream);
-  } else {
-    return ++skipped_, void();
-  }
-  ++read_;
-  SetTime(row[kTime]);
-}
-
-void LogReader::Allocate(uint64_t pointer, Bytes size, uint64_t stream) {
-  Block block;
-  block.address = pointer;
-  block.size = size;
-  block.pool = pool_;
-  block.stream = make_.Stream(0, stream);
-  const BlockId id = make_.AddBlock(block);
-  const auto [at, added] = live_.insert_or_assign(pointer, id);
-  if (!added) ++unknown_frees_;  // what lay there was freed without a row
-}
-
-void LogReader::Deallocate(uint64_t pointer, uint64_t stream) {
-  const StreamId on = make_.Stream(0, stream);
-  const auto at = live_.find(pointer);
-  if (at == live_.end()) {
-    make_.Next();
-    ++unknown_frees_;
-    return;
-  }
-  make_.Free(at->second, on);
-  live_.erase(at);
-}
-
-void LogReader::Fail(std::string_view thread, uint64_t stream) {
-  Failure failure;
-  failure.call = make_.Intern("rmm allocate");
-  failure.error = kErrorMemoryAllocation;
-  failure.thread = make_.Thread(static_cast<int64_t>(Number(thread).value_or(0)));
-  failure.stream = make_.Stream(0, stream);
-  failure.seq = make_.Next();
-  make_.trace.failures.push_back(failure);
-  ++failures_;
-}
-
-Result<Imported> LogReader::Finish() {
-  if (skipped_ > 0) make_.Note(CountOf(skipped_, "row") + " of the log could not be read");
-  if (unknown_frees_ > 0) {
-    make_.Note("the log lacks the other end of " + CountOf(unknown_frees_, "allocation") +
-               " or free" + (unknown_frees_ == 1 ? "" : "s"));
-  }
-  return make_.Finish(
-      CountOf(read_, "row") + ", " + CountOf(make_.trace.blocks.size(), "allocation") + ", " +
-      FormatCount(live_.size()) + " never freed, " + FormatCount(failures_) + " failed");
-}
 
 }  // namespace
 

@@ -18,9 +18,6 @@ class SqliteRows {
   bool Next();  // false: no more rows, or an error
   bool failed() const { return failed_; }
   int64_t Integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
-  bool Null(int column) const {
-    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
-  }
   std::string_view Text(int column) const;
 
  private:

@@ -74,9 +74,96 @@ class Merger {
   }
 
  private:
-  Result<void> ChooseSources();
-  Result<void> AddSource(const MergeInput& input);
-  void AlignClocks();
+  // Topologies that a tracer recorded first; of several snapshots the longest one.
+  Result<void> ChooseSources() {
+    const MergeInput* snapshot = nullptr;
+    std::vector<const MergeInput*> topologies;
+    for (const MergeInput& input : inputs_) {
+      const Imported& imported = input.imported;
+      if (imported.snapshot_events) {
+        const bool longer =
+            !snapshot || *imported.snapshot_events > *snapshot->imported.snapshot_events;
+        if (snapshot) {
+          not_joined_.Add("snapshots beside the longest one", longer ? snapshot->name : input.name);
+        }
+        if (longer) snapshot = &input;
+      } else if (!imported.times.empty()) {
+        profiles_.push_back(&input);
+      } else if (imported.trace.nodes.empty() && imported.trace.blocks.empty()) {
+        not_joined_.Add("files that hold neither graphs nor memory", input.name);
+      } else {
+        topologies.push_back(&input);
+      }
+    }
+    std::stable_partition(topologies.begin(), topologies.end(), [](const MergeInput* input) {
+      return input->imported.trace.process.device != DeviceKind::kImported;
+    });
+    if (topologies.empty() && !snapshot && !profiles_.empty()) topologies.push_back(profiles_[0]);
+    if (snapshot) topologies.push_back(snapshot);
+    if (topologies.empty()) {
+      return Error{.message = "merge: none of the files holds graphs, memory or durations"};
+    }
+    sources_.reserve(topologies.size());
+    for (const MergeInput* input : topologies) {
+      if (Result<void> added = AddSource(*input); !added) return added;
+    }
+    sources_[0].moved.first = true;
+    if (snapshot) snapshot_ = &sources_.back();
+    if (snapshot_) snapshot_->moved.memory_only = sources_.size() > 1;
+    return {};
+  }
+
+  Result<void> AddSource(const MergeInput& input) {
+    MergeSource source;
+    source.input = &input;
+    Result<std::vector<PlacedRecord>> records = PlaceRecords(input.imported.trace);
+    if (!records) return records.error();
+    source.records = std::move(*records);
+    source.wall = WallTimes(input.imported.trace, source.records.size());
+    sources_.push_back(std::move(source));
+    return {};
+  }
+
+  // Allocations that both saw tell how the clocks differ, and none of those comes before its
+  // counterpart.
+  void AlignClocks() {
+    MergeSource& base = sources_[0];
+    const std::optional<int64_t> origin = WallOffset(TraceOf(base));
+    base.moved.shift = 0;
+    for (MergeSource& source : sources_) {
+      if (&source == &base) continue;
+      const std::optional<int64_t> offset = WallOffset(TraceOf(source));
+      if (offset && origin) source.moved.shift = *offset - *origin;
+      const bool timed = offset.has_value() && origin.has_value();
+      if (!timed && !TraceOf(source).times.empty()) {
+        not_joined_.Add("files whose clock has nothing in common with the first one's",
+                        source.input->name);
+      }
+    }
+    if (!snapshot_ || snapshot_ == &base) return;
+    const Trace& mine = TraceOf(*snapshot_);
+    const std::map<BlockId, BlockId> same = SameDriverBlocks(mine, TraceOf(base), &not_joined_);
+    snapshot_->moved.same_block = same;
+    snapshot_->moved.other = &base.moved.ids;
+    std::vector<int64_t> differences;
+    for (const auto& [block, other] : same) {
+      // The record of the segment, which has the time, follows that of its memory.
+      const int64_t here = snapshot_->wall[mine[block].allocated + 1];
+      const int64_t there = base.wall[TraceOf(base)[other].allocated];
+      if (here != kAtOnce && there != kAtOnce) differences.push_back(there - here);
+    }
+    if (const int64_t ahead = ClockDifference(std::move(differences)); ahead != 0) {
+      for (int64_t& wall : snapshot_->wall) wall += wall == kAtOnce ? 0 : ahead;
+      if (snapshot_->moved.shift) *snapshot_->moved.shift += ahead;
+    }
+    for (const auto& [block, other] : same) {
+      int64_t& wall = snapshot_->wall[mine[block].allocated];
+      wall = std::max(wall, base.wall[TraceOf(base)[other].allocated]);
+    }
+    int64_t last = kAtOnce;
+    for (int64_t& wall : snapshot_->wall) wall = last = std::max(last, wall);
+  }
+
   // When which source's which record comes.
   struct Turn {
     int64_t wall;
@@ -84,12 +171,111 @@ class Merger {
     Seq place;
     auto operator<=>(const Turn&) const = default;
   };
-  std::vector<Turn> Order() const;
-  void ExpectGraphs(const std::vector<Turn>& order);
-  Result<void> MoveAll();
-  void JoinSnapshot();
-  std::string UnknownMemoryOf() const;
-  void Join();
+
+  // By time; at one time the first source's first. No source's times fall.
+  std::vector<Turn> Order() const {
+    std::vector<Turn> order;
+    for (uint32_t source = 0; source < sources_.size(); ++source) {
+      for (Seq place = 0; place < sources_[source].wall.size(); ++place) {
+        order.push_back({sources_[source].wall[place], source, place});
+      }
+    }
+    std::ranges::sort(order);
+    return order;
+  }
+
+  // So that nodes may name a graph before its record.
+  void ExpectGraphs(const std::vector<Turn>& order) {
+    std::vector<uint32_t> met(sources_.size());
+    uint32_t next = 0;
+    for (const auto& [wall, source, place] : order) {
+      const std::vector<Graph>& graphs = TraceOf(sources_[source]).graphs;
+      uint32_t& graph = met[source];
+      if (graph == graphs.size() || graphs[graph].created != place) continue;
+      MovedSource& moved = sources_[source].moved;
+      if (!moved.memory_only) moved.ids.Keep(GraphId(graph), GraphId(next++));
+      ++graph;
+    }
+  }
+
+  Result<void> MoveAll() {
+    const std::vector<Turn> order = Order();
+    ExpectGraphs(order);
+    std::deque<PlacePrinter> printers;
+    for (const MergeSource& source : sources_) {
+      printers.emplace_back(TraceOf(source), nullptr, &mover_);
+    }
+    for (const auto& [wall, source, place] : order) {
+      const PlacedRecord& record = sources_[source].records[place];
+      if (record.row == nullptr) continue;
+      mover_.from = &sources_[source].moved;
+      printers[source].place = place;
+      printers[source].Print(record);
+      if (mover_.failed()) {
+        return Error{.message = "can't be merged: a record " + mover_.to.problem().message,
+                     .file = sources_[source].input->name};
+      }
+    }
+    if (!mover_.to.Finish()) {
+      return Error{.message = "can't be merged: a record " + mover_.to.problem().message};
+    }
+    merged_.trace = mover_.to.Take();
+    return {};
+  }
+
+  void JoinSnapshot() {
+    Trace& trace = merged_.trace;
+    const Trace& mine = TraceOf(*snapshot_);
+    for (const std::string& setting : mine.process.environment) {
+      std::vector<std::string>& known = trace.process.environment;
+      if (std::ranges::find(known, setting) == known.end()) known.push_back(setting);
+    }
+    std::vector<BlockId> blocks;
+    for (size_t i = 0; i < mine.blocks.size(); ++i) {
+      if (!mine.blocks[i].segment) continue;
+      blocks.push_back(snapshot_->moved.ids[BlockId(i)]);
+    }
+    const size_t captured = JoinCaptures(blocks, &trace, &not_joined_);
+    const size_t touched = JoinAccesses(blocks, &trace, &not_joined_);
+    merged_.joined.push_back(
+        CountOf(blocks.size(), "block") + " of the snapshot, " + FormatCount(captured) +
+        " of them in captures, " + CountOf(snapshot_->moved.same_block.size(), "segment") +
+        " that the trace saw as well; " + CountOf(touched, "address") + " of nodes in them");
+  }
+
+  // A snapshot has the memory of the process; else what one source has says nothing of another's
+  // graphs.
+  std::string UnknownMemoryOf() const {
+    if (snapshot_) return TraceOf(*snapshot_).process.unknown_memory;
+    for (const MergeSource& source : sources_) {
+      const std::string& unknown = TraceOf(source).process.unknown_memory;
+      if (!unknown.empty()) return unknown;
+    }
+    return {};
+  }
+
+  void Join() {
+    Trace& trace = merged_.trace;
+    trace.process.device = TraceOf(sources_[0]).process.device;
+    trace.completeness.truncated = std::ranges::any_of(
+        sources_, [](const MergeSource& source) { return TraceOf(source).completeness.truncated; });
+    trace.process.unknown_memory = UnknownMemoryOf();
+    if (snapshot_ && snapshot_->moved.memory_only) JoinSnapshot();
+    if (profiles_.empty()) return;
+    std::map<uint64_t, NodeId> by_tool_id;
+    for (const MergeSource& source : sources_) {
+      for (const auto& [node, tool_id] : source.input->imported.tool_ids) {
+        if (!source.moved.memory_only) by_tool_id.emplace(tool_id, source.moved.ids[node]);
+      }
+    }
+    AddTracedToolIds(trace, &by_tool_id);
+    for (const MergeInput* profile : profiles_) {
+      const std::vector<NodeTime>& times = profile->imported.times;
+      const size_t joined = JoinTimes(times, by_tool_id, &trace, &not_joined_);
+      merged_.joined.push_back("durations of " + FormatCount(joined) + " of the " +
+                               CountOf(times.size(), "node") + " in " + profile->name);
+    }
+  }
 
   std::vector<MergeInput> inputs_;
   std::vector<MergeSource> sources_;  // topologies, then the snapshot
@@ -99,201 +285,6 @@ class Merger {
   NotJoinedList not_joined_;
   Merged merged_;
 };
-
-// Topologies that a tracer recorded first; of several snapshots the longest one.
-Result<void> Merger::ChooseSources() {
-  const MergeInput* snapshot = nullptr;
-  std::vector<const MergeInput*> topologies;
-  for (const MergeInput& input : inputs_) {
-    const Imported& imported = input.imported;
-    if (imported.snapshot_events) {
-      const bool longer =
-          !snapshot || *imported.snapshot_events > *snapshot->imported.snapshot_events;
-      if (snapshot) {
-        not_joined_.Add("snapshots beside the longest one", longer ? snapshot->name : input.name);
-      }
-      if (longer) snapshot = &input;
-    } else if (!imported.times.empty()) {
-      profiles_.push_back(&input);
-    } else if (imported.trace.nodes.empty() && imported.trace.blocks.empty()) {
-      not_joined_.Add("files that hold neither graphs nor memory", input.name);
-    } else {
-      topologies.push_back(&input);
-    }
-  }
-  std::stable_partition(topologies.begin(), topologies.end(), [](const MergeInput* input) {
-    return input->imported.trace.process.device != DeviceKind::kImported;
-  });
-  if (topologies.empty() && !snapshot && !profiles_.empty()) topologies.push_back(profiles_[0]);
-  if (snapshot) topologies.push_back(snapshot);
-  if (topologies.empty()) {
-    return Error{.message = "merge: none of the files holds graphs, memory or durations"};
-  }
-  sources_.reserve(topologies.size());
-  for (const MergeInput* input : topologies) {
-    if (Result<void> added = AddSource(*input); !added) return added;
-  }
-  sources_[0].moved.first = true;
-  if (snapshot) snapshot_ = &sources_.back();
-  if (snapshot_) snapshot_->moved.memory_only = sources_.size() > 1;
-  return {};
-}
-
-Result<void> Merger::AddSource(const MergeInput& input) {
-  MergeSource source;
-  source.input = &input;
-  Result<std::vector<PlacedRecord>> records = PlaceRecords(input.imported.trace);
-  if (!records) return records.error();
-  source.records = std::move(*records);
-  source.wall = WallTimes(input.imported.trace, source.records.size());
-  sources_.push_back(std::move(source));
-  return {};
-}
-
-// Allocations that both saw tell how the clocks differ, and none of those comes before its
-// counterpart.
-void Merger::AlignClocks() {
-  MergeSource& base = sources_[0];
-  const std::optional<int64_t> origin = WallOffset(TraceOf(base));
-  base.moved.shift = 0;
-  for (MergeSource& source : sources_) {
-    if (&source == &base) continue;
-    const std::optional<int64_t> offset = WallOffset(TraceOf(source));
-    if (offset && origin) source.moved.shift = *offset - *origin;
-    const bool timed = offset.has_value() && origin.has_value();
-    if (!timed && !TraceOf(source).times.empty()) {
-      not_joined_.Add("files whose clock has nothing in common with the first one's",
-                      source.input->name);
-    }
-  }
-  if (!snapshot_ || snapshot_ == &base) return;
-  const Trace& mine = TraceOf(*snapshot_);
-  const std::map<BlockId, BlockId> same = SameDriverBlocks(mine, TraceOf(base), &not_joined_);
-  snapshot_->moved.same_block = same;
-  snapshot_->moved.other = &base.moved.ids;
-  std::vector<int64_t> differences;
-  for (const auto& [block, other] : same) {
-    // The record of the segment, which has the time, follows that of its memory.
-    const int64_t here = snapshot_->wall[mine[block].allocated + 1];
-    const int64_t there = base.wall[TraceOf(base)[other].allocated];
-    if (here != kAtOnce && there != kAtOnce) differences.push_back(there - here);
-  }
-  if (const int64_t ahead = ClockDifference(std::move(differences)); ahead != 0) {
-    for (int64_t& wall : snapshot_->wall) wall += wall == kAtOnce ? 0 : ahead;
-    if (snapshot_->moved.shift) *snapshot_->moved.shift += ahead;
-  }
-  for (const auto& [block, other] : same) {
-    int64_t& wall = snapshot_->wall[mine[block].allocated];
-    wall = std::max(wall, base.wall[TraceOf(base)[other].allocated]);
-  }
-  int64_t last = kAtOnce;
-  for (int64_t& wall : snapshot_->wall) wall = last = std::max(last, wall);
-}
-
-// By time; at one time the first source's first. No source's times fall.
-std::vector<Merger::Turn> Merger::Order() const {
-  std::vector<Turn> order;
-  for (uint32_t source = 0; source < sources_.size(); ++source) {
-    for (Seq place = 0; place < sources_[source].wall.size(); ++place) {
-      order.push_back({sources_[source].wall[place], source, place});
-    }
-  }
-  std::ranges::sort(order);
-  return order;
-}
-
-// So that nodes may name a graph before its record.
-void Merger::ExpectGraphs(const std::vector<Turn>& order) {
-  std::vector<uint32_t> met(sources_.size());
-  uint32_t next = 0;
-  for (const auto& [wall, source, place] : order) {
-    const std::vector<Graph>& graphs = TraceOf(sources_[source]).graphs;
-    uint32_t& graph = met[source];
-    if (graph == graphs.size() || graphs[graph].created != place) continue;
-    MovedSource& moved = sources_[source].moved;
-    if (!moved.memory_only) moved.ids.Keep(GraphId(graph), GraphId(next++));
-    ++graph;
-  }
-}
-
-Result<void> Merger::MoveAll() {
-  const std::vector<Turn> order = Order();
-  ExpectGraphs(order);
-  std::deque<PlacePrinter> printers;
-  for (const MergeSource& source : sources_) {
-    printers.emplace_back(TraceOf(source), nullptr, &mover_);
-  }
-  for (const auto& [wall, source, place] : order) {
-    const PlacedRecord& record = sources_[source].records[place];
-    if (record.row == nullptr) continue;
-    mover_.from = &sources_[source].moved;
-    printers[source].place = place;
-    printers[source].Print(record);
-    if (mover_.failed()) {
-      return Error{.message = "can't be merged: a record " + mover_.to.problem().message,
-                   .file = sources_[source].input->name};
-    }
-  }
-  if (!mover_.to.Finish()) {
-    return Error{.message = "can't be merged: a record " + mover_.to.problem().message};
-  }
-  merged_.trace = mover_.to.Take();
-  return {};
-}
-
-void Merger::JoinSnapshot() {
-  Trace& trace = merged_.trace;
-  const Trace& mine = TraceOf(*snapshot_);
-  for (const std::string& setting : mine.process.environment) {
-    std::vector<std::string>& known = trace.process.environment;
-    if (std::ranges::find(known, setting) == known.end()) known.push_back(setting);
-  }
-  std::vector<BlockId> blocks;
-  for (size_t i = 0; i < mine.blocks.size(); ++i) {
-    if (!mine.blocks[i].segment) continue;
-    blocks.push_back(snapshot_->moved.ids[BlockId(i)]);
-  }
-  const size_t captured = JoinCaptures(blocks, &trace, &not_joined_);
-  const size_t touched = JoinAccesses(blocks, &trace, &not_joined_);
-  merged_.joined.push_back(
-      CountOf(blocks.size(), "block") + " of the snapshot, " + FormatCount(captured) +
-      " of them in captures, " + CountOf(snapshot_->moved.same_block.size(), "segment") +
-      " that the trace saw as well; " + CountOf(touched, "address") + " of nodes in them");
-}
-
-// A snapshot has the memory of the process; else what one source has says nothing of another's
-// graphs.
-std::string Merger::UnknownMemoryOf() const {
-  if (snapshot_) return TraceOf(*snapshot_).process.unknown_memory;
-  for (const MergeSource& source : sources_) {
-    const std::string& unknown = TraceOf(source).process.unknown_memory;
-    if (!unknown.empty()) return unknown;
-  }
-  return {};
-}
-
-void Merger::Join() {
-  Trace& trace = merged_.trace;
-  trace.process.device = TraceOf(sources_[0]).process.device;
-  trace.completeness.truncated = std::ranges::any_of(
-      sources_, [](const MergeSource& source) { return TraceOf(source).completeness.truncated; });
-  trace.process.unknown_memory = UnknownMemoryOf();
-  if (snapshot_ && snapshot_->moved.memory_only) JoinSnapshot();
-  if (profiles_.empty()) return;
-  std::map<uint64_t, NodeId> by_tool_id;
-  for (const MergeSource& source : sources_) {
-    for (const auto& [node, tool_id] : source.input->imported.tool_ids) {
-      if (!source.moved.memory_only) by_tool_id.emplace(tool_id, source.moved.ids[node]);
-    }
-  }
-  AddTracedToolIds(trace, &by_tool_id);
-  for (const MergeInput* profile : profiles_) {
-    const std::vector<NodeTime>& times = profile->imported.times;
-    const size_t joined = JoinTimes(times, by_tool_id, &trace, &not_joined_);
-    merged_.joined.push_back("durations of " + FormatCount(joined) + " of the " +
-                             CountOf(times.size(), "node") + " in " + profile->name);
-  }
-}
 
 }  // namespace
 

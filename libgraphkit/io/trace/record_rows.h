@@ -2,7 +2,6 @@
 // stand, and makes one.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>

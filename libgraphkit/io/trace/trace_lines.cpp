@@ -62,11 +62,54 @@ class LineParser {
   LineParser(bool valid_utf8, ParsedLines& out) : valid_utf8_(valid_utf8), out_(out) {}
 
   // `line` is followed by a line feed. False: see ParsedLines::problem.
-  bool Parse(std::string_view line);
+  bool Parse(std::string_view line) {
+    const std::string_view text = TrimRight(line);
+    if (text.empty()) return out_.blank = true;
+    if (out_.blank) return Fail("the line is empty");
+    if (!valid_utf8_ && !simdjson::validate_utf8(text.data(), text.size())) {
+      return Fail("the line isn't UTF-8");
+    }
+    if (text.ends_with("},")) return ParseRecord(line.data(), false);
+    if (text.ends_with("}]}")) return ParseRecord(line.data(), true);
+    return Fail("the line isn't one record followed by a comma",
+                "a trace has one record a line, and ends with the end record");
+  }
 
  private:
-  bool ParseRecord(const char* line, bool last);
-  bool ParseFields(std::string_view name, FieldReader& fields, bool last);
+  bool ParseRecord(const char* line, bool last) {
+    const JsonCursor begin(line);
+    FieldReader fields(begin, out_.values);
+    std::string_view name;
+    if (fields.TakeNext("type", name)) return ParseFields(name, fields, last);
+
+    // Its first key isn't "type": look for that, and begin again.
+    while (!fields.failed() && fields.PassOver()) {
+      if (!fields.TakeNext("type", name)) continue;
+      FieldReader again(begin, out_.values);
+      return ParseFields(name, again, last);
+    }
+    if (fields.failed()) return Fail("the record " + fields.problem());
+    return Fail("the record has no \"type\"");
+  }
+
+  bool ParseFields(std::string_view name, FieldReader& fields, bool last) {
+    const RecordType* type = FindType(name);
+    const bool is_end = type != nullptr && type->name == EndRecord::kType;
+    if (last && !is_end) return Fail("the file ends, but this isn't an end record");
+    if (is_end && !last) return Fail("the end record isn't followed by \"]}\"");
+    ParsedRecord parsed{.type = type};
+    if (type != nullptr) parsed.record = type->read(fields, out_.values.arena);
+    while (type == nullptr && fields.PassOver()) {
+    }
+    const std::string_view problem = fields.problem();
+    if (!problem.empty()) return Fail(Quoted(name) + " " + std::string(problem));
+    JsonCursor behind = fields.position();
+    const bool closed = last ? behind.Take(']') && behind.Take('}') : behind.Take(',');
+    if (!closed || !behind.at_line_end()) return Fail(Quoted(name) + " isn't alone on its line");
+    out_.records.push_back(parsed);
+    return true;
+  }
+
   bool Fail(std::string message, std::string hint = {}) {
     out_.problem = {std::move(message), std::move(hint)};
     return false;
@@ -75,53 +118,6 @@ class LineParser {
   bool valid_utf8_;
   ParsedLines& out_;
 };
-
-bool LineParser::Parse(std::string_view line) {
-  const std::string_view text = TrimRight(line);
-  if (text.empty()) return out_.blank = true;
-  if (out_.blank) return Fail("the line is empty");
-  if (!valid_utf8_ && !simdjson::validate_utf8(text.data(), text.size())) {
-    return Fail("the line isn't UTF-8");
-  }
-  if (text.ends_with("},")) return ParseRecord(line.data(), false);
-  if (text.ends_with("}]}")) return ParseRecord(line.data(), true);
-  return Fail("the line isn't one record followed by a comma",
-              "a trace has one record a line, and ends with the end record");
-}
-
-bool LineParser::ParseRecord(const char* line, bool last) {
-  const JsonCursor begin(line);
-  FieldReader fields(begin, out_.values);
-  std::string_view name;
-  if (fields.TakeNext("type", name)) return ParseFields(name, fields, last);
-
-  // Its first key isn't "type": look for that, and begin again.
-  while (!fields.failed() && fields.PassOver()) {
-    if (!fields.TakeNext("type", name)) continue;
-    FieldReader again(begin, out_.values);
-    return ParseFields(name, again, last);
-  }
-  if (fields.failed()) return Fail("the record " + fields.problem());
-  return Fail("the record has no \"type\"");
-}
-
-bool LineParser::ParseFields(std::string_view name, FieldReader& fields, bool last) {
-  const RecordType* type = FindType(name);
-  const bool is_end = type != nullptr && type->name == EndRecord::kType;
-  if (last && !is_end) return Fail("the file ends, but this isn't an end record");
-  if (is_end && !last) return Fail("the end record isn't followed by \"]}\"");
-  ParsedRecord parsed{.type = type};
-  if (type != nullptr) parsed.record = type->read(fields, out_.values.arena);
-  while (type == nullptr && fields.PassOver()) {
-  }
-  const std::string_view problem = fields.problem();
-  if (!problem.empty()) return Fail(Quoted(name) + " " + std::string(problem));
-  JsonCursor behind = fields.position();
-  const bool closed = last ? behind.Take(']') && behind.Take('}') : behind.Take(',');
-  if (!closed || !behind.at_line_end()) return Fail(Quoted(name) + " isn't alone on its line");
-  out_.records.push_back(parsed);
-  return true;
-}
 
 }  // namespace
 

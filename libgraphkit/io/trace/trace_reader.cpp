@@ -90,17 +90,69 @@ class Assembly {
   Assembly(DeviceKind device, size_t bytes) : assembler_(device), bytes_(bytes) {}
 
   bool failed() const { return error_.has_value(); }
-  void Add(const ParsedLines& lines);
+
+  void Add(const ParsedLines& lines) {
+    for (const ParsedRecord& parsed : lines.records) {
+      if (Add(parsed, lines.values)) continue;
+      const std::string name(parsed.type == nullptr ? "?" : parsed.type->name);
+      const Problem& problem = assembler_.problem();
+      FailAt(NextPlace(), "record \"" + name + "\" " + problem.message, problem.hint);
+      return;
+    }
+    if (!lines.problem.message.empty())
+      FailAt(NextPlace(), lines.problem.message, lines.problem.hint);
+    if (lines.blank && !assembler_.ended())
+      FailAt(NextPlace(), "the line is empty", "one record a line");
+  }
+
   // Lines of so many bytes were added: guesses from them how many are to come.
-  void GuessFrom(size_t bytes);
-  void AddTail(std::string_view tail);
-  void Fail(Error error);
-  Result<Trace> Finish();
+  void GuessFrom(size_t bytes) {
+    seen_ += bytes;
+    if (seen_ < next_guess_) return;
+    next_guess_ *= 4;
+    if (seen_ < bytes_) {
+      assembler_.MakeRoom(static_cast<double>(bytes_) / static_cast<double>(seen_));
+    }
+  }
+
+  // What follows the last line feed: the end record, or a line that was cut.
+  void AddTail(std::string_view tail) {
+    if (assembler_.ended() && tail.find_first_not_of(" \t\r") != std::string_view::npos) {
+      return FailAt(NextPlace(), "text follows the end record", {});
+    }
+    if (!tail.starts_with(R"({"type":"end")") || !tail.ends_with("}]}")) return;
+    std::string line(tail);
+    line += '\n';
+    line.resize(line.size() + kLinePadding);
+    ParsedLines lines;
+    ParseLines({line.data(), tail.size() + 1}, lines);
+    Add(lines);
+  }
+
+  void Fail(Error error) {
+    if (!error_) error_ = std::move(error);
+  }
+
+  Result<Trace> Finish() {
+    if (!failed() && !assembler_.Finish()) {
+      const Problem& problem = assembler_.problem();
+      FailAt(problem.place.value_or(assembler_.place()), problem.message, problem.hint);
+    }
+    if (failed()) return *error_;
+    return assembler_.Take();
+  }
 
  private:
-  bool Add(const ParsedRecord& parsed, const LooseValues& values);
+  bool Add(const ParsedRecord& parsed, const LooseValues& values) {
+    if (parsed.type == nullptr) return assembler_.AddUnknown();
+    return assembler_.Add(parsed.type->index, parsed.record, values);
+  }
   Seq NextPlace() const { return assembler_.place() + (assembler_.ended() ? 1 : 0); }
-  void FailAt(Seq place, std::string message, std::string hint);
+  void FailAt(Seq place, std::string message, std::string hint) {
+    Fail({.message = std::move(message),
+          .hint = std::move(hint),
+          .line = kLineOfFirstRecord + place});
+  }
 
   TraceAssembler assembler_;
   std::optional<Error> error_;
@@ -108,66 +160,6 @@ class Assembly {
   size_t seen_ = 0;
   size_t next_guess_ = kFirstGuess;
 };
-
-void Assembly::Fail(Error error) {
-  if (!error_) error_ = std::move(error);
-}
-
-void Assembly::FailAt(Seq place, std::string message, std::string hint) {
-  Fail(
-      {.message = std::move(message), .hint = std::move(hint), .line = kLineOfFirstRecord + place});
-}
-
-bool Assembly::Add(const ParsedRecord& parsed, const LooseValues& values) {
-  if (parsed.type == nullptr) return assembler_.AddUnknown();
-  return assembler_.Add(parsed.type->index, parsed.record, values);
-}
-
-void Assembly::Add(const ParsedLines& lines) {
-  for (const ParsedRecord& parsed : lines.records) {
-    if (Add(parsed, lines.values)) continue;
-    const std::string name(parsed.type == nullptr ? "?" : parsed.type->name);
-    const Problem& problem = assembler_.problem();
-    FailAt(NextPlace(), "record \"" + name + "\" " + problem.message, problem.hint);
-    return;
-  }
-  if (!lines.problem.message.empty())
-    FailAt(NextPlace(), lines.problem.message, lines.problem.hint);
-  if (lines.blank && !assembler_.ended())
-    FailAt(NextPlace(), "the line is empty", "one record a line");
-}
-
-void Assembly::GuessFrom(size_t bytes) {
-  seen_ += bytes;
-  if (seen_ < next_guess_) return;
-  next_guess_ *= 4;
-  if (seen_ < bytes_) {
-    assembler_.MakeRoom(static_cast<double>(bytes_) / static_cast<double>(seen_));
-  }
-}
-
-// What follows the last line feed: the end record, or a line that was cut.
-void Assembly::AddTail(std::string_view tail) {
-  if (assembler_.ended() && tail.find_first_not_of(" \t\r") != std::string_view::npos) {
-    return FailAt(NextPlace(), "text follows the end record", {});
-  }
-  if (!tail.starts_with(R"({"type":"end")") || !tail.ends_with("}]}")) return;
-  std::string line(tail);
-  line += '\n';
-  line.resize(line.size() + kLinePadding);
-  ParsedLines lines;
-  ParseLines({line.data(), tail.size() + 1}, lines);
-  Add(lines);
-}
-
-Result<Trace> Assembly::Finish() {
-  if (!failed() && !assembler_.Finish()) {
-    const Problem& problem = assembler_.problem();
-    FailAt(problem.place.value_or(assembler_.place()), problem.message, problem.hint);
-  }
-  if (failed()) return *error_;
-  return assembler_.Take();
-}
 
 // A chunk on its way through one thread.
 struct Work {
@@ -185,14 +177,50 @@ class ParallelReader {
   ParallelReader(LineChunks& chunks, Assembly& assembly) : chunks_(chunks), assembly_(assembly) {}
 
   // Reads everything; `first` holds the first chunk.
-  void ReadAll(Work& first);
+  void ReadAll(Work& first) {
+    const size_t threads = chunks_.at_end() ? 1 : std::min(Cores(), kMostThreads);
+    ParallelFor(threads, threads, [&](size_t i) {
+      if (i == 0) return Run(first);
+      Work work;
+      if (Take(work)) Run(work);
+    });
+    if (read_error_) assembly_.Fail(*read_error_);
+    if (!assembly_.failed()) assembly_.AddTail(chunks_.tail());
+  }
 
  private:
-  bool Take(Work& work);
+  bool Take(Work& work) {
+    std::lock_guard lock(take_);
+    if (stopped_) return false;
+    const Result<bool> more = chunks_.Next(work.chunk);
+    if (!more) read_error_ = more.error();
+    stopped_ = !more || !*more;
+    if (stopped_) return false;
+    work.header = 0;
+    work.ticket = tickets_++;
+    return true;
+  }
+
   void Run(Work& work);
-  bool WaitForTurn(size_t ticket);
-  void PassTurn(size_t ticket);
-  void Break();
+
+  // False: the turn won't come.
+  bool WaitForTurn(size_t ticket) {
+    for (size_t turn = turn_; turn != ticket; turn = turn_) {
+      if (turn == kBroken) return false;
+      turn_.wait(turn);
+    }
+    return true;
+  }
+
+  // Unless it is broken.
+  void PassTurn(size_t ticket) {
+    turn_.compare_exchange_strong(ticket, ticket + 1);
+    turn_.notify_all();
+  }
+  void Break() {
+    turn_ = kBroken;
+    turn_.notify_all();
+  }
 
   std::mutex take_;
   LineChunks& chunks_;
@@ -204,38 +232,6 @@ class ParallelReader {
   std::atomic<size_t> turn_ = 0;
   Assembly& assembly_;  // belongs to the thread whose turn it is
 };
-
-bool ParallelReader::Take(Work& work) {
-  std::lock_guard lock(take_);
-  if (stopped_) return false;
-  const Result<bool> more = chunks_.Next(work.chunk);
-  if (!more) read_error_ = more.error();
-  stopped_ = !more || !*more;
-  if (stopped_) return false;
-  work.header = 0;
-  work.ticket = tickets_++;
-  return true;
-}
-
-// False: the turn won't come.
-bool ParallelReader::WaitForTurn(size_t ticket) {
-  for (size_t turn = turn_; turn != ticket; turn = turn_) {
-    if (turn == kBroken) return false;
-    turn_.wait(turn);
-  }
-  return true;
-}
-
-// Unless it is broken.
-void ParallelReader::PassTurn(size_t ticket) {
-  turn_.compare_exchange_strong(ticket, ticket + 1);
-  turn_.notify_all();
-}
-
-void ParallelReader::Break() {
-  turn_ = kBroken;
-  turn_.notify_all();
-}
 
 // `work` holds a chunk.
 void ParallelReader::Run(Work& work) try {
@@ -252,17 +248,6 @@ void ParallelReader::Run(Work& work) try {
 } catch (...) {
   Break();
   throw;
-}
-
-void ParallelReader::ReadAll(Work& first) {
-  const size_t threads = chunks_.at_end() ? 1 : std::min(Cores(), kMostThreads);
-  ParallelFor(threads, threads, [&](size_t i) {
-    if (i == 0) return Run(first);
-    Work work;
-    if (Take(work)) Run(work);
-  });
-  if (read_error_) assembly_.Fail(*read_error_);
-  if (!assembly_.failed()) assembly_.AddTail(chunks_.tail());
 }
 
 Result<Trace> ReadBytes(ByteSource& source) {

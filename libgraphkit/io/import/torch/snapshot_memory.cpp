@@ -162,23 +162,21 @@ void SnapshotMemory::RequestFree(uint32_t device, BlockId id, StackId stack, boo
   if (!completed) make.trace.blocks[id.index()].free_completed = kNever;
 }
 
-bool SnapshotMemory::RequestFree(uint32_t device, const TorchEvent& event, bool completed) {
+void SnapshotMemory::RequestFree(uint32_t device, const TorchEvent& event, bool completed) {
   Device& d = devices_[device];
   const auto at = d.live.find(event.address);
-  if (at == d.live.end()) return false;
+  if (at == d.live.end()) return;
   RequestFree(device, at->second, event.stack, completed);
   if (!completed) d.pending[event.address] = at->second;
   d.live.erase(at);
-  return true;
 }
 
-bool SnapshotMemory::CompleteFree(uint32_t device, const TorchEvent& event) {
+void SnapshotMemory::CompleteFree(uint32_t device, const TorchEvent& event) {
   Device& d = devices_[device];
   const auto at = d.pending.find(event.address);
-  if (at == d.pending.end()) return false;
+  if (at == d.pending.end()) return;
   make.trace.blocks[at->second.index()].free_completed = make.Next();
   d.pending.erase(at);
-  return true;
 }
 
 }  // namespace graphkit

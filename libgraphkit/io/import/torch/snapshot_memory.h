@@ -24,9 +24,9 @@ class SnapshotMemory {
   void Start(uint32_t device, const SnapshotStart& start);
 
   void Allocate(uint32_t device, const TorchEvent& event);
-  // Each returns false when the event refers to no block.
-  bool RequestFree(uint32_t device, const TorchEvent& event, bool completed);
-  bool CompleteFree(uint32_t device, const TorchEvent& event);
+  // Events that refer to no block are passed over.
+  void RequestFree(uint32_t device, const TorchEvent& event, bool completed);
+  void CompleteFree(uint32_t device, const TorchEvent& event);
   void Map(uint32_t device, const TorchEvent& event);
   void Unmap(uint32_t device, const TorchEvent& event);
 

@@ -43,10 +43,75 @@ class Rewinding {
   }
 
  private:
-  void RewindRanges();
-  void CountFrees();
-  void Walk(const TorchEvent& event);
-  void TakeFinalBlocks();
+  void RewindRanges() {
+    start_.ranges = OwnersAtEnd(s_, device_);
+    const std::span<const TorchEvent> events = EventsOf(s_, device_);
+    for (size_t i = events.size(); i-- > 0;) {
+      const TorchEvent& event = events[i];
+      if (Maps(event)) start_.ranges.Remove(RangeOf(event));
+      if (!Unmaps(event)) continue;
+      const bool unknown = event.pool == TorchEvent::kNoPool;
+      start_.ranges.Add(RangeOf(event), {event.stream, unknown ? uint16_t{0} : event.pool});
+    }
+  }
+
+  void CountFrees() {
+    size_t requests = 0;
+    for (const TorchEvent& event : EventsOf(s_, device_)) {
+      requests += event.action == TorchAction::kFreeRequested;
+      completions_ += event.action == TorchAction::kFreeCompleted;
+    }
+    start_.requests_skipped = requests == 0 && completions_ > 0;
+  }
+
+  void Walk(const TorchEvent& event) {
+    switch (event.action) {
+      case TorchAction::kAlloc:
+        if (!live_.insert_or_assign(event.address, event.size).second) ++start_.unmatched;
+        if (!pending_.empty()) never_completed_ += pending_.erase(event.address);
+        break;
+      case TorchAction::kFreeRequested:
+        if (live_.erase(event.address) == 0) {
+          start_.blocks.push_back({event.address, event.size, event.stream, {}, false});
+        }
+        pending_.insert(event.address);
+        break;
+      case TorchAction::kFreeCompleted:
+        if (pending_.erase(event.address) > 0) break;
+        if (start_.requests_skipped ? live_.erase(event.address) > 0
+                                    : live_.contains(event.address)) {
+          break;
+        }
+        start_.blocks.push_back(
+            {event.address, event.size, event.stream, {}, !start_.requests_skipped});
+        break;
+      default:
+        break;
+    }
+  }
+
+  // What lives at the end and wasn't allocated among the events was there before them.
+  void TakeFinalBlocks() {
+    bool segments = false;
+    size_t still_pending = 0;
+    for (const TorchSegment& segment : s_.segments) {
+      if (segment.device != static_cast<int32_t>(device_)) continue;
+      segments = true;
+      for (uint32_t i = 0; i < segment.blocks.count; ++i) {
+        const TorchBlock& block = s_.blocks[segment.blocks.first + i];
+        if (block.state == TorchBlockState::kInactive || live_.erase(block.address) > 0) continue;
+        const bool pending = block.state == TorchBlockState::kPendingFree;
+        if (pending && pending_.contains(block.address)) {
+          ++still_pending;
+          continue;
+        }
+        start_.blocks.push_back(
+            {block.address, block.requested_size, segment.stream, block.stack, pending});
+        start_.lost_events |= block.stack.valid();
+      }
+    }
+    if (segments) never_completed_ += pending_.size() - still_pending;
+  }
 
   const TorchSnapshot& s_;
   size_t device_;
@@ -56,76 +121,6 @@ class Rewinding {
   size_t completions_ = 0;
   size_t never_completed_ = 0;  // frees requested of blocks that weren't held back in the end
 };
-
-void Rewinding::RewindRanges() {
-  start_.ranges = OwnersAtEnd(s_, device_);
-  const std::span<const TorchEvent> events = EventsOf(s_, device_);
-  for (size_t i = events.size(); i-- > 0;) {
-    const TorchEvent& event = events[i];
-    if (Maps(event)) start_.ranges.Remove(RangeOf(event));
-    if (!Unmaps(event)) continue;
-    const bool unknown = event.pool == TorchEvent::kNoPool;
-    start_.ranges.Add(RangeOf(event), {event.stream, unknown ? uint16_t{0} : event.pool});
-  }
-}
-
-void Rewinding::CountFrees() {
-  size_t requests = 0;
-  for (const TorchEvent& event : EventsOf(s_, device_)) {
-    requests += event.action == TorchAction::kFreeRequested;
-    completions_ += event.action == TorchAction::kFreeCompleted;
-  }
-  start_.requests_skipped = requests == 0 && completions_ > 0;
-}
-
-void Rewinding::Walk(const TorchEvent& event) {
-  switch (event.action) {
-    case TorchAction::kAlloc:
-      if (!live_.insert_or_assign(event.address, event.size).second) ++start_.unmatched;
-      if (!pending_.empty()) never_completed_ += pending_.erase(event.address);
-      break;
-    case TorchAction::kFreeRequested:
-      if (live_.erase(event.address) == 0) {
-        start_.blocks.push_back({event.address, event.size, event.stream, {}, false});
-      }
-      pending_.insert(event.address);
-      break;
-    case TorchAction::kFreeCompleted:
-      if (pending_.erase(event.address) > 0) break;
-      if (start_.requests_skipped ? live_.erase(event.address) > 0
-                                  : live_.contains(event.address)) {
-        break;
-      }
-      start_.blocks.push_back(
-          {event.address, event.size, event.stream, {}, !start_.requests_skipped});
-      break;
-    default:
-      break;
-  }
-}
-
-// What lives at the end and wasn't allocated among the events was there before them.
-void Rewinding::TakeFinalBlocks() {
-  bool segments = false;
-  size_t still_pending = 0;
-  for (const TorchSegment& segment : s_.segments) {
-    if (segment.device != static_cast<int32_t>(device_)) continue;
-    segments = true;
-    for (uint32_t i = 0; i < segment.blocks.count; ++i) {
-      const TorchBlock& block = s_.blocks[segment.blocks.first + i];
-      if (block.state == TorchBlockState::kInactive || live_.erase(block.address) > 0) continue;
-      const bool pending = block.state == TorchBlockState::kPendingFree;
-      if (pending && pending_.contains(block.address)) {
-        ++still_pending;
-        continue;
-      }
-      start_.blocks.push_back(
-          {block.address, block.requested_size, segment.stream, block.stack, pending});
-      start_.lost_events |= block.stack.valid();
-    }
-  }
-  if (segments) never_completed_ += pending_.size() - still_pending;
-}
 
 }  // namespace
 

@@ -70,9 +70,56 @@ class Reader {
     return true;
   }
 
-  bool Any(const PickleValue& value, int depth);
-  bool OneGraph(const PickleValue& graph, const PickleValue& nodes);
-  bool OneNode(const PickleValue& node, uint32_t number, size_t count, GraphDraft* draft);
+  // A graph, or a container of them.
+  bool Any(const PickleValue& value, int depth) {
+    constexpr int kDeepest = 4;
+    if (depth > kDeepest) return true;
+    if (const PickleValue* nodes = value.find("nodes")) return OneGraph(value, *nodes);
+    if (!value.is_sequence() && !value.is(PickleType::kDict)) return true;
+    if (!Spend(value.items().size() + 1)) return false;
+    for (const PickleValue& item : value.items()) {
+      if (!Any(item, depth + 1)) return false;
+    }
+    return true;
+  }
+
+  bool OneGraph(const PickleValue& graph, const PickleValue& nodes) {
+    if (!nodes.is_sequence()) return Fail("'nodes' isn't a list");
+    if (!Spend(nodes.items().size() + 1)) return false;
+    GraphDraft draft;
+    draft.tool_id = NaturalOf(graph.find("exec_graph_id"));
+    draft.nodes.resize(nodes.items().size());
+    uint32_t number = 0;
+    for (const PickleValue& node : nodes.items()) {
+      if (!OneNode(node, number++, nodes.items().size(), &draft)) return false;
+    }
+    drafts_.push_back(std::move(draft));
+    return true;
+  }
+
+  bool OneNode(const PickleValue& node, uint32_t number, size_t count, GraphDraft* draft) {
+    if (!node.is(PickleType::kDict)) return Fail("a node isn't a dict");
+    if (!Spend(node.items().size())) return false;
+    DraftNode& out = draft->nodes[number];
+    out.kind = KindNamed(TextOf(node.find("node_type")));
+    out.kernel = TextOf(node.find("kernel_name"));
+    out.tool_id = NaturalOf(node.find("tools_id"));
+    out.event = NaturalOf(node.find("event_ptr"));
+    ReadDimensions(node.find("grid_dim"), out.shape.grid);
+    ReadDimensions(node.find("block_dim"), out.shape.block);
+    edge_data_ |= HasEdgeData(node);
+    const PickleValue* dependencies = node.find("dependencies");
+    if (!dependencies) return true;
+    if (!dependencies->is_sequence()) return Fail("'dependencies' isn't a list");
+    if (!Spend(dependencies->items().size())) return false;
+    for (const PickleValue& dependency : dependencies->items()) {
+      const bool inside = dependency.is(PickleType::kInt) && dependency.integer >= 0 &&
+                          static_cast<uint64_t>(dependency.integer) < count;
+      if (!inside) return Fail("a dependency is no node of the graph");
+      draft->edges.push_back({.from = static_cast<uint32_t>(dependency.integer), .to = number});
+    }
+    return true;
+  }
 
   size_t budget_;
   std::vector<GraphDraft> drafts_;
@@ -80,57 +127,6 @@ class Reader {
   bool edge_data_ = false;
   Error error_;
 };
-
-// A graph, or a container of them.
-bool Reader::Any(const PickleValue& value, int depth) {
-  constexpr int kDeepest = 4;
-  if (depth > kDeepest) return true;
-  if (const PickleValue* nodes = value.find("nodes")) return OneGraph(value, *nodes);
-  if (!value.is_sequence() && !value.is(PickleType::kDict)) return true;
-  if (!Spend(value.items().size() + 1)) return false;
-  for (const PickleValue& item : value.items()) {
-    if (!Any(item, depth + 1)) return false;
-  }
-  return true;
-}
-
-bool Reader::OneGraph(const PickleValue& graph, const PickleValue& nodes) {
-  if (!nodes.is_sequence()) return Fail("'nodes' isn't a list");
-  if (!Spend(nodes.items().size() + 1)) return false;
-  GraphDraft draft;
-  draft.tool_id = NaturalOf(graph.find("exec_graph_id"));
-  draft.nodes.resize(nodes.items().size());
-  uint32_t number = 0;
-  for (const PickleValue& node : nodes.items()) {
-    if (!OneNode(node, number++, nodes.items().size(), &draft)) return false;
-  }
-  drafts_.push_back(std::move(draft));
-  return true;
-}
-
-bool Reader::OneNode(const PickleValue& node, uint32_t number, size_t count, GraphDraft* draft) {
-  if (!node.is(PickleType::kDict)) return Fail("a node isn't a dict");
-  if (!Spend(node.items().size())) return false;
-  DraftNode& out = draft->nodes[number];
-  out.kind = KindNamed(TextOf(node.find("node_type")));
-  out.kernel = TextOf(node.find("kernel_name"));
-  out.tool_id = NaturalOf(node.find("tools_id"));
-  out.event = NaturalOf(node.find("event_ptr"));
-  ReadDimensions(node.find("grid_dim"), out.shape.grid);
-  ReadDimensions(node.find("block_dim"), out.shape.block);
-  edge_data_ |= HasEdgeData(node);
-  const PickleValue* dependencies = node.find("dependencies");
-  if (!dependencies) return true;
-  if (!dependencies->is_sequence()) return Fail("'dependencies' isn't a list");
-  if (!Spend(dependencies->items().size())) return false;
-  for (const PickleValue& dependency : dependencies->items()) {
-    const bool inside = dependency.is(PickleType::kInt) && dependency.integer >= 0 &&
-                        static_cast<uint64_t>(dependency.integer) < count;
-    if (!inside) return Fail("a dependency is no node of the graph");
-    draft->edges.push_back({.from = static_cast<uint32_t>(dependency.integer), .to = number});
-  }
-  return true;
-}
 
 }  // namespace
 

@@ -75,20 +75,187 @@ class Converter {
   }
 
  private:
-  void AddSettings();
-  void SetBegin();
-  StringId Text(StringId id);
-  void AddStacks();
-  void Reserve();
-  void SumUp();
-  uint32_t Take(uint32_t device, uint32_t event);
-  void TakeFree(uint32_t device, uint32_t event, uint32_t* taken);
-  void TakeOom(const TorchEvent& event);
-  void TakeMetadata(StringId metadata);
-  void TakeAnnotations(int64_t until_us);
-  void BeginRange(std::string_view domain, StringId name);
-  void EndRange(std::string_view domain);
-  void AddNotes();
+  // The variable as it would have to be set for what was in force: options may come from the
+  // program itself. Empty says that PyTorch's defaults were.
+  void AddSettings() {
+    const TorchSettings& settings = s_.settings;
+    if (!settings.known) return;
+    std::string conf = settings.conf;
+    const auto add = [&](bool on, std::string_view option) {
+      if (!on || conf.find(option) != std::string::npos) return;
+      conf += (conf.empty() ? "" : ",") + std::string(option) + ":True";
+    };
+    add(settings.expandable_segments, "expandable_segments");
+    add(settings.graph_capture_record_stream_reuse, "graph_capture_record_stream_reuse");
+    make_.trace.process.environment.push_back("PYTORCH_CUDA_ALLOC_CONF=" + conf);
+  }
+
+  void SetBegin() {
+    int64_t first = INT64_MAX;
+    for (const Slice& run : s_.devices) {
+      if (run.count > 0) first = std::min(first, s_.events[run.first].time_us);
+    }
+    if (first > 0 && first < INT64_MAX / 1000) make_.SetBegin(first * 1000, true);
+  }
+
+  StringId Text(StringId id) {
+    if (!id) return {};
+    StringId& text = strings_[id.index()];
+    if (!text) text = make_.Intern(s_.strings[id.index()]);
+    return text;
+  }
+
+  // A stack of the snapshot has the same id in the trace.
+  void AddStacks() {
+    strings_.resize(s_.strings.size());
+    Trace& trace = make_.trace;
+    trace.stack_frames.reserve(s_.stack_frames.size());
+    for (const uint32_t frame : s_.stack_frames) {
+      const TorchFrame& f = s_.frames[frame];
+      const StringId function = Text(f.function);
+      trace.stack_frames.push_back({function, Text(f.file), f.line});
+    }
+    trace.stacks.reserve(s_.stacks.size());
+    for (const Slice& run : s_.stacks) {
+      trace.stacks.push_back({.frames = run, .created = make_.Next()});
+    }
+  }
+
+  void Reserve() {
+    const auto allocs = std::ranges::count(s_.events, TorchAction::kAlloc, &TorchEvent::action);
+    make_.trace.blocks.reserve(static_cast<size_t>(allocs) + s_.segments.size());
+  }
+
+  void SumUp() {
+    totals_.devices = DeviceCount(s_);
+    totals_.segments = s_.segments.size();
+    totals_.events = s_.events.size();
+    for (const TorchSegment& segment : s_.segments) totals_.reserved += segment.total_size;
+    for (const TorchBlock& block : s_.blocks) {
+      if (block.state != TorchBlockState::kActive) continue;
+      ++totals_.active_blocks;
+      totals_.allocated += block.size;
+      totals_.requested += block.requested_size;
+    }
+  }
+
+  // Takes an event, and with a free the completion that follows it; returns how many it took. An
+  // event that nothing follows from keeps its place.
+  uint32_t Take(uint32_t device, uint32_t index) {
+    const TorchEvent& event = s_.events[s_.devices[device].first + index];
+    uint32_t taken = 1;
+    const Seq before = make_.trace.records;
+    if (event.metadata != metadata_) TakeMetadata(event.metadata);
+    if (annotation_ < s_.annotations.size()) TakeAnnotations(event.time_us);
+    switch (event.action) {
+      case TorchAction::kAlloc:
+        memory_.Allocate(device, event);
+        break;
+      case TorchAction::kFreeRequested:
+        TakeFree(device, index, &taken);
+        break;
+      case TorchAction::kFreeCompleted:
+        if (totals_.requests_skipped) memory_.RequestFree(device, event, true);
+        memory_.CompleteFree(device, event);
+        break;
+      case TorchAction::kSegmentAlloc:
+      case TorchAction::kSegmentMap:
+        memory_.Map(device, event);
+        break;
+      case TorchAction::kSegmentFree:
+      case TorchAction::kSegmentUnmap:
+        memory_.Unmap(device, event);
+        break;
+      case TorchAction::kOom:
+        TakeOom(event);
+        break;
+      default:
+        break;
+    }
+    if (make_.trace.records == before) make_.Next();
+    if (event.time_us < INT64_MAX / 1000) {
+      make_.SetTimes(before, event.time_us * 1000, s_.events.size());
+    }
+    return taken;
+  }
+
+  void TakeFree(uint32_t device, uint32_t index, uint32_t* taken) {
+    const Slice run = s_.devices[device];
+    const TorchEvent* event = &s_.events[run.first + index];
+    const bool completed = index + 1 < run.count && event[1].address == event->address &&
+                           event[1].action == TorchAction::kFreeCompleted;
+    if (completed) ++*taken;
+    memory_.RequestFree(device, *event, completed || completions_skipped_[device]);
+  }
+
+  void TakeOom(const TorchEvent& event) {
+    Failure failure;
+    failure.call = make_.Intern("cudaMalloc");
+    failure.error = kErrorMemoryAllocation;
+    failure.thread = make_.Thread(0);
+    failure.stack = event.stack;
+    failure.seq = make_.Next();
+    make_.trace.failures.push_back(failure);
+  }
+
+  // What torch.cuda.memory._set_memory_metadata said, for as long as events carry it.
+  void TakeMetadata(StringId metadata) {
+    if (metadata_) EndRange(kMetadata);
+    metadata_ = metadata;
+    if (metadata) BeginRange(kMetadata, metadata);
+  }
+
+  // Ranges of the profiler up to here; they nest.
+  void TakeAnnotations(int64_t until_us) {
+    for (; annotation_ < s_.annotations.size(); ++annotation_) {
+      const TorchAnnotation& annotation = s_.annotations[annotation_];
+      if (annotation.time_us > until_us) return;
+      if (annotation.end) {
+        EndRange(kProfiler);
+      } else {
+        BeginRange(kProfiler, annotation.name);
+      }
+    }
+  }
+
+  void BeginRange(std::string_view domain, StringId name) {
+    NvtxRange range;
+    range.thread = make_.Thread(0);
+    range.domain = make_.Intern(domain);
+    range.name = Text(name);
+    range.begin = make_.Next();
+    make_.trace.nvtx_ranges.push_back(range);
+  }
+
+  // The innermost one that is open.
+  void EndRange(std::string_view domain) {
+    std::vector<NvtxRange>& ranges = make_.trace.nvtx_ranges;
+    const auto open = std::find_if(ranges.rbegin(), ranges.rend(), [&](const NvtxRange& range) {
+      return range.end == kNever && make_.trace[range.domain] == domain;
+    });
+    if (open != ranges.rend()) open->end = make_.Next();
+  }
+
+  void AddNotes() {
+    if (totals_.events == 0 && totals_.segments > 0) {
+      make_.Note(
+          "the snapshot has no history of events, only what is there at its end: call "
+          "torch.cuda.memory._record_memory_history() before the program allocates");
+    } else if (totals_.lost_events) {
+      make_.Note(
+          "the memory history lost its beginning (its ring overflowed): record with a larger "
+          "max_entries");
+    }
+    if (totals_.requests_skipped || totals_.completions_skipped) {
+      make_.Note(std::string("the memory history has no ") +
+                 (totals_.requests_skipped ? "free_requested" : "free_completed") +
+                 " events (skip_actions): which frees were deferred isn't known");
+    }
+    if (totals_.unmatched > 0) {
+      make_.Note("the memory history contradicts itself about " +
+                 std::to_string(totals_.unmatched) + " allocations");
+    }
+  }
 
   const TorchSnapshot& s_;
   SnapshotMemory memory_;
@@ -99,188 +266,6 @@ class Converter {
   size_t annotation_ = 0;                  // the next one
   std::vector<StringId> strings_;          // of the snapshot, in the trace; none: not yet
 };
-
-// The variable as it would have to be set for what was in force: options may come from the program
-// itself. Empty says that PyTorch's defaults were.
-void Converter::AddSettings() {
-  const TorchSettings& settings = s_.settings;
-  if (!settings.known) return;
-  std::string conf = settings.conf;
-  const auto add = [&](bool on, std::string_view option) {
-    if (!on || conf.find(option) != std::string::npos) return;
-    conf += (conf.empty() ? "" : ",") + std::string(option) + ":True";
-  };
-  add(settings.expandable_segments, "expandable_segments");
-  add(settings.graph_capture_record_stream_reuse, "graph_capture_record_stream_reuse");
-  make_.trace.process.environment.push_back("PYTORCH_CUDA_ALLOC_CONF=" + conf);
-}
-
-void Converter::SetBegin() {
-  int64_t first = INT64_MAX;
-  for (const Slice& run : s_.devices) {
-    if (run.count > 0) first = std::min(first, s_.events[run.first].time_us);
-  }
-  if (first > 0 && first < INT64_MAX / 1000) make_.SetBegin(first * 1000, true);
-}
-
-StringId Converter::Text(StringId id) {
-  if (!id) return {};
-  StringId& text = strings_[id.index()];
-  if (!text) text = make_.Intern(s_.strings[id.index()]);
-  return text;
-}
-
-// A stack of the snapshot has the same id in the trace.
-void Converter::AddStacks() {
-  strings_.resize(s_.strings.size());
-  Trace& trace = make_.trace;
-  trace.stack_frames.reserve(s_.stack_frames.size());
-  for (const uint32_t frame : s_.stack_frames) {
-    const TorchFrame& f = s_.frames[frame];
-    const StringId function = Text(f.function);
-    trace.stack_frames.push_back({function, Text(f.file), f.line});
-  }
-  trace.stacks.reserve(s_.stacks.size());
-  for (const Slice& run : s_.stacks) {
-    trace.stacks.push_back({.frames = run, .created = make_.Next()});
-  }
-}
-
-void Converter::Reserve() {
-  const auto allocs = std::ranges::count(s_.events, TorchAction::kAlloc, &TorchEvent::action);
-  make_.trace.blocks.reserve(static_cast<size_t>(allocs) + s_.segments.size());
-}
-
-void Converter::SumUp() {
-  totals_.devices = DeviceCount(s_);
-  totals_.segments = s_.segments.size();
-  totals_.events = s_.events.size();
-  for (const TorchSegment& segment : s_.segments) totals_.reserved += segment.total_size;
-  for (const TorchBlock& block : s_.blocks) {
-    if (block.state != TorchBlockState::kActive) continue;
-    ++totals_.active_blocks;
-    totals_.allocated += block.size;
-    totals_.requested += block.requested_size;
-  }
-}
-
-// Takes an event, and with a free the completion that follows it; returns how many it took. An
-// event that nothing follows from keeps its place.
-uint32_t Converter::Take(uint32_t device, uint32_t index) {
-  const TorchEvent& event = s_.events[s_.devices[device].first + index];
-  uint32_t taken = 1;
-  const Seq before = make_.trace.records;
-  if (event.metadata != metadata_) TakeMetadata(event.metadata);
-  if (annotation_ < s_.annotations.size()) TakeAnnotations(event.time_us);
-  switch (event.action) {
-    case TorchAction::kAlloc:
-      memory_.Allocate(device, event);
-      break;
-    case TorchAction::kFreeRequested:
-      TakeFree(device, index, &taken);
-      break;
-    case TorchAction::kFreeCompleted:
-      if (totals_.requests_skipped) memory_.RequestFree(device, event, true);
-      memory_.CompleteFree(device, event);
-      break;
-    case TorchAction::kSegmentAlloc:
-    case TorchAction::kSegmentMap:
-      memory_.Map(device, event);
-      break;
-    case TorchAction::kSegmentFree:
-    case TorchAction::kSegmentUnmap:
-      memory_.Unmap(device, event);
-      break;
-    case TorchAction::kOom:
-      TakeOom(event);
-      break;
-    default:
-      break;
-  }
-  if (make_.trace.records == before) make_.Next();
-  if (event.time_us < INT64_MAX / 1000) {
-    make_.SetTimes(before, event.time_us * 1000, s_.events.size());
-  }
-  return taken;
-}
-
-void Converter::TakeFree(uint32_t device, uint32_t index, uint32_t* taken) {
-  const Slice run = s_.devices[device];
-  const TorchEvent* event = &s_.events[run.first + index];
-  const bool completed = index + 1 < run.count && event[1].address == event->address &&
-                         event[1].action == TorchAction::kFreeCompleted;
-  if (completed) ++*taken;
-  memory_.RequestFree(device, *event, completed || completions_skipped_[device]);
-}
-
-// What torch.cuda.memory._set_memory_metadata said, for as long as events carry it.
-void Converter::TakeMetadata(StringId metadata) {
-  if (metadata_) EndRange(kMetadata);
-  metadata_ = metadata;
-  if (metadata) BeginRange(kMetadata, metadata);
-}
-
-// Ranges of the profiler up to here; they nest.
-void Converter::TakeAnnotations(int64_t until_us) {
-  for (; annotation_ < s_.annotations.size(); ++annotation_) {
-    const TorchAnnotation& annotation = s_.annotations[annotation_];
-    if (annotation.time_us > until_us) return;
-    if (annotation.end) {
-      EndRange(kProfiler);
-    } else {
-      BeginRange(kProfiler, annotation.name);
-    }
-  }
-}
-
-void Converter::BeginRange(std::string_view domain, StringId name) {
-  NvtxRange range;
-  range.thread = make_.Thread(0);
-  range.domain = make_.Intern(domain);
-  range.name = Text(name);
-  range.begin = make_.Next();
-  make_.trace.nvtx_ranges.push_back(range);
-}
-
-// The innermost one that is open.
-void Converter::EndRange(std::string_view domain) {
-  std::vector<NvtxRange>& ranges = make_.trace.nvtx_ranges;
-  const auto open = std::find_if(ranges.rbegin(), ranges.rend(), [&](const NvtxRange& range) {
-    return range.end == kNever && make_.trace[range.domain] == domain;
-  });
-  if (open != ranges.rend()) open->end = make_.Next();
-}
-
-void Converter::TakeOom(const TorchEvent& event) {
-  Failure failure;
-  failure.call = make_.Intern("cudaMalloc");
-  failure.error = kErrorMemoryAllocation;
-  failure.thread = make_.Thread(0);
-  failure.stack = event.stack;
-  failure.seq = make_.Next();
-  make_.trace.failures.push_back(failure);
-}
-
-void Converter::AddNotes() {
-  if (totals_.events == 0 && totals_.segments > 0) {
-    make_.Note(
-        "the snapshot has no history of events, only what is there at its end: call "
-        "torch.cuda.memory._record_memory_history() before the program allocates");
-  } else if (totals_.lost_events) {
-    make_.Note(
-        "the memory history lost its beginning (its ring overflowed): record with a larger "
-        "max_entries");
-  }
-  if (totals_.requests_skipped || totals_.completions_skipped) {
-    make_.Note(std::string("the memory history has no ") +
-               (totals_.requests_skipped ? "free_requested" : "free_completed") +
-               " events (skip_actions): which frees were deferred isn't known");
-  }
-  if (totals_.unmatched > 0) {
-    make_.Note("the memory history contradicts itself about " + std::to_string(totals_.unmatched) +
-               " allocations");
-  }
-}
 
 }  // namespace
 
