@@ -13,7 +13,6 @@ Nanoseconds TimeAt(const Trace& trace, Seq seq) {
 std::vector<HostTime> FindHostTimes(const Trace& trace) {
   std::vector<HostTime> times(trace.graphs.size());
   std::vector<Nanoseconds> since(trace.graphs.size());  // of an open capture: its last record
-  size_t node = 0;
   for (const Capture& capture : trace.captures) {
     if (capture.graph.index() >= times.size()) continue;
     const Nanoseconds begin = TimeAt(trace, capture.begin);
@@ -22,7 +21,7 @@ std::vector<HostTime> FindHostTimes(const Trace& trace) {
     times[capture.graph.index()].total += end - begin;
     since[capture.graph.index()] = begin;
   }
-  for (; node < trace.nodes.size(); ++node) {
+  for (size_t node = 0; node < trace.nodes.size(); ++node) {
     const Node& captured = trace.nodes[node];
     if (captured.graph.index() >= times.size() || !captured.stream.valid()) continue;
     HostTime& time = times[captured.graph.index()];

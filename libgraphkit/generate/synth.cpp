@@ -91,16 +91,16 @@ Trace Synthesize(const SynthOptions& options) {
   const uint64_t graphs = std::max(options.graphs, 1u);
   for (uint64_t graph = 0; graph < graphs; ++graph) {
     const uint64_t ops = options.ops * (graph + 1) / graphs - options.ops * graph / graphs;
-    program.BeginGraph();
+    program.BeginGraph(ops);
     switch (options.shape) {
       case SynthShape::kRandom:
         SynthesizeRandom(options, ops, program);
         break;
       case SynthShape::kTraining:
-        SynthesizeTraining(ops, program);
+        SynthesizeTraining(program);
         break;
       case SynthShape::kPipeline:
-        SynthesizePipeline(ops, program);
+        SynthesizePipeline(program);
         break;
     }
     program.EndGraph();

@@ -14,10 +14,10 @@ constexpr uint32_t kMicrobatches = 16;  // a step, for each stage
 //     stage 1:     F0 B0 F1 B1 ..          B: reads both the activation and what the next one sent
 class PipelineStep {
  public:
-  PipelineStep(SynthProgram& program, uint64_t last_kernel)
-      : program_(program), last_kernel_(last_kernel), stages_(program.stream_count()) {}
+  explicit PipelineStep(SynthProgram& program)
+      : program_(program), stages_(program.stream_count()) {}
 
-  void Run() {
+  void RunStep() {
     while (Advance()) {
     }
     for (Stage& stage : stages_) {
@@ -37,12 +37,11 @@ class PipelineStep {
   };
 
   uint32_t count() const { return static_cast<uint32_t>(stages_.size()); }
-  bool done() const { return program_.kernels() >= last_kernel_; }
 
   // Lets each stage do the next thing that it can do; false: nothing was left to do.
   bool Advance() {
     bool advanced = false;
-    for (uint32_t s = 0; s < count() && !done(); ++s) {
+    for (uint32_t s = 0; s < count() && !program_.done(); ++s) {
       Stage& stage = stages_[s];
       const uint32_t in_flight = stage.forwards - stage.backwards;
       const bool warm = in_flight >= count() - s || stage.forwards == kMicrobatches;
@@ -75,7 +74,7 @@ class PipelineStep {
     stage.kept.push_back(program_.Produce(s, {input}));
     if (input) program_.Free(input);
     ++stage.forwards;
-    if (s + 1 == count() || done()) return;
+    if (s + 1 == count() || program_.done()) return;
     stages_[s + 1].forward_inbox.push_back(program_.Produce(s, {stage.kept.back()}));
   }
 
@@ -93,15 +92,13 @@ class PipelineStep {
   }
 
   SynthProgram& program_;
-  uint64_t last_kernel_;
   std::vector<Stage> stages_;
 };
 
 }  // namespace
 
-void SynthesizePipeline(uint64_t ops, SynthProgram& program) {
-  const uint64_t last = program.kernels() + ops;
-  while (program.kernels() < last) PipelineStep(program, last).Run();
+void SynthesizePipeline(SynthProgram& program) {
+  while (!program.done()) PipelineStep(program).RunStep();
 }
 
 }  // namespace graphkit

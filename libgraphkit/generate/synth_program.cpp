@@ -27,7 +27,8 @@ SynthProgram::SynthProgram(const SynthOptions& options)
   }
 }
 
-void SynthProgram::BeginGraph() {
+void SynthProgram::BeginGraph(uint64_t kernels) {
+  last_kernel_ = kernels_ + kernels;
   pool_ = t_.Pool(PoolKind::kPrivate, "graph " + std::to_string(t_.trace().graphs.size()));
   t_.SetPool(pool_);
   arenas_.assign(streams_.size(), {});

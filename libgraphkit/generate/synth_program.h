@@ -17,8 +17,8 @@ class SynthProgram {
  public:
   explicit SynthProgram(const SynthOptions& options);
 
-  void BeginGraph();  // all streams capture
-  void EndGraph();    // joins them, instantiates the graph and launches it
+  void BeginGraph(uint64_t kernels);  // of so many; all streams capture
+  void EndGraph();                    // joins them, instantiates the graph and launches it
 
   void Kernel(uint32_t stream, std::span<const Access> accesses);
   void Wait(uint32_t stream, uint32_t other);  // for what `other` has done so far
@@ -35,7 +35,7 @@ class SynthProgram {
 
   uint32_t StreamOf(BlockId block) const { return blocks_[block.index()].stream; }
   uint32_t stream_count() const { return static_cast<uint32_t>(streams_.size()); }
-  uint64_t kernels() const { return kernels_; }
+  bool done() const { return kernels_ >= last_kernel_; }  // with the graph's kernels
   Random& random() { return random_; }
   Trace Build() { return t_.Build(); }
 
@@ -68,6 +68,7 @@ class SynthProgram {
   std::vector<EventId> events_;
   std::vector<KernelId> functions_;
   uint64_t kernels_ = 0;
+  uint64_t last_kernel_ = 0;
   PoolId pool_;
   std::vector<SynthBlock> blocks_;
   std::vector<BlockId> deferred_;
@@ -76,7 +77,7 @@ class SynthProgram {
   std::vector<std::vector<uint64_t>> clocks_;  // kernels of each stream that a stream comes after
 };
 
-void SynthesizeTraining(uint64_t ops, SynthProgram& program);
-void SynthesizePipeline(uint64_t ops, SynthProgram& program);
+void SynthesizeTraining(SynthProgram& program);
+void SynthesizePipeline(SynthProgram& program);
 
 }  // namespace graphkit

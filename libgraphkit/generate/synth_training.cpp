@@ -12,10 +12,9 @@ constexpr uint32_t kForwardKernels = 4;  // a layer; every second output is kept
 // the other streams in turn.
 class TrainingStep {
  public:
-  TrainingStep(SynthProgram& program, uint64_t last_kernel)
-      : program_(program), last_kernel_(last_kernel) {}
+  explicit TrainingStep(SynthProgram& program) : program_(program) {}
 
-  void Run() {
+  void RunStep() {
     for (uint32_t layer = 0; layer < kLayers; ++layer) Forward();
     while (!kept_.empty()) Backward();
     if (flow_) program_.Free(flow_);
@@ -23,10 +22,8 @@ class TrainingStep {
   }
 
  private:
-  bool done() const { return program_.kernels() >= last_kernel_; }
-
   void Forward() {
-    for (uint32_t i = 0; i < kForwardKernels && !done(); ++i) {
+    for (uint32_t i = 0; i < kForwardKernels && !program_.done(); ++i) {
       const BlockId output = program_.Produce(0, {flow_});
       if (flow_ && !flow_is_kept_) program_.Free(flow_);
       flow_ = output;
@@ -39,7 +36,7 @@ class TrainingStep {
   void Backward() {
     const BlockId activation = kept_.back();
     kept_.pop_back();
-    if (done()) return FreeUnlessFlow(activation);
+    if (program_.done()) return FreeUnlessFlow(activation);
     const BlockId gradient = program_.Produce(0, {flow_, activation});
     ReduceWeights(activation);
     FreeUnlessFlow(activation);
@@ -52,9 +49,9 @@ class TrainingStep {
   }
 
   void ReduceWeights(BlockId activation) {
-    if (done()) return;
+    if (program_.done()) return;
     const BlockId weights = program_.Produce(0, {activation});
-    if (program_.stream_count() > 1 && !done()) {
+    if (program_.stream_count() > 1 && !program_.done()) {
       next_ = next_ % (program_.stream_count() - 1) + 1;
       program_.Wait(next_, 0);
       program_.Use(weights, next_);
@@ -64,7 +61,6 @@ class TrainingStep {
   }
 
   SynthProgram& program_;
-  uint64_t last_kernel_;
   std::vector<BlockId> kept_;
   BlockId flow_;  // the last output
   bool flow_is_kept_ = false;
@@ -73,9 +69,8 @@ class TrainingStep {
 
 }  // namespace
 
-void SynthesizeTraining(uint64_t ops, SynthProgram& program) {
-  const uint64_t last = program.kernels() + ops;
-  while (program.kernels() < last) TrainingStep(program, last).Run();
+void SynthesizeTraining(SynthProgram& program) {
+  while (!program.done()) TrainingStep(program).RunStep();
 }
 
 }  // namespace graphkit

@@ -53,7 +53,7 @@ std::string UnsafeAdvice(const Trace& trace, const Failure& failure, const Captu
   if (capture == nullptr || capture->mode == CaptureMode::kRelaxed) return outside;
   if (OneOf(trace[failure.call], kWaits)) return outside;
   if (failure.thread == capture->thread) return outside + ", or capture in relaxed mode";
-  return outside + ", capture in thread-local mode, or let " + ThreadName(trace, failure.thread) +
+  return outside + ", capture in thread-local mode, or let " + NameOf(trace, failure.thread) +
          " call cudaThreadExchangeStreamCaptureMode first";
 }
 
@@ -148,19 +148,11 @@ const CaptureRule* CaptureRuleOf(int32_t error) {
   return found == std::end(kRules) ? nullptr : found;
 }
 
-std::string ThreadName(const Trace& trace, ThreadId thread) {
-  std::string name = "thread " + std::to_string(thread.value);
-  if (thread.index() >= trace.threads.size()) return "a thread";
-  const StringId id = trace.threads[thread.index()].name;
-  if (!trace[id].empty()) name += " '" + std::string(trace[id]) + "'";
-  return name;
-}
-
 std::string CallText(const Trace& trace, const Failure& failure) {
   const CaptureRule* rule = CaptureRuleOf(failure.error);
   std::string text = std::string(trace[failure.call]) + " (" + std::to_string(failure.error);
   if (rule != nullptr) text += std::string(", ") + rule->name;
-  text += ") of " + ThreadName(trace, failure.thread);
+  text += ") of " + NameOf(trace, failure.thread);
   if (failure.stream.valid()) text += " on " + NameOf(trace, failure.stream);
   return text;
 }

@@ -49,8 +49,6 @@ struct CaptureBreak {
 };
 CaptureBreak BreakOf(const Trace& trace, const Capture& capture);
 
-std::string ThreadName(const Trace& trace, ThreadId thread);
-
 // "cudaMalloc (900, cudaErrorStreamCaptureUnsupported) of thread 0 'main' on stream 1".
 std::string CallText(const Trace& trace, const Failure& failure);
 

@@ -89,16 +89,13 @@ constexpr Check kChecks[] = {
 std::span<const Check> AllChecks() { return kChecks; }
 
 const Check* FindCheck(std::string_view id) {
-  const auto* found = std::find_if(std::begin(kChecks), std::end(kChecks),
-                                   [&](const Check& c) { return c.id == id; });
+  const auto* found = std::ranges::find(kChecks, id, &Check::id);
   return found == std::end(kChecks) ? nullptr : found;
 }
 
 const Check& NearestCheck(std::string_view id) {
-  return *std::min_element(std::begin(kChecks), std::end(kChecks),
-                           [&](const Check& a, const Check& b) {
-                             return EditDistance(a.id, id) < EditDistance(b.id, id);
-                           });
+  return *std::ranges::min_element(kChecks, {},
+                                   [&](const Check& check) { return EditDistance(check.id, id); });
 }
 
 std::vector<Finding> RunCheck(const Check& check, const Facts& facts) {

@@ -11,8 +11,7 @@ std::vector<Finding> FindLossyEdgeQueries(const Facts& facts) {
     if (failure.error != kErrorLossyQuery) continue;
     Finding finding;
     finding.graph = failure.graph;
-    finding.message = std::string(trace[failure.call]) + " of " +
-                      ThreadName(trace, failure.thread) +
+    finding.message = std::string(trace[failure.call]) + " of " + NameOf(trace, failure.thread) +
                       " failed (402, cudaErrorLossyQuery): it was asked for edges without a place "
                       "for what sort of edges they are";
     finding.advice = "pass an array of cudaGraphEdgeData";

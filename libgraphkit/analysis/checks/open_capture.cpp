@@ -23,7 +23,7 @@ std::vector<Finding> FindOpenCaptures(const Facts& facts) {
                          : "call cudaStreamEndCapture on " + NameOf(trace, capture.origin) +
                                " on every way out of the capture, errors included";
     if (capture.thread.valid()) {
-      finding.evidence.push_back({.text = ThreadName(trace, capture.thread) + " began it"});
+      finding.evidence.push_back({.text = NameOf(trace, capture.thread) + " began it"});
     }
     AddStuckMemory(facts, &finding);
     findings.push_back(std::move(finding));

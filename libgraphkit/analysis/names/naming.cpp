@@ -89,6 +89,12 @@ std::string NameOf(const Trace& trace, StreamId stream) {
   return WithName(trace, "stream " + std::to_string(stream.value), trace[stream].name);
 }
 
+std::string NameOf(const Trace& trace, ThreadId thread) {
+  if (thread.index() >= trace.threads.size()) return "a thread";
+  return WithName(trace, "thread " + std::to_string(thread.value),
+                  trace.threads[thread.index()].name);
+}
+
 std::string NameOf(const Trace& trace, BlockId block) {
   return "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
 }

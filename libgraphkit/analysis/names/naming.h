@@ -13,6 +13,7 @@ std::string NameOf(const Trace& trace, NodeId node);    // "node 7 (Reduce)", "n
 std::string NameOf(const Trace& trace, const EagerWork& work);  // "Reduce", "a memcpy"
 std::string NameOf(const Trace& trace, StreamId stream);        // "stream 1 'side'"
 std::string NameOf(const Trace& trace, BlockId block);          // "block 4 (12 MiB)"
+std::string NameOf(const Trace& trace, ThreadId thread);        // "thread 0 'main'"
 
 // "count 1048576, bf16, communicator 1 of 2 ranks": what the node or the work at a place of the
 // trace does together with other ranks; of a group of calls the first, and how many more. Empty

@@ -148,7 +148,6 @@ class Order {
   EdgeRule rule() const { return rule_; }
   size_t nodes() const { return places_.size(); }
   size_t chains() const { return chains_.size(); }
-  uint32_t ChainLength(uint32_t chain) const { return chains_[chain].length; }
   GraphId ChainGraph(uint32_t chain) const { return chains_[chain].graph; }
   // The node that holds a graph; none for a graph that stands alone.
   NodeId Holder(GraphId graph) const;
