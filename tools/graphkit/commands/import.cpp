@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/merge/merge.h"
 #include "libgraphkit/io/trace/trace_file.h"
+#include "libgraphkit/render/json.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
@@ -17,6 +16,8 @@
 #include "tools/graphkit/files/output.h"
 
 namespace graphkit {
+
+GRAPHKIT_JSON_OF(NotJoined, what, count, examples)
 
 namespace {
 
@@ -78,13 +79,10 @@ Result<Merged> ReadAndMerge(const std::vector<std::string>& files) {
 }
 
 void WriteReport(const Merged& merged, std::ostream& out) {
-  nlohmann::ordered_json report = {{"schema", "graphkit-merge"}, {"version", 1}};
-  report["joined"] = merged.joined;
-  report["not_joined"] = nlohmann::ordered_json::array();
-  for (const NotJoined& left : merged.not_joined) {
-    report["not_joined"].push_back(
-        {{"what", left.what}, {"count", left.count}, {"examples", left.examples}});
-  }
+  const Json report = {{"schema", "graphkit-merge"},
+                       {"version", 1},
+                       {"joined", merged.joined},
+                       {"not_joined", merged.not_joined}};
   out << report.dump(1) << "\n";
 }
 

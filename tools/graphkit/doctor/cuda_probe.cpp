@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -14,9 +15,14 @@
 
 namespace graphkit {
 
+// What a child answers with.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbedLibrary, name, path, version)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProbedDevice, name, major, minor, bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaProbe, driver, init_error, init_error_name, devices,
+                                   subscribe_tried, subscribe_error, subscriber)
+
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr auto kProbeLimit = std::chrono::seconds(20);  // a driver that hangs is a finding, too
@@ -24,6 +30,7 @@ constexpr int kHeldBySomeoneElse = 39;  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_
 constexpr int kMajorAttribute = 75;     // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR (cuda.h)
 constexpr int kMinorAttribute = 76;
 
+constexpr const char* kDriverName = "libcuda.so.1";
 constexpr std::array<const char*, 2> kRuntimeNames = {"libcudart.so.13", "libcudart.so.12"};
 constexpr std::array<const char*, 2> kCuptiNames = {"libcupti.so.13", "libcupti.so.12"};
 
@@ -35,9 +42,11 @@ struct SubscriberParams {
   size_t old_size = 0;
 };
 
-template <typename Function>
-Function Symbol(void* library, const char* name) {
-  return reinterpret_cast<Function>(dlsym(library, name));
+// Calls a function of the library; -1 where it has none of that name.
+template <typename... Arguments>
+int Call(void* library, const char* name, Arguments... arguments) {
+  const auto function = reinterpret_cast<int (*)(Arguments...)>(dlsym(library, name));
+  return function == nullptr ? -1 : function(arguments...);
 }
 
 std::string PathOf(void* library, const char* symbol) {
@@ -92,127 +101,102 @@ void* Open(const char* name) {
   return nullptr;
 }
 
-Json LibraryJson(const std::string& name, const std::string& path, int version) {
-  return Json{{"name", name}, {"path", path}, {"version", version}};
-}
-
 // In a child: "libcudart.so.13" and its version by `symbol`.
-Json ProbeVersion(const char* name, const char* symbol) {
+ProbedLibrary ProbeVersion(const char* name, const char* symbol) {
+  ProbedLibrary probed{.name = name};
   void* library = Open(name);
-  if (library == nullptr) return LibraryJson(name, "", 0);
-  int version = 0;
-  const auto get = Symbol<int (*)(int*)>(library, symbol);
-  if (get != nullptr) get(&version);
-  return LibraryJson(name, PathOf(library, symbol), version);
+  if (library == nullptr) return probed;
+  Call(library, symbol, &probed.version);
+  probed.path = PathOf(library, symbol);
+  return probed;
 }
 
-Json ProbeDevice(void* driver, int index) {
-  int device = 0, major = 0, minor = 0;
-  size_t bytes = 0;
+ProbedDevice ProbeDevice(void* driver, int index) {
+  int device = 0;
+  ProbedDevice probed;
   std::array<char, 256> name{};
-  const auto get = Symbol<int (*)(int*, int)>(driver, "cuDeviceGet");
-  const auto get_name = Symbol<int (*)(char*, int, int)>(driver, "cuDeviceGetName");
-  const auto get_attribute = Symbol<int (*)(int*, int, int)>(driver, "cuDeviceGetAttribute");
-  const auto get_memory = Symbol<int (*)(size_t*, int)>(driver, "cuDeviceTotalMem_v2");
-  if (get != nullptr) get(&device, index);
-  if (get_name != nullptr) get_name(name.data(), static_cast<int>(name.size()) - 1, device);
-  if (get_attribute != nullptr) get_attribute(&major, kMajorAttribute, device);
-  if (get_attribute != nullptr) get_attribute(&minor, kMinorAttribute, device);
-  if (get_memory != nullptr) get_memory(&bytes, device);
-  return Json{{"name", name.data()}, {"major", major}, {"minor", minor}, {"bytes", bytes}};
+  size_t bytes = 0;
+  Call(driver, "cuDeviceGet", &device, index);
+  Call(driver, "cuDeviceGetName", name.data(), static_cast<int>(name.size()) - 1, device);
+  Call(driver, "cuDeviceGetAttribute", &probed.major, kMajorAttribute, device);
+  Call(driver, "cuDeviceGetAttribute", &probed.minor, kMinorAttribute, device);
+  Call(driver, "cuDeviceTotalMem_v2", &bytes, device);
+  probed.name = name.data();
+  probed.bytes = bytes;
+  return probed;
 }
 
 void IgnoreCallback(void*, int, uint32_t, const void*) {}
 
 // Takes CUPTI's subscription, to see whether it is free, and gives it back by ending.
-void ProbeSubscription(Json& answer) {
+void ProbeSubscription(CudaProbe& probe) {
   for (const char* name : kCuptiNames) {
     void* library = Open(name);
-    if (library == nullptr) continue;
-    const auto subscribe = Symbol<int (*)(void**, void (*)(void*, int, uint32_t, const void*),
-                                          void*, SubscriberParams*)>(library, "cuptiSubscribe_v2");
-    if (subscribe == nullptr) continue;
+    if (library == nullptr || dlsym(library, "cuptiSubscribe_v2") == nullptr) continue;
     std::array<char, 256> holder{};
     SubscriberParams params{
         .name = "graphkit doctor", .old_name = holder.data(), .old_size = holder.size() - 1};
     void* handle = nullptr;
-    answer["subscribe_error"] = subscribe(&handle, IgnoreCallback, nullptr, &params);
-    answer["subscriber"] = holder.data();
+    probe.subscribe_tried = true;
+    probe.subscribe_error =
+        Call(library, "cuptiSubscribe_v2", &handle, &IgnoreCallback, (void*)nullptr, &params);
+    if (probe.subscribe_error == kHeldBySomeoneElse) probe.subscriber = holder.data();
     return;
   }
 }
 
-Json ProbeDriver() {
-  Json answer = {{"init", 0}, {"init_name", ""}, {"devices", Json::array()}};
-  void* driver = Open("libcuda.so.1");
-  answer["library"] = LibraryJson("libcuda.so.1", "", 0);
-  if (driver == nullptr) return answer;
-  int version = 0, count = 0;
-  const auto get_version = Symbol<int (*)(int*)>(driver, "cuDriverGetVersion");
-  const auto init = Symbol<int (*)(unsigned)>(driver, "cuInit");
-  const auto error_name = Symbol<int (*)(int, const char**)>(driver, "cuGetErrorName");
-  const auto get_count = Symbol<int (*)(int*)>(driver, "cuDeviceGetCount");
-  if (get_version != nullptr) get_version(&version);
-  answer["library"] = LibraryJson("libcuda.so.1", PathOf(driver, "cuInit"), version);
-  const int error = init == nullptr ? -1 : init(0);
-  const char* text = nullptr;
-  if (error != 0 && error_name != nullptr) error_name(error, &text);
-  answer["init"] = error;
-  answer["init_name"] = text == nullptr ? "" : text;
-  if (error != 0 || get_count == nullptr) return answer;
-  get_count(&count);
-  for (int i = 0; i < count; ++i) answer["devices"].push_back(ProbeDevice(driver, i));
-  ProbeSubscription(answer);
-  return answer;
+CudaProbe ProbeDriver() {
+  CudaProbe probe{.driver = {.name = kDriverName}};
+  void* driver = Open(kDriverName);
+  if (driver == nullptr) return probe;
+  Call(driver, "cuDriverGetVersion", &probe.driver.version);
+  probe.driver.path = PathOf(driver, "cuInit");
+  probe.init_error = Call(driver, "cuInit", 0u);
+  const char* text = "";
+  if (probe.init_error != 0) {
+    Call(driver, "cuGetErrorName", probe.init_error, &text);
+    probe.init_error_name = text;
+    return probe;
+  }
+  int count = 0;
+  if (Call(driver, "cuDeviceGetCount", &count) == -1) return probe;
+  for (int i = 0; i < count; ++i) probe.devices.push_back(ProbeDevice(driver, i));
+  ProbeSubscription(probe);
+  return probe;
 }
 
-ProbedLibrary ToLibrary(const Json& json) {
-  return {.name = json["name"], .path = json["path"], .version = json["version"]};
-}
-
-// Runs a probe in a child and reads its answer; null when the child failed, and why.
-Json Ask(const std::function<Json()>& probe, std::string& problem) {
+// What a probe finds in a child; nothing when the child failed, and why.
+template <typename Probed>
+std::optional<Probed> Ask(const std::function<Probed()>& probe, std::string& problem) {
   const auto work = [&probe] {
-    return probe().dump(-1, ' ', false, Json::error_handler_t::replace);
+    return nlohmann::json(probe()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   };
   const ChildAnswer answer =
       RunInChild(work, {.limit = kProbeLimit, .doing = "asking the CUDA libraries what they are"});
   if (!answer.whole()) {
     problem = "a process that opened it " + answer.Failure();
-    return nullptr;
+    return std::nullopt;
   }
-  return Json::parse(answer.text, nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(answer.text, nullptr, false);
+  return json.is_object() ? std::optional(json.get<Probed>()) : std::nullopt;
 }
 
 ProbedLibrary AskVersion(const char* name, const char* symbol) {
   std::string problem;
-  const Json json = Ask([=] { return ProbeVersion(name, symbol); }, problem);
-  if (json.is_object()) return ToLibrary(json);
-  return {.name = name, .problem = problem};
+  const auto probed = Ask<ProbedLibrary>([=] { return ProbeVersion(name, symbol); }, problem);
+  return probed.value_or(ProbedLibrary{.name = name, .problem = problem});
 }
 
-void AskDriver(CudaProbe& probe) {
-  const Json json = Ask(ProbeDriver, probe.driver.problem);
-  probe.driver.name = "libcuda.so.1";
-  if (!json.is_object()) return;
-  probe.driver = ToLibrary(json["library"]);
-  probe.init_error = json["init"];
-  probe.init_error_name = json["init_name"];
-  for (const Json& device : json["devices"]) {
-    probe.devices.push_back(
-        {device["name"], device["major"], device["minor"], device["bytes"].get<uint64_t>()});
-  }
-  if (!json.contains("subscribe_error")) return;
-  probe.subscribe_tried = true;
-  probe.subscribe_error = json["subscribe_error"];
-  if (probe.subscribe_error == kHeldBySomeoneElse) probe.subscriber = json["subscriber"];
+CudaProbe AskDriver() {
+  std::string problem;
+  const auto probed = Ask<CudaProbe>(ProbeDriver, problem);
+  return probed.value_or(CudaProbe{.driver = {.name = kDriverName, .problem = problem}});
 }
 
 }  // namespace
 
 CudaProbe ProbeCuda() {
-  CudaProbe probe;
-  AskDriver(probe);
+  CudaProbe probe = AskDriver();
   for (const char* name : kRuntimeNames) {
     probe.runtimes.push_back(AskVersion(name, "cudaRuntimeGetVersion"));
   }
@@ -220,6 +204,20 @@ CudaProbe ProbeCuda() {
     probe.cuptis.push_back(AskVersion(name, "cuptiGetVersion"));
   }
   return probe;
+}
+
+bool HasGpu() {
+  std::string problem;
+  const auto count = [] {
+    CudaProbe probe;
+    void* driver = dlopen(kDriverName, RTLD_NOW | RTLD_LOCAL);
+    int devices = 0;
+    if (driver == nullptr || Call(driver, "cuInit", 0u) != 0) return probe;
+    probe.devices.resize(Call(driver, "cuDeviceGetCount", &devices) == 0 && devices > 0 ? 1 : 0);
+    return probe;
+  };
+  const auto probe = Ask<CudaProbe>(count, problem);
+  return probe && !probe->devices.empty();
 }
 
 ProbedLibrary FindCupti() {

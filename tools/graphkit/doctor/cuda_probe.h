@@ -41,6 +41,9 @@ struct CudaProbe {
 
 CudaProbe ProbeCuda();
 
+// Whether this machine's own driver has a device.
+bool HasGpu();
+
 // The first libcupti that would be used, without touching the driver; empty path: none.
 ProbedLibrary FindCupti();
 

@@ -4,8 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
+#include "libgraphkit/render/json.h"
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/cli/options.h"
@@ -52,19 +51,17 @@ void RenderText(const Inventory& inventory, const TextStyle& style, std::ostream
 }
 
 void RenderJson(const Inventory& inventory, std::ostream& out) {
-  using Json = nlohmann::ordered_json;
-  Json items = Json::array();
-  for (const Item& item : inventory.items) {
-    items.push_back(Json{{"section", item.section},
-                         {"health", HealthName(item.health)},
-                         {"found", item.found},
-                         {"advice", item.advice}});
-  }
+  const Json items = ListJson(inventory.items, [](const Item& item) {
+    return Json{{"section", item.section},
+                {"health", HealthName(item.health)},
+                {"found", item.found},
+                {"advice", item.advice}};
+  });
   const Json root = {{"schema", "graphkit-doctor"},
                      {"version", 1},
                      {"device", inventory.device},
-                     {"items", std::move(items)}};
-  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+                     {"items", items}};
+  out << Dump(root, 2) << "\n";
 }
 
 struct DoctorArguments {

@@ -14,9 +14,11 @@
 
 namespace graphkit {
 
-namespace {
+// What a child answers with.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SoftFunction, name, family, test, seen)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SoftLibrary, name, functions)
 
-using Json = nlohmann::json;
+namespace {
 
 constexpr auto kInventoryLimit = std::chrono::seconds(20);
 
@@ -32,16 +34,19 @@ struct Row {
   bool seen;
 };
 
-Json ToJson(const Row* rows, size_t count) {
-  Json functions = Json::array();
+std::string WithoutDash(const std::string& text) { return text == "-" ? "" : text; }
+
+SoftLibrary LibraryOf(const std::string& name, const Row* rows, size_t count) {
+  SoftLibrary library{.name = name, .functions = {}};
   for (size_t i = 0; i < count; ++i) {
-    functions.push_back(Json::array({rows[i].name, rows[i].family, rows[i].test, rows[i].seen}));
+    library.functions.push_back(
+        {rows[i].name, WithoutDash(rows[i].family), WithoutDash(rows[i].test), rows[i].seen});
   }
-  return functions;
+  return library;
 }
 
 // The libraries that stand in for cuBLAS and others, beside the device's.
-void AskStandIns(const std::filesystem::path& folder, Json* libraries) {
+void AskStandIns(const std::filesystem::path& folder, std::vector<SoftLibrary>& libraries) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
@@ -55,40 +60,25 @@ void AskStandIns(const std::filesystem::path& folder, Json* libraries) {
     if (inventory == nullptr) continue;
     const Row* rows = nullptr;
     const size_t count = inventory(&rows);
-    libraries->push_back({{"name", file.filename().string()}, {"functions", ToJson(rows, count)}});
+    libraries.push_back(LibraryOf(file.filename().string(), rows, count));
   }
 }
 
 // In a child.
-Json AskLibrary(const std::string& path) {
+nlohmann::json AskLibrary(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return Json{{"problem", dlerror()}};
+  if (library == nullptr) return nlohmann::json{{"problem", dlerror()}};
   const auto inventory =
       reinterpret_cast<size_t (*)(int, const Row**)>(dlsym(library, "graphkit_soft_inventory"));
-  if (inventory == nullptr) return Json{{"problem", "it has no inventory"}};
-  Json libraries = Json::array();
+  if (inventory == nullptr) return nlohmann::json{{"problem", "it has no inventory"}};
+  std::vector<SoftLibrary> libraries;
   for (int number = 0; number < static_cast<int>(kLibraries.size()); ++number) {
     const Row* rows = nullptr;
     const size_t count = inventory(number, &rows);
-    libraries.push_back(
-        {{"name", kLibraries[static_cast<size_t>(number)]}, {"functions", ToJson(rows, count)}});
+    libraries.push_back(LibraryOf(kLibraries[static_cast<size_t>(number)], rows, count));
   }
-  AskStandIns(std::filesystem::path(path).parent_path() / "libraries", &libraries);
-  return Json{{"libraries", std::move(libraries)}};
-}
-
-std::string WithoutDash(const std::string& text) { return text == "-" ? "" : text; }
-
-std::vector<SoftLibrary> ToLibraries(const Json& json) {
-  std::vector<SoftLibrary> libraries;
-  for (const Json& answer : json) {
-    SoftLibrary& library = libraries.emplace_back();
-    library.name = answer["name"];
-    for (const Json& row : answer["functions"]) {
-      library.functions.push_back({row[0], WithoutDash(row[1]), WithoutDash(row[2]), row[3]});
-    }
-  }
-  return libraries;
+  AskStandIns(std::filesystem::path(path).parent_path() / "libraries", libraries);
+  return nlohmann::json{{"libraries", libraries}};
 }
 
 bool StartsWithAny(std::string_view text, std::initializer_list<std::string_view> starts) {
@@ -149,10 +139,10 @@ Result<std::vector<SoftLibrary>> ReadSoftInventory(const std::string& plugin_fol
   if (!answer.whole()) {
     return Error{.message = "a process that opened it " + answer.Failure(), .file = path};
   }
-  const Json json = Json::parse(answer.text, nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(answer.text, nullptr, false);
   if (!json.is_object()) return Error{.message = "it gave no inventory", .file = path};
   if (json.contains("problem")) return Error{.message = json["problem"], .file = path};
-  return ToLibraries(json["libraries"]);
+  return json["libraries"].get<std::vector<SoftLibrary>>();
 }
 
 }  // namespace graphkit

@@ -61,7 +61,7 @@ Result<std::vector<SoftLibrary>> ReadSoftInventory(const std::string& plugin_fol
 
 // What the software device models, for `doctor --soft`: as text and as JSON.
 
-// Which functions are listed by name.
+// Which functions are listed by name: those of a state (the first words are SoftState's), or more.
 enum class SoftList : uint8_t { kModelled, kUnchecked, kMissing, kUnseen, kAll };
 
 // Counts, and the functions of `list` below them.

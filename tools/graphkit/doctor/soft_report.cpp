@@ -1,15 +1,14 @@
 #include <array>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "libgraphkit/render/json.h"
 #include "tools/graphkit/doctor/soft_inventory.h"
 
 namespace graphkit {
 
-namespace {
+GRAPHKIT_JSON_OF(SoftCount, functions, modelled, unchecked, missing, unseen)
 
-using OrderedJson = nlohmann::ordered_json;
+namespace {
 
 constexpr const char* kMeaning =
     "Modelled: a conformance test checks its effect and one of its errors. Unchecked: answers, and "
@@ -17,19 +16,9 @@ constexpr const char* kMeaning =
 constexpr const char* kCoreName = "  streams, events, captures, graphs, memory";
 
 bool IsListed(const SoftFunction& function, SoftList list) {
-  switch (list) {
-    case SoftList::kModelled:
-      return function.state() == SoftState::kModelled;
-    case SoftList::kUnchecked:
-      return function.state() == SoftState::kUnchecked;
-    case SoftList::kMissing:
-      return function.state() == SoftState::kMissing;
-    case SoftList::kUnseen:
-      return function.state() != SoftState::kMissing && !function.seen;
-    case SoftList::kAll:
-      break;
-  }
-  return true;
+  const SoftState state = function.state();
+  if (list == SoftList::kUnseen) return state != SoftState::kMissing && !function.seen;
+  return list == SoftList::kAll || static_cast<uint8_t>(state) == static_cast<uint8_t>(list);
 }
 
 // The runtime alone has the functions that a graph program lives on.
@@ -72,23 +61,12 @@ void RenderList(const SoftLibrary& library, SoftList list, const TextStyle& styl
       << Table(rows, {false, false, false, false}, "  ", style);
 }
 
-OrderedJson CountJson(const SoftCount& count) {
-  return {{"functions", count.functions},
-          {"modelled", count.modelled},
-          {"unchecked", count.unchecked},
-          {"missing", count.missing},
-          {"unseen", count.unseen}};
-}
-
-OrderedJson ListJson(const SoftLibrary& library, SoftList list) {
-  OrderedJson functions = OrderedJson::array();
+Json FunctionsJson(const SoftLibrary& library, SoftList list) {
+  Json functions = Json::array();
   for (const SoftFunction& function : library.functions) {
     if (!IsListed(function, list)) continue;
-    functions.push_back({{"name", function.name},
-                         {"state", StateName(function.state())},
-                         {"family", function.family},
-                         {"test", function.test},
-                         {"seen", function.seen}});
+    functions.push_back({{"name", function.name}, {"state", StateName(function.state())}});
+    GRAPHKIT_ADD_MEMBERS(functions.back(), function, family, test, seen);
   }
   return functions;
 }
@@ -112,16 +90,15 @@ void RenderSoftText(const std::vector<SoftLibrary>& libraries, std::optional<Sof
 
 void RenderSoftJson(const std::vector<SoftLibrary>& libraries, std::optional<SoftList> list,
                     std::ostream& out) {
-  OrderedJson rows = OrderedJson::array();
+  Json rows = Json::array();
   for (const SoftLibrary& library : libraries) {
-    OrderedJson row = {{"name", library.name}, {"count", CountJson(Count(library.functions))}};
-    if (HasCore(library)) row["core"] = CountJson(Count(Core(library.functions)));
-    if (list) row["list"] = ListJson(library, *list);
+    Json row = {{"name", library.name}, {"count", Count(library.functions)}};
+    if (HasCore(library)) row["core"] = Count(Core(library.functions));
+    if (list) row["list"] = FunctionsJson(library, *list);
     rows.push_back(std::move(row));
   }
-  const OrderedJson root = {
-      {"schema", "graphkit-doctor-soft"}, {"version", 1}, {"libraries", rows}};
-  out << root.dump(2, ' ', false, OrderedJson::error_handler_t::replace) << "\n";
+  const Json root = {{"schema", "graphkit-doctor-soft"}, {"version", 1}, {"libraries", rows}};
+  out << Dump(root, 2) << "\n";
 }
 
 }  // namespace graphkit

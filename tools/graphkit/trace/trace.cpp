@@ -1,5 +1,4 @@
 // `graphkit trace`: runs a program with the tracer in it.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,11 +11,11 @@
 #include <memory>
 
 #include "libgraphkit/units.h"
-#include "tools/graphkit/child.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/separator.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
+#include "tools/graphkit/doctor/cuda_probe.h"
 #include "tools/graphkit/plugins.h"
 #include "tools/graphkit/trace/outcome.h"
 #include "tools/graphkit/trace/program.h"
@@ -51,22 +50,6 @@ int Fail(const Error& error) {
 std::string Getenv(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
-}
-
-// Whether this machine's own driver has a device. Asked in a child: a driver may crash or hang.
-bool HasGpu() {
-  const ChildAnswer answer = RunInChild(
-      [] {
-        void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-        if (driver == nullptr) return "no driver";
-        const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
-        const auto count = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
-        int devices = 0;
-        if (init == nullptr || count == nullptr || init(0) != 0) return "no device";
-        return count(&devices) == 0 && devices > 0 ? "device" : "no device";
-      },
-      {.limit = std::chrono::seconds(20)});
-  return answer.whole() && answer.text == "device";
 }
 
 std::string SoftFolder() { return PluginFolder() + "/soft_cuda"; }
