@@ -1,8 +1,215 @@
 #include "libgraphkit/compare/match_graphs.h"
 
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "libgraphkit/compare/common_subsequence.h"
 #include "libgraphkit/compare/ranks.h"
 
 namespace graphkit {
+
+namespace {
+
+constexpr uint32_t kUnpaired = GraphPairs::kNone;
+
+using Graphs = std::vector<uint32_t>;
+
+// Of both runs the graphs that have a key in common.
+struct Sides {
+  Graphs before, after;
+};
+
+template <typename Key>
+using ByKey = std::map<Key, Sides>;
+
+using NameAndHash = std::pair<std::string_view, uint64_t>;
+
+// Graphs of one name and content.
+struct ContentClass {
+  const GraphContent* content = nullptr;
+  Graphs members = {};
+  uint32_t place = 0;  // among the classes of the name, by figures
+};
+
+struct Candidate {
+  uint32_t likeness = 0;
+  uint32_t distance = 0;  // between their places
+  uint32_t before = 0, after = 0;
+  auto Order() const { return std::tuple(~likeness, distance, before, after); }
+};
+
+// How much of both graphs is the same, in parts of 720720, which 1 to 16 divide: estimated from the
+// smallest hashes of both together.
+uint32_t Likeness(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
+  static_assert(GraphContent::kSampled == 16);
+  constexpr uint32_t kAll = 720720;
+  uint32_t looked_at = 0, shared = 0;
+  for (size_t i = 0, j = 0; looked_at < GraphContent::kSampled && (i < a.size() || j < b.size());
+       ++looked_at) {
+    const bool both = i < a.size() && j < b.size() && a[i] == b[j];
+    const bool from_a = both || j == b.size() || (i < a.size() && a[i] < b[j]);
+    shared += both;
+    i += from_a;
+    j += both || !from_a;
+  }
+  return looked_at == 0 ? 0 : kAll / looked_at * shared;
+}
+
+class ContentMatcher {
+ public:
+  ContentMatcher(std::span<const ComparedGraph> before, std::span<const ComparedGraph> after)
+      : before_(before), after_(after) {
+    pairs_.after.assign(before.size(), kUnpaired);
+    pairs_.before.assign(after.size(), kUnpaired);
+  }
+
+  GraphPairs Run() {
+    MatchEqual<NameAndHash>(
+        [](const ComparedGraph& graph) { return NameAndHash(graph.name, graph.content->hash); });
+    MatchEqual<uint64_t>([](const ComparedGraph& graph) { return graph.content->hash; });
+    const auto name = [](const ComparedGraph& graph) { return graph.name; };
+    for (const auto& [unused, sides] : FreeBy<std::string_view>(name, false)) MatchAlike(sides);
+    for (const auto& [unused, sides] : FreeBy<std::string_view>(name, false)) {
+      MatchInOrder(sides.before, sides.after);
+    }
+    return std::move(pairs_);
+  }
+
+ private:
+  template <typename Key, typename KeyOf>
+  ByKey<Key> FreeBy(KeyOf key_of, bool of_known_content) const {
+    ByKey<Key> found;
+    const auto collect = [&](std::span<const ComparedGraph> graphs, const Graphs& partners,
+                             Graphs Sides::*side) {
+      for (uint32_t i = 0; i < graphs.size(); ++i) {
+        if (partners[i] != kUnpaired) continue;
+        if (of_known_content && graphs[i].content == nullptr) continue;
+        (found[key_of(graphs[i])].*side).push_back(i);
+      }
+    };
+    collect(before_, pairs_.after, &Sides::before);
+    collect(after_, pairs_.before, &Sides::after);
+    return found;
+  }
+
+  template <typename Key, typename KeyOf>
+  void MatchEqual(KeyOf key_of) {
+    for (auto& [unused, sides] : FreeBy<Key>(key_of, true)) {
+      MatchByFigures(std::move(sides.before), std::move(sides.after));
+    }
+  }
+
+  void Pair(uint32_t before, uint32_t after) {
+    pairs_.after[before] = after;
+    pairs_.before[after] = before;
+  }
+
+  void MatchInOrder(const Graphs& before, const Graphs& after) {
+    for (size_t i = 0; i < std::min(before.size(), after.size()); ++i) Pair(before[i], after[i]);
+  }
+
+  // Those with the same figures, then the least with the least.
+  void MatchByFigures(Graphs before, Graphs after) {
+    SortByFigures(before, before_);
+    SortByFigures(after, after_);
+    Graphs left, right;
+    size_t i = 0, j = 0;
+    WalkSorted(
+        FiguresOf(before, before_), FiguresOf(after, after_), std::identity(),
+        [&](const auto&) { left.push_back(before[i++]); },
+        [&](const auto&) { right.push_back(after[j++]); },
+        [&](const auto&, const auto&) { Pair(before[i++], after[j++]); });
+    MatchInOrder(left, right);
+  }
+
+  static std::vector<ComparedGraph::Figures> FiguresOf(const Graphs& list,
+                                                       std::span<const ComparedGraph> graphs) {
+    std::vector<ComparedGraph::Figures> figures;
+    for (const uint32_t graph : list) figures.push_back(graphs[graph].figures);
+    return figures;
+  }
+
+  static void SortByFigures(Graphs& list, std::span<const ComparedGraph> graphs) {
+    std::ranges::sort(list, [graphs](uint32_t a, uint32_t b) {
+      return std::tie(graphs[a].figures, a) < std::tie(graphs[b].figures, b);
+    });
+  }
+
+  static std::vector<ContentClass> ClassesOf(Graphs list, std::span<const ComparedGraph> graphs) {
+    SortByFigures(list, graphs);
+    std::map<uint64_t, uint32_t> places;
+    std::vector<ContentClass> classes;
+    for (const uint32_t graph : list) {
+      const GraphContent* content = graphs[graph].content;
+      if (content == nullptr) continue;
+      const auto place = static_cast<uint32_t>(classes.size());
+      const auto [found, is_new] = places.emplace(content->hash, place);
+      if (is_new) classes.push_back({.content = content, .place = place});
+      classes[found->second].members.push_back(graph);
+    }
+    return classes;
+  }
+
+  void MatchAlike(const Sides& sides) {
+    const std::vector<ContentClass> before = ClassesOf(sides.before, before_);
+    const std::vector<ContentClass> after = ClassesOf(sides.after, after_);
+    for (const Candidate& candidate : CandidatesOf(before, after)) {
+      MatchByFigures(Free(before[candidate.before].members, pairs_.after),
+                     Free(after[candidate.after].members, pairs_.before));
+    }
+  }
+
+  static Graphs Free(const Graphs& graphs, const Graphs& partners) {
+    Graphs free;
+    for (const uint32_t graph : graphs) {
+      if (partners[graph] == kUnpaired) free.push_back(graph);
+    }
+    return free;
+  }
+
+  // Classes that share a hash which few have: what all share tells none apart.
+  static std::vector<Candidate> CandidatesOf(const std::vector<ContentClass>& before,
+                                             const std::vector<ContentClass>& after) {
+    constexpr size_t kFew = 64;
+    std::map<uint32_t, Graphs> holders;  // of each hash
+    for (uint32_t i = 0; i < before.size(); ++i) {
+      for (const uint32_t hash : before[i].content->sample) holders[hash].push_back(i);
+    }
+    std::vector<Candidate> candidates;
+    for (uint32_t j = 0; j < after.size(); ++j) {
+      Graphs seen;
+      for (const uint32_t hash : after[j].content->sample) {
+        const auto found = holders.find(hash);
+        if (found == holders.end() || found->second.size() > kFew) continue;
+        seen.insert(seen.end(), found->second.begin(), found->second.end());
+      }
+      std::ranges::sort(seen);
+      seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+      for (const uint32_t i : seen) {
+        const uint32_t distance = before[i].place < after[j].place
+                                      ? after[j].place - before[i].place
+                                      : before[i].place - after[j].place;
+        candidates.push_back(
+            {Likeness(before[i].content->sample, after[j].content->sample), distance, i, j});
+      }
+    }
+    std::ranges::sort(candidates, {}, &Candidate::Order);
+    return candidates;
+  }
+
+  std::span<const ComparedGraph> before_, after_;
+  GraphPairs pairs_;
+};
+
+}  // namespace
+
+GraphPairs MatchContents(std::span<const ComparedGraph> before,
+                         std::span<const ComparedGraph> after) {
+  return ContentMatcher(before, after).Run();
+}
 
 namespace {
 

@@ -5,7 +5,6 @@
 #include <sstream>
 #include <string>
 
-#include "libgraphkit/render/analyze/held_bill.h"
 #include "tests/render/sample_report.h"
 
 namespace graphkit {

@@ -7,7 +7,6 @@
 
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
-#include "libgraphkit/render/analyze/held_bill.h"
 #include "libgraphkit/render/analyze/memory_bill.h"
 #include "libgraphkit/render/text_layout.h"
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <tuple>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
@@ -14,6 +16,18 @@ namespace graphkit {
 namespace {
 
 constexpr size_t kBillColumns = 60;
+
+// The lines under their names, those of most bytes first.
+template <typename Line, typename BytesOf>
+std::vector<Line> Sorted(std::map<std::string, Line> by_name, BytesOf bytes_of) {
+  std::vector<Line> lines;
+  for (auto& [name, line] : by_name) {
+    line.name = name;
+    lines.push_back(std::move(line));
+  }
+  std::ranges::stable_sort(lines, std::ranges::greater(), bytes_of);
+  return lines;
+}
 
 MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
                      const std::vector<BlockId>& blocks, BillBy by) {
@@ -31,13 +45,7 @@ MemoryBill BillGraph(const Trace& trace, const GraphSummary& graph,
     if (!trace[id].freed()) line.never_freed_bytes += bytes;
     if (const auto found = reuse.find(id); found != reuse.end()) line.reuse_bytes += found->second;
   }
-  MemoryBill bill{.graph = graph.graph};
-  for (auto& [name, line] : lines) {
-    line.name = name;
-    bill.lines.push_back(std::move(line));
-  }
-  std::ranges::stable_sort(bill.lines, std::ranges::greater(), &BillLine::bytes);
-  return bill;
+  return {graph.graph, Sorted(std::move(lines), &BillLine::bytes)};
 }
 
 }  // namespace
@@ -97,6 +105,54 @@ void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillB
     out << Table(rows, {true, true, true, true, false}, "  ", style)
         << More(bill.lines.size(), "  ", style);
   }
+}
+
+bool HaveSegments(BillBy by) { return by == BillBy::kPool || by == BillBy::kStream; }
+
+std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by) {
+  std::map<std::string, HeldLine> lines;
+  for (const Segment& segment : trace.segments) {
+    if (!HaveSegments(by) || segment.freed != kNever) continue;
+    HeldLine& line = lines[by == BillBy::kPool ? PoolTitle(trace, segment.pool)
+                                               : StreamTitle(trace, segment.stream)];
+    ++line.segments;
+    line.segment_bytes += segment.size;
+  }
+  const std::vector<bool> backs_segment = BacksSegment(trace);
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    if (backs_segment[i] || block.free_completed != kNever) continue;
+    HeldLine& line = lines[BillName(trace, BlockId(i), by)];
+    ++line.blocks;
+    line.block_bytes += RoundedSize(block);
+  }
+  return Sorted(std::move(lines), [](const HeldLine& line) {
+    return std::tuple(line.segment_bytes, line.block_bytes);
+  });
+}
+
+void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const TextStyle& style,
+                std::ostream& out) {
+  if (lines.empty()) return;
+  out << "\n"
+      << Inked(std::string("Memory held at the end by ") + BillByName(by), Ink::kBold, style)
+      << "\n";
+  std::vector<std::vector<std::string>> rows = {{"in blocks", "blocks", BillByName(by)}};
+  std::vector<bool> right = {true, true, false};
+  const auto before = [&](std::vector<std::string> columns) {
+    rows.back().insert(rows.back().begin(), columns.begin(), columns.end());
+  };
+  if (HaveSegments(by)) {
+    before({"in segments", "segments"});
+    right.insert(right.begin(), 2, true);
+  }
+  for (size_t i = 0; i < Shown(lines.size(), style); ++i) {
+    const HeldLine& line = lines[i];
+    rows.push_back({FormatBytes(line.block_bytes), FormatCount(line.blocks),
+                    Ellipsize(line.name, kBillColumns)});
+    if (HaveSegments(by)) before({FormatBytes(line.segment_bytes), FormatCount(line.segments)});
+  }
+  out << Table(rows, right, "  ", style) << More(lines.size(), "  ", style);
 }
 
 }  // namespace graphkit

@@ -1,5 +1,3 @@
-#include "libgraphkit/render/export/ranks.h"
-
 #include <nlohmann/json.hpp>
 #include <sstream>
 

@@ -1,6 +1,7 @@
 // Options that several subcommands have, so that they read and behave alike everywhere.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,18 @@ CLI::Option* AddOutput(CLI::App& app, std::string& path, const std::string& what
 CLI::Option* AddTrace(CLI::App& app, std::string& path);
 // One or more: of one job, one for each rank.
 CLI::Option* AddTraces(CLI::App& app, std::vector<std::string>& paths);
+
+// A subcommand and its arguments, which `run` is given; it returns the exit code. The examples are
+// command lines that work as they stand, shown below the help; the first also stands in errors.
+template <typename Arguments>
+struct NewCommand {
+  CLI::App* sub;
+  std::shared_ptr<Arguments> arguments;
+};
+template <typename Arguments, typename Run>
+NewCommand<Arguments> AddCommand(CLI::App& app, int& exit_code, Run run, const std::string& name,
+                                 const std::string& description,
+                                 const std::vector<std::string>& examples);
 
 // An option with a fixed set of words: the help lists them, an error suggests the nearest.
 template <typename T>
@@ -42,7 +55,6 @@ std::string CheckSize(const std::string& text);
 // Empty for what has no minus sign; what isn't a number is left to the option's type.
 std::string CheckNotNegative(const std::string& text);
 
-// Command lines that work as they stand, shown below the help; the first also stands in errors.
 void SetExamples(CLI::App& app, const std::vector<std::string>& examples);
 // The first of them; empty when there is none.
 std::string FirstExample(const CLI::App& app);
@@ -51,6 +63,17 @@ std::string FirstExample(const CLI::App& app);
 std::string JoinWords(const std::vector<std::string>& words);
 // Empty when `word` is among `words`, otherwise what is wrong with it and what was probably meant.
 std::string CheckWord(const std::string& word, const std::vector<std::string>& words);
+
+template <typename Arguments, typename Run>
+NewCommand<Arguments> AddCommand(CLI::App& app, int& exit_code, Run run, const std::string& name,
+                                 const std::string& description,
+                                 const std::vector<std::string>& examples) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* sub = app.add_subcommand(name, description);
+  SetExamples(*sub, examples);
+  sub->callback([&exit_code, run, arguments] { exit_code = run(*arguments); });
+  return {sub, arguments};
+}
 
 template <typename T>
 CLI::Option* AddSize(CLI::App& app, const std::string& name, T& value,

@@ -1,5 +1,4 @@
 // `graphkit analyze`: what a trace's graphs hold, and what to do about it.
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,9 +88,12 @@ int RunAnalyze(const AnalyzeArguments& arguments) {
 }  // namespace
 
 void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub = app.add_subcommand(
-      "analyze", "Say what each graph holds: memory, what could share it, leaks, hazards");
-  const auto arguments = std::make_shared<AnalyzeArguments>();
+  const auto [sub, arguments] = AddCommand<AnalyzeArguments>(
+      app, exit_code, RunAnalyze, "analyze",
+      "Say what each graph holds: memory, what could share it, leaks, hazards",
+      {"graphkit analyze trace.json", "graphkit analyze trace.json --by stack --top 20",
+       "graphkit analyze trace.json --format json | jq '.findings[].message'",
+       "graphkit analyze rank*.json"});
   AddTraces(*sub, arguments->traces);
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
@@ -110,11 +112,6 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
                                     {"stream", BillBy::kStream},
                                     {"pool", BillBy::kPool}},
                                    "also list each graph's memory by what asked for it");
-  SetExamples(*sub,
-              {"graphkit analyze trace.json", "graphkit analyze trace.json --by stack --top 20",
-               "graphkit analyze trace.json --format json | jq '.findings[].message'",
-               "graphkit analyze rank*.json"});
-  sub->callback([&exit_code, arguments] { exit_code = RunAnalyze(*arguments); });
 }
 
 }  // namespace graphkit

@@ -2,7 +2,6 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -140,20 +139,19 @@ void AddPresentation(CLI::App& sub, CheckArguments& arguments) {
 }  // namespace
 
 void AddCheckCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub = app.add_subcommand("check", "Decide whether a CI job passes");
-  const auto arguments = std::make_shared<CheckArguments>();
+  const auto [sub, arguments] = AddCommand<CheckArguments>(
+      app, exit_code, RunCheck, "check", "Decide whether a CI job passes",
+      {"graphkit check trace.json",
+       "graphkit check trace.json --max-deferred 0 --max-peak 1.2GiB --max-leaks 0",
+       "graphkit check trace.json --save-baseline baseline.json",
+       "graphkit check rank*.json --baseline baseline.json --allow-increase 2%",
+       "graphkit check trace.json --fail-on warning --format sarif -o check.sarif"});
   AddTraces(*sub, arguments->traces);
   AddCheckOptions(*sub, arguments->options);
   sub->add_option("--save-baseline", arguments->save_baseline,
                   "write what is there, for later runs to compare with")
       ->option_text("FILE");
   AddPresentation(*sub, *arguments);
-  SetExamples(*sub, {"graphkit check trace.json",
-                     "graphkit check trace.json --max-deferred 0 --max-peak 1.2GiB --max-leaks 0",
-                     "graphkit check trace.json --save-baseline baseline.json",
-                     "graphkit check rank*.json --baseline baseline.json --allow-increase 2%",
-                     "graphkit check trace.json --fail-on warning --format sarif -o check.sarif"});
-  sub->callback([&exit_code, arguments] { exit_code = RunCheck(*arguments); });
 }
 
 }  // namespace graphkit

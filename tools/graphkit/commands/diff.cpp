@@ -1,6 +1,5 @@
 // `graphkit diff`: what differs between two traces.
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "libgraphkit/analysis/analyze.h"
@@ -87,8 +86,12 @@ int RunDiff(const DiffArguments& arguments) {
 }  // namespace
 
 void AddDiffCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub = app.add_subcommand("diff", "Say what differs between two traces");
-  const auto arguments = std::make_shared<DiffArguments>();
+  const auto [sub, arguments] = AddCommand<DiffArguments>(
+      app, exit_code, RunDiff, "diff", "Say what differs between two traces",
+      {"graphkit diff before.json after.json",
+       "graphkit diff before.json after.json --format html -o diff.html",
+       "graphkit diff before.json after.json --format dot | dot -Tsvg > diff.svg",
+       "graphkit diff rank0.json rank1.json --format json -o diff.json"});
   sub->add_option("before", arguments->before, "a trace, or - for stdin")->required();
   sub->add_option("after", arguments->after, "the trace to compare it with")->required();
   AddChoice<DiffFormat>(*sub, "--format", arguments->format,
@@ -101,11 +104,6 @@ void AddDiffCommand(CLI::App& app, int& exit_code) {
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
   AddCount(*sub, "--top", arguments->top,
            "entries of long lists in the text; 0: all (default: 10)");
-  SetExamples(*sub, {"graphkit diff before.json after.json",
-                     "graphkit diff before.json after.json --format html -o diff.html",
-                     "graphkit diff before.json after.json --format dot | dot -Tsvg > diff.svg",
-                     "graphkit diff rank0.json rank1.json --format json -o diff.json"});
-  sub->callback([&exit_code, arguments] { exit_code = RunDiff(*arguments); });
 }
 
 }  // namespace graphkit

@@ -1,7 +1,6 @@
 // `graphkit dot`: the graphs of a trace as a drawing.
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -161,19 +160,17 @@ void AddLook(CLI::App& sub, DotArguments& arguments) {
 }  // namespace
 
 void AddDotCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub = app.add_subcommand("dot", "Draw the graphs of a trace");
-  const auto arguments = std::make_shared<DotArguments>();
+  const auto [sub, arguments] = AddCommand<DotArguments>(
+      app, exit_code, RunDot, "dot", "Draw the graphs of a trace",
+      {"graphkit dot trace.json -o capture.svg", "graphkit dot trace.json --graph 3 -o decode.png",
+       "graphkit dot trace.json --focus 120 --depth 3 --show memory -o near.svg",
+       "graphkit dot trace.json --link 'report.html#node={node}' -o capture.svg",
+       "graphkit dot trace.json | dot -Tpdf > capture.pdf"});
   AddTrace(*sub, arguments->trace);
   AddOutput(*sub, arguments->output,
             "where to; its ending says what: dot, svg, png, pdf, … (default: DOT on stdout)");
   AddWhat(*sub, *arguments);
   AddLook(*sub, *arguments);
-  SetExamples(*sub, {"graphkit dot trace.json -o capture.svg",
-                     "graphkit dot trace.json --graph 3 -o decode.png",
-                     "graphkit dot trace.json --focus 120 --depth 3 --show memory -o near.svg",
-                     "graphkit dot trace.json --link 'report.html#node={node}' -o capture.svg",
-                     "graphkit dot trace.json | dot -Tpdf > capture.pdf"});
-  sub->callback([&exit_code, arguments] { exit_code = RunDot(*arguments); });
 }
 
 }  // namespace graphkit

@@ -1,10 +1,9 @@
 // `graphkit export`: a trace in the formats of other tools.
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "libgraphkit/render/export/ranks.h"
+#include "libgraphkit/render/export/export.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
@@ -77,8 +76,11 @@ int RunExport(const ExportArguments& arguments) {
 }  // namespace
 
 void AddExportCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub = app.add_subcommand("export", "Write a trace in the format of another tool");
-  const auto arguments = std::make_shared<ExportArguments>();
+  const auto [sub, arguments] = AddCommand<ExportArguments>(
+      app, exit_code, RunExport, "export", "Write a trace in the format of another tool",
+      {"graphkit export trace.json --format perfetto -o timeline.json",
+       "graphkit export trace.json --format csv --table blocks -o blocks.csv",
+       "graphkit export rank*.json --format perfetto -o ranks-timeline.json"});
   AddTraces(*sub, arguments->traces);
   AddChoice<ExportFormat>(*sub, "--format", arguments->style.format,
                           {{"perfetto", ExportFormat::kPerfetto},
@@ -99,10 +101,6 @@ void AddExportCommand(CLI::App& app, int& exit_code) {
                        {"launches", CsvTable::kLaunches},
                        {"exec-nodes", CsvTable::kExecNodes}},
                       "csv: which one (default: nodes)");
-  SetExamples(*sub, {"graphkit export trace.json --format perfetto -o timeline.json",
-                     "graphkit export trace.json --format csv --table blocks -o blocks.csv",
-                     "graphkit export rank*.json --format perfetto -o ranks-timeline.json"});
-  sub->callback([&exit_code, arguments] { exit_code = RunExport(*arguments); });
 }
 
 }  // namespace graphkit

@@ -1,6 +1,5 @@
 // `graphkit import`: another tool's file as a trace.
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -121,8 +120,11 @@ int RunImport(const ImportArguments& arguments) {
 }  // namespace
 
 void AddImportCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub = app.add_subcommand("import", "Read a file of another tool as a trace");
-  const auto arguments = std::make_shared<ImportArguments>();
+  const auto [sub, arguments] = AddCommand<ImportArguments>(
+      app, exit_code, RunImport, "import", "Read a file of another tool as a trace",
+      {"graphkit import torch-snapshot snapshot.pickle -o trace.json",
+       "graphkit import snapshot.pickle | graphkit analyze -",
+       "graphkit import merge trace.json snapshot.pickle profile.json.gz -o all.json"});
   sub->add_option("file", arguments->words,
                   "the file, - for stdin; in front of it, if you like, what it is: " + AboutKinds())
       ->required()
@@ -131,11 +133,6 @@ void AddImportCommand(CLI::App& app, int& exit_code) {
   sub->add_option("--report", arguments->report,
                   "merge: also write what was joined and what wasn't, as JSON")
       ->option_text("FILE");
-  SetExamples(*sub,
-              {"graphkit import torch-snapshot snapshot.pickle -o trace.json",
-               "graphkit import snapshot.pickle | graphkit analyze -",
-               "graphkit import merge trace.json snapshot.pickle profile.json.gz -o all.json"});
-  sub->callback([&exit_code, arguments] { exit_code = RunImport(*arguments); });
 }
 
 }  // namespace graphkit

@@ -1,7 +1,6 @@
 // `graphkit plan`: where blocks should lie.
 #include <algorithm>
 #include <charconv>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -260,19 +259,17 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
 }  // namespace
 
 void AddPlanCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub =
-      app.add_subcommand("plan", "Say where blocks should lie so that little memory is needed");
-  const auto arguments = std::make_shared<PlanArguments>();
+  const auto [sub, arguments] = AddCommand<PlanArguments>(
+      app, exit_code, RunPlan, "plan",
+      "Say where blocks should lie so that little memory is needed",
+      {"graphkit plan trace.json -o plan.json", "graphkit plan trace.json --sequence recorded",
+       "graphkit plan trace.json --trade", "graphkit plan trace.json --capacity 16GiB --time 60",
+       "graphkit plan lifetimes.csv"});
   sub->add_option("input", arguments->file, "a trace, or a table id,lower,upper,size (.csv)")
       ->required();
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->output, "also write the plan there, as JSON");
   AddLimits(*sub, *arguments);
-  SetExamples(
-      *sub, {"graphkit plan trace.json -o plan.json",
-             "graphkit plan trace.json --sequence recorded", "graphkit plan trace.json --trade",
-             "graphkit plan trace.json --capacity 16GiB --time 60", "graphkit plan lifetimes.csv"});
-  sub->callback([&exit_code, arguments] { exit_code = RunPlan(*arguments); });
 }
 
 }  // namespace graphkit

@@ -1,7 +1,6 @@
 // `graphkit replay`: what an allocator would do with a recorded run.
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -274,9 +273,12 @@ void AddExecution(CLI::App& sub, ReplayArguments& arguments) {
 }  // namespace
 
 void AddReplayCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub =
-      app.add_subcommand("replay", "Say what an allocator would do with a recorded run");
-  const auto arguments = std::make_shared<ReplayArguments>();
+  const auto [sub, arguments] = AddCommand<ReplayArguments>(
+      app, exit_code, RunReplay, "replay", "Say what an allocator would do with a recorded run",
+      {"graphkit replay trace.json --verify",
+       "graphkit replay trace.json --allocator defer,pytorch,reuse --format json",
+       "graphkit replay trace.json --plan plan.json --verify --execute host",
+       "graphkit replay snapshot.pickle --allocator pytorch --against-recorded"});
   sub->add_option("trace", arguments->file,
                   "a trace, or - for stdin; with --against-recorded a snapshot.pickle")
       ->required();
@@ -305,11 +307,6 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
                 "also show what a malloc or free took, on average (always in the JSON)");
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
-  SetExamples(*sub, {"graphkit replay trace.json --verify",
-                     "graphkit replay trace.json --allocator defer,pytorch,reuse --format json",
-                     "graphkit replay trace.json --plan plan.json --verify --execute host",
-                     "graphkit replay snapshot.pickle --allocator pytorch --against-recorded"});
-  sub->callback([&exit_code, arguments] { exit_code = RunReplay(*arguments); });
 }
 
 }  // namespace graphkit

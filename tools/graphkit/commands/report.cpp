@@ -1,6 +1,5 @@
 // `graphkit report`: a trace as a page to look at.
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -136,19 +135,17 @@ std::vector<std::pair<std::string, std::optional<PolicyKind>>> PolicyChoices() {
 }  // namespace
 
 void AddReportCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub =
-      app.add_subcommand("report", "Write a page to look at: memory, streams, findings");
-  const auto arguments = std::make_shared<ReportArguments>();
+  const auto [sub, arguments] = AddCommand<ReportArguments>(
+      app, exit_code, RunReport, "report", "Write a page to look at: memory, streams, findings",
+      {"graphkit report trace.json -o report.html",
+       "graphkit report trace.json --policy pytorch -o report.html",
+       "graphkit report rank*.json -o report.html"});
   AddTraces(*sub, arguments->traces);
   AddOutput(*sub, arguments->output, "the page, one file that needs no network (report.html)");
   AddChoice<std::optional<PolicyKind>>(
       *sub, "--policy", arguments->policy, PolicyChoices(),
       "draw the memory as this policy would place it beside the recorded one (default: reuse)");
   AddChecks(*sub, arguments->options.checks);
-  SetExamples(*sub, {"graphkit report trace.json -o report.html",
-                     "graphkit report trace.json --policy pytorch -o report.html",
-                     "graphkit report rank*.json -o report.html"});
-  sub->callback([&exit_code, arguments] { exit_code = RunReport(*arguments); });
 }
 
 }  // namespace graphkit

@@ -1,5 +1,4 @@
 // `graphkit synth`: makes a trace of any size, without a program.
-#include <memory>
 #include <optional>
 
 #include "libgraphkit/generate/synth.h"
@@ -60,8 +59,10 @@ void AddCounts(CLI::App& app, SynthOptions& options) {
 }  // namespace
 
 void AddSynthCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub = app.add_subcommand("synth", "Make a trace of any size, without a program");
-  const auto request = std::make_shared<SynthRequest>();
+  const auto [sub, request] = AddCommand<SynthRequest>(
+      app, exit_code, RunSynth, "synth", "Make a trace of any size, without a program",
+      {"graphkit synth --ops 10000 --streams 4 -o trace.json",
+       "graphkit synth --shape training --ops 1000000 --streams 8 -o big.json.zst"});
   SynthOptions& options = request->options;
   AddChoice<SynthShape>(*sub, "--shape", options.shape,
                         {{"random", SynthShape::kRandom},
@@ -76,9 +77,6 @@ void AddSynthCommand(CLI::App& app, int& exit_code) {
                  "a kernel is launched programmatically (0)");
   AddSizes(*sub, options);
   AddOutput(*sub, request->output, "the trace; .zst compresses; - is stdout (the default)");
-  SetExamples(*sub, {"graphkit synth --ops 10000 --streams 4 -o trace.json",
-                     "graphkit synth --shape training --ops 1000000 --streams 8 -o big.json.zst"});
-  sub->callback([&exit_code, request] { exit_code = RunSynth(*request); });
 }
 
 }  // namespace graphkit

@@ -107,13 +107,12 @@ void AddSoft(CLI::App& sub, const std::shared_ptr<DoctorArguments>& arguments) {
 }  // namespace
 
 void AddDoctorCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub = app.add_subcommand(
-      "doctor", "Say what this machine has for graphkit, and what to do about what it lacks");
-  const auto arguments = std::make_shared<DoctorArguments>();
+  const auto [sub, arguments] = AddCommand<DoctorArguments>(
+      app, exit_code, RunDoctor, "doctor",
+      "Say what this machine has for graphkit, and what to do about what it lacks",
+      {"graphkit doctor", "graphkit doctor --soft --list missing"});
   AddFormat(*sub, arguments->format);
   AddSoft(*sub, arguments);
-  SetExamples(*sub, {"graphkit doctor", "graphkit doctor --soft --list missing"});
-  sub->callback([&exit_code, arguments] { exit_code = RunDoctor(*arguments); });
 }
 
 }  // namespace graphkit
