@@ -33,6 +33,9 @@ bool IsLeakCheck(std::string_view check);
 // How many things a finding says have leaked; 0: it isn't of a leak check, or only a note.
 uint64_t LeakedBy(const GateSubject& subject, size_t finding);
 
+// "1.5 MiB", "3", "1.25": a figure by its unit.
+std::string FigureText(double value, MeasureUnit unit);
+
 // Makes of a trace and its report what the gate needs of both.
 
 // `trace_file` is the trace's file, as the user named it.

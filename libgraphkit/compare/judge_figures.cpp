@@ -21,14 +21,6 @@ std::string GraphText(const GraphSummary& graph) {
   return graph.name.empty() ? text : text + " " + graph.name;
 }
 
-std::string FigureText(double value, MeasureUnit unit) {
-  if (unit == MeasureUnit::kBytes) return FormatBytes(SaturateWhole(value));
-  if (unit == MeasureUnit::kCount) return FormatCount(SaturateWhole(value));
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
 // Figures that are near each other are told apart in full.
 std::string Exceeds(const GateMeasure& measure, const char* what) {
   std::string value = FigureText(*measure.value, measure.unit);
@@ -206,6 +198,14 @@ std::string UnknownText(const GateMeasure& first, uint64_t more, const std::stri
 }
 
 }  // namespace
+
+std::string FigureText(double value, MeasureUnit unit) {
+  if (unit == MeasureUnit::kBytes) return FormatBytes(SaturateWhole(value));
+  if (unit == MeasureUnit::kCount) return FormatCount(SaturateWhole(value));
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
 
 void RefuseUnknown(const std::vector<GateSubject>& subjects, GateVerdict& verdict) {
   std::map<std::pair<uint32_t, std::string_view>, std::vector<const GateMeasure*>> unknown;

@@ -13,10 +13,6 @@ namespace graphkit {
 
 namespace {
 
-constexpr size_t FigureIndex(std::string_view name) {
-  return static_cast<size_t>(std::ranges::find(kRankFigures, name) - kRankFigures.begin());
-}
-
 // Addresses differ from run to run; what depends on them says nothing about whether ranks are
 // alike.
 constexpr size_t kByAddress = FigureIndex("recorded_extent_bytes");

@@ -2,10 +2,12 @@
 // comparison of them says.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libgraphkit/model/finding.h"
@@ -34,6 +36,9 @@ inline constexpr std::array kRankFigures = {
     "warnings",
 };
 inline constexpr size_t kRankFigureCount = kRankFigures.size();
+constexpr size_t FigureIndex(std::string_view name) {
+  return static_cast<size_t>(std::ranges::find(kRankFigures, name) - kRankFigures.begin());
+}
 
 // Figures of a graph, by their names in the JSON of analyze.
 inline constexpr std::array kRankGraphFigures = {

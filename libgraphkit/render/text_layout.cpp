@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/units.h"
@@ -149,6 +150,18 @@ std::string More(size_t count, std::string_view indent, const TextStyle& style) 
 
 std::string Counted(uint64_t count, std::string_view noun) {
   return FormatCount(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string Formatted(const char* format, double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), format, number);
+  return text.data();
+}
+
+std::string HexText(Address address) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(address));
+  return text.data();
 }
 
 std::string Listed(const std::vector<std::string>& items) {

@@ -59,6 +59,12 @@ void RenderTop(const Entries& entries, std::string_view indent, const TextStyle&
 // "1 node", "3 nodes": the count grouped, the noun in its number.
 std::string Counted(uint64_t count, std::string_view noun);
 
+// A number as printf formats it: "%.1f %%".
+std::string Formatted(const char* format, double number);
+
+// "0x7f0000".
+std::string HexText(Address address);
+
 // "a", "a and b", "a, b and c".
 std::string Listed(const std::vector<std::string>& items);
 

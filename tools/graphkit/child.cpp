@@ -57,19 +57,19 @@ bool ReadUntil(int fd, std::optional<Clock::time_point> end, std::string& text) 
   }
 }
 
-int WaitFor(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 }  // namespace
 
 std::string ChildAnswer::Failure() const {
   if (!started) return "couldn't be started";
   if (late) return "didn't answer in time";
   return "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+}
+
+int WaitFor(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
 }
 
 ChildAnswer RunInChild(const std::function<std::string()>& work, const ChildOptions& options) {

@@ -2,6 +2,8 @@
 // own, which answers with text.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -25,6 +27,9 @@ struct ChildOptions {
   std::optional<std::chrono::milliseconds> limit;  // the child is killed after it
   std::string doing;  // said as progress while waiting: "laying out with Graphviz"
 };
+
+// The status that a child ends with, as waitpid(2) has it.
+int WaitFor(pid_t child);
 
 // Runs `work` in a forked child and gives what it returns. The child's own output goes nowhere. The
 // caller has no other thread running: a lock that one held would stay locked in the child. (So

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/checked_number.h"
+#include "libgraphkit/compare/gate.h"
 #include "libgraphkit/render/check/check.h"
 #include "libgraphkit/render/check/names.h"
 #include "libgraphkit/render/printable.h"
@@ -40,12 +40,7 @@ void RenderReasons(const GateRun& run, const TextStyle& style, std::ostream& out
 }
 
 std::string MeasureText(std::optional<double> value, MeasureUnit unit) {
-  if (!value) return "unknown";
-  if (unit == MeasureUnit::kBytes) return FormatBytes(SaturateWhole(*value));
-  if (unit == MeasureUnit::kCount) return FormatCount(SaturateWhole(*value));
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", *value);
-  return text;
+  return value ? FigureText(*value, unit) : "unknown";
 }
 
 const char* OutcomeText(const GateMeasure& measure) {

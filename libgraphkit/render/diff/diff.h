@@ -10,8 +10,10 @@
 //     different
 #pragma once
 
+#include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/model/trace_diff.h"
@@ -30,6 +32,12 @@ void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSid
 
 // "graph 0 → graph 1"; one title where both are of one id.
 std::string PairTitle(const Trace& before, const Trace& after, const GraphDiff& diff);
+
+// Bytes or a count, as the figure's name says.
+std::string FigureText(std::string_view figure, std::optional<uint64_t> value);
+
+// "1 → 3, 4 MiB → 12 MiB": how many findings, and their bytes where these changed.
+std::string CountsText(const FindingChange& change);
 
 // "full", "programmatic, port 1", "port 2": what an edge orders.
 std::string EdgeDataText(const Edge& edge);

@@ -34,8 +34,6 @@ std::string EdgeText(const Trace& trace, EdgeId id) {
   return "edge " + NodeText(trace, edge.from) + " → " + NodeText(trace, edge.to) + data;
 }
 
-bool IsBytes(const std::string& figure) { return figure.ends_with("_bytes"); }
-
 class GraphText {
  public:
   GraphText(const DiffSide& before, const DiffSide& after, const TextStyle& style,
@@ -101,10 +99,8 @@ class GraphText {
   void Figures(const GraphDiff& diff) {
     std::vector<std::vector<std::string>> rows;
     for (const FigureChange& change : diff.figures) {
-      const auto text = [&change](std::optional<uint64_t> value) {
-        return !value || IsBytes(change.figure) ? FormatBytes(value) : FormatCount(*value);
-      };
-      rows.push_back({change.figure, text(change.before), "→", text(change.after)});
+      rows.push_back({change.figure, FigureText(change.figure, change.before), "→",
+                      FigureText(change.figure, change.after)});
     }
     out_ << Table(rows, {false, true, false, true}, "  ", style_);
   }
@@ -115,22 +111,17 @@ class GraphText {
   std::ostream& out_;
 };
 
-std::string FindingText(const FindingChange& change) {
-  std::string text = change.check + ": " + FormatCount(change.count_before) + " → " +
-                     FormatCount(change.count_after);
-  if (change.bytes_before != change.bytes_after) {
-    text += ", " + FormatBytes(change.bytes_before) + " → " + FormatBytes(change.bytes_after);
-  }
-  return text + " (" + Printable(change.message) + ")";
-}
-
 void RenderFindings(const TraceDiff& diff, const TextStyle& style, std::ostream& out) {
   if (diff.findings.empty()) return;
   out << "\nFindings\n";
   RenderTop(diff.findings, "  ", style, out, [&](const FindingChange& change) {
     const bool more = change.count_after > change.count_before;
     const bool less = change.count_after < change.count_before;
-    out << Wrapped(more ? "  + " : less ? "  - " : "  ~ ", FindingText(change), style);
+    out << Wrapped(
+        more   ? "  + "
+        : less ? "  - "
+               : "  ~ ",
+        change.check + ": " + CountsText(change) + " (" + Printable(change.message) + ")", style);
   });
 }
 
@@ -139,6 +130,17 @@ void RenderFindings(const TraceDiff& diff, const TextStyle& style, std::ostream&
 std::string PairTitle(const Trace& before, const Trace& after, const GraphDiff& diff) {
   const std::string title = GraphTitle(before, diff.before);
   return diff.before == diff.after ? title : title + " → " + GraphTitle(after, diff.after);
+}
+
+std::string FigureText(std::string_view figure, std::optional<uint64_t> value) {
+  return !value || figure.ends_with("_bytes") ? FormatBytes(value) : FormatCount(*value);
+}
+
+std::string CountsText(const FindingChange& change) {
+  const std::string text =
+      FormatCount(change.count_before) + " → " + FormatCount(change.count_after);
+  if (change.bytes_before == change.bytes_after) return text;
+  return text + ", " + FormatBytes(change.bytes_before) + " → " + FormatBytes(change.bytes_after);
 }
 
 std::string EdgeDataText(const Edge& edge) {

@@ -5,6 +5,7 @@
 #include "libgraphkit/render/export/export.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
+#include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
@@ -16,12 +17,6 @@ std::string IdField(Id<Tag> id) {
 }
 
 std::string SeqField(Seq seq) { return seq == kNever ? "" : std::to_string(seq); }
-
-std::string AddressField(Address address) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-  return text;
-}
 
 void Row(std::initializer_list<std::string> fields, std::ostream& out) {
   bool first = true;
@@ -72,8 +67,8 @@ void Blocks(const Trace& trace, std::ostream& out) {
       out);
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const Block& block = trace.blocks[i];
-    Row({std::to_string(i), AddressField(block.address), std::to_string(block.size),
-         IdField(block.pool), IdField(block.segment), IdField(block.stream), IdField(block.graph),
+    Row({std::to_string(i), HexText(block.address), std::to_string(block.size), IdField(block.pool),
+         IdField(block.segment), IdField(block.stream), IdField(block.graph),
          SeqField(block.allocated), SeqField(block.free_requested), SeqField(block.free_completed),
          IdField(block.free_stream), CsvField(StackTitle(trace, block.stack))},
         out);

@@ -1,5 +1,3 @@
-#include <array>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -10,10 +8,7 @@ namespace graphkit {
 
 std::string RatioText(Bytes bytes, Bytes bound) {
   if (bytes == bound || bound == 0) return "1";
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4f",
-                static_cast<double>(bytes) / static_cast<double>(bound));
-  return text.data();
+  return Formatted("%.4f", static_cast<double>(bytes) / static_cast<double>(bound));
 }
 
 void RenderPlanText(const PlannedMemory& plan, std::ostream& out) {

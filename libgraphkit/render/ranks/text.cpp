@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/ranks/ranks.h"
 
@@ -12,22 +13,6 @@ namespace {
 
 constexpr size_t kRankColumns = 40;
 constexpr size_t kBarColumns = 20;
-
-struct Column {
-  const char* title;
-  size_t figure;  // in kRankFigures
-  bool bytes;
-};
-
-size_t FigureOf(std::string_view name) {
-  return static_cast<size_t>(std::ranges::find(kRankFigures, name) - kRankFigures.begin());
-}
-
-bool IsBytes(std::string_view figure) { return figure.ends_with("_bytes"); }
-
-std::string FigureText(std::string_view figure, RankFigure value) {
-  return !value || IsBytes(figure) ? FormatBytes(value) : FormatCount(*value);
-}
 
 uint64_t MostOf(const RankReport& report, size_t figure) {
   return report.spread[figure] ? report.spread[figure]->most : 0;
@@ -39,7 +24,7 @@ bool UnknownToSome(const RankReport& report, size_t figure) {
 
 // "peak_live_bytes" → "peak live".
 std::string FigureTitle(std::string_view figure) {
-  if (IsBytes(figure)) figure.remove_suffix(6);
+  if (figure.ends_with("_bytes")) figure.remove_suffix(6);
   std::string title(figure);
   std::ranges::replace(title, '_', ' ');
   return title;
@@ -65,10 +50,10 @@ void RenderHeader(const RankReport& report, const TextStyle& style, std::ostream
                       " of them recorded on the software device (simulated)";
   }
   out << Wrapped("", text, style);
-  const FigureSpread asked = report.spread[FigureOf("asked_bytes")].value_or(FigureSpread());
+  const FigureSpread asked = report.spread[FigureIndex("asked_bytes")].value_or(FigureSpread());
   std::string most = "the worst is " + NameOf(report, report.worst());
   if (asked.most > 0) {
-    most += ": " + FormatBytes(worst.figures[FigureOf("asked_bytes")]) +
+    most += ": " + FormatBytes(worst.figures[FigureIndex("asked_bytes")]) +
             " asked of the driver; the median is " + FormatBytes(asked.median) + ", the least " +
             FormatBytes(asked.least) + " (" + NameOf(report, asked.least_rank) + ")";
   }
@@ -88,7 +73,7 @@ std::vector<size_t> TableFigures(const RankReport& report, const TextStyle& styl
   size_t columns = kRankColumns;
   for (const char* name : {"asked_bytes", "peak_live_bytes", "deferred_bytes", "never_freed_bytes",
                            "reuse_bytes", "nodes", "errors", "warnings"}) {
-    const size_t figure = FigureOf(name);
+    const size_t figure = FigureIndex(name);
     columns += std::max<size_t>(FigureTitle(name).size(), 8) + 2;
     const bool shown = MostOf(report, figure) > 0 || UnknownToSome(report, figure);
     if (shown && columns <= style.width) figures.push_back(figure);
@@ -169,12 +154,7 @@ void RenderGroup(const RankReport& report, const RankGroup& group, const TextSty
                     FigureText(figure, change.change.after));
   }
   for (const FindingChange& change : group.findings) {
-    std::string text = "findings of " + change.check + ": " + FormatCount(change.count_before) +
-                       " → " + FormatCount(change.count_after);
-    if (change.bytes_before != change.bytes_after) {
-      text += ", " + FormatBytes(change.bytes_before) + " → " + FormatBytes(change.bytes_after);
-    }
-    lines.push_back(text);
+    lines.push_back("findings of " + change.check + ": " + CountsText(change));
   }
   if (!group.same_structure) {
     const uint32_t other = report.groups.front().ranks.front(), here = group.ranks.front();

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -14,18 +12,12 @@ GRAPHKIT_JSON_OF(NotJudged, in_no_segment, start_unknown, pool_unknown)
 
 namespace {
 
-std::string Hex(Address address) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(address));
-  return text.data();
-}
-
 std::string MissText(const PredictionMiss& miss) {
   const std::string at = "event " + std::to_string(miss.event) + ": ";
   if (miss.segment) return at + "a segment operation that only the record or the model has";
-  return at + "recorded at " + Hex(miss.recorded) +
+  return at + "recorded at " + HexText(miss.recorded) +
          (miss.predicted == 0 ? ", the model found no memory"
-                              : ", predicted at " + Hex(miss.predicted));
+                              : ", predicted at " + HexText(miss.predicted));
 }
 
 std::string Share(uint64_t hits, uint64_t all) {
@@ -51,8 +43,8 @@ Json MissJson(const PredictionScore& score) {
   const PredictionMiss& miss = score.misses.front();
   return Json{{"event", miss.event},
               {"what", miss.segment ? "segment" : "address"},
-              {"recorded", miss.segment ? Json(nullptr) : Json(Hex(miss.recorded))},
-              {"predicted", miss.predicted == 0 ? Json(nullptr) : Json(Hex(miss.predicted))}};
+              {"recorded", miss.segment ? Json(nullptr) : Json(HexText(miss.recorded))},
+              {"predicted", miss.predicted == 0 ? Json(nullptr) : Json(HexText(miss.predicted))}};
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include "libgraphkit/render/replay/replay.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -42,18 +40,13 @@ Json FiguresJson(const PolicyFigures& figures) {
 }
 
 std::string Fragmentation(const PolicyFigures& figures) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * FragmentationOf(figures));
-  return text.data();
+  return Formatted("%.1f %%", 100 * FragmentationOf(figures));
 }
 
 // What one malloc or free took, both placements and their index together.
 std::string TimePerOperation(const PolicyFigures& figures) {
   if (figures.operations == 0) return "-";
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.0f ns",
-                1e9 * figures.seconds / static_cast<double>(figures.operations));
-  return text.data();
+  return Formatted("%.0f ns", 1e9 * figures.seconds / static_cast<double>(figures.operations));
 }
 
 // How long frees waited for the malloc that found them complete.
@@ -65,11 +58,9 @@ void RenderWaits(std::span<const PolicyReplay> replays, const TextStyle& style, 
   for (const PolicyReplay& replay : replays) {
     const PolicyFigures& figures = replay.figures;
     if (!waits(replay)) continue;
-    std::array<char, 32> mean{};
-    std::snprintf(
-        mean.data(), mean.size(), "%.1f",
-        static_cast<double>(figures.reclaim_operations) / static_cast<double>(figures.reclaimed));
-    rows.push_back({ReplayName(replay), FormatCount(figures.reclaimed), mean.data(),
+    const double mean =
+        static_cast<double>(figures.reclaim_operations) / static_cast<double>(figures.reclaimed);
+    rows.push_back({ReplayName(replay), FormatCount(figures.reclaimed), Formatted("%.1f", mean),
                     FormatCount(figures.deferred_byte_operations)});
   }
   out << "\n" << Table(rows, {false, true, true, true}, "", style);

@@ -13,13 +13,12 @@ namespace {
 constexpr uint64_t kMostDrawn = 5'000'000;  // nodes, edges and blocks of all ranks
 constexpr size_t kMostBytes = 16'000'000;   // of the drawings, packed
 
-uint64_t FigureOf(const RankSummary& rank, std::string_view name) {
-  const auto at = std::ranges::find(kRankFigures, name) - kRankFigures.begin();
-  return rank.figures[static_cast<size_t>(at)].value_or(0);
-}
-
 uint64_t ToDraw(const RankSummary& rank) {
-  return FigureOf(rank, "nodes") + FigureOf(rank, "edges") + FigureOf(rank, "blocks");
+  uint64_t records = 0;
+  for (const char* figure : {"nodes", "edges", "blocks"}) {
+    records += rank.figures[FigureIndex(figure)].value_or(0);
+  }
+  return records;
 }
 
 // The worst, the first of each group, all.

@@ -95,4 +95,11 @@ on recorded streams) or arguments (kernels touch only blocks that their argument
 
 std::span<const HelpTopic> HelpTopics() { return kTopics; }
 
+std::vector<std::string> HelpWords(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CommandInfo& command : DescribeSubcommands(app)) words.push_back(command.name);
+  for (const HelpTopic& topic : kTopics) words.emplace_back(topic.name);
+  return words;
+}
+
 }  // namespace graphkit

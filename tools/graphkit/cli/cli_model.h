@@ -45,6 +45,9 @@ struct HelpTopic {
 
 std::span<const HelpTopic> HelpTopics();
 
+// What `graphkit help` takes: the subcommands and the topics.
+std::vector<std::string> HelpWords(const CLI::App& app);
+
 // Completion scripts, made from the command line's own definitions.
 std::string BashCompletion(const CommandInfo& root, const std::vector<CommandInfo>& commands);
 std::string ZshCompletion(const CommandInfo& root, const std::vector<CommandInfo>& commands);

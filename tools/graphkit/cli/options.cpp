@@ -92,9 +92,9 @@ std::string FirstExample(const CLI::App& app) {
   return line.substr(0, line.find_last_not_of(' ', comment) + 1);
 }
 
-std::string JoinWords(const std::vector<std::string>& words) {
+std::string JoinWords(const std::vector<std::string>& words, const std::string& separator) {
   std::string joined;
-  for (const std::string& word : words) joined += (joined.empty() ? "" : "|") + word;
+  for (const std::string& word : words) joined += (joined.empty() ? "" : separator) + word;
   return joined;
 }
 

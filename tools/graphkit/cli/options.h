@@ -60,7 +60,7 @@ void SetExamples(CLI::App& app, const std::vector<std::string>& examples);
 std::string FirstExample(const CLI::App& app);
 
 // The words of a choice, as "a|b|c".
-std::string JoinWords(const std::vector<std::string>& words);
+std::string JoinWords(const std::vector<std::string>& words, const std::string& separator = "|");
 // Empty when `word` is among `words`, otherwise what is wrong with it and what was probably meant.
 std::string CheckWord(const std::string& word, const std::vector<std::string>& words);
 

@@ -1,16 +1,11 @@
 #include <sstream>
 
 #include "tools/graphkit/cli/cli_model.h"
+#include "tools/graphkit/cli/options.h"
 
 namespace graphkit {
 
 namespace {
-
-std::string Joined(const std::vector<std::string>& words, const std::string& separator) {
-  std::string joined;
-  for (const std::string& word : words) joined += (joined.empty() ? "" : separator) + word;
-  return joined;
-}
 
 std::vector<std::string> OptionNames(const CommandInfo& command) {
   std::vector<std::string> names;
@@ -42,9 +37,9 @@ void BashArguments(const CommandInfo& command, std::ostream& out) {
       labels.push_back("'" + command.name + " " + name + "'");
     }
     const std::vector<std::string> words = Words(option);
-    out << "    " << Joined(labels, "|") << ") ";
+    out << "    " << JoinWords(labels, "|") << ") ";
     if (!words.empty()) {
-      out << "words=" << ShellQuoted(Joined(words, " ")) << " ;;\n";
+      out << "words=" << ShellQuoted(JoinWords(words, " ")) << " ;;\n";
     } else {
       out << (option.takes_file() ? "compopt -o default; return ;;\n" : "return ;;\n");
     }
@@ -63,7 +58,8 @@ std::string ZshText(const std::string& text) {
 
 std::string ZshAction(const OptionInfo& option) {
   const std::vector<std::string> words = Words(option);
-  if (!words.empty()) return ":" + option.names.back().substr(2) + ":(" + Joined(words, " ") + ")";
+  if (!words.empty())
+    return ":" + option.names.back().substr(2) + ":(" + JoinWords(words, " ") + ")";
   if (option.argument.empty()) return "";
   return ":" + ZshText(option.argument) + ":" + (option.takes_file() ? "_files" : "");
 }
@@ -73,11 +69,11 @@ void ZshCommand(const CommandInfo& command, std::ostream& out) {
   for (const OptionInfo& option : command.options) {
     for (const std::string& name : option.names) {
       const std::string spec =
-          "(" + Joined(option.names, " ") + ")" + name + "[" + ZshText(option.description) + "]";
+          "(" + JoinWords(option.names, " ") + ")" + name + "[" + ZshText(option.description) + "]";
       out << "        " << ShellQuoted(spec + ZshAction(option)) << " \\\n";
     }
   }
-  const std::string words = Joined(command.words, " ");
+  const std::string words = JoinWords(command.words, " ");
   out << "        '*:" << (words.empty() ? "file:_files" : "argument:(" + words + ")")
       << "'\n      ;;\n";
 }
@@ -88,7 +84,7 @@ void FishOption(const std::string& condition, const OptionInfo& option, std::ost
     out << (name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1));
   }
   const std::vector<std::string> words = Words(option);
-  if (!words.empty()) out << " -x -a " << ShellQuoted(Joined(words, " "));
+  if (!words.empty()) out << " -x -a " << ShellQuoted(JoinWords(words, " "));
   if (words.empty() && !option.argument.empty()) out << (option.takes_file() ? " -r -F" : " -x");
   out << " -d " << ShellQuoted(option.description) << "\n";
 }
@@ -107,16 +103,17 @@ std::string BashCompletion(const CommandInfo& root, const std::vector<CommandInf
   for (const CommandInfo& command : commands) BashArguments(command, out);
   out << "  esac\n"
       << "  if [[ $COMP_CWORD -eq 1 ]]; then\n    words="
-      << ShellQuoted(Joined(CommandNames(commands), " ") + " " + Joined(OptionNames(root), " "))
+      << ShellQuoted(JoinWords(CommandNames(commands), " ") + " " +
+                     JoinWords(OptionNames(root), " "))
       << "\n  elif [[ -z $words && $current == -* ]]; then\n    case $command in\n";
   for (const CommandInfo& command : commands) {
-    out << "      " << command.name << ") words=" << ShellQuoted(Joined(OptionNames(command), " "))
-        << " ;;\n";
+    out << "      " << command.name
+        << ") words=" << ShellQuoted(JoinWords(OptionNames(command), " ")) << " ;;\n";
   }
   out << "    esac\n  elif [[ -z $words ]]; then\n    case $command in\n";
   for (const CommandInfo& command : commands) {
     if (command.words.empty()) continue;
-    out << "      " << command.name << ") words=" << ShellQuoted(Joined(command.words, " "))
+    out << "      " << command.name << ") words=" << ShellQuoted(JoinWords(command.words, " "))
         << " ;;\n";
   }
   out << "    esac\n  fi\n"
@@ -135,7 +132,7 @@ std::string ZshCompletion(const CommandInfo& root, const std::vector<CommandInfo
     out << "    " << ShellQuoted(command.name + ":" + ZshText(command.description)) << "\n";
   }
   out << "  )\n  if (( CURRENT == 2 )); then\n    _describe 'subcommand' commands\n"
-      << "    compadd -- " << Joined(OptionNames(root), " ") << "\n    return\n  fi\n"
+      << "    compadd -- " << JoinWords(OptionNames(root), " ") << "\n    return\n  fi\n"
       << "  local command=${words[2]}\n  shift words\n  (( CURRENT-- ))\n"
       << "  case $command in\n";
   for (const CommandInfo& command : commands) ZshCommand(command, out);
@@ -156,7 +153,7 @@ std::string FishCompletion(const CommandInfo& root, const std::vector<CommandInf
     }
     if (command.words.empty()) continue;
     out << "complete -c graphkit -n " << ShellQuoted("__fish_seen_subcommand_from " + command.name)
-        << " -f -a " << ShellQuoted(Joined(command.words, " ")) << "\n";
+        << " -f -a " << ShellQuoted(JoinWords(command.words, " ")) << "\n";
   }
   return out.str();
 }

@@ -1,4 +1,5 @@
 // `graphkit completion bash|zsh|fish`.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -11,22 +12,13 @@ namespace graphkit {
 
 namespace {
 
-// What `graphkit help` takes is what there is.
-std::vector<CommandInfo> WithTopics(std::vector<CommandInfo> commands) {
-  std::vector<std::string> topics;
-  for (const CommandInfo& command : commands) topics.push_back(command.name);
-  for (const HelpTopic& topic : HelpTopics()) topics.emplace_back(topic.name);
-  for (CommandInfo& command : commands) {
-    if (command.name == "help") command.words = topics;
-  }
-  return commands;
-}
-
 using Completion = std::string (*)(const CommandInfo& root,
                                    const std::vector<CommandInfo>& commands);
 
 int RunCompletion(const CLI::App& app, Completion completion) {
-  std::cout << completion(DescribeCommand(app), WithTopics(DescribeSubcommands(app)));
+  std::vector<CommandInfo> commands = DescribeSubcommands(app);
+  std::ranges::find(commands, "help", &CommandInfo::name)->words = HelpWords(app);
+  std::cout << completion(DescribeCommand(app), commands);
   return kExitOk;
 }
 

@@ -34,10 +34,7 @@ void PrintOverview(const CLI::App& app) {
 }
 
 int PrintUnknown(const CLI::App& app, const std::string& name) {
-  std::vector<std::string> names;
-  for (const CommandInfo& command : DescribeSubcommands(app)) names.push_back(command.name);
-  for (const HelpTopic& topic : HelpTopics()) names.emplace_back(topic.name);
-  const auto nearest = Nearest(name, names);
+  const auto nearest = Nearest(name, HelpWords(app));
   return PrintError(Error{
       .message = "no help on '" + name + "'",
       .hint = nearest ? "did you mean " + *nearest + "?" : "graphkit help lists what there is"});

@@ -1,6 +1,5 @@
 // `graphkit pipeline`: what the schedule of a pipeline needs, and whether a trace kept to it.
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -163,6 +162,10 @@ int CheckTrace(const PipelineArguments& arguments) {
   return departs || !view.findings.empty() ? kExitFailed : kExitOk;
 }
 
+int RunPipeline(const PipelineArguments& arguments) {
+  return arguments.trace.empty() ? ShowSchedule(arguments) : CheckTrace(arguments);
+}
+
 void AddSchedule(CLI::App& sub, PipelineArguments& arguments) {
   ScheduleOptions& options = arguments.schedule;
   constexpr uint32_t kMost = 1'000'000;
@@ -215,22 +218,18 @@ void AddLayers(CLI::App& sub, PipelineArguments& arguments) {
 }  // namespace
 
 void AddPipelineCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub = app.add_subcommand(
-      "pipeline", "Say what buffers a pipeline's schedule needs, or whether replays kept to it");
-  const auto arguments = std::make_shared<PipelineArguments>();
+  const auto [sub, arguments] = AddCommand<PipelineArguments>(
+      app, exit_code, RunPipeline, "pipeline",
+      "Say what buffers a pipeline's schedule needs, or whether replays kept to it",
+      {"graphkit pipeline --stages 4 --chunks 2 --microbatches 32 --input-bytes 64MiB",
+       "graphkit pipeline --order \"1 1 -1 -1\" --input-bytes 64MiB --map",
+       "graphkit pipeline trace.json"});
   sub->add_option("trace", arguments->trace,
                   "a trace, to check that replays followed the order of the captures");
   AddSchedule(*sub, *arguments);
   AddLayers(*sub, *arguments);
   AddFormat(*sub, arguments->format);
   AddOutput(*sub, arguments->file, "where to (default: stdout)");
-  SetExamples(*sub,
-              {"graphkit pipeline --stages 4 --chunks 2 --microbatches 32 --input-bytes 64MiB",
-               "graphkit pipeline --order \"1 1 -1 -1\" --input-bytes 64MiB --map",
-               "graphkit pipeline trace.json"});
-  sub->callback([&exit_code, arguments] {
-    exit_code = arguments->trace.empty() ? ShowSchedule(*arguments) : CheckTrace(*arguments);
-  });
 }
 
 }  // namespace graphkit

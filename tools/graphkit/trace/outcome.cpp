@@ -125,23 +125,32 @@ std::string DescribeOutcome(const TraceOutcome& outcome) {
   return text + " → " + outcome.path;
 }
 
-std::vector<std::string> OtherTraces(const std::string& path, int64_t since_ns) {
-  std::vector<std::string> found;
-  const fs::path main(path);
-  const std::string ending = path.ends_with(".json") ? ".json" : "";
-  const std::string name = main.filename().string();
-  const std::string stem = name.substr(0, name.size() - ending.size()) + ".";
+std::vector<FileBeside> FilesBeside(const std::string& trace, const std::string& ending,
+                                    int64_t since_ns) {
+  std::vector<FileBeside> found;
+  const fs::path main(trace);
+  const std::string stem =
+      (trace.ends_with(".json") ? main.stem() : main.filename()).string() + ".";
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(main.parent_path(), error)) {
-    const std::string other = entry.path().filename().string();
-    if (other == name || !other.starts_with(stem) || !other.ends_with(ending)) continue;
-    const std::string middle =
-        other.substr(stem.size(), other.size() - stem.size() - ending.size());
-    if (middle.empty() || middle.find_first_not_of("0123456789.") != std::string::npos) continue;
+    const std::string name = entry.path().filename().string();
+    const bool ours = name.size() > stem.size() + ending.size() && name.starts_with(stem) &&
+                      name.ends_with(ending);
     struct stat status {};
-    if (stat(entry.path().c_str(), &status) != 0) continue;
-    const int64_t changed = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
-    if (changed >= since_ns) found.push_back(entry.path().string());
+    if (!ours || stat(entry.path().c_str(), &status) != 0) continue;
+    if (status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec < since_ns) continue;
+    found.push_back({entry.path().string(),
+                     name.substr(stem.size(), name.size() - stem.size() - ending.size())});
+  }
+  return found;
+}
+
+std::vector<std::string> OtherTraces(const std::string& path, int64_t since_ns) {
+  std::vector<std::string> found;
+  for (const FileBeside& file :
+       FilesBeside(path, path.ends_with(".json") ? ".json" : "", since_ns)) {
+    const bool numbers = file.middle.find_first_not_of("0123456789.") == std::string::npos;
+    if (numbers) found.push_back(file.path);
   }
   std::ranges::sort(found);
   return found;

@@ -28,6 +28,14 @@ std::optional<TraceOutcome> InspectTrace(const std::string& path);
 // "123 records, 15 nodes in 1 graph → trace.json"
 std::string DescribeOutcome(const TraceOutcome& outcome);
 
+// A file beside a trace: "trace.<middle>.json" of trace.json.
+struct FileBeside {
+  std::string path, middle;
+};
+// Those of an ending, changed at or after `since_ns` (1970, nanoseconds).
+std::vector<FileBeside> FilesBeside(const std::string& trace, const std::string& ending,
+                                    int64_t since_ns);
+
 // The other traces of a run: `trace.<pid>.json` beside `path`, changed at or after `since` (seconds
 // since 1970, and nanoseconds).
 std::vector<std::string> OtherTraces(const std::string& path, int64_t since_ns);

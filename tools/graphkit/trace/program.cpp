@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include "tools/graphkit/child.h"
 #include "tools/graphkit/cli/talk.h"
 
 namespace graphkit {
@@ -59,13 +60,6 @@ void ForwardSignals() {
   const int error = errno;
   [[maybe_unused]] const ssize_t written = write(error_pipe, &error, sizeof error);
   _exit(kExitNotFound);
-}
-
-int WaitFor(pid_t program) {
-  int status = 0;
-  while (waitpid(program, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
 }
 
 }  // namespace

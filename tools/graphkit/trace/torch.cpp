@@ -1,7 +1,5 @@
 #include "tools/graphkit/trace/torch.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -15,6 +13,7 @@
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/plugins.h"
+#include "tools/graphkit/trace/outcome.h"
 
 namespace graphkit {
 
@@ -22,18 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kEnding = ".pickle";
-
 std::optional<int64_t> Number(std::string_view text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
   return number;
-}
-
-std::string Stem(const std::string& trace) {
-  constexpr std::string_view kJson = ".json";
-  return trace.ends_with(kJson) ? trace.substr(0, trace.size() - kJson.size()) : trace;
 }
 
 // "4242" or "rank3.4242".
@@ -52,12 +44,6 @@ std::optional<LeftSnapshot> ReadName(std::string_view middle) {
   if (!pid) return std::nullopt;
   snapshot.pid = *pid;
   return snapshot;
-}
-
-bool ChangedSince(const fs::path& path, int64_t since_ns) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return false;
-  return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec >= since_ns;
 }
 
 std::string Of(const LeftSnapshot& snapshot) {
@@ -103,17 +89,10 @@ std::vector<std::pair<std::string, std::string>> TorchHookEnvironment(const std:
 
 std::vector<LeftSnapshot> LeftSnapshots(const std::string& trace, int64_t since_ns) {
   std::vector<LeftSnapshot> found;
-  const std::string stem = fs::path(Stem(trace)).filename().string() + ".";
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(fs::path(trace).parent_path(), error)) {
-    const std::string name = entry.path().filename().string();
-    const bool ours = name.size() > stem.size() + kEnding.size() && name.starts_with(stem) &&
-                      name.ends_with(kEnding);
-    if (!ours || !ChangedSince(entry.path(), since_ns)) continue;
-    auto snapshot = ReadName(
-        std::string_view(name).substr(stem.size(), name.size() - stem.size() - kEnding.size()));
+  for (const FileBeside& file : FilesBeside(trace, ".pickle", since_ns)) {
+    auto snapshot = ReadName(file.middle);
     if (!snapshot) continue;
-    snapshot->path = entry.path().string();
+    snapshot->path = file.path;
     found.push_back(std::move(*snapshot));
   }
   std::ranges::sort(found, {}, &LeftSnapshot::pid);
