@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <utility>
-#include <vector>
+#include <iterator>
 
 #include "plugins/cupti_tracer/cupti_abi.h"
 #include "plugins/cupti_tracer/driver_decode.h"
@@ -249,41 +248,30 @@ constexpr DriverCall kCalls[] = {
 #undef GRAPHKIT_CALL
 #undef GRAPHKIT_CALLS
 
-// So that no two names above are one function's.
-constexpr bool AllDiffer() {
-  std::array<bool, kDriverCallLimit> met{};
-  return std::ranges::none_of(
-      kCalls, [&met](const DriverCall& row) { return std::exchange(met[row.id], true); });
-}
-static_assert(AllDiffer());
+// By callback id: the place in kCalls, from 1; 0: none.
+constexpr auto kPlaces = [] {
+  std::array<int16_t, kDriverCallLimit> places{};
+  for (size_t i = 0; i < std::size(kCalls); ++i) places[kCalls[i].id] = static_cast<int16_t>(i + 1);
+  return places;
+}();
+static_assert(std::ranges::count(kPlaces, 0) == kDriverCallLimit - std::size(kCalls),
+              "two rows of one call");
 
-struct CallIndex {
-  std::vector<DriverCall> rows;
-  std::array<int16_t, kDriverCallLimit> by_id{};  // 0: none
+constexpr uint16_t kRuntimeNoise[] = {
+#include "runtime_noise.inc"
 };
-
-CallIndex MakeIndex() {
-  CallIndex index;
-  index.rows.push_back({});  // so that 0 is none
-  for (const DriverCall& row : kCalls) index.rows.push_back(row);
-  for (size_t i = 1; i < index.rows.size(); ++i) {
-    index.by_id[index.rows[i].id] = static_cast<int16_t>(i);
-  }
-  return index;
-}
-
-const CallIndex& Index() {
-  static const CallIndex index = MakeIndex();
-  return index;
-}
 
 }  // namespace
 
-std::span<const DriverCall> DriverCalls() { return std::span(Index().rows).subspan(1); }
+std::span<const DriverCall> DriverCalls() { return kCalls; }
 
 const DriverCall* FindDriverCall(uint32_t id) {
-  int16_t row = id < kDriverCallLimit ? Index().by_id[id] : int16_t{0};
-  return row == 0 ? nullptr : &Index().rows[static_cast<size_t>(row)];
+  const int16_t place = id < kDriverCallLimit ? kPlaces[id] : int16_t{0};
+  return place == 0 ? nullptr : &kCalls[place - 1];
+}
+
+bool IsRuntimeNoise(uint32_t id) {
+  return std::ranges::find(kRuntimeNoise, id) != std::end(kRuntimeNoise);
 }
 
 uint64_t StreamHandle(const void* stream, bool per_thread) {

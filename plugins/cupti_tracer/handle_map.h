@@ -43,7 +43,7 @@ class HandleMap {
     }
     slots_[hole] = {};
     --size_;
-    if (slots_.size() > kFewest && size_ * 8 < slots_.size()) Resize(slots_.size() / 2);
+    if (slots_.size() > kFewest && size_ * 16 < slots_.size()) Resize(slots_.size() / 4);
     return true;
   }
 

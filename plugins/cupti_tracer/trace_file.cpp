@@ -6,11 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 namespace graphkit {
@@ -20,28 +21,15 @@ uint64_t NumberOf(const char* text) {
   return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
 }
 
-std::string Absolute(const std::string& path) {
-  if (!path.empty() && path[0] == '/') return path;
-  char folder[PATH_MAX];
-  if (getcwd(folder, sizeof folder) == nullptr) return path;
-  return std::string(folder) + "/" + path;
-}
-
 // The program and its arguments, as it was started.
 std::vector<std::string> CommandLine() {
   std::vector<std::string> words;
-  std::string word;
-  if (FILE* file = std::fopen("/proc/self/cmdline", "re")) {
-    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) {
-      if (c != 0) {
-        word += static_cast<char>(c);
-      } else {
-        words.push_back(std::move(word));
-        word.clear();
-      }
-    }
-    std::fclose(file);
-  }
+  FILE* file = std::fopen("/proc/self/cmdline", "re");
+  char* word = nullptr;
+  size_t size = 0;
+  while (file != nullptr && getdelim(&word, &size, '\0', file) >= 0) words.emplace_back(word);
+  std::free(word);
+  if (file != nullptr) std::fclose(file);
   return words;
 }
 
@@ -56,7 +44,10 @@ uint64_t ReadClock(clockid_t clock) {
 TraceTarget TargetFromEnvironment() {
   TraceTarget target;
   const char* out = std::getenv("GRAPHKIT_TRACE_OUT");
-  target.path = Absolute(out != nullptr && *out != '\0' ? out : "trace.json");
+  std::error_code ignored;  // of a folder that is gone: the path stays relative
+  target.path = out != nullptr && *out != '\0' ? out : "trace.json";
+  if (auto absolute = std::filesystem::absolute(target.path, ignored); !ignored)
+    target.path = absolute;
   target.max_bytes = NumberOf(std::getenv("GRAPHKIT_TRACE_LIMIT"));
   target.buffer = NumberOf(std::getenv("GRAPHKIT_TRACE_BUFFER"));
   if (const char* old = std::getenv("GRAPHKIT_TRACE_OLD")) {
