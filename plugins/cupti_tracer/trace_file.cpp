@@ -6,12 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
-#include <system_error>
 #include <vector>
 
 namespace graphkit {
@@ -19,6 +18,13 @@ namespace {
 
 uint64_t NumberOf(const char* text) {
   return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+}
+
+// Without std::filesystem, which more than doubles the library.
+std::string Absolute(const std::string& path) {
+  char folder[PATH_MAX];
+  if (path.starts_with('/') || getcwd(folder, sizeof folder) == nullptr) return path;
+  return std::string(folder) + "/" + path;
 }
 
 // The program and its arguments, as it was started.
@@ -44,10 +50,7 @@ uint64_t ReadClock(clockid_t clock) {
 TraceTarget TargetFromEnvironment() {
   TraceTarget target;
   const char* out = std::getenv("GRAPHKIT_TRACE_OUT");
-  std::error_code ignored;  // of a folder that is gone: the path stays relative
-  target.path = out != nullptr && *out != '\0' ? out : "trace.json";
-  if (auto absolute = std::filesystem::absolute(target.path, ignored); !ignored)
-    target.path = absolute;
+  target.path = Absolute(out != nullptr && *out != '\0' ? out : "trace.json");
   target.max_bytes = NumberOf(std::getenv("GRAPHKIT_TRACE_LIMIT"));
   target.buffer = NumberOf(std::getenv("GRAPHKIT_TRACE_BUFFER"));
   if (const char* old = std::getenv("GRAPHKIT_TRACE_OLD")) {
