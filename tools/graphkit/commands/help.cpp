@@ -40,29 +40,15 @@ int PrintUnknown(const CLI::App& app, const std::string& name) {
       .hint = nearest ? "did you mean " + *nearest + "?" : "graphkit help lists what there is"});
 }
 
-// A paragraph's lines are joined; what stands in columns hangs below itself.
-std::string Rewrapped(const std::string& text) {
-  constexpr size_t kProse = 70;  // a line that long goes on in the next one
-  std::vector<std::string> paragraphs;
+// A paragraph a line; what stands in columns hangs below itself.
+void PrintTopic(const std::string& text) {
   std::istringstream lines(text);
-  bool goes_on = false;
   for (std::string line; std::getline(lines, line);) {
-    const bool joins = goes_on && !line.empty() && line[0] != ' ';
-    if (joins) {
-      paragraphs.back() += " " + line;
-    } else {
-      paragraphs.push_back(line);
-    }
-    goes_on = line.size() > kProse;
-  }
-  std::string out;
-  for (const std::string& paragraph : paragraphs) {
-    const size_t gap = paragraph.find("  "), start = paragraph.find_first_not_of(' ', gap);
+    const size_t gap = line.find("  "), start = line.find_first_not_of(' ', gap);
     const size_t hang = start == std::string::npos ? 0 : start;
-    out += Wrapped(paragraph.substr(0, hang), std::string_view(paragraph).substr(hang),
-                   {.width = HelpWidth()});
+    std::cout << Wrapped(line.substr(0, hang), std::string_view(line).substr(hang),
+                         {.width = HelpWidth()});
   }
-  return out;
 }
 
 int RunHelp(const CLI::App& app, const std::string& name) {
@@ -76,7 +62,7 @@ int RunHelp(const CLI::App& app, const std::string& name) {
   }
   for (const HelpTopic& topic : HelpTopics()) {
     if (topic.name != name) continue;
-    std::cout << Rewrapped(topic.text);
+    PrintTopic(topic.text);
     return kExitOk;
   }
   return PrintUnknown(app, name);
