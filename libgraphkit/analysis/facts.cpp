@@ -20,8 +20,7 @@ std::vector<std::vector<BlockId>> BlocksByRoot(const Trace& trace, const Lifetim
 }
 
 bool HasPartialEdges(const Trace& trace) {
-  return !std::all_of(trace.edges.begin(), trace.edges.end(),
-                      [](const Edge& edge) { return edge.full(); });
+  return !std::ranges::all_of(trace.edges, [](const Edge& edge) { return edge.full(); });
 }
 
 // A graph with one pool has the pool's bound.

@@ -88,7 +88,7 @@ void AddBounds(const std::vector<PoolBound>& bounds, std::vector<PoolShare>* sha
 // One pool's share is the graph's.
 std::vector<PoolShare> FindShares(const Facts& facts, GraphId id) {
   const std::vector<BlockId>& blocks = facts.blocks[id.index()];
-  const bool one = std::all_of(blocks.begin(), blocks.end(), [&](BlockId block) {
+  const bool one = std::ranges::all_of(blocks, [&](BlockId block) {
     return facts.trace[block].pool == facts.trace[blocks.front()].pool;
   });
   if (blocks.empty()) return {};

@@ -79,7 +79,7 @@ class VersionWalk {
       if (started_.contains(root)) continue;
       for (const NodeId node : nodes) run_.push_back({node, VersionIn(of_graph_, node)});
     }
-    std::sort(run_.begin(), run_.end());
+    std::ranges::sort(run_);
     run_.erase(std::unique(run_.begin(), run_.end()), run_.end());
   }
 

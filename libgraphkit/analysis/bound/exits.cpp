@@ -46,8 +46,7 @@ bool Exits::SortMarkers() {
     }
   }
   for (std::vector<Mark>& marks : marks_) {
-    std::sort(marks.begin(), marks.end(),
-              [](const Mark& a, const Mark& b) { return a.seq < b.seq; });
+    std::ranges::sort(marks, {}, &Mark::seq);
   }
   return true;
 }
@@ -57,8 +56,8 @@ void Exits::SetUp(std::vector<Walk>* walks) {
   const auto lanes = static_cast<uint32_t>(lanes_.lanes());
   for (uint32_t lane = 0; lane < lanes; ++lane) {
     const std::span<const uint32_t> births = lanes_.births(lane);
-    (*walks)[lane].plain = std::all_of(births.begin(), births.end(),
-                                       [&](uint32_t birth) { return lanes_.Plain(birth); });
+    (*walks)[lane].plain =
+        std::ranges::all_of(births, [&](uint32_t birth) { return lanes_.Plain(birth); });
     (*walks)[lane].next.resize(chains_.size());
   }
   deltas_.reserve(lanes_.size() * lanes);
@@ -97,7 +96,7 @@ void Exits::Pass(uint32_t birth, uint32_t item) {
   }
   if (birth < first_after_[item]) {
     const std::span<const uint32_t> births = lanes_.births(lane);
-    const auto later = std::lower_bound(births.begin(), births.end(), first_after_[item]);
+    const auto later = std::ranges::lower_bound(births, first_after_[item]);
     if (later == births.end()) return;
     birth = *later;
   }

@@ -36,7 +36,7 @@ Lanes::Item Lanes::MakeItem(BlockId block) const {
   if (item.nested || markers.empty()) return item;
   item.regular =
       item.dies && (!by_streams || EndCovers(markers, item.alloc)) &&
-      std::all_of(markers.begin(), markers.end(), [&](NodeId marker) {
+      std::ranges::all_of(markers, [&](NodeId marker) {
         const uint32_t chain = order_.order().PlaceOf(marker).chain;
         return chain < order_.order().chains() && order_.order().ChainGraph(chain) == life.root;
       });
@@ -50,9 +50,8 @@ Lanes::Item Lanes::MakeItem(BlockId block) const {
 
 // Whether what is after all of some nodes is after a point, too.
 bool Lanes::EndCovers(std::span<const NodeId> nodes, const OrderPoint& point) const {
-  return std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
-    return order_.order().Covers(order_.order().EndOf(node), point);
-  });
+  return std::ranges::any_of(
+      nodes, [&](NodeId node) { return order_.order().Covers(order_.order().EndOf(node), point); });
 }
 
 // Whether a point covers some place where the block may first be touched.

@@ -27,8 +27,7 @@ class Bounder {
     FindUpperBounds();
     std::vector<uint32_t> order(upper_.size());
     std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(),
-              [&](uint32_t a, uint32_t b) { return upper_[a] > upper_[b]; });
+    std::ranges::sort(order, [&](uint32_t a, uint32_t b) { return upper_[a] > upper_[b]; });
     for (const uint32_t window : order) {
       if (upper_[window] <= bound_.bytes) break;
       if (OutOfTime() && bound_.bytes != 0) {
@@ -79,8 +78,8 @@ class Bounder {
     }
     const auto leaves = [&](uint32_t item) {
       last_window_[item] = window;
-      return std::all_of(coming_.begin(), coming_.end(),
-                         [&](uint32_t birth) { return exits_.Before(item, birth); });
+      return std::ranges::all_of(coming_,
+                                 [&](uint32_t birth) { return exits_.Before(item, birth); });
     };
     active_.erase(std::remove_if(active_.begin(), active_.end(), leaves), active_.end());
   }

@@ -111,7 +111,7 @@ class Sweep {
       std::erase_if(idle_, [&](Free free) { return left_[free] == 0; });
       kept_ = idle_.size();
     }
-    auto free = std::lower_bound(idle_.begin(), idle_.end(), view->other.seen);
+    auto free = std::ranges::lower_bound(idle_, view->other.seen);
     for (; free != idle_.end(); ++free) {
       if (StreamOf(frees_[*free]) != view->stream) See(*free, birth, &view->other);
     }
@@ -136,8 +136,7 @@ class Sweep {
     if (lanes_.Before(item, birth)) return birth;
     const std::span<const uint32_t> births = lanes_.births(lanes_.lane(birth));
     if (!lanes_.Before(item, births.back())) return Exits::kNever;
-    return *std::partition_point(std::upper_bound(births.begin(), births.end(), birth),
-                                 births.end(),
+    return *std::partition_point(std::ranges::upper_bound(births, birth), births.end(),
                                  [&](uint32_t later) { return !lanes_.Before(item, later); });
   }
 

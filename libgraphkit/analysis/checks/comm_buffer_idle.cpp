@@ -67,7 +67,7 @@ class Lender {
   // Whether the first of some uses writes the whole buffer, before all others.
   bool FillsFirst(BlockId buffer, std::span<const Touch> uses) const {
     const NodeId first = uses.front().node;
-    return std::all_of(uses.begin(), uses.end(), [&](const Touch& use) {
+    return std::ranges::all_of(uses, [&](const Touch& use) {
       if (use.node != first) return facts_.order.Before(first, use.node);
       const Access& access = trace_.accesses[use.access];
       const bool whole = access.length == kLengthUnknown || access.length >= trace_[buffer].size;

@@ -12,9 +12,9 @@ std::vector<NodeId> Dropped(const Facts& facts, const StreamFrontier& before,
                             const StreamFrontier& after) {
   std::vector<NodeId> dropped;
   for (const FrontierEntry& old : before.entries) {
-    const bool kept = std::any_of(
-        after.entries.begin(), after.entries.end(),
-        [&](const FrontierEntry& entry) { return facts.order.EndsBefore(old.node, entry.node); });
+    const bool kept = std::ranges::any_of(after.entries, [&](const FrontierEntry& entry) {
+      return facts.order.EndsBefore(old.node, entry.node);
+    });
     if (!kept) dropped.push_back(old.node);
   }
   return dropped;

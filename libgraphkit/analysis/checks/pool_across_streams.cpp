@@ -17,7 +17,7 @@ std::map<PoolId, ByStream> FindSharedPools(const Facts& facts) {
     if (blocks.empty()) continue;
     const Block& first = facts.trace[blocks.front()];
     if (!first.pool.valid() || facts.trace[first.pool].kind != PoolKind::kPrivate) continue;
-    const bool one = std::all_of(blocks.begin(), blocks.end(), [&](BlockId id) {
+    const bool one = std::ranges::all_of(blocks, [&](BlockId id) {
       return facts.trace[id].stream == first.stream && facts.trace[id].pool == first.pool;
     });
     if (one) pools[first.pool][first.stream].emplace_back(graph);

@@ -27,7 +27,7 @@ BlockId TakerElsewhere(const Facts& facts, const BlockOrder& order, BlockId id,
     return facts.trace[later].stream == facts.trace[id].stream;
   };
   const auto can_take = [&](BlockId later) { return order.Before(id, later); };
-  const auto of_own = std::find_if(last.begin(), last.end(), own);
+  const auto of_own = std::ranges::find_if(last, own);
   if (of_own != last.end() && can_take(*of_own)) return {};
   const auto taker = std::find_if(last.rbegin(), last.rend(), can_take);
   return taker == last.rend() ? BlockId() : *taker;

@@ -25,8 +25,7 @@ std::vector<User> UsersOf(const Facts& facts, BlockId id,
     const AccessMode mode = facts.trace.accesses[touch.access].mode;
     const GraphId root = facts.roots[facts.trace[touch.node].graph.index()];
     if (mode == AccessMode::kRead || launches[root.index()].empty()) continue;
-    auto user = std::find_if(users.begin(), users.end(),
-                             [&](const User& other) { return other.graph == root; });
+    auto user = std::ranges::find_if(users, [&](const User& other) { return other.graph == root; });
     if (user == users.end()) user = users.insert(users.end(), {root, touch.node});
     user->surely_writes = user->surely_writes || mode != AccessMode::kUnknown;
   }
@@ -97,8 +96,8 @@ std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.launches.size() < 2) return {};
   const auto launches = LaunchesByGraph(trace);
-  const auto launched = std::count_if(launches.begin(), launches.end(),
-                                      [](const auto& of_graph) { return !of_graph.empty(); });
+  const auto launched =
+      std::ranges::count_if(launches, [](const auto& of_graph) { return !of_graph.empty(); });
   if (launched < 2) return {};
   UnorderedGraphs unordered(trace, launches);
   std::map<std::tuple<GraphId, GraphId, bool>, SharedBlocks> found;

@@ -10,9 +10,8 @@ namespace {
 // Whether the last of a graph's execs is still there, or went after everything else was launched.
 bool KeptReady(const Trace& trace, GraphId graph) {
   const Seq last = trace.launches.back().seq;
-  return std::any_of(trace.execs.begin(), trace.execs.end(), [&](const Exec& exec) {
-    return exec.graph == graph && exec.destroyed > last;
-  });
+  return std::ranges::any_of(
+      trace.execs, [&](const Exec& exec) { return exec.graph == graph && exec.destroyed > last; });
 }
 
 // By block: whether a graph that is launched touches it.
@@ -20,7 +19,7 @@ std::vector<bool> Needed(const Facts& facts, const std::vector<std::vector<uint3
   std::vector<bool> needed(facts.trace.blocks.size());
   for (size_t i = 0; i < needed.size(); ++i) {
     const auto touches = facts.lives.Touches(BlockId(i));
-    needed[i] = std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
+    needed[i] = std::ranges::any_of(touches, [&](const Touch& touch) {
       return !launches[facts.roots[facts.trace[touch.node].graph.index()].index()].empty();
     });
   }

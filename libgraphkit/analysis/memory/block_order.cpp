@@ -12,8 +12,8 @@ bool BlockOrder::Dies(BlockId x) const {
 
 bool BlockOrder::DiesBefore(BlockId x, const OrderPoint& point) const {
   const std::span<const NodeId> markers = lives_.Markers(x, rule_);
-  const bool after = std::all_of(markers.begin(), markers.end(),
-                                 [&](NodeId marker) { return order_.Before(marker, point); });
+  const bool after =
+      std::ranges::all_of(markers, [&](NodeId marker) { return order_.Before(marker, point); });
   if (!after || (!markers.empty() && !lives_.ByStreams(x, rule_))) return after;
   return order_.Covers(point, lives_[x].alloc);
 }

@@ -15,8 +15,7 @@ Ternary Waits(const Trace& trace, NodeId node, Ternary unknown) {
 void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Ternary unknown,
              Order* order) {
   const Node& node = trace.nodes[id];
-  const bool all_full =
-      std::all_of(in.begin(), in.end(), [](const InEdge& edge) { return edge.full; });
+  const bool all_full = std::ranges::all_of(in, [](const InEdge& edge) { return edge.full; });
   order->Add(NodeId(id), node.graph, node.stream,
              all_full ? Ternary::kUnknown : Waits(trace, NodeId(id), unknown), in);
 }

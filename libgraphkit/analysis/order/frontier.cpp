@@ -16,8 +16,7 @@ FrontierReplay::FrontierReplay(const Trace& trace, GraphSlice slice)
     boundaries_.push_back({capture.begin, number, false});
     if (capture.end != kNever) boundaries_.push_back({capture.end, number, true});
   }
-  std::sort(boundaries_.begin(), boundaries_.end(),
-            [](const Boundary& a, const Boundary& b) { return a.seq < b.seq; });
+  std::ranges::sort(boundaries_, {}, &Boundary::seq);
 }
 
 // Mostly it's the next node's turn.
@@ -68,7 +67,7 @@ void FrontierReplay::Wait(size_t number, const StreamFrontier& event) {
   }
   if (stream.graph != event.graph) return;
   for (const FrontierEntry& entry : event.entries) {
-    if (std::find(stream.entries.begin(), stream.entries.end(), entry) == stream.entries.end()) {
+    if (std::ranges::find(stream.entries, entry) == stream.entries.end()) {
       stream.entries.push_back(entry);
     }
   }

@@ -42,7 +42,7 @@ std::optional<LaunchPair> FindUnordered(const LaunchOrder& order, const Trace& t
   auto next = first.begin();
   for (const uint32_t later : second) {
     for (; next != first.end() && *next < later; ++next) {
-      const auto own = std::find_if(last.begin(), last.end(), [&](uint32_t launch) {
+      const auto own = std::ranges::find_if(last, [&](uint32_t launch) {
         return trace.launches[launch].stream == trace.launches[*next].stream;
       });
       if (own == last.end()) {
@@ -66,7 +66,7 @@ bool StillTouches(const Facts& facts, const NodeChanges& changes, GraphId root, 
                   Seq at) {
   if (changes.empty()) return true;
   const auto touches = facts.lives.Touches(block);
-  return std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
+  return std::ranges::any_of(touches, [&](const Touch& touch) {
     return facts.roots[facts.trace[touch.node].graph.index()] == root &&
            !changes.Changed(touch.node, at);
   });

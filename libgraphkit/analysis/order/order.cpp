@@ -87,7 +87,7 @@ void Order::AddAny(NodeId node, GraphId graph, StreamId stream, Ternary waits,
 // Whether the last node of a chain ends before a node with these edges ends.
 bool Order::TailEndsBefore(uint32_t chain, bool waits, std::span<const InEdge> in) const {
   const uint32_t length = chains_[chain].length;
-  return std::any_of(in.begin(), in.end(), [&](const InEdge& edge) {
+  return std::ranges::any_of(in, [&](const InEdge& edge) {
     const bool ends = edge.full || waits || rule_ == EdgeRule::kAllFull;
     return CountAt(ends ? EndOf(edge.from) : StartOf(edge.from), chain) >= length;
   });

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <tuple>
 #include <unordered_set>
 
 #include "libgraphkit/analysis/facts.h"
@@ -81,9 +83,8 @@ class RaceFinder {
       if (!node.valid() || !InGraph(trace_, trace_[node]) || Unfinished(node)) continue;
       uses_.push_back({node, kind, all});
     }
-    std::stable_sort(uses_.begin(), uses_.end(), [&](const Use& a, const Use& b) {
-      return trace_[a.node].seq < trace_[b.node].seq;
-    });
+    std::ranges::stable_sort(
+        uses_, [&](const Use& a, const Use& b) { return trace_[a.node].seq < trace_[b.node].seq; });
   }
 
   bool Unfinished(NodeId node) const {
@@ -94,9 +95,8 @@ class RaceFinder {
   bool OnOneChain() const {
     if (facts_.partial_edges) return false;
     const uint32_t chain = facts_.order.PlaceOf(uses_.front().node).chain;
-    return std::all_of(uses_.begin(), uses_.end(), [&](const Use& use) {
-      return facts_.order.PlaceOf(use.node).chain == chain;
-    });
+    return std::ranges::all_of(
+        uses_, [&](const Use& use) { return facts_.order.PlaceOf(use.node).chain == chain; });
   }
 
   void AllPairs(BlockId block) {
@@ -189,19 +189,14 @@ class RaceFinder {
     return Overlapping::kUnknown;
   }
 
-  GraphId RootOfRace(const Race& race) const {
-    return facts_.roots[trace_[race.earlier].graph.index()];
-  }
-
   // Whether the block has a race of the same sort in the same graph already.
   bool Known(const Race& race) const {
-    return std::any_of(races_.begin() + static_cast<ptrdiff_t>(first_of_block_), races_.end(),
-                       [&](const Race& other) {
-                         return other.kind == race.kind && other.overlapping == race.overlapping &&
-                                other.ordered_if_full == race.ordered_if_full &&
-                                other.surely_unordered == race.surely_unordered &&
-                                other.typed == race.typed && RootOfRace(other) == RootOfRace(race);
-                       });
+    const auto sort_of = [&](const Race& r) {
+      return std::tuple(r.kind, r.overlapping, r.ordered_if_full, r.surely_unordered, r.typed,
+                        facts_.roots[trace_[r.earlier].graph.index()]);
+    };
+    return std::ranges::any_of(std::span(races_).subspan(first_of_block_),
+                               [&](const Race& other) { return sort_of(other) == sort_of(race); });
   }
 
   // Where order by completion is lost on the way from one node of a race to the other: a node that

@@ -85,7 +85,7 @@ bool Implied(const Trace& trace, const Order& order, const InEdges& in, EdgeId i
   const Edge& edge = trace[id];
   if (!edge.full()) return false;
   const std::span<const InEdge> others = in.Of(edge.to.index());
-  return std::any_of(others.begin(), others.end(), [&](const InEdge& other) {
+  return std::ranges::any_of(others, [&](const InEdge& other) {
     if (other.from == edge.from) return false;
     return other.full ? order.EndsBefore(edge.from, other.from)
                       : order.Before(edge.from, other.from);
