@@ -23,7 +23,7 @@ cudaError_t Try(const cudaExtent& extent, unsigned flags) {
 }
 
 // effect: cudaMallocArray cudaFreeArray cudaArrayGetInfo cudaGetChannelDesc
-void Flat() {
+CASE(Flat) {
   cudaArray_t array = nullptr;
   size_t before = 0;
   size_t after = 0;
@@ -73,7 +73,7 @@ int Ask(cudaDeviceAttr attribute) {
 }
 
 // effect: cudaMalloc3DArray
-void Shapes() {
+CASE(Shapes) {
   EXPECT(Try(make_cudaExtent(64, 0, 0), 0) == cudaSuccess);
   EXPECT(Try(make_cudaExtent(64, 32, 0), 0) == cudaSuccess);
   EXPECT(Try(make_cudaExtent(64, 32, 16), 0) == cudaSuccess);
@@ -120,7 +120,7 @@ cudaExtent LevelExtent(cudaMipmappedArray_t whole, unsigned level) {
 }
 
 // effect: cudaMallocMipmappedArray cudaFreeMipmappedArray cudaGetMipmappedArrayLevel
-void Mipmapped() {
+CASE(Mipmapped) {
   cudaMipmappedArray_t whole = nullptr;
   const cudaExtent extent = make_cudaExtent(64, 20, 0);
   EXPECT_OK(cudaMallocMipmappedArray(&whole, &kFloat2, extent, 100));
@@ -145,7 +145,7 @@ void Mipmapped() {
 }
 
 // effect: cudaArrayGetPlane
-void Planes() {
+CASE(Planes) {
   const cudaChannelFormatDesc nv12 = cudaCreateChannelDesc<cudaChannelFormatKindNV12>();
   cudaArray_t array = nullptr;
   EXPECT_OK(cudaMallocArray(&array, &nv12, 64, 32));
@@ -169,7 +169,7 @@ void Planes() {
 }
 
 // effect: cudaArrayGetSparseProperties cudaMipmappedArrayGetSparseProperties
-void Sparse() {
+CASE(Sparse) {
   cudaArray_t array = nullptr;
   cudaMipmappedArray_t mipmapped = nullptr;
   const cudaExtent extent = make_cudaExtent(1024, 1024, 0);
@@ -203,7 +203,7 @@ void Sparse() {
 }
 
 // effect: cudaArrayGetMemoryRequirements cudaMipmappedArrayGetMemoryRequirements
-void Deferred() {
+CASE(Deferred) {
   cudaArray_t array = nullptr;
   cudaMipmappedArray_t mipmapped = nullptr;
   const cudaExtent extent = make_cudaExtent(512, 512, 0);
@@ -232,11 +232,6 @@ void Deferred() {
 
 int main() {
   EXPECT_OK(cudaFree(nullptr));
-  Flat();
-  Shapes();
-  Mipmapped();
-  Planes();
-  Sparse();
-  Deferred();
+  conformance::RunCases();
   return conformance::Finish("array");
 }

@@ -45,7 +45,7 @@ std::vector<int> Read(cudaArray_t array) {
 }
 
 // effect: cudaMemcpy2DToArray cudaMemcpy2DFromArray cudaMemcpy2DArrayToArray
-void Rows() {
+CASE(Rows) {
   cudaArray_t array = NewArray(Numbers());
   cudaArray_t other = NewArray(std::vector<int>(kCount));
   EXPECT(Read(array) == Numbers());
@@ -88,7 +88,7 @@ void Rows() {
 }
 
 // effect: cudaMemcpy2DToArrayAsync cudaMemcpy2DFromArrayAsync
-void RowsInAStream() {
+CASE(RowsInAStream) {
   cudaArray_t array = NewArray(std::vector<int>(kCount));
   int* pinned = nullptr;
   EXPECT_OK(cudaMallocHost(&pinned, 2 * kBytes));
@@ -110,7 +110,7 @@ void RowsInAStream() {
 
 // A run of bytes goes on in the next row.
 // effect: cudaMemcpyToArray cudaMemcpyFromArray cudaMemcpyArrayToArray
-void Runs() {
+CASE(Runs) {
   cudaArray_t array = NewArray(std::vector<int>(kCount));
   const std::vector<int> numbers = Numbers();
   // 20 elements from column 6 of row 0: 2 in it, 16 in two full rows, 2 in the last.
@@ -139,7 +139,7 @@ void Runs() {
 }
 
 // effect: cudaMemcpyToArrayAsync cudaMemcpyFromArrayAsync
-void RunsInAStream() {
+CASE(RunsInAStream) {
   cudaArray_t array = NewArray(std::vector<int>(kCount));
   int* pinned = nullptr;
   EXPECT_OK(cudaMallocHost(&pinned, 2 * kBytes));
@@ -167,7 +167,7 @@ cudaMemcpy3DParms ToVolume(cudaArray_t array, const std::vector<short>& from) {
 }
 
 // effect: cudaMemcpy3D cudaMemcpy3DAsync cudaMemcpy3DPeer cudaMemcpy3DPeerAsync
-void Volumes() {
+CASE(Volumes) {
   const cudaChannelFormatDesc desc = cudaCreateChannelDesc<short>();
   cudaArray_t array = nullptr;
   cudaArray_t other = nullptr;
@@ -249,7 +249,7 @@ cudaMemcpy3DOperand Operand(cudaArray_t array, size_t x, size_t y) {
 }
 
 // effect: cudaMemcpy3DBatchAsync
-void Batch() {
+CASE(Batch) {
   cudaArray_t array = NewArray(Numbers());
   int* pinned = nullptr;
   EXPECT_OK(cudaMallocHost(&pinned, kBytes));
@@ -282,7 +282,7 @@ void Batch() {
   (void)cudaGetLastError();
 }
 
-void Levels() {
+CASE(Levels) {
   const cudaChannelFormatDesc desc = cudaCreateChannelDesc<int>();
   cudaMipmappedArray_t whole = nullptr;
   cudaArray_t levels[2] = {};
@@ -302,13 +302,7 @@ void Levels() {
 
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
-  Rows();
-  RowsInAStream();
-  Runs();
-  RunsInAStream();
-  Volumes();
-  Batch();
-  Levels();
+  conformance::RunCases();
   EXPECT_OK(cudaStreamDestroy(stream));
   return conformance::Finish("array_copy");
 }

@@ -7,7 +7,7 @@ using namespace conformance;
 
 namespace {
 
-void Children() {
+CASE(Children) {
   cudaGraph_t child = NewGraph();
   AddEmpty(child);
   cudaGraph_t graph = NewGraph();
@@ -19,7 +19,7 @@ void Children() {
   EXPECT_OK(cudaGraphDestroy(child));
 }
 
-void Conditionals() {
+CASE(Conditionals) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNodeParams params = {};
   params.type = cudaGraphNodeTypeConditional;
@@ -36,7 +36,7 @@ void Conditionals() {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
-void Memory() {
+CASE(Memory) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t alloc = nullptr;
   void* memory = AddAllocation(graph, 4096, &alloc);
@@ -44,7 +44,7 @@ void Memory() {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
-void Changes() {
+CASE(Changes) {
   cudaGraph_t graph = NewGraph();
   int counter = 0;
   cudaGraphNode_t node = AddCounter(graph, &counter);
@@ -60,9 +60,6 @@ void Changes() {
 }  // namespace
 
 int main() {
-  Children();
-  Conditionals();
-  Memory();
-  Changes();
+  RunCases();
   return Finish("callback_unseen");
 }

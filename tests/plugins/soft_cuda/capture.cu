@@ -25,7 +25,7 @@ size_t CountEdges(cudaGraph_t graph) {
 // effect: cudaStreamIsCapturing cudaStreamWaitEvent cudaEventRecord cudaGraphGetNodes
 // effect: cudaGraphGetRootNodes cudaGraphGetEdges
 // a → b, a → c (on the side stream), b and c → d
-void ForkAndJoin() {
+CASE(ForkAndJoin) {
   EXPECT_OK(cudaStreamBeginCapture(main_stream, cudaStreamCaptureModeGlobal));
   Touch<<<1, 1, 0, main_stream>>>(nullptr);
   EXPECT_OK(cudaEventRecord(fork_event, main_stream));
@@ -75,7 +75,7 @@ void ForkAndJoin() {
 }
 
 // effect: cudaEventRecordWithFlags
-void RecordMakesNoNode() {
+CASE(RecordMakesNoNode) {
   EXPECT_OK(cudaStreamBeginCapture(main_stream, cudaStreamCaptureModeThreadLocal));
   EXPECT_OK(cudaEventRecord(fork_event, main_stream));
   EXPECT_OK(cudaEventRecordWithFlags(join_event, main_stream, cudaEventRecordExternal));
@@ -92,7 +92,7 @@ void RecordMakesNoNode() {
 }
 
 // effect: cudaStreamUpdateCaptureDependencies
-void DependenciesCanBeSet() {
+CASE(DependenciesCanBeSet) {
   EXPECT_OK(cudaStreamBeginCapture(main_stream, cudaStreamCaptureModeRelaxed));
   Touch<<<1, 1, 0, main_stream>>>(nullptr);
   cudaStreamCaptureStatus status;
@@ -112,7 +112,7 @@ void DependenciesCanBeSet() {
 }
 
 // effect: cudaStreamBeginCaptureToGraph
-void CaptureIntoAGraph() {
+CASE(CaptureIntoAGraph) {
   cudaGraph_t graph = nullptr;
   cudaGraphNode_t root = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
@@ -140,10 +140,7 @@ int main() {
   EXPECT_OK(cudaStreamCreate(&side));
   EXPECT_OK(cudaEventCreateWithFlags(&fork_event, cudaEventDisableTiming));
   EXPECT_OK(cudaEventCreateWithFlags(&join_event, cudaEventDisableTiming));
-  ForkAndJoin();
-  RecordMakesNoNode();
-  DependenciesCanBeSet();
-  CaptureIntoAGraph();
+  conformance::RunCases();
   EXPECT_OK(cudaGetLastError());
   return conformance::Finish("capture");
 }

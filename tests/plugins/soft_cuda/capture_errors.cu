@@ -29,7 +29,7 @@ void ForkSide() {
   EXPECT_OK(cudaStreamWaitEvent(side, event, 0));
 }
 
-void UnsafeCalls() {
+CASE(UnsafeCalls) {
   void* memory = nullptr;
   Begin();
   EXPECT_ERROR(cudaErrorStreamCaptureUnsupported, cudaMalloc(&memory, 256));
@@ -47,7 +47,7 @@ void UnsafeCalls() {
 }
 
 // effect: cudaThreadExchangeStreamCaptureMode
-void UnsafeCallsOfOtherThreads() {
+CASE(UnsafeCallsOfOtherThreads) {
   void* memory = nullptr;
   Begin(cudaStreamCaptureModeThreadLocal);
   std::thread([&] { EXPECT_OK(cudaMalloc(&memory, 256)); }).join();
@@ -69,7 +69,7 @@ void UnsafeCallsOfOtherThreads() {
   End(cudaErrorStreamCaptureInvalidated);
 }
 
-void LegacyStream() {
+CASE(LegacyStream) {
   Begin();
   Touch<<<1, 1>>>(nullptr);
   EXPECT_ERROR(cudaErrorStreamCaptureImplicit, cudaGetLastError());
@@ -78,7 +78,7 @@ void LegacyStream() {
                cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal));
 }
 
-void CapturedEvents() {
+CASE(CapturedEvents) {
   Begin();
   EXPECT_OK(cudaEventRecord(event, main_stream));
   EXPECT_ERROR(cudaErrorCapturedEvent, cudaEventQuery(event));
@@ -92,7 +92,7 @@ void CapturedEvents() {
   End(cudaErrorStreamCaptureInvalidated);
 }
 
-void Joining() {
+CASE(Joining) {
   Begin();
   ForkSide();
   Touch<<<1, 1, 0, side>>>(nullptr);
@@ -105,7 +105,7 @@ void Joining() {
   End(cudaSuccess);
 }
 
-void TwoCaptures() {
+CASE(TwoCaptures) {
   Begin();
   EXPECT_OK(cudaEventRecord(event, main_stream));
   EXPECT_OK(cudaStreamBeginCapture(side, cudaStreamCaptureModeGlobal));
@@ -115,7 +115,7 @@ void TwoCaptures() {
   End(cudaSuccess);
 }
 
-void BeginAndEnd() {
+CASE(BeginAndEnd) {
   Begin();
   EXPECT_ERROR(cudaErrorIllegalState,
                cudaStreamBeginCapture(main_stream, cudaStreamCaptureModeGlobal));
@@ -126,7 +126,7 @@ void BeginAndEnd() {
   EXPECT_ERROR(cudaErrorIllegalState, cudaStreamEndCapture(main_stream, &graph));
 }
 
-void WrongArguments() {
+CASE(WrongArguments) {
   EXPECT_FAILS(cudaStreamBeginCaptureToGraph(main_stream, nullptr, nullptr, nullptr, 0,
                                              cudaStreamCaptureModeGlobal));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamIsCapturing(main_stream, nullptr));
@@ -148,13 +148,6 @@ int main() {
   EXPECT_OK(cudaFree(nullptr));
   Touch<<<1, 1, 0, side>>>(nullptr);
   EXPECT_OK(cudaDeviceSynchronize());
-  UnsafeCalls();
-  UnsafeCallsOfOtherThreads();
-  LegacyStream();
-  CapturedEvents();
-  Joining();
-  TwoCaptures();
-  BeginAndEnd();
-  WrongArguments();
+  conformance::RunCases();
   return conformance::Finish("capture_errors");
 }

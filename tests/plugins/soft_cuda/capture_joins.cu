@@ -58,7 +58,7 @@ cudaStream_t WorkOfNewFork() {
 }
 
 // [1]
-void AJoinedStreamMayBeDestroyed() {
+CASE(AJoinedStreamMayBeDestroyed) {
   cudaStream_t fork = WorkOfNewFork();
   Order(fork, origin);
   EXPECT_OK(cudaStreamDestroy(fork));
@@ -67,7 +67,7 @@ void AJoinedStreamMayBeDestroyed() {
 }
 
 // [1] The event outlives the stream that it was recorded in.
-void ADestroyedStreamMayBeJoinedByItsEvent() {
+CASE(ADestroyedStreamMayBeJoinedByItsEvent) {
   cudaStream_t fork = WorkOfNewFork();
   EXPECT_OK(cudaEventRecord(event, fork));
   EXPECT_OK(cudaStreamDestroy(fork));
@@ -75,7 +75,7 @@ void ADestroyedStreamMayBeJoinedByItsEvent() {
   End(cudaSuccess, 2);
 }
 
-void ADestroyedStreamThatHasNotJoinedIsMissed() {
+CASE(ADestroyedStreamThatHasNotJoinedIsMissed) {
   cudaStream_t fork = WorkOfNewFork();
   EXPECT_OK(cudaStreamDestroy(fork));
   cudaGraph_t graph = nullptr;
@@ -84,7 +84,7 @@ void ADestroyedStreamThatHasNotJoinedIsMissed() {
 }
 
 // [2]
-void AskingTheLegacyStreamSpoilsNothing() {
+CASE(AskingTheLegacyStreamSpoilsNothing) {
   Begin();
   cudaStreamCaptureStatus status;
   unsigned long long id = 0;
@@ -124,7 +124,7 @@ void Set(cudaStream_t stream, cudaGraphNode_t node) {
 }
 
 // [3]
-void WhatASetReplacedNeedsNoJoin() {
+CASE(WhatASetReplacedNeedsNoJoin) {
   Begin();
   Work(origin);
   cudaGraphNode_t first = LastOf(origin);
@@ -136,7 +136,7 @@ void WhatASetReplacedNeedsNoJoin() {
 }
 
 // [3]
-void AFrontierThatASetPutThereNeedsNoJoin() {
+CASE(AFrontierThatASetPutThereNeedsNoJoin) {
   Begin();
   Work(origin);
   Order(origin, side);
@@ -148,7 +148,7 @@ void AFrontierThatASetPutThereNeedsNoJoin() {
   End(cudaSuccess, 4);
 }
 
-void WorkAfterASetHasToBeJoined() {
+CASE(WorkAfterASetHasToBeJoined) {
   Begin();
   Work(origin);
   Order(origin, side);
@@ -158,7 +158,7 @@ void WorkAfterASetHasToBeJoined() {
 }
 
 // [3]
-void WhatAnActionOnTheGraphCutOffNeedsNoJoin() {
+CASE(WhatAnActionOnTheGraphCutOffNeedsNoJoin) {
   Begin();
   Work(origin);
   Order(origin, side);
@@ -185,7 +185,7 @@ cudaGraph_t AddBody(cudaGraph_t graph) {
 }
 
 // [4]
-void ACaptureIntoABodyThatIsGoneEnds() {
+CASE(ACaptureIntoABodyThatIsGoneEnds) {
   cudaStream_t gone = nullptr;
   EXPECT_OK(cudaStreamCreateWithFlags(&gone, cudaStreamNonBlocking));
   EXPECT_OK(cudaStreamBeginCapture(gone, cudaStreamCaptureModeRelaxed));
@@ -216,7 +216,7 @@ void ACaptureIntoABodyThatIsGoneEnds() {
 }
 
 // [5]
-void CallsThatEndAGlobalCapture() {
+CASE(CallsThatEndAGlobalCapture) {
   void* plain = nullptr;
   EXPECT_OK(cudaMalloc(&plain, 4096));
   auto* data = static_cast<char*>(plain);
@@ -240,7 +240,7 @@ void CallsThatEndAGlobalCapture() {
 }
 
 // [6]
-void QuestionsNeedNoCurrentContext() {
+CASE(QuestionsNeedNoCurrentContext) {
   CUcontext context = nullptr;
   EXPECT_OK(cuCtxPopCurrent(&context));
   CUstreamCaptureStatus status;
@@ -269,16 +269,6 @@ int main() {
   EXPECT_OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
   Work(side);
   EXPECT_OK(cudaDeviceSynchronize());
-  AJoinedStreamMayBeDestroyed();
-  ADestroyedStreamMayBeJoinedByItsEvent();
-  ADestroyedStreamThatHasNotJoinedIsMissed();
-  AskingTheLegacyStreamSpoilsNothing();
-  WhatASetReplacedNeedsNoJoin();
-  AFrontierThatASetPutThereNeedsNoJoin();
-  WorkAfterASetHasToBeJoined();
-  WhatAnActionOnTheGraphCutOffNeedsNoJoin();
-  ACaptureIntoABodyThatIsGoneEnds();
-  CallsThatEndAGlobalCapture();
-  QuestionsNeedNoCurrentContext();
+  RunCases();
   return Finish("capture_joins");
 }

@@ -165,7 +165,7 @@ constexpr cudaStreamCaptureMode kModes[] = {
     cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed};
 
 // effect: cudaThreadExchangeStreamCaptureMode cudaStreamBeginCapture
-void UnsafeCalls() {
+CASE(UnsafeCalls) {
   for (const Call& call : Calls()) {
     for (const auto capture : kModes) {
       for (const auto thread : kModes) {
@@ -178,7 +178,7 @@ void UnsafeCalls() {
 
 // Waiting for all work is refused in every mode.
 // effect: cudaDeviceSynchronize
-void WaitingForAll() {
+CASE(WaitingForAll) {
   for (const auto capture : kModes) {
     for (const bool another_thread : {false, true}) {
       cudaStream_t stream = BeginWithAKernel(capture);
@@ -190,7 +190,7 @@ void WaitingForAll() {
 }
 
 // effect: cudaStreamEndCapture
-void EndingInAnotherThread() {
+CASE(EndingInAnotherThread) {
   for (const auto capture : kModes) {
     const bool relaxed = capture == cudaStreamCaptureModeRelaxed;
     cudaStream_t stream = BeginWithAKernel(capture);
@@ -207,7 +207,7 @@ void EndingInAnotherThread() {
   }
 }
 
-void Modes() {
+CASE(Modes) {
   auto mode = cudaStreamCaptureModeRelaxed;
   EXPECT_OK(cudaThreadExchangeStreamCaptureMode(&mode));
   EXPECT(mode == cudaStreamCaptureModeGlobal);
@@ -223,10 +223,7 @@ void Modes() {
 int main() {
   EXPECT_OK(cudaMalloc(&data, 64));
   EXPECT_OK(cudaStreamCreate(&other));
-  Modes();
-  UnsafeCalls();
-  WaitingForAll();
-  EndingInAnotherThread();
+  conformance::RunCases();
   EXPECT_OK(cudaStreamDestroy(other));
   EXPECT_OK(cudaFree(data));
   return conformance::Finish("capture_modes");

@@ -62,7 +62,7 @@ void Launch(cudaGraph_t graph) {
 }
 
 // effect: cudaGraphConditionalHandleCreate
-void IfTakesItsFirstBodyWhenTheHandleIsSet() {
+CASE(IfTakesItsFirstBodyWhenTheHandleIsSet) {
   for (unsigned value : {0u, 1u, 7u}) {
     Clear();
     cudaGraph_t graph = nullptr;
@@ -77,7 +77,7 @@ void IfTakesItsFirstBodyWhenTheHandleIsSet() {
   }
 }
 
-void SwitchTakesTheBodyOfItsNumber() {
+CASE(SwitchTakesTheBodyOfItsNumber) {
   for (unsigned value = 0; value < 4; ++value) {
     Clear();
     cudaGraph_t graph = nullptr;
@@ -90,7 +90,7 @@ void SwitchTakesTheBodyOfItsNumber() {
   }
 }
 
-void WhileDoesNotRunWhenTheHandleIsZero() {
+CASE(WhileDoesNotRunWhenTheHandleIsZero) {
   Clear();
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
@@ -102,7 +102,7 @@ void WhileDoesNotRunWhenTheHandleIsZero() {
 }
 
 // effect: cudaStreamBeginCaptureToGraph
-void BodiesTakeCapturesAndNest() {
+CASE(BodiesTakeCapturesAndNest) {
   Clear();
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
@@ -123,7 +123,7 @@ void BodiesTakeCapturesAndNest() {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
-void WhatBodiesCannotHold() {
+CASE(WhatBodiesCannotHold) {
   cudaEvent_t event = nullptr;
   EXPECT_OK(cudaEventCreate(&event));
   cudaGraph_t graph = nullptr;
@@ -148,7 +148,7 @@ void WhatBodiesCannotHold() {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
-void Handles() {
+CASE(Handles) {
   cudaGraph_t graph = nullptr;
   cudaGraph_t other = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
@@ -181,12 +181,7 @@ void Handles() {
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
   EXPECT_OK(cudaMalloc(&counts, 8 * sizeof(unsigned)));
-  IfTakesItsFirstBodyWhenTheHandleIsSet();
-  SwitchTakesTheBodyOfItsNumber();
-  WhileDoesNotRunWhenTheHandleIsZero();
-  BodiesTakeCapturesAndNest();
-  WhatBodiesCannotHold();
-  Handles();
+  conformance::RunCases();
   EXPECT_OK(cudaFree(counts));
   return conformance::Finish("conditional");
 }

@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <vector>
 
 namespace conformance {
 
@@ -25,12 +26,29 @@ inline void ExpectError(const char* file, int line, const char* call, int got, i
   ++failures;
 }
 
+inline std::vector<void (*)()> cases;
+
+inline bool Add(void (*run)()) {
+  cases.push_back(run);
+  return true;
+}
+
+inline void RunCases() {
+  for (void (*run)() : cases) run();
+}
+
 inline int Finish(const char* family) {
   std::printf("%s: %s\n", family, failures == 0 ? "conforms" : "differs");
   return failures == 0 ? 0 : 1;
 }
 
 }  // namespace conformance
+
+// A part of a program's checks. RunCases() runs them in the order of the file.
+#define CASE(name)                                                    \
+  void name();                                                        \
+  [[maybe_unused]] const bool name##_added = conformance::Add(&name); \
+  void name()
 
 #define EXPECT(condition)                                                             \
   do {                                                                                \

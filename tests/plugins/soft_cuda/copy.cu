@@ -10,7 +10,7 @@ __constant__ float constants[2];
 namespace {
 
 // effect: cudaMemcpy cudaMemset cudaMemcpy2D
-void AtOnce() {
+CASE(AtOnce) {
   const std::vector<int> source = {1, 2, 3, 4, 5, 6, 7, 8};
   std::vector<int> target(8);
   int* device = nullptr;
@@ -44,7 +44,7 @@ void AtOnce() {
 }
 
 // effect: cudaMemcpyAsync cudaMemsetAsync
-void InAGraph() {
+CASE(InAGraph) {
   cudaStream_t stream = nullptr;
   int* device = nullptr;
   int* host = nullptr;
@@ -82,7 +82,7 @@ void InAGraph() {
 
 // effect: cudaMemcpyToSymbolAsync cudaMemcpyFromSymbolAsync
 // effect: cudaMemcpyToSymbol cudaMemcpyFromSymbol cudaGetSymbolSize cudaGetSymbolAddress
-void Variables() {
+CASE(Variables) {
   int values[4] = {};
   EXPECT_OK(cudaMemcpyFromSymbol(values, variable, sizeof values));
   EXPECT(values[0] == 1 && values[3] == 4);
@@ -112,7 +112,7 @@ void Variables() {
 }
 
 // effect: cudaMemset2D cudaMemset2DAsync cudaMemcpy2DAsync cudaMemcpy3D cudaMemcpy3DAsync
-void Rows() {
+CASE(Rows) {
   unsigned char* device = nullptr;
   EXPECT_OK(cudaMalloc(&device, 64));
   std::vector<unsigned char> host(64);
@@ -155,9 +155,6 @@ void Rows() {
 }  // namespace
 
 int main() {
-  AtOnce();
-  Rows();
-  InAGraph();
-  Variables();
+  conformance::RunCases();
   return conformance::Finish("copy");
 }

@@ -26,7 +26,7 @@ void Prepare(char value) {
 }
 
 // effect: cudaMemcpyPeer cudaMemcpyPeerAsync cudaMemcpy3DPeer cudaMemcpy3DPeerAsync
-void BetweenDevices() {
+CASE(BetweenDevices) {
   Prepare(1);
   EXPECT_OK(cudaMemcpyPeer(to, 0, from, 0, kBytes));
   EXPECT_OK(cudaDeviceSynchronize());
@@ -56,7 +56,7 @@ void BetweenDevices() {
 }
 
 // effect: cudaMemcpyBatchAsync
-void Batch() {
+CASE(Batch) {
   Prepare(5);
   void* targets[] = {to, to + kBytes / 2};
   const void* sources[] = {from, from + kBytes / 2};
@@ -72,7 +72,7 @@ void Batch() {
 }
 
 // effect: cudaMemset3D cudaMemset3DAsync
-void Volumes() {
+CASE(Volumes) {
   const cudaPitchedPtr volume = make_cudaPitchedPtr(to, 64, 64, 8);
   Prepare(0);
   EXPECT_OK(cudaMemset3D(volume, 6, make_cudaExtent(64, 8, 8)));
@@ -96,9 +96,7 @@ int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
   EXPECT_OK(cudaMalloc(&from, kBytes));
   EXPECT_OK(cudaMalloc(&to, kBytes));
-  BetweenDevices();
-  Batch();
-  Volumes();
+  conformance::RunCases();
   EXPECT_OK(cudaFree(from));
   EXPECT_OK(cudaFree(to));
   return conformance::Finish("copy_more");

@@ -13,7 +13,7 @@ int count;
 // effect: cudaMemGetInfo cudaRuntimeGetVersion cudaDriverGetVersion
 // effect: cudaPeekAtLastError cudaGetDevice
 // cannot fail: cudaPeekAtLastError
-void Identity() {
+CASE(Identity) {
   EXPECT_OK(cudaGetDeviceCount(&count));
   EXPECT(count >= 1);
   int current = -1;
@@ -57,7 +57,7 @@ void Identity() {
 // effect: cudaDeviceGetPCIBusId cudaDeviceGetByPCIBusId cudaDeviceGetStreamPriorityRange
 // effect: cudaDeviceGetLimit cudaDeviceSetLimit cudaCreateChannelDesc cudaCtxResetPersistingL2Cache
 // cannot fail: cudaCreateChannelDesc cudaDeviceGetStreamPriorityRange cudaCtxResetPersistingL2Cache
-void Settings() {
+CASE(Settings) {
   char id[32];
   EXPECT_OK(cudaDeviceGetPCIBusId(id, sizeof id, 0));
   int found = -1;
@@ -86,7 +86,7 @@ void Settings() {
 // effect: cudaDeviceCanAccessPeer cudaDeviceGetP2PAttribute cudaDeviceEnablePeerAccess
 // effect: cudaDeviceDisablePeerAccess cudaDeviceGetP2PAtomicCapabilities
 // effect: cudaDeviceGetHostAtomicCapabilities cudaDeviceFlushGPUDirectRDMAWrites
-void Peers() {
+CASE(Peers) {
   int can = -1;
   EXPECT_OK(cudaDeviceCanAccessPeer(&can, 0, 0));
   EXPECT(can == 0);
@@ -125,7 +125,7 @@ void Peers() {
 
 // effect: cudaInitDevice cudaSetDeviceFlags cudaGetDeviceFlags cudaDeviceReset
 // cannot fail: cudaDeviceReset
-void Flags() {
+CASE(Flags) {
   EXPECT_OK(cudaInitDevice(0, 0, 0));
   EXPECT_ERROR(cudaErrorInvalidDevice, cudaInitDevice(count, 0, 0));
   EXPECT_OK(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
@@ -145,9 +145,6 @@ void Flags() {
 }  // namespace
 
 int main() {
-  Identity();
-  Settings();
-  Peers();
-  Flags();
+  RunCases();
   return Finish("device");
 }

@@ -30,7 +30,7 @@ CUarray NewArray(const CUDA_ARRAY3D_DESCRIPTOR& shape) {
 }
 
 // effect: cuArrayCreate cuArrayDestroy cuArrayGetDescriptor cuArray3DCreate cuArray3DGetDescriptor
-void Shapes() {
+CASE(Shapes) {
   CUarray array = nullptr;
   CUDA_ARRAY_DESCRIPTOR flat = {64, 16, CU_AD_FORMAT_FLOAT, 4};
   EXPECT_CU(cuArrayCreate(&array, &flat));
@@ -61,7 +61,7 @@ void Shapes() {
 }
 
 // effect: cuMipmappedArrayCreate cuMipmappedArrayGetLevel cuMipmappedArrayDestroy cuArrayGetPlane
-void Parts() {
+CASE(Parts) {
   CUmipmappedArray whole = nullptr;
   CUarray part = nullptr;
   CUDA_ARRAY3D_DESCRIPTOR shape = Shape(32, 8, 4);
@@ -86,7 +86,7 @@ void Parts() {
 
 // effect: cuArrayGetSparseProperties cuArrayGetMemoryRequirements
 // effect: cuMipmappedArrayGetSparseProperties cuMipmappedArrayGetMemoryRequirements
-void WithoutMemory() {
+CASE(WithoutMemory) {
   CUDA_ARRAY_SPARSE_PROPERTIES properties = {};
   CUDA_ARRAY_MEMORY_REQUIREMENTS needs = {};
   CUarray sparse = NewArray(Shape(1024, 1024, 0, CUDA_ARRAY3D_SPARSE));
@@ -122,7 +122,7 @@ std::vector<unsigned> Numbers(unsigned first) {
 
 // effect: cuMemcpyHtoA cuMemcpyAtoH cuMemcpyDtoA cuMemcpyAtoD cuMemcpyAtoA
 // effect: cuMemcpyHtoAAsync cuMemcpyAtoHAsync
-void Rows() {
+CASE(Rows) {
   CUarray array = NewArray(Shape(16));
   CUarray other = NewArray(Shape(16));
   CUdeviceptr memory = 0;
@@ -185,7 +185,7 @@ CUDA_MEMCPY2D Back(const CUDA_MEMCPY2D& there, void* to) {
 }
 
 // effect: cuMemcpy2D cuMemcpy2DUnaligned cuMemcpy2DAsync
-void Planes() {
+CASE(Planes) {
   CUarray array = NewArray(Shape(8, 4));
   const std::vector<unsigned> numbers = Numbers(7);
   std::vector<unsigned> got(8);
@@ -242,7 +242,7 @@ CUDA_MEMCPY3D OutOfVolume(CUarray from, size_t z, void* to) {
 }
 
 // effect: cuMemcpy3D cuMemcpy3DAsync cuMemcpy3DPeer cuMemcpy3DPeerAsync
-void Volumes() {
+CASE(Volumes) {
   CUarray array = NewArray(Shape(4, 2, 3));
   CUarray other = NewArray(Shape(4, 2, 3));
   const std::vector<unsigned> numbers = Numbers(3);
@@ -287,7 +287,7 @@ void Volumes() {
 }
 
 // effect: cuMemcpy3DBatchAsync
-void Batch() {
+CASE(Batch) {
   CUarray array = NewArray(Shape(16));
   CUdeviceptr memory = 0;
   EXPECT_CU(cuMemAlloc(&memory, 64));
@@ -317,12 +317,6 @@ void Batch() {
 int main() {
   EXPECT_OK(cudaFree(nullptr));  // makes the primary context current
   EXPECT_CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  Shapes();
-  Parts();
-  WithoutMemory();
-  Rows();
-  Planes();
-  Volumes();
-  Batch();
+  conformance::RunCases();
   return conformance::Finish("driver_array");
 }

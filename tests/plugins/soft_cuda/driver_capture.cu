@@ -28,7 +28,7 @@ CUgraph End() {
 
 // effect: cuStreamBeginCaptureToGraph cuStreamGetCaptureInfo cuStreamGetCaptureInfo_v2
 // effect: cuStreamGetCaptureInfo_v1 cuStreamBeginCapture_v1 cuStreamBeginCapture
-void Infos() {
+CASE(Infos) {
   const auto cuStreamBeginCapture_v1 =
       OfVersion<CUresult (*)(CUstream)>("cuStreamBeginCapture", 10000);
   const auto cuStreamGetCaptureInfo_v1 =
@@ -79,7 +79,7 @@ void Infos() {
 }
 
 // effect: cuStreamUpdateCaptureDependencies cuStreamUpdateCaptureDependencies_v1
-void Dependencies() {
+CASE(Dependencies) {
   const auto cuStreamUpdateCaptureDependencies_v1 =
       OfVersion<CUresult (*)(CUstream, CUgraphNode*, size_t, unsigned)>(
           "cuStreamUpdateCaptureDependencies", 11030);
@@ -113,7 +113,7 @@ void Dependencies() {
 
 // effect: cuEventRecordWithFlags cuEventRecord cuEventElapsedTime cuEventElapsedTime_v1
 // effect: cuEventDestroy_v1 cuStreamDestroy_v1
-void Events() {
+CASE(Events) {
   const auto cuEventElapsedTime_v1 =
       OfVersion<CUresult (*)(float*, CUevent, CUevent)>("cuEventElapsedTime", 2000);
   const auto cuEventDestroy_v1 = OfVersion<CUresult (*)(CUevent)>("cuEventDestroy", 2000);
@@ -154,7 +154,7 @@ void Events() {
 // effect: cuStreamWriteValue32 cuStreamWaitValue32 cuStreamWriteValue64 cuStreamWaitValue64
 // effect: cuStreamWriteValue32_v1 cuStreamWaitValue32_v1 cuStreamWriteValue64_v1
 // effect: cuStreamWaitValue64_v1 cuStreamBatchMemOp cuStreamBatchMemOp_v1
-void Values() {
+CASE(Values) {
   using Value32 = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
   using Value64 = CUresult (*)(CUstream, CUdeviceptr, cuuint64_t, unsigned);
   const auto cuStreamWriteValue32_v1 = OfVersion<Value32>("cuStreamWriteValue32", 8000);
@@ -209,7 +209,7 @@ void CUDA_CB Called(CUstream, CUresult status, void* value) {
 
 // effect: cuStreamGetAttribute cuStreamSetAttribute cuStreamCopyAttributes cuStreamAddCallback
 // effect: cuStreamAttachMemAsync cuStreamGetCtx_v2
-void Attributes() {
+CASE(Attributes) {
   CUstreamAttrValue value = {};
   value.syncPolicy = CU_SYNC_POLICY_YIELD;
   EXPECT_OK(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
@@ -262,11 +262,7 @@ int main() {
   memory = reinterpret_cast<CUdeviceptr>(words);
   EXPECT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   EXPECT_OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
-  Infos();
-  Dependencies();
-  Events();
-  Values();
-  Attributes();
+  RunCases();
   EXPECT_OK(cuStreamDestroy(stream));
   EXPECT_OK(cuStreamDestroy(other));
   EXPECT_OK(cudaFree(words));

@@ -18,7 +18,7 @@ void CUDA_CB Logged(void*, CUlogLevel, char*, size_t) {}
 // PyTorch registers a callback in every run.
 // effect: cuLogsRegisterCallback cuLogsUnregisterCallback
 // effect: cudaLogsRegisterCallback cudaLogsUnregisterCallback
-void Logs() {
+CASE(Logs) {
   CUlogsCallbackHandle handle = nullptr;
   EXPECT_OK(cuLogsRegisterCallback(Logged, nullptr, &handle));
   EXPECT(handle != nullptr);
@@ -35,7 +35,7 @@ void Logs() {
 
 // cuDNN looks the function up by dlsym and asks every stream that it is given.
 // effect: cuStreamGetGreenCtx
-void GreenContexts() {
+CASE(GreenContexts) {
   void* found = dlsym(RTLD_DEFAULT, "cuStreamGetGreenCtx");
   EXPECT(found != nullptr);
   const auto ask = reinterpret_cast<CUresult (*)(CUstream, CUgreenCtx*)>(found);
@@ -46,7 +46,7 @@ void GreenContexts() {
 }
 
 // cudaProfilerStart's counterpart, as the static runtime and profilers look it up.
-void Profilers() {
+CASE(Profilers) {
   for (const char* name : {"cuProfilerStart", "cuProfilerStop"}) {
     void* found = nullptr;
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -57,13 +57,13 @@ void Profilers() {
 }
 
 // Clients load every image at once where it says EAGER.
-void LoadingMode() {
+CASE(LoadingMode) {
   CUmoduleLoadingMode mode{};
   EXPECT_OK(cuModuleGetLoadingMode(&mode));
   EXPECT(mode == CU_MODULE_LAZY_LOADING);
 }
 
-void ManagedVariablesNeedNoContext() {
+CASE(ManagedVariablesNeedNoContext) {
   CUlibrary library = nullptr;
   EXPECT_OK(cuLibraryLoadData(&library, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0));
   CUcontext context = nullptr;
@@ -93,7 +93,7 @@ CUDA_KERNEL_NODE_PARAMS Captured(cudaGraph_t* graph, Launch&& launch) {
 }
 
 // A node gives back the kind of handle that it was launched with.
-void KernelsAndFunctions() {
+CASE(KernelsAndFunctions) {
   cudaKernel_t of_runtime = nullptr;
   EXPECT_OK(cudaGetKernel(&of_runtime, reinterpret_cast<const void*>(Touch)));
   const auto kernel = reinterpret_cast<CUkernel>(of_runtime);
@@ -119,7 +119,7 @@ void KernelsAndFunctions() {
 }
 
 // Undocumented tables stay refused; stderr says who asked (software device only).
-void Tables() {
+CASE(Tables) {
   const void* table = nullptr;
   const CUuuid id = {};
   EXPECT_FAILS(cuGetExportTable(&table, &id));
@@ -129,12 +129,6 @@ void Tables() {
 
 int main() {
   EXPECT_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  Logs();
-  GreenContexts();
-  Profilers();
-  LoadingMode();
-  ManagedVariablesNeedNoContext();
-  KernelsAndFunctions();
-  Tables();
+  RunCases();
   return Finish("driver_clients");
 }

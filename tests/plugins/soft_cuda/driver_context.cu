@@ -22,7 +22,7 @@ CUcontext NewContext(unsigned flags = 0) {
 }
 
 // effect: cuCtxCreate cuCtxDestroy cuCtxGetCurrent cuCtxPushCurrent cuCtxPopCurrent cuCtxSetCurrent
-void Stack() {
+CASE(Stack) {
   CUcontext popped = nullptr;
   EXPECT(Current() == nullptr);
   EXPECT_ERROR(CUDA_ERROR_INVALID_CONTEXT, cuCtxPopCurrent(&popped));
@@ -56,7 +56,7 @@ void Stack() {
 // effect: cuCtxGetFlags cuCtxSetFlags cuCtxGetDevice cuCtxGetDevice_v2 cuCtxGetId
 // effect: cuCtxGetApiVersion cuCtxGetStreamPriorityRange cuCtxSynchronize cuCtxSynchronize_v2
 // effect: cuCtxResetPersistingL2Cache
-void Properties() {
+CASE(Properties) {
   CUcontext context = NewContext(CU_CTX_SCHED_BLOCKING_SYNC);
   unsigned flags = 0;
   EXPECT_OK(cuCtxGetFlags(&flags));
@@ -103,7 +103,7 @@ void Properties() {
 
 // effect: cuCtxGetLimit cuCtxSetLimit cuCtxGetCacheConfig cuCtxSetCacheConfig
 // effect: cuCtxGetSharedMemConfig cuCtxSetSharedMemConfig
-void Limits() {
+CASE(Limits) {
   CUcontext context = NewContext();
   size_t value = 0;
   EXPECT_OK(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
@@ -132,7 +132,7 @@ void Limits() {
 
 // effect: cuDevicePrimaryCtxRetain cuDevicePrimaryCtxRelease cuDevicePrimaryCtxGetState
 // effect: cuDevicePrimaryCtxSetFlags cuDevicePrimaryCtxReset
-void Primary() {
+CASE(Primary) {
   unsigned flags = 99;
   int active = 1;
   EXPECT_OK(cuDevicePrimaryCtxGetState(device, &flags, &active));
@@ -182,7 +182,7 @@ void Primary() {
 // effect: cuCtxCreate_v1 cuCtxCreate_v2 cuCtxCreate_v3 cuCtxDestroy_v1 cuCtxPushCurrent_v1
 // effect: cuCtxPopCurrent_v1 cuDevicePrimaryCtxRelease_v1 cuDevicePrimaryCtxReset_v1
 // effect: cuDevicePrimaryCtxSetFlags_v1
-void Older() {
+CASE(Older) {
   using Create = CUresult (*)(CUcontext*, unsigned, CUdevice);
   using CreateWithAffinity =
       CUresult (*)(CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice);
@@ -241,7 +241,7 @@ void Older() {
 void AddOne(void* value) { ++*static_cast<int*>(value); }
 
 // effect: cuCtxRecordEvent cuCtxWaitEvent
-void Work() {
+CASE(Work) {
   CUcontext context = NewContext();
   CUstream first = nullptr;
   CUstream second = nullptr;
@@ -279,11 +279,6 @@ int main() {
   EXPECT_OK(cuInit(0));
   EXPECT_FAILS(cuDriverGetVersion(nullptr));
   EXPECT_OK(cuDeviceGet(&device, 0));
-  Stack();
-  Properties();
-  Limits();
-  Primary();
-  Older();
-  Work();
+  RunCases();
   return Finish("driver_context");
 }

@@ -76,7 +76,7 @@ CUDA_MEMCPY3D_PEER PeerVolume() {
 
 // effect: cuMemcpy2D cuMemcpy2DAsync cuMemcpy2DUnaligned cuMemcpy3D cuMemcpy3DAsync
 // effect: cuMemcpy3DPeer cuMemcpy3DPeerAsync
-void Shapes() {
+CASE(Shapes) {
   CUDA_MEMCPY2D plane = Plane();
   Clear(1);
   EXPECT_OK(cuMemcpy2D(&plane));
@@ -120,7 +120,7 @@ void Shapes() {
 
 // effect: cuMemcpy cuMemcpyAsync cuMemcpyHtoD cuMemcpyDtoH cuMemcpyDtoD cuMemcpyHtoDAsync
 // effect: cuMemcpyDtoHAsync cuMemcpyDtoDAsync
-void Lines() {
+CASE(Lines) {
   std::vector<unsigned char> host(kBytes, 21);
   EXPECT_OK(cuMemcpyHtoD(from, host.data(), kBytes));
   EXPECT_OK(cuMemcpy(to, from, kBytes));
@@ -152,7 +152,7 @@ void Lines() {
 
 // effect: cuMemsetD2D8 cuMemsetD2D8Async cuMemsetD2D16 cuMemsetD2D16Async cuMemsetD2D32
 // effect: cuMemsetD2D32Async cuMemsetD8 cuMemsetD8Async
-void Fills() {
+CASE(Fills) {
   const size_t rows = kHeight * kDepth;
   EXPECT_OK(cuMemsetD2D8(to, kWidth, 11, kWidth, rows));
   EXPECT(All(Read(to), 11));
@@ -181,7 +181,7 @@ void Fills() {
 }
 
 // effect: cuMemcpyBatchAsync cuMemcpyBatchAsync_v1
-void Batches() {
+CASE(Batches) {
   using Batch = CUresult (*)(CUdeviceptr*, CUdeviceptr*, size_t*, size_t, CUmemcpyAttributes*,
                              size_t*, size_t, size_t*, CUstream);
   const auto cuMemcpyBatchAsync_v1 = OfVersion<Batch>("cuMemcpyBatchAsync", 12080);
@@ -213,7 +213,7 @@ CUmemLocation Gpu() {
 // effect: cuMemAdvise cuMemAdvise_v1 cuMemPrefetchAsync cuMemPrefetchAsync_v1
 // effect: cuMemRangeGetAttribute cuMemRangeGetAttributes cuMemPrefetchBatchAsync
 // effect: cuMemDiscardAndPrefetchBatchAsync
-void Ranges() {
+CASE(Ranges) {
   const auto cuMemAdvise_v1 =
       OfVersion<CUresult (*)(CUdeviceptr, size_t, CUmem_advise, CUdevice)>("cuMemAdvise", 8000);
   const auto cuMemPrefetchAsync_v1 =
@@ -271,7 +271,7 @@ void Ranges() {
 
 // effect: cuMemGetDefaultMemPool cuMemGetMemPool cuMemSetMemPool cuMemPoolSetAccess
 // effect: cuMemPoolGetAccess cuPointerGetAttributes cuPointerSetAttribute cuMemHostRegister_v1
-void PoolsAndPointers() {
+CASE(PoolsAndPointers) {
   CUmemLocation place = Gpu();
   const CUmemAllocationType pinned = CU_MEM_ALLOCATION_TYPE_PINNED;
   CUmemoryPool pool = nullptr;
@@ -343,12 +343,7 @@ int main() {
   EXPECT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   EXPECT_OK(cuMemAlloc(&from, kBytes));
   EXPECT_OK(cuMemAlloc(&to, kBytes));
-  Lines();
-  Shapes();
-  Fills();
-  Batches();
-  Ranges();
-  PoolsAndPointers();
+  RunCases();
   EXPECT_OK(cuMemFree(from));
   EXPECT_OK(cuMemFree(to));
   EXPECT_OK(cuStreamDestroy(stream));

@@ -17,7 +17,7 @@ constexpr CUdevice kNoDevice = 9999;
 
 // effect: cuDeviceGet cuDeviceGetCount cuDeviceGetName cuDeviceTotalMem cuDeviceGetUuid
 // effect: cuDeviceGetUuid_v1
-void Identity() {
+CASE(Identity) {
   int count = 0;
   EXPECT_OK(cuDeviceGetCount(&count));
   EXPECT(count >= 1);
@@ -47,7 +47,7 @@ void Identity() {
 }
 
 // effect: cuDeviceGetAttribute cuDeviceComputeCapability cuDeviceGetProperties
-void Attributes() {
+CASE(Attributes) {
   int value = 0;
   EXPECT_OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, device));
   EXPECT(value == 32);
@@ -73,7 +73,7 @@ void Attributes() {
 }
 
 // effect: cuDeviceGetPCIBusId cuDeviceGetByPCIBusId
-void Bus() {
+CASE(Bus) {
   char id[32];
   EXPECT_OK(cuDeviceGetPCIBusId(id, sizeof id, device));
   CUdevice found = -1;
@@ -87,7 +87,7 @@ void Bus() {
 
 // effect: cuDeviceCanAccessPeer cuDeviceGetP2PAttribute cuDeviceGetExecAffinitySupport
 // effect: cuCtxGetExecAffinity cuFlushGPUDirectRDMAWrites
-void Relations() {
+CASE(Relations) {
   int can = -1;
   EXPECT_OK(cuDeviceCanAccessPeer(&can, device, device));
   EXPECT(can == 0);  // of itself there is no peer
@@ -125,7 +125,7 @@ void Relations() {
 }
 
 // effect: cuCtxEnablePeerAccess cuCtxDisablePeerAccess cuDeviceGetP2PAtomicCapabilities
-void Peers() {
+CASE(Peers) {
   const CUatomicOperation operation = CU_ATOMIC_OPERATION_INTEGER_ADD;
   unsigned capability = ~0u;
   EXPECT_FAILS(cuCtxEnablePeerAccess(nullptr, 0));
@@ -148,7 +148,7 @@ void Peers() {
 }
 
 // effect: cuDeviceGetHostAtomicCapabilities cuProfilerStart cuProfilerStop
-void Rest() {
+CASE(Rest) {
   const CUatomicOperation operations[2] = {CU_ATOMIC_OPERATION_INTEGER_ADD,
                                            CU_ATOMIC_OPERATION_EXCHANGE};
   unsigned capabilities[2] = {~0u, ~0u};
@@ -168,11 +168,6 @@ int main() {
   EXPECT_OK(cuInit(0));
   EXPECT_OK(cuDeviceGet(&device, 0));
   EXPECT_OK(cudaFree(nullptr));  // makes the primary context current
-  Identity();
-  Attributes();
-  Bus();
-  Relations();
-  Peers();
-  Rest();
+  RunCases();
   return Finish("driver_device");
 }

@@ -26,7 +26,7 @@ struct Pair {
 // effect: cuGraphNodeGetDependencies_v1 cuGraphNodeGetDependentNodes_v1
 // effect: cuGraphAddDependencies cuGraphRemoveDependencies cuGraphGetEdges
 // effect: cuGraphNodeGetDependencies cuGraphNodeGetDependentNodes
-void Edges() {
+CASE(Edges) {
   using Change = CUresult (*)(CUgraph, const CUgraphNode*, const CUgraphNode*, size_t);
   using Neighbours = CUresult (*)(CUgraphNode, CUgraphNode*, size_t*);
   const auto cuGraphAddDependencies_v1 = OfVersion<Change>("cuGraphAddDependencies", 10000);
@@ -89,7 +89,7 @@ void ExpectRuns(CUgraphExec exec, unsigned value) {
 
 // effect: cuGraphInstantiate_v1 cuGraphInstantiate_v2 cuGraphInstantiateWithFlags
 // effect: cuGraphInstantiateWithParams cuGraphLaunch cuGraphUpload
-void Instantiations() {
+CASE(Instantiations) {
   using Instantiate = CUresult (*)(CUgraphExec*, CUgraph, CUgraphNode*, char*, size_t);
   const auto cuGraphInstantiate_v1 = OfVersion<Instantiate>("cuGraphInstantiate", 10000);
   const auto cuGraphInstantiate_v2 = OfVersion<Instantiate>("cuGraphInstantiate", 11000);
@@ -121,7 +121,7 @@ void Instantiations() {
 }
 
 // effect: cuGraphExecUpdate cuGraphExecUpdate_v1
-void Updates() {
+CASE(Updates) {
   const auto cuGraphExecUpdate_v1 =
       OfVersion<CUresult (*)(CUgraphExec, CUgraph, CUgraphNode*, CUgraphExecUpdateResult*)>(
           "cuGraphExecUpdate", 10020);
@@ -151,7 +151,7 @@ void Updates() {
 
 // effect: cuUserObjectCreate cuUserObjectRetain cuUserObjectRelease cuGraphRetainUserObject
 // effect: cuGraphReleaseUserObject
-void UserObjects() {
+CASE(UserObjects) {
   int destroyed = 0;
   CUuserObject object = nullptr;
   EXPECT_OK(cuUserObjectCreate(&object, &destroyed, AddOne, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
@@ -175,7 +175,7 @@ void UserObjects() {
 }
 
 // effect: cuGraphDebugDotPrint
-void Dot() {
+CASE(Dot) {
   CUgraph graph = NewGraph();
   AddSetWords(graph, words, 1);
   char path[] = "/tmp/driver_execs_XXXXXX";
@@ -196,11 +196,7 @@ void Dot() {
 int main() {
   EXPECT_OK(cudaMalloc(&words, 64));
   EXPECT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  Edges();
-  Instantiations();
-  Updates();
-  UserObjects();
-  Dot();
+  RunCases();
   EXPECT_OK(cuStreamDestroy(stream));
   EXPECT_OK(cudaFree(words));
   return Finish("driver_execs");

@@ -60,7 +60,7 @@ CUlaunchConfig Config(CUlaunchAttribute* attributes = nullptr, unsigned count = 
 }
 
 // effect: cuLaunchKernel cuLaunchKernelEx cuLaunchCooperativeKernel
-void EntryPoints() {
+CASE(EntryPoints) {
   const Captured plain(
       [] { return cuLaunchKernel(add, 2, 3, 1, 64, 2, 1, 256, stream, arguments, nullptr); });
   EXPECT(plain.params.gridDimX == 2 && plain.params.gridDimY == 3 && plain.params.gridDimZ == 1);
@@ -80,7 +80,7 @@ void EntryPoints() {
 }
 
 // All arguments in one buffer, laid out as the kernel has them.
-void Buffers() {
+CASE(Buffers) {
   struct {
     CUdeviceptr target = 16;
     unsigned amount = 43;
@@ -104,7 +104,7 @@ void Buffers() {
   EXPECT_FAILS(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, stream, arguments, extra));
 }
 
-void Limits() {
+CASE(Limits) {
   EXPECT_FAILS(cuLaunchKernel(add, 0, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
   EXPECT_FAILS(cuLaunchKernel(add, 1, 1, 1, 1025, 1, 1, 0, stream, arguments, nullptr));
   EXPECT_FAILS(cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
@@ -120,7 +120,7 @@ void Limits() {
   EXPECT_OK(cuCtxSynchronize());
 }
 
-void Attributes() {
+CASE(Attributes) {
   CUlaunchAttribute attributes[2] = {};
   attributes[0].id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
   attributes[0].value.priority = -1;
@@ -142,7 +142,7 @@ void Attributes() {
 }
 
 // Nodes have the priority of the stream that they were captured in.
-void Priorities() {
+CASE(Priorities) {
   int least = 0;
   int greatest = 0;
   EXPECT_OK(cuCtxGetStreamPriorityRange(&least, &greatest));
@@ -159,7 +159,7 @@ void Priorities() {
 }
 
 // A kernel of a library is launched, and added to graphs, without asking for its function.
-void KernelsAsFunctions() {
+CASE(KernelsAsFunctions) {
   CUlibrary library = nullptr;
   EXPECT_OK(cuLibraryLoadData(&library, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0));
   CUkernel kernel = nullptr;
@@ -192,12 +192,7 @@ int main() {
   EXPECT_OK(cuModuleLoadData(&module, kPtx));
   EXPECT_OK(cuModuleGetFunction(&add, module, "add"));
   EXPECT_OK(cuModuleGetFunction(&bounded, module, "bounded"));
-  EntryPoints();
-  Buffers();
-  Limits();
-  Attributes();
-  Priorities();
-  KernelsAsFunctions();
+  RunCases();
   EXPECT_OK(cuModuleUnload(module));
   return Finish("driver_launch");
 }

@@ -22,7 +22,7 @@ bool Holds(CUdeviceptr memory, unsigned char value) {
 }
 
 // effect: cuMemAlloc cuMemFree cuMemAllocPitch cuMemGetAddressRange cuMemGetInfo
-void Plain() {
+CASE(Plain) {
   CUdeviceptr memory = 0;
   size_t before = 0;
   size_t after = 0;
@@ -50,7 +50,7 @@ void Plain() {
 
 // effect: cuMemAllocHost cuMemHostAlloc cuMemFreeHost cuMemHostGetFlags cuMemHostGetDevicePointer
 // effect: cuMemHostRegister cuMemHostUnregister cuMemAllocManaged cuPointerGetAttribute
-void HostMemory() {
+CASE(HostMemory) {
   void* host = nullptr;
   EXPECT_CU(cuMemAllocHost(&host, kBytes));
   std::memset(host, 1, kBytes);
@@ -91,7 +91,7 @@ void HostMemory() {
 
 // effect: cuMemcpy cuMemcpyAsync cuMemcpyHtoD cuMemcpyDtoH cuMemcpyDtoD cuMemcpyHtoDAsync
 // effect: cuMemcpyDtoHAsync cuMemcpyDtoDAsync cuMemcpyPeer cuMemcpyPeerAsync
-void Copies() {
+CASE(Copies) {
   char host[kBytes];
   std::memset(host, 3, kBytes);
   EXPECT_CU(cuMemcpyHtoD(from, host, kBytes));
@@ -127,7 +127,7 @@ void Copies() {
 }
 
 // effect: cuMemsetD8 cuMemsetD8Async cuMemsetD16 cuMemsetD16Async cuMemsetD32 cuMemsetD32Async
-void Fills() {
+CASE(Fills) {
   EXPECT_CU(cuMemsetD16(to, 0x0101, kBytes / 2));
   EXPECT_CU(cuCtxSynchronize());
   EXPECT(Holds(to, 1));
@@ -149,7 +149,7 @@ void Fills() {
 // effect: cuMemPoolCreate cuMemPoolDestroy cuMemAllocFromPoolAsync cuMemAllocAsync cuMemFreeAsync
 // effect: cuMemPoolGetAttribute cuMemPoolSetAttribute cuMemPoolTrimTo cuDeviceGetMemPool
 // effect: cuDeviceSetMemPool cuDeviceGetDefaultMemPool
-void Pools() {
+CASE(Pools) {
   CUmemPoolProps properties = {};
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
   properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -198,11 +198,7 @@ int main() {
   EXPECT_CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   EXPECT_CU(cuMemAlloc(&from, kBytes));
   EXPECT_CU(cuMemAlloc(&to, kBytes));
-  Plain();
-  HostMemory();
-  Copies();
-  Fills();
-  Pools();
+  conformance::RunCases();
   EXPECT_CU(cuMemFree(from));
   EXPECT_CU(cuMemFree(to));
   return conformance::Finish("driver_memory");

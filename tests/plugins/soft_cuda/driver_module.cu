@@ -35,7 +35,7 @@ CUlibrary LoadLibrary() {
 }
 
 // effect: cuModuleLoadData cuModuleUnload cuModuleGetFunction cuModuleGetGlobal
-void Modules() {
+CASE(Modules) {
   CUmodule module = LoadPtx();
   CUfunction add = nullptr;
   CUfunction again = nullptr;
@@ -67,7 +67,7 @@ void Modules() {
 
 // effect: cuModuleLoadDataEx cuModuleGetFunctionCount cuModuleEnumerateFunctions
 // effect: cuModuleGetLoadingMode
-void Options() {
+CASE(Options) {
   char log[256] = "x";
   CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
@@ -93,7 +93,7 @@ void Options() {
 }
 
 // effect: cuLinkCreate cuLinkAddData cuLinkAddFile cuLinkComplete cuLinkDestroy
-void Linking() {
+CASE(Linking) {
   CUlinkState state = nullptr;
   EXPECT_OK(cuLinkCreate(0, nullptr, nullptr, &state));
   std::string text = kPtx;
@@ -140,7 +140,7 @@ bool HasTouch(CUmodule module) {
 }
 
 // effect: cuModuleLoad cuModuleLoadFatBinary cuLibraryLoadFromFile
-void FatBinaries() {
+CASE(FatBinaries) {
   const std::string binary = OwnFatBinary();
   CUmodule module = nullptr;
   EXPECT_OK(cuModuleLoadFatBinary(&module, binary.data()));
@@ -164,7 +164,7 @@ void FatBinaries() {
 }
 
 // effect: cuFuncGetName cuFuncGetParamInfo cuFuncGetModule cuFuncIsLoaded cuFuncLoad
-void Functions() {
+CASE(Functions) {
   CUmodule module = LoadPtx();
   CUfunction add = nullptr;
   EXPECT_OK(cuModuleGetFunction(&add, module, "add"));
@@ -199,7 +199,7 @@ int Get(CUfunction_attribute attribute, CUfunction function) {
 }
 
 // effect: cuFuncGetAttribute cuFuncSetAttribute cuFuncSetCacheConfig
-void Attributes() {
+CASE(Attributes) {
   CUmodule module = LoadPtx();
   CUfunction add = nullptr;
   CUfunction bounded = nullptr;
@@ -234,7 +234,7 @@ void Attributes() {
 
 // effect: cuLibraryLoadData cuLibraryUnload cuLibraryGetKernel cuLibraryGetKernelCount
 // effect: cuLibraryEnumerateKernels cuLibraryGetModule
-void Libraries() {
+CASE(Libraries) {
   CUlibrary library = LoadLibrary();
   CUkernel add = nullptr;
   EXPECT_OK(cuLibraryGetKernel(&add, library, "add"));
@@ -259,7 +259,7 @@ void Libraries() {
 }
 
 // effect: cuLibraryGetGlobal cuLibraryGetManaged cuLibraryGetUnifiedFunction
-void LibraryVariables() {
+CASE(LibraryVariables) {
   CUlibrary library = LoadLibrary();
   CUdeviceptr address = 0;
   size_t bytes = 0;
@@ -276,7 +276,7 @@ void LibraryVariables() {
 
 // effect: cuKernelGetFunction cuKernelGetLibrary cuKernelGetName cuKernelGetParamInfo
 // effect: cuKernelGetAttribute cuKernelSetAttribute cuKernelSetCacheConfig
-void Kernels() {
+CASE(Kernels) {
   CUlibrary library = LoadLibrary();
   CUkernel bounded = nullptr;
   EXPECT_OK(cuLibraryGetKernel(&bounded, library, "bounded"));
@@ -318,7 +318,7 @@ size_t NoShared(int) { return 0; }
 // effect: cuOccupancyMaxActiveBlocksPerMultiprocessor cuOccupancyMaxPotentialBlockSize
 // effect: cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
 // effect: cuOccupancyMaxPotentialBlockSizeWithFlags cuOccupancyAvailableDynamicSMemPerBlock
-void Occupancy() {
+CASE(Occupancy) {
   CUmodule module = LoadPtx();
   CUfunction add = nullptr;
   EXPECT_OK(cuModuleGetFunction(&add, module, "add"));
@@ -353,7 +353,7 @@ void Occupancy() {
 }
 
 // effect: cuOccupancyMaxPotentialClusterSize cuOccupancyMaxActiveClusters
-void Clusters() {
+CASE(Clusters) {
   int clusters = 0;
   EXPECT_OK(cuDeviceGetAttribute(&clusters, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, device));
   if (clusters == 0) return;
@@ -384,16 +384,6 @@ void Clusters() {
 int main() {
   EXPECT_OK(cudaFree(nullptr));  // makes the primary context current
   EXPECT_OK(cuDeviceGet(&device, 0));
-  Modules();
-  Options();
-  Linking();
-  FatBinaries();
-  Functions();
-  Attributes();
-  Libraries();
-  LibraryVariables();
-  Kernels();
-  Occupancy();
-  Clusters();
+  RunCases();
   return Finish("driver_module");
 }

@@ -31,7 +31,7 @@ CUfunction TouchFunction() {
 // effect: cuGraphAddKernelNode cuGraphKernelNodeGetParams cuGraphKernelNodeSetParams
 // effect: cuGraphAddKernelNode_v1 cuGraphKernelNodeGetParams_v1 cuGraphKernelNodeSetParams_v1
 // effect: cuGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams_v1
-void Kernels() {
+CASE(Kernels) {
   CUgraph graph = NewCuGraph();
   float* data = nullptr;
   void* arguments[] = {&data};
@@ -99,7 +99,7 @@ void Kernels() {
 
 // effect: cuGraphKernelNodeGetAttribute cuGraphKernelNodeSetAttribute
 // effect: cuGraphKernelNodeCopyAttributes
-void KernelAttributes() {
+CASE(KernelAttributes) {
   CUgraph graph = NewCuGraph();
   CUDA_KERNEL_NODE_PARAMS params = {};
   float* data = nullptr;
@@ -142,7 +142,7 @@ CUDA_MEMCPY3D CopyWords(const void* from, size_t count) {
 
 // effect: cuGraphAddMemcpyNode cuGraphMemcpyNodeGetParams cuGraphMemcpyNodeSetParams
 // effect: cuGraphExecMemcpyNodeSetParams
-void Copies() {
+CASE(Copies) {
   unsigned* values = nullptr;
   EXPECT_OK(cuMemAllocHost(reinterpret_cast<void**>(&values), 64));
   values[0] = 41;
@@ -182,7 +182,7 @@ void AddTwo(void* value) { *static_cast<int*>(value) += 2; }
 
 // effect: cuGraphAddHostNode cuGraphHostNodeGetParams cuGraphHostNodeSetParams
 // effect: cuGraphExecHostNodeSetParams
-void HostFunctions() {
+CASE(HostFunctions) {
   CUgraph graph = NewCuGraph();
   int value = 0;
   CUDA_HOST_NODE_PARAMS params = {conformance::AddOne, &value};
@@ -212,7 +212,7 @@ void HostFunctions() {
 }
 
 // effect: cuGraphAddChildGraphNode cuGraphChildGraphNodeGetGraph cuGraphExecChildGraphNodeSetParams
-void Children() {
+CASE(Children) {
   CUgraph graph = NewCuGraph();
   CUgraph child = NewCuGraph();
   AddSetWords(child, words, 7);
@@ -242,7 +242,7 @@ void Children() {
 // effect: cuGraphAddEventRecordNode cuGraphEventRecordNodeGetEvent cuGraphEventRecordNodeSetEvent
 // effect: cuGraphExecEventRecordNodeSetEvent cuGraphAddEventWaitNode cuGraphEventWaitNodeGetEvent
 // effect: cuGraphEventWaitNodeSetEvent cuGraphExecEventWaitNodeSetEvent
-void Events() {
+CASE(Events) {
   CUevent events[2];
   for (CUevent& e : events) EXPECT_OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
   CUgraph graph = NewCuGraph();
@@ -282,7 +282,7 @@ void Events() {
 // effect: cuGraphAddMemAllocNode cuGraphMemAllocNodeGetParams cuGraphAddMemFreeNode
 // effect: cuGraphMemFreeNodeGetParams cuDeviceGetGraphMemAttribute cuDeviceSetGraphMemAttribute
 // effect: cuDeviceGraphMemTrim
-void Memory() {
+CASE(Memory) {
   CUgraph graph = NewCuGraph();
   CUDA_MEM_ALLOC_NODE_PARAMS params = {};
   params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -331,7 +331,7 @@ CUgraphNodeParams SetTo(unsigned value) {
 }
 
 // effect: cuGraphAddNode cuGraphAddNode_v1 cuGraphNodeSetParams cuGraphExecNodeSetParams
-void AnyNode() {
+CASE(AnyNode) {
   CUgraph graph = NewCuGraph();
   CUgraphNodeParams params = SetTo(21);
   CUgraphNode node = nullptr;
@@ -366,7 +366,7 @@ void AnyNode() {
 }
 
 // effect: cuGraphConditionalHandleCreate
-void Conditional() {
+CASE(Conditional) {
   CUgraph graph = NewCuGraph();
   CUgraphConditionalHandle handle = 0;
   EXPECT_OK(
@@ -394,15 +394,7 @@ int main() {
   memory = reinterpret_cast<CUdeviceptr>(words);
   EXPECT_OK(cuCtxGetCurrent(&context));
   EXPECT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  Kernels();
-  KernelAttributes();
-  Copies();
-  HostFunctions();
-  Children();
-  Events();
-  Memory();
-  AnyNode();
-  Conditional();
+  RunCases();
   EXPECT_OK(cuStreamDestroy(stream));
   EXPECT_OK(cudaFree(words));
   return Finish("driver_nodes");

@@ -11,7 +11,7 @@ void AddOne(void* value) { ++*static_cast<int*>(value); }
 
 // effect: cuStreamCreate cuStreamCreateWithPriority cuStreamDestroy cuStreamGetFlags
 // effect: cuStreamGetPriority cuStreamGetId cuStreamGetCtx cuStreamGetDevice
-void Properties() {
+CASE(Properties) {
   CUstream stream = nullptr;
   CUstream other = nullptr;
   EXPECT_CU(cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, -1));
@@ -46,7 +46,7 @@ void Properties() {
 
 // effect: cuEventCreate cuEventDestroy cuEventRecord cuEventSynchronize cuEventQuery
 // effect: cuEventElapsedTime cuStreamWaitEvent cuLaunchHostFunc
-void Events() {
+CASE(Events) {
   CUstream stream = nullptr;
   CUstream other = nullptr;
   CUevent start = nullptr;
@@ -84,7 +84,7 @@ void Events() {
 
 // effect: cuStreamBeginCapture cuStreamEndCapture cuStreamIsCapturing cuStreamQuery
 // effect: cuStreamSynchronize cuThreadExchangeStreamCaptureMode
-void Capture() {
+CASE(Capture) {
   CUstream stream = nullptr;
   CUgraph graph = nullptr;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -124,9 +124,7 @@ void Capture() {
 int main() {
   EXPECT_OK(cudaFree(nullptr));  // makes the primary context current
   EXPECT_CU(cuMemAlloc(&memory, 64));
-  Properties();
-  Events();
-  Capture();
+  conformance::RunCases();
   EXPECT_CU(cuMemFree(memory));
   return conformance::Finish("driver_stream");
 }

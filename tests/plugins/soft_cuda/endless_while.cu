@@ -50,7 +50,7 @@ bool BodyRan(cudaGraphExec_t exec) {
   return mark == 7;
 }
 
-void EndedByAKernel() {
+CASE(EndedByAKernel) {
   const Made made = MakeLoop(1, cudaGraphCondTypeWhile);
   int* steps = nullptr;
   cudaGraphConditionalHandle handle = made.handle;
@@ -81,7 +81,7 @@ void Set(void* data) {
   if (set != nullptr) set(choice->handle, choice->value);
 }
 
-void SetByAHostNode() {
+CASE(SetByAHostNode) {
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
   Choice choice = {};
@@ -103,8 +103,7 @@ void SetByAHostNode() {
 
 int main() {
   EXPECT_OK(cudaMalloc(&marks, sizeof *marks));
-  EndedByAKernel();
-  SetByAHostNode();
+  conformance::RunCases();
   const Made made = MakeLoop(1, cudaGraphCondTypeWhile);
   cudaGraphExec_t exec = nullptr;
   EXPECT_OK(cudaGraphInstantiate(&exec, made.graph, 0));

@@ -8,7 +8,7 @@ using namespace conformance;
 namespace {
 
 // effect: cudaGetDriverEntryPointByVersion
-void Versions() {
+CASE(Versions) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult status;
   EXPECT_OK(cudaGetDriverEntryPointByVersion("cuGraphGetEdges", &function, 12030, cudaEnableDefault,
@@ -42,7 +42,7 @@ void* Launch(unsigned long long flags) {
 
 // The twin whose null stream is the thread's own is the default where the program is built so.
 // effect: cudaGetDriverEntryPoint
-void DefaultStreams() {
+CASE(DefaultStreams) {
   EXPECT(Launch(cudaEnableLegacyStream) != Launch(cudaEnablePerThreadDefaultStream));
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
   EXPECT(Launch(cudaEnableDefault) == Launch(cudaEnablePerThreadDefaultStream));
@@ -63,7 +63,7 @@ void DefaultStreams() {
 
 // effect: cudaGetErrorName cudaGetErrorString
 // cannot fail: cudaGetErrorName cudaGetErrorString
-void ErrorNames() {
+CASE(ErrorNames) {
   EXPECT(std::strcmp(cudaGetErrorName(cudaErrorMemoryAllocation), "cudaErrorMemoryAllocation") ==
          0);
   EXPECT(std::strcmp(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory") == 0);
@@ -73,7 +73,7 @@ void ErrorNames() {
                      "unrecognized error code") == 0);
 }
 
-void BesideTheRuntime() {
+CASE(BesideTheRuntime) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult status;
   using GetCount = CUresult (*)(int*);
@@ -87,9 +87,6 @@ void BesideTheRuntime() {
 }  // namespace
 
 int main() {
-  Versions();
-  DefaultStreams();
-  ErrorNames();
-  BesideTheRuntime();
+  RunCases();
   return Finish("entry");
 }

@@ -12,7 +12,7 @@ cudaStream_t stream;
 unsigned* words;  // on the device
 
 // effect: cudaGraphExecKernelNodeSetParams
-void Kernels() {
+CASE(Kernels) {
   cudaGraph_t graph = NewGraph();
   float* data = nullptr;
   void* arguments[] = {&data};
@@ -35,7 +35,7 @@ void Kernels() {
 }
 
 // effect: cudaGraphExecMemsetNodeSetParams cudaGraphExecNodeSetParams
-void Memsets() {
+CASE(Memsets) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t node = AddSetWords(graph, words, 1);
   cudaGraphNode_t late = nullptr;
@@ -69,7 +69,7 @@ void Memsets() {
 }
 
 // effect: cudaGraphExecMemcpyNodeSetParams cudaGraphExecMemcpyNodeSetParams1D
-void Memcpys() {
+CASE(Memcpys) {
   const unsigned values[2] = {51, 52};
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t node = nullptr;
@@ -98,7 +98,7 @@ void Memcpys() {
 }
 
 // effect: cudaGraphExecMemcpyNodeSetParamsToSymbol cudaGraphExecMemcpyNodeSetParamsFromSymbol
-void Symbols() {
+CASE(Symbols) {
   const unsigned values[2] = {61, 62};
   unsigned read = 0;
   cudaGraph_t graph = NewGraph();
@@ -126,7 +126,7 @@ void Symbols() {
 }
 
 // effect: cudaGraphExecHostNodeSetParams
-void Hosts() {
+CASE(Hosts) {
   int first = 0;
   int second = 0;
   cudaGraph_t graph = NewGraph();
@@ -143,7 +143,7 @@ void Hosts() {
 }
 
 // effect: cudaGraphExecEventRecordNodeSetEvent cudaGraphExecEventWaitNodeSetEvent
-void Events() {
+CASE(Events) {
   cudaEvent_t first, second;
   EXPECT_OK(cudaEventCreate(&first));
   EXPECT_OK(cudaEventCreate(&second));
@@ -168,7 +168,7 @@ void Events() {
 }
 
 // effect: cudaGraphExecChildGraphNodeSetParams
-void Children() {
+CASE(Children) {
   cudaGraph_t child = NewGraph();
   AddSetWords(child, words, 71);
   cudaGraph_t other = NewGraph();
@@ -189,7 +189,7 @@ void Children() {
 }
 
 // effect: cudaGraphNodeSetEnabled cudaGraphNodeGetEnabled
-void Enabled() {
+CASE(Enabled) {
   int counter = 0;
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t node = AddSetWords(graph, words, 81);
@@ -218,14 +218,7 @@ void Enabled() {
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
   EXPECT_OK(cudaMalloc(&words, 64));
-  Kernels();
-  Memsets();
-  Memcpys();
-  Symbols();
-  Hosts();
-  Events();
-  Children();
-  Enabled();
+  RunCases();
   EXPECT_OK(cudaFree(words));
   return Finish("exec_params");
 }

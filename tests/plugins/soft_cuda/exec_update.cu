@@ -17,7 +17,7 @@ cudaGraphExecUpdateResultInfo Refuse(cudaGraphExec_t exec, cudaGraph_t graph) {
 }
 
 // effect: cudaGraphExecUpdate
-void SameShape() {
+CASE(SameShape) {
   cudaGraph_t graph = NewGraph();
   AddSetWords(graph, words, 1);
   cudaGraph_t other = NewGraph();
@@ -33,7 +33,7 @@ void SameShape() {
   EXPECT_OK(cudaGraphDestroy(other));
 }
 
-void OtherShapes() {
+CASE(OtherShapes) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t a = AddEmpty(graph);
   cudaGraphNode_t b = AddEmpty(graph, {a});
@@ -65,7 +65,7 @@ void OtherShapes() {
   for (cudaGraph_t g : {graph, more, fewer_edges, other_type}) EXPECT_OK(cudaGraphDestroy(g));
 }
 
-void OtherParameters() {
+CASE(OtherParameters) {
   unsigned host = 0;
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t node = nullptr;
@@ -98,7 +98,7 @@ cudaGraphNode_t AddKernel(cudaGraph_t graph, int cooperative) {
   return node;
 }
 
-void OtherAttributes() {
+CASE(OtherAttributes) {
   cudaGraph_t graph = NewGraph();
   AddKernel(graph, 0);
   cudaGraph_t other = NewGraph();
@@ -113,7 +113,7 @@ void OtherAttributes() {
 
 // effect: cudaGraphKernelNodeSetAttribute cudaGraphKernelNodeGetAttribute
 // effect: cudaGraphKernelNodeCopyAttributes
-void Attributes() {
+CASE(Attributes) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t first = AddKernel(graph, 1);
   cudaGraphNode_t second = AddKernel(graph, 0);
@@ -135,7 +135,7 @@ void Attributes() {
 
 // effect: cudaGraphInstantiate cudaGraphInstantiateWithFlags cudaGraphInstantiateWithParams
 // effect: cudaGraphExecGetFlags cudaGraphExecDestroy
-void Instantiations() {
+CASE(Instantiations) {
   int counter = 0;
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t host = AddCounter(graph, &counter);
@@ -173,7 +173,7 @@ void Instantiations() {
 }
 
 // effect: cudaGraphUpload cudaGraphLaunch
-void UploadAndLaunch() {
+CASE(UploadAndLaunch) {
   int counter = 0;
   cudaGraph_t graph = NewGraph();
   AddCounter(graph, &counter);
@@ -194,13 +194,7 @@ void UploadAndLaunch() {
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
   EXPECT_OK(cudaMalloc(&words, 64));
-  SameShape();
-  OtherShapes();
-  OtherParameters();
-  OtherAttributes();
-  Attributes();
-  Instantiations();
-  UploadAndLaunch();
+  RunCases();
   EXPECT_OK(cudaFree(words));
   return Finish("exec_update");
 }

@@ -33,7 +33,7 @@ struct Held {
 
 // effect: cuStreamWaitValue32_v2 cuStreamWaitValue64_v2 cuStreamWriteValue32_v2
 // effect: cuStreamWriteValue64_v2 cuStreamBatchMemOp_v2 cudaStreamQuery
-void Values() {
+CASE(Values) {
   Held held;
   unsigned* words = nullptr;
   EXPECT_OK(cudaHostAlloc(&words, 64, cudaHostAllocDefault));
@@ -76,7 +76,7 @@ void LaunchAndLetGo(cudaGraph_t graph, Held* held) {
 void CountCallback(cudaStream_t, cudaError_t status, void*) { calls += status == cudaSuccess; }
 
 // effect: cudaLaunchHostFunc cudaStreamAddCallback cudaEventQuery
-void HostFunctions() {
+CASE(HostFunctions) {
   Held held;
   calls = 0;
   cudaEvent_t event = nullptr;
@@ -96,7 +96,7 @@ void HostFunctions() {
 }
 
 // A stream that waits for an event of a held one is held as well; others aren't.
-void AcrossStreams() {
+CASE(AcrossStreams) {
   Held held;
   unsigned* device = nullptr;
   EXPECT_OK(cudaMalloc(&device, 64));
@@ -122,7 +122,7 @@ void AcrossStreams() {
 }
 
 // The legacy stream and blocking streams follow each other.
-void LegacyStream() {
+CASE(LegacyStream) {
   Set(0);
   cudaStream_t blocking = nullptr;
   EXPECT_OK(cudaStreamCreate(&blocking));
@@ -139,7 +139,7 @@ void LegacyStream() {
 
 // Two branches of a graph, of which the first waits for what the second writes; destroyed while it
 // runs.
-void Graphs() {
+CASE(Graphs) {
   Held held;
   unsigned* words = nullptr;
   EXPECT_OK(cudaHostAlloc(&words, 64, cudaHostAllocDefault));
@@ -174,7 +174,7 @@ void Graphs() {
 
 // A user object lives until the launches that use it are over.
 // effect: cudaUserObjectCreate
-void UserObjects() {
+CASE(UserObjects) {
   Held held;
   calls = 0;
   cudaUserObject_t object = nullptr;
@@ -190,7 +190,7 @@ void UserObjects() {
 }
 
 // Pageable memory may change as soon as the copy returns, although the stream isn't done.
-void ThreadsAndCopies() {
+CASE(ThreadsAndCopies) {
   Held held;
   std::thread later([] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -211,13 +211,7 @@ void ThreadsAndCopies() {
 
 int main() {
   EXPECT_OK(cudaHostAlloc(&word, sizeof *word, cudaHostAllocDefault));
-  Values();
-  HostFunctions();
-  AcrossStreams();
-  LegacyStream();
-  Graphs();
-  UserObjects();
-  ThreadsAndCopies();
+  RunCases();
   EXPECT_OK(cudaFreeHost(word));
   return Finish("execution");
 }

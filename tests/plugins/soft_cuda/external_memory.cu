@@ -31,7 +31,7 @@ cudaExternalMemory_t Import(int file, size_t bytes) {
 }
 
 // effect: cudaImportExternalMemory cudaExternalMemoryGetMappedBuffer cudaDestroyExternalMemory
-void Buffers() {
+CASE(Buffers) {
   const int file = File("external");
   size_t before = 0;
   size_t total = 0;
@@ -73,7 +73,7 @@ void Buffers() {
 }
 
 // effect: cudaExternalMemoryGetMappedMipmappedArray
-void Arrays() {
+CASE(Arrays) {
   const int file = File("abcdefgh");
   cudaExternalMemory_t memory = Import(dup(file), kBytes);
   cudaExternalMemoryMipmappedArrayDesc desc = {};
@@ -98,7 +98,7 @@ void Arrays() {
 
 // effect: cuImportExternalMemory cuExternalMemoryGetMappedBuffer cuDestroyExternalMemory
 // effect: cuExternalMemoryGetMappedMipmappedArray
-void Driver() {
+CASE(Driver) {
   CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {};
   desc.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
   desc.handle.fd = File("driver");
@@ -140,8 +140,6 @@ void Driver() {
 
 int main() {
   EXPECT_OK(cudaFree(nullptr));
-  Buffers();
-  Arrays();
-  Driver();
+  conformance::RunCases();
   return conformance::Finish("external_memory");
 }

@@ -18,7 +18,7 @@ cudaGraphNode_t AddEmpty(cudaGraph_t graph, std::vector<cudaGraphNode_t> after =
 
 // effect: cudaGraphCreate cudaGraphDestroy cudaGraphAddDependencies cudaGraphNodeGetDependencies
 // effect: cudaGraphNodeGetDependentNodes
-void Edges() {
+CASE(Edges) {
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
   cudaGraphNode_t a = AddEmpty(graph);
@@ -50,7 +50,7 @@ void Edges() {
   (void)cudaGetLastError();
 }
 
-void HostNodesRunInOrder() {
+CASE(HostNodesRunInOrder) {
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
   int calls = 0;
@@ -81,7 +81,7 @@ void HostNodesRunInOrder() {
 }
 
 // effect: cudaGraphNodeFindInClone
-void KernelsByParams() {
+CASE(KernelsByParams) {
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
   float* data = nullptr;
@@ -115,7 +115,7 @@ void KernelsByParams() {
   EXPECT_OK(cudaGraphDestroy(clone));
 }
 
-void LaunchIntoCapture() {
+CASE(LaunchIntoCapture) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
@@ -140,9 +140,6 @@ void LaunchIntoCapture() {
 
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
-  Edges();
-  HostNodesRunInOrder();
-  KernelsByParams();
-  LaunchIntoCapture();
+  conformance::RunCases();
   return conformance::Finish("graph");
 }

@@ -43,7 +43,7 @@ cudaMemcpy3DParms OutOfArray(const cudaPos& at, size_t columns, size_t rows) {
 }
 
 // effect: cudaGraphAddMemcpyNode cudaGraphMemcpyNodeGetParams cudaGraphMemcpyNodeSetParams
-void Nodes() {
+CASE(Nodes) {
   Prepare();
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t nodes[2] = {};
@@ -74,7 +74,7 @@ void Nodes() {
 }
 
 // effect: cudaGraphExecMemcpyNodeSetParams cudaGraphClone cudaGraphAddNode
-void Execs() {
+CASE(Execs) {
   Prepare();
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t node = nullptr;
@@ -104,7 +104,7 @@ void Execs() {
 }
 
 // effect: cudaMemcpy2DToArrayAsync cudaMemcpy2DFromArrayAsync
-void Captured() {
+CASE(Captured) {
   Prepare();
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
@@ -137,9 +137,7 @@ int main() {
   EXPECT_OK(cudaMallocArray(&array, &desc, kColumns, kRows));
   EXPECT_OK(cudaMallocHost(&from, kCount * sizeof(int)));
   EXPECT_OK(cudaMallocHost(&to, kCount * sizeof(int)));
-  Nodes();
-  Execs();
-  Captured();
+  conformance::RunCases();
   EXPECT_OK(cudaFreeArray(array));
   EXPECT_OK(cudaFreeHost(from));
   EXPECT_OK(cudaFreeHost(to));

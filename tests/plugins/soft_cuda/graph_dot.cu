@@ -24,7 +24,7 @@ std::string Print(cudaGraph_t graph, unsigned flags) {
 bool Has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 // effect: cudaGraphDebugDotPrint
-void NodesEdgesAndFlags() {
+CASE(NodesEdgesAndFlags) {
   cudaGraph_t graph = NewGraph();
   float* data = nullptr;
   void* arguments[] = {&data};
@@ -55,7 +55,7 @@ void NodesEdgesAndFlags() {
 }
 
 // As public dumps of CUDA 12 have them.
-void KnownForms() {
+CASE(KnownForms) {
   cudaGraph_t graph = NewGraph();
   unsigned* memory = nullptr;
   float* data = nullptr;
@@ -102,7 +102,7 @@ void ExpectFlag(cudaGraph_t graph, unsigned flag, const char* text) {
   EXPECT(Has(Print(graph, flag), text));
 }
 
-void EachKindHasItsFlag() {
+CASE(EachKindHasItsFlag) {
   cudaGraph_t graph = NewGraph();
   cudaEvent_t event = nullptr;
   int counter = 0;
@@ -131,9 +131,7 @@ void EachKindHasItsFlag() {
 
 int main() {
   path = "/tmp/graph_dot." + std::to_string(getpid());
-  NodesEdgesAndFlags();
-  KnownForms();
-  EachKindHasItsFlag();
+  RunCases();
   std::remove(path.c_str());
   return Finish("graph_dot");
 }

@@ -29,7 +29,7 @@ CUstreamBatchMemOpParams Wait(unsigned* at, unsigned value, unsigned flags) {
 
 // effect: cuGraphAddBatchMemOpNode cuGraphBatchMemOpNodeGetParams cuGraphBatchMemOpNodeSetParams
 // effect: cuGraphExecBatchMemOpNodeSetParams cuCtxGetCurrent
-void BatchMemOps() {
+CASE(BatchMemOps) {
   CUcontext context = nullptr;
   EXPECT_OK(cuCtxGetCurrent(&context));
   EXPECT(context != nullptr);
@@ -67,7 +67,7 @@ void BatchMemOps() {
 // effect: cuGraphGetNodes cuGraphGetRootNodes cuGraphGetEdges cuGraphNodeGetType
 // effect: cuGraphNodeGetDependencies cuGraphNodeGetDependentNodes cuGraphRemoveDependencies
 // effect: cuGraphDestroyNode cuGraphClone cuGraphNodeFindInClone
-void Structure() {
+CASE(Structure) {
   CUgraph graph = nullptr;
   EXPECT_OK(cuGraphCreate(&graph, 0));
   CUgraphNode a = nullptr;
@@ -123,7 +123,7 @@ void Structure() {
 // effect: cuGraphInstantiateWithFlags cuGraphInstantiateWithParams cuGraphExecMemsetNodeSetParams
 // effect: cuGraphLaunch cuGraphExecUpdate cuGraphExecGetFlags cuGraphExecDestroy cuGraphUpload
 // effect: cuGraphNodeSetEnabled cuGraphNodeGetEnabled
-void Execs() {
+CASE(Execs) {
   CUcontext context = nullptr;
   EXPECT_OK(cuCtxGetCurrent(&context));
   EXPECT_FAILS(cuCtxGetCurrent(nullptr));
@@ -186,9 +186,7 @@ void Execs() {
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
   EXPECT_OK(cudaMalloc(&words, 64));
-  BatchMemOps();
-  Structure();
-  Execs();
+  RunCases();
   EXPECT_OK(cudaFree(words));
   return Finish("graph_driver");
 }

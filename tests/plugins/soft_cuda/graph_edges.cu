@@ -44,7 +44,7 @@ bool HasProgrammaticLaunch() {
 }
 
 // effect: cudaGraphAddDependencies cudaGraphRemoveDependencies cudaGraphGetEdges
-void BetweenKernels() {
+CASE(BetweenKernels) {
   struct Case {
     cudaGraphEdgeData data;
     bool taken;
@@ -71,7 +71,7 @@ void BetweenKernels() {
 }
 
 // A port other than that of completion is a kernel's; a list with an impossible edge adds none.
-void BetweenOthers() {
+CASE(BetweenOthers) {
   cudaGraph_t graph = NewGraph();
   int value = 0;
   cudaGraphNode_t kernel = AddTouch(graph);
@@ -101,7 +101,7 @@ void BetweenOthers() {
 }
 
 // effect: cudaGraphAddNode
-void OfANewNode() {
+CASE(OfANewNode) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t kernel = AddTouch(graph);
   cudaGraphNodeParams params = {};
@@ -123,7 +123,7 @@ void OfANewNode() {
 
 // A graph that is in a node can't be in another.
 // effect: cudaGraphAddChildGraphNode cudaGraphClone
-void ChildrenHaveOneParent() {
+CASE(ChildrenHaveOneParent) {
   cudaGraph_t source = NewGraph();
   AddEmpty(source);
   cudaGraph_t parent = NewGraph();
@@ -146,9 +146,6 @@ void ChildrenHaveOneParent() {
 
 int main() {
   EXPECT_OK(cudaFree(nullptr));
-  BetweenKernels();
-  BetweenOthers();
-  OfANewNode();
-  ChildrenHaveOneParent();
+  RunCases();
   return Finish("graph_edges");
 }

@@ -37,7 +37,7 @@ cudaGraphConditionalHandle Handle(cudaGraph_t graph) {
 }
 
 // [1]
-void ConditionalGraphsHaveOneExec() {
+CASE(ConditionalGraphsHaveOneExec) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t node = nullptr;
   cudaGraph_t body = AddBody(graph, Handle(graph), &node);
@@ -52,7 +52,7 @@ void ConditionalGraphsHaveOneExec() {
 }
 
 // [1]
-void AHostNodeInABodyIsRefusedByTheInstantiation() {
+CASE(AHostNodeInABodyIsRefusedByTheInstantiation) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t node = nullptr;
   cudaGraph_t body = AddBody(graph, Handle(graph), &node);
@@ -64,7 +64,7 @@ void AHostNodeInABodyIsRefusedByTheInstantiation() {
 }
 
 // [1]
-void AHandleWithoutItsNodeIsUnused() {
+CASE(AHandleWithoutItsNodeIsUnused) {
   cudaGraph_t graph = NewGraph();
   const cudaGraphConditionalHandle handle = Handle(graph);
   cudaGraphNode_t node = nullptr;
@@ -78,7 +78,7 @@ void AHandleWithoutItsNodeIsUnused() {
 }
 
 // [2]
-void GraphsWithMemoryNodes() {
+CASE(GraphsWithMemoryNodes) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t allocation = nullptr;
   void* memory = AddAllocation(graph, 1024, &allocation);
@@ -104,7 +104,7 @@ void GraphsWithMemoryNodes() {
 }
 
 // [3]
-void TheGraphOfAChildNodeCanBeInstantiated() {
+CASE(TheGraphOfAChildNodeCanBeInstantiated) {
   int count = 0;
   cudaGraph_t source = NewGraph();
   AddCounter(source, &count);
@@ -124,7 +124,7 @@ void TheGraphOfAChildNodeCanBeInstantiated() {
 }
 
 // [1] A function of a driver module has no name in the runtime.
-void ParametersOfADriversFunction() {
+CASE(ParametersOfADriversFunction) {
   CUmodule module = nullptr;
   CUfunction add = nullptr;
   EXPECT_OK(cuModuleLoadData(&module, kPtx));
@@ -146,7 +146,7 @@ void ParametersOfADriversFunction() {
 }
 
 // [4]
-void SizesOfCopiesAndFills() {
+CASE(SizesOfCopiesAndFills) {
   int* memory = nullptr;
   int host[4] = {};
   EXPECT_OK(cudaMalloc(&memory, sizeof host));
@@ -179,7 +179,7 @@ void SizesOfCopiesAndFills() {
 }
 
 // [4]
-void PitchesOfCopies() {
+CASE(PitchesOfCopies) {
   int limit = 0;
   EXPECT_OK(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxPitch, 0));
   constexpr size_t kPitch = 512;
@@ -209,7 +209,7 @@ void PitchesOfCopies() {
 }
 
 // [4]
-void AnExecsCopyKeepsItsKind() {
+CASE(AnExecsCopyKeepsItsKind) {
   int* host[2] = {};
   int* device[2] = {};
   for (int i = 0; i < 2; ++i) {
@@ -240,7 +240,7 @@ void AnExecsCopyKeepsItsKind() {
 }
 
 // [4]
-void CopiesOfSymbolsGoTheirWay() {
+CASE(CopiesOfSymbolsGoTheirWay) {
   int host[4] = {};
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t node = nullptr;
@@ -261,7 +261,7 @@ void CopiesOfSymbolsGoTheirWay() {
 }
 
 // [4] Of kernel nodes, and so of streams.
-void WindowsOfPersistingAccesses() {
+CASE(WindowsOfPersistingAccesses) {
   int most = 0;
   EXPECT_OK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxAccessPolicyWindowSize, 0));
   cudaGraph_t graph = NewGraph();
@@ -295,7 +295,7 @@ void WindowsOfPersistingAccesses() {
 }
 
 // [5]
-void NullHandles() {
+CASE(NullHandles) {
   const char* name = nullptr;
   CUmodule module = nullptr;
   size_t offset = 0;
@@ -319,7 +319,7 @@ void NullHandles() {
 }
 
 // [5] The value isn't looked at.
-void AttributesThatCannotBeSet() {
+CASE(AttributesThatCannotBeSet) {
   void* nowhere = reinterpret_cast<void*>(8);
   EXPECT_ERROR(cudaErrorInvalidValue,
                cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, nowhere));
@@ -331,18 +331,6 @@ void AttributesThatCannotBeSet() {
 
 int main() {
   EXPECT_OK(cudaFree(nullptr));
-  ConditionalGraphsHaveOneExec();
-  AHostNodeInABodyIsRefusedByTheInstantiation();
-  AHandleWithoutItsNodeIsUnused();
-  GraphsWithMemoryNodes();
-  TheGraphOfAChildNodeCanBeInstantiated();
-  ParametersOfADriversFunction();
-  SizesOfCopiesAndFills();
-  PitchesOfCopies();
-  AnExecsCopyKeepsItsKind();
-  CopiesOfSymbolsGoTheirWay();
-  WindowsOfPersistingAccesses();
-  NullHandles();
-  AttributesThatCannotBeSet();
+  RunCases();
   return Finish("graph_limits");
 }

@@ -17,7 +17,7 @@ unsigned long long Account(cudaGraphMemAttributeType attribute) {
 
 // effect: cudaGraphAddMemAllocNode cudaGraphAddMemFreeNode cudaGraphMemAllocNodeGetParams
 // effect: cudaGraphMemFreeNodeGetParams
-void Nodes() {
+CASE(Nodes) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t alloc = nullptr;
   void* memory = AddAllocation(graph, kBytes, &alloc);
@@ -50,7 +50,7 @@ void Nodes() {
 }
 
 // An allocation that is ordered after a free may have its address; one that isn't can't.
-void Reuse() {
+CASE(Reuse) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t first = nullptr;
   cudaGraphNode_t node = nullptr;
@@ -65,7 +65,7 @@ void Reuse() {
 }
 
 // effect: cudaGraphDestroyNode cudaGraphRemoveDependencies cudaGraphClone
-void WhatIsForbidden() {
+CASE(WhatIsForbidden) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t alloc = nullptr;
   void* memory = AddAllocation(graph, kBytes, &alloc);
@@ -89,7 +89,7 @@ void WhatIsForbidden() {
   EXPECT_OK(cudaGraphDestroy(parent));
 }
 
-void UnfreedAllocations() {
+CASE(UnfreedAllocations) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t alloc = nullptr;
   void* memory = AddAllocation(graph, kBytes, &alloc);
@@ -115,7 +115,7 @@ void UnfreedAllocations() {
 }
 
 // One graph allocates, another frees.
-void FreedByAnotherGraph() {
+CASE(FreedByAnotherGraph) {
   cudaGraph_t maker = NewGraph();
   cudaGraphNode_t alloc = nullptr;
   void* memory = AddAllocation(maker, kBytes, &alloc);
@@ -137,7 +137,7 @@ void FreedByAnotherGraph() {
 }
 
 // effect: cudaDeviceGetGraphMemAttribute cudaDeviceSetGraphMemAttribute cudaDeviceGraphMemTrim
-void Accounts() {
+CASE(Accounts) {
   EXPECT_OK(cudaDeviceGraphMemTrim(0));
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t alloc = nullptr;
@@ -182,7 +182,7 @@ cudaGraphExec_t AllocateAndFree() {
 
 // Launches in one stream share pages, launches in streams that nothing orders don't.
 // effect: cudaGraphLaunch cudaGraphUpload cudaDeviceGraphMemTrim
-void Pages() {
+CASE(Pages) {
   EXPECT_OK(cudaDeviceGraphMemTrim(0));
   size_t free_before = 0;
   size_t total = 0;
@@ -217,7 +217,7 @@ void Pages() {
 
 // A child graph that was moved keeps its memory nodes, and is its parent's.
 // effect: cudaGraphAddChildGraphNode cudaGraphChildGraphNodeGetGraph
-void MovedChild() {
+CASE(MovedChild) {
   cudaGraph_t child = NewGraph();
   cudaGraphNode_t alloc = nullptr;
   void* memory = AddAllocation(child, kBytes, &alloc);
@@ -251,13 +251,6 @@ void MovedChild() {
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
   EXPECT_OK(cudaFree(nullptr));
-  Nodes();
-  Reuse();
-  WhatIsForbidden();
-  UnfreedAllocations();
-  FreedByAnotherGraph();
-  Accounts();
-  Pages();
-  MovedChild();
+  RunCases();
   return Finish("graph_memory");
 }

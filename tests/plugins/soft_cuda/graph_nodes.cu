@@ -12,7 +12,7 @@ cudaStream_t stream;
 unsigned* words;  // on the device
 
 // effect: cudaGraphAddKernelNode cudaGraphKernelNodeGetParams cudaGraphKernelNodeSetParams
-void Kernels() {
+CASE(Kernels) {
   cudaGraph_t graph = NewGraph();
   float* data = nullptr;
   void* arguments[] = {&data};
@@ -44,7 +44,7 @@ void Kernels() {
 }
 
 // effect: cudaGraphAddMemsetNode cudaGraphMemsetNodeGetParams cudaGraphMemsetNodeSetParams
-void Memsets() {
+CASE(Memsets) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t node = AddSetWords(graph, words, 7);
   RunOnce(graph, stream);
@@ -65,7 +65,7 @@ void Memsets() {
 
 // effect: cudaGraphAddMemcpyNode cudaGraphMemcpyNodeGetParams cudaGraphMemcpyNodeSetParams
 // effect: cudaGraphAddMemcpyNode1D cudaGraphMemcpyNodeSetParams1D
-void Memcpys() {
+CASE(Memcpys) {
   const unsigned values[2] = {21, 22};
   cudaGraph_t graph = NewGraph();
   const cudaMemcpy3DParms params = CopyOf(words, &values[0], 4, cudaMemcpyHostToDevice);
@@ -100,7 +100,7 @@ void Memcpys() {
 
 // effect: cudaGraphAddMemcpyNodeToSymbol cudaGraphAddMemcpyNodeFromSymbol
 // effect: cudaGraphMemcpyNodeSetParamsToSymbol cudaGraphMemcpyNodeSetParamsFromSymbol
-void Symbols() {
+CASE(Symbols) {
   const unsigned values[2] = {31, 32};
   unsigned read = 0;
   cudaGraph_t graph = NewGraph();
@@ -133,7 +133,7 @@ void Symbols() {
 }
 
 // effect: cudaGraphAddHostNode cudaGraphHostNodeGetParams cudaGraphHostNodeSetParams
-void Hosts() {
+CASE(Hosts) {
   int first = 0;
   int second = 0;
   cudaGraph_t graph = NewGraph();
@@ -158,7 +158,7 @@ void Hosts() {
 // effect: cudaGraphAddEventRecordNode cudaGraphEventRecordNodeGetEvent
 // effect: cudaGraphEventRecordNodeSetEvent cudaGraphAddEventWaitNode
 // effect: cudaGraphEventWaitNodeGetEvent cudaGraphEventWaitNodeSetEvent
-void Events() {
+CASE(Events) {
   cudaEvent_t first, second, start;
   EXPECT_OK(cudaEventCreate(&first));
   EXPECT_OK(cudaEventCreate(&second));
@@ -197,7 +197,7 @@ void Events() {
 }
 
 // effect: cudaGraphAddNode cudaGraphNodeSetParams
-void AnyType() {
+CASE(AnyType) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNodeParams params = {};
   params.type = cudaGraphNodeTypeMemset;
@@ -223,7 +223,7 @@ void AnyType() {
 }
 
 // effect: cudaGraphAddEmptyNode cudaGraphNodeGetType
-void Empty() {
+CASE(Empty) {
   cudaGraph_t graph = NewGraph();
   cudaGraphNode_t node = AddEmpty(graph);
   cudaGraphNodeType type;
@@ -241,14 +241,7 @@ void Empty() {
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
   EXPECT_OK(cudaMalloc(&words, 64));
-  Kernels();
-  Memsets();
-  Memcpys();
-  Symbols();
-  Hosts();
-  Events();
-  AnyType();
-  Empty();
+  RunCases();
   EXPECT_OK(cudaFree(words));
   return Finish("graph_nodes");
 }

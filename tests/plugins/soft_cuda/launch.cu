@@ -28,7 +28,7 @@ cudaGraphNode_t CaptureMixed(cudaGraph_t* graph, Mixed mixed, const float* point
 }
 
 // effect: __cudaLaunchKernel __cudaPushCallConfiguration __cudaPopCallConfiguration __cudaGetKernel
-void ArgumentsAreCopied() {
+CASE(ArgumentsAreCopied) {
   double target = 0;
   float value = 0;
   cudaGraph_t graph = nullptr;
@@ -50,7 +50,7 @@ void ArgumentsAreCopied() {
 
 // effect: cudaFuncGetParamInfo cudaFuncGetName cudaFuncGetAttributes
 // effect: cudaOccupancyMaxActiveBlocksPerMultiprocessor
-void Layouts() {
+CASE(Layouts) {
   size_t offset = 0;
   size_t size = 0;
   const auto function = reinterpret_cast<const void*>(TakeMixed);
@@ -73,7 +73,7 @@ void Layouts() {
 }
 
 // cannot fail: __cudaPushCallConfiguration
-void GeneratedCalls() {
+CASE(GeneratedCalls) {
   dim3 grid;
   dim3 block;
   size_t shared = 0;
@@ -95,7 +95,7 @@ void GeneratedCalls() {
 }
 
 // effect: cudaLaunchKernelExC cudaLaunchKernel cudaLaunchCooperativeKernel cudaGetLastError
-void Errors() {
+CASE(Errors) {
   float* data = nullptr;
   void* arguments[] = {&data};
   const auto touch = reinterpret_cast<const void*>(Touch);
@@ -132,9 +132,6 @@ void Errors() {
 
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
-  ArgumentsAreCopied();
-  Layouts();
-  GeneratedCalls();
-  Errors();
+  conformance::RunCases();
   return conformance::Finish("launch");
 }

@@ -27,7 +27,7 @@ int no_kernel = 0;
 
 // effect: cudaLibraryLoadData cudaLibraryUnload cudaLibraryGetKernel cudaLibraryGetKernelCount
 // effect: cudaLibraryEnumerateKernels cudaKernelSetAttributeForDevice
-void Kernels() {
+CASE(Kernels) {
   cudaLibrary_t library = nullptr;
   EXPECT_OK(cudaLibraryLoadData(&library, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0));
   unsigned count = 0;
@@ -60,7 +60,7 @@ void Kernels() {
 
 // effect: cudaLibraryGetGlobal cudaLibraryGetManaged cudaLibraryGetUnifiedFunction
 // effect: cudaLibraryLoadFromFile
-void Variables() {
+CASE(Variables) {
   char path[] = "/tmp/soft_library_XXXXXX";
   EXPECT(mkstemp(path) >= 0);
   std::ofstream(path, std::ios::binary) << kPtx;
@@ -88,7 +88,7 @@ void Variables() {
 // effect: __cudaRegisterFatBinaryEnd __cudaRegisterFunction __cudaUnregisterFatBinary
 // cannot fail: __cudaInitModule __cudaRegisterManagedVar __cudaRegisterVar __cudaRegisterFatBinary
 // cannot fail: __cudaRegisterFatBinaryEnd __cudaRegisterFunction __cudaUnregisterFatBinary
-void OwnCode() {
+CASE(OwnCode) {
   EXPECT(managed_value == 5);
   managed_value = 6;
   int value = 0;
@@ -103,7 +103,7 @@ void OwnCode() {
 }
 
 // effect: cudaGetKernel cudaGetFuncBySymbol
-void Handles() {
+CASE(Handles) {
   cudaKernel_t kernel = nullptr;
   EXPECT_OK(cudaGetKernel(&kernel, kBounded));
   const char* name = nullptr;
@@ -119,7 +119,7 @@ void Handles() {
 }
 
 // effect: cudaFuncSetAttribute
-void Attributes() {
+CASE(Attributes) {
   cudaFuncAttributes attributes;
   EXPECT_OK(cudaFuncGetAttributes(&attributes, kBounded));
   EXPECT(attributes.maxThreadsPerBlock == 128 && attributes.sharedSizeBytes == 1024);
@@ -142,7 +142,7 @@ void Attributes() {
 // effect: cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
 // effect: cudaOccupancyAvailableDynamicSMemPerBlock cudaOccupancyMaxPotentialClusterSize
 // effect: cudaOccupancyMaxActiveClusters
-void Occupancy() {
+CASE(Occupancy) {
   int blocks = 0;
   EXPECT_OK(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, kBounded, 128, 0,
                                                                    cudaOccupancyDefault));
@@ -179,12 +179,7 @@ void Occupancy() {
 }  // namespace
 
 int main() {
-  Kernels();
-  Variables();
-  OwnCode();
-  Handles();
-  Attributes();
-  Occupancy();
+  RunCases();
   EXPECT_OK(cudaDeviceSynchronize());
   return Finish("library");
 }

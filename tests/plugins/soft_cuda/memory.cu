@@ -10,7 +10,7 @@ cudaStream_t stream;
 
 // effect: cudaMalloc cudaFree cudaMallocHost cudaFreeHost cudaMallocManaged
 // effect: cudaPointerGetAttributes
-void Plain() {
+CASE(Plain) {
   void* device = nullptr;
   EXPECT_OK(cudaMalloc(&device, 1000));
   EXPECT(reinterpret_cast<size_t>(device) % 256 == 0);
@@ -49,7 +49,7 @@ void Plain() {
 
 // effect: cudaMemPoolSetAttribute
 // effect: cudaMallocAsync cudaFreeAsync cudaMemPoolGetAttribute cudaDeviceGetDefaultMemPool
-void InStreamOrder() {
+CASE(InStreamOrder) {
   cudaMemPool_t pool = nullptr;
   EXPECT_OK(cudaDeviceGetDefaultMemPool(&pool, 0));
   void* memory = nullptr;
@@ -77,7 +77,7 @@ void InStreamOrder() {
 
 // effect: cudaHostAlloc cudaHostGetFlags cudaHostGetDevicePointer cudaHostRegister
 // effect: cudaHostUnregister cudaMallocPitch cudaMalloc3D
-void HostAndRows() {
+CASE(HostAndRows) {
   void* host = nullptr;
   EXPECT_OK(cudaHostAlloc(&host, 4096, cudaHostAllocPortable | cudaHostAllocMapped));
   unsigned flags = 0;
@@ -126,7 +126,7 @@ cudaGraph_t CaptureAllocation(void** memory, bool freed) {
   return graph;
 }
 
-void NodesOfMemory() {
+CASE(NodesOfMemory) {
   void* memory = nullptr;
   cudaGraph_t graph = CaptureAllocation(&memory, true);
   cudaGraphNode_t nodes[3];
@@ -150,7 +150,7 @@ void NodesOfMemory() {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
-void UnfreedAllocation() {
+CASE(UnfreedAllocation) {
   void* memory = nullptr;
   cudaGraph_t graph = CaptureAllocation(&memory, false);
   cudaGraphExec_t exec = nullptr;
@@ -177,7 +177,7 @@ void UnfreedAllocation() {
   EXPECT(used == 0);
 }
 
-void FreeOfForeignMemory() {
+CASE(FreeOfForeignMemory) {
   void* memory = nullptr;
   EXPECT_OK(cudaMallocAsync(&memory, 4096, stream));
   EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
@@ -192,11 +192,6 @@ void FreeOfForeignMemory() {
 
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
-  Plain();
-  InStreamOrder();
-  HostAndRows();
-  NodesOfMemory();
-  UnfreedAllocation();
-  FreeOfForeignMemory();
+  conformance::RunCases();
   return conformance::Finish("memory");
 }

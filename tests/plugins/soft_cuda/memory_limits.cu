@@ -20,7 +20,7 @@ namespace {
 cudaStream_t stream;
 
 // [1]
-void AllocationsOfNothing() {
+CASE(AllocationsOfNothing) {
   CUdeviceptr first = 0;
   CUdeviceptr second = 0;
   EXPECT_OK(cuMemAllocAsync(&first, 0, stream));
@@ -48,7 +48,7 @@ unsigned long long Reserved(cudaMemPool_t pool) {
 }
 
 // [2]
-void APoolWithoutThresholdHoldsNothing() {
+CASE(APoolWithoutThresholdHoldsNothing) {
   cudaMemPoolProps properties = {};
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
@@ -78,7 +78,7 @@ CUmemAllocationProp OnDevice(int device = 0) {
 }
 
 // [3]
-void Granularities() {
+CASE(Granularities) {
   const auto of = [](CUmemAllocationProp properties) {
     size_t step = 0;
     EXPECT_OK(cuMemGetAllocationGranularity(&step, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
@@ -96,7 +96,7 @@ void Granularities() {
 }
 
 // [3]
-void ReservationsAndMappings() {
+CASE(ReservationsAndMappings) {
   constexpr size_t kStep = size_t{2} << 20;
   CUdeviceptr address = 0;
   EXPECT_ERROR(CUDA_ERROR_INVALID_VALUE, cuMemAddressReserve(&address, kStep + 4096, 0, 0, 0));
@@ -115,7 +115,7 @@ void ReservationsAndMappings() {
 }
 
 // [4]
-void HandlesOfPlainMemory() {
+CASE(HandlesOfPlainMemory) {
   void* memory = nullptr;
   EXPECT_OK(cudaMalloc(&memory, 1 << 20));
   CUmemGenericAllocationHandle handle = 0;
@@ -135,7 +135,7 @@ void HandlesOfPlainMemory() {
 }
 
 // [5]
-void SymbolsAndPitches() {
+CASE(SymbolsAndPitches) {
   int host[4] = {};
   EXPECT_ERROR(cudaErrorInvalidMemcpyDirection,
                cudaMemcpyFromSymbol(host, variable, sizeof host, 0, cudaMemcpyHostToDevice));
@@ -154,7 +154,7 @@ void SymbolsAndPitches() {
 }
 
 // [5]
-void Occupancy() {
+CASE(Occupancy) {
   size_t bytes = 0;
   EXPECT_OK(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, Touch, 1, 128));
   EXPECT(bytes > 0 && bytes <= 48 << 10);
@@ -172,7 +172,7 @@ void Occupancy() {
 }
 
 // Refused by name (software device only).
-void PoolsOfOtherMemory() {
+CASE(PoolsOfOtherMemory) {
   cudaMemPoolProps properties = {};
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeHost;
@@ -187,13 +187,6 @@ void PoolsOfOtherMemory() {
 
 int main() {
   EXPECT_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  AllocationsOfNothing();
-  APoolWithoutThresholdHoldsNothing();
-  Granularities();
-  ReservationsAndMappings();
-  HandlesOfPlainMemory();
-  SymbolsAndPitches();
-  Occupancy();
-  PoolsOfOtherMemory();
+  RunCases();
   return Finish("memory_limits");
 }

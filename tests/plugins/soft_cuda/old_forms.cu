@@ -15,7 +15,7 @@ cudaGraphNode_t AddEmpty(cudaGraph_t graph, const std::vector<cudaGraphNode_t>& 
   return node;
 }
 
-void PlainEdges() {
+CASE(PlainEdges) {
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaGraphCreate(&graph, 0));
   const cudaGraphNode_t a = AddEmpty(graph, {});
@@ -45,7 +45,7 @@ void PlainEdges() {
 }
 
 // The forms without edge data refuse edges that have some.
-void EdgesWithData() {
+CASE(EdgesWithData) {
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   cudaLaunchConfig_t config = {};
@@ -70,7 +70,7 @@ void EdgesWithData() {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
-void CaptureInfo() {
+CASE(CaptureInfo) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long id = 0;
   cudaGraph_t graph = nullptr, ended = nullptr;
@@ -97,7 +97,7 @@ void CaptureInfo() {
 }
 
 // Structures that CUDA 13 made longer or shorter: what lies behind them stays as it was.
-void Layouts() {
+CASE(Layouts) {
   struct {
     cudaDeviceProp prop;
     uint64_t behind = 42;
@@ -120,7 +120,7 @@ void Layouts() {
   EXPECT_OK(cudaFree(memory));
 }
 
-void Locations() {
+CASE(Locations) {
   void* memory = nullptr;
   EXPECT_OK(cudaMallocManaged(&memory, 4096));
   EXPECT_OK(cudaMemAdvise(memory, 4096, cudaMemAdviseSetPreferredLocation, cudaCpuDeviceId));
@@ -136,7 +136,7 @@ void Locations() {
   EXPECT_OK(cudaFree(memory));
 }
 
-void Times() {
+CASE(Times) {
   cudaEvent_t start = nullptr, end = nullptr;
   EXPECT_OK(cudaEventCreate(&start));
   EXPECT_OK(cudaEventCreate(&end));
@@ -159,12 +159,7 @@ int main() {
   EXPECT_OK(cudaRuntimeGetVersion(&version));
   EXPECT(version >= 12000 && version < 13000);
   EXPECT_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  PlainEdges();
-  EdgesWithData();
-  CaptureInfo();
-  Layouts();
-  Locations();
-  Times();
+  conformance::RunCases();
   EXPECT_OK(cudaStreamDestroy(stream));
   return conformance::Finish("old_forms");
 }

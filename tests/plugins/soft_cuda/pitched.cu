@@ -19,7 +19,7 @@ std::vector<unsigned char> Numbers(size_t count) {
 }
 
 // effect: cudaMallocPitch cudaMemcpy2D
-void Rows() {
+CASE(Rows) {
   char* memory = nullptr;
   size_t pitch = 0;
   EXPECT_OK(cudaMallocPitch(&memory, &pitch, kWidth, kRows));
@@ -62,7 +62,7 @@ cudaMemcpy3DParms Parms(const cudaPitchedPtr& to, const cudaPitchedPtr& from,
 }
 
 // effect: cudaMalloc3D cudaMemcpy3D
-void Volumes() {
+CASE(Volumes) {
   const cudaExtent extent = make_cudaExtent(20, 3, 4);
   cudaPitchedPtr volume = {};
   EXPECT_OK(cudaMalloc3D(&volume, extent));
@@ -107,7 +107,7 @@ void Volumes() {
 
 // Device memory must hold all that is moved or filled.
 // effect: cudaMemset2D cudaMemcpy
-void WithinAllocations() {
+CASE(WithinAllocations) {
   char* memory = nullptr;
   std::vector<char> host(1 << 21);
   EXPECT_OK(cudaMalloc(&memory, 1 << 20));
@@ -134,8 +134,6 @@ void WithinAllocations() {
 }  // namespace
 
 int main() {
-  Rows();
-  Volumes();
-  WithinAllocations();
+  conformance::RunCases();
   return conformance::Finish("pitched");
 }

@@ -20,7 +20,7 @@ unsigned long long Ask(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
 }
 
 // effect: cudaMemPoolCreate cudaMemPoolDestroy cudaMallocFromPoolAsync cudaMemPoolTrimTo
-void OwnPool() {
+CASE(OwnPool) {
   const cudaMemPoolProps properties = OnDevice(0);
   cudaMemPool_t pool = nullptr;
   EXPECT_OK(cudaMemPoolCreate(&pool, &properties));
@@ -46,7 +46,7 @@ void OwnPool() {
 
 // Memory that a stream has freed isn't another's before that stream is done with it.
 // effect: cudaFreeAsync cudaMallocFromPoolAsync cudaMemPoolSetAttribute
-void FreedAndInUse() {
+CASE(FreedAndInUse) {
   const cudaMemPoolProps properties = OnDevice(0);
   cudaMemPool_t pool = nullptr;
   cudaStream_t other = nullptr;
@@ -90,7 +90,7 @@ void FreedAndInUse() {
 
 // effect: cudaDeviceGetMemPool cudaDeviceSetMemPool cudaMemGetDefaultMemPool cudaMemGetMemPool
 // effect: cudaMemSetMemPool
-void CurrentPool() {
+CASE(CurrentPool) {
   cudaMemLocation here = {cudaMemLocationTypeDevice, 0};
   const cudaMemAllocationType pinned = cudaMemAllocationTypePinned;
   const cudaMemPoolProps properties = OnDevice(0);
@@ -125,7 +125,7 @@ void CurrentPool() {
 }
 
 // effect: cudaMemPoolSetAccess cudaMemPoolGetAccess
-void Access() {
+CASE(Access) {
   cudaMemPool_t pool = nullptr;
   EXPECT_OK(cudaDeviceGetDefaultMemPool(&pool, 0));
   cudaMemAccessDesc own = {{cudaMemLocationTypeDevice, 0}, cudaMemAccessFlagsProtReadWrite};
@@ -139,7 +139,7 @@ void Access() {
 }
 
 // effect: cudaMemGetInfo
-void Info() {
+CASE(Info) {
   size_t before = 0;
   size_t after = 0;
   size_t total = 0;
@@ -158,11 +158,7 @@ void Info() {
 
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
-  OwnPool();
-  FreedAndInUse();
-  CurrentPool();
-  Access();
-  Info();
+  conformance::RunCases();
   EXPECT_OK(cudaStreamDestroy(stream));
   return conformance::Finish("pool");
 }

@@ -38,7 +38,7 @@ cudaMemPool_t Import(cudaMemPool_t pool) {
 // effect: cudaMemPoolExportPointer cudaMemPoolImportPointer
 // effect: cuMemPoolExportToShareableHandle cuMemPoolImportFromShareableHandle
 // effect: cuMemPoolExportPointer cuMemPoolImportPointer
-void SameBytes() {
+CASE(SameBytes) {
   cudaMemPool_t pool = NewPool(kFile);
   cudaMemPool_t imported = Import(pool);
   void* memory = nullptr;
@@ -68,7 +68,7 @@ void SameBytes() {
   (void)cudaGetLastError();
 }
 
-void OfTheDriver() {
+CASE(OfTheDriver) {
   cudaMemPool_t pool = NewPool(kFile);
   int file = -1;
   CUmemoryPool imported = nullptr;
@@ -98,7 +98,7 @@ void OfTheDriver() {
   close(file);
 }
 
-void Refusals() {
+CASE(Refusals) {
   cudaMemPool_t own = NewPool(cudaMemHandleTypeNone);
   cudaMemPool_t pool = NewPool(kFile);
   cudaMemPool_t imported = nullptr;
@@ -127,9 +127,7 @@ int main() {
   int types = 0;
   EXPECT_OK(cudaDeviceGetAttribute(&types, cudaDevAttrMemoryPoolSupportedHandleTypes, 0));
   EXPECT((types & kFile) != 0);
-  SameBytes();
-  OfTheDriver();
-  Refusals();
+  conformance::RunCases();
   EXPECT_OK(cudaStreamDestroy(stream));
   return conformance::Finish("pool_share");
 }

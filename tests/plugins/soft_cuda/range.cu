@@ -19,7 +19,7 @@ int Ask(cudaMemRangeAttribute attribute, const void* range) {
 }
 
 // effect: cudaMemAdvise cudaMemRangeGetAttribute cudaMemRangeGetAttributes
-void Advice() {
+CASE(Advice) {
   EXPECT(Ask(cudaMemRangeAttributeReadMostly, managed) == 0);
   EXPECT(Ask(cudaMemRangeAttributePreferredLocation, managed) == cudaInvalidDeviceId);
   EXPECT_OK(cudaMemAdvise(managed, kBytes, cudaMemAdviseSetReadMostly, kDevice));
@@ -47,7 +47,7 @@ void Advice() {
 }
 
 // effect: cudaMemPrefetchAsync cudaMemPrefetchBatchAsync cudaMemDiscardAndPrefetchBatchAsync
-void Prefetches() {
+CASE(Prefetches) {
   EXPECT_OK(cudaMemPrefetchAsync(managed, kBytes, kDevice, 0, stream));
   EXPECT_OK(cudaStreamSynchronize(stream));
   EXPECT(Ask(cudaMemRangeAttributeLastPrefetchLocation, managed) == 0);
@@ -73,7 +73,7 @@ void Prefetches() {
 
 // What is discarded may be anything until it is written again.
 // effect: cudaMemDiscardBatchAsync cuMemDiscardBatchAsync
-void Discards() {
+CASE(Discards) {
   void* ranges[] = {managed, other};
   size_t sizes[] = {kBytes, kBytes / 2};
   std::memset(managed, 8, kBytes);
@@ -101,7 +101,7 @@ void Discards() {
 }
 
 // effect: cudaStreamAttachMemAsync
-void Attached() {
+CASE(Attached) {
   EXPECT_OK(cudaStreamAttachMemAsync(stream, managed, 0, cudaMemAttachSingle));
   EXPECT_OK(cudaStreamSynchronize(stream));
   std::memset(managed, 3, kBytes);
@@ -116,10 +116,7 @@ int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
   EXPECT_OK(cudaMallocManaged(&managed, kBytes));
   EXPECT_OK(cudaMallocManaged(&other, kBytes));
-  Advice();
-  Prefetches();
-  Discards();
-  Attached();
+  conformance::RunCases();
   EXPECT_OK(cudaFree(managed));
   EXPECT_OK(cudaFree(other));
   return conformance::Finish("range");

@@ -12,7 +12,7 @@ cudaStream_t stream;
 cudaExternalSemaphore_t semaphore;
 
 // effect: cudaImportExternalSemaphore cudaDestroyExternalSemaphore
-void Import() {
+CASE(Import) {
   cudaExternalSemaphoreHandleDesc desc = {};
   desc.type = cudaExternalSemaphoreHandleTypeOpaqueFd;
   desc.handle.fd = -1;
@@ -25,7 +25,7 @@ void Import() {
 // effect: cudaGraphAddExternalSemaphoresSignalNode cudaGraphExternalSemaphoresSignalNodeGetParams
 // effect: cudaGraphExternalSemaphoresSignalNodeSetParams
 // effect: cudaGraphExecExternalSemaphoresSignalNodeSetParams
-void SignalNodes() {
+CASE(SignalNodes) {
   cudaGraph_t graph = NewGraph();
   cudaExternalSemaphoreSignalParams values[2] = {};
   values[0].params.fence.value = 3;
@@ -60,7 +60,7 @@ void SignalNodes() {
 // effect: cudaGraphAddExternalSemaphoresWaitNode cudaGraphExternalSemaphoresWaitNodeGetParams
 // effect: cudaGraphExternalSemaphoresWaitNodeSetParams
 // effect: cudaGraphExecExternalSemaphoresWaitNodeSetParams
-void WaitNodes() {
+CASE(WaitNodes) {
   cudaGraph_t graph = NewGraph();
   cudaExternalSemaphoreWaitParams values[2] = {};
   values[0].params.fence.value = 3;
@@ -90,7 +90,7 @@ void WaitNodes() {
 }
 
 // effect: cudaSignalExternalSemaphoresAsync cudaWaitExternalSemaphoresAsync
-void Captured() {
+CASE(Captured) {
   cudaExternalSemaphoreSignalParams signal = {};
   cudaExternalSemaphoreWaitParams wait = {};
   EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
@@ -201,10 +201,7 @@ void CapturedByDriver(CUexternalSemaphore of) {
 
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
-  Import();
-  SignalNodes();
-  WaitNodes();
-  Captured();
+  RunCases();
   EXPECT_OK(cudaDestroyExternalSemaphore(semaphore));
   CUexternalSemaphore of_driver = nullptr;
   ImportByDriver(&of_driver);

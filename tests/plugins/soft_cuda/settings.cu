@@ -10,7 +10,7 @@ namespace {
 
 // effect: cudaDeviceSetCacheConfig cudaDeviceGetCacheConfig cudaFuncSetCacheConfig
 // effect: cudaFuncSetSharedMemConfig
-void CacheConfigs() {
+CASE(CacheConfigs) {
   cudaFuncCache config = cudaFuncCachePreferL1;
   EXPECT_OK(cudaDeviceGetCacheConfig(&config));
   EXPECT_OK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared));
@@ -32,7 +32,7 @@ void CacheConfigs() {
 }
 
 // effect: cudaChooseDevice cudaSetValidDevices
-void ValidDevices() {
+CASE(ValidDevices) {
   cudaDeviceProp prop = {};
   int device = -1;
   EXPECT_OK(cudaChooseDevice(&device, &prop));
@@ -46,7 +46,7 @@ void ValidDevices() {
 
 // effect: cudaProfilerStart cudaProfilerStop cudaCtxResetPersistingL2Cache
 // cannot fail: cudaProfilerStart cudaProfilerStop
-void Profiler() {
+CASE(Profiler) {
   EXPECT_OK(cudaProfilerStart());
   EXPECT_OK(cudaProfilerStart());
   EXPECT_OK(cudaProfilerStop());
@@ -58,8 +58,6 @@ void Profiler() {
 
 int main() {
   EXPECT_OK(cudaFree(nullptr));
-  CacheConfigs();
-  ValidDevices();
-  Profiler();
+  conformance::RunCases();
   return conformance::Finish("settings");
 }

@@ -35,7 +35,7 @@ cudaTextureDesc Clamped() {
 
 // effect: cudaCreateTextureObject cudaGetTextureObjectResourceDesc cudaGetTextureObjectTextureDesc
 // effect: cudaGetTextureObjectResourceViewDesc cudaDestroyTextureObject
-void OfArrays() {
+CASE(OfArrays) {
   cudaArray_t array = MakeArray(0);
   const cudaResourceDesc resource = Of(array);
   const cudaTextureDesc sampling = Clamped();
@@ -82,7 +82,7 @@ void OfArrays() {
 }
 
 // effect: cudaCreateTextureObject cudaDeviceGetTexture1DLinearMaxWidth
-void OfMemory() {
+CASE(OfMemory) {
   const cudaChannelFormatDesc desc = cudaCreateChannelDesc<float2>();
   char* memory = nullptr;
   EXPECT_OK(cudaMalloc(&memory, 1 << 16));
@@ -138,7 +138,7 @@ void OfMemory() {
 }
 
 // Mipmapped arrays are read by normalized coordinates, levels by a view of some.
-void OfMipmaps() {
+CASE(OfMipmaps) {
   const cudaChannelFormatDesc desc = cudaCreateChannelDesc<unsigned char>();
   cudaMipmappedArray_t array = nullptr;
   EXPECT_OK(cudaMallocMipmappedArray(&array, &desc, make_cudaExtent(kWidth, kHeight, 0), 3));
@@ -166,7 +166,7 @@ void OfMipmaps() {
 }
 
 // effect: cudaCreateSurfaceObject cudaDestroySurfaceObject cudaGetSurfaceObjectResourceDesc
-void Surfaces() {
+CASE(Surfaces) {
   cudaArray_t array = MakeArray(cudaArraySurfaceLoadStore);
   cudaArray_t other = MakeArray(0);
   cudaResourceDesc resource = Of(array);
@@ -195,7 +195,7 @@ CUDA_TEXTURE_DESC DriverSampling() {
 
 // effect: cuTexObjectCreate cuTexObjectGetResourceDesc cuTexObjectGetTextureDesc
 // effect: cuTexObjectGetResourceViewDesc cuTexObjectDestroy cuDeviceGetTexture1DLinearMaxWidth
-void DriverTextures() {
+CASE(DriverTextures) {
   CUarray array = nullptr;
   const CUDA_ARRAY_DESCRIPTOR shape = {kWidth, kHeight, CU_AD_FORMAT_UNSIGNED_INT32, 2};
   EXPECT_OK(cuArrayCreate(&array, &shape));
@@ -235,7 +235,7 @@ void DriverTextures() {
 }
 
 // effect: cuSurfObjectCreate cuSurfObjectDestroy cuSurfObjectGetResourceDesc
-void DriverSurfaces() {
+CASE(DriverSurfaces) {
   CUarray array = nullptr;
   const CUDA_ARRAY3D_DESCRIPTOR shape = {
       kWidth, kHeight, 4, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST};
@@ -260,11 +260,6 @@ void DriverSurfaces() {
 
 int main() {
   EXPECT_OK(cudaFree(nullptr));
-  OfArrays();
-  OfMemory();
-  OfMipmaps();
-  Surfaces();
-  DriverTextures();
-  DriverSurfaces();
+  conformance::RunCases();
   return conformance::Finish("texture");
 }

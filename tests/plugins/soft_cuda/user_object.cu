@@ -32,7 +32,7 @@ cudaUserObject_t NewObject(unsigned references) {
 }
 
 // effect: cudaUserObjectCreate cudaUserObjectRetain cudaUserObjectRelease
-void References() {
+CASE(References) {
   cudaUserObject_t object = NewObject(1);
   EXPECT_OK(cudaUserObjectRetain(object, 2));
   EXPECT_OK(cudaUserObjectRelease(object, 2));
@@ -48,7 +48,7 @@ void References() {
 }
 
 // effect: cudaGraphRetainUserObject cudaGraphReleaseUserObject
-void HeldByGraphs() {
+CASE(HeldByGraphs) {
   cudaUserObject_t object = NewObject(1);
   cudaGraph_t graph = NewGraph();
   EXPECT_OK(cudaGraphRetainUserObject(graph, object, 2, 0));
@@ -62,7 +62,7 @@ void HeldByGraphs() {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
-void MovedIntoAGraphAndItsCopies() {
+CASE(MovedIntoAGraphAndItsCopies) {
   cudaUserObject_t object = NewObject(1);
   cudaGraph_t graph = NewGraph();
   EXPECT_OK(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove));
@@ -77,7 +77,7 @@ void MovedIntoAGraphAndItsCopies() {
   EXPECT(BecomesDestroyed(1));
 }
 
-void HeldByAChild() {
+CASE(HeldByAChild) {
   cudaUserObject_t object = NewObject(1);
   cudaGraph_t child = NewGraph();
   EXPECT_OK(cudaGraphRetainUserObject(child, object, 1, cudaGraphUserObjectMove));
@@ -93,7 +93,7 @@ void HeldByAChild() {
 // "The references in the new source graph are cloned and replace the references in the target
 // graph": CUDA programming guide, CUDA User Objects. cuda.core keeps a callback's Python function
 // by such an object. effect: cudaGraphExecUpdate cudaGraphExecChildGraphNodeSetParams
-void ReplacedByAnUpdate() {
+CASE(ReplacedByAnUpdate) {
   cudaGraph_t first = NewGraph(), second = NewGraph();
   AddEmpty(first);
   AddEmpty(second);
@@ -117,7 +117,7 @@ void ReplacedByAnUpdate() {
   EXPECT(BecomesDestroyed(1));
 }
 
-void ReplacedInAChild() {
+CASE(ReplacedInAChild) {
   cudaGraph_t child = NewGraph(), other = NewGraph(), graph = NewGraph();
   AddEmpty(child);
   AddEmpty(other);
@@ -141,11 +141,6 @@ void ReplacedInAChild() {
 
 int main() {
   EXPECT_OK(cudaStreamCreate(&stream));
-  References();
-  HeldByGraphs();
-  MovedIntoAGraphAndItsCopies();
-  HeldByAChild();
-  ReplacedByAnUpdate();
-  ReplacedInAChild();
+  RunCases();
   return Finish("user_object");
 }

@@ -50,7 +50,7 @@ unsigned char FirstByte(CUdeviceptr address) {
 }
 
 // effect: cuMemGetAllocationGranularity cuMemAddressReserve cuMemAddressFree
-void Addresses() {
+CASE(Addresses) {
   const CUmemAllocationProp properties = Properties();
   EXPECT_OK(cuMemGetAllocationGranularity(&step, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
   EXPECT(step > 0 && (step & (step - 1)) == 0);
@@ -73,7 +73,7 @@ void Addresses() {
 
 // effect: cuMemCreate cuMemRelease cuMemMap cuMemUnmap cuMemSetAccess cuMemGetAccess
 // effect: cuMemGetAllocationPropertiesFromHandle
-void Mappings() {
+CASE(Mappings) {
   const size_t before = FreeBytes();
   const CUdeviceptr address = Reserve(2 * step);
   EXPECT(FreeBytes() + step > before);  // addresses take no memory
@@ -123,7 +123,7 @@ void Mappings() {
 }
 
 // effect: cuMemRetainAllocationHandle
-void References() {
+CASE(References) {
   const size_t before = FreeBytes();
   const CUdeviceptr address = Reserve(step);
   const CUmemGenericAllocationHandle handle = Create(step);
@@ -141,7 +141,7 @@ void References() {
 }
 
 // The same memory at two addresses.
-void Aliases() {
+CASE(Aliases) {
   const CUdeviceptr address = Reserve(2 * step);
   const CUmemGenericAllocationHandle handle = Create(step);
   EXPECT_OK(cuMemMap(address, step, 0, handle, 0));
@@ -158,7 +158,7 @@ void Aliases() {
 
 // As allocators do that let segments grow: one large reservation, memory mapped behind its end, a
 // block that lies over several handles, and pages taken from its middle.
-void GrowingSegment() {
+CASE(GrowingSegment) {
   constexpr int kPages = 6;
   size_t free = 0;
   size_t total = 0;
@@ -190,7 +190,7 @@ void GrowingSegment() {
 }
 
 // effect: cuMemExportToShareableHandle cuMemImportFromShareableHandle
-void Sharing() {
+CASE(Sharing) {
   const auto by_file = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   const CUmemAllocationProp properties = Properties(by_file);
   CUmemGenericAllocationHandle handle = 0;
@@ -226,12 +226,7 @@ void Sharing() {
 int main() {
   EXPECT_OK(cudaFree(nullptr));  // makes the primary context current
   EXPECT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  Addresses();
-  Mappings();
-  References();
-  Aliases();
-  GrowingSegment();
-  Sharing();
+  RunCases();
   EXPECT_OK(cuStreamDestroy(stream));
   return Finish("virtual_memory");
 }
