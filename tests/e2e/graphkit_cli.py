@@ -1,9 +1,11 @@
 """Runs graphkit's commands the way a user does, and says what is wrong with what they give."""
 
+import argparse
 import json
 import os
 import pathlib
 import subprocess
+import sys
 import xml.etree.ElementTree
 
 SKIPPED = 77
@@ -71,3 +73,15 @@ class Graphkit:
             raise Failure(f"{path}: the root element is {root.tag}, not svg")
         classes = [element.get("class") for element in root.iter()]
         return {"nodes": classes.count("node"), "edges": classes.count("edge"), "clusters": classes.count("cluster")}
+
+
+def run_test(check, folder):
+    """The main() of a test: check(a Graphkit that writes into the folder, the folder of the workloads)."""
+    parser = argparse.ArgumentParser()
+    for option in ("--graphkit", "--workloads", "--out"):
+        parser.add_argument(option, type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    try:
+        check(Graphkit(options.graphkit, options.out / folder), options.workloads.resolve())
+    except Failure as failure:
+        sys.exit(str(failure))

@@ -6,18 +6,16 @@ fork_join counts on stdout what it has captured. After a kill -9 the trace has t
 and to hold all but the last 4 096 records of what the program had counted; `analyze` ends with 3.
 """
 
-import argparse
 import json
 import os
 import pathlib
 import random
 import signal
 import subprocess
-import sys
 import threading
 import time
 
-from graphkit_cli import Failure, Graphkit
+from graphkit_cli import Failure, run_test
 
 NODES_PER_CAPTURE = 100_000
 RECORDS_LOST_AT_MOST = 4096
@@ -79,13 +77,14 @@ def nodes_of_captures(trace):
     return nodes
 
 
-def check(options, delay):
-    graphkit = Graphkit(options.graphkit, options.out)
+def check(graphkit, workloads):
+    seed = int(os.environ.get("GRAPHKIT_TEST_SEED") or time.time_ns() % 1_000_000)
+    delay = random.Random(seed).uniform(0.0, 0.7)
+    print(f"GRAPHKIT_TEST_SEED={seed}: killed {delay:.3f} s after the first count")
     trace = graphkit.folder / "killed.json"
     trace.unlink(missing_ok=True)
     command = [str(graphkit.binary), "trace", "--device", "soft", "-o", str(trace),
-               str(pathlib.Path(options.workloads).resolve() / "fork_join"), "--loop", "1000000", "--nodes",
-               str(NODES_PER_CAPTURE)]
+               str(workloads / "fork_join"), "--loop", "1000000", "--nodes", str(NODES_PER_CAPTURE)]
     counted = kill_while_capturing(command, graphkit.folder, delay)
     held = nodes_of_captures(trace)
     print(f"counted {counted} nodes, the trace holds {held}")
@@ -99,21 +98,5 @@ def check(options, delay):
     trace.unlink()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for option in ("--graphkit", "--workloads", "--out"):
-        parser.add_argument(option, required=True)
-    options = parser.parse_args()
-    seed = int(os.environ.get("GRAPHKIT_TEST_SEED") or time.time_ns() % 1_000_000)
-    delay = random.Random(seed).uniform(0.0, 0.7)
-    print(f"GRAPHKIT_TEST_SEED={seed}: killed {delay:.3f} s after the first count")
-    try:
-        check(options, delay)
-    except Failure as failure:
-        print(failure)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_test(check, "")

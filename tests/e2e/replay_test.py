@@ -6,13 +6,10 @@ plan, execute the plan; and that a plan with one block moved onto a live one doe
 The numbers are those of the head of testdata/workloads/record_stream.cu.
 """
 
-import argparse
 import json
-import pathlib
-import sys
 
 from expect import MIB
-from graphkit_cli import Failure, Graphkit
+from graphkit_cli import Failure, run_test
 
 # The graph's blocks and nodes by id: hidden states h_4, h_5; R_4 = Exchange of layer 4, F_5 = Forward of layer 5.
 H4, H5 = 17, 20
@@ -73,8 +70,8 @@ def check_planted(policy, on):
         expect({key: fault[key] for key in pair}, pair, f"what seed {fault['seed']} on {on} names")
 
 
-def check(graphkit, program):
-    trace, _ = graphkit.trace(program, [], "record_stream")
+def check(graphkit, workloads):
+    trace, _ = graphkit.trace(workloads / "record_stream", [], "record_stream")
     plan = graphkit.folder / "plan.json"
     graphkit.run(["plan", trace, "-o", plan])
     planted = plant(plan, graphkit.folder)
@@ -88,19 +85,5 @@ def check(graphkit, program):
         check_planted(replay(graphkit, [trace, "--plan", planted, *execute], exit_code=1)["plan"], on)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for option in ("--graphkit", "--workloads", "--out"):
-        parser.add_argument(option, required=True)
-    options = parser.parse_args()
-    try:
-        check(Graphkit(options.graphkit, pathlib.Path(options.out) / "replay"),
-              pathlib.Path(options.workloads).resolve() / "record_stream")
-    except Failure as failure:
-        print(failure)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_test(check, "replay")

@@ -4,12 +4,9 @@ from it in nothing; with one of its graphs changed it doesn't.
     threads_test.py --graphkit BINARY --workloads FOLDER --out FOLDER
 """
 
-import argparse
 import json
-import pathlib
-import sys
 
-from graphkit_cli import Failure, Graphkit
+from graphkit_cli import Failure, run_test
 
 RUNS = 8
 
@@ -25,7 +22,8 @@ def grown(trace):
     return "\n".join(lines) + "\n"
 
 
-def run(graphkit, program):
+def check(graphkit, workloads):
+    program = workloads / "threads"
     traces = [graphkit.trace(program, ["--free", "--mixed"], str(run))[0] for run in range(RUNS)]
     graphkit.run(["check", traces[0], "--save-baseline", "baseline.json"])
     planted = graphkit.folder / "grown.json"
@@ -37,19 +35,5 @@ def run(graphkit, program):
         graphkit.run(["diff", traces[0], planted], exit_code=1)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--graphkit", required=True)
-    parser.add_argument("--workloads", type=pathlib.Path, required=True)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    options = parser.parse_args()
-    try:
-        run(Graphkit(options.graphkit, options.out / "threads_mixed"), options.workloads.resolve() / "threads")
-    except Failure as failure:
-        print(failure)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_test(check, "threads_mixed")

@@ -1,6 +1,6 @@
 // A program whose callbacks callback_order.expected lists: a captured fork and join of kernels,
 // explicit empty nodes, clone, exec, launch, and the end of each.
-#include "conformance.h"
+#include "graphs.h"
 #include "kernels.h"
 
 int main() {
@@ -20,11 +20,7 @@ int main() {
   cudaGraph_t graph = nullptr;
   EXPECT_OK(cudaStreamEndCapture(stream, &graph));
 
-  cudaGraphExec_t exec = nullptr;
-  EXPECT_OK(cudaGraphInstantiate(&exec, graph, 0));
-  EXPECT_OK(cudaGraphLaunch(exec, stream));
-  EXPECT_OK(cudaStreamSynchronize(stream));
-  EXPECT_OK(cudaGraphExecDestroy(exec));
+  conformance::RunOnce(graph, stream);
   EXPECT_OK(cudaGraphDestroy(graph));
 
   cudaGraphNode_t a = nullptr;

@@ -1,7 +1,7 @@
 // Stream capture: fork, join, what is asked of a capture, and the graph that comes out.
 #include <vector>
 
-#include "conformance.h"
+#include "graphs.h"
 #include "kernels.h"
 
 namespace {
@@ -66,11 +66,7 @@ CASE(ForkAndJoin) {
   EXPECT_OK(cudaGraphGetRootNodes(graph, nullptr, &count));
   EXPECT(count == 1);
 
-  cudaGraphExec_t exec = nullptr;
-  EXPECT_OK(cudaGraphInstantiate(&exec, graph, 0));
-  EXPECT_OK(cudaGraphLaunch(exec, main_stream));
-  EXPECT_OK(cudaStreamSynchronize(main_stream));
-  EXPECT_OK(cudaGraphExecDestroy(exec));
+  conformance::RunOnce(graph, main_stream);
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 

@@ -1,15 +1,12 @@
 // New parameters for single nodes of an exec: they change its next launch, and not the graph.
-#include "graphs.h"
 #include "kernels.h"
+#include "words.h"
 
 using namespace conformance;
 
 __device__ unsigned variable[4];
 
 namespace {
-
-cudaStream_t stream;
-unsigned* words;  // on the device
 
 // effect: cudaGraphExecKernelNodeSetParams
 CASE(Kernels) {
@@ -215,10 +212,4 @@ CASE(Enabled) {
 
 }  // namespace
 
-int main() {
-  EXPECT_OK(cudaStreamCreate(&stream));
-  EXPECT_OK(cudaMalloc(&words, 64));
-  RunCases();
-  EXPECT_OK(cudaFree(words));
-  return Finish("exec_params");
-}
+int main() { return RunOnWords("exec_params"); }

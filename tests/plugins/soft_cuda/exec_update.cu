@@ -1,14 +1,11 @@
 // Updates of an exec by a graph, the result of each kind of difference, and what an instantiation
 // accepts.
-#include "graphs.h"
 #include "kernels.h"
+#include "words.h"
 
 using namespace conformance;
 
 namespace {
-
-cudaStream_t stream;
-unsigned* words;  // on the device
 
 cudaGraphExecUpdateResultInfo Refuse(cudaGraphExec_t exec, cudaGraph_t graph) {
   cudaGraphExecUpdateResultInfo info = {};
@@ -191,10 +188,4 @@ CASE(UploadAndLaunch) {
 
 }  // namespace
 
-int main() {
-  EXPECT_OK(cudaStreamCreate(&stream));
-  EXPECT_OK(cudaMalloc(&words, 64));
-  RunCases();
-  EXPECT_OK(cudaFree(words));
-  return Finish("exec_update");
-}
+int main() { return RunOnWords("exec_update"); }

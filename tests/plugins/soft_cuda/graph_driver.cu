@@ -1,14 +1,11 @@
 // Graphs through the driver API: batch memory operations, which only it has, and its entry points
 // of older signatures.
-#include "graphs.h"
 #include "kernels.h"
+#include "words.h"
 
 using namespace conformance;
 
 namespace {
-
-cudaStream_t stream;
-unsigned* words;  // on the device
 
 CUstreamBatchMemOpParams Write(unsigned* to, unsigned value) {
   CUstreamBatchMemOpParams op = {};
@@ -183,10 +180,4 @@ CASE(Execs) {
 
 }  // namespace
 
-int main() {
-  EXPECT_OK(cudaStreamCreate(&stream));
-  EXPECT_OK(cudaMalloc(&words, 64));
-  RunCases();
-  EXPECT_OK(cudaFree(words));
-  return Finish("graph_driver");
-}
+int main() { return RunOnWords("graph_driver"); }

@@ -1,15 +1,12 @@
 // Nodes by type: what each does at a launch, its parameters read back and replaced.
-#include "graphs.h"
 #include "kernels.h"
+#include "words.h"
 
 using namespace conformance;
 
 __device__ unsigned variable[4];
 
 namespace {
-
-cudaStream_t stream;
-unsigned* words;  // on the device
 
 // effect: cudaGraphAddKernelNode cudaGraphKernelNodeGetParams cudaGraphKernelNodeSetParams
 CASE(Kernels) {
@@ -238,10 +235,4 @@ CASE(Empty) {
 
 }  // namespace
 
-int main() {
-  EXPECT_OK(cudaStreamCreate(&stream));
-  EXPECT_OK(cudaMalloc(&words, 64));
-  RunCases();
-  EXPECT_OK(cudaFree(words));
-  return Finish("graph_nodes");
-}
+int main() { return RunOnWords("graph_nodes"); }
