@@ -4,55 +4,32 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/replay/allocator_calls.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
 namespace {
 
-struct Call {
-  enum class Kind : uint8_t { kMalloc, kStream, kFree };
-  Seq seq = 0;
-  Kind kind = Kind::kMalloc;
-  BlockId block;
-  StreamId stream = {};
-};
-
-std::vector<Call> CallsOf(const Facts& facts, const PoolBlocks& pool) {
-  const Trace& trace = facts.trace;
-  std::vector<bool> in_pool(trace.blocks.size());
-  std::vector<Call> calls;
-  for (const BlockId block : pool.blocks) {
-    const Block& b = trace[block];
-    if (RoundedSize(b) == 0) continue;
-    in_pool[block.index()] = true;
-    calls.push_back({b.allocated, Call::Kind::kMalloc, block, b.stream});
-    if (!facts.lives[block].freed) continue;
-    calls.push_back({b.free_requested, Call::Kind::kFree, block,
-                     b.free_stream.valid() ? b.free_stream : b.stream});
-  }
-  for (const BlockStream& use : trace.block_streams) {
-    const bool other = use.stream.valid() && use.stream != trace[use.block].stream;
-    if (in_pool[use.block.index()] && other && use.seq < trace[use.block].free_requested) {
-      calls.push_back({use.seq, Call::Kind::kStream, use.block, use.stream});
-    }
-  }
-  std::ranges::stable_sort(calls, {}, &Call::seq);
-  return calls;
-}
-
 // Places the pool's blocks; returns what the model reserved.
-Bytes PlacePool(const Facts& facts, ModelKind kind, const PoolBlocks& pool, uint32_t arena,
+Bytes PlacePool(const Facts& facts, ModelKind kind, const PoolBlocks& pool, const Grouped& streams,
                 PlannedMemory* planned) {
+  using Kind = AllocatorCall::Kind;
+  const auto arena = static_cast<uint32_t>(planned->arenas.size() - 1);
   const BlockOrder order = facts.Blocks(MarkerRule::kAtFree);
   BumpDriver driver;
   const std::unique_ptr<AllocatorModel> model = MakeModel(kind, &driver);
-  for (const Call& call : CallsOf(facts, pool)) {
-    if (call.kind == Call::Kind::kFree) {
+  for (const AllocatorCall& call : CallsOf(facts, {&pool, 1}, streams)) {
+    const Block& block = facts.trace[call.block];
+    const Bytes size = RoundedSize(block);
+    if (size == 0) continue;
+    if (call.kind == Kind::kFree) {
       model->Free(call.block.value, call.stream.value);
-    } else if (call.kind == Call::Kind::kStream) {
-      model->RecordStream(call.block.value, call.stream.value);
+    } else if (call.kind == Kind::kRecordStream) {
+      const bool other = call.stream.valid() && call.stream != block.stream;
+      if (other && call.seq < block.free_requested) {
+        model->RecordStream(call.block.value, call.stream.value);
+      }
     } else {
-      const Bytes size = RoundedSize(facts.trace[call.block]);
       const auto after = [&](uint32_t freed) { return order.Before(BlockId(freed), call.block); };
       const std::optional<Address> address =
           model->Malloc({call.block.value, size, call.stream.value}, after);
@@ -74,12 +51,12 @@ PolicyReplay ReplayModel(const Facts& facts, ModelKind kind, const ReplayOptions
   PlannedMemory planned;
   planned.of_trace = true;
   std::map<GraphId, Bytes> reserved;
+  const Grouped streams = StreamsOfBlocks(facts.trace);
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
     for (const PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
-      const auto arena = static_cast<uint32_t>(planned.arenas.size());
       planned.arenas.push_back(
           {.graph = GraphId(i), .pool = pool.pool, .blocks = pool.blocks.size()});
-      reserved[GraphId(i)] += PlacePool(facts, kind, pool, arena, &planned);
+      reserved[GraphId(i)] += PlacePool(facts, kind, pool, streams, &planned);
     }
   }
   PolicyReplay replay = ReplayPlan(facts, planned, options, InfoOf(kind).name);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/replay/allocator_calls.h"
 
 namespace graphkit {
 namespace {
@@ -35,20 +35,14 @@ int AfterLastUse(void* context, uint32_t earlier) {
   return query.After(query.last_use, earlier);
 }
 
-struct UserCall {
-  enum class Kind : uint8_t { kMalloc, kStream, kFree };
-  Seq seq = 0;
-  Kind kind = Kind::kMalloc;
-  BlockId block;
-  StreamId stream = {};
-  uint32_t arena = 0;
-};
-
 class GraphPlacer {
  public:
-  GraphPlacer(const Facts& facts, const graphkit_allocator_table& table, PlannedMemory* planned)
+  GraphPlacer(const Facts& facts, const graphkit_allocator_table& table, const Grouped& streams,
+              PlannedMemory* planned)
       : facts_(facts),
         table_(table),
+        streams_(streams),
+        first_arena_(static_cast<uint32_t>(planned->arenas.size())),
         planned_(planned),
         query_{facts.Blocks(MarkerRule::kAtFree),
                facts.Blocks(MarkerRule::kLastUse),
@@ -56,17 +50,14 @@ class GraphPlacer {
                {}} {}
 
   Result<void> Place(GraphId graph) {
-    arena_of_.assign(facts_.trace.blocks.size(), kNoArena);
-    for (const PoolBlocks& pool : BlocksByPool(facts_, graph)) AddPool(graph, pool);
-    if (calls_.empty()) return {};
-    for (const BlockStream& use : facts_.trace.block_streams) {
-      if (arena_of_[use.block.index()] == kNoArena) continue;
-      calls_.push_back({use.seq, UserCall::Kind::kStream, use.block, use.stream});
+    const std::vector<PoolBlocks> pools = BlocksByPool(facts_, graph);
+    if (pools.empty()) return {};
+    for (const PoolBlocks& pool : pools) {
+      planned_->arenas.push_back({.graph = graph, .pool = pool.pool, .blocks = pool.blocks.size()});
     }
-    std::ranges::stable_sort(calls_, {}, &UserCall::seq);
     void* allocator = table_.capture_begin(graph.value);
     Result<void> result;
-    for (const UserCall& call : calls_) {
+    for (const AllocatorCall& call : CallsOf(facts_, pools, streams_)) {
       if (result = Make(call, allocator); !result) break;
     }
     table_.capture_end(allocator);
@@ -74,52 +65,38 @@ class GraphPlacer {
   }
 
  private:
-  static constexpr uint32_t kNoArena = 0xffffffffu;
-
-  void AddPool(GraphId graph, const PoolBlocks& pool) {
-    const auto arena = static_cast<uint32_t>(planned_->arenas.size());
-    planned_->arenas.push_back({.graph = graph, .pool = pool.pool, .blocks = pool.blocks.size()});
-    for (const BlockId block : pool.blocks) {
-      arena_of_[block.index()] = arena;
-      const Block& b = facts_.trace[block];
-      calls_.push_back({b.allocated, UserCall::Kind::kMalloc, block, b.stream, arena});
-      if (facts_.lives[block].freed) {
-        calls_.push_back({b.free_requested, UserCall::Kind::kFree, block});
-      }
-    }
-  }
-
-  Result<void> Make(const UserCall& call, void* allocator) {
+  Result<void> Make(const AllocatorCall& call, void* allocator) {
     const uint32_t stream = call.stream ? call.stream.value : GRAPHKIT_NO_STREAM;
-    if (call.kind == UserCall::Kind::kFree) {
+    if (call.kind == AllocatorCall::Kind::kFree) {
       table_.free(allocator, call.block.value);
       return {};
     }
-    if (call.kind == UserCall::Kind::kStream) {
+    if (call.kind == AllocatorCall::Kind::kRecordStream) {
       table_.record_stream(allocator, call.block.value, stream);
       return {};
     }
     query_.block = call.block;
     const graphkit_order order{&query_, AfterFree, AfterLastUse};
     const Bytes size = RoundedSize(facts_.trace[call.block]);
-    PlannedArena& arena = planned_->arenas[call.arena];
+    const uint32_t number = first_arena_ + call.pool;
+    PlannedArena& arena = planned_->arenas[number];
     const Bytes offset = table_.malloc(allocator, call.block.value, size, stream,
                                        arena.pool ? arena.pool.value : 0, &order);
     if (offset == GRAPHKIT_NO_MEMORY || offset + size < offset) {
       return Error{.message = std::string(table_.name) + " has no memory for block " +
                               std::to_string(call.block.value)};
     }
-    planned_->placements.push_back({call.block.value, call.arena, offset, size});
+    planned_->placements.push_back({call.block.value, number, offset, size});
     arena.peak = std::max(arena.peak, offset + size);
     return {};
   }
 
   const Facts& facts_;
   const graphkit_allocator_table& table_;
+  const Grouped& streams_;
+  uint32_t first_arena_;  // of the graph
   PlannedMemory* planned_;
   Query query_;
-  std::vector<uint32_t> arena_of_;  // by block
-  std::vector<UserCall> calls_;
 };
 
 Error CantLoad(const std::string& path, const std::string& why) {
@@ -148,8 +125,9 @@ Result<UserAllocator> UserAllocator::Load(const std::string& path) {
 Result<PlannedMemory> PlaceByAllocator(const Facts& facts, const graphkit_allocator_table& table) {
   PlannedMemory planned;
   planned.of_trace = true;
+  const Grouped streams = StreamsOfBlocks(facts.trace);
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
-    if (Result<void> ok = GraphPlacer(facts, table, &planned).Place(GraphId(i)); !ok) {
+    if (Result<void> ok = GraphPlacer(facts, table, streams, &planned).Place(GraphId(i)); !ok) {
       return ok.error();
     }
   }

@@ -41,9 +41,10 @@ class LiveOrder {
   std::optional<OrderPoint> PointAfter(std::span<const LiveEdge> frontier);
 
   // Adds what must have ended so that all that a stream did has ended, when it stands at
-  // `frontier`: the frontier's nodes, and those before them that their end doesn't prove to have
-  // ended, down to the node `since` (nodes() at a time before the stream did what matters). False:
-  // too many, or not known.
+  // `frontier`: the frontier's nodes, and from the node `since` on (nodes() at a time before the
+  // stream did what matters) all whose end no other node waits for and these don't prove; those of
+  // other streams among them: that they aren't before the frontier isn't looked at, so a block may
+  // wait longer than it must. False: too many, or not known.
   bool AddMarkers(std::span<const LiveEdge> frontier, size_t since, std::vector<NodeId>* markers);
 
   const Order& order() const { return order_; }

@@ -135,7 +135,8 @@ LivePool::View& LivePool::Offer(const LiveAsker& asker) {
   View& view = ViewOf(&capture, asker.stream);
   if (!asker.point || view.number == kNoOffers) return view;
   const Order& order = asker.order->order();
-  // A stream that was set back would have to prove all again: it gets no more offers.
+  // A stream that was set back would have to prove all again: it gets no more offers. So does one
+  // after a programmatic launch: that its kernel has ended doesn't prove that the one before has.
   if (view.point.graph.valid() && !order.Covers(*asker.point, view.point)) {
     view.number = kNoOffers;
     return view;
