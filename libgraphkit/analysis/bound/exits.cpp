@@ -1,6 +1,7 @@
 #include "libgraphkit/analysis/bound/exits.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace graphkit {
 namespace {
@@ -23,9 +24,8 @@ Exits::Exits(const Lanes& lanes) : lanes_(lanes) {
 
 // False: the markers lie on too many chains.
 bool Exits::SortMarkers() {
-  constexpr uint32_t kNoPlace = 0xffffffffu;
   const Order& order = lanes_.order();
-  std::vector<uint32_t> place_of(order.chains(), kNoPlace);
+  std::unordered_map<uint32_t, size_t> place_of;  // by chain
   markers_.assign(lanes_.size(), 0);
   first_after_.resize(lanes_.size());
   for (uint32_t item = 0; item < lanes_.size(); ++item) {
@@ -36,13 +36,13 @@ bool Exits::SortMarkers() {
     markers_[item] = static_cast<uint8_t>(markers.size());
     for (const NodeId marker : markers) {
       const ChainPlace place = order.PlaceOf(marker);
-      if (place_of[place.chain] == kNoPlace) {
+      const auto [at, fresh] = place_of.try_emplace(place.chain, marks_.size());
+      if (fresh) {
         if (chains_.size() == kMostChains) return false;
-        place_of[place.chain] = static_cast<uint32_t>(chains_.size());
         chains_.push_back(place.chain);
         marks_.emplace_back();
       }
-      marks_[place_of[place.chain]].push_back({place.seq, item});
+      marks_[at->second].push_back({place.seq, item});
     }
   }
   for (std::vector<Mark>& marks : marks_) {

@@ -12,7 +12,6 @@ constexpr size_t kMaxLanesPerChain = 8;
 
 Lanes::Lanes(const BlockOrder& order, std::span<const BlockId> blocks) : order_(order) {
   items_.reserve(blocks.size());
-  by_chain_.resize(order.order().chains() + 1);
   for (const BlockId block : blocks) {
     items_.push_back(MakeItem(block));
     if (Place(static_cast<uint32_t>(items_.size() - 1))) continue;
@@ -83,8 +82,7 @@ uint32_t Lanes::FirstAfter(uint32_t index) const {
 
 bool Lanes::Place(uint32_t index) {
   Item& item = items_[index];
-  const size_t chain = std::min<size_t>(item.alloc.chain, by_chain_.size() - 1);
-  std::vector<uint32_t>& lanes = by_chain_[chain];
+  std::vector<uint32_t>& lanes = by_chain_[item.alloc.chain];
   for (const uint32_t lane : lanes) {
     if (!Follows(item, items_[lanes_[lane].births.back()])) continue;
     item.lane = lane;

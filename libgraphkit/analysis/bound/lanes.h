@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "libgraphkit/analysis/memory/block_order.h"
@@ -92,7 +93,7 @@ class Lanes {
   BlockOrder order_;
   std::vector<Item> items_;
   std::vector<Lane> lanes_;
-  std::vector<std::vector<uint32_t>> by_chain_;  // lanes, by chain and one for none
+  std::unordered_map<uint32_t, std::vector<uint32_t>> by_chain_;  // lanes
   size_t left_out_ = 0;
   Bytes left_out_bytes_ = 0;
 };
