@@ -192,11 +192,11 @@ class DotParser {
         }
         const std::string key = TakeText();
         if (!Take('=') || !IsText()) continue;
-        std::string value = TakeText();
+        const std::string value = TakeText();
         if (value.empty()) continue;
-        if (key == "label") out.label = std::move(value);
-        if (key == "shape") out.shape = std::move(value);
-        if (key == "style") out.style = std::move(value);
+        if (key == "label") out.label = value;
+        if (key == "shape") out.shape = value;
+        if (key == "style") out.style = value;
       }
       Take(']');
     }
