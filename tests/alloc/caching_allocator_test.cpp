@@ -155,17 +155,6 @@ TEST_CASE("oversize blocks are given back first, the fitting one or the largest"
   CHECK(bench.SegmentSizes() == std::vector<Bytes>{20 * kMiB, 2 * kMiB, 66 * kMiB});
 }
 
-TEST_CASE("the free memory callback is asked before the driver") {
-  Bench bench;
-  const BlockHandle held = bench.Get(4 * kMiB);
-  bench.Get(15 * kMiB);
-  bench.allocator.set_free_memory_callback([&] {
-    bench.allocator.Free(held);
-    return true;
-  });
-  CHECK(bench.Offset(bench.Get(4 * kMiB)) == 0);
-}
-
 TEST_CASE("garbage collection gives back segments older than the average") {
   CachingConfig config;
   config.memory_limit = 200 * kMiB;

@@ -10,7 +10,6 @@ CachingAllocator::CachingAllocator(CachingConfig config, DriverMemory* driver)
 }
 
 // --- Malloc
-// ---------------------------------------------------------------------------------------
 
 std::optional<BlockHandle> CachingAllocator::Malloc(const AllocationRequest& request) {
   ++statistics_.mallocs;
@@ -28,8 +27,6 @@ std::optional<BlockHandle> CachingAllocator::Malloc(const AllocationRequest& req
 // The order of attempts.
 uint32_t CachingAllocator::FindOrMake(const Params& p) {
   uint32_t found = TakeFree(p);
-  if (found != kNone) return found;
-  if (free_memory_callback_ && free_memory_callback_()) found = TakeFree(p);
   if (found != kNone) return found;
   if (config_.memory_limit && config_.garbage_collection_threshold > 0) CollectGarbage();
   found = NewSegment(p);
@@ -123,7 +120,7 @@ uint32_t CachingAllocator::NewSegment(const Params& p) {
 
 uint32_t CachingAllocator::FromPressurePools(const Params& p) {
   for (PoolHandle pool = 1; pool < pools_.size(); ++pool) {
-    if (!pools_[pool].options.use_on_oom || pools_[pool].users == 0) continue;
+    if (!pools_[pool].options.use_on_oom || !pools_[pool].used) continue;
     const uint32_t found = TakeFree({p.size, 2 * pool + (p.arena & 1), p.stream});
     if (found != kNone) return found;
   }
@@ -157,7 +154,6 @@ BlockHandle CachingAllocator::HandOut(uint32_t found, const Params& p, Bytes req
 }
 
 // --- Free
-// -----------------------------------------------------------------------------------------
 
 void CachingAllocator::RequestFree(BlockHandle handle) {
   Block& block = blocks_[handle];
@@ -177,7 +173,6 @@ void CachingAllocator::CompleteFree(BlockHandle handle) {
 }
 
 // --- The block list
-// -------------------------------------------------------------------------------
 
 uint32_t CachingAllocator::NewBlock(const Block& like) {
   if (spare_blocks_.empty()) {
@@ -258,10 +253,9 @@ void CachingAllocator::EraseUnmapped(uint32_t handle) {
 }
 
 // --- Pools
-// ----------------------------------------------------------------------------------------
 
 PoolHandle CachingAllocator::CreatePool(PoolOptions options) {
-  pools_.push_back({.options = options, .users = 1});
+  pools_.push_back({.options = options});
   for (int half = 0; half < 2; ++half) {
     Arena& arena = arenas_.emplace_back();
     arena.free.resize(streams_.size());
@@ -270,9 +264,7 @@ PoolHandle CachingAllocator::CreatePool(PoolOptions options) {
   return static_cast<PoolHandle>(pools_.size() - 1);
 }
 
-void CachingAllocator::ReleasePool(PoolHandle pool) {
-  if (pools_[pool].users > 0) --pools_[pool].users;
-}
+void CachingAllocator::ReleasePool(PoolHandle pool) { pools_[pool].used = false; }
 
 void CachingAllocator::BeginAllocateToPool(PoolHandle pool, RequestFilter filter) {
   redirections_.push_back({pool, std::move(filter)});
@@ -285,7 +277,6 @@ void CachingAllocator::EndAllocateToPool(PoolHandle pool) {
 }
 
 // --- Looking
-// ----------------------------------------------------------------------------------------
 
 void CachingAllocator::Log(SegmentEvent::Kind kind, Address address, Bytes size, uint32_t stream) {
   if (keep_segment_events_) segment_events_.push_back({kind, address, size, streams_[stream]});

@@ -113,10 +113,9 @@ class CachingAllocator {
   Bytes size(BlockHandle block) const { return blocks_[block].size; }
   PoolHandle pool_of(BlockHandle block) const { return blocks_[block].arena / 2; }
 
-  // Private pools (graph captures, MemPool). A pool is created with one user; when the last one is
-  // gone its free segments can be given back.
+  // Private pools (graph captures, MemPool). When one is let go its free segments can be given
+  // back.
   PoolHandle CreatePool(PoolOptions options = {});
-  void RetainPool(PoolHandle pool) { ++pools_[pool].users; }
   void ReleasePool(PoolHandle pool);
   // From here on, requests that the filter accepts go to the pool: the latest redirection first.
   // While there is one, no cached memory is given back under pressure.
@@ -124,8 +123,6 @@ class CachingAllocator {
   void BeginAllocateToPool(PoolHandle pool, RequestFilter filter = nullptr);
   void EndAllocateToPool(PoolHandle pool);
 
-  // Called when no cached block fits; true: something was freed, look again.
-  void set_free_memory_callback(std::function<bool()> f) { free_memory_callback_ = std::move(f); }
   // Called before everything cached is given back: the time to complete the pending frees.
   void set_synchronize_callback(std::function<void()> f) { synchronize_ = std::move(f); }
 
@@ -188,7 +185,7 @@ class CachingAllocator {
   };
   struct Pool {
     PoolOptions options;
-    uint32_t users = 1;
+    bool used = true;
   };
   struct Redirection {
     PoolHandle pool;
@@ -256,7 +253,6 @@ class CachingAllocator {
   std::vector<uint64_t> streams_;
   std::vector<Redirection> redirections_;
   std::vector<Expandable> expandable_;
-  std::function<bool()> free_memory_callback_;
   std::function<void()> synchronize_;
   AllocatorStatistics statistics_;
   std::vector<SegmentEvent> segment_events_;

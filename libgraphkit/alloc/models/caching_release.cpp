@@ -47,7 +47,7 @@ void CachingAllocator::ReleaseCached() {
   ReleaseArena(1);
   ReleaseArena(0);
   for (PoolHandle pool = 1; pool < pools_.size(); ++pool) {
-    if (pools_[pool].users > 0) continue;
+    if (pools_[pool].used) continue;
     ReleaseArena(2 * pool);
     ReleaseArena(2 * pool + 1);
   }

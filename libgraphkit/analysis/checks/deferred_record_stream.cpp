@@ -12,11 +12,11 @@ namespace graphkit {
 namespace {
 
 enum class Why : uint8_t {
-  kForeignStream,    // a stream of the block wasn't in the capture
-  kAllocatorWaits,   // ordered before a later allocation on its stream, and still not reused
-  kNobodyAllocates,  // joined, but its stream allocates no more
-  kFreedLate,        // the last use was joined; the free was requested later than that
-  kNoJoin,           // its stream never waits for the last use
+  kForeignStream,   // a stream of the block wasn't in the capture
+  kAllocatorWaits,  // ordered before a later allocation on its stream, and still not reused
+  kStreamIdle,      // joined, but its stream allocates no more
+  kFreedLate,       // the last use was joined; the free was requested later than that
+  kNoJoin,          // its stream never waits for the last use
 };
 
 class DeferredBlocks {
@@ -77,7 +77,7 @@ class DeferredBlocks {
     if (facts_.lives[id].foreign || !block.stream.valid()) return Why::kForeignStream;
     const BlockId last = last_block_[block.stream.index()];
     if (last.valid() && at_free_.Before(id, last)) return Why::kAllocatorWaits;
-    if (JoinedBy(id, MarkerRule::kAtFree)) return Why::kNobodyAllocates;
+    if (JoinedBy(id, MarkerRule::kAtFree)) return Why::kStreamIdle;
     return JoinedBy(id, MarkerRule::kLastUse) ? Why::kFreedLate : Why::kNoJoin;
   }
 
@@ -157,7 +157,7 @@ class DeferredBlocks {
                     "until the capture ends",
                 "let the allocator reuse during capture: in PyTorch, PYTORCH_ALLOC_CONF="
                 "graph_capture_record_stream_reuse:True"};
-      case Why::kNobodyAllocates:
+      case Why::kStreamIdle:
         return {": " + own + " waits for its last use, but allocates nothing afterwards",
                 "let other streams take the memory (graphkit replay --allocator reuse shows what "
                 "that saves), or wait for the last use earlier"};
