@@ -404,7 +404,7 @@ bool Unpickler::PushMarked() {
 }
 
 Result<PickleDocument> Unpickler::Run() {
-  static constexpr auto kRun = [] {
+  static const auto kRun = [] {
     std::array<bool (Unpickler::*)(), 256> run{};
     run.fill(&U::Refuse);
     for (const Opcode& opcode : kOpcodes) {
