@@ -8,7 +8,6 @@
 #include "libgraphkit/compare/common_subsequence.h"
 
 namespace graphkit {
-
 namespace {
 
 constexpr uint32_t kUnmatched = NodeMatching::kNone;
@@ -116,6 +115,17 @@ size_t CommonKeys(std::span<const uint32_t> before, const std::vector<uint64_t>&
   return common.size();
 }
 
+Keys Cones(const GraphView& before, const GraphView& after, const Keys& labels, bool forward) {
+  return {ConeHashes(before, labels.before, forward), ConeHashes(after, labels.after, forward)};
+}
+
+Keys Both(const Keys& a, const Keys& b) {
+  Keys both = a;
+  for (size_t i = 0; i < both.before.size(); ++i) both.before[i] = Mix(a.before[i], b.before[i]);
+  for (size_t i = 0; i < both.after.size(); ++i) both.after[i] = Mix(a.after[i], b.after[i]);
+  return both;
+}
+
 class Matcher {
  public:
   Matcher(const GraphView& before, const Trace& before_trace, const GraphView& after,
@@ -128,28 +138,229 @@ class Matcher {
     VoteByName(before_trace, after_trace);
   }
 
-  NodeMatching Run();
+  NodeMatching Run() {
+    const Keys labels{before_.labels, after_.labels}, names{before_.names, after_.names};
+    const Keys forward = Cones(before_, after_, labels, true);
+    const Keys backward = Cones(before_, after_, labels, false);
+    const Keys exact = Both(forward, backward);
+    MatchUnique(exact);
+    MatchAmbiguous(exact, false);
+    if (!Done()) {
+      const Keys forward_names = Cones(before_, after_, names, true);
+      const Keys backward_names = Cones(before_, after_, names, false);
+      const Keys exact_names = Both(forward_names, backward_names);
+      const Keys* kinds[] = {&exact_names, &forward, &backward, &forward_names, &backward_names};
+      // What is forced comes before what has to be chosen.
+      for (const Keys* keys : kinds) MatchUnique(*keys);
+      SpreadAgain(labels);
+      SpreadAgain(names);
+      for (const Keys* keys : kinds) MatchAmbiguous(*keys, true);
+      for (const Keys* keys : {&labels, &names}) {
+        SpreadAgain(*keys);
+        MatchAlongStreams(*keys);
+      }
+      MatchKernelsAnywhere(names);
+    }
+    matching_.streams = votes_.Settle();
+    return std::move(matching_);
+  }
 
  private:
-  void VoteByName(const Trace& before_trace, const Trace& after_trace);
-  void PairUp(uint32_t before, uint32_t after);
-  void PairUnique(const std::vector<Entry>& left, const std::vector<Entry>& right);
-  void Spread(const Keys& keys);
-  void SpreadAgain(const Keys& keys);
+  void VoteByName(const Trace& before_trace, const Trace& after_trace) {
+    std::map<std::string_view, std::pair<std::vector<size_t>, std::vector<size_t>>> by_name;
+    const auto collect = [&by_name](const Trace& trace, bool after) {
+      for (size_t i = 0; i < trace.streams.size(); ++i) {
+        auto& lists = by_name[trace[trace.streams[i].name]];
+        (after ? lists.second : lists.first).push_back(i);
+      }
+    };
+    collect(before_trace, false);
+    collect(after_trace, true);
+    for (const auto& [name, lists] : by_name) {
+      if (name.empty() || lists.first.size() != 1 || lists.second.size() != 1) continue;
+      votes_.Vote(StreamId(lists.first[0]), StreamId(lists.second[0]));
+    }
+  }
+
+  void PairUp(uint32_t before, uint32_t after) {
+    matching_.after[before] = after;
+    matching_.before[after] = before;
+    --free_before_;
+    --free_after_;
+    votes_.Vote(before_.streams[before], after_.streams[after]);
+    work_.push_back({before, after});
+  }
+
+  // Those that are alone with their key on both sides.
+  void PairUnique(const std::vector<Entry>& left, const std::vector<Entry>& right) {
+    ForCommonKeys(left, right, [this](auto before, auto after) {
+      if (before.size() == 1 && after.size() == 1) PairUp(before[0].node, after[0].node);
+    });
+  }
+
+  void Spread(const Keys& keys) {
+    while (!work_.empty()) {
+      const auto [before, after] = work_.back();
+      work_.pop_back();
+      for (const bool by_stream : {false, true}) {
+        SpreadTo(before_.Out(before), after_.Out(after), keys, by_stream);
+        SpreadTo(before_.In(before), after_.In(after), keys, by_stream);
+      }
+    }
+  }
+
+  // From every pair that there is: the keys are others than last time.
+  void SpreadAgain(const Keys& keys) {
+    if (Done()) return;
+    for (uint32_t node = 0; node < before_.size(); ++node) {
+      if (matching_.after[node] != kUnmatched) work_.push_back({node, matching_.after[node]});
+    }
+    Spread(keys);
+  }
+
+  // Matches neighbours that are alone with their key on both sides.
   void SpreadTo(std::span<const Neighbour> before, std::span<const Neighbour> after,
-                const Keys& keys, bool by_stream);
+                const Keys& keys, bool by_stream) {
+    left_.clear();
+    right_.clear();
+    for (const Neighbour& neighbour : before) {
+      if (matching_.after[neighbour.node] != kUnmatched) continue;
+      uint64_t key = Mix(keys.before[neighbour.node], neighbour.data);
+      const StreamId stream = before_.streams[neighbour.node];
+      if (by_stream && !votes_.HasPartner(stream)) continue;
+      if (by_stream) key = Mix(key, votes_.Partner(stream).value);
+      left_.push_back({key, neighbour.node});
+    }
+    if (left_.empty()) return;
+    for (const Neighbour& neighbour : after) {
+      if (matching_.before[neighbour.node] != kUnmatched) continue;
+      uint64_t key = Mix(keys.after[neighbour.node], neighbour.data);
+      if (by_stream) key = Mix(key, after_.streams[neighbour.node].value);
+      right_.push_back({key, neighbour.node});
+    }
+    std::ranges::sort(left_);
+    std::ranges::sort(right_);
+    PairUnique(left_, right_);
+  }
+
   std::vector<Entry> FreeEntries(const std::vector<uint64_t>& keys,
-                                 const std::vector<uint32_t>& partners) const;
-  void MatchUnique(const Keys& keys);
-  void MatchAmbiguous(const Keys& keys, bool even_counts);
+                                 const std::vector<uint32_t>& partners) const {
+    std::vector<Entry> entries;
+    for (uint32_t node = 0; node < keys.size(); ++node) {
+      if (partners[node] == kUnmatched) entries.push_back({keys[node], node});
+    }
+    std::ranges::sort(entries);
+    return entries;
+  }
+
+  void MatchUnique(const Keys& keys) {
+    if (Done()) return;
+    PairUnique(FreeEntries(keys.before, matching_.after),
+               FreeEntries(keys.after, matching_.before));
+    SpreadAgain(keys);
+  }
+
+  // Where several have the same key, one pair is chosen, and what follows from it comes first.
+  void MatchAmbiguous(const Keys& keys, bool even_counts) {
+    if (Done()) return;
+    const auto free_before = FreeEntries(keys.before, matching_.after);
+    const auto free_after = FreeEntries(keys.after, matching_.before);
+    ForCommonKeys(free_before, free_after, [&](auto left, auto right) {
+      if (even_counts && left.size() != right.size()) return;
+      Candidates candidates(right, after_, matching_.before);
+      for (const Entry& entry : left) {
+        if (matching_.after[entry.node] != kUnmatched) continue;
+        const uint32_t after = candidates.Pick(before_.streams[entry.node], votes_);
+        if (after == kUnmatched) return;
+        PairUp(entry.node, after);
+        Spread(keys);
+      }
+    });
+  }
+
+  // Streams that nothing matched on are taken for those that have most in common with them.
   void VoteByContent(const NodesOfStreams& on_before, const NodesOfStreams& on_after,
-                     const Keys& keys);
-  void MatchAlongStreams(const Keys& keys);
+                     const Keys& keys) {
+    for (const auto& [stream, nodes] : on_before) {
+      if (votes_.HasPartner(stream)) continue;
+      StreamId best;
+      size_t best_common = 0;
+      for (const auto& [other, other_nodes] : on_after) {
+        if (votes_.Taken(other)) continue;
+        const size_t common = CommonKeys(nodes, keys.before, other_nodes, keys.after);
+        if (common <= best_common) continue;
+        best_common = common;
+        best = other;
+      }
+      if (best_common > 0) votes_.Vote(stream, best);
+    }
+  }
+
+  void MatchAlongStreams(const Keys& keys) {
+    if (Done()) return;
+    const NodesOfStreams on_before = NodesByStream(before_), on_after = NodesByStream(after_);
+    VoteByContent(on_before, on_after, keys);
+    const StreamVotes::Partners partners = votes_.Settle();
+    for (const auto& [stream, nodes] : on_before) {
+      const size_t index = stream ? stream.index() : partners.known.size() - 1;
+      if (!partners.known[index]) continue;
+      const auto others = on_after.find(partners.streams[index]);
+      if (others != on_after.end()) AlignStream(nodes, others->second, keys);
+    }
+    SpreadAgain(keys);
+  }
+
   void AlignGap(std::span<const uint32_t> before, std::span<const uint32_t> after,
-                const Keys& keys);
+                const Keys& keys) {
+    const auto free = [](std::span<const uint32_t> nodes, const std::vector<uint32_t>& partners) {
+      std::vector<uint32_t> left;
+      std::ranges::copy_if(nodes, std::back_inserter(left),
+                           [&](uint32_t node) { return partners[node] == kUnmatched; });
+      return left;
+    };
+    const std::vector<uint32_t> free_before = free(before, matching_.after);
+    const std::vector<uint32_t> free_after = free(after, matching_.before);
+    const auto a = KeysOf(free_before, keys.before), b = KeysOf(free_after, keys.after);
+    for (const auto& [i, j] : CommonSubsequence(a, b)) PairUp(free_before[i], free_after[j]);
+  }
+
+  // Between matched nodes of a stream and its partner, what is free is aligned in capture order.
+  //
+  //     nodes    a0  a1 [a2 a3] a4 [a5]
+  //     others   b0  b1 [b2]    b3 [b4 b5]      anchors a0-b0, a1-b1, a4-b3: gaps in brackets
   void AlignStream(std::span<const uint32_t> nodes, std::span<const uint32_t> others,
-                   const Keys& keys);
-  void MatchKernelsAnywhere(const Keys& names);
+                   const Keys& keys) {
+    std::vector<uint32_t> anchors, places;
+    for (uint32_t i = 0; i < nodes.size(); ++i) {
+      const uint32_t partner = matching_.after[nodes[i]];
+      const auto at = std::ranges::lower_bound(others, partner);
+      if (partner == kUnmatched || at == others.end() || *at != partner) continue;
+      anchors.push_back(i);
+      places.push_back(static_cast<uint32_t>(at - others.begin()));
+    }
+    size_t from = 0, from_other = 0;
+    const auto align_up_to = [&](size_t to, size_t to_other) {
+      AlignGap(nodes.subspan(from, to - from), others.subspan(from_other, to_other - from_other),
+               keys);
+      from = to + 1;
+      from_other = to_other + 1;
+    };
+    for (const uint32_t kept : LongestRising(places)) align_up_to(anchors[kept], places[kept]);
+    align_up_to(nodes.size(), others.size());
+  }
+
+  // A kernel's name says enough to know it again elsewhere; "memset" doesn't.
+  void MatchKernelsAnywhere(const Keys& names) {
+    if (Done()) return;
+    const auto named = [](std::vector<Entry> entries, const GraphView& view) {
+      std::erase_if(entries, [&view](const Entry& entry) { return !view.is_kernel[entry.node]; });
+      return entries;
+    };
+    PairUnique(named(FreeEntries(names.before, matching_.after), before_),
+               named(FreeEntries(names.after, matching_.before), after_));
+    Spread(names);
+  }
+
   bool Done() const { return free_before_ == 0 || free_after_ == 0; }
 
   const GraphView& before_;
@@ -160,238 +371,6 @@ class Matcher {
   std::vector<std::pair<uint32_t, uint32_t>> work_;  // pairs whose neighbours weren't looked at
   std::vector<Entry> left_, right_;                  // scratch
 };
-
-void Matcher::VoteByName(const Trace& before_trace, const Trace& after_trace) {
-  std::map<std::string_view, std::pair<std::vector<size_t>, std::vector<size_t>>> by_name;
-  const auto collect = [&by_name](const Trace& trace, bool after) {
-    for (size_t i = 0; i < trace.streams.size(); ++i) {
-      auto& lists = by_name[trace[trace.streams[i].name]];
-      (after ? lists.second : lists.first).push_back(i);
-    }
-  };
-  collect(before_trace, false);
-  collect(after_trace, true);
-  for (const auto& [name, lists] : by_name) {
-    if (name.empty() || lists.first.size() != 1 || lists.second.size() != 1) continue;
-    votes_.Vote(StreamId(lists.first[0]), StreamId(lists.second[0]));
-  }
-}
-
-void Matcher::PairUp(uint32_t before, uint32_t after) {
-  matching_.after[before] = after;
-  matching_.before[after] = before;
-  --free_before_;
-  --free_after_;
-  votes_.Vote(before_.streams[before], after_.streams[after]);
-  work_.push_back({before, after});
-}
-
-// Those that are alone with their key on both sides.
-void Matcher::PairUnique(const std::vector<Entry>& left, const std::vector<Entry>& right) {
-  ForCommonKeys(left, right, [this](auto before, auto after) {
-    if (before.size() == 1 && after.size() == 1) PairUp(before[0].node, after[0].node);
-  });
-}
-
-// Matches neighbours that are alone with their key on both sides.
-void Matcher::SpreadTo(std::span<const Neighbour> before, std::span<const Neighbour> after,
-                       const Keys& keys, bool by_stream) {
-  left_.clear();
-  right_.clear();
-  for (const Neighbour& neighbour : before) {
-    if (matching_.after[neighbour.node] != kUnmatched) continue;
-    uint64_t key = Mix(keys.before[neighbour.node], neighbour.data);
-    const StreamId stream = before_.streams[neighbour.node];
-    if (by_stream && !votes_.HasPartner(stream)) continue;
-    if (by_stream) key = Mix(key, votes_.Partner(stream).value);
-    left_.push_back({key, neighbour.node});
-  }
-  if (left_.empty()) return;
-  for (const Neighbour& neighbour : after) {
-    if (matching_.before[neighbour.node] != kUnmatched) continue;
-    uint64_t key = Mix(keys.after[neighbour.node], neighbour.data);
-    if (by_stream) key = Mix(key, after_.streams[neighbour.node].value);
-    right_.push_back({key, neighbour.node});
-  }
-  std::ranges::sort(left_);
-  std::ranges::sort(right_);
-  PairUnique(left_, right_);
-}
-
-void Matcher::Spread(const Keys& keys) {
-  while (!work_.empty()) {
-    const auto [before, after] = work_.back();
-    work_.pop_back();
-    for (const bool by_stream : {false, true}) {
-      SpreadTo(before_.Out(before), after_.Out(after), keys, by_stream);
-      SpreadTo(before_.In(before), after_.In(after), keys, by_stream);
-    }
-  }
-}
-
-// From every pair that there is: the keys are others than last time.
-void Matcher::SpreadAgain(const Keys& keys) {
-  if (Done()) return;
-  for (uint32_t node = 0; node < before_.size(); ++node) {
-    if (matching_.after[node] != kUnmatched) work_.push_back({node, matching_.after[node]});
-  }
-  Spread(keys);
-}
-
-std::vector<Entry> Matcher::FreeEntries(const std::vector<uint64_t>& keys,
-                                        const std::vector<uint32_t>& partners) const {
-  std::vector<Entry> entries;
-  for (uint32_t node = 0; node < keys.size(); ++node) {
-    if (partners[node] == kUnmatched) entries.push_back({keys[node], node});
-  }
-  std::ranges::sort(entries);
-  return entries;
-}
-
-void Matcher::MatchUnique(const Keys& keys) {
-  if (Done()) return;
-  PairUnique(FreeEntries(keys.before, matching_.after), FreeEntries(keys.after, matching_.before));
-  SpreadAgain(keys);
-}
-
-// Where several have the same key, one pair is chosen, and what follows from it comes first.
-void Matcher::MatchAmbiguous(const Keys& keys, bool even_counts) {
-  if (Done()) return;
-  const auto free_before = FreeEntries(keys.before, matching_.after);
-  const auto free_after = FreeEntries(keys.after, matching_.before);
-  ForCommonKeys(free_before, free_after, [&](auto left, auto right) {
-    if (even_counts && left.size() != right.size()) return;
-    Candidates candidates(right, after_, matching_.before);
-    for (const Entry& entry : left) {
-      if (matching_.after[entry.node] != kUnmatched) continue;
-      const uint32_t after = candidates.Pick(before_.streams[entry.node], votes_);
-      if (after == kUnmatched) return;
-      PairUp(entry.node, after);
-      Spread(keys);
-    }
-  });
-}
-
-void Matcher::AlignGap(std::span<const uint32_t> before, std::span<const uint32_t> after,
-                       const Keys& keys) {
-  const auto free = [](std::span<const uint32_t> nodes, const std::vector<uint32_t>& partners) {
-    std::vector<uint32_t> left;
-    std::ranges::copy_if(nodes, std::back_inserter(left),
-                         [&](uint32_t node) { return partners[node] == kUnmatched; });
-    return left;
-  };
-  const std::vector<uint32_t> free_before = free(before, matching_.after);
-  const std::vector<uint32_t> free_after = free(after, matching_.before);
-  const auto a = KeysOf(free_before, keys.before), b = KeysOf(free_after, keys.after);
-  for (const auto& [i, j] : CommonSubsequence(a, b)) PairUp(free_before[i], free_after[j]);
-}
-
-// Between matched nodes of a stream and its partner, what is free is aligned in capture order.
-//
-//     nodes    a0  a1 [a2 a3] a4 [a5]
-//     others   b0  b1 [b2]    b3 [b4 b5]      anchors a0-b0, a1-b1, a4-b3: gaps in brackets
-void Matcher::AlignStream(std::span<const uint32_t> nodes, std::span<const uint32_t> others,
-                          const Keys& keys) {
-  std::vector<uint32_t> anchors, places;
-  for (uint32_t i = 0; i < nodes.size(); ++i) {
-    const uint32_t partner = matching_.after[nodes[i]];
-    const auto at = std::ranges::lower_bound(others, partner);
-    if (partner == kUnmatched || at == others.end() || *at != partner) continue;
-    anchors.push_back(i);
-    places.push_back(static_cast<uint32_t>(at - others.begin()));
-  }
-  size_t from = 0, from_other = 0;
-  const auto align_up_to = [&](size_t to, size_t to_other) {
-    AlignGap(nodes.subspan(from, to - from), others.subspan(from_other, to_other - from_other),
-             keys);
-    from = to + 1;
-    from_other = to_other + 1;
-  };
-  for (const uint32_t kept : LongestRising(places)) align_up_to(anchors[kept], places[kept]);
-  align_up_to(nodes.size(), others.size());
-}
-
-// Streams that nothing matched on are taken for those that have most in common with them.
-void Matcher::VoteByContent(const NodesOfStreams& on_before, const NodesOfStreams& on_after,
-                            const Keys& keys) {
-  for (const auto& [stream, nodes] : on_before) {
-    if (votes_.HasPartner(stream)) continue;
-    StreamId best;
-    size_t best_common = 0;
-    for (const auto& [other, other_nodes] : on_after) {
-      if (votes_.Taken(other)) continue;
-      const size_t common = CommonKeys(nodes, keys.before, other_nodes, keys.after);
-      if (common <= best_common) continue;
-      best_common = common;
-      best = other;
-    }
-    if (best_common > 0) votes_.Vote(stream, best);
-  }
-}
-
-void Matcher::MatchAlongStreams(const Keys& keys) {
-  if (Done()) return;
-  const NodesOfStreams on_before = NodesByStream(before_), on_after = NodesByStream(after_);
-  VoteByContent(on_before, on_after, keys);
-  const StreamVotes::Partners partners = votes_.Settle();
-  for (const auto& [stream, nodes] : on_before) {
-    const size_t index = stream ? stream.index() : partners.known.size() - 1;
-    if (!partners.known[index]) continue;
-    const auto others = on_after.find(partners.streams[index]);
-    if (others != on_after.end()) AlignStream(nodes, others->second, keys);
-  }
-  SpreadAgain(keys);
-}
-
-// A kernel's name says enough to know it again elsewhere; "memset" doesn't.
-void Matcher::MatchKernelsAnywhere(const Keys& names) {
-  if (Done()) return;
-  const auto named = [](std::vector<Entry> entries, const GraphView& view) {
-    std::erase_if(entries, [&view](const Entry& entry) { return !view.is_kernel[entry.node]; });
-    return entries;
-  };
-  PairUnique(named(FreeEntries(names.before, matching_.after), before_),
-             named(FreeEntries(names.after, matching_.before), after_));
-  Spread(names);
-}
-
-Keys Cones(const GraphView& before, const GraphView& after, const Keys& labels, bool forward) {
-  return {ConeHashes(before, labels.before, forward), ConeHashes(after, labels.after, forward)};
-}
-
-Keys Both(const Keys& a, const Keys& b) {
-  Keys both = a;
-  for (size_t i = 0; i < both.before.size(); ++i) both.before[i] = Mix(a.before[i], b.before[i]);
-  for (size_t i = 0; i < both.after.size(); ++i) both.after[i] = Mix(a.after[i], b.after[i]);
-  return both;
-}
-
-NodeMatching Matcher::Run() {
-  const Keys labels{before_.labels, after_.labels}, names{before_.names, after_.names};
-  const Keys forward = Cones(before_, after_, labels, true);
-  const Keys backward = Cones(before_, after_, labels, false);
-  const Keys exact = Both(forward, backward);
-  MatchUnique(exact);
-  MatchAmbiguous(exact, false);
-  if (!Done()) {
-    const Keys forward_names = Cones(before_, after_, names, true);
-    const Keys backward_names = Cones(before_, after_, names, false);
-    const Keys exact_names = Both(forward_names, backward_names);
-    const Keys* kinds[] = {&exact_names, &forward, &backward, &forward_names, &backward_names};
-    // What is forced comes before what has to be chosen.
-    for (const Keys* keys : kinds) MatchUnique(*keys);
-    SpreadAgain(labels);
-    SpreadAgain(names);
-    for (const Keys* keys : kinds) MatchAmbiguous(*keys, true);
-    for (const Keys* keys : {&labels, &names}) {
-      SpreadAgain(*keys);
-      MatchAlongStreams(*keys);
-    }
-    MatchKernelsAnywhere(names);
-  }
-  matching_.streams = votes_.Settle();
-  return std::move(matching_);
-}
 
 }  // namespace
 

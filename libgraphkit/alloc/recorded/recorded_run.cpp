@@ -38,22 +38,160 @@ class Rewinder {
     events_ = {snapshot.events.data() + run.first, run.count};
   }
 
-  RecordedRun Run();
+  RecordedRun Run() {
+    run_.config = ConfigOf(snapshot_.settings);
+    run_.pools = static_cast<uint32_t>(snapshot_.pools.size());
+    ranges_ = RewindRanges(snapshot_, device_, run_.config, reading_.guess_pools);
+    lives_ = FindLives(snapshot_, device_, ranges_.ever, reading_.ends);
+    run_.lives = static_cast<uint32_t>(lives_.size());
+    run_.pools_unknown = ranges_.pools_unknown;
+    NumberLives();
+    LeaveOutTorn();
+    TakeStart();
+    Operations();
+    return std::move(run_);
+  }
 
  private:
   // Of a life: whether its events are among the operations, else why not.
   enum class Standing : uint8_t { kJudged, kInNoSegment, kStartUnknown, kPoolUnknown };
 
-  void NumberLives();
-  void LeaveOutTorn();
-  void TakeStart();
-  void Operations();
-  Standing MoveOn(const TorchEvent& event, uint32_t index, SegmentEvent::Kind kind);
-  void TakeSegment(const TorchEvent& event, uint32_t index, SegmentEvent::Kind kind);
-  void TakeBlock(const TorchEvent& event, uint32_t index, LifeId life);
-  bool Judged(Standing standing);
-  static Standing StandingOf(const RecordedRanges::value_type* range);
-  PoolHandle PoolOf(const TorchEvent& event) const;
+  void NumberLives() {
+    life_of_.resize(events_.size());
+    for (LifeId life = 0; life < lives_.size(); ++life) {
+      const RecordedLife& l = lives_[life];
+      for (const auto& event : {l.alloc, l.free_requested, l.free_completed}) {
+        if (event) life_of_[*event] = life;
+      }
+      run_.recorded_addresses.push_back(l.address);
+      run_.repaired += l.repaired;
+    }
+    standing_.resize(lives_.size());
+  }
+
+  // A block that lies in no segment, in a run with expandable ones, lay in pages
+  // of it that the file lacks: what else happened in its address space can't be told.
+  void LeaveOutTorn() {
+    if (!run_.config.expandable_segments) return;
+    const auto torn = [&](const RecordedLife& life, PoolHandle first, PoolHandle last) {
+      const bool small = RoundRequest(run_.config, life.requested) <= run_.config.small_size;
+      for (PoolHandle pool = first; pool <= last; ++pool) {
+        const RecordedRange pages{
+            .stream = life.stream, .pool = pool, .small = small, .expandable = true};
+        if (!IsLeftOut(ranges_, pages)) LeaveOutSpace(&ranges_, pages);
+      }
+    };
+    now_ = ranges_.start;
+    for (const RecordedLife& life : lives_) {
+      if (life.at_start() && RangeOf(now_, life.address) == nullptr) torn(life, 0, run_.pools - 1);
+    }
+    for (uint32_t i = 0; i < events_.size(); ++i) {
+      const TorchEvent& e = events_[i];
+      if (const auto kind = SegmentKind(e.action)) {
+        MoveOn(e, i, *kind);
+      } else if (e.action == TorchAction::kAlloc && !lives_[life_of_[i]].repaired &&
+                 RangeOf(now_, e.address) == nullptr) {
+        const bool said = e.pool != TorchEvent::kNoPool;
+        torn(lives_[life_of_[i]], said ? e.pool : 0, said ? e.pool : run_.pools - 1);
+      }
+    }
+  }
+
+  void TakeStart() {
+    RecordedStart start = FillStart(run_.config, lives_, snapshot_.blocks, &ranges_);
+    run_.start = std::move(start.segments);
+    run_.start_lives = std::move(start.lives);
+    run_.not_judged.why_unknown = std::move(start.why_unknown);
+    for (LifeId life = 0; life < lives_.size(); ++life) {
+      if (!lives_[life].at_start()) continue;
+      standing_[life] = StandingOf(RangeOf(ranges_.start, lives_[life].address));
+    }
+  }
+
+  void Operations() {
+    now_ = ranges_.start;
+    for (uint32_t i = 0; i < events_.size(); ++i) {
+      const TorchEvent& e = events_[i];
+      if (const auto kind = SegmentKind(e.action)) {
+        TakeSegment(e, i, *kind);
+      } else if (e.action == TorchAction::kAlloc || e.action == TorchAction::kFreeRequested ||
+                 e.action == TorchAction::kFreeCompleted) {
+        TakeBlock(e, i, life_of_[i]);
+      }
+    }
+  }
+
+  // What the event changes about the ranges that there are; returns how it is judged.
+  Standing MoveOn(const TorchEvent& event, uint32_t index, SegmentEvent::Kind kind) {
+    Standing standing = Standing::kJudged;
+    if (kind == SegmentEvent::Kind::kAllocate || kind == SegmentEvent::Kind::kMap) {
+      RecordedRange range = ranges_.got.at(index);
+      if (IsLeftOut(ranges_, range)) range.state = RangeState::kStartUnknown;
+      AddRange(&now_, event.address, range);
+      return StandingOf(RangeOf(now_, event.address));
+    }
+    if (const auto* range = RangeOf(now_, event.address)) standing = StandingOf(range);
+    RemoveRange(&now_, event.address, event.size);
+    return standing;
+  }
+
+  void TakeSegment(const TorchEvent& event, uint32_t index, SegmentEvent::Kind kind) {
+    const PoolHandle pool = PoolOf(event);
+    if (!Judged(MoveOn(event, index, kind))) return;
+    run_.operations.push_back({.kind = RecordedOperation::Kind::kSegment,
+                               .event = index,
+                               .pool = pool,
+                               .segment = {kind, event.address, event.size, event.stream}});
+  }
+
+  // An allocation whose address is repaired lies where its end was recorded, which isn't known to
+  // be anywhere else.
+  void TakeBlock(const TorchEvent& event, uint32_t index, LifeId life) {
+    using Kind = RecordedOperation::Kind;
+    const bool alloc = event.action == TorchAction::kAlloc;
+    if (alloc && !lives_[life].repaired) {
+      standing_[life] = StandingOf(RangeOf(now_, event.address));
+    }
+    if (!Judged(standing_[life])) return;
+    RecordedOperation operation{.kind = Kind::kAlloc, .event = index, .life = life, .segment = {}};
+    if (alloc) {
+      operation.size = event.size;
+      operation.stream = event.stream;
+      operation.pool = PoolOf(event);
+    } else {
+      operation.kind =
+          event.action == TorchAction::kFreeRequested ? Kind::kFreeRequested : Kind::kFreeCompleted;
+    }
+    run_.operations.push_back(operation);
+  }
+
+  // Counts the event when it isn't.
+  bool Judged(Standing standing) {
+    NotJudged& left = run_.not_judged;
+    left.in_no_segment += standing == Standing::kInNoSegment;
+    left.start_unknown += standing == Standing::kStartUnknown;
+    left.pool_unknown += standing == Standing::kPoolUnknown;
+    return standing == Standing::kJudged;
+  }
+
+  Standing StandingOf(const RecordedRanges::value_type* range) {
+    if (range == nullptr) return Standing::kInNoSegment;
+    switch (range->second.state) {
+      case RangeState::kStartUnknown:
+        return Standing::kStartUnknown;
+      case RangeState::kPoolUnknown:
+        return Standing::kPoolUnknown;
+      default:
+        return Standing::kJudged;
+    }
+  }
+
+  // Events of older snapshots don't name the pool; the segment that served them does.
+  PoolHandle PoolOf(const TorchEvent& event) const {
+    if (event.pool != TorchEvent::kNoPool) return event.pool;
+    const auto* range = RangeOf(now_, event.address);
+    return range == nullptr ? 0 : range->second.pool;
+  }
 
   const TorchSnapshot& snapshot_;
   size_t device_;
@@ -66,158 +204,6 @@ class Rewinder {
   std::vector<Standing> standing_;  // by life
   RecordedRun run_;
 };
-
-void Rewinder::NumberLives() {
-  life_of_.resize(events_.size());
-  for (LifeId life = 0; life < lives_.size(); ++life) {
-    const RecordedLife& l = lives_[life];
-    for (const auto& event : {l.alloc, l.free_requested, l.free_completed}) {
-      if (event) life_of_[*event] = life;
-    }
-    run_.recorded_addresses.push_back(l.address);
-    run_.repaired += l.repaired;
-  }
-  standing_.resize(lives_.size());
-}
-
-// A block that lies in no segment, in a run with expandable ones, lay in pages
-// of it that the file lacks: what else happened in its address space can't be told.
-void Rewinder::LeaveOutTorn() {
-  if (!run_.config.expandable_segments) return;
-  const auto torn = [&](const RecordedLife& life, PoolHandle first, PoolHandle last) {
-    const bool small = RoundRequest(run_.config, life.requested) <= run_.config.small_size;
-    for (PoolHandle pool = first; pool <= last; ++pool) {
-      const RecordedRange pages{
-          .stream = life.stream, .pool = pool, .small = small, .expandable = true};
-      if (!IsLeftOut(ranges_, pages)) LeaveOutSpace(&ranges_, pages);
-    }
-  };
-  now_ = ranges_.start;
-  for (const RecordedLife& life : lives_) {
-    if (life.at_start() && RangeOf(now_, life.address) == nullptr) torn(life, 0, run_.pools - 1);
-  }
-  for (uint32_t i = 0; i < events_.size(); ++i) {
-    const TorchEvent& e = events_[i];
-    if (const auto kind = SegmentKind(e.action)) {
-      MoveOn(e, i, *kind);
-    } else if (e.action == TorchAction::kAlloc && !lives_[life_of_[i]].repaired &&
-               RangeOf(now_, e.address) == nullptr) {
-      const bool said = e.pool != TorchEvent::kNoPool;
-      torn(lives_[life_of_[i]], said ? e.pool : 0, said ? e.pool : run_.pools - 1);
-    }
-  }
-}
-
-void Rewinder::TakeStart() {
-  RecordedStart start = FillStart(run_.config, lives_, snapshot_.blocks, &ranges_);
-  run_.start = std::move(start.segments);
-  run_.start_lives = std::move(start.lives);
-  run_.not_judged.why_unknown = std::move(start.why_unknown);
-  for (LifeId life = 0; life < lives_.size(); ++life) {
-    if (!lives_[life].at_start()) continue;
-    standing_[life] = StandingOf(RangeOf(ranges_.start, lives_[life].address));
-  }
-}
-
-Rewinder::Standing Rewinder::StandingOf(const RecordedRanges::value_type* range) {
-  if (range == nullptr) return Standing::kInNoSegment;
-  switch (range->second.state) {
-    case RangeState::kStartUnknown:
-      return Standing::kStartUnknown;
-    case RangeState::kPoolUnknown:
-      return Standing::kPoolUnknown;
-    default:
-      return Standing::kJudged;
-  }
-}
-
-// Counts the event when it isn't.
-bool Rewinder::Judged(Standing standing) {
-  NotJudged& left = run_.not_judged;
-  left.in_no_segment += standing == Standing::kInNoSegment;
-  left.start_unknown += standing == Standing::kStartUnknown;
-  left.pool_unknown += standing == Standing::kPoolUnknown;
-  return standing == Standing::kJudged;
-}
-
-// Events of older snapshots don't name the pool; the segment that served them does.
-PoolHandle Rewinder::PoolOf(const TorchEvent& event) const {
-  if (event.pool != TorchEvent::kNoPool) return event.pool;
-  const auto* range = RangeOf(now_, event.address);
-  return range == nullptr ? 0 : range->second.pool;
-}
-
-// What the event changes about the ranges that there are; returns how it is judged.
-Rewinder::Standing Rewinder::MoveOn(const TorchEvent& event, uint32_t index,
-                                    SegmentEvent::Kind kind) {
-  Standing standing = Standing::kJudged;
-  if (kind == SegmentEvent::Kind::kAllocate || kind == SegmentEvent::Kind::kMap) {
-    RecordedRange range = ranges_.got.at(index);
-    if (IsLeftOut(ranges_, range)) range.state = RangeState::kStartUnknown;
-    AddRange(&now_, event.address, range);
-    return StandingOf(RangeOf(now_, event.address));
-  }
-  if (const auto* range = RangeOf(now_, event.address)) standing = StandingOf(range);
-  RemoveRange(&now_, event.address, event.size);
-  return standing;
-}
-
-void Rewinder::TakeSegment(const TorchEvent& event, uint32_t index, SegmentEvent::Kind kind) {
-  const PoolHandle pool = PoolOf(event);
-  if (!Judged(MoveOn(event, index, kind))) return;
-  run_.operations.push_back({.kind = RecordedOperation::Kind::kSegment,
-                             .event = index,
-                             .pool = pool,
-                             .segment = {kind, event.address, event.size, event.stream}});
-}
-
-// An allocation whose address is repaired lies where its end was recorded, which isn't known to be
-// anywhere else.
-void Rewinder::TakeBlock(const TorchEvent& event, uint32_t index, LifeId life) {
-  using Kind = RecordedOperation::Kind;
-  const bool alloc = event.action == TorchAction::kAlloc;
-  if (alloc && !lives_[life].repaired) {
-    standing_[life] = StandingOf(RangeOf(now_, event.address));
-  }
-  if (!Judged(standing_[life])) return;
-  RecordedOperation operation{.kind = Kind::kAlloc, .event = index, .life = life, .segment = {}};
-  if (alloc) {
-    operation.size = event.size;
-    operation.stream = event.stream;
-    operation.pool = PoolOf(event);
-  } else {
-    operation.kind =
-        event.action == TorchAction::kFreeRequested ? Kind::kFreeRequested : Kind::kFreeCompleted;
-  }
-  run_.operations.push_back(operation);
-}
-
-void Rewinder::Operations() {
-  now_ = ranges_.start;
-  for (uint32_t i = 0; i < events_.size(); ++i) {
-    const TorchEvent& e = events_[i];
-    if (const auto kind = SegmentKind(e.action)) {
-      TakeSegment(e, i, *kind);
-    } else if (e.action == TorchAction::kAlloc || e.action == TorchAction::kFreeRequested ||
-               e.action == TorchAction::kFreeCompleted) {
-      TakeBlock(e, i, life_of_[i]);
-    }
-  }
-}
-
-RecordedRun Rewinder::Run() {
-  run_.config = ConfigOf(snapshot_.settings);
-  run_.pools = static_cast<uint32_t>(snapshot_.pools.size());
-  ranges_ = RewindRanges(snapshot_, device_, run_.config, reading_.guess_pools);
-  lives_ = FindLives(snapshot_, device_, ranges_.ever, reading_.ends);
-  run_.lives = static_cast<uint32_t>(lives_.size());
-  run_.pools_unknown = ranges_.pools_unknown;
-  NumberLives();
-  LeaveOutTorn();
-  TakeStart();
-  Operations();
-  return std::move(run_);
-}
 
 }  // namespace
 

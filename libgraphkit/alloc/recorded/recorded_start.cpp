@@ -50,14 +50,112 @@ class StartFiller {
   }
 
  private:
-  void GatherBlocks();
-  SegmentState& SegmentFor(Address address, const RecordedRange& range);
-  Why FillRange(Address address, const RecordedRange& range);
-  void PassBlocks(Address end);
-  void LeaveOut(RecordedRange* range, Why why);
-  static void AddUnmapped(SegmentState* segment, Address begin, Address end);
-  Why Place(SegmentState* segment, const StartBlock& block, Address end, Address* at);
-  Why CloseGap(SegmentState* segment, Address begin, Address end, bool last_exact) const;
+  void GatherBlocks() {
+    for (LifeId life = 0; life < lives_.size(); ++life) {
+      const RecordedLife& l = lives_[life];
+      if (!l.at_start()) continue;
+      const bool exact = l.final_block.has_value();
+      const Bytes size =
+          exact ? final_blocks_[*l.final_block].size : RoundRequest(config_, l.requested);
+      blocks_.push_back({l.address, size, exact, life});
+    }
+    std::sort(blocks_.begin(), blocks_.end(),
+              [](const StartBlock& a, const StartBlock& b) { return a.address < b.address; });
+  }
+
+  // A segment of its own; pages join the segment before them if they are of the same one.
+  SegmentState& SegmentFor(Address address, const RecordedRange& range) {
+    SegmentState segment{.address = address,
+                         .size = range.size,
+                         .stream = range.stream,
+                         .pool = range.pool,
+                         .small = range.small,
+                         .expandable = range.expandable};
+    if (range.expandable) {
+      segment.address = SpaceBegin(ranges_.ever, address, range);
+      segment.size = SpaceSize(ranges_.ever, segment.address, range, config_);
+      const bool open = !out_.segments.empty() && out_.segments.back().expandable &&
+                        out_.segments.back().address == segment.address;
+      if (open) return out_.segments.back();
+    }
+    lives_before_ = out_.lives.size();
+    return out_.segments.emplace_back(std::move(segment));
+  }
+
+  Why FillRange(Address address, const RecordedRange& range) {
+    SegmentState& segment = SegmentFor(address, range);
+    const Address filled = segment.blocks.empty()
+                               ? segment.address
+                               : segment.blocks.back().address + segment.blocks.back().size;
+    if (range.expandable) AddUnmapped(&segment, filled, address);
+    Address at = address;
+    const Address end = address + range.size;
+    const size_t first = next_block_;
+    for (; next_block_ < blocks_.size() && blocks_[next_block_].address < end; ++next_block_) {
+      Why misplaced = Place(&segment, blocks_[next_block_], end, &at);
+      if (!misplaced.empty()) return misplaced;
+    }
+    const bool last_exact = next_block_ > first && blocks_[next_block_ - 1].exact;
+    return CloseGap(&segment, at, end, last_exact);
+  }
+
+  // The blocks up to an address aren't placed.
+  void PassBlocks(Address end) {
+    while (next_block_ < blocks_.size() && blocks_[next_block_].address < end) ++next_block_;
+  }
+
+  // Takes the last segment out again; of an expandable one all its pages.
+  void LeaveOut(RecordedRange* range, Why why) {
+    if (out_.why_unknown.empty()) out_.why_unknown = std::move(why);
+    out_.lives.resize(lives_before_);
+    out_.segments.pop_back();
+    range->state = RangeState::kStartUnknown;
+    if (range->expandable) LeaveOutSpace(&ranges_, *range);
+  }
+
+  void AddUnmapped(SegmentState* segment, Address begin, Address end) {
+    if (begin < end) {
+      segment->blocks.push_back({.address = begin, .size = end - begin, .mapped = false});
+    }
+  }
+
+  Why Place(SegmentState* segment, const StartBlock& block, Address end, Address* at) {
+    const RecordedLife& life = lives_[block.life];
+    if (block.address < *at || block.size > end - block.address) {
+      return Why("the block at " + Hex(block.address) + " overlaps another one");
+    }
+    const bool last_exact = next_block_ > 0 && blocks_[next_block_ - 1].exact;
+    Why unclosed = CloseGap(segment, *at, block.address, last_exact);
+    if (!unclosed.empty()) return unclosed;
+    segment->blocks.push_back({.address = block.address,
+                               .size = block.size,
+                               .requested = life.requested,
+                               .used = true,
+                               .pending = !life.free_requested && life.free_completed.has_value()});
+    out_.lives.push_back(block.life);
+    *at = block.address + block.size;
+    return {};
+  }
+
+  // What lies between two blocks in use, or at a segment's end. In the large pool a rest of at most
+  // 1 MiB isn't split off: it is part of the block before it.
+  Why CloseGap(SegmentState* segment, Address begin, Address end, bool last_exact) const {
+    const Bytes gap = end - begin;
+    if (gap == 0) return {};
+    const bool after_oversize = !segment->blocks.empty() && segment->blocks.back().used &&
+                                segment->blocks.back().size >= config_.max_split_size;
+    const bool rest =
+        !segment->small && !segment->expandable && (gap <= config_.small_size || after_oversize);
+    if (!rest) {
+      segment->blocks.push_back({.address = begin, .size = gap});
+      return {};
+    }
+    if (segment->blocks.empty() || last_exact) {
+      return Why("no block explains the " + std::to_string(gap) + " bytes at " + Hex(begin));
+    }
+    segment->blocks.back().size += gap;
+    return {};
+  }
 
   const CachingConfig& config_;
   std::span<const RecordedLife> lives_;
@@ -68,114 +166,6 @@ class StartFiller {
   size_t lives_before_ = 0;  // out_.lives of the segments before the last one
   RecordedStart out_;
 };
-
-void StartFiller::GatherBlocks() {
-  for (LifeId life = 0; life < lives_.size(); ++life) {
-    const RecordedLife& l = lives_[life];
-    if (!l.at_start()) continue;
-    const bool exact = l.final_block.has_value();
-    const Bytes size =
-        exact ? final_blocks_[*l.final_block].size : RoundRequest(config_, l.requested);
-    blocks_.push_back({l.address, size, exact, life});
-  }
-  std::sort(blocks_.begin(), blocks_.end(),
-            [](const StartBlock& a, const StartBlock& b) { return a.address < b.address; });
-}
-
-// What lies between two blocks in use, or at a segment's end. In the large pool a rest of at most
-// 1 MiB isn't split off: it is part of the block before it.
-Why StartFiller::CloseGap(SegmentState* segment, Address begin, Address end,
-                          bool last_exact) const {
-  const Bytes gap = end - begin;
-  if (gap == 0) return {};
-  const bool after_oversize = !segment->blocks.empty() && segment->blocks.back().used &&
-                              segment->blocks.back().size >= config_.max_split_size;
-  const bool rest =
-      !segment->small && !segment->expandable && (gap <= config_.small_size || after_oversize);
-  if (!rest) {
-    segment->blocks.push_back({.address = begin, .size = gap});
-    return {};
-  }
-  if (segment->blocks.empty() || last_exact) {
-    return Why("no block explains the " + std::to_string(gap) + " bytes at " + Hex(begin));
-  }
-  segment->blocks.back().size += gap;
-  return {};
-}
-
-Why StartFiller::Place(SegmentState* segment, const StartBlock& block, Address end, Address* at) {
-  const RecordedLife& life = lives_[block.life];
-  if (block.address < *at || block.size > end - block.address) {
-    return Why("the block at " + Hex(block.address) + " overlaps another one");
-  }
-  const bool last_exact = next_block_ > 0 && blocks_[next_block_ - 1].exact;
-  Why unclosed = CloseGap(segment, *at, block.address, last_exact);
-  if (!unclosed.empty()) return unclosed;
-  segment->blocks.push_back({.address = block.address,
-                             .size = block.size,
-                             .requested = life.requested,
-                             .used = true,
-                             .pending = !life.free_requested && life.free_completed.has_value()});
-  out_.lives.push_back(block.life);
-  *at = block.address + block.size;
-  return {};
-}
-
-// A segment of its own; pages join the segment before them if they are of the same one.
-SegmentState& StartFiller::SegmentFor(Address address, const RecordedRange& range) {
-  SegmentState segment{.address = address,
-                       .size = range.size,
-                       .stream = range.stream,
-                       .pool = range.pool,
-                       .small = range.small,
-                       .expandable = range.expandable};
-  if (range.expandable) {
-    segment.address = SpaceBegin(ranges_.ever, address, range);
-    segment.size = SpaceSize(ranges_.ever, segment.address, range, config_);
-    const bool open = !out_.segments.empty() && out_.segments.back().expandable &&
-                      out_.segments.back().address == segment.address;
-    if (open) return out_.segments.back();
-  }
-  lives_before_ = out_.lives.size();
-  return out_.segments.emplace_back(std::move(segment));
-}
-
-void StartFiller::AddUnmapped(SegmentState* segment, Address begin, Address end) {
-  if (begin < end) {
-    segment->blocks.push_back({.address = begin, .size = end - begin, .mapped = false});
-  }
-}
-
-Why StartFiller::FillRange(Address address, const RecordedRange& range) {
-  SegmentState& segment = SegmentFor(address, range);
-  const Address filled = segment.blocks.empty()
-                             ? segment.address
-                             : segment.blocks.back().address + segment.blocks.back().size;
-  if (range.expandable) AddUnmapped(&segment, filled, address);
-  Address at = address;
-  const Address end = address + range.size;
-  const size_t first = next_block_;
-  for (; next_block_ < blocks_.size() && blocks_[next_block_].address < end; ++next_block_) {
-    Why misplaced = Place(&segment, blocks_[next_block_], end, &at);
-    if (!misplaced.empty()) return misplaced;
-  }
-  const bool last_exact = next_block_ > first && blocks_[next_block_ - 1].exact;
-  return CloseGap(&segment, at, end, last_exact);
-}
-
-// The blocks up to an address aren't placed.
-void StartFiller::PassBlocks(Address end) {
-  while (next_block_ < blocks_.size() && blocks_[next_block_].address < end) ++next_block_;
-}
-
-// Takes the last segment out again; of an expandable one all its pages.
-void StartFiller::LeaveOut(RecordedRange* range, Why why) {
-  if (out_.why_unknown.empty()) out_.why_unknown = std::move(why);
-  out_.lives.resize(lives_before_);
-  out_.segments.pop_back();
-  range->state = RangeState::kStartUnknown;
-  if (range->expandable) LeaveOutSpace(&ranges_, *range);
-}
 
 }  // namespace
 

@@ -45,15 +45,70 @@ TorchSettings SettingsOf(const PickleValue& dict) {
   return settings;
 }
 
+constexpr std::pair<std::string_view, TorchAction> kActions[] = {
+    {"alloc", TorchAction::kAlloc},
+    {"free_requested", TorchAction::kFreeRequested},
+    {"free_completed", TorchAction::kFreeCompleted},
+    {"segment_alloc", TorchAction::kSegmentAlloc},
+    {"segment_free", TorchAction::kSegmentFree},
+    {"segment_map", TorchAction::kSegmentMap},
+    {"segment_unmap", TorchAction::kSegmentUnmap},
+    {"snapshot", TorchAction::kSnapshot},
+    {"oom", TorchAction::kOom},
+};
+
+// A pickle of torch.cuda.memory_snapshot() is the list of segments alone.
+bool IsSegmentList(const PickleValue& root) {
+  if (!root.is_sequence() || root.items().empty()) return false;
+  const PickleValue& first = root.items()[0];
+  return first.is(PickleType::kDict) && first.find("total_size") && first.find("blocks");
+}
+
 // Events are taken out of the pickle while it is read: kept as dicts they would need several times
 // the file's size.
 class SnapshotReader final : public PickleTaker {
  public:
   explicit SnapshotReader(size_t file_size);
 
-  bool Take(std::span<const PickleValue> entries) override;
+  // An event's first key is its action. One that isn't as expected is left for Event, which says
+  // so.
+  bool Take(std::span<const PickleValue> entries) {
+    if (entries.size() < 4 || !entries[0].is(PickleType::kString) ||
+        entries[0].text() != "action") {
+      return false;
+    }
+    TorchEvent event;
+    if (FirstBad(entries, event_keys_, event)) {
+      error_ = {};
+      return false;
+    }
+    taken_.push_back(event);
+    return true;
+  }
 
-  Result<TorchSnapshot> Run(const PickleValue& root);
+  Result<TorchSnapshot> Run(const PickleValue& root) {
+    if (IsSegmentList(root)) {
+      if (!Segments(root)) return error_;
+      return std::move(out_);
+    }
+    const PickleValue* segments = root.find("segments");
+    const PickleValue* devices = root.find("device_traces");
+    const PickleValue* settings = root.find("allocator_settings");
+    const PickleValue* annotations = root.find("external_annotations");
+    if (!segments && !devices) {
+      Fail("it has neither 'segments' nor 'device_traces'");
+      return error_;
+    }
+    if (segments && !Segments(*segments)) return error_;
+    if (devices && !Devices(*devices)) return error_;
+    if (settings && !settings->is(PickleType::kDict)) {
+      Fail("'allocator_settings' isn't a dict");
+      return error_;
+    }
+    if (settings) out_.settings = SettingsOf(*settings);
+    if (annotations && !Annotations(*annotations)) return error_;
+    return std::move(out_);
+  }
 
  private:
   template <typename T>
@@ -118,8 +173,36 @@ class SnapshotReader final : public PickleTaker {
   bool Pool(T& to, const PickleValue& value) {
     return Pool(value, &to.pool);
   }
-  bool Pool(const PickleValue& value, uint16_t* out);
-  bool Action(TorchEvent& event, const PickleValue& value);
+
+  bool Pool(const PickleValue& value, uint16_t* out) {
+    TorchPoolId id;
+    if (!value.is_sequence() || value.items().size() != 2) return false;
+    if (!Natural(value.items()[0], &id.first) || !Natural(value.items()[1], &id.second))
+      return false;
+    *out = 0;
+    if (id == TorchPoolId{}) return true;
+    const auto next = static_cast<uint32_t>(out_.pools.size());
+    const uint64_t hash = IdTable::Combine(IdTable::Combine(0, id.first), id.second);
+    const uint32_t at =
+        pools_.FindOrInsert(hash, next, [&](uint32_t i) { return out_.pools[i] == id; });
+    if (at >= TorchEvent::kNoPool) return Fail("it has more than 65 534 pools");
+    if (at == next) out_.pools.push_back(id);
+    *out = static_cast<uint16_t>(at);
+    return true;
+  }
+
+  bool Action(TorchEvent& event, const PickleValue& value) {
+    if (!value.is(PickleType::kString)) return false;
+    if (value.chars != last_action_text_) {
+      const auto* known =
+          std::ranges::find(kActions, value.text(), [](const auto& row) { return row.first; });
+      last_action_text_ = value.chars;
+      last_action_ = known == std::end(kActions) ? TorchAction::kOther : known->second;
+    }
+    event.action = last_action_;
+    return true;
+  }
+
   bool Time(TorchEvent& event, const PickleValue& value) {
     event.time_us = value.integer;
     return value.is(PickleType::kInt);
@@ -129,7 +212,20 @@ class SnapshotReader final : public PickleTaker {
     if (!text.empty()) event.metadata = stacks_.Intern(text);
     return true;
   }
-  bool History(TorchBlock& block, const PickleValue& list);
+
+  // Before 2.1: what lay in the block, the last first, with its size as asked for and its stack.
+  bool History(TorchBlock& block, const PickleValue& list) {
+    std::span<const PickleValue> entries;
+    if (!Items(list, "history", &entries)) return false;
+    if (entries.empty()) return true;
+    if (!entries[0].is(PickleType::kDict)) return false;
+    const PickleValue* size = entries[0].find("real_size");
+    const PickleValue* frames = entries[0].find("frames");
+    if (size && block.requested_size == 0 && !Natural(*size, &block.requested_size)) return false;
+    if (frames && !block.stack.valid()) block.stack = stacks_.Stack(*frames);
+    return true;
+  }
+
   bool State(TorchBlock& block, const PickleValue& value) {
     const std::string_view state = TextOf(&value);
     block.state = state == "active_allocated" ? TorchBlockState::kActive
@@ -149,19 +245,119 @@ class SnapshotReader final : public PickleTaker {
     segment.expandable = Truth(&value);
     return true;
   }
-  bool Blocks(TorchSegment& segment, const PickleValue& list);
+
+  bool Blocks(TorchSegment& segment, const PickleValue& list) {
+    segment.blocks.first = static_cast<uint32_t>(out_.blocks.size());
+    const bool read = Each(list, "blocks", [&](const PickleValue& block) { return Block(block); });
+    segment.blocks.count = static_cast<uint32_t>(out_.blocks.size()) - segment.blocks.first;
+    return read;
+  }
+
   static const Key<TorchEvent> kEventKeys[];
   static const Key<TorchBlock> kBlockKeys[];
   static const Key<TorchSegment> kSegmentKeys[];
 
-  bool Block(const PickleValue& dict);
-  bool Segment(const PickleValue& dict);
-  bool Segments(const PickleValue& list);
-  bool TakenEvents(const PickleValue& run);
-  void LeaveOrder();
-  bool Event(const PickleValue& dict);
-  bool Devices(const PickleValue& list);
-  bool Annotations(const PickleValue& list);
+  bool Block(const PickleValue& dict) {
+    TorchBlock block;
+    if (!Read(dict, block_keys_, "a block", block)) return false;
+    // Where only the rounded size is known, it counts, as in torch.cuda._memory_viz.
+    if (block.state == TorchBlockState::kActive && block.requested_size == 0) {
+      block.requested_size = block.size;
+    }
+    out_.blocks.push_back(block);
+    return true;
+  }
+
+  // Old snapshots leave the blocks' addresses out: they lie one after the other from the segment's
+  // start.
+  bool Segment(const PickleValue& dict) {
+    TorchSegment segment;
+    if (!Read(dict, segment_keys_, "a segment", segment)) return false;
+    Address next = segment.address;
+    for (uint32_t i = 0; i < segment.blocks.count; ++i) {
+      TorchBlock& block = out_.blocks[segment.blocks.first + i];
+      if (block.address == 0) block.address = next;
+      next = block.address + block.size;
+    }
+    out_.segments.push_back(segment);
+    return true;
+  }
+
+  bool Segments(const PickleValue& list) {
+    return Each(list, "segments", [&](const PickleValue& segment) { return Segment(segment); });
+  }
+
+  bool TakenEvents(const PickleValue& run) {
+    if (!Spend(run.length)) return false;
+    if (in_order_ && run.natural == events_) {
+      events_ += run.length;
+      return true;
+    }
+    LeaveOrder();
+    const auto first = taken_.begin() + static_cast<ptrdiff_t>(run.natural);
+    out_.events.insert(out_.events.end(), first, first + run.length);
+    return true;
+  }
+
+  // From here on events are copied.
+  void LeaveOrder() {
+    if (!in_order_) return;
+    in_order_ = false;
+    out_.events.assign(taken_.begin(), taken_.begin() + events_);
+  }
+
+  bool Event(const PickleValue& dict) {
+    if (dict.is(PickleType::kDict) && dict.container->taken()) {
+      PickleValue run;
+      run.length = 1;
+      run.natural = dict.container->capacity - 1;
+      return TakenEvents(run);
+    }
+    TorchEvent event;
+    if (!Read(dict, event_keys_, "an event", event)) return false;
+    LeaveOrder();
+    out_.events.push_back(event);
+    return true;
+  }
+
+  bool Devices(const PickleValue& list) {
+    std::span<const PickleValue> devices;
+    if (!Items(list, "device_traces", &devices)) return false;
+    for (const PickleValue& device : devices) {
+      std::span<const PickleValue> events;
+      if (!Items(device, "device_traces", &events)) return false;
+      const auto count = [&] {
+        return in_order_ ? events_ : static_cast<uint32_t>(out_.events.size());
+      };
+      const uint32_t first = count();
+      for (const PickleValue& event : events) {
+        if (!(event.is(PickleType::kTaken) ? TakenEvents(event) : Event(event))) return false;
+      }
+      out_.devices.push_back({first, count() - first});
+    }
+    if (!in_order_) return true;
+    taken_.resize(events_);
+    out_.events = std::move(taken_);
+    return true;
+  }
+
+  // Others than ranges are passed over.
+  bool Annotations(const PickleValue& list) {
+    const auto take = [&](const PickleValue& entry) {
+      const PickleValue* name = entry.find("name");
+      const std::string_view stage = TextOf(entry.find("stage"));
+      const PickleValue* time = entry.find("time_us");
+      const bool whole =
+          name && name->is(PickleType::kString) && time && time->is(PickleType::kInt);
+      if (whole && (stage == "START" || stage == "END")) {
+        out_.annotations.push_back({stacks_.Intern(name->text()), time->integer, stage == "END"});
+      }
+      return true;
+    };
+    if (!Each(list, "external_annotations", take)) return false;
+    std::ranges::stable_sort(out_.annotations, {}, &TorchAnnotation::time_us);
+    return true;
+  }
 
   size_t budget_;
   TorchSnapshot out_;
@@ -220,18 +416,6 @@ constexpr R::Key<TorchSegment> R::kSegmentKeys[] = {
     {"blocks", &R::Blocks},
 };
 
-constexpr std::pair<std::string_view, TorchAction> kActions[] = {
-    {"alloc", TorchAction::kAlloc},
-    {"free_requested", TorchAction::kFreeRequested},
-    {"free_completed", TorchAction::kFreeCompleted},
-    {"segment_alloc", TorchAction::kSegmentAlloc},
-    {"segment_free", TorchAction::kSegmentFree},
-    {"segment_map", TorchAction::kSegmentMap},
-    {"segment_unmap", TorchAction::kSegmentUnmap},
-    {"snapshot", TorchAction::kSnapshot},
-    {"oom", TorchAction::kOom},
-};
-
 SnapshotReader::SnapshotReader(size_t file_size)
     : budget_(file_size),
       stacks_(&out_),
@@ -241,200 +425,6 @@ SnapshotReader::SnapshotReader(size_t file_size)
   out_.pools.push_back({});
   constexpr size_t kSmallestEvent = 56;  // bytes in the file, about; what isn't used isn't backed
   taken_.reserve(file_size / kSmallestEvent);
-}
-
-bool SnapshotReader::Pool(const PickleValue& value, uint16_t* out) {
-  TorchPoolId id;
-  if (!value.is_sequence() || value.items().size() != 2) return false;
-  if (!Natural(value.items()[0], &id.first) || !Natural(value.items()[1], &id.second)) return false;
-  *out = 0;
-  if (id == TorchPoolId{}) return true;
-  const auto next = static_cast<uint32_t>(out_.pools.size());
-  const uint64_t hash = IdTable::Combine(IdTable::Combine(0, id.first), id.second);
-  const uint32_t at =
-      pools_.FindOrInsert(hash, next, [&](uint32_t i) { return out_.pools[i] == id; });
-  if (at >= TorchEvent::kNoPool) return Fail("it has more than 65 534 pools");
-  if (at == next) out_.pools.push_back(id);
-  *out = static_cast<uint16_t>(at);
-  return true;
-}
-
-bool SnapshotReader::Action(TorchEvent& event, const PickleValue& value) {
-  if (!value.is(PickleType::kString)) return false;
-  if (value.chars != last_action_text_) {
-    const auto* known =
-        std::ranges::find(kActions, value.text(), [](const auto& row) { return row.first; });
-    last_action_text_ = value.chars;
-    last_action_ = known == std::end(kActions) ? TorchAction::kOther : known->second;
-  }
-  event.action = last_action_;
-  return true;
-}
-
-bool SnapshotReader::Event(const PickleValue& dict) {
-  if (dict.is(PickleType::kDict) && dict.container->taken()) {
-    PickleValue run;
-    run.length = 1;
-    run.natural = dict.container->capacity - 1;
-    return TakenEvents(run);
-  }
-  TorchEvent event;
-  if (!Read(dict, event_keys_, "an event", event)) return false;
-  LeaveOrder();
-  out_.events.push_back(event);
-  return true;
-}
-
-// An event's first key is its action. One that isn't as expected is left for Event, which says so.
-bool SnapshotReader::Take(std::span<const PickleValue> entries) {
-  if (entries.size() < 4 || !entries[0].is(PickleType::kString) || entries[0].text() != "action") {
-    return false;
-  }
-  TorchEvent event;
-  if (FirstBad(entries, event_keys_, event)) {
-    error_ = {};
-    return false;
-  }
-  taken_.push_back(event);
-  return true;
-}
-
-// From here on events are copied.
-void SnapshotReader::LeaveOrder() {
-  if (!in_order_) return;
-  in_order_ = false;
-  out_.events.assign(taken_.begin(), taken_.begin() + events_);
-}
-
-bool SnapshotReader::TakenEvents(const PickleValue& run) {
-  if (!Spend(run.length)) return false;
-  if (in_order_ && run.natural == events_) {
-    events_ += run.length;
-    return true;
-  }
-  LeaveOrder();
-  const auto first = taken_.begin() + static_cast<ptrdiff_t>(run.natural);
-  out_.events.insert(out_.events.end(), first, first + run.length);
-  return true;
-}
-
-bool SnapshotReader::Devices(const PickleValue& list) {
-  std::span<const PickleValue> devices;
-  if (!Items(list, "device_traces", &devices)) return false;
-  for (const PickleValue& device : devices) {
-    std::span<const PickleValue> events;
-    if (!Items(device, "device_traces", &events)) return false;
-    const auto count = [&] {
-      return in_order_ ? events_ : static_cast<uint32_t>(out_.events.size());
-    };
-    const uint32_t first = count();
-    for (const PickleValue& event : events) {
-      if (!(event.is(PickleType::kTaken) ? TakenEvents(event) : Event(event))) return false;
-    }
-    out_.devices.push_back({first, count() - first});
-  }
-  if (!in_order_) return true;
-  taken_.resize(events_);
-  out_.events = std::move(taken_);
-  return true;
-}
-
-// Before 2.1: what lay in the block, the last first, with its size as asked for and its stack.
-bool SnapshotReader::History(TorchBlock& block, const PickleValue& list) {
-  std::span<const PickleValue> entries;
-  if (!Items(list, "history", &entries)) return false;
-  if (entries.empty()) return true;
-  if (!entries[0].is(PickleType::kDict)) return false;
-  const PickleValue* size = entries[0].find("real_size");
-  const PickleValue* frames = entries[0].find("frames");
-  if (size && block.requested_size == 0 && !Natural(*size, &block.requested_size)) return false;
-  if (frames && !block.stack.valid()) block.stack = stacks_.Stack(*frames);
-  return true;
-}
-
-bool SnapshotReader::Block(const PickleValue& dict) {
-  TorchBlock block;
-  if (!Read(dict, block_keys_, "a block", block)) return false;
-  // Where only the rounded size is known, it counts, as in torch.cuda._memory_viz.
-  if (block.state == TorchBlockState::kActive && block.requested_size == 0) {
-    block.requested_size = block.size;
-  }
-  out_.blocks.push_back(block);
-  return true;
-}
-
-bool SnapshotReader::Blocks(TorchSegment& segment, const PickleValue& list) {
-  segment.blocks.first = static_cast<uint32_t>(out_.blocks.size());
-  const bool read = Each(list, "blocks", [&](const PickleValue& block) { return Block(block); });
-  segment.blocks.count = static_cast<uint32_t>(out_.blocks.size()) - segment.blocks.first;
-  return read;
-}
-
-// Old snapshots leave the blocks' addresses out: they lie one after the other from the segment's
-// start.
-bool SnapshotReader::Segment(const PickleValue& dict) {
-  TorchSegment segment;
-  if (!Read(dict, segment_keys_, "a segment", segment)) return false;
-  Address next = segment.address;
-  for (uint32_t i = 0; i < segment.blocks.count; ++i) {
-    TorchBlock& block = out_.blocks[segment.blocks.first + i];
-    if (block.address == 0) block.address = next;
-    next = block.address + block.size;
-  }
-  out_.segments.push_back(segment);
-  return true;
-}
-
-bool SnapshotReader::Segments(const PickleValue& list) {
-  return Each(list, "segments", [&](const PickleValue& segment) { return Segment(segment); });
-}
-
-// Others than ranges are passed over.
-bool SnapshotReader::Annotations(const PickleValue& list) {
-  const auto take = [&](const PickleValue& entry) {
-    const PickleValue* name = entry.find("name");
-    const std::string_view stage = TextOf(entry.find("stage"));
-    const PickleValue* time = entry.find("time_us");
-    const bool whole = name && name->is(PickleType::kString) && time && time->is(PickleType::kInt);
-    if (whole && (stage == "START" || stage == "END")) {
-      out_.annotations.push_back({stacks_.Intern(name->text()), time->integer, stage == "END"});
-    }
-    return true;
-  };
-  if (!Each(list, "external_annotations", take)) return false;
-  std::ranges::stable_sort(out_.annotations, {}, &TorchAnnotation::time_us);
-  return true;
-}
-
-// A pickle of torch.cuda.memory_snapshot() is the list of segments alone.
-bool IsSegmentList(const PickleValue& root) {
-  if (!root.is_sequence() || root.items().empty()) return false;
-  const PickleValue& first = root.items()[0];
-  return first.is(PickleType::kDict) && first.find("total_size") && first.find("blocks");
-}
-
-Result<TorchSnapshot> SnapshotReader::Run(const PickleValue& root) {
-  if (IsSegmentList(root)) {
-    if (!Segments(root)) return error_;
-    return std::move(out_);
-  }
-  const PickleValue* segments = root.find("segments");
-  const PickleValue* devices = root.find("device_traces");
-  const PickleValue* settings = root.find("allocator_settings");
-  const PickleValue* annotations = root.find("external_annotations");
-  if (!segments && !devices) {
-    Fail("it has neither 'segments' nor 'device_traces'");
-    return error_;
-  }
-  if (segments && !Segments(*segments)) return error_;
-  if (devices && !Devices(*devices)) return error_;
-  if (settings && !settings->is(PickleType::kDict)) {
-    Fail("'allocator_settings' isn't a dict");
-    return error_;
-  }
-  if (settings) out_.settings = SettingsOf(*settings);
-  if (annotations && !Annotations(*annotations)) return error_;
-  return std::move(out_);
 }
 
 }  // namespace
