@@ -41,11 +41,11 @@ void AddLarge(std::vector<Finding> findings, const AnalyzeOptions& options, Repo
   }
 }
 
-std::vector<Finding> RunCheckOn(const Check& check, const Facts& facts, const Facts* strict) {
+std::vector<Finding> RunCheckOn(const Check& check, const Facts& facts) {
   std::vector<Finding> findings =
-      RunCheck(check, check.proves && strict != nullptr ? *strict : facts);
-  if (check.find_unproved == nullptr || strict == nullptr) return findings;
-  for (Finding& finding : check.find_unproved(facts, *strict)) {
+      RunCheck(check, check.proves && facts.strict ? *facts.strict : facts);
+  if (check.find_unproved == nullptr || !facts.strict) return findings;
+  for (Finding& finding : check.find_unproved(facts, *facts.strict)) {
     findings.push_back(std::move(finding));
   }
   return findings;
@@ -53,8 +53,8 @@ std::vector<Finding> RunCheckOn(const Check& check, const Facts& facts, const Fa
 
 // Sums up, and runs the checks: their findings in their order.
 std::vector<std::vector<Finding>> FindAllFindings(const std::vector<const Check*>& checks,
-                                                  const Facts& facts, const Facts* strict,
-                                                  const SummaryOptions& summary, Report* report) {
+                                                  const Facts& facts, const SummaryOptions& summary,
+                                                  Report* report) {
   std::vector<std::vector<Finding>> findings(checks.size());
   std::vector<std::function<void()>> tasks = {
       [&] { report->graphs = Summarize(facts, summary); },
@@ -64,7 +64,7 @@ std::vector<std::vector<Finding>> FindAllFindings(const std::vector<const Check*
       },
   };
   for (size_t i = 0; i < checks.size(); ++i) {
-    tasks.emplace_back([&, i] { findings[i] = RunCheckOn(*checks[i], facts, strict); });
+    tasks.emplace_back([&, i] { findings[i] = RunCheckOn(*checks[i], facts); });
   }
   RunOnTwo(facts.trace, tasks);
   return findings;
@@ -92,21 +92,25 @@ Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
 
 }  // namespace
 
+Facts FindReportFacts(const Trace& trace, const AnalyzeOptions& options) {
+  return FindFacts(trace, {.edges = options.edges, .bound_time_limit = options.bound_time_limit});
+}
+
 Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {
+  return Analyze(FindReportFacts(trace, options), options);
+}
+
+Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options) {
   const Result<std::vector<const Check*>> checks = Chosen(options.checks);
   if (!checks) return Unexpected{checks.error()};
-  const Facts facts =
-      FindFacts(trace, {.edges = options.edges, .bound_time_limit = options.bound_time_limit});
-  std::optional<Facts> strict;
-  if (options.edges == EdgeRule::kAllFull && facts.partial_edges) strict.emplace(FindFacts(trace));
+  const Trace& trace = facts.trace;
   Report report;
   report.device = trace.process.device;
   report.incomplete_because = IncompleteBecause(trace);
   report.complete = report.incomplete_because.empty();
   report.program = trace.process.program;
   report.unknown_memory = facts.unknown_memory.any;
-  for (std::vector<Finding>& findings :
-       FindAllFindings(*checks, facts, strict ? &*strict : nullptr, options.summary, &report)) {
+  for (std::vector<Finding>& findings : FindAllFindings(*checks, facts, options.summary, &report)) {
     AddLarge(std::move(findings), options, &report);
   }
   // The most severe first, then by bytes; else as the checks' table has them.

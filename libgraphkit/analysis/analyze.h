@@ -39,7 +39,12 @@ struct AnalyzeOptions {
   SummaryOptions summary;
 };
 
-// Fails when a check isn't known, naming the nearest one.
+// What a report needs, by the options' edges and time limit.
+Facts FindReportFacts(const Trace& trace, const AnalyzeOptions& options = {});
+
+// Fails when a check isn't known, naming the nearest one. `facts`: as FindReportFacts finds them.
+Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options = {});
+// For who needs no facts besides.
 Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options = {});
 
 }  // namespace graphkit

@@ -51,35 +51,54 @@ void FindAllReuse(Facts* facts) {
   }
 }
 
+void FindOrder(EdgeRule edges, Facts* facts) {
+  facts->order = BuildOrder(facts->trace, edges);
+  facts->lives = FindLifetimes(facts->trace, &facts->order);
+  facts->blocks = BlocksByRoot(facts->trace, facts->lives);
+}
+
+std::unique_ptr<const Facts> FindStrict(const Facts& facts) {
+  auto strict = std::make_unique<Facts>(
+      Facts{.trace = facts.trace, .order = Order(), .in_edges = facts.in_edges});
+  FindOrder(EdgeRule::kCompletion, strict.get());
+  strict->roots = facts.roots;
+  strict->overlaps = facts.overlaps;
+  strict->partial_edges = facts.partial_edges;
+  strict->races = FindRaces(*strict, &facts.order);
+  return strict;
+}
+
 }  // namespace
 
 // Found on two cores: what needs no order beside the order, then the rest, the longest first.
 Facts FindFacts(const Trace& trace, const FactOptions& options) {
   Facts facts{.trace = trace, .order = Order(options.edges)};
-  RunOnTwo(trace, {[&] {
-                     facts.order = BuildOrder(trace, options.edges);
-                     facts.lives = FindLifetimes(trace, &facts.order);
-                     facts.blocks = BlocksByRoot(trace, facts.lives);
-                   },
+  RunOnTwo(trace, {[&] { FindOrder(options.edges, &facts); },
                    [&] {
                      facts.roots = FindRoots(trace);
                      facts.unknown_memory = FindUnknownMemory(trace, facts.roots);
-                     if (options.only_placement) return;
+                     if (options.scope == FactScope::kPlacement) return;
                      facts.in_edges = FindInEdges(trace);
+                     if (options.scope == FactScope::kReplay) return;
                      facts.shapes = FindShapes(trace, facts.in_edges);
                      facts.partial_edges = HasPartialEdges(trace);
                    }});
-  if (options.only_placement) {
+  if (options.scope != FactScope::kAll) {
     facts.inputs = FindInputs(trace, facts.lives, facts.roots);
     return facts;
   }
+  const bool differs = options.edges != EdgeRule::kCompletion && facts.partial_edges;
   const auto bounds = [&] {
     if (!options.bound_time_limit) return;
     FindBounds({.time_limit = *options.bound_time_limit, .online = true}, &facts);
   };
-  RunOnTwo(trace, {bounds, [&] { FindAllReuse(&facts); }, [&] { facts.races = FindRaces(facts); },
+  const auto races = [&] {
+    if (!differs) facts.races = FindRaces(facts);
+  };
+  RunOnTwo(trace, {bounds, [&] { FindAllReuse(&facts); }, races,
                    [&] { facts.usage = FindUsage(trace, facts.lives); },
                    [&] { facts.inputs = FindInputs(trace, facts.lives, facts.roots); }});
+  if (differs) facts.strict = FindStrict(facts);
   return facts;
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -64,16 +65,24 @@ struct Facts {
   std::vector<std::vector<PoolBound>> pool_bounds = {};  // of each graph, by pool
   UnknownMemory unknown_memory = {};
   bool partial_edges = false;  // there are programmatic or launch completion edges
+  // By completion order, where these are by full-edge order and that says more: what must be proved
+  // (order, lives, overlaps, races). Races are found by completion order alone.
+  std::unique_ptr<const Facts> strict = nullptr;
 
   BlockOrder Blocks(MarkerRule rule) const { return {trace, order, lives, rule}; }
+};
+
+enum class FactScope : uint8_t {
+  kPlacement,  // what placing blocks and checking it needs: order, lives, roots, blocks, inputs and
+               // what memory is unknown
+  kReplay,     // and the edges into nodes
+  kAll,
 };
 
 struct FactOptions {
   EdgeRule edges = EdgeRule::kCompletion;
   std::optional<std::chrono::milliseconds> bound_time_limit;  // for each graph; none: no bounds
-  // Order, lives, roots, blocks, inputs and what memory is unknown alone: what placing blocks and
-  // checking it needs.
-  bool only_placement = false;
+  FactScope scope = FactScope::kAll;
 };
 
 // The trace must outlive the facts.

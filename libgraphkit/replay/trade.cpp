@@ -21,7 +21,8 @@ constexpr size_t kMostLooks = 5'000'000;
 // The graph with some changes: a trace of its own, and what follows from it.
 class Changed {
  public:
-  Changed(const Facts& facts, MarkerRule rule) : trace_(facts.trace), rule_(rule) { Rebuild({}); }
+  Changed(const Facts& facts, MarkerRule rule)
+      : trace_(facts.trace), rule_(rule), order_(facts.order), lives_(facts.lives) {}
 
   // False when a change can't be made.
   void Apply(std::span<const TradeChange> changes) {

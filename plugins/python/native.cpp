@@ -80,7 +80,9 @@ class Loaded {
     options.checks = std::move(checks);
     options.min_bytes = min_bytes;
     if (launch_edges) options.edges = EdgeRule::kAllFull;
-    const Report report = Take(Analyze(trace_, options));
+    const Facts facts = FindReportFacts(trace_, options);
+    Report report = Take(Analyze(facts, options));
+    AddPlans(facts, &report);
     std::ostringstream out;
     RenderJson(report, trace_, out);
     return out.str();
@@ -90,7 +92,7 @@ class Loaded {
     const MarkerRule rule = torch_streams ? MarkerRule::kAtFree : MarkerRule::kLastUse;
     CapturePlannerOptions options;
     options.search.effort = effort;
-    const Facts facts = FindFacts(trace_);
+    const Facts facts = FindFacts(trace_, {.scope = FactScope::kPlacement});
     PlannedMemory plan = PlanTrace(facts, rule, options);
     if (!VerifyPlan(facts, plan, rule).empty()) {
       throw Failed({.message = "the plan is wrong; this is an error of graphkit"});

@@ -63,7 +63,7 @@ TEST_CASE("on random graphs it is as long as trying all paths finds") {
     size_t expected = 0;
     for (uint32_t i = 0; i < 12; ++i) expected = std::max(expected, longest(NodeId(i)));
     CHECK(LongestPath(trace, std::vector<bool>(12, true)).size() == expected);
-    CHECK(LongestPaths(trace) ==
+    CHECK(LongestPaths(trace, FindInEdges(trace)) ==
           std::vector<std::vector<NodeId>>{LongestPath(trace, std::vector<bool>(12, true))});
   }
 }

@@ -165,7 +165,7 @@ std::vector<Bytes> FixedOffsets(const Lanes& lanes, std::span<const FixedBlock> 
 
 CapturePlan PlanCapture(const BlockOrder& order, std::span<const BlockId> blocks,
                         const CapturePlannerOptions& options, std::span<const FixedBlock> fixed) {
-  const LowerBound bound = FindLowerBound(order, blocks);
+  const LowerBound bound = options.bound ? *options.bound : FindLowerBound(order, blocks);
   CapturePlan plan{std::vector<Bytes>(blocks.size()), 0, bound.bytes, bound.exact};
   const Lanes lanes(order, blocks);
   const std::vector<Bytes> fixed_offsets = FixedOffsets(lanes, fixed);

@@ -12,14 +12,16 @@
 #include <vector>
 
 #include "libgraphkit/alloc/plan/planner.h"
+#include "libgraphkit/analysis/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/block_order.h"
 
 namespace graphkit {
 
 struct CapturePlannerOptions {
-  PlannerOptions search;         // of the exact search; its seed is also that of the ejection
-  Bytes alignment = 512;         // of every offset; a multiple of 512
-  uint64_t looks = 200'000'000;  // at conflicts; less for few blocks, up to 2 × for many
+  PlannerOptions search;              // of the exact search; its seed is also that of the ejection
+  Bytes alignment = 512;              // of every offset; a multiple of 512
+  uint64_t looks = 200'000'000;       // at conflicts; less for few blocks, up to 2 × for many
+  const LowerBound* bound = nullptr;  // of the blocks, where it is known already
 };
 
 struct FixedBlock {

@@ -1,5 +1,6 @@
 #include "libgraphkit/alloc/plan/plan_trace.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -14,6 +15,14 @@ bool HandedOut(const Trace& trace, const Block& block) {
   if (block.pool.index() >= trace.pools.size()) return true;
   const PoolKind kind = trace[block.pool].kind;
   return kind != PoolKind::kDevice && kind != PoolKind::kHost && kind != PoolKind::kManaged;
+}
+
+// The bound of a pool's blocks by a rule, where the facts have it: pools are handed out whole.
+const LowerBound* KnownBound(const Facts& facts, MarkerRule rule, GraphId graph, PoolId pool) {
+  if (rule != MarkerRule::kLastUse || facts.pool_bounds.empty()) return nullptr;
+  const std::vector<PoolBound>& bounds = facts.pool_bounds[graph.index()];
+  const auto found = std::ranges::find(bounds, pool, &PoolBound::pool);
+  return found == bounds.end() ? nullptr : &found->bound;
 }
 
 void PlanPool(const BlockOrder& order, GraphId graph, const PoolBlocks& pool,
@@ -51,16 +60,17 @@ PlannedMemory PlanTrace(const Facts& facts, MarkerRule rule, const CapturePlanne
   const BlockOrder order = facts.Blocks(rule);
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
     for (const PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
-      PlanPool(order, GraphId(i), pool, options, &planned);
+      CapturePlannerOptions of_pool = options;
+      of_pool.bound = KnownBound(facts, rule, GraphId(i), pool.pool);
+      PlanPool(order, GraphId(i), pool, of_pool, &planned);
     }
   }
   return planned;
 }
 
-void AddPlans(const Trace& trace, EdgeRule edges, Report* report) {
+void AddPlans(const Facts& facts, Report* report) {
   constexpr size_t kMostBlocks = 2000;
-  if (trace.blocks.size() > kMostBlocks) return;
-  const Facts facts = FindFacts(trace, {.edges = edges});
+  if (facts.trace.blocks.size() > kMostBlocks) return;
   const PlannedMemory planned = PlanTrace(facts, MarkerRule::kLastUse,
                                           {.search = {.effort = 20'000'000}, .looks = 5'000'000});
   std::vector<uint64_t> blocks(report->graphs.size());

@@ -8,7 +8,6 @@
 #include "libgraphkit/alloc/plan/capture_planner.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/block_order.h"
-#include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/model/report.h"
 #include "libgraphkit/model/trace.h"
@@ -37,8 +36,7 @@ void AddSharedBytes(const BlockOrder& order, std::span<const Placement> placemen
 std::vector<NodeId> FirstTouches(const BlockOrder& order, BlockId block);
 
 // Puts beside the bound of each graph in a report a placement that exists: fills in plan_bytes of
-// the graphs of small traces (up to 2 000 blocks), with little search.
-// `edges` is the rule by which the report was made.
-void AddPlans(const Trace& trace, EdgeRule edges, Report* report);
+// the graphs of small traces (up to 2 000 blocks), with little search. `facts`: the report's.
+void AddPlans(const Facts& facts, Report* report);
 
 }  // namespace graphkit

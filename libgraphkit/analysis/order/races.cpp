@@ -43,13 +43,17 @@ bool Disjoint(const Access& a, const Access& b) {
 
 class RaceFinder {
  public:
-  explicit RaceFinder(const Facts& facts)
+  RaceFinder(const Facts& facts, const Order* full_edge)
       : facts_(facts),
         trace_(facts.trace),
         numbers_only_(NumbersOnlyKernels(facts.trace)),
         unfinished_(FindUnfinished(facts.trace)) {
-    if (facts.partial_edges) all_full_ = BuildOrder(trace_, EdgeRule::kAllFull);
+    if (!facts.partial_edges) return;
+    if (full_edge == nullptr) own_ = BuildOrder(trace_, EdgeRule::kAllFull);
+    all_full_ = full_edge != nullptr ? full_edge : &*own_;
   }
+  RaceFinder(const RaceFinder&) = delete;
+  RaceFinder& operator=(const RaceFinder&) = delete;
 
   std::vector<Race> FindAll() {
     for (size_t i = 0; i < trace_.blocks.size(); ++i) {
@@ -140,8 +144,8 @@ class RaceFinder {
     race.kind = a.kind == RaceKind::kAccess ? b.kind : a.kind;
     race.overlapping = HowSure(a, b);
     race.typed = SaysWhatItReads(a.node) && SaysWhatItReads(b.node);
-    race.ordered_if_full =
-        all_full_ && (all_full_->Before(a.node, b.node) || all_full_->Before(b.node, a.node));
+    race.ordered_if_full = all_full_ != nullptr &&
+                           (all_full_->Before(a.node, b.node) || all_full_->Before(b.node, a.node));
     if (race.ordered_if_full) race.surely_unordered = SurelyUnordered(a.node, b.node);
     if (Known(race)) return;
     if (race.ordered_if_full) race.consumer = FindConsumer(race);
@@ -225,9 +229,10 @@ class RaceFinder {
   const Facts& facts_;
   const Trace& trace_;
   KernelSet numbers_only_;
-  std::vector<bool> unfinished_;   // by node
-  std::optional<Order> all_full_;  // where there are partial edges
-  std::optional<Order> hopeful_;   // as if all waited of which it isn't known; when asked for
+  std::vector<bool> unfinished_;     // by node
+  std::optional<Order> own_;         // full-edge order that wasn't given
+  const Order* all_full_ = nullptr;  // full-edge order, where there are partial edges
+  std::optional<Order> hopeful_;     // as if all waited of which it isn't known; when asked for
   std::vector<Use> uses_;
   std::vector<Race> races_;
   size_t first_of_block_ = 0;
@@ -236,6 +241,8 @@ class RaceFinder {
 
 }  // namespace
 
-std::vector<Race> FindRaces(const Facts& facts) { return RaceFinder(facts).FindAll(); }
+std::vector<Race> FindRaces(const Facts& facts, const Order* full_edge) {
+  return RaceFinder(facts, full_edge).FindAll();
+}
 
 }  // namespace graphkit

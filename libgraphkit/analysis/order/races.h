@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -43,7 +44,8 @@ struct Race {
 
 // `facts`: with all but the races in them. A few for each block, one of each sort. A kernel that
 // waits for its grid dependencies is taken to touch memory after it has waited. Nodes whose edges
-// may be missing (FindUnfinished) are left out.
-std::vector<Race> FindRaces(const Facts& facts);
+// may be missing (FindUnfinished) are left out. `full_edge`: the trace's full-edge order, which is
+// built where there are partial edges and it isn't given.
+std::vector<Race> FindRaces(const Facts& facts, const Order* full_edge = nullptr);
 
 }  // namespace graphkit

@@ -67,9 +67,8 @@ std::vector<bool> Measured(const Trace& trace, const std::vector<uint32_t>& grou
 }
 
 // By group: the longest path through its nodes. `group`: of each node, or kNoGroup.
-std::vector<std::vector<NodeId>> PathsOf(const Trace& trace, const std::vector<uint32_t>& group,
-                                         size_t groups) {
-  const InEdges in = FindInEdges(trace);
+std::vector<std::vector<NodeId>> PathsOf(const Trace& trace, const InEdges& in,
+                                         const std::vector<uint32_t>& group, size_t groups) {
   const std::vector<bool> measured = Measured(trace, group, groups);
   std::vector<uint64_t> length(trace.nodes.size());
   std::vector<NodeId> before(trace.nodes.size()), ends(groups);
@@ -117,15 +116,15 @@ Selection Select(const Trace& trace, const SelectionOptions& options) {
 std::vector<NodeId> LongestPath(const Trace& trace, const std::vector<bool>& nodes) {
   std::vector<uint32_t> group;
   for (const bool selected : nodes) group.push_back(selected ? 0 : kNoGroup);
-  return PathsOf(trace, group, 1).front();
+  return PathsOf(trace, FindInEdges(trace), group, 1).front();
 }
 
-std::vector<std::vector<NodeId>> LongestPaths(const Trace& trace) {
+std::vector<std::vector<NodeId>> LongestPaths(const Trace& trace, const InEdges& in) {
   std::vector<uint32_t> group;
   for (const Node& node : trace.nodes) {
     group.push_back(InGraph(trace, node) ? node.graph.value : kNoGroup);
   }
-  return PathsOf(trace, group, trace.graphs.size());
+  return PathsOf(trace, in, group, trace.graphs.size());
 }
 
 }  // namespace graphkit

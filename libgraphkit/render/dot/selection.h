@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -31,6 +32,6 @@ std::vector<NodeId> LongestPath(const Trace& trace, const std::vector<bool>& nod
 
 // That of each graph, all of its nodes selected; nodes of embedded graphs are in none but their
 // own.
-std::vector<std::vector<NodeId>> LongestPaths(const Trace& trace);
+std::vector<std::vector<NodeId>> LongestPaths(const Trace& trace, const InEdges& in);
 
 }  // namespace graphkit

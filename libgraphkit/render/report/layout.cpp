@@ -216,7 +216,7 @@ std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* pol
   const Grouped by_root = Group(nodes, trace.graphs.size(), [&](uint32_t node) {
     return facts.roots[trace.nodes[node].graph.index()];
   });
-  const std::vector<std::vector<NodeId>> paths = LongestPaths(trace);
+  const std::vector<std::vector<NodeId>> paths = LongestPaths(trace, facts.in_edges);
   std::vector<ReportView> views;
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
     if (facts.roots[i] != GraphId(i)) continue;

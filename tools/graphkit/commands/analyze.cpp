@@ -32,8 +32,9 @@ struct AnalyzeArguments {
 Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
                             const AnalyzeArguments& arguments) {
   const Progress progress("analyzing " + path);
-  Result<Report> report = Analyze(trace, arguments.options);
-  if (report) AddPlans(trace, arguments.options.edges, &*report);
+  const Facts facts = FindReportFacts(trace, arguments.options);
+  Result<Report> report = Analyze(facts, arguments.options);
+  if (report) AddPlans(facts, &*report);
   return report;
 }
 

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "libgraphkit/analysis/analyze.h"
-#include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/compare/diff.h"
 #include "libgraphkit/render/diff/diff.h"
@@ -27,13 +26,15 @@ struct DiffArguments {
   size_t top = TextStyle().top;
 };
 
-Result<TraceDiff> Compare(const Trace& before, const Trace& after) {
+Result<Report> AnalyzeSide(const Trace& trace, const std::string& path) {
+  const Progress progress("analyzing " + path);
+  return Analyze(trace);
+}
+
+TraceDiff Compare(const Trace& before, const Report& before_report, const Trace& after,
+                  const Report& after_report) {
   const Progress progress("comparing");
-  const Result<Report> before_report = Analyze(before);
-  if (!before_report) return before_report.error();
-  const Result<Report> after_report = Analyze(after);
-  if (!after_report) return after_report.error();
-  return DiffTraces(before, *before_report, after, *after_report);
+  return DiffTraces(before, before_report, after, after_report);
 }
 
 Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
@@ -54,14 +55,13 @@ Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const Diff
 }
 
 // Of a trace without a graph nothing can be said; what isn't known is left out.
-int WarnBlind(const Trace& trace, const std::string& path) {
+int WarnBlind(const Trace& trace, const Report& report, const std::string& path) {
   if (!HoldsGraph(trace)) {
     PrintWarning(path + ": nothing to compare: it holds no graph");
     return kExitIncomplete;
   }
-  const UnknownMemory unknown = FindUnknownMemory(trace, FindRoots(trace));
-  if (!unknown.any.empty()) {
-    PrintNote(path + ": bytes aren't compared: its memory is unknown: " + unknown.any);
+  if (!report.unknown_memory.empty()) {
+    PrintNote(path + ": bytes aren't compared: its memory is unknown: " + report.unknown_memory);
   }
   return kExitOk;
 }
@@ -71,16 +71,20 @@ int RunDiff(const DiffArguments& arguments) {
   if (!before) return PrintError(before.error());
   const Result<Trace> after = ReadInput(arguments.after);
   if (!after) return PrintError(after.error());
+  const Result<Report> before_report = AnalyzeSide(*before, arguments.before);
+  if (!before_report) return PrintError(before_report.error());
+  const Result<Report> after_report = AnalyzeSide(*after, arguments.after);
+  if (!after_report) return PrintError(after_report.error());
   const int incomplete =
       std::max({WarnIncomplete(*before, arguments.before), WarnIncomplete(*after, arguments.after),
-                WarnBlind(*before, arguments.before), WarnBlind(*after, arguments.after)});
-  const Result<TraceDiff> diff = Compare(*before, *after);
-  if (!diff) return PrintError(diff.error());
+                WarnBlind(*before, *before_report, arguments.before),
+                WarnBlind(*after, *after_report, arguments.after)});
+  const TraceDiff diff = Compare(*before, *before_report, *after, *after_report);
   const Result<void> written =
-      WriteDiff(*diff, {*before, arguments.before}, {*after, arguments.after}, arguments);
+      WriteDiff(diff, {*before, arguments.before}, {*after, arguments.after}, arguments);
   if (!written) return PrintError(written.error());
   if (incomplete != kExitOk) return incomplete;
-  return diff->equal() ? kExitOk : kExitFailed;
+  return diff.equal() ? kExitOk : kExitFailed;
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
   if (!trace) return trace.error();
   if (const Result<void> holds = HoldsMemory(*trace, arguments.file); !holds) return holds.error();
   const Progress progress("planning " + arguments.file);
-  const Facts facts = FindFacts(*trace, {.only_placement = true});
+  const Facts facts = FindFacts(*trace, {.scope = FactScope::kPlacement});
   GiveBackMemory(&*trace);
   Result<PlannedMemory> made =
       arguments.sequence.empty()
@@ -171,7 +171,7 @@ Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments
 
 // What less memory would cost.
 std::vector<Trade> FindTrades(const Trace& trace, MarkerRule rule) {
-  const Facts facts = FindFacts(trace);
+  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
   std::vector<Trade> trades;
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
     if (BlocksByPool(facts, GraphId(i)).empty()) continue;

@@ -73,7 +73,7 @@ std::vector<PolicyKind> PoliciesOf(const ReplayArguments& arguments) {
 Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArguments& arguments,
                                          const DeviceExecutor* device) {
   const Progress progress("replaying " + arguments.file);
-  const Facts facts = FindFacts(trace);
+  const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
   ReplayOptions options{.verify = arguments.verify,
                         .config = {},
                         .capacity = arguments.capacity,

@@ -36,10 +36,10 @@ std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArgumen
 template <typename Draw>
 Result<void> Drawn(const Trace& trace, const std::string& path, const ReportArguments& arguments,
                    Draw draw) {
-  Result<Report> report = Analyze(trace, arguments.options);
+  const Facts facts = FindReportFacts(trace, arguments.options);
+  Result<Report> report = Analyze(facts, arguments.options);
   if (!report) return report.error();
-  AddPlans(trace, arguments.options.edges, &*report);
-  const Facts facts = FindFacts(trace);
+  AddPlans(facts, &*report);
   const std::optional<PolicyReplay> policy = ReplayPolicy(facts, arguments);
   return draw(ReportPage{facts, *report, policy ? &*policy : nullptr, path});
 }
