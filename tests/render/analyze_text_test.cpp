@@ -32,9 +32,7 @@ graph 0 "step", captured on 2 streams
                peak live    5 MiB
                deferred     1 MiB
                never freed  1 MiB  1 block
-               lower bound  4 MiB  the least that is safe
-               plan         4 MiB  one that is safe
-               online       5 MiB  malloc by malloc
+               lower bound  4 MiB  the least; a plan fits it
   reuse      1 MiB could lie where another block lay
              - 1 MiB: block 1 (1 MiB, step.cu:42 step) where block 0 (4 MiB) lay, if every use ends
                at the free, or lies on a recorded stream
@@ -45,6 +43,20 @@ error: block 1 of 1 MiB is never freed [never-freed-block]
   - allocated in the capture (step.cu:42 step)
   → free it on its stream before the capture ends, or allocate it outside
 )");
+}
+
+TEST_CASE("a plan has a line of its own where it needs more than the bound") {
+  Report report = SampleReport();
+  report.graphs[0].plan_bytes = 5 << 20;
+  const std::string text = Text(report);
+  CHECK(text.substr(text.find("               lower"),
+                    text.find("  reuse") - text.find("               lower")) ==
+        R"(               lower bound  4 MiB  the least that is safe
+               plan         5 MiB  one that is safe
+)");
+  report.graphs[0].plan_bytes.reset();
+  CHECK(Text(report).find("the least that is safe\n") != std::string::npos);
+  CHECK(Text(report).find("plan ") == std::string::npos);
 }
 
 TEST_CASE("an incomplete trace says so before any figure") {
@@ -144,8 +156,7 @@ TEST_CASE("a graph with several pools has a line for each") {
                              .total_bytes = 4 << 20,
                              .peak_live_bytes = 4 << 20,
                              .lower_bound_bytes = 4 << 20,
-                             .lower_bound_exact = true,
-                             .online_bytes = 4 << 20},
+                             .lower_bound_exact = true},
                             {.blocks = 1,
                              .total_bytes = 1 << 20,
                              .peak_live_bytes = 1 << 20,
@@ -153,9 +164,9 @@ TEST_CASE("a graph with several pools has a line for each") {
   const std::string text = Text(report);
   CHECK(text.substr(text.find("  pools"), text.find("  reuse") - text.find("  pools")) ==
         R"(  pools
-               pool                     blocks  in all  peak live     lower bound   online
-               pool 0 (stream-ordered)       1   4 MiB      4 MiB           4 MiB    4 MiB
-               no pool                       1   1 MiB      1 MiB  at least 1 MiB  unknown
+               pool                     blocks  in all  peak live     lower bound
+               pool 0 (stream-ordered)       1   4 MiB      4 MiB           4 MiB
+               no pool                       1   1 MiB      1 MiB  at least 1 MiB
 )");
 }
 

@@ -75,6 +75,13 @@ struct Figure {
   std::string remark = {};
 };
 
+std::string BoundRemark(const GraphSummary& graph) {
+  if (graph.plan_bytes && graph.plan_bytes == graph.lower_bound_bytes) {
+    return "the least; a plan fits it";
+  }
+  return graph.lower_bound_exact ? "the least that is safe" : "not proved the best";
+}
+
 // Of a graph whose memory is known.
 std::vector<Figure> MemoryFigures(const GraphSummary& graph) {
   std::vector<Figure> figures = {{"peak live", *graph.peak_live_bytes}};
@@ -86,10 +93,8 @@ std::vector<Figure> MemoryFigures(const GraphSummary& graph) {
   add(graph.never_freed_bytes > 0, "never freed", graph.never_freed_bytes,
       Counted(graph.never_freed_blocks, "block"));
   add(graph.recorded_extent_bytes > 0, "address range", graph.recorded_extent_bytes, "as recorded");
-  add(true, "lower bound", graph.lower_bound_bytes,
-      graph.lower_bound_exact ? "the least that is safe" : "not proved the best");
-  add(graph.plan_bytes.has_value(), "plan", graph.plan_bytes, "one that is safe");
-  add(graph.online_bytes.has_value(), "online", graph.online_bytes, "malloc by malloc");
+  add(true, "lower bound", graph.lower_bound_bytes, BoundRemark(graph));
+  add(graph.plan_bytes > graph.lower_bound_bytes, "plan", graph.plan_bytes, "one that is safe");
   return figures;
 }
 
@@ -98,17 +103,15 @@ void RenderPools(const GraphSummary& graph, const Trace& trace, const TextStyle&
                  std::ostream& out) {
   if (graph.pools.size() < 2) return;
   std::vector<std::vector<std::string>> rows = {
-      {"pool", "blocks", "in all", "peak live", "lower bound", "online"}};
+      {"pool", "blocks", "in all", "peak live", "lower bound"}};
   for (const PoolShare& share : graph.pools) {
     rows.push_back(
         {PoolTitle(trace, share.pool), FormatCount(share.blocks), FormatBytes(share.total_bytes),
          FormatBytes(share.peak_live_bytes),
-         (share.lower_bound_exact ? "" : "at least ") + FormatBytes(share.lower_bound_bytes),
-         share.online_bytes ? FormatBytes(*share.online_bytes) : "unknown"});
+         (share.lower_bound_exact ? "" : "at least ") + FormatBytes(share.lower_bound_bytes)});
   }
   out << "  pools\n"
-      << Table(rows, {false, true, true, true, true, true}, std::string(kLabelColumns + 4, ' '),
-               style);
+      << Table(rows, {false, true, true, true, true}, std::string(kLabelColumns + 4, ' '), style);
 }
 
 void RenderMemory(const GraphSummary& graph, const TextStyle& style, std::ostream& out) {
