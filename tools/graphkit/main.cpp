@@ -1,8 +1,4 @@
 // The command line: parses, hands over to one subcommand, ends with its exit code.
-#if defined(__linux__)
-#include <malloc.h>
-#endif
-
 #include <algorithm>
 #include <exception>
 #include <iostream>
@@ -18,6 +14,7 @@
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/doctor/inventory.h"
+#include "tools/graphkit/memory.h"
 
 namespace graphkit {
 
@@ -31,17 +28,6 @@ void SetUp(CLI::App& app) {
   SetExamples(app, {"graphkit trace -o trace.json ./app      # record what ./app captures",
                     "graphkit analyze trace.json             # reuse opportunities, leaks, hazards",
                     "graphkit dot trace.json -o capture.svg  # see the capture"});
-}
-
-// Memory that was freed is kept for what is allocated next, by any thread: a large trace takes and
-// gives back many arrays, and to touch memory for the first time costs more than to fill it.
-void KeepFreedMemory() {
-#if defined(__GLIBC__)
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, -1);
-  mallopt(M_TOP_PAD, 64 << 20);
-  mallopt(M_ARENA_MAX, 1);
-#endif
 }
 
 int Parse(CLI::App& app, int argc, char** argv, const int& exit_code) {
@@ -71,7 +57,7 @@ int Parse(CLI::App& app, int argc, char** argv, const int& exit_code) {
 
 int main(int argc, char** argv) {
   using namespace graphkit;
-  KeepFreedMemory();
+  SetUpMemory();
   try {
     CLI::App app("Inspect what CUDA graphs capture, what memory they keep, and what may share it.",
                  "graphkit");

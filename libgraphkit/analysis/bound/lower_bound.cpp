@@ -17,7 +17,7 @@ class Bounder {
         exits_(lanes_),
         flow_(lanes_, exits_),
         window_(std::max<size_t>(options.window, 1)),
-        deadline_(std::chrono::steady_clock::now() + options.time_limit),
+        deadline_(ThreadClock::now() + options.time_limit),
         last_window_(lanes_.size()),
         next_birth_(lanes_.lanes()) {}
 
@@ -40,7 +40,7 @@ class Bounder {
   }
 
  private:
-  bool OutOfTime() const { return std::chrono::steady_clock::now() > deadline_; }
+  bool OutOfTime() const { return ThreadClock::now() > deadline_; }
 
   // One sweep in capture order: which items reach into which windows, and each window's greedy
   // bound. Where many items reach into a window it is larger, so that they aren't looked at often.
@@ -107,7 +107,7 @@ class Bounder {
   Exits exits_;
   AntichainFlow flow_;
   size_t window_;
-  std::chrono::steady_clock::time_point deadline_;
+  ThreadClock::time_point deadline_;
   std::vector<uint32_t> last_window_;  // by item: the last window that it reaches into
   std::vector<uint32_t> run_last_;     // the same, the latest of each 1024 items
   std::vector<size_t> next_birth_;     // by lane

@@ -15,15 +15,16 @@
 
 #include "libgraphkit/analysis/bound/exits.h"
 #include "libgraphkit/analysis/bound/lanes.h"
+#include "libgraphkit/analysis/bound/thread_clock.h"
 #include "libgraphkit/analysis/memory/block_order.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
 
 struct LowerBoundOptions {
-  std::chrono::milliseconds time_limit{3000};
-  size_t window = 512;  // births, at least; the result doesn't depend on it
-  bool online = false;  // also find what an online allocator would take
+  std::chrono::milliseconds time_limit{3000};  // of the thread's processor time
+  size_t window = 512;                         // births, at least; the result doesn't depend on it
+  bool online = false;                         // also find what an online allocator would take
 };
 
 struct LowerBound {
@@ -56,6 +57,6 @@ LowerBound FindLowerBound(const BlockOrder& order, std::span<const BlockId> bloc
 
 // None: past the deadline.
 std::optional<Bytes> FindOnlineFootprint(const Lanes& lanes, const Exits& exits,
-                                         std::chrono::steady_clock::time_point deadline);
+                                         ThreadClock::time_point deadline);
 
 }  // namespace graphkit

@@ -30,7 +30,7 @@ struct View {
 
 class Sweep {
  public:
-  Sweep(const Lanes& lanes, const Exits& exits, std::chrono::steady_clock::time_point deadline)
+  Sweep(const Lanes& lanes, const Exits& exits, ThreadClock::time_point deadline)
       : lanes_(lanes), exits_(exits), trace_(lanes.trace()), deadline_(deadline) {
     SortFrees();
     for (const uint32_t item : frees_) left_.push_back(lanes_.weight(item));
@@ -42,7 +42,7 @@ class Sweep {
     constexpr uint32_t kRun = 1024;
     Bytes fresh = 0;
     for (uint32_t birth = 0; birth < lanes_.size(); ++birth) {
-      if (birth % kRun == 0 && std::chrono::steady_clock::now() > deadline_) return std::nullopt;
+      if (birth % kRun == 0 && ThreadClock::now() > deadline_) return std::nullopt;
       fresh += Malloc(birth);
     }
     return fresh;
@@ -159,7 +159,7 @@ class Sweep {
   const Lanes& lanes_;
   const Exits& exits_;
   const Trace& trace_;
-  std::chrono::steady_clock::time_point deadline_;
+  ThreadClock::time_point deadline_;
   std::vector<uint32_t> frees_;               // items, in the order of their frees
   std::vector<Bytes> left_;                   // of each of them
   size_t freed_ = 0;                          // how many are freed at the malloc at hand
@@ -172,7 +172,7 @@ class Sweep {
 }  // namespace
 
 std::optional<Bytes> FindOnlineFootprint(const Lanes& lanes, const Exits& exits,
-                                         std::chrono::steady_clock::time_point deadline) {
+                                         ThreadClock::time_point deadline) {
   if (const auto fresh = Sweep(lanes, exits, deadline).FreshBytes()) {
     return *fresh + lanes.left_out_bytes();
   }
