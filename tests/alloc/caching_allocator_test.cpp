@@ -170,6 +170,33 @@ TEST_CASE("garbage collection gives back segments older than the average") {
   CHECK(bench.SegmentSizes() == std::vector<Bytes>{24 * kMiB, 20 * kMiB, 40 * kMiB});
 }
 
+TEST_CASE("of equal blocks the lowest is taken, or that of the oldest segment") {
+  for (const auto ties : {CachingConfig::Ties::kLowest, CachingConfig::Ties::kOldestSegment}) {
+    CachingConfig config;
+    config.ties = ties;
+    Bench bench(config);
+    const Address high = Address{1} << 42;
+    for (const Address at : {high, high - 2 * kMiB}) {
+      const SegmentState::Block block{.address = at, .size = 2 * kMiB};
+      bench.allocator.AdoptSegment(
+          {.address = at, .size = 2 * kMiB, .small = true, .blocks = {block}});
+    }
+    const bool oldest = ties == CachingConfig::Ties::kOldestSegment;
+    CHECK(bench.allocator.address(bench.Get(512)) == (oldest ? high : high - 2 * kMiB));
+  }
+}
+
+TEST_CASE("a pool that is destroyed gives back its own memory alone") {
+  Bench bench;
+  const PoolHandle pool = bench.allocator.CreatePool();
+  bench.allocator.Free(bench.Get(30 * kMiB));
+  bench.allocator.BeginAllocateToPool(pool);
+  bench.allocator.Free(bench.Get(4 * kMiB));
+  bench.allocator.EndAllocateToPool(pool);
+  bench.allocator.EmptyPool(pool);
+  CHECK(bench.SegmentSizes() == std::vector<Bytes>{30 * kMiB});
+}
+
 TEST_CASE("a pool's blocks are its own, and the latest redirection wins") {
   Bench bench;
   const PoolHandle outer = bench.allocator.CreatePool();

@@ -28,7 +28,7 @@ std::optional<BlockHandle> CachingAllocator::Malloc(const AllocationRequest& req
 uint32_t CachingAllocator::FindOrMake(const Params& p) {
   uint32_t found = TakeFree(p);
   if (found != kNone) return found;
-  if (config_.memory_limit && config_.garbage_collection_threshold > 0) CollectGarbage();
+  CollectGarbage();
   found = NewSegment(p);
   if (found != kNone) return found;
   found = FromPressurePools(p);
@@ -61,7 +61,7 @@ PoolHandle CachingAllocator::PoolFor(const AllocationRequest& request) const {
 // Best fit. In expandable segments a block counts with the address space that it could grow into.
 uint32_t CachingAllocator::FindFree(const Params& p) const {
   const FreeSet& set = arenas_[p.arena].free[p.stream];
-  auto at = set.LowerBound({p.size, 0, kNone});
+  auto at = set.LowerBound({.size = p.size});
   if (at == set.end()) return kNone;
   const auto block_at = [&](FreeSet::Place place) -> const Block& {
     return blocks_[set[place].block];
@@ -88,11 +88,30 @@ uint32_t CachingAllocator::FindFree(const Params& p) const {
   if (p.size >= config_.max_split_size && best.size >= p.size + config_.max_non_split_rounding) {
     return kNone;
   }
-  return set[at].block;
+  return set[tie_breaker_ ? BreakTie(set, at) : at].block;
+}
+
+// Of each segment the lowest block counts.
+CachingAllocator::FreeSet::Place CachingAllocator::BreakTie(const FreeSet& set,
+                                                            FreeSet::Place first) const {
+  std::vector<FreeSet::Place> places;
+  std::vector<Address> addresses;
+  uint32_t last = 0;
+  for (auto at = first; at != set.end() && set[at].size == set[first].size; at = set.next(at)) {
+    if (set[at].made == 0 || set[at].made > segments_adopted_) break;
+    if (set[at].made == last) continue;
+    last = set[at].made;
+    places.push_back(at);
+    addresses.push_back(set[at].address);
+  }
+  if (places.size() < 2) return first;
+  const Address chosen = tie_breaker_(addresses);
+  const auto at = std::ranges::find(addresses, chosen);
+  return at == addresses.end() ? first : places[static_cast<size_t>(at - addresses.begin())];
 }
 
 uint32_t CachingAllocator::TakeFree(const Params& p) {
-  if (config_.memory_limit && config_.garbage_collection_threshold > 0) ++arenas_[p.arena].searches;
+  ++arenas_[p.arena].searches;
   const uint32_t found = FindFree(p);
   if (found != kNone) EraseFree(found);
   return found;
@@ -108,14 +127,19 @@ bool CachingAllocator::CanServe(const AllocationRequest& request) const {
 
 uint32_t CachingAllocator::NewSegment(const Params& p) {
   const Bytes size = SegmentSize(config_, p.size);
-  if (config_.memory_limit && statistics_.reserved + size > *config_.memory_limit) return kNone;
+  const bool above = config_.memory_limit && statistics_.reserved + size > *config_.memory_limit;
+  if (above || driver_->Exhausted()) return kNone;
   if (config_.expandable_segments) return NewExpandable(p);
   const std::optional<Address> address = driver_->Allocate(size);
   if (!address) return kNone;
   ++statistics_.segment_allocations;
   AddReserved(size);
   Log(SegmentEvent::Kind::kAllocate, *address, size, p.stream);
-  return NewBlock({.address = *address, .size = size, .arena = p.arena, .stream = p.stream});
+  return NewBlock({.address = *address,
+                   .size = size,
+                   .arena = p.arena,
+                   .stream = p.stream,
+                   .made = ++segments_made_});
 }
 
 uint32_t CachingAllocator::FromPressurePools(const Params& p) {
@@ -233,15 +257,20 @@ SortedChunks<CachingAllocator::AddressKey>& CachingAllocator::UnmappedSetOf(cons
   return arenas_[block.arena].unmapped[block.stream];
 }
 
+CachingAllocator::FreeKey CachingAllocator::KeyOf(uint32_t handle) const {
+  const Block& block = blocks_[handle];
+  const bool oldest = config_.ties == CachingConfig::Ties::kOldestSegment;
+  return {block.size, oldest ? block.made : 0, block.address, handle};
+}
+
 void CachingAllocator::InsertFree(uint32_t handle) {
   Block& block = blocks_[handle];
   block.age_base = arenas_[block.arena].searches;
-  FreeSetOf(block).Insert({block.size, block.address, handle});
+  FreeSetOf(block).Insert(KeyOf(handle));
 }
 
 void CachingAllocator::EraseFree(uint32_t handle) {
-  const Block& block = blocks_[handle];
-  FreeSetOf(block).Erase({block.size, block.address, handle});
+  FreeSetOf(blocks_[handle]).Erase(KeyOf(handle));
 }
 
 void CachingAllocator::InsertUnmapped(uint32_t handle) {

@@ -17,6 +17,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "libgraphkit/alloc/chunks/sorted_chunks.h"
@@ -108,6 +109,8 @@ class CachingAllocator {
   }
   // torch.cuda.empty_cache.
   void EmptyCache() { ReleaseCached(); }
+  // The free segments of one private pool, as when a MemPool is destroyed.
+  void EmptyPool(PoolHandle pool);
 
   Address address(BlockHandle block) const { return blocks_[block].address; }
   Bytes size(BlockHandle block) const { return blocks_[block].size; }
@@ -126,10 +129,17 @@ class CachingAllocator {
   // Called before everything cached is given back: the time to complete the pending frees.
   void set_synchronize_callback(std::function<void()> f) { synchronize_ = std::move(f); }
 
+  // The segments that EmptyCache would free now, those of expandable ones aside.
+  std::vector<Address> CachedSegments() const;
   // Whether a request would be served without asking the driver.
   bool CanServe(const AllocationRequest& request) const;
-  // Takes over a segment that exists already; returns its blocks' handles, by address.
+  // Takes over a segment that exists already; returns its blocks' handles, by address. Of adopted
+  // segments the first counts as the oldest, unless the caller says better (set_tie_breaker).
   std::vector<BlockHandle> AdoptSegment(const SegmentState& segment);
+  // Asked which block is taken where adopted segments have free blocks of the best size, and only
+  // the age of the segments decides: the addresses, of which one is returned.
+  using TieBreaker = std::function<Address(std::span<const Address>)>;
+  void set_tie_breaker(TieBreaker f) { tie_breaker_ = std::move(f); }
 
   const AllocatorStatistics& statistics() const { return statistics_; }
   const CachingConfig& config() const { return config_; }
@@ -151,6 +161,7 @@ class CachingAllocator {
     uint32_t arena = 0;    // 2 * pool + (large ? 1 : 0)
     uint32_t stream = 0;   // index in streams_
     uint32_t segment = 0;  // expandable: index in expandable_
+    uint32_t made = 0;     // which segment in the order that they were made in
     uint32_t age_base = 0;
     bool allocated = false;
     bool pending = false;
@@ -161,13 +172,14 @@ class CachingAllocator {
     bool alone() const { return prev == kNone && next == kNone; }
   };
 
-  // A free block of one stream and arena: smallest first, then lowest.
+  // A free block of one stream and arena: smallest first, then by CachingConfig::ties.
   struct FreeKey {
     Bytes size = 0;
+    uint32_t made = 0;  // 0 where the lowest is first
     Address address = 0;
     uint32_t block = kNone;
     bool operator<(const FreeKey& o) const {
-      return size != o.size ? size < o.size : address < o.address;
+      return std::tie(size, made, address) < std::tie(o.size, o.made, o.address);
     }
   };
   struct AddressKey {
@@ -207,6 +219,7 @@ class CachingAllocator {
   uint32_t StreamIndex(uint64_t stream);
   PoolHandle PoolFor(const AllocationRequest& request) const;
   uint32_t FindFree(const Params& p) const;
+  FreeSet::Place BreakTie(const FreeSet& set, FreeSet::Place first) const;
   uint32_t TakeFree(const Params& p);
   uint32_t NewSegment(const Params& p);
   uint32_t FromPressurePools(const Params& p);
@@ -220,6 +233,7 @@ class CachingAllocator {
   uint32_t SplitLow(uint32_t block, Bytes size);
   void MergeInto(uint32_t block, uint32_t neighbour);
   FreeSet& FreeSetOf(const Block& block);
+  FreeKey KeyOf(uint32_t block) const;
   SortedChunks<AddressKey>& UnmappedSetOf(const Block& block);
   void InsertFree(uint32_t block);
   void EraseFree(uint32_t block);
@@ -236,9 +250,11 @@ class CachingAllocator {
   // Giving back.
   void ReleaseBlock(uint32_t block);
   void ReleaseArena(uint32_t arena);
+  std::vector<uint32_t> WholeSegments(uint32_t arena) const;
   void ReleaseCached();
   bool ReleaseOversize(const Params& p);
   void CollectGarbage();
+  std::vector<uint32_t> TakeOld(std::vector<uint32_t>* blocks) const;
   uint32_t Age(const Block& block) const { return arenas_[block.arena].searches - block.age_base; }
 
   void Log(SegmentEvent::Kind kind, Address address, Bytes size, uint32_t stream);
@@ -254,6 +270,9 @@ class CachingAllocator {
   std::vector<Redirection> redirections_;
   std::vector<Expandable> expandable_;
   std::function<void()> synchronize_;
+  uint32_t segments_made_ = 0;
+  uint32_t segments_adopted_ = 0;
+  TieBreaker tie_breaker_;
   AllocatorStatistics statistics_;
   std::vector<SegmentEvent> segment_events_;
   bool keep_segment_events_ = false;

@@ -28,6 +28,9 @@ struct CachingConfig {
   // Steps between powers of two, by size class: [i] for sizes from 2^(20+i), [0] also below, [15]
   // also above. 0 and 1: no such rounding.
   std::array<uint32_t, 16> roundup_power2_divisions{};
+  // Which of several free blocks of the best size is taken.
+  enum class Ties : uint8_t { kLowest, kOldestSegment };
+  Ties ties = Ties::kLowest;
   bool expandable_segments = false;
   Bytes device_memory = Bytes{80} << 30;  // an expandable segment reserves 9/8 of it
   // What this process may take from the driver (set_per_process_memory_fraction).

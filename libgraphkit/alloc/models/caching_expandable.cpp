@@ -34,6 +34,7 @@ uint32_t CachingAllocator::FindExpandable(const Params& p) {
                                    .arena = p.arena,
                                    .stream = p.stream,
                                    .segment = static_cast<uint32_t>(expandable_.size() - 1),
+                                   .made = ++segments_made_,
                                    .mapped = false,
                                    .expandable = true});
   InsertUnmapped(block);

@@ -47,10 +47,34 @@ void CachingAllocator::ReleaseCached() {
   ReleaseArena(1);
   ReleaseArena(0);
   for (PoolHandle pool = 1; pool < pools_.size(); ++pool) {
-    if (pools_[pool].used) continue;
-    ReleaseArena(2 * pool);
-    ReleaseArena(2 * pool + 1);
+    if (!pools_[pool].used) EmptyPool(pool);
   }
+}
+
+// The free ones, by stream, smallest first.
+std::vector<uint32_t> CachingAllocator::WholeSegments(uint32_t arena) const {
+  std::vector<uint32_t> whole;
+  for (const FreeSet& set : arenas_[arena].free) {
+    for (auto at = set.begin(); at != set.end(); at = set.next(at)) {
+      const Block& block = blocks_[set[at].block];
+      if (block.alone() && !block.expandable) whole.push_back(set[at].block);
+    }
+  }
+  return whole;
+}
+
+std::vector<Address> CachingAllocator::CachedSegments() const {
+  std::vector<Address> segments;
+  for (uint32_t arena = 0; arena < arenas_.size(); ++arena) {
+    if (arena > 1 && pools_[arena / 2].used) continue;
+    for (const uint32_t block : WholeSegments(arena)) segments.push_back(blocks_[block].address);
+  }
+  return segments;
+}
+
+void CachingAllocator::EmptyPool(PoolHandle pool) {
+  ReleaseArena(2 * pool);
+  ReleaseArena(2 * pool + 1);
 }
 
 // Gives back a block of at least the request's and of oversize, or, when there is none, as many of
@@ -59,7 +83,7 @@ bool CachingAllocator::ReleaseOversize(const Params& p) {
   if (config_.max_split_size == CachingConfig::kNoLimit) return false;
   const FreeSet& set = arenas_[p.arena].free[p.stream];
   const Bytes wanted = std::max(p.size, config_.max_split_size);
-  auto at = set.LowerBound({wanted, 0, kNone});
+  auto at = set.LowerBound({.size = wanted});
   if (at != set.end() && !blocks_[set[at].block].expandable) {
     // Blocks of this size are never split, so it is a whole segment.
     ReleaseBlock(set[at].block);
@@ -82,35 +106,40 @@ bool CachingAllocator::ReleaseOversize(const Params& p) {
 // Gives back unused large segments of the default pool that are older than the average, again and
 // again, until what lies above the threshold is reclaimed.
 void CachingAllocator::CollectGarbage() {
-  const auto threshold = static_cast<Bytes>(config_.garbage_collection_threshold *
-                                            static_cast<double>(*config_.memory_limit));
-  if (statistics_.reserved <= threshold) return;
-  const Bytes target = statistics_.reserved - threshold;
-  std::vector<uint32_t> candidates;
-  uint64_t total_age = 0;
-  for (const FreeSet& set : arenas_[1].free) {
-    for (auto at = set.begin(); at != set.end(); at = set.next(at)) {
-      const Block& block = blocks_[set[at].block];
-      if (!block.alone() || block.expandable) continue;
-      candidates.push_back(set[at].block);
-      total_age += Age(block);
-    }
+  if (config_.garbage_collection_threshold <= 0) return;
+  Bytes excess = 0;
+  if (config_.memory_limit) {
+    const auto threshold = static_cast<Bytes>(config_.garbage_collection_threshold *
+                                              static_cast<double>(*config_.memory_limit));
+    if (statistics_.reserved <= threshold) return;
+    excess = statistics_.reserved - threshold;
   }
+  std::vector<uint32_t> candidates = WholeSegments(1);
   Bytes reclaimed = 0;
-  bool released = true;
-  while (reclaimed < target && released && !candidates.empty()) {
-    const double limit = static_cast<double>(total_age) / static_cast<double>(candidates.size());
-    const auto old = [&](uint32_t b) { return static_cast<double>(Age(blocks_[b])) >= limit; };
-    const auto first_old = std::stable_partition(candidates.begin(), candidates.end(),
-                                                 [&](uint32_t b) { return !old(b); });
-    released = first_old != candidates.end();
-    for (auto it = first_old; it != candidates.end(); ++it) {
-      total_age -= Age(blocks_[*it]);
-      reclaimed += blocks_[*it].size;
-      ReleaseBlock(*it);
+  while (!candidates.empty()) {
+    const std::vector<uint32_t> old = TakeOld(&candidates);
+    std::vector<Address> segments;
+    for (const uint32_t block : old) segments.push_back(blocks_[block].address);
+    const bool more = config_.memory_limit ? reclaimed < excess : driver_->Collected(segments);
+    if (!more) return;
+    for (const uint32_t block : old) {
+      reclaimed += blocks_[block].size;
+      ReleaseBlock(block);
     }
-    candidates.erase(first_old, candidates.end());
   }
+}
+
+// Those of average age or more, in their order; never none of some.
+std::vector<uint32_t> CachingAllocator::TakeOld(std::vector<uint32_t>* blocks) const {
+  uint64_t sum = 0;
+  for (const uint32_t block : *blocks) sum += Age(blocks_[block]);
+  const double average = static_cast<double>(sum) / static_cast<double>(blocks->size());
+  const auto first_old = std::stable_partition(blocks->begin(), blocks->end(), [&](uint32_t b) {
+    return static_cast<double>(Age(blocks_[b])) < average;
+  });
+  std::vector<uint32_t> old(first_old, blocks->end());
+  blocks->erase(first_old, blocks->end());
+  return old;
 }
 
 }  // namespace graphkit

@@ -9,6 +9,7 @@ std::vector<BlockHandle> CachingAllocator::AdoptSegment(const SegmentState& segm
   std::vector<BlockHandle> handles;
   const uint32_t arena = 2 * segment.pool + (segment.small ? 0u : 1u);
   const uint32_t stream = StreamIndex(segment.stream);
+  segments_adopted_ = ++segments_made_;
   if (segment.expandable) {
     const Bytes page = segment.small ? config_.small_segment : config_.large_segment;
     expandable_.push_back({segment.address, segment.size, page});
@@ -21,6 +22,7 @@ std::vector<BlockHandle> CachingAllocator::AdoptSegment(const SegmentState& segm
                                      .arena = arena,
                                      .stream = stream,
                                      .segment = static_cast<uint32_t>(expandable_.size() - 1),
+                                     .made = segments_made_,
                                      .allocated = state.used && !state.pending,
                                      .pending = state.used && state.pending,
                                      .mapped = state.mapped,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "libgraphkit/units.h"
 
@@ -21,6 +22,11 @@ class DriverMemory {
   // Memory behind [address, address + size). False: out of memory.
   virtual bool Map(Address address, Bytes size) = 0;
   virtual void Unmap(Address address, Bytes size) = 0;
+
+  // For recorded runs, whose memory limit isn't known. Whether more would be above it.
+  virtual bool Exhausted() const { return false; }
+  // Whether these segments were collected as garbage.
+  virtual bool Collected(std::span<const Address>) const { return false; }
 };
 
 // A driver that gives consecutive addresses and refuses above its capacity.

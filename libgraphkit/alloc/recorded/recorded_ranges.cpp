@@ -68,12 +68,15 @@ class Undoing {
 
   // Unmapped pages belong to what they touch; otherwise their size tells which they were.
   RecordedRange PagesOf(const TorchEvent& event) {
-    for (const Address near : {event.address, event.address + event.size, event.address - 1}) {
-      const auto* at = RangeOf(ranges_.ever, near);
-      if (at == nullptr || !at->second.expandable || at->second.stream != event.stream) continue;
-      RecordedRange pages = at->second;
-      pages.size = event.size;
-      return pages;
+    for (const RecordedRanges* ranges : {&ranges_.start, &ranges_.ever}) {
+      for (const Address near : {event.address, event.address + event.size, event.address - 1}) {
+        const auto* at = RangeOf(*ranges, near);
+        if (at == nullptr || !at->second.expandable || at->second.stream != event.stream) continue;
+        if (event.pool != TorchEvent::kNoPool && at->second.pool != event.pool) continue;
+        RecordedRange pages = at->second;
+        pages.size = event.size;
+        return pages;
+      }
     }
     RecordedRange pages = Named(event, IsSmall(event));
     pages.expandable = true;
@@ -84,6 +87,64 @@ class Undoing {
   const CachingConfig& config_;
   bool guess_pools_;
   RewoundRanges& ranges_;
+};
+
+// An expandable segment's address space is given back with its last page, so the pages that are
+// mapped up to then are of the space that there was at the start.
+class SpaceFinder {
+ public:
+  explicit SpaceFinder(RewoundRanges* ranges) : ranges_(*ranges) {
+    for (const auto& [address, range] : ranges_.start) {
+      if (range.expandable) Map(address, range);
+    }
+    at_start_ = ranges_.spaces.size();
+  }
+
+  void Take(const TorchEvent& event, uint32_t index) {
+    if (event.action == TorchAction::kSegmentMap) {
+      Map(event.address, ranges_.got.at(index));
+    } else if (event.action == TorchAction::kSegmentUnmap) {
+      Unmap(event);
+    }
+  }
+
+ private:
+  void Map(Address address, const RecordedRange& pages) {
+    AddRange(&now_, address, pages);
+    const size_t i = IndexOf(pages);
+    if (i == ranges_.spaces.size()) {
+      if (at_start_ != kNone) return;
+      ranges_.spaces.push_back({pages, address, address});
+      mapped_.push_back(0);
+    }
+    ExpandableSpace& space = ranges_.spaces[i];
+    if (at_start_ != kNone && mapped_[i] == 0) return;  // it was given back
+    space.begin = std::min(space.begin, address);
+    space.end = std::max(space.end, address + pages.size);
+    mapped_[i] += pages.size;
+  }
+
+  void Unmap(const TorchEvent& event) {
+    const auto* at = RangeOf(now_, event.address);
+    if (at == nullptr) return;
+    const size_t i = IndexOf(at->second);
+    if (i < mapped_.size()) mapped_[i] -= std::min(mapped_[i], event.size);
+    RemoveRange(&now_, event.address, event.size);
+  }
+
+  size_t IndexOf(const RecordedRange& pages) const {
+    return static_cast<size_t>(
+        std::ranges::find_if(ranges_.spaces,
+                             [&](const ExpandableSpace& s) { return s.pages.Joins(pages); }) -
+        ranges_.spaces.begin());
+  }
+
+  static constexpr size_t kNone = ~size_t{0};
+
+  RewoundRanges& ranges_;
+  RecordedRanges now_;
+  std::vector<Bytes> mapped_;  // by space
+  size_t at_start_ = kNone;    // spaces
 };
 
 }  // namespace
@@ -132,6 +193,8 @@ RewoundRanges RewindRanges(const TorchSnapshot& snapshot, size_t device,
   const Slice run = snapshot.devices[device];
   Undoing undoing(snapshot.pools.size(), config, guess_pools, &ranges);
   for (uint32_t i = run.count; i-- > 0;) undoing.Undo(snapshot.events[run.first + i], i);
+  SpaceFinder spaces(&ranges);
+  for (uint32_t i = 0; i < run.count; ++i) spaces.Take(snapshot.events[run.first + i], i);
   return ranges;
 }
 
@@ -154,21 +217,9 @@ const RecordedRanges::value_type* RangeOf(const RecordedRanges& ranges, Address 
   return address < at->first + at->second.size ? &*at : nullptr;
 }
 
-Address SpaceBegin(const RecordedRanges& ever, Address address, const RecordedRange& pages) {
-  for (const auto& [begin, range] : ever) {
-    if (range.Joins(pages)) return std::min(begin, address);
-  }
-  return address;
-}
-
-Bytes SpaceSize(const RecordedRanges& ever, Address begin, const RecordedRange& pages,
-                const CachingConfig& config) {
-  const Bytes page = pages.small ? config.small_segment : config.large_segment;
-  Bytes size = RoundUp(config.device_memory + config.device_memory / 8, page);
-  for (const auto& [at, range] : ever) {
-    if (range.Joins(pages)) size = std::max(size, at + range.size - begin);
-  }
-  return size;
+const ExpandableSpace& SpaceOf(const RewoundRanges& ranges, const RecordedRange& pages) {
+  return *std::ranges::find_if(ranges.spaces,
+                               [&](const ExpandableSpace& s) { return s.pages.Joins(pages); });
 }
 
 }  // namespace graphkit

@@ -41,9 +41,17 @@ struct RecordedRange {
 };
 using RecordedRanges = std::map<Address, RecordedRange>;  // by where they begin
 
+// The address space of an expandable segment, as far as its pages were mapped at any time.
+struct ExpandableSpace {
+  RecordedRange pages;
+  Address begin = 0;
+  Address end = 0;
+};
+
 struct RewoundRanges {
   RecordedRanges start;
   RecordedRanges ever;
+  std::vector<ExpandableSpace> spaces;              // that there were at the start
   std::unordered_map<uint32_t, RecordedRange> got;  // by the event that got it from the driver
   std::vector<RecordedRange> left_out;  // expandable segments of which something can't be told
   bool pools_unknown = false;  // something was given back, and the file doesn't say whose it was
@@ -64,11 +72,7 @@ bool IsLeftOut(const RewoundRanges& ranges, const RecordedRange& pages);
 // The range that the address lies in; null: in none.
 const RecordedRanges::value_type* RangeOf(const RecordedRanges& ranges, Address address);
 
-// Where the address space of the expandable segment begins that the pages at `address` belong to:
-// at the lowest of its pages that ever were. Its size: what the allocator reserves, or more when
-// that much was used.
-Address SpaceBegin(const RecordedRanges& ever, Address address, const RecordedRange& pages);
-Bytes SpaceSize(const RecordedRanges& ever, Address begin, const RecordedRange& pages,
-                const CachingConfig& config);
+// The address space that the pages, which were there at the start, belong to.
+const ExpandableSpace& SpaceOf(const RewoundRanges& ranges, const RecordedRange& pages);
 
 }  // namespace graphkit

@@ -26,12 +26,13 @@ class RecordedDriver final : public DriverMemory {
     due_.clear();
   }
   void set_event(uint32_t event) { event_ = event; }
+  void set_exhausted(bool exhausted) { exhausted_ = exhausted; }  // it refuses all
   uint64_t hits() const { return hits_; }
   std::vector<uint32_t> TakeMisses() { return std::move(misses_); }
 
-  // Memory is refused when the recorded allocator gave some back before it got more.
+  // The recorded allocator gave memory back before it got more.
+  bool Exhausted() const override { return GivesBack() || exhausted_; }
   std::optional<Address> Allocate(Bytes size) override {
-    if (GivesBack()) return std::nullopt;
     if (!due_.empty() && due_.front().segment.size == size) {
       const Address address = due_.front().segment.address;
       due_.pop_front();
@@ -55,12 +56,18 @@ class RecordedDriver final : public DriverMemory {
   }
   void Unreserve(Address, Bytes) override {}
   bool Map(Address address, Bytes size) override {
-    if (GivesBack()) return false;
     Match(SegmentEvent::Kind::kMap, address, size);
     return true;
   }
   void Unmap(Address address, Bytes size) override {
     Match(SegmentEvent::Kind::kUnmap, address, size);
+  }
+  bool Collected(std::span<const Address> segments) const override {
+    return std::ranges::all_of(segments, [&](Address segment) {
+      return std::ranges::any_of(due_, [&](const RecordedOperation& op) {
+        return op.segment.kind == SegmentEvent::Kind::kFree && op.segment.address == segment;
+      });
+    });
   }
 
  private:
@@ -80,6 +87,7 @@ class RecordedDriver final : public DriverMemory {
   std::vector<uint32_t> misses_;
   uint64_t hits_ = 0;
   uint32_t event_ = 0;
+  bool exhausted_ = false;
   Address unrecorded_ = Address{1} << 60;  // above every recorded address
 };
 
@@ -88,6 +96,9 @@ class Replay {
   explicit Replay(const RecordedRun& run)
       : run_(run), allocator_(run.config, &driver_), handle_of_(run.lives, kNone) {
     out_.addresses.resize(run.lives);
+    out_.told.resize(run.lives);
+    allocator_.set_tie_breaker(
+        [this](std::span<const Address> equals) { return OldestOf(equals); });
     for (uint32_t pool = 1; pool < run.pools; ++pool) allocator_.CreatePool();
     size_t used = 0;
     for (const SegmentState& segment : run.start) {
@@ -100,7 +111,7 @@ class Replay {
 
   PredictedRun Run() {
     for (const RecordedOperation& operation : run_.operations) Take(operation);
-    if (driver_.GivesBack()) EmptyCache();
+    GiveBack();
     driver_.Settle();
     out_.segment_misses = driver_.TakeMisses();
     out_.segment_hits = driver_.hits();
@@ -117,44 +128,72 @@ class Replay {
       return;
     }
     driver_.set_event(op.event);
-    if (op.kind == Kind::kAlloc) {
+    if (op.kind == Kind::kAlloc || op.kind == Kind::kOutOfMemory) {
+      driver_.set_exhausted(op.kind == Kind::kOutOfMemory);
       Allocate(op);
       driver_.Settle();
       return;
     }
-    if (!driver_.due().empty()) {
-      EmptyCache();
-      driver_.Settle();
-    }
+    GiveBack();
+    driver_.Settle();
     if (handle_of_[op.life] == kNone) return;
     if (op.kind == Kind::kFreeRequested) allocator_.RequestFree(handle_of_[op.life]);
     if (op.kind == Kind::kFreeCompleted) allocator_.CompleteFree(handle_of_[op.life]);
   }
 
-  // A private pool that gave memory back had no graph any more.
-  void EmptyCache() {
+  // What was given back between two calls: a pool's memory when the pool was destroyed, or all that
+  // was cached.
+  void GiveBack() {
+    EmptyDestroyedPools(0);
+    if (driver_.GivesBack()) allocator_.EmptyCache();
+  }
+
+  // A private pool that gave memory back is held by no graph any more, unless it gives some for
+  // itself: then it is the one in use.
+  void EmptyDestroyedPools(PoolHandle in_use) {
     for (const RecordedOperation& due : driver_.due()) {
-      if (due.pool != 0 && RecordedDriver::IsRelease(due)) allocator_.ReleasePool(due.pool);
+      if (due.pool != 0 && due.pool != in_use && RecordedDriver::IsRelease(due)) {
+        allocator_.ReleasePool(due.pool);
+      }
     }
-    allocator_.EmptyCache();
+    size_t before = 0;
+    while (driver_.GivesBack() && driver_.due().size() != before) {
+      before = driver_.due().size();
+      const PoolHandle pool = driver_.due().front().pool;
+      if (pool == 0 || pool == in_use) break;
+      allocator_.EmptyPool(pool);
+    }
   }
 
   // Segments that were freed before an allocation: for lack of memory, if the allocation then had
   // to get another one; else torch.cuda.empty_cache was called, as torch.cuda.graph does before it
-  // captures: in a capture nothing is freed for lack of memory.
-  bool CacheWasEmptied(const AllocationRequest& request, PoolHandle pool) const {
-    const auto& due = driver_.due();
-    return driver_.GivesBack() &&
-           (pool != 0 || RecordedDriver::IsRelease(due.back()) || allocator_.CanServe(request));
+  // captures: in a capture nothing is freed for lack of memory but garbage and oversize segments.
+  bool CacheWasEmptied(const AllocationRequest& request, const RecordedOperation& op) const {
+    if (!driver_.GivesBack()) return false;
+    const bool got_nothing = RecordedDriver::IsRelease(driver_.due().back());
+    if (allocator_.CanServe(request) || (op.kind == Kind::kAlloc && got_nothing)) return true;
+    return op.pool != 0 && driver_.Collected(allocator_.CachedSegments());
+  }
+
+  // The file doesn't say which segment of the start is the oldest: what was taken is.
+  Address OldestOf(std::span<const Address> equals) {
+    const Address recorded = run_.recorded_addresses[now_->life];
+    const bool known =
+        now_->kind != Kind::kAlloc || std::ranges::find(equals, recorded) == equals.end();
+    if (known) return equals.front();
+    out_.told[now_->life] = true;
+    return recorded;
   }
 
   void Allocate(const RecordedOperation& op) {
+    now_ = &op;
     const AllocationRequest request{op.size, op.stream, 0};
-    if (CacheWasEmptied(request, op.pool)) EmptyCache();
+    EmptyDestroyedPools(op.pool);
     if (op.pool) allocator_.BeginAllocateToPool(op.pool);
+    if (CacheWasEmptied(request, op)) allocator_.EmptyCache();
     const std::optional<BlockHandle> block = allocator_.Malloc(request);
     if (op.pool) allocator_.EndAllocateToPool(op.pool);
-    if (!block) return;
+    if (!block || op.kind == Kind::kOutOfMemory) return;
     handle_of_[op.life] = *block;
     out_.addresses[op.life] = allocator_.address(*block);
   }
@@ -163,6 +202,7 @@ class Replay {
   RecordedDriver driver_;
   CachingAllocator allocator_;
   std::vector<BlockHandle> handle_of_;  // by life
+  const RecordedOperation* now_ = nullptr;
   PredictedRun out_;
 };
 
@@ -175,6 +215,10 @@ PredictionScore ComparePrediction(const RecordedRun& run, const PredictedRun& pr
   score.not_judged = run.not_judged;
   for (const RecordedOperation& op : run.operations) {
     if (op.kind != Kind::kAlloc) continue;
+    if (predicted.told[op.life]) {
+      ++score.not_judged.age_unknown;
+      continue;
+    }
     ++score.addresses;
     const Address recorded = run.recorded_addresses[op.life];
     const Address guess = predicted.addresses[op.life];
@@ -202,19 +246,16 @@ struct ScoredReading {
 };
 
 // Of the ends that allocations with a wrong address may have, those that leave the least open.
-Result<ScoredReading> BestEnds(const TorchSnapshot& snapshot, size_t device, bool guess_pools) {
+Result<ScoredReading> BestEnds(const TorchSnapshot& snapshot, size_t device,
+                               RecordedReading reading) {
   constexpr uint32_t kReadings = 64;
-  const auto open = [](const PredictionScore& score) {
-    return score.misses.size() + score.not_judged.events();
-  };
   std::optional<ScoredReading> best;
-  for (uint32_t ends = 0; ends < kReadings; ++ends) {
-    const Result<RecordedRun> run =
-        RewindSnapshot(snapshot, device, {.ends = ends, .guess_pools = guess_pools});
+  for (; reading.ends < kReadings; ++reading.ends) {
+    const Result<RecordedRun> run = RewindSnapshot(snapshot, device, reading);
     if (!run) return run.error();
     PredictionScore score = ComparePrediction(*run, ReplayRecorded(*run));
     const bool explained = score.misses.size() <= run->repaired;
-    if (!best || open(score) < open(best->score)) {
+    if (!best || score.open() < best->score.open()) {
       best = {std::move(score), explained, run->pools_unknown};
     }
     if (run->repaired == 0 || (explained && best->score.not_judged.events() == 0)) break;
@@ -225,13 +266,19 @@ Result<ScoredReading> BestEnds(const TorchSnapshot& snapshot, size_t device, boo
 }  // namespace
 
 Result<PredictionScore> PredictRecorded(const TorchSnapshot& snapshot, size_t device) {
-  Result<ScoredReading> guessed = BestEnds(snapshot, device, true);
-  if (!guessed) return guessed.error();
-  if (guessed->explained || !guessed->pools_unknown) return std::move(guessed->score);
-  Result<ScoredReading> left_out = BestEnds(snapshot, device, false);
-  if (!left_out) return left_out.error();
-  const bool better = left_out->score.misses.size() < guessed->score.misses.size();
-  return std::move(better ? left_out->score : guessed->score);
+  using Ties = CachingConfig::Ties;
+  std::optional<ScoredReading> best;
+  for (const bool guess_pools : {true, false}) {
+    for (const Ties ties : {Ties::kLowest, Ties::kOldestSegment}) {
+      Result<ScoredReading> read =
+          BestEnds(snapshot, device, {.guess_pools = guess_pools, .ties = ties});
+      if (!read) return read.error();
+      if (!best || read->score.misses.size() < best->score.misses.size()) best = std::move(*read);
+      if (best->explained) return std::move(best->score);
+    }
+    if (!best->pools_unknown) break;
+  }
+  return std::move(best->score);
 }
 
 }  // namespace graphkit

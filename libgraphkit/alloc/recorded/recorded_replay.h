@@ -17,6 +17,7 @@ struct PredictedRun {
   std::vector<uint32_t>
       segment_misses;  // events: a segment operation that one had and the other hadn't
   uint64_t segment_hits = 0;
+  std::vector<bool> told;  // by life: the record had to tell which block was taken
   AllocatorStatistics statistics;
 };
 
@@ -39,6 +40,7 @@ struct PredictionScore {
   NotJudged not_judged;
 
   bool perfect() const { return misses.empty(); }
+  uint64_t open() const { return misses.size() + not_judged.events(); }
   bool nothing() const { return addresses == 0 && segments == 0; }  // was judged
   bool operator==(const PredictionScore&) const = default;
 };

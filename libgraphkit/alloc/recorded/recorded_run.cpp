@@ -40,6 +40,7 @@ class Rewinder {
 
   RecordedRun Run() {
     run_.config = ConfigOf(snapshot_.settings);
+    run_.config.ties = reading_.ties;
     run_.pools = static_cast<uint32_t>(snapshot_.pools.size());
     ranges_ = RewindRanges(snapshot_, device_, run_.config, reading_.guess_pools);
     lives_ = FindLives(snapshot_, device_, ranges_.ever, reading_.ends);
@@ -117,6 +118,13 @@ class Rewinder {
       } else if (e.action == TorchAction::kAlloc || e.action == TorchAction::kFreeRequested ||
                  e.action == TorchAction::kFreeCompleted) {
         TakeBlock(e, i, life_of_[i]);
+      } else if (e.action == TorchAction::kOom) {
+        run_.operations.push_back({.kind = RecordedOperation::Kind::kOutOfMemory,
+                                   .event = i,
+                                   .size = e.size,
+                                   .stream = e.stream,
+                                   .pool = e.pool != TorchEvent::kNoPool ? e.pool : PoolHandle{0},
+                                   .segment = {}});
       }
     }
   }

@@ -40,13 +40,13 @@ RecordedStart FillStart(const CachingConfig& config, std::span<const RecordedLif
                         std::span<const TorchBlock> final_blocks, RewoundRanges* ranges);
 
 struct RecordedOperation {
-  enum class Kind : uint8_t { kAlloc, kFreeRequested, kFreeCompleted, kSegment };
+  enum class Kind : uint8_t { kAlloc, kFreeRequested, kFreeCompleted, kSegment, kOutOfMemory };
   Kind kind = Kind::kAlloc;
   uint32_t event = 0;    // place in the device's events
   LifeId life = 0;       // kAlloc, kFree…
-  Bytes size = 0;        // kAlloc: as asked for
-  uint64_t stream = 0;   // kAlloc
-  PoolHandle pool = 0;   // kAlloc; kSegment: of memory that is given back
+  Bytes size = 0;        // kAlloc: as asked for; kOutOfMemory: rounded
+  uint64_t stream = 0;   // kAlloc, kOutOfMemory
+  PoolHandle pool = 0;   // kAlloc, kOutOfMemory; kSegment: of memory that is given back
   SegmentEvent segment;  // kSegment: what the driver was asked, and its answer
 };
 
@@ -55,8 +55,9 @@ struct NotJudged {
   uint64_t in_no_segment = 0;  // of blocks that lie in none of the segments
   uint64_t start_unknown = 0;  // in segments whose state before the first event can't be told
   uint64_t pool_unknown = 0;   // in segments that were given back, and may be of any pool
-  std::string why_unknown;     // of the first of those segments; empty: none
-  uint64_t events() const { return in_no_segment + start_unknown + pool_unknown; }
+  uint64_t age_unknown = 0;    // that took memory of the oldest of several segments of the start
+  std::string why_unknown;     // of the first segment whose start is unknown; empty: none
+  uint64_t events() const { return in_no_segment + start_unknown + pool_unknown + age_unknown; }
   bool operator==(const NotJudged&) const = default;
 };
 
@@ -82,6 +83,7 @@ CachingConfig ConfigOf(const TorchSettings& settings);
 struct RecordedReading {
   uint32_t ends = 0;        // FindLives'
   bool guess_pools = true;  // RewindRanges'
+  CachingConfig::Ties ties = CachingConfig::Ties::kLowest;
 };
 
 // An error: the snapshot has no such device. Segments that the file can't tell enough about are

@@ -72,8 +72,11 @@ class StartFiller {
                          .small = range.small,
                          .expandable = range.expandable};
     if (range.expandable) {
-      segment.address = SpaceBegin(ranges_.ever, address, range);
-      segment.size = SpaceSize(ranges_.ever, segment.address, range, config_);
+      const ExpandableSpace& space = SpaceOf(ranges_, range);
+      const Bytes page = range.small ? config_.small_segment : config_.large_segment;
+      segment.address = space.begin;
+      segment.size = std::max(space.end - space.begin,
+                              RoundUp(config_.device_memory + config_.device_memory / 8, page));
       const bool open = !out_.segments.empty() && out_.segments.back().expandable &&
                         out_.segments.back().address == segment.address;
       if (open) return out_.segments.back();

@@ -1,0 +1,117 @@
+"""Random programs of PyTorch under many settings, each replayed on graphkit's model of the caching allocator: every address
+and every segment must be as recorded.
+
+    allocator.py --build FOLDER --python PYTHON --name NAME [--programs N] [--first SEED]
+
+N programs for each setting, of seeds from SEED on. What a snapshot can't tell is counted apart. Ends with the numbers. Where
+PYTHON isn't there, all of it is skipped.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PARSER = argparse.ArgumentParser()
+PARSER.add_argument("--build", type=pathlib.Path, required=True)
+PARSER.add_argument("--python", required=True)
+PARSER.add_argument("--name", required=True)
+PARSER.add_argument("--programs", type=int, default=20)
+PARSER.add_argument("--first", type=int, default=1)
+PARSER.add_argument("--operations", type=int, default=400)
+PARSER.add_argument("--only", default="", help="settings that contain this text")
+OPTIONS = PARSER.parse_args()
+GRAPHKIT = OPTIONS.build.resolve() / "bin/graphkit"
+PROGRAM = pathlib.Path(__file__).resolve().parent / "allocator/random_programs.py"
+# An expandable segment takes 9/8 of the device's memory in addresses, of which a process has 128 TiB.
+PER_PROCESS = 10
+SETTINGS = [  # words of random_programs.py, PYTORCH_CUDA_ALLOC_CONF
+    ("streams", ""),
+    ("streams captures", ""),
+    ("streams captures pools", ""),
+    ("streams captures pools empty", ""),
+    ("streams captures pools late", ""),
+    ("streams captures pools limit=0.002", ""),
+    ("streams captures pools", "graph_capture_record_stream_reuse:True"),
+    ("streams captures pools", "max_split_size_mb:30"),
+    ("streams captures pools limit=0.002", "max_split_size_mb:21"),
+    ("streams captures pools", "roundup_power2_divisions:4"),
+    ("streams captures pools", "roundup_power2_divisions:[256:1,512:2,1024:4,>:8]"),
+    ("streams captures pools limit=0.003", "garbage_collection_threshold:0.5"),
+    ("streams captures pools limit=0.003 late", "garbage_collection_threshold:0.8,max_split_size_mb:40"),
+    ("streams captures pools", "expandable_segments:True"),
+    ("streams captures pools late", "expandable_segments:True"),
+    ("streams captures limit=0.004", "expandable_segments:True,garbage_collection_threshold:0.5"),
+]
+
+
+def record(folder, words, conf, first, count):
+    environment = {**os.environ, "RANDOM_PROGRAMS": words, "PYTORCH_CUDA_ALLOC_CONF": conf}
+    trace = pathlib.Path(folder, "trace.json")
+    program = [OPTIONS.python, PROGRAM, folder, first, count, OPTIONS.operations]
+    command = [GRAPHKIT, "trace", "--device", "soft", "--no-torch", "-o", trace, "--", *program]
+    done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        said = [line for line in done.stderr.splitlines() if not line.startswith("graphkit: ")]
+        raise RuntimeError(f"ended with {done.returncode}: {(said or [''])[-1][:200]}")
+
+
+def judge(snapshot, counts):
+    """Counts what was predicted; returns what was not, in words."""
+    done = subprocess.run([GRAPHKIT, "replay", snapshot, "--against-recorded", "--format", "json"], capture_output=True,
+                          text=True, check=False)
+    if done.returncode not in (0, 1, 3):
+        return done.stderr.strip()
+    for device in json.loads(done.stdout)["devices"]:
+        counts["programs"] += 1
+        for what in ("addresses", "addresses_predicted", "segments", "segments_predicted"):
+            counts[what] += device[what]
+        counts["not judged"] += sum(device["not_judged"].values())
+    return f"{device['misses']} misses, the first {device['first_miss']}" if done.returncode == 1 else ""
+
+
+def check(words, conf, counts):
+    failed = []
+    end = OPTIONS.first + OPTIONS.programs
+    for first in range(OPTIONS.first, end, PER_PROCESS):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                record(folder, words, conf, first, min(PER_PROCESS, end - first))
+            except RuntimeError as error:
+                failed.append(f"seeds from {first}: {error}")
+            for snapshot in sorted(pathlib.Path(folder).glob("*.pickle"), key=lambda path: int(path.stem)):
+                missed = judge(snapshot, counts)
+                if missed:
+                    failed.append(f"seed {snapshot.stem}: {missed}")
+    return failed
+
+
+def main():
+    if not pathlib.Path(OPTIONS.python).exists():
+        print(f"skipped: {OPTIONS.name} isn't installed: tools/test.sh --clients installs it")
+        print(f"{OPTIONS.name}: 0 passed, 0 failed, {len(SETTINGS)} skipped")
+        return
+    total, settings_failed, settings = collections.Counter(), 0, 0
+    for words, conf in SETTINGS:
+        if OPTIONS.only not in f"{words} {conf}":
+            continue
+        counts = collections.Counter()
+        failed = check(words, conf, counts)
+        settings += 1
+        settings_failed += bool(failed)
+        total += counts
+        print(f"{'FAILED' if failed else 'passed'} {OPTIONS.name} [{words}] [{conf}]: {counts['programs']} programs, "
+              f"{counts['addresses_predicted']} of {counts['addresses']} addresses, {counts['segments_predicted']} of "
+              f"{counts['segments']} segments, {counts['not judged']} not judged", flush=True)
+        print("".join(f"    {line}\n" for line in failed[:5]), end="")
+    print(f"{OPTIONS.name} allocator: {total['programs']} programs, {total['addresses_predicted']} of {total['addresses']} "
+          f"addresses, {total['segments_predicted']} of {total['segments']} segments, {total['not judged']} not judged")
+    print(f"{OPTIONS.name}: {settings - settings_failed} passed, {settings_failed} failed")
+    sys.exit(1 if settings_failed else 0)
+
+
+main()

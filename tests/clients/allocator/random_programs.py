@@ -1,0 +1,191 @@
+"""Random programs that allocate, each with a snapshot of what PyTorch's caching allocator did: FOLDER/SEED.pickle.
+
+    random_programs.py FOLDER FIRST COUNT OPERATIONS
+
+What a program does is decided by its seed and by the words in RANDOM_PROGRAMS: `streams`, `captures`, `pools`, `limit=F` (the
+share of the device's memory that may be used), `late` (recording begins in the middle), `empty` (empty_cache at the end).
+"""
+
+import gc
+import os
+import random
+import sys
+
+import torch
+
+WORDS = dict((word.split("=") + [""])[:2] for word in os.environ.get("RANDOM_PROGRAMS", "").split())
+# PyTorch 2.15 miscounts what an expandable pool holds: it forgets one whose graphs and MemPools are gone before its
+# blocks, and ends with a segmentation fault. So none goes.
+EXPANDABLE = "expandable_segments:True" in os.environ.get("PYTORCH_CUDA_ALLOC_CONF", "")
+KEPT = []
+KIB, MIB = 1 << 10, 1 << 20
+SIZES = [(1, KIB), (KIB, 64 * KIB), (64 * KIB, MIB), (MIB, 4 * MIB), (4 * MIB, 10 * MIB), (10 * MIB, 60 * MIB)]
+
+
+class Program:
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.blocks = []  # (tensor, graph or None)
+        self.graphs = []
+        self.pools = []
+        self.active = []  # pools that are in use, the innermost last
+        self.streams = [torch.cuda.current_stream()]
+        self.capturing = None
+        if "streams" in WORDS:
+            self.streams += [torch.cuda.Stream() for _ in range(self.random.randint(1, 3))]
+        self.joined = []  # streams that are in the capture
+
+    def size(self):
+        weights = [4, 4, 4, 3, 2, 1]
+        low, high = self.random.choices(SIZES, weights)[0]
+        size = self.random.randint(low, high)
+        return self.random.choice([size, size, max(1, size // 512 * 512), 1 << (size.bit_length() - 1)])
+
+    def stream(self):
+        return self.random.choice(self.joined if self.capturing else self.streams)
+
+    def allocate(self):
+        with torch.cuda.stream(self.stream()):
+            try:
+                block = torch.empty(self.size(), dtype=torch.uint8, device="cuda")
+            except torch.OutOfMemoryError:
+                return
+        self.blocks.append(block)
+
+    def free(self):
+        if self.blocks:
+            block = self.blocks.pop(self.random.randrange(len(self.blocks)))
+            with torch.cuda.stream(self.stream()):
+                del block
+
+    def free_many(self):
+        for _ in range(self.random.randint(1, max(1, len(self.blocks)))):
+            self.free()
+
+    def record(self):
+        if self.blocks:
+            block = self.random.choice(self.blocks)
+            stream = self.stream()
+            if not self.capturing:  # a replay must not touch what is freed by then
+                with torch.cuda.stream(stream):
+                    block[:1].zero_()
+            block.record_stream(stream)
+
+    def synchronize(self):
+        if self.capturing:
+            return
+        if self.random.random() < 0.5:
+            torch.cuda.synchronize()
+        else:
+            self.stream().synchronize()
+
+    def empty(self):
+        if not self.capturing:
+            torch.cuda.empty_cache()
+
+    def fork(self):
+        if self.capturing:
+            stream = self.random.choice(self.streams[1:] or self.joined)  # the legacy stream can't be captured
+            if stream != self.joined[0]:
+                stream.wait_stream(self.joined[0])
+                if stream not in self.joined:
+                    self.joined.append(stream)
+
+    def join(self):
+        if self.capturing and len(self.joined) > 1:
+            self.random.choice(self.joined).wait_stream(self.random.choice(self.joined))
+
+    def capture(self):
+        if self.capturing or "captures" not in WORDS:
+            return
+        graph = torch.cuda.CUDAGraph()
+        shared = [g for g in self.graphs if g[0]]
+        pool = self.random.choice(shared)[0].pool() if shared and self.random.random() < 0.4 else None
+        stream = torch.cuda.Stream()
+        fails = self.random.random() < 0.15
+        try:
+            with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="relaxed"):
+                self.capturing, self.joined = graph, [stream]
+                try:
+                    torch.empty(256, device="cuda").zero_()  # a graph must not be empty
+                except torch.OutOfMemoryError:
+                    pass
+                for _ in range(self.random.randint(5, 60)):
+                    self.step()
+                for other in self.joined[1:]:
+                    stream.wait_stream(other)
+                if fails:
+                    raise KeyError("on purpose")
+        except KeyError:
+            pass
+        self.capturing, self.joined = None, []
+        self.graphs.append([graph])
+
+    def replay(self):
+        if not self.capturing and self.graphs:
+            try:
+                self.random.choice(self.graphs)[0].replay()
+            except RuntimeError:
+                pass  # it isn't one: its capture failed
+
+    def drop_graph(self):
+        if not self.capturing and self.graphs and not EXPANDABLE:
+            graph = self.graphs.pop(self.random.randrange(len(self.graphs)))[0]
+            if self.random.random() < 0.3:
+                graph.reset()
+            del graph
+
+    def pool(self):
+        if "pools" not in WORDS or self.capturing:
+            return
+        if not self.pools or self.random.random() < 0.3:
+            self.pools.append(torch.cuda.MemPool())
+        others = [pool for pool in self.pools if pool not in self.active]
+        if not others:
+            return
+        self.active.append(self.random.choice(others))
+        with torch.cuda.use_mem_pool(self.active[-1]):
+            for _ in range(self.random.randint(1, 12)):
+                self.random.choices([self.allocate, self.free, self.pool], [6, 3, 1])[0]()
+        self.active.pop()
+
+    def drop_pool(self):
+        if self.pools and not self.capturing and not self.active and not EXPANDABLE:
+            self.pools.pop(self.random.randrange(len(self.pools)))
+
+    def step(self):
+        steps = {self.allocate: 60, self.free: 42, self.free_many: 1, self.record: 8, self.synchronize: 2, self.empty: 1,
+                 self.fork: 4, self.join: 2, self.capture: 1.5, self.replay: 1, self.drop_graph: 0.5, self.pool: 2,
+                 self.drop_pool: 0.3}
+        self.random.choices(list(steps), list(steps.values()))[0]()
+
+    def run(self, operations):
+        late = self.random.randrange(operations) if "late" in WORDS else 0
+        for i in range(operations):
+            if i == late:
+                torch.cuda.memory._record_memory_history(max_entries=1 << 24, context=None)
+            self.step()
+        if "empty" in WORDS:
+            self.free_many()
+            self.empty()
+
+
+def main():
+    folder, first, count, operations = sys.argv[1], *map(int, sys.argv[2:5])
+    if WORDS.get("limit"):
+        torch.cuda.set_per_process_memory_fraction(float(WORDS["limit"]))
+    for seed in range(first, first + count):
+        program = Program(seed)
+        program.run(operations)
+        torch.cuda.memory._dump_snapshot(f"{folder}/{seed}.pickle")
+        torch.cuda.memory._record_memory_history(enabled=None)
+        if EXPANDABLE:
+            KEPT.append((program.graphs, program.pools))
+        del program
+        gc.collect()
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+        assert EXPANDABLE or torch.cuda.memory_reserved() == 0, seed
+
+
+main()
