@@ -3,11 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <string>
 
 #include "libgraphkit/io/import/torch/torch_snapshot.h"
+#include "tests/alloc/snapshot_recorder.h"
 
 namespace graphkit {
 namespace {
@@ -108,192 +108,6 @@ TEST_CASE("a device that the snapshot doesn't have is an error") {
   CHECK_FALSE(RewindSnapshot(Read("transformer_small"), 3).has_value());
 }
 
-// Gives ever lower addresses, so that the oldest segment isn't the lowest.
-class FallingDriver final : public DriverMemory {
- public:
-  explicit FallingDriver(Bytes capacity) : capacity_(capacity) {}
-  std::optional<Address> Allocate(Bytes size) override {
-    if (!Map(0, size)) return std::nullopt;
-    return Reserve(size);
-  }
-  void Free(Address, Bytes size) override { used_ -= size; }
-  Address Reserve(Bytes size) override { return next_ -= RoundUp(size, kSegmentAlignment); }
-  void Unreserve(Address, Bytes) override {}
-  bool Map(Address, Bytes size) override {
-    if (used_ + size > capacity_) return false;
-    used_ += size;
-    return true;
-  }
-  void Unmap(Address address, Bytes size) override { Free(address, size); }
-
- private:
-  Bytes capacity_;
-  Bytes used_ = 0;
-  Address next_ = Address{1} << 50;
-};
-
-// What the model itself does, written down as PyTorch would.
-class Recorder {
- public:
-  explicit Recorder(CachingConfig config, Bytes capacity, uint32_t pools)
-      : driver_(capacity), model_(config, &driver_) {
-    model_.set_keep_segment_events(true);
-    snapshot_.settings.expandable_segments = config.expandable_segments;
-    snapshot_.settings.garbage_collection_threshold = config.garbage_collection_threshold;
-    if (config.max_split_size != CachingConfig::kNoLimit) {
-      snapshot_.settings.max_split_size = static_cast<int64_t>(config.max_split_size);
-    }
-    snapshot_.pools = {{0, 0}};
-    for (uint32_t pool = 1; pool < pools; ++pool) {
-      snapshot_.pools.push_back({0, pool});
-      model_.CreatePool();
-    }
-  }
-
-  std::optional<BlockHandle> Malloc(Bytes size, uint64_t stream, PoolHandle pool) {
-    if (pool) model_.BeginAllocateToPool(pool);
-    const std::optional<BlockHandle> block = model_.Malloc({size, stream, 0});
-    if (pool) model_.EndAllocateToPool(pool);
-    TakeSegmentEvents(pool);
-    if (block) Add(TorchAction::kAlloc, model_.address(*block), size, stream, pool);
-    if (block) requested_[*block] = {size, stream};
-    if (!block) Add(TorchAction::kOom, 0, RoundRequest(model_.config(), size), stream, pool);
-    return block;
-  }
-  void RequestFree(BlockHandle b) {
-    model_.RequestFree(b);
-    Add(TorchAction::kFreeRequested, model_.address(b), requested_[b].first, requested_[b].second,
-        0);
-  }
-  void CompleteFree(BlockHandle b) {
-    Add(TorchAction::kFreeCompleted, model_.address(b), requested_[b].first, requested_[b].second,
-        0);
-    model_.CompleteFree(b);
-  }
-  void EmptyCache() {
-    model_.EmptyCache();
-    TakeSegmentEvents(0);
-  }
-
-  void ReleasePool(PoolHandle pool) {
-    model_.ReleasePool(pool);
-    model_.EmptyCache();
-    TakeSegmentEvents(pool);
-  }
-
-  // The snapshot with the last `keep` events.
-  TorchSnapshot Take(size_t keep) {
-    TorchSnapshot s = snapshot_;
-    if (s.events.size() > keep)
-      s.events.erase(s.events.begin(), s.events.end() - static_cast<std::ptrdiff_t>(keep));
-    s.devices = {{0, static_cast<uint32_t>(s.events.size())}};
-    for (const SegmentState& segment : model_.Segments()) AddSegment(segment, &s);
-    return s;
-  }
-
- private:
-  // As PyTorch writes it: a segment for each stretch of an expandable one that has memory.
-  static void AddSegment(const SegmentState& segment, TorchSnapshot* s) {
-    bool open = false;
-    for (const SegmentState::Block& b : segment.blocks) {
-      if (b.mapped && !open) {
-        s->segments.push_back({.address = b.address,
-                               .stream = segment.stream,
-                               .pool = static_cast<uint16_t>(segment.pool),
-                               .small = segment.small,
-                               .expandable = segment.expandable,
-                               .blocks = {static_cast<uint32_t>(s->blocks.size()), 0}});
-      }
-      open = b.mapped;
-      if (!open) continue;
-      s->segments.back().total_size += b.size;
-      ++s->segments.back().blocks.count;
-      s->blocks.push_back({b.address,
-                           b.size,
-                           b.requested,
-                           b.pending ? TorchBlockState::kPendingFree
-                           : b.used  ? TorchBlockState::kActive
-                                     : TorchBlockState::kInactive,
-                           {}});
-    }
-  }
-
-  static TorchAction ActionOf(SegmentEvent::Kind kind) {
-    switch (kind) {
-      case SegmentEvent::Kind::kAllocate:
-        return TorchAction::kSegmentAlloc;
-      case SegmentEvent::Kind::kFree:
-        return TorchAction::kSegmentFree;
-      case SegmentEvent::Kind::kMap:
-        return TorchAction::kSegmentMap;
-      default:
-        return TorchAction::kSegmentUnmap;
-    }
-  }
-
-  void TakeSegmentEvents(PoolHandle pool) {
-    for (; taken_ < model_.segment_events().size(); ++taken_) {
-      const SegmentEvent& e = model_.segment_events()[taken_];
-      if (e.kind == SegmentEvent::Kind::kAllocate) pool_of_[e.address] = pool;
-      const bool freed = e.kind == SegmentEvent::Kind::kFree;
-      Add(ActionOf(e.kind), e.address, e.size, e.stream, freed ? pool_of_[e.address] : pool);
-    }
-  }
-  void Add(TorchAction action, Address address, Bytes size, uint64_t stream, PoolHandle pool) {
-    snapshot_.events.push_back({.action = action,
-                                .pool = static_cast<uint16_t>(pool),
-                                .address = address,
-                                .size = size,
-                                .stream = stream});
-  }
-
-  FallingDriver driver_;
-  CachingAllocator model_;
-  TorchSnapshot snapshot_;
-  size_t taken_ = 0;
-  std::map<Address, PoolHandle> pool_of_;  // a segment's
-  std::map<BlockHandle, std::pair<Bytes, uint64_t>> requested_;
-};
-
-// Any program on several streams and pools, with segments that come and go.
-enum class RunEnd { kAsItIs, kCacheEmptied };
-
-TorchSnapshot RandomRun(unsigned seed, size_t keep, const CachingConfig& config = {},
-                        RunEnd end = RunEnd::kAsItIs) {
-  std::mt19937_64 random(seed);
-  Recorder recorder(config, Bytes{900} << 20, 3);
-  std::vector<BlockHandle> live;
-  std::vector<BlockHandle> pending;
-  for (int step = 0; step < 3000; ++step) {
-    const uint64_t what = random() % 100;
-    if (what == 0 && step % 5 == 0) recorder.EmptyCache();
-    if (what < 48 && !live.empty()) {
-      std::swap(live[random() % live.size()], live.back());
-      recorder.RequestFree(live.back());
-      pending.push_back(live.back());
-      live.pop_back();
-      if (what % 4) recorder.CompleteFree(pending.back());
-      if (what % 4) pending.pop_back();
-    } else if (what < 60 && !pending.empty()) {
-      std::swap(pending[random() % pending.size()], pending.back());
-      recorder.CompleteFree(pending.back());
-      pending.pop_back();
-    } else {
-      // Small sizes, and multiples of 2 MiB: a window then can't hide a rest of at most 1 MiB.
-      // One draw a statement: the order in which arguments are evaluated is the compiler's.
-      const bool small = random() % 2 != 0;
-      const Bytes size = small ? 1 + random() % 900000 : (1 + random() % 12) << 21;
-      const uint64_t stream = random() % 3;
-      const uint64_t pool = random() % 6;  // 0, 1: a private one
-      const auto block =
-          recorder.Malloc(size, stream, static_cast<PoolHandle>(pool < 2 ? 1 + pool : 0));
-      if (block) live.push_back(*block);
-    }
-  }
-  if (end == RunEnd::kCacheEmptied) recorder.EmptyCache();
-  return recorder.Take(keep);
-}
-
 TEST_CASE("a run with several streams, pools and segments is predicted from wherever it is cut") {
   for (unsigned seed = 1; seed <= 8; ++seed) {
     for (const size_t keep : {100000u, 1500u, 300u}) {
@@ -380,6 +194,30 @@ TEST_CASE("what was freed before a capture's first allocation is empty_cache's")
     const TorchSnapshot s = recorder.Take(1000);
     CHECK(JudgedRightly(s) == 3);
   }
+}
+
+TEST_CASE("where a pool's checkpoint is restored, its blocks are placed as it says") {
+  Recorder recorder({}, Bytes{900} << 20, 2);
+  const auto a = recorder.Malloc(512, 1, 1);
+  const auto b = recorder.Malloc(512, 1, 1);
+  REQUIRE((a && b));
+  const Address begin = recorder.AddressOf(*a);
+  recorder.Free(*a);
+  recorder.Free(*b);
+  const BlockHandle first = recorder.Restore(begin, 512, 1, 1);
+  recorder.Restore(begin + 512, 1024, 1, 1);
+  const BlockHandle rest = recorder.Restore(begin + 1536, (Bytes{2} << 20) - 1536, 1, 1);
+  recorder.Free(rest);
+  recorder.Free(first);
+  REQUIRE(recorder.Malloc(1000, 1, 1).has_value());  // behind the one that is live
+  REQUIRE(recorder.Malloc(300, 1, 1).has_value());   // before it
+  const PredictionScore score = Score(recorder.Take(1000));
+  CHECK(score == PredictionScore{.addresses = 6,
+                                 .addresses_hit = 6,
+                                 .segments = 1,
+                                 .segments_hit = 1,
+                                 .misses = {},
+                                 .not_judged = {.restored = 1, .why_unknown = {}}});
 }
 
 TEST_CASE("the segments of a pool whose graph is gone are given back") {

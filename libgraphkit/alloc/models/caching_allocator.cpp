@@ -21,7 +21,7 @@ std::optional<BlockHandle> CachingAllocator::Malloc(const AllocationRequest& req
     ++statistics_.ooms;
     return std::nullopt;
   }
-  return HandOut(found, p, request.size);
+  return HandOut(found, p.size, ShouldSplit(blocks_[found], p.size), request.size);
 }
 
 // The order of attempts.
@@ -159,10 +159,25 @@ bool CachingAllocator::ShouldSplit(const Block& block, Bytes size) const {
   return size < config_.max_split_size && rest > config_.small_size;
 }
 
-BlockHandle CachingAllocator::HandOut(uint32_t found, const Params& p, Bytes requested) {
-  if (ShouldSplit(blocks_[found], p.size)) {
+std::optional<BlockHandle> CachingAllocator::Restore(PoolHandle pool, uint64_t stream,
+                                                     Address address, Bytes size) {
+  const uint32_t index = StreamIndex(stream);
+  for (const uint32_t arena : {2 * pool, 2 * pool + 1}) {
+    const FreeSet& set = arenas_[arena].free[index];
+    for (auto at = set.begin(); at != set.end(); at = set.next(at)) {
+      if (set[at].address != address || set[at].size < size) continue;
+      const uint32_t found = set[at].block;
+      EraseFree(found);
+      return HandOut(found, size, blocks_[found].size > size, size);
+    }
+  }
+  return std::nullopt;
+}
+
+BlockHandle CachingAllocator::HandOut(uint32_t found, Bytes size, bool split, Bytes requested) {
+  if (split) {
     const uint32_t rest = found;
-    found = SplitLow(rest, p.size);
+    found = SplitLow(rest, size);
     InsertFree(rest);
   }
   Block& block = blocks_[found];

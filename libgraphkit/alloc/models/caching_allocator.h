@@ -99,6 +99,9 @@ class CachingAllocator {
 
   // Nothing: out of memory.
   std::optional<BlockHandle> Malloc(const AllocationRequest& request);
+  // At a given place, cut from the free block that begins there, as cudagraph trees restore a
+  // pool's checkpoint. Nothing: none begins there, or it is smaller. `size`: rounded.
+  std::optional<BlockHandle> Restore(PoolHandle pool, uint64_t stream, Address address, Bytes size);
   // The user let go: the block is pending until CompleteFree.
   void RequestFree(BlockHandle block);
   // A pending block's memory may be used again.
@@ -225,7 +228,7 @@ class CachingAllocator {
   uint32_t FromPressurePools(const Params& p);
   uint32_t FindOrMake(const Params& p);
   bool ShouldSplit(const Block& block, Bytes size) const;
-  BlockHandle HandOut(uint32_t found, const Params& p, Bytes requested);
+  BlockHandle HandOut(uint32_t found, Bytes size, bool split, Bytes requested);
 
   // The block list.
   uint32_t NewBlock(const Block& like);

@@ -136,6 +136,7 @@ class Replay {
     }
     GiveBack();
     driver_.Settle();
+    if (op.kind == Kind::kRestore) return Restore(op);
     if (handle_of_[op.life] == kNone) return;
     if (op.kind == Kind::kFreeRequested) allocator_.RequestFree(handle_of_[op.life]);
     if (op.kind == Kind::kFreeCompleted) allocator_.CompleteFree(handle_of_[op.life]);
@@ -185,6 +186,28 @@ class Replay {
     return recorded;
   }
 
+  // What an ordinary allocation would place there as well is one.
+  void Restore(const RecordedOperation& op) {
+    now_ = &op;
+    const Address address = run_.recorded_addresses[op.life];
+    if (op.pool) allocator_.BeginAllocateToPool(op.pool);
+    std::optional<BlockHandle> block;
+    const AllocationRequest request{op.size, op.stream, 0};
+    if (allocator_.CanServe(request)) block = allocator_.Malloc(request);
+    if (op.pool) allocator_.EndAllocateToPool(op.pool);
+    if (block && (allocator_.address(*block) != address || allocator_.size(*block) != op.size)) {
+      allocator_.Free(*block);
+      block.reset();
+    }
+    if (!block) {
+      out_.told[op.life] = true;
+      block = allocator_.Restore(op.pool, op.stream, address, op.size);
+    }
+    if (!block) return;
+    handle_of_[op.life] = *block;
+    out_.addresses[op.life] = address;
+  }
+
   void Allocate(const RecordedOperation& op) {
     now_ = &op;
     const AllocationRequest request{op.size, op.stream, 0};
@@ -214,9 +237,9 @@ PredictionScore ComparePrediction(const RecordedRun& run, const PredictedRun& pr
   PredictionScore score;
   score.not_judged = run.not_judged;
   for (const RecordedOperation& op : run.operations) {
-    if (op.kind != Kind::kAlloc) continue;
+    if (op.kind != Kind::kAlloc && op.kind != Kind::kRestore) continue;
     if (predicted.told[op.life]) {
-      ++score.not_judged.age_unknown;
+      ++(op.kind == Kind::kAlloc ? score.not_judged.age_unknown : score.not_judged.restored);
       continue;
     }
     ++score.addresses;

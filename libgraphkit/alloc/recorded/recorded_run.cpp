@@ -163,6 +163,8 @@ class Rewinder {
     if (!Judged(standing_[life])) return;
     RecordedOperation operation{.kind = Kind::kAlloc, .event = index, .life = life, .segment = {}};
     if (alloc) {
+      if (index >= restored_until_) restored_until_ = RestoredUntil(index);
+      if (index < restored_until_) operation.kind = Kind::kRestore;
       operation.size = event.size;
       operation.stream = event.stream;
       operation.pool = PoolOf(event);
@@ -171,6 +173,25 @@ class Rewinder {
           event.action == TorchAction::kFreeRequested ? Kind::kFreeRequested : Kind::kFreeCompleted;
     }
     run_.operations.push_back(operation);
+  }
+
+  // A private pool's checkpoint is restored by allocating all blocks of a segment that is free, one
+  // after the other, from its begin to its end, whatever their sizes are. Returns the event after
+  // the last of them; the event itself where it isn't the first of such.
+  uint32_t RestoredUntil(uint32_t index) const {
+    const auto* range = RangeOf(now_, events_[index].address);
+    if (PoolOf(events_[index]) == 0 || range == nullptr) return index;
+    const bool fresh = index > 0 && SegmentKind(events_[index - 1].action).has_value();
+    Address at = range->first;
+    const Address end = at + range->second.size;
+    uint32_t next = index;
+    for (; next < events_.size() && at < end; ++next) {
+      const TorchEvent& e = events_[next];
+      if (e.action != TorchAction::kAlloc || e.address != at) return index;
+      at += e.size;
+    }
+    const bool too_large = range->second.small && events_[next - 1].size > run_.config.small_size;
+    return at == end && !fresh && (too_large || next > index + 1) ? next : index;
   }
 
   // Counts the event when it isn't.
@@ -208,6 +229,7 @@ class Rewinder {
   std::span<const TorchEvent> events_;
   RewoundRanges ranges_;
   RecordedRanges now_;              // at the event that is being taken
+  uint32_t restored_until_ = 0;     // the event after what RestoredUntil found last
   std::vector<LifeId> life_of_;     // by event
   std::vector<Standing> standing_;  // by life
   RecordedRun run_;

@@ -40,13 +40,20 @@ RecordedStart FillStart(const CachingConfig& config, std::span<const RecordedLif
                         std::span<const TorchBlock> final_blocks, RewoundRanges* ranges);
 
 struct RecordedOperation {
-  enum class Kind : uint8_t { kAlloc, kFreeRequested, kFreeCompleted, kSegment, kOutOfMemory };
+  enum class Kind : uint8_t {
+    kAlloc,
+    kFreeRequested,
+    kFreeCompleted,
+    kSegment,
+    kOutOfMemory,
+    kRestore,  // an allocation at a given place: cudagraph trees restore a pool's checkpoint
+  };
   Kind kind = Kind::kAlloc;
   uint32_t event = 0;    // place in the device's events
-  LifeId life = 0;       // kAlloc, kFree…
-  Bytes size = 0;        // kAlloc: as asked for; kOutOfMemory: rounded
-  uint64_t stream = 0;   // kAlloc, kOutOfMemory
-  PoolHandle pool = 0;   // kAlloc, kOutOfMemory; kSegment: of memory that is given back
+  LifeId life = 0;       // kAlloc, kRestore, kFree…
+  Bytes size = 0;        // kAlloc: as asked for; kOutOfMemory, kRestore: rounded
+  uint64_t stream = 0;   // but kFree…
+  PoolHandle pool = 0;   // but kFree…; kSegment: of memory that is given back
   SegmentEvent segment;  // kSegment: what the driver was asked, and its answer
 };
 
@@ -55,9 +62,13 @@ struct NotJudged {
   uint64_t in_no_segment = 0;  // of blocks that lie in none of the segments
   uint64_t start_unknown = 0;  // in segments whose state before the first event can't be told
   uint64_t pool_unknown = 0;   // in segments that were given back, and may be of any pool
+  uint64_t restored = 0;       // that took memory where a checkpoint said
   uint64_t age_unknown = 0;    // that took memory of the oldest of several segments of the start
   std::string why_unknown;     // of the first segment whose start is unknown; empty: none
-  uint64_t events() const { return in_no_segment + start_unknown + pool_unknown + age_unknown; }
+  // Not those that were restored: there was nothing to predict.
+  uint64_t events() const {
+    return in_no_segment + start_unknown + pool_unknown + age_unknown;
+  }
   bool operator==(const NotJudged&) const = default;
 };
 

@@ -8,7 +8,7 @@
 
 namespace graphkit {
 
-GRAPHKIT_JSON_OF(NotJudged, in_no_segment, start_unknown, pool_unknown, age_unknown)
+GRAPHKIT_JSON_OF(NotJudged, in_no_segment, start_unknown, pool_unknown, restored, age_unknown)
 
 namespace {
 
@@ -68,6 +68,10 @@ void RenderPredictionText(std::span<const DevicePrediction> devices, std::ostrea
     std::vector<std::vector<std::string>> rows = {
         {"addresses", Share(score.addresses_hit, score.addresses)},
         {"segments", Share(score.segments_hit, score.segments)}};
+    if (score.not_judged.restored > 0) {
+      rows.push_back({"restored", FormatCount(score.not_judged.restored) +
+                                      " placed by a checkpoint of their pool (cudagraph trees)"});
+    }
     if (score.not_judged.events() > 0) {
       rows.push_back({"not judged", NotJudgedText(score.not_judged)});
     }
