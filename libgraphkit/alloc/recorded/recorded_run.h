@@ -66,9 +66,7 @@ struct NotJudged {
   uint64_t age_unknown = 0;    // that took memory of the oldest of several segments of the start
   std::string why_unknown;     // of the first segment whose start is unknown; empty: none
   // Not those that were restored: there was nothing to predict.
-  uint64_t events() const {
-    return in_no_segment + start_unknown + pool_unknown + age_unknown;
-  }
+  uint64_t events() const { return in_no_segment + start_unknown + pool_unknown + age_unknown; }
   bool operator==(const NotJudged&) const = default;
 };
 
