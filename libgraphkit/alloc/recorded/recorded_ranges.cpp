@@ -9,10 +9,11 @@ namespace {
 // What was given back, with the segment's other pages, or as the event says.
 class Undoing {
  public:
-  Undoing(size_t pools, const CachingConfig& config, bool guess_pools, RewoundRanges* ranges)
-      : pools_(pools), config_(config), guess_pools_(guess_pools), ranges_(*ranges) {}
+  Undoing(size_t pools, const CachingConfig& config, const PoolGuess& guess, RewoundRanges* ranges)
+      : pools_(pools), config_(config), guess_(guess), ranges_(*ranges) {}
 
   void Undo(const TorchEvent& event, uint32_t index) {
+    index_ = index;
     switch (event.action) {
       case TorchAction::kSegmentAlloc:
         ranges_.got[index] = GotBy(event);
@@ -61,7 +62,8 @@ class Undoing {
       range.pool = event.pool;
     } else if (pools_ > 1) {
       ranges_.pools_unknown = true;
-      if (!guess_pools_) range.state = RangeState::kPoolUnknown;
+      const bool guessed = guess_.default_pool && std::ranges::count(guess_.but, index_) == 0;
+      if (!guessed) range.state = RangeState::kPoolUnknown;
     }
     return range;
   }
@@ -85,7 +87,8 @@ class Undoing {
 
   size_t pools_;
   const CachingConfig& config_;
-  bool guess_pools_;
+  const PoolGuess& guess_;
+  uint32_t index_ = 0;  // of the event
   RewoundRanges& ranges_;
 };
 
@@ -183,7 +186,7 @@ void RemoveRange(RecordedRanges* ranges, Address address, Bytes size) {
 }
 
 RewoundRanges RewindRanges(const TorchSnapshot& snapshot, size_t device,
-                           const CachingConfig& config, bool guess_pools) {
+                           const CachingConfig& config, const PoolGuess& guess) {
   RewoundRanges ranges;
   for (const TorchSegment& s : snapshot.segments) {
     if (s.device != static_cast<int32_t>(device)) continue;
@@ -191,7 +194,7 @@ RewoundRanges RewindRanges(const TorchSnapshot& snapshot, size_t device,
   }
   ranges.ever = ranges.start;
   const Slice run = snapshot.devices[device];
-  Undoing undoing(snapshot.pools.size(), config, guess_pools, &ranges);
+  Undoing undoing(snapshot.pools.size(), config, guess, &ranges);
   for (uint32_t i = run.count; i-- > 0;) undoing.Undo(snapshot.events[run.first + i], i);
   SpaceFinder spaces(&ranges);
   for (uint32_t i = 0; i < run.count; ++i) spaces.Take(snapshot.events[run.first + i], i);

@@ -56,9 +56,13 @@ struct RewoundRanges {
   std::vector<RecordedRange> left_out;  // expandable segments of which something can't be told
   bool pools_unknown = false;  // something was given back, and the file doesn't say whose it was
 };
-// `guess_pools`: what was given back without a word of its pool was the default pool's.
+// What was given back without a word of its pool: whether it was the default pool's.
+struct PoolGuess {
+  bool default_pool = true;
+  std::vector<uint32_t> but = {};  // not what was given back by these events
+};
 RewoundRanges RewindRanges(const TorchSnapshot& snapshot, size_t device,
-                           const CachingConfig& config, bool guess_pools);
+                           const CachingConfig& config, const PoolGuess& guess);
 
 // Pages become one range with those of their segment that they overlap or touch.
 void AddRange(RecordedRanges* ranges, Address address, RecordedRange range);

@@ -286,20 +286,73 @@ Result<ScoredReading> BestEnds(const TorchSnapshot& snapshot, size_t device,
   return std::move(*best);
 }
 
+// By which event the memory was given back that lay at the address; none: it stayed, or the event
+// says to which pool.
+std::optional<uint32_t> GivenBackBy(std::span<const TorchEvent> events, uint32_t from,
+                                    Address address) {
+  for (uint32_t i = from; i < events.size(); ++i) {
+    const TorchEvent& e = events[i];
+    const bool back =
+        e.action == TorchAction::kSegmentFree || e.action == TorchAction::kSegmentUnmap;
+    if (!back || address - e.address >= e.size) continue;
+    return e.pool == TorchEvent::kNoPool ? std::optional(i) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// What was given back and may have been another pool's, as the first miss shows.
+std::optional<uint32_t> Suspect(std::span<const TorchEvent> events, const PredictionMiss& miss) {
+  const Address recorded = miss.segment ? events[miss.event].address : miss.recorded;
+  const auto there = GivenBackBy(events, miss.event, recorded);
+  return there || miss.segment ? there : GivenBackBy(events, miss.event, miss.predicted);
+}
+
+// Leaves out one after the other what can't have been the default pool's.
+Result<ScoredReading> LeaveOutSuspects(const TorchSnapshot& snapshot, size_t device,
+                                       RecordedReading reading, ScoredReading first) {
+  constexpr size_t kAtMost = 100;
+  const Slice run = snapshot.devices[device];
+  const std::span<const TorchEvent> events(snapshot.events.data() + run.first, run.count);
+  ScoredReading read = std::move(first);
+  while (!read.explained && reading.pools.but.size() < kAtMost) {
+    const std::optional<uint32_t> suspect = Suspect(events, read.score.misses.front());
+    if (!suspect || std::ranges::count(reading.pools.but, *suspect) > 0) break;
+    reading.pools.but.push_back(*suspect);
+    Result<ScoredReading> next = BestEnds(snapshot, device, reading);
+    if (!next) return next.error();
+    read = std::move(*next);
+  }
+  return read;
+}
+
 }  // namespace
 
 Result<PredictionScore> PredictRecorded(const TorchSnapshot& snapshot, size_t device) {
   using Ties = CachingConfig::Ties;
   std::optional<ScoredReading> best;
-  for (const bool guess_pools : {true, false}) {
-    for (const Ties ties : {Ties::kLowest, Ties::kOldestSegment}) {
-      Result<ScoredReading> read =
-          BestEnds(snapshot, device, {.guess_pools = guess_pools, .ties = ties});
-      if (!read) return read.error();
-      if (!best || read->score.misses.size() < best->score.misses.size()) best = std::move(*read);
-      if (best->explained) return std::move(best->score);
+  RecordedReading reading;
+  const auto take = [&](Result<ScoredReading> read, Ties ties) -> Result<void> {
+    if (!read) return read.error();
+    if (best && read->score.misses.size() >= best->score.misses.size()) return {};
+    best = std::move(*read);
+    reading.ties = ties;
+    return {};
+  };
+  for (const Ties ties : {Ties::kLowest, Ties::kOldestSegment}) {
+    if (best && best->explained) break;
+    if (const auto taken = take(BestEnds(snapshot, device, {.ties = ties}), ties); !taken) {
+      return taken.error();
     }
-    if (!best->pools_unknown) break;
+  }
+  if (best->explained || !best->pools_unknown) return std::move(best->score);
+  const Ties ties = reading.ties;
+  if (const auto taken = take(LeaveOutSuspects(snapshot, device, reading, *best), ties); !taken) {
+    return taken.error();
+  }
+  if (best->explained) return std::move(best->score);
+  reading.pools = {.default_pool = false};
+  if (const auto taken = take(BestEnds(snapshot, device, reading), ties); !taken) {
+    return taken.error();
   }
   return std::move(best->score);
 }

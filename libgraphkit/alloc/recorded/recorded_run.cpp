@@ -42,7 +42,7 @@ class Rewinder {
     run_.config = ConfigOf(snapshot_.settings);
     run_.config.ties = reading_.ties;
     run_.pools = static_cast<uint32_t>(snapshot_.pools.size());
-    ranges_ = RewindRanges(snapshot_, device_, run_.config, reading_.guess_pools);
+    ranges_ = RewindRanges(snapshot_, device_, run_.config, reading_.pools);
     lives_ = FindLives(snapshot_, device_, ranges_.ever, reading_.ends);
     run_.lives = static_cast<uint32_t>(lives_.size());
     run_.pools_unknown = ranges_.pools_unknown;

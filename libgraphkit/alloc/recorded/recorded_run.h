@@ -90,8 +90,8 @@ CachingConfig ConfigOf(const TorchSettings& settings);
 
 // Where a file leaves a choice.
 struct RecordedReading {
-  uint32_t ends = 0;        // FindLives'
-  bool guess_pools = true;  // RewindRanges'
+  uint32_t ends = 0;     // FindLives'
+  PoolGuess pools = {};  // RewindRanges'
   CachingConfig::Ties ties = CachingConfig::Ties::kLowest;
 };
 
