@@ -88,10 +88,13 @@ class Loaded {
     return out.str();
   }
 
-  std::string PlanJson(bool torch_streams, std::optional<Bytes> capacity, uint64_t effort) const {
+  std::string PlanJson(bool torch_streams, std::optional<Bytes> capacity,
+                       std::optional<uint64_t> effort) const {
+    constexpr uint64_t kEffort = 20'000'000;
     const MarkerRule rule = torch_streams ? MarkerRule::kAtFree : MarkerRule::kLastUse;
     CapturePlannerOptions options;
-    options.search.effort = effort;
+    options.search.effort = effort.value_or(kEffort);
+    if (!effort) options.search.capacity = capacity.value_or(0);
     const Facts facts = FindFacts(trace_, {.scope = FactScope::kPlacement});
     PlannedMemory plan = PlanTrace(facts, rule, options);
     if (!VerifyPlan(facts, plan, rule).empty()) {
@@ -164,7 +167,7 @@ NB_MODULE(_native, module) {
       .def("analyze", &Loaded::AnalyzeJson, nb::arg("checks"), nb::arg("min_bytes"),
            nb::arg("launch_edges"), Unlocked())
       .def("plan", &Loaded::PlanJson, nb::arg("torch_streams"), nb::arg("capacity").none(),
-           nb::arg("effort"), Unlocked());
+           nb::arg("effort").none(), Unlocked());
   module.def("load", &Load, nb::arg("path"), nb::arg("kind"), Unlocked());
   module.def("merge", &MergeFiles, nb::arg("paths"), Unlocked());
   module.def("table_names", &TableNames);

@@ -147,6 +147,32 @@ TEST_CASE("problems without slack are solved exactly") {
   CHECK(PlanLifetimes(Read("minimalloc/input.12.csv")).peak == 12);
 }
 
+TEST_CASE("the search ends when all arenas fit") {
+  LifetimeProblem problem = Read("minimalloc/I.1048576.csv");
+  const LifetimeProblem other = Read("minimalloc/K.1048576.csv");
+  for (size_t i = 0; i < other.blocks.size(); ++i) {
+    problem.blocks.push_back(other.blocks[i]);
+    problem.blocks.back().arena = 1;
+    problem.lifetimes.push_back(other.lifetimes[i]);
+  }
+  const Bytes greedy = PlanLifetimes(problem, {.effort = 0}).peak;
+  const Bytes least = 2 * 1048576;
+  REQUIRE(greedy > least + 500'000);
+  uint64_t before = 0;
+  for (const Bytes capacity : {greedy, (greedy + least) / 2, least}) {
+    CAPTURE(capacity);
+    uint64_t effort = 0;
+    const Plan plan = PlanLifetimes(
+        problem, {.capacity = capacity,
+                  .progress = [&](const PlanProgress& p) { effort = std::max(effort, p.effort); }});
+    CHECK(ValidatePlan(problem, plan).empty());
+    CHECK(plan.peak <= capacity);
+    CHECK((effort == 0) == (capacity == greedy));
+    CHECK(effort >= before);
+    before = effort;
+  }
+}
+
 TEST_CASE("what holds for a problem without slack holds for others of its family") {
   constexpr uint64_t kSeed = 3;
   for (const char* name : {"C", "G"}) {

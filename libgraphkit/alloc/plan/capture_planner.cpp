@@ -74,7 +74,7 @@ class CapturePlanner {
 
  private:
   bool Done() const {
-    if (best_.peak <= std::max(bound_, options_.search.good_enough)) return true;
+    if (best_.peak <= std::max(bound_, options_.search.capacity)) return true;
     if (options_.search.stop != nullptr && *options_.search.stop) return true;
     if (options_.search.seconds <= 0) return false;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
@@ -120,7 +120,7 @@ class CapturePlanner {
     PlannerOptions options = options_.search;
     // What lies between the bound and the lifetimes' own can't be reached: little effort there.
     if (lanes_.lanes() != 1) options.effort = std::min<uint64_t>(options.effort, 500'000'000);
-    options.good_enough = std::max(options.good_enough, bound_);
+    options.capacity = std::max(options.capacity, bound_);
     Plan plan = PlanLifetimes(problem, options);
     Take(std::move(plan.offsets), plan.peak);
   }

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "libgraphkit/alloc/plan/plan_to_fit.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/bound/lower_bound.h"
 #include "libgraphkit/analysis/memory/usage.h"
@@ -40,12 +41,16 @@ struct PoolPlan {
 // The blocks of one pool, of all graphs.
 class PoolPlanner {
  public:
-  PoolPlanner(const BlockOrder& order, const SequenceNeeds& needs, std::vector<BlockId> blocks,
-              const CapturePlannerOptions& options)
-      : order_(order), needs_(needs), blocks_(std::move(blocks)), options_(options) {}
+  PoolPlanner(PoolId pool, const BlockOrder& order, const SequenceNeeds& needs,
+              std::vector<BlockId> blocks, Bytes alignment)
+      : pool_(pool),
+        order_(order),
+        needs_(needs),
+        blocks_(std::move(blocks)),
+        alignment_(alignment) {}
 
-  PoolPlan Run() {
-    PoolPlan best = Stacked();
+  PoolPlan Run(const CapturePlannerOptions& options) const {
+    PoolPlan best = Stacked(options);
     if (blocks_.size() > kMaxPairwise) return best;
     for (const bool outputs_first : {false, true}) {
       PoolPlan plan = Greedy(Sequence(outputs_first, blocks_.size()));
@@ -72,6 +77,7 @@ class PoolPlanner {
     return bound;
   }
 
+  PoolId pool() const { return pool_; }
   const std::vector<BlockId>& blocks() const { return blocks_; }
 
  private:
@@ -108,7 +114,7 @@ class PoolPlanner {
         const Bytes end = begin + Size(blocks_[placed]);
         if (end <= offset || !Conflict(blocks_[i], blocks_[placed])) continue;
         if (offset + size <= begin) break;
-        offset = RoundUp(end, options_.alignment);
+        offset = RoundUp(end, alignment_);
       }
       plan.offsets[i] = offset;
       plan.peak = std::max(plan.peak, offset + size);
@@ -120,7 +126,7 @@ class PoolPlanner {
   }
 
   // Outputs at the bottom, and above them each graph by itself.
-  PoolPlan Stacked() const {
+  PoolPlan Stacked(CapturePlannerOptions options) const {
     size_t outputs = 0;
     for (size_t i = 0; i < blocks_.size(); ++i) outputs += Output(i) ? 1 : 0;
     PoolPlan plan{std::vector<Bytes>(blocks_.size()), 0};
@@ -130,10 +136,12 @@ class PoolPlanner {
       for (size_t i = 0; i < blocks_.size(); ++i) {
         if (!Output(i)) continue;
         plan.offsets[i] = plan.peak;
-        plan.peak = RoundUp(plan.peak + Size(blocks_[i]), options_.alignment);
+        plan.peak = RoundUp(plan.peak + Size(blocks_[i]), alignment_);
       }
     }
-    const Bytes base = RoundUp(plan.peak, options_.alignment);
+    const Bytes base = RoundUp(plan.peak, alignment_);
+    Bytes& capacity = options.search.capacity;
+    capacity = capacity > base ? capacity - base : 0;
     std::map<GraphId, std::vector<uint32_t>> by_graph;
     for (uint32_t i = 0; i < blocks_.size(); ++i) {
       if (!Output(i)) by_graph[Root(blocks_[i])].push_back(i);
@@ -141,17 +149,18 @@ class PoolPlanner {
     for (const auto& [graph, items] : by_graph) {
       std::vector<BlockId> own;
       for (const uint32_t i : items) own.push_back(blocks_[i]);
-      const CapturePlan part = PlanCapture(order_, own, options_);
+      const CapturePlan part = PlanCapture(order_, own, options);
       for (size_t i = 0; i < items.size(); ++i) plan.offsets[items[i]] = base + part.offsets[i];
       plan.peak = std::max(plan.peak, base + part.peak);
     }
     return plan;
   }
 
+  PoolId pool_;
   const BlockOrder& order_;
   const SequenceNeeds& needs_;
   std::vector<BlockId> blocks_;
-  const CapturePlannerOptions& options_;
+  Bytes alignment_;
 };
 
 std::map<PoolId, std::vector<BlockId>> BlocksOfPools(const Facts& facts,
@@ -238,12 +247,23 @@ PlannedMemory PlanSequence(const Facts& facts, std::span<const GraphId> steps, M
   PlannedMemory planned;
   planned.of_trace = true;
   planned.sequence.assign(steps.begin(), steps.end());
+  std::vector<PoolPlanner> planners;
   for (auto& [pool, blocks] : BlocksOfPools(facts, steps)) {
-    PoolPlanner planner(order, needs, std::move(blocks), options);
-    const PoolPlan plan = planner.Run();
+    planners.emplace_back(pool, order, needs, std::move(blocks), options.alignment);
+  }
+  std::vector<PoolPlan> plans(planners.size());
+  PlanToFit(plans.size(), options.search.capacity, [&](size_t i, Bytes capacity, bool greedily) {
+    CapturePlannerOptions of_pool = options;
+    of_pool.search.capacity = capacity;
+    if (greedily) of_pool.search.effort = 0;
+    plans[i] = planners[i].Run(of_pool);
+    return plans[i].peak;
+  });
+  for (const PoolPlanner& planner : planners) {
     const auto arena = static_cast<uint32_t>(planned.arenas.size());
+    const PoolPlan& plan = plans[arena];
     const Bytes bound = planner.Bound(steps);
-    planned.arenas.push_back({{}, pool, planner.blocks().size(), plan.peak, bound});
+    planned.arenas.push_back({{}, planner.pool(), planner.blocks().size(), plan.peak, bound});
     planned.peak += plan.peak;
     planned.lower_bound += bound;
     std::map<GraphId, std::vector<Placement>> by_graph;

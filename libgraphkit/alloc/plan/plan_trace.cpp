@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "libgraphkit/alloc/plan/plan_to_fit.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/usage.h"
 
@@ -25,9 +26,14 @@ const LowerBound* KnownBound(const Facts& facts, MarkerRule rule, GraphId graph,
   return found == bounds.end() ? nullptr : &found->bound;
 }
 
-void PlanPool(const BlockOrder& order, GraphId graph, const PoolBlocks& pool,
-              const CapturePlannerOptions& options, PlannedMemory* planned) {
-  const CapturePlan plan = PlanCapture(order, pool.blocks, options);
+struct GraphPool {
+  GraphId graph;
+  PoolBlocks pool;
+  CapturePlan plan = {};
+};
+
+void AddPool(const BlockOrder& order, const GraphPool& planned_pool, PlannedMemory* planned) {
+  const auto& [graph, pool, plan] = planned_pool;
   const auto arena = static_cast<uint32_t>(planned->arenas.size());
   planned->arenas.push_back({graph, pool.pool, pool.blocks.size(), plan.peak, plan.lower_bound});
   planned->peak += plan.peak;
@@ -58,13 +64,21 @@ PlannedMemory PlanTrace(const Facts& facts, MarkerRule rule, const CapturePlanne
   PlannedMemory planned;
   planned.of_trace = true;
   const BlockOrder order = facts.Blocks(rule);
+  std::vector<GraphPool> pools;
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
-    for (const PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
-      CapturePlannerOptions of_pool = options;
-      of_pool.bound = KnownBound(facts, rule, GraphId(i), pool.pool);
-      PlanPool(order, GraphId(i), pool, of_pool, &planned);
+    for (PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
+      pools.push_back({GraphId(i), std::move(pool)});
     }
   }
+  PlanToFit(pools.size(), options.search.capacity, [&](size_t i, Bytes capacity, bool greedily) {
+    CapturePlannerOptions of_pool = options;
+    of_pool.search.capacity = capacity;
+    if (greedily) of_pool.search.effort = 0;
+    of_pool.bound = KnownBound(facts, rule, pools[i].graph, pools[i].pool.pool);
+    pools[i].plan = PlanCapture(order, pools[i].pool.blocks, of_pool);
+    return pools[i].plan.peak;
+  });
+  for (const GraphPool& pool : pools) AddPool(order, pool, &planned);
   return planned;
 }
 

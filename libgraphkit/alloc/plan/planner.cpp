@@ -13,6 +13,7 @@
 #include "libgraphkit/alloc/plan/greedy.h"
 #include "libgraphkit/alloc/plan/guided_ejection.h"
 #include "libgraphkit/alloc/plan/lifetime_arena.h"
+#include "libgraphkit/alloc/plan/plan_to_fit.h"
 
 namespace graphkit {
 namespace {
@@ -166,19 +167,21 @@ class ComponentPlanner {
 // Works on the component that makes the peak, until that can't be lowered any more.
 class ArenaPlanner {
  public:
-  ArenaPlanner(const LifetimeArena& arena, const PlannerOptions& options, Clock::time_point start)
+  // `capacity`: of this arena; 0: none.
+  ArenaPlanner(const LifetimeArena& arena, Bytes capacity, const PlannerOptions& options,
+               Clock::time_point start)
       : options_(options), start_(start), plan_{arena.arena, 0, arena.lower_bound} {
-    const Bytes goal = std::max(arena.lower_bound, options.good_enough);
+    const Bytes goal = std::max(arena.lower_bound, capacity);
     for (LifetimeArena& component : SplitIntoComponents(arena)) {
       components_.emplace_back(std::move(component), goal, options);
     }
   }
 
-  ArenaPlan Run(uint64_t* effort, std::vector<Bytes>* offsets) {
+  ArenaPlan Run(uint64_t max_effort, uint64_t* effort, std::vector<Bytes>* offsets) {
     if (components_.empty()) return plan_;
     Report(*effort);
     const std::function<bool()> more = [this] { return More(); };
-    while (*effort < options_.effort && More() && Highest().Unfinished()) {
+    while (*effort < max_effort && More() && Highest().Unfinished()) {
       *effort += Highest().Step(options_.effort - *effort, more);
       Report(*effort);
     }
@@ -227,10 +230,16 @@ Plan PlanLifetimes(const LifetimeProblem& problem, const PlannerOptions& options
   Plan plan;
   plan.offsets.resize(problem.blocks.size());
   uint64_t effort = 0;
-  for (const LifetimeArena& arena : SplitIntoArenas(problem)) {
-    plan.arenas.push_back(ArenaPlanner(arena, options, start).Run(&effort, &plan.offsets));
-    plan.peak += plan.arenas.back().peak;
-    plan.lower_bound += plan.arenas.back().lower_bound;
+  const std::vector<LifetimeArena> arenas = SplitIntoArenas(problem);
+  plan.arenas.resize(arenas.size());
+  PlanToFit(arenas.size(), options.capacity, [&](size_t i, Bytes capacity, bool greedily) {
+    ArenaPlanner planner(arenas[i], capacity, options, start);
+    plan.arenas[i] = planner.Run(greedily ? 0 : options.effort, &effort, &plan.offsets);
+    return plan.arenas[i].peak;
+  });
+  for (const ArenaPlan& arena : plan.arenas) {
+    plan.peak += arena.peak;
+    plan.lower_bound += arena.lower_bound;
   }
   return plan;
 }

@@ -21,8 +21,8 @@ struct PlanProgress {
 struct PlannerOptions {
   // How much exact search may do, in blocks looked at: about 7·10^8 a second.
   uint64_t effort = 6'000'000'000;
-  double seconds = 0;     // stop after that; 0: no limit. The plan then depends on the machine
-  Bytes good_enough = 0;  // stop at a peak of this per arena; 0: stop at the lower bound only
+  double seconds = 0;  // stop after that; 0: no limit. The plan then depends on the machine
+  Bytes capacity = 0;  // of all arenas together: a plan that fits is as good as the least; 0: none
   uint64_t seed = 1;
   const std::atomic<bool>* stop = nullptr;  // becomes true: stop soon
   std::function<void(const PlanProgress&)> progress = {};

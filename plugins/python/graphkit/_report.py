@@ -52,11 +52,11 @@ def plan(trace: Union[Trace, Path], capacity: Union[int, str, None] = None, assu
     """Where blocks should lie, verified: the document of `graphkit plan --format json`.
 
     `assume`: "arguments" (kernels touch only blocks in their arguments), or "torch-streams" (blocks are used until their
-    free, on their streams); `effort`: how much to search, 0: greedily only.
+    free, on their streams); `effort`: how much to search, 0: greedily only; if not given, the search ends when the plan
+    fits into `capacity`.
     """
     if assume not in ("arguments", "torch-streams"):
         raise _native.Error(f"assume is 'arguments' or 'torch-streams', not '{assume}'")
     limit = None if capacity is None else _size(capacity)
-    effort = 20_000_000 if effort is None else effort
     document: dict[str, Any] = json.loads(_trace_of(trace)._loaded.plan(assume == "torch-streams", limit, effort))
     return document

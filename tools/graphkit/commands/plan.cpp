@@ -34,6 +34,7 @@ struct PlanArguments {
   std::string output;
   Format format = Format::kText;
   std::optional<Bytes> capacity;
+  bool to_the_least = false;  // not only until the capacity holds it
   CapturePlannerOptions options;
   MarkerRule rule = MarkerRule::kLastUse;
   std::string sequence;  // launch order; empty: each graph has its own memory
@@ -209,6 +210,7 @@ int RunPlan(PlanArguments& arguments) {
   if (arguments.trade) {
     return ShowTrade(arguments);
   }
+  if (!arguments.to_the_least) arguments.options.search.capacity = arguments.capacity.value_or(0);
   Result<PlannedMemory> plan =
       IsTable(arguments.file) ? PlanTable(arguments) : PlanCaptures(arguments);
   if (!plan) return PrintError(plan.error());
@@ -221,9 +223,11 @@ int RunPlan(PlanArguments& arguments) {
 
 void AddLimits(CLI::App& sub, PlanArguments& arguments) {
   AddSize(sub, "--capacity", arguments.capacity,
-          "fail (exit code 1) when the plan needs more: 80GiB");
+          "stop searching when the plan fits, unless --effort or --time is given; fail (exit code "
+          "1) when it needs more: 80GiB");
   const auto set_effort = [&arguments](const uint64_t& effort) {
     const uint64_t effort_of_look = PlannerOptions().effort / CapturePlannerOptions().looks;
+    arguments.to_the_least = true;
     arguments.options.search.effort = effort;
     arguments.options.looks = effort / effort_of_look;
   };
@@ -232,8 +236,13 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
          "how much to search, in blocks looked at; 0: greedily only (default: 6000000000)")
       ->option_text("N")
       ->check(CheckNotNegative);
-  sub.add_option("--time", arguments.options.search.seconds,
-                 "stop searching after so many seconds; the plan then depends on the machine")
+  const auto set_time = [&arguments](const double& seconds) {
+    arguments.to_the_least = true;
+    arguments.options.search.seconds = seconds;
+  };
+  sub.add_option_function<double>(
+         "--time", set_time,
+         "stop searching after so many seconds; the plan then depends on the machine")
       ->option_text("S")
       ->check(CheckNotNegative);
   sub.add_option("--sequence", arguments.sequence,
