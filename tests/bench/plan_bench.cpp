@@ -190,7 +190,7 @@ void BM_PlanSweep(benchmark::State& state) {
                                   .free = 0.4,
                                   .sizes = *ParseSizeDistribution("log:512B-32MiB"),
                                   .seed = static_cast<uint64_t>(state.range(4))});
-  const Facts facts = FindFacts(trace, {.only_placement = true});
+  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
   PlannedMemory plan;
   for (auto _ : state) plan = PlanTrace(facts, MarkerRule::kLastUse);
   if (!VerifyPlan(facts, plan, MarkerRule::kLastUse).empty()) {
