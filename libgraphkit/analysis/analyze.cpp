@@ -66,7 +66,7 @@ std::vector<std::vector<Finding>> FindAllFindings(const std::vector<const Check*
   for (size_t i = 0; i < checks.size(); ++i) {
     tasks.emplace_back([&, i] { findings[i] = RunCheckOn(*checks[i], facts); });
   }
-  RunOnTwo(facts.trace, tasks);
+  RunTasks(facts.trace, tasks);
   return findings;
 }
 
@@ -92,8 +92,11 @@ Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
 
 }  // namespace
 
-Facts FindReportFacts(const Trace& trace, const AnalyzeOptions& options) {
-  return FindFacts(trace, {.edges = options.edges, .bound_time_limit = options.bound_time_limit});
+Facts FindReportFacts(const Trace& trace, const AnalyzeOptions& options,
+                      std::atomic<size_t>* graphs_done) {
+  return FindFacts(trace, {.edges = options.edges,
+                           .bound_time_limit = options.bound_time_limit,
+                           .graphs_done = graphs_done});
 }
 
 Result<Report> Analyze(const Trace& trace, const AnalyzeOptions& options) {

@@ -1,6 +1,7 @@
 // A trace → everything that `graphkit analyze` says of it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -39,8 +40,9 @@ struct AnalyzeOptions {
   SummaryOptions summary;
 };
 
-// What a report needs, by the options' edges and time limit.
-Facts FindReportFacts(const Trace& trace, const AnalyzeOptions& options = {});
+// What a report needs, by the options' edges and time limit. `graphs_done`: counts up.
+Facts FindReportFacts(const Trace& trace, const AnalyzeOptions& options = {},
+                      std::atomic<size_t>* graphs_done = nullptr);
 
 // Fails when a check isn't known, naming the nearest one. `facts`: as FindReportFacts finds them.
 Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options = {});

@@ -35,20 +35,29 @@ std::vector<PoolBound> FindPoolBounds(const BlockOrder& order, const std::vector
   return bounds;
 }
 
-void FindBounds(const LowerBoundOptions& options, Facts* facts) {
+void FindBounds(const LowerBoundOptions& options, std::atomic<size_t>* done, Facts* facts) {
   const BlockOrder order = facts->Blocks(MarkerRule::kLastUse);
-  for (const std::vector<BlockId>& blocks : facts->blocks) {
-    facts->bounds.push_back(FindLowerBound(order, blocks, options));
-    facts->pool_bounds.push_back(FindPoolBounds(order, blocks, options, facts->bounds.back()));
-  }
+  facts->bounds.resize(facts->blocks.size());
+  facts->pool_bounds.resize(facts->blocks.size());
+  ForEachGraph(facts->trace, facts->blocks, [&](GraphId graph) {
+    const std::vector<BlockId>& blocks = facts->blocks[graph.index()];
+    LowerBound& bound = facts->bounds[graph.index()];
+    bound = FindLowerBound(order, blocks, options);
+    facts->pool_bounds[graph.index()] = FindPoolBounds(order, blocks, options, bound);
+    if (done != nullptr) ++*done;
+  });
 }
 
 void FindAllReuse(Facts* facts) {
   const BlockOrder order = facts->Blocks(MarkerRule::kLastUse);
-  for (const std::vector<BlockId>& blocks : facts->blocks) {
-    facts->overlaps.push_back(FindOverlaps(facts->trace, blocks));
-    facts->reuse.push_back(FindReuse(order, blocks, facts->overlaps.back()));
-  }
+  facts->overlaps.resize(facts->blocks.size());
+  facts->reuse.resize(facts->blocks.size());
+  ForEachGraph(facts->trace, facts->blocks, [&](GraphId graph) {
+    const std::vector<BlockId>& blocks = facts->blocks[graph.index()];
+    std::vector<Overlap>& overlaps = facts->overlaps[graph.index()];
+    overlaps = FindOverlaps(facts->trace, blocks);
+    facts->reuse[graph.index()] = FindReuse(order, blocks, overlaps);
+  });
 }
 
 void FindOrder(EdgeRule edges, Facts* facts) {
@@ -70,10 +79,10 @@ std::unique_ptr<const Facts> FindStrict(const Facts& facts) {
 
 }  // namespace
 
-// Found on two cores: what needs no order beside the order, then the rest, the longest first.
+// What needs no order beside the order, then the rest, the longest first.
 Facts FindFacts(const Trace& trace, const FactOptions& options) {
   Facts facts{.trace = trace, .order = Order(options.edges)};
-  RunOnTwo(trace, {[&] { FindOrder(options.edges, &facts); },
+  RunTasks(trace, {[&] { FindOrder(options.edges, &facts); },
                    [&] {
                      facts.roots = FindRoots(trace);
                      facts.unknown_memory = FindUnknownMemory(trace, facts.roots);
@@ -90,12 +99,13 @@ Facts FindFacts(const Trace& trace, const FactOptions& options) {
   const bool differs = options.edges != EdgeRule::kCompletion && facts.partial_edges;
   const auto bounds = [&] {
     if (!options.bound_time_limit) return;
-    FindBounds({.time_limit = *options.bound_time_limit, .online = true}, &facts);
+    FindBounds({.time_limit = *options.bound_time_limit, .online = true}, options.graphs_done,
+               &facts);
   };
   const auto races = [&] {
     if (!differs) facts.races = FindRaces(facts);
   };
-  RunOnTwo(trace, {bounds, [&] { FindAllReuse(&facts); }, races,
+  RunTasks(trace, {bounds, [&] { FindAllReuse(&facts); }, races,
                    [&] { facts.usage = FindUsage(trace, facts.lives); },
                    [&] { facts.inputs = FindInputs(trace, facts.lives, facts.roots); }});
   if (differs) facts.strict = FindStrict(facts);
@@ -121,10 +131,22 @@ std::vector<std::vector<GraphInput>> FindInputs(const Trace& trace, const Lifeti
   return inputs;
 }
 
-void RunOnTwo(const Trace& trace, const std::vector<std::function<void()>>& tasks) {
-  constexpr size_t kSmall = 10'000;
-  const bool small = trace.nodes.size() + trace.blocks.size() < kSmall;
-  ParallelFor(tasks.size(), small ? 1 : 2, [&](size_t i) { tasks[i](); });
+size_t ThreadsFor(const Trace& trace) {
+  constexpr size_t kLarge = 10'000;
+  return CoresFor(trace.nodes.size() + trace.blocks.size() >= kLarge);
+}
+
+void RunTasks(const Trace& trace, const std::vector<std::function<void()>>& tasks) {
+  ParallelFor(tasks.size(), ThreadsFor(trace), [&](size_t i) { tasks[i](); });
+}
+
+void ForEachGraph(const Trace& trace, const std::vector<std::vector<BlockId>>& blocks,
+                  const std::function<void(GraphId)>& body) {
+  std::vector<GraphId> largest_first;
+  for (size_t i = 0; i < trace.graphs.size(); ++i) largest_first.emplace_back(i);
+  std::ranges::stable_sort(largest_first, std::greater(),
+                           [&](GraphId graph) { return blocks[graph.index()].size(); });
+  ParallelFor(largest_first.size(), ThreadsFor(trace), [&](size_t i) { body(largest_first[i]); });
 }
 
 }  // namespace graphkit

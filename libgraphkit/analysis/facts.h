@@ -2,7 +2,9 @@
 // summaries.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -83,13 +85,20 @@ struct FactOptions {
   EdgeRule edges = EdgeRule::kCompletion;
   std::optional<std::chrono::milliseconds> bound_time_limit;  // for each graph; none: no bounds
   FactScope scope = FactScope::kAll;
+  std::atomic<size_t>* graphs_done = nullptr;  // counts up, for who watches
 };
 
 // The trace must outlive the facts.
 Facts FindFacts(const Trace& trace, const FactOptions& options = {});
 
-// Runs the tasks, which must not need each other, on two threads; on this one alone for a small
-// trace, where a thread costs more than it saves. The longest should come first.
-void RunOnTwo(const Trace& trace, const std::vector<std::function<void()>>& tasks);
+// Work on all cores that must not depend on its order; on this thread alone for a small trace,
+// where another one costs more than it saves.
+
+size_t ThreadsFor(const Trace& trace);
+// The longest should come first.
+void RunTasks(const Trace& trace, const std::vector<std::function<void()>>& tasks);
+// Once for each graph of the trace, those with the most blocks first. `blocks`: of each root graph.
+void ForEachGraph(const Trace& trace, const std::vector<std::vector<BlockId>>& blocks,
+                  const std::function<void(GraphId)>& body);
 
 }  // namespace graphkit

@@ -154,8 +154,9 @@ std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& op
   CountEdges(trace, &summaries);
   const std::vector<HostTime> host_times = FindHostTimes(trace);
   const auto launches = LaunchesByGraph(trace);
-  for (size_t i = 0; i < summaries.size(); ++i) {
-    summaries[i].graph = GraphId(i);
+  ForEachGraph(trace, facts.blocks, [&](GraphId graph) {
+    const size_t i = graph.index();
+    summaries[i].graph = graph;
     summaries[i].name = trace[trace.graphs[i].name];
     summaries[i].origin = trace.graphs[i].origin;
     summaries[i].critical_path_nodes = facts.shapes[i].critical_path_nodes;
@@ -164,8 +165,8 @@ std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& op
     summaries[i].capture_host_ns = host_times[i].total;
     summaries[i].launches = launches[i].size();
     summaries[i].width = facts.shapes[i].width;
-    AddMemory(facts, GraphId(i), options, &summaries[i]);
-  }
+    AddMemory(facts, graph, options, &summaries[i]);
+  });
   return summaries;
 }
 

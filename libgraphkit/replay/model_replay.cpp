@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/analysis/memory/usage.h"
@@ -10,10 +10,16 @@
 namespace graphkit {
 namespace {
 
-// Places the pool's blocks; returns what the model reserved.
-Bytes PlacePool(const Facts& facts, ModelKind kind, const PoolBlocks& pool, const Grouped& streams,
-                PlannedMemory* planned) {
+// A graph's pools, an arena each, and what the models reserved.
+struct PlacedGraph {
+  PlannedMemory plan;
+  Bytes reserved = 0;
+};
+
+void PlacePool(const Facts& facts, ModelKind kind, const PoolBlocks& pool, const Grouped& streams,
+               PlacedGraph* placed) {
   using Kind = AllocatorCall::Kind;
+  PlannedMemory* planned = &placed->plan;
   const auto arena = static_cast<uint32_t>(planned->arenas.size() - 1);
   const BlockOrder order = facts.Blocks(MarkerRule::kAtFree);
   BumpDriver driver;
@@ -42,28 +48,30 @@ Bytes PlacePool(const Facts& facts, ModelKind kind, const PoolBlocks& pool, cons
   for (const BlockId block : pool.blocks) {
     if (RoundedSize(facts.trace[block]) == 0) planned->placements.push_back({block.value, arena});
   }
-  return model->figures().peak_reserved;
+  placed->reserved += model->figures().peak_reserved;
 }
 
 }  // namespace
 
 PolicyReplay ReplayModel(const Facts& facts, ModelKind kind, const ReplayOptions& options) {
-  PlannedMemory planned;
-  planned.of_trace = true;
-  std::map<GraphId, Bytes> reserved;
   const Grouped streams = StreamsOfBlocks(facts.trace);
-  for (size_t i = 0; i < facts.blocks.size(); ++i) {
-    for (const PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
-      planned.arenas.push_back(
-          {.graph = GraphId(i), .pool = pool.pool, .blocks = pool.blocks.size()});
-      reserved[GraphId(i)] += PlacePool(facts, kind, pool, streams, &planned);
+  std::vector<PlacedGraph> placed(facts.blocks.size());
+  ForEachGraph(facts.trace, facts.blocks, [&](GraphId graph) {
+    PlacedGraph& of_graph = placed[graph.index()];
+    for (const PoolBlocks& pool : BlocksByPool(facts, graph)) {
+      of_graph.plan.arenas.push_back(
+          {.graph = graph, .pool = pool.pool, .blocks = pool.blocks.size()});
+      PlacePool(facts, kind, pool, streams, &of_graph);
     }
-  }
+  });
+  std::vector<PlannedMemory> plans;
+  for (PlacedGraph& of_graph : placed) plans.push_back(std::move(of_graph.plan));
+  const PlannedMemory planned = JoinPlans(std::move(plans));
   PolicyReplay replay = ReplayPlan(facts, planned, options, InfoOf(kind).name);
   replay.figures.peak_reserved = 0;
   for (GraphReplay& graph : replay.graphs) {
-    graph.figures.peak_reserved = reserved[graph.graph];
-    replay.figures.peak_reserved += reserved[graph.graph];
+    graph.figures.peak_reserved = placed[graph.graph.index()].reserved;
+    replay.figures.peak_reserved += graph.figures.peak_reserved;
   }
   return replay;
 }

@@ -1,240 +1,17 @@
 #include "libgraphkit/replay/replay_trace.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "libgraphkit/analysis/bound/lower_bound.h"
-#include "libgraphkit/analysis/memory/usage.h"
-#include "libgraphkit/replay/policy_memory.h"
+#include "libgraphkit/parallel.h"
+#include "libgraphkit/replay/graph_replayer.h"
 
 namespace graphkit {
-namespace {
-
-// A plan's arena is one segment, got as far as it is needed.
-constexpr Bytes kPlanSegment = Bytes{2} << 20;
-
-struct MemoryEvent {
-  Seq seq;
-  bool free;
-  BlockId block;
-  uint32_t pool;
-};
-
-std::vector<MemoryEvent> EventsOf(const Facts& facts, std::span<const PoolBlocks> pools) {
-  std::vector<MemoryEvent> events;
-  for (uint32_t pool = 0; pool < pools.size(); ++pool) {
-    for (const BlockId block : pools[pool].blocks) {
-      events.push_back({facts.trace[block].allocated, false, block, pool});
-      if (!facts.lives[block].freed) continue;
-      events.push_back({facts.trace[block].free_requested, true, block, pool});
-    }
-  }
-  std::ranges::sort(events, [](const MemoryEvent& a, const MemoryEvent& b) {
-    return a.seq != b.seq ? a.seq < b.seq : a.block < b.block;
-  });
-  return events;
-}
-
-// One policy over one graph.
-class GraphReplayer {
- public:
-  // `planned`: by block, takes the place of the policy's placements; may be null. `before`: what
-  // earlier graphs hold.
-  GraphReplayer(const Facts& facts, const PolicyInfo& info, const ReplayOptions& options,
-                const GraphSlice& slice, const std::vector<Bytes>* planned, Bytes before,
-                const std::vector<std::vector<StreamId>>& streams)
-      : facts_(facts),
-        info_(info),
-        order_(facts.Blocks(info.rule)),
-        slice_(slice),
-        frontiers_(facts.trace, slice),
-        view_{facts.trace, facts.in_edges, order_, frontiers_, streams, slice},
-        options_(options),
-        planned_(planned),
-        before_(before),
-        pools_(BlocksByPool(facts, slice.root)),
-        tops_(pools_.size()) {
-    out_.graph = slice.root;
-    for (const PoolBlocks& pool : pools_) {
-      out_.pools.push_back({pool.pool, {}, {}});
-      out_.pools.back().arena.reserve(pool.blocks.size());
-      if (!info.offline) out_.pools.back().segments.reserve(pool.blocks.size());
-    }
-    events_ = EventsOf(facts_, pools_);
-    MakeMemory();
-    freed_at_.resize(slice.blocks.size());
-  }
-
-  GraphReplay Run() {
-    const auto start = std::chrono::steady_clock::now();
-    if (planned_ == nullptr && info_.offline) MakePlan();
-    for (const MemoryEvent& event : events_) {
-      if (info_.by_frontiers) frontiers_.AdvanceTo(event.seq);
-      ++out_.figures.operations;
-      if (event.free) {
-        Free(event.block);
-      } else {
-        Malloc(event.block, event.pool);
-      }
-      out_.figures.deferred_byte_operations += active_ - allocated_;
-      if (options_.timeline) {
-        out_.timeline.push_back({event.seq, allocated_, active_, reserved_, extent_});
-      }
-    }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    out_.figures.seconds = took.count();
-    for (const BlockId block : policy_->Pending()) out_.figures.never_reclaimed += Size(block);
-    out_.figures.pending_looks = policy_->looks();
-    out_.figures.peak_extent = extent_;
-    out_.figures.peak_reserved = reserved_;
-    out_.steps = frontiers_.steps();
-    AddBounds();
-    if (options_.verify) Verify();
-    return std::move(out_);
-  }
-
- private:
-  size_t Number(BlockId block) const { return slice_.blocks.NumberOf(block.index()); }
-  Bytes Size(BlockId block) const { return RoundedSize(facts_.trace[block]); }
-
-  // By an index where it finds the same as scanning.
-  void MakeMemory() {
-    const PolicyMemoryOptions options{options_.config, options_.missed};
-    std::vector<BlockId> blocks;
-    for (const MemoryEvent& event : events_) {
-      if (!event.free) blocks.push_back(event.block);
-    }
-    if (!options_.scan) {
-      memory_ = IndexedMemory(facts_, info_, slice_, blocks, pools_.size(), options);
-    }
-    policy_ = info_.make(view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
-    if (!memory_) memory_ = ScanningMemory(facts_, slice_, *policy_, pools_.size(), options);
-  }
-
-  void Free(BlockId block) {
-    const Bytes size = Size(block);
-    allocated_ -= size;
-    freed_at_[Number(block)] = out_.figures.operations;
-    if (policy_->Free(block)) active_ -= size;
-    TakeOffers();
-    memory_->Freed(block);
-  }
-
-  void TakeOffers() {
-    for (const Offer& offer : policy_->offers()) memory_->Take(offer);
-  }
-
-  void Malloc(BlockId block, uint32_t pool) {
-    const Bytes size = Size(block);
-    for (const BlockId complete : policy_->BeforeMalloc(block)) {
-      active_ -= Size(complete);
-      ++out_.figures.reclaimed;
-      out_.figures.reclaim_operations += out_.figures.operations - freed_at_[Number(complete)];
-    }
-    TakeOffers();
-    memory_->BeforeMalloc(block);
-    allocated_ += size;
-    active_ += size;
-    out_.figures.peak_allocated = std::max(out_.figures.peak_allocated, allocated_);
-    out_.figures.peak_active = std::max(out_.figures.peak_active, active_);
-    if (size == 0) return;
-    const Bytes extent = extent_;
-    const Bytes reserved = reserved_;
-    if (planned()) {
-      PutAsPlanned(block, pool, size);
-    } else {
-      Place(block, pool, size);
-    }
-    if (extent_ != extent || reserved_ != reserved) CheckCapacity(block);
-  }
-
-  void Place(BlockId block, uint32_t pool, Bytes size) {
-    const PolicyMemory::Placed placed = memory_->Place(block, pool, size);
-    if (placed.missed) out_.figures.missed += placed.arena_added;
-    extent_ += placed.arena_added;
-    reserved_ += placed.segments_added;
-    out_.pools[pool].arena.push_back({block, placed.arena, size});
-    out_.pools[pool].segments.push_back({block, placed.segments, size});
-  }
-
-  bool planned() const { return planned_ != nullptr || info_.offline; }
-
-  void PutAsPlanned(BlockId block, uint32_t pool, Bytes size) {
-    const Bytes offset = planned_ != nullptr ? (*planned_)[block.index()] : offsets_[Number(block)];
-    out_.pools[pool].arena.push_back({block, offset, size});
-    Bytes& top = tops_[pool];
-    const Bytes higher = std::max(top, offset + size);
-    extent_ += higher - top;
-    reserved_ += RoundUp(higher, kPlanSegment) - RoundUp(top, kPlanSegment);
-    top = higher;
-  }
-
-  void MakePlan() {
-    offsets_.resize(slice_.blocks.size());
-    for (const PoolBlocks& pool : pools_) {
-      const CapturePlan plan = PlanCapture(order_, pool.blocks, options_.planner);
-      for (size_t i = 0; i < pool.blocks.size(); ++i) {
-        offsets_[Number(pool.blocks[i])] = plan.offsets[i];
-      }
-    }
-  }
-
-  void CheckCapacity(BlockId block) {
-    if (!options_.capacity || out_.out_of_memory) return;
-    if (before_ + reserved_ <= *options_.capacity) return;
-    out_.out_of_memory = {block, facts_.trace[block].allocated, before_ + reserved_};
-  }
-
-  void AddBounds() {
-    if (!options_.bound) return;
-    for (const PoolBlocks& pool : pools_) {
-      out_.figures.lower_bound += FindLowerBound(order_, pool.blocks).bytes;
-    }
-  }
-
-  void Verify() {
-    for (const ReplayedPool& pool : out_.pools) {
-      for (const auto* placed : {&pool.arena, &pool.segments}) {
-        for (const UnsafePair& pair : ValidatePlacements(order_, *placed)) {
-          if (std::ranges::find(out_.unsafe, pair) == out_.unsafe.end()) {
-            out_.unsafe.push_back(pair);
-          }
-        }
-      }
-    }
-  }
-
-  const Facts& facts_;
-  const PolicyInfo& info_;
-  BlockOrder order_;
-  const GraphSlice& slice_;
-  FrontierReplay frontiers_;
-  PolicyView view_;
-  std::unique_ptr<ReusePolicy> policy_;
-  const ReplayOptions& options_;
-  const std::vector<Bytes>* planned_;
-  Bytes before_;
-  std::vector<PoolBlocks> pools_;
-  std::vector<MemoryEvent> events_;
-  std::unique_ptr<PolicyMemory> memory_;
-  std::vector<uint64_t> freed_at_;  // by block of the graph: the operation
-  Bytes allocated_ = 0;
-  Bytes active_ = 0;
-  Bytes reserved_ = 0;
-  Bytes extent_ = 0;
-  std::vector<Bytes> offsets_;  // of its own plan: by block of the graph
-  std::vector<Bytes> tops_;     // of a plan: by pool, the highest byte used so far
-  GraphReplay out_;
-};
-
-}  // namespace
 
 void PolicyFigures::Add(const PolicyFigures& other) {
   peak_reserved += other.peak_reserved;
@@ -318,30 +95,82 @@ std::vector<Bytes> OffsetsOf(const Facts& facts, const PlannedMemory& plan) {
   return offsets;
 }
 
-PolicyReplay ReplayGraphs(const Facts& facts, PolicyKind policy, const ReplayOptions& options,
-                          const PlannedMemory* plan) {
+// What all policies need of a graph, its bounds found once for those with the same markers.
+GraphTask TaskOf(const Facts& facts, std::span<const PolicyKind> policies,
+                 const ReplayOptions& options, GraphTask task) {
+  const GraphId graph = task.slice.root;
+  for (const PolicyKind policy : policies) {
+    const PolicyInfo& info = InfoOf(policy);
+    std::vector<LowerBound>& bounds = task.bounds[static_cast<size_t>(info.rule)];
+    const bool plans = info.offline && task.planned == nullptr;
+    if (!bounds.empty() || (!options.bound && !plans)) continue;
+    for (const PoolBlocks& pool : task.pools) {
+      bounds.push_back(BoundOf(facts, info.rule, graph, pool));
+    }
+  }
+  return task;
+}
+
+// The first malloc that doesn't fit beside what earlier graphs hold.
+std::optional<OutOfMemory> FindOutOfMemory(std::span<const OutOfMemory> rises, Bytes before,
+                                           const ReplayOptions& options) {
+  for (OutOfMemory rise : rises) {
+    rise.reserved += before;
+    if (rise.reserved > *options.capacity) return rise;
+  }
+  return std::nullopt;
+}
+
+// Sums up what a policy makes of all graphs; `graphs` in their order.
+PolicyReplay SumUp(const Facts& facts, PolicyKind policy, const ReplayOptions& options,
+                   std::vector<std::optional<ReplayedGraph>> graphs) {
   PolicyReplay replay;
   replay.policy = policy;
   replay.assumes = InfoOf(policy).assumes;
   replay.verified = options.verify;
+  for (std::optional<ReplayedGraph>& one : graphs) {
+    if (!one) continue;
+    GraphReplay& graph = one->replay;
+    graph.out_of_memory = FindOutOfMemory(one->rises, replay.figures.peak_reserved, options);
+    replay.figures.Add(graph.figures);
+    if (options.execute) replay.executions.push_back(Execute(facts, policy, graph, options));
+    if (!graph.unsafe.empty()) replay.verified = false;
+    replay.graphs.push_back(std::move(graph));
+    one.reset();
+  }
+  return replay;
+}
+
+// Graphs, and the policies of each, side by side.
+std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const PolicyKind> policies,
+                                       const ReplayOptions& options, const PlannedMemory* plan) {
   const std::vector<std::vector<StreamId>> streams = OtherStreams(facts.trace);
   const Slices slices(facts.trace, facts.roots, facts.blocks);
   const std::vector<Bytes> planned =
       plan != nullptr ? OffsetsOf(facts, *plan) : std::vector<Bytes>();
   const std::set<GraphId> held = plan != nullptr ? GraphsOf(*plan) : std::set<GraphId>();
-  for (size_t i = 0; i < facts.blocks.size(); ++i) {
-    if (BlocksByPool(facts, GraphId(i)).empty()) continue;
-    if (!held.empty() && !held.contains(GraphId(i))) continue;
-    GraphReplay graph =
-        GraphReplayer(facts, InfoOf(policy), options, slices.Of(GraphId(i)),
-                      plan != nullptr ? &planned : nullptr, replay.figures.peak_reserved, streams)
-            .Run();
-    replay.figures.Add(graph.figures);
-    if (options.execute) replay.executions.push_back(Execute(facts, policy, graph, options));
-    if (!graph.unsafe.empty()) replay.verified = false;
-    replay.graphs.push_back(std::move(graph));
+  std::vector<std::vector<std::optional<ReplayedGraph>>> replayed(policies.size());
+  for (auto& graphs : replayed) graphs.resize(facts.blocks.size());
+  ForEachGraph(facts.trace, facts.blocks, [&](GraphId graph) {
+    std::vector<PoolBlocks> pools = BlocksByPool(facts, graph);
+    if (!pools.empty() && (held.empty() || held.contains(graph))) {
+      const GraphTask task = TaskOf(facts, policies, options,
+                                    {.facts = facts,
+                                     .slice = slices.Of(graph),
+                                     .streams = streams,
+                                     .planned = plan != nullptr ? &planned : nullptr,
+                                     .pools = std::move(pools)});
+      ParallelFor(policies.size(), ThreadsFor(facts.trace), [&](size_t i) {
+        replayed[i][graph.index()] = ReplayGraph(task, InfoOf(policies[i]), options);
+      });
+    }
+    if (options.graphs_done != nullptr) ++*options.graphs_done;
+  });
+  std::vector<PolicyReplay> replays;
+  for (size_t i = 0; i < policies.size(); ++i) {
+    replays.push_back(SumUp(facts, policies[i], options, std::move(replayed[i])));
   }
-  return replay;
+  return replays;
 }
 
 // The graphs run one at a time, in the same memory.
@@ -365,13 +194,19 @@ void ShareMemory(const Facts& facts, const PlannedMemory& plan, const ReplayOpti
 
 }  // namespace
 
+std::vector<PolicyReplay> ReplayTrace(const Facts& facts, std::span<const PolicyKind> policies,
+                                      const ReplayOptions& options) {
+  return ReplayGraphs(facts, policies, options, nullptr);
+}
+
 PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options) {
-  return ReplayGraphs(facts, policy, options, nullptr);
+  return std::move(ReplayTrace(facts, {&policy, 1}, options).front());
 }
 
 PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan, const ReplayOptions& options,
                         const std::string& name) {
-  PolicyReplay replay = ReplayGraphs(facts, kPolicyOfPlans, options, &plan);
+  PolicyReplay replay =
+      std::move(ReplayGraphs(facts, {&kPolicyOfPlans, 1}, options, &plan).front());
   replay.given = name;
   if (!plan.sequence.empty()) ShareMemory(facts, plan, options, &replay);
   return replay;
@@ -393,13 +228,19 @@ std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan
     last = key;
     blocks_of->push_back({block, placement.offset, placement.size});
   }
-  std::vector<UnsafePair> unsafe;
-  for (auto& [arena, blocks] : arenas) {
+  std::vector<std::vector<PlacedBlock>*> all;
+  for (auto& [arena, blocks] : arenas) all.push_back(&blocks);
+  std::vector<std::vector<UnsafePair>> found(all.size());
+  ParallelFor(all.size(), ThreadsFor(facts.trace), [&](size_t i) {
+    std::vector<PlacedBlock>& blocks = *all[i];
     if (!std::ranges::is_sorted(blocks, {}, &PlacedBlock::block)) {
       std::ranges::stable_sort(blocks, {}, &PlacedBlock::block);
     }
-    const std::vector<UnsafePair> found = ValidatePlacements(facts.Blocks(rule), blocks);
-    unsafe.insert(unsafe.end(), found.begin(), found.end());
+    found[i] = ValidatePlacements(facts.Blocks(rule), blocks);
+  });
+  std::vector<UnsafePair> unsafe;
+  for (const std::vector<UnsafePair>& of_arena : found) {
+    unsafe.insert(unsafe.end(), of_arena.begin(), of_arena.end());
   }
   return unsafe;
 }

@@ -7,8 +7,11 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -110,8 +113,12 @@ struct ReplayOptions {
   bool scan = false;   // look at every piece of memory at each malloc: slow, to compare with
   std::optional<ExecutionOptions> execute = {};  // the placements without segments
   const DeviceExecutor* device = nullptr;        // where; null: on the host
+  std::atomic<size_t>* graphs_done = nullptr;    // counts up, for who watches
 };
 
+// In the order of the policies. What they share of a graph is found once.
+std::vector<PolicyReplay> ReplayTrace(const Facts& facts, std::span<const PolicyKind> policies,
+                                      const ReplayOptions& options = {});
 PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options = {});
 
 // The placements of a plan in place of a policy's; frees complete as with `reuse`. The plan must

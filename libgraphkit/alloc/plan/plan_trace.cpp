@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/alloc/plan/plan_to_fit.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/parallel.h"
 
 namespace graphkit {
 
@@ -18,33 +20,38 @@ bool HandedOut(const Trace& trace, const Block& block) {
   return kind != PoolKind::kDevice && kind != PoolKind::kHost && kind != PoolKind::kManaged;
 }
 
-// The bound of a pool's blocks by a rule, where the facts have it: pools are handed out whole.
-const LowerBound* KnownBound(const Facts& facts, MarkerRule rule, GraphId graph, PoolId pool) {
-  if (rule != MarkerRule::kLastUse || facts.pool_bounds.empty()) return nullptr;
-  const std::vector<PoolBound>& bounds = facts.pool_bounds[graph.index()];
-  const auto found = std::ranges::find(bounds, pool, &PoolBound::pool);
-  return found == bounds.end() ? nullptr : &found->bound;
-}
-
 struct GraphPool {
   GraphId graph;
   PoolBlocks pool;
+  LowerBound bound = {};
   CapturePlan plan = {};
 };
 
-void AddPool(const BlockOrder& order, const GraphPool& planned_pool, PlannedMemory* planned) {
-  const auto& [graph, pool, plan] = planned_pool;
-  const auto arena = static_cast<uint32_t>(planned->arenas.size());
-  planned->arenas.push_back({graph, pool.pool, pool.blocks.size(), plan.peak, plan.lower_bound});
-  planned->peak += plan.peak;
-  planned->lower_bound += plan.lower_bound;
-  const size_t first = planned->placements.size();
+// `capacity`: where the search may stop; 0: it goes on to the least.
+void PlanPool(const BlockOrder& order, CapturePlannerOptions options, Bytes capacity, bool greedily,
+              GraphPool* pool) {
+  options.search.capacity = capacity;
+  if (greedily) options.search.effort = 0;
+  options.bound = &pool->bound;
+  pool->plan = PlanCapture(order, pool->pool.blocks, options);
+}
+
+// In an arena of its own.
+PlannedMemory Describe(const BlockOrder& order, const GraphPool& planned_pool) {
+  const auto& [graph, pool, bound, plan] = planned_pool;
+  PlannedMemory planned;
+  planned.of_trace = true;
+  planned.arenas.push_back({graph, pool.pool, pool.blocks.size(), plan.peak, plan.lower_bound});
+  planned.peak = plan.peak;
+  planned.lower_bound = plan.lower_bound;
+  planned.placements.reserve(pool.blocks.size());
   for (size_t i = 0; i < pool.blocks.size(); ++i) {
     const BlockId block = pool.blocks[i];
-    planned->placements.push_back(
-        {block.value, arena, plan.offsets[i], RoundedSize(order.trace()[block])});
+    planned.placements.push_back(
+        {block.value, 0, plan.offsets[i], RoundedSize(order.trace()[block])});
   }
-  AddSharedBytes(order, std::span(planned->placements).subspan(first), planned);
+  AddSharedBytes(order, planned.placements, &planned);
+  return planned;
 }
 
 }  // namespace
@@ -60,26 +67,88 @@ std::vector<PoolBlocks> BlocksByPool(const Facts& facts, GraphId graph) {
   return pools;
 }
 
-PlannedMemory PlanTrace(const Facts& facts, MarkerRule rule, const CapturePlannerOptions& options) {
-  PlannedMemory planned;
-  planned.of_trace = true;
+LowerBound BoundOf(const Facts& facts, MarkerRule rule, GraphId graph, const PoolBlocks& pool) {
+  if (rule == MarkerRule::kLastUse && !facts.pool_bounds.empty()) {
+    // Pools are handed out whole.
+    const std::vector<PoolBound>& bounds = facts.pool_bounds[graph.index()];
+    const auto found = std::ranges::find(bounds, pool.pool, &PoolBound::pool);
+    if (found != bounds.end()) return found->bound;
+  }
+  return FindLowerBound(facts.Blocks(rule), pool.blocks);
+}
+
+PlannedMemory JoinPlans(std::vector<PlannedMemory> parts) {
+  PlannedMemory plan;
+  plan.of_trace = true;
+  const auto reserve = [&](auto PlannedMemory::*rows) {
+    size_t size = 0;
+    for (const PlannedMemory& part : parts) size += (part.*rows).size();
+    (plan.*rows).reserve(size);
+  };
+  reserve(&PlannedMemory::arenas);
+  reserve(&PlannedMemory::placements);
+  reserve(&PlannedMemory::shared);
+  reserve(&PlannedMemory::proof_nodes);
+  for (PlannedMemory& taken : parts) {
+    const PlannedMemory part = std::exchange(taken, {});
+    const auto arenas = static_cast<uint32_t>(plan.arenas.size());
+    const auto nodes = static_cast<uint32_t>(plan.proof_nodes.size());
+    for (Placement placement : part.placements) {
+      placement.arena += arenas;
+      plan.placements.push_back(placement);
+    }
+    for (SharedBytes shared : part.shared) {
+      shared.arena += arenas;
+      shared.ends.first += nodes;
+      shared.starts.first += nodes;
+      plan.shared.push_back(shared);
+    }
+    plan.arenas.insert(plan.arenas.end(), part.arenas.begin(), part.arenas.end());
+    plan.proof_nodes.insert(plan.proof_nodes.end(), part.proof_nodes.begin(),
+                            part.proof_nodes.end());
+    plan.peak += part.peak;
+    plan.lower_bound += part.lower_bound;
+  }
+  return plan;
+}
+
+// Each pool by itself; greedily, where several are to fit into one capacity.
+PlannedMemory PlanTrace(const Facts& facts, MarkerRule rule, const CapturePlannerOptions& options,
+                        std::atomic<size_t>* graphs_done) {
   const BlockOrder order = facts.Blocks(rule);
   std::vector<GraphPool> pools;
+  std::vector<Slice> of_graph(facts.blocks.size());  // in `pools`
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
+    of_graph[i].first = static_cast<uint32_t>(pools.size());
     for (PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
       pools.push_back({GraphId(i), std::move(pool)});
+      ++of_graph[i].count;
     }
   }
-  PlanToFit(pools.size(), options.search.capacity, [&](size_t i, Bytes capacity, bool greedily) {
-    CapturePlannerOptions of_pool = options;
-    of_pool.search.capacity = capacity;
-    if (greedily) of_pool.search.effort = 0;
-    of_pool.bound = KnownBound(facts, rule, pools[i].graph, pools[i].pool.pool);
-    pools[i].plan = PlanCapture(order, pools[i].pool.blocks, of_pool);
-    return pools[i].plan.peak;
+  const Bytes capacity = options.search.capacity;
+  const bool together = capacity != 0 && pools.size() > 1;
+  const size_t threads = ThreadsFor(facts.trace);
+  ForEachGraph(facts.trace, facts.blocks, [&](GraphId graph) {
+    const Slice own = of_graph[graph.index()];
+    ParallelFor(own.count, threads, [&](size_t i) {
+      GraphPool& pool = pools[own.first + i];
+      pool.bound = BoundOf(facts, rule, graph, pool.pool);
+      PlanPool(order, options, together ? 0 : capacity, together, &pool);
+    });
+    if (graphs_done != nullptr) ++*graphs_done;
   });
-  for (const GraphPool& pool : pools) AddPool(order, pool, &planned);
-  return planned;
+  if (together) {
+    PlanToFit(pools.size(), capacity, [&](size_t i, Bytes share, bool greedily) {
+      if (!greedily) PlanPool(order, options, share, false, &pools[i]);
+      return pools[i].plan.peak;
+    });
+  }
+  std::vector<PlannedMemory> parts(pools.size());
+  ParallelFor(pools.size(), threads, [&](size_t i) {
+    parts[i] = Describe(order, pools[i]);
+    pools[i] = {};
+  });
+  return parts.size() == 1 ? std::move(parts.front()) : JoinPlans(std::move(parts));
 }
 
 void AddPlans(const Facts& facts, Report* report) {

@@ -1,6 +1,8 @@
 // A plan of a whole trace: each pool of each graph by itself, with the proof of all it shares.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -22,9 +24,16 @@ struct PoolBlocks {
 };
 std::vector<PoolBlocks> BlocksByPool(const Facts& facts, GraphId graph);
 
-// By the marker rule's proofs.
+// The bound of a pool's blocks by a rule: the facts' own where they have it, else found.
+LowerBound BoundOf(const Facts& facts, MarkerRule rule, GraphId graph, const PoolBlocks& pool);
+
+// By the marker rule's proofs, graphs side by side. `graphs_done` counts up.
 PlannedMemory PlanTrace(const Facts& facts, MarkerRule rule,
-                        const CapturePlannerOptions& options = {});
+                        const CapturePlannerOptions& options = {},
+                        std::atomic<size_t>* graphs_done = nullptr);
+
+// The arenas of all parts, in their order; each part has a trace's graphs or pools of its own.
+PlannedMemory JoinPlans(std::vector<PlannedMemory> parts);
 
 // Adds to plan->shared which bytes the blocks of one arena take over from each other, and the proof
 // that they may: each range with the block that lay there last. `placements`: in capture order,

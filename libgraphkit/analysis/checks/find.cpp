@@ -1,6 +1,7 @@
 #include "libgraphkit/analysis/checks/find.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -9,11 +10,16 @@ namespace graphkit {
 
 std::vector<Finding> FindByGraph(const Facts& facts,
                                  const std::function<void(GraphId, Finding*)>& judge) {
+  std::vector<std::unique_ptr<Finding>> by_graph(facts.trace.graphs.size());
+  ForEachGraph(facts.trace, facts.blocks, [&](GraphId graph) {
+    Finding finding{.graph = graph};
+    judge(graph, &finding);
+    if (finding.message.empty()) return;
+    by_graph[graph.index()] = std::make_unique<Finding>(std::move(finding));
+  });
   std::vector<Finding> findings;
-  for (size_t i = 0; i < facts.trace.graphs.size(); ++i) {
-    Finding finding{.graph = GraphId(i)};
-    judge(GraphId(i), &finding);
-    if (!finding.message.empty()) findings.push_back(std::move(finding));
+  for (const std::unique_ptr<Finding>& finding : by_graph) {
+    if (finding) findings.push_back(std::move(*finding));
   }
   return findings;
 }

@@ -65,7 +65,7 @@ std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict);
 inline constexpr size_t kShownEvidence = 3;
 
 // One finding for each graph of which `judge` says something: it fills in the finding, which is
-// left out as long as it has no message.
+// left out as long as it has no message. Graphs are judged side by side.
 std::vector<Finding> FindByGraph(const Facts& facts,
                                  const std::function<void(GraphId, Finding*)>& judge);
 

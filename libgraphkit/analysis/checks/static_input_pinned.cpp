@@ -1,5 +1,6 @@
 // static-input-pinned: memory that is kept for a graph that is never launched.
 #include <algorithm>
+#include <mutex>
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/order/launches.h"
@@ -33,10 +34,11 @@ std::vector<Finding> FindStaticInputsPinned(const Facts& facts) {
   if (trace.launches.empty() || !KnowsWhatWasFreed(trace)) return {};
   const auto launches = LaunchesByGraph(trace);
   std::vector<bool> needed;
+  std::once_flag first;
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const std::vector<GraphInput>& inputs = facts.inputs[graph.index()];
     if (inputs.empty() || !launches[graph.index()].empty() || !KeptReady(trace, graph)) return;
-    if (needed.empty()) needed = Needed(facts, launches);
+    std::call_once(first, [&] { needed = Needed(facts, launches); });
     for (const GraphInput& input : inputs) {
       const Block& block = trace[input.block];
       if (needed[input.block.index()] || facts.lives[input.block].root.valid()) continue;

@@ -75,6 +75,8 @@ constexpr HelpTopic kTopics[] = {
     {"environment", "the variables that graphkit looks at",
      "NO_COLOR      set and not empty: no colours, even on a terminal\n"
      "TERM          dumb: no colours and no moving progress lines\n"
+     "GRAPHKIT_THREADS\n"
+     "              threads to work on; not set: one for each core\n"
      "CUDA_HOME, CUDA_PATH\n"
      "              toolkits to look for CUPTI in, when the loader doesn't find it\n"
      "VIRTUAL_ENV   a Python environment whose NVIDIA wheels are looked into for the same\n"

@@ -1,7 +1,9 @@
 // Says what takes long: nothing in the first second, then what is being done and for how long.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
 #include <string>
 
@@ -14,15 +16,22 @@ namespace graphkit {
 class Progress {
  public:
   explicit Progress(std::string doing);  // "reading trace.json"
+  // "analyzing trace.json: 1 200 of 10 000 graphs", as done() counts up; of one graph nothing.
+  Progress(std::string doing, size_t graphs);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  std::atomic<size_t>* done() { return &done_graphs_; }
+
  private:
   void Run();
   void Show();
+  std::string Text() const;
 
   std::string doing_;
+  size_t graphs_ = 0;
+  std::atomic<size_t> done_graphs_ = 0;
   bool done_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -31,8 +31,8 @@ struct AnalyzeArguments {
 
 Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
                             const AnalyzeArguments& arguments) {
-  const Progress progress("analyzing " + path);
-  const Facts facts = FindReportFacts(trace, arguments.options);
+  Progress progress("analyzing " + path, trace.graphs.size());
+  const Facts facts = FindReportFacts(trace, arguments.options, progress.done());
   Result<Report> report = Analyze(facts, arguments.options);
   if (report) AddPlans(facts, &*report);
   return report;

@@ -27,8 +27,8 @@ struct DiffArguments {
 };
 
 Result<Report> AnalyzeSide(const Trace& trace, const std::string& path) {
-  const Progress progress("analyzing " + path);
-  return Analyze(trace);
+  Progress progress("analyzing " + path, trace.graphs.size());
+  return Analyze(FindReportFacts(trace, {}, progress.done()));
 }
 
 TraceDiff Compare(const Trace& before, const Report& before_report, const Trace& after,

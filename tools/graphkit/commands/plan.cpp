@@ -140,13 +140,13 @@ Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
   Result<Trace> trace = ReadInput(arguments.file);
   if (!trace) return trace.error();
   if (const Result<void> holds = HoldsMemory(*trace, arguments.file); !holds) return holds.error();
-  const Progress progress("planning " + arguments.file);
+  Progress progress("planning " + arguments.file, trace->graphs.size());
   const Facts facts = FindFacts(*trace, {.scope = FactScope::kPlacement});
   GiveBackMemory(&*trace);
-  Result<PlannedMemory> made =
-      arguments.sequence.empty()
-          ? Result<PlannedMemory>(PlanTrace(facts, arguments.rule, arguments.options))
-          : PlanShared(facts, arguments);
+  Result<PlannedMemory> made = arguments.sequence.empty()
+                                   ? Result<PlannedMemory>(PlanTrace(
+                                         facts, arguments.rule, arguments.options, progress.done()))
+                                   : PlanShared(facts, arguments);
   if (!made) return made.error();
   PlannedMemory plan = std::move(*made);
   const std::vector<UnsafePair> wrong = VerifyPlan(facts, plan, arguments.rule);

@@ -73,15 +73,15 @@ std::vector<PolicyKind> PoliciesOf(const ReplayArguments& arguments) {
 
 Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArguments& arguments,
                                          const DeviceExecutor* device) {
-  const Progress progress("replaying " + arguments.file);
+  Progress progress("replaying " + arguments.file, trace.graphs.size());
   const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
   ReplayOptions options{.verify = arguments.verify,
                         .config = {},
                         .capacity = arguments.capacity,
-                        .timeline = !arguments.timeline.empty()};
+                        .timeline = !arguments.timeline.empty(),
+                        .graphs_done = progress.done()};
   if (!arguments.execute.empty()) options.execute = arguments.execution;
   options.device = device;
-  std::vector<PolicyReplay> replays;
   if (!arguments.plan.empty()) {
     const Result<PlannedMemory> plan = ReadPlan(arguments.plan);
     if (!plan) return plan.error();
@@ -90,12 +90,9 @@ Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArgumen
       error.file = arguments.plan;
       return error;
     }
-    replays.push_back(ReplayPlan(facts, *plan, options));
-    return replays;
+    return std::vector{ReplayPlan(facts, *plan, options)};
   }
-  for (const PolicyKind kind : PoliciesOf(arguments)) {
-    replays.push_back(ReplayTrace(facts, kind, options));
-  }
+  std::vector<PolicyReplay> replays = ReplayTrace(facts, PoliciesOf(arguments), options);
   for (const std::string& word : arguments.allocators) {
     if (const auto model = FindModel(word)) replays.push_back(ReplayModel(facts, *model, options));
     if (!IsLibrary(word)) continue;

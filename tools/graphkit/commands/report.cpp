@@ -32,11 +32,11 @@ std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArgumen
   return ReplayTrace(facts, *arguments.policy, {.verify = true});
 }
 
-// All that is drawn of the trace goes to `draw`.
+// All that is drawn of the trace goes to `draw`. `done` counts graphs; may be null.
 template <typename Draw>
 Result<void> Drawn(const Trace& trace, const std::string& path, const ReportArguments& arguments,
-                   Draw draw) {
-  const Facts facts = FindReportFacts(trace, arguments.options);
+                   std::atomic<size_t>* done, Draw draw) {
+  const Facts facts = FindReportFacts(trace, arguments.options, done);
   Result<Report> report = Analyze(facts, arguments.options);
   if (!report) return report.error();
   AddPlans(facts, &*report);
@@ -47,10 +47,11 @@ Result<void> Drawn(const Trace& trace, const std::string& path, const ReportArgu
 int ReportOn(const std::string& path, const ReportArguments& arguments) {
   const Result<Trace> trace = ReadInput(path);
   if (!trace) return PrintError(trace.error());
-  const Progress progress("drawing " + path);
-  const Result<void> written = Drawn(*trace, path, arguments, [&](const ReportPage& page) {
+  Progress progress("drawing " + path, trace->graphs.size());
+  const auto write = [&](const ReportPage& page) {
     return WriteOutput(arguments.output, [&](std::ostream& out) { RenderReportHtml(page, out); });
-  });
+  };
+  const Result<void> written = Drawn(*trace, path, arguments, progress.done(), write);
   if (!written) return PrintError(written.error());
   return WarnIncomplete(*trace, path);
 }
@@ -59,10 +60,11 @@ Result<std::string> MakeDrawing(const std::string& path, const ReportArguments& 
   const Result<Trace> trace = ReadQuietly(path);
   if (!trace) return trace.error();
   std::string packed;
-  const Result<void> drawn = Drawn(*trace, path, arguments, [&](const ReportPage& page) {
+  const auto pack = [&](const ReportPage& page) {
     packed = PackDrawing(page);
     return Result<void>();
-  });
+  };
+  const Result<void> drawn = Drawn(*trace, path, arguments, nullptr, pack);
   if (!drawn) return drawn.error();
   return packed;
 }

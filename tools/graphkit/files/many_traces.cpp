@@ -103,6 +103,7 @@ class Workers {
       : paths_(traces.paths), own_(std::move(own)), make_(make), made_(own_.size()) {
     const size_t count = std::min(traces.threads > 0 ? traces.threads : Cores(), own_.size());
     ahead_ = 2 * count + 2;
+    share_ = count == 0 ? 1 : Cores() / count;
     threads_.emplace(count, [this] { Work(); });
   }
   ~Workers() {
@@ -140,6 +141,7 @@ class Workers {
   }
 
   void Work() {
+    const CoreShare share(share_);
     try {
       MakeTraces();
     } catch (...) {
@@ -179,6 +181,7 @@ class Workers {
   std::vector<Made> made_;  // by place in own_
   size_t next_ = 0, taken_ = 0, running_ = 0, ahead_ = 0;
   uint64_t in_use_ = 0;
+  size_t share_ = 1;  // of the cores, for each trace
   std::exception_ptr failure_;
   std::optional<ThreadTeam> threads_;  // the last: they use all of the above
 };

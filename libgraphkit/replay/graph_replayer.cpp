@@ -1,0 +1,225 @@
+#include "libgraphkit/replay/graph_replayer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/replay/policy_memory.h"
+
+namespace graphkit {
+namespace {
+
+struct MemoryEvent {
+  Seq seq;
+  bool free;
+  BlockId block;
+  uint32_t pool;
+};
+
+std::vector<MemoryEvent> EventsOf(const Facts& facts, std::span<const PoolBlocks> pools) {
+  std::vector<MemoryEvent> events;
+  for (uint32_t pool = 0; pool < pools.size(); ++pool) {
+    for (const BlockId block : pools[pool].blocks) {
+      events.push_back({facts.trace[block].allocated, false, block, pool});
+      if (!facts.lives[block].freed) continue;
+      events.push_back({facts.trace[block].free_requested, true, block, pool});
+    }
+  }
+  std::ranges::sort(events, [](const MemoryEvent& a, const MemoryEvent& b) {
+    return a.seq != b.seq ? a.seq < b.seq : a.block < b.block;
+  });
+  return events;
+}
+
+// One policy over one graph.
+class GraphReplayer {
+ public:
+  GraphReplayer(const GraphTask& task, const PolicyInfo& info, const ReplayOptions& options)
+      : facts_(task.facts),
+        info_(info),
+        order_(facts_.Blocks(info.rule)),
+        slice_(task.slice),
+        frontiers_(facts_.trace, slice_),
+        view_{facts_.trace, facts_.in_edges, order_, frontiers_, task.streams, slice_},
+        options_(options),
+        planned_(task.planned),
+        pools_(task.pools),
+        bounds_(task.bounds[static_cast<size_t>(info.rule)]),
+        tops_(pools_.size()) {
+    out_.graph = slice_.root;
+    for (const PoolBlocks& pool : pools_) {
+      out_.pools.push_back({pool.pool, {}, {}});
+      out_.pools.back().arena.reserve(pool.blocks.size());
+      if (!info.offline) out_.pools.back().segments.reserve(pool.blocks.size());
+    }
+    events_ = EventsOf(facts_, pools_);
+    MakeMemory();
+    freed_at_.resize(slice_.blocks.size());
+  }
+
+  ReplayedGraph Run() {
+    const auto start = std::chrono::steady_clock::now();
+    if (planned_ == nullptr && info_.offline) MakePlan();
+    for (const MemoryEvent& event : events_) {
+      if (info_.by_frontiers) frontiers_.AdvanceTo(event.seq);
+      ++out_.figures.operations;
+      if (event.free) {
+        Free(event.block);
+      } else {
+        Malloc(event.block, event.pool);
+      }
+      out_.figures.deferred_byte_operations += active_ - allocated_;
+      if (options_.timeline) {
+        out_.timeline.push_back({event.seq, allocated_, active_, reserved_, extent_});
+      }
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    out_.figures.seconds = took.count();
+    for (const BlockId block : policy_->Pending()) out_.figures.never_reclaimed += Size(block);
+    out_.figures.pending_looks = policy_->looks();
+    out_.figures.peak_extent = extent_;
+    out_.figures.peak_reserved = reserved_;
+    out_.steps = frontiers_.steps();
+    for (const LowerBound& bound : bounds_) {
+      if (options_.bound) out_.figures.lower_bound += bound.bytes;
+    }
+    if (options_.verify) Verify();
+    return {std::move(out_), std::move(rises_)};
+  }
+
+ private:
+  size_t Number(BlockId block) const { return slice_.blocks.NumberOf(block.index()); }
+  Bytes Size(BlockId block) const { return RoundedSize(facts_.trace[block]); }
+
+  // By an index where it finds the same as scanning.
+  void MakeMemory() {
+    const PolicyMemoryOptions options{options_.config, options_.missed};
+    std::vector<BlockId> blocks;
+    for (const MemoryEvent& event : events_) {
+      if (!event.free) blocks.push_back(event.block);
+    }
+    if (!options_.scan) {
+      memory_ = IndexedMemory(facts_, info_, slice_, blocks, pools_.size(), options);
+    }
+    policy_ = info_.make(view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
+    if (!memory_) memory_ = ScanningMemory(facts_, slice_, *policy_, pools_.size(), options);
+  }
+
+  void Free(BlockId block) {
+    const Bytes size = Size(block);
+    allocated_ -= size;
+    freed_at_[Number(block)] = out_.figures.operations;
+    if (policy_->Free(block)) active_ -= size;
+    TakeOffers();
+    memory_->Freed(block);
+  }
+
+  void TakeOffers() {
+    for (const Offer& offer : policy_->offers()) memory_->Take(offer);
+  }
+
+  void Malloc(BlockId block, uint32_t pool) {
+    const Bytes size = Size(block);
+    for (const BlockId complete : policy_->BeforeMalloc(block)) {
+      active_ -= Size(complete);
+      ++out_.figures.reclaimed;
+      out_.figures.reclaim_operations += out_.figures.operations - freed_at_[Number(complete)];
+    }
+    TakeOffers();
+    memory_->BeforeMalloc(block);
+    allocated_ += size;
+    active_ += size;
+    out_.figures.peak_allocated = std::max(out_.figures.peak_allocated, allocated_);
+    out_.figures.peak_active = std::max(out_.figures.peak_active, active_);
+    if (size == 0) return;
+    const Bytes extent = extent_;
+    const Bytes reserved = reserved_;
+    if (planned()) {
+      PutAsPlanned(block, pool, size);
+    } else {
+      Place(block, pool, size);
+    }
+    if (options_.capacity && (extent_ != extent || reserved_ != reserved)) {
+      rises_.push_back({block, facts_.trace[block].allocated, reserved_});
+    }
+  }
+
+  void Place(BlockId block, uint32_t pool, Bytes size) {
+    const PolicyMemory::Placed placed = memory_->Place(block, pool, size);
+    if (placed.missed) out_.figures.missed += placed.arena_added;
+    extent_ += placed.arena_added;
+    reserved_ += placed.segments_added;
+    out_.pools[pool].arena.push_back({block, placed.arena, size});
+    out_.pools[pool].segments.push_back({block, placed.segments, size});
+  }
+
+  bool planned() const { return planned_ != nullptr || info_.offline; }
+
+  void PutAsPlanned(BlockId block, uint32_t pool, Bytes size) {
+    const Bytes offset = planned_ != nullptr ? (*planned_)[block.index()] : offsets_[Number(block)];
+    out_.pools[pool].arena.push_back({block, offset, size});
+    Bytes& top = tops_[pool];
+    const Bytes higher = std::max(top, offset + size);
+    extent_ += higher - top;
+    reserved_ += RoundUp(higher, kPlanSegment) - RoundUp(top, kPlanSegment);
+    top = higher;
+  }
+
+  void MakePlan() {
+    offsets_.resize(slice_.blocks.size());
+    CapturePlannerOptions planner = options_.planner;
+    for (size_t pool = 0; pool < pools_.size(); ++pool) {
+      planner.bound = &bounds_[pool];
+      const CapturePlan plan = PlanCapture(order_, pools_[pool].blocks, planner);
+      for (size_t i = 0; i < pools_[pool].blocks.size(); ++i) {
+        offsets_[Number(pools_[pool].blocks[i])] = plan.offsets[i];
+      }
+    }
+  }
+
+  void Verify() {
+    for (const ReplayedPool& pool : out_.pools) {
+      for (const auto* placed : {&pool.arena, &pool.segments}) {
+        for (const UnsafePair& pair : ValidatePlacements(order_, *placed)) {
+          if (std::ranges::find(out_.unsafe, pair) == out_.unsafe.end()) {
+            out_.unsafe.push_back(pair);
+          }
+        }
+      }
+    }
+  }
+
+  const Facts& facts_;
+  const PolicyInfo& info_;
+  BlockOrder order_;
+  const GraphSlice& slice_;
+  FrontierReplay frontiers_;
+  PolicyView view_;
+  std::unique_ptr<ReusePolicy> policy_;
+  const ReplayOptions& options_;
+  const std::vector<Bytes>* planned_;
+  const std::vector<PoolBlocks>& pools_;
+  const std::vector<LowerBound>& bounds_;  // of each pool, where they were asked for
+  std::vector<OutOfMemory> rises_;
+  std::vector<MemoryEvent> events_;
+  std::unique_ptr<PolicyMemory> memory_;
+  std::vector<uint64_t> freed_at_;  // by block of the graph: the operation
+  Bytes allocated_ = 0;
+  Bytes active_ = 0;
+  Bytes reserved_ = 0;
+  Bytes extent_ = 0;
+  std::vector<Bytes> offsets_;  // of its own plan: by block of the graph
+  std::vector<Bytes> tops_;     // of a plan: by pool, the highest byte used so far
+  GraphReplay out_;
+};
+
+}  // namespace
+
+ReplayedGraph ReplayGraph(const GraphTask& task, const PolicyInfo& info,
+                          const ReplayOptions& options) {
+  return GraphReplayer(task, info, options).Run();
+}
+
+}  // namespace graphkit
