@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <string>
 
@@ -33,6 +34,23 @@ TEST_CASE("every address that a real GPU's allocator gave is predicted") {
   CHECK(Score(Read("transformer_step")) == perfect(6488));
   CHECK(Score(Read("transformer_inference")) == perfect(2162));
   CHECK(Score(Read("transformer_small")) == perfect(1721));
+}
+
+TEST_CASE("every address that PyTorch itself gave in random programs is predicted") {
+  uint64_t addresses = 0;
+  const std::filesystem::path folder(std::string(GRAPHKIT_TESTDATA) + "/torch-allocator");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".zst") continue;
+    CAPTURE(entry.path().string());
+    Result<TorchSnapshot> snapshot = ReadTorchSnapshot(entry.path().string());
+    REQUIRE_MESSAGE(snapshot.has_value(), Describe(snapshot.error()));
+    const PredictionScore score = Score(*snapshot);
+    CHECK(score.misses == std::vector<PredictionMiss>{});
+    CHECK(score.not_judged.in_no_segment == 0);
+    CHECK(score.not_judged.start_unknown == 0);
+    addresses += score.addresses;
+  }
+  CHECK(addresses > 10'000);
 }
 
 TEST_CASE("one altered address is one miss, at its event") {

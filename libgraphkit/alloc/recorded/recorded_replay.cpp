@@ -176,6 +176,12 @@ class Replay {
     return op.pool != 0 && driver_.Collected(allocator_.CachedSegments());
   }
 
+  // Whether a request can have failed in this pool: older files don't say in which it did.
+  bool FailedHere(const AllocationRequest& request) const {
+    if (allocator_.CanServe(request)) return false;
+    return driver_.GivesBack() || allocator_.CachedSegments().empty();
+  }
+
   // The file doesn't say which segment of the start is the oldest: what was taken is.
   Address OldestOf(std::span<const Address> equals) {
     const Address recorded = run_.recorded_addresses[now_->life];
@@ -214,7 +220,8 @@ class Replay {
     EmptyDestroyedPools(op.pool);
     if (op.pool) allocator_.BeginAllocateToPool(op.pool);
     if (CacheWasEmptied(request, op)) allocator_.EmptyCache();
-    const std::optional<BlockHandle> block = allocator_.Malloc(request);
+    std::optional<BlockHandle> block;
+    if (op.kind == Kind::kAlloc || FailedHere(request)) block = allocator_.Malloc(request);
     if (op.pool) allocator_.EndAllocateToPool(op.pool);
     if (!block || op.kind == Kind::kOutOfMemory) return;
     handle_of_[op.life] = *block;

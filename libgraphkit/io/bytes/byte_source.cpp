@@ -231,6 +231,14 @@ Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {
   return Decompressed(std::move(*file));
 }
 
+namespace {
+
+bool IsCompressed(std::string_view bytes) {
+  return bytes.starts_with(kZstdMagic) || bytes.starts_with(kGzipMagic);
+}
+
+}  // namespace
+
 Result<MappedFile> MappedFile::Open(const std::string& path) {
   const auto named = [&](Error error) {
     error.file = path;
@@ -245,9 +253,12 @@ Result<MappedFile> MappedFile::Open(const std::string& path) {
   if (map != MAP_FAILED) {
     file.kept_ = std::shared_ptr<void>(map, [size](void* mapping) { munmap(mapping, size); });
     file.bytes_ = {static_cast<const char*>(map), size};
-    return file;
+    if (!IsCompressed(file.bytes_)) return file;
   }
-  Result<std::string> copy = ReadAll(**source);
+  Result<std::unique_ptr<ByteSource>> plain =
+      Decompressed(map == MAP_FAILED ? std::move(*source) : OpenMemory(file.bytes_));
+  if (!plain) return named(plain.error());
+  Result<std::string> copy = ReadAll(**plain);
   if (!copy) return named(copy.error());
   const auto kept = std::make_shared<const std::string>(*std::move(copy));
   file.kept_ = kept;

@@ -50,7 +50,8 @@ class ByteSink {
 // "-" is stdout. A path that ends in ".zst" is compressed.
 Result<std::unique_ptr<ByteSink>> CreateFile(const std::string& path);
 
-// A file mapped for reading, or read into memory where it can't be mapped (a pipe).
+// A file mapped for reading, or read into memory where it can't be mapped (a pipe) or is compressed
+// (zstd, gzip).
 class MappedFile {
  public:
   // "-" is the standard input.

@@ -53,10 +53,6 @@ Error NotKnown() {
           .hint = "files of other tools: " + FormatNames()};
 }
 
-bool IsCompressed(std::string_view head) {
-  return head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
-}
-
 bool IsRegular(const std::string& path) {
   struct stat info {};
   return path != "-" && stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
@@ -128,9 +124,7 @@ Result<Imported> ImportFile(const std::string& path, const ImportFormat* format)
   }
   if (!format->padded && IsRegular(path)) {
     const Result<MappedFile> file = MappedFile::Open(path);
-    if (file && !IsCompressed(file->bytes().substr(0, 4))) {
-      return Named(format->read(file->bytes()), path);
-    }
+    return Named(file ? format->read(file->bytes()) : file.error(), path);
   }
   return Named(ReadSource(**source, *format), path);
 }
