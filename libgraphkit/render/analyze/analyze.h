@@ -46,4 +46,7 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                 const std::vector<MemoryBill>& bills = {}, const std::vector<HeldLine>& held = {},
                 BillBy by = BillBy::kBlock);
 
+// The same on one line and without the pairs of "reuse": the HTML report has them as columns.
+void RenderPageJson(const Report& report, const Trace& trace, std::ostream& out);
+
 }  // namespace graphkit

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <map>
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/json.h"
+#include "libgraphkit/render/json_writer.h"
 
 namespace graphkit {
 
@@ -49,7 +51,7 @@ Json AskedMemoryJson(const std::optional<AskedMemory>& memory) {
   return json;
 }
 
-Json GraphJson(const GraphSummary& graph) {
+Json GraphJson(const GraphSummary& graph, bool pairs = true) {
   Json json{
       {"id", graph.graph},    {"name", graph.name},   {"origin", NameOf(graph.origin)},
       {"nodes", graph.nodes}, {"edges", graph.edges}, {"nodes_by_type", NodesByTypeJson(graph)}};
@@ -59,24 +61,19 @@ Json GraphJson(const GraphSummary& graph) {
   GRAPHKIT_ADD_MEMBERS(json, graph, total_bytes, peak_live_bytes, deferred_bytes, lower_bound_bytes,
                        lower_bound_exact, plan_bytes, online_bytes, peak_blocks, lower_bound_blocks,
                        pools, pinned_bytes, pinned_blocks, recorded_extent_bytes, never_freed_bytes,
-                       never_freed_blocks, reuse_bytes, reuse);
+                       never_freed_blocks, reuse_bytes);
+  if (pairs) json["reuse"] = graph.reuse;
   return json;
 }
 
-Json GraphsJson(const Report& report, const std::vector<MemoryBill>& bills, BillBy by) {
-  Json graphs = Json::array();
-  for (const GraphSummary& graph : report.graphs) {
-    graphs.push_back(GraphJson(graph));
-    // Times of the software device are those of a simulation.
-    if (graph.captured_calls != 0 && report.device != DeviceKind::kSoft) {
-      GRAPHKIT_ADD_MEMBERS(graphs.back(), graph, captured_calls, capture_host_ns);
-      graphs.back()["host_ns_per_call"] = graph.capture_host_ns / graph.captured_calls;
-    }
-    const auto bill = std::ranges::find(bills, graph.graph, &MemoryBill::graph);
-    if (bill == bills.end()) continue;
-    graphs.back()["memory_by"] = {{"by", BillByName(by)}, {"lines", bill->lines}};
+Json GraphOfReportJson(const GraphSummary& graph, const Report& report, bool pairs) {
+  Json json = GraphJson(graph, pairs);
+  // Times of the software device are those of a simulation.
+  if (graph.captured_calls != 0 && report.device != DeviceKind::kSoft) {
+    GRAPHKIT_ADD_MEMBERS(json, graph, captured_calls, capture_host_ns);
+    json["host_ns_per_call"] = graph.capture_host_ns / graph.captured_calls;
   }
-  return graphs;
+  return json;
 }
 
 Json FindingJson(const Finding& finding, const Trace& trace) {
@@ -126,25 +123,52 @@ Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
   return json;
 }
 
+// `graph_json`: of each graph.
+template <typename ToJson>
+void WriteReport(const Report& report, const Trace& trace, ToJson graph_json,
+                 JsonObjectWriter& json) {
+  json.Add("schema", "graphkit-analyze");
+  json.Add("version", 1);
+  json.Add("device", NameOf(report.device));
+  json.Add("complete", report.complete);
+  json.Add("incomplete_because", report.incomplete_because);
+  json.Add("unknown_memory", ReasonJson(report.unknown_memory));
+  json.Add("program", report.program);
+  json.AddList("graphs", report.graphs, graph_json);
+  json.AddList("findings", report.findings,
+               [&](const Finding& finding) { return FindingJson(finding, trace); });
+  json.Add("driver_memory", AskedMemoryJson(report.memory));
+  json.Add("totals", TotalsJson(report.totals, trace));
+}
+
 }  // namespace
 
 void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                 const std::vector<MemoryBill>& bills, const std::vector<HeldLine>& held,
                 BillBy by) {
-  Json root = {{"schema", "graphkit-analyze"},
-               {"version", 1},
-               {"device", NameOf(report.device)},
-               {"complete", report.complete},
-               {"incomplete_because", report.incomplete_because},
-               {"unknown_memory", ReasonJson(report.unknown_memory)},
-               {"program", report.program},
-               {"graphs", GraphsJson(report, bills, by)},
-               {"findings",
-                ListJson(report.findings, [&](const Finding& f) { return FindingJson(f, trace); })},
-               {"driver_memory", AskedMemoryJson(report.memory)},
-               {"totals", TotalsJson(report.totals, trace)}};
-  if (!held.empty()) root["held_at_end"] = HeldJson(held, by);
-  out << Dump(root, 2) << "\n";
+  std::map<GraphId, const MemoryBill*> by_graph;
+  for (const MemoryBill& bill : bills) by_graph.emplace(bill.graph, &bill);
+  JsonObjectWriter json(out, 2);
+  const auto graph_json = [&](const GraphSummary& graph) {
+    Json of_graph = GraphOfReportJson(graph, report, true);
+    if (const auto bill = by_graph.find(graph.graph); bill != by_graph.end()) {
+      of_graph["memory_by"] = {{"by", BillByName(by)}, {"lines", bill->second->lines}};
+    }
+    return of_graph;
+  };
+  WriteReport(report, trace, graph_json, json);
+  if (!held.empty()) json.Add("held_at_end", HeldJson(held, by));
+  json.End();
+  out << "\n";
+}
+
+void RenderPageJson(const Report& report, const Trace& trace, std::ostream& out) {
+  JsonObjectWriter json(out);
+  const auto graph_json = [&](const GraphSummary& graph) {
+    return GraphOfReportJson(graph, report, false);
+  };
+  WriteReport(report, trace, graph_json, json);
+  json.End();
 }
 
 }  // namespace graphkit

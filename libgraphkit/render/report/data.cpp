@@ -1,13 +1,14 @@
 #include <algorithm>
 #include <sstream>
 #include <unordered_map>
+#include <utility>
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
-#include "libgraphkit/render/analyze/memory_bill.h"
 #include "libgraphkit/render/dot/labels.h"
 #include "libgraphkit/render/json.h"
+#include "libgraphkit/render/json_writer.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/render/report/html.h"
@@ -25,7 +26,6 @@ namespace {
 
 constexpr size_t kTitleColumns = 48;
 constexpr size_t kFullNameColumns = 4000;  // of a full name; the middle of longer ones is left out
-constexpr size_t kBillLines = 100;         // of each bill; the page says how many more there are
 
 // Texts by number, in order of appearance.
 class TextList {
@@ -155,51 +155,64 @@ void AddBlocks(const Trace& trace, PackedColumns& columns) {
   add("block.freed", [](const Block& b) { return b.freed() ? 1u : 0u; });
 }
 
-void AddView(const ReportView& view, size_t index, PackedColumns& columns) {
-  const std::string prefix = std::to_string(index) + ".";
-  const auto add = [&](const char* name, const auto& entries, auto get) {
-    columns.AddAll(prefix + name, entries, get);
+// Of all views one behind the other; how many of each belong to which view stands beside them.
+void AddViews(const std::vector<ReportView>& views, PackedColumns& columns) {
+  const auto count = [&](const char* name, auto ReportView::*list) {
+    columns.AddAll(name, views, [&](const ReportView& view) { return (view.*list).size(); });
   };
-  add("node", view.nodes, [](const NodePlace& p) { return p.node.value; });
-  add("node.x", view.nodes, [](const NodePlace& p) { return p.x; });
-  add("node.lane", view.nodes, [](const NodePlace& p) { return p.lane; });
-  add("block", view.blocks, [](const BlockPlace& p) { return p.block.value; });
-  add("block.begin", view.blocks, [](const BlockPlace& p) { return p.begin; });
-  add("block.freed", view.blocks, [](const BlockPlace& p) { return p.freed; });
-  add("block.end", view.blocks, [](const BlockPlace& p) { return p.end; });
-  add("block.offset", view.blocks, [](const BlockPlace& p) { return p.offset; });
-  add("policy", view.policy, [](const PolicyPlace& p) { return p.block.value; });
-  add("policy.offset", view.policy, [](const PolicyPlace& p) { return p.offset; });
-  add("launch", view.launches, [](const LaunchPlace& p) { return p.launch.value; });
-  add("launch.x", view.launches, [](const LaunchPlace& p) { return p.x; });
-  add("launch.lane", view.launches, [](const LaunchPlace& p) { return p.lane; });
-  add("path", view.path, [](NodeId id) { return id.value; });
-}
-
-Json BillLinesJson(const MemoryBill& bill) {
-  Json lines = Json::array();
-  for (size_t i = 0; i < std::min(bill.lines.size(), kBillLines); ++i) {
-    const BillLine& line = bill.lines[i];
-    lines.push_back({line.name, line.blocks, line.bytes, line.never_freed_bytes, line.reuse_bytes});
-  }
-  return Json{{"lines", std::move(lines)}, {"count", bill.lines.size()}};
-}
-
-// By graph: its bills by what asked for the memory.
-Json BillsJson(const ReportPage& page) {
-  Json bills = Json::object();
-  for (const BillBy by : {BillBy::kStack, BillBy::kStream, BillBy::kPool, BillBy::kBlock}) {
-    for (const MemoryBill& bill : BillMemory(page.facts.trace, page.report, by)) {
-      bills[std::to_string(bill.graph.value)][BillByName(by)] = BillLinesJson(bill);
+  const auto add = [&](const char* name, auto ReportView::*list, auto get) {
+    columns.Begin(name);
+    for (const ReportView& view : views) {
+      for (const auto& entry : view.*list) columns.Add(get(entry));
     }
-  }
-  return bills;
+  };
+  count("views.nodes", &ReportView::nodes);
+  add("view.node", &ReportView::nodes, [](const NodePlace& p) { return p.node.value; });
+  add("view.node.x", &ReportView::nodes, [](const NodePlace& p) { return p.x; });
+  add("view.node.lane", &ReportView::nodes, [](const NodePlace& p) { return p.lane; });
+  count("views.blocks", &ReportView::blocks);
+  add("view.block", &ReportView::blocks, [](const BlockPlace& p) { return p.block.value; });
+  add("view.block.begin", &ReportView::blocks, [](const BlockPlace& p) { return p.begin; });
+  add("view.block.freed", &ReportView::blocks, [](const BlockPlace& p) { return p.freed; });
+  add("view.block.end", &ReportView::blocks, [](const BlockPlace& p) { return p.end; });
+  add("view.block.offset", &ReportView::blocks, [](const BlockPlace& p) { return p.offset; });
+  count("views.policy", &ReportView::policy);
+  add("view.policy", &ReportView::policy, [](const PolicyPlace& p) { return p.block.value; });
+  add("view.policy.offset", &ReportView::policy, [](const PolicyPlace& p) { return p.offset; });
+  count("views.launches", &ReportView::launches);
+  add("view.launch", &ReportView::launches, [](const LaunchPlace& p) { return p.launch.value; });
+  add("view.launch.x", &ReportView::launches, [](const LaunchPlace& p) { return p.x; });
+  add("view.launch.lane", &ReportView::launches, [](const LaunchPlace& p) { return p.lane; });
+  count("views.path", &ReportView::path);
+  add("view.path", &ReportView::path, [](NodeId id) { return id.value; });
+  count("views.bands", &ReportView::bands);
+  add("view.band.pool", &ReportView::bands, [](const MemoryBand& b) { return Maybe(b.pool); });
+  add("view.band.segment", &ReportView::bands,
+      [](const MemoryBand& b) { return Maybe(b.segment); });
+  add("view.band.offset", &ReportView::bands, [](const MemoryBand& b) { return b.offset; });
+  add("view.band.size", &ReportView::bands, [](const MemoryBand& b) { return b.size; });
+}
+
+// The pairs of "reuse" of each graph, one graph behind the other.
+void AddReuse(const Report& report, PackedColumns& columns) {
+  columns.AddAll("graphs.reuse", report.graphs,
+                 [](const GraphSummary& graph) { return graph.reuse.size(); });
+  const auto add = [&](const char* name, auto get) {
+    columns.Begin(name);
+    for (const GraphSummary& graph : report.graphs) {
+      for (const ReusePair& pair : graph.reuse) columns.Add(get(pair));
+    }
+  };
+  add("reuse.earlier", [](const ReusePair& pair) { return pair.earlier.value; });
+  add("reuse.later", [](const ReusePair& pair) { return pair.later.value; });
+  add("reuse.bytes", [](const ReusePair& pair) { return pair.bytes; });
+  add("reuse.assumes", [](const ReusePair& pair) { return static_cast<uint64_t>(pair.assumes); });
 }
 
 Json ViewJson(const Trace& trace, const ReportView& view) {
   Json json{{"root", view.root},
             {"title", view.root ? GraphTitle(trace, view.root) : "the whole program"}};
-  GRAPHKIT_ADD_MEMBERS(json, view, width, lanes, bands, extent, policy_bands, policy_extent);
+  GRAPHKIT_ADD_MEMBERS(json, view, width, lanes, extent, policy_bands, policy_extent);
   return json;
 }
 
@@ -226,7 +239,10 @@ Json NamesJson(const Trace& trace, const NodeTexts& texts) {
       {"names", texts.names},
       {"short_names", texts.short_names},
       {"details", texts.details.texts()},
+      {"assumptions", Names<Assumption>::value},
       {"stacks", StacksJson(trace)},
+      {"stack_titles",
+       TitlesJson(trace.stacks, [&](size_t i) { return StackTitle(trace, StackId(i)); })},
       {"streams",
        TitlesJson(trace.streams, [&](size_t i) { return StreamTitle(trace, StreamId(i)); })},
       {"pools", TitlesJson(trace.pools, [&](size_t i) { return PoolTitle(trace, PoolId(i)); })},
@@ -248,31 +264,36 @@ Json ColumnsJson(const PackedColumns& columns) {
   return list;
 }
 
-std::string LittleEndian(size_t length) {
-  std::string bytes;
-  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(length >> shift & 0xff);
-  return bytes;
-}
-
 }  // namespace
 
 std::string ReportData(const ReportPage& page) {
   const Trace& trace = page.facts.trace;
+  std::ostringstream text;
+  text << std::string(sizeof(uint32_t), '\0') << "{\"analyze\":";
+  RenderPageJson(page.report, trace, text);
+  text << ",\"page\":";
   const NodeTexts texts = NameNodes(trace);
-  const std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
   PackedColumns columns;
+  JsonObjectWriter json(text);
+  json.Add("file", Printable(page.file));
+  json.Add("policy", PolicyJson(page.policy));
+  json.Add("texts", NamesJson(trace, texts));
+  {
+    const std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
+    json.AddList("views", views, [&](const ReportView& view) { return ViewJson(trace, view); });
+    AddViews(views, columns);
+  }
   AddNodes(trace, texts, columns);
   AddEdges(trace, columns);
   AddBlocks(trace, columns);
-  for (size_t i = 0; i < views.size(); ++i) AddView(views[i], i, columns);
-  const auto view_json = [&trace](const ReportView& view) { return ViewJson(trace, view); };
-  const Json json = {{"file", Printable(page.file)},     {"policy", PolicyJson(page.policy)},
-                     {"bills", BillsJson(page)},         {"views", ListJson(views, view_json)},
-                     {"texts", NamesJson(trace, texts)}, {"columns", ColumnsJson(columns)}};
-  std::ostringstream analyze;
-  RenderJson(page.report, trace, analyze);
-  const std::string text = "{\"analyze\":" + analyze.str() + ",\"page\":" + Dump(json) + "}";
-  return LittleEndian(text.size()) + text + columns.bytes();
+  AddReuse(page.report, columns);
+  json.Add("columns", ColumnsJson(columns));
+  json.End();
+  text << "}";
+  std::string data = std::move(text).str();
+  const size_t length = data.size() - sizeof(uint32_t);
+  for (size_t i = 0; i < sizeof(uint32_t); ++i) data[i] = static_cast<char>(length >> 8 * i & 0xff);
+  return std::move(data.append(columns.bytes()));
 }
 
 }  // namespace graphkit

@@ -35,6 +35,12 @@ def analyze(trace: pathlib.Path) -> dict:
     return json.loads(graphkit("analyze", str(trace), "--format", "json"))
 
 
+def bills_of(trace: pathlib.Path, by: str) -> dict:
+    """The lines of each graph's memory bill."""
+    report = json.loads(graphkit("analyze", str(trace), "--format", "json", "--by", by))
+    return {graph["id"]: graph["memory_by"]["lines"] for graph in report["graphs"] if "memory_by" in graph}
+
+
 def traces() -> list[pathlib.Path]:
     return sorted((TESTDATA / "traces" / "soft").glob("*.json")) + sorted((TESTDATA / "traces").glob("hand_*.json"))
 
@@ -118,6 +124,17 @@ class Numbers(Page):
             self.assertEqual((graph["peak_live_bytes"], graph["deferred_bytes"]), (drawn["peak"], drawn["deferred"]))
         self.assertEqual(replayed.get(graph["id"], 0), drawn["policy"])
 
+    def check_bills(self, graph: int, bills: dict) -> None:
+        for by, of_graphs in bills.items():
+            shown = self.browser.run(f"return billOf(app.view, '{by}')")
+            lines = [[l["name"], l["blocks"], l["bytes"], l["reuse_bytes"]] for l in of_graphs.get(graph, [])]
+            self.assertEqual(len(lines), shown["count"])
+            shown = [[l["name"], len(l["items"]), l["bytes"], l["reuse"]] for l in shown["lines"]]
+            self.assertEqual([line[2] for line in lines[:len(shown)]], [line[2] for line in shown])  # the largest first
+            self.assertEqual(min(len(lines), 100), len(shown))
+            if len(lines) == len(shown):
+                self.assertEqual(sorted(lines), sorted(shown), f"graph {graph} by {by}")
+
     def test_every_view_of_every_trace_shows_the_numbers_of_analyze(self):
         for trace in traces():
             with self.subTest(trace=trace.name):
@@ -129,11 +146,13 @@ class Numbers(Page):
                 self.open(report_of(trace))
                 self.assertEqual(report, self.browser.run("return app.trace.analyze"))
                 self.assertEqual(len(report["findings"]), self.browser.run("return document.querySelectorAll('.finding').length"))
+                bills = {by: bills_of(trace, by) for by in ("stack", "stream", "pool", "block")}
                 roots = self.browser.run("return app.trace.views.map(view => view.root)")
                 for index, root in enumerate(roots):
                     self.browser.run(f"showView(app.trace.views[{index}]); app.draw()")
                     if root is not None:
                         self.check_graph(next(g for g in report["graphs"] if g["id"] == root), replayed)
+                        self.check_bills(root, bills)
                 self.check_quiet()
 
     def test_an_incomplete_trace_says_so(self):

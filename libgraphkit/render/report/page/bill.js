@@ -79,7 +79,7 @@ function makeBill(view) {
   const panel = byId("bill-panel"), graph = graphOf(view), parts = [];
   parts.push(element("h3", "", "Asked of the driver, at most"), ...driverBill());
   if (graph && graph.blocks > 0) {
-    parts.push(element("h3", "", `Memory of ${view.title}`), ...graphBars(graph, view), ...billTable(view.root));
+    parts.push(element("h3", "", `Memory of ${view.title}`), ...graphBars(graph, view), ...billTable(view));
   } else if (graph && graph.pinned_bytes > 0) {
     parts.push(element("h3", "", `Memory of ${view.title}`),
       element("p", "small", `Allocates nothing; touches ${counted(graph.pinned_blocks, "block")} from elsewhere, ${formatBytes(graph.pinned_bytes)}, kept as long as it may run.`));
@@ -112,22 +112,60 @@ function graphBars(graph, view) {
 }
 
 const BILLS = ["stack", "stream", "pool", "block"];
+const BILL_LINES = 100;  // shown of each
 
-function billTable(root) {
-  const bills = app.trace.page.bills[root];
-  if (!bills) return [];
+// What asked for a view's memory: {lines: {name, blocks, bytes, reuse, block}, count}, most bytes first.
+function billOf(view, by) {
+  const reuse = new Map();
+  for (const pair of view.reuse) reuse.set(pair.later, Math.max(pair.bytes, reuse.get(pair.later) || 0));
+  const lines = by === "block" ? blockLines(view) : groupedLines(view, by);
+  for (const line of lines.values()) {
+    for (const i of line.items) {
+      line.bytes += view.size[i];
+      line.reuse += reuse.get(view.blocks[i]) || 0;
+    }
+  }
+  const sorted = [...lines.values()].sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
+  return {lines: sorted.slice(0, BILL_LINES), count: by === "block" ? view.blocks.length : sorted.length};
+}
+
+function billLine(name, items) { return {name, items, bytes: 0, reuse: 0}; }
+
+// The largest blocks alone: there may be a million.
+function blockLines(view) {
+  const sizes = Float64Array.from(view.size).sort(), least = sizes[Math.max(0, sizes.length - BILL_LINES)];
+  const places = [...view.size.keys()], equal = places.filter((i) => view.size[i] === least);
+  const chosen = places.filter((i) => view.size[i] > least).concat(equal.slice(0, BILL_LINES));
+  return new Map(chosen.map((i) => [i, {...billLine(`block ${view.blocks[i]}`, [i]), block: view.blocks[i]}]));
+}
+
+function groupedLines(view, by) {
+  const {trace} = app, column = trace.columns[`block.${by}`], names = new Map(), lines = new Map();
+  const nameOf = {stack: (id) => (id && trace.texts.stack_titles[id - 1]) || "no call stack", stream: (id) => trace.stream(id),
+    pool: (id) => id ? trace.texts.pools[id - 1] : "no pool"}[by];
+  view.blocks.forEach((block, i) => {
+    const id = column[block];
+    if (!names.has(id)) names.set(id, nameOf(id));
+    const name = names.get(id);
+    if (!lines.has(name)) lines.set(name, billLine(name, []));
+    lines.get(name).items.push(i);
+  });
+  return lines;
+}
+
+function billTable(view) {
+  if (view.blocks.length === 0) return [];
   const choice = element("div", "choice"), holder = element("div", "");
   const show = (by) => {
     for (const button of choice.children) button.setAttribute("aria-pressed", String(button.textContent === by));
-    holder.replaceChildren(...billRows(bills[by], by));
+    holder.replaceChildren(...billRows(billOf(view, by), by));
   };
   for (const by of BILLS) {
     const button = element("button", "", by);
     button.addEventListener("click", () => show(by));
     choice.append(button);
   }
-  const start = bills.stack.lines.length > 1 ? "stack" : "block";
-  show(start);
+  show(billOf(view, "stack").lines.length > 1 ? "stack" : "block");
   return [element("h3", "", "Who asked for it"), choice, holder];
 }
 
@@ -140,11 +178,11 @@ function tableOf(heads) {
 
 function billRows({lines, count}, by) {
   const table = tableOf([[by, ""], ["bytes", "num"], ["blocks", "num"], ["could reuse", "num"]]);
-  for (const [name, blocks, bytes, , reuse] of lines) {
-    const row = element("tr", by === "block" ? "link" : "");
-    row.append(element("td", "", name), element("td", "num", formatBytes(bytes)), element("td", "num", formatCount(blocks)),
+  for (const {name, items, bytes, reuse, block} of lines) {
+    const row = element("tr", block === undefined ? "" : "link");
+    row.append(element("td", "", name), element("td", "num", formatBytes(bytes)), element("td", "num", formatCount(items.length)),
       element("td", "num", reuse ? formatBytes(reuse) : "–"));
-    if (by === "block") row.addEventListener("click", () => goTo({block: Number(name.slice("block ".length))}));
+    if (block !== undefined) row.addEventListener("click", () => goTo({block}));
     table.append(row);
   }
   const parts = [table];

@@ -48,6 +48,15 @@ function groupBy(owners, ownerCount) {
   return {of: (owner) => items.subarray(first[owner], first[owner + 1])};
 }
 
+// Where each owner's items begin, and where the last one's end, of owners with so many items.
+function firstOf(counts) {
+  const first = new Uint32Array(counts.length + 1);
+  for (let i = 0; i < counts.length; ++i) first[i + 1] = first[i] + counts[i];
+  return first;
+}
+
+const VIEW_LISTS = ["nodes", "blocks", "policy", "launches", "path", "bands"];
+
 // The trace: what is looked up by id.
 class Trace {
   constructor({analyze, page, columns}) {
@@ -63,7 +72,20 @@ class Trace {
     columns["edge.id"].forEach((id, i) => this.edgeIndex.set(id, i));
     this.accessFirst = new Uint32Array(this.nodeCount + 1);
     for (let i = 0; i < this.nodeCount; ++i) this.accessFirst[i + 1] = this.accessFirst[i] + columns["node.accesses"][i];
+    this.viewFirst = {};
+    for (const list of VIEW_LISTS) this.viewFirst[list] = firstOf(columns[`views.${list}`]);
     this.views = page.views.map((view, i) => new View(this, view, i));
+    this.addReuse();
+  }
+
+  // Each graph's pairs, made when they are asked for.
+  addReuse() {
+    const {columns, texts} = this, first = firstOf(columns["graphs.reuse"]);
+    const pair = (i) => ({earlier: columns["reuse.earlier"][i], later: columns["reuse.later"][i],
+      bytes: columns["reuse.bytes"][i], assumes: texts.assumptions[columns["reuse.assumes"][i]]});
+    this.analyze.graphs.forEach((graph, i) => Object.defineProperty(graph, "reuse", {
+      enumerable: true, get: () => Array.from({length: first[i + 1] - first[i]}, (_, k) => pair(first[i] + k)),
+    }));
   }
 
   // Which node touches which block, the other way round; made when it is first asked for.
@@ -92,21 +114,25 @@ class View {
   constructor(trace, page, index) {
     Object.assign(this, page);
     this.trace = trace;
-    const column = (name) => trace.columns[`${index}.${name}`];
-    this.nodes = column("node");
-    this.nodeX = column("node.x");
-    this.nodeLane = column("node.lane");
-    this.blocks = column("block");
-    this.begin = column("block.begin");
-    this.freed = column("block.freed");
-    this.end = column("block.end");
-    this.offset = column("block.offset");
-    this.policyBlocks = column("policy");
-    this.policyOffset = column("policy.offset");
-    this.launches = column("launch");
-    this.launchX = column("launch.x");
-    this.launchLane = column("launch.lane");
-    this.longestPath = column("path");
+    const part = (list, name) => {
+      const first = trace.viewFirst[list];
+      return trace.columns[`view.${name}`].subarray(first[index], first[index + 1]);
+    };
+    this.nodes = part("nodes", "node");
+    this.nodeX = part("nodes", "node.x");
+    this.nodeLane = part("nodes", "node.lane");
+    this.blocks = part("blocks", "block");
+    this.begin = part("blocks", "block.begin");
+    this.freed = part("blocks", "block.freed");
+    this.end = part("blocks", "block.end");
+    this.offset = part("blocks", "block.offset");
+    this.policyBlocks = part("policy", "policy");
+    this.policyOffset = part("policy", "policy.offset");
+    this.launches = part("launches", "launch");
+    this.launchX = part("launches", "launch.x");
+    this.launchLane = part("launches", "launch.lane");
+    this.longestPath = part("path", "path");
+    this.bandColumns = ["pool", "segment", "offset", "size"].map((name) => part("bands", `band.${name}`));
   }
 
   // What takes time to make is made when the view is first shown.
@@ -132,6 +158,8 @@ class View {
     this.crossing = crossingEdges(this);
     this.pathPlaces = Array.from(this.longestPath, (id) => this.nodeAt.get(id)).filter((i) => i !== undefined);
     this.levels = byteLevels(this);
+    const [pools, segments, offsets, bandSizes] = this.bandColumns, orNull = (oneMore) => oneMore ? oneMore - 1 : null;
+    this.bands = Array.from(offsets, (offset, i) => [orNull(pools[i]), orNull(segments[i]), offset, bandSizes[i]]);
     this.readReuse();
   }
 
