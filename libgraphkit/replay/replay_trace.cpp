@@ -144,7 +144,7 @@ PolicyReplay SumUp(const Facts& facts, PolicyKind policy, const ReplayOptions& o
 // Graphs, and the policies of each, side by side.
 std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const PolicyKind> policies,
                                        const ReplayOptions& options, const PlannedMemory* plan) {
-  const std::vector<std::vector<StreamId>> streams = OtherStreams(facts.trace);
+  const std::vector<std::vector<StreamId>> streams = OtherStreams(facts.trace, &facts.lives);
   const Slices slices(facts.trace, facts.roots, facts.blocks);
   const std::vector<Bytes> planned =
       plan != nullptr ? OffsetsOf(facts, *plan) : std::vector<Bytes>();

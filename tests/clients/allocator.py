@@ -1,5 +1,6 @@
 """Random programs of PyTorch under many settings, each replayed on graphkit's model of the caching allocator: every address
-and every segment must be as recorded.
+and every segment must be as recorded. Then such programs under the tracer: the policy that PyTorch had must place every
+captured block as recorded.
 
     allocator.py --build FOLDER --python PYTHON --name NAME [--programs N] [--first SEED]
         [--keep FOLDER]
@@ -60,7 +61,8 @@ def record(folder, words, conf, first, count):
     environment = {**os.environ, "RANDOM_PROGRAMS": words, "PYTORCH_CUDA_ALLOC_CONF": conf}
     trace = pathlib.Path(folder, "trace.json")
     program = [OPTIONS.python, PROGRAM, folder, first, count, OPTIONS.operations]
-    command = [GRAPHKIT, "trace", "--device", "soft", "--no-torch", "-o", trace, "--", *program]
+    history = [] if "traced" in words else ["--no-torch"]
+    command = [GRAPHKIT, "trace", "--device", "soft", *history, "-o", trace, "--", *program]
     done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         if "Unrecognized CachingAllocator option" in done.stderr:
@@ -108,6 +110,31 @@ def check(words, conf, counts):
     return failed
 
 
+POLICIES = [("defer", ""), ("pytorch", "graph_capture_record_stream_reuse:True")]  # PYTORCH_CUDA_ALLOC_CONF
+
+
+def check_policy(policy, conf, counts):
+    """Programs with captures, one in a process."""
+    failed = []
+    for seed in range(OPTIONS.first, OPTIONS.first + (OPTIONS.programs + 3) // 4):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                record(folder, "streams captures traced", conf, seed, 1)
+            except RuntimeError as error:
+                failed.append(f"seed {seed}: {error}")
+                continue
+            done = subprocess.run([GRAPHKIT, "replay", f"{folder}/trace.json", "--against-recorded", "--allocator", policy,
+                                   "--format", "json"], capture_output=True, text=True, check=False)
+            if done.returncode not in (0, 1, 3):
+                failed.append(f"seed {seed}: {done.stderr.strip()}")
+                continue
+            found = json.loads(done.stdout)["policies"][0]
+            counts.update(programs=1, same=found["same"], compared=found["compared"], left=found["not_compared"])
+            if found["same"] != found["compared"]:
+                failed.append(f"seed {seed}: block {found['first_elsewhere']} lies elsewhere")
+    return failed
+
+
 def main():
     if not pathlib.Path(OPTIONS.python).exists():
         print(f"skipped: {OPTIONS.name} isn't installed: tools/test.sh --clients installs it")
@@ -130,6 +157,21 @@ def main():
         print(f"{'FAILED' if failed else 'passed'} {OPTIONS.name} [{words}] [{conf}]: {counts['programs']} programs, "
               f"{counts['addresses_predicted']} of {counts['addresses']} addresses, {counts['segments_predicted']} of "
               f"{counts['segments']} segments, {counts['not judged']} not judged", flush=True)
+        print("".join(f"    {line}\n" for line in failed[:5]), end="")
+    for policy, conf in POLICIES:
+        if OPTIONS.only not in f"{policy} {conf}":
+            continue
+        counts = collections.Counter()
+        try:
+            failed = check_policy(policy, conf, counts)
+        except Unknown:
+            print(f"skipped {OPTIONS.name} {policy} [{conf}]: this version doesn't know the setting", flush=True)
+            skipped += 1
+            continue
+        settings += 1
+        settings_failed += bool(failed)
+        print(f"{'FAILED' if failed else 'passed'} {OPTIONS.name} {policy} [{conf}]: {counts['programs']} programs, "
+              f"{counts['same']} of {counts['compared']} captured blocks, {counts['left']} not compared", flush=True)
         print("".join(f"    {line}\n" for line in failed[:5]), end="")
     print(f"{OPTIONS.name} allocator: {total['programs']} programs, {total['addresses_predicted']} of {total['addresses']} "
           f"addresses, {total['segments_predicted']} of {total['segments']} segments, {total['not judged']} not judged")

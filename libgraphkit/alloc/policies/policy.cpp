@@ -5,6 +5,7 @@
 #include "libgraphkit/alloc/policies/policy_by_order.h"
 #include "libgraphkit/alloc/policies/policy_pytorch.h"
 #include "libgraphkit/alloc/policies/policy_pytorch_v1.h"
+#include "libgraphkit/analysis/memory/usage.h"
 
 namespace graphkit {
 namespace {
@@ -81,7 +82,7 @@ std::span<const PolicyInfo> Policies() { return kPolicies; }
 
 const PolicyInfo& InfoOf(PolicyKind kind) { return kPolicies[static_cast<size_t>(kind)]; }
 
-std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace) {
+std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace, const Lifetimes* lives) {
   std::vector<std::vector<StreamId>> streams(trace.blocks.size());
   const auto add = [&](size_t block, StreamId stream) {
     if (!stream.valid() || stream == trace.blocks[block].stream) return;
@@ -93,6 +94,13 @@ std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace) {
     if (use.seq < trace[use.block].free_requested) add(use.block.index(), use.stream);
   }
   for (size_t i = 0; i < trace.blocks.size(); ++i) add(i, trace.blocks[i].free_stream);
+  if (lives == nullptr) return streams;
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    if (!Deferred(block) || !block.graph.valid() || !streams[i].empty()) continue;
+    for (const Touch& touch : lives->Touches(BlockId(i))) add(i, trace[touch.node].stream);
+    if (streams[i].empty()) streams[i].emplace_back();
+  }
   return streams;
 }
 

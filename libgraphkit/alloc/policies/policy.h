@@ -47,8 +47,12 @@ struct PolicyView {
   const GraphSlice& slice;                            // of the graph
 };
 
-// The streams that each block was recorded or freed on, other than its own.
-std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace);
+// The streams that each block was recorded or freed on, other than its own. With `lives` also those
+// of the nodes that touch it, where its free was deferred and no use on another stream was
+// recorded: PyTorch's memory history has no record_stream, but shows what came of it. None: it
+// isn't known which stream.
+std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace,
+                                                const Lifetimes* lives = nullptr);
 
 // A block's memory may go to a stream's mallocs from here on.
 struct Offer {

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/replay/replay.h"
 #include "libgraphkit/render/text_layout.h"
@@ -101,6 +102,39 @@ void RenderPredictionJson(std::span<const DevicePrediction> devices, std::ostrea
                       {"allocator", "pytorch"},
                       {"predicted", OutcomeOf(devices) == PredictionOutcome::kPredicted},
                       {"devices", list}};
+  out << document.dump(2) << "\n";
+}
+
+void RenderPlacementsText(std::span<const PolicyPlacements> policies, const Trace& trace,
+                          std::ostream& out) {
+  std::vector<std::vector<std::string>> rows;
+  uint64_t left = 0;
+  for (const PolicyPlacements& policy : policies) {
+    const RecordedPlacements& found = policy.found;
+    std::string text = found.compared == 0 ? "no block to compare"
+                                           : FormatCount(found.same) + " of " +
+                                                 FormatCount(found.compared) + " blocks";
+    if (found.first.valid()) text += "; the first elsewhere: " + NameOf(trace, found.first);
+    rows.push_back({std::string(InfoOf(policy.policy).name), std::move(text)});
+    left = std::max(left, found.not_compared);
+  }
+  out << "Placed as recorded\n" << Table(rows, {false, false}, "  ");
+  if (left == 0) return;
+  out << "Not compared: " << FormatCount(left)
+      << " blocks in no segment, or in a pool that held something before their graph\n";
+}
+
+void RenderPlacementsJson(std::span<const PolicyPlacements> policies, std::ostream& out) {
+  Json list = Json::array();
+  for (const PolicyPlacements& policy : policies) {
+    const RecordedPlacements& found = policy.found;
+    list.push_back(Json{{"policy", InfoOf(policy.policy).name},
+                        {"compared", found.compared},
+                        {"same", found.same},
+                        {"not_compared", found.not_compared},
+                        {"first_elsewhere", found.first}});
+  }
+  const Json document{{"schema", "graphkit-placements"}, {"version", 1}, {"policies", list}};
   out << document.dump(2) << "\n";
 }
 

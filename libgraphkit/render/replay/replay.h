@@ -11,6 +11,7 @@
 #include "libgraphkit/alloc/policies/collateral.h"
 #include "libgraphkit/alloc/recorded/recorded_replay.h"
 #include "libgraphkit/render/text_layout.h"
+#include "libgraphkit/replay/recorded_placements.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
@@ -56,5 +57,17 @@ PredictionOutcome OutcomeOf(std::span<const DevicePrediction> devices);
 
 void RenderPredictionText(std::span<const DevicePrediction> devices, std::ostream& out);
 void RenderPredictionJson(std::span<const DevicePrediction> devices, std::ostream& out);
+
+// Which policies placed the blocks of captures as the recorded allocator did: for people, and as
+// JSON, schema "graphkit-placements", version 1 (docs/replay.md).
+struct PolicyPlacements {
+  PolicyKind policy = PolicyKind::kReuse;
+  RecordedPlacements found;
+  bool operator==(const PolicyPlacements&) const = default;
+};
+
+void RenderPlacementsText(std::span<const PolicyPlacements> policies, const Trace& trace,
+                          std::ostream& out);
+void RenderPlacementsJson(std::span<const PolicyPlacements> policies, std::ostream& out);
 
 }  // namespace graphkit

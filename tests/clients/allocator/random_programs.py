@@ -3,7 +3,8 @@
     random_programs.py FOLDER FIRST COUNT OPERATIONS
 
 What a program does is decided by its seed and by the words in RANDOM_PROGRAMS: `streams`, `captures`, `pools`, `limit=F` (the
-share of the device's memory that may be used), `late` (recording begins in the middle), `empty` (empty_cache at the end).
+share of the device's memory that may be used), `late` (recording begins in the middle), `empty` (empty_cache at the end),
+`traced` (no snapshot: graphkit's tracer records).
 """
 
 import gc
@@ -34,6 +35,7 @@ class Program:
         if "streams" in WORDS:
             self.streams += [torch.cuda.Stream() for _ in range(self.random.randint(1, 3))]
         self.joined = []  # streams that are in the capture
+        self.captured = set()  # addresses of its blocks
 
     def size(self):
         weights = [4, 4, 4, 3, 2, 1]
@@ -51,6 +53,8 @@ class Program:
             except torch.OutOfMemoryError:
                 return
         self.blocks.append(block)
+        if self.capturing:
+            self.captured.add(block.data_ptr())
 
     def free(self):
         if self.blocks:
@@ -66,7 +70,7 @@ class Program:
         if self.blocks:
             block = self.random.choice(self.blocks)
             stream = self.stream()
-            if not self.capturing:  # a replay must not touch what is freed by then
+            if not self.capturing or block.data_ptr() in self.captured:  # a replay must not touch what is freed by then
                 with torch.cuda.stream(stream):
                     block[:1].zero_()
             block.record_stream(stream)
@@ -105,7 +109,7 @@ class Program:
         fails = self.random.random() < 0.15
         try:
             with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="relaxed"):
-                self.capturing, self.joined = graph, [stream]
+                self.capturing, self.joined, self.captured = graph, [stream], set()
                 try:
                     torch.empty(256, device="cuda").zero_()  # a graph must not be empty
                 except torch.OutOfMemoryError:
@@ -154,15 +158,16 @@ class Program:
             self.pools.pop(self.random.randrange(len(self.pools)))
 
     def step(self):
-        steps = {self.allocate: 60, self.free: 42, self.free_many: 1, self.record: 8, self.synchronize: 2, self.empty: 1,
-                 self.fork: 4, self.join: 2, self.capture: 1.5, self.replay: 1, self.drop_graph: 0.5, self.pool: 2,
+        records = 60 if self.capturing and "traced" in WORDS else 8
+        steps = {self.allocate: 60, self.free: 42, self.free_many: 1, self.record: records, self.synchronize: 2, self.empty: 1,
+                 self.fork: 4, self.join: records / 4, self.capture: 1.5, self.replay: 1, self.drop_graph: 0.5, self.pool: 2,
                  self.drop_pool: 0.3}
         self.random.choices(list(steps), list(steps.values()))[0]()
 
     def run(self, operations):
         late = self.random.randrange(operations) if "late" in WORDS else 0
         for i in range(operations):
-            if i == late:
+            if i == late and "traced" not in WORDS:
                 torch.cuda.memory._record_memory_history(max_entries=1 << 24, context=None)
             self.step()
         if "empty" in WORDS:
@@ -177,8 +182,9 @@ def main():
     for seed in range(first, first + count):
         program = Program(seed)
         program.run(operations)
-        torch.cuda.memory._dump_snapshot(f"{folder}/{seed}.pickle")
-        torch.cuda.memory._record_memory_history(enabled=None)
+        if "traced" not in WORDS:
+            torch.cuda.memory._dump_snapshot(f"{folder}/{seed}.pickle")
+            torch.cuda.memory._record_memory_history(enabled=None)
         if EXPANDABLE:
             KEPT.append((program.graphs, program.pools))
         del program

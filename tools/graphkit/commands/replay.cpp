@@ -15,6 +15,7 @@
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
+#include "tools/graphkit/commands/replay_recorded.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/output.h"
 #include "tools/graphkit/plugins.h"
@@ -196,63 +197,12 @@ int RunTrace(const ReplayArguments& arguments) {
   return incomplete != kExitOk ? incomplete : Verdict(*replays, arguments);
 }
 
-Result<std::vector<DevicePrediction>> Predict(const std::string& path) {
-  const Progress progress("replaying " + path);
-  Result<TorchSnapshot> snapshot = ReadTorchSnapshot(path);
-  if (!snapshot) return snapshot.error();
-  std::vector<DevicePrediction> devices;
-  for (size_t device = 0; device < snapshot->devices.size(); ++device) {
-    if (snapshot->devices[device].count == 0) continue;
-    Result<PredictionScore> score = PredictRecorded(*snapshot, device);
-    if (!score) return score.error();
-    devices.push_back({device, std::move(*score)});
-  }
-  if (!devices.empty()) return devices;
-  return Error{.message = "nothing to judge: it has no history of events",
-               .hint = "record one with torch.cuda.memory._record_memory_history()",
-               .file = path,
-               .kind = Error::Kind::kIncomplete};
-}
-
-int ExitOf(PredictionOutcome outcome, const std::string& path) {
-  switch (outcome) {
-    case PredictionOutcome::kPredicted:
-      return kExitOk;
-    case PredictionOutcome::kMissed:
-      return kExitFailed;
-    case PredictionOutcome::kPartlyJudged:
-      PrintWarning(path + ": part of the history can't be judged, see \"not judged\"");
-      return kExitIncomplete;
-    default:
-      PrintWarning(path + ": nothing to judge: no allocation in a segment that is known");
-      return kExitIncomplete;
-  }
-}
-
-// The model of PyTorch's allocator against what it did.
-int ReplayAgainstRecorded(const ReplayArguments& arguments) {
-  const Result<std::vector<DevicePrediction>> devices = Predict(arguments.file);
-  if (!devices) return PrintError(devices.error());
-  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
-    if (arguments.format == Format::kJson) {
-      RenderPredictionJson(*devices, out);
-    } else {
-      RenderPredictionText(*devices, out);
-    }
-  });
-  if (!written) return PrintError(written.error());
-  return ExitOf(OutcomeOf(*devices), arguments.file);
-}
-
 int RunReplay(const ReplayArguments& arguments) {
   if (!arguments.against_recorded) return RunTrace(arguments);
-  const bool pytorch = std::ranges::all_of(
-      arguments.allocators, [](const std::string& word) { return word == "pytorch"; });
-  if (!pytorch) {
-    return PrintError(Error{.message = "replay: --against-recorded is for PyTorch's allocator",
-                            .hint = "leave --allocator away"});
-  }
-  return ReplayAgainstRecorded(arguments);
+  return ReplayAgainstRecorded({.file = arguments.file,
+                                .allocators = arguments.allocators,
+                                .format = arguments.format,
+                                .output = arguments.output});
 }
 
 void AddExecution(CLI::App& sub, ReplayArguments& arguments) {
@@ -278,9 +228,10 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
       {"graphkit replay trace.json --verify",
        "graphkit replay trace.json --allocator defer,pytorch,reuse --format json",
        "graphkit replay trace.json --plan plan.json --verify --execute host",
-       "graphkit replay snapshot.pickle --against-recorded"});
+       "graphkit replay snapshot.pickle --against-recorded",
+       "graphkit replay trace.json --allocator defer,pytorch --against-recorded"});
   sub->add_option("trace", arguments->file,
-                  "a trace, or - for stdin; with --against-recorded a snapshot.pickle")
+                  "a trace, or - for stdin; with --against-recorded also a snapshot.pickle")
       ->required();
   sub->add_option("--allocator", arguments->allocators, "by which rules (default: all)")
       ->option_text(JoinWords(PolicyWords()) + "|./lib.so,…")

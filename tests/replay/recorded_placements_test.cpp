@@ -1,0 +1,56 @@
+#include "libgraphkit/replay/recorded_placements.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "libgraphkit/io/trace/trace_file.h"
+
+namespace graphkit {
+namespace {
+
+Trace Read(const std::string& name) {
+  Result<Trace> trace =
+      ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/torch-traces/" + name + ".json.zst");
+  REQUIRE_MESSAGE(trace.has_value(), Describe(trace.error()));
+  return std::move(*trace);
+}
+
+RecordedPlacements Compared(const Trace& trace, PolicyKind policy) {
+  const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+  return CompareWithRecorded(facts, ReplayTrace(facts, policy));
+}
+
+TEST_CASE("each block of a captured training step lies where PyTorch placed it") {
+  CHECK(Compared(Read("gpt"), PolicyKind::kDefer) ==
+        RecordedPlacements{.compared = 335, .same = 335});
+}
+
+// The program hands blocks to a side stream, and PyTorch deferred them: its default.
+TEST_CASE("PyTorch's policies are told apart by what they did with record_stream") {
+  const Trace trace = Read("planted_record_stream");
+  CHECK(Compared(trace, PolicyKind::kDefer) == RecordedPlacements{.compared = 38, .same = 38});
+  const RecordedPlacements pytorch = Compared(trace, PolicyKind::kPyTorch);
+  CHECK(pytorch.same < pytorch.compared);
+  CHECK(pytorch.first.valid());
+}
+
+TEST_CASE("one block elsewhere is found") {
+  Trace trace = Read("gpt");
+  BlockId moved;
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    if (trace.blocks[i].graph.valid() && trace.blocks[i].segment.valid()) moved = BlockId(i);
+  }
+  trace.blocks[moved.index()].address += 512;
+  CHECK(Compared(trace, PolicyKind::kDefer) ==
+        RecordedPlacements{.compared = 335, .same = 334, .first = moved});
+}
+
+// The second graph goes on in the first one's pool.
+TEST_CASE("a graph whose pool was used before isn't compared") {
+  const RecordedPlacements found = Compared(Read("resnet"), PolicyKind::kDefer);
+  CHECK(found == RecordedPlacements{.compared = 61, .same = 61, .not_compared = 183});
+}
+
+}  // namespace
+}  // namespace graphkit
