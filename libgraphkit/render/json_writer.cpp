@@ -29,7 +29,7 @@ void JsonObjectWriter::Write(const Json& value, int depth) {
 }
 
 void JsonObjectWriter::End() {
-  NewLine(0);
+  if (!first_) NewLine(0);
   out_ << '}';
 }
 

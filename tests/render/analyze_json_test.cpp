@@ -10,7 +10,7 @@ namespace graphkit {
 
 namespace {
 
-std::string Json(const Report& report) {
+std::string JsonText(const Report& report) {
   std::ostringstream out;
   RenderJson(report, SampleTrace(), out);
   return out.str();
@@ -19,7 +19,7 @@ std::string Json(const Report& report) {
 }  // namespace
 
 TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
-  CHECK(Json(SampleReport()) == R"({
+  CHECK(JsonText(SampleReport()) == R"({
   "schema": "graphkit-analyze",
   "version": 1,
   "device": "soft",
@@ -164,8 +164,8 @@ TEST_CASE("bytes that are no UTF-8 become replacement characters") {
   report.program =
       "a\xff"
       "b";
-  CHECK(Json(report).find("\"program\": \"a\xef\xbf\xbd"
-                          "b\"") != std::string::npos);
+  CHECK(JsonText(report).find("\"program\": \"a\xef\xbf\xbd"
+                              "b\"") != std::string::npos);
 }
 
 }  // namespace graphkit

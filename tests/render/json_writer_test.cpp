@@ -1,0 +1,72 @@
+#include "libgraphkit/render/json_writer.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/random.h"
+
+namespace graphkit {
+namespace {
+
+// Values as deep as that, texts with what has to be escaped among them.
+Json AnyJson(std::mt19937_64& random, int depth) {
+  switch (depth == 0 ? (random() % 3) : (random() % 5)) {
+    case 0:
+      return (random() % 1000);
+    case 1:
+      return nullptr;
+    case 2:
+      return "a \"b\"\n\\ ü" + std::to_string((random() % 10));
+    case 3: {
+      Json list = Json::array();
+      for (uint64_t i = (random() % 4); i > 0; --i) list.push_back(AnyJson(random, depth - 1));
+      return list;
+    }
+    default: {
+      Json object = Json::object();
+      for (uint64_t i = (random() % 4); i > 0; --i) {
+        object["key " + std::to_string(i)] = AnyJson(random, depth - 1);
+      }
+      return object;
+    }
+  }
+}
+
+TEST_CASE("an object written piece by piece is the object dumped whole") {
+  const uint64_t seed = RandomSeed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < RandomRounds(500); ++round) {
+    for (const int indent : {-1, 0, 1, 2}) {
+      CAPTURE(indent);
+      Json whole = Json::object();
+      std::ostringstream out;
+      JsonObjectWriter pieces(out, indent);
+      for (uint64_t i = (random() % 4); i > 0; --i) {
+        const std::string name = "member " + std::to_string(i);
+        const Json value = AnyJson(random, 3);
+        whole[name] = value;
+        pieces.Add(name, value);
+      }
+      std::vector<Json> list;
+      for (uint64_t i = (random() % 4); i > 0; --i) list.push_back(AnyJson(random, 3));
+      whole["list"] = list;
+      pieces.AddList("list", list, [](const Json& value) { return value; });
+      pieces.End();
+      REQUIRE(out.str() == Dump(whole, indent));
+    }
+  }
+}
+
+TEST_CASE("an object without members is a pair of braces") {
+  std::ostringstream out;
+  JsonObjectWriter(out, 2).End();
+  CHECK(out.str() == "{}");
+}
+
+}  // namespace
+}  // namespace graphkit
