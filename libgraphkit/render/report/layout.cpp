@@ -6,6 +6,7 @@
 
 #include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/parallel.h"
 #include "libgraphkit/render/dot/selection.h"
 #include "libgraphkit/render/names.h"
 
@@ -101,10 +102,12 @@ class ViewMaker {
   }
 
  private:
-  uint32_t Lane(GraphId graph, StreamId stream, size_t of_graph, const std::string& title) {
+  // `title` is asked for the first node of a lane only.
+  template <typename Title>
+  uint32_t Lane(GraphId graph, StreamId stream, size_t of_graph, Title title) {
     const auto key = std::tuple(graph, stream, of_graph);
     const auto [found, fresh] = lanes_.emplace(key, static_cast<uint32_t>(view_.lanes.size()));
-    if (fresh) view_.lanes.push_back({title, graph, stream});
+    if (fresh) view_.lanes.push_back({title(), graph, stream});
     return found->second;
   }
 
@@ -116,16 +119,16 @@ class ViewMaker {
 
   uint32_t NodeLane(NodeId id) {
     const Node& node = trace_[id];
-    if (whole_ && node.stream) {
-      return Lane({}, node.stream, 0, StreamTitle(trace_, node.stream));
-    }
-    if (whole_) return Lane(node.graph, {}, 0, GraphTitle(trace_, node.graph));
+    const auto stream_title = [&] { return StreamTitle(trace_, node.stream); };
+    if (whole_ && node.stream) return Lane({}, node.stream, 0, stream_title);
+    if (whole_) return Lane(node.graph, {}, 0, [&] { return GraphTitle(trace_, node.graph); });
     if (node.stream) {
       return Lane(node.graph, node.stream, 0,
-                  LaneTitle(node.graph, StreamTitle(trace_, node.stream)));
+                  [&] { return LaneTitle(node.graph, stream_title()); });
     }
     const size_t lane = explicit_.Take(id);
-    return Lane(node.graph, {}, lane, LaneTitle(node.graph, "lane " + std::to_string(lane)));
+    return Lane(node.graph, {}, lane,
+                [&] { return LaneTitle(node.graph, "lane " + std::to_string(lane)); });
   }
 
   void PlaceNode(NodeId id) { view_.nodes.push_back({id, axis_.At(trace_[id].seq), NodeLane(id)}); }
@@ -150,8 +153,9 @@ class ViewMaker {
   void PlaceLaunches() {
     for (size_t i = 0; i < trace_.launches.size(); ++i) {
       const Launch& launch = trace_.launches[i];
-      view_.launches.push_back({LaunchId(i), axis_.At(launch.seq),
-                                Lane({}, launch.stream, 0, StreamTitle(trace_, launch.stream))});
+      view_.launches.push_back({LaunchId(i), axis_.At(launch.seq), Lane({}, launch.stream, 0, [&] {
+                                  return StreamTitle(trace_, launch.stream);
+                                })});
     }
   }
 
@@ -175,8 +179,8 @@ class ViewMaker {
 };
 
 void AddPolicy(const PolicyReplay& policy, ReportView& view) {
-  const auto graph = std::ranges::find(policy.graphs, view.root, &GraphReplay::graph);
-  if (graph == policy.graphs.end()) return;
+  const auto graph = std::ranges::lower_bound(policy.graphs, view.root, {}, &GraphReplay::graph);
+  if (graph == policy.graphs.end() || graph->graph != view.root) return;
   for (const ReplayedPool& pool : graph->pools) {
     Bytes size = 0;
     for (const PlacedBlock& block : pool.arena) {
@@ -217,15 +221,19 @@ std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* pol
     return facts.roots[trace.nodes[node].graph.index()];
   });
   const std::vector<std::vector<NodeId>> paths = LongestPaths(trace, facts.in_edges);
-  std::vector<ReportView> views;
+  std::vector<GraphId> roots;
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
-    if (facts.roots[i] != GraphId(i)) continue;
-    std::vector<uint32_t> own;
-    for (const uint32_t item : by_root.Of(i)) own.push_back(nodes[item]);
-    views.push_back(ViewMaker(facts, GraphId(i)).Make(own, facts.blocks[i]));
-    views.back().path = paths[i];
-    if (policy != nullptr) AddPolicy(*policy, views.back());
+    if (facts.roots[i] == GraphId(i)) roots.emplace_back(i);
   }
+  std::vector<ReportView> views(roots.size());
+  ParallelFor(roots.size(), ThreadsFor(trace), [&](size_t i) {
+    const size_t root = roots[i].index();
+    std::vector<uint32_t> own;
+    for (const uint32_t item : by_root.Of(root)) own.push_back(nodes[item]);
+    views[i] = ViewMaker(facts, roots[i]).Make(own, facts.blocks[root]);
+    views[i].path = paths[root];
+    if (policy != nullptr) AddPolicy(*policy, views[i]);
+  });
   const std::vector<BlockId> all = BlocksHandedOut(trace);
   const bool one = views.size() == 1 && views[0].blocks.size() == all.size();
   if (!one) views.push_back(ViewMaker(facts, {}).Make(nodes, all));

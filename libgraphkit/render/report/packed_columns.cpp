@@ -24,12 +24,14 @@ void PackedColumns::Add(uint64_t value) {
 }
 
 std::string Deflate(std::string_view bytes) {
+  // Of reports, zlib's default of 6 takes twice as long for 5 % less.
+  constexpr int kLevel = 3;
   uLongf size = compressBound(static_cast<uLong>(bytes.size()));
   std::string compressed(size, '\0');
   // Fails for lack of memory only; then the page says that it can't be read.
   const int status = compress2(reinterpret_cast<Bytef*>(compressed.data()), &size,
                                reinterpret_cast<const Bytef*>(bytes.data()),
-                               static_cast<uLong>(bytes.size()), Z_DEFAULT_COMPRESSION);
+                               static_cast<uLong>(bytes.size()), kLevel);
   compressed.resize(status == Z_OK ? size : 0);
   return compressed;
 }
