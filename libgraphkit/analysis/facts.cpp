@@ -12,6 +12,11 @@ namespace {
 
 std::vector<std::vector<BlockId>> BlocksByRoot(const Trace& trace, const Lifetimes& lives) {
   std::vector<std::vector<BlockId>> blocks(trace.graphs.size());
+  std::vector<size_t> counts(blocks.size());
+  for (const BlockLife& life : lives.blocks) {
+    if (life.root.valid()) ++counts[life.root.index()];
+  }
+  for (size_t i = 0; i < blocks.size(); ++i) blocks[i].reserve(counts[i]);
   for (size_t i = 0; i < lives.blocks.size(); ++i) {
     const GraphId root = lives.blocks[i].root;
     if (root.valid()) blocks[root.index()].emplace_back(i);

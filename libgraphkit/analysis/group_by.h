@@ -1,11 +1,14 @@
 // Sorts the entries of a column by what they belong to, in linear time and two flat arrays.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
 #include <vector>
+
+#include "libgraphkit/units.h"
 
 namespace graphkit {
 
@@ -33,6 +36,54 @@ struct Grouped {
     return std::span(items).subspan(first[owner], first[owner + 1] - first[owner]);
   }
 };
+
+// Entries 0…count-1 by their places in the trace (`seq_of`), those at one place in their own order;
+// entries without one (kNever) are left out. In linear time, with twelve bytes an entry: first by
+// thousands of places, then each thousand for itself, which lies close together in memory.
+template <typename SeqOf>
+std::vector<uint32_t> SortBySeq(size_t count, SeqOf seq_of) {
+  constexpr uint32_t kBits = 12;
+  constexpr size_t kSparse = 16;  // more places than that for each entry: sorted by comparing
+  std::vector<Seq> seqs(count);
+  std::vector<uint32_t> sorted;
+  Seq low = kNever, high = 0;
+  for (size_t i = 0; i < count; ++i) {
+    seqs[i] = seq_of(i);
+    if (seqs[i] == kNever) continue;
+    low = std::min(low, seqs[i]);
+    high = std::max(high, seqs[i]);
+  }
+  if (low == kNever) return sorted;
+  if ((high - low) / kSparse > count) {
+    for (size_t i = 0; i < count; ++i) {
+      if (seqs[i] != kNever) sorted.push_back(static_cast<uint32_t>(i));
+    }
+    std::ranges::stable_sort(sorted, {}, [&](uint32_t i) { return seqs[i]; });
+    return sorted;
+  }
+  // Where each thousand begins, and while it is filled, its end.
+  std::vector<uint32_t> first(((high - low) >> kBits) + 2);
+  for (const Seq seq : seqs) {
+    if (seq != kNever) ++first[((seq - low) >> kBits) + 1];
+  }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  sorted.resize(first.back());
+  for (size_t i = 0; i < count; ++i) {
+    if (seqs[i] != kNever) sorted[first[(seqs[i] - low) >> kBits]++] = static_cast<uint32_t>(i);
+  }
+  std::vector<uint32_t> before, unsorted;
+  const auto place = [&](uint32_t item) { return (seqs[item] - low) & ((1u << kBits) - 1); };
+  for (size_t begin = 0, run = 0; run + 1 < first.size(); begin = first[run++]) {
+    const std::span<uint32_t> items = std::span(sorted).subspan(begin, first[run] - begin);
+    if (std::ranges::is_sorted(items, {}, place)) continue;
+    unsorted.assign(items.begin(), items.end());
+    before.assign((size_t{1} << kBits) + 1, 0);
+    for (const uint32_t item : unsorted) ++before[place(item) + 1];
+    std::partial_sum(before.begin(), before.end(), before.begin());
+    for (const uint32_t item : unsorted) items[before[place(item)]++] = item;
+  }
+  return sorted;
+}
 
 // `owner_of`: of an entry, an id below `owners`; entries without one are left out.
 template <typename Items, typename GetOwner>

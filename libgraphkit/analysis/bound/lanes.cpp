@@ -7,6 +7,7 @@ namespace {
 
 // More lanes than this beside each other, and blocks are left out of the bound.
 constexpr size_t kMaxLanesPerChain = 8;
+constexpr uint32_t kMaxLanes = 1u << 27;
 
 }  // namespace
 
@@ -15,7 +16,7 @@ Lanes::Lanes(const BlockOrder& order, std::span<const BlockId> blocks) : order_(
   for (const BlockId block : blocks) {
     items_.push_back(MakeItem(block));
     if (Place(static_cast<uint32_t>(items_.size() - 1))) continue;
-    left_out_bytes_ += items_.back().weight;
+    left_out_bytes_ += weight(static_cast<uint32_t>(items_.size() - 1));
     items_.pop_back();
     ++left_out_;
   }
@@ -27,14 +28,12 @@ Lanes::Item Lanes::MakeItem(BlockId block) const {
   const bool by_streams = order_.lives().ByStreams(block, order_.rule());
   Item item;
   item.block = block;
-  item.weight = RoundUp(order_.trace()[block].size, kBlockGranularity);
-  item.alloc = life.alloc;
   item.dies = order_.Dies(block);
   item.nested = life.alloc.graph != life.root;
   item.plain = !item.nested && EarlyNodes(item).empty();
   if (item.nested || markers.empty()) return item;
   item.regular =
-      item.dies && (!by_streams || EndCovers(markers, item.alloc)) &&
+      item.dies && (!by_streams || EndCovers(markers, life.alloc)) &&
       std::ranges::all_of(markers, [&](NodeId marker) {
         const uint32_t chain = order_.order().PlaceOf(marker).chain;
         return chain < order_.order().chains() && order_.order().ChainGraph(chain) == life.root;
@@ -56,16 +55,17 @@ bool Lanes::EndCovers(std::span<const NodeId> nodes, const OrderPoint& point) co
 // Whether a point covers some place where the block may first be touched.
 bool Lanes::Covered(const Item& block, const OrderPoint& point) const {
   const Order& order = order_.order();
-  return order.Covers(point, block.alloc) ||
+  return order.Covers(point, AllocOf(block)) ||
          std::ranges::any_of(EarlyNodes(block),
                              [&](NodeId node) { return order.Covers(point, order.StartOf(node)); });
 }
 
 // Whether whatever is before `earlier` is before `later`, too.
 bool Lanes::Follows(const Item& later, const Item& earlier) const {
-  if (later.alloc.graph != earlier.alloc.graph) return false;
-  if (later.plain && earlier.plain) return order_.order().Covers(later.alloc, earlier.alloc);
-  return Covered(earlier, later.alloc) && std::ranges::all_of(EarlyNodes(later), [&](NodeId node) {
+  const OrderPoint &later_alloc = AllocOf(later), &earlier_alloc = AllocOf(earlier);
+  if (later_alloc.graph != earlier_alloc.graph) return false;
+  if (later.plain && earlier.plain) return order_.order().Covers(later_alloc, earlier_alloc);
+  return Covered(earlier, later_alloc) && std::ranges::all_of(EarlyNodes(later), [&](NodeId node) {
            return Covered(earlier, order_.order().StartOf(node));
          });
 }
@@ -82,17 +82,18 @@ uint32_t Lanes::FirstAfter(uint32_t index) const {
 
 bool Lanes::Place(uint32_t index) {
   Item& item = items_[index];
-  std::vector<uint32_t>& lanes = by_chain_[item.alloc.chain];
+  const uint32_t chain = AllocOf(item).chain;
+  std::vector<uint32_t>& lanes = by_chain_[chain];
   for (const uint32_t lane : lanes) {
     if (!Follows(item, items_[lanes_[lane].births.back()])) continue;
-    item.lane = lane;
+    item.lane = lane & (kMaxLanes - 1);
     lanes_[lane].births.push_back(index);
     return true;
   }
-  if (lanes.size() >= kMaxLanesPerChain) return false;
-  item.lane = static_cast<uint32_t>(lanes_.size());
+  if (lanes.size() >= kMaxLanesPerChain || lanes_.size() == kMaxLanes) return false;
+  item.lane = lanes_.size() & (kMaxLanes - 1);
   lanes.push_back(item.lane);
-  lanes_.push_back({item.alloc.chain, {index}});
+  lanes_.push_back({chain, {index}});
   return true;
 }
 

@@ -28,7 +28,9 @@ class Lanes {
   size_t size() const { return items_.size(); }
   size_t lanes() const { return lanes_.size(); }
   BlockId block(uint32_t item) const { return items_[item].block; }
-  Bytes weight(uint32_t item) const { return items_[item].weight; }
+  Bytes weight(uint32_t item) const {
+    return RoundUp(trace()[items_[item].block].size, kBlockGranularity);
+  }
   uint32_t lane(uint32_t item) const { return items_[item].lane; }
   std::span<const uint32_t> births(uint32_t lane) const { return lanes_[lane].births; }
   // Items that had to be left out, because they fit in no lane.
@@ -41,7 +43,7 @@ class Lanes {
     const Item& to = items_[y];
     if (!from.dies) return false;
     if (from.simple && to.plain) {
-      return x != y && order_.order().CountAt(to.alloc, from.chain) > from.seq;
+      return x != y && order_.order().CountAt(Alloc(y), from.chain) > from.seq;
     }
     return order_.Before(from.block, to.block);
   }
@@ -56,25 +58,23 @@ class Lanes {
   uint32_t FirstAfter(uint32_t item) const;
   // Whether it is touched after its allocation point only, in the root graph.
   bool Plain(uint32_t item) const { return items_[item].plain; }
-  const OrderPoint& Alloc(uint32_t item) const { return items_[item].alloc; }
+  const OrderPoint& Alloc(uint32_t item) const { return AllocOf(items_[item]); }
   const Order& order() const { return order_.order(); }
   const Trace& trace() const { return order_.trace(); }
   // Whether births in capture order before x can come after it: other bodies of a conditional.
   bool AnyOrder(uint32_t item) const { return items_[item].nested; }
 
  private:
-  struct Item {
+  struct Item {  // 16 bytes: there are as many as blocks
     BlockId block;
-    Bytes weight = 0;
-    OrderPoint alloc;
-    uint32_t lane = 0;
     uint32_t chain = 0;  // simple: its one marker
     uint32_t seq = 0;
-    bool dies = false;
-    bool simple = false;  // one marker in the root graph, and nothing else counts
-    bool plain = false;   // touched after its allocation point only, in the root graph
-    bool nested = false;  // in an embedded graph
-    bool regular = false;
+    uint32_t lane : 27 = 0;
+    bool dies : 1 = false;
+    bool simple : 1 = false;  // one marker in the root graph, and nothing else counts
+    bool plain : 1 = false;   // touched after its allocation point only, in the root graph
+    bool nested : 1 = false;  // in an embedded graph
+    bool regular : 1 = false;
   };
   struct Lane {
     uint32_t chain = 0;
@@ -82,6 +82,7 @@ class Lanes {
   };
 
   Item MakeItem(BlockId block) const;
+  const OrderPoint& AllocOf(const Item& item) const { return order_.lives()[item.block].alloc; }
   std::span<const NodeId> EarlyNodes(const Item& item) const {
     return order_.lives().EarlyNodes(item.block, order_.rule());
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/bound/lower_bound.h"
+#include "libgraphkit/analysis/group_by.h"
 
 namespace graphkit {
 namespace {
@@ -32,7 +33,11 @@ class Sweep {
  public:
   Sweep(const Lanes& lanes, const Exits& exits, ThreadClock::time_point deadline)
       : lanes_(lanes), exits_(exits), trace_(lanes.trace()), deadline_(deadline) {
-    SortFrees();
+    frees_ = SortBySeq(lanes.size(), [&](size_t item) {
+      return lanes_.Dies(static_cast<uint32_t>(item)) ? FreedAt(static_cast<uint32_t>(item))
+                                                      : kNever;
+    });
+    left_.reserve(frees_.size());
     for (const uint32_t item : frees_) left_.push_back(lanes_.weight(item));
     of_stream_.resize(trace_.streams.size() + 1);
     views_.resize(lanes.lanes());
@@ -49,29 +54,6 @@ class Sweep {
   }
 
  private:
-  // By their places in the trace, each of which is one free's: into a row of places, unless that
-  // were mostly empty, as that of a graph whose last blocks are freed at the end of the program.
-  void SortFrees() {
-    constexpr Seq kSparse = 8;
-    Seq first = kNever, last = 0;
-    for (uint32_t item = 0; item < lanes_.size(); ++item) {
-      if (!lanes_.Dies(item) || FreedAt(item) >= trace_.records) continue;
-      frees_.push_back(item);
-      first = std::min(first, FreedAt(item));
-      last = std::max(last, FreedAt(item));
-    }
-    if (frees_.empty()) return;
-    if (last - first > kSparse * frees_.size()) {
-      std::ranges::sort(frees_, {}, [this](uint32_t item) { return FreedAt(item); });
-      return;
-    }
-    constexpr uint32_t kNone = 0xffffffffu;
-    std::vector<uint32_t> freed_at(last - first + 1, kNone);
-    for (const uint32_t item : frees_) freed_at[FreedAt(item) - first] = item;
-    std::erase(freed_at, kNone);
-    frees_ = std::move(freed_at);
-  }
-
   Seq FreedAt(uint32_t item) const { return trace_[lanes_.block(item)].free_requested; }
   size_t StreamOf(uint32_t item) const {
     return std::min<size_t>(trace_[lanes_.block(item)].stream.index(), trace_.streams.size());

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/group_by.h"
 
 namespace graphkit {
 namespace {
@@ -18,14 +19,22 @@ Seq LastUse(const Facts& facts, BlockId id) {
   return std::min(freed, last);
 }
 
-// The peak had every block been freed right after its last use.
+// The peak had every block (they are in the order of their allocations) been freed right after its
+// last use.
 Bytes PeakByLastUse(const Facts& facts, const std::vector<BlockId>& blocks,
                     const std::vector<Seq>& last_use) {
-  LiveBytes live;
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    live.Add(facts.trace[blocks[i]], last_use[i]);
+  const std::vector<uint32_t> ends =
+      SortBySeq(blocks.size(), [&](size_t i) { return last_use[i]; });
+  auto end = ends.begin();
+  Bytes live = 0, peak = 0;
+  for (const BlockId id : blocks) {
+    const Block& block = facts.trace[id];
+    for (; end != ends.end() && last_use[*end] < block.allocated; ++end) {
+      live -= RoundedSize(facts.trace[blocks[*end]]);
+    }
+    peak = std::max(peak, live += RoundedSize(block));
   }
-  return live.Peak();
+  return peak;
 }
 
 }  // namespace
@@ -34,6 +43,7 @@ std::vector<Finding> FindLateFrees(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const std::vector<BlockId>& blocks = facts.blocks[graph.index()];
     std::vector<Seq> last_use;
+    last_use.reserve(blocks.size());
     for (const BlockId id : blocks) last_use.push_back(LastUse(facts, id));
     const Usage& usage = facts.usage[graph.index()];
     // Streams beside each other may need more than what is live at once.

@@ -1,6 +1,7 @@
 #include "libgraphkit/analysis/memory/lifetimes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/order/frontier.h"
@@ -28,16 +29,15 @@ class LifetimeFinder {
     GroupTouches();
     const Grouped recorded = Group(trace_.block_streams, trace_.blocks.size(),
                                    [](const BlockStream& use) { return use.block; });
-    const std::vector<uint32_t> freed_at = BlocksBySeq(trace_, &Block::free_requested);
     size_t block = 0;
-    for (Seq seq = 0; seq < freed_at.size() || block < trace_.blocks.size(); ++seq) {
+    for (const uint32_t freed : BlocksBySeq(trace_, &Block::free_requested)) {
+      const Seq seq = trace_.blocks[freed].free_requested;
       for (; block < trace_.blocks.size() && trace_.blocks[block].allocated <= seq; ++block) {
         Allocate(BlockId(block));
       }
-      if (seq < freed_at.size() && freed_at[seq] != BlockId::kNone) {
-        Free(BlockId(freed_at[seq]), recorded.Of(freed_at[seq]));
-      }
+      Free(BlockId(freed), recorded.Of(freed));
     }
+    for (; block < trace_.blocks.size(); ++block) Allocate(BlockId(block));
     for (size_t i = 0; i < trace_.blocks.size(); ++i) Finish(BlockId(i));
     return std::move(lives_);
   }
@@ -157,23 +157,30 @@ class LifetimeFinder {
   }
 
   void GroupTouches() {
-    std::vector<Touch> all;
-    all.reserve(trace_.accesses.size());
+    ForEachTouch([&](const Touch&, BlockLife& life) { ++life.touches.count; });
+    uint32_t first = 0;
+    for (BlockLife& life : lives_.blocks) {
+      life.touches.first = first;
+      first += std::exchange(life.touches.count, 0);
+    }
+    lives_.touches.resize(first);
+    ForEachTouch([&](const Touch& touch, BlockLife& life) {
+      lives_.touches[life.touches.first + life.touches.count++] = touch;
+    });
+  }
+
+  template <typename Visit>
+  void ForEachTouch(Visit visit) {
     for (size_t i = 0; i < trace_.nodes.size(); ++i) {
-      const Slice accesses = trace_.nodes[i].accesses;
-      if (accesses.count == 0 || !InGraph(trace_, trace_.nodes[i])) continue;
-      for (uint32_t a = accesses.first; a < accesses.first + accesses.count; ++a) {
-        all.push_back({NodeId(i), a});
+      const Node& node = trace_.nodes[i];
+      if (node.accesses.count == 0 || !InGraph(trace_, node)) continue;
+      for (uint32_t a = node.accesses.first; a < node.accesses.first + node.accesses.count; ++a) {
+        const BlockId block = trace_.accesses[a].block;
+        if (block.index() < lives_.blocks.size()) {
+          visit(Touch{NodeId(i), a}, lives_.blocks[block.index()]);
+        }
       }
     }
-    const Grouped by = Group(all, trace_.blocks.size(), [&](const Touch& touch) {
-      return trace_.accesses[touch.access].block;
-    });
-    lives_.touches.reserve(all.size());
-    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
-      lives_.blocks[i].touches = {by.first[i], by.first[i + 1] - by.first[i]};
-    }
-    for (const uint32_t item : by.items) lives_.touches.push_back(all[item]);
   }
 
   OrderPoint PointOf(StreamId stream) {
@@ -367,12 +374,7 @@ class LifetimeFinder {
 }  // namespace
 
 std::vector<uint32_t> BlocksBySeq(const Trace& trace, Seq Block::*seq) {
-  std::vector<uint32_t> at(trace.records, BlockId::kNone);
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Seq place = trace.blocks[i].*seq;
-    if (place < at.size()) at[place] = static_cast<uint32_t>(i);
-  }
-  return at;
+  return SortBySeq(trace.blocks.size(), [&](size_t i) { return trace.blocks[i].*seq; });
 }
 
 std::vector<bool> BacksSegment(const Trace& trace) {

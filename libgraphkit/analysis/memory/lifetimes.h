@@ -76,8 +76,8 @@ struct Lifetimes {
   }
 };
 
-// By place in the trace: the block that was allocated there, or whose free was requested or
-// completed there; BlockId::kNone: none.
+// Blocks in the order in which they were allocated, or in which their frees were requested or
+// completed: those of which it was recorded.
 std::vector<uint32_t> BlocksBySeq(const Trace& trace, Seq Block::*seq);
 
 // By block: whether it is the memory of a segment. Then what is handed out of it lives in graphs,

@@ -13,35 +13,52 @@ struct Running {
   Bytes deferred = 0;
 };
 
+// What happens to blocks at one kind of places, in their order.
+class BlockSteps {
+ public:
+  BlockSteps(const Trace& trace, Seq Block::*place)
+      : trace_(trace), place_(place), blocks_(BlocksBySeq(trace, place)) {}
+
+  Seq next() const { return at_ < blocks_.size() ? trace_.blocks[blocks_[at_]].*place_ : kNever; }
+  uint32_t Take() { return blocks_[at_++]; }
+
+ private:
+  const Trace& trace_;
+  Seq Block::*place_;
+  std::vector<uint32_t> blocks_;
+  size_t at_ = 0;
+};
+
 void SumOverTime(const Trace& trace, const Lifetimes& lives, std::vector<Usage>* usage) {
-  const auto allocated = BlocksBySeq(trace, &Block::allocated);
-  const auto requested = BlocksBySeq(trace, &Block::free_requested);
-  const auto completed = BlocksBySeq(trace, &Block::free_completed);
+  BlockSteps allocated(trace, &Block::allocated);
+  BlockSteps requested(trace, &Block::free_requested);
+  BlockSteps completed(trace, &Block::free_completed);
   std::vector<Running> running(usage->size());
-  const auto root_of = [&](uint32_t block) {
-    return block == BlockId::kNone ? GraphId() : lives.blocks[block].root;
-  };
-  for (Seq seq = 0; seq < allocated.size(); ++seq) {
-    if (const GraphId root = root_of(allocated[seq]); root.valid()) {
-      Usage& graph = (*usage)[root.index()];
-      const Bytes live = running[root.index()].live += RoundedSize(trace.blocks[allocated[seq]]);
-      graph.peak_held = std::max(graph.peak_held, live + running[root.index()].deferred);
+  while (true) {
+    const Seq seq = std::min({allocated.next(), requested.next(), completed.next()});
+    if (seq == kNever) return;
+    BlockSteps& steps = allocated.next() == seq   ? allocated
+                        : requested.next() == seq ? requested
+                                                  : completed;
+    const uint32_t id = steps.Take();
+    const GraphId root = lives.blocks[id].root;
+    if (!root.valid()) continue;
+    const Block& block = trace.blocks[id];
+    const Bytes size = RoundedSize(block);
+    Usage& graph = (*usage)[root.index()];
+    auto& [live, deferred] = running[root.index()];
+    if (&steps == &allocated) {
+      live += size;
+      graph.peak_held = std::max(graph.peak_held, live + deferred);
       if (live > graph.peak_live) {
         graph.peak_live = live;
         graph.peak_at = seq;
       }
-    }
-    if (const GraphId root = root_of(requested[seq]); root.valid()) {
-      const Block& block = trace.blocks[requested[seq]];
-      running[root.index()].live -= RoundedSize(block);
-      if (!Deferred(block)) continue;
-      Usage& graph = (*usage)[root.index()];
-      const Bytes deferred = running[root.index()].deferred += RoundedSize(block);
-      graph.deferred = std::max(graph.deferred, deferred);
-    }
-    if (const GraphId root = root_of(completed[seq]); root.valid()) {
-      const Block& block = trace.blocks[completed[seq]];
-      if (Deferred(block)) running[root.index()].deferred -= RoundedSize(block);
+    } else if (&steps == &requested) {
+      live -= size;
+      if (Deferred(block)) graph.deferred = std::max(graph.deferred, deferred += size);
+    } else if (Deferred(block)) {
+      deferred -= size;
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <unordered_map>
 
 #include "libgraphkit/analysis/group_by.h"
 
@@ -18,17 +19,18 @@ struct Longest {
 class Walker {
  public:
   Walker(const Trace& trace, const InEdges& in)
-      : trace_(trace), in_(in), longest_(trace.nodes.size()), shapes_(trace.graphs.size()) {}
+      : trace_(trace), in_(in), nodes_(trace.nodes.size()), shapes_(trace.graphs.size()) {}
 
   // Graphs that are held come before the ones that hold them: deeper graphs first.
   std::vector<Shape> Walk() {
-    const std::vector<uint32_t> sorted = SortNodes(in_);
-    const Grouped by = Group(sorted, trace_.graphs.size(),
-                             [&](uint32_t node) { return trace_.nodes[node].graph; });
-    held_.resize(trace_.nodes.size());
+    as_they_are_ = LeadForwards();
+    if (!as_they_are_) sorted_ = SortNodes(in_);
+    Grouped by;
+    by.Assign(as_they_are_ ? trace_.nodes.size() : sorted_.size(), trace_.graphs.size(),
+              [&](size_t item) { return trace_.nodes[NodeAt(item)].graph.index(); });
     std::multimap<uint32_t, GraphId, std::greater<>> deepest;  // by depth
     for (size_t i = 0; i < trace_.graphs.size(); ++i) deepest.emplace(Depth(GraphId(i)), i);
-    for (const auto& [depth, graph] : deepest) WalkGraph(graph, by, sorted);
+    for (const auto& [depth, graph] : deepest) WalkGraph(graph, by);
     return std::move(shapes_);
   }
 
@@ -41,41 +43,63 @@ class Walker {
     return depth;
   }
 
-  void WalkGraph(GraphId graph, const Grouped& by, const std::vector<uint32_t>& sorted) {
+  // Nearly always: then the nodes are sorted as they are.
+  bool LeadForwards() const {
+    for (size_t node = 0; node < in_.nodes(); ++node) {
+      for (const InEdge& edge : in_.Of(node)) {
+        if (edge.from.index() >= node) return false;
+      }
+    }
+    return true;
+  }
+  size_t NodeAt(size_t item) const { return as_they_are_ ? item : sorted_[item]; }
+
+  void WalkGraph(GraphId graph, const Grouped& by) {
     Shape& shape = shapes_[graph.index()];
     level_sizes_.clear();
     for (const uint32_t item : by.Of(graph.index())) {
-      const uint32_t node = sorted[item];
-      if (!InGraph(trace_, trace_.nodes[node])) continue;
-      Longest longest = Before(node);
+      const size_t index = NodeAt(item);
+      const Node& node = trace_.nodes[index];
+      if (!InGraph(trace_, node)) continue;
+      Longest longest = Before(index);
       if (level_sizes_.size() <= longest.nodes) level_sizes_.resize(longest.nodes + 1);
       shape.width = std::max(shape.width, ++level_sizes_[longest.nodes]);
-      longest.nodes += std::max<uint64_t>(1, held_[node].nodes);
-      longest.ns += std::max<uint64_t>(trace_.nodes[node].duration_ns, held_[node].ns);
-      longest_[node] = longest;
+      const auto held = held_.find(NodeId(index));
+      const Longest inside = held == held_.end() ? Longest() : held->second;
+      longest.nodes += std::max<uint64_t>(1, inside.nodes);
+      longest.ns += std::max<uint64_t>(node.duration_ns, inside.ns);
+      Set(index, longest);
       shape.critical_path_nodes = std::max(shape.critical_path_nodes, longest.nodes);
       shape.critical_path_ns = std::max(shape.critical_path_ns, longest.ns);
     }
     const NodeId parent = trace_[graph].parent;
     if (!parent.valid()) return;
-    Longest& held = held_[parent.index()];
+    Longest& held = held_[parent];
     held = {std::max(held.nodes, shape.critical_path_nodes),
             std::max(held.ns, shape.critical_path_ns)};
   }
 
-  Longest Before(uint32_t node) const {
+  Longest Before(size_t node) const {
     Longest longest;
     for (const InEdge& edge : in_.Of(node)) {
-      const Longest& from = longest_[edge.from.index()];
-      longest = {std::max(longest.nodes, from.nodes), std::max(longest.ns, from.ns)};
+      longest.nodes = std::max<uint64_t>(longest.nodes, nodes_[edge.from.index()]);
+      if (!ns_.empty()) longest.ns = std::max(longest.ns, ns_[edge.from.index()]);
     }
     return longest;
+  }
+  void Set(size_t node, const Longest& longest) {
+    nodes_[node] = static_cast<uint32_t>(longest.nodes);
+    if (ns_.empty() && longest.ns != 0) ns_.resize(nodes_.size());
+    if (!ns_.empty()) ns_[node] = longest.ns;
   }
 
   const Trace& trace_;
   const InEdges& in_;
-  std::vector<Longest> longest_;
-  std::vector<Longest> held_;  // by node: of the graphs that it holds
+  bool as_they_are_ = false;                  // the nodes are sorted
+  std::vector<uint32_t> sorted_;              // otherwise: nodes
+  std::vector<uint32_t> nodes_;               // by node, as Longest::nodes
+  std::vector<uint64_t> ns_;                  // as Longest::ns; empty: no durations so far
+  std::unordered_map<NodeId, Longest> held_;  // by node: of the graphs that it holds
   std::vector<uint64_t> level_sizes_;
   std::vector<Shape> shapes_;
 };

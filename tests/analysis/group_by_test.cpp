@@ -1,0 +1,33 @@
+#include "libgraphkit/analysis/group_by.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "tests/random.h"
+
+namespace graphkit {
+
+TEST_CASE("entries are sorted by place, stably, wherever the places lie") {
+  const uint64_t seed = RandomSeed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < RandomRounds(300); ++round) {
+    const Seq first = static_cast<Seq>(random() >> 33);
+    const uint64_t places = uint64_t{1} << random() % 22;
+    std::vector<Seq> seqs(random() % 2000);
+    for (Seq& seq : seqs) {
+      seq = random() % 5 == 0 ? kNever : first + static_cast<Seq>(random() % places);
+    }
+    std::vector<uint32_t> expected;
+    for (uint32_t i = 0; i < seqs.size(); ++i) {
+      if (seqs[i] != kNever) expected.push_back(i);
+    }
+    std::ranges::stable_sort(expected, {}, [&](uint32_t i) { return seqs[i]; });
+    CHECK(SortBySeq(seqs.size(), [&](size_t i) { return seqs[i]; }) == expected);
+  }
+}
+
+}  // namespace graphkit
