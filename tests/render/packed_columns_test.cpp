@@ -67,6 +67,27 @@ TEST_CASE("deflated bytes inflate to what they were") {
   CHECK(deflated.size() < 1000);
 }
 
+TEST_CASE("what is deflated in several pieces inflates as one") {
+  const uint64_t seed = RandomSeed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  for (const size_t size :
+       std::vector<size_t>{0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20}) {
+    CAPTURE(size);
+    std::string noise(size, '\0');  // gets longer
+    for (char& byte : noise) byte = static_cast<char>(random());
+    for (const std::string& bytes : {noise, std::string(size, 'x')}) {
+      const std::string deflated = Deflate(bytes);
+      std::string inflated(size, '\0');
+      uLongf inflated_size = size;
+      REQUIRE(uncompress(reinterpret_cast<Bytef*>(inflated.data()), &inflated_size,
+                         reinterpret_cast<const Bytef*>(deflated.data()), deflated.size()) == Z_OK);
+      REQUIRE(inflated_size == size);
+      REQUIRE(inflated == bytes);
+    }
+  }
+}
+
 TEST_CASE("base64 is that of RFC 4648, section 10") {
   CHECK(Base64("") == "");
   CHECK(Base64("f") == "Zg==");
