@@ -222,6 +222,9 @@ class Replay {
     if (CacheWasEmptied(request, op)) allocator_.EmptyCache();
     std::optional<BlockHandle> block;
     if (op.kind == Kind::kAlloc || FailedHere(request)) block = allocator_.Malloc(request);
+    // A MemPool gives back its oversize segments first, and then, unlike a capture, what is cached.
+    if (!block && op.kind == Kind::kAlloc && !driver_.GivesBack())
+      block = allocator_.Malloc(request);
     if (op.pool) allocator_.EndAllocateToPool(op.pool);
     if (!block || op.kind == Kind::kOutOfMemory) return;
     handle_of_[op.life] = *block;
