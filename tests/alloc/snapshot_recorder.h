@@ -197,10 +197,10 @@ inline TorchSnapshot RandomRun(unsigned seed, size_t keep, const CachingConfig& 
       recorder.CompleteFree(pending.back());
       pending.pop_back();
     } else {
-      // Small sizes, and multiples of 2 MiB: a window then can't hide a rest of at most 1 MiB.
       // One draw a statement: the order in which arguments are evaluated is the compiler's.
       const bool small = random() % 2 != 0;
-      const Bytes size = small ? 1 + random() % 900000 : (1 + random() % 12) << 21;
+      const Bytes size =
+          small ? 1 + random() % 900000 : (Bytes{1} << 20) + 1 + random() % (Bytes{23} << 20);
       const uint64_t stream = random() % 3;
       const uint64_t pool = random() % 6;  // 0, 1: a private one
       const auto block =

@@ -47,6 +47,23 @@ std::vector<BlockHandle> CachingAllocator::AdoptSegment(const SegmentState& segm
   return handles;
 }
 
+bool CachingAllocator::EnlargeAdopted(Address end, Bytes by) {
+  const auto at = std::ranges::find_if(blocks_, [&](const Block& block) {
+    return block.address == end && block.free() && block.prev != kNone && block.size > by;
+  });
+  if (at == blocks_.end() || blocks_[at->prev].free()) return false;
+  const auto handle = static_cast<uint32_t>(at - blocks_.begin());
+  EraseFree(handle);
+  at->address += by;
+  at->size -= by;
+  InsertFree(handle);
+  Block& before = blocks_[at->prev];
+  before.size += by;
+  statistics_.active += by;
+  if (before.allocated) statistics_.allocated += by;
+  return true;
+}
+
 std::vector<SegmentState> CachingAllocator::Segments() const {
   std::vector<bool> spare(blocks_.size());
   for (const uint32_t block : spare_blocks_) spare[block] = true;

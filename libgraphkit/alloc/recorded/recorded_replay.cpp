@@ -7,6 +7,7 @@ namespace graphkit {
 namespace {
 
 using Kind = RecordedOperation::Kind;
+using Told = PredictedRun::Told;
 
 // Answers as the recorded driver did.
 class RecordedDriver final : public DriverMemory {
@@ -94,7 +95,10 @@ class RecordedDriver final : public DriverMemory {
 class Replay {
  public:
   explicit Replay(const RecordedRun& run)
-      : run_(run), allocator_(run.config, &driver_), handle_of_(run.lives, kNone) {
+      : run_(run),
+        allocator_(run.config, &driver_),
+        handle_of_(run.lives, kNone),
+        unsure_begins_(run.unsure_begins) {
     out_.addresses.resize(run.lives);
     out_.told.resize(run.lives);
     allocator_.set_tie_breaker(
@@ -182,13 +186,22 @@ class Replay {
     return driver_.GivesBack() || allocator_.CachedSegments().empty();
   }
 
+  // What the record shows of the rest that a block of the start has before this one.
+  Bytes RestBefore(const RecordedOperation& op, Address begin) {
+    const auto unsure = std::ranges::find(unsure_begins_, begin);
+    if (unsure == unsure_begins_.end()) return 0;
+    unsure_begins_.erase(unsure);
+    const Address recorded = run_.recorded_addresses[op.life];
+    return recorded > begin && recorded - begin <= run_.config.small_size ? recorded - begin : 0;
+  }
+
   // The file doesn't say which segment of the start is the oldest: what was taken is.
   Address OldestOf(std::span<const Address> equals) {
     const Address recorded = run_.recorded_addresses[now_->life];
     const bool known =
         now_->kind != Kind::kAlloc || std::ranges::find(equals, recorded) == equals.end();
     if (known) return equals.front();
-    out_.told[now_->life] = true;
+    out_.told[now_->life] = Told::kWhichBlock;
     return recorded;
   }
 
@@ -206,7 +219,7 @@ class Replay {
       block.reset();
     }
     if (!block) {
-      out_.told[op.life] = true;
+      out_.told[op.life] = Told::kWhichBlock;
       block = allocator_.Restore(op.pool, op.stream, address, op.size);
     }
     if (!block) return;
@@ -222,6 +235,16 @@ class Replay {
     if (CacheWasEmptied(request, op)) allocator_.EmptyCache();
     std::optional<BlockHandle> block;
     if (op.kind == Kind::kAlloc || FailedHere(request)) block = allocator_.Malloc(request);
+    if (block && op.kind == Kind::kAlloc) {
+      const Address begin = allocator_.address(*block);
+      const Bytes rest = RestBefore(op, begin);
+      if (rest > 0) {
+        allocator_.Free(*block);
+        const bool enlarged = allocator_.EnlargeAdopted(begin, rest);
+        if (enlarged) out_.told[op.life] = Told::kWhereItBegins;
+        block = allocator_.Malloc(request);
+      }
+    }
     // A MemPool gives back its oversize segments first, and then, unlike a capture, what is cached.
     if (!block && op.kind == Kind::kAlloc && !driver_.GivesBack())
       block = allocator_.Malloc(request);
@@ -235,6 +258,7 @@ class Replay {
   RecordedDriver driver_;
   CachingAllocator allocator_;
   std::vector<BlockHandle> handle_of_;  // by life
+  std::vector<Address> unsure_begins_;  // that weren't taken yet
   const RecordedOperation* now_ = nullptr;
   PredictedRun out_;
 };
@@ -243,13 +267,22 @@ class Replay {
 
 PredictedRun ReplayRecorded(const RecordedRun& run) { return Replay(run).Run(); }
 
+namespace {
+
+uint64_t& CountOf(const RecordedOperation& op, Told told, NotJudged* left) {
+  if (op.kind == Kind::kRestore) return left->restored;
+  return told == Told::kWhichBlock ? left->age_unknown : left->size_unknown;
+}
+
+}  // namespace
+
 PredictionScore ComparePrediction(const RecordedRun& run, const PredictedRun& predicted) {
   PredictionScore score;
   score.not_judged = run.not_judged;
   for (const RecordedOperation& op : run.operations) {
     if (op.kind != Kind::kAlloc && op.kind != Kind::kRestore) continue;
-    if (predicted.told[op.life]) {
-      ++(op.kind == Kind::kAlloc ? score.not_judged.age_unknown : score.not_judged.restored);
+    if (predicted.told[op.life] != Told::kNothing) {
+      ++CountOf(op, predicted.told[op.life], &score.not_judged);
       continue;
     }
     ++score.addresses;

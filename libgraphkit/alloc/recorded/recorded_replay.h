@@ -17,7 +17,9 @@ struct PredictedRun {
   std::vector<uint32_t>
       segment_misses;  // events: a segment operation that one had and the other hadn't
   uint64_t segment_hits = 0;
-  std::vector<bool> told;  // by life: the record had to tell which block was taken
+  // By life: what the record had to tell, as nothing else does.
+  enum class Told : uint8_t { kNothing, kWhichBlock, kWhereItBegins };
+  std::vector<Told> told;
   AllocatorStatistics statistics;
 };
 

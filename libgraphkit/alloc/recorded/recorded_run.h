@@ -32,6 +32,9 @@ struct RecordedStart {
   std::vector<SegmentState> segments;
   std::vector<LifeId> lives;  // for each used block of the segments, one after the other
   std::string why_unknown;    // of the first segment that is left out; empty: none is
+  // Where free memory begins, or up to 1 MiB later: the block before it, of which only the size
+  // that was asked for is known, may have a rest that wasn't split off.
+  std::vector<Address> unsure_begins;
 };
 
 // The lives that were there at the start, in the ranges of it that are known. Ranges whose lives
@@ -63,10 +66,13 @@ struct NotJudged {
   uint64_t start_unknown = 0;  // in segments whose state before the first event can't be told
   uint64_t pool_unknown = 0;   // in segments that were given back, and may be of any pool
   uint64_t restored = 0;       // that took memory where a checkpoint said
+  uint64_t size_unknown = 0;   // that took memory behind a block of the start with an unknown rest
   uint64_t age_unknown = 0;    // that took memory of the oldest of several segments of the start
   std::string why_unknown;     // of the first segment whose start is unknown; empty: none
   // Not those that were restored: there was nothing to predict.
-  uint64_t events() const { return in_no_segment + start_unknown + pool_unknown + age_unknown; }
+  uint64_t events() const {
+    return in_no_segment + start_unknown + pool_unknown + size_unknown + age_unknown;
+  }
   bool operator==(const NotJudged&) const = default;
 };
 
@@ -76,6 +82,7 @@ struct RecordedRun {
   std::vector<SegmentState> start;
   // For each used block of `start`, segment by segment: its life.
   std::vector<LifeId> start_lives;
+  std::vector<Address> unsure_begins;  // RecordedStart's
   std::vector<RecordedOperation> operations;
   uint32_t lives = 0;
   uint32_t repaired = 0;       // allocations whose recorded address fits nothing else in the file

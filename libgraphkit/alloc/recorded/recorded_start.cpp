@@ -142,7 +142,7 @@ class StartFiller {
 
   // What lies between two blocks in use, or at a segment's end. In the large pool a rest of at most
   // 1 MiB isn't split off: it is part of the block before it.
-  Why CloseGap(SegmentState* segment, Address begin, Address end, bool last_exact) const {
+  Why CloseGap(SegmentState* segment, Address begin, Address end, bool last_exact) {
     const Bytes gap = end - begin;
     if (gap == 0) return {};
     const bool after_oversize = !segment->blocks.empty() && segment->blocks.back().used &&
@@ -150,6 +150,10 @@ class StartFiller {
     const bool rest =
         !segment->small && !segment->expandable && (gap <= config_.small_size || after_oversize);
     if (!rest) {
+      const bool after_block = !segment->blocks.empty() && segment->blocks.back().used;
+      if (after_block && !last_exact && !segment->small && !segment->expandable) {
+        out_.unsure_begins.push_back(begin);
+      }
       segment->blocks.push_back({.address = begin, .size = gap});
       return {};
     }

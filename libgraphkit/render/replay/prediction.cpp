@@ -9,7 +9,8 @@
 
 namespace graphkit {
 
-GRAPHKIT_JSON_OF(NotJudged, in_no_segment, start_unknown, pool_unknown, restored, age_unknown)
+GRAPHKIT_JSON_OF(NotJudged, in_no_segment, start_unknown, pool_unknown, restored, size_unknown,
+                 age_unknown)
 
 namespace {
 
@@ -36,6 +37,7 @@ std::string NotJudgedText(const NotJudged& left) {
   add(left.in_no_segment, "in no segment");
   add(left.start_unknown, "in segments whose start can't be told (" + left.why_unknown + ")");
   add(left.pool_unknown, "in segments that were given back, and may be of any pool");
+  add(left.size_unknown, "behind a block whose size before recording began isn't known");
   add(left.age_unknown, "in the oldest of several segments that were there before recording began");
   return text;
 }
