@@ -7,6 +7,9 @@
 #include <random>
 #include <string>
 
+#include "libgraphkit/alloc/plan/canonical_search.h"
+#include "libgraphkit/alloc/plan/conflict_lists.h"
+#include "libgraphkit/alloc/plan/lifetime_arena.h"
 #include "libgraphkit/alloc/plan/validate_plan.h"
 #include "libgraphkit/io/files/plan_files.h"
 #include "tests/alloc/lifetime_variants.h"
@@ -41,6 +44,7 @@ Bytes LeastPeak(const LifetimeProblem& problem) {
           offset = std::max(offset, tops[j]);
         }
       }
+      offset = RoundUp(offset, problem.blocks[order[i]].alignment);
       tops[i] = offset + problem.blocks[order[i]].size;
       peak = std::max(peak, tops[i]);
     }
@@ -96,6 +100,61 @@ TEST_CASE("small problems are solved to the optimum") {
   }
 }
 
+// Pairs of blocks that conflict and overlap, and blocks that end above the capacity.
+int Wrong(const LifetimeProblem& problem, const std::vector<Bytes>& offsets, Bytes capacity) {
+  int wrong = 0;
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    const Bytes top = offsets[i] + problem.blocks[i].size;
+    wrong += top > capacity || offsets[i] % problem.blocks[i].alignment != 0 ? 1 : 0;
+    for (size_t j = 0; j < i; ++j) {
+      const bool conflict = Overlaps(problem.lifetimes[i], problem.lifetimes[j]);
+      const bool overlap = offsets[i] < offsets[j] + problem.blocks[j].size && offsets[j] < top;
+      wrong += conflict && overlap ? 1 : 0;
+    }
+  }
+  return wrong;
+}
+
+// The lifetimes are sections.
+LifetimeProblem ProblemOf(const LifetimeArena& component) {
+  LifetimeProblem problem;
+  for (const ArenaBlock& block : component.blocks) {
+    problem.blocks.push_back({.size = block.size, .alignment = block.alignment});
+    problem.lifetimes.push_back({block.life.lower, block.life.upper});
+  }
+  return problem;
+}
+
+TEST_CASE("exact search finds a plan of the least peak, and proves that there is no smaller one") {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    LifetimeProblem problem = Random(seed, 7, 9, 12);
+    for (PlanBlock& block : problem.blocks) block.alignment = seed % 2 == 0 ? 1 : 2;
+    for (const LifetimeArena& component : SplitIntoComponents(SplitIntoArenas(problem)[0])) {
+      const LifetimeProblem own = ProblemOf(component);
+      std::vector<RankLifetime> lifetimes;
+      for (const ArenaBlock& block : component.blocks) lifetimes.push_back(block.life);
+      const ConflictLists conflicts(lifetimes, 1000);
+      CanonicalSearch search(component, conflicts);
+      const Bytes least = LeastPeak(own);
+      for (const SearchOrder order : {SearchOrder::kWidthAreaLoad, SearchOrder::kLoadAreaWidth,
+                                      SearchOrder::kLoadWidthArea}) {
+        const SearchAttempt fits{.capacity = least,
+                                 .order = order,
+                                 .seed = seed % 5,
+                                 .tried = 1 + static_cast<uint32_t>(seed % 8)};
+        REQUIRE(search.Run(fits) == SearchOutcome::kFound);
+        CHECK(Wrong(own, search.offsets(), least) == 0);
+        CHECK(search.Run({.capacity = least - 1,
+                          .order = order,
+                          .seed = seed % 5,
+                          .tried = 1 + static_cast<uint32_t>(seed % 8)}) ==
+              SearchOutcome::kInfeasible);
+      }
+    }
+  }
+}
+
 TEST_CASE("random plans are valid, whatever the effort") {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     CAPTURE(seed);
@@ -148,7 +207,7 @@ TEST_CASE("problems without slack are solved exactly") {
 }
 
 TEST_CASE("the search ends when all arenas fit") {
-  LifetimeProblem problem = Read("minimalloc/I.1048576.csv");
+  LifetimeProblem problem = Read("minimalloc/G.1048576.csv");
   const LifetimeProblem other = Read("minimalloc/K.1048576.csv");
   for (size_t i = 0; i < other.blocks.size(); ++i) {
     problem.blocks.push_back(other.blocks[i]);
@@ -202,7 +261,7 @@ TEST_CASE("large problems come close to the largest load") {
   CHECK(ValidatePlan(somas, small).empty());
   CHECK(static_cast<double>(small.peak) <= 1.003 * static_cast<double>(small.lower_bound));
   const LifetimeProblem s1 = Read("idealloc/iopddl_S_1.csv");
-  const Plan large = PlanLifetimes(s1);
+  const Plan large = PlanLifetimes(s1, {.effort = 60'000'000});
   CHECK(ValidatePlan(s1, large).empty());
   CHECK(large.lower_bound == 1498635932);
   CHECK(static_cast<double>(large.peak) <= 1.03 * static_cast<double>(large.lower_bound));

@@ -59,7 +59,7 @@ std::vector<uint32_t> OrderBlocks(const LifetimeArena& arena, GreedyOrder order)
     const Bytes late = ~static_cast<Bytes>(b.life.lower);
     switch (order) {
       case GreedyOrder::kSize:
-        return {b.size, Length(b), late};
+        return {b.size, ~Bytes{b.block}, 0};
       case GreedyOrder::kArea:
         return {b.size * Length(b), b.size, late};
       case GreedyOrder::kLifetime:

@@ -11,7 +11,7 @@
 namespace graphkit {
 
 enum class GreedyOrder : uint8_t {
-  kSize,      // largest first
+  kSize,      // largest first, of equals the first of the problem: mostly in program order
   kArea,      // largest size × lifetime first
   kLifetime,  // longest first
   kBirth,     // earliest first
@@ -19,7 +19,7 @@ enum class GreedyOrder : uint8_t {
   kEnd,       // latest end first
 };
 
-// The arena's blocks, in an order; ties by size, lifetime, birth, number.
+// The arena's blocks, in an order; other ties by size, lifetime, birth, number.
 std::vector<uint32_t> OrderBlocks(const LifetimeArena& arena, GreedyOrder order);
 
 struct GreedyPlan {

@@ -21,8 +21,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Above this many blocks or conflicts exact search is hopeless, and its tables large.
-constexpr size_t kMaxExactBlocks = 4000;
-constexpr size_t kMaxConflicts = 2'000'000;
+constexpr size_t kMaxExactBlocks = 5000;
+constexpr size_t kMaxConflicts = 50'000'000;
 
 // Ejection takes such a part of exact search's effort, or, where that is hopeless, of the whole; in
 // steps of so many looks at conflicts, or of such a part of those taken so far. By time, a look is
@@ -37,6 +37,9 @@ constexpr uint64_t kEjectionSteps = 4;
 // How far from the lower bound to the best plan the next search aims, in 64ths. Mostly at the bound
 // itself; now and then higher, for problems whose bound can't be reached.
 constexpr std::array<uint32_t, 8> kAims = {0, 0, 32, 0, 8, 0, 48, 16};
+// One search of so many, in each order, takes blocks by rank alone: that is quick, and for some
+// problems better.
+constexpr uint64_t kTurns = 4;
 constexpr std::array<SearchOrder, 3> kOrders = {
     SearchOrder::kLoadWidthArea, SearchOrder::kWidthAreaLoad, SearchOrder::kLoadAreaWidth};
 
@@ -93,10 +96,11 @@ class ComponentPlanner {
     }
     conflicts_ = std::make_unique<ConflictLists>(lifetimes, kMaxConflicts);
     if (!conflicts_->complete()) return;
-    exact_ = component_.blocks.size() <= kMaxExactBlocks &&
-             std::ranges::none_of(component_.blocks, [](const ArenaBlock& b) {
-               return b.fixed != PlanBlock::kAnywhere;
-             });
+    const bool fixed = std::ranges::any_of(
+        component_.blocks, [](const ArenaBlock& b) { return b.fixed != PlanBlock::kAnywhere; });
+    if (component_.blocks.size() <= kMaxExactBlocks && !fixed) {
+      exact_ = std::make_unique<CanonicalSearch>(component_, *conflicts_);
+    }
     ejection_ = std::make_unique<GuidedEjection>(*conflicts_, std::move(blocks), options_.seed);
   }
 
@@ -116,27 +120,26 @@ class ComponentPlanner {
   uint64_t Search(uint64_t max_work) {
     const uint64_t round = round_++;
     const uint64_t turn = round / kAims.size();
+    // A plan that fits is all that is asked for; how much less there could be is a side question.
+    const uint32_t aim =
+        options_.capacity == 0 || round % kAims.size() == 2 ? kAims[round % kAims.size()] : 0;
     const Bytes room = (searched_peak_ - 1 - goal_) / unit_ * unit_;
-    const Bytes capacity = goal_ + room / 64 / unit_ * unit_ * kAims[round % kAims.size()];
-    const SearchOrder order = kOrders[round % kOrders.size()];
-    const uint64_t seed = round < kOrders.size() ? 0 : options_.seed * 1'000'003 + round;
-    const uint64_t limit = component_.blocks.size() * (4 + turn / 4);
-    CanonicalSearch search(component_, order, seed, failures_);
-    const SearchOutcome outcome = search.Run(capacity, limit, max_work, options_.stop);
-    if (outcome == SearchOutcome::kFound) Take(search.offsets());
+    const Bytes capacity = goal_ + room / 64 / unit_ * unit_ * aim;
+    const SearchOutcome outcome =
+        exact_->Run({.capacity = capacity,
+                     .order = kOrders[round % kOrders.size()],
+                     .seed = round < 2 * kOrders.size() ? 0 : options_.seed * 1'000'003 + round,
+                     .tried = round / kOrders.size() % kTurns == 0 ? 1 : kMostTried,
+                     .max_nodes = component_.blocks.size() * (4 + turn / 4),
+                     .max_work = max_work,
+                     .stop = options_.stop});
+    if (outcome == SearchOutcome::kFound) Take(exact_->offsets());
     if (outcome == SearchOutcome::kInfeasible) {
       goal_ = std::min(capacity + unit_, best_.peak);
       proved_ = true;
     }
-    Remember(search.failures());
-    searched_ += search.work() + 1;
-    return search.work() + 1;
-  }
-
-  // Where searches fail moves as they learn: what lies back counts less and less.
-  void Remember(const std::vector<uint64_t>& failures) {
-    failures_.resize(failures.size());
-    for (size_t i = 0; i < failures.size(); ++i) failures_[i] += failures[i] - failures_[i] / 10;
+    searched_ += exact_->work() + 1;
+    return exact_->work() + 1;
   }
 
   void Take(const std::vector<Bytes>& offsets) {
@@ -151,12 +154,11 @@ class ComponentPlanner {
   Bytes goal_;
   const PlannerOptions& options_;
   GreedyPlan best_;
-  Bytes unit_ = 0;                  // all sizes are multiples of it
-  std::vector<uint64_t> failures_;  // by section, of the exact searches so far
+  Bytes unit_ = 0;  // all sizes are multiples of it
   bool proved_ = false;
   bool prepared_ = false;
-  bool exact_ = false;
   std::unique_ptr<ConflictLists> conflicts_;
+  std::unique_ptr<CanonicalSearch> exact_;
   std::unique_ptr<GuidedEjection> ejection_;
   uint64_t round_ = 0;     // of exact search
   uint64_t searched_ = 0;  // effort
