@@ -1,10 +1,9 @@
 // Plans of graphkit and of its peers (plan_peers.h), of tables of lifetimes and of synthetic
 // captures, in one run. The counter peak_over_bound is the plan over the lower bound; every plan is
-// checked. GRAPHKIT_MINIMALLOC: minimalloc's program, which is run on the tables if it is set.
+// checked. Against minimalloc's program: plan_race.py.
 #include <benchmark/benchmark.h>
 
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -207,21 +206,6 @@ BENCHMARK(BM_PlanSweep)
     ->ArgsProduct({{2}, {20'000, 50'000, 200'000}, {4, 8, 16}, {0}, {1, 2, 3, 4, 5, 6}})
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
-
-// Whether it fits into 1 048 576 bytes, the capacity that the tables were published with.
-void BM_Minimalloc(benchmark::State& state) {
-  const Problem& problem = kProblems[static_cast<size_t>(state.range(0))];
-  state.SetLabel(problem.name);
-  const char* program = std::getenv("GRAPHKIT_MINIMALLOC");
-  if (program == nullptr) return state.SkipWithError("GRAPHKIT_MINIMALLOC isn't set");
-  const std::string command = std::string(program) +
-                              " --capacity=1048576 --timeout=60s --input=" GRAPHKIT_TESTDATA "/" +
-                              problem.table + " --output=" GRAPHKIT_BUILD "/bench/minimalloc.csv";
-  for (auto _ : state) {
-    if (std::system(command.c_str()) != 0) return state.SkipWithError("no plan");
-  }
-}
-BENCHMARK(BM_Minimalloc)->DenseRange(0, 5)->Iterations(1)->UseRealTime();
 
 }  // namespace
 }  // namespace graphkit
