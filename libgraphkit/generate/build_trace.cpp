@@ -95,11 +95,7 @@ void TraceBuilder::Wait(StreamId stream, EventId event) {
   Front& front = FrontOf(stream);
   const Front& recorded = events_[event.index()];
   if (recorded.graph && !front.graph) front = {.graph = recorded.graph};
-  for (const FrontierEntry& entry : recorded.entries) {
-    if (std::ranges::find(front.entries, entry) == front.entries.end()) {
-      front.entries.push_back(entry);
-    }
-  }
+  wide_.Add(stream.index(), recorded.entries, &front.entries);
   AddStreamOp({.kind = StreamOpKind::kEventWait,
                .capturing = Capturing(stream),
                .stream = stream,
@@ -114,6 +110,7 @@ void TraceBuilder::Order(StreamId before, StreamId after) {
 
 void TraceBuilder::EditFrontier(StreamId stream, Entries entries, StreamOpKind kind) {
   Front& front = FrontOf(stream);
+  wide_.Forget(stream.index(), front.entries);
   if (kind == StreamOpKind::kSetFrontier) front.entries.clear();
   front.entries.insert(front.entries.end(), entries);
   AddStreamOp({.kind = kind,
@@ -131,11 +128,13 @@ GraphId TraceBuilder::BeginCapture(StreamId origin, std::string_view name, Captu
 GraphId TraceBuilder::BeginCaptureToGraph(StreamId origin, GraphId graph, CaptureMode mode) {
   trace_.captures.push_back(
       {.graph = graph, .origin = origin, .thread = OwnThread(), .mode = mode, .begin = Next()});
+  wide_.Forget(origin.index(), FrontOf(origin).entries);
   FrontOf(origin) = {.graph = graph};
   return graph;
 }
 
 void TraceBuilder::LeaveCapture(GraphId graph) {
+  wide_ = {};
   for (std::vector<Front>* fronts : {&streams_, &events_}) {
     for (Front& front : *fronts) {
       if (front.graph == graph) front = {};

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "libgraphkit/model/trace.h"
+#include "libgraphkit/model/wide_frontiers.h"
 
 namespace graphkit {
 
@@ -239,6 +240,7 @@ class TraceBuilder {
   Address next_address_ = 0x7f0000000000;
   std::vector<Front> streams_;
   std::vector<Front> events_;
+  WideFrontiers wide_;
   std::map<PoolKind, PoolId> default_pools_;
   std::unordered_map<uint32_t, KernelId> functions_;  // by name
 };

@@ -43,6 +43,7 @@ NodeId TraceBuilder::CaptureNode(StreamId stream, graphkit::Node node, Accesses 
       Connect(entry.node, id, entry.from_port, static_cast<EdgeType>(entry.edge_type));
     }
   }
+  wide_.Forget(stream.index(), front.entries);
   front.entries = {{.node = id}};
   return id;
 }

@@ -102,6 +102,15 @@ Trace Synthesize(const SynthOptions& options) {
       case SynthShape::kPipeline:
         SynthesizePipeline(program);
         break;
+      case SynthShape::kForkJoin:
+        SynthesizeForkJoin(program);
+        break;
+      case SynthShape::kOneByOne:
+        SynthesizeOneByOne(program);
+        break;
+      case SynthShape::kRelay:
+        SynthesizeRelay(program);
+        break;
     }
     program.EndGraph();
   }

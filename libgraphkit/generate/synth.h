@@ -45,6 +45,14 @@ enum class SynthShape : uint8_t {
   kTraining,
   // One stream a stage, 1F1B: activations and gradients go from stream to stream.
   kPipeline,
+  // As many streams as there are branches. A branch is two kernels: one fills a block, the other
+  // reads it into a second one; both blocks are freed. All branches are forked off the first stream
+  // and joined by it, round after round;
+  kForkJoin,
+  // each is forked, runs and is joined before the next one begins;
+  kOneByOne,
+  // each begins after the one before, none is joined until the end.
+  kRelay,
 };
 
 struct SynthOptions {

@@ -33,7 +33,9 @@ void SynthProgram::BeginGraph(uint64_t kernels) {
   t_.SetPool(pool_);
   arenas_.assign(streams_.size(), {});
   free_.clear();
-  clocks_.assign(streams_.size(), std::vector<uint64_t>(streams_.size(), 0));
+  if (options_.shape == SynthShape::kRandom) {
+    clocks_.assign(streams_.size(), std::vector<uint64_t>(streams_.size(), 0));
+  }
   t_.BeginCapture(streams_[0]);
   for (uint32_t i = 1; i < streams_.size(); ++i) Wait(i, 0);
 }
@@ -52,14 +54,14 @@ void SynthProgram::Kernel(uint32_t stream, std::span<const Access> accesses) {
   const bool programmatic = options_.programmatic > 0 && random_.Chance(options_.programmatic);
   if (programmatic) t_.ProgrammaticKernel(streams_[stream], function, accesses);
   if (!programmatic) t_.Kernel(streams_[stream], function, accesses);
-  ++clocks_[stream][stream];
+  if (!clocks_.empty()) ++clocks_[stream][stream];
   ++kernels_;
 }
 
 void SynthProgram::Wait(uint32_t stream, uint32_t other) {
   t_.Record(events_[other], streams_[other]);
   t_.Wait(streams_[stream], events_[other]);
-  for (size_t i = 0; i < streams_.size(); ++i) {
+  for (size_t i = 0; i < clocks_.size(); ++i) {
     clocks_[stream][i] = std::max(clocks_[stream][i], clocks_[other][i]);
   }
 }

@@ -74,10 +74,14 @@ class SynthProgram {
   std::vector<BlockId> deferred_;
   std::vector<Arena> arenas_;                                      // by stream
   std::map<std::pair<uint32_t, Bytes>, std::vector<Place>> free_;  // by stream and size
-  std::vector<std::vector<uint64_t>> clocks_;  // kernels of each stream that a stream comes after
+  // Kernels of each stream that a stream comes after; kRandom only.
+  std::vector<std::vector<uint64_t>> clocks_;
 };
 
 void SynthesizeTraining(SynthProgram& program);
 void SynthesizePipeline(SynthProgram& program);
+void SynthesizeForkJoin(SynthProgram& program);
+void SynthesizeOneByOne(SynthProgram& program);
+void SynthesizeRelay(SynthProgram& program);
 
 }  // namespace graphkit

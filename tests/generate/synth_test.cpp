@@ -56,7 +56,8 @@ TEST_CASE("the same options give the same trace, another seed another one") {
 }
 
 TEST_CASE("the number of kernels is what was asked for, whatever the number of graphs") {
-  for (const SynthShape shape : {SynthShape::kTraining, SynthShape::kPipeline}) {
+  for (const SynthShape shape :
+       {SynthShape::kTraining, SynthShape::kPipeline, SynthShape::kOneByOne, SynthShape::kRelay}) {
     for (const uint32_t streams : {1u, 2u, 8u}) {
       SynthOptions options = Options(shape, 1000, streams);
       options.graphs = 3;

@@ -283,16 +283,13 @@ class LifetimeFinder {
   // Of markers_, those that don't end before another one.
   Slice KeepLast() {
     const size_t first = lives_.nodes.size();
+    if (markers_.size() == 1) {
+      lives_.nodes.push_back(markers_[0]);
+      return NodesSince(first);
+    }
+    order_.EndBeforeOthers(markers_, &ends_earlier_);
     for (size_t i = 0; i < markers_.size(); ++i) {
-      bool last = true;
-      for (size_t j = 0; j < markers_.size() && last; ++j) {
-        if (markers_[i] == markers_[j]) {
-          last = j >= i;
-        } else {
-          last = !order_.EndsBefore(markers_[i], markers_[j]);
-        }
-      }
-      if (last) lives_.nodes.push_back(markers_[i]);
+      if (!ends_earlier_[i]) lives_.nodes.push_back(markers_[i]);
     }
     return NodesSince(first);
   }
@@ -367,6 +364,7 @@ class LifetimeFinder {
   std::vector<bool> runs_;  // by root graph: it may be launched, not only embedded elsewhere
   std::vector<std::vector<Seq>> opaque_;  // by root graph: of nodes that may touch anything
   std::vector<NodeId> markers_;
+  std::vector<bool> ends_earlier_;  // of them: before another one
   std::vector<LastNode> last_;
   Lifetimes lives_;
 };

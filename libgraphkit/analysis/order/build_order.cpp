@@ -12,6 +12,18 @@ Ternary Waits(const Trace& trace, NodeId node, Ternary unknown) {
   return waits == Ternary::kUnknown ? unknown : waits;
 }
 
+// By stream, its last node in capture order. Few streams need none of it.
+std::vector<NodeId> LastNodes(const Trace& trace) {
+  constexpr size_t kFewStreams = 16;
+  if (trace.streams.size() <= kFewStreams) return {};
+  std::vector<NodeId> last(trace.streams.size());
+  for (size_t id = 0; id < trace.nodes.size(); ++id) {
+    const StreamId stream = trace.nodes[id].stream;
+    if (stream.index() < last.size()) last[stream.index()] = NodeId(id);
+  }
+  return last;
+}
+
 void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Ternary unknown,
              Order* order) {
   const Node& node = trace.nodes[id];
@@ -23,6 +35,7 @@ void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Ternary 
 // Edges nearly always come in the order of the nodes that they lead to, and from earlier nodes.
 // False: they don't, and `order` is of no use.
 bool AddInCaptureOrder(const Trace& trace, Ternary unknown, Order* order) {
+  const std::vector<NodeId> last = LastNodes(trace);
   std::vector<InEdge> in;
   const Edge* at = trace.edges.data();
   const Edge* end = at + trace.edges.size();
@@ -33,6 +46,10 @@ bool AddInCaptureOrder(const Trace& trace, Ternary unknown, Order* order) {
       if (Joins(trace, *at)) in.push_back({at->from, at->full()});
     }
     AddNode(trace, id, in, unknown, order);
+    const StreamId stream = trace.nodes[id].stream;
+    if (stream.index() < last.size() && last[stream.index()] == NodeId(id)) {
+      order->EndStream(stream);
+    }
   }
   return at == end;
 }

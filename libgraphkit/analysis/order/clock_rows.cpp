@@ -83,6 +83,7 @@ uint32_t ClockRows::JoinLeaves(uint32_t a, uint32_t b) {
 uint32_t ClockRows::JoinTiles(uint32_t a, uint32_t b, uint32_t depth) {
   if (a == b || b == 0) return a;
   if (a == 0) return b;
+  ++looks_;
   if (depth == 1) return JoinLeaves(a, b);
   Tile most;
   for (uint32_t i = 0; i < kWidth; ++i) {
@@ -115,6 +116,78 @@ ClockRows::Row ClockRows::Join(Row into, Row other) {
   into = Deepen(into, depth);
   other = Deepen(other, depth);
   return JoinTiles(into >> kDepthBits, other >> kDepthBits, depth) << kDepthBits | depth;
+}
+
+namespace {
+
+void SortUnique(std::vector<uint32_t>* tiles) {
+  std::ranges::sort(*tiles);
+  tiles->erase(std::unique(tiles->begin(), tiles->end()), tiles->end());
+}
+
+}  // namespace
+
+// What lies at one place in some tiles, except zeros.
+std::vector<uint32_t> ClockRows::Children(std::span<const uint32_t> tiles, uint32_t slot) const {
+  std::vector<uint32_t> children;
+  for (const uint32_t tile : tiles) {
+    if (tiles_[tile].v[slot] != 0) children.push_back(tiles_[tile].v[slot]);
+  }
+  return children;
+}
+
+uint32_t ClockRows::JoinTiles(std::vector<uint32_t>* tiles, uint32_t depth) {
+  SortUnique(tiles);
+  if (tiles->size() < 2) return tiles->empty() ? 0 : tiles->front();
+  looks_ += tiles->size();
+  Tile most;
+  for (uint32_t slot = 0; slot < kWidth; ++slot) {
+    std::vector<uint32_t> children = Children(*tiles, slot);
+    if (children.empty()) continue;
+    most.v[slot] =
+        depth == 1 ? *std::ranges::max_element(children) : JoinTiles(&children, depth - 1);
+  }
+  const auto same = std::ranges::find(*tiles, most, [&](uint32_t tile) { return tiles_[tile]; });
+  if (same != tiles->end()) return *same;
+  tiles_.push_back(most);
+  return static_cast<uint32_t>(tiles_.size() - 1);
+}
+
+ClockRows::Row ClockRows::JoinAll(std::span<const Row> rows) {
+  uint32_t depth = 0;
+  for (const Row row : rows) depth = std::max(depth, row & kDepthMask);
+  std::vector<uint32_t> tiles;
+  for (const Row row : rows) {
+    if (row != kEmpty) tiles.push_back(Deepen(row, depth) >> kDepthBits);
+  }
+  if (tiles.empty()) return kEmpty;
+  return JoinTiles(&tiles, depth) << kDepthBits | depth;
+}
+
+void ClockRows::MostOfTiles(std::vector<uint32_t>* tiles, uint32_t depth, size_t first,
+                            std::span<uint32_t> most) const {
+  SortUnique(tiles);
+  for (uint32_t slot = 0; slot < kWidth; ++slot) {
+    std::vector<uint32_t> children = Children(*tiles, slot);
+    if (children.empty()) continue;
+    const size_t column = first + (size_t{slot} << ((depth - 1) * kWidthBits));
+    if (depth > 1) {
+      MostOfTiles(&children, depth - 1, column, most);
+    } else {
+      most[column] = std::max(most[column], *std::ranges::max_element(children));
+    }
+  }
+}
+
+// Rows of different depths are seen apart.
+void ClockRows::MostOf(std::span<const Row> rows, std::span<uint32_t> most) const {
+  std::array<std::vector<uint32_t>, kDepthMask + 1> by_depth;
+  for (const Row row : rows) {
+    if (row != kEmpty) by_depth[row & kDepthMask].push_back(row >> kDepthBits);
+  }
+  for (uint32_t depth = 1; depth < by_depth.size(); ++depth) {
+    MostOfTiles(&by_depth[depth], depth, 0, most);
+  }
 }
 
 uint32_t ClockRows::RaiseTile(uint32_t tile, uint32_t depth, uint32_t chain, uint32_t count) {

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "libgraphkit/large_pages.h"
@@ -46,6 +47,10 @@ class ClockRows {
 
   // Element-wise maximum. `into` may be changed in place if it is soft: use only the result.
   Row Join(Row into, Row other);
+  // The same of many rows: a tile that some of them share is looked at once.
+  Row JoinAll(std::span<const Row> rows);
+  // Raises `most`, which has an entry for each chain, to the maximum of the rows.
+  void MostOf(std::span<const Row> rows, std::span<uint32_t> most) const;
 
   // `into`, with the count of one chain at least `count`. As Join, `into` is used up.
   Row Raise(Row into, uint32_t chain, uint32_t count);
@@ -56,6 +61,8 @@ class ClockRows {
 
   void Reserve(size_t rows) { tiles_.reserve(rows); }
   size_t bytes() const { return tiles_.size() * sizeof(Tile); }
+  // Tiles that joins have looked at so far.
+  uint64_t looks() const { return looks_; }
 
  private:
   static constexpr uint32_t kWidthBits = 4;
@@ -75,12 +82,17 @@ class ClockRows {
   uint32_t TileAt(Row row, uint32_t depth) const;
   uint32_t Soft(uint32_t tile);
   uint32_t JoinTiles(uint32_t a, uint32_t b, uint32_t depth);
+  uint32_t JoinTiles(std::vector<uint32_t>* tiles, uint32_t depth);
+  std::vector<uint32_t> Children(std::span<const uint32_t> tiles, uint32_t slot) const;
+  void MostOfTiles(std::vector<uint32_t>* tiles, uint32_t depth, size_t first,
+                   std::span<uint32_t> most) const;
   uint32_t JoinLeaves(uint32_t a, uint32_t b);
   uint32_t RaiseTile(uint32_t tile, uint32_t depth, uint32_t chain, uint32_t count);
   Row Deepen(Row row, uint32_t depth);
 
   std::vector<Tile, LargePages<Tile>> tiles_;  // tile 0 is all zero, at every depth
   uint32_t first_soft_ = 1;
+  uint64_t looks_ = 0;
 };
 
 }  // namespace graphkit

@@ -44,6 +44,7 @@ void FrontierReplay::Apply(const Node& node, NodeId id) {
   if (number >= streams_.size()) return;
   StreamFrontier& stream = streams_[number];
   if (stream.graph != node.graph) Join(number, node.graph);
+  wide_.Forget(number, stream.entries);
   stream.entries.resize(1);
   stream.entries[0] = {.node = id};
   ++stream.version;
@@ -52,6 +53,12 @@ void FrontierReplay::Apply(const Node& node, NodeId id) {
 void FrontierReplay::Join(size_t stream, GraphId graph) {
   streams_[stream].graph = graph;
   if (const auto open = open_.find(graph); open != open_.end()) open->second.push_back(stream);
+}
+
+void FrontierReplay::Leave(size_t number) {
+  StreamFrontier& stream = streams_[number];
+  wide_.Forget(number, stream.entries);
+  stream = {.graph = {}, .version = stream.version + 1};
 }
 
 std::span<const FrontierEntry> FrontierReplay::Entries(const StreamOp& op) const {
@@ -63,14 +70,11 @@ void FrontierReplay::Wait(size_t number, const StreamFrontier& event) {
   StreamFrontier& stream = streams_[number];
   if (!stream.capturing()) {
     Join(number, event.graph);
+    wide_.Forget(number, stream.entries);
     stream.entries.clear();
   }
   if (stream.graph != event.graph) return;
-  for (const FrontierEntry& entry : event.entries) {
-    if (std::ranges::find(stream.entries, entry) == stream.entries.end()) {
-      stream.entries.push_back(entry);
-    }
-  }
+  wide_.Add(number, event.entries, &stream.entries);
   ++stream.version;
 }
 
@@ -94,6 +98,7 @@ void FrontierReplay::Apply(const StreamOp& op) {
       if (event < events_.size()) Wait(number, events_[event]);
       return;
     case StreamOpKind::kSetFrontier:
+      wide_.Forget(number, stream.entries);
       stream.entries.clear();
       [[fallthrough]];
     case StreamOpKind::kAddToFrontier:
@@ -111,15 +116,14 @@ void FrontierReplay::Apply(const Boundary& boundary) {
     if (capture.graph.valid()) open_.try_emplace(capture.graph);
     const size_t number = slice_.streams.NumberOf(capture.origin.index());
     if (number >= streams_.size()) return;
-    streams_[number] = {.graph = {}, .version = streams_[number].version + 1};
+    Leave(number);
     Join(number, capture.graph);
     return;
   }
   const auto ended = open_.extract(capture.graph);
   if (ended.empty()) return;
   for (const size_t number : ended.mapped()) {
-    StreamFrontier& stream = streams_[number];
-    if (stream.graph == capture.graph) stream = {.graph = {}, .version = stream.version + 1};
+    if (streams_[number].graph == capture.graph) Leave(number);
   }
 }
 

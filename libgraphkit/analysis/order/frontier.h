@@ -10,6 +10,7 @@
 
 #include "libgraphkit/analysis/order/slice.h"
 #include "libgraphkit/model/trace.h"
+#include "libgraphkit/model/wide_frontiers.h"
 
 namespace graphkit {
 
@@ -62,6 +63,7 @@ class FrontierReplay {
   void Apply(const Boundary& boundary);
   void Wait(size_t stream, const StreamFrontier& event);
   void Join(size_t stream, GraphId graph);
+  void Leave(size_t stream);
   std::span<const FrontierEntry> Entries(const StreamOp& op) const;
 
   const Trace& trace_;
@@ -74,6 +76,7 @@ class FrontierReplay {
   std::unordered_map<GraphId, std::vector<size_t>> open_;
   std::vector<StreamFrontier> streams_;
   std::vector<StreamFrontier> events_;
+  WideFrontiers wide_;
   StreamFrontier none_;
 };
 

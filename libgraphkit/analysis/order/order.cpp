@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace graphkit {
+namespace {
+
+constexpr size_t kFew = 8;          // edges that are joined one by one
+constexpr size_t kChainsTried = 4;  // before a new one is opened
+
+}  // namespace
 
 void Order::Reserve(size_t nodes, size_t joins) {
   places_.reserve(nodes);
@@ -32,12 +38,46 @@ void Order::Put(NodeId node, const Place& place) {
 uint32_t Order::StreamChain(GraphId graph, StreamId stream) const {
   if (!stream.valid() || stream.index() >= stream_chain_.size()) return kNoChain;
   const uint32_t chain = stream_chain_[stream.index()];
-  return chain != kNoChain && chains_[chain].graph == graph ? chain : kNoChain;
+  if (chain == kNoChain || chains_[chain].graph != graph) return kNoChain;
+  return chains_[chain].stream == stream ? chain : kNoChain;
 }
 
-uint32_t Order::OpenChain(GraphId graph, StreamId stream) {
-  const auto chain = static_cast<uint32_t>(chains_.size());
-  chains_.push_back({graph, StateOf(graph).chains++, 0, stream});
+void Order::EndStream(StreamId stream) {
+  if (stream.index() >= stream_chain_.size() || stream_chain_[stream.index()] == kNoChain) return;
+  Chain& chain = chains_[stream_chain_[stream.index()]];
+  if (chain.stream == stream) chain.ended = true;
+}
+
+void Order::NoteJoined(const Place& from) {
+  Chain& chain = chains_[from.chain];
+  if (chain.joined || from.seq + 1 != chain.length || (chain.stream.valid() && !chain.ended))
+    return;
+  chain.joined = true;
+  StateOf(chain.graph).joined.push_back(from.chain);
+}
+
+// A chain of the graph whose last node ends before a node with these edges does: of those that were
+// joined last. Who goes on with one that is left out here joins it again.
+uint32_t Order::TakeJoined(GraphId graph, bool waits, std::span<const InEdge> in) {
+  std::vector<uint32_t>& joined = StateOf(graph).joined;
+  for (size_t tried = 0; tried < kChainsTried && !joined.empty(); ++tried) {
+    const uint32_t chain = joined.back();
+    joined.pop_back();
+    chains_[chain].joined = false;
+    if (TailEndsBefore(chain, waits, in)) return chain;
+  }
+  return kNoChain;
+}
+
+// Streams that never run beside each other share a chain.
+uint32_t Order::OpenChain(GraphId graph, StreamId stream, bool waits, std::span<const InEdge> in) {
+  uint32_t chain = TakeJoined(graph, waits, in);
+  if (chain == kNoChain) {
+    chain = static_cast<uint32_t>(chains_.size());
+    chains_.push_back({.graph = graph, .local = StateOf(graph).chains++});
+  }
+  chains_[chain].stream = stream;
+  chains_[chain].ended = false;
   if (stream.valid()) {
     if (stream.index() >= stream_chain_.size()) stream_chain_.resize(stream.index() + 1, kNoChain);
     stream_chain_[stream.index()] = chain;
@@ -56,7 +96,26 @@ bool Order::IsOpenTail(const Place& place, GraphId graph, StreamId stream) const
   return !stream.valid() || stream_chain_[stream.index()] == place.chain;
 }
 
-// The common case: full edges only, one of them from the tail of the own chain.
+// The row of what comes after a point where a node has ended, and after nothing else.
+ClockRows::Row Order::RowAfter(const OrderPoint& point) {
+  const bool again = last_fork_.chain == point.chain && last_fork_.count == point.count;
+  if (again && last_forked_ == point.row) return last_fork_.row;
+  last_forked_ = point.row;
+  const auto row = rows_.Raise(point.row, chains_[point.chain].local, point.count);
+  last_fork_ = {row, point.chain, point.count};
+  rows_.Begin();
+  return row;
+}
+
+// Whether a row, of the nodes of a chain, says nothing that the point doesn't include.
+bool Order::KnowsFork(const OrderPoint& point, uint32_t chain, ClockRows::Row row) const {
+  const Fork& fork = chains_[chain].fork;
+  return fork.row == row && row != ClockRows::kEmpty && CountAt(point, fork.chain) >= fork.count;
+}
+
+// The common case: full edges only, one of them from the tail of the own chain. Most joins come
+// from chains that were forked off this one, and most forks from one that has joined this chain:
+// then nothing need be merged.
 bool Order::AddToTail(NodeId node, GraphId graph, StreamId stream, std::span<const InEdge> in) {
   size_t own = in.size();
   for (size_t i = 0; i < in.size(); ++i) {
@@ -65,18 +124,36 @@ bool Order::AddToTail(NodeId node, GraphId graph, StreamId stream, std::span<con
   }
   if (own == in.size()) return false;
   Place place = places_[in[own].from.index()];
-  place.row = EndRow(place);
-  ++place.seq;
-  ++chains_[place.chain].length;
+  const ClockRows::Row own_row = EndRow(place);
+  OrderPoint point{graph, place.chain, ++place.seq, own_row};
   if (in.size() > 1) rows_.Begin();
-  for (size_t i = 0; i < in.size(); ++i) {
-    const Place& from = places_[in[i].from.index()];
-    const uint32_t column = chains_[from.chain].local;
-    if (from.chain == place.chain || rows_.Count(place.row, column) > from.seq) continue;
-    place.row = rows_.Raise(rows_.Join(place.row, EndRow(from)), column, from.seq + 1);
+  if (in.size() > kFew) {
+    AbsorbAll(&point, PointsOf(in));
+  } else {
+    for (size_t i = 0; i < in.size(); ++i) {
+      const Place& from = places_[in[i].from.index()];
+      if (from.chain == place.chain) continue;
+      NoteJoined(from);
+      if (rows_.Count(point.row, chains_[from.chain].local) > from.seq) continue;
+      JoinEnd(&point, {graph, from.chain, from.seq + 1, EndRow(from)}, point.row == own_row);
+    }
   }
+  Chain& chain = chains_[place.chain];
+  ++chain.length;
+  if (point.row != own_row && point.row == last_fork_.row) chain.fork = last_fork_;
+  place.row = point.row;
   Put(node, place);
   return true;
+}
+
+// `from`: where a node of another chain has ended; `own`: `into` is where one of its own chain has.
+void Order::JoinEnd(OrderPoint* into, const OrderPoint& from, bool own) {
+  if (own && rows_.Count(from.row, chains_[into->chain].local) >= into->count) {
+    into->row = RowAfter(from);
+    return;
+  }
+  if (!KnowsFork(*into, from.chain, from.row)) into->row = rows_.Join(into->row, from.row);
+  into->row = rows_.Raise(into->row, chains_[from.chain].local, from.count);
 }
 
 void Order::AddAny(NodeId node, GraphId graph, StreamId stream, Ternary waits,
@@ -98,14 +175,14 @@ uint32_t Order::ChooseChain(GraphId graph, StreamId stream, bool waits,
   if (stream.valid()) {
     const uint32_t chain = StreamChain(graph, stream);
     if (chain != kNoChain && TailEndsBefore(chain, waits, in)) return chain;
-    return OpenChain(graph, stream);
+    return OpenChain(graph, stream, waits, in);
   }
   for (const InEdge& edge : in) {
     if (!edge.full && !waits && rule_ == EdgeRule::kCompletion) continue;
     const Place& from = places_[edge.from.index()];
     if (IsOpenTail(from, graph, stream)) return from.chain;
   }
-  return OpenChain(graph, stream);
+  return OpenChain(graph, stream, waits, in);
 }
 
 // into := into ∪ from. Both of one graph.
@@ -121,18 +198,56 @@ void Order::Absorb(OrderPoint* into, const OrderPoint& from) {
   }
 }
 
+// The same of many points.
+void Order::AbsorbAll(OrderPoint* into, std::span<const OrderPoint> points) {
+  const OrderPoint before = *into;
+  const uint32_t own_local = chains_[into->chain].local;
+  std::vector<ClockRows::Row> rows = {into->row};
+  for (const OrderPoint& from : points) {
+    if (from.chain == kNoChain) continue;
+    const bool own = from.chain == into->chain;
+    into->count = std::max(into->count, own ? from.count : rows_.Count(from.row, own_local));
+    if (!KnowsFork(before, from.chain, from.row)) rows.push_back(from.row);
+  }
+  into->row = rows_.JoinAll(rows);
+  for (const OrderPoint& from : points) {
+    if (from.chain == kNoChain || from.chain == into->chain) continue;
+    into->row = rows_.Raise(into->row, chains_[from.chain].local, from.count);
+  }
+}
+
+// Where the nodes that edges come from have ended, or for edges that prove less have started.
+std::vector<OrderPoint> Order::PointsOf(std::span<const InEdge> in) const {
+  std::vector<OrderPoint> points;
+  for (const InEdge& edge : in) {
+    const bool full = edge.full || rule_ == EdgeRule::kAllFull;
+    points.push_back(full ? EndOf(edge.from) : StartOf(edge.from));
+  }
+  return points;
+}
+
 // What has ended when a node with these edges starts. The own chain comes first, so that a join
 // that brings nothing makes no row.
 OrderPoint Order::StartClock(GraphId graph, uint32_t chain, std::span<const InEdge> in) {
   OrderPoint start{graph, chain, 0, ClockRows::kEmpty};
   rows_.Begin();
+  for (const InEdge& edge : in) NoteJoined(places_[edge.from.index()]);
+  if (in.size() > kFew) {
+    AbsorbAll(&start, PointsOf(in));
+    return start;
+  }
   for (const bool own : {true, false}) {
     for (const InEdge& edge : in) {
       if ((places_[edge.from.index()].chain == chain) != own) continue;
       const bool full = edge.full || rule_ == EdgeRule::kAllFull;
       const OrderPoint from = full ? EndOf(edge.from) : StartOf(edge.from);
       if (full && CountAt(start, from.chain) >= from.count) continue;
-      Absorb(&start, from);
+      if (full && !own && start.row == ClockRows::kEmpty) {
+        start.count = std::max(start.count, rows_.Count(from.row, chains_[chain].local));
+        JoinEnd(&start, from, true);
+      } else {
+        Absorb(&start, from);
+      }
     }
   }
   if (!rows_.IsSoft(start.row)) rows_.DropSoft();
@@ -180,6 +295,42 @@ void Order::Before(std::span<const OrderQuery> pairs, std::span<bool> before) co
   }
 }
 
+// Many nodes of one graph are not compared pair by pair: by chain, the most that one of them comes
+// after is found for all of them.
+void Order::EndBeforeOthers(std::span<const NodeId> nodes, std::vector<bool>* ends) const {
+  ends->assign(nodes.size(), false);
+  const GraphId graph = nodes.size() <= kFew ? GraphId() : CommonGraph(nodes);
+  if (!graph.valid() || nodes.size() * nodes.size() <= graphs_[graph.index()].chains) {
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      for (size_t j = 0; j < nodes.size() && !(*ends)[i]; ++j) {
+        (*ends)[i] = nodes[i] == nodes[j] ? j < i : EndsBefore(nodes[i], nodes[j]);
+      }
+    }
+    return;
+  }
+  std::vector<uint32_t> most(graphs_[graph.index()].chains);
+  std::vector<ClockRows::Row> rows;
+  for (const NodeId node : nodes) rows.push_back(EndRow(places_[node.index()]));
+  rows_.MostOf(rows, most);
+  for (const NodeId node : nodes) {
+    uint32_t& of_chain = most[chains_[places_[node.index()].chain].local];
+    of_chain = std::max(of_chain, places_[node.index()].seq);
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Place& place = places_[nodes[i].index()];
+    uint32_t& of_chain = most[chains_[place.chain].local];
+    (*ends)[i] = of_chain > place.seq;
+    of_chain = std::max(of_chain, place.seq + 1);
+  }
+}
+
+// None: nodes of several graphs.
+GraphId Order::CommonGraph(std::span<const NodeId> nodes) const {
+  const GraphId graph = EndOf(nodes[0]).graph;
+  const auto differs = [&](NodeId node) { return EndOf(node).graph != graph; };
+  return std::ranges::any_of(nodes, differs) ? GraphId() : graph;
+}
+
 OrderPoint Order::StartOf(NodeId node) const {
   const Place& place = places_[node.index()];
   if (place.chain == kNoChain) return {};
@@ -197,11 +348,20 @@ OrderPoint Order::EndOf(NodeId node) const {
 
 OrderPoint Order::PointAfter(GraphId graph, std::span<const FrontierEntry> entries) {
   OrderPoint point{.graph = graph};
+  std::vector<OrderPoint> points;
   for (const FrontierEntry& entry : entries) {
     const bool full =
         (entry.from_port == kPortDefault && entry.edge_type == 0) || rule_ == EdgeRule::kAllFull;
-    point = Meet(point, full ? EndOf(entry.node) : StartOf(entry.node));
+    const OrderPoint other = full ? EndOf(entry.node) : StartOf(entry.node);
+    if (entries.size() <= kFew || point.chain == kNoChain) {
+      point = Meet(point, other);
+    } else {
+      points.push_back(other);
+    }
   }
+  if (points.empty()) return point;
+  rows_.Begin();
+  AbsorbAll(&point, points);
   return point;
 }
 

@@ -89,6 +89,10 @@ class Order {
     AddAny(node, graph, stream, waits, in);
   }
 
+  // No more nodes come of this stream: once another chain has joined its own, a stream that comes
+  // after both may go on with that.
+  void EndStream(StreamId stream);
+
   // The point of a stream whose frontier is `entries`. Adds rows; what is known stays.
   OrderPoint PointAfter(GraphId graph, std::span<const FrontierEntry> entries);
   // The point where all of both have ended.
@@ -97,6 +101,10 @@ class Order {
   void Reserve(size_t nodes, size_t joins);
 
   // Asking. A node that was never added is ordered with nothing.
+
+  // Of each of some nodes, whether it ends before another one of them ends, or stands behind
+  // itself.
+  void EndBeforeOthers(std::span<const NodeId> nodes, std::vector<bool>* ends) const;
 
   // end(a) ≤ start(b).
   bool Before(NodeId a, NodeId b) const {
@@ -152,6 +160,8 @@ class Order {
   // The node that holds a graph; none for a graph that stands alone.
   NodeId Holder(GraphId graph) const;
 
+  // Parts of rows that were looked at to join them.
+  uint64_t row_looks() const { return rows_.looks(); }
   size_t node_bytes() const { return places_.size() * sizeof(Place); }
   size_t row_bytes() const { return rows_.bytes() + specials_.size() * sizeof(Special); }
 
@@ -175,15 +185,27 @@ class Order {
     ClockRows::Row start_row;
     ClockRows::Row end_row;
   };
+  // The row of what comes after the first `count` nodes of a chain and nothing else: those that a
+  // node forks share it.
+  struct Fork {
+    ClockRows::Row row = ClockRows::kEmpty;
+    uint32_t chain = kNoChain;
+    uint32_t count = 0;
+  };
   struct Chain {
     GraphId graph;
     uint32_t local = 0;  // its number among its graph's chains: the column in the rows
     uint32_t length = 0;
-    StreamId stream;
+    StreamId stream;      // that its last node was captured on
+    bool ended = false;   // nothing more comes of that stream
+    bool joined = false;  // in GraphState::joined
+    // The last fork that its nodes came after.
+    Fork fork = {};
   };
   struct GraphState {
     uint32_t chains = 0;
     NodeId holder;
+    std::vector<uint32_t> joined;  // chains that ended, or without a stream, and have a successor
   };
 
   // Nearly always: the next node in capture order, behind the last one of its stream.
@@ -198,6 +220,7 @@ class Order {
   bool BeforeElsewhere(NodeId a, const OrderPoint& b) const;
   bool CoversAcross(OrderPoint later, OrderPoint earlier) const;
   uint32_t Depth(GraphId graph) const;
+  GraphId CommonGraph(std::span<const NodeId> nodes) const;
   GraphState& StateOf(GraphId graph);
   void FetchPlaces(const OrderQuery& pair) const;
   void FetchRow(const OrderQuery& pair) const;
@@ -207,11 +230,18 @@ class Order {
   bool AddToTail(NodeId node, GraphId graph, StreamId stream, std::span<const InEdge> in);
   void AddJoin(NodeId node, GraphId graph, StreamId stream, bool waits, std::span<const InEdge> in);
   uint32_t ChooseChain(GraphId graph, StreamId stream, bool waits, std::span<const InEdge> in);
-  uint32_t OpenChain(GraphId graph, StreamId stream);
+  uint32_t OpenChain(GraphId graph, StreamId stream, bool waits, std::span<const InEdge> in);
+  uint32_t TakeJoined(GraphId graph, bool waits, std::span<const InEdge> in);
+  void NoteJoined(const Place& from);
   uint32_t StreamChain(GraphId graph, StreamId stream) const;
   bool TailEndsBefore(uint32_t chain, bool waits, std::span<const InEdge> in) const;
   OrderPoint StartClock(GraphId graph, uint32_t chain, std::span<const InEdge> in);
+  ClockRows::Row RowAfter(const OrderPoint& point);
+  bool KnowsFork(const OrderPoint& point, uint32_t chain, ClockRows::Row row) const;
+  void JoinEnd(OrderPoint* into, const OrderPoint& from, bool own);
   void Absorb(OrderPoint* into, const OrderPoint& from);
+  void AbsorbAll(OrderPoint* into, std::span<const OrderPoint> points);
+  std::vector<OrderPoint> PointsOf(std::span<const InEdge> in) const;
   void Put(NodeId node, const Place& place);
 
   EdgeRule rule_;
@@ -221,6 +251,8 @@ class Order {
   std::vector<uint32_t> stream_chain_;  // the chain that a stream's last node went to
   std::vector<GraphState> graphs_;
   ClockRows rows_;
+  Fork last_fork_;
+  ClockRows::Row last_forked_ = ClockRows::kEmpty;  // the row that it was made of
 };
 
 // The order of all graphs of a trace at once. Edges and nodes that were taken away before their

@@ -104,17 +104,45 @@ class Walker {
   std::vector<Shape> shapes_;
 };
 
-// Whether the edge says nothing that another edge into the same node doesn't say.
-bool Implied(const Trace& trace, const Order& order, const InEdges& in, EdgeId id) {
-  const Edge& edge = trace[id];
-  if (!edge.full()) return false;
-  const std::span<const InEdge> others = in.Of(edge.to.index());
-  return std::ranges::any_of(others, [&](const InEdge& other) {
-    if (other.from == edge.from) return false;
-    return other.full ? order.EndsBefore(edge.from, other.from)
-                      : order.Before(edge.from, other.from);
-  });
-}
+// By node that full edges into one node come from, whether another edge says what they say.
+class ImpliedEdges {
+ public:
+  ImpliedEdges(const Trace& trace, const Order& order, const InEdges& in)
+      : trace_(trace), order_(order), in_(in) {}
+
+  bool Implied(EdgeId id) {
+    const Edge& edge = trace_[id];
+    if (!edge.full()) return false;
+    if (edge.to != to_) Find(edge.to);
+    const auto at = std::ranges::lower_bound(sources_, edge.from);
+    return implied_[static_cast<size_t>(at - sources_.begin())];
+  }
+
+ private:
+  void Find(NodeId to) {
+    to_ = to;
+    sources_.clear();
+    for (const InEdge& edge : in_.Of(to.index())) {
+      if (edge.full) sources_.push_back(edge.from);
+    }
+    std::ranges::sort(sources_);
+    sources_.erase(std::unique(sources_.begin(), sources_.end()), sources_.end());
+    order_.EndBeforeOthers(sources_, &implied_);
+    for (const InEdge& other : in_.Of(to.index())) {
+      if (other.full) continue;
+      for (size_t i = 0; i < sources_.size(); ++i) {
+        if (order_.Before(sources_[i], other.from)) implied_[i] = true;
+      }
+    }
+  }
+
+  const Trace& trace_;
+  const Order& order_;
+  const InEdges& in_;
+  NodeId to_;
+  std::vector<NodeId> sources_;
+  std::vector<bool> implied_;
+};
 
 }  // namespace
 
@@ -124,10 +152,11 @@ std::vector<Shape> FindShapes(const Trace& trace, const InEdges& in) {
 
 std::vector<EdgeId> RedundantEdges(const Trace& trace, const Order& order, const InEdges& in) {
   std::vector<EdgeId> redundant;
+  ImpliedEdges implied(trace, order, in);
   for (size_t i = 0; i < trace.edges.size(); ++i) {
     const Edge& edge = trace.edges[i];
     if (!Joins(trace, edge) || in.Of(edge.to.index()).size() < 2) continue;
-    if (Implied(trace, order, in, EdgeId(i))) redundant.emplace_back(i);
+    if (implied.Implied(EdgeId(i))) redundant.emplace_back(i);
   }
   return redundant;
 }

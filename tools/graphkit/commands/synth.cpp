@@ -49,7 +49,7 @@ void AddCounts(CLI::App& app, SynthOptions& options) {
       ->check(CLI::Range(uint64_t{1}, kMostOps));
   app.add_option("--streams", options.streams, "streams; pipeline: stages (2)")
       ->option_text("N")
-      ->check(CLI::Range(1, 1024));
+      ->check(CLI::Range(1, 1'000'000));
   app.add_option("--graphs", options.graphs, "graphs, one captured after the other (1)")
       ->option_text("N")
       ->check(CLI::Range(1, 1'000'000));
@@ -67,8 +67,13 @@ void AddSynthCommand(CLI::App& app, int& exit_code) {
   AddChoice<SynthShape>(*sub, "--shape", options.shape,
                         {{"random", SynthShape::kRandom},
                          {"training", SynthShape::kTraining},
-                         {"pipeline", SynthShape::kPipeline}},
-                        "random operations (the default), training steps, or a 1F1B pipeline");
+                         {"pipeline", SynthShape::kPipeline},
+                         {"fork-join", SynthShape::kForkJoin},
+                         {"one-by-one", SynthShape::kOneByOne},
+                         {"relay", SynthShape::kRelay}},
+                        "random operations (the default), training steps, a 1F1B pipeline, or "
+                        "branches on streams of their own: forked and joined together, one by one, "
+                        "or each after the one before");
   AddCounts(*sub, options);
   AddProbability(*sub, "--join", options.join, "random: a stream waits for another one (0.1)");
   AddProbability(*sub, "--alloc", options.alloc, "random: a block is allocated (0.1)");
