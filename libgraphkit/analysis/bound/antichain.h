@@ -14,6 +14,7 @@
 
 #include "libgraphkit/analysis/bound/exits.h"
 #include "libgraphkit/analysis/bound/lanes.h"
+#include "libgraphkit/analysis/bound/thread_clock.h"
 #include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/units.h"
 
@@ -28,7 +29,10 @@ class AntichainFlow {
   // Takes items (ascending), and hands bytes on greedily in capture order. Returns the bytes that
   // had to be new: no less than the antichain's weight, and what an online allocator without
   // fragmentation would need.
-  Bytes Fluid(std::span<const uint32_t> items);
+  // With very many lanes it gives up at the deadline: then all bytes are new, and Solve() can't be
+  // asked.
+  Bytes Fluid(std::span<const uint32_t> items, ThreadClock::time_point deadline);
+  bool gave_up() const { return gave_up_; }
 
   // Hands on as much as can be, from where Fluid() left off. Returns the antichain's weight and
   // puts its items into `antichain`; gives up with 0 once it can't weigh more than `enough`.
@@ -45,6 +49,7 @@ class AntichainFlow {
   uint32_t Supply(uint32_t local) const { return 2 + local; }
   uint32_t Birth(uint32_t local) const { return 2 + static_cast<uint32_t>(items_.size()) + local; }
   void LayOut(std::span<const uint32_t> items);
+  bool FindAllExits(ThreadClock::time_point deadline);
   void FindExits(uint32_t local);
   uint32_t SearchExit(uint32_t local, uint32_t lane) const;
   void HandOn(uint32_t birth, std::vector<uint32_t>* visible);
@@ -68,6 +73,7 @@ class AntichainFlow {
   std::vector<Bytes> passed_;  // from each birth to the next one in its lane
   Bytes total_ = 0;
   Bytes handed_ = 0;
+  bool gave_up_ = false;
 
   std::vector<std::vector<uint32_t>> visible_;  // by lane: exits that have opened
   Grouped opens_;                               // by birth: exits

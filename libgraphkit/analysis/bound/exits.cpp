@@ -7,11 +7,12 @@ namespace graphkit {
 namespace {
 
 constexpr size_t kMostChains = 256;  // whose counts are looked at where a lane's row changes
+constexpr size_t kMostExits = size_t{1} << 26;  // kept, of 2 bytes
 
 }  // namespace
 
 Exits::Exits(const Lanes& lanes) : lanes_(lanes) {
-  if (lanes.size() < 2 || !SortMarkers()) return;
+  if (lanes.size() < 2 || lanes.lanes() > kMostExits / lanes.size() || !SortMarkers()) return;
   std::vector<Walk> walks(lanes.lanes());
   SetUp(&walks);
   for (uint32_t birth = 0; birth < lanes.size(); ++birth) {

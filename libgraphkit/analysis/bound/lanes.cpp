@@ -8,6 +8,9 @@ namespace {
 // More lanes than this beside each other, and blocks are left out of the bound.
 constexpr size_t kMaxLanesPerChain = 8;
 constexpr uint32_t kMaxLanes = 1u << 27;
+// With more lanes than this, births look for one that another chain's births are in.
+constexpr size_t kManyLanes = 16;
+constexpr size_t kRecentLanes = 4;
 
 }  // namespace
 
@@ -15,7 +18,10 @@ Lanes::Lanes(const BlockOrder& order, std::span<const BlockId> blocks) : order_(
   items_.reserve(blocks.size());
   for (const BlockId block : blocks) {
     items_.push_back(MakeItem(block));
-    if (Place(static_cast<uint32_t>(items_.size() - 1))) continue;
+    if (Place(static_cast<uint32_t>(items_.size() - 1))) {
+      if (lanes_.size() == kManyLanes && !noted_) NoteDeaths(blocks);
+      continue;
+    }
     left_out_bytes_ += weight(static_cast<uint32_t>(items_.size() - 1));
     items_.pop_back();
     ++left_out_;
@@ -80,20 +86,66 @@ uint32_t Lanes::FirstAfter(uint32_t index) const {
   return static_cast<uint32_t>(after - items_.begin());
 }
 
-bool Lanes::Place(uint32_t index) {
+// Left alone if it counts where some block was allocated, not only where it died.
+void Lanes::NoteDeaths(std::span<const BlockId> blocks) {
+  noted_ = true;
+  for (const BlockId block : blocks) {
+    if (!order_.Dies(block)) continue;
+    const std::span<const NodeId> markers = order_.lives().Markers(block, order_.rule());
+    const bool by_streams = order_.lives().ByStreams(block, order_.rule());
+    if (markers.empty() || (by_streams && !EndCovers(markers, order_.lives()[block].alloc))) return;
+    for (const NodeId marker : markers) {
+      const ChainPlace place = order_.order().PlaceOf(marker);
+      deaths_[place.chain].push_back(place.seq);
+    }
+  }
+  for (auto& [chain, places] : deaths_) std::ranges::sort(places);
+  reduces_ = true;
+}
+
+// Moves the allocation point back to what its row knows of its own chain, if no block died between.
+bool Lanes::Reduce(const Item& item) {
+  OrderPoint alloc = AllocOf(item);
+  if (!item.plain || alloc.chain == OrderPoint::kNoChain) return false;
+  OrderPoint others = alloc;
+  others.chain = OrderPoint::kNoChain;
+  const uint32_t known = order_.order().CountAt(others, alloc.chain);
+  if (const auto deaths = deaths_.find(alloc.chain); deaths != deaths_.end()) {
+    const auto next = std::ranges::lower_bound(deaths->second, known);
+    if (next != deaths->second.end() && *next < alloc.count) return false;
+  }
+  alloc.count = std::min(alloc.count, known);
+  reduced_.insert_or_assign(item.block.value, alloc);
+  return true;
+}
+
+bool Lanes::PlaceIn(std::span<const uint32_t> lanes, uint32_t index) {
   Item& item = items_[index];
-  const uint32_t chain = AllocOf(item).chain;
-  std::vector<uint32_t>& lanes = by_chain_[chain];
   for (const uint32_t lane : lanes) {
     if (!Follows(item, items_[lanes_[lane].births.back()])) continue;
     item.lane = lane & (kMaxLanes - 1);
     lanes_[lane].births.push_back(index);
     return true;
   }
-  if (lanes.size() >= kMaxLanesPerChain || lanes_.size() == kMaxLanes) return false;
-  item.lane = lanes_.size() & (kMaxLanes - 1);
-  lanes.push_back(item.lane);
-  lanes_.push_back({chain, {index}});
+  return false;
+}
+
+bool Lanes::Place(uint32_t index) {
+  Item& item = items_[index];
+  const uint32_t chain = AllocOf(item).chain;
+  std::vector<uint32_t>& lanes = by_chain_[chain];
+  bool placed = PlaceIn(lanes, index);
+  if (!placed && reduces_) placed = Reduce(item) && PlaceIn(recent_, index);
+  if (!placed) {
+    if (lanes.size() >= kMaxLanesPerChain || lanes_.size() == kMaxLanes) return false;
+    item.lane = lanes_.size() & (kMaxLanes - 1);
+    lanes.push_back(item.lane);
+    lanes_.push_back({chain, {index}});
+  }
+  if (!reduces_) return true;
+  std::erase(recent_, item.lane);
+  recent_.insert(recent_.begin(), item.lane);
+  if (recent_.size() > kRecentLanes) recent_.pop_back();
   return true;
 }
 

@@ -6,7 +6,11 @@
 //     lane 1 (stream b)      b0   b1      b2        before: a2, a3 | b2
 //
 // Nearly always a lane is a stream. A block that may be touched before its allocation point goes to
-// a lane beside its stream's.
+// a lane beside its stream's. Where there are many streams, a birth goes to another stream's lane
+// if no block died on its own stream that isn't dead where the stream was forked:
+//
+//     a: ─┬──────────┬─ next                 no block died on b before x: x is born where b was
+//     b:  └─ k0 ── x ┘                       forked, and may be in a's lane
 #pragma once
 
 #include <cstdint>
@@ -82,7 +86,12 @@ class Lanes {
   };
 
   Item MakeItem(BlockId block) const;
-  const OrderPoint& AllocOf(const Item& item) const { return order_.lives()[item.block].alloc; }
+  const OrderPoint& AllocOf(const Item& item) const {
+    if (reduces_) {
+      if (const auto at = reduced_.find(item.block.value); at != reduced_.end()) return at->second;
+    }
+    return order_.lives()[item.block].alloc;
+  }
   std::span<const NodeId> EarlyNodes(const Item& item) const {
     return order_.lives().EarlyNodes(item.block, order_.rule());
   }
@@ -90,11 +99,21 @@ class Lanes {
   bool Follows(const Item& later, const Item& earlier) const;
   bool Covered(const Item& later, const OrderPoint& point) const;
   bool Place(uint32_t item);
+  bool PlaceIn(std::span<const uint32_t> lanes, uint32_t item);
+  void NoteDeaths(std::span<const BlockId> blocks);
+  bool Reduce(const Item& item);
 
   BlockOrder order_;
   std::vector<Item> items_;
   std::vector<Lane> lanes_;
   std::unordered_map<uint32_t, std::vector<uint32_t>> by_chain_;  // lanes
+  // With many lanes: by chain, the places of markers; allocation points that were moved back, by
+  // block; and the lanes used last.
+  std::unordered_map<uint32_t, std::vector<uint32_t>> deaths_;
+  std::unordered_map<uint32_t, OrderPoint> reduced_;
+  std::vector<uint32_t> recent_;
+  bool noted_ = false;    // deaths_ are known, or can't help
+  bool reduces_ = false;  // they can
   size_t left_out_ = 0;
   Bytes left_out_bytes_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "libgraphkit/analysis/bound/lower_bound.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "libgraphkit/analysis/bound/antichain.h"
@@ -8,6 +9,8 @@
 
 namespace graphkit {
 namespace {
+
+constexpr size_t kLanesTimed = 64;  // with more lanes than this, one step may take too long
 
 class Bounder {
  public:
@@ -49,9 +52,15 @@ class Bounder {
       const size_t births = std::max(window_, active_.size());
       const auto end = static_cast<uint32_t>(std::min(lanes_.size(), begin + births));
       for (uint32_t item = begin; item < end; ++item) active_.push_back(item);
-      upper_.push_back(OutOfTime() ? Weight(active_) : flow_.Fluid(active_));
+      upper_.push_back(OutOfTime() ? Weight(active_) : flow_.Fluid(active_, deadline_));
       ends_.push_back(end);
-      Retire(end, static_cast<uint32_t>(ends_.size() - 1));
+      const auto window = static_cast<uint32_t>(ends_.size() - 1);
+      for (const uint32_t item : active_) last_window_[item] = window;
+      if (lanes_.lanes() > kLanesTimed && OutOfTime()) {  // what is born later is left out
+        bound_.exact = bound_.exact && end == lanes_.size();
+        break;
+      }
+      Retire(end);
     }
     constexpr size_t kRun = 1024;
     for (size_t first = 0; first < last_window_.size(); first += kRun) {
@@ -68,7 +77,7 @@ class Bounder {
   }
 
   // Drops the active items that are before every birth from `first` on.
-  void Retire(uint32_t first, uint32_t window) {
+  void Retire(uint32_t first) {
     coming_.clear();
     for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
       const std::span<const uint32_t> births = lanes_.births(lane);
@@ -76,8 +85,13 @@ class Bounder {
       while (next < births.size() && births[next] < first) ++next;
       if (next < births.size()) coming_.push_back(births[next]);
     }
+    const bool many = coming_.size() > kLanesTimed;
+    constexpr size_t kStep = 16;
+    size_t looked = 0;
+    bool late = false;
     const auto leaves = [&](uint32_t item) {
-      last_window_[item] = window;
+      late = late || (many && looked++ % kStep == 0 && OutOfTime());
+      if (late) return false;
       return std::ranges::all_of(coming_,
                                  [&](uint32_t birth) { return exits_.Before(item, birth); });
     };
@@ -95,12 +109,26 @@ class Bounder {
       }
       if (last_window_[item] >= window) active_.push_back(item);
     }
-    if (flow_.Fluid(active_) <= bound_.bytes) return;
+    if (flow_.Fluid(active_, deadline_) <= bound_.bytes) return;
+    if (flow_.gave_up()) KeepHeaviest();
     const Bytes bytes = flow_.Solve(bound_.bytes, &antichain_);
     if (bytes <= bound_.bytes) return;
     bound_.bytes = bytes;
     bound_.blocks.clear();
     for (const uint32_t item : antichain_) bound_.blocks.push_back(lanes_.block(item));
+  }
+
+  // Of the active items, so many that they can be solved whatever the time.
+  void KeepHeaviest() {
+    constexpr size_t kSolved = 1024;
+    bound_.exact = false;
+    if (active_.size() > kSolved) {
+      std::ranges::stable_sort(active_, std::greater(),
+                               [&](uint32_t item) { return lanes_.weight(item); });
+      active_.resize(kSolved);
+      std::ranges::sort(active_);
+    }
+    flow_.Fluid(active_, ThreadClock::time_point::max());
   }
 
   Lanes lanes_;

@@ -11,6 +11,8 @@
 namespace graphkit {
 namespace {
 
+constexpr size_t kMostSeen = size_t{1} << 25;  // blocks by lanes; more would take too much memory
+
 // Freed blocks as they are named here: by their place in the row of all frees.
 using Free = uint32_t;
 
@@ -44,10 +46,12 @@ class Sweep {
   }
 
   std::optional<Bytes> FreshBytes() {
-    constexpr uint32_t kRun = 1024;
+    const uint32_t run = lanes_.lanes() > 64 ? 16 : 1024;
     Bytes fresh = 0;
     for (uint32_t birth = 0; birth < lanes_.size(); ++birth) {
-      if (birth % kRun == 0 && ThreadClock::now() > deadline_) return std::nullopt;
+      if (birth % run == 0 && (ThreadClock::now() > deadline_ || seen_ > kMostSeen)) {
+        return std::nullopt;
+      }
       fresh += Malloc(birth);
     }
     return fresh;
@@ -102,6 +106,7 @@ class Sweep {
 
   void See(Free free, uint32_t birth, Offer* offer) {
     if (left_[free] == 0) return;
+    ++seen_;
     const uint32_t opens = OpensAt(frees_[free], birth);
     if (opens == Exits::kNever) return;
     if (opens <= birth) {
@@ -147,6 +152,7 @@ class Sweep {
   size_t freed_ = 0;                          // how many are freed at the malloc at hand
   std::vector<std::vector<Free>> of_stream_;  // and one for blocks without a stream
   std::vector<Free> idle_;                    // all with bytes left, and some without
+  size_t seen_ = 0;                           // blocks, by a lane
   size_t kept_ = 0;                           // of them, when the others were last dropped
   std::vector<std::vector<View>> views_;      // by lane
 };

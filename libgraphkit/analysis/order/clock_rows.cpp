@@ -54,11 +54,20 @@ bool ClockRows::Within(Row a, Row b, uint32_t but, uint32_t and_but) const {
   if (other >= depth) {
     return TilesWithin(a >> kDepthBits, TileAt(b, depth), depth, {but, and_but});
   }
-  for (uint32_t chain = 0; (chain >> (depth * kWidthBits)) == 0; ++chain) {
-    if (chain == but || chain == and_but) continue;
-    if (Count(a, chain) > Count(b, chain)) return false;
+  uint32_t tile = a >> kDepthBits;
+  for (uint32_t at = depth; at > other; --at) {  // what lies beyond b's columns
+    for (uint32_t slot = 1; slot < kWidth; ++slot) {
+      const uint32_t first = slot << ((at - 1) * kWidthBits);
+      const std::array<uint32_t, 2> others = {but - first, and_but - first};
+      const uint32_t child = tiles_[tile].v[slot];
+      if (at > 1 ? !TilesWithin(child, 0, at - 1, others)
+                 : child != 0 && others[0] != 0 && others[1] != 0)
+        return false;
+    }
+    if (at > 1) tile = tiles_[tile].v[0];
   }
-  return true;
+  if (other > 0) return TilesWithin(tile, b >> kDepthBits, other, {but, and_but});
+  return tiles_[tile].v[0] == 0 || but == 0 || and_but == 0;
 }
 
 // The tile itself when it may be changed in place, else a copy that may.

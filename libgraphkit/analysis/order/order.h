@@ -168,6 +168,7 @@ class Order {
  private:
   static constexpr uint32_t kSpecial = 0x80000000u;
   static constexpr uint32_t kNoChain = OrderPoint::kNoChain;
+  static constexpr size_t kFew = 8;  // edges, or nodes, that are looked at one by one
 
   // `row` is what has ended when the node starts, all of its chain before it included; or, with
   // kSpecial set, an index in specials_.

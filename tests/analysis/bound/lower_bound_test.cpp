@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <vector>
 
+#include "libgraphkit/analysis/bound/lanes.h"
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/generate/build_trace.h"
+#include "libgraphkit/generate/synth.h"
 #include "tests/analysis/pieces.h"
 #include "tests/analysis/random_trace.h"
 
@@ -119,6 +122,91 @@ TEST_CASE("an online allocator waits for the free, a plan doesn't") {
   const LowerBound bound = FindLowerBound(facts.blocks(), facts.Of(graph), {.online = true});
   CHECK(bound.bytes == 512);
   CHECK(bound.online == 1024);
+}
+
+// What is before a birth is before all that follow it in its lane, and nothing else is.
+size_t WrongInLanes(const BlockOrder& order, const Lanes& lanes) {
+  size_t wrong = 0;
+  for (uint32_t x = 0; x < lanes.size(); ++x) {
+    for (uint32_t lane = 0; lane < lanes.lanes(); ++lane) {
+      bool before = false;
+      for (const uint32_t birth : lanes.births(lane)) {
+        const bool expected = order.Before(lanes.block(x), lanes.block(birth));
+        wrong += lanes.Before(x, birth) != expected || (before && !expected && x != birth);
+        before = expected;
+      }
+    }
+  }
+  return wrong;
+}
+
+TEST_CASE("births of many streams share lanes only where the same is before them") {
+  size_t shared = 0;
+  for (uint64_t seed = 1; seed <= 2'000; ++seed) {
+    const Facts facts(RandomTrace(seed, {.max_streams = 60,
+                                         .max_steps = 300,
+                                         .partial_edges = seed % 3 == 0,
+                                         .rewinds = seed % 3 == 0,
+                                         .nested = seed % 4 == 0,
+                                         .memory = true,
+                                         .allocator_steps = 0.4,
+                                         .memory_nodes = 0}));
+    for (size_t g = 0; g < facts.trace.graphs.size(); ++g) {
+      const std::vector<BlockId> blocks = facts.Of(GraphId(g));
+      const BlockOrder order = facts.blocks();
+      const Lanes lanes(order, blocks);
+      CAPTURE(seed);
+      REQUIRE(WrongInLanes(order, lanes) == 0);
+      std::set<StreamId> streams;
+      for (const BlockId block : blocks) streams.insert(facts.trace[block].stream);
+      if (lanes.lanes() > 16 && lanes.lanes() < streams.size()) ++shared;
+      CheckCertificate(order, FindLowerBound(order, blocks));
+    }
+  }
+  CHECK(shared > 20);
+}
+
+TEST_CASE("branches that allocate where they were forked make few lanes, however many they are") {
+  for (const SynthShape shape :
+       {SynthShape::kForkJoin, SynthShape::kOneByOne, SynthShape::kRelay}) {
+    const Facts facts(Synthesize({.shape = shape, .ops = 5'900, .streams = 3'000}));
+    const Lanes lanes(facts.blocks(), facts.Of(GraphId(uint32_t{0})));
+    CAPTURE(static_cast<int>(shape));
+    CHECK(lanes.lanes() <= 20);
+  }
+}
+
+//     main ─┬─ x ── k ── free ── y ── k ── free ─┬─ and again      y may lie where its branch's
+//           └─ the same on 1 000 streams        ─┘                x lay, so each has a lane
+TEST_CASE("out of time among many lanes there still is a bound, and it says that it isn't exact") {
+  TraceBuilder t;
+  const StreamId main = t.Stream();
+  std::vector<StreamId> branches;
+  for (int i = 0; i < 1'000; ++i) branches.push_back(t.Stream());
+  t.BeginCapture(main);
+  for (int round = 0; round < 2; ++round) {
+    t.Kernel(main);
+    for (const StreamId branch : branches) {
+      t.Order(main, branch);
+      for (int i = 0; i < 2; ++i) AllocUsed(t, branch, 1024);
+    }
+    for (const StreamId branch : branches) t.Order(branch, main);
+  }
+  t.Kernel(main);
+  t.EndCapture(main);
+  const Facts facts(t.Build());
+  const BlockOrder order = facts.blocks();
+  const std::vector<BlockId> blocks = facts.Of(GraphId(uint32_t{0}));
+  const LowerBound late =
+      FindLowerBound(order, blocks, {.time_limit = std::chrono::milliseconds(0)});
+  CheckCertificate(order, late);
+  CHECK_FALSE(late.exact);
+  CHECK(late.bytes >= 250 * 1024);
+  const LowerBound bound =
+      FindLowerBound(order, blocks, {.time_limit = std::chrono::milliseconds(600'000)});
+  CHECK(Lanes(order, blocks).left_out() == 0);
+  CHECK(bound.exact);
+  CHECK(bound.bytes == 1'000 * 1024);
 }
 
 TEST_CASE("on small random traces the bound is the heaviest antichain, by any window") {
