@@ -2,6 +2,7 @@
 #include <functional>
 #include <queue>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,7 @@ constexpr size_t kMostSeen = size_t{1} << 25;  // blocks by lanes; more would ta
 // Freed blocks as they are named here: by their place in the row of all frees.
 using Free = uint32_t;
 
-// Freed blocks of which bytes may be left, as the mallocs of one lane and stream see them.
+// Freed blocks of which bytes may be left, as the mallocs of one lane see them.
 struct Offer {
   std::priority_queue<Free> open;  // freed last first
   // By the birth that they come before.
@@ -25,12 +26,6 @@ struct Offer {
       waiting;
   size_t seen = 0;  // of the frees that are looked at
 };
-struct View {
-  size_t stream = 0;
-  Offer own;    // of that stream
-  Offer other;  // of the other streams
-};
-
 class Sweep {
  public:
   Sweep(const Lanes& lanes, const Exits& exits, ThreadClock::time_point deadline)
@@ -42,7 +37,7 @@ class Sweep {
     left_.reserve(frees_.size());
     for (const uint32_t item : frees_) left_.push_back(lanes_.weight(item));
     of_stream_.resize(trace_.streams.size() + 1);
-    views_.resize(lanes.lanes());
+    all_.resize(lanes.lanes());
   }
 
   std::optional<Bytes> FreshBytes() {
@@ -66,13 +61,14 @@ class Sweep {
   // Returns what has to be fresh.
   Bytes Malloc(uint32_t birth) {
     TakeFrees(trace_[lanes_.block(birth)].allocated);
-    View& view = ViewOf(lanes_.lane(birth), StreamOf(birth));
-    const std::vector<Free>& own = of_stream_[view.stream];
-    for (; view.own.seen < own.size(); ++view.own.seen) See(own[view.own.seen], birth, &view.own);
-    Bytes wanted = TakeOver(birth, lanes_.weight(birth), &view.own);
+    const uint32_t lane = lanes_.lane(birth);
+    Offer& own = own_[uint64_t{lane} << 32 | StreamOf(birth)];
+    const std::vector<Free>& frees = of_stream_[StreamOf(birth)];
+    for (; own.seen < frees.size(); ++own.seen) See(frees[own.seen], birth, &own);
+    Bytes wanted = TakeOver(birth, lanes_.weight(birth), &own);
     if (wanted == 0) return 0;
-    SeeOthers(birth, &view);
-    return TakeOver(birth, wanted, &view.other);
+    SeeAll(birth, &all_[lane]);
+    return TakeOver(birth, wanted, &all_[lane]);
   }
 
   void TakeFrees(Seq now) {
@@ -82,26 +78,16 @@ class Sweep {
     }
   }
 
-  // Nearly always a lane's mallocs are one stream's.
-  View& ViewOf(uint32_t lane, size_t stream) {
-    for (View& view : views_[lane]) {
-      if (view.stream == stream) return view;
-    }
-    views_[lane].push_back({.stream = stream});
-    return views_[lane].back();
-  }
-
-  void SeeOthers(uint32_t birth, View* view) {
+  // Of the malloc's own stream nothing is left by now.
+  void SeeAll(uint32_t birth, Offer* offer) {
     constexpr size_t kFew = 64;
     if (idle_.size() > 2 * kept_ + kFew) {
       std::erase_if(idle_, [&](Free free) { return left_[free] == 0; });
       kept_ = idle_.size();
     }
-    auto free = std::ranges::lower_bound(idle_, view->other.seen);
-    for (; free != idle_.end(); ++free) {
-      if (StreamOf(frees_[*free]) != view->stream) See(*free, birth, &view->other);
-    }
-    view->other.seen = freed_;
+    auto free = std::ranges::lower_bound(idle_, offer->seen);
+    for (; free != idle_.end(); ++free) See(*free, birth, offer);
+    offer->seen = freed_;
   }
 
   void See(Free free, uint32_t birth, Offer* offer) {
@@ -154,7 +140,8 @@ class Sweep {
   std::vector<Free> idle_;                    // all with bytes left, and some without
   size_t seen_ = 0;                           // blocks, by a lane
   size_t kept_ = 0;                           // of them, when the others were last dropped
-  std::vector<std::vector<View>> views_;      // by lane
+  std::vector<Offer> all_;                    // by lane
+  std::unordered_map<uint64_t, Offer> own_;   // by lane and stream: of that stream
 };
 
 }  // namespace
