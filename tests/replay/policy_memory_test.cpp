@@ -1,0 +1,77 @@
+#include "libgraphkit/replay/policy_memory.h"
+
+#include <doctest/doctest.h>
+
+#include "libgraphkit/generate/synth.h"
+#include "libgraphkit/replay/replay_trace.h"
+#include "tests/analysis/random_trace.h"
+
+namespace graphkit {
+namespace {
+
+// Without what the clock says.
+PolicyReplay Untimed(const Facts& facts, PolicyKind policy, bool scan) {
+  PolicyReplay replay = ReplayTrace(facts, policy, {.timeline = true, .scan = scan});
+  replay.figures.seconds = 0;
+  for (GraphReplay& graph : replay.graphs) graph.figures.seconds = 0;
+  return replay;
+}
+
+TEST_CASE("the index finds what scanning finds, on synthetic captures") {
+  constexpr SynthShape kShapes[] = {SynthShape::kRandom, SynthShape::kTraining,
+                                    SynthShape::kPipeline};
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const Trace trace = Synthesize({.shape = kShapes[seed % 3],
+                                    .ops = 600,
+                                    .streams = 2 + static_cast<uint32_t>(seed % 7),
+                                    .join = 0.1 + 0.1 * static_cast<double>(seed % 4),
+                                    .alloc = 0.6,
+                                    .free = seed % 2 == 0 ? 0.3 : 0.5,
+                                    .sizes = *ParseSizeDistribution("log:512B-64MiB"),
+                                    .seed = seed});
+    const Facts facts = FindFacts(trace);
+    CAPTURE(seed);
+    for (const PolicyInfo& policy : Policies()) {
+      if (policy.kind == PolicyKind::kOptimal) continue;
+      CAPTURE(policy.name);
+      REQUIRE(Untimed(facts, policy.kind, false) == Untimed(facts, policy.kind, true));
+    }
+  }
+}
+
+// Many blocks wait, and many pieces are known to some streams only.
+TEST_CASE("the index finds what scanning finds where streams seldom join") {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    const Trace trace = Synthesize({.ops = 2000,
+                                    .streams = seed % 2 == 0 ? 20u : 7u,
+                                    .join = 0.02 * static_cast<double>(seed),
+                                    .alloc = 0.6,
+                                    .free = 0.4,
+                                    .sizes = *ParseSizeDistribution("log:512B-64MiB"),
+                                    .seed = seed});
+    const Facts facts = FindFacts(trace);
+    CAPTURE(seed);
+    for (const PolicyKind policy :
+         {PolicyKind::kDefer, PolicyKind::kXStream, PolicyKind::kLastUse, PolicyKind::kReuse}) {
+      CAPTURE(InfoOf(policy).name);
+      REQUIRE(Untimed(facts, policy, false) == Untimed(facts, policy, true));
+    }
+  }
+}
+
+TEST_CASE("the index finds what scanning finds, on random traces") {
+  for (uint64_t seed = 1; seed <= 1500; ++seed) {
+    const Trace trace = RandomTrace(
+        seed, {.max_steps = 80, .rewinds = seed % 4 == 0, .nested = seed % 5 == 0, .memory = true});
+    const Facts facts = FindFacts(trace);
+    CAPTURE(seed);
+    for (const PolicyInfo& policy : Policies()) {
+      if (policy.kind == PolicyKind::kOptimal) continue;
+      CAPTURE(policy.name);
+      REQUIRE(Untimed(facts, policy.kind, false) == Untimed(facts, policy.kind, true));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace graphkit
