@@ -1,6 +1,7 @@
 #include "libgraphkit/alloc/plan/chain_cover.h"
 
 #include <algorithm>
+#include <queue>
 #include <span>
 
 namespace graphkit {
@@ -19,6 +20,7 @@ class ChainCoverer {
         follows_(lanes.size(), kNone),
         seen_(lanes.size()),
         for_(lanes.size(), kNone),
+        ready_(lanes.lanes()),
         hopeless_(lanes.lanes()),
         looked_(lanes.lanes()) {
     FindExits();
@@ -27,7 +29,6 @@ class ChainCoverer {
   ChainCover Run() {
     for (uint32_t item = 0; item < lanes_.size(); ++item) {
       if (!TakeFree(item) && !Search(item, kWindow) && !Search(item, kNone)) GiveUp();
-      if (lanes_.Dies(item)) free_.push_back(item);
     }
     return Chains();
   }
@@ -37,6 +38,12 @@ class ChainCoverer {
   struct Exits {
     std::vector<uint32_t> first;  // per birth, and one more
     std::vector<uint32_t> items;
+  };
+
+  // Of one lane: what is before its next birth, followed or not.
+  struct Ready {
+    uint32_t births = 0;  // that were looked at
+    std::priority_queue<uint32_t> items;
   };
 
   void FindExits() {
@@ -73,11 +80,21 @@ class ChainCoverer {
     follows_[later] = earlier;
   }
 
+  // The latest of the items before this one that none follows.
   bool TakeFree(uint32_t item) {
-    for (size_t i = free_.size(); i-- > 0;) {
-      if (!lanes_.Before(free_[i], item)) continue;
-      Link(free_[i], item);
-      free_.erase(free_.begin() + static_cast<ptrdiff_t>(i));
+    const uint32_t lane = lanes_.lane(item);
+    const Exits& exits = exits_[lane];
+    Ready& ready = ready_[lane];
+    for (; ready.births <= place_[item]; ++ready.births) {
+      for (uint32_t at = exits.first[ready.births]; at < exits.first[ready.births + 1]; ++at) {
+        ready.items.push(exits.items[at]);
+      }
+    }
+    while (!ready.items.empty()) {
+      const uint32_t earlier = ready.items.top();
+      ready.items.pop();
+      if (follower_[earlier] != kNone) continue;
+      Link(earlier, item);
       return true;
     }
     return false;
@@ -115,7 +132,6 @@ class ChainCoverer {
 
   // All on the way follow what they found.
   void Turn(uint32_t earlier) {
-    std::erase(free_, earlier);
     while (earlier != kNone) {
       const uint32_t later = for_[earlier];
       const uint32_t before = follows_[later];
@@ -142,9 +158,9 @@ class ChainCoverer {
   std::vector<Exits> exits_;                  // by lane
   std::vector<uint32_t> place_;               // by item: in its lane's births
   std::vector<uint32_t> follower_, follows_;  // by item
-  std::vector<uint32_t> free_;                // items that died, or will, and that none follows
   std::vector<uint32_t> seen_;                // by item: in which round
   std::vector<uint32_t> for_;                 // by item that was seen: who would follow it
+  std::vector<Ready> ready_;                  // by lane
   std::vector<uint32_t> hopeless_;            // by lane: births whose exits need not be looked at
   std::vector<uint32_t> looked_;              // by lane: in this round, up to here
   std::vector<uint32_t> queue_;
