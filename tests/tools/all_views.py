@@ -158,17 +158,30 @@ class Views(unittest.TestCase):
 
     def test_report(self):
         content, columns = report_data(self.view("report", "-o", "-"))
+        pairs = self.reuse_pairs(columns, content["page"]["texts"]["assumptions"])
+        for graph, count in zip(content["analyze"]["graphs"], columns["graphs.reuse"]):
+            graph["reuse"] = [next(pairs) for _ in range(count)]
         self.assertEqual(self.truth, content["analyze"])
-        for index, view in enumerate(content["page"]["views"]):
+        first = 0
+        for view, count in zip(content["page"]["views"], columns["views.blocks"]):
+            drawn = {name: columns[name][first:first + count] for name in columns if name.startswith("view.block")}
+            first += count
             if view["root"] is not None:
                 graph = next(g for g in self.truth["graphs"] if g["id"] == view["root"])
-                self.check_drawing(graph, view, {k[len(str(index)) + 1:]: v for k, v in columns.items() if k.startswith(f"{index}.")}, columns)
+                self.check_drawing(graph, view, drawn, columns)
+
+    @staticmethod
+    def reuse_pairs(columns: dict[str, list[int]], assumptions: list[str]):
+        """As `analyze` has them; the page has them as columns, of all graphs one behind the other."""
+        rows = zip(*(columns[f"reuse.{name}"] for name in ("earlier", "later", "bytes", "assumes")))
+        for earlier, later, size, assumes in rows:
+            yield {"earlier": earlier, "later": later, "bytes": size, "assumes": assumptions[assumes]}
 
     def check_drawing(self, graph: dict, view: dict, drawn: dict[str, list[int]], columns: dict[str, list[int]]):
         self.assertEqual(graph["recorded_extent_bytes"], view["extent"])
-        self.assertEqual(graph["blocks"], len(drawn["block"]))
+        self.assertEqual(graph["blocks"], len(drawn["view.block"]))
         changes: dict[int, list[int]] = {}
-        for block, begin, freed, end in zip(drawn["block"], drawn["block.begin"], drawn["block.freed"], drawn["block.end"]):
+        for block, begin, freed, end in zip(*(drawn[f"view.block{what}"] for what in ("", ".begin", ".freed", ".end"))):
             size = -(-columns["block.size"][block] // 512) * 512
             for x, live, late in ((begin, size, 0), (freed, -size, size), (end, 0, -size)):
                 change = changes.setdefault(x, [0, 0])

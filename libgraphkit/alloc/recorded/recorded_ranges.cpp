@@ -75,6 +75,7 @@ class Undoing {
         const auto* at = RangeOf(*ranges, near);
         if (at == nullptr || !at->second.expandable || at->second.stream != event.stream) continue;
         if (event.pool != TorchEvent::kNoPool && at->second.pool != event.pool) continue;
+        if (!at->second.small && IsSmall(event)) continue;  // others lay there at another time
         RecordedRange pages = at->second;
         pages.size = event.size;
         return pages;
