@@ -128,6 +128,8 @@ def check_policy(policy, conf, counts):
             if done.returncode not in (0, 1, 3):
                 failed.append(f"seed {seed}: {done.stderr.strip()}")
                 continue
+            if not done.stdout:
+                continue  # nothing was captured
             found = json.loads(done.stdout)["policies"][0]
             counts.update(programs=1, same=found["same"], compared=found["compared"], left=found["not_compared"])
             if found["same"] != found["compared"]:
@@ -135,48 +137,48 @@ def check_policy(policy, conf, counts):
     return failed
 
 
+def judged(setting, check_setting, outcomes):
+    """Runs a check and says how it ended; returns what it counted, nothing where it didn't run."""
+    counts = collections.Counter()
+    if OPTIONS.only not in setting:
+        return counts
+    try:
+        failed = check_setting(counts)
+    except Unknown:
+        outcomes["skipped"] += 1
+        print(f"skipped {OPTIONS.name} {setting}: this version doesn't know the setting", flush=True)
+        return counts
+    word = "failed" if failed else "passed"
+    outcomes[word] += 1
+    print(f"{word} {OPTIONS.name} {setting}: {counts['programs']} programs", flush=True)
+    print("".join(f"    {line}\n" for line in failed[:5]), end="")
+    return counts
+
+
+def told(counts, what):
+    if counts:
+        print(f"    {what}", flush=True)
+
+
 def main():
     if not pathlib.Path(OPTIONS.python).exists():
         print(f"skipped: {OPTIONS.name} isn't installed: tools/test.sh --clients installs it")
         print(f"{OPTIONS.name}: 0 passed, 0 failed, {len(SETTINGS)} skipped")
         return
-    total, settings_failed, settings, skipped = collections.Counter(), 0, 0, 0
+    total = collections.Counter()
+    outcomes = collections.Counter(passed=0, failed=0, skipped=0)
     for words, conf in SETTINGS:
-        if OPTIONS.only not in f"{words} {conf}":
-            continue
-        counts = collections.Counter()
-        try:
-            failed = check(words, conf, counts)
-        except Unknown:
-            print(f"skipped {OPTIONS.name} [{words}] [{conf}]: this version doesn't know the setting", flush=True)
-            skipped += 1
-            continue
-        settings += 1
-        settings_failed += bool(failed)
+        counts = judged(f"[{words}] [{conf}]", lambda counts: check(words, conf, counts), outcomes)
         total += counts
-        print(f"{'FAILED' if failed else 'passed'} {OPTIONS.name} [{words}] [{conf}]: {counts['programs']} programs, "
-              f"{counts['addresses_predicted']} of {counts['addresses']} addresses, {counts['segments_predicted']} of "
-              f"{counts['segments']} segments, {counts['not judged']} not judged", flush=True)
-        print("".join(f"    {line}\n" for line in failed[:5]), end="")
+        told(counts, f"{counts['addresses_predicted']} of {counts['addresses']} addresses, {counts['segments_predicted']} of "
+                     f"{counts['segments']} segments, {counts['not judged']} not judged")
     for policy, conf in POLICIES:
-        if OPTIONS.only not in f"{policy} {conf}":
-            continue
-        counts = collections.Counter()
-        try:
-            failed = check_policy(policy, conf, counts)
-        except Unknown:
-            print(f"skipped {OPTIONS.name} {policy} [{conf}]: this version doesn't know the setting", flush=True)
-            skipped += 1
-            continue
-        settings += 1
-        settings_failed += bool(failed)
-        print(f"{'FAILED' if failed else 'passed'} {OPTIONS.name} {policy} [{conf}]: {counts['programs']} programs, "
-              f"{counts['same']} of {counts['compared']} captured blocks, {counts['left']} not compared", flush=True)
-        print("".join(f"    {line}\n" for line in failed[:5]), end="")
+        counts = judged(f"{policy} [{conf}]", lambda counts: check_policy(policy, conf, counts), outcomes)
+        told(counts, f"{counts['same']} of {counts['compared']} captured blocks, {counts['left']} not compared")
     print(f"{OPTIONS.name} allocator: {total['programs']} programs, {total['addresses_predicted']} of {total['addresses']} "
           f"addresses, {total['segments_predicted']} of {total['segments']} segments, {total['not judged']} not judged")
-    print(f"{OPTIONS.name}: {settings - settings_failed} passed, {settings_failed} failed, {skipped} skipped")
-    sys.exit(1 if settings_failed else 0)
+    print(f"{OPTIONS.name}: " + ", ".join(f"{count} {word}" for word, count in outcomes.items()))
+    sys.exit(1 if outcomes["failed"] else 0)
 
 
 main()
