@@ -2,7 +2,16 @@
 
 #include <cstdlib>
 
-#if defined(__GLIBC__) && defined(__linux__)
+// A sanitizer has an operator new of its own.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define GRAPHKIT_SANITIZED
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define GRAPHKIT_SANITIZED
+#endif
+
+#if defined(__GLIBC__) && defined(__linux__) && !defined(GRAPHKIT_SANITIZED)
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -204,7 +213,7 @@ void SetUpMemory() {
   heap_begin = reinterpret_cast<uintptr_t>(first);
   const bool at_end = reinterpret_cast<uintptr_t>(sbrk(0)) - heap_begin < 2 * kTopPad;
   std::free(first);
-  if (!at_end) return;  // another malloc: a sanitizer's, or a preloaded one
+  if (!at_end) return;  // another malloc, preloaded
   heap_end = heap_begin + std::min<Bytes>(HeapLimit(), ~uintptr_t{0} - heap_begin);
 }
 
