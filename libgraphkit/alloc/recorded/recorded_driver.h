@@ -1,0 +1,100 @@
+// The driver of a recorded run: answers the allocator's model as the real one answered then, and
+// notes where the model asks for something else.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "libgraphkit/alloc/models/driver_memory.h"
+#include "libgraphkit/alloc/recorded/recorded_run.h"
+
+namespace graphkit {
+
+class RecordedDriver final : public DriverMemory {
+ public:
+  void Expect(const RecordedOperation& operation) { due_.push_back(operation); }
+  const std::deque<RecordedOperation>& due() const { return due_; }
+  // Whether memory was given back next.
+  bool GivesBack() const { return !due_.empty() && IsRelease(due_.front()); }
+  static bool IsRelease(const RecordedOperation& operation) {
+    return operation.segment.kind == SegmentEvent::Kind::kFree ||
+           operation.segment.kind == SegmentEvent::Kind::kUnmap;
+  }
+
+  // What was recorded and the model didn't do.
+  void Settle() {
+    for (const RecordedOperation& left : due_) misses_.push_back(left.event);
+    due_.clear();
+  }
+  void set_event(uint32_t event) { event_ = event; }
+  void set_exhausted(bool exhausted) { exhausted_ = exhausted; }  // it refuses all
+  uint64_t hits() const { return hits_; }
+  std::vector<uint32_t> TakeMisses() { return std::move(misses_); }
+
+  // The recorded allocator gave memory back before it got more.
+  bool Exhausted() const override { return GivesBack() || exhausted_; }
+  std::optional<Address> Allocate(Bytes size) override {
+    if (!due_.empty() && due_.front().segment.size == size) {
+      const Address address = due_.front().segment.address;
+      due_.pop_front();
+      ++hits_;
+      return address;
+    }
+    misses_.push_back(event_);
+    return Reserve(size);
+  }
+  void Free(Address address, Bytes size) override {
+    Match(SegmentEvent::Kind::kFree, address, size);
+  }
+  // Of an expandable segment the lowest page is mapped first.
+  Address Reserve(Bytes size) override {
+    if (!due_.empty() && due_.front().segment.kind == SegmentEvent::Kind::kMap) {
+      return due_.front().segment.address;
+    }
+    const Address address = unrecorded_;
+    unrecorded_ += RoundUp(size, Bytes{2} << 20);
+    return address;
+  }
+  void Unreserve(Address, Bytes) override {}
+  bool Map(Address address, Bytes size) override {
+    Match(SegmentEvent::Kind::kMap, address, size);
+    return true;
+  }
+  void Unmap(Address address, Bytes size) override {
+    Match(SegmentEvent::Kind::kUnmap, address, size);
+  }
+  bool Collected(std::span<const Address> segments) const override {
+    return std::ranges::all_of(segments, [&](Address segment) {
+      return std::ranges::any_of(due_, [&](const RecordedOperation& op) {
+        return op.segment.kind == SegmentEvent::Kind::kFree && op.segment.address == segment;
+      });
+    });
+  }
+
+ private:
+  void Match(SegmentEvent::Kind kind, Address address, Bytes size) {
+    const auto at = std::find_if(due_.begin(), due_.end(), [&](const RecordedOperation& op) {
+      return op.segment.kind == kind && op.segment.address == address && op.segment.size == size;
+    });
+    if (at == due_.end()) {
+      misses_.push_back(event_);
+      return;
+    }
+    due_.erase(at);
+    ++hits_;
+  }
+
+  std::deque<RecordedOperation> due_;  // recorded and not yet asked for
+  std::vector<uint32_t> misses_;
+  uint64_t hits_ = 0;
+  uint32_t event_ = 0;
+  bool exhausted_ = false;
+  Address unrecorded_ = Address{1} << 60;  // above every recorded address
+};
+
+}  // namespace graphkit
