@@ -77,7 +77,7 @@ class Recorder {
     model_.CompleteFree(b);
   }
   BlockHandle Restore(Address address, Bytes size, uint64_t stream, PoolHandle pool) {
-    const std::optional<BlockHandle> block = model_.Restore(pool, stream, address, size);
+    const std::optional<BlockHandle> block = model_.Restore(address, size);
     REQUIRE(block.has_value());
     Add(TorchAction::kAlloc, address, size, stream, pool);
     requested_[*block] = {size, stream};

@@ -159,19 +159,23 @@ bool CachingAllocator::ShouldSplit(const Block& block, Bytes size) const {
   return size < config_.max_split_size && rest > config_.small_size;
 }
 
-std::optional<BlockHandle> CachingAllocator::Restore(PoolHandle pool, uint64_t stream,
-                                                     Address address, Bytes size) {
-  const uint32_t index = StreamIndex(stream);
-  for (const uint32_t arena : {2 * pool, 2 * pool + 1}) {
-    const FreeSet& set = arenas_[arena].free[index];
-    for (auto at = set.begin(); at != set.end(); at = set.next(at)) {
-      if (set[at].address != address || set[at].size < size) continue;
-      const uint32_t found = set[at].block;
-      EraseFree(found);
-      return HandOut(found, size, blocks_[found].size > size, size);
+std::optional<BlockHandle> CachingAllocator::Restore(Address address, Bytes size) {
+  const uint32_t found = FreeAt(address);
+  if (found == kNone || blocks_[found].size < size) return std::nullopt;
+  EraseFree(found);
+  return HandOut(found, size, blocks_[found].size > size, size);
+}
+
+// The free block that begins there.
+uint32_t CachingAllocator::FreeAt(Address address) const {
+  for (const Arena& arena : arenas_) {
+    for (const FreeSet& set : arena.free) {
+      for (auto at = set.begin(); at != set.end(); at = set.next(at)) {
+        if (set[at].address == address) return set[at].block;
+      }
     }
   }
-  return std::nullopt;
+  return kNone;
 }
 
 BlockHandle CachingAllocator::HandOut(uint32_t found, Bytes size, bool split, Bytes requested) {

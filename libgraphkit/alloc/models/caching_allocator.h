@@ -101,7 +101,7 @@ class CachingAllocator {
   std::optional<BlockHandle> Malloc(const AllocationRequest& request);
   // At a given place, cut from the free block that begins there, as cudagraph trees restore a
   // pool's checkpoint. Nothing: none begins there, or it is smaller. `size`: rounded.
-  std::optional<BlockHandle> Restore(PoolHandle pool, uint64_t stream, Address address, Bytes size);
+  std::optional<BlockHandle> Restore(Address address, Bytes size);
   // The user let go: the block is pending until CompleteFree.
   void RequestFree(BlockHandle block);
   // A pending block's memory may be used again.
@@ -225,6 +225,7 @@ class CachingAllocator {
   uint32_t StreamIndex(uint64_t stream);
   PoolHandle PoolFor(const AllocationRequest& request) const;
   uint32_t FindFree(const Params& p) const;
+  uint32_t FreeAt(Address address) const;
   FreeSet::Place BreakTie(const FreeSet& set, FreeSet::Place first) const;
   uint32_t TakeFree(const Params& p);
   uint32_t NewSegment(const Params& p);

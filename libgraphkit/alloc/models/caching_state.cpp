@@ -48,19 +48,17 @@ std::vector<BlockHandle> CachingAllocator::AdoptSegment(const SegmentState& segm
 }
 
 bool CachingAllocator::EnlargeAdopted(Address end, Bytes by) {
-  const auto at = std::ranges::find_if(blocks_, [&](const Block& block) {
-    return block.address == end && block.free() && block.prev != kNone && block.size > by;
-  });
-  if (at == blocks_.end() || blocks_[at->prev].free()) return false;
-  const auto handle = static_cast<uint32_t>(at - blocks_.begin());
-  EraseFree(handle);
-  at->address += by;
-  at->size -= by;
-  InsertFree(handle);
-  Block& before = blocks_[at->prev];
-  before.size += by;
+  const uint32_t behind = FreeAt(end);
+  if (behind == kNone || blocks_[behind].size <= by) return false;
+  const uint32_t before = blocks_[behind].prev;
+  if (before == kNone || blocks_[before].free()) return false;
+  EraseFree(behind);
+  blocks_[behind].address += by;
+  blocks_[behind].size -= by;
+  InsertFree(behind);
+  blocks_[before].size += by;
   statistics_.active += by;
-  if (before.allocated) statistics_.allocated += by;
+  if (blocks_[before].allocated) statistics_.allocated += by;
   return true;
 }
 

@@ -138,7 +138,7 @@ class Replay {
     }
     if (!block) {
       out_.told[op.life] = Told::kWhichBlock;
-      block = allocator_.Restore(op.pool, op.stream, address, op.size);
+      block = allocator_.Restore(address, op.size);
     }
     if (!block) return;
     handle_of_[op.life] = *block;
