@@ -87,19 +87,15 @@ python_wheel() {
     --no-index --wheel-dir "$folder" "$source" "$@"
 }
 
-# The Python package, with the library of the ordinary build.
+# The Python package as tools/wheel.sh makes it of the ordinary build.
 python_package() {
   if [ ! -e "$(package_python)/ready" ]; then
     say "not run: the Python package, for lack of what builds it"
     skipped=$((skipped + 1))
     return 0
   fi
-  rm -rf build/python/wheel
-  if cmake --install build --prefix "$PWD/build/python/prefix" > build/python.log 2>&1 &&
-    python_wheel build/python/wheel ./plugins/python "-Cbuild-dir=$PWD/build/python/objects" \
-      -Ccmake.define.GRAPHKIT_PYTHON_INSTALLED=ON \
-      "-Ccmake.define.graphkit_DIR=$PWD/build/python/prefix/lib/cmake/graphkit"; then
-    python_tests build/python build/python/wheel/*.whl || failed=$((failed + 1))
+  if tools/wheel.sh build/python > build/python.log; then
+    python_tests build/python "$(cat build/python.log)" || failed=$((failed + 1))
   else
     say "the Python package does not build"
     failed=$((failed + 1))

@@ -158,12 +158,6 @@ constexpr NamedTable kTables[] = {
 
 }  // namespace
 
-std::vector<std::string> TableNames() {
-  std::vector<std::string> names;
-  for (const NamedTable& table : kTables) names.emplace_back(table.name);
-  return names;
-}
-
 NumberTable MakeTable(const Trace& trace, std::string_view name) {
   for (const NamedTable& table : kTables) {
     if (table.name == name) return table.make(trace);

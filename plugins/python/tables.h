@@ -20,8 +20,6 @@ struct NumberTable {
   std::string rows;
 };
 
-std::vector<std::string> TableNames();
-
 // Null columns when there is no table of that name.
 NumberTable MakeTable(const Trace& trace, std::string_view name);
 

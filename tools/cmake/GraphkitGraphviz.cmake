@@ -1,9 +1,22 @@
-# Defines the imported target PkgConfig::graphviz and GRAPHKIT_HAS_GRAPHVIZ.
+# Defines the imported target PkgConfig::graphviz, GRAPHKIT_HAS_GRAPHVIZ, and GRAPHKIT_GRAPHVIZ_PLUGINS, the two of its
+# plugins that draw SVG: linked, they are there where no configuration of Graphviz is.
 set(GRAPHKIT_HAS_GRAPHVIZ OFF)
+set(GRAPHKIT_GRAPHVIZ_PLUGINS "")
 if(GRAPHKIT_GRAPHVIZ)
   pkg_check_modules(graphviz IMPORTED_TARGET libcgraph libgvc)
   if(graphviz_FOUND)
     set(GRAPHKIT_HAS_GRAPHVIZ ON)
+    foreach(plugin core dot_layout)
+      find_library(GRAPHKIT_GRAPHVIZ_${plugin} gvplugin_${plugin}
+        HINTS ${graphviz_LIBRARY_DIRS} ${graphviz_LIBDIR} /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} PATH_SUFFIXES graphviz)
+      if(GRAPHKIT_GRAPHVIZ_${plugin})
+        list(APPEND GRAPHKIT_GRAPHVIZ_PLUGINS "${GRAPHKIT_GRAPHVIZ_${plugin}}")
+      endif()
+    endforeach()
+    list(LENGTH GRAPHKIT_GRAPHVIZ_PLUGINS found)
+    if(found LESS 2)
+      set(GRAPHKIT_GRAPHVIZ_PLUGINS "")
+    endif()
   else()
     message(STATUS "graphkit: Graphviz not found: 'graphkit dot' writes DOT text only (install libgraphviz-dev)")
   endif()

@@ -14,7 +14,7 @@ want_package_python() {
   target="$(package_python)"
   [ -e "$target/ready" ] && return 0
   mkdir -p "$(graphkit_cache)"
-  say "fetching what builds the Python package (9 wheels, 20 MB) into $target"
+  say "fetching what builds the Python package (11 wheels, 20 MB) into $target"
   if python3 -m venv --clear "$target" >> "$(graphkit_cache)/setup.log" 2>&1 &&
     "$target/bin/python" -m pip install --no-deps --only-binary=:all: --require-hashes --progress-bar off --retries 2 \
       -r "$GRAPHKIT_SETUP/python-package.txt" >> "$(graphkit_cache)/setup.log" 2>&1; then

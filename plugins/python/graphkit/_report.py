@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Dict, Iterable, Optional, Union
 
 import numpy as np
@@ -44,7 +43,7 @@ def analyze(trace: Union[Trace, Path], checks: Iterable[str] = (), min_bytes: Un
     """
     if edges not in ("strict", "pytorch"):
         raise _native.Error(f"edges is 'strict' or 'pytorch', not '{edges}'")
-    return Report(json.loads(_trace_of(trace)._loaded.analyze(list(checks), _size(min_bytes), edges == "pytorch")))
+    return Report(_trace_of(trace)._loaded.analyze(list(checks), _size(min_bytes), edges == "pytorch"))
 
 
 def plan(trace: Union[Trace, Path], capacity: Union[int, str, None] = None, assume: str = "arguments",
@@ -58,5 +57,5 @@ def plan(trace: Union[Trace, Path], capacity: Union[int, str, None] = None, assu
     if assume not in ("arguments", "torch-streams"):
         raise _native.Error(f"assume is 'arguments' or 'torch-streams', not '{assume}'")
     limit = None if capacity is None else _size(capacity)
-    document: dict[str, Any] = json.loads(_trace_of(trace)._loaded.plan(assume == "torch-streams", limit, effort))
+    document: dict[str, Any] = _trace_of(trace)._loaded.plan(assume == "torch-streams", limit, effort)
     return document

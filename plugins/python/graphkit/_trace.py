@@ -38,21 +38,22 @@ class Trace:
     @property
     def device(self) -> str:
         """"cuda", "soft" (simulated) or "imported"."""
-        return self._loaded.device
+        return self._loaded.process["device"]
 
     @property
     def program(self) -> list[str]:
         """The program and its arguments."""
-        return [self._loaded.program, *self._loaded.arguments]
+        process = self._loaded.process
+        return [process["program"], *process["arguments"]]
 
     @property
     def pid(self) -> int:
-        return self._loaded.pid
+        return self._loaded.process["pid"]
 
     @property
     def environment(self) -> dict[str, str]:
         """The variables that change what CUDA, NCCL and PyTorch do with memory, of those that were set."""
-        return dict(line.split("=", 1) for line in self._loaded.environment)
+        return dict(line.split("=", 1) for line in self._loaded.process["environment"])
 
     @property
     def complete(self) -> bool:
@@ -62,7 +63,7 @@ class Trace:
     @property
     def missing(self) -> list[str]:
         """Why it isn't complete, a sentence each."""
-        return self._loaded.missing
+        return self._loaded.process["missing"]
 
     def table(self, name: str) -> np.ndarray:
         if name not in self._tables:
@@ -125,16 +126,16 @@ class Trace:
 
     @functools.cached_property
     def graph_names(self) -> list[str]:
-        return self._loaded.names("graphs")
+        return self._loaded.ask("graph_names")
 
     @functools.cached_property
     def kernel_names(self) -> list[str]:
-        return self._loaded.names("kernels")
+        return self._loaded.ask("kernel_names")
 
     @functools.cached_property
     def stacks(self) -> list[list[tuple[str, str]]]:
         """Frames as (function, "file:line"), the innermost first; by the `stack` of blocks and nodes."""
-        return self._loaded.stacks()
+        return [[(function, place) for function, place in frames] for frames in self._loaded.ask("stacks")]
 
     def to_dict(self, name: str) -> dict[str, Any]:
         """A table by columns, kinds as words: pandas.DataFrame(trace.to_dict("blocks")). "findings" is one, too."""
@@ -156,10 +157,10 @@ class Trace:
 
 def load(path: Path, kind: str = "") -> Trace:
     """Reads a trace, or another tool's file: what `graphkit import` reads. `kind` says which; without it, its bytes do."""
-    return Trace(_native.load(os.fspath(path), kind), os.fspath(path))
+    return Trace(_native.Loaded([os.fspath(path)], kind), os.fspath(path))
 
 
 def merge(paths: Iterable[Path]) -> Trace:
     """Joins several files of one process, as `graphkit import merge` does."""
     names = [os.fspath(path) for path in paths]
-    return Trace(_native.merge(names), " + ".join(names))
+    return Trace(_native.Loaded(names), " + ".join(names))

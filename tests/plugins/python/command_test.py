@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -35,12 +36,12 @@ print(torch_allocator.figures()["proved_frees"])
 pytestmark = pytest.mark.skipif(not (PACKAGE / "bin/graphkit").exists(), reason="built without the command")
 
 
-def run(folder, *command):
+def run(folder, *command, **variables):
     """Outside of the repository, in the environment of somebody who has the package alone."""
     ours = ("GRAPHKIT_", "LD_LIBRARY_PATH")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     done = subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=120,
-                          env=environment | {"PYTHONPATH": python_path(FAKE_TORCH)})
+                          env=environment | {"PYTHONPATH": python_path(FAKE_TORCH)} | variables)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -65,3 +66,18 @@ def test_the_doctor_finds_the_plugins_in_the_package(tmp_path):
         pytest.skip("built without CUDA's headers")
     words = run(tmp_path, "-m", "graphkit", "doctor").stdout.split()
     assert f"the tracer in {PLUGINS}" in " ".join(words)
+
+
+def test_a_drawing_needs_no_graphviz_on_the_machine(tmp_path, testdata):
+    drawn = tmp_path / "fork_join.svg"
+    trace = str(testdata / "traces/soft/fork_join.json")
+    run(tmp_path, "-m", "graphkit", "dot", trace, "-o", str(drawn), GVBINDIR=str(tmp_path))
+    assert "</svg>" in drawn.read_text()
+
+
+def test_the_library_exports_its_calls_alone():
+    if not shutil.which("nm"):
+        pytest.skip("no nm")
+    listed = subprocess.run(["nm", "-D", "--defined-only", PACKAGE / "libgraphkit_python.so"], capture_output=True, text=True)
+    names = [line.split()[-1] for line in listed.stdout.splitlines()]
+    assert len(names) == 7 and all(name.startswith("graphkit_") for name in names), names

@@ -1,6 +1,8 @@
 """Traces as tables."""
 
+import os
 import pickle
+import shutil
 
 import graphkit
 import numpy as np
@@ -47,6 +49,17 @@ def test_files_of_one_process_are_merged(testdata, tmp_path):
     again = graphkit.load(tmp_path / "all.json.zst")
     for name in ("graphs", "nodes", "edges", "accesses", "blocks", "segments", "pools", "execs", "launches"):
         assert np.array_equal(again.table(name), merged.table(name)), name
+
+
+def test_a_name_in_any_encoding_is_read(testdata, tmp_path):
+    path = os.fsencode(tmp_path) + b"/step\xff.json"
+    shutil.copy(testdata / "import/trace.json", path)
+    assert len(graphkit.load(os.fsdecode(path)).nodes) == 4
+
+
+def test_a_table_that_is_not_there_is_said(testdata):
+    with pytest.raises(graphkit.Error, match="no table 'leaves'"):
+        graphkit.load(testdata / "import/trace.json").table("leaves")
 
 
 def test_findings_are_those_of_the_command_line(testdata):

@@ -1,10 +1,22 @@
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include <graphviz/cgraph.h>
 #include <graphviz/gvc.h>
+#include <graphviz/gvplugin.h>
 
 #include "tools/graphkit/child.h"
 #include "tools/graphkit/files/output.h"
+
+#ifdef GRAPHKIT_GRAPHVIZ_PLUGINS
+extern "C" {
+extern gvplugin_library_t gvplugin_core_LTX_library;
+extern gvplugin_library_t gvplugin_dot_layout_LTX_library;
+}
+#endif
 
 namespace graphkit {
 
@@ -23,10 +35,29 @@ bool FormatIsUnknown(const std::string& said) {
          said.find("unavailable") != std::string::npos;
 }
 
+// Whether this machine's Graphviz says which plugins it has: in GVBINDIR, or beside its library.
+// With linked plugins it crashes when it is asked to look and finds nothing.
+bool IsConfigured() {
+  std::filesystem::path folder;
+  Dl_info library;
+  if (const char* set = std::getenv("GVBINDIR")) {
+    folder = set;
+  } else if (dladdr(reinterpret_cast<void*>(&gvContextPlugins), &library) != 0) {
+    folder = std::filesystem::path(library.dli_fname).parent_path() / "graphviz";
+  }
+  std::error_code absent;
+  for (const auto& file : std::filesystem::directory_iterator(folder, absent)) {
+    if (file.path().filename().string().starts_with("config")) return true;
+  }
+  return false;
+}
+
 Error DrawingError(const std::string& what, const std::string& format) {
   if (FormatIsUnknown(what)) {
     return Error{.message = "Graphviz has no format '" + format + "'",
-                 .hint = "use an ending that it knows: svg, png, pdf, dot, …"};
+                 .hint = IsConfigured()
+                             ? "use an ending that it knows: svg, png, pdf, dot, …"
+                             : "use svg or dot; an installed Graphviz draws DOT as others"};
   }
   return Error{
       .message = "Graphviz can't draw this as " + format + ": " + what,
@@ -40,11 +71,24 @@ std::string FirstLine(const std::string& text) {
   return text.empty() ? "no reason given" : text.substr(start, end - start);
 }
 
+// Knows the plugins that are linked, and those that this machine's Graphviz is configured with.
+GVC_t* NewContext() {
+#ifdef GRAPHKIT_GRAPHVIZ_PLUGINS
+  static const lt_symlist_t linked[] = {
+      {"gvplugin_dot_layout_LTX_library", &gvplugin_dot_layout_LTX_library},
+      {"gvplugin_core_LTX_library", &gvplugin_core_LTX_library},
+      {nullptr, nullptr}};
+  return gvContextPlugins(linked, /*demand_loading=*/IsConfigured());
+#else
+  return gvContext();
+#endif
+}
+
 // In the child: "+" and the picture, or "-" and what was wrong. Frees nothing: the child ends.
 std::string DrawHere(const std::string& dot, const std::string& format) {
   agseterrf(Keep);
   agseterr(AGERR);
-  GVC_t* context = gvContext();
+  GVC_t* context = NewContext();
   Agraph_t* graph = agmemread(dot.c_str());
   char* data = nullptr;
   unsigned int size = 0;
