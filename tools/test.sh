@@ -181,7 +181,9 @@ client_programs() {
     # shellcheck disable=SC2086  # a list of words
     want_client "$name" $packages || true
     run_client "$name" run.py --python "$(client_python "$name")" --name "$name" "tests/clients/${name%%-*}"
-    [[ "$name" != torch* ]] || run_client "$name" allocator.py --python "$(client_python "$name")" --name "$name"
+    [[ "$name" == torch* ]] || continue
+    run_client "$name" run.py --python "$(client_python "$name")" --name "$name" testdata/clients
+    run_client "$name" allocator.py --python "$(client_python "$name")" --name "$name"
   done 3< <(grep -v '^#' tools/setup/clients.txt)
   [[ $# -gt 0 && "$wanted" != *" samples "* ]] ||
     run_client samples samples.py --samples "$(graphkit_cache)/clients/samples"

@@ -39,7 +39,7 @@ def main():
     parser.add_argument("--python", required=True)
     options = parser.parse_args()
     for program in sorted(PROGRAMS.glob("*.py")):
-        if "# expects: " in program.read_text(encoding="utf-8"):
+        if "# graphkit: " in program.read_text(encoding="utf-8"):
             with tempfile.TemporaryDirectory() as folder:
                 record(program, options.build.resolve() / "bin/graphkit", options.python, folder)
 

@@ -3,10 +3,11 @@
     run.py --build FOLDER --python PYTHON --name NAME FOLDER_OF_PROGRAMS [PROGRAM...]
 
 Each program checks itself. It passes when it ends with 0 under the tracer, its trace is read and analyzed as a whole one, and
-the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# errors:
-CHECK …` names the errors that its analysis must have (none, where there is no such line), `# expects: CHECK …` the errors
-and the warnings, each finding once, `# expects: nothing` that it has none, `# traces: N` that N processes leave a trace each.
-A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON isn't there, all of it is skipped.
+the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# options: …`
+are those of `graphkit trace`, `# errors: CHECK …` names the errors that its analysis must have (none, where there is no such
+line), `# graphkit: …` its findings (verdicts.py), `# traces: N` that N processes leave a trace each. A program that lists
+findings is run again with the argument `fixed`. A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON
+isn't there, all of it is skipped.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from verdicts import Failed, compare_findings, heading
+from verdicts import Failed, compare_findings, expected_findings, heading
 
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("--build", type=pathlib.Path, required=True)
@@ -41,13 +42,12 @@ def run(folder, words, **variables):
     return done.stdout
 
 
-def analyzed(trace, folder, program):
+def analyzed(trace, folder, program, fixed):
     report = json.loads(run(folder, [GRAPHKIT, "analyze", "--format", "json", trace]))
     if not report["complete"]:
         raise Failed(f"the trace is incomplete: {report['incomplete_because']}")
-    expected = heading(program, "expects")
-    if expected is not None:
-        compare_findings(expected, report)
+    if expected_findings(program) is not None:
+        compare_findings(program, report, fixed)
         return report
     expected = heading(program, "errors") or []
     errors = {finding["check"]: finding["message"] for finding in report["findings"] if finding["severity"] == "error"}
@@ -56,27 +56,41 @@ def analyzed(trace, folder, program):
     return report
 
 
-def verified(trace, folder, program):
-    report = analyzed(trace, folder, program)
+def verified(trace, folder, program, fixed):
+    report = analyzed(trace, folder, program, fixed)
     if any(graph["blocks"] for graph in report["graphs"]):
         run(folder, [GRAPHKIT, "replay", "--verify", trace])
     return f"{report['totals']['graphs']} graphs, {report['totals']['nodes']} nodes"
 
 
-def check(program, folder):
+def check(program, folder, fixed=False):
     variables = dict(word.split("=", 1) for word in heading(program, "environment") or [])
     trace = pathlib.Path(folder, "trace.json")
-    said = run(folder, [GRAPHKIT, "trace", "--device", "soft", "-o", trace, "--", OPTIONS.python, program.resolve()],
-               **variables)
+    options = heading(program, "options") or []
+    words = [OPTIONS.python, program.resolve()] + (["fixed"] if fixed else [])
+    said = run(folder, [GRAPHKIT, "trace", "--device", "soft", *options, "-o", trace, "--", *words], **variables)
     if not trace.exists():
         return "nothing was recorded"
     wanted = heading(program, "traces")
     traces = sorted(pathlib.Path(folder).glob("trace*.json")) if wanted else [trace]
     if wanted and len(traces) != int(wanted[0]):
         raise Failed(f"{len(traces)} traces; expected: {wanted[0]}")
-    counted = "; ".join(verified(trace, folder, program) for trace in traces)
+    counted = "; ".join(verified(trace, folder, program, fixed) for trace in traces)
     tests = [line.removeprefix("tests: ") + "; " for line in said.splitlines() if line.startswith("tests: ")]
     return "".join(tests) + counted
+
+
+def judge(program, fixed):
+    """Whether it passed, which is told."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            told, word = check(program, folder, fixed), "passed"
+        except (Failed, subprocess.TimeoutExpired) as error:
+            told, word = str(error), "FAILED"
+    name = program.stem + (" fixed" if fixed else "")
+    print(f"{word} {OPTIONS.name} {name}: {told} ({time.monotonic() - started:.0f} s)", flush=True)
+    return word == "passed"
 
 
 def main():
@@ -89,15 +103,11 @@ def main():
     for program in programs:
         if OPTIONS.programs and program.stem not in OPTIONS.programs:
             continue
-        started = time.monotonic()
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                told, word = check(program, folder), "passed"
+        for fixed in (False, True) if expected_findings(program) else (False,):
+            if judge(program, fixed):
                 passed += 1
-            except (Failed, subprocess.TimeoutExpired) as error:
-                told, word = str(error), "FAILED"
+            else:
                 failed += 1
-        print(f"{word} {OPTIONS.name} {program.stem}: {told} ({time.monotonic() - started:.0f} s)", flush=True)
     print(f"{OPTIONS.name}: {passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 

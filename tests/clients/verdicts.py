@@ -1,23 +1,88 @@
-"""What a program says of itself in its first lines, and whether an analysis says the same."""
+"""What a program says of itself in its first lines, and whether an analysis says the same.
+
+    # graphkit: warning deferred-record-stream 7 MiB :14      a finding: severity, check, bytes, the line that it names
+    # graphkit: note late-free                                bytes and line may be left out
+    # graphkit: nothing                                       no warning, no error
+
+A program lists all warnings and errors, and the notes that it is about. One that lists any has a twin: run with the argument
+`fixed` it gives no warning and no error, and none of the checks that are listed.
+"""
+
+import re
+
+UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+LINE = re.compile(r"(?P<severity>note|warning|error) (?P<check>[a-z-]+)(?: (?P<number>[0-9.]+) (?P<unit>[KMG]?i?B))?(?: :(?P<line>[0-9]+))?$")
 
 
 class Failed(Exception):
     """What went wrong, in a line."""
 
 
-def heading(program, name):
-    """The words after `# name:` in the program's first lines; None: there is no such line."""
+def headings(program, name):
+    """What stands after `# name: ` in the program's first lines."""
+    values = []
     for line in program.read_text(encoding="utf-8").splitlines():
         if not line.startswith("# "):
-            return None
+            break
         if line.startswith(f"# {name}: "):
-            return line.split()[2:]
-    return None
+            values.append(line.removeprefix(f"# {name}: ").strip())
+    return values
 
 
-def compare_findings(expected, report):
-    """`expected`: the checks of all findings that are warnings or errors, or "nothing"."""
-    grave = [finding for finding in report["findings"] if finding["severity"] != "note"]
-    if sorted(finding["check"] for finding in grave) != sorted(set(expected) - {"nothing"}):
-        told = "; ".join(f"{finding['check']}: {finding['message']}" for finding in grave) or "nothing"
-        raise Failed(f"found {told}, where {' '.join(expected)} is expected")
+def heading(program, name):
+    """The words after `# name:` in the program's first lines; None: there is no such line."""
+    values = headings(program, name)
+    return " ".join(values).split() if values else None
+
+
+def expected_findings(program, fixed=False):
+    """None: the program expects nothing in particular. Else the matches of LINE."""
+    said = headings(program, "graphkit")
+    if not said:
+        return None
+    if fixed or said == ["nothing"]:
+        return []
+    matches = [LINE.match(text) for text in said]
+    for text, match in zip(said, matches):
+        if match is None:
+            raise Failed(f"'# graphkit: {text}' isn't a finding")
+    return matches
+
+
+def own_lines(finding, program):
+    """The lines of the program that a finding names: of each stack the innermost one."""
+    for evidence in finding["evidence"]:
+        own = [frame["line"] for frame in evidence["stack"] if not frame["library"] and frame["file"].endswith(program.name)]
+        yield from own[:1]
+
+
+def is_as_expected(finding, expected, program):
+    if (finding["severity"], finding["check"]) != (expected["severity"], expected["check"]):
+        return False
+    if expected["number"]:
+        unit, digits = UNITS[expected["unit"]], len(expected["number"].partition(".")[2])
+        if abs(finding["bytes"] / unit - float(expected["number"])) > 0.501 * 10**-digits:
+            return False
+    return not expected["line"] or int(expected["line"]) in own_lines(finding, program)
+
+
+def told(finding, program):
+    lines = " ".join(f":{line}" for line in sorted(set(own_lines(finding, program))))
+    return f"{finding['severity']} {finding['check']} of {finding['bytes']} B {lines}: {finding['message']}"
+
+
+def compare_findings(program, report, fixed=False):
+    """Each expected finding is there, and no warning or error but those; nor, in a twin, what the program is about."""
+    expected = expected_findings(program, fixed)
+    planted = {match["check"] for match in expected_findings(program)} if fixed else set()
+    listed = planted | {match["check"] for match in expected}
+    left = [finding for finding in report["findings"] if finding["severity"] != "note" or finding["check"] in listed]
+    for match in expected:
+        found = next((finding for finding in left if is_as_expected(finding, match, program)), None)
+        if found is None:
+            there = "; ".join(told(finding, program) for finding in left) or "nothing"
+            raise Failed(f"'{match[0]}' isn't found; there is {there}")
+        left.remove(found)
+    left = [finding for finding in left if fixed or finding["severity"] != "note"]
+    if left:
+        raise Failed("found but not expected: " + "; ".join(told(finding, program) for finding in left))

@@ -11,7 +11,7 @@ namespace {
 constexpr Check kChecks[] = {
     {"block-leak", Severity::kWarning, "memory that was never freed", FindBlockLeaks, true},
     {"exec-leak", Severity::kWarning,
-     "instantiated graphs that were never destroyed or are kept unused", FindExecLeaks},
+     "instantiated graphs that were never destroyed or are kept unused", FindExecLeaks, true},
     {"graph-leak", Severity::kWarning, "graphs that were never destroyed", FindGraphLeaks},
     {"graph-allocation-leak", Severity::kError, "memory that a graph allocates and never frees",
      FindGraphAllocationLeaks, true},

@@ -2,11 +2,13 @@
 // owner let go.
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/analysis/names/call_site.h"
 
 namespace graphkit {
 namespace {
@@ -64,12 +66,20 @@ class DeferredBlocks {
 
   void Add(GraphId graph, BlockId id) {
     const Why why = WhyDeferred(id);
-    Finding& finding = by_cause_[{why, trace_[id].stack}];
+    Finding& finding = by_cause_[{why, SiteOf(id)}];
     finding.graph = graph;
     AddBlock(trace_, id, &finding);
     for (const uint32_t use : recorded_.Of(id.index())) {
       AddOnce(trace_.block_streams[use].stream, &finding.streams);
     }
+  }
+
+  // The line of the program's own that allocated the block; else its stack, which may be none.
+  std::string SiteOf(BlockId id) const {
+    const StackId stack = trace_[id].stack;
+    const CallSite site = CallSiteOf(trace_, stack);
+    if (site.own) return PlaceOfFrame(trace_, *site.own);
+    return stack.valid() ? std::to_string(stack.index()) : std::string();
   }
 
   Why WhyDeferred(BlockId id) const {
@@ -101,12 +111,12 @@ class DeferredBlocks {
     const Bytes cost = usage.peak_held - std::min(usage.peak_held, usage.peak_live);
     const Words words = WordsFor(why, first, finding->streams);
     finding->severity = cost > 0 ? Severity::kWarning : Severity::kNote;
-    finding->message = FormatBytes(finding->bytes) + " in " + ListOf(finding->blocks) + " of " +
-                       NameOf(trace_, finding->graph) + " came back " + HowLate(finding->blocks) +
-                       " after the free" + words.reason +
-                       (cost > 0 ? "; deferred frees make the graph hold " + FormatBytes(cost) +
-                                       " more than is live"
-                                 : "; it costs nothing: the peak is elsewhere");
+    finding->message =
+        FormatBytes(finding->bytes) + " in " + ListOf(finding->blocks) + " of " +
+        NameOf(trace_, finding->graph) + " " + HowLate(finding->blocks) + words.reason +
+        (cost > 0
+             ? "; deferred frees make the graph hold " + FormatBytes(cost) + " more than is live"
+             : "; it costs nothing: the peak is elsewhere");
     finding->advice = words.advice;
     for (const NodeId node : facts_.lives.Markers(first, MarkerRule::kLastUse)) {
       finding->nodes.push_back(node);
@@ -128,11 +138,11 @@ class DeferredBlocks {
   std::string HowLate(const std::vector<BlockId>& blocks) const {
     size_t most = 0;
     for (const BlockId id : blocks) {
-      if (trace_[id].free_completed == kNever) return "never";
+      if (trace_[id].free_completed == kNever) return "never came back after the free";
       most = std::max(
           most, NodesBefore(trace_[id].free_completed) - NodesBefore(trace_[id].free_requested));
     }
-    return "up to " + Count(most, "node");
+    return "came back up to " + Count(most, "node") + " after the free";
   }
   size_t NodesBefore(Seq seq) const {
     const auto at = std::ranges::lower_bound(trace_.nodes, seq, {}, &Node::seq);
@@ -189,7 +199,7 @@ class DeferredBlocks {
   Grouped nodes_;                    // by graph
   std::vector<BlockId> last_block_;  // allocated on each stream, in the graph at hand
   std::vector<NodeId> last_node_;    // captured on each stream, in the graph at hand
-  std::map<std::pair<Why, StackId>, Finding> by_cause_;  // of the graph at hand
+  std::map<std::pair<Why, std::string>, Finding> by_cause_;  // of the graph at hand
   std::vector<Finding> findings_;
 };
 

@@ -14,22 +14,53 @@ namespace {
 
 constexpr size_t kManyReplaced = 3;
 
+// By exec; none: never.
+std::vector<std::optional<Seq>> LastLaunches(const Trace& trace) {
+  std::vector<std::optional<Seq>> last(trace.execs.size());
+  for (const Launch& launch : trace.launches) {
+    if (launch.exec.index() < last.size()) last[launch.exec.index()] = launch.seq;
+  }
+  return last;
+}
+
+// Whether the graph allocates in a private pool: then an allocator's owner (in PyTorch a CUDAGraph)
+// holds its execs, and leaves them to the end of the process.
+bool HasPrivatePool(const Facts& facts, GraphId graph) {
+  return std::ranges::any_of(facts.blocks[graph.index()], [&](BlockId id) {
+    const PoolId pool = facts.trace[id].pool;
+    return pool.valid() && facts.trace[pool].kind == PoolKind::kPrivate;
+  });
+}
+
 std::vector<Finding> FindUndestroyed(const Facts& facts) {
   const Trace& trace = facts.trace;
   const Grouped by_graph =
       Group(trace.execs, trace.graphs.size(), [](const Exec& exec) { return exec.graph; });
+  const std::vector<std::optional<Seq>> last_launch = LastLaunches(trace);
+  Seq last_capture = 0;
+  for (const Capture& capture : trace.captures)
+    last_capture = std::max(last_capture, capture.begin);
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     uint64_t leaked = 0;
+    bool used = HasPrivatePool(facts, graph);
     for (const uint32_t id : by_graph.Of(graph.index())) {
       const Exec& exec = trace.execs[id];
-      if (exec.destroyed != kNever || ++leaked > 1) continue;
+      if (exec.destroyed != kNever) continue;
+      used = used && last_launch[id] && *last_launch[id] > last_capture;
+      if (++leaked > 1) continue;
       finding->evidence.push_back({.text = "exec " + std::to_string(id) + " was instantiated " +
                                            PlaceOf(trace, exec.created),
                                    .stack = exec.stack});
     }
     if (leaked == 0) return;
-    finding->message = Count(leaked, "exec") + " of " + NameOf(trace, graph) +
-                       (leaked == 1 ? " was" : " were") + " never destroyed";
+    const std::string execs = Count(leaked, "exec") + " of " + NameOf(trace, graph);
+    if (used) {
+      finding->severity = Severity::kNote;
+      finding->message = "kept until the end: " + execs + ", launched after the last capture";
+      return;
+    }
+    finding->severity = Severity::kWarning;
+    finding->message = execs + (leaked == 1 ? " was" : " were") + " never destroyed";
     finding->advice = "call cudaGraphExecDestroy when the graph is launched no more";
   });
 }
@@ -57,15 +88,6 @@ std::map<std::string, std::vector<ExecId>> KeptByLine(const Facts& facts) {
     by_line[PlaceOfFrame(trace, *site.own)].emplace_back(i);
   }
   return by_line;
-}
-
-// By exec; none: never.
-std::vector<std::optional<Seq>> LastLaunches(const Trace& trace) {
-  std::vector<std::optional<Seq>> last(trace.execs.size());
-  for (const Launch& launch : trace.launches) {
-    if (launch.exec.index() < last.size()) last[launch.exec.index()] = launch.seq;
-  }
-  return last;
 }
 
 // The segments of the private pools of these graphs.

@@ -8,7 +8,10 @@ namespace {
 TEST_CASE("collection-in-capture names the pause and what was freed in it") {
   TraceBuilder t;
   const StreamId s = t.Stream();
+  const StackId cache = t.Stack({{"__init__", "serve.py", 12}});
+  t.SetStack(cache);
   const BlockId before = t.Alloc(s, 4096);
+  t.SetStack({});
   const GraphId graph = t.BeginCapture(s, "step");
   const BlockId other = t.Alloc(s, 512);
   t.Kernel(s);
@@ -26,6 +29,10 @@ TEST_CASE("collection-in-capture names the pause and what was freed in it") {
   CHECK(finding.severity == Severity::kWarning);
   CHECK(finding.graph == graph);
   CHECK(finding.blocks == std::vector{before});
+  CHECK(finding.evidence ==
+        std::vector<Evidence>{{.text = "block 0 (4 KiB) was allocated before the first capture",
+                               .blocks = {before},
+                               .stack = cache}});
 }
 
 TEST_CASE("collection-in-capture counts collections of each capture, times known or not") {

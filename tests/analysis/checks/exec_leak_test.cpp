@@ -23,6 +23,40 @@ TEST_CASE("exec-leak finds nothing when all execs are destroyed") {
   CHECK(Run("exec-leak", &t).empty());
 }
 
+// An exec that lives to the end, with its memory in a pool of this kind; `again`: launched after
+// the last capture.
+Finding KeptInPool(PoolKind kind, bool again) {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  t.SetPool(t.Pool(kind));
+  const GraphId graph = t.BeginCapture(s);
+  t.Alloc(s, 512);
+  t.Kernel(s);
+  t.EndCapture(s);
+  const ExecId exec = t.Instantiate(graph);
+  t.Launch(exec, s);
+  t.BeginCapture(s);
+  t.EndCapture(s);
+  if (again) t.Launch(exec, s);
+  Finding finding = RunForOne("exec-leak", &t);
+  finding.evidence.clear();
+  return finding;
+}
+
+TEST_CASE("exec-leak: an exec with a private pool that is launched to the end is kept on purpose") {
+  const Finding never{.check = "exec-leak",
+                      .message = "1 exec of graph 0 was never destroyed",
+                      .advice = "call cudaGraphExecDestroy when the graph is launched no more",
+                      .graph = GraphId(0u)};
+  CHECK(KeptInPool(PoolKind::kPrivate, true) ==
+        Finding{.check = "exec-leak",
+                .severity = Severity::kNote,
+                .message = "kept until the end: 1 exec of graph 0, launched after the last capture",
+                .graph = GraphId(0u)});
+  CHECK(KeptInPool(PoolKind::kPrivate, false) == never);
+  CHECK(KeptInPool(PoolKind::kDevice, true) == never);
+}
+
 // Four graphs that one line captures, each launched before the next is made; `again`: and later.
 std::vector<Finding> CapturedAnew(bool again, bool dropped) {
   TraceBuilder t;

@@ -1,4 +1,4 @@
-# expects: nothing
+# graphkit: nothing
 """A training step that torch.compile captures by itself: forward and backward are graphs of one tree."""
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-# expects: nothing
+# graphkit: nothing
 import torch
 import torch.nn.functional as F
 from torch import nn

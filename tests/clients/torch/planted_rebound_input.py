@@ -1,4 +1,4 @@
-# expects: static-address-changed
+# graphkit: error static-address-changed
 """A planted fault: the second batch is bound to the name of the first, where it ought to be copied into its memory."""
 import torch
 from torch import nn

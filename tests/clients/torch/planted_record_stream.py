@@ -1,4 +1,4 @@
-# expects: deferred-record-stream
+# graphkit: warning deferred-record-stream
 """A planted fault: activations are handed to a side stream, which joins only at the end of the capture."""
 import torch
 from torch import nn

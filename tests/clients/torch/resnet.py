@@ -1,4 +1,4 @@
-# expects: nothing
+# graphkit: nothing
 """A residual network for inference, with a graph for each size of batch, all in one pool."""
 import torch
 from torch import nn
