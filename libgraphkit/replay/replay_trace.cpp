@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "libgraphkit/parallel.h"
 #include "libgraphkit/replay/graph_replayer.h"
+#include "libgraphkit/replay/recorded_plan.h"
 
 namespace graphkit {
 
@@ -30,26 +30,6 @@ void PolicyFigures::Add(const PolicyFigures& other) {
 }
 
 namespace {
-
-// Where the blocks were when the trace was recorded, the gaps between them left out.
-std::vector<PlacedBlock> RecordedPlacement(const Facts& facts, std::vector<PlacedBlock> blocks) {
-  std::vector<uint32_t> by_address(blocks.size());
-  std::iota(by_address.begin(), by_address.end(), 0u);
-  std::ranges::stable_sort(by_address, {},
-                           [&](uint32_t i) { return facts.trace[blocks[i].block].address; });
-  uint64_t end = 0;  // of the addresses so far
-  Bytes top = 0;     // and the offset that it has
-  for (const uint32_t i : by_address) {
-    const uint64_t address = facts.trace[blocks[i].block].address;
-    if (address > end) end = address;
-    blocks[i].offset = top - (end - address);
-    if (address + blocks[i].size > end) {
-      top += address + blocks[i].size - end;
-      end = address + blocks[i].size;
-    }
-  }
-  return blocks;
-}
 
 GraphExecution ExecuteOnDevice(const Facts& facts, const Program& program, const Program& recorded,
                                const ReplayOptions& options) {

@@ -8,6 +8,7 @@
 #include "libgraphkit/io/files/plan_files.h"
 #include "libgraphkit/io/import/torch/torch_snapshot.h"
 #include "libgraphkit/render/replay/replay.h"
+#include "libgraphkit/replay/recorded_plan.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "libgraphkit/replay/user_allocator.h"
 #include "libgraphkit/replay/validate.h"
@@ -50,6 +51,7 @@ std::vector<std::string> PolicyWords() {
   for (const PolicyInfo& policy : Policies()) words.emplace_back(policy.name);
   words.emplace_back(kAll);
   for (const ModelInfo& model : Models()) words.emplace_back(model.name);
+  words.emplace_back(kRecordedName);
   return words;
 }
 
@@ -95,6 +97,7 @@ Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArgumen
   }
   std::vector<PolicyReplay> replays = ReplayTrace(facts, PoliciesOf(arguments), options);
   for (const std::string& word : arguments.allocators) {
+    if (word == kRecordedName) replays.push_back(ReplayRecorded(facts, options));
     if (const auto model = FindModel(word)) replays.push_back(ReplayModel(facts, *model, options));
     if (!IsLibrary(word)) continue;
     const Result<UserAllocator> allocator = UserAllocator::Load(word);

@@ -1,0 +1,88 @@
+#include "libgraphkit/replay/recorded_plan.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/replay/graph_replayer.h"
+
+namespace graphkit {
+namespace {
+
+// Segments, and the bytes of what lies in none.
+Bytes ReservedBytes(const Trace& trace, const GraphReplay& graph) {
+  Bytes reserved = 0;
+  std::set<SegmentId> segments;
+  for (const ReplayedPool& pool : graph.pools) {
+    Bytes outside = 0;
+    for (const PlacedBlock& placed : pool.arena) {
+      const SegmentId segment = trace[placed.block].segment;
+      if (!segment.valid()) {
+        outside = std::max(outside, placed.offset + placed.size);
+      } else if (segments.insert(segment).second) {
+        reserved += trace[segment].size;
+      }
+    }
+    reserved += RoundUp(outside, kPlanSegment);
+  }
+  return reserved;
+}
+
+}  // namespace
+
+std::vector<PlacedBlock> RecordedPlacement(const Facts& facts, std::vector<PlacedBlock> blocks) {
+  std::vector<uint32_t> by_address(blocks.size());
+  std::iota(by_address.begin(), by_address.end(), 0u);
+  std::ranges::stable_sort(by_address, {},
+                           [&](uint32_t i) { return facts.trace[blocks[i].block].address; });
+  uint64_t end = 0;  // of the addresses so far
+  Bytes top = 0;     // and the offset that it has
+  for (const uint32_t i : by_address) {
+    const uint64_t address = facts.trace[blocks[i].block].address;
+    if (address > end) end = address;
+    blocks[i].offset = top - (end - address);
+    if (address + blocks[i].size > end) {
+      top += address + blocks[i].size - end;
+      end = address + blocks[i].size;
+    }
+  }
+  return blocks;
+}
+
+PlannedMemory RecordedPlan(const Facts& facts) {
+  PlannedMemory plan;
+  plan.of_trace = true;
+  for (size_t i = 0; i < facts.blocks.size(); ++i) {
+    for (const PoolBlocks& pool : BlocksByPool(facts, GraphId(i))) {
+      std::vector<PlacedBlock> blocks;
+      for (const BlockId block : pool.blocks) {
+        blocks.push_back({.block = block, .size = RoundedSize(facts.trace[block])});
+      }
+      const auto arena = static_cast<uint32_t>(plan.arenas.size());
+      Bytes peak = 0;
+      for (const PlacedBlock& placed : RecordedPlacement(facts, std::move(blocks))) {
+        plan.placements.push_back({placed.block.value, arena, placed.offset, placed.size});
+        peak = std::max(peak, placed.offset + placed.size);
+      }
+      plan.arenas.push_back(
+          {.graph = GraphId(i), .pool = pool.pool, .blocks = pool.blocks.size(), .peak = peak});
+      plan.peak += peak;
+    }
+  }
+  return plan;
+}
+
+PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options) {
+  PolicyReplay replay = ReplayPlan(facts, RecordedPlan(facts), options, kRecordedName);
+  replay.figures.peak_reserved = 0;
+  for (GraphReplay& graph : replay.graphs) {
+    graph.figures.peak_reserved = ReservedBytes(facts.trace, graph);
+    replay.figures.peak_reserved += graph.figures.peak_reserved;
+  }
+  return replay;
+}
+
+}  // namespace graphkit

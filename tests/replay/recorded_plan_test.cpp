@@ -1,0 +1,61 @@
+#include "libgraphkit/replay/recorded_plan.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "libgraphkit/io/trace/trace_file.h"
+
+namespace graphkit {
+namespace {
+
+Trace TorchTrace(const std::string& name) {
+  Result<Trace> trace =
+      ReadTrace(std::string(GRAPHKIT_TESTDATA) + "/torch-traces/" + name + ".json.zst");
+  REQUIRE_MESSAGE(trace.has_value(), Describe(trace.error()));
+  return std::move(*trace);
+}
+
+TEST_CASE("what PyTorch placed needs as many segments as its policy's replay, and is safe") {
+  for (const char* name : {"gpt", "planted_record_stream"}) {
+    const Trace trace = TorchTrace(name);
+    const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+    const PolicyReplay recorded = ReplayRecorded(facts, {.verify = true});
+    CHECK(recorded.verified);
+    CHECK(recorded.figures.peak_reserved ==
+          ReplayTrace(facts, PolicyKind::kDefer).figures.peak_reserved);
+  }
+}
+
+TEST_CASE("gaps between segments are left out, and what lies in one segment keeps its distance") {
+  const Trace trace = TorchTrace("gpt");
+  const PlannedMemory plan = RecordedPlan(FindFacts(trace, {.scope = FactScope::kReplay}));
+  REQUIRE(plan.placements.size() == 335);
+  for (const Placement& a : plan.placements) {
+    for (const Placement& b : plan.placements) {
+      const Block& first = trace[BlockId(a.block)];
+      const Block& second = trace[BlockId(b.block)];
+      if (first.address > second.address) continue;
+      CHECK(a.offset <= b.offset);
+      CHECK(b.offset - a.offset <= second.address - first.address);
+      CHECK((a.offset + a.size <= b.offset) == (first.address + a.size <= second.address));
+    }
+  }
+}
+
+TEST_CASE("a block that was recorded on top of a live one is unsafe") {
+  Trace trace = TorchTrace("gpt");
+  const Facts before = FindFacts(trace, {.scope = FactScope::kReplay});
+  const PolicyReplay replay = ReplayTrace(before, PolicyKind::kReuse);
+  std::vector<BlockId> kept;  // to the end of the capture
+  for (const PlacedBlock& placed : replay.graphs.at(0).pools.at(0).arena) {
+    if (!before.lives[placed.block].freed) kept.push_back(placed.block);
+  }
+  REQUIRE(kept.size() > 1);
+  trace.blocks[kept[1].index()].address = trace[kept[0]].address;
+  const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+  CHECK_FALSE(ReplayRecorded(facts, {.verify = true}).verified);
+}
+
+}  // namespace
+}  // namespace graphkit
