@@ -44,6 +44,7 @@ void AddressSpace::Commit(uint64_t end) {
   if (end <= usable_) return;
   const uint64_t to = std::min(RoundUp(end, kCommitStep), begin_ + size_);
   mprotect(Address(usable_), to - usable_, PROT_READ | PROT_WRITE);
+  if (backing_ != nullptr) backing_->Open(usable_, to - usable_);
   usable_ = to;
 }
 

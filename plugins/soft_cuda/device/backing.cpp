@@ -137,6 +137,51 @@ void Backing::Disown(uint64_t begin) {
   ranges_.erase(begin);
 }
 
+void Backing::Open(uint64_t begin, uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  uint64_t end = begin + size;
+  auto next = open_.upper_bound(begin);
+  if (next != open_.begin() && std::prev(next)->second >= begin) --next;
+  while (next != open_.end() && next->first <= end) {
+    begin = std::min(begin, next->first);
+    end = std::max(end, next->second);
+    next = open_.erase(next);
+  }
+  open_[begin] = end;
+}
+
+void Backing::Close(uint64_t begin, uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t end = begin + size;
+  auto next = open_.upper_bound(begin);
+  if (next != open_.begin() && std::prev(next)->second > begin) --next;
+  while (next != open_.end() && next->first < end) {
+    const auto [first, last] = *next;
+    next = open_.erase(next);
+    if (first < begin) open_[first] = begin;
+    if (last > end) open_[end] = last;
+  }
+}
+
+// Of the host's own memory nothing is known: it is taken to be there.
+bool Backing::CanTouch(uint64_t address, uint64_t bytes) {
+  if (RangeOf(address) == nullptr) return true;
+  const auto next = open_.upper_bound(address);
+  if (next != open_.begin() && std::prev(next)->second >= address + bytes) return true;
+  met_unmapped_ = true;
+  return false;
+}
+
+bool Backing::met_unmapped() {
+  const std::lock_guard lock(mutex_);
+  return met_unmapped_;
+}
+
+void Backing::ForgetUnmapped() {
+  const std::lock_guard lock(mutex_);
+  met_unmapped_ = false;
+}
+
 const Backing::Range* Backing::RangeOf(uint64_t address) const {
   auto next = ranges_.upper_bound(address);
   if (next == ranges_.begin()) return nullptr;
@@ -287,6 +332,7 @@ void Backing::Clear(uint64_t begin, uint64_t size) {
 void Backing::Fill(uint64_t to, uint64_t bytes, uint32_t word) {
   const std::lock_guard lock(mutex_);
   const Range* range = RangeOf(to);
+  if (!CanTouch(to, bytes)) return;
   if (range != nullptr && !keeps_bytes_) return;
   const uint64_t first = Up(to);
   const uint64_t last = Down(to + bytes);
@@ -392,6 +438,7 @@ void Backing::Copy(uint64_t to, uint64_t from, uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   const bool target = RangeOf(to) != nullptr;
   const bool source = RangeOf(from) != nullptr;
+  if (!CanTouch(to, bytes) || !CanTouch(from, bytes)) return;
   if (!keeps_bytes_ && target) return;
   if (!keeps_bytes_ && source) return SetBytes(to, bytes, 0);
   const bool apart = to + bytes <= from || from + bytes <= to;

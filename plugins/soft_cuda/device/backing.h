@@ -33,6 +33,9 @@ class Backing {
   // lies elsewhere as well.
   void Own(uint64_t begin, uint64_t size, bool is_private);
   void Disown(uint64_t begin);
+  // What of a range can be touched; nothing at first.
+  void Open(uint64_t begin, uint64_t size);
+  void Close(uint64_t begin, uint64_t size);
   void SetSharedFile(int file) { shared_file_ = file; }  // that the shared ranges' memory lies in
 
   // Sets bytes to a word again and again: each byte at address a is that of a % 4.
@@ -46,6 +49,9 @@ class Backing {
   bool HasRoom(uint64_t bytes);
   // Whether something couldn't be written since the last call: memory is used up.
   bool TakeFailure();
+  // Whether a fill or a copy ever met an address where nothing is mapped: it was left out.
+  bool met_unmapped();
+  void ForgetUnmapped();
   uint64_t limit() const { return limit_; }
   bool keeps_bytes() const { return keeps_bytes_; }
 
@@ -70,6 +76,7 @@ class Backing {
 
   const Range* RangeOf(uint64_t address) const;
   bool IsPrivate(uint64_t address, uint64_t bytes) const;
+  bool CanTouch(uint64_t address, uint64_t bytes);
   bool IsBlank(uint64_t page);
   uint32_t BaseWord(uint64_t page) const;
   bool IsFilled(uint64_t page, uint32_t word);
@@ -93,6 +100,7 @@ class Backing {
   std::mutex mutex_;
   PageStates pages_;
   std::map<uint64_t, Range> ranges_;      // by begin
+  std::map<uint64_t, uint64_t> open_;     // begin → end; none touches the next
   std::map<uint64_t, Mapped> mapped_;     // to patterns, by begin
   std::map<uint32_t, Pattern> patterns_;  // by word
   uint64_t pattern_bytes_ = 0;
@@ -102,6 +110,7 @@ class Backing {
   int shared_file_ = -1;
   bool keeps_bytes_ = true;
   bool failed_ = false;
+  bool met_unmapped_ = false;
   bool refused_ = false;  // a block, and stderr says so
 };
 

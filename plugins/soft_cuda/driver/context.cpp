@@ -34,6 +34,7 @@ size_t DefaultLimit(CUlimit limit) {
 CUresult EndContext(Lock& lock, Context* context) {
   if (CUresult error = WaitForAll(lock); error != CUDA_SUCCESS) return error;
   Device::Get().DestroyContext(context);
+  Device::Get().backing.ForgetUnmapped();
   std::erase(CurrentThread().contexts, context);
   return CUDA_SUCCESS;
 }

@@ -184,6 +184,7 @@ CUresult WaitForAll(Lock& lock) {
 
 CUresult CheckMemory(CUresult result) {
   Backing& backing = Device::Get().backing;
+  if (backing.met_unmapped()) return CUDA_ERROR_ILLEGAL_ADDRESS;
   if (!backing.TakeFailure()) return result;
   const std::string text =
       "the host memory for device memory is used up (" + std::to_string(backing.limit() >> 20) +

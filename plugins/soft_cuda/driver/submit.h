@@ -27,7 +27,8 @@ WorkMark End(Stream* stream);
 CUresult WaitFor(Lock& lock, const WorkMark& mark);
 CUresult WaitForAll(Lock& lock);
 // Of a call that may have had bytes written: OUT_OF_MEMORY, with an explanation on stderr, where
-// there was no host memory for them.
+// there was no host memory for them; ILLEGAL_ADDRESS, until a context is destroyed, once one was to
+// go where nothing is mapped.
 CUresult CheckMemory(CUresult result);
 // The end of a call of the user's that waits for a stream, an event or a context.
 CUresult Synchronized(CUresult waited);

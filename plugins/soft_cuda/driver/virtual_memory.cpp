@@ -158,6 +158,7 @@ CUresult MemUnmap(CUdeviceptr address, size_t size) {
   for (const uint64_t begin : Virtual().MappingsIn(address, size)) {
     Gpu* gpu = device.allocations.at(begin).gpu;
     uint64_t freed = 0;
+    device.backing.Close(begin, Virtual().MappingAt(begin)->size);
     Virtual().Unmap(begin, &freed);
     gpu->physical -= freed;
     device.allocations.erase(begin);
@@ -177,6 +178,9 @@ CUresult MemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc* a
   for (const uint64_t begin : Virtual().MappingsIn(address, size)) {
     for (size_t i = 0; i < count; ++i)
       Virtual().SetAccess(begin, access[i].location.id, access[i].flags);
+    const uint64_t bytes = Virtual().MappingAt(begin)->size;
+    Backing& backing = Device::Get().backing;
+    Virtual().IsAccessible(begin, bytes) ? backing.Open(begin, bytes) : backing.Close(begin, bytes);
   }
   return CUDA_SUCCESS;
 }

@@ -25,6 +25,7 @@ class Player {
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     device_ = static_cast<unsigned char*>(place);
     backing_.Own(Address(0), kSize, true);
+    backing_.Open(Address(0), kSize);
   }
   ~Player() { munmap(device_, kSize); }
   Player(const Player&) = delete;

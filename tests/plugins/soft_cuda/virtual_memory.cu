@@ -221,6 +221,31 @@ CASE(Sharing) {
   EXPECT_OK(cuMemRelease(own));
 }
 
+// The context is of no use afterwards: the last case.
+CASE(AGraphThatWritesWhereNothingIsMapped) {
+  const CUdeviceptr address = Reserve(2 * step);
+  const CUmemGenericAllocationHandle handle = Create(step);
+  const CUmemAccessDesc access = ReadWrite();
+  EXPECT_OK(cuMemMap(address, step, 0, handle, 0));
+  EXPECT_OK(cuMemSetAccess(address, step, &access, 1));
+  EXPECT_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  EXPECT_OK(cuMemsetD8Async(address, 1, step, stream));
+  CUgraph graph = nullptr;
+  EXPECT_OK(cuStreamEndCapture(stream, &graph));
+  CUgraphExec exec = nullptr;
+  EXPECT_OK(cuGraphInstantiate(&exec, graph, 0));
+  EXPECT_OK(cuGraphLaunch(exec, stream));
+  EXPECT_OK(cuStreamSynchronize(stream));
+  EXPECT_OK(cuMemUnmap(address, step));
+  cuGraphLaunch(exec, stream);
+  EXPECT(cuStreamSynchronize(stream) == CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT(cuCtxSynchronize() == CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_OK(cudaDeviceReset());
+  EXPECT_OK(cudaFree(nullptr));
+  EXPECT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  EXPECT_OK(cuStreamSynchronize(stream));
+}
+
 }  // namespace
 
 int main() {
