@@ -112,21 +112,26 @@ bool IsTraceHead(std::string_view head) {
 Result<Imported> ImportFile(const std::string& path, const ImportFormat* format) {
   Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
   if (!source) return Named(source.error(), path);
-  const Result<std::string> head = Peek(*source, kHeadBytes);
+  return ImportSource(std::move(*source), path, format);
+}
+
+Result<Imported> ImportSource(std::unique_ptr<ByteSource> source, const std::string& path,
+                              const ImportFormat* format) {
+  const Result<std::string> head = Peek(source, kHeadBytes);
   if (!head) return Named(head.error(), path);
   if (!format) {
-    if (IsTraceHead(*head)) return ReadPlainTrace(**source, path);
+    if (IsTraceHead(*head)) return ReadPlainTrace(*source, path);
     format = GuessImportFormat(*head);
     // A trace that is damaged at its beginning says so better than this.
-    if (!format && head->starts_with('{')) return ReadPlainTrace(**source, path);
-    if (!format && head->empty()) return ReadPlainTrace(**source, path);
+    if (!format && head->starts_with('{')) return ReadPlainTrace(*source, path);
+    if (!format && head->empty()) return ReadPlainTrace(*source, path);
     if (!format) return Named(NotKnown(), path);
   }
   if (!format->padded && IsRegular(path)) {
     const Result<MappedFile> file = MappedFile::Open(path);
     return Named(file ? format->read(file->bytes()) : file.error(), path);
   }
-  return Named(ReadSource(**source, *format), path);
+  return Named(ReadSource(*source, *format), path);
 }
 
 }  // namespace graphkit

@@ -234,7 +234,7 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
        "graphkit replay snapshot.pickle --against-recorded",
        "graphkit replay trace.json --allocator defer,pytorch --against-recorded"});
   sub->add_option("trace", arguments->file,
-                  "a trace, or - for stdin; with --against-recorded also a snapshot.pickle")
+                  "a trace, with --against-recorded also a snapshot.pickle; - for stdin")
       ->required();
   sub->add_option("--allocator", arguments->allocators, "by which rules (default: all)")
       ->option_text(JoinWords(PolicyWords()) + "|./lib.so,…")

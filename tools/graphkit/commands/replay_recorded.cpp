@@ -1,6 +1,8 @@
 #include "tools/graphkit/commands/replay_recorded.h"
 
 #include <algorithm>
+#include <memory>
+#include <string_view>
 #include <utility>
 
 #include "libgraphkit/alloc/recorded/recorded_replay.h"
@@ -18,9 +20,19 @@
 namespace graphkit {
 namespace {
 
-Result<std::vector<DevicePrediction>> Predict(const std::string& path) {
+// Of a file that can be mapped, by its path.
+Result<TorchSnapshot> ReadSnapshot(ByteSource& source, const std::string& path) {
+  if (path != "-") return ReadTorchSnapshot(path);
+  const Result<std::string> bytes = ReadAll(source);
+  if (!bytes) return bytes.error();
+  Result<TorchSnapshot> snapshot = ParseTorchSnapshot(*bytes);
+  if (!snapshot) snapshot.error().file = "stdin";
+  return snapshot;
+}
+
+Result<std::vector<DevicePrediction>> Predict(ByteSource& source, const std::string& path) {
   const Progress progress("replaying " + path);
-  Result<TorchSnapshot> snapshot = ReadTorchSnapshot(path);
+  Result<TorchSnapshot> snapshot = ReadSnapshot(source, path);
   if (!snapshot) return snapshot.error();
   std::vector<DevicePrediction> devices;
   for (size_t device = 0; device < snapshot->devices.size(); ++device) {
@@ -51,8 +63,8 @@ int ExitOf(PredictionOutcome outcome, const std::string& path) {
   }
 }
 
-int ReplaySnapshot(const RecordedArguments& arguments) {
-  const Result<std::vector<DevicePrediction>> devices = Predict(arguments.file);
+int ReplaySnapshot(const RecordedArguments& arguments, ByteSource& source) {
+  const Result<std::vector<DevicePrediction>> devices = Predict(source, arguments.file);
   if (!devices) return PrintError(devices.error());
   const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
     if (arguments.format == Format::kJson) {
@@ -82,10 +94,10 @@ Result<std::vector<PolicyKind>> PoliciesFor(const RecordedArguments& arguments) 
   return kinds;
 }
 
-int ReplayCaptures(const RecordedArguments& arguments) {
+int ReplayCaptures(const RecordedArguments& arguments, std::unique_ptr<ByteSource> source) {
   const Result<std::vector<PolicyKind>> kinds = PoliciesFor(arguments);
   if (!kinds) return PrintError(kinds.error());
-  const Result<Trace> trace = ReadInput(arguments.file);
+  const Result<Trace> trace = ReadInput(std::move(source), arguments.file);
   if (!trace) return PrintError(trace.error());
   if (const Result<void> holds = HoldsMemory(*trace, arguments.file); !holds) {
     return PrintError(holds.error());
@@ -116,24 +128,20 @@ int ReplayCaptures(const RecordedArguments& arguments) {
 }
 
 // A snapshot as PyTorch writes it: a pickle.
-Result<bool> IsSnapshot(const std::string& path) {
-  if (path == "-") return true;
-  Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
-  if (!source) return source.error();
-  const Result<std::string> first = Peek(*source, 1);
-  if (!first) return first.error();
-  return *first == "\x80";
-}
+constexpr std::string_view kPickle = "\x80";
 
 }  // namespace
 
 int ReplayAgainstRecorded(const RecordedArguments& arguments) {
-  Result<bool> snapshot = IsSnapshot(arguments.file);
-  if (!snapshot) {
-    snapshot.error().file = arguments.file;
-    return PrintError(snapshot.error());
-  }
-  if (!*snapshot) return ReplayCaptures(arguments);
+  const auto failed = [&](Error error) {
+    error.file = arguments.file;
+    return PrintError(error);
+  };
+  Result<std::unique_ptr<ByteSource>> source = OpenFile(arguments.file);
+  if (!source) return failed(source.error());
+  const Result<std::string> first = Peek(*source, kPickle.size());
+  if (!first) return failed(first.error());
+  if (*first != kPickle) return ReplayCaptures(arguments, std::move(*source));
   const bool pytorch = std::ranges::all_of(
       arguments.allocators, [](const std::string& word) { return word == "pytorch"; });
   if (!pytorch) {
@@ -141,7 +149,7 @@ int ReplayAgainstRecorded(const RecordedArguments& arguments) {
         Error{.message = "replay: of a snapshot --against-recorded is for PyTorch's allocator",
               .hint = "leave --allocator away"});
   }
-  return ReplaySnapshot(arguments);
+  return ReplaySnapshot(arguments, **source);
 }
 
 }  // namespace graphkit

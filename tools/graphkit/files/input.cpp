@@ -1,6 +1,7 @@
 #include "tools/graphkit/files/input.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/analysis/memory/known_memory.h"
@@ -22,16 +23,30 @@ std::string WhatIsMissing(const Trace& trace) {
   return what;
 }
 
-Result<Trace> ReadInput(const std::string& path) {
-  const Progress progress("reading " + (path == "-" ? std::string("standard input") : path));
-  return ReadQuietly(path);
+namespace {
+
+std::string Reading(const std::string& path) {
+  return "reading " + (path == "-" ? std::string("standard input") : path);
 }
 
-Result<Trace> ReadQuietly(const std::string& path) {
-  Result<Imported> imported = ImportFile(path);
+Result<Trace> TraceOf(Result<Imported> imported) {
   if (!imported) return imported.error();
   return std::move(imported->trace);
 }
+
+}  // namespace
+
+Result<Trace> ReadInput(const std::string& path) {
+  const Progress progress(Reading(path));
+  return ReadQuietly(path);
+}
+
+Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& path) {
+  const Progress progress(Reading(path));
+  return TraceOf(ImportSource(std::move(source), path));
+}
+
+Result<Trace> ReadQuietly(const std::string& path) { return TraceOf(ImportFile(path)); }
 
 Result<void> HoldsMemory(const Trace& trace, const std::string& path) {
   const std::string nothing = NothingToPlace(trace);

@@ -1,8 +1,10 @@
 // Reading what the user named.
 #pragma once
 
+#include <memory>
 #include <string>
 
+#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/io/merge/merge.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
@@ -12,6 +14,8 @@ namespace graphkit {
 // Reads a trace, or another tool's file as one, and says so on stderr when it takes long. An
 // incomplete trace is a value: what is made of it ends with kExitIncomplete.
 Result<Trace> ReadInput(const std::string& path);
+// The same, of a file that is open.
+Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& path);
 // The same, and says nothing: for several threads at once.
 Result<Trace> ReadQuietly(const std::string& path);
 
