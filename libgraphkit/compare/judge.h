@@ -20,7 +20,8 @@ void JudgeFindings(const std::vector<GateSubject>& subjects, const GateConfig& c
 // may grow by.
 
 // Adds to verdict.measures each figure that has a limit, and to verdict.reasons those that exceed
-// it. Leaks are counted from verdict.findings: those that aren't suppressed.
+// it. Leaks are counted from verdict.findings: those that aren't suppressed; they fail where there
+// are too many.
 void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& config,
                   GateVerdict& verdict);
 

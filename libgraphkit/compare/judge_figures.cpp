@@ -70,6 +70,14 @@ std::optional<double> CountLeaks(const std::vector<GateSubject>& subjects, uint3
   return static_cast<double>(leaks);
 }
 
+// What a trace has too many of fails, so that it is listed.
+void FailLeaks(const std::vector<GateSubject>& subjects, uint32_t trace, GateVerdict& verdict) {
+  for (JudgedFinding& judged : verdict.findings) {
+    if (judged.trace != trace || judged.status == FindingStatus::kSuppressed) continue;
+    if (LeakedBy(subjects[trace], judged.finding) > 0) judged.status = FindingStatus::kFails;
+  }
+}
+
 void HoldRatio(const GateSubject& subject, uint32_t trace, double limit, GateVerdict& verdict) {
   if (!subject.peak_reserved_bytes || subject.peak_allocated_bytes.value_or(0) == 0) {
     verdict.reasons.push_back({GateReason::Kind::kBlind, trace,
@@ -235,6 +243,8 @@ void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& co
             .value = CountLeaks(subjects, trace, verdict),
             .limit = static_cast<double>(*config.max_leaks)},
            "leaks", GateReason::Kind::kBudget, verdict);
+      const GateMeasure& leaks = verdict.measures.back();
+      if (leaks.value && !leaks.passed) FailLeaks(subjects, trace, verdict);
     }
     if (config.max_reserved_over_allocated) {
       HoldRatio(subjects[trace], trace, *config.max_reserved_over_allocated, verdict);

@@ -169,6 +169,25 @@ TEST_CASE("leaks are what the leak checks found, block by block") {
   CHECK(Judge(subject, config).passed());
   config.max_leaks = 2;
   CHECK(ReasonsOf(Judge(subject, config)) == Texts{"max-leaks: 3 leaks, 2 allowed"});
+}
+
+TEST_CASE("too many leaks fail one by one, so that they are listed") {
+  GateSubject subject = CleanSubject();
+  subject.report.findings = {{.check = "exec-leak", .severity = Severity::kWarning},
+                             {.check = "late-free", .severity = Severity::kWarning},
+                             {.check = "block-leak", .severity = Severity::kNote}};
+  subject.places.resize(3);
+  subject.leaks = {3, 0, 0};
+  const auto statuses = [&](uint64_t allowed) {
+    std::vector<FindingStatus> found;
+    for (const JudgedFinding& judged : Judge(subject, {.max_leaks = allowed}).findings) {
+      found.push_back(judged.status);
+    }
+    return found;
+  };
+  using enum FindingStatus;
+  CHECK(statuses(3) == std::vector{kReported, kReported, kReported});
+  CHECK(statuses(2) == std::vector{kFails, kReported, kReported});
   config.suppressions = {{.check = "exec-leak", .reason = "lives as long as the process"}};
   CHECK(Judge(subject, config).passed());
 }

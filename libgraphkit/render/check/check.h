@@ -1,4 +1,5 @@
-// The gate's verdict: as text, JSON, JUnit XML, SARIF, and annotations of GitHub Actions.
+// The gate's verdict: as text, JSON, JUnit XML, SARIF, Markdown, and annotations of GitHub
+// Actions.
 #pragma once
 
 #include <ostream>
@@ -36,6 +37,10 @@ void RenderSarif(const GateRun& run, std::string_view version, std::ostream& out
 // The gate's verdict as workflow commands of GitHub Actions ("::error file=…,line=…::message"): a
 // job that prints them shows each finding at its source line.
 void RenderGithubAnnotations(const GateRun& run, std::ostream& out);
+
+// The gate's verdict as Markdown for the summary of a job: reasons, limits, the memory of the
+// largest graphs as bars, and the findings folded away. Lists have at most style.top entries.
+void RenderCheckMarkdown(const GateRun& run, const TextStyle& style, std::ostream& out);
 
 // A message, and the value of a property, as the runner unescapes them (actions/toolkit,
 // packages/core/src/command.ts).

@@ -13,6 +13,7 @@
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
+#include "tools/graphkit/commands/check_init.h"
 #include "tools/graphkit/commands/check_settings.h"
 #include "tools/graphkit/files/many_traces.h"
 #include "tools/graphkit/files/output.h"
@@ -21,12 +22,13 @@ namespace graphkit {
 
 namespace {
 
-enum class CheckFormat { kText, kJson, kSarif, kJunit, kGithub };
+enum class CheckFormat { kText, kJson, kSarif, kJunit, kGithub, kMarkdown };
 
 struct CheckArguments {
   std::vector<std::string> traces;
   CheckOptions options;
   std::string save_baseline;
+  std::string init;
   CheckFormat format = CheckFormat::kText;
   std::string output = "-";
   size_t top = TextStyle().top;
@@ -39,8 +41,11 @@ Date Today() {
           static_cast<unsigned>(day.day())};
 }
 
-Result<std::optional<Baseline>> ReadBaselineOf(const CheckSettings& settings) {
-  if (settings.baseline.empty()) return std::optional<Baseline>();
+// Where one is saved, the first time there is none to compare with.
+Result<std::optional<Baseline>> ReadBaselineOf(const CheckSettings& settings, bool saving) {
+  std::error_code absent;
+  const bool first = saving && !std::filesystem::exists(settings.baseline, absent);
+  if (settings.baseline.empty() || first) return std::optional<Baseline>();
   Result<Baseline> baseline = ReadBaseline(settings.baseline);
   if (!baseline) {
     Error error = baseline.error();
@@ -58,7 +63,7 @@ Result<void> SaveBaseline(const Baseline& baseline, const std::string& path) {
 // Without an earlier baseline what is saved is what is accepted: only budgets can fail.
 Result<GateVerdict> Judge(const std::vector<GateSubject>& subjects, const CheckSettings& settings,
                           const std::string& save_as) {
-  const Result<std::optional<Baseline>> baseline = ReadBaselineOf(settings);
+  const Result<std::optional<Baseline>> baseline = ReadBaselineOf(settings, !save_as.empty());
   if (!baseline) return baseline.error();
   GateVerdict verdict = JudgeGate(subjects, settings.config, *baseline);
   if (save_as.empty()) return verdict;
@@ -86,6 +91,8 @@ void Render(const GateRun& run, const CheckArguments& arguments, std::ostream& o
       return RenderJunit(run, out);
     case CheckFormat::kGithub:
       return RenderGithubAnnotations(run, out);
+    case CheckFormat::kMarkdown:
+      return RenderCheckMarkdown(run, style, out);
   }
 }
 
@@ -100,7 +107,23 @@ void SayOutcome(const GateRun& run, const std::string& output) {
   }
 }
 
-int RunCheck(const CheckArguments& arguments) {
+// After the verdict, which has saved the baseline; of a run that is refused nothing is kept.
+Result<void> FinishInit(const GateFiles& files, const std::string& trace, const GateRun& run) {
+  if (run.verdict.exit_code == kExitIncomplete) return {};
+  if (auto written = WriteGateSettings(files); !written) return written;
+  PrintNote("wrote " + files.config + " and " + files.suppressions +
+            "; the gate is graphkit check " + trace + " --config " + files.config);
+  return {};
+}
+
+int RunCheck(CheckArguments arguments) {
+  GateFiles files;
+  if (!arguments.init.empty()) {
+    Result<GateFiles> fresh = NewGateFiles(arguments.init);
+    if (!fresh) return PrintError(fresh.error());
+    files = *std::move(fresh);
+    arguments.save_baseline = files.baseline;
+  }
   const Result<CheckSettings> settings = ReadSettings(arguments.options, Today());
   if (!settings) return PrintError(settings.error());
   const Result<std::vector<std::string>> paths = ExpandTraces(arguments.traces);
@@ -119,19 +142,25 @@ int RunCheck(const CheckArguments& arguments) {
   const Result<void> written =
       WriteOutput(arguments.output, [&](std::ostream& out) { Render(run, arguments, out); });
   if (!written) return PrintError(written.error());
+  if (!arguments.init.empty()) {
+    const Result<void> finished = FinishInit(files, arguments.traces.front(), run);
+    if (!finished) return PrintError(finished.error());
+  }
   if (arguments.output != "-") SayOutcome(run, arguments.output);
   return run.verdict.exit_code;
 }
 
 void AddPresentation(CLI::App& sub, CheckArguments& arguments) {
-  AddChoice<CheckFormat>(sub, "--format", arguments.format,
-                         {{"text", CheckFormat::kText},
-                          {"json", CheckFormat::kJson},
-                          {"sarif", CheckFormat::kSarif},
-                          {"junit", CheckFormat::kJunit},
-                          {"github", CheckFormat::kGithub}},
-                         "text for people (the default), JSON with a stable schema, SARIF 2.1.0, "
-                         "JUnit XML, or annotations of GitHub Actions");
+  AddChoice<CheckFormat>(
+      sub, "--format", arguments.format,
+      {{"text", CheckFormat::kText},
+       {"json", CheckFormat::kJson},
+       {"sarif", CheckFormat::kSarif},
+       {"junit", CheckFormat::kJunit},
+       {"github", CheckFormat::kGithub},
+       {"markdown", CheckFormat::kMarkdown}},
+      "text for people (the default), JSON with a stable schema, SARIF 2.1.0, "
+      "JUnit XML, annotations of GitHub Actions, or Markdown for a job's summary");
   AddOutput(sub, arguments.output, "where to (default: stdout)");
   AddCount(sub, "--top", arguments.top, "entries of long lists in the text; 0: all (default: 10)");
 }
@@ -141,7 +170,7 @@ void AddPresentation(CLI::App& sub, CheckArguments& arguments) {
 void AddCheckCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<CheckArguments>(
       app, exit_code, RunCheck, "check", "Decide whether a CI job passes",
-      {"graphkit check trace.json",
+      {"graphkit check trace.json", "graphkit check trace.json --init ci/graphkit.json",
        "graphkit check trace.json --max-deferred 0 --max-peak 1.2GiB --max-leaks 0",
        "graphkit check trace.json --save-baseline baseline.json",
        "graphkit check rank*.json --baseline baseline.json --allow-increase 2%",
@@ -151,6 +180,10 @@ void AddCheckCommand(CLI::App& app, int& exit_code) {
   sub->add_option("--save-baseline", arguments->save_baseline,
                   "write what is there, for later runs to compare with")
       ->option_text("FILE");
+  sub->add_option("--init", arguments->init,
+                  "write settings, a baseline and an empty list of suppressions to begin with")
+      ->option_text("FILE")
+      ->excludes("--save-baseline", "--config", "--baseline");
   AddPresentation(*sub, *arguments);
 }
 

@@ -55,7 +55,12 @@ void Override(const CheckOptions& options, GateConfigFile& file) {
 Result<void> AddSuppressions(GateConfigFile& file) {
   if (file.suppressions.empty()) return {};
   const auto suppressions = ReadSuppressions(file.suppressions);
-  if (!suppressions) return suppressions.error();
+  if (!suppressions) {
+    Error error = suppressions.error();
+    if (error.kind == Error::Kind::kSystem)
+      error.hint = "graphkit check TRACE --init FILE makes one";
+    return error;
+  }
   auto& all = file.config.suppressions;
   all.insert(all.end(), suppressions->begin(), suppressions->end());
   return {};

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/compare/gate.h"
+#include "libgraphkit/render/check/check.h"
+#include "libgraphkit/render/check/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+
+namespace {
+
+// A text in which nothing is markup.
+std::string Plain(std::string_view text) {
+  std::string out;
+  for (const char c : Printable(text)) {
+    if (std::string_view("\\`*_{}[]<>|#~$").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string Code(std::string_view text) {
+  std::string out = Printable(text);
+  std::ranges::replace(out, '`', '\'');
+  std::ranges::replace(out, '|', '/');
+  return "`" + out + "`";
+}
+
+std::string MoreText(size_t count, const TextStyle& style) {
+  const size_t hidden = count - Shown(count, style);
+  return hidden == 0 ? "" : "and " + FormatCount(hidden) + " more";
+}
+
+void WriteReasons(const GateRun& run, const TextStyle& style, std::ostream& out) {
+  const auto& reasons = run.verdict.reasons;
+  for (size_t i = 0; i < Shown(reasons.size(), style); ++i) {
+    out << "- " << Plain(ReasonSubject(run, reasons[i]) + ": " + reasons[i].text) << "\n";
+  }
+  if (const std::string more = MoreText(reasons.size(), style); !more.empty()) {
+    out << "- " << more << "\n";
+  }
+}
+
+std::string FigureOf(const std::optional<double>& value, MeasureUnit unit) {
+  return value ? FigureText(*value, unit) : "unknown";
+}
+
+// Those over their limits first, in the verdict's order.
+void WriteLimits(const GateRun& run, const TextStyle& style, std::ostream& out) {
+  std::vector<const GateMeasure*> measures;
+  for (const GateMeasure& measure : run.verdict.measures) measures.push_back(&measure);
+  if (measures.empty()) return;
+  std::ranges::stable_sort(measures, {}, &GateMeasure::passed);
+  out << "\n| | limit | of | is | allowed |\n|---|---|---|---:|---:|\n";
+  for (size_t i = 0; i < Shown(measures.size(), style); ++i) {
+    const GateMeasure& measure = *measures[i];
+    const std::string subject = measure.subject.empty() ? "" : ", " + measure.subject;
+    out << "| " << (measure.passed ? "✅" : "❌") << " | " << Code(measure.rule) << " | "
+        << Plain(run.subjects[measure.trace].trace + subject) << " | "
+        << FigureOf(measure.value, measure.unit) << " | " << FigureText(measure.limit, measure.unit)
+        << " |\n";
+  }
+  if (const std::string more = MoreText(measures.size(), style); !more.empty()) {
+    out << "\n" << more << "\n";
+  }
+}
+
+struct MemoryLine {
+  const char* name;
+  std::optional<Bytes> bytes;
+};
+
+// The figures of a graph as bars of one scale.
+void WriteMemory(const GraphSummary& graph, std::ostream& out) {
+  const MemoryLine lines[] = {{"address range", graph.recorded_extent_bytes},
+                              {"peak live", graph.peak_live_bytes},
+                              {"deferred", graph.deferred_bytes},
+                              {"lower bound", graph.lower_bound_bytes}};
+  Bytes most = 0;
+  for (const MemoryLine& line : lines) most = std::max(most, line.bytes.value_or(0));
+  if (most == 0) return;
+  out << "graph " << graph.graph.value << (graph.name.empty() ? "" : " ") << Printable(graph.name)
+      << "\n";
+  std::vector<std::vector<std::string>> rows;
+  for (const MemoryLine& line : lines) {
+    if (!line.bytes) continue;
+    rows.push_back({line.name, FormatBytes(*line.bytes), Bar(*line.bytes, most, 40)});
+  }
+  out << Table(rows, {false, true, false}, "  ");
+}
+
+void WriteGraphs(const GateSubject& subject, const TextStyle& style, std::ostream& out) {
+  std::vector<const GraphSummary*> graphs;
+  for (const GraphSummary& graph : subject.report.graphs) {
+    if (graph.peak_live_bytes.value_or(0) > 0) graphs.push_back(&graph);
+  }
+  if (graphs.empty()) return;
+  std::ranges::stable_sort(graphs, std::ranges::greater(), [](const GraphSummary* graph) {
+    return graph->recorded_extent_bytes.value_or(0);
+  });
+  const size_t shown = Shown(graphs.size(), style);
+  out << "\nMemory of " << (shown < graphs.size() ? "the largest graphs of " : "")
+      << Code(subject.trace) << (subject.report.device == DeviceKind::kSoft ? ", simulated" : "")
+      << "\n\n```text\n";
+  for (size_t i = 0; i < shown; ++i) WriteMemory(*graphs[i], out);
+  out << "```\n";
+}
+
+void WriteItem(const GateRun& run, const JudgedFinding& judged, std::ostream& out) {
+  const Finding& finding = FindingOf(run, judged);
+  const bool fails = judged.status == FindingStatus::kFails;
+  out << "- " << (fails ? "❌ " : "") << "**" << SeverityName(finding.severity) << "** "
+      << Plain(finding.message) << " (" << Code(finding.check) << ", "
+      << Code(PlaceTitle(PlaceOf(run, judged), run.source_root)) << ")\n";
+  if (!finding.advice.empty()) out << "  → " << Plain(finding.advice) << "\n";
+}
+
+void WriteFindings(const GateRun& run, const TextStyle& style, std::ostream& out) {
+  std::vector<const JudgedFinding*> listed;
+  for (const FindingStatus status : {FindingStatus::kFails, FindingStatus::kReported}) {
+    for (const JudgedFinding& judged : run.verdict.findings) {
+      if (judged.status == status) listed.push_back(&judged);
+    }
+  }
+  if (listed.empty()) return;
+  out << "\n<details><summary>" << Counted(listed.size(), "finding") << "</summary>\n\n";
+  for (size_t i = 0; i < Shown(listed.size(), style); ++i) WriteItem(run, *listed[i], out);
+  if (const std::string more = MoreText(listed.size(), style); !more.empty()) {
+    out << "- " << more << "\n";
+  }
+  out << "\n</details>\n";
+}
+
+}  // namespace
+
+void RenderCheckMarkdown(const GateRun& run, const TextStyle& style, std::ostream& out) {
+  out << "### graphkit check " << Outcome(run.verdict) << "\n\n";
+  WriteReasons(run, style, out);
+  WriteLimits(run, style, out);
+  for (const GateSubject& subject : run.subjects) WriteGraphs(subject, style, out);
+  WriteFindings(run, style, out);
+  for (const std::string& note : run.verdict.notes) out << "\n" << Plain(note) << "\n";
+}
+
+}  // namespace graphkit
