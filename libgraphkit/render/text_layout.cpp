@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "libgraphkit/render/printable.h"
 #include "libgraphkit/units.h"
@@ -108,6 +109,18 @@ std::string Labelled(Severity severity, std::string_view text, const TextStyle& 
   const std::string label = std::string(SeverityName(severity)) + ":";
   const std::string wrapped = Wrapped("", label + " " + std::string(text), style);
   return Inked(label, kInks[static_cast<size_t>(severity)], style) + wrapped.substr(label.size());
+}
+
+std::string Ascii(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSigns = {
+      {{"█", "#"}, {"→", "->"}, {"…", "..."}, {"×", "x"}, {"·", "-"}}};
+  std::string plain(text);
+  for (const auto& [sign, instead] : kSigns) {
+    for (size_t at = 0; (at = plain.find(sign, at)) != plain.npos; at += instead.size()) {
+      plain.replace(at, sign.size(), instead);
+    }
+  }
+  return plain;
 }
 
 std::string Bar(uint64_t value, uint64_t most, uint64_t columns) {

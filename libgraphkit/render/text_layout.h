@@ -15,6 +15,7 @@ namespace graphkit {
 struct TextStyle {
   size_t width = 100;   // columns; lines are wrapped there
   bool colour = false;  // ANSI colours, and bars
+  bool ascii = false;   // nothing but ASCII: what else is written stands for itself in ASCII
   size_t top = 10;      // entries shown of a list that can be long; 0: all
   size_t table = 0;     // columns that a table may take, on a terminal; 0: as many as it needs
   bool operator==(const TextStyle&) const = default;
@@ -31,6 +32,9 @@ std::string Wrapped(std::string_view first, std::string_view text, const TextSty
 
 // "error: <text>", wrapped; the label in its colour.
 std::string Labelled(Severity severity, std::string_view text, const TextStyle& style);
+
+// The signs of our own texts in ASCII ("→" is "->", "█" is "#"); all else stays.
+std::string Ascii(std::string_view text);
 
 // A bar of full blocks, `columns` long for `most`.
 std::string Bar(uint64_t value, uint64_t most, uint64_t columns);

@@ -7,6 +7,7 @@ namespace {
 // One row a line.
 // clang-format off
 constexpr Command kCommands[] = {
+    {"explain", AddExplainCommand},
     {"trace", AddTraceCommand},
     {"analyze", AddAnalyzeCommand},
     {"dot", AddDotCommand},

@@ -25,13 +25,14 @@ void SetUp(CLI::App& app) {
   app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag("--version", VersionText, "print the versions of graphkit and its format");
   app.require_subcommand(1);
-  SetExamples(app, {"graphkit trace -o trace.json ./app      # record what ./app captures",
+  SetExamples(app, {"graphkit snapshot.pickle                # what a file is, and what it says",
+                    "graphkit trace -o trace.json ./app      # record what ./app captures",
                     "graphkit analyze trace.json             # reuse opportunities, leaks, hazards",
                     "graphkit dot trace.json -o capture.svg  # see the capture"});
 }
 
 int Parse(CLI::App& app, int argc, char** argv, const int& exit_code) {
-  const std::vector<std::string> args(argv + 1, argv + argc);
+  const std::vector<std::string> args = WithExplain(app, {argv + 1, argv + argc});
   if (args.empty()) {
     std::cerr << app.help();
     return kExitBad;

@@ -10,6 +10,7 @@
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/memory/unfreed.h"
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/names/stack_name.h"
 
 namespace graphkit {
 namespace {
@@ -19,32 +20,11 @@ constexpr const char* kPoolKinds[] = {
     "device memory",       "a driver memory pool", "graph memory",  "an allocator's pool",
     "an allocator's pool", "pinned host memory",   "managed memory"};
 
-// What libraries make in these functions, of whom a line of theirs says little.
-struct Purpose {
-  std::string_view file;      // a part of its path
-  std::string_view function;  // empty: any
-  std::string_view what;
-};
-constexpr Purpose kPurposes[] = {
-    {"/torch/optim/", "", "optimizer state"},
-    {"/torch/nn/modules/", "__init__", "weights and buffers"},
-    {"/torch/nn/modules/module.py", "_apply", "weights and buffers"},
-    {"/torch/autograd/", "_engine_run_backward", "gradients and what a backward made"},
-};
-
 // By its library's name for it, else by what graphs do with it.
 std::string_view PurposeOf(const Facts& facts, const UnfreedSite& site) {
   const Trace& trace = facts.trace;
-  const Slice frames = site.stack.valid() ? trace.stacks[site.stack.index()].frames : Slice{};
-  for (uint32_t i = frames.first; i < frames.first + frames.count; ++i) {
-    const StackFrame& frame = trace.stack_frames[i];
-    for (const Purpose& purpose : kPurposes) {
-      const bool there = purpose.function.empty() || trace[frame.function] == purpose.function;
-      if (there && trace[frame.file].find(purpose.file) != std::string_view::npos) {
-        return purpose.what;
-      }
-    }
-  }
+  const std::string_view role = RoleText(NameOfStack(trace, site.stack).role);
+  if (!role.empty()) return role;
   if (trace[site.blocks.front()].graph.valid()) return "made in captures";
   return facts.lives[site.blocks.front()].touches.count > 0 ? "inputs of graphs" : "other memory";
 }

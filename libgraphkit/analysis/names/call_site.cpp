@@ -7,30 +7,12 @@
 namespace graphkit {
 namespace {
 
-constexpr std::array<std::string_view, 2> kPackages = {"/site-packages/", "/dist-packages/"};
 constexpr std::array<std::string_view, 4> kSystem = {"/usr/lib/", "/usr/lib64/", "/lib/",
                                                      "/lib64/"};
 
-// Where the folder of packages ends in a path; 0: it has none.
-size_t EndOfPackages(std::string_view file) {
-  for (const std::string_view folder : kPackages) {
-    if (const size_t at = file.rfind(folder); at != std::string_view::npos) {
-      return at + folder.size();
-    }
-  }
-  return 0;
+std::string_view NameOfFile(std::string_view file) {
+  return file.substr(file.find_last_of("/\\") + 1);
 }
-
-// Where Python's own library ends in a path, "/lib/python3.11/"; 0: it has none.
-size_t EndOfStandardLibrary(std::string_view file) {
-  constexpr std::string_view kFolder = "/lib/python3.";
-  const size_t at = file.find(kFolder);
-  if (at == std::string_view::npos) return 0;
-  const size_t end = file.find_first_not_of("0123456789t", at + kFolder.size());
-  return end != std::string_view::npos && file[end] == '/' ? end + 1 : 0;
-}
-
-std::string_view NameOfFile(std::string_view file) { return file.substr(file.rfind('/') + 1); }
 
 bool IsInterpreter(std::string_view file) {
   const std::string_view name = NameOfFile(file);
@@ -54,6 +36,25 @@ bool IsSystem(std::string_view file) {
 }
 
 }  // namespace
+
+size_t EndOfPackages(std::string_view file) {
+  constexpr std::array<std::string_view, 4> kFolders = {"/site-packages/", "/dist-packages/",
+                                                        "\\site-packages\\", "\\dist-packages\\"};
+  for (const std::string_view folder : kFolders) {
+    if (const size_t at = file.rfind(folder); at != std::string_view::npos) {
+      return at + folder.size();
+    }
+  }
+  return 0;
+}
+
+size_t EndOfStandardLibrary(std::string_view file) {
+  constexpr std::string_view kFolder = "/lib/python3.";
+  const size_t at = file.find(kFolder);
+  if (at == std::string_view::npos) return 0;
+  const size_t end = file.find_first_not_of("0123456789t", at + kFolder.size());
+  return end != std::string_view::npos && file[end] == '/' ? end + 1 : 0;
+}
 
 bool IsCudaFrame(std::string_view function, std::string_view file) {
   return file.find("libcuda") != std::string_view::npos || function.starts_with("cuda");

@@ -64,6 +64,12 @@ Result<Imported> ReadSource(ByteSource& source, const ImportFormat& format) {
   return format.read(*bytes);
 }
 
+Result<Imported> ReadAs(const ImportFormat& format, ByteSource& source, const std::string& path) {
+  if (format.padded || !IsRegular(path)) return ReadSource(source, format);
+  const Result<MappedFile> file = MappedFile::Open(path);
+  return file ? format.read(file->bytes()) : file.error();
+}
+
 Result<Imported> ReadPlainTrace(ByteSource& source, const std::string& path) {
   Result<Trace> trace = ReadTrace(source, path == "-" ? "stdin" : path);
   if (!trace) return trace.error();
@@ -127,11 +133,9 @@ Result<Imported> ImportSource(std::unique_ptr<ByteSource> source, const std::str
     if (!format && head->empty()) return ReadPlainTrace(*source, path);
     if (!format) return Named(NotKnown(), path);
   }
-  if (!format->padded && IsRegular(path)) {
-    const Result<MappedFile> file = MappedFile::Open(path);
-    return Named(file ? format->read(file->bytes()) : file.error(), path);
-  }
-  return Named(ReadSource(*source, *format), path);
+  Result<Imported> imported = ReadAs(*format, *source, path);
+  if (imported) imported->format = format->name;
+  return Named(std::move(imported), path);
 }
 
 }  // namespace graphkit

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/model/snapshot_info.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
 
@@ -28,10 +29,11 @@ struct NodeTime {
 // What was read, and what there is to say about it.
 struct Imported {
   Trace trace;
-  std::vector<std::string> summary;         // a line each, for people
-  std::map<NodeId, uint64_t> tool_ids;      // of nodes that have one
-  std::vector<NodeTime> times;              // profiles: of graphs' nodes
-  std::optional<uint64_t> snapshot_events;  // torch-snapshot: how many there were
+  std::vector<std::string> summary;      // a line each, for people
+  std::map<NodeId, uint64_t> tool_ids;   // of nodes that have one
+  std::vector<NodeTime> times;           // profiles: of graphs' nodes
+  std::optional<SnapshotInfo> snapshot;  // torch-snapshot
+  const char* format = nullptr;          // the name of its row; null: a trace of graphkit
 };
 
 struct ImportFormat {

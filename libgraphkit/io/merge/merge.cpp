@@ -80,9 +80,9 @@ class Merger {
     std::vector<const MergeInput*> topologies;
     for (const MergeInput& input : inputs_) {
       const Imported& imported = input.imported;
-      if (imported.snapshot_events) {
-        const bool longer =
-            !snapshot || *imported.snapshot_events > *snapshot->imported.snapshot_events;
+      if (imported.snapshot) {
+        const bool longer = !snapshot || imported.snapshot->event_count() >
+                                             snapshot->imported.snapshot->event_count();
         if (snapshot) {
           not_joined_.Add("snapshots beside the longest one", longer ? snapshot->name : input.name);
         }

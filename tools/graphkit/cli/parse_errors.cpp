@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "tools/graphkit/cli/help_formatter.h"
@@ -87,6 +89,15 @@ std::optional<Error> CheckSubcommand(const CLI::App& app, std::span<const std::s
   if (std::ranges::find(names, *word) != names.end()) return std::nullopt;
   return Error{.message = "no subcommand '" + *word + "'",
                .hint = DidYouMean(*word, names, "see " + app.get_name() + " --help")};
+}
+
+std::vector<std::string> WithExplain(const CLI::App& app, std::vector<std::string> args) {
+  if (args.empty() || args.front().starts_with("-")) return args;
+  const std::vector<std::string> names = SubcommandNames(app);
+  if (std::ranges::find(names, args.front()) != names.end()) return args;
+  std::error_code ignored;
+  if (std::filesystem::exists(args.front(), ignored)) args.insert(args.begin(), "explain");
+  return args;
 }
 
 Error DescribeParseError(const CLI::App& app, const CLI::ParseError& error) {

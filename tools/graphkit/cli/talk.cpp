@@ -33,10 +33,23 @@ void Say(const char* colour, std::string_view label, std::string_view text) {
 bool ColourOnStdout() { return ColourOn(STDOUT_FILENO); }
 bool ColourOnStderr() { return ColourOn(STDERR_FILENO); }
 
+bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }
+
+bool LocaleIsUtf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    return strcasestr(value, "UTF-8") != nullptr || strcasestr(value, "UTF8") != nullptr;
+  }
+  return false;
+}
+
 int TerminalWidth(int otherwise) {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return otherwise;
+  const char* columns = std::getenv("COLUMNS");
+  const int said = columns == nullptr ? 0 : std::atoi(columns);
+  return said > 0 ? said : otherwise;
 }
 
 void PrintError(std::string_view text) { Say("1;31", "", text); }

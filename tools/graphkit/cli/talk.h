@@ -14,7 +14,11 @@ namespace graphkit {
 bool ColourOnStdout();
 bool ColourOnStderr();
 
-// Columns of the terminal behind stdout; `otherwise` in a pipe.
+bool StdoutIsTerminal();
+// Whether the locale's characters are UTF-8 (LC_ALL, LC_CTYPE, LANG).
+bool LocaleIsUtf8();
+
+// Columns of the terminal behind stdout; in a pipe those that COLUMNS says, else `otherwise`.
 int TerminalWidth(int otherwise = 100);
 
 // "graphkit: <text>", one line whatever the text holds: control characters are escaped.

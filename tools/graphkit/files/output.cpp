@@ -77,9 +77,14 @@ Result<void> WriteOutput(const std::string& path, const std::function<void(std::
 }
 
 TextStyle StyleFor(const std::string& output, size_t top) {
-  const auto width = static_cast<size_t>(output == "-" ? TerminalWidth(0) : 0);
-  if (width == 0) return {.top = top};
-  return {.width = width, .colour = ColourOnStdout(), .top = top, .table = width};
+  TextStyle style{.ascii = !LocaleIsUtf8(), .top = top};
+  if (output != "-") return style;
+  const auto width = static_cast<size_t>(TerminalWidth(0));
+  if (width > 0) style.width = width;
+  if (!StdoutIsTerminal()) return style;
+  style.colour = ColourOnStdout();
+  style.table = style.width;
+  return style;
 }
 
 }  // namespace graphkit

@@ -68,10 +68,13 @@ class Converter {
       completions_skipped_.push_back(start.completions_skipped);
       memory_.Start(device, start);
     }
+    info_.devices = totals_.devices;
+    info_.first_event = make_.trace.records;
+    for (const Slice& run : s_.devices) info_.events.emplace_back().reserve(run.count);
     InTimeOrder(s_, [&](uint32_t device, uint32_t event) { return Take(device, event); });
     TakeAnnotations(INT64_MAX);
     AddNotes();
-    return {std::move(make_.trace), totals_};
+    return {std::move(make_.trace), totals_, std::move(info_)};
   }
 
  private:
@@ -167,12 +170,13 @@ class Converter {
         memory_.Unmap(device, event);
         break;
       case TorchAction::kOom:
-        TakeOom(event);
+        TakeOom(device, index);
         break;
       default:
         break;
     }
     if (make_.trace.records == before) make_.Next();
+    info_.events[device].insert(info_.events[device].end(), taken, make_.trace.records - 1);
     if (event.time_us < INT64_MAX / 1000) {
       make_.SetTimes(before, event.time_us * 1000, s_.events.size());
     }
@@ -188,7 +192,8 @@ class Converter {
     memory_.RequestFree(device, *event, completed || completions_skipped_[device]);
   }
 
-  void TakeOom(const TorchEvent& event) {
+  void TakeOom(uint32_t device, uint32_t index) {
+    const TorchEvent& event = s_.events[s_.devices[device].first + index];
     Failure failure;
     failure.call = make_.Intern("cudaMalloc");
     failure.error = kErrorMemoryAllocation;
@@ -196,6 +201,11 @@ class Converter {
     failure.stack = event.stack;
     failure.seq = make_.Next();
     make_.trace.failures.push_back(failure);
+    info_.out_of_memory.push_back({.event = index,
+                                   .seq = failure.seq,
+                                   .device = static_cast<int16_t>(device),
+                                   .asked = event.size,
+                                   .free_on_device = event.address});
   }
 
   // What torch.cuda.memory._set_memory_metadata said, for as long as events carry it.
@@ -261,6 +271,7 @@ class Converter {
   SnapshotMemory memory_;
   TraceMaker& make_;
   SnapshotTotals totals_;
+  SnapshotInfo info_;
   std::vector<bool> completions_skipped_;  // by device
   StringId metadata_;                      // of the last event
   size_t annotation_ = 0;                  // the next one
@@ -282,7 +293,7 @@ Result<Imported> ReadTorchSnapshotTrace(std::string_view bytes) {
   const SnapshotTotals& totals = made.totals;
   Imported imported;
   imported.trace = std::move(made.trace);
-  imported.snapshot_events = totals.events;
+  imported.snapshot = std::move(made.info);
   imported.summary.push_back(
       CountOf(totals.segments, "segment") + ", " + FormatBytes(totals.reserved) + " reserved, " +
       FormatBytes(totals.allocated) + " in " + CountOf(totals.active_blocks, "active block") +

@@ -1,0 +1,22 @@
+#include "libgraphkit/analysis/explain/finding_groups.h"
+
+#include <algorithm>
+
+namespace graphkit {
+
+std::vector<FindingGroup> GroupFindings(std::span<const Finding> findings) {
+  std::vector<FindingGroup> groups;
+  for (const Finding& finding : findings) {
+    const auto group = std::ranges::find_if(groups, [&](const FindingGroup& known) {
+      return known.first.check == finding.check && known.first.severity == finding.severity;
+    });
+    if (group == groups.end()) {
+      groups.push_back({finding, 1});
+    } else {
+      ++group->count;
+    }
+  }
+  return groups;
+}
+
+}  // namespace graphkit

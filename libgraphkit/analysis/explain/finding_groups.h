@@ -1,0 +1,20 @@
+// Findings of one check together: of many alike the most severe is told.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "libgraphkit/model/finding.h"
+
+namespace graphkit {
+
+struct FindingGroup {
+  Finding first;       // the most severe, then the most bytes
+  uint64_t count = 0;  // of its check and severity
+  bool operator==(const FindingGroup&) const = default;
+};
+
+// In the order of the first of each; findings come as a report has them.
+std::vector<FindingGroup> GroupFindings(std::span<const Finding> findings);
+
+}  // namespace graphkit

@@ -1,0 +1,86 @@
+#include "libgraphkit/analysis/explain/held.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "libgraphkit/analysis/memory/usage.h"
+
+namespace graphkit {
+namespace {
+
+using Key = std::tuple<HeldGroup::Kind, std::string, PoolId>;
+
+struct Building {
+  HeldGroup group;
+  Bytes largest = 0;
+  std::map<std::string, Bytes> operations;
+};
+
+HeldGroup::Kind KindOf(const Trace& trace, const Block& block, const StackName& name,
+                       Seq first_event) {
+  if (trace.stacks.empty()) return HeldGroup::Kind::kPool;
+  if (name.frame) return HeldGroup::Kind::kLine;
+  if (!name.operation.empty()) return HeldGroup::Kind::kOperation;
+  return block.allocated < first_event ? HeldGroup::Kind::kBeforeRecording
+                                       : HeldGroup::Kind::kNoStack;
+}
+
+void Take(const Trace& trace, const Block& block, const StackName& name, Building* building) {
+  const Bytes bytes = RoundedSize(block);
+  HeldGroup& group = building->group;
+  group.bytes += bytes;
+  ++group.blocks;
+  if (!name.operation.empty()) building->operations[name.operation] += bytes;
+  if (bytes <= building->largest) return;
+  building->largest = bytes;
+  group.stack = block.stack;
+  group.role = name.role;
+  if (!name.frame) return;
+  const StackFrame& frame = trace.stack_frames[*name.frame];
+  group.file = trace[frame.file];
+  group.function = trace[frame.function];
+  group.line = frame.line;
+}
+
+HeldGroup Finished(Building building) {
+  std::vector<std::pair<Bytes, std::string>> operations;
+  for (auto& [name, bytes] : building.operations) operations.emplace_back(bytes, name);
+  std::ranges::stable_sort(operations, std::greater(), &std::pair<Bytes, std::string>::first);
+  for (auto& [bytes, name] : operations) building.group.operations.push_back(std::move(name));
+  return std::move(building.group);
+}
+
+}  // namespace
+
+std::vector<StackName> NamesOfStacks(const Trace& trace) {
+  std::vector<StackName> names;
+  names.reserve(trace.stacks.size());
+  for (size_t i = 0; i < trace.stacks.size(); ++i) names.push_back(NameOfStack(trace, StackId(i)));
+  return names;
+}
+
+std::vector<HeldGroup> GroupHeld(const Trace& trace, std::span<const StackName> names,
+                                 std::span<const BlockId> blocks, Seq first_event) {
+  static const StackName kNoName;
+  std::map<Key, Building> by_key;
+  for (const BlockId id : blocks) {
+    const Block& block = trace[id];
+    const StackName& name = block.stack ? names[block.stack.index()] : kNoName;
+    const HeldGroup::Kind kind = KindOf(trace, block, name, first_event);
+    std::string place = name.frame ? ShortPlaceOfFrame(trace, *name.frame) : name.operation;
+    const PoolId pool = kind == HeldGroup::Kind::kPool ? block.pool : PoolId();
+    Building& building = by_key[{kind, place, pool}];
+    building.group.pool = pool;
+    building.group.kind = kind;
+    building.group.place = std::move(place);
+    Take(trace, block, name, &building);
+  }
+  std::vector<HeldGroup> groups;
+  for (auto& [key, building] : by_key) groups.push_back(Finished(std::move(building)));
+  std::ranges::stable_sort(groups, std::greater(), &HeldGroup::bytes);
+  return groups;
+}
+
+}  // namespace graphkit

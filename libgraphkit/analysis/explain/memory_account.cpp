@@ -1,0 +1,158 @@
+#include "libgraphkit/analysis/explain/memory_account.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+
+#include "libgraphkit/analysis/explain/remarks.h"
+#include "libgraphkit/analysis/memory/usage.h"
+#include "libgraphkit/analysis/names/call_site.h"
+
+namespace graphkit {
+namespace {
+
+const StackName& NameIn(std::span<const StackName> names, const Block& block) {
+  static const StackName kNone;
+  return block.stack ? names[block.stack.index()] : kNone;
+}
+
+bool IsCall(const Trace& trace, const StackFrame& frame) {
+  const std::string_view function = trace[frame.function];
+  return function == "_call_impl" || function == "_wrapped_call_impl";
+}
+
+// The line that called the outermost module.
+std::string CallerOfModel(const Trace& trace, StackId stack) {
+  const Slice run = trace.stacks[stack.index()].frames;
+  std::optional<uint32_t> call, caller;
+  for (uint32_t i = run.first; i < run.first + run.count; ++i) {
+    const StackFrame& frame = trace.stack_frames[i];
+    if (!IsPythonFile(trace[frame.file])) continue;
+    if (IsCall(trace, frame)) {
+      call = i;
+      caller.reset();
+    } else if (call && !caller && !IsLibraryFrame(trace[frame.function], trace[frame.file])) {
+      caller = i;
+    }
+  }
+  return caller ? ShortPlaceOfFrame(trace, *caller) : "";
+}
+
+// The last allocation of a backward; kNever: there is none. A thread of autograd has no Python
+// frames: where no other stack says "backward", what has none is taken for its.
+Seq LastOfBackward(const Trace& trace, std::span<const StackName> names,
+                   const std::vector<DeviceIndex>& devices, DeviceIndex device, Seq first_event) {
+  std::optional<Seq> said, without_stack;
+  bool has_stacks = false;
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    if (devices[i] != device || block.allocated < first_event) continue;
+    has_stacks |= block.stack.valid();
+    if (NameIn(names, block).role == MemoryRole::kBackward) said = block.allocated;
+    if (!block.stack && block.segment) without_stack = block.allocated;
+  }
+  return said ? *said : has_stacks ? without_stack.value_or(kNever) : kNever;
+}
+
+bool Contains(std::string_view text, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words,
+                             [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
+bool IsOf(const Trace& trace, const StackName& name, OperatorFamily family) {
+  static constexpr std::array<std::string_view, 4> kLoss = {"cross_entropy", "log_softmax",
+                                                            "nll_loss", "logsumexp"};
+  static constexpr std::array<std::string_view, 2> kScores = {"softmax", "baddbmm"};
+  std::string_view function;
+  if (name.frame) function = trace[trace.stack_frames[*name.frame].function];
+  const bool loss = Contains(name.operation, kLoss) || Contains(function, kLoss);
+  if (family == OperatorFamily::kLoss) return loss;
+  return !loss && (Contains(name.operation, kScores) || Contains(function, kScores));
+}
+
+// The stack of the allocation that is at that place of the trace.
+StackId StackAt(const Trace& trace, Seq seq) {
+  const auto at = std::ranges::find(trace.blocks, seq, &Block::allocated);
+  return at == trace.blocks.end() ? StackId() : at->stack;
+}
+
+MemoryAccount AccountFor(const Trace& trace, std::span<const StackName> names, DeviceIndex device,
+                         const SnapshotInfo* info) {
+  MemoryAccount account{.device = device, .moments = FindMoments(trace, device)};
+  account.told = account.moments.peak_in_use;
+  if (info != nullptr) {
+    account.first_event = info->first_event;
+    const auto failed = std::ranges::find(info->out_of_memory, device, &OutOfMemoryEvent::device);
+    if (failed != info->out_of_memory.end()) {
+      account.out_of_memory = *failed;
+      account.told = MemoryAfter(trace, device, failed->seq);
+    }
+  }
+  account.peak_stack = StackAt(trace, account.moments.peak_in_use.seq);
+  account.holders =
+      GroupHeld(trace, names, BlocksInUse(trace, device, account.told.seq), account.first_event);
+  account.idle_at_end = FindIdle(trace, device, trace.records);
+  account.remarks = FindRemarks(trace, names, account);
+  return account;
+}
+
+}  // namespace
+
+KeptActivations FindKeptActivations(const Trace& trace, std::span<const StackName> names,
+                                    DeviceIndex device, Seq first_event) {
+  const std::vector<DeviceIndex> devices = DevicesOfBlocks(trace);
+  const Seq last = LastOfBackward(trace, names, devices, device, first_event);
+  KeptActivations kept{.backward_ran = last != kNever};
+  std::map<std::string, Bytes> callers;
+  for (const BlockId id : BlocksInUse(trace, device, trace.records)) {
+    const Block& block = trace[id];
+    const bool kept_by_user = !block.freed() && !block.graph && block.allocated < last;
+    if (NameIn(names, block).role != MemoryRole::kForward || !kept_by_user) continue;
+    kept.bytes += RoundedSize(block);
+    ++kept.blocks;
+    callers[CallerOfModel(trace, block.stack)] += RoundedSize(block);
+  }
+  const auto most =
+      std::ranges::max_element(callers, {}, &std::pair<const std::string, Bytes>::second);
+  if (most != callers.end()) kept.caller = most->first;
+  return kept;
+}
+
+FamilyBlocks FindFamily(const Trace& trace, std::span<const StackName> names,
+                        std::span<const BlockId> blocks, OperatorFamily family) {
+  FamilyBlocks found;
+  std::map<Bytes, uint64_t> sizes;
+  Bytes largest = 0;
+  for (const BlockId id : blocks) {
+    const StackName& name = NameIn(names, trace[id]);
+    if (!IsOf(trace, name, family)) continue;
+    const Bytes bytes = RoundedSize(trace[id]);
+    found.bytes += bytes;
+    ++found.blocks;
+    ++sizes[bytes];
+    if (bytes <= largest) continue;
+    largest = bytes;
+    found.place = MemoryTitle(trace, trace[id].stack);
+  }
+  for (const auto& [bytes, count] : sizes) {
+    if (bytes * count < found.most_alike * found.alike) continue;
+    found.most_alike = bytes;
+    found.alike = count;
+  }
+  return found;
+}
+
+std::vector<MemoryAccount> AccountForMemory(const Trace& trace, const SnapshotInfo* info) {
+  const std::vector<StackName> names = NamesOfStacks(trace);
+  std::vector<MemoryAccount> accounts;
+  for (const DeviceIndex device : DevicesWithMemory(trace)) {
+    accounts.push_back(AccountFor(trace, names, device, info));
+  }
+  std::ranges::stable_sort(accounts, std::greater(), [](const MemoryAccount& account) {
+    return account.moments.peak_in_use.in_use;
+  });
+  return accounts;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,82 @@
+// What one device's memory did in a recorded run: how much was reserved and in use, who held it
+// when most was in use, and what of it is worth a look.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/analysis/explain/held.h"
+#include "libgraphkit/analysis/memory/moments.h"
+#include "libgraphkit/model/snapshot_info.h"
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// What may be changed, with what it concerns.
+struct MemoryRemark {
+  enum class Kind : uint8_t {
+    kOutOfMemory,
+    kActivationsKept,  // forward activations outlive the last backward, or there was none
+    kIdle,             // reserved and not in use at the end
+    kLossBlocks,       // large blocks of the loss at the peak
+    kSoftmaxBlocks,    // those of softmax: the scores of an attention that isn't fused
+    kDeferred,         // freed, and held back for other streams
+  };
+  Kind kind = Kind::kIdle;
+  Bytes bytes = 0;
+  std::string text;
+  std::string advice = {};
+  bool operator==(const MemoryRemark&) const = default;
+};
+
+// The word for it in JSON: "out-of-memory", "activations-kept", …
+const char* NameOf(MemoryRemark::Kind kind);
+
+struct MemoryAccount {
+  DeviceIndex device = 0;
+  MemoryMoments moments;
+  Seq first_event = 0;  // SnapshotInfo's
+  // Whose holders are told: the first failure for lack of memory, else the peak in use.
+  MemoryAt told;
+  std::optional<OutOfMemoryEvent> out_of_memory = {};
+  StackId peak_stack = {};  // of the allocation that made the peak
+  std::vector<HeldGroup> holders = {};
+  IdleMemory idle_at_end = {};
+  std::vector<MemoryRemark> remarks = {};  // out of memory, then the most bytes first
+  bool operator==(const MemoryAccount&) const = default;
+};
+
+// Of each device that has memory, the most in use first. `info`: of a snapshot; null: of a trace.
+std::vector<MemoryAccount> AccountForMemory(const Trace& trace, const SnapshotInfo* info = nullptr);
+
+// What the remarks are made of; parts of AccountForMemory.
+
+struct KeptActivations {
+  Bytes bytes = 0;
+  uint64_t blocks = 0;
+  bool backward_ran = false;
+  std::string caller;  // "train.py:21": the line that ran the model; empty: not known
+  bool operator==(const KeptActivations&) const = default;
+};
+// Blocks of forwards that were never freed, that no graph has, and that were allocated before the
+// last that a backward allocated; all of them where there was no backward.
+KeptActivations FindKeptActivations(const Trace& trace, std::span<const StackName> names,
+                                    DeviceIndex device, Seq first_event);
+
+// Blocks in use whose line or operator is about one thing.
+struct FamilyBlocks {
+  Bytes bytes = 0;
+  uint64_t blocks = 0;
+  Bytes most_alike = 0;  // the size that most of the bytes are in
+  uint64_t alike = 0;    // how many have it
+  std::string place;     // of the largest
+  bool operator==(const FamilyBlocks&) const = default;
+};
+enum class OperatorFamily : uint8_t { kLoss, kSoftmax };
+FamilyBlocks FindFamily(const Trace& trace, std::span<const StackName> names,
+                        std::span<const BlockId> blocks, OperatorFamily family);
+
+}  // namespace graphkit

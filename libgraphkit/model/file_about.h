@@ -1,0 +1,27 @@
+// What a file is, and what can be done with it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace graphkit {
+
+// A command that goes on from here, and what it shows.
+struct NextCommand {
+  std::string command;
+  std::string shows;
+  bool operator==(const NextCommand&) const = default;
+};
+
+// The command with the file in the place of FILE, quoted where a shell would take it apart.
+NextCommand CommandFor(NextCommand command, const std::string& file);
+
+struct FileAbout {
+  std::string kind;                // "torch-snapshot", "trace", "plan", …: the name in JSON
+  std::string what;                // "PyTorch memory snapshot"
+  std::vector<std::string> facts;  // "1 device", "5163 events", …
+  std::vector<NextCommand> next;
+  bool operator==(const FileAbout&) const = default;
+};
+
+}  // namespace graphkit

@@ -1,0 +1,130 @@
+// What a file that was read as a trace is, and what can be done with it.
+#include <algorithm>
+#include <array>
+
+#include "libgraphkit/analysis/names/stack_name.h"
+#include "libgraphkit/render/explain/explain.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+namespace {
+
+std::string StacksText(const Trace& trace) {
+  bool python = false, native = false;
+  for (const StackFrame& frame : trace.stack_frames) {
+    (IsPythonFile(trace[frame.file]) ? python : native) = true;
+  }
+  if (python && native) return "native and Python stacks";
+  if (python || native) return python ? "Python stacks" : "native stacks";
+  return "no stacks";
+}
+
+// The event of a device that a place of the trace belongs to.
+uint64_t EventAt(const SnapshotInfo& info, DeviceIndex device, Seq seq) {
+  const auto index = static_cast<size_t>(device);
+  if (index >= info.events.size()) return 0;
+  const std::vector<Seq>& events = info.events[index];
+  return static_cast<uint64_t>(std::ranges::lower_bound(events, seq) - events.begin());
+}
+
+std::vector<std::string> SnapshotFacts(const Trace& trace, const SnapshotInfo& info) {
+  const uint64_t events = info.event_count();
+  const size_t failures = info.out_of_memory.size();
+  return {Counted(info.devices, "device"), events == 0 ? "no history" : Counted(events, "event"),
+          StacksText(trace), failures == 0 ? "no OOM event" : Counted(failures, "OOM event"),
+          trace.graphs.empty()
+              ? "no CUDA graphs"
+              : Counted(trace.graphs.size(), "CUDA graph") + " (of private pools)"};
+}
+
+std::string DeviceFact(const Trace& trace) {
+  switch (trace.process.device) {
+    case DeviceKind::kSoft:
+      return "recorded on the software device (simulated)";
+    case DeviceKind::kCuda:
+      return "recorded on " + (trace.process.device_name.empty()
+                                   ? std::string("a CUDA device")
+                                   : Printable(trace.process.device_name));
+    case DeviceKind::kImported:
+      break;
+  }
+  return "imported from another tool's file";
+}
+
+std::vector<std::string> TraceFacts(const Trace& trace) {
+  const std::string launches =
+      trace.launches.size() == 1 ? "1 launch" : FormatCount(trace.launches.size()) + " launches";
+  return {DeviceFact(trace), Counted(trace.graphs.size(), "graph"),
+          Counted(trace.nodes.size(), "node"), launches};
+}
+
+// What a format is for people, and what goes on from it. FILE stands for the file.
+struct FormatRow {
+  const char* format;
+  const char* what;
+  std::array<NextCommand, 4> next;
+};
+
+const std::array<FormatRow, 7>& Rows() {
+  static const NextCommand kReport = {"graphkit report FILE -o report.html",
+                                      "the timeline as a page"};
+  static const NextCommand kDot = {"graphkit dot FILE -o graph.svg", "the graphs drawn"};
+  static const NextCommand kMerge = {"graphkit import merge trace.json FILE -o merged.json",
+                                     "joined with a trace of the same run"};
+  static const NextCommand kStack = {"graphkit analyze FILE --by stack", "memory by line of code"};
+  static const std::array<FormatRow, 7> kRows = {{
+      {"",
+       "CUDA graph trace",
+       {{{"graphkit analyze FILE", "each finding with its evidence"},
+         kReport,
+         kDot,
+         {"graphkit check FILE", "the same as a gate in CI"}}}},
+      {"torch-snapshot", "PyTorch memory snapshot", {{kReport, kStack}}},
+      {"torch-graph", "PyTorch graph data", {{kDot, kMerge}}},
+      {"dot", "drawing of CUDA graphs (cudaGraphDebugDotPrint)", {{kDot, kMerge}}},
+      {"rmm", "log of RMM's allocations", {{kReport, kStack}}},
+      {"kineto", "PyTorch profile (Chrome trace)", {{kMerge}}},
+      {"nsys", "Nsight Systems export (SQLite)", {{kMerge}}},
+  }};
+  return kRows;
+}
+
+std::vector<NextCommand> NextOf(const FormatRow& row, const std::string& file) {
+  std::vector<NextCommand> next;
+  for (const NextCommand& command : row.next) {
+    if (!command.command.empty()) next.push_back(CommandFor(command, file));
+  }
+  return next;
+}
+
+}  // namespace
+
+Explanation Explain(const ExplainInput& input, const Trace& trace) {
+  Explanation explanation{.file = input.file};
+  const FormatRow& row = *std::ranges::find(
+      Rows(), input.format, [](const FormatRow& known) { return std::string(known.format); });
+  explanation.about = {.kind = input.format.empty() ? "trace" : input.format,
+                       .what = row.what,
+                       .next = NextOf(row, input.file)};
+  const SnapshotInfo* info = input.snapshot;
+  if (info != nullptr) {
+    explanation.about.facts = SnapshotFacts(trace, *info);
+    explanation.has_history = info->event_count() > 0;
+  } else {
+    explanation.about.facts = input.summary.empty() ? TraceFacts(trace) : input.summary;
+  }
+  explanation.unknown_memory = trace.process.unknown_memory;
+  if (explanation.unknown_memory.empty()) explanation.memory = AccountForMemory(trace, info);
+  for (const MemoryAccount& account : explanation.memory) {
+    if (info == nullptr) break;
+    const Seq peak = account.moments.peak_in_use.seq;
+    explanation.peak_events.push_back(EventAt(*info, account.device, peak));
+  }
+  if (input.report == nullptr) return explanation;
+  explanation.findings = GroupFindings(input.report->findings);
+  explanation.graphs = input.report->graphs;
+  explanation.unknown_memory = input.report->unknown_memory;
+  return explanation;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,102 @@
+#include "libgraphkit/render/json.h"
+#include "libgraphkit/render/explain/explain.h"
+
+namespace graphkit {
+
+GRAPHKIT_JSON_OF(NextCommand, command, shows)
+GRAPHKIT_JSON_OF(OutOfMemoryEvent, event, asked, free_on_device)
+
+namespace {
+
+Json MomentJson(const MemoryAt& at) {
+  return Json{{"record", at.seq},
+              {"reserved_bytes", at.reserved},
+              {"segments", at.segments},
+              {"in_use_bytes", at.in_use},
+              {"blocks", at.blocks}};
+}
+
+Json HolderJson(const HeldGroup& group) {
+  static constexpr std::array<const char*, 5> kKinds = {"line", "operation", "no-stack",
+                                                        "before-recording", "pool"};
+  const bool line = group.kind == HeldGroup::Kind::kLine;
+  const std::string_view role = RoleText(group.role);
+  return Json{{"kind", kKinds[static_cast<size_t>(group.kind)]},
+              {"file", line ? Json(group.file) : Json(nullptr)},
+              {"line", line ? Json(group.line) : Json(nullptr)},
+              {"pool", group.pool},
+              {"operations", group.operations},
+              {"role", role.empty() ? Json(nullptr) : Json(role)},
+              {"bytes", group.bytes},
+              {"blocks", group.blocks}};
+}
+
+Json RemarkJson(const MemoryRemark& remark) {
+  return Json{{"kind", NameOf(remark.kind)},
+              {"bytes", remark.bytes},
+              {"text", remark.text},
+              {"advice", remark.advice}};
+}
+
+Json IdleJson(const IdleMemory& idle) {
+  return Json{{"bytes", idle.bytes()},
+              {"empty_segments", idle.empty_segments},
+              {"empty_bytes", idle.empty_bytes},
+              {"gaps", idle.gaps},
+              {"gap_bytes", idle.gap_bytes},
+              {"largest_bytes", idle.largest},
+              {"private_bytes", idle.private_bytes}};
+}
+
+Json DeviceJson(const Explanation& explanation, size_t index) {
+  const MemoryAccount& account = explanation.memory[index];
+  const bool events = index < explanation.peak_events.size() && explanation.has_history;
+  return Json{
+      {"device", account.device},
+      {"peak_reserved", MomentJson(account.moments.peak_reserved)},
+      {"peak_in_use", MomentJson(account.moments.peak_in_use)},
+      {"peak_event", events ? Json(explanation.peak_events[index]) : Json(nullptr)},
+      {"end", MomentJson(account.moments.end)},
+      {"idle_at_end", IdleJson(account.idle_at_end)},
+      {"out_of_memory", account.out_of_memory ? Json(*account.out_of_memory) : Json(nullptr)},
+      {"holders_at", account.out_of_memory ? "out-of-memory" : "peak"},
+      {"holders", ListJson(account.holders, HolderJson)},
+      {"worth_a_look", ListJson(account.remarks, RemarkJson)}};
+}
+
+Json GroupJson(const FindingGroup& group) {
+  return Json{{"check", group.first.check},   {"severity", group.first.severity},
+              {"count", group.count},         {"message", group.first.message},
+              {"advice", group.first.advice}, {"bytes", group.first.bytes}};
+}
+
+Json GraphJson(const GraphSummary& graph) {
+  Json json{{"id", graph.graph}};
+  GRAPHKIT_ADD_MEMBERS(json, graph, name, nodes, launches, blocks, peak_live_bytes, deferred_bytes,
+                       never_freed_bytes, lower_bound_bytes);
+  return json;
+}
+
+}  // namespace
+
+void RenderExplanationJson(const Explanation& explanation, std::ostream& out) {
+  Json devices = Json::array();
+  for (size_t i = 0; i < explanation.memory.size(); ++i) {
+    devices.push_back(DeviceJson(explanation, i));
+  }
+  const std::string& unknown = explanation.unknown_memory;
+  const Json document{{"schema", "graphkit-explain"},
+                      {"version", 1},
+                      {"file", explanation.file},
+                      {"kind", explanation.about.kind},
+                      {"what", explanation.about.what},
+                      {"facts", explanation.about.facts},
+                      {"unknown_memory", unknown.empty() ? Json(nullptr) : Json(unknown)},
+                      {"devices", devices},
+                      {"findings", ListJson(explanation.findings, GroupJson)},
+                      {"graphs", ListJson(explanation.graphs, GraphJson)},
+                      {"next", explanation.about.next}};
+  out << Dump(document, 2) << "\n";
+}
+
+}  // namespace graphkit

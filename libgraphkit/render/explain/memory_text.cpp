@@ -1,0 +1,196 @@
+#include <algorithm>
+
+#include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/render/explain/memory_text.h"
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kMostOperations = 4;
+
+struct Level {
+  std::string label;
+  Bytes bytes = 0;
+  std::string remark;
+};
+
+// Levels of memory as bars; `most` is as long as they get.
+void RenderLevels(const std::vector<Level>& levels, const TextStyle& style, std::ostream& out) {
+  const size_t columns = style.width >= 100 ? 40 : style.width >= 80 ? 24 : 12;
+  Bytes most = 0;
+  for (const Level& level : levels) most = std::max(most, level.bytes);
+  std::vector<std::vector<std::string>> rows;
+  for (const Level& level : levels) {
+    rows.push_back(
+        {level.label, FormatBytes(level.bytes), Bar(level.bytes, most, columns), level.remark});
+  }
+  out << Table(rows, {false, true, false, false}, "  ", style);
+}
+
+std::string SegmentsText(const MemoryAt& at) {
+  return at.segments == 0 ? "" : Counted(at.segments, "segment");
+}
+
+std::string PeakText(const Explanation& explanation, const Trace& trace, size_t device) {
+  const MemoryAccount& account = explanation.memory[device];
+  const bool events = device < explanation.peak_events.size();
+  std::string text = events ? "event " + FormatCount(explanation.peak_events[device])
+                            : "record " + FormatCount(account.moments.peak_in_use.seq);
+  const std::string title = MemoryTitle(trace, account.peak_stack);
+  return title.empty() ? text : text + ", at " + Printable(title);
+}
+
+std::vector<Level> LevelsOf(const Explanation& explanation, const Trace& trace, size_t device) {
+  const MemoryMoments& moments = explanation.memory[device].moments;
+  const bool known = moments.end.reserved >= moments.end.in_use;
+  const bool same = moments.end.reserved == moments.peak_reserved.reserved;
+  std::string idle = known ? FormatBytes(moments.end.idle()) + " reserved and idle" : "";
+  if (known && !same) idle += ", of " + FormatBytes(moments.end.reserved);
+  if (!explanation.has_history) {
+    return {{"reserved", moments.end.reserved, SegmentsText(moments.end)},
+            {"in use", moments.end.in_use, idle}};
+  }
+  std::vector<Level> levels;
+  if (moments.peak_reserved.reserved > 0) {
+    levels.push_back(
+        {"peak reserved", moments.peak_reserved.reserved, SegmentsText(moments.peak_reserved)});
+  }
+  levels.push_back(
+      {"peak in use", moments.peak_in_use.in_use, PeakText(explanation, trace, device)});
+  levels.push_back({"in use at end", moments.end.in_use, idle});
+  return levels;
+}
+
+// The operators; without one the function.
+std::string OperationsText(const HeldGroup& group) {
+  if (group.operations.empty() && group.function != "<module>") return group.function;
+  std::string text;
+  const size_t shown = std::min(group.operations.size(), kMostOperations);
+  for (size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + group.operations[i];
+  return shown < group.operations.size() ? text + ", …" : text;
+}
+
+std::string TitleOf(const Trace& trace, const HeldGroup& group) {
+  switch (group.kind) {
+    case HeldGroup::Kind::kPool:
+      return PoolTitle(trace, group.pool) + ", no call stacks";
+    case HeldGroup::Kind::kBeforeRecording:
+      return "allocated before recording began (no stack)";
+    case HeldGroup::Kind::kNoStack:
+      return "no call stack";
+    case HeldGroup::Kind::kOperation:
+      return Printable(group.place) + " (no Python frame)";
+    case HeldGroup::Kind::kLine:
+      break;
+  }
+  std::string title = group.place;
+  const std::string operations = OperationsText(group);
+  const std::string_view role = RoleText(group.role);
+  if (!operations.empty()) title += "  " + operations;
+  if (!role.empty()) title += "  (" + std::string(role) + ")";
+  return Printable(title);
+}
+
+void RenderStack(const Trace& trace, StackId stack, std::ostream& out) {
+  if (!stack) return;
+  const Slice run = trace.stacks[stack.index()].frames;
+  for (uint32_t i = run.first; i < run.first + run.count; ++i) {
+    const std::string place = PlaceOfFrame(trace, i);
+    out << "                 " << Printable(place) << " "
+        << Demangle(trace[trace.stack_frames[i].function]) << "\n";
+  }
+}
+
+std::string Percent(Bytes part, Bytes whole) {
+  const double share =
+      whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  return Formatted("%.1f %%", share);
+}
+
+// "<bytes>  <title>     <share>  <blocks>", aligned under the heading.
+void RenderHolders(const MemoryAccount& account, const std::string& heading, const Trace& trace,
+                   const ExplainStyle& style, std::ostream& out) {
+  constexpr size_t kBytes = 11, kShare = 9, kBlocks = 8;
+  const size_t room =
+      style.text.width - std::min<size_t>(style.text.width, kBytes + kShare + kBlocks + 4);
+  const size_t width = std::clamp<size_t>(room, 24, 70);
+  const auto padded = [](std::string text, size_t columns, bool right) {
+    const size_t taken = DisplayWidth(text);
+    const std::string space(taken < columns ? columns - taken : 0, ' ');
+    return right ? space + text : text + space;
+  };
+  out << "\n  " << Inked(padded(heading, kBytes + 2 + width, false), Ink::kBold, style.text)
+      << padded("share", kShare, true) << padded("blocks", kBlocks, true) << "\n";
+  const size_t shown = Shown(account.holders.size(), style.text);
+  Bytes left = account.told.in_use;
+  for (size_t i = 0; i < shown; ++i) {
+    const HeldGroup& group = account.holders[i];
+    left -= std::min(left, group.bytes);
+    out << "  " << padded(FormatBytes(group.bytes), kBytes, true) << "  "
+        << padded(Ellipsize(TitleOf(trace, group), width), width, false)
+        << padded(Percent(group.bytes, account.told.in_use), kShare, true)
+        << padded(FormatCount(group.blocks), kBlocks, true) << "\n";
+    if (style.stacks) RenderStack(trace, group.stack, out);
+  }
+  if (shown < account.holders.size()) {
+    out << "  " << std::string(kBytes - 3, ' ') << "…    "
+        << Counted(account.holders.size() - shown, "more line") << ", " << FormatBytes(left)
+        << " (--top 0 shows all)\n";
+  }
+}
+
+std::string HoldersHeading(const Explanation& explanation, const MemoryAccount& account) {
+  const std::string bytes = " (" + FormatBytes(account.told.in_use) + ")";
+  if (account.out_of_memory) return "WHO HELD THE MEMORY WHEN IT RAN OUT" + bytes;
+  return (explanation.has_history ? "WHO HELD THE PEAK" : "WHO HOLDS THE MEMORY") + bytes;
+}
+
+void RenderRemarksOf(const MemoryAccount& account, const TextStyle& style, std::ostream& out) {
+  if (account.remarks.empty()) return;
+  out << "\n  " << Inked("WORTH A LOOK", Ink::kBold, style) << "\n";
+  for (size_t i = 0; i < account.remarks.size(); ++i) {
+    const MemoryRemark& remark = account.remarks[i];
+    const bool urgent = remark.kind == MemoryRemark::Kind::kOutOfMemory;
+    const std::string number = "   " + std::to_string(i + 1) + " ";
+    const std::string wrapped = Wrapped(number, Printable(remark.text), style);
+    out << number
+        << Inked(wrapped.substr(number.size(), wrapped.size() - number.size() - 1),
+                 urgent ? Ink::kRed : Ink::kPlain, style)
+        << "\n";
+    if (!remark.advice.empty()) out << Wrapped("     → ", Printable(remark.advice), style);
+  }
+}
+
+// Beside the device with the most in use: a line each.
+void RenderOtherDevices(const Explanation& explanation, std::ostream& out) {
+  for (size_t i = 1; i < explanation.memory.size(); ++i) {
+    const MemoryAccount& account = explanation.memory[i];
+    out << (i == 1 ? "\n" : "") << "  device " << account.device << ": peak reserved "
+        << FormatBytes(account.moments.peak_reserved.reserved) << ", peak in use "
+        << FormatBytes(account.moments.peak_in_use.in_use) << ", in use at end "
+        << FormatBytes(account.moments.end.in_use) << "\n";
+  }
+}
+
+}  // namespace
+
+void RenderMemory(const Explanation& explanation, const Trace& trace, const ExplainStyle& style,
+                  std::ostream& out) {
+  if (explanation.memory.empty() || explanation.memory.front().moments.peak_in_use.in_use == 0) {
+    return;
+  }
+  const MemoryAccount& account = explanation.memory.front();
+  out << "\n";
+  if (explanation.memory.size() > 1) out << "  device " << account.device << ", the most in use\n";
+  RenderLevels(LevelsOf(explanation, trace, 0), style.text, out);
+  RenderOtherDevices(explanation, out);
+  RenderHolders(account, HoldersHeading(explanation, account), trace, style, out);
+}
+
+void RenderRemarks(const Explanation& explanation, const TextStyle& style, std::ostream& out) {
+  if (!explanation.memory.empty()) RenderRemarksOf(explanation.memory.front(), style, out);
+}
+
+}  // namespace graphkit

@@ -1,0 +1,170 @@
+#include "libgraphkit/analysis/explain/memory_account.h"
+
+#include <doctest/doctest.h>
+
+#include "libgraphkit/generate/build_trace.h"
+
+namespace graphkit {
+namespace {
+
+constexpr Bytes kMiB = Bytes{1} << 20;
+constexpr const char* kModule = "/v/site-packages/torch/nn/modules/module.py";
+constexpr const char* kEngine = "torch::autograd::Engine::thread_main(GraphTask const&)";
+
+// Blocks one after the other in one large segment of PyTorch's allocator.
+struct Run {
+  TraceBuilder t;
+  StreamId stream;
+  SegmentId segment;
+  Address next = 0;
+  Run() {
+    const PoolId pool = t.Pool(PoolKind::kAllocator, "PyTorch");
+    stream = t.Stream();
+    segment = t.Segment(pool, 1024 * kMiB, stream);
+    next = t.trace()[segment].address;
+  }
+  BlockId Alloc(StackId stack, Bytes size) {
+    t.SetStack(stack);
+    const BlockId block = t.AllocAt(stream, size, next, segment);
+    next += size;
+    return block;
+  }
+  StackId Forward() {
+    return t.Stack({{"at::_ops::mul_Tensor::call()", "??", 0},
+                    {"forward", "/app/model.py", 7},
+                    {"_call_impl", kModule, 1750},
+                    {"<module>", "/app/train.py", 21}});
+  }
+  StackId Backward() {
+    return t.Stack(
+        {{"torch::autograd::generated::MulBackward0::apply()", "??", 0}, {kEngine, "??", 0}});
+  }
+};
+
+MemoryAccount Account(TraceBuilder& t) {
+  const Trace trace = t.Build();
+  return AccountForMemory(trace).at(0);
+}
+
+std::vector<MemoryRemark::Kind> KindsOf(const MemoryAccount& account) {
+  std::vector<MemoryRemark::Kind> kinds;
+  for (const MemoryRemark& remark : account.remarks) kinds.push_back(remark.kind);
+  return kinds;
+}
+
+TEST_CASE("holders are the lines of the peak, the most bytes first") {
+  Run run;
+  const StackId forward = run.Forward();
+  run.Alloc(forward, 8 * kMiB);
+  run.Alloc(forward, 16 * kMiB);
+  run.t.Free(run.Alloc({}, 4 * kMiB), run.stream);
+  run.Alloc(run.Backward(), kMiB);
+  const MemoryAccount account = Account(run.t);
+  REQUIRE(account.holders.size() == 2);
+  CHECK(account.holders[0] == HeldGroup{.kind = HeldGroup::Kind::kLine,
+                                        .place = "app/model.py:7",
+                                        .file = "/app/model.py",
+                                        .function = "forward",
+                                        .line = 7,
+                                        .operations = {"mul"},
+                                        .role = MemoryRole::kForward,
+                                        .bytes = 24 * kMiB,
+                                        .blocks = 2,
+                                        .stack = forward});
+  CHECK(account.holders[1].kind == HeldGroup::Kind::kNoStack);
+  CHECK(account.told.in_use == 28 * kMiB);
+}
+
+TEST_CASE("what was there before the first event was allocated before recording") {
+  Run run;
+  run.Forward();  // without any stack holders are pools
+  run.Alloc({}, kMiB);
+  const SnapshotInfo info{.devices = 1, .first_event = run.t.trace().records};
+  run.Alloc({}, 2 * kMiB);
+  const Trace trace = run.t.Build();
+  const MemoryAccount account = AccountForMemory(trace, &info).at(0);
+  REQUIRE(account.holders.size() == 2);
+  CHECK(account.holders[0].kind == HeldGroup::Kind::kNoStack);
+  CHECK(account.holders[1].kind == HeldGroup::Kind::kBeforeRecording);
+}
+
+TEST_CASE("without any stack holders are pools") {
+  Run run;
+  run.Alloc({}, kMiB);
+  const MemoryAccount account = Account(run.t);
+  REQUIRE(account.holders.size() == 1);
+  CHECK(account.holders[0] ==
+        HeldGroup{.kind = HeldGroup::Kind::kPool, .pool = PoolId(0u), .bytes = kMiB, .blocks = 1});
+}
+
+TEST_CASE("activations of a forward that outlive the last backward are kept, by a line") {
+  Run run;
+  run.Alloc(run.Forward(), 64 * kMiB);
+  run.t.Free(run.Alloc(run.Forward(), 32 * kMiB), run.stream);
+  run.Alloc(run.Backward(), kMiB);
+  run.Alloc(run.Forward(), 16 * kMiB);  // of the next step
+  const Trace trace = run.t.Build();
+  CHECK(FindKeptActivations(trace, NamesOfStacks(trace), 0, 0) ==
+        KeptActivations{
+            .bytes = 64 * kMiB, .blocks = 1, .backward_ran = true, .caller = "app/train.py:21"});
+}
+
+TEST_CASE("without a backward all activations at the end are kept") {
+  Run run;
+  run.Alloc(run.Forward(), 64 * kMiB);
+  const Trace trace = run.t.Build();
+  const KeptActivations kept = FindKeptActivations(trace, NamesOfStacks(trace), 0, 0);
+  CHECK(kept == KeptActivations{.bytes = 64 * kMiB, .blocks = 1, .caller = "app/train.py:21"});
+}
+
+TEST_CASE("large blocks of the loss at the peak are worth a look, a single one isn't") {
+  for (const int blocks : {1, 4}) {
+    Run run;
+    const StackId loss =
+        run.t.Stack({{"at::_ops::_log_softmax::call()", "??", 0}, {"loss", "/app/loss.py", 3}});
+    for (int i = 0; i < blocks; ++i) run.Alloc(loss, 256 * kMiB);
+    const Trace trace = run.t.Build();
+    const MemoryAccount account = AccountForMemory(trace).at(0);
+    const FamilyBlocks found = FindFamily(
+        trace, NamesOfStacks(trace), BlocksInUse(trace, 0, trace.records), OperatorFamily::kLoss);
+    CHECK(found == FamilyBlocks{.bytes = static_cast<Bytes>(blocks) * 256 * kMiB,
+                                .blocks = static_cast<uint64_t>(blocks),
+                                .most_alike = 256 * kMiB,
+                                .alike = static_cast<uint64_t>(blocks),
+                                .place = "app/loss.py:3 _log_softmax"});
+    const std::vector<MemoryRemark::Kind> kinds = KindsOf(account);
+    CHECK((std::ranges::count(kinds, MemoryRemark::Kind::kLossBlocks) == 1) == (blocks > 1));
+  }
+}
+
+TEST_CASE("a failure for lack of memory comes first, and its holders are told") {
+  Run run;
+  run.Alloc({}, 900 * kMiB);
+  run.t.Free(run.Alloc({}, 100 * kMiB), run.stream);
+  const Seq failed = run.t.trace().records;
+  run.t.Note("out of memory");
+  const Trace trace = run.t.Build();
+  const SnapshotInfo info{
+      .devices = 1,
+      .out_of_memory = {{.event = 3, .seq = failed, .asked = 200 * kMiB, .free_on_device = kMiB}}};
+  const MemoryAccount account = AccountForMemory(trace, &info).at(0);
+  CHECK(account.told == MemoryAfter(trace, 0, failed));
+  CHECK(account.told.in_use == 900 * kMiB);
+  REQUIRE_FALSE(account.remarks.empty());
+  CHECK(account.remarks[0].kind == MemoryRemark::Kind::kOutOfMemory);
+  CHECK(account.remarks[0].text ==
+        "out of memory at event 3: 200 MiB asked for, 1 MiB free on the device, 124 MiB reserved "
+        "but unused (largest free block 124 MiB)");
+}
+
+TEST_CASE("a block that is freed and waits for another stream is deferred") {
+  Run run;
+  run.Alloc({}, 900 * kMiB);
+  const BlockId block = run.Alloc({}, 100 * kMiB);
+  run.t.RequestFree(block, run.stream);
+  run.Alloc({}, 24 * kMiB);
+  CHECK(KindsOf(Account(run.t)) == std::vector{MemoryRemark::Kind::kDeferred});
+}
+
+}  // namespace
+}  // namespace graphkit

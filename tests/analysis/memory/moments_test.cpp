@@ -1,0 +1,120 @@
+#include "libgraphkit/analysis/memory/moments.h"
+
+#include <algorithm>
+#include <map>
+
+#include <doctest/doctest.h>
+
+#include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/generate/build_trace.h"
+#include "libgraphkit/random.h"
+#include "tests/random.h"
+
+namespace graphkit {
+namespace {
+
+constexpr Bytes kMiB = Bytes{1} << 20;
+
+// record   segment  a  b  free a  c  (end)
+// in use            4  8  4       5
+struct Example {
+  TraceBuilder t;
+  BlockId a, b, c;
+  SegmentId segment;
+  Example() {
+    const PoolId pool = t.Pool(PoolKind::kAllocator, "PyTorch");
+    const StreamId stream = t.Stream();
+    segment = t.Segment(pool, 20 * kMiB, stream);
+    t.SetPool(pool);
+    const Address at = t.trace()[segment].address;
+    a = t.AllocAt(stream, 4 * kMiB, at, segment);
+    b = t.AllocAt(stream, 4 * kMiB, at + 4 * kMiB, segment);
+    t.Free(a, stream);
+    c = t.AllocAt(stream, kMiB - 100, at + 10 * kMiB, segment);
+    t.Segment(pool, 2 * kMiB, stream);
+  }
+};
+
+TEST_CASE("peaks and the end have the record where they are") {
+  Example example;
+  const Trace trace = example.t.Build();
+  const Seq b = trace[example.b].allocated;
+  const MemoryMoments moments = FindMoments(trace, 0);
+  CHECK(moments.peak_in_use ==
+        MemoryAt{.seq = b, .reserved = 20 * kMiB, .segments = 1, .in_use = 8 * kMiB, .blocks = 2});
+  CHECK(moments.end == MemoryAt{.seq = trace.records,
+                                .reserved = 22 * kMiB,
+                                .segments = 2,
+                                .in_use = 5 * kMiB,
+                                .blocks = 2});
+  CHECK(moments.peak_reserved.reserved == 22 * kMiB);
+  CHECK(MemoryAfter(trace, 0, b) == moments.peak_in_use);
+  CHECK(BlocksInUse(trace, 0, b) == std::vector{example.a, example.b});
+  CHECK(BlocksInUse(trace, 0, trace.records) == std::vector{example.b, example.c});
+}
+
+TEST_CASE("idle memory is empty segments and the gaps of others") {
+  Example example;
+  const Trace trace = example.t.Build();
+  CHECK(FindIdle(trace, 0, trace.records) == IdleMemory{.empty_bytes = 2 * kMiB,
+                                                        .empty_segments = 1,
+                                                        .gap_bytes = 15 * kMiB,
+                                                        .gaps = 3,
+                                                        .largest = 9 * kMiB,
+                                                        .private_bytes = 0});
+}
+
+TEST_CASE("memory of another device doesn't count") {
+  Example example;
+  const Trace trace = example.t.Build();
+  CHECK(FindMoments(trace, 1) == MemoryMoments{.end = {.seq = trace.records}});
+  CHECK(DevicesWithMemory(trace) == std::vector<DeviceIndex>{0});
+}
+
+// Every byte of every segment looked at, one by one.
+Bytes SlowIdle(const Trace& trace, Seq seq) {
+  std::map<Address, bool> used;
+  for (const Segment& segment : trace.segments) {
+    for (Address at = segment.address; at < segment.address + segment.size; at += 512) {
+      used[at] = false;
+    }
+  }
+  for (const BlockId id : BlocksInUse(trace, 0, seq)) {
+    const Block& block = trace[id];
+    for (Address at = block.address; at < block.address + block.size; at += 512) used[at] = true;
+  }
+  const auto idle = std::ranges::count_if(used, [](const auto& unit) { return !unit.second; });
+  return static_cast<Bytes>(idle) * 512;
+}
+
+TEST_CASE("in random runs idle is what no block in use covers") {
+  for (int round = 0; round < RandomRounds(50); ++round) {
+    const uint64_t seed = RandomSeed() + static_cast<uint64_t>(round);
+    CAPTURE(seed);
+    Random random(seed);
+    TraceBuilder t;
+    const PoolId pool = t.Pool(PoolKind::kAllocator);
+    const StreamId stream = t.Stream();
+    t.SetPool(pool);
+    std::vector<BlockId> alive;
+    for (int s = 0; s < 3; ++s) {
+      const SegmentId segment = t.Segment(pool, 64 * 512, stream);
+      for (Address at = t.trace()[segment].address, end = at + 64 * 512; at < end;) {
+        const Bytes size = std::min<Bytes>((1 + random.Below(8)) * 512, end - at);
+        if (random.Below(2) == 0) alive.push_back(t.AllocAt(stream, size, at, segment));
+        at += size;
+      }
+    }
+    for (const BlockId id : alive) {
+      if (random.Below(3) == 0) t.Free(id, stream);
+    }
+    const Trace trace = t.Build();
+    const MemoryAt end = FindMoments(trace, 0).end;
+    const IdleMemory idle = FindIdle(trace, 0, trace.records);
+    CHECK(idle.bytes() == SlowIdle(trace, trace.records));
+    CHECK(idle.bytes() == end.idle());
+  }
+}
+
+}  // namespace
+}  // namespace graphkit

@@ -1,0 +1,98 @@
+#include "libgraphkit/analysis/names/stack_name.h"
+
+#include <doctest/doctest.h>
+
+#include "libgraphkit/generate/build_trace.h"
+
+namespace graphkit {
+namespace {
+
+constexpr const char* kTorch = "/v/lib/python3.12/site-packages/torch/";
+
+std::string TorchFile(const char* file) { return std::string(kTorch) + file; }
+
+struct Named {
+  std::string title;
+  MemoryRole role = MemoryRole::kOther;
+  bool operator==(const Named&) const = default;
+};
+
+Named Name(TraceBuilder t, StackId stack) {
+  const Trace trace = t.Build();
+  return {MemoryTitle(trace, stack), NameOfStack(trace, stack).role};
+}
+
+TEST_CASE("the line is the innermost Python frame outside torch and CPython, with the operator") {
+  TraceBuilder t;
+  const std::string module = TorchFile("nn/modules/module.py");
+  const StackId stack = t.Stack(
+      {{"torch::unwind::unwind()", "??", 0},
+       {"at::_ops::empty_like::call(at::Tensor const&)", "??", 0},
+       {"at::_ops::silu::call(at::Tensor const&)", "??", 0},
+       {"torch::autograd::THPVariable_silu(_object*, _object*, _object*)", "", 0},
+       {"_PyEval_EvalFrameDefault", "/build/Python/bytecodes.c", 3382},
+       {"silu", TorchFile("nn/functional.py"), 2400},
+       {"forward", "/v/lib/python3.12/site-packages/transformers/llama/modeling_llama.py", 216},
+       {"_call_impl", module, 1750},
+       {"<module>", "train.py", 21}});
+  CHECK(Name(std::move(t), stack) ==
+        Named{"llama/modeling_llama.py:216 silu", MemoryRole::kForward});
+}
+
+TEST_CASE("an operator's Python wrapper of the same name isn't the line") {
+  TraceBuilder t;
+  const StackId stack = t.Stack({{"torch::autograd::THPVariable_einsum(_object*)", "??", 0},
+                                 {"einsum", "/app/functional.py", 407},
+                                 {"forward", "/app/model.py", 39}});
+  CHECK(Name(std::move(t), stack) == Named{"app/model.py:39 einsum", MemoryRole::kOther});
+}
+
+TEST_CASE("a thread of autograd has an operator and no line") {
+  TraceBuilder t;
+  const StackId stack =
+      t.Stack({{"at::_ops::_log_softmax_backward_data::call(at::Tensor const&)", "??", 0},
+               {"torch::autograd::generated::LogSoftmaxBackward0::apply(std::vector<>)", "??", 0},
+               {"torch::autograd::Engine::thread_main(GraphTask const&)", "??", 0}});
+  CHECK(Name(std::move(t), stack) == Named{"log_softmax backward", MemoryRole::kBackward});
+}
+
+TEST_CASE("an operator's overload isn't part of its name") {
+  for (const auto& [entry, name] :
+       {std::pair{"div_Tensor", "div"},
+        {"sum_dim_IntList", "sum"},
+        {"to_dtype_layout", "to"},
+        {"scaled_dot_product_attention", "scaled_dot_product_attention"},
+        {"_softmax", "_softmax"},
+        {"add__Tensor", "add_"}}) {
+    TraceBuilder t;
+    const StackId stack =
+        t.Stack({{"at::_ops::" + std::string(entry) + "::call()", "??", 0}, {"f", "a.py", 1}});
+    CHECK(Name(std::move(t), stack).title == "a.py:1 " + std::string(name));
+  }
+}
+
+TEST_CASE("without native frames the library's function is the operator") {
+  TraceBuilder t;
+  const StackId stack = t.Stack({{"forward", TorchFile("nn/modules/linear.py"), 134},
+                                 {"_call_impl", TorchFile("nn/modules/module.py"), 1779},
+                                 {"forward", "D:\\work\\lm\\model.py", 39}});
+  CHECK(Name(std::move(t), stack) == Named{"lm/model.py:39 linear", MemoryRole::kForward});
+}
+
+TEST_CASE("what a backward or an optimizer runs forward again is theirs") {
+  TraceBuilder t;
+  const StackId stack = t.Stack({{"_call_impl", TorchFile("nn/modules/module.py"), 1779},
+                                 {"_engine_run_backward", TorchFile("autograd/graph.py"), 800},
+                                 {"step", "train.py", 9}});
+  CHECK(Name(std::move(t), stack).role == MemoryRole::kBackward);
+}
+
+TEST_CASE("a stack of native frames alone says nothing") {
+  TraceBuilder t;
+  const StackId stack = t.Stack({{"cudaMalloc", "libcudart.so.13", 0}, {"Load", "./app", 0}});
+  CHECK(Name(std::move(t), stack) == Named{});
+  CHECK(Name(TraceBuilder(), {}) == Named{});
+}
+
+}  // namespace
+}  // namespace graphkit

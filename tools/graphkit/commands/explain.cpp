@@ -1,0 +1,95 @@
+// `graphkit explain`, and `graphkit FILE`: what a file is, what it says, and what to do next.
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/io/files/file_about.h"
+#include "libgraphkit/io/import/import.h"
+#include "libgraphkit/render/explain/explain.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/progress.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/files/input.h"
+#include "tools/graphkit/files/output.h"
+
+namespace graphkit {
+
+namespace {
+
+struct ExplainArguments {
+  std::string file;
+  std::string output = "-";
+  Format format = Format::kText;
+  size_t top = TextStyle{}.top;
+  bool stacks = false;
+};
+
+Result<Imported> Read(const std::string& path) {
+  const Progress progress("reading " + path);
+  return ImportFile(path);
+}
+
+// Of a trace with graphs. Bounds of large graphs would take longer than a first look may.
+Result<std::optional<Report>> AnalyzeGraphs(const Trace& trace, const std::string& path) {
+  if (trace.graphs.empty()) return std::optional<Report>();
+  const AnalyzeOptions options{.bound_time_limit = std::chrono::milliseconds(100)};
+  Progress progress("analyzing " + path, trace.graphs.size());
+  Result<Report> report = Analyze(FindReportFacts(trace, options, progress.done()), options);
+  if (!report) return report.error();
+  return std::optional(std::move(*report));
+}
+
+int Write(const Explanation& explanation, const Trace& trace, const ExplainArguments& arguments) {
+  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
+    if (arguments.format == Format::kJson) return RenderExplanationJson(explanation, out);
+    const ExplainStyle style{.text = StyleFor(arguments.output, arguments.top),
+                             .stacks = arguments.stacks};
+    RenderExplanation(explanation, trace, style, out);
+  });
+  return written ? kExitOk : PrintError(written.error());
+}
+
+int RunExplain(const ExplainArguments& arguments) {
+  const Result<std::optional<FileAbout>> about = DescribeFile(arguments.file);
+  if (!about) return PrintError(about.error());
+  if (*about) return Write({.file = arguments.file, .about = **about}, {}, arguments);
+  const Result<Imported> imported = Read(arguments.file);
+  if (!imported) return PrintError(imported.error());
+  const Trace& trace = imported->trace;
+  const Result<std::optional<Report>> report = AnalyzeGraphs(trace, arguments.file);
+  if (!report) return PrintError(report.error());
+  const Explanation explanation =
+      Explain({.file = arguments.file,
+               .format = imported->format == nullptr ? "" : imported->format,
+               .summary = imported->summary,
+               .snapshot = imported->snapshot ? &*imported->snapshot : nullptr,
+               .report = *report ? &**report : nullptr},
+              trace);
+  if (const int code = Write(explanation, trace, arguments); code != kExitOk) return code;
+  return WarnIncomplete(trace, arguments.file);
+}
+
+}  // namespace
+
+void AddExplainCommand(CLI::App& app, int& exit_code) {
+  const auto [sub, arguments] = AddCommand<ExplainArguments>(
+      app, exit_code, RunExplain, "explain",
+      "Say what a file is, what holds its memory, what is wrong, and what to do next",
+      {"graphkit snapshot.pickle", "graphkit explain trace.json --format json",
+       "graphkit explain snapshot.pickle --stacks --top 3"});
+  sub->add_option("file", arguments->file,
+                  "any file that graphkit reads or writes, or - for stdin; the word explain may be "
+                  "left out")
+      ->required();
+  AddFormat(*sub, arguments->format);
+  AddOutput(*sub, arguments->output, "where to (default: stdout)");
+  AddCount(*sub, "--top", arguments->top,
+           "lines shown of those that hold memory; 0: all (default: 10)");
+  sub->add_flag("--stacks", arguments->stacks,
+                "also show the whole call stack of each line's largest block, native frames too");
+}
+
+}  // namespace graphkit
