@@ -79,8 +79,10 @@ Result<std::vector<const Check*>> Chosen(const std::vector<std::string>& ids) {
                               .hint = "give ids, such as late-free,graph-leak"}};
     }
     if (check == nullptr) {
+      const Check* nearest = NearestCheck(id);
       return Unexpected{Error{.message = "unknown check '" + id + "'",
-                              .hint = "did you mean '" + std::string(NearestCheck(id).id) + "'?"}};
+                              .hint = nearest ? "did you mean '" + std::string(nearest->id) + "'?"
+                                              : "graphkit help checks lists what there is"}};
     }
     checks.push_back(check);
   }

@@ -1,5 +1,7 @@
 // The command line: parses, hands over to one subcommand, ends with its exit code.
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -23,7 +25,8 @@ namespace {
 void SetUp(CLI::App& app) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "print this help");
-  app.set_version_flag("--version", VersionText, "print the versions of graphkit and its format");
+  app.set_version_flag("-V,--version", VersionText,
+                       "print the versions of graphkit and its format");
   app.require_subcommand(1);
   SetExamples(app, {"graphkit snapshot.pickle                # what a file is, and what it says",
                     "graphkit trace -o trace.json ./app      # record what ./app captures",
@@ -52,6 +55,15 @@ int Parse(CLI::App& app, int argc, char** argv, const int& exit_code) {
   return exit_code;
 }
 
+// Help and the like write to stdout by themselves: a full disk is said here.
+int Flushed(int exit_code) {
+  errno = 0;
+  std::cout.flush();
+  if (std::cout || exit_code == kExitBad) return exit_code;
+  const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
+  return PrintError(Error{.message = "can't write" + why, .file = "standard output"});
+}
+
 }  // namespace
 
 }  // namespace graphkit
@@ -65,7 +77,7 @@ int main(int argc, char** argv) {
     SetUp(app);
     int exit_code = kExitOk;
     for (const Command& command : Commands()) command.add(app, exit_code);
-    return Parse(app, argc, argv, exit_code);
+    return Flushed(Parse(app, argc, argv, exit_code));
   } catch (const std::bad_alloc&) {
     PrintError("out of memory; use a machine with more, or trace less");
   } catch (const std::exception& error) {

@@ -93,9 +93,15 @@ const Check* FindCheck(std::string_view id) {
   return found == std::end(kChecks) ? nullptr : found;
 }
 
-const Check& NearestCheck(std::string_view id) {
-  return *std::ranges::min_element(kChecks, {},
-                                   [&](const Check& check) { return EditDistance(check.id, id); });
+const Check* NearestCheck(std::string_view id) {
+  constexpr size_t kStarts = 0, kHolds = 1;
+  const auto distance = [id](const Check& check) {
+    const size_t place = id.empty() ? std::string_view::npos : check.id.find(id);
+    if (place != std::string_view::npos) return place == 0 ? kStarts : kHolds;
+    return kHolds + EditDistance(check.id, id);
+  };
+  const Check* nearest = std::ranges::min_element(kChecks, {}, distance);
+  return distance(*nearest) <= kHolds + std::max<size_t>(1, id.size() / 3) ? nearest : nullptr;
 }
 
 std::vector<Finding> RunCheck(const Check& check, const Facts& facts) {

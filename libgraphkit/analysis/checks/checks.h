@@ -26,7 +26,9 @@ struct Check {
 
 std::span<const Check> AllChecks();
 const Check* FindCheck(std::string_view id);  // null: there is none
-const Check& NearestCheck(std::string_view id);
+// What may have been meant: a check whose id begins so, or else has it inside, or else is a few
+// letters away; null: none is.
+const Check* NearestCheck(std::string_view id);
 
 // Its findings, with the check's id and severity.
 std::vector<Finding> RunCheck(const Check& check, const Facts& facts);

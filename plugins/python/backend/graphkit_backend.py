@@ -20,7 +20,7 @@ from scikit_build_core.build import (  # noqa: F401
 HERE = pathlib.Path(__file__).resolve().parent.parent
 REPOSITORY = HERE.parent.parent
 # The software device says what the programs of its tests check, so these are among its sources.
-NEEDED = ["CMakeLists.txt", "LICENSE", "README.md", "libgraphkit", "plugins", "tools", "tests/plugins/soft_cuda"]
+NEEDED = ["CMakeLists.txt", "LICENSE", "README.md", "libgraphkit", "plugins", "tools", "docs/checks", "tests/plugins/soft_cuda"]
 
 
 @contextlib.contextmanager

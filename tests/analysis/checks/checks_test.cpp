@@ -38,7 +38,14 @@ TEST_CASE("ids are unique, kebab-case, and found") {
     CHECK(FindCheck(check.id) == &check);
   }
   CHECK(FindCheck("no-such-check") == nullptr);
-  CHECK(NearestCheck("exec-leek").id == "exec-leak");
+}
+
+TEST_CASE("what was meant begins so, has it inside, or is a few letters away") {
+  CHECK(NearestCheck("exec-leek") == FindCheck("exec-leak"));
+  CHECK(NearestCheck("deferred") == FindCheck("deferred-record-stream"));
+  CHECK(NearestCheck("record-stream") == FindCheck("deferred-record-stream"));
+  CHECK(NearestCheck("bogus") == nullptr);
+  CHECK(NearestCheck("") == nullptr);
 }
 
 }  // namespace

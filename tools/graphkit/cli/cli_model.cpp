@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "libgraphkit/analysis/checks/checks.h"
 #include "tools/graphkit/cli/help_formatter.h"
 
 namespace graphkit {
@@ -41,6 +42,10 @@ std::vector<CommandInfo> DescribeSubcommands(const CLI::App& app) {
 
 std::vector<std::string> Words(const OptionInfo& option) {
   std::vector<std::string> words;
+  if (option.argument == "ID,…") {
+    for (const Check& check : AllChecks()) words.emplace_back(check.id);
+    return words;
+  }
   const bool literal = option.argument.find_first_not_of(
                            "abcdefghijklmnopqrstuvwxyz0123456789-_|") == std::string::npos;
   if (option.argument.find('|') == std::string::npos || !literal) return words;
@@ -52,6 +57,7 @@ std::vector<std::string> Words(const OptionInfo& option) {
 namespace {
 
 constexpr HelpTopic kTopics[] = {
+    {"checks", "what analyze and check look for", ""},
     {"exit-codes", "what the process ends with",
      "0  done\n"
      "1  a verdict: a check or a verification failed, two traces differ\n"
@@ -102,6 +108,7 @@ std::vector<std::string> HelpWords(const CLI::App& app) {
   std::vector<std::string> words;
   for (const CommandInfo& command : DescribeSubcommands(app)) words.push_back(command.name);
   for (const HelpTopic& topic : kTopics) words.emplace_back(topic.name);
+  for (const Check& check : AllChecks()) words.emplace_back(check.id);
   return words;
 }
 

@@ -33,7 +33,7 @@ CommandInfo DescribeCommand(const CLI::App& app);
 // The subcommands, in the order of --help.
 std::vector<CommandInfo> DescribeSubcommands(const CLI::App& app);
 
-// The words of "text|json"; empty when the argument isn't a choice.
+// The words of "text|json", the checks of "ID,…"; empty when the argument isn't a choice.
 std::vector<std::string> Words(const OptionInfo& option);
 
 // What `graphkit help <topic>` says of things that belong to no single subcommand.

@@ -70,12 +70,12 @@ Result<void> RefuseUnknownChecks(const GateConfig& config) {
   const std::vector<GateCheck> known = KnownChecks();
   const std::vector<std::string> unknown = UnknownChecks(config, known);
   if (unknown.empty()) return {};
-  std::vector<std::string> words = {"error", "warning", "note", "none"};
-  for (const GateCheck& check : known) words.push_back(check.id);
-  const auto nearest = Nearest(unknown.front(), words);
-  return Error{.message = "no check or severity '" + unknown.front() + "'",
-               .hint = "did you mean " +
-                       (nearest ? *nearest : std::string(NearestCheck(unknown.front()).id)) + "?"};
+  const std::string words[] = {"error", "warning", "note", "none"};
+  std::optional<std::string> nearest = Nearest(unknown.front(), words);
+  if (const Check* check = NearestCheck(unknown.front())) nearest = check->id;
+  return Error{
+      .message = "no check or severity '" + unknown.front() + "'",
+      .hint = nearest ? "did you mean " + *nearest + "?" : "graphkit help checks lists the checks"};
 }
 
 }  // namespace

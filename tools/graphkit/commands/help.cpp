@@ -1,11 +1,14 @@
-// `graphkit help [topic]`: a subcommand's help, or a page on something that belongs to none.
+// `graphkit help [topic]`: a subcommand's help, a page on something that belongs to none, or a
+// check's page.
 #include <iostream>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/render/text_layout.h"
+#include "tools/graphkit/check_pages.h"
 #include "tools/graphkit/cli/cli_model.h"
 #include "tools/graphkit/cli/help_formatter.h"
 #include "tools/graphkit/cli/options.h"
@@ -24,8 +27,10 @@ const CLI::App* FindSubcommand(const CLI::App& app, const std::string& name) {
   return found.empty() ? nullptr : found.front();
 }
 
+// app.help() would be that of the subcommand that was parsed: this one.
 void PrintOverview(const CLI::App& app) {
-  std::cout << app.help() << "\nTopics of graphkit help:\n";
+  std::cout << app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal)
+            << "\nTopics of graphkit help:\n";
   for (const HelpTopic& topic : HelpTopics()) {
     std::string name = topic.name;
     name.resize(28, ' ');
@@ -51,6 +56,15 @@ void PrintTopic(const std::string& text) {
   }
 }
 
+void PrintChecks() {
+  std::vector<std::vector<std::string>> rows;
+  for (const Check& check : AllChecks()) {
+    rows.push_back({std::string(check.id), SeverityName(check.severity), std::string(check.what)});
+  }
+  std::cout << "graphkit help ID says what a check finds, what to do, and when it is wrong.\n\n"
+            << Table(rows, {false, false, false}, "  ");
+}
+
 int RunHelp(const CLI::App& app, const std::string& name) {
   if (name.empty()) {
     PrintOverview(app);
@@ -60,9 +74,17 @@ int RunHelp(const CLI::App& app, const std::string& name) {
     std::cout << sub->help();
     return kExitOk;
   }
+  if (name == "checks") {
+    PrintChecks();
+    return kExitOk;
+  }
   for (const HelpTopic& topic : HelpTopics()) {
     if (topic.name != name) continue;
     PrintTopic(topic.text);
+    return kExitOk;
+  }
+  if (FindCheck(name)) {
+    std::cout << PageOf(name);
     return kExitOk;
   }
   return PrintUnknown(app, name);
@@ -71,10 +93,11 @@ int RunHelp(const CLI::App& app, const std::string& name) {
 }  // namespace
 
 void AddHelpCommand(CLI::App& app, int& exit_code) {
-  CLI::App* sub = app.add_subcommand("help", "Explain a subcommand or a topic");
+  CLI::App* sub = app.add_subcommand("help", "Explain a subcommand, a topic or a check");
   const auto topic = std::make_shared<std::string>();
-  sub->add_option("topic", *topic, "a subcommand or a topic; left out: what there is");
-  SetExamples(*sub, {"graphkit help exit-codes", "graphkit help dot"});
+  sub->add_option("topic", *topic, "a subcommand, a topic or a check; left out: what there is");
+  SetExamples(*sub,
+              {"graphkit help exit-codes", "graphkit help checks", "graphkit help block-leak"});
   sub->callback([&app, &exit_code, topic] { exit_code = RunHelp(app, *topic); });
 }
 

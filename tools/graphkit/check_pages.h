@@ -1,0 +1,11 @@
+// The pages of docs/checks, in the program.
+#pragma once
+
+#include <string_view>
+
+namespace graphkit {
+
+// A check's page, Markdown; empty: there is none.
+std::string_view PageOf(std::string_view check);
+
+}  // namespace graphkit
