@@ -186,8 +186,8 @@ class Trader {
     const BlockLife& life = changed_.lives()[block];
     const bool freed_later = facts_.trace[block].freed();
     if (life.freed || !freed_later || life.escaped || life.elsewhere || life.foreign) return;
-    if (life.last_use.count == 0) return;
-    const std::span<const NodeId> ends = changed_.lives().Nodes(life.last_use);
+    const std::span<const NodeId> ends = changed_.lives().Markers(block, MarkerRule::kLastUse);
+    if (ends.empty()) return;
     candidates->push_back(
         {TradeChange::Kind::kFree, block, {}, {}, {ends.begin(), ends.end()}, {}});
   }

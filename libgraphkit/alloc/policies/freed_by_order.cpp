@@ -68,8 +68,8 @@ namespace {
 
 bool Plain(const BlockOrder& order, GraphId graph, BlockId block) {
   const BlockLife& life = order.lives()[block];
-  if (life.root != graph || life.alloc.graph != graph || life.early.count != 0) return false;
-  if (order.lives().ByStreams(block, order.rule()) && life.unordered.count != 0) return false;
+  if (life.root != graph || life.alloc.graph != graph) return false;
+  if (!order.lives().EarlyNodes(block, order.rule()).empty()) return false;
   const std::span<const NodeId> markers = order.lives().Markers(block, order.rule());
   return std::ranges::all_of(markers, [&](NodeId marker) {
     const uint32_t chain = order.order().PlaceOf(marker).chain;

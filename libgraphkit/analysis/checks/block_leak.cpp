@@ -26,7 +26,7 @@ std::string_view PurposeOf(const Facts& facts, const UnfreedSite& site) {
   const std::string_view role = RoleText(NameOfStack(trace, site.stack).role);
   if (!role.empty()) return role;
   if (trace[site.blocks.front()].graph.valid()) return "made in captures";
-  return facts.lives[site.blocks.front()].touches.count > 0 ? "inputs of graphs" : "other memory";
+  return facts.lives.Touches(site.blocks.front()).empty() ? "other memory" : "inputs of graphs";
 }
 
 Finding LeakOf(const Trace& trace, const UnfreedSite& site) {

@@ -11,9 +11,10 @@ namespace {
 Seq LastUse(const Facts& facts, BlockId id) {
   const BlockLife& life = facts.lives[id];
   const Seq freed = facts.trace[id].free_requested;
-  if (life.escaped || life.elsewhere || !life.freed || life.touches.count == 0) return freed;
+  const std::span<const Touch> touches = facts.lives.Touches(id);
+  if (life.escaped || life.elsewhere || !life.freed || touches.empty()) return freed;
   Seq last = 0;
-  for (const Touch& touch : facts.lives.Touches(id)) {
+  for (const Touch& touch : touches) {
     last = std::max(last, facts.trace[touch.node].seq);
   }
   return std::min(freed, last);

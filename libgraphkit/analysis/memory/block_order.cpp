@@ -22,7 +22,7 @@ bool BlockOrder::DiesBefore(BlockId x, const OrderPoint& point) const {
 // and so does the allocation of a block that no node touches.
 bool BlockOrder::Later(BlockId x, Seq seq) const {
   if (lives_.ByStreams(x, rule_)) return trace_[x].free_requested < seq;
-  return lives_[x].last_use.count != 0 || trace_[x].allocated < seq;
+  return !lives_[x].last_use.empty() || trace_[x].allocated < seq;
 }
 
 // Of blocks of different graphs: 1 if x is in an earlier body of a conditional than y, -1 if in a

@@ -1,6 +1,7 @@
 #include "libgraphkit/analysis/memory/lifetimes.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "libgraphkit/analysis/group_by.h"
@@ -157,16 +158,15 @@ class LifetimeFinder {
   }
 
   void GroupTouches() {
-    ForEachTouch([&](const Touch&, BlockLife& life) { ++life.touches.count; });
-    uint32_t first = 0;
-    for (BlockLife& life : lives_.blocks) {
-      life.touches.first = first;
-      first += std::exchange(life.touches.count, 0);
-    }
-    lives_.touches.resize(first);
-    ForEachTouch([&](const Touch& touch, BlockLife& life) {
-      lives_.touches[life.touches.first + life.touches.count++] = touch;
+    std::vector<uint32_t>& first = lives_.first_touch;
+    first.assign(trace_.blocks.size() + 2, 0);
+    ForEachTouch([&](const Touch&, BlockId block) { ++first[block.index() + 2]; });
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    lives_.touches.resize(first.back());
+    ForEachTouch([&](const Touch& touch, BlockId block) {  // goes from a block's begin to its end
+      lives_.touches[first[block.index() + 1]++] = touch;
     });
+    first.pop_back();
   }
 
   template <typename Visit>
@@ -176,9 +176,7 @@ class LifetimeFinder {
       if (node.accesses.count == 0 || !InGraph(trace_, node)) continue;
       for (uint32_t a = node.accesses.first; a < node.accesses.first + node.accesses.count; ++a) {
         const BlockId block = trace_.accesses[a].block;
-        if (block.index() < lives_.blocks.size()) {
-          visit(Touch{NodeId(i), a}, lives_.blocks[block.index()]);
-        }
+        if (block.index() < trace_.blocks.size()) visit(Touch{NodeId(i), a}, block);
       }
     }
   }
@@ -206,40 +204,45 @@ class LifetimeFinder {
     } else if (Root(replay_.Of(block.stream).graph) == life.root) {
       life.alloc = PointOf(block.stream);
     }
-    life.early = FindEarly(id);
-    life.unordered = FindUnordered(block, life.alloc);
+    starts_.clear();
+    AddEarly(id);
+    life.early = List(starts_);
+    const size_t early = starts_.size();
+    AddUnordered(block, life.alloc);
+    life.starts = starts_.size() == early ? life.early : List(starts_);
   }
 
-  // What was added to the nodes of lives_.
-  Slice NodesSince(size_t first) const {
-    return {static_cast<uint32_t>(first), static_cast<uint32_t>(lives_.nodes.size() - first)};
+  NodeList List(std::span<const NodeId> nodes) {
+    if (nodes.empty()) return {};
+    if (nodes.size() == 1 && nodes[0].value < NodeList::kRun) return {nodes[0]};
+    const Slice run{static_cast<uint32_t>(lives_.nodes.size()),
+                    static_cast<uint32_t>(nodes.size())};
+    lives_.nodes.insert(lives_.nodes.end(), nodes.begin(), nodes.end());
+    lives_.runs.push_back(run);
+    return {NodeId(NodeList::kRun + lives_.runs.size() - 1)};
   }
 
-  Slice FindEarly(BlockId id) {
+  void AddEarly(BlockId id) {
     const BlockLife& life = lives_[id];
-    const size_t first = lives_.nodes.size();
     for (const Touch& touch : lives_.Touches(id)) {
       const OrderPoint start = order_.StartOf(touch.node);
       if (Root(start.graph) == life.root && !order_.Covers(start, life.alloc)) {
-        lives_.nodes.push_back(touch.node);
+        starts_.push_back(touch.node);
       }
     }
-    return NodesSince(first);
   }
 
   // A node that hangs on its stream by a programmatic edge, or that follows a rewind, runs before
   // the stream's earlier nodes have ended: it may touch what was allocated between, and isn't after
   // the allocation point.
-  Slice FindUnordered(const Block& block, const OrderPoint& alloc) {
-    const size_t first = lives_.nodes.size();
-    if (block.alloc_node.valid()) return NodesSince(first);
+  void AddUnordered(const Block& block, const OrderPoint& alloc) {
+    if (block.alloc_node.valid()) return;
     const Seq end = block.freed() ? block.free_requested + 1 : kNever;
     for (const NodeId node : running_.NodesBetween(block.stream, block.allocated, end)) {
       const OrderPoint start = order_.StartOf(node);
       if (start.graph != alloc.graph || order_.Covers(start, alloc)) break;
-      lives_.nodes.push_back(node);
+      starts_.push_back(node);
     }
-    return NodesSince(first);
   }
 
   // The nodes after which a stream stands.
@@ -281,17 +284,15 @@ class LifetimeFinder {
   }
 
   // Of markers_, those that don't end before another one.
-  Slice KeepLast() {
-    const size_t first = lives_.nodes.size();
-    if (markers_.size() == 1) {
-      lives_.nodes.push_back(markers_[0]);
-      return NodesSince(first);
-    }
+  NodeList KeepLast() {
+    if (markers_.size() <= 1) return List(markers_);
     order_.EndBeforeOthers(markers_, &ends_earlier_);
+    size_t kept = 0;
     for (size_t i = 0; i < markers_.size(); ++i) {
-      if (!ends_earlier_[i]) lives_.nodes.push_back(markers_[i]);
+      if (!ends_earlier_[i]) markers_[kept++] = markers_[i];
     }
-    return NodesSince(first);
+    markers_.resize(kept);
+    return List(markers_);
   }
 
   // A node inside a loop runs again after whatever else is in the loop: from outside the loop, it
@@ -363,6 +364,7 @@ class LifetimeFinder {
   std::vector<Seq> ends_;   // by root graph: where its last capture ended
   std::vector<bool> runs_;  // by root graph: it may be launched, not only embedded elsewhere
   std::vector<std::vector<Seq>> opaque_;  // by root graph: of nodes that may touch anything
+  std::vector<NodeId> starts_;
   std::vector<NodeId> markers_;
   std::vector<bool> ends_earlier_;  // of them: before another one
   std::vector<LastNode> last_;

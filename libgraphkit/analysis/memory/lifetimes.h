@@ -30,35 +30,50 @@ struct Touch {
   bool operator==(const Touch&) const = default;
 };
 
+// Some nodes, mostly one or none: that lies in place, others in Lifetimes::nodes.
+struct NodeList {
+  static constexpr uint32_t kRun = 1u << 31;
+
+  NodeId only;  // from kRun on: Lifetimes::runs[value - kRun]; none: the list is empty
+  bool empty() const { return !only.valid(); }
+  bool operator==(const NodeList&) const = default;
+};
+
 struct BlockLife {
-  GraphId root;          // the user's graph that it lives in; none: outside graphs
-  OrderPoint alloc;      // its allocation point
-  Slice touches;         // in Lifetimes::touches, in capture order
-  Slice early;           // in Lifetimes::nodes: nodes that touch it and aren't after `alloc`
-  Slice unordered;       // behind `early`: what its stream ran next without being after `alloc`
-  Slice at_free;         // in Lifetimes::nodes: markers
-  Slice last_use;        // in Lifetimes::nodes: markers, those at the free among them when escaped;
-                         // none: no node touches it, it dies at `alloc`
-  bool freed = false;    // in its graph: by a memory-free node, or before the capture ended
-  bool foreign = false;  // freed while one of its streams wasn't in the capture
-  bool escaped = false;  // while it lived, a node ran that may touch anything: it dies at its free
-  bool elsewhere = false;  // nodes of other graphs touch it
-  bool leaves = false;     // nodes outside the (embedded) graph where it was allocated touch it
+  GraphId root;       // the user's graph that it lives in; none: outside graphs
+  OrderPoint alloc;   // its allocation point
+  NodeList early;     // nodes that touch it and aren't after `alloc`
+  NodeList starts;    // `early`, and what its stream ran next without being after `alloc`
+  NodeList at_free;   // markers
+  NodeList last_use;  // markers, those at the free among them when escaped; none: no node touches
+                      // it, it dies at `alloc`
+  bool freed : 1 = false;      // in its graph: by a memory-free node, or before the capture ended
+  bool foreign : 1 = false;    // freed while one of its streams wasn't in the capture
+  bool escaped : 1 = false;    // while it lived, a node ran that may touch anything: it dies at its
+                               // free
+  bool elsewhere : 1 = false;  // nodes of other graphs touch it
+  bool leaves : 1 = false;     // nodes outside the (embedded) graph where it was allocated touch it
   bool operator==(const BlockLife&) const = default;
 };
 
 struct Lifetimes {
-  std::vector<BlockLife> blocks;  // one for each block of the trace
-  std::vector<Touch> touches;
+  std::vector<BlockLife> blocks;      // one for each block of the trace
+  std::vector<uint32_t> first_touch;  // by block, and one more
+  std::vector<Touch> touches;         // of each block in capture order
+  std::vector<Slice> runs;            // of `nodes`
   std::vector<NodeId> nodes;
 
   const BlockLife& operator[](BlockId block) const { return blocks[block.index()]; }
   std::span<const Touch> Touches(BlockId block) const {
-    const Slice slice = (*this)[block].touches;
-    return {touches.data() + slice.first, slice.count};
+    return {touches.data() + first_touch[block.index()],
+            touches.data() + first_touch[block.index() + 1]};
   }
-  std::span<const NodeId> Nodes(Slice slice) const {
-    return {nodes.data() + slice.first, slice.count};
+  // As long as the list stays where it is.
+  std::span<const NodeId> Nodes(const NodeList& list) const {
+    if (list.only.value < NodeList::kRun) return {&list.only, 1};
+    if (list.empty()) return {};
+    const Slice& run = runs[list.only.value - NodeList::kRun];
+    return {nodes.data() + run.first, run.count};
   }
   // Whether a block's uses are known by its streams alone: by kAtFree, and by either when escaped.
   bool ByStreams(BlockId block, MarkerRule rule) const {
@@ -67,8 +82,7 @@ struct Lifetimes {
   // The nodes that may touch a block without being after its allocation point.
   std::span<const NodeId> EarlyNodes(BlockId block, MarkerRule rule) const {
     const BlockLife& life = (*this)[block];
-    const uint32_t unordered = ByStreams(block, rule) ? life.unordered.count : 0;
-    return Nodes({life.early.first, life.early.count + unordered});
+    return Nodes(ByStreams(block, rule) ? life.starts : life.early);
   }
   std::span<const NodeId> Markers(BlockId block, MarkerRule rule) const {
     const BlockLife& life = (*this)[block];

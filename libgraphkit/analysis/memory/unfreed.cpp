@@ -52,7 +52,7 @@ uint32_t CountIntervals(const Facts& facts, const std::vector<Seq>& intervals,
   std::ptrdiff_t last = -1;
   for (const BlockId id : site.blocks) {
     const Block& block = facts.trace[id];
-    if (block.graph.valid() || facts.lives[id].touches.count > 0) continue;
+    if (block.graph.valid() || !facts.lives.Touches(id).empty()) continue;
     const auto interval = std::ranges::upper_bound(intervals, block.allocated) - intervals.begin();
     if (interval != last) ++count;
     last = interval;
