@@ -15,7 +15,7 @@ uint32_t TraceBuilder::DefaultShape() {
 }
 
 Slice TraceBuilder::AddAccesses(Accesses accesses) {
-  return accesses.empty() ? Slice{} : AppendAll(trace_.accesses, accesses);
+  return accesses.empty() ? Slice{} : trace_.accesses.Append(accesses);
 }
 
 NodeId TraceBuilder::AddNode(graphkit::Node node, Accesses accesses) {
@@ -89,8 +89,8 @@ void TraceBuilder::CloneInto(GraphId clone, GraphId original) {
   for (size_t i = 0; i < nodes; ++i) {
     graphkit::Node node = trace_.nodes[i];
     if (node.graph != original || node.destroyed != kNever) continue;
-    const auto first = trace_.accesses.begin() + node.accesses.first;
-    const std::vector<Access> accesses(first, first + node.accesses.count);
+    const AccessColumn::Range of_node = trace_.accesses.Of(node.accesses);
+    const std::vector<Access> accesses(of_node.begin(), of_node.end());
     node.graph = clone;
     node.stream = {};
     copies.emplace(static_cast<uint32_t>(i), AddNode(node, accesses));

@@ -278,15 +278,12 @@ Slice Union(const std::vector<NodeWork>& works, Trace* trace) {
   if (works.size() == 1) return works[0].accesses;
   std::vector<Access> all;
   for (const NodeWork& work : works) {
-    const auto first = trace->accesses.begin() + work.accesses.first;
-    all.insert(all.end(), first, first + work.accesses.count);
+    for (const Access& access : trace->accesses.Of(work.accesses)) all.push_back(access);
   }
   const auto key = [](const Access& a) { return std::tuple(a.block, a.offset, a.length, a.mode); };
   std::ranges::sort(all, {}, key);
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  const auto first = static_cast<uint32_t>(trace->accesses.size());
-  trace->accesses.insert(trace->accesses.end(), all.begin(), all.end());
-  return {first, static_cast<uint32_t>(all.size())};
+  return trace->accesses.Append(all);
 }
 
 struct NodeRewrite {
@@ -366,7 +363,7 @@ void RestoreNodes(Trace* trace) {
   }
   trace->changed_nodes.clear();
   trace->completeness.unapplied.clear();
-  trace->accesses.resize(RecordedAccesses(*trace));
+  trace->accesses.Truncate(RecordedAccesses(*trace));
 }
 
 const ChangedNode* FindChanged(const Trace& trace, NodeId node) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/model/access_column.h"
 #include "libgraphkit/model/collective.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/memory.h"
@@ -68,7 +69,7 @@ struct Trace {
   std::vector<Segment> segments;
   std::vector<Block> blocks;               // by allocated
   std::vector<BlockStream> block_streams;  // by seq
-  std::vector<Access> accesses;
+  AccessColumn accesses;
 
   std::vector<Nanoseconds>
       times;  // times[seq] of records that carry one; 0 or out of range: unknown

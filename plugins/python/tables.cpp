@@ -137,7 +137,7 @@ NumberTable Accesses(const Trace& trace) {
   FillAccess(0, {}, row);
   row.naming = nullptr;
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
-    for (const Access& access : TraceValues{trace}.Of(trace.nodes[i].accesses, &Trace::accesses)) {
+    for (const Access& access : trace.accesses.Of(trace.nodes[i].accesses)) {
       FillAccess(i, access, row);
       Append(row, table);
     }

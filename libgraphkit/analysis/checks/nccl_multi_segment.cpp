@@ -72,8 +72,7 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
     const Node& node = trace.nodes[i];
     if (!communicates.Has(node.kernel)) continue;
     Finding& finding = by_graph[facts.roots[node.graph.index()].index()];
-    for (const Access& access :
-         std::span(trace.accesses).subspan(node.accesses.first, node.accesses.count)) {
+    for (const Access& access : trace.accesses.Of(node.accesses)) {
       const BlockId id = access.block;
       const size_t spanned = segments.Spanned(trace[id], node.seq);
       if (spanned < 2 || !AddOnce(id, &finding.blocks)) continue;

@@ -72,8 +72,7 @@ class ReuseFinder {
   }
 
   void Add(const Toucher& by, Slice accesses, bool sends) {
-    for (const Access& access :
-         std::span(trace_.accesses).subspan(accesses.first, accesses.count)) {
+    for (const Access& access : trace_.accesses.Of(accesses)) {
       const bool both = access.mode == AccessMode::kReadWrite;
       if (!both && access.mode != (sends ? AccessMode::kRead : AccessMode::kWrite)) continue;
       const Block& block = trace_[access.block];

@@ -46,8 +46,7 @@ class DataPaths {
     graph.known = graph.known && work && node.accesses_complete && node.accesses.count > 0;
     if (!graph.known) return;
     uint64_t start = 0;
-    const std::span<const Access> accesses =
-        std::span(facts_.trace.accesses).subspan(node.accesses.first, node.accesses.count);
+    const AccessColumn::Range accesses = facts_.trace.accesses.Of(node.accesses);
     for (const Access& access : accesses) {
       const Ends& ends = EndsOf(access, node.graph);
       start = std::max(start, ends.written);

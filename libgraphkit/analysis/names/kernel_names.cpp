@@ -66,7 +66,7 @@ KernelSet CommunicationKernels(const Trace& trace) {
 bool CopiesOut(const Trace& trace, NodeKind kind, Slice accesses) {
   if (kind != NodeKind::kMemcpy) return false;
   bool reads = false;
-  for (const Access& access : std::span(trace.accesses).subspan(accesses.first, accesses.count)) {
+  for (const Access& access : trace.accesses.Of(accesses)) {
     if (access.mode == AccessMode::kRead) {
       reads = true;
       continue;

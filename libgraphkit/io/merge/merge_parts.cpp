@@ -205,7 +205,7 @@ size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
   const auto join = [&](Slice accesses, Seq seq, NodeId node) {
     live.AdvanceTo(seq);
     for (uint32_t a = 0; a < accesses.count; ++a) {
-      Access& access = trace->accesses[accesses.first + a];
+      Access access = trace->accesses[accesses.first + a];
       if (!access.block || !joinable[access.block.index()]) continue;
       const Address address = (*trace)[access.block].address + access.offset;
       const BlockId* at = live.Find(address);
@@ -218,6 +218,7 @@ size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
       access.offset = address - (*trace)[*at].address;
       const Bytes left = (*trace)[*at].size - access.offset;
       if (access.length != kLengthUnknown) access.length = std::min(access.length, left);
+      trace->accesses.Set(accesses.first + a, access);
       ++joined;
     }
   };

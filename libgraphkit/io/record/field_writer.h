@@ -57,8 +57,8 @@ class FieldWriter {
   }
   static bool LeftOut(Later later) { return !later.value; }
   bool LeftOut(StringId text) const { return values_[text].empty(); }
-  template <typename T>
-  static bool LeftOut(Listed<T> list) {
+  template <typename Column>
+  static bool LeftOut(Listed<Column> list) {
     return list.value.count == 0;
   }
   template <typename T>
@@ -112,8 +112,8 @@ class FieldWriter {
   void Value(std::span<const T> list) {
     List(list);
   }
-  template <typename T>
-  void Value(Listed<T> list) {
+  template <typename Column>
+  void Value(Listed<Column> list) {
     List(values_.Of(list.value, list.column));
   }
   void Value(const std::vector<std::string>& texts) { List(texts); }

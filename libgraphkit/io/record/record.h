@@ -117,11 +117,12 @@ struct AsWord {
 };
 
 // Entries of a column.
-template <typename T>
+template <typename Column>
 struct Listed {
-  Listed(Slice& slice, std::vector<T> Trace::*column) : value(slice), column(column) {}
+  using Entry = typename Column::value_type;
+  Listed(Slice& slice, Column Trace::*column) : value(slice), column(column) {}
   Slice& value;
-  std::vector<T> Trace::*column;
+  Column Trace::*column;
 };
 
 // Values of parts of lists: a length that may be unknown (-1), and half of a number.
@@ -188,12 +189,12 @@ class LooseValues : public LooseTexts {
  public:
   Arena arena;
 
-  template <typename T>
-  std::vector<T>& Column(std::vector<T> Trace::*) {
+  template <typename Column, typename T = typename Column::value_type>
+  std::vector<T>& Entries(Column Trace::*) {
     return std::get<std::vector<T>>(lists_);
   }
-  template <typename T>
-  std::span<const T> Of(Slice slice, std::vector<T> Trace::*) const {
+  template <typename Column, typename T = typename Column::value_type>
+  std::span<const T> Of(Slice slice, Column Trace::*) const {
     return std::span(std::get<std::vector<T>>(lists_)).subspan(slice.first, slice.count);
   }
 
@@ -218,8 +219,8 @@ class BorrowedValues : public LooseTexts {
     std::get<std::span<const T>>(lists_) = list;
     return {0, static_cast<uint32_t>(list.size())};
   }
-  template <typename T>
-  std::span<const T> Of(Slice slice, std::vector<T> Trace::*) const {
+  template <typename Column, typename T = typename Column::value_type>
+  std::span<const T> Of(Slice slice, Column Trace::*) const {
     return std::get<std::span<const T>>(lists_).first(slice.count);
   }
 
@@ -236,6 +237,9 @@ struct TraceValues {
   template <typename T>
   std::span<const T> Of(Slice slice, std::vector<T> Trace::*column) const {
     return std::span(trace.*column).subspan(slice.first, slice.count);
+  }
+  AccessColumn::Range Of(Slice slice, AccessColumn Trace::*column) const {
+    return (trace.*column).Of(slice);
   }
 };
 

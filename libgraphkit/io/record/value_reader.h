@@ -186,12 +186,12 @@ Expected ReadList(JsonCursor& in, std::vector<T>& out, LooseValues& to) {
   return in.Take(']') ? nullptr : "a list";
 }
 
-template <typename T>
-Expected ReadValue(JsonCursor& in, Listed<T> out, LooseValues& to) {
-  std::vector<T>& column = to.Column(out.column);
-  const size_t first = column.size();
-  if (Expected wrong = ReadList(in, column, to)) return wrong;
-  out.value = {static_cast<uint32_t>(first), static_cast<uint32_t>(column.size() - first)};
+template <typename Column>
+Expected ReadValue(JsonCursor& in, Listed<Column> out, LooseValues& to) {
+  auto& entries = to.Entries(out.column);
+  const size_t first = entries.size();
+  if (Expected wrong = ReadList(in, entries, to)) return wrong;
+  out.value = {static_cast<uint32_t>(first), static_cast<uint32_t>(entries.size() - first)};
   return nullptr;
 }
 

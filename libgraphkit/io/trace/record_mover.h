@@ -131,18 +131,18 @@ class RecordMover {
       for (GraphId& graph : moved) Field(key, graph);
       graphs = mover.moved_.arena.Copy(moved);
     }
-    template <typename T>
-    void Field(std::string_view key, Listed<T> list) {
-      std::vector<T>& moved = mover.moved_.Column(list.column);
-      for (T entry : values.Of(list.value, list.column)) {
+    template <typename Column>
+    void Field(std::string_view key, Listed<Column> list) {
+      auto& moved = mover.moved_.Entries(list.column);
+      for (auto entry : values.Of(list.value, list.column)) {
         Parts(entry, [&](auto&&... parts) { return (Field(key, parts), ..., true); });
         moved.push_back(entry);
       }
       list.value = {0, static_cast<uint32_t>(moved.size())};
     }
     // Nodes that followed one another need not do so any more.
-    void Field(std::string_view, Listed<ToolIdRun> list) {
-      std::vector<ToolIdRun>& moved = mover.moved_.Column(list.column);
+    void Field(std::string_view, Listed<std::vector<ToolIdRun>> list) {
+      std::vector<ToolIdRun>& moved = mover.moved_.Entries(list.column);
       for (const ToolIdRun& run : values.Of(list.value, list.column)) {
         for (uint32_t i = 0; i < run.count; ++i) {
           const NodeId node = mover.from->ids[NodeId(run.first.value + i)];

@@ -17,6 +17,13 @@ std::string OnlySome(size_t count, std::string_view what) {
   return "only " + std::to_string(count) + " " + std::string(what) + " were";
 }
 
+template <typename T>
+bool Fits(const std::vector<T>& column, size_t more) {
+  constexpr size_t kMost = std::numeric_limits<uint32_t>::max();
+  return column.size() <= kMost && more <= kMost - column.size();
+}
+bool Fits(const AccessColumn& column, size_t more) { return column.Fits(more); }
+
 }  // namespace
 
 // Checks what a record refers to, and takes its texts and lists into the trace.
@@ -39,19 +46,20 @@ class FieldTaker : public EachField<FieldTaker> {
     }
   }
   void Field(std::string_view, StringId& text) { text = to_.Intern(values_[text]); }
-  template <typename T>
-  void Field(std::string_view key, Listed<T> list) {
-    std::vector<T>& column = to_.trace_.*list.column;
-    const std::span<const T> entries = values_.Of(list.value, list.column);
-    constexpr size_t kMost = std::numeric_limits<uint32_t>::max();
+  template <typename Column>
+  void Field(std::string_view key, Listed<Column> list) {
+    Column& column = to_.trace_.*list.column;
+    const auto entries = values_.Of(list.value, list.column);
     list.value = {};
     if (entries.empty() || !ok_) return;
-    if (column.size() > kMost || entries.size() > kMost - column.size()) {
-      ok_ = to_.Fail("is one too many: a trace holds 2^32-1 entries of its kind");
+    if (!Fits(column, entries.size())) {
+      ok_ = to_.Fail(
+          "is one too many: a trace holds 2^32-1 entries of its kind, and 2^30-1 extents of "
+          "accesses");
       return;
     }
     list.value = {static_cast<uint32_t>(column.size()), static_cast<uint32_t>(entries.size())};
-    for (T entry : entries) {
+    for (auto entry : entries) {
       Take(key, entry);
       column.push_back(entry);
     }
@@ -185,7 +193,7 @@ void TraceAssembler::MakeRoom(double times) {
                       column.capacity() * sizeof(column[0]) - used);
   };
   const auto grow_all = [&](auto&... columns) { (grow(columns), ...); };
-  grow_all(trace_.nodes, trace_.edges, trace_.accesses, trace_.blocks, trace_.block_streams,
+  grow_all(trace_.nodes, trace_.edges, trace_.accesses.rows(), trace_.blocks, trace_.block_streams,
            trace_.stream_ops, trace_.frontier_entries, trace_.tool_id_runs, trace_.launches,
            trace_.works, trace_.times);
 }

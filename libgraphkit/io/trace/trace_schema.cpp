@@ -74,9 +74,9 @@ template <typename T>
 Json ListSchema() {
   return {{"type", "array"}, {"items", Schema(T())}};
 }
-template <typename T>
-Json Schema(const Listed<T>&) {
-  return ListSchema<T>();
+template <typename Column>
+Json Schema(const Listed<Column>&) {
+  return ListSchema<typename Column::value_type>();
 }
 template <typename T>
 Json Schema(const std::span<const T>&) {

@@ -125,7 +125,7 @@ TEST_CASE("work outside of captures is kept") {
                                                .kind = NodeKind::kMemset,
                                                .accesses_complete = true,
                                                .seq = 5}});
-  CHECK(trace.accesses.at(0) == Reads(BlockId(0u), 8));
+  CHECK(trace.accesses[0] == Reads(BlockId(0u), 8));
 }
 
 TEST_CASE("a node says what it does together with other ranks") {
@@ -171,7 +171,7 @@ TEST_CASE("a node is given other parameters, and switched off") {
                                 {.node = NodeId(0u), .what = NodeChangeKind::kDisabled, .seq = 7},
                                 {.node = NodeId(0u), .shape = 0, .child = GraphId(0u), .seq = 8}});
   CHECK(trace.shapes.at(1) == LaunchShape{{4, 1, 1}, {1, 1, 1}, 0});
-  CHECK(trace.accesses.at(0) == Reads(BlockId(0u), 8));
+  CHECK(trace.accesses[0] == Reads(BlockId(0u), 8));
 }
 
 TEST_CASE("a change names a node, an exec and blocks that are there") {
