@@ -84,7 +84,8 @@ std::unique_ptr<const Facts> FindStrict(const Facts& facts) {
 
 }  // namespace
 
-// What needs no order beside the order, then the rest, the longest first.
+// What needs no order beside the order, then the rest, the longest first. Edges by node are found
+// when the bounds, which take the most memory, are mostly over.
 Facts FindFacts(const Trace& trace, const FactOptions& options) {
   Facts facts{.trace = trace, .order = Order(options.edges)};
   RunTasks(trace, {[&] { FindOrder(options.edges, &facts); },
@@ -92,10 +93,11 @@ Facts FindFacts(const Trace& trace, const FactOptions& options) {
                      facts.roots = FindRoots(trace);
                      facts.unknown_memory = FindUnknownMemory(trace, facts.roots);
                      if (options.scope == FactScope::kPlacement) return;
-                     facts.in_edges = FindInEdges(trace);
-                     if (options.scope == FactScope::kReplay) return;
-                     facts.shapes = FindShapes(trace, facts.in_edges);
-                     facts.partial_edges = HasPartialEdges(trace);
+                     if (options.scope == FactScope::kReplay) {
+                       facts.in_edges = FindInEdges(trace);
+                     } else {
+                       facts.partial_edges = HasPartialEdges(trace);
+                     }
                    }});
   if (options.scope != FactScope::kAll) {
     facts.inputs = FindInputs(trace, facts.lives, facts.roots);
@@ -107,12 +109,14 @@ Facts FindFacts(const Trace& trace, const FactOptions& options) {
     FindBounds({.time_limit = *options.bound_time_limit, .online = true}, options.graphs_done,
                &facts);
   };
-  const auto races = [&] {
+  const auto edges = [&] {
+    facts.in_edges = FindInEdges(trace);
+    facts.shapes = FindShapes(trace, facts.in_edges);
     if (!differs) facts.races = FindRaces(facts);
   };
-  RunTasks(trace, {bounds, [&] { FindAllReuse(&facts); }, races,
+  RunTasks(trace, {bounds, [&] { FindAllReuse(&facts); },
                    [&] { facts.usage = FindUsage(trace, facts.lives); },
-                   [&] { facts.inputs = FindInputs(trace, facts.lives, facts.roots); }});
+                   [&] { facts.inputs = FindInputs(trace, facts.lives, facts.roots); }, edges});
   if (differs) facts.strict = FindStrict(facts);
   return facts;
 }
