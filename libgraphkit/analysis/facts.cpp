@@ -134,7 +134,7 @@ std::vector<std::vector<GraphInput>> FindInputs(const Trace& trace, const Lifeti
       last = root;
       auto& of_graph = inputs[root.index()];
       if (!of_graph.empty() && of_graph.back().block == BlockId(i)) continue;
-      of_graph.push_back({BlockId(i), touch.access, touch.node});
+      of_graph.push_back({BlockId(i), touch.node});
     }
   }
   return inputs;

@@ -31,7 +31,6 @@ namespace graphkit {
 // A block that a graph touches and doesn't own, and the first node that does.
 struct GraphInput {
   BlockId block;
-  uint32_t access = 0;  // in Trace::accesses
   NodeId node;
   bool operator==(const GraphInput&) const = default;
 };

@@ -129,10 +129,9 @@ class ProgramMaker {
       bool writes;
     };
     std::vector<Use> uses;
-    for (const Touch& touch : order_.lives().Touches(block)) {
-      const bool writes = facts_.trace.accesses[touch.access].mode != AccessMode::kRead;
-      if (StepOf(touch.node) != kNone) uses.push_back({touch.node, writes});
-    }
+    ForEachAccess(facts_.trace, order_.lives(), block, [&](NodeId node, const Access& access) {
+      if (StepOf(node) != kNone) uses.push_back({node, access.mode != AccessMode::kRead});
+    });
     // What is read was written.
     if (!uses.empty() && std::ranges::none_of(uses, &Use::writes)) uses.front().writes = true;
     // What a kernel without layout does is unknown: the block must last until its markers.

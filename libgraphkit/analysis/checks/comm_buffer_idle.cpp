@@ -69,10 +69,18 @@ class Lender {
     const NodeId first = uses.front().node;
     return std::ranges::all_of(uses, [&](const Touch& use) {
       if (use.node != first) return facts_.order.Before(first, use.node);
-      const Access& access = trace_.accesses[use.access];
-      const bool whole = access.length == kLengthUnknown || access.length >= trace_[buffer].size;
-      return access.mode == AccessMode::kWrite && access.offset == 0 && whole;
+      return Fills(first, buffer);
     });
+  }
+
+  bool Fills(NodeId node, BlockId buffer) const {
+    return std::ranges::all_of(
+        trace_.accesses.Of(trace_[node].accesses), [&](const Access& access) {
+          const bool whole =
+              access.length == kLengthUnknown || access.length >= trace_[buffer].size;
+          const bool fills = access.mode == AccessMode::kWrite && access.offset == 0 && whole;
+          return access.block != buffer || fills;
+        });
   }
 
   // Each buffer is lent to the largest block that it can hold and that hasn't borrowed another one.

@@ -1,8 +1,21 @@
 // dead-input: launches of graphs whose inputs were freed.
+#include <algorithm>
+
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
+namespace {
+
+// Whether it is known what the first node that touches the input does with it.
+bool KnownUse(const Trace& trace, const GraphInput& input) {
+  return std::ranges::any_of(
+      trace.accesses.Of(trace[input.node].accesses), [&](const Access& access) {
+        return access.block == input.block && access.mode != AccessMode::kUnknown;
+      });
+}
+
+}  // namespace
 
 std::vector<Finding> FindDeadInputs(const Facts& facts) {
   const Trace& trace = facts.trace;
@@ -11,7 +24,7 @@ std::vector<Finding> FindDeadInputs(const Facts& facts) {
     bool known = false;
     for (const auto& [input, now] : stale[graph.index()]) {
       if (now.valid()) continue;  // static-address-changed names those
-      known = known || trace.accesses[input.access].mode != AccessMode::kUnknown;
+      known = known || KnownUse(trace, input);
       AddBlock(trace, input.block, finding);
       finding->nodes.push_back(input.node);
       if (finding->evidence.size() >= kShownEvidence) continue;

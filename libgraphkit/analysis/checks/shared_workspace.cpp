@@ -21,14 +21,13 @@ struct User {
 std::vector<User> UsersOf(const Facts& facts, BlockId id,
                           const std::vector<std::vector<uint32_t>>& launches) {
   std::vector<User> users;
-  for (const Touch& touch : facts.lives.Touches(id)) {
-    const AccessMode mode = facts.trace.accesses[touch.access].mode;
-    const GraphId root = facts.roots[facts.trace[touch.node].graph.index()];
-    if (mode == AccessMode::kRead || launches[root.index()].empty()) continue;
+  ForEachAccess(facts.trace, facts.lives, id, [&](NodeId node, const Access& access) {
+    const GraphId root = facts.roots[facts.trace[node].graph.index()];
+    if (access.mode == AccessMode::kRead || launches[root.index()].empty()) return;
     auto user = std::ranges::find_if(users, [&](const User& other) { return other.graph == root; });
-    if (user == users.end()) user = users.insert(users.end(), {root, touch.node});
-    user->surely_writes = user->surely_writes || mode != AccessMode::kUnknown;
-  }
+    if (user == users.end()) user = users.insert(users.end(), {root, node});
+    user->surely_writes = user->surely_writes || access.mode != AccessMode::kUnknown;
+  });
   return users;
 }
 

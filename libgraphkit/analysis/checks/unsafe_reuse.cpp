@@ -21,10 +21,10 @@ UnorderedUses FindUnorderedUses(const Facts& facts, const Overlap& overlap) {
   return {};
 }
 
-bool Writes(const Trace& trace, std::span<const Touch> touches, NodeId node) {
-  return std::ranges::any_of(touches, [&](const Touch& touch) {
-    const AccessMode mode = trace.accesses[touch.access].mode;
-    return touch.node == node && (mode == AccessMode::kWrite || mode == AccessMode::kReadWrite);
+bool Writes(const Trace& trace, NodeId node, BlockId block) {
+  return std::ranges::any_of(trace.accesses.Of(trace[node].accesses), [&](const Access& access) {
+    return access.block == block &&
+           (access.mode == AccessMode::kWrite || access.mode == AccessMode::kReadWrite);
   });
 }
 
@@ -39,8 +39,8 @@ Finding Describe(const Facts& facts, const Overlap& overlap, GraphId graph) {
   finding.message =
       NameOf(trace, overlap.later) + " lies where " + NameOf(trace, overlap.earlier) + " lay, and ";
   if (race.earlier.valid()) {
-    const bool writes = Writes(trace, facts.lives.Touches(overlap.later), race.later) ||
-                        Writes(trace, facts.lives.Touches(overlap.earlier), race.earlier);
+    const bool writes =
+        Writes(trace, race.later, overlap.later) || Writes(trace, race.earlier, overlap.earlier);
     finding.severity = writes ? Severity::kError : Severity::kWarning;
     finding.nodes = {race.earlier, race.later};
     finding.message += NameOf(trace, race.earlier) + " need not have ended when " +

@@ -174,9 +174,8 @@ class LifetimeFinder {
     for (size_t i = 0; i < trace_.nodes.size(); ++i) {
       const Node& node = trace_.nodes[i];
       if (node.accesses.count == 0 || !InGraph(trace_, node)) continue;
-      for (uint32_t a = node.accesses.first; a < node.accesses.first + node.accesses.count; ++a) {
-        const BlockId block = trace_.accesses[a].block;
-        if (block.index() < trace_.blocks.size()) visit(Touch{NodeId(i), a}, block);
+      for (const Access& access : trace_.accesses.Of(node.accesses)) {
+        if (access.block.index() < trace_.blocks.size()) visit(Touch{NodeId(i)}, access.block);
       }
     }
   }

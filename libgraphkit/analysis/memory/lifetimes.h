@@ -23,10 +23,9 @@ enum class MarkerRule : uint8_t {
   kLastUse,  // uses end with the last node that touches the block
 };
 
-// A node touches a block.
+// A node touches a block: one for each access (ForEachAccess).
 struct Touch {
   NodeId node;
-  uint32_t access = 0;  // in Trace::accesses
   bool operator==(const Touch&) const = default;
 };
 
@@ -89,6 +88,19 @@ struct Lifetimes {
     return Nodes(rule == MarkerRule::kAtFree ? life.at_free : life.last_use);
   }
 };
+
+// Calls visit(node, access) for each of a block's touches.
+template <typename Visit>
+void ForEachAccess(const Trace& trace, const Lifetimes& lives, BlockId block, Visit visit) {
+  NodeId last;
+  for (const Touch& touch : lives.Touches(block)) {
+    if (touch.node == last) continue;  // another access of the same node
+    last = touch.node;
+    for (const Access& access : trace.accesses.Of(trace[last].accesses)) {
+      if (access.block == block) visit(last, access);
+    }
+  }
+}
 
 // Blocks in the order in which they were allocated, or in which their frees were requested or
 // completed: those of which it was recorded.

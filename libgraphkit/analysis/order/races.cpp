@@ -73,13 +73,13 @@ class RaceFinder {
   void CollectUses(BlockId id) {
     uses_.clear();
     const Block& block = trace_[id];
-    for (const Touch& touch : facts_.lives.Touches(id)) {
-      const Node& node = trace_[touch.node];
-      if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) continue;
-      if (!InGraph(trace_, node) || Unfinished(touch.node)) continue;
-      if (TakesNumbersOnly(trace_, touch.node, numbers_only_)) continue;
-      uses_.push_back({touch.node, RaceKind::kAccess, trace_.accesses[touch.access]});
-    }
+    ForEachAccess(trace_, facts_.lives, id, [&](NodeId user, const Access& access) {
+      const Node& node = trace_[user];
+      if (node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree) return;
+      if (!InGraph(trace_, node) || Unfinished(user)) return;
+      if (TakesNumbersOnly(trace_, user, numbers_only_)) return;
+      uses_.push_back({user, RaceKind::kAccess, access});
+    });
     if (uses_.empty()) return;
     const Access all{.block = id, .mode = AccessMode::kWrite, .length = block.size};
     for (const auto& [node, kind] : {std::pair(block.alloc_node, RaceKind::kAlloc),
