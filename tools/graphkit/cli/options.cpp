@@ -21,8 +21,19 @@ CLI::Option* AddFormat(CLI::App& app, Format& format) {
                            "text for people (the default), or JSON with a stable schema");
 }
 
+void AddView(CLI::App& app, Format& format, std::string& output) {
+  const CLI::Option* chosen = AddFormat(app, format);
+  AddOutput(app, output, "where to (default: stdout)");
+  FollowName<Format>(app, chosen, output, format, {{".json", Format::kJson}});
+}
+
 CLI::Option* AddOutput(CLI::App& app, std::string& path, const std::string& what) {
   return app.add_option("-o,--output", path, what)->option_text("FILE");
+}
+
+CLI::Option* AddOpen(CLI::App& app, bool& open) {
+  return app.add_flag("--open", open,
+                      "then show it, with the program that BROWSER names or else xdg-open");
 }
 
 CLI::Option* AddTrace(CLI::App& app, std::string& path) {

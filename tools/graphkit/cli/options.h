@@ -14,7 +14,11 @@ namespace graphkit {
 enum class Format { kText, kJson };
 
 CLI::Option* AddFormat(CLI::App& app, Format& format);
+// Both, of a view: --format text|json, or as the name of -o FILE ends.
+void AddView(CLI::App& app, Format& format, std::string& output);
 CLI::Option* AddOutput(CLI::App& app, std::string& path, const std::string& what);
+// --open: show what was written.
+CLI::Option* AddOpen(CLI::App& app, bool& open);
 CLI::Option* AddTrace(CLI::App& app, std::string& path);
 // One or more: of one job, one for each rank.
 CLI::Option* AddTraces(CLI::App& app, std::vector<std::string>& paths);
@@ -36,6 +40,11 @@ template <typename T>
 CLI::Option* AddChoice(CLI::App& app, const std::string& name, T& value,
                        const std::vector<std::pair<std::string, T>>& choices,
                        const std::string& description);
+
+// Without `format`, what the output's name ends with (".json") says which it is.
+template <typename T>
+void FollowName(CLI::App& app, const CLI::Option* format, const std::string& output, T& value,
+                const std::vector<std::pair<std::string, T>>& endings);
 
 // A number of things, not negative.
 CLI::Option* AddCount(CLI::App& app, const std::string& name, size_t& value,
@@ -98,6 +107,17 @@ CLI::Option* AddChoice(CLI::App& app, const std::string& name, T& value,
   return app.add_option_function<std::string>(name, set, description)
       ->option_text(JoinWords(words))
       ->check([words](const std::string& word) { return CheckWord(word, words); });
+}
+
+template <typename T>
+void FollowName(CLI::App& app, const CLI::Option* format, const std::string& output, T& value,
+                const std::vector<std::pair<std::string, T>>& endings) {
+  app.parse_complete_callback([format, &output, &value, endings] {
+    if (format->count() > 0) return;
+    for (const auto& [ending, meaning] : endings) {
+      if (output.ends_with(ending)) value = meaning;
+    }
+  });
 }
 
 }  // namespace graphkit

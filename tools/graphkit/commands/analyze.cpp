@@ -96,8 +96,7 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
        "graphkit analyze trace.json --format json | jq '.findings[].message'",
        "graphkit analyze rank*.json"});
   AddTraces(*sub, arguments->traces);
-  AddFormat(*sub, arguments->format);
-  AddOutput(*sub, arguments->output, "where to (default: stdout)");
+  AddView(*sub, arguments->format, arguments->output);
   AddChecks(*sub, arguments->options.checks);
   AddSize(*sub, "--min-bytes", arguments->options.min_bytes,
           "leave out findings about fewer bytes: 4096, 1MiB, 1.5GiB");

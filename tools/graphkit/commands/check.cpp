@@ -151,7 +151,7 @@ int RunCheck(CheckArguments arguments) {
 }
 
 void AddPresentation(CLI::App& sub, CheckArguments& arguments) {
-  AddChoice<CheckFormat>(
+  const CLI::Option* format = AddChoice<CheckFormat>(
       sub, "--format", arguments.format,
       {{"text", CheckFormat::kText},
        {"json", CheckFormat::kJson},
@@ -162,6 +162,11 @@ void AddPresentation(CLI::App& sub, CheckArguments& arguments) {
       "text for people (the default), JSON with a stable schema, SARIF 2.1.0, "
       "JUnit XML, annotations of GitHub Actions, or Markdown for a job's summary");
   AddOutput(sub, arguments.output, "where to (default: stdout)");
+  FollowName<CheckFormat>(sub, format, arguments.output, arguments.format,
+                          {{".json", CheckFormat::kJson},
+                           {".sarif", CheckFormat::kSarif},
+                           {".xml", CheckFormat::kJunit},
+                           {".md", CheckFormat::kMarkdown}});
   AddCount(sub, "--top", arguments.top, "entries of long lists in the text; 0: all (default: 10)");
 }
 

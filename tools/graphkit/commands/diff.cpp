@@ -98,14 +98,18 @@ void AddDiffCommand(CLI::App& app, int& exit_code) {
        "graphkit diff rank0.json rank1.json --format json -o diff.json"});
   sub->add_option("before", arguments->before, "a trace, or - for stdin")->required();
   sub->add_option("after", arguments->after, "the trace to compare it with")->required();
-  AddChoice<DiffFormat>(*sub, "--format", arguments->format,
-                        {{"text", DiffFormat::kText},
-                         {"json", DiffFormat::kJson},
-                         {"dot", DiffFormat::kDot},
-                         {"html", DiffFormat::kHtml}},
-                        "text for people (the default), JSON with a stable schema, a drawing of "
-                        "what changed, or a page to look at");
+  const CLI::Option* format = AddChoice<DiffFormat>(
+      *sub, "--format", arguments->format,
+      {{"text", DiffFormat::kText},
+       {"json", DiffFormat::kJson},
+       {"dot", DiffFormat::kDot},
+       {"html", DiffFormat::kHtml}},
+      "text for people (the default), JSON with a stable schema, a drawing of "
+      "what changed, or a page to look at");
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
+  FollowName<DiffFormat>(
+      *sub, format, arguments->output, arguments->format,
+      {{".json", DiffFormat::kJson}, {".dot", DiffFormat::kDot}, {".html", DiffFormat::kHtml}});
   AddCount(*sub, "--top", arguments->top,
            "entries of long lists in the text; 0: all (default: 10)");
 }

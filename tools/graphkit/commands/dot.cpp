@@ -26,6 +26,7 @@ struct DotArguments {
   uint32_t focus = NodeId::kNone;
   bool critical_path = false;
   DotOptions options;
+  bool open = false;
 };
 
 // "svg" of "capture.svg"; "dot" for stdout and for what has no ending.
@@ -83,7 +84,8 @@ Result<void> WriteDrawing(const std::string& dot, const std::string& path) {
   return WriteOutput(path, [&picture](std::ostream& out) { out << picture; });
 }
 
-int RunDot(const DotArguments& arguments) {
+int RunDot(DotArguments arguments) {
+  if (arguments.open && arguments.output == "-") arguments.output = "capture.svg";
   const Result<Trace> trace = ReadInput(arguments.trace);
   if (!trace) return PrintError(trace.error());
   if (const auto checked = CheckIds(*trace, arguments); !checked) {
@@ -98,7 +100,10 @@ int RunDot(const DotArguments& arguments) {
     PrintNote(summary.notes.back() + "; --fold none draws them all");
   }
   const Result<void> written = WriteDrawing(dot.str(), arguments.output);
-  return written ? exit_code : PrintError(written.error());
+  if (!written) return PrintError(written.error());
+  if (!arguments.open) return exit_code;
+  const Result<void> opened = ShowFile(arguments.output);
+  return opened ? exit_code : PrintError(opened.error());
 }
 
 // Options that choose what is drawn.
@@ -162,13 +167,15 @@ void AddLook(CLI::App& sub, DotArguments& arguments) {
 void AddDotCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<DotArguments>(
       app, exit_code, RunDot, "dot", "Draw the graphs of a trace",
-      {"graphkit dot trace.json -o capture.svg", "graphkit dot trace.json --graph 3 -o decode.png",
+      {"graphkit dot trace.json -o capture.svg",
+       "graphkit dot trace.json --graph 3 --open  # as capture.svg",
        "graphkit dot trace.json --focus 120 --depth 3 --show memory -o near.svg",
        "graphkit dot trace.json --link 'report.html#node={node}' -o capture.svg",
        "graphkit dot trace.json | dot -Tpdf > capture.pdf"});
   AddTrace(*sub, arguments->trace);
   AddOutput(*sub, arguments->output,
             "where to; its ending says what: dot, svg, png, pdf, … (default: DOT on stdout)");
+  AddOpen(*sub, arguments->open);
   AddWhat(*sub, *arguments);
   AddLook(*sub, *arguments);
 }

@@ -84,8 +84,7 @@ void AddExplainCommand(CLI::App& app, int& exit_code) {
                   "any file that graphkit reads or writes, or - for stdin; the word explain may be "
                   "left out")
       ->required();
-  AddFormat(*sub, arguments->format);
-  AddOutput(*sub, arguments->output, "where to (default: stdout)");
+  AddView(*sub, arguments->format, arguments->output);
   AddCount(*sub, "--top", arguments->top,
            "lines shown of those that hold memory; 0: all (default: 10)");
   sub->add_flag("--stacks", arguments->stacks,

@@ -228,8 +228,7 @@ void AddPipelineCommand(CLI::App& app, int& exit_code) {
                   "a trace, to check that replays followed the order of the captures");
   AddSchedule(*sub, *arguments);
   AddLayers(*sub, *arguments);
-  AddFormat(*sub, arguments->format);
-  AddOutput(*sub, arguments->file, "where to (default: stdout)");
+  AddView(*sub, arguments->format, arguments->file);
 }
 
 }  // namespace graphkit

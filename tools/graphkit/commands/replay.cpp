@@ -259,8 +259,7 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
       ->option_text("FILE");
   sub->add_flag("--time", arguments->time,
                 "also show what a malloc or free took, on average (always in the JSON)");
-  AddFormat(*sub, arguments->format);
-  AddOutput(*sub, arguments->output, "where to (default: stdout)");
+  AddView(*sub, arguments->format, arguments->output);
 }
 
 }  // namespace graphkit

@@ -25,6 +25,7 @@ struct ReportArguments {
   std::string output = "report.html";
   std::optional<PolicyKind> policy = PolicyKind::kReuse;
   AnalyzeOptions options;
+  bool open = false;
 };
 
 std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArguments& arguments) {
@@ -123,8 +124,12 @@ int RunReport(const ReportArguments& arguments) {
                             .hint = "write it to a file first"});
   }
   const Job job;
-  if (paths->size() > 1) return ReportMany(job, *paths, arguments);
-  return job.rank() == 0 ? ReportOn(paths->front(), arguments) : kExitOk;
+  const int code = paths->size() > 1 ? ReportMany(job, *paths, arguments)
+                   : job.rank() == 0 ? ReportOn(paths->front(), arguments)
+                                     : kExitOk;
+  if (!arguments.open || code == kExitBad || job.rank() != 0) return code;
+  const Result<void> opened = ShowFile(arguments.output);
+  return opened ? code : PrintError(opened.error());
 }
 
 std::vector<std::pair<std::string, std::optional<PolicyKind>>> PolicyChoices() {
@@ -140,10 +145,11 @@ void AddReportCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<ReportArguments>(
       app, exit_code, RunReport, "report", "Write a page to look at: memory, streams, findings",
       {"graphkit report trace.json -o report.html",
-       "graphkit report trace.json --policy pytorch -o report.html",
+       "graphkit report trace.json --policy pytorch --open",
        "graphkit report rank*.json -o report.html"});
   AddTraces(*sub, arguments->traces);
   AddOutput(*sub, arguments->output, "the page, one file that needs no network (report.html)");
+  AddOpen(*sub, arguments->open);
   AddChoice<std::optional<PolicyKind>>(
       *sub, "--policy", arguments->policy, PolicyChoices(),
       "draw the memory as this policy would place it beside the recorded one (default: reuse)");

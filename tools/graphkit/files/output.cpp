@@ -1,6 +1,7 @@
 #include "tools/graphkit/files/output.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "libgraphkit/units.h"
 #include "tools/graphkit/cli/talk.h"
 
 namespace graphkit {
@@ -59,6 +61,14 @@ Result<void> WriteWhole(const std::string& path, const std::function<void(std::o
   return written;
 }
 
+// To a person at a terminal; a job's log has it from the commands that say so.
+void SayWritten(const std::string& path) {
+  std::error_code error;
+  const uintmax_t size = fs::file_size(path, error);
+  if (!error && isatty(STDERR_FILENO) != 0)
+    PrintNote("wrote " + path + " (" + FormatBytes(size) + ")");
+}
+
 }  // namespace
 
 Result<void> WriteOutput(const std::string& path, const std::function<void(std::ostream&)>& write) {
@@ -73,7 +83,33 @@ Result<void> WriteOutput(const std::string& path, const std::function<void(std::
   const fs::path target = fs::is_symlink(fs::symlink_status(path, error))
                               ? fs::weakly_canonical(path, error)
                               : fs::path(path);
-  return WriteWhole(target.string(), write);
+  Result<void> written = WriteWhole(target.string(), write);
+  if (written) SayWritten(path);
+  return written;
+}
+
+Result<void> ShowFile(const std::string& path) {
+  if (path == "-") {
+    return Error{.message = "--open shows a file, and the output goes to stdout",
+                 .hint = "name one with -o FILE"};
+  }
+  const char* opener = std::getenv("BROWSER");
+  const pid_t child = fork();
+  if (child < 0) return SystemError("can't open", path, errno);
+  if (child == 0) {
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    const char* program = opener && *opener ? opener : "xdg-open";
+    execlp(program, program, path.c_str(), nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  Error error{.message = "was written, and no program opened it",
+              .hint = "open it yourself, or name a program in BROWSER",
+              .file = path};
+  error.kind = Error::Kind::kSystem;
+  return error;
 }
 
 TextStyle StyleFor(const std::string& output, size_t top) {

@@ -15,6 +15,9 @@ namespace graphkit {
 // devices are written to directly.
 Result<void> WriteOutput(const std::string& path, const std::function<void(std::ostream&)>& write);
 
+// Shows a file that was written, with the program that BROWSER names or else xdg-open.
+Result<void> ShowFile(const std::string& path);
+
 // How text views look where they go to.
 
 // `output` as of -o; "-" is stdout. On a terminal as wide as it is and in colour; in a pipe and in
