@@ -1,5 +1,5 @@
-# graphkit: warning deferred-record-stream 2.40 MiB :45
-# graphkit: warning deferred-record-stream 128 KiB :45
+# graphkit: warning deferred-record-stream 2.40 MiB :46
+# graphkit: warning deferred-record-stream 128 KiB :46
 """A GPT step whose gradients are reduced in buckets, one for each block, on a side stream (as DDP does).
 
 The fault: a bucket is recorded on that stream and dropped. In a capture PyTorch can't ask whether the stream is done with it,
@@ -7,6 +7,7 @@ so that every bucket is kept until the capture ends. graphkit must say how much 
 The twin: the stream of the backward waits for a bucket before it makes the one after the next, and drops it then.
 """
 import collections
+import functools
 import sys
 
 import torch
@@ -26,8 +27,8 @@ class Block(nn.Module):
 
     def forward(self, x):
         q, k, v = self.qkv(self.norms[0](x)).view(BATCH, LENGTH, 3, HEADS, -1).permute(2, 0, 3, 1, 4)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(BATCH, LENGTH, WIDTH)
-        x = x + self.out(y)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(y.transpose(1, 2).reshape(BATCH, LENGTH, WIDTH))
         return x + self.down(F.gelu(self.up(self.norms[1](x))))
 
 
@@ -54,17 +55,16 @@ def reduce(parameters):
         bucket.record_stream(communication)
 
 
-def collect(parameters, parameter):
-    collected[id(parameters)].append(parameter)
-    if len(collected[id(parameters)]) == len(parameters):
-        reduce(collected.pop(id(parameters)))
+def collect(layer, parameter):
+    ready[layer].append(parameter)
+    if len(ready[layer]) == len(list(layer.parameters())):
+        reduce(ready.pop(layer))
 
 
-collected = collections.defaultdict(list)
+ready = collections.defaultdict(list)
 for layer in model:
-    owned = list(layer.parameters())
-    for parameter in owned:
-        parameter.register_post_accumulate_grad_hook(lambda parameter, owned=owned: collect(owned, parameter))
+    for parameter in layer.parameters():
+        parameter.register_post_accumulate_grad_hook(functools.partial(collect, layer))
 
 
 def step():
@@ -75,12 +75,9 @@ def step():
     optimizer.step()
 
 
-warm = torch.cuda.Stream()
-warm.wait_stream(torch.cuda.current_stream())
-with torch.cuda.stream(warm):
-    for _ in range(3):
-        step()
-torch.cuda.current_stream().wait_stream(warm)
+with torch.cuda.stream(torch.cuda.Stream()):
+    step()
+torch.cuda.synchronize()
 graph = torch.cuda.CUDAGraph()
 with torch.cuda.graph(graph):
     step()

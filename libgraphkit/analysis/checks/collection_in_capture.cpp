@@ -33,13 +33,9 @@ Finding Describe(const Trace& trace, GraphId graph, const Pauses& pauses, Findin
     finding.message += " and freed " + FormatBytes(finding.bytes) + " in " +
                        ListOf(finding.blocks) + " inside of it";
   }
-  for (size_t i = 0; i < std::min(finding.blocks.size(), kShownEvidence); ++i) {
-    const BlockId block = finding.blocks[i];
-    if (!trace[block].stack.valid()) continue;
-    finding.evidence.push_back(
-        {.text = NameOf(trace, block) + " was allocated " + PlaceOf(trace, trace[block].allocated),
-         .blocks = {block},
-         .stack = trace[block].stack});
+  for (const BlockId block : finding.blocks) {
+    if (finding.evidence.size() == kShownEvidence) break;
+    if (trace[block].stack.valid()) finding.evidence.push_back(AllocatedThere(trace, block));
   }
   finding.advice =
       "collect before the capture and switch collection off in it: gc.collect(); gc.disable()";

@@ -37,6 +37,12 @@ Evidence CapturedThere(const Trace& trace, NodeId node) {
   return {.text = CapturedOn(trace, node), .nodes = {node}, .stack = trace[node].stack};
 }
 
+Evidence AllocatedThere(const Trace& trace, BlockId block) {
+  return {.text = NameOf(trace, block) + " was allocated " + PlaceOf(trace, trace[block].allocated),
+          .blocks = {block},
+          .stack = trace[block].stack};
+}
+
 Evidence OverBefore(const Trace& trace, BlockId earlier, BlockId later, StackId stack) {
   const auto name = [&](BlockId block) {
     return NameOf(trace, block) + " of " + NameOf(trace, trace[block].stream);

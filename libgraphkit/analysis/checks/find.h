@@ -78,6 +78,9 @@ std::string BlocksText(const Finding& finding);
 // Where a node comes from, as evidence.
 Evidence CapturedThere(const Trace& trace, NodeId node);
 
+// Where a block comes from, as evidence.
+Evidence AllocatedThere(const Trace& trace, BlockId block);
+
 // That one block's memory could go to another one, as evidence.
 Evidence OverBefore(const Trace& trace, BlockId earlier, BlockId later, StackId stack);
 

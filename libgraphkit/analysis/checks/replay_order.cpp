@@ -80,7 +80,11 @@ class OrderFinder {
       if (std::ranges::none_of(facts_.blocks[a.index()], over)) continue;
       Finding* into = ReadSpoilt(a, b, left) ? &finding : unread;
       if (!into->graph.valid()) into->graph = a;
-      if (AddOnce(left, &into->blocks)) into->bytes += RoundedSize(trace_[left]);
+      if (!AddOnce(left, &into->blocks)) continue;
+      into->bytes += RoundedSize(trace_[left]);
+      if (into->evidence.size() < kShownEvidence && trace_[left].stack.valid()) {
+        into->evidence.push_back(AllocatedThere(trace_, left));
+      }
     }
     if (finding.blocks.empty()) return;
     finding.message = NameOf(trace_, a) + " was captured before " + NameOf(trace_, b) +

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/kernel_names.h"
 #include "libgraphkit/analysis/order/launches.h"
 
@@ -29,6 +31,7 @@ struct Reach {
   Address end = 0;
   BlockId block;
   Toucher by;
+  bool sure = true;  // of a writer: whether it is known to write
 };
 
 class ReuseFinder {
@@ -41,11 +44,17 @@ class ReuseFinder {
     if (sent_.empty() || written_.empty()) return {};
     const LaunchOrder order(trace_);
     std::ranges::sort(written_, {}, &Reach::begin);
-    for (const Reach& sent : sent_) Compare(order, sent);
+    for (const bool sure : {true, false}) {
+      for (const Reach& sent : sent_) Compare(order, sent, sure);
+    }
+    for (const auto& [key, more] : more_) found_[key].message += "; the same of " + ListOf(more);
     return TakeValues(&found_);
   }
 
  private:
+  // Who sends, who writes, whether it isn't sure that it writes, and the line that sends.
+  using Key = std::tuple<GraphId, GraphId, bool, std::string>;
+
   bool Launched(GraphId root) const { return !launches_[root.index()].empty(); }
 
   void Collect() {
@@ -73,29 +82,54 @@ class ReuseFinder {
 
   void Add(const Toucher& by, Slice accesses, bool sends) {
     for (const Access& access : trace_.accesses.Of(accesses)) {
-      const bool both = access.mode == AccessMode::kReadWrite;
-      if (!both && access.mode != (sends ? AccessMode::kRead : AccessMode::kWrite)) continue;
+      if (access.mode == (sends ? AccessMode::kWrite : AccessMode::kRead)) continue;
+      const bool sure = access.mode != AccessMode::kUnknown;
+      if (sends && !sure) continue;
       const Block& block = trace_[access.block];
       const Address begin = block.address + access.offset;
       const Bytes length = access.length == kLengthUnknown
                                ? block.size - std::min(block.size, access.offset)
                                : access.length;
       if (length == 0) continue;
-      (sends ? sent_ : written_).push_back({begin, begin + length, access.block, by});
+      (sends ? sent_ : written_).push_back({begin, begin + length, access.block, by, sure});
       longest_ = std::max(longest_, length);
     }
   }
 
-  void Compare(const LaunchOrder& order, const Reach& sent) {
+  void Compare(const LaunchOrder& order, const Reach& sent, bool sure) {
     const Address from = sent.begin - std::min(sent.begin, longest_);
     auto at = std::ranges::lower_bound(written_, from, {}, &Reach::begin);
     for (; at != written_.end() && at->begin < sent.end; ++at) {
-      const std::tuple key{sent.by.graph, at->by.graph, sent.block};
-      if (at->end <= sent.begin || at->by.graph == sent.by.graph || found_.contains(key)) continue;
-      if (const auto pair = Unordered(order, sent.by, at->by.graph)) {
-        Describe(sent, *at, *pair, &found_[key]);
+      if (at->end <= sent.begin || at->by.graph == sent.by.graph || at->sure != sure) continue;
+      if (!compared_.insert({sent.by.graph, sent.by.work, at->by.graph, sent.block}).second) {
+        continue;
       }
+      const auto pair = Unordered(order, sent.by, at->by.graph);
+      if (!pair) continue;
+      const Key key{sent.by.graph, at->by.graph, !sure, SiteOf(sent.by)};
+      const auto [place, fresh] = found_.try_emplace(key);
+      if (fresh) Describe(sent, *at, *pair, &place->second);
+      const bool first_of_block = AddBlocks(sent, *at, &place->second);
+      if (!fresh && first_of_block) more_[key].push_back(sent.block);
     }
+  }
+
+  // The line of the program that sends; none: it isn't known.
+  std::string SiteOf(const Toucher& sends) const {
+    const StackId stack =
+        sends.work == kNoWork ? trace_[sends.node].stack : trace_.works[sends.work].stack;
+    const CallSite site = CallSiteOf(trace_, stack);
+    return site.own ? PlaceOfFrame(trace_, *site.own) : std::string();
+  }
+
+  // Whether what is sent wasn't in the finding.
+  bool AddBlocks(const Reach& sent, const Reach& written, Finding* finding) const {
+    const bool fresh = AddOnce(sent.block, &finding->blocks);
+    AddOnce(written.block, &finding->blocks);
+    if (fresh) {
+      finding->bytes += std::min(sent.end, written.end) - std::max(sent.begin, written.begin);
+    }
+    return fresh;
   }
 
   // A launch that sends (or none, for work), and one of a graph that need not wait for it.
@@ -124,13 +158,12 @@ class ReuseFinder {
     finding->graph = written.by.graph;
     if (sent.by.node.valid()) finding->nodes.push_back(sent.by.node);
     finding->nodes.push_back(written.by.node);
-    finding->blocks = {sent.block};
-    if (written.block != sent.block) finding->blocks.push_back(written.block);
-    finding->bytes = std::min(sent.end, written.end) - std::max(sent.begin, written.begin);
+    finding->severity = written.sure ? Severity::kError : Severity::kWarning;
     finding->assumes = Assumption::kArguments;
     finding->message = NameOf(trace_, written.by.node) + " of " + NameOf(trace_, written.by.graph) +
-                       " writes over " + NameOf(trace_, sent.block) + ", which " +
-                       SenderName(sent.by) + " may still be sending";
+                       (written.sure ? " writes over " : " may write over ") +
+                       NameOf(trace_, sent.block) + ", which " + SenderName(sent.by) +
+                       " may still be sending";
     finding->advice =
         std::string("let the later launch's stream wait for the one that sends, or ") +
         (sent.by.work == kNoWork ? "give the second graph memory of its own" : "send from a copy");
@@ -138,6 +171,9 @@ class ReuseFinder {
     finding->streams.push_back(trace_.launches[pair.second].stream);
     finding->evidence.push_back(
         {.text = LaunchText(trace_, pair.second, written.by.graph) + " need not wait for it"});
+    if (trace_[sent.block].stack.valid()) {
+      finding->evidence.push_back(AllocatedThere(trace_, sent.block));
+    }
   }
 
   void AddSender(const Toucher& sends, uint32_t launch, Finding* finding) const {
@@ -160,7 +196,10 @@ class ReuseFinder {
   std::vector<Reach> sent_;
   std::vector<Reach> written_;
   Bytes longest_ = 0;
-  std::map<std::tuple<GraphId, GraphId, BlockId>, Finding> found_;
+  // By who sends, the graph that writes, and what.
+  std::set<std::tuple<GraphId, uint32_t, GraphId, BlockId>> compared_;
+  std::map<Key, Finding> found_;
+  std::map<Key, std::vector<BlockId>> more_;  // beside the first one
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// shared-workspace: memory that several graphs write, launched without order.
+// shared-workspace: memory that several graphs write, launched without order; blocks of both, or
+// the pool that they share.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -89,6 +90,110 @@ class UnorderedGraphs {
   std::map<std::pair<GraphId, GraphId>, std::optional<LaunchPair>> known_;
 };
 
+// What two graphs of one pool allocate at the same addresses.
+class SharedPools {
+ public:
+  SharedPools(const Facts& facts, const std::vector<std::vector<uint32_t>>& launches,
+              UnorderedGraphs* unordered)
+      : facts_(facts), trace_(facts.trace), launches_(launches), unordered_(*unordered) {}
+
+  // One for each pool: of the two graphs that share the most.
+  std::vector<Finding> FindPairs() {
+    std::vector<Finding> findings;
+    for (const auto& [pool, graphs] : LaunchedByPool()) {
+      Finding finding;
+      size_t compared = 0, pairs = 0;
+      for (size_t b = 1; b < graphs.size(); ++b) {
+        for (size_t a = 0; a < b && compared < kMostPairs; ++a, ++compared) {
+          const auto pair = unordered_.Of(graphs[a], graphs[b]);
+          if (pair && TakeLarger(pool, graphs[a], graphs[b], *pair, &finding)) ++pairs;
+        }
+      }
+      if (pairs == 0) continue;
+      if (pairs > 1)
+        finding.message += "; so were " + Count(pairs - 1, "more pair") + " of its graphs";
+      findings.push_back(std::move(finding));
+    }
+    return findings;
+  }
+
+ private:
+  static constexpr size_t kMostPairs = 1000;  // of graphs that share a pool
+
+  std::map<PoolId, std::vector<GraphId>> LaunchedByPool() const {
+    std::map<PoolId, std::vector<GraphId>> by_pool;
+    for (size_t graph = 0; graph < facts_.blocks.size(); ++graph) {
+      if (launches_[graph].empty()) continue;
+      for (const BlockId block : facts_.blocks[graph]) {
+        const PoolId pool = trace_[block].pool;
+        if (!pool.valid() || trace_[pool].kind != PoolKind::kPrivate) continue;
+        AddOnce(GraphId(graph), &by_pool[pool]);
+      }
+    }
+    return by_pool;
+  }
+
+  // The graph's touched blocks of the pool, by address.
+  std::vector<BlockId> BlocksOf(GraphId graph, PoolId pool) const {
+    std::vector<BlockId> blocks;
+    for (const BlockId block : facts_.blocks[graph.index()]) {
+      if (trace_[block].pool == pool && !facts_.lives.Touches(block).empty()) {
+        blocks.push_back(block);
+      }
+    }
+    std::ranges::sort(blocks, {}, [&](BlockId id) { return trace_[id].address; });
+    return blocks;
+  }
+
+  // False: they share nothing.
+  bool TakeLarger(PoolId pool, GraphId a, GraphId b, const LaunchPair& launches,
+                  Finding* finding) const {
+    const std::vector<BlockId> of_a = BlocksOf(a, pool), of_b = BlocksOf(b, pool);
+    Address counted = 0;  // up to here
+    Bytes bytes = 0, most = 0;
+    std::pair<BlockId, BlockId> largest;
+    for (const BlockId x : of_a) {
+      const Address begin = trace_[x].address, end = begin + trace_[x].size;
+      for (const BlockId y : of_b) {
+        if (trace_[y].address >= end) break;
+        const Address from = std::max(begin, trace_[y].address);
+        const Address to = std::min(end, trace_[y].address + trace_[y].size);
+        if (from >= to) continue;
+        if (to - from > most) most = to - from, largest = {x, y};
+        if (to > counted) bytes += to - std::max(from, counted), counted = to;
+      }
+    }
+    if (bytes > finding->bytes) *finding = Describe(pool, {a, b}, largest, launches, bytes);
+    return bytes > 0;
+  }
+
+  Finding Describe(PoolId pool, std::pair<GraphId, GraphId> graphs,
+                   std::pair<BlockId, BlockId> largest, const LaunchPair& launches,
+                   Bytes bytes) const {
+    Finding finding;
+    finding.severity = Severity::kError;
+    finding.graph = graphs.second;
+    finding.bytes = bytes;
+    finding.blocks = {largest.first, largest.second};
+    finding.message = NameOf(trace_, graphs.first) + " and " + NameOf(trace_, graphs.second) +
+                      " both work in " + FormatBytes(bytes) + " of " + "pool " +
+                      std::to_string(pool.value) +
+                      ", which they share, and were launched without order";
+    finding.advice = "give graphs that may run at once a pool each, or order the launches";
+    finding.evidence = {
+        {.text = LaunchText(trace_, launches.first, graphs.first)},
+        {.text = LaunchText(trace_, launches.second, graphs.second) + " isn't ordered with it"},
+        AllocatedThere(trace_, largest.first),
+        AllocatedThere(trace_, largest.second)};
+    return finding;
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  const std::vector<std::vector<uint32_t>>& launches_;
+  UnorderedGraphs& unordered_;
+};
+
 }  // namespace
 
 std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
@@ -113,7 +218,7 @@ std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
       }
     }
   }
-  std::vector<Finding> findings;
+  std::vector<Finding> findings = SharedPools(facts, launches, &unordered).FindPairs();
   for (auto& [key, shared] : found) findings.push_back(Describe(trace, std::move(shared)));
   return findings;
 }

@@ -193,6 +193,28 @@ class LiveBlocks {
   RangeMap<BlockId> live_;
 };
 
+// What touches memory: a node, as made or as set, or work outside of graphs.
+struct Toucher {
+  Seq seq = 0;
+  Slice accesses;
+  NodeId node = {};
+};
+
+// In the order of the trace.
+std::vector<Toucher> TouchersOf(const Trace& trace) {
+  std::vector<Toucher> touchers;
+  touchers.reserve(trace.nodes.size() + trace.node_changes.size() + trace.works.size());
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    touchers.push_back({trace.nodes[i].seq, trace.nodes[i].accesses, NodeId(i)});
+  }
+  for (const NodeChange& change : trace.node_changes) {
+    touchers.push_back({change.seq, change.accesses, change.node});
+  }
+  for (const EagerWork& work : trace.works) touchers.push_back({work.seq, work.accesses});
+  std::ranges::stable_sort(touchers, {}, &Toucher::seq);
+  return touchers;
+}
+
 }  // namespace
 
 size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined) {
@@ -202,40 +224,27 @@ size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
   }
   LiveBlocks live(blocks, *trace);
   size_t joined = 0;
-  const auto join = [&](Slice accesses, Seq seq, NodeId node) {
-    live.AdvanceTo(seq);
-    for (uint32_t a = 0; a < accesses.count; ++a) {
-      Access access = trace->accesses[accesses.first + a];
+  RestoreNodes(trace);  // as made, and as set: each by what lay there then
+  for (const Toucher& by : TouchersOf(*trace)) {
+    live.AdvanceTo(by.seq);
+    for (uint32_t a = 0; a < by.accesses.count; ++a) {
+      Access access = trace->accesses[by.accesses.first + a];
       if (!access.block || !joinable[access.block.index()]) continue;
       const Address address = (*trace)[access.block].address + access.offset;
       const BlockId* at = live.Find(address);
       if (!at) {
         not_joined->Add("addresses of nodes in a segment where no block lay",
-                        Named("node ", node.value));
+                        by.node ? Named("node ", by.node.value) : "work outside of graphs");
         continue;
       }
       access.block = *at;
       access.offset = address - (*trace)[*at].address;
       const Bytes left = (*trace)[*at].size - access.offset;
       if (access.length != kLengthUnknown) access.length = std::min(access.length, left);
-      trace->accesses.Set(accesses.first + a, access);
+      trace->accesses.Set(by.accesses.first + a, access);
       ++joined;
     }
-  };
-  RestoreNodes(trace);  // as made, and as set: each by what lay there then
-  size_t set = 0;
-  const auto join_sets = [&](Seq before) {
-    for (; set < trace->node_changes.size() && trace->node_changes[set].seq < before; ++set) {
-      const NodeChange& change = trace->node_changes[set];
-      join(change.accesses, change.seq, change.node);
-    }
-  };
-  for (size_t i = 0; i < trace->nodes.size(); ++i) {
-    const Node& node = trace->nodes[i];
-    join_sets(node.seq);
-    join(node.accesses, node.seq, NodeId(i));
   }
-  join_sets(kNever);
   ApplyNodeChanges(trace);
   return joined;
 }

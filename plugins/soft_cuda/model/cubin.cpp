@@ -109,7 +109,7 @@ void ReadKernelInfo(std::string_view info, KernelInfo& kernel) {
     if (attribute == kParameter)
       found.push_back({place & 0xffff, {place >> 16, Word(payload, 8) >> 18}});
     if (attribute == kParameterWide)
-      found.push_back({place & 0xffff, {place >> 16, Word(payload, 12)}});
+      found.push_back({place & 0xffff, {place >> 16, Word(payload, 8)}});
     if (attribute == kMaxThreads)
       kernel.max_threads = Word(payload, 0) * Word(payload, 4) * Word(payload, 8);
     for (size_t i = 0; attribute == kCluster && i < 3; ++i)

@@ -95,6 +95,29 @@ TEST_CASE("send-buffer-reuse names a graph that may write over what is copied to
   CHECK(finding.bytes == 1024);
 }
 
+// Two weights that a foreach kernel touches, in a way that its arguments don't say, and their
+// copies.
+TEST_CASE("send-buffer-reuse warns once of what may be written while it is copied to the host") {
+  TwoStreams s;
+  const BlockId x = s.t.Alloc({}, 4096), y = s.t.Alloc({}, 2048);
+  s.t.BeginCapture(s.a);
+  s.t.Kernel(s.a, "multi_tensor_apply", {Touches(x), Touches(y)});
+  s.t.EndCapture(s.a);
+  const ExecId exec = s.t.Instantiate(GraphId(0u));
+  s.t.Launch(exec, s.a);
+  s.t.Order(s.a, s.b);
+  s.t.Work(s.b, NodeKind::kMemcpy, {Reads(x, 0, 4096)});
+  s.t.Work(s.b, NodeKind::kMemcpy, {Reads(y, 0, 2048)});
+  s.t.Launch(exec, s.a);
+  const Finding finding = RunForOne("send-buffer-reuse", &s.t);
+  CHECK(finding.message ==
+        "node 0 (multi_tensor_apply) of graph 0 may write over block 0 (4 KiB), which a memcpy may "
+        "still be sending; the same of block 1");
+  CHECK(finding.severity == Severity::kWarning);
+  CHECK(finding.bytes == 6144);
+  CHECK(finding.blocks == std::vector{x, y});
+}
+
 TEST_CASE("send-buffer-reuse finds nothing when the graph waits for what is sent outside") {
   SendOutside s;
   s.t.Work(s.b, "ncclDevKernel_SendRecv", {Reads(s.x)});

@@ -62,5 +62,38 @@ TEST_CASE("shared-workspace finds nothing in what both only read") {
   CHECK(Run("shared-workspace", &g.t).empty());
 }
 
+// Two graphs of one pool, captured one after the other, so that the second one's block lies where
+// the first one's lay; `ordered`: the launches, too.
+std::vector<Finding> SharedPool(bool ordered, PoolKind kind = PoolKind::kPrivate) {
+  TwoStreams s;
+  TraceBuilder& t = s.t;
+  t.SetPool(t.Pool(kind));
+  ExecId execs[2];
+  for (ExecId& exec : execs) {
+    const GraphId graph = t.BeginCapture(s.a);
+    const BlockId x = t.AllocAt(s.a, 4096, 0x10000);
+    t.Kernel(s.a, "expert", {Touches(x)});
+    t.Free(x);
+    t.EndCapture(s.a);
+    exec = t.Instantiate(graph);
+  }
+  t.Launch(execs[0], s.a);
+  if (ordered) t.Order(s.a, s.b);
+  t.Launch(execs[1], s.b);
+  return Run("shared-workspace", &t);
+}
+
+TEST_CASE("shared-workspace names graphs of one pool that may run at once") {
+  const std::vector<Finding> findings = SharedPool(false);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message ==
+        "graph 0 and graph 1 both work in 4 KiB of pool 0, which they share, and were launched "
+        "without order");
+  CHECK(findings[0].severity == Severity::kError);
+  CHECK(findings[0].bytes == 4096);
+  CHECK(SharedPool(true).empty());
+  CHECK(SharedPool(false, PoolKind::kGraph).empty());  // the driver sees to that
+}
+
 }  // namespace
 }  // namespace graphkit

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/io/merge/merge_parts.h"
 #include "libgraphkit/io/trace/trace_file.h"
 
@@ -131,6 +132,29 @@ TEST_CASE("durations go to the nodes whose copies ran") {
   CHECK(JoinTimes(times, by_tool_id, &trace, &not_joined) == 3);
   CHECK(Durations(trace) == std::vector<uint32_t>{100, 25});  // of 4 launches
   CHECK(not_joined.Take().empty());
+}
+
+// Memory of 2 MiB that an allocator hands a block out of, and a copy outside of graphs that the
+// trace knows by that memory alone.
+TEST_CASE("work outside of graphs touches the blocks of the snapshot") {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  const BlockId memory = t.AllocAt(s, 2 << 20, 0x200000);
+  const SegmentId segment = t.Segment(t.Pool(PoolKind::kAllocator), 2 << 20, s);
+  const BlockId block = t.AllocAt(s, 4096, 0x201000);
+  t.Work(s, NodeKind::kMemcpy, {Reads(memory, 0x1200, 1024), Reads(memory, 0x8000, 64)});
+  Trace trace = t.trace();
+  trace.segments[segment.index()].block = memory;
+  trace.blocks[block.index()].segment = segment;
+  NotJoinedList not_joined;
+  CHECK(JoinAccesses(std::vector{block}, &trace, &not_joined) == 1);
+  CHECK(trace.accesses[0] == Reads(block, 0x200, 1024));
+  CHECK(trace.accesses[1].block == memory);
+  CHECK(not_joined.Take() ==
+        std::vector<NotJoined>{{"addresses of nodes in a segment where no block "
+                                "lay",
+                                1,
+                                {"work outside of graphs"}}});
 }
 
 TEST_CASE("a kernel's name without what compilers add to it") {

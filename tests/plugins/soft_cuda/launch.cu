@@ -48,6 +48,25 @@ CASE(ArgumentsAreCopied) {
   EXPECT_OK(cudaGraphDestroy(graph));
 }
 
+// More than the 4 KiB that arguments had before CUDA 12.1: the size is written down in another way.
+struct Wide {
+  void* pointers[3000];
+};
+__global__ void TakeWide(Wide wide, char last) {
+  if (wide.pointers[0] != nullptr) *static_cast<char*>(wide.pointers[0]) = last;
+}
+
+// effect: cudaFuncGetParamInfo
+CASE(WideLayouts) {
+  size_t offset = 0;
+  size_t size = 0;
+  const auto function = reinterpret_cast<const void*>(TakeWide);
+  EXPECT_OK(cudaFuncGetParamInfo(function, 0, &offset, &size));
+  EXPECT(offset == 0 && size == sizeof(Wide));
+  EXPECT_OK(cudaFuncGetParamInfo(function, 1, &offset, &size));
+  EXPECT(offset == sizeof(Wide) && size == 1);
+}
+
 // effect: cudaFuncGetParamInfo cudaFuncGetName cudaFuncGetAttributes
 // effect: cudaOccupancyMaxActiveBlocksPerMultiprocessor
 CASE(Layouts) {
