@@ -107,6 +107,13 @@ class ResumedSource final : public ByteSource {
   std::unique_ptr<ByteSource> rest_;
 };
 
+// A compressed file that ends before its first byte can be known.
+Error CutOff() {
+  return Error{.message = "it is cut off: its first compressed part isn't whole",
+               .hint = "copy or record it again",
+               .kind = Error::Kind::kIncomplete};
+}
+
 class ZstdSource final : public ByteSource {
  public:
   explicit ZstdSource(std::unique_ptr<ByteSource> source)
@@ -121,9 +128,11 @@ class ZstdSource final : public ByteSource {
         Result<size_t> count = source_->Read(compressed_);
         if (!count) return count;
         in_ = {compressed_.data(), *count, 0};
+        if (*count == 0 && out.pos == 0 && !begun_) return CutOff();
         if (*count == 0) break;
       }
       const size_t rc = ZSTD_decompressStream(stream_.get(), &out, &in_);
+      begun_ = begun_ || out.pos > 0 || rc == 0;
       if (ZSTD_isError(rc)) {
         return Error{.message = std::string("can't be decompressed: ") + ZSTD_getErrorName(rc),
                      .hint = "the zstd file is damaged"};
@@ -137,6 +146,7 @@ class ZstdSource final : public ByteSource {
   std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream_;
   std::vector<char> compressed_;
   ZSTD_inBuffer in_{nullptr, 0, 0};
+  bool begun_ = false;  // gave something, or a frame ended
 };
 
 // A gzip file, or several one after the other.
@@ -157,6 +167,7 @@ class GzipSource final : public ByteSource {
       if (stream_.avail_in == 0) {
         const Result<size_t> count = source_->Read(compressed_);
         if (!count) return count;
+        if (*count == 0 && filled == 0 && !begun_) return CutOff();
         if (*count == 0) break;
         stream_.next_in = reinterpret_cast<Bytef*>(compressed_.data());
         stream_.avail_in = static_cast<uInt>(*count);
@@ -166,6 +177,7 @@ class GzipSource final : public ByteSource {
       stream_.avail_out = static_cast<uInt>(room);
       const int status = inflate(&stream_, Z_NO_FLUSH);
       filled += room - stream_.avail_out;
+      begun_ = begun_ || filled > 0 || status == Z_STREAM_END;
       if (status == Z_STREAM_END) {
         inflateReset(&stream_);
         members_ = true;
@@ -184,6 +196,7 @@ class GzipSource final : public ByteSource {
   z_stream stream_ = {};
   bool ready_ = false;
   bool members_ = false;  // a member was read whole
+  bool begun_ = false;    // gave something, or a member ended
 };
 
 }  // namespace

@@ -60,6 +60,29 @@ int64_t ClockDifference(std::vector<int64_t> differences) {
   return best <= 0 && best >= -kShort ? 0 : best;
 }
 
+bool IsRecorded(const MergeInput* input) {
+  return input->imported.trace.process.device != DeviceKind::kImported;
+}
+
+// What tracers recorded of two processes has nothing to be joined by.
+Result<void> OfOneProcess(const std::vector<const MergeInput*>& topologies) {
+  const MergeInput* first = nullptr;
+  for (const MergeInput* input : topologies) {
+    if (!IsRecorded(input)) continue;
+    if (first == nullptr) first = input;
+    const Process &a = first->imported.trace.process, &b = input->imported.trace.process;
+    if (a.pid == b.pid && a.program == b.program) continue;
+    const auto of = [](const Process& process) {
+      return process.program + " (process " + std::to_string(process.pid) + ")";
+    };
+    return Error{
+        .message = "it is of " + of(b) + ", and " + first->name + " of " + of(a),
+        .hint = "merge joins files of one process; graphkit analyze takes traces of several",
+        .file = input->name};
+  }
+  return {};
+}
+
 class Merger {
  public:
   explicit Merger(std::vector<MergeInput> inputs) : inputs_(std::move(inputs)) {}
@@ -95,9 +118,8 @@ class Merger {
         topologies.push_back(&input);
       }
     }
-    std::stable_partition(topologies.begin(), topologies.end(), [](const MergeInput* input) {
-      return input->imported.trace.process.device != DeviceKind::kImported;
-    });
+    std::stable_partition(topologies.begin(), topologies.end(), IsRecorded);
+    if (Result<void> one = OfOneProcess(topologies); !one) return one;
     if (topologies.empty() && !snapshot && !profiles_.empty()) topologies.push_back(profiles_[0]);
     if (snapshot) topologies.push_back(snapshot);
     if (topologies.empty()) {

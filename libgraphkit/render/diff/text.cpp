@@ -34,6 +34,51 @@ std::string EdgeText(const Trace& trace, EdgeId id) {
   return "edge " + NodeText(trace, edge.from) + " → " + NodeText(trace, edge.to) + data;
 }
 
+bool IsBytes(const FigureChange& change) { return change.figure.ends_with("_bytes"); }
+
+struct Words {
+  std::string_view figure, words;
+};
+
+constexpr Words kWords[] = {
+    {"total_bytes", "allocated, in all"}, {"peak_live_bytes", "peak live"},
+    {"deferred_bytes", "deferred"},       {"lower_bound_bytes", "lower bound"},
+    {"never_freed_bytes", "never freed"}, {"reuse_bytes", "could be shared"},
+};
+
+std::string FigureWords(std::string_view figure) {
+  const auto* known = std::ranges::find(kWords, figure, &Words::figure);
+  return std::string(known == std::end(kWords) ? figure : known->words);
+}
+
+// The graphs whose peak changed, the largest change first: "peak live 76 MiB → 28 MiB (graph 0)".
+void RenderPeaks(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
+                 const TextStyle& style, std::ostream& out) {
+  struct Peak {
+    const GraphDiff* graph;
+    Bytes before, after;
+  };
+  std::vector<Peak> peaks;
+  for (const GraphDiff& graph : diff.graphs) {
+    const auto peak = std::ranges::find(graph.figures, std::string_view("peak_live_bytes"),
+                                        &FigureChange::figure);
+    if (peak == graph.figures.end() || !peak->before || !peak->after) continue;
+    peaks.push_back({&graph, *peak->before, *peak->after});
+  }
+  std::ranges::stable_sort(peaks, std::ranges::greater(), [](const Peak& peak) {
+    return std::max(peak.before, peak.after) - std::min(peak.before, peak.after);
+  });
+  RenderTop(peaks, "", style, out, [&](const Peak& peak) {
+    const bool more = peak.after > peak.before;
+    const std::string change = (more ? "+" : "−") + FormatBytes(more ? peak.after - peak.before
+                                                                     : peak.before - peak.after);
+    const std::string text = "peak live " + FormatBytes(peak.before) + " → " +
+                             FormatBytes(peak.after) + " (" + change + ") in " +
+                             PairTitle(before.trace, after.trace, *peak.graph);
+    out << Inked(text, more ? Ink::kRed : Ink::kGreen, style) << "\n";
+  });
+}
+
 class GraphText {
  public:
   GraphText(const DiffSide& before, const DiffSide& after, const TextStyle& style,
@@ -42,6 +87,7 @@ class GraphText {
 
   void Render(const GraphDiff& diff) {
     Heading(diff);
+    Figures(diff);
     List(diff.removed_nodes, "  - ", Ink::kRed,
          [&](NodeId id) { return NodeText(before_, id) + OnStream(before_, id); });
     List(diff.added_nodes, "  + ", Ink::kGreen,
@@ -62,7 +108,6 @@ class GraphText {
       return "edge " + NodeText(before_, from.from) + " → " + NodeText(before_, from.to) + ": " +
              EdgeDataText(from) + " → " + EdgeDataText(to);
     });
-    Figures(diff);
   }
 
  private:
@@ -96,10 +141,13 @@ class GraphText {
     });
   }
 
+  // Memory first: it is what most people ask about.
   void Figures(const GraphDiff& diff) {
+    std::vector<FigureChange> figures = diff.figures;
+    std::stable_partition(figures.begin(), figures.end(), IsBytes);
     std::vector<std::vector<std::string>> rows;
-    for (const FigureChange& change : diff.figures) {
-      rows.push_back({change.figure, FigureText(change.figure, change.before), "→",
+    for (const FigureChange& change : figures) {
+      rows.push_back({FigureWords(change.figure), FigureText(change.figure, change.before), "→",
                       FigureText(change.figure, change.after)});
     }
     out_ << Table(rows, {false, true, false, true}, "  ", style_);
@@ -155,6 +203,7 @@ std::string EdgeDataText(const Edge& edge) {
 void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                     const TextStyle& style, std::ostream& out) {
   out << "before: " << Printable(before.file) << ", after: " << Printable(after.file) << "\n";
+  RenderPeaks(diff, before, after, style, out);
   GraphText graphs(before, after, style, out);
   for (const GraphDiff& graph : diff.graphs) {
     if (!graph.equal()) graphs.Render(graph);

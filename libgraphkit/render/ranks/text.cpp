@@ -51,11 +51,15 @@ void RenderHeader(const RankReport& report, const TextStyle& style, std::ostream
   }
   out << Wrapped("", text, style);
   const FigureSpread asked = report.spread[FigureIndex("asked_bytes")].value_or(FigureSpread());
-  std::string most = "the worst is " + NameOf(report, report.worst());
-  if (asked.most > 0) {
+  const bool equal = asked.most == asked.least;
+  std::string most = equal ? "equal in memory" : "the most is in " + NameOf(report, report.worst());
+  if (equal && asked.most > 0) {
+    most += ": " + FormatBytes(asked.most) + " reserved from the driver each";
+  } else if (asked.most > 0) {
     most += ": " + FormatBytes(worst.figures[FigureIndex("asked_bytes")]) +
-            " asked of the driver; the median is " + FormatBytes(asked.median) + ", the least " +
-            FormatBytes(asked.least) + " (" + NameOf(report, asked.least_rank) + ")";
+            " reserved from the driver; the median is " + FormatBytes(asked.median) +
+            ", the least " + FormatBytes(asked.least) + " (" + NameOf(report, asked.least_rank) +
+            ")";
   }
   out << Wrapped("", most, style);
   for (uint32_t i = 0; i < report.ranks.size(); ++i) {

@@ -176,5 +176,18 @@ TEST_CASE("a snapshot alone stays as it is imported") {
   CHECK(merged.trace.blocks.size() == 3);
 }
 
+TEST_CASE("recordings of two programs are refused") {
+  std::vector<MergeInput> inputs;
+  for (const char* name : {"fork_join.json", "leaky.json"}) {
+    Result<Imported> imported = ImportFile(std::string(GRAPHKIT_TESTDATA) + "/traces/soft/" + name);
+    REQUIRE(imported.has_value());
+    inputs.push_back({name, std::move(*imported)});
+  }
+  const Result<Merged> merged = Merge(std::move(inputs));
+  REQUIRE_FALSE(merged.has_value());
+  CHECK(merged.error().file == "leaky.json");
+  CHECK(merged.error().message.find("it is of leaky (process") == 0);
+}
+
 }  // namespace
 }  // namespace graphkit

@@ -163,6 +163,15 @@ int CheckTrace(const PipelineArguments& arguments) {
 }
 
 int RunPipeline(const PipelineArguments& arguments) {
+  const bool nothing = arguments.trace.empty() && arguments.order.empty() &&
+                       arguments.layers_file.empty() && !arguments.input &&
+                       arguments.schedule == ScheduleOptions();
+  if (nothing) {
+    return PrintError(Error{.message = "pipeline: neither a trace nor a schedule is given",
+                            .hint =
+                                "for example graphkit pipeline --stages 4 --microbatches 32, or "
+                                "graphkit pipeline trace.json"});
+  }
   return arguments.trace.empty() ? ShowSchedule(arguments) : CheckTrace(arguments);
 }
 

@@ -25,8 +25,11 @@ namespace fs = std::filesystem;
 
 using Made = std::optional<Result<std::string>>;
 
+// Traces, and PyTorch's snapshots.
 bool IsTraceName(const std::string& name) {
-  return name.ends_with(".json") || name.ends_with(".json.zst");
+  constexpr std::string_view kEndings[] = {".json", ".json.zst", ".pickle", ".pickle.zst",
+                                           ".pickle.gz"};
+  return std::ranges::any_of(kEndings, [&](std::string_view end) { return name.ends_with(end); });
 }
 
 // Numbers by their value: rank2 before rank10.
@@ -68,7 +71,7 @@ Result<std::vector<std::string>> TracesIn(const std::string& folder) {
   if (error) return Error{.message = folder + ": " + error.message()};
   if (found.empty()) {
     return Error{.message = folder + " holds no traces",
-                 .hint = "a folder stands for the *.json and *.json.zst in it"};
+                 .hint = "a folder stands for its *.json, *.json.zst and *.pickle"};
   }
   std::ranges::sort(found, NaturalLess);
   return found;
