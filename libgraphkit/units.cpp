@@ -29,7 +29,7 @@ std::string FormatBytes(Bytes bytes) {
 
 std::string FormatCount(uint64_t count) {
   std::string digits = std::to_string(count);
-  for (size_t end = digits.size(); end > 3; end -= 3) digits.insert(end - 3, 1, ' ');
+  for (size_t end = digits.size(); end > 3; end -= 3) digits.insert(end - 3, 1, ',');
   return digits;
 }
 

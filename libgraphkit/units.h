@@ -23,7 +23,7 @@ std::string FormatBytes(Bytes bytes);
 // As above; nothing is "unknown", which isn't zero.
 std::string FormatBytes(std::optional<Bytes> bytes);
 
-// "1 234 567" with thin grouping, for counts that a person reads.
+// "1,234,567", for counts that a person reads: one word in a pipe, and what sort and awk strip.
 std::string FormatCount(uint64_t count);
 
 // "80GiB", "1.2 MiB", "4096", "512B", "2GB" (decimal) to bytes; nothing when it isn't a size.

@@ -31,7 +31,7 @@ TEST_CASE("sizes parse with binary and decimal units") {
 
 TEST_CASE("counts are grouped by threes") {
   CHECK(FormatCount(7) == "7");
-  CHECK(FormatCount(1234567) == "1 234 567");
+  CHECK(FormatCount(1234567) == "1,234,567");
 }
 
 }  // namespace

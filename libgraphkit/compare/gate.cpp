@@ -12,7 +12,14 @@ constexpr int kPassed = 0;
 constexpr int kFailed = 1;
 constexpr int kRefused = 3;
 
-void RefuseWhatIsMissing(const std::vector<GateSubject>& subjects, GateVerdict& verdict) {
+// Memory without graphs, as of a snapshot, is judged where a limit is about it.
+bool HoldsLimitedMemory(const GateSubject& subject, const GateConfig& config) {
+  return (config.max_peak_bytes && subject.peak_in_use_bytes) ||
+         (config.max_idle_bytes && subject.idle_bytes);
+}
+
+void RefuseWhatIsMissing(const std::vector<GateSubject>& subjects, const GateConfig& config,
+                         GateVerdict& verdict) {
   const auto refuse = [&verdict](uint32_t trace, std::string text) {
     verdict.reasons.push_back({GateReason::Kind::kBlind, trace, std::move(text)});
   };
@@ -25,7 +32,8 @@ void RefuseWhatIsMissing(const std::vector<GateSubject>& subjects, GateVerdict& 
       refuse(trace, "incomplete: the trace doesn't hold all that happened");
     }
     const auto empty = [](const GraphSummary& graph) { return graph.nodes == 0; };
-    if (std::ranges::all_of(report.graphs, empty)) {
+    const bool judged = report.graphs.empty() && HoldsLimitedMemory(subjects[trace], config);
+    if (std::ranges::all_of(report.graphs, empty) && !judged) {
       refuse(trace, "no graph: nothing was captured that could be judged");
     }
   }
@@ -49,7 +57,7 @@ GateVerdict JudgeGate(const std::vector<GateSubject>& subjects, const GateConfig
   GateVerdict verdict;
   const Baseline none;
   const std::vector<BaselineMatch> matches = MatchBaseline(baseline ? *baseline : none, subjects);
-  RefuseWhatIsMissing(subjects, verdict);
+  RefuseWhatIsMissing(subjects, config, verdict);
   JudgeFindings(subjects, config, matches, verdict);
   JudgeBudgets(subjects, config, verdict);
   if (baseline) JudgeAgainstBaseline(subjects, config, *baseline, matches, verdict);

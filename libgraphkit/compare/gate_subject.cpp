@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/analysis/memory/moments.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/graph_view.h"
@@ -121,6 +122,11 @@ GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report r
   if (!trace.segments.empty()) subject.peak_reserved_bytes = Peak(std::move(reserved));
   const bool known = trace.process.unknown_memory.empty();
   subject.peak_allocated_bytes = known ? std::optional(Peak(std::move(allocated))) : std::nullopt;
+  const MemoryMoments moments = FindMoments(trace);
+  if (known && moments.peak_in_use.in_use > 0) {
+    subject.peak_in_use_bytes = moments.peak_in_use.in_use;
+    if (moments.end.reserved > 0) subject.idle_bytes = moments.end.idle();
+  }
   return subject;
 }
 

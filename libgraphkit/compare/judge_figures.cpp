@@ -186,6 +186,7 @@ struct Quantity {
 constexpr Quantity kQuantities[] = {
     {"max-deferred", "deferred bytes"},
     {"max-peak", "live bytes at the peak"},
+    {"max-idle", "idle bytes at the end"},
     {"max-leaks", "leaks"},
     {"baseline-peak", "live bytes at the peak"},
     {"baseline-deferred", "deferred bytes"},
@@ -235,6 +236,21 @@ void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& co
                 config.max_deferred_bytes, verdict);
       HoldBytes("max-peak", "live at the peak", trace, graph, graph.peak_live_bytes,
                 config.max_peak_bytes, verdict);
+    }
+    const GateSubject& subject = subjects[trace];
+    if (config.max_peak_bytes && subject.report.graphs.empty() && subject.peak_in_use_bytes) {
+      Hold({.rule = "max-peak",
+            .trace = trace,
+            .value = Figure(subject.peak_in_use_bytes),
+            .limit = static_cast<double>(*config.max_peak_bytes)},
+           "in use at the peak", GateReason::Kind::kBudget, verdict);
+    }
+    if (config.max_idle_bytes) {
+      Hold({.rule = "max-idle",
+            .trace = trace,
+            .value = Figure(subject.idle_bytes),
+            .limit = static_cast<double>(*config.max_idle_bytes)},
+           "reserved and idle at the end", GateReason::Kind::kBudget, verdict);
     }
     if (config.max_leaks) {
       Hold({.rule = "max-leaks",

@@ -36,6 +36,10 @@ struct GateSubject {
   std::vector<GraphContent> contents = {};        // of report.graphs; empty: unknown
   std::optional<Bytes> peak_reserved_bytes = {};  // of segments; nothing: none was recorded
   std::optional<Bytes> peak_allocated_bytes = 0;  // of blocks inside segments; nothing: unknown
+  // Most bytes in use at once, and reserved and not in use at the end; nothing: unknown, or the
+  // trace holds no memory.
+  std::optional<Bytes> peak_in_use_bytes = {};
+  std::optional<Bytes> idle_bytes = {};
   bool operator==(const GateSubject&) const = default;
 };
 

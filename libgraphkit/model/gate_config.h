@@ -42,8 +42,11 @@ struct GateConfig {
 
   // Budgets; nothing: no limit.
   std::optional<Bytes> max_deferred_bytes = {};  // of each graph
-  std::optional<Bytes> max_peak_bytes = {};      // peak live bytes of each graph
-  std::optional<uint64_t> max_leaks = {};  // of each trace: of checks named *-leak, without notes
+  // Peak live bytes of each graph; of a trace without graphs, such as a memory snapshot, the peak
+  // in use.
+  std::optional<Bytes> max_peak_bytes = {};
+  std::optional<Bytes> max_idle_bytes = {};  // of each trace: reserved and not in use at the end
+  std::optional<uint64_t> max_leaks = {};    // of each trace: of checks named *-leak, without notes
   std::optional<double> max_reserved_over_allocated = {};  // of each trace: peak over peak
 
   double allow_increase = 0;  // over the baseline: 0.02 allows 2 %

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/names/stack_name.h"
 #include "libgraphkit/demangle.h"
 #include "libgraphkit/render/printable.h"
 
@@ -139,6 +140,7 @@ std::string PoolTitle(const Trace& trace, PoolId id) {
 }
 
 std::string StackTitle(const Trace& trace, StackId id) {
+  if (HasTorchFrames(trace, id)) return Printable(MemoryTitle(trace, id));
   const CallSite site = CallSiteOf(trace, id);
   std::string title = site.own ? FrameTitle(trace, *site.own) : "";
   if (!site.inner) return title;

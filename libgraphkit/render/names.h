@@ -31,7 +31,8 @@ std::string GraphTitle(GraphId id, std::string_view name);
 std::string PoolTitle(const Trace& trace, PoolId id);
 
 // The program's own code first, then what it called to get there:
-// "train.py:17 forward, in torch/nn/modules/linear.py:134 forward"; empty for no stack.
+// "train.py:17 forward, in torch/nn/modules/linear.py:134 forward"; empty for no stack. Of a stack
+// with PyTorch's native frames the line and the operator: "llama/modeling_llama.py:216 silu".
 std::string StackTitle(const Trace& trace, StackId id);
 
 }  // namespace graphkit

@@ -164,7 +164,7 @@ TEST_CASE("an incomplete trace says why") {
   CHECK_FALSE(report.complete);
   CHECK(report.incomplete_because ==
         std::vector<std::string>{"it ends early (the program was killed, or the file was cut)",
-                                 "the tracer dropped 1 200 records", "the clock stood still"});
+                                 "the tracer dropped 1,200 records", "the clock stood still"});
 }
 
 TEST_CASE("findings come with the gravest first, then by bytes") {

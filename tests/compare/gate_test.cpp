@@ -10,6 +10,8 @@
 namespace graphkit {
 namespace {
 
+constexpr Bytes kMiB = Bytes{1} << 20;
+
 using Texts = std::vector<std::string>;
 
 Texts ReasonsOf(const GateVerdict& verdict) {
@@ -70,8 +72,8 @@ TEST_CASE("a budget of deferred bytes is exceeded by one byte more") {
   CHECK(Judge(WithDeferred(1 << 20), config).passed());
   const GateVerdict verdict = Judge(WithDeferred((1 << 20) + 1), config);
   CHECK(verdict.exit_code == 1);
-  CHECK(ReasonsOf(verdict) == Texts{"max-deferred: graph 0 step: 1 048 577 B deferred, "
-                                    "1 048 576 B allowed"});
+  CHECK(ReasonsOf(verdict) == Texts{"max-deferred: graph 0 step: 1,048,577 B deferred, "
+                                    "1,048,576 B allowed"});
 }
 
 TEST_CASE("each graph has the budget of peak live bytes for itself") {
@@ -226,6 +228,28 @@ TEST_CASE("a trace without a graph is refused") {
   CHECK(JudgeGate({}, {}, {}).exit_code == 3);
 }
 
+TEST_CASE("memory without a graph is judged where a limit is about it") {
+  GateSubject snapshot = CleanSubject();
+  snapshot.report.graphs.clear();
+  snapshot.contents.clear();
+  snapshot.peak_in_use_bytes = 9 * kMiB;
+  snapshot.idle_bytes = 2 * kMiB;
+  CHECK(Judge(snapshot).exit_code == 3);
+  CHECK(Judge(snapshot, {.max_peak_bytes = 9 * kMiB, .max_idle_bytes = 2 * kMiB}).passed());
+  CHECK(ReasonsOf(Judge(snapshot, {.max_peak_bytes = 8 * kMiB, .max_idle_bytes = kMiB})) ==
+        Texts{"max-peak: 9 MiB in use at the peak, 8 MiB allowed",
+              "max-idle: 2 MiB reserved and idle at the end, 1 MiB allowed"});
+}
+
+TEST_CASE("idle memory that isn't known refuses") {
+  GateSubject subject = CleanSubject();
+  subject.idle_bytes.reset();
+  const GateVerdict verdict = Judge(subject, {.max_idle_bytes = 0});
+  CHECK(verdict.exit_code == 3);
+  CHECK(ReasonsOf(verdict) == Texts{"max-idle: idle bytes at the end can't be judged, they are "
+                                    "unknown: no segments were recorded"});
+}
+
 TEST_CASE("a suppression holds for what it names, until it expires") {
   GateSubject subject = CleanSubject();
   AddFinding(subject, "block-leak", Severity::kError, 512, {{"_Z4stepv", "src/step.cu", 42}});
@@ -302,7 +326,7 @@ TEST_CASE("what grows over the baseline fails, within the allowed increase it do
   const GateVerdict verdict = Judge(WithDeferred(1021), {.allow_increase = 0.02}, baseline);
   CHECK(verdict.exit_code == 1);
   CHECK(ReasonsOf(verdict) ==
-        Texts{"baseline-deferred: graph 0 step: 1 021 B deferred, 1 020 B allowed"});
+        Texts{"baseline-deferred: graph 0 step: 1,021 B deferred, 1,020 B allowed"});
 }
 
 TEST_CASE("an allowed increase beyond 2^64 bytes allows everything") {
@@ -357,7 +381,7 @@ TEST_CASE("one of several equal graphs that grew fails, and is named") {
   GateSubject after = ThreadedSubject({3, 0, 1, 2});
   after.report.graphs[2].peak_live_bytes = 1001;
   CHECK(ReasonsOf(Judge(after, {}, baseline)) ==
-        Texts{"baseline-peak: graph 2: 1 001 B live at the peak, 1 000 B allowed"});
+        Texts{"baseline-peak: graph 2: 1,001 B live at the peak, 1,000 B allowed"});
   after = ThreadedSubject({3, 0, 1, 2});
   after.report.graphs[0].deferred_bytes = 7;
   CHECK(ReasonsOf(Judge(after, {}, baseline)) ==

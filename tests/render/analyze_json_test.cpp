@@ -136,6 +136,29 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
     "input_bytes": 0,
     "not_attributed_bytes": 0
   },
+  "memory_moments": {
+    "peak_reserved": {
+      "record": 0,
+      "reserved_bytes": 5242880,
+      "segments": 0,
+      "in_use_bytes": 5242880,
+      "blocks": 2
+    },
+    "peak_in_use": {
+      "record": 0,
+      "reserved_bytes": 5242880,
+      "segments": 0,
+      "in_use_bytes": 5242880,
+      "blocks": 2
+    },
+    "end": {
+      "record": 12,
+      "reserved_bytes": 5242880,
+      "segments": 0,
+      "in_use_bytes": 5242880,
+      "blocks": 2
+    }
+  },
   "totals": {
     "graphs": 1,
     "nodes": 3,

@@ -23,7 +23,8 @@ std::string Text(const Report& report, const TextStyle& style = {}) {
 TEST_CASE("a report reads from the program down to what to change in it") {
   CHECK(Text(SampleReport()) ==
         R"(build/workloads/fork_join, recorded on the software device (simulated)
-1 graph, 3 nodes, 3 edges, 2 blocks (5 MiB), 2 launches
+1 graph, 3 nodes, 3 edges, 2 blocks, 2 launches
+Peak in use: 5 MiB (record 0), in 2 blocks; 5 MiB at the end
 
 graph 0 "step", captured on 2 streams
   nodes      3: 2 kernel, 1 memcpy; the longest path has 3 nodes
@@ -66,7 +67,8 @@ TEST_CASE("an incomplete trace says so before any figure") {
   report.graphs.clear();
   report.findings.clear();
   CHECK(Text(report) == R"(build/workloads/fork_join, recorded on the software device (simulated)
-1 graph, 3 nodes, 3 edges, 2 blocks (5 MiB), 2 launches
+1 graph, 3 nodes, 3 edges, 2 blocks, 2 launches
+Peak in use: 5 MiB (record 0), in 2 blocks; 5 MiB at the end
 
 Incomplete: what follows holds for the part that was recorded.
   - the trace ends before the program did
@@ -138,7 +140,8 @@ TEST_CASE("many graphs are a table of the heaviest") {
   }
   CHECK(Text(report, {.top = 2}) ==
         R"(build/workloads/fork_join, recorded on the software device (simulated)
-1 graph, 3 nodes, 3 edges, 2 blocks (5 MiB), 2 launches
+1 graph, 3 nodes, 3 edges, 2 blocks, 2 launches
+Peak in use: 5 MiB (record 0), in 2 blocks; 5 MiB at the end
 
 graph  name  nodes  edges  streams  blocks  peak live  deferred  lower bound  reuse
    11  step      3      3        2       2      5 MiB     1 MiB        4 MiB  1 MiB

@@ -248,8 +248,8 @@ TEST_CASE("folding is said") {
                               1,
                               Fold::kChains,
                               {"recorded on the software device (simulated)",
-                               "1 000 nodes folded into 1 group, straight chains"}});
-  CHECK(out.str().find("1 000 nodes folded into 1 group") != std::string::npos);
+                               "1,000 nodes folded into 1 group, straight chains"}});
+  CHECK(out.str().find("1,000 nodes folded into 1 group") != std::string::npos);
 }
 
 TEST_CASE("an empty trace is an empty drawing") { CHECK(Parse(Dot(Trace{})).nodes == 0); }

@@ -73,4 +73,12 @@ TEST_CASE("what is held at the end is billed by pool, segments apart from blocks
         std::vector<HeldLine>{{"no call stack", 0, 0, 2, 5 * kMiB}});
 }
 
+TEST_CASE("what is held at a moment isn't what is held at the end") {
+  constexpr Bytes kMiB = Bytes{1} << 20;
+  const auto held = [](const HeldAt& at) { return BillHeld(HeldTrace(), BillBy::kStack, at); };
+  CHECK(held({.seq = 5}) == std::vector<HeldLine>{{"no call stack", 0, 0, 3, 7 * kMiB}});
+  CHECK(held({.seq = 6}) == std::vector<HeldLine>{{"no call stack", 0, 0, 2, 5 * kMiB}});
+  CHECK(held({.seq = 5, .device = 1}).empty());
+}
+
 }  // namespace graphkit

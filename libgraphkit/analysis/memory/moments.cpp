@@ -32,38 +32,66 @@ struct Change {
   int64_t blocks = 0;
 };
 
-// What comes with `change`, and goes at `end`.
-void AddLife(const Change& change, Seq end, std::vector<Change>* changes) {
-  changes->push_back(change);
-  if (end == kNever) return;
-  changes->push_back({end, -change.reserved, -change.segments, -change.in_use, -change.blocks});
+// What a block brings when it is allocated, and takes when its free is complete.
+Change ChangeBy(const Trace& trace, uint32_t id, bool backs_segment) {
+  const Block& block = trace.blocks[id];
+  const auto bytes = static_cast<int64_t>(RoundedSize(block));
+  return {.reserved = FromDriver(trace, block) ? bytes : 0,
+          .segments = backs_segment ? 1 : 0,
+          .in_use = backs_segment ? 0 : bytes,
+          .blocks = backs_segment ? 0 : 1};
 }
 
-std::vector<Change> ChangesOf(const Trace& trace, DeviceIndex device) {
-  const std::vector<bool> backs_segment = BacksSegment(trace);
-  const std::vector<DeviceIndex> devices = DevicesOfBlocks(trace);
+Change Opposite(const Change& c) { return {c.seq, -c.reserved, -c.segments, -c.in_use, -c.blocks}; }
+
+// Segments of which no driver allocation is known.
+std::vector<Change> ChangesOfSegments(const Trace& trace, std::optional<DeviceIndex> device) {
   std::vector<Change> changes;
-  changes.reserve(2 * trace.blocks.size());
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
-    if (devices[i] != device || PoolKindOf(trace, block) == PoolKind::kHost) continue;
-    const auto bytes = static_cast<int64_t>(RoundedSize(block));
-    const bool handed_out = !backs_segment[i];
-    AddLife({.seq = block.allocated,
-             .reserved = FromDriver(trace, block) ? bytes : 0,
-             .segments = handed_out ? 0 : 1,
-             .in_use = handed_out ? bytes : 0,
-             .blocks = handed_out ? 1 : 0},
-            block.free_completed, &changes);
-  }
   for (const Segment& segment : trace.segments) {
-    if (segment.block || DeviceOf(trace, segment.stream) != device) continue;
-    AddLife(
-        {.seq = segment.allocated, .reserved = static_cast<int64_t>(segment.size), .segments = 1},
-        segment.freed, &changes);
+    if (segment.block || (device && DeviceOf(trace, segment.stream) != *device)) continue;
+    const Change change{
+        .seq = segment.allocated, .reserved = static_cast<int64_t>(segment.size), .segments = 1};
+    changes.push_back(change);
+    if (segment.freed == kNever) continue;
+    changes.push_back(Opposite(change));
+    changes.back().seq = segment.freed;
   }
   std::ranges::stable_sort(changes, {}, &Change::seq);
   return changes;
+}
+
+// Calls visit(change) for everything that changes, in the order of the records. Blocks are merged
+// from their sorted columns: there may be millions.
+template <typename Visit>
+void ForEachChange(const Trace& trace, std::optional<DeviceIndex> device, Visit visit) {
+  const std::vector<bool> backs_segment = BacksSegment(trace);
+  const std::vector<DeviceIndex> devices = DevicesOfBlocks(trace);
+  const std::vector<uint32_t> allocated = BlocksBySeq(trace, &Block::allocated);
+  const std::vector<uint32_t> completed = BlocksBySeq(trace, &Block::free_completed);
+  const std::vector<Change> segments = ChangesOfSegments(trace, device);
+  const auto counts = [&](uint32_t id) {
+    return (!device || devices[id] == *device) &&
+           PoolKindOf(trace, trace.blocks[id]) != PoolKind::kHost;
+  };
+  size_t a = 0, c = 0, s = 0;
+  while (true) {
+    const Seq at_a = a < allocated.size() ? trace.blocks[allocated[a]].allocated : kNever;
+    const Seq at_c = c < completed.size() ? trace.blocks[completed[c]].free_completed : kNever;
+    const Seq at_s = s < segments.size() ? segments[s].seq : kNever;
+    const Seq seq = std::min({at_a, at_c, at_s});
+    if (seq == kNever) return;
+    if (seq == at_s) {
+      visit(segments[s++]);
+      continue;
+    }
+    const bool comes = seq == at_a;
+    const uint32_t id = comes ? allocated[a++] : completed[c++];
+    if (!counts(id)) continue;
+    Change change = ChangeBy(trace, id, backs_segment[id]);
+    if (!comes) change = Opposite(change);
+    change.seq = seq;
+    visit(change);
+  }
 }
 
 void Apply(const Change& change, MemoryAt* now) {
@@ -105,16 +133,19 @@ std::vector<DeviceIndex> DevicesWithMemory(const Trace& trace) {
   return devices;
 }
 
-MemoryMoments FindMoments(const Trace& trace, DeviceIndex device) {
-  const std::vector<Change> changes = ChangesOf(trace, device);
+MemoryMoments FindMoments(const Trace& trace, std::optional<DeviceIndex> device) {
   MemoryMoments moments;
   MemoryAt now;
-  for (size_t i = 0; i < changes.size(); ++i) {
-    Apply(changes[i], &now);
-    if (i + 1 < changes.size() && changes[i + 1].seq == now.seq) continue;
+  // What one record changes counts together.
+  const auto settle = [&] {
     if (now.reserved > moments.peak_reserved.reserved) moments.peak_reserved = now;
     if (now.in_use > moments.peak_in_use.in_use) moments.peak_in_use = now;
-  }
+  };
+  ForEachChange(trace, device, [&](const Change& change) {
+    if (change.seq != now.seq) settle();
+    Apply(change, &now);
+  });
+  settle();
   moments.end = now;
   moments.end.seq = trace.records;
   return moments;
@@ -122,10 +153,9 @@ MemoryMoments FindMoments(const Trace& trace, DeviceIndex device) {
 
 MemoryAt MemoryAfter(const Trace& trace, DeviceIndex device, Seq seq) {
   MemoryAt now;
-  for (const Change& change : ChangesOf(trace, device)) {
-    if (change.seq > seq) break;
-    Apply(change, &now);
-  }
+  ForEachChange(trace, device, [&](const Change& change) {
+    if (change.seq <= seq) Apply(change, &now);
+  });
   now.seq = seq;
   return now;
 }

@@ -39,7 +39,8 @@ std::vector<DeviceIndex> DevicesOfBlocks(const Trace& trace);
 // Those that have memory, in ascending order.
 std::vector<DeviceIndex> DevicesWithMemory(const Trace& trace);
 
-MemoryMoments FindMoments(const Trace& trace, DeviceIndex device);
+// Without a device: of all of them together.
+MemoryMoments FindMoments(const Trace& trace, std::optional<DeviceIndex> device = {});
 MemoryAt MemoryAfter(const Trace& trace, DeviceIndex device, Seq seq);
 
 // The blocks in use after a record; the memory that segments are made of, and pinned host memory,

@@ -162,6 +162,12 @@ StackName NameOfStack(const Trace& trace, StackId stack) {
   return name;
 }
 
+bool HasTorchFrames(const Trace& trace, StackId stack) {
+  if (!stack || trace.stacks[stack.index()].frames.count == 0) return false;
+  const StackFrame& first = trace.stack_frames[trace.stacks[stack.index()].frames.first];
+  return trace[first.function].starts_with("torch::");
+}
+
 std::string_view RoleText(MemoryRole role) {
   switch (role) {
     case MemoryRole::kWeights:

@@ -41,6 +41,9 @@ StackName NameOfStack(const Trace& trace, StackId stack);
 // made"; the others "".
 std::string_view RoleText(MemoryRole role);
 
+// Whether PyTorch recorded the stack with its native frames.
+bool HasTorchFrames(const Trace& trace, StackId stack);
+
 // A frame of Python code: a file of Python source, or a cell of a notebook.
 bool IsPythonFile(std::string_view file);
 

@@ -91,8 +91,8 @@ void Fields(auto& pack, FindingPlace& value) {
 }
 
 void Fields(auto& pack, GateSubject& value) {
-  auto& [trace, report, places, leaks, contents, reserved, allocated] = value;
-  pack(trace, report, places, leaks, contents, reserved, allocated);
+  auto& [trace, report, places, leaks, contents, reserved, allocated, in_use, idle] = value;
+  pack(trace, report, places, leaks, contents, reserved, allocated, in_use, idle);
 }
 
 namespace {

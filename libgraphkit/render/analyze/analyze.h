@@ -41,10 +41,10 @@ std::string AssumptionText(Assumption assumption);
 // more may join, those that are there keep their meaning. Bytes are integers, ids the trace's.
 //
 // With `bills`, each graph that has one gets "memory_by": what, and its lines; with `held`, there
-// is "held_at_end".
+// is "held_at_end", or "held_at" with another moment.
 void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
                 const std::vector<MemoryBill>& bills = {}, const std::vector<HeldLine>& held = {},
-                BillBy by = BillBy::kBlock);
+                BillBy by = BillBy::kBlock, const HeldAt& at = {});
 
 // The same on one line and without the pairs of "reuse": the HTML report has them as columns.
 void RenderPageJson(const Report& report, const Trace& trace, std::ostream& out);

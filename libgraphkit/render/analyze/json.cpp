@@ -6,6 +6,7 @@
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/json_writer.h"
+#include "libgraphkit/render/moments_json.h"
 
 namespace graphkit {
 
@@ -111,6 +112,23 @@ Json HeldJson(const std::vector<HeldLine>& held, BillBy by) {
   return Json{{"by", BillByName(by)}, {"lines", std::move(lines)}};
 }
 
+// The same of a moment.
+Json HeldAtJson(const std::vector<HeldLine>& held, BillBy by, const HeldAt& at) {
+  Json json = HeldJson(held, by);
+  json["at"] = at.name;
+  json["record"] = at.seq == kNever ? Json(nullptr) : Json(at.seq);
+  return json;
+}
+
+// Null where sizes aren't known.
+Json MomentsJson(const Report& report, const Trace& trace) {
+  if (!report.unknown_memory.empty()) return nullptr;
+  const MemoryMoments moments = FindMoments(trace);
+  return Json{{"peak_reserved", MomentJson(moments.peak_reserved)},
+              {"peak_in_use", MomentJson(moments.peak_in_use)},
+              {"end", MomentJson(moments.end)}};
+}
+
 Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
   Json json;
   GRAPHKIT_ADD_MEMBERS(json, totals, graphs, nodes, edges, blocks);
@@ -138,14 +156,15 @@ void WriteReport(const Report& report, const Trace& trace, ToJson graph_json,
   json.AddList("findings", report.findings,
                [&](const Finding& finding) { return FindingJson(finding, trace); });
   json.Add("driver_memory", AskedMemoryJson(report.memory));
+  json.Add("memory_moments", MomentsJson(report, trace));
   json.Add("totals", TotalsJson(report.totals, trace));
 }
 
 }  // namespace
 
 void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
-                const std::vector<MemoryBill>& bills, const std::vector<HeldLine>& held,
-                BillBy by) {
+                const std::vector<MemoryBill>& bills, const std::vector<HeldLine>& held, BillBy by,
+                const HeldAt& at) {
   std::map<GraphId, const MemoryBill*> by_graph;
   for (const MemoryBill& bill : bills) by_graph.emplace(bill.graph, &bill);
   JsonObjectWriter json(out, 2);
@@ -157,7 +176,8 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
     return of_graph;
   };
   WriteReport(report, trace, graph_json, json);
-  if (!held.empty()) json.Add("held_at_end", HeldJson(held, by));
+  if (!held.empty() && at == HeldAt()) json.Add("held_at_end", HeldJson(held, by));
+  if (!held.empty() && at != HeldAt()) json.Add("held_at", HeldAtJson(held, by, at));
   json.End();
   out << "\n";
 }

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/analysis/memory/moments.h"
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/render/names.h"
@@ -109,19 +110,26 @@ void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillB
 
 bool HaveSegments(BillBy by) { return by == BillBy::kPool || by == BillBy::kStream; }
 
-std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by) {
+std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at) {
+  const Seq seq = std::min(at.seq, kNever - 1);
+  const std::vector<bool> backs_segment = BacksSegment(trace);
+  const std::vector<DeviceIndex> devices = DevicesOfBlocks(trace);
+  const auto there = [&](const Block& block, size_t i) {
+    return block.allocated <= seq && seq < block.free_completed &&
+           (!at.device || devices[i] == *at.device);
+  };
   std::map<std::string, HeldLine> lines;
   for (const Segment& segment : trace.segments) {
-    if (!HaveSegments(by) || segment.freed != kNever) continue;
+    if (!HaveSegments(by) || segment.allocated > seq || seq >= segment.freed) continue;
+    if (segment.block && !there(trace[segment.block], segment.block.index())) continue;
     HeldLine& line = lines[by == BillBy::kPool ? PoolTitle(trace, segment.pool)
                                                : StreamTitle(trace, segment.stream)];
     ++line.segments;
     line.segment_bytes += segment.size;
   }
-  const std::vector<bool> backs_segment = BacksSegment(trace);
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const Block& block = trace.blocks[i];
-    if (backs_segment[i] || block.free_completed != kNever) continue;
+    if (backs_segment[i] || !there(block, i)) continue;
     HeldLine& line = lines[BillName(trace, BlockId(i), by)];
     ++line.blocks;
     line.block_bytes += RoundedSize(block);
@@ -131,12 +139,11 @@ std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by) {
   });
 }
 
-void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const TextStyle& style,
-                std::ostream& out) {
+void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const HeldAt& at,
+                const TextStyle& style, std::ostream& out) {
   if (lines.empty()) return;
   out << "\n"
-      << Inked(std::string("Memory held at the end by ") + BillByName(by), Ink::kBold, style)
-      << "\n";
+      << Inked("Memory held " + at.text + " by " + BillByName(by), Ink::kBold, style) << "\n";
   std::vector<std::vector<std::string>> rows = {{"in blocks", "blocks", BillByName(by)}};
   std::vector<bool> right = {true, true, false};
   const auto before = [&](std::vector<std::string> columns) {

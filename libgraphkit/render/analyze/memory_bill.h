@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -41,8 +42,17 @@ const char* BillByName(BillBy by);  // "block", "stack", "stream", "pool"
 void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillBy by,
                  const TextStyle& style, std::ostream& out);
 
-// Who holds memory at the end of a trace: the allocators' segments, and what is handed out of them.
-// Of a snapshot's state, all that it says.
+// Who holds memory at a moment: the allocators' segments, and what is handed out of them. Of a
+// snapshot's state, all that it says.
+
+// Which moment, and of which device.
+struct HeldAt {
+  std::string name = "end";            // as the user named it: "peak", "end", a number
+  std::string text = "at the end";     // "at the peak in use of 13.0 GiB (event 1402)"
+  Seq seq = kNever;                    // after this record; kNever: at the end
+  std::optional<int16_t> device = {};  // none: all of them
+  bool operator==(const HeldAt&) const = default;
+};
 
 // Blocks lie in segments or are the driver's own: their bytes and those of segments don't add up.
 struct HeldLine {
@@ -59,9 +69,9 @@ bool HaveSegments(BillBy by);
 
 // The most in segments first, then in blocks, then by name. The memory that a
 // segment is made of is no block here.
-std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by);
+std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at = {});
 
-void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const TextStyle& style,
-                std::ostream& out);
+void RenderHeld(const std::vector<HeldLine>& lines, BillBy by, const HeldAt& at,
+                const TextStyle& style, std::ostream& out);
 
 }  // namespace graphkit

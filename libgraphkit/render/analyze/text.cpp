@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/memory/moments.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
@@ -25,26 +26,27 @@ std::string DeviceText(const Process& process, DeviceKind device) {
   return "imported from another tool's file";
 }
 
-// "at most 40 MiB asked of the driver: 30 MiB in use and 6 MiB free in segments, 4 MiB inputs".
-std::string AskedText(const AskedMemory& memory) {
+// "Peak memory reserved from the driver: 40 MiB (record 12), 36 MiB in segments and 4 MiB of graph
+// nodes".
+std::string ReservedText(const AskedMemory& memory, const MemoryAt& peak) {
   std::vector<std::string> parts;
   const auto add = [&](Bytes bytes, const char* what) {
     if (bytes > 0) parts.push_back(FormatBytes(bytes) + what);
   };
-  add(memory.segment_used_bytes, " in use in segments");
-  add(memory.segment_free_bytes, " free in segments");
+  add(memory.segment_used_bytes + memory.segment_free_bytes, " in segments");
   add(memory.graph_node_bytes, " of graph nodes");
   add(memory.input_bytes, " that graphs touch");
   add(memory.not_attributed_bytes, " not attributed");
-  return "at most " + FormatBytes(memory.asked_bytes) + " asked of the driver: " + Listed(parts);
+  return "Peak memory reserved from the driver: " + FormatBytes(memory.asked_bytes) + " (record " +
+         FormatCount(peak.seq) + "), " + Listed(parts);
 }
 
-// "3 segments (44 MiB), ": whole segments, which blocks lie in.
-std::string SegmentsText(const Trace& trace) {
-  if (trace.segments.empty()) return {};
-  Bytes bytes = 0;
-  for (const Segment& segment : trace.segments) bytes += segment.size;
-  return Counted(trace.segments.size(), "segment") + " (" + FormatBytes(bytes) + "), ";
+// "Peak in use: 30 MiB (record 40), in 12 blocks; 24 MiB at the end".
+std::string InUseText(const MemoryMoments& moments) {
+  const MemoryAt& peak = moments.peak_in_use;
+  return "Peak in use: " + FormatBytes(peak.in_use) + " (record " + FormatCount(peak.seq) +
+         "), in " + Counted(peak.blocks, "block") + "; " + FormatBytes(moments.end.in_use) +
+         " at the end";
 }
 
 // What was changed for later launches, where anything was.
@@ -73,13 +75,17 @@ void RenderHeader(const Report& report, const Trace& trace, const TextStyle& sty
   out << Wrapped(
       "",
       Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node") + ", " +
-          Counted(totals.edges, "edge") + ", " + Counted(totals.blocks, "block") + " (" +
-          FormatBytes(totals.allocated_bytes) + "), " + SegmentsText(trace) +
+          Counted(totals.edges, "edge") + ", " + Counted(totals.blocks, "block") + ", " +
+          (trace.segments.empty() ? "" : Counted(trace.segments.size(), "segment") + ", ") +
           (totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches") +
           ChangesText(trace),
       style);
-  if (report.memory && report.memory->asked_bytes > 0) {
-    out << Wrapped("", AskedText(*report.memory), style);
+  if (report.memory) {
+    const MemoryMoments moments = FindMoments(trace);
+    if (report.memory->asked_bytes > 0) {
+      out << Wrapped("", ReservedText(*report.memory, moments.peak_reserved), style);
+    }
+    if (moments.peak_in_use.in_use > 0) out << Wrapped("", InUseText(moments), style);
   }
   if (!report.unknown_memory.empty()) {
     out << Wrapped("", "memory unknown: " + Printable(report.unknown_memory), style);

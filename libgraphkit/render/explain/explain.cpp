@@ -66,12 +66,15 @@ struct FormatRow {
 };
 
 const std::array<FormatRow, 7>& Rows() {
-  static const NextCommand kReport = {"graphkit report FILE -o report.html",
-                                      "the timeline as a page"};
+  static const NextCommand kReport = {"graphkit report FILE --open", "the timeline as a page"};
   static const NextCommand kDot = {"graphkit dot FILE -o graph.svg", "the graphs drawn"};
   static const NextCommand kMerge = {"graphkit import merge trace.json FILE -o merged.json",
                                      "joined with a trace of the same run"};
   static const NextCommand kStack = {"graphkit analyze FILE --by stack", "memory by line of code"};
+  static const NextCommand kPeak = {"graphkit analyze FILE --at peak --by stack",
+                                    "all who held the peak; --at end, --at EVENT"};
+  static const NextCommand kWhatIf = {"graphkit replay FILE --what-if expandable_segments",
+                                      "what a setting would save"};
   static const std::array<FormatRow, 7> kRows = {{
       {"",
        "CUDA graph trace",
@@ -79,7 +82,7 @@ const std::array<FormatRow, 7>& Rows() {
          kReport,
          kDot,
          {"graphkit check FILE", "the same as a gate in CI"}}}},
-      {"torch-snapshot", "PyTorch memory snapshot", {{kReport, kStack}}},
+      {"torch-snapshot", "PyTorch memory snapshot", {{kReport, kPeak, kWhatIf}}},
       {"torch-graph", "PyTorch graph data", {{kDot, kMerge}}},
       {"dot", "drawing of CUDA graphs (cudaGraphDebugDotPrint)", {{kDot, kMerge}}},
       {"rmm", "log of RMM's allocations", {{kReport, kStack}}},

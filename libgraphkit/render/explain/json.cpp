@@ -1,5 +1,7 @@
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/explain/explain.h"
+#include "libgraphkit/render/explain/memory_json.h"
+#include "libgraphkit/render/moments_json.h"
 
 namespace graphkit {
 
@@ -7,14 +9,6 @@ GRAPHKIT_JSON_OF(NextCommand, command, shows)
 GRAPHKIT_JSON_OF(OutOfMemoryEvent, event, asked, free_on_device)
 
 namespace {
-
-Json MomentJson(const MemoryAt& at) {
-  return Json{{"record", at.seq},
-              {"reserved_bytes", at.reserved},
-              {"segments", at.segments},
-              {"in_use_bytes", at.in_use},
-              {"blocks", at.blocks}};
-}
 
 Json HolderJson(const HeldGroup& group) {
   static constexpr std::array<const char*, 5> kKinds = {"line", "operation", "no-stack",
@@ -48,14 +42,12 @@ Json IdleJson(const IdleMemory& idle) {
               {"private_bytes", idle.private_bytes}};
 }
 
-Json DeviceJson(const Explanation& explanation, size_t index) {
-  const MemoryAccount& account = explanation.memory[index];
-  const bool events = index < explanation.peak_events.size() && explanation.has_history;
+Json DeviceJson(const MemoryAccount& account, std::optional<uint64_t> peak_event) {
   return Json{
       {"device", account.device},
       {"peak_reserved", MomentJson(account.moments.peak_reserved)},
       {"peak_in_use", MomentJson(account.moments.peak_in_use)},
-      {"peak_event", events ? Json(explanation.peak_events[index]) : Json(nullptr)},
+      {"peak_event", peak_event},
       {"end", MomentJson(account.moments.end)},
       {"idle_at_end", IdleJson(account.idle_at_end)},
       {"out_of_memory", account.out_of_memory ? Json(*account.out_of_memory) : Json(nullptr)},
@@ -79,10 +71,24 @@ Json GraphJson(const GraphSummary& graph) {
 
 }  // namespace
 
+Json MemoryJson(const std::vector<MemoryAccount>& memory) {
+  return ListJson(memory, [](const MemoryAccount& account) {
+    Json json = DeviceJson(account, {});
+    for (size_t i = 0; i < account.holders.size(); ++i) {
+      const HeldGroup& group = account.holders[i];
+      json["holders"][i]["place"] = group.place;
+      json["holders"][i]["function"] = group.function;
+    }
+    return json;
+  });
+}
+
 void RenderExplanationJson(const Explanation& explanation, std::ostream& out) {
   Json devices = Json::array();
   for (size_t i = 0; i < explanation.memory.size(); ++i) {
-    devices.push_back(DeviceJson(explanation, i));
+    const bool events = i < explanation.peak_events.size() && explanation.has_history;
+    devices.push_back(DeviceJson(
+        explanation.memory[i], events ? std::optional(explanation.peak_events[i]) : std::nullopt));
   }
   const std::string& unknown = explanation.unknown_memory;
   const Json document{{"schema", "graphkit-explain"},

@@ -7,6 +7,7 @@
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/dot/labels.h"
+#include "libgraphkit/render/explain/memory_json.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/json_writer.h"
 #include "libgraphkit/render/names.h"
@@ -278,6 +279,8 @@ std::string ReportData(const ReportPage& page) {
   json.Add("file", Printable(page.file));
   json.Add("policy", PolicyJson(page.policy));
   json.Add("texts", NamesJson(trace, texts));
+  const bool known = page.report.unknown_memory.empty();
+  json.Add("memory", known ? MemoryJson(AccountForMemory(trace)) : Json::array());
   {
     const std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
     json.AddList("views", views, [&](const ReportView& view) { return ViewJson(trace, view); });

@@ -12,6 +12,7 @@
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
+#include "tools/graphkit/files/held_at.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/many_traces.h"
 #include "tools/graphkit/files/output.h"
@@ -26,6 +27,7 @@ struct AnalyzeArguments {
   Format format = Format::kText;
   size_t top = TextStyle{}.top;
   std::optional<BillBy> by;
+  std::string at;  // empty: not asked for
   AnalyzeOptions options;
 };
 
@@ -38,35 +40,43 @@ Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
   return report;
 }
 
-void Render(const Report& report, const Trace& trace, const AnalyzeArguments& arguments,
-            std::ostream& out) {
-  const bool memory_only = report.graphs.empty() && !trace.segments.empty();
-  const BillBy by = arguments.by.value_or(memory_only ? BillBy::kPool : BillBy::kBlock);
+void Render(const Report& report, const Trace& trace, const HeldAt& at,
+            const AnalyzeArguments& arguments, std::ostream& out) {
+  const bool memory_only =
+      !arguments.at.empty() || (report.graphs.empty() && !trace.segments.empty());
+  const BillBy otherwise = !arguments.at.empty() ? BillBy::kStack
+                           : memory_only         ? BillBy::kPool
+                                                 : BillBy::kBlock;
+  const BillBy by = arguments.by.value_or(otherwise);
   std::vector<MemoryBill> bills;
   std::vector<HeldLine> held;
   if (arguments.by) bills = BillMemory(trace, report, by);
-  if (arguments.by || memory_only) held = BillHeld(trace, by);
-  if (arguments.format == Format::kJson) return RenderJson(report, trace, out, bills, held, by);
+  if (arguments.by || memory_only) held = BillHeld(trace, by, at);
+  if (arguments.format == Format::kJson) return RenderJson(report, trace, out, bills, held, by, at);
   const TextStyle style = StyleFor(arguments.output, arguments.top);
   RenderText(report, trace, style, out);
   RenderBills(trace, bills, by, style, out);
-  RenderHeld(held, by, style, out);
+  RenderHeld(held, by, at, style, out);
 }
 
 int AnalyzeOne(const std::string& path, const AnalyzeArguments& arguments) {
-  const Result<Trace> trace = ReadInput(path);
-  if (!trace) return PrintError(trace.error());
-  const Result<Report> report = AnalyzeInput(*trace, path, arguments);
+  const Result<Imported> imported = ReadImported(path);
+  if (!imported) return PrintError(imported.error());
+  const Trace& trace = imported->trace;
+  const Result<HeldAt> at = FindHeldAt(arguments.at, *imported, path);
+  if (!at) return PrintError(at.error());
+  const Result<Report> report = AnalyzeInput(trace, path, arguments);
   if (!report) return PrintError(report.error());
   const Result<void> written = WriteOutput(
-      arguments.output, [&](std::ostream& out) { Render(*report, *trace, arguments, out); });
+      arguments.output, [&](std::ostream& out) { Render(*report, trace, *at, arguments, out); });
   if (!written) return PrintError(written.error());
-  return WarnIncomplete(*trace, path);
+  return WarnIncomplete(trace, path);
 }
 
 int AnalyzeMany(const Job& job, const std::vector<std::string>& paths,
                 const AnalyzeArguments& arguments) {
   if (arguments.by) return PrintError(Error{.message = "--by is for one trace"});
+  if (!arguments.at.empty()) return PrintError(Error{.message = "--at is for one trace"});
   const Result<RankReport> report = ReadRanks(job, paths, arguments.options);
   if (!report) return PrintError(report.error());
   if (job.rank() != 0) return kExitOk;
@@ -94,7 +104,7 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
       "Say what each graph holds: memory, what could share it, leaks, hazards",
       {"graphkit analyze trace.json", "graphkit analyze trace.json --by stack --top 20",
        "graphkit analyze trace.json --format json | jq '.findings[].message'",
-       "graphkit analyze rank*.json"});
+       "graphkit analyze snapshot.pickle --at peak --by stack", "graphkit analyze rank*.json"});
   AddTraces(*sub, arguments->traces);
   AddView(*sub, arguments->format, arguments->output);
   AddChecks(*sub, arguments->options.checks);
@@ -112,6 +122,12 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
                                     {"stream", BillBy::kStream},
                                     {"pool", BillBy::kPool}},
                                    "also list each graph's memory by what asked for it");
+  sub->add_option(
+         "--at", arguments->at,
+         "also list who held memory then, by stack unless --by says otherwise: at the peak "
+         "in use, at the end, or after an event of a snapshot, a record of a trace")
+      ->option_text("peak|end|EVENT")
+      ->check(CheckMoment);
 }
 
 }  // namespace graphkit

@@ -41,6 +41,7 @@ void Override(const CheckOptions& options, GateConfigFile& file) {
   if (!options.fail_on.empty()) SetFailOn(options.fail_on, config);
   if (options.max_deferred) config.max_deferred_bytes = options.max_deferred;
   if (options.max_peak) config.max_peak_bytes = options.max_peak;
+  if (options.max_idle) config.max_idle_bytes = options.max_idle;
   if (options.max_leaks) config.max_leaks = options.max_leaks;
   if (options.max_reserved_over_allocated) {
     config.max_reserved_over_allocated = options.max_reserved_over_allocated;
@@ -88,7 +89,11 @@ void AddCheckOptions(CLI::App& app, CheckOptions& options) {
       ->allow_extra_args(false)
       ->option_text("ID,…");
   AddSize(app, "--max-deferred", options.max_deferred, "deferred bytes allowed in each graph");
-  AddSize(app, "--max-peak", options.max_peak, "peak live bytes allowed in each graph");
+  AddSize(
+      app, "--max-peak", options.max_peak,
+      "peak live bytes allowed in each graph; without graphs, as in a snapshot: peak bytes in use");
+  AddSize(app, "--max-idle", options.max_idle,
+          "reserved bytes allowed that aren't in use at the end of each trace");
   app.add_option("--max-leaks", options.max_leaks, "leaks allowed in each trace")
       ->option_text("N")
       ->check(CheckCount);

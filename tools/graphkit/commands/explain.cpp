@@ -27,11 +27,6 @@ struct ExplainArguments {
   bool stacks = false;
 };
 
-Result<Imported> Read(const std::string& path) {
-  const Progress progress("reading " + path);
-  return ImportFile(path);
-}
-
 // Of a trace with graphs. Bounds of large graphs would take longer than a first look may.
 Result<std::optional<Report>> AnalyzeGraphs(const Trace& trace, const std::string& path) {
   if (trace.graphs.empty()) return std::optional<Report>();
@@ -56,7 +51,7 @@ int RunExplain(const ExplainArguments& arguments) {
   const Result<std::optional<FileAbout>> about = DescribeFile(arguments.file);
   if (!about) return PrintError(about.error());
   if (*about) return Write({.file = arguments.file, .about = **about}, {}, arguments);
-  const Result<Imported> imported = Read(arguments.file);
+  const Result<Imported> imported = ReadImported(arguments.file);
   if (!imported) return PrintError(imported.error());
   const Trace& trace = imported->trace;
   const Result<std::optional<Report>> report = AnalyzeGraphs(trace, arguments.file);

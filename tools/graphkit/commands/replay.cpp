@@ -17,6 +17,7 @@
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/commands/replay_recorded.h"
+#include "tools/graphkit/commands/replay_what_if.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/output.h"
 #include "tools/graphkit/plugins.h"
@@ -40,6 +41,7 @@ struct ReplayArguments {
   std::optional<Bytes> capacity;
   std::string execute;
   ExecutionOptions execution;
+  std::vector<std::string> what_if;
 };
 
 constexpr const char* kHost = "host";
@@ -201,6 +203,13 @@ int RunTrace(const ReplayArguments& arguments) {
 }
 
 int RunReplay(const ReplayArguments& arguments) {
+  if (!arguments.what_if.empty()) {
+    return ReplayWhatIfs({.file = arguments.file,
+                          .settings = arguments.what_if,
+                          .capacity = arguments.capacity,
+                          .format = arguments.format,
+                          .output = arguments.output});
+  }
   if (!arguments.against_recorded) return RunTrace(arguments);
   return ReplayAgainstRecorded({.file = arguments.file,
                                 .allocators = arguments.allocators,
@@ -232,9 +241,10 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
        "graphkit replay trace.json --allocator defer,pytorch,reuse --format json",
        "graphkit replay trace.json --plan plan.json --verify --execute host",
        "graphkit replay snapshot.pickle --against-recorded",
+       "graphkit replay snapshot.pickle --what-if expandable_segments:True",
        "graphkit replay trace.json --allocator defer,pytorch --against-recorded"});
   sub->add_option("trace", arguments->file,
-                  "a trace, with --against-recorded also a snapshot.pickle; - for stdin")
+                  "a trace, with --against-recorded or --what-if a snapshot.pickle; - for stdin")
       ->required();
   sub->add_option("--allocator", arguments->allocators, "by which rules (default: all)")
       ->option_text(JoinWords(PolicyWords()) + "|./lib.so,…")
@@ -246,6 +256,14 @@ void AddReplayCommand(CLI::App& app, int& exit_code) {
       "check that blocks that share memory are ordered; exit code 1 when some aren't");
   sub->add_flag("--against-recorded", arguments->against_recorded,
                 "compare each address and segment with the recorded one; exit code 1 on a miss")
+      ->excludes(verify);
+  sub->add_option("--what-if", arguments->what_if,
+                  "of a snapshot: what PyTorch's allocator would reserve under this setting, "
+                  "spelled as in PYTORCH_ALLOC_CONF; several times: one line each")
+      ->option_text("SETTING")
+      ->allow_extra_args(false)
+      ->excludes("--against-recorded")
+      ->excludes("--allocator")
       ->excludes(verify);
   sub->add_option("--plan", arguments->plan, "replay this plan, made by graphkit plan, instead")
       ->option_text("FILE")

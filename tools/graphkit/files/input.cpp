@@ -46,6 +46,11 @@ Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& p
   return TraceOf(ImportSource(std::move(source), path));
 }
 
+Result<Imported> ReadImported(const std::string& path) {
+  const Progress progress(Reading(path));
+  return ImportFile(path);
+}
+
 Result<Trace> ReadQuietly(const std::string& path) { return TraceOf(ImportFile(path)); }
 
 Result<void> HoldsMemory(const Trace& trace, const std::string& path) {

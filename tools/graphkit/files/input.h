@@ -5,6 +5,7 @@
 #include <string>
 
 #include "libgraphkit/io/bytes/file_bytes.h"
+#include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/merge/merge.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/result.h"
@@ -16,6 +17,8 @@ namespace graphkit {
 Result<Trace> ReadInput(const std::string& path);
 // The same, of a file that is open.
 Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& path);
+// The same with what its format says besides.
+Result<Imported> ReadImported(const std::string& path);
 // The same, and says nothing: for several threads at once.
 Result<Trace> ReadQuietly(const std::string& path);
 

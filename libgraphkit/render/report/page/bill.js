@@ -16,7 +16,7 @@ function makeFigures(view) {
     figures.push(figure("graphs", formatCount(totals.graphs)), figure("nodes", formatCount(totals.nodes)),
       figure("edges", formatCount(totals.edges)), figure("blocks", formatCount(totals.blocks)),
       figure("launches", formatCount(totals.launches)),
-      figure("asked of the driver", formatBytes(app.trace.analyze.driver_memory.asked_bytes), "the most at any time"));
+      ...momentFigures());
   } else {
     figures.push(figure("nodes", formatCount(graph.nodes), kindsText(graph)), figure("edges", formatCount(graph.edges),
       `${formatCount(graph.cross_stream_edges)} between streams, ${formatCount(graph.programmatic_edges)} programmatic`),
@@ -26,6 +26,15 @@ function makeFigures(view) {
     figures.push(...memoryFigures(graph, view));
   }
   byId("figures").replaceChildren(...figures);
+}
+
+function momentFigures() {
+  const moments = app.trace.analyze.memory_moments;
+  if (!moments) return [];
+  const at = (moment) => `after record ${formatCount(moment.record)}`;
+  return [figure("peak reserved", formatBytes(moments.peak_reserved.reserved_bytes), at(moments.peak_reserved)),
+    figure("peak in use", formatBytes(moments.peak_in_use.in_use_bytes), at(moments.peak_in_use)),
+    figure("in use at the end", formatBytes(moments.end.in_use_bytes), `of ${formatBytes(moments.end.reserved_bytes)} reserved`)];
 }
 
 function memoryFigures(graph, view) {
@@ -77,19 +86,41 @@ function bar(name, bytes, most, color, title) {
 
 function makeBill(view) {
   const panel = byId("bill-panel"), graph = graphOf(view), parts = [];
-  parts.push(element("h3", "", "Asked of the driver, at most"), ...driverBill());
+  parts.push(element("h3", "", "Peak memory reserved from the driver"), ...driverBill());
   if (graph && graph.blocks > 0) {
     parts.push(element("h3", "", `Memory of ${view.title}`), ...graphBars(graph, view), ...billTable(view));
   } else if (graph && graph.pinned_bytes > 0) {
     parts.push(element("h3", "", `Memory of ${view.title}`),
       element("p", "small", `Allocates nothing; touches ${counted(graph.pinned_blocks, "block")} from elsewhere, ${formatBytes(graph.pinned_bytes)}, kept as long as it may run.`));
   }
+  if (!graph && app.trace.page.memory.length > 0) parts.push(...heldAtPeak(app.trace.page.memory[0]));
   panel.replaceChildren(...parts);
+}
+
+const HOLDERS = 20;  // shown
+
+// Who held the peak in use of the device that had the most, and what is worth a look.
+function heldAtPeak(memory) {
+  const whole = memory.peak_in_use.in_use_bytes, table = tableOf([["line", ""], ["bytes", "num"], ["share", "num"], ["blocks", "num"]]);
+  const kinds = {"no-stack": "no call stack", "before-recording": "before recording began"};
+  for (const holder of memory.holders.slice(0, HOLDERS)) {
+    const pool = holder.pool === null ? "" : app.trace.texts.pools[holder.pool];
+    const row = element("tr", ""), name = [holder.place || pool || kinds[holder.kind], holder.operations.slice(0, 4).join(", ") || holder.function];
+    row.append(element("td", "", name.filter(Boolean).join(" ")), element("td", "num", formatBytes(holder.bytes)),
+      element("td", "num", `${(whole ? holder.bytes / whole * 100 : 0).toFixed(1)} %`), element("td", "num", formatCount(holder.blocks)));
+    row.title = holder.file ? `${holder.file}:${holder.line}` : "";
+    table.append(row);
+  }
+  const parts = [element("h3", "", `Who held the peak (${formatBytes(whole)})`), table];
+  if (memory.holders.length > HOLDERS) parts.push(element("p", "small", `and ${formatCount(memory.holders.length - HOLDERS)} more, all smaller`));
+  if (memory.worth_a_look.length > 0) parts.push(element("h3", "", "Worth a look"));
+  for (const {text, advice} of memory.worth_a_look) parts.push(element("p", "", advice ? `${text} → ${advice}` : text));
+  return parts;
 }
 
 function driverBill() {
   const memory = app.trace.analyze.driver_memory, most = memory.asked_bytes;
-  if (most === 0) return [element("p", "small", "Nothing was asked of the driver in this trace.")];
+  if (most === 0) return [element("p", "small", "Nothing was reserved from the driver in this trace.")];
   const rows = [["in use in segments", memory.segment_used_bytes, "live"], ["free in segments", memory.segment_free_bytes, "deferred"],
     ["graph nodes", memory.graph_node_bytes, "mem_alloc"], ["touched by graphs", memory.input_bytes, "memcpy"],
     ["not attributed", memory.not_attributed_bytes, "empty"]];

@@ -1,0 +1,61 @@
+// A recorded run under other settings of PyTorch's caching allocator: what would be reserved.
+//
+//     recorded      what the segments of the file say
+//     as recorded   the model under the recorded settings, with a driver of its own
+//     changed       the model under other settings, with the same driver
+//
+// Both model runs begin empty: blocks from before the first event are allocated anew, by address,
+// so that memory that was cached then isn't counted. Where the recorded run gave cached memory back
+// (torch.cuda.empty_cache, a destroyed pool, lack of memory) the model does so as well.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/alloc/recorded/recorded_run.h"
+#include "libgraphkit/result.h"
+
+namespace graphkit {
+
+// What an allocator came to.
+struct AllocatorOutcome {
+  Bytes peak_reserved = 0;
+  Bytes reserved_at_end = 0;
+  Bytes peak_in_use = 0;  // as the allocator rounds, deferred frees included
+  uint64_t segments = 0;  // operations that got memory from the driver
+  uint64_t failures = 0;  // allocations that found no memory
+  bool operator==(const AllocatorOutcome&) const = default;
+};
+
+struct WhatIfRow {
+  std::string settings;  // as given; empty: those that were recorded
+  AllocatorOutcome outcome;
+  bool operator==(const WhatIfRow&) const = default;
+};
+
+struct WhatIf {
+  size_t device = 0;
+  std::string recorded_settings;  // PYTORCH_ALLOC_CONF as recorded; empty: PyTorch's defaults
+  AllocatorOutcome recorded;      // peak_in_use: of events, rounded to 512 B
+  std::vector<WhatIfRow> rows;    // the recorded settings, then those that were asked for
+  // What the driver has: as given, else as the first failure for lack of memory shows; none: no
+  // limit.
+  std::optional<Bytes> capacity;
+  uint64_t left_out = 0;  // events in memory that the file doesn't tell enough about
+  bool operator==(const WhatIf&) const = default;
+};
+
+// Fails when a setting isn't known, or needs a capacity (garbage_collection_threshold) and there is
+// none.
+Result<WhatIf> ReplayWhatIf(const TorchSnapshot& snapshot, size_t device,
+                            std::span<const std::string> settings,
+                            std::optional<Bytes> capacity = {});
+
+// One run of the model; part of ReplayWhatIf.
+AllocatorOutcome ReplayUnder(const RecordedRun& run, const CachingConfig& config,
+                             std::optional<Bytes> capacity);
+
+}  // namespace graphkit
