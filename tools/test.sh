@@ -102,6 +102,19 @@ python_package() {
   fi
 }
 
+# The documentation as a site: every link and every page has its place.
+site() {
+  if [ ! -e "$(site_python)/ready" ]; then
+    say "not run: the documentation as a site, for lack of what builds it"
+    skipped=$((skipped + 1))
+  elif tools/site.sh build/site > build/site.log; then
+    passed=$((passed + 1))
+  else
+    say "the documentation has links that lead nowhere, or pages without a place in tools/site/mkdocs.yml"
+    failed=$((failed + 1))
+  fi
+}
+
 # The sdist builds by itself, in a folder of its own, and its wheel passes the same tests.
 python_sdist() {
   local python folder="$PWD/build/sdist"
@@ -209,6 +222,7 @@ fi
 if [ "$all" = yes ]; then tools/setup.sh build test lint fuzz mpi matrix; else tools/setup.sh build test matrix; fi
 ordinary
 python_package
+site
 address_and_undefined
 if [ "$all" = yes ]; then
   threads

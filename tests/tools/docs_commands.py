@@ -120,7 +120,7 @@ class Docs(unittest.TestCase):
         make_settings(command, folder)
         path = f"{pathlib.Path(GRAPHKIT).parent}:{os.environ['PATH']}"
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env={**os.environ, "PATH": path, "HOME": str(folder)}, check=False)
+                              env={**os.environ, "PATH": path, "HOME": str(folder), "BROWSER": "true"}, check=False)
         return done.returncode, done.stdout.decode()
 
     def check_output(self, shown: str, output: str) -> None:
