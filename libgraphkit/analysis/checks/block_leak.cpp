@@ -10,6 +10,7 @@
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/memory/unfreed.h"
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/names/stack_name.h"
 
 namespace graphkit {
@@ -29,14 +30,14 @@ std::string_view PurposeOf(const Facts& facts, const UnfreedSite& site) {
   return facts.lives.Touches(site.blocks.front()).empty() ? "other memory" : "inputs of graphs";
 }
 
-Finding LeakOf(const Trace& trace, const UnfreedSite& site) {
+Finding LeakOf(const Trace& trace, const CapturePlaces& places, const UnfreedSite& site) {
   Finding finding;
   finding.blocks = site.blocks;
   finding.bytes = site.bytes;
   const BlockId first = site.blocks.front();
   finding.graph = trace[first].graph;
   finding.evidence.push_back(
-      {.text = NameOf(trace, first) + " was allocated " + PlaceOf(trace, trace[first].allocated),
+      {.text = NameOf(trace, first) + " was allocated " + places.Of(trace[first].allocated),
        .blocks = {first},
        .stack = site.stack});
   const PoolKind kind = site.pool.valid() ? trace[site.pool].kind : PoolKind::kDevice;
@@ -121,9 +122,10 @@ std::vector<Finding> FindBlockLeaks(const Facts& facts) {
   std::vector<Finding> findings;
   std::vector<const UnfreedSite*> kept;
   const std::vector<UnfreedSite> sites = FindUnfreed(facts);
+  const CapturePlaces places(facts.trace);
   for (const UnfreedSite& site : sites) {
     if (site.leaked()) {
-      findings.push_back(LeakOf(facts.trace, site));
+      findings.push_back(LeakOf(facts.trace, places, site));
     } else {
       kept.push_back(&site);
     }

@@ -157,9 +157,8 @@ std::string CallText(const Trace& trace, const Failure& failure) {
   return text;
 }
 
-std::string CalledText(const Trace& trace, const Failure& failure) {
-  std::string text =
-      std::string(trace[failure.call]) + " was called " + PlaceOf(trace, failure.seq);
+std::string CalledText(const Trace& trace, const CapturePlaces& places, const Failure& failure) {
+  std::string text = std::string(trace[failure.call]) + " was called " + places.Of(failure.seq);
   if (!trace[failure.arguments].empty()) text += " with " + std::string(trace[failure.arguments]);
   return text;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
@@ -19,6 +20,7 @@ bool KnownUse(const Trace& trace, const GraphInput& input) {
 
 std::vector<Finding> FindDeadInputs(const Facts& facts) {
   const Trace& trace = facts.trace;
+  const CapturePlaces places(trace);
   const std::vector<std::vector<StaleInput>> stale = FindStaleInputs(facts);
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     bool known = false;
@@ -30,7 +32,7 @@ std::vector<Finding> FindDeadInputs(const Facts& facts) {
       if (finding->evidence.size() >= kShownEvidence) continue;
       const Block& block = trace[input.block];
       finding->evidence.push_back({.text = NameOf(trace, input.block) + " was freed " +
-                                           PlaceOf(trace, block.free_requested) + ", and " +
+                                           places.Of(block.free_requested) + ", and " +
                                            NameOf(trace, input.node) + " touches it",
                                    .nodes = {input.node},
                                    .blocks = {input.block},

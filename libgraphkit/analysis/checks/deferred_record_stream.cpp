@@ -9,6 +9,7 @@
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/names/capture_places.h"
 
 namespace graphkit {
 namespace {
@@ -26,6 +27,7 @@ class DeferredBlocks {
   explicit DeferredBlocks(const Facts& facts)
       : facts_(facts),
         trace_(facts.trace),
+        places_(trace_),
         at_free_(facts.Blocks(MarkerRule::kAtFree)),
         last_use_(facts.Blocks(MarkerRule::kLastUse)),
         recorded_(Group(trace_.block_streams, trace_.blocks.size(),
@@ -129,7 +131,7 @@ class DeferredBlocks {
     }
     finding->evidence.push_back({.text = NameOf(trace_, first) + " was allocated on " +
                                          NameOf(trace_, trace_[first].stream) + ", " +
-                                         PlaceOf(trace_, trace_[first].allocated),
+                                         places_.Of(trace_[first].allocated),
                                  .blocks = {first},
                                  .stack = trace_[first].stack});
     finding->assumes = Assumption::kTorchStreams;
@@ -193,6 +195,7 @@ class DeferredBlocks {
 
   const Facts& facts_;
   const Trace& trace_;
+  CapturePlaces places_;
   BlockOrder at_free_;
   BlockOrder last_use_;
   Grouped recorded_;                 // by block

@@ -8,6 +8,7 @@
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/names/capture_places.h"
 
 namespace graphkit {
 namespace {
@@ -34,6 +35,7 @@ bool HasPrivatePool(const Facts& facts, GraphId graph) {
 
 std::vector<Finding> FindUndestroyed(const Facts& facts) {
   const Trace& trace = facts.trace;
+  const CapturePlaces places(trace);
   const Grouped by_graph =
       Group(trace.execs, trace.graphs.size(), [](const Exec& exec) { return exec.graph; });
   const std::vector<std::optional<Seq>> last_launch = LastLaunches(trace);
@@ -48,9 +50,9 @@ std::vector<Finding> FindUndestroyed(const Facts& facts) {
       if (exec.destroyed != kNever) continue;
       used = used && last_launch[id] && *last_launch[id] > last_capture;
       if (++leaked > 1) continue;
-      finding->evidence.push_back({.text = "exec " + std::to_string(id) + " was instantiated " +
-                                           PlaceOf(trace, exec.created),
-                                   .stack = exec.stack});
+      finding->evidence.push_back(
+          {.text = "exec " + std::to_string(id) + " was instantiated " + places.Of(exec.created),
+           .stack = exec.stack});
     }
     if (leaked == 0) return;
     const std::string execs = Count(leaked, "exec") + " of " + NameOf(trace, graph);

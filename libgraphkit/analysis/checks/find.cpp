@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "libgraphkit/analysis/names/capture_places.h"
+
 namespace graphkit {
 
 std::vector<Finding> FindByGraph(const Facts& facts,
@@ -38,7 +40,8 @@ Evidence CapturedThere(const Trace& trace, NodeId node) {
 }
 
 Evidence AllocatedThere(const Trace& trace, BlockId block) {
-  return {.text = NameOf(trace, block) + " was allocated " + PlaceOf(trace, trace[block].allocated),
+  return {.text = NameOf(trace, block) + " was allocated " +
+                  CapturePlaces(trace).Of(trace[block].allocated),
           .blocks = {block},
           .stack = trace[block].stack};
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/order/frontier.h"
 
 namespace graphkit {
@@ -38,6 +39,7 @@ std::vector<Finding> FindFrontierRewinds(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (!HasRewinds(trace)) return {};
   std::vector<Finding> findings;
+  const CapturePlaces places(trace);
   FrontierReplay replay(trace, WholeTrace(trace));
   for (const StreamOp& op : trace.stream_ops) {
     if (op.kind != StreamOpKind::kSetFrontier) continue;
@@ -53,7 +55,7 @@ std::vector<Finding> FindFrontierRewinds(const Facts& facts) {
     finding.streams = {op.stream};
     AddFreedBlocks(facts, op, &finding);
     finding.severity = finding.blocks.empty() ? Severity::kNote : Severity::kWarning;
-    finding.message = NameOf(trace, op.stream) + " was set back " + PlaceOf(trace, op.seq) +
+    finding.message = NameOf(trace, op.stream) + " was set back " + places.Of(op.seq) +
                       ": what it captures next isn't after " + NameOf(trace, finding.nodes.front());
     if (!finding.blocks.empty()) {
       finding.message +=

@@ -1,12 +1,14 @@
 // static-address-changed: an input that the program has made anew elsewhere, while the graph goes
 // on with the old address.
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 
 std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
   const Trace& trace = facts.trace;
+  const CapturePlaces places(trace);
   const std::vector<std::vector<StaleInput>> stale = FindStaleInputs(facts);
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     for (const auto& [input, now] : stale[graph.index()]) {
@@ -16,7 +18,7 @@ std::vector<Finding> FindStaticAddressesChanged(const Facts& facts) {
       if (finding->evidence.size() >= kShownEvidence) continue;
       finding->evidence.push_back(
           {.text = NameOf(trace, input.node) + " touches " + NameOf(trace, input.block) +
-                   ", which was freed " + PlaceOf(trace, trace[input.block].free_requested) + "; " +
+                   ", which was freed " + places.Of(trace[input.block].free_requested) + "; " +
                    NameOf(trace, now) + " was made in its place, at another address",
            .nodes = {input.node},
            .blocks = {input.block, now},

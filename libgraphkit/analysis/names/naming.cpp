@@ -109,17 +109,6 @@ std::string CapturedOn(const Trace& trace, NodeId node) {
   return NameOf(trace, node) + " was added to " + NameOf(trace, trace[node].graph);
 }
 
-std::string PlaceOf(const Trace& trace, Seq seq) {
-  const Capture* last = nullptr;
-  for (const Capture& capture : trace.captures) {
-    if (capture.begin > seq || !capture.graph.valid()) continue;
-    if (seq < capture.end) return "in the capture of " + NameOf(trace, capture.graph);
-    if (last == nullptr || capture.end > last->end) last = &capture;
-  }
-  if (last != nullptr) return "after the capture of " + NameOf(trace, last->graph);
-  return trace.captures.empty() ? "outside captures" : "before the first capture";
-}
-
 std::string ListOf(std::span<const BlockId> blocks) {
   std::vector<std::string> names;
   for (size_t i = 0; i < std::min(blocks.size(), kNamed); ++i) {

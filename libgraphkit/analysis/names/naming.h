@@ -26,9 +26,6 @@ std::string SizesText(const uint32_t (&sizes)[3]);
 // "node 7 (Reduce) was captured on stream 1", "node 7 (Reduce) was added to graph 2".
 std::string CapturedOn(const Trace& trace, NodeId node);
 
-// Where in the trace a call was made: "in the capture of graph 2", "after the capture of graph 2".
-std::string PlaceOf(const Trace& trace, Seq seq);
-
 // "block 4", "blocks 4, 5 and 6", "blocks 4, 5, 6 and 12 more".
 std::string ListOf(std::span<const BlockId> blocks);
 std::string ListOf(const Trace& trace, std::span<const StreamId> streams);
