@@ -1,7 +1,6 @@
 #include "libgraphkit/replay/execution_job.h"
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <unordered_map>
 #include <utility>
@@ -104,7 +103,7 @@ class JobMaker {
       if (edge.full) {
         arrows_.push_back({end_[from], start_[step]});
       } else if (options_.programmatic && Kernels(from, step)) {
-        AddPartial(from, step);
+        AddPartial(from, step, edge.from_port);
       } else {
         ++job_.left_out;
         if (Waits(step)) arrows_.push_back({end_[from], start_[step]});
@@ -117,23 +116,13 @@ class JobMaker {
     return NodeOf(from).kind == NodeKind::kKernel && NodeOf(to).kind == NodeKind::kKernel;
   }
 
-  void AddPartial(uint32_t from, uint32_t to) {
+  void AddPartial(uint32_t from, uint32_t to, uint8_t from_port) {
     Vertex& a = vertices_[start_[from]];
     Vertex& b = vertices_[start_[to]];
     a.kernel = b.kernel = true;
     b.waits = Waits(to);
-    arrows_.push_back({start_[from], start_[to], PortOf(from, to),
-                       static_cast<uint8_t>(EdgeType::kProgrammatic)});
-  }
-
-  uint8_t PortOf(uint32_t from, uint32_t to) {
-    if (ports_.empty()) {
-      for (const Edge& edge : facts_.trace.edges) {
-        if (!edge.full()) ports_[{edge.from, edge.to}] = edge.from_port;
-      }
-    }
-    const auto at = ports_.find({program_.steps[from].node, program_.steps[to].node});
-    return at != ports_.end() ? at->second : kPortProgrammatic;
+    arrows_.push_back(
+        {start_[from], start_[to], from_port, static_cast<uint8_t>(EdgeType::kProgrammatic)});
   }
 
   // `step` starts after all that `other` starts after.
@@ -277,8 +266,7 @@ class JobMaker {
   std::mt19937_64 random_;
   std::vector<bool> skipped_;  // by step
   std::vector<uint32_t> start_, end_;
-  std::unordered_map<uint32_t, uint32_t> step_of_;      // by node
-  std::map<std::pair<NodeId, NodeId>, uint8_t> ports_;  // of the partial edges
+  std::unordered_map<uint32_t, uint32_t> step_of_;  // by node
   std::vector<Vertex> vertices_;
   std::vector<Arrow> arrows_;
   std::vector<uint32_t> open_, late_, sequence_;

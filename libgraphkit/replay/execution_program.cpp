@@ -11,8 +11,8 @@ namespace {
 
 class ProgramMaker {
  public:
-  ProgramMaker(const Facts& facts, GraphId root, const BlockOrder& order)
-      : facts_(facts), root_(root), order_(order), step_of_(facts.trace.nodes.size(), kNone) {}
+  ProgramMaker(const Facts& facts, const GraphSlice& slice, const BlockOrder& order)
+      : facts_(facts), slice_(slice), order_(order), step_of_(slice.nodes.size(), kNone) {}
 
   Program Make(PlacedPools pools) {
     AddSteps();
@@ -31,10 +31,10 @@ class ProgramMaker {
   };
 
   void AddSteps() {
-    for (const uint32_t id : SortNodes(facts_.in_edges)) {
-      const Node& node = facts_.trace.nodes[id];
-      if (facts_.roots[node.graph.index()] != root_ || !InGraph(facts_.trace, node)) continue;
-      step_of_[id] = static_cast<uint32_t>(program_.steps.size());
+    for (const uint32_t id : SortNodes(facts_.in_edges, slice_.nodes)) {
+      ++program_.looks;
+      if (!InGraph(facts_.trace, facts_.trace.nodes[id])) continue;
+      step_of_[slice_.nodes.NumberOf(id)] = static_cast<uint32_t>(program_.steps.size());
       program_.steps.push_back({.node = NodeId(id)});
     }
     waits_.resize(program_.steps.size());
@@ -42,7 +42,8 @@ class ProgramMaker {
   }
 
   uint32_t StepOf(NodeId node) const {
-    return node.index() < step_of_.size() ? step_of_[node.index()] : kNone;
+    const size_t number = slice_.nodes.NumberOf(node.index());
+    return number < step_of_.size() ? step_of_[number] : kNone;
   }
 
   // `later` waits for a start or an end of `earlier`.
@@ -63,7 +64,7 @@ class ProgramMaker {
       if (!edge.full && waits) Wait(from, false, step, false);
     }
     const uint32_t holder = StepOf(facts_.trace[node.graph].parent);
-    if (node.graph == root_ || holder == kNone) return;
+    if (node.graph == slice_.root || holder == kNone) return;
     Wait(holder, true, step, true);
     Wait(step, false, holder, false);
     AddToBodies(step, node.graph);
@@ -71,7 +72,7 @@ class ProgramMaker {
 
   // A step belongs to every body around it.
   void AddToBodies(uint32_t step, GraphId graph) {
-    for (; graph != root_ && facts_.trace[graph].parent.valid();
+    for (; graph != slice_.root && facts_.trace[graph].parent.valid();
          graph = facts_.trace[facts_.trace[graph].parent].graph) {
       const uint32_t holder = StepOf(facts_.trace[graph].parent);
       if (holder == kNone ||
@@ -169,9 +170,9 @@ class ProgramMaker {
   }
 
   const Facts& facts_;
-  GraphId root_;
+  const GraphSlice& slice_;
   const BlockOrder& order_;
-  std::vector<uint32_t> step_of_;  // by node
+  std::vector<uint32_t> step_of_;  // by node of the graph
   std::vector<Waits> waits_;       // by step
   std::vector<std::vector<ProgramTouch>> touches_;
   std::unordered_map<uint32_t, uint32_t> body_of_;  // by graph
@@ -181,8 +182,9 @@ class ProgramMaker {
 
 }  // namespace
 
-Program MakeProgram(const Facts& facts, GraphId root, const BlockOrder& order, PlacedPools pools) {
-  return ProgramMaker(facts, root, order).Make(pools);
+Program MakeProgram(const Facts& facts, const GraphSlice& slice, const BlockOrder& order,
+                    PlacedPools pools) {
+  return ProgramMaker(facts, slice, order).Make(pools);
 }
 
 }  // namespace graphkit

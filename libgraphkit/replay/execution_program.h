@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/order/slice.h"
 #include "libgraphkit/replay/validate.h"
 
 namespace graphkit {
@@ -72,11 +73,13 @@ struct Program {
   std::vector<ProgramBlock> blocks;
   uint32_t canaries = 0;
   std::vector<ProgramStretch> stretches;  // by canary
+  size_t looks = 0;                       // nodes gone through to make it
 };
 
 // A graph's placement: by pool, in capture order.
 using PlacedPools = std::span<const std::vector<PlacedBlock>>;
 
-Program MakeProgram(const Facts& facts, GraphId root, const BlockOrder& order, PlacedPools pools);
+Program MakeProgram(const Facts& facts, const GraphSlice& slice, const BlockOrder& order,
+                    PlacedPools pools);
 
 }  // namespace graphkit

@@ -43,8 +43,8 @@ GraphExecution ExecuteOnDevice(const Facts& facts, const Program& program, const
   return *execution;
 }
 
-GraphExecution Execute(const Facts& facts, PolicyKind policy, const GraphReplay& graph,
-                       const ReplayOptions& options) {
+GraphExecution Execute(const Facts& facts, PolicyKind policy, const GraphSlice& slice,
+                       const GraphReplay& graph, const ReplayOptions& options) {
   std::vector<std::vector<PlacedBlock>> pools;
   std::vector<std::vector<PlacedBlock>> recorded;
   for (const ReplayedPool& pool : graph.pools) {
@@ -52,12 +52,11 @@ GraphExecution Execute(const Facts& facts, PolicyKind policy, const GraphReplay&
     recorded.push_back(RecordedPlacement(facts, pool.arena));
   }
   const BlockOrder order = facts.Blocks(InfoOf(policy).rule);
-  const Program program = MakeProgram(facts, graph.graph, order, pools);
+  const Program program = MakeProgram(facts, slice, order, pools);
   GraphExecution execution =
       options.device == nullptr
           ? ExecuteOnHost(program, *options.execute)
-          : ExecuteOnDevice(facts, program, MakeProgram(facts, graph.graph, order, recorded),
-                            options);
+          : ExecuteOnDevice(facts, program, MakeProgram(facts, slice, order, recorded), options);
   execution.graph = graph.graph;
   return execution;
 }
@@ -102,8 +101,8 @@ std::optional<OutOfMemory> FindOutOfMemory(std::span<const OutOfMemory> rises, B
 }
 
 // Sums up what a policy makes of all graphs; `graphs` in their order.
-PolicyReplay SumUp(const Facts& facts, PolicyKind policy, const ReplayOptions& options,
-                   std::vector<std::optional<ReplayedGraph>> graphs) {
+PolicyReplay SumUp(const Facts& facts, const Slices& slices, PolicyKind policy,
+                   const ReplayOptions& options, std::vector<std::optional<ReplayedGraph>> graphs) {
   PolicyReplay replay;
   replay.policy = policy;
   replay.assumes = InfoOf(policy).assumes;
@@ -113,7 +112,9 @@ PolicyReplay SumUp(const Facts& facts, PolicyKind policy, const ReplayOptions& o
     GraphReplay& graph = one->replay;
     graph.out_of_memory = FindOutOfMemory(one->rises, replay.figures.peak_reserved, options);
     replay.figures.Add(graph.figures);
-    if (options.execute) replay.executions.push_back(Execute(facts, policy, graph, options));
+    if (options.execute) {
+      replay.executions.push_back(Execute(facts, policy, slices.Of(graph.graph), graph, options));
+    }
     if (!graph.unsafe.empty()) replay.verified = false;
     replay.graphs.push_back(std::move(graph));
     one.reset();
@@ -148,7 +149,7 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
   });
   std::vector<PolicyReplay> replays;
   for (size_t i = 0; i < policies.size(); ++i) {
-    replays.push_back(SumUp(facts, policies[i], options, std::move(replayed[i])));
+    replays.push_back(SumUp(facts, slices, policies[i], options, std::move(replayed[i])));
   }
   return replays;
 }

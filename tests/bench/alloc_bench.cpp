@@ -169,8 +169,9 @@ void BM_ExecuteOnHost(benchmark::State& state) {
   const PolicyReplay replay = ReplayTrace(facts, PolicyKind::kOptimal);
   std::vector<std::vector<PlacedBlock>> pools;
   for (const ReplayedPool& pool : replay.graphs[0].pools) pools.push_back(pool.arena);
-  const Program program =
-      MakeProgram(facts, replay.graphs[0].graph, facts.Blocks(MarkerRule::kLastUse), pools);
+  const Slices slices(facts.trace, facts.roots, facts.blocks);
+  const Program program = MakeProgram(facts, slices.Of(replay.graphs[0].graph),
+                                      facts.Blocks(MarkerRule::kLastUse), pools);
   GraphExecution execution;
   for (auto _ : state) execution = ExecuteOnHost(program, {});
   state.counters["nodes"] = static_cast<double>(program.steps.size());

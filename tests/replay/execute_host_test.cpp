@@ -23,7 +23,8 @@ using Pools = std::vector<std::vector<PlacedBlock>>;
 
 GraphExecution Execute(const Facts& facts, const Pools& pools, uint32_t orders = 100,
                        MarkerRule rule = MarkerRule::kLastUse) {
-  const Program program = MakeProgram(facts, GraphId(0u), facts.Blocks(rule), pools);
+  const Slices slices(facts.trace, facts.roots, facts.blocks);
+  const Program program = MakeProgram(facts, slices.Of(GraphId(0u)), facts.Blocks(rule), pools);
   return ExecuteOnHost(program, {.orders = orders});
 }
 
@@ -114,8 +115,9 @@ TEST_CASE("a programmatic edge doesn't keep a kernel off the bytes of the one be
 TEST_CASE("the result doesn't depend on the number of threads") {
   const Fork fork(false);
   const Facts facts = FindFacts(fork.trace);
+  const Slices slices(facts.trace, facts.roots, facts.blocks);
   const Program program =
-      MakeProgram(facts, fork.graph, facts.Blocks(MarkerRule::kLastUse), fork.Shared());
+      MakeProgram(facts, slices.Of(fork.graph), facts.Blocks(MarkerRule::kLastUse), fork.Shared());
   const GraphExecution one = ExecuteOnHost(program, {.orders = 20, .seed = 7, .threads = 1});
   CHECK(one == ExecuteOnHost(program, {.orders = 20, .seed = 7, .threads = 3}));
 }

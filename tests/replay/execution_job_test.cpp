@@ -60,10 +60,11 @@ TEST_CASE("a job's edges lead forward, and keep every order that the graph prove
     const Trace trace =
         RandomTrace(seed, {.max_steps = 30, .nested = seed % 2 == 0, .memory = true});
     const Facts facts = FindFacts(trace);
+    const Slices slices(trace, facts.roots, facts.blocks);
     CAPTURE(seed);
     for (const GraphReplay& graph : ReplayTrace(facts, PolicyKind::kReuse).graphs) {
-      const Program program =
-          MakeProgram(facts, graph.graph, facts.Blocks(MarkerRule::kLastUse), Arenas(graph));
+      const Program program = MakeProgram(facts, slices.Of(graph.graph),
+                                          facts.Blocks(MarkerRule::kLastUse), Arenas(graph));
       const ExecutionJob job = MakeJob(facts, program, {.seed = seed});
       for (const graphkit_job_edge& edge : job.edges) REQUIRE(edge.from < edge.to);
       const auto reaches = Reachable(job);
@@ -89,10 +90,11 @@ TEST_CASE("what was verified runs clean in every order") {
     const Trace trace =
         RandomTrace(seed, {.max_steps = 50, .nested = seed % 3 == 0, .memory = true});
     const Facts facts = FindFacts(trace);
+    const Slices slices(trace, facts.roots, facts.blocks);
     CAPTURE(seed);
     for (const GraphReplay& graph : ReplayTrace(facts, PolicyKind::kOptimal).graphs) {
-      const Program program =
-          MakeProgram(facts, graph.graph, facts.Blocks(MarkerRule::kLastUse), Arenas(graph));
+      const Program program = MakeProgram(facts, slices.Of(graph.graph),
+                                          facts.Blocks(MarkerRule::kLastUse), Arenas(graph));
       for (uint64_t order = 1; order <= 4; ++order) {
         REQUIRE(Run(MakeJob(facts, program, {.seed = order})).claimed == 0);
       }
@@ -168,7 +170,8 @@ TEST_CASE("a block moved onto one that it conflicts with is found in nearly ever
     auto pools = Arenas(replay.graphs[0]);
     if (!Spoil(order, seed, &pools[0])) continue;
     ++spoiled;
-    const Program program = MakeProgram(facts, replay.graphs[0].graph, order, pools);
+    const Slices slices(trace, facts.roots, facts.blocks);
+    const Program program = MakeProgram(facts, slices.Of(replay.graphs[0].graph), order, pools);
     bool caught = false;
     for (uint64_t at = 1; at <= 100 && !caught; ++at) {
       caught = Run(MakeJob(facts, program, {.seed = at})).claimed != 0;

@@ -57,7 +57,7 @@ InEdges FindInEdges(const Trace& trace) {
   std::vector<uint32_t> next(in.first.begin(), in.first.end() - 1);
   for (size_t i = 0; i < trace.edges.size(); ++i) {
     const Edge& edge = trace.edges[i];
-    if (joins[i]) in.edges[next[edge.to.index()]++] = {edge.from, edge.full()};
+    if (joins[i]) in.edges[next[edge.to.index()]++] = {edge.from, edge.full(), edge.from_port};
   }
   return in;
 }
@@ -67,23 +67,33 @@ Grouped EdgesBy(const Trace& trace, NodeId Edge::*end) {
                [&](const Edge& edge) { return Joins(trace, edge) ? edge.*end : NodeId(); });
 }
 
-std::vector<uint32_t> SortNodes(const InEdges& in) {
-  const size_t nodes = in.nodes();
-  const Grouped out = Group(in.edges, nodes, [](const InEdge& edge) { return edge.from; });
-  std::vector<uint32_t> leads_to(in.edges.size());  // of each edge
-  std::vector<uint32_t> missing(nodes);
+std::vector<uint32_t> SortNodes(const InEdges& in, const Rows& nodes) {
+  // By number among the nodes.
+  struct Arrow {
+    uint32_t from;
+    uint32_t to;
+  };
+  std::vector<Arrow> arrows;
+  std::vector<uint32_t> missing(nodes.size());
   std::vector<uint32_t> sorted;
-  sorted.reserve(nodes);
-  for (uint32_t node = 0; node < nodes; ++node) {
-    std::fill(leads_to.begin() + in.first[node], leads_to.begin() + in.first[node + 1], node);
-    missing[node] = in.first[node + 1] - in.first[node];
-    if (missing[node] == 0) sorted.push_back(node);
+  sorted.reserve(nodes.size());
+  for (uint32_t node = 0; node < nodes.size(); ++node) {
+    const std::span<const InEdge> edges = in.Of(nodes[node]);
+    for (const InEdge& edge : edges) {
+      arrows.push_back({static_cast<uint32_t>(nodes.NumberOf(edge.from.index())), node});
+    }
+    missing[node] = static_cast<uint32_t>(edges.size());
+    if (edges.empty()) sorted.push_back(node);
   }
+  Grouped out;
+  out.Assign(arrows.size(), nodes.size(), [&](size_t i) { return arrows[i].from; });
   for (size_t at = 0; at < sorted.size(); ++at) {
-    for (const uint32_t edge : out.Of(sorted[at])) {
-      if (--missing[leads_to[edge]] == 0) sorted.push_back(leads_to[edge]);
+    for (const uint32_t arrow : out.Of(sorted[at])) {
+      const uint32_t to = arrows[arrow].to;
+      if (--missing[to] == 0) sorted.push_back(to);
     }
   }
+  for (uint32_t& node : sorted) node = static_cast<uint32_t>(nodes[node]);
   return sorted;
 }
 

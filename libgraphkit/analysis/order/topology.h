@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/group_by.h"
+#include "libgraphkit/analysis/order/slice.h"
 #include "libgraphkit/model/graph_places.h"
 #include "libgraphkit/model/trace.h"
 
@@ -44,6 +45,7 @@ std::vector<bool> FindUnfinished(const Trace& trace);
 struct InEdge {
   NodeId from;
   bool full = true;  // Edge::full()
+  uint8_t from_port = kPortDefault;
   bool operator==(const InEdge&) const = default;
 };
 
@@ -64,7 +66,10 @@ InEdges FindInEdges(const Trace& trace);
 Grouped EdgesBy(const Trace& trace, NodeId Edge::*end);
 
 // Ids of nodes such that every edge leads from an earlier to a later one. Nodes of a cycle, and
-// what follows them, are left out.
-std::vector<uint32_t> SortNodes(const InEdges& in);
+// what follows them, are left out. `nodes`: with each of them all that edges join it with.
+std::vector<uint32_t> SortNodes(const InEdges& in, const Rows& nodes);
+inline std::vector<uint32_t> SortNodes(const InEdges& in) {
+  return SortNodes(in, Rows::All(in.nodes()));
+}
 
 }  // namespace graphkit
