@@ -66,11 +66,11 @@ def unpack(data: bytes, at: int, count: int) -> tuple[list[int], int]:
 def report_data(page: str) -> tuple[dict, dict[str, list[int]]]:
     blob = re.search(r'<script id="data"[^>]*>([^<]*)</script>', page).group(1)
     data = zlib.decompress(base64.b64decode(blob))
-    (length,) = struct.unpack_from("<I", data)
-    content, columns, at = json.loads(data[4:4 + length]), {}, 4 + length
+    (length,) = struct.unpack_from("<I", data, len(data) - 4)
+    content, columns, at = json.loads(data[:length]), {}, length
     for name, count, _ in content["page"]["columns"]:
         columns[name], at = unpack(data, at, count)
-    assert at == len(data)
+    assert at == len(data) - 4
     return content, columns
 
 

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <sstream>
+#include <ostream>
 #include <unordered_map>
 #include <utility>
 
@@ -156,8 +156,9 @@ void AddBlocks(const Trace& trace, PackedColumns& columns) {
   add("block.freed", [](const Block& b) { return b.freed() ? 1u : 0u; });
 }
 
-// Of all views one behind the other; how many of each belong to which view stands beside them.
-void AddViews(const std::vector<ReportView>& views, PackedColumns& columns) {
+// Of all views one behind the other; how many of each belong to which view stands beside them. A
+// list goes once it is packed.
+void AddViews(std::vector<ReportView>& views, PackedColumns& columns) {
   const auto count = [&](const char* name, auto ReportView::*list) {
     columns.AddAll(name, views, [&](const ReportView& view) { return (view.*list).size(); });
   };
@@ -167,19 +168,25 @@ void AddViews(const std::vector<ReportView>& views, PackedColumns& columns) {
       for (const auto& entry : view.*list) columns.Add(get(entry));
     }
   };
+  const auto drop = [&](auto ReportView::*list) {
+    for (ReportView& view : views) std::exchange(view.*list, {});
+  };
   count("views.nodes", &ReportView::nodes);
   add("view.node", &ReportView::nodes, [](const NodePlace& p) { return p.node.value; });
   add("view.node.x", &ReportView::nodes, [](const NodePlace& p) { return p.x; });
   add("view.node.lane", &ReportView::nodes, [](const NodePlace& p) { return p.lane; });
+  drop(&ReportView::nodes);
   count("views.blocks", &ReportView::blocks);
   add("view.block", &ReportView::blocks, [](const BlockPlace& p) { return p.block.value; });
   add("view.block.begin", &ReportView::blocks, [](const BlockPlace& p) { return p.begin; });
   add("view.block.freed", &ReportView::blocks, [](const BlockPlace& p) { return p.freed; });
   add("view.block.end", &ReportView::blocks, [](const BlockPlace& p) { return p.end; });
   add("view.block.offset", &ReportView::blocks, [](const BlockPlace& p) { return p.offset; });
+  drop(&ReportView::blocks);
   count("views.policy", &ReportView::policy);
   add("view.policy", &ReportView::policy, [](const PolicyPlace& p) { return p.block.value; });
   add("view.policy.offset", &ReportView::policy, [](const PolicyPlace& p) { return p.offset; });
+  drop(&ReportView::policy);
   count("views.launches", &ReportView::launches);
   add("view.launch", &ReportView::launches, [](const LaunchPlace& p) { return p.launch.value; });
   add("view.launch.x", &ReportView::launches, [](const LaunchPlace& p) { return p.x; });
@@ -267,10 +274,11 @@ Json ColumnsJson(const PackedColumns& columns) {
 
 }  // namespace
 
-std::string ReportData(const ReportPage& page) {
+std::string DeflatedReport(const ReportPage& page) {
   const Trace& trace = page.facts.trace;
-  std::ostringstream text;
-  text << std::string(sizeof(uint32_t), '\0') << "{\"analyze\":";
+  DeflatingBuffer buffer;
+  std::ostream text(&buffer);
+  text << "{\"analyze\":";
   RenderPageJson(page.report, trace, text);
   text << ",\"page\":";
   const NodeTexts texts = NameNodes(trace);
@@ -282,7 +290,7 @@ std::string ReportData(const ReportPage& page) {
   const bool known = page.report.unknown_memory.empty();
   json.Add("memory", known ? MemoryJson(AccountForMemory(trace)) : Json::array());
   {
-    const std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
+    std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
     json.AddList("views", views, [&](const ReportView& view) { return ViewJson(trace, view); });
     AddViews(views, columns);
   }
@@ -293,10 +301,10 @@ std::string ReportData(const ReportPage& page) {
   json.Add("columns", ColumnsJson(columns));
   json.End();
   text << "}";
-  std::string data = std::move(text).str();
-  const size_t length = data.size() - sizeof(uint32_t);
-  for (size_t i = 0; i < sizeof(uint32_t); ++i) data[i] = static_cast<char>(length >> 8 * i & 0xff);
-  return std::move(data.append(columns.bytes()));
+  const uint64_t length = buffer.written();
+  text << columns.bytes();
+  for (size_t i = 0; i < sizeof(uint32_t); ++i) text.put(static_cast<char>(length >> 8 * i & 0xff));
+  return buffer.Finish();
 }
 
 }  // namespace graphkit

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "libgraphkit/render/ranks/ranks.h"
+#include "libgraphkit/render/report/packed_columns.h"
 #include "libgraphkit/render/report/page.h"
 
 namespace graphkit {
@@ -39,7 +40,7 @@ std::string DataScript(const std::string& attributes, std::string_view packed) {
 
 }  // namespace
 
-std::string PackDrawing(const ReportPage& page) { return Packed(ReportData(page)); }
+std::string PackDrawing(const ReportPage& page) { return Base64(DeflatedReport(page)); }
 
 void RenderReportHtml(const ReportPage& page, std::ostream& out) {
   WritePage({kReportPage, kReportStyle, kReportScript}, PackDrawing(page), "", out);

@@ -47,10 +47,10 @@ std::vector<uint32_t> RanksToDraw(const RankReport& ranks);
 void RenderRanksHtml(const RankReport& ranks, std::span<const RankDrawing> drawings,
                      std::ostream& out);
 
-// What the HTML report draws, packed: the report as JSON, the names, and columns of numbers
+// What the HTML report draws, deflated: the report as JSON, the names, and columns of numbers
 // (docs/report.md).
 
-// uint32 length of the JSON (little-endian), the JSON, then the packed columns that it lists.
-std::string ReportData(const ReportPage& page);
+// The JSON, the packed columns that it lists, uint32 length of the JSON (little-endian).
+std::string DeflatedReport(const ReportPage& page);
 
 }  // namespace graphkit

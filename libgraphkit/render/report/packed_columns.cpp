@@ -3,9 +3,16 @@
 #include <zlib.h>
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace graphkit {
+
+namespace {
+
+constexpr size_t kPiece = size_t{1} << 18;
+
+}  // namespace
 
 void PackedColumns::Begin(std::string name) {
   columns_.push_back({.name = std::move(name)});
@@ -24,32 +31,55 @@ void PackedColumns::Add(uint64_t value) {
   bytes_ += static_cast<char>(zigzag);
 }
 
+struct DeflatingBuffer::Stream {
+  z_stream of_zlib{};
+};
+
 // Fails for lack of memory only; then the page says that it can't be read.
-std::string Deflate(std::string_view bytes) {
+DeflatingBuffer::DeflatingBuffer()
+    : stream_(std::make_unique<Stream>()), piece_(kPiece), compressed_(kPiece) {
   // Of reports, zlib's default of 6 takes twice as long for 5 % less.
   constexpr int kLevel = 3;
-  constexpr size_t kPiece = size_t{1} << 20;
-  z_stream stream{};
-  if (deflateInit(&stream, kLevel) != Z_OK) return {};
-  std::string compressed;
-  std::vector<char> piece(kPiece);
-  int status = Z_OK;
-  while (status == Z_OK) {
-    const std::string_view next = bytes.substr(0, kPiece);
-    bytes.remove_prefix(next.size());
-    // zlib's own type lacks a const.
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(next.data()));
-    stream.avail_in = static_cast<uInt>(next.size());
-    do {
-      stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-      stream.avail_out = static_cast<uInt>(piece.size());
-      status = deflate(&stream, bytes.empty() ? Z_FINISH : Z_NO_FLUSH);
-      compressed.append(piece.data(), piece.size() - stream.avail_out);
-    } while (status == Z_OK && stream.avail_out == 0);
-    if (status == Z_BUF_ERROR) status = Z_OK;  // the piece's end filled the output exactly
-  }
-  deflateEnd(&stream);
-  return status == Z_STREAM_END ? compressed : std::string();
+  failed_ = deflateInit(&stream_->of_zlib, kLevel) != Z_OK;
+  setp(piece_.data(), piece_.data() + piece_.size());
+}
+
+DeflatingBuffer::~DeflatingBuffer() { deflateEnd(&stream_->of_zlib); }
+
+DeflatingBuffer::int_type DeflatingBuffer::overflow(int_type character) {
+  Take(false);
+  if (traits_type::eq_int_type(character, traits_type::eof()))
+    return traits_type::not_eof(character);
+  return sputc(traits_type::to_char_type(character));
+}
+
+void DeflatingBuffer::Take(bool last) {
+  z_stream& stream = stream_->of_zlib;
+  stream.next_in = reinterpret_cast<Bytef*>(pbase());
+  stream.avail_in = static_cast<uInt>(pptr() - pbase());
+  taken_ += stream.avail_in;
+  setp(piece_.data(), piece_.data() + piece_.size());
+  int status = failed_ ? Z_MEM_ERROR : Z_OK;
+  do {
+    if (status != Z_OK) break;
+    stream.next_out = reinterpret_cast<Bytef*>(compressed_.data());
+    stream.avail_out = static_cast<uInt>(compressed_.size());
+    status = deflate(&stream, last ? Z_FINISH : Z_NO_FLUSH);
+    out_.append(compressed_.data(), compressed_.size() - stream.avail_out);
+  } while (stream.avail_out == 0);
+  // Without anything to do, zlib says Z_BUF_ERROR: the last piece filled the output exactly.
+  failed_ = failed_ || (last ? status != Z_STREAM_END : status != Z_OK && status != Z_BUF_ERROR);
+}
+
+std::string DeflatingBuffer::Finish() {
+  Take(true);
+  return failed_ ? std::string() : std::move(out_);
+}
+
+std::string Deflate(std::string_view bytes) {
+  DeflatingBuffer buffer;
+  buffer.sputn(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return buffer.Finish();
 }
 
 std::string Base64(std::string_view bytes) {

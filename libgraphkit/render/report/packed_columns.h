@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <streambuf>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +46,34 @@ class PackedColumns {
 // Compressed as zlib streams are (RFC 1950), which a browser's DecompressionStream("deflate")
 // reads.
 std::string Deflate(std::string_view bytes);
+
+// The same of what is written to a stream with this buffer, which is kept compressed only.
+class DeflatingBuffer final : public std::streambuf {
+ public:
+  DeflatingBuffer();
+  ~DeflatingBuffer() override;
+  DeflatingBuffer(const DeflatingBuffer&) = delete;
+  DeflatingBuffer& operator=(const DeflatingBuffer&) = delete;
+
+  // Bytes written so far.
+  uint64_t written() const { return taken_ + static_cast<uint64_t>(pptr() - pbase()); }
+  // All that was written, compressed; empty for lack of memory. Nothing is written afterwards.
+  std::string Finish();
+
+ protected:
+  int_type overflow(int_type character) override;
+
+ private:
+  struct Stream;  // zlib's
+  void Take(bool last);
+
+  std::unique_ptr<Stream> stream_;
+  std::vector<char> piece_;
+  std::vector<char> compressed_;
+  std::string out_;
+  uint64_t taken_ = 0;
+  bool failed_ = false;
+};
 
 // RFC 4648, with padding.
 std::string Base64(std::string_view bytes);

@@ -26,10 +26,10 @@ function unpackColumn(bytes, at, count, wide) {
 
 // {analyze, page, columns}: the report, the texts and views, the columns by name.
 function readData(bytes) {
-  const length = new DataView(bytes.buffer).getUint32(0, true);
-  const {analyze, page} = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const length = new DataView(bytes.buffer).getUint32(bytes.length - 4, true);
+  const {analyze, page} = JSON.parse(new TextDecoder().decode(bytes.subarray(0, length)));
   const columns = {};
-  let at = 4 + length;
+  let at = length;
   for (const [name, count, wide] of page.columns) {
     const column = unpackColumn(bytes, at, count, wide);
     columns[name] = column.values;
