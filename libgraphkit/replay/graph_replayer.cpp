@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "libgraphkit/analysis/memory/usage.h"
@@ -42,7 +43,7 @@ class GraphReplayer {
         order_(facts_.Blocks(info.rule)),
         slice_(task.slice),
         frontiers_(facts_.trace, slice_),
-        view_{facts_.trace, facts_.in_edges, order_, frontiers_, task.streams, slice_},
+        view_{facts_.trace, facts_.in_edges, order_, frontiers_, task.streams, slice_, nullptr},
         options_(options),
         planned_(task.planned),
         pools_(task.pools),
@@ -100,9 +101,12 @@ class GraphReplayer {
     for (const MemoryEvent& event : events_) {
       if (!event.free) blocks.push_back(event.block);
     }
-    if (!options_.scan) {
-      memory_ = IndexedMemory(facts_, info_, slice_, blocks, pools_.size(), options);
+    if (!options_.scan && info_.can_index(order_, slice_, blocks)) {
+      views_.emplace(order_, slice_, blocks, info_.any_stream);
+      view_.views = &*views_;
+      memory_ = IndexedMemory(facts_, info_, slice_, *views_, blocks, pools_.size(), options);
     }
+    out_.scanned = memory_ == nullptr;
     policy_ = info_.make(view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
     if (!memory_) memory_ = ScanningMemory(facts_, slice_, *policy_, pools_.size(), options);
   }
@@ -196,6 +200,7 @@ class GraphReplayer {
   BlockOrder order_;
   const GraphSlice& slice_;
   FrontierReplay frontiers_;
+  std::optional<MallocViews> views_;
   PolicyView view_;
   std::unique_ptr<ReusePolicy> policy_;
   const ReplayOptions& options_;

@@ -71,39 +71,36 @@ class Scanning final : public PolicyMemory {
   uint32_t stamp_ = 0;
 };
 
-// Views are the streams that allocate.
 class Indexed final : public PolicyMemory {
  public:
-  struct Kind {
-    bool shared = false;  // blocks go to other streams, too
-    bool missed = false;  // what last use proves is to be compared
-  };
-
-  Indexed(const Facts& facts, const GraphSlice& slice, const Kind& kind,
-          std::vector<uint32_t> views, uint32_t count, size_t pools, const CachingConfig& config)
-      : facts_(facts),
-        slice_(slice),
+  // `proved`: views of what last use proves, to compare with it; none: not compared. `shared`:
+  // blocks go to other streams, too.
+  Indexed(const Facts& facts, const GraphSlice& slice, const MallocViews& views,
+          std::optional<MallocViews> proved, bool shared, size_t pools, const CachingConfig& config)
+      : slice_(slice),
         safe_(facts.Blocks(MarkerRule::kLastUse)),
-        views_(std::move(views)),
+        views_(views),
+        proved_views_(std::move(proved)),
         pool_of_(slice.blocks.size(), kNoPool) {
     const size_t blocks = slice.blocks.size();
     for (size_t i = 0; i < pools; ++i) {
-      const IndexedMap::Options arena{.config = {}, .views = count, .shared = kind.shared};
+      const IndexedMap::Options arena{.config = {}, .views = views.count(), .shared = shared};
       IndexedMap::Options segments = arena;
       segments.config = config;
       pools_.push_back({IndexedMap(arena, blocks), IndexedMap(segments, blocks), {}});
-      const IndexedMap::Options proved{
-          .config = {}, .views = count, .shared = true, .by_address = true};
-      if (kind.missed) pools_.back().proved.emplace(proved, blocks);
+      if (!proved_views_) continue;
+      const IndexedMap::Options all{
+          .config = {}, .views = proved_views_->count(), .shared = true, .by_address = true};
+      pools_.back().proved.emplace(all, blocks);
     }
-    if (kind.missed) proofs_.emplace(safe_, slice.streams, true);
+    if (proved_views_) proofs_.emplace(safe_, *proved_views_, true);
   }
 
   void Take(const Offer& offer) override {
     const BlockId number = Number(offer.block);
     const uint32_t pool = pool_of_[number.index()];
-    const uint32_t view = ViewOf(offer.to);
-    if (pool == kNoPool || view == kNoView) return;
+    if (pool == kNoPool) return;
+    const uint32_t view = views_.Of(offer.like);
     pools_[pool].arena.Show(number, view);
     pools_[pool].segments.Show(number, view);
   }
@@ -119,18 +116,18 @@ class Indexed final : public PolicyMemory {
     for (const BlockId found : found_) {
       const BlockId number = Number(found);
       const uint32_t pool = pool_of_[number.index()];
-      if (pool != kNoPool) pools_[pool].proved->Show(number, ViewOf(facts_.trace[block].stream));
+      if (pool != kNoPool) pools_[pool].proved->Show(number, proved_views_->Of(block));
     }
   }
 
   Placed Place(BlockId block, uint32_t pool, Bytes size) override {
     const BlockId number = Number(block);
     pool_of_[number.index()] = pool;
-    const uint32_t view = ViewOf(facts_.trace[block].stream);
+    const uint32_t view = views_.Of(block);
     Pool& memory = pools_[pool];
     Placed placed;
-    placed.missed =
-        memory.proved && !memory.arena.Fits(size, view) && memory.proved->Fits(size, view);
+    placed.missed = memory.proved && !memory.arena.Fits(size, view) &&
+                    memory.proved->Fits(size, proved_views_->Of(block));
     placed.arena = memory.arena.Place(number, size, view);
     placed.arena_added = memory.arena.added();
     if (memory.proved) memory.proved->PlaceAt(number, placed.arena, size);
@@ -142,10 +139,6 @@ class Indexed final : public PolicyMemory {
  private:
   static constexpr uint32_t kNoPool = 0xffffffffu;
 
- public:
-  static constexpr uint32_t kNoView = 0xffffffffu;
-
- private:
   struct Pool {
     IndexedMap arena;
     IndexedMap segments;
@@ -154,12 +147,11 @@ class Indexed final : public PolicyMemory {
 
   // What the maps know a block by.
   BlockId Number(BlockId block) const { return BlockId(slice_.blocks.NumberOf(block.index())); }
-  uint32_t ViewOf(StreamId stream) const { return views_[slice_.streams.NumberOf(stream.index())]; }
 
-  const Facts& facts_;
   const GraphSlice& slice_;
   BlockOrder safe_;
-  std::vector<uint32_t> views_;    // by stream of the graph
+  const MallocViews& views_;
+  std::optional<MallocViews> proved_views_;
   std::vector<uint32_t> pool_of_;  // by block of the graph, once it is placed
   std::vector<Pool> pools_;
   std::optional<FreedByOrder> proofs_;
@@ -175,22 +167,20 @@ std::unique_ptr<PolicyMemory> ScanningMemory(const Facts& facts, const GraphSlic
 }
 
 std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, const PolicyInfo& policy,
-                                            const GraphSlice& slice,
+                                            const GraphSlice& slice, const MallocViews& views,
                                             std::span<const BlockId> blocks, size_t pools,
                                             const PolicyMemoryOptions& options) {
   const BlockOrder safe = facts.Blocks(MarkerRule::kLastUse);
-  const bool missed = options.missed && policy.misses;
-  if (!policy.can_index(facts.Blocks(policy.rule), slice, blocks)) return nullptr;
-  if (missed && !PlainBlocks(safe, slice, blocks)) return nullptr;
-  std::vector<uint32_t> views(slice.streams.size(), Indexed::kNoView);
-  uint32_t count = 0;
-  for (const BlockId block : blocks) {
-    uint32_t& view = views[slice.streams.NumberOf(facts.trace[block].stream.index())];
-    if (view == Indexed::kNoView) view = count++;
+  std::optional<MallocViews> proved;
+  if (options.missed && policy.misses) {
+    if (!PlainBlocks(safe, slice, blocks)) return nullptr;
+    proved.emplace(safe, slice, blocks, true);
   }
-  if (count > IndexedMap::kMaxViews) return nullptr;
-  return std::make_unique<Indexed>(facts, slice, Indexed::Kind{policy.any_stream, missed},
-                                   std::move(views), count, pools, options.config);
+  for (const MallocViews* some : {&views, proved ? &*proved : &views}) {
+    if (!some->complete() || some->count() > IndexedMap::kMaxViews) return nullptr;
+  }
+  return std::make_unique<Indexed>(facts, slice, views, std::move(proved), policy.any_stream, pools,
+                                   options.config);
 }
 
 }  // namespace graphkit

@@ -45,11 +45,10 @@ std::unique_ptr<PolicyMemory> ScanningMemory(const Facts& facts, const GraphSlic
                                              const ReusePolicy& policy, size_t pools,
                                              const PolicyMemoryOptions& options);
 
-// For a policy that offers: `blocks` of a graph, in capture order. Null when it can't tell the same
-// as scanning: when the policy's can_index says no, or blocks are allocated on more streams than
-// can be told apart.
+// For a policy that offers to `views`: `blocks` of a graph, in capture order. Null when it can't
+// tell the same as scanning, or there are more views than can be told apart.
 std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, const PolicyInfo& policy,
-                                            const GraphSlice& slice,
+                                            const GraphSlice& slice, const MallocViews& views,
                                             std::span<const BlockId> blocks, size_t pools,
                                             const PolicyMemoryOptions& options);
 

@@ -81,7 +81,8 @@ struct GraphReplay {
   std::vector<UnsafePair> unsafe;  // when verified: pairs that share bytes and conflict
   std::optional<OutOfMemory> out_of_memory;
   std::vector<TimelinePoint> timeline;
-  uint64_t steps = 0;  // nodes, operations of streams and ends of captures gone through
+  uint64_t steps = 0;    // nodes, operations of streams and ends of captures gone through
+  bool scanned = false;  // each malloc looked at every piece of memory: there was no index
   bool operator==(const GraphReplay&) const = default;
 };
 

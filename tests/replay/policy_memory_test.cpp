@@ -13,7 +13,10 @@ namespace {
 PolicyReplay Untimed(const Facts& facts, PolicyKind policy, bool scan) {
   PolicyReplay replay = ReplayTrace(facts, policy, {.timeline = true, .scan = scan});
   replay.figures.seconds = 0;
-  for (GraphReplay& graph : replay.graphs) graph.figures.seconds = 0;
+  for (GraphReplay& graph : replay.graphs) {
+    graph.figures.seconds = 0;
+    graph.scanned = false;
+  }
   return replay;
 }
 
@@ -55,6 +58,40 @@ TEST_CASE("the index finds what scanning finds where streams seldom join") {
          {PolicyKind::kDefer, PolicyKind::kXStream, PolicyKind::kLastUse, PolicyKind::kReuse}) {
       CAPTURE(InfoOf(policy).name);
       REQUIRE(Untimed(facts, policy, false) == Untimed(facts, policy, true));
+    }
+  }
+}
+
+// Branches beside each other, each with a stream of its own.
+constexpr SynthShape kBranches[] = {SynthShape::kForkJoin, SynthShape::kOneByOne,
+                                    SynthShape::kRelay};
+
+TEST_CASE("the index finds what scanning finds on many streams") {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    const uint32_t streams = 20 + 20 * static_cast<uint32_t>(seed % 5);
+    const Trace trace = Synthesize({.shape = kBranches[seed % 3],
+                                    .ops = 2 * streams * (1 + seed % 4),
+                                    .streams = streams,
+                                    .sizes = *ParseSizeDistribution("log:512B-64MiB"),
+                                    .seed = seed});
+    const Facts facts = FindFacts(trace);
+    CAPTURE(seed);
+    for (const PolicyKind policy : {PolicyKind::kXStream, PolicyKind::kReuse}) {
+      CAPTURE(InfoOf(policy).name);
+      REQUIRE(Untimed(facts, policy, false) == Untimed(facts, policy, true));
+    }
+  }
+}
+
+TEST_CASE("no malloc of a thousand branches looks at every piece of memory") {
+  for (const SynthShape shape : kBranches) {
+    const Trace trace = Synthesize({.shape = shape, .ops = 8'000, .streams = 1'001});
+    const Facts facts = FindFacts(trace);
+    for (const PolicyKind policy : {PolicyKind::kXStream, PolicyKind::kReuse}) {
+      for (const GraphReplay& graph : ReplayTrace(facts, policy).graphs) {
+        CAPTURE(InfoOf(policy).name);
+        CHECK_FALSE(graph.scanned);
+      }
     }
   }
 }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "libgraphkit/analysis/order/order.h"
@@ -14,33 +16,34 @@ class ChainWaits {
  public:
   // `item` waits for the node at this place.
   void Wait(const ChainPlace& place, uint32_t item) {
-    const auto at = std::ranges::find(heaps_, place.chain, &Heap::chain);
-    Heap& heap = at != heaps_.end() ? *at : heaps_.emplace_back(Heap{place.chain, {}});
-    heap.waiting.push_back({place.seq, item});
-    std::push_heap(heap.waiting.begin(), heap.waiting.end());
+    Heap* heap = Find(place.chain);
+    if (heap == nullptr) {
+      numbers_.emplace(place.chain, heaps_.size());
+      heap = &heaps_.emplace_back(Heap{place.chain, {}});
+    }
+    heap->waiting.push_back({place.seq, item});
+    std::push_heap(heap->waiting.begin(), heap->waiting.end());
   }
 
   // Calls `reached` for each item whose node ends before the point; it may let the item wait again,
-  // for a node that doesn't.
+  // for a node that doesn't. `before`: the point of the last call.
   template <typename Reached>
-  void Advance(const Order& order, const OrderPoint& point, const Reached& reached) {
-    for (size_t i = 0; i < heaps_.size(); ++i) {
-      if (heaps_[i].waiting.empty()) continue;
-      const uint32_t count = order.CountAt(point, heaps_[i].chain);
-      while (!heaps_[i].waiting.empty() && heaps_[i].waiting.front().place < count) {
-        std::vector<Waiting>& waiting = heaps_[i].waiting;
-        const uint32_t item = waiting.front().item;
-        std::pop_heap(waiting.begin(), waiting.end());
-        waiting.pop_back();
-        reached(item);
-      }
+  void Advance(const Order& order, const OrderPoint& before, const OrderPoint& point,
+               const Reached& reached) {
+    if (before.chain == point.chain && before.row == point.row) {
+      if (const Heap* heap = Find(point.chain)) Take(NumberOf(*heap), point.count, reached);
+      return;
     }
-    if (heaps_.size() <= kKept) return;
-    std::erase_if(heaps_, [](const Heap& heap) { return heap.waiting.empty(); });
+    size_t empty = 0;
+    for (size_t i = 0; i < heaps_.size(); ++i) {
+      if (!heaps_[i].waiting.empty()) Take(i, order.CountAt(point, heaps_[i].chain), reached);
+      if (heaps_[i].waiting.empty()) ++empty;
+    }
+    if (heaps_.size() > kFew && empty > heaps_.size() / 2) DropEmpty();
   }
 
  private:
-  static constexpr size_t kKept = 16;  // more heaps are dropped when nothing waits in them
+  static constexpr size_t kFew = 16;  // of these none is dropped, and each is looked at
 
   struct Waiting {
     uint32_t place = 0;  // in the chain
@@ -52,7 +55,37 @@ class ChainWaits {
     std::vector<Waiting> waiting;
   };
 
+  size_t NumberOf(const Heap& heap) const { return static_cast<size_t>(&heap - heaps_.data()); }
+
+  Heap* Find(uint32_t chain) {
+    if (heaps_.size() <= kFew) {
+      const auto at = std::ranges::find(heaps_, chain, &Heap::chain);
+      return at != heaps_.end() ? &*at : nullptr;
+    }
+    const auto at = numbers_.find(chain);
+    return at != numbers_.end() ? &heaps_[at->second] : nullptr;
+  }
+
+  // Those of the chain's first `count` nodes.
+  template <typename Reached>
+  void Take(size_t number, uint32_t count, const Reached& reached) {
+    while (!heaps_[number].waiting.empty() && heaps_[number].waiting.front().place < count) {
+      std::vector<Waiting>& waiting = heaps_[number].waiting;
+      const uint32_t item = waiting.front().item;
+      std::pop_heap(waiting.begin(), waiting.end());
+      waiting.pop_back();
+      reached(item);
+    }
+  }
+
+  void DropEmpty() {
+    std::erase_if(heaps_, [](const Heap& heap) { return heap.waiting.empty(); });
+    numbers_.clear();
+    for (const Heap& heap : heaps_) numbers_.emplace(heap.chain, NumberOf(heap));
+  }
+
   std::vector<Heap> heaps_;
+  std::unordered_map<uint32_t, size_t> numbers_;  // of heaps, by chain
 };
 
 }  // namespace graphkit

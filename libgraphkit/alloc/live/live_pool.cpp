@@ -142,8 +142,8 @@ LivePool::View& LivePool::Offer(const LiveAsker& asker) {
     return view;
   }
   if (!(view.point == *asker.point)) {
-    view.point = *asker.point;
-    view.waits.Advance(order, view.point,
+    const OrderPoint before = std::exchange(view.point, *asker.point);
+    view.waits.Advance(order, before, view.point,
                        [&](uint32_t block) { Look(BlockId(block), order, &view); });
   }
   for (; view.seen < capture.freed.size(); ++view.seen) {

@@ -5,18 +5,19 @@
 
 namespace graphkit {
 
-FreedByOrder::FreedByOrder(const BlockOrder& order, const Rows& streams, bool shared)
+FreedByOrder::FreedByOrder(const BlockOrder& order, const MallocViews& views, bool shared)
     : order_(order),
-      rows_(streams),
+      views_(views),
       shared_(shared),
-      streams_(streams.size()),
-      lists_(shared ? 1 : streams.size()) {}
+      states_(views.count()),
+      lists_(shared ? 1 : views.count()) {}
 
 void FreedByOrder::Free(BlockId block) {
   if (!order_.Dies(block)) return;
   const std::span<const NodeId> markers = order_.lives().Markers(block, order_.rule());
   const bool counts = markers.empty() || order_.lives().ByStreams(block, order_.rule());
-  lists_[shared_ ? 0 : NumberOf(block)].push_back({block, counts && !ImpliesAlloc(markers, block)});
+  lists_[shared_ ? 0 : views_.Of(block)].push_back(
+      {block, counts && !ImpliesAlloc(markers, block)});
 }
 
 // Whether who is after the markers is after the block's allocation in any case.
@@ -28,28 +29,27 @@ bool FreedByOrder::ImpliesAlloc(std::span<const NodeId> markers, BlockId block) 
 }
 
 void FreedByOrder::BeforeMalloc(BlockId block, std::vector<BlockId>* found) {
-  const size_t number = NumberOf(block);
-  const OrderPoint& point = order_.lives()[block].alloc;
-  Stream& stream = streams_[number];
-  const std::vector<Freed>& list = lists_[shared_ ? 0 : number];
+  const OrderPoint& point = views_.PointOf(block);
+  View& view = states_[views_.Of(block)];
+  const std::vector<Freed>& list = lists_[shared_ ? 0 : views_.Of(block)];
   const auto look = [&](uint32_t freed) {
-    if (Found(list[freed], freed, &stream)) found->push_back(list[freed].block);
+    if (Found(list[freed], freed, &view)) found->push_back(list[freed].block);
   };
-  if (!(stream.point == point)) {
-    stream.point = point;
-    stream.waits.Advance(order_.order(), point, look);
-    for (const uint32_t freed : std::exchange(stream.again, {})) look(freed);
+  if (!(view.point == point) && !order_.order().Covers(view.point, point)) {
+    const OrderPoint before = std::exchange(view.point, point);
+    view.waits.Advance(order_.order(), before, point, look);
+    for (const uint32_t freed : std::exchange(view.again, {})) look(freed);
   }
-  for (; stream.seen < list.size(); ++stream.seen) look(static_cast<uint32_t>(stream.seen));
+  for (; view.seen < list.size(); ++view.seen) look(static_cast<uint32_t>(view.seen));
 }
 
-// Whether the stream is after the block; otherwise it waits, for the marker that was captured last
-// of those that are missing.
-bool FreedByOrder::Found(const Freed& freed, uint32_t number, Stream* stream) const {
+// Whether the view is after the block; otherwise it waits, for the marker that was captured last of
+// those that are missing.
+bool FreedByOrder::Found(const Freed& freed, uint32_t number, View* view) const {
   const Order& order = order_.order();
   const auto reached = [&](const ChainPlace& place) {
-    if (order.CountAt(stream->point, place.chain) > place.seq) return true;
-    stream->waits.Wait(place, number);
+    if (order.CountAt(view->point, place.chain) > place.seq) return true;
+    view->waits.Wait(place, number);
     return false;
   };
   const auto markers = order_.lives().Markers(freed.block, order_.rule());
@@ -57,10 +57,10 @@ bool FreedByOrder::Found(const Freed& freed, uint32_t number, Stream* stream) co
     if (!reached(order.PlaceOf(*marker))) return false;
   }
   const OrderPoint& alloc = order_.lives()[freed.block].alloc;
-  if (!freed.alloc || order.Covers(stream->point, alloc)) return true;
+  if (!freed.alloc || order.Covers(view->point, alloc)) return true;
   const bool in_chain = alloc.chain != OrderPoint::kNoChain;
   if (in_chain && alloc.count != 0 && !reached({alloc.chain, alloc.count - 1})) return false;
-  stream->again.push_back(number);
+  view->again.push_back(number);
   return false;
 }
 

@@ -1,10 +1,10 @@
-// Which freed blocks a stream's next malloc may take, as order proves it: each block is found once
-// for each stream, by the first malloc of the stream that comes after all its markers, without
-// looking at those that still wait.
+// Which freed blocks a view's next malloc may take, as order proves it: each block is found once
+// for each view, by the first malloc of the view that comes after all its markers, without looking
+// at those that still wait.
 //
-// A malloc is after a count of each chain's nodes, and a stream's mallocs never go back: what one
-// of them is after, the next one is after as well. So a block waits for one marker at a time, in
-// heaps that each stream has for itself.
+// A malloc is after a count of each chain's nodes, and a view's mallocs never go back: what one of
+// them is after, the next one is after as well. So a block waits for one marker at a time, in heaps
+// that each view has for itself.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 #include <vector>
 
 #include "libgraphkit/alloc/chunks/chain_waits.h"
+#include "libgraphkit/alloc/policies/malloc_views.h"
 #include "libgraphkit/analysis/memory/block_order.h"
 #include "libgraphkit/analysis/order/slice.h"
 
 namespace graphkit {
 
-// For a graph all of whose blocks are plain (PlainBlocks). The order must outlive it.
+// For a graph all of whose blocks are plain (PlainBlocks). Order and views must outlive it.
 class FreedByOrder {
  public:
-  // `streams`: of the graph, must outlive it. `shared`: every stream gets to know every block;
-  // otherwise its own ones only.
-  FreedByOrder(const BlockOrder& order, const Rows& streams, bool shared);
+  // `shared`: every view gets to know every block; otherwise its own ones only.
+  FreedByOrder(const BlockOrder& order, const MallocViews& views, bool shared);
 
   // The block's free is requested.
   void Free(BlockId block);
-  // Adds to `found` what this malloc is the first of its stream to be after.
+  // Adds to `found` what this malloc is the first of its view to be after.
   void BeforeMalloc(BlockId block, std::vector<BlockId>* found);
 
  private:
@@ -35,23 +35,20 @@ class FreedByOrder {
     BlockId block;
     bool alloc = false;  // its allocation beside its markers
   };
-  struct Stream {
-    OrderPoint point;  // of its last malloc
+  struct View {
+    OrderPoint point;  // what its mallocs so far are after
     size_t seen = 0;   // of the freed blocks
     ChainWaits waits;
     std::vector<uint32_t> again;  // what waits for no single marker
   };
 
-  size_t NumberOf(BlockId block) const {
-    return rows_.NumberOf(order_.trace()[block].stream.index());
-  }
   bool ImpliesAlloc(std::span<const NodeId> markers, BlockId block) const;
-  bool Found(const Freed& freed, uint32_t number, Stream* stream) const;
+  bool Found(const Freed& freed, uint32_t number, View* view) const;
 
   const BlockOrder& order_;
-  const Rows& rows_;
+  const MallocViews& views_;
   bool shared_;
-  std::vector<Stream> streams_;            // by stream of the graph
+  std::vector<View> states_;               // by view
   std::vector<std::vector<Freed>> lists_;  // the same; shared: [0] is for all
 };
 

@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "libgraphkit/alloc/policies/malloc_views.h"
 #include "libgraphkit/analysis/memory/block_order.h"
 #include "libgraphkit/analysis/order/frontier.h"
 #include "libgraphkit/analysis/order/topology.h"
@@ -45,6 +46,7 @@ struct PolicyView {
   const FrontierReplay& frontiers;                    // as they stand at the event
   const std::vector<std::vector<StreamId>>& streams;  // by block: what it is used on beside its own
   const GraphSlice& slice;                            // of the graph
+  const MallocViews* views = nullptr;                 // with kIndex
 };
 
 // The streams that each block was recorded or freed on, other than its own. With `lives` also those
@@ -54,10 +56,10 @@ struct PolicyView {
 std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace,
                                                 const Lifetimes* lives = nullptr);
 
-// A block's memory may go to a stream's mallocs from here on.
+// A block's memory may go to the mallocs of a view from here on: those that see what `like` sees.
 struct Offer {
   BlockId block;
-  StreamId to;
+  BlockId like;
   bool operator==(const Offer&) const = default;
 };
 
@@ -79,7 +81,7 @@ class ReusePolicy {
   // The block's free is requested; whether it is complete at once.
   bool Free(BlockId block);
   // What the last of these calls found that may be taken, by whom; only with kIndex. All that
-  // Offers says then follows from it: a block that was offered to a stream stays so.
+  // Offers says then follows from it: a block that was offered to a view stays so.
   const std::vector<Offer>& offers() const { return offers_; }
 
   // Whether `block` may take memory where `last` lay last.
@@ -113,7 +115,7 @@ class ReusePolicy {
   size_t Number(BlockId block) const { return view_.slice.blocks.NumberOf(block.index()); }
   bool indexed() const { return search_ == PolicySearch::kIndex; }
   void Complete(BlockId block);
-  void AddOffer(BlockId block, StreamId to) { offers_.push_back({block, to}); }
+  void AddOffer(BlockId block, BlockId like) { offers_.push_back({block, like}); }
 
   const PolicyView& view_;
 

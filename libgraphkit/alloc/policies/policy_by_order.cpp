@@ -18,10 +18,10 @@ bool OrderPolicy::AtOnce(BlockId block) {
 
 void OrderPolicy::Find(BlockId block) {
   found_.clear();
-  freed_.BeforeMalloc(block, &found_);
+  freed_->BeforeMalloc(block, &found_);
   for (const BlockId found : found_) {
     if (pending(found)) Complete(found);
-    AddOffer(found, view_.trace[block].stream);
+    AddOffer(found, block);
   }
 }
 

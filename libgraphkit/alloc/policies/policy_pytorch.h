@@ -29,7 +29,7 @@ class DeferPolicy : public ReusePolicy {
   bool MayTake(BlockId last, BlockId block) const override {
     return complete(last) && SameStream(last, block);
   }
-  void OfferToItsStream(BlockId block) { AddOffer(block, view_.trace[block].stream); }
+  void OfferToItsStream(BlockId block) { AddOffer(block, block); }
 };
 
 // graph_capture_record_stream_reuse. The markers of such a block are what all its streams stood at

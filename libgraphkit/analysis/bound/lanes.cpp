@@ -104,19 +104,19 @@ void Lanes::NoteDeaths(std::span<const BlockId> blocks) {
 }
 
 // Moves the allocation point back to what its row knows of its own chain, if no block died between.
-bool Lanes::Reduce(const Item& item) {
+void Lanes::Reduce(const Item& item) {
   OrderPoint alloc = AllocOf(item);
-  if (!item.plain || alloc.chain == OrderPoint::kNoChain) return false;
+  if (!item.plain || alloc.chain == OrderPoint::kNoChain) return;
   OrderPoint others = alloc;
   others.chain = OrderPoint::kNoChain;
   const uint32_t known = order_.order().CountAt(others, alloc.chain);
   if (const auto deaths = deaths_.find(alloc.chain); deaths != deaths_.end()) {
     const auto next = std::ranges::lower_bound(deaths->second, known);
-    if (next != deaths->second.end() && *next < alloc.count) return false;
+    if (next != deaths->second.end() && *next < alloc.count) return;
   }
-  alloc.count = std::min(alloc.count, known);
+  if (alloc.count <= known) return;
+  alloc.count = known;
   reduced_.insert_or_assign(item.block.value, alloc);
-  return true;
 }
 
 bool Lanes::PlaceIn(std::span<const uint32_t> lanes, uint32_t index) {
@@ -130,13 +130,26 @@ bool Lanes::PlaceIn(std::span<const uint32_t> lanes, uint32_t index) {
   return false;
 }
 
+// What is moved back leaves more births room behind it; but it can be moved back too far for its
+// own chain's lane.
+bool Lanes::PlaceReduced(std::span<const uint32_t> lanes, bool shared, uint32_t index) {
+  Reduce(items_[index]);
+  if (shared && PlaceIn(lanes, index)) return true;
+  if (PlaceIn(recent_, index)) {
+    lanes_[items_[index].lane].shared = true;
+    return true;
+  }
+  return shared && reduced_.erase(items_[index].block.value) != 0 && PlaceIn(lanes, index);
+}
+
 bool Lanes::Place(uint32_t index) {
   Item& item = items_[index];
   const uint32_t chain = AllocOf(item).chain;
   std::vector<uint32_t>& lanes = by_chain_[chain];
-  bool placed = PlaceIn(lanes, index);
-  if (!placed && reduces_) placed = Reduce(item) && PlaceIn(recent_, index);
-  if (!placed) {
+  const bool shared =
+      std::ranges::any_of(lanes, [&](uint32_t lane) { return lanes_[lane].shared; });
+  if (!shared && PlaceIn(lanes, index)) return true;
+  if (!reduces_ || !PlaceReduced(lanes, shared, index)) {
     if (lanes.size() >= kMaxLanesPerChain || lanes_.size() == kMaxLanes) return false;
     item.lane = lanes_.size() & (kMaxLanes - 1);
     lanes.push_back(item.lane);

@@ -7,7 +7,8 @@
 //
 // Nearly always a lane is a stream. A block that may be touched before its allocation point goes to
 // a lane beside its stream's. Where there are many streams, a birth goes to another stream's lane
-// if no block died on its own stream that isn't dead where the stream was forked:
+// where it comes after all of it; also if no block died on its own stream that isn't dead where the
+// stream was forked:
 //
 //     a: ─┬──────────┬─ next                 no block died on b before x: x is born where b was
 //     b:  └─ k0 ── x ┘                       forked, and may be in a's lane
@@ -82,7 +83,8 @@ class Lanes {
   };
   struct Lane {
     uint32_t chain = 0;
-    std::vector<uint32_t> births;
+    std::vector<uint32_t> births = {};
+    bool shared = false;  // with births of other chains
   };
 
   Item MakeItem(BlockId block) const;
@@ -99,16 +101,17 @@ class Lanes {
   bool Follows(const Item& later, const Item& earlier) const;
   bool Covered(const Item& later, const OrderPoint& point) const;
   bool Place(uint32_t item);
+  bool PlaceReduced(std::span<const uint32_t> lanes, bool shared, uint32_t item);
   bool PlaceIn(std::span<const uint32_t> lanes, uint32_t item);
   void NoteDeaths(std::span<const BlockId> blocks);
-  bool Reduce(const Item& item);
+  void Reduce(const Item& item);
 
   BlockOrder order_;
   std::vector<Item> items_;
   std::vector<Lane> lanes_;
   std::unordered_map<uint32_t, std::vector<uint32_t>> by_chain_;  // lanes
   // With many lanes: by chain, the places of markers; allocation points that were moved back, by
-  // block; and the lanes used last.
+  // block; and the lanes that births of other chains went to last, or that were opened.
   std::unordered_map<uint32_t, std::vector<uint32_t>> deaths_;
   std::unordered_map<uint32_t, OrderPoint> reduced_;
   std::vector<uint32_t> recent_;
