@@ -3,9 +3,11 @@
 #pragma once
 
 #include <ostream>
+#include <string>
 #include <string_view>
 
 #include "libgraphkit/render/json.h"
+#include "libgraphkit/render/json_pieces.h"
 
 namespace graphkit {
 
@@ -31,6 +33,26 @@ class JsonObjectWriter {
       first = false;
       NewLine(2);
       Write(to_json(item), 2);
+    }
+    if (!first) NewLine(1);
+    out_ << ']';
+  }
+
+  // The same of elements that are written piece by piece: write(item, text).
+  template <typename List, typename WriteItem>
+  void AddTexts(std::string_view name, const List& list, WriteItem write) {
+    Begin(name);
+    out_ << '[';
+    std::string text;
+    bool first = true;
+    for (const auto& item : list) {
+      if (!first) out_ << ',';
+      first = false;
+      NewLine(2);
+      text.clear();
+      JsonPieces json(&text, indent_, 2);
+      write(item, json);
+      out_ << text;
     }
     if (!first) NewLine(1);
     out_ << ']';

@@ -36,6 +36,26 @@ Json AnyJson(std::mt19937_64& random, int depth) {
   }
 }
 
+// Value by value.
+void WriteValue(const Json& value, JsonPieces& text) {
+  if (value.is_object() || value.is_array()) {
+    text.Begin(value.is_object() ? '{' : '[');
+    for (const auto& [key, item] : value.items()) {
+      if (value.is_object()) text.Key(key);
+      WriteValue(item, text);
+    }
+    text.End(value.is_object() ? '}' : ']');
+  } else if (value.is_string()) {
+    text.Value(value.get<std::string>());
+  } else if (value.is_boolean()) {
+    text.Value(value.get<bool>());
+  } else if (value.is_number_unsigned()) {
+    text.Value(value.get<uint64_t>());
+  } else {
+    text.Value(NodeId());
+  }
+}
+
 TEST_CASE("an object written piece by piece is the object dumped whole") {
   const uint64_t seed = RandomSeed();
   CAPTURE(seed);
@@ -56,6 +76,8 @@ TEST_CASE("an object written piece by piece is the object dumped whole") {
       for (uint64_t i = (random() % 4); i > 0; --i) list.push_back(AnyJson(random, 3));
       whole["list"] = list;
       pieces.AddList("list", list, [](const Json& value) { return value; });
+      whole["texts"] = list;
+      pieces.AddTexts("texts", list, WriteValue);
       pieces.End();
       REQUIRE(out.str() == Dump(whole, indent));
     }

@@ -17,19 +17,20 @@ GRAPHKIT_JSON_OF(BillLine, name, blocks, bytes, never_freed_bytes, reuse_bytes)
 
 namespace {
 
-Json StackJson(const Trace& trace, StackId id) {
-  Json list = Json::array();
-  if (!id) return list;
-  const Slice frames = trace.stacks[id.index()].frames;
+void WriteStack(const Trace& trace, StackId id, JsonPieces& json) {
+  json.Begin('[');
+  const Slice frames = id ? trace.stacks[id.index()].frames : Slice();
   for (uint32_t i = 0; i < frames.count; ++i) {
     const StackFrame& frame = trace.stack_frames[frames.first + i];
     const std::string_view function = trace[frame.function], file = trace[frame.file];
-    list.push_back(Json{{"function", function},
-                        {"file", file},
-                        {"line", frame.line},
-                        {"library", IsLibraryFrame(function, file)}});
+    json.Begin('{');
+    json.Add("function", function);
+    json.Add("file", file);
+    json.Add("line", frame.line);
+    json.Add("library", IsLibraryFrame(function, file));
+    json.End('}');
   }
-  return list;
+  json.End(']');
 }
 
 Json NodesByTypeJson(const GraphSummary& graph) {
@@ -77,16 +78,34 @@ Json GraphOfReportJson(const GraphSummary& graph, const Report& report, bool pai
   return json;
 }
 
-Json FindingJson(const Finding& finding, const Trace& trace) {
-  Json json, evidence = Json::array();
-  for (const Evidence& item : finding.evidence) {
-    GRAPHKIT_ADD_MEMBERS(evidence.emplace_back(), item, text, nodes, edges, blocks);
-    evidence.back()["stack"] = StackJson(trace, item.stack);
-  }
-  GRAPHKIT_ADD_MEMBERS(json, finding, check, severity, message, advice, bytes, graph, nodes, blocks,
-                       streams, assumes);
-  json["evidence"] = std::move(evidence);
-  return json;
+void WriteEvidence(const Evidence& evidence, const Trace& trace, JsonPieces& json) {
+  json.Begin('{');
+  json.Add("text", evidence.text);
+  json.Add("nodes", evidence.nodes);
+  json.Add("edges", evidence.edges);
+  json.Add("blocks", evidence.blocks);
+  json.Key("stack");
+  WriteStack(trace, evidence.stack, json);
+  json.End('}');
+}
+
+void WriteFinding(const Finding& finding, const Trace& trace, JsonPieces& json) {
+  json.Begin('{');
+  json.Add("check", finding.check);
+  json.Add("severity", SeverityName(finding.severity));
+  json.Add("message", finding.message);
+  json.Add("advice", finding.advice);
+  json.Add("bytes", finding.bytes);
+  json.Add("graph", finding.graph);
+  json.Add("nodes", finding.nodes);
+  json.Add("blocks", finding.blocks);
+  json.Add("streams", finding.streams);
+  json.Add("assumes", AssumptionName(finding.assumes));
+  json.Key("evidence");
+  json.Begin('[');
+  for (const Evidence& item : finding.evidence) WriteEvidence(item, trace, json);
+  json.End(']');
+  json.End('}');
 }
 
 // What was changed for later launches.
@@ -153,8 +172,9 @@ void WriteReport(const Report& report, const Trace& trace, ToJson graph_json,
   json.Add("unknown_memory", ReasonJson(report.unknown_memory));
   json.Add("program", report.program);
   json.AddList("graphs", report.graphs, graph_json);
-  json.AddList("findings", report.findings,
-               [&](const Finding& finding) { return FindingJson(finding, trace); });
+  json.AddTexts("findings", report.findings, [&](const Finding& finding, JsonPieces& text) {
+    WriteFinding(finding, trace, text);
+  });
   json.Add("driver_memory", AskedMemoryJson(report.memory));
   json.Add("memory_moments", MomentsJson(report, trace));
   json.Add("totals", TotalsJson(report.totals, trace));
