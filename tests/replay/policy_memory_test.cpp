@@ -68,7 +68,7 @@ constexpr SynthShape kBranches[] = {SynthShape::kForkJoin, SynthShape::kOneByOne
 
 TEST_CASE("the index finds what scanning finds on many streams") {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
-    const uint32_t streams = 20 + 20 * static_cast<uint32_t>(seed % 5);
+    const uint32_t streams = 70 + 10 * static_cast<uint32_t>(seed % 5);
     const Trace trace = Synthesize({.shape = kBranches[seed % 3],
                                     .ops = 2 * streams * (1 + seed % 4),
                                     .streams = streams,

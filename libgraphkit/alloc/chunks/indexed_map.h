@@ -2,8 +2,9 @@
 // says, once for each stream, when a block's memory may go to that stream's mallocs. The same
 // places as PieceMap finds, without looking at every piece.
 //
-// Memory is cut into pieces. A view is a stream that allocates; a piece that is free is in the
-// views that may take it, and neighbours in one view are one run of it:
+// Memory is cut into pieces. A view is a stream that allocates, or several that see memory alike; a
+// piece that is free is in the views that may take it, and neighbours in one view are one run of
+// it:
 //
 //     pieces    |  a  | b | c (held) |   d   | e |        a, b and d are in view 0,
 //     view 0    [   ab    ]          [   d   ]            b, d and e in view 1

@@ -1,5 +1,6 @@
 #include "libgraphkit/alloc/policies/malloc_views.h"
 
+#include "libgraphkit/alloc/chunks/indexed_map.h"
 #include "libgraphkit/analysis/bound/lanes.h"
 
 namespace graphkit {
@@ -7,11 +8,8 @@ namespace graphkit {
 MallocViews::MallocViews(const BlockOrder& order, const GraphSlice& slice,
                          std::span<const BlockId> blocks, bool any_stream)
     : order_(order), slice_(slice), views_(slice.blocks.size()) {
-  if (any_stream) {
-    FindLanes(blocks);
-  } else {
-    FindStreams(blocks);
-  }
+  FindStreams(blocks);
+  if (any_stream && count_ > IndexedMap::kMaxViews) FindLanes(blocks);
 }
 
 void MallocViews::FindStreams(std::span<const BlockId> blocks) {
