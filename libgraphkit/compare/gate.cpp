@@ -34,7 +34,7 @@ void RefuseWhatIsMissing(const std::vector<GateSubject>& subjects, const GateCon
     const auto empty = [](const GraphSummary& graph) { return graph.nodes == 0; };
     const bool judged = report.graphs.empty() && HoldsLimitedMemory(subjects[trace], config);
     if (std::ranges::all_of(report.graphs, empty) && !judged) {
-      refuse(trace, "no graph: nothing was captured that could be judged");
+      refuse(trace, "cannot check: the trace contains no graph");
     }
   }
   if (subjects.empty()) {

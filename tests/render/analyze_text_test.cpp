@@ -33,10 +33,10 @@ graph 0 "step", captured on 2 streams
                peak live    5 MiB
                deferred     1 MiB
                never freed  1 MiB  1 block
-               lower bound  4 MiB  the least; a plan fits it
-  reuse      1 MiB could lie where another block lay
-             - 1 MiB: block 1 (1 MiB, step.cu:42 step) where block 0 (4 MiB) lay, if every use ends
-               at the free, or lies on a recorded stream
+               lower bound  4 MiB  theoretical minimum (proved; a plan fits)
+  reuse      1 MiB could share memory with earlier blocks
+             - 1 MiB: block 1 (1 MiB, step.cu:42 step) where block 0 (4 MiB) lay, if no stream uses
+               the block after its free unless record_stream() named it
 
 Findings: 1 error
 
@@ -52,11 +52,11 @@ TEST_CASE("a plan has a line of its own where it needs more than the bound") {
   const std::string text = Text(report);
   CHECK(text.substr(text.find("               lower"),
                     text.find("  reuse") - text.find("               lower")) ==
-        R"(               lower bound  4 MiB  the least that is safe
+        R"(               lower bound  4 MiB  theoretical minimum (proved)
                plan         5 MiB  one that is safe
 )");
   report.graphs[0].plan_bytes.reset();
-  CHECK(Text(report).find("the least that is safe\n") != std::string::npos);
+  CHECK(Text(report).find("theoretical minimum (proved)\n") != std::string::npos);
   CHECK(Text(report).find("plan ") == std::string::npos);
 }
 
@@ -95,12 +95,12 @@ TEST_CASE("what was changed for later launches is counted") {
 TEST_CASE("no line is wider than the style, and names can't add lines") {
   Report report = SampleReport();
   report.graphs[0].name = "a\nb\x1b[2J";
-  report.findings[0].message = std::string(30, 'x') + " " + std::string(30, 'y');
-  std::istringstream lines(Text(report, {.width = 60}));
+  report.findings[0].message = std::string(50, 'x') + " " + std::string(50, 'y');
+  std::istringstream lines(Text(report, {.width = 80}));
   for (std::string line; std::getline(lines, line);) {
     CAPTURE(line);
     CHECK(line.find('\x1b') == std::string::npos);
-    CHECK(DisplayWidth(line) <= 60);
+    CHECK(DisplayWidth(line) <= 80);
   }
 }
 

@@ -20,7 +20,7 @@ constexpr Check kChecks[] = {
     {"deferred-record-stream", Severity::kWarning,
      "blocks that crossed streams and came back later than they were freed",
      FindDeferredRecordStreams, true},
-    {"reuse-opportunity", Severity::kNote, "blocks that could lie where earlier ones lay",
+    {"reuse-opportunity", Severity::kNote, "blocks that could share memory with earlier ones",
      FindReuseOpportunities},
     {"late-free", Severity::kNote, "frees after the last use that raise the peak", FindLateFrees},
     {"reusable-never-reclaimed", Severity::kNote,

@@ -116,9 +116,8 @@ class DeferredBlocks {
     finding->message =
         FormatBytes(finding->bytes) + " in " + ListOf(finding->blocks) + " of " +
         NameOf(trace_, finding->graph) + " " + HowLate(finding->blocks) + words.reason +
-        (cost > 0
-             ? "; deferred frees make the graph hold " + FormatBytes(cost) + " more than is live"
-             : "; it costs nothing: the peak is elsewhere");
+        (cost > 0 ? "; deferred frees raise the peak of the graph by " + FormatBytes(cost)
+                  : "; it costs nothing: the peak is elsewhere");
     finding->advice = words.advice;
     for (const NodeId node : facts_.lives.Markers(first, MarkerRule::kLastUse)) {
       finding->nodes.push_back(node);
@@ -140,11 +139,12 @@ class DeferredBlocks {
   std::string HowLate(const std::vector<BlockId>& blocks) const {
     size_t most = 0;
     for (const BlockId id : blocks) {
-      if (trace_[id].free_completed == kNever) return "never came back after the free";
+      if (trace_[id].free_completed == kNever) return "were freed and never became usable again";
       most = std::max(
           most, NodesBefore(trace_[id].free_completed) - NodesBefore(trace_[id].free_requested));
     }
-    return "came back up to " + Count(most, "node") + " after the free";
+    if (most == 0) return "were freed, and became usable only later";
+    return "were freed but stayed unusable for up to " + Count(most, "further node");
   }
   size_t NodesBefore(Seq seq) const {
     const auto at = std::ranges::lower_bound(trace_.nodes, seq, {}, &Node::seq);
@@ -159,27 +159,26 @@ class DeferredBlocks {
     const std::string own = NameOf(trace_, trace_[block].stream), others = ListOf(trace_, streams);
     switch (why) {
       case Why::kForeignStream:
-        return {
-            ": a stream that it was used on (" + others + ") was not in the capture at the free",
-            "let the other stream join the capture before the free (record an event on " + own +
-                " and wait for it there), or don't record the block on it"};
+        return {": a stream that used it (" + others + ") was not in the capture at the free",
+                "let the other stream join the capture before the free (record an event on " + own +
+                    " and wait for it there), or don't record the block on it"};
       case Why::kAllocatorWaits:
-        return {": " + own +
-                    " waits for its last use before a later allocation, but the allocator keeps it "
-                    "until the capture ends",
+        return {", although " + own +
+                    " had already waited for the last use: the allocator keeps such blocks until "
+                    "the capture ends",
                 "let the allocator reuse during capture: in PyTorch, PYTORCH_ALLOC_CONF="
                 "graph_capture_record_stream_reuse:True"};
       case Why::kStreamIdle:
-        return {": " + own + " waits for its last use, but allocates nothing afterwards",
+        return {": " + own + " waited for the last use, but allocated nothing afterwards",
                 "let other streams take the memory (graphkit replay --allocator reuse shows what "
                 "that saves), or wait for the last use earlier"};
       case Why::kFreedLate:
-        return {": it was freed after " + own +
-                    " had waited for its last use, so that the free counts later work on " +
-                    others + " as well",
+        return {": freed after " + own +
+                    " had waited for the last use, so that the free also waits for later work on " +
+                    others,
                 "free it right after its last use, before the other stream goes on"};
       case Why::kNoJoin:
-        return {": " + own + " never waits for its last use on " + others,
+        return {": " + own + " never waits for the last use on " + others,
                 AdviceToJoin(block, own)};
     }
     return {};

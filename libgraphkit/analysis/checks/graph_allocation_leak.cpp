@@ -24,11 +24,11 @@ std::vector<Launched> CountLaunches(const Trace& trace) {
 }
 
 std::string MessageFor(const Trace& trace, const Finding& finding, const Launched& launched) {
-  std::string message = NameOf(trace, finding.graph) + " allocates " + BlocksText(finding) +
-                        " and never frees " + (finding.blocks.size() == 1 ? "it" : "them");
-  if (launched.frees_itself) return message + "; only its next launch does";
-  if (launched.times == 0) return message + ": it can be launched only once";
-  return message + ": the memory outlives the graph, and another launch would fail";
+  std::string message =
+      NameOf(trace, finding.graph) + " allocates " + BlocksText(finding) + ", never freed";
+  if (launched.frees_itself) return message + " but by its next launch";
+  if (launched.times == 0) return message + "; the graph can be launched only once";
+  return message + "; relaunching this graph will fail";
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ constexpr size_t kBlocksNamed = 100;
 // Why the later block may take the earlier one's memory: a way from each last use to the first one.
 void Prove(const Facts& facts, const ReusePair& pair, Finding* finding) {
   const Trace& trace = facts.trace;
-  finding->evidence.push_back({.text = NameOf(trace, pair.later) + " could lie where " +
-                                       NameOf(trace, pair.earlier) + " lay",
+  finding->evidence.push_back({.text = NameOf(trace, pair.later) + " could share memory with " +
+                                       NameOf(trace, pair.earlier),
                                .blocks = {pair.earlier, pair.later},
                                .stack = trace[pair.later].stack});
   const auto markers = facts.lives.Markers(pair.earlier, MarkerRule::kLastUse);
@@ -39,9 +39,9 @@ std::vector<Finding> FindReuseOpportunities(const Facts& facts) {
       if (finding->blocks.size() < kBlocksNamed) finding->blocks.push_back(pair.later);
       finding->assumes = std::max(finding->assumes, pair.assumes);
     }
-    finding->message = FormatBytes(reuse.bytes) + " of " + NameOf(facts.trace, graph) +
-                       " could lie in memory that was free: " + Count(reuse.pairs.size(), "block") +
-                       " behind earlier ones";
+    finding->message =
+        FormatBytes(reuse.bytes) + " of " + NameOf(facts.trace, graph) +
+        " could share memory with earlier blocks: " + Count(reuse.pairs.size(), "block");
     finding->advice =
         "free each block right after its last use, to an allocator that hands memory on once that "
         "use is ordered before the malloc (for PyTorch: docs/torch-allocator.md); graphkit replay "

@@ -77,9 +77,10 @@ struct Figure {
 
 std::string BoundRemark(const GraphSummary& graph) {
   if (graph.plan_bytes && graph.plan_bytes == graph.lower_bound_bytes) {
-    return "the least; a plan fits it";
+    return "theoretical minimum (proved; a plan fits)";
   }
-  return graph.lower_bound_exact ? "the least that is safe" : "not proved the best";
+  return graph.lower_bound_exact ? "theoretical minimum (proved)"
+                                 : "a lower bound, not proved tight";
 }
 
 // Of a graph whose memory is known.
@@ -174,7 +175,7 @@ void RenderReuse(const GraphSummary& graph, const Trace& trace, const TextStyle&
                  std::ostream& out) {
   if (graph.reuse.empty()) return;
   out << Wrapped(Label("reuse"),
-                 FormatBytes(graph.reuse_bytes) + " could lie where another block lay", style);
+                 FormatBytes(graph.reuse_bytes) + " could share memory with earlier blocks", style);
   const std::vector<AlikePairs> groups = GroupPairs(graph, trace);
   const size_t shown = Shown(groups.size(), style);
   const std::string indent(kLabelColumns + 2, ' ');
@@ -183,7 +184,7 @@ void RenderReuse(const GraphSummary& graph, const Trace& trace, const TextStyle&
     const auto& [pair, count] = groups[i];
     left -= count;
     const std::string condition =
-        pair->assumes == Assumption::kOrder ? "" : ", " + AssumptionText(pair->assumes);
+        pair->assumes == Assumption::kOrder ? "" : ", if " + AssumptionText(pair->assumes);
     const std::string more =
         count == 1 ? "" : ", and " + Counted(count - 1, "pair") + " of the same size and lines";
     out << Wrapped(indent + "- ",
@@ -200,11 +201,11 @@ void RenderReuse(const GraphSummary& graph, const Trace& trace, const TextStyle&
 std::string AssumptionText(Assumption assumption) {
   switch (assumption) {
     case Assumption::kOrder:
-      return "by the order of the graph alone";
+      return "nothing but the order of the graph";
     case Assumption::kTorchStreams:
-      return "if every use ends at the free, or lies on a recorded stream";
+      return "no stream uses the block after its free unless record_stream() named it";
     case Assumption::kArguments:
-      return "if kernels touch only blocks that their arguments name";
+      return "kernels access only memory passed as arguments";
   }
   return "";
 }

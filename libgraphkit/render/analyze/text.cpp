@@ -111,7 +111,7 @@ void RenderFinding(const Finding& finding, const Trace& trace, const TextStyle& 
     out << Wrapped("  - ", Printable(evidence.text) + (at.empty() ? "" : " (" + at + ")"), style);
   });
   if (finding.assumes != Assumption::kOrder) {
-    out << Wrapped("  holds ", AssumptionText(finding.assumes), style);
+    out << Wrapped("  ", "assumes " + AssumptionText(finding.assumes), style);
   }
   if (!finding.advice.empty()) out << Wrapped("  → ", Printable(finding.advice), style);
 }

@@ -14,9 +14,9 @@ TEST_CASE("deferred-record-stream: no later join") {
   c.End();
   const Finding finding = RunForOne(kCheck, &c.t);
   CHECK(finding.message ==
-        "4 KiB in block 0 of graph 0 'step' came back up to 1 node after the free: stream 0 'a' "
-        "never waits for its last use on stream 1 'b'; deferred frees make the graph hold 4 KiB "
-        "more than is live");
+        "4 KiB in block 0 of graph 0 'step' were freed but stayed unusable for up to 1 further "
+        "node: stream 0 'a' never waits for the last use on stream 1 'b'; deferred frees raise the "
+        "peak of the graph by 4 KiB");
   CHECK(finding.advice ==
         "record an event after node 1 (read) on stream 1 'b' and let stream 0 'a' wait for it "
         "before it allocates again");
@@ -62,8 +62,9 @@ TEST_CASE("deferred-record-stream: joined, and the allocator waits all the same"
   c.Allocate(8192);
   c.End();
   const Finding finding = RunForOne(kCheck, &c.t);
-  CHECK(finding.message.find("waits for its last use before a later allocation, but the allocator "
-                             "keeps it until the capture ends") != std::string::npos);
+  CHECK(finding.message.find("although stream 0 'a' had already waited for the last use: the "
+                             "allocator keeps such blocks until the capture ends") !=
+        std::string::npos);
   CHECK(finding.advice.find("graph_capture_record_stream_reuse") != std::string::npos);
 }
 
@@ -74,7 +75,7 @@ TEST_CASE("deferred-record-stream: joined, but nobody allocates; it costs nothin
   c.t.Kernel(c.a, "finish");
   c.End();
   const Finding finding = RunForOne(kCheck, &c.t);
-  CHECK(finding.message.find("allocates nothing afterwards; it costs nothing") !=
+  CHECK(finding.message.find("allocated nothing afterwards; it costs nothing") !=
         std::string::npos);
   CHECK(finding.severity == Severity::kNote);
 }
@@ -88,7 +89,7 @@ TEST_CASE("deferred-record-stream: freed after the join") {
   c.Allocate(8192);
   c.End();
   const Finding finding = RunForOne(kCheck, &c.t);
-  CHECK(finding.message.find("it was freed after stream 0 'a' had waited for its last use") !=
+  CHECK(finding.message.find("freed after stream 0 'a' had waited for the last use") !=
         std::string::npos);
   CHECK(finding.advice == "free it right after its last use, before the other stream goes on");
 }

@@ -19,8 +19,7 @@ TEST_CASE("graph-allocation-leak: a launched graph whose memory nobody frees can
   leaking.t.Launch(leaking.t.Instantiate(leaking.graph), leaking.stream);
   const Finding finding = RunForOne("graph-allocation-leak", &leaking.t);
   CHECK(finding.message ==
-        "graph 0 allocates block 0 (8 MiB) and never frees it: the memory outlives the graph, and "
-        "another launch would fail");
+        "graph 0 allocates block 0 (8 MiB), never freed; relaunching this graph will fail");
   CHECK(finding.severity == Severity::kError);
   CHECK(finding.bytes == 8 << 20);
   CHECK(finding.blocks == std::vector{leaking.block});

@@ -13,13 +13,13 @@ TEST_CASE("reuse-opportunity pairs what is over with what comes after, and prove
   c.End();
   const Finding finding = RunForOne("reuse-opportunity", &c.t);
   CHECK(finding.message ==
-        "2 KiB of graph 0 'step' could lie in memory that was free: 1 block behind earlier ones");
+        "2 KiB of graph 0 'step' could share memory with earlier blocks: 1 block");
   CHECK(finding.bytes == 2048);
   CHECK(finding.blocks == std::vector{later});
   CHECK(finding.assumes == Assumption::kArguments);
   CHECK(finding.severity == Severity::kNote);
   REQUIRE(finding.evidence.size() == 2);
-  CHECK(finding.evidence[0].text == "block 1 (2 KiB) could lie where block 0 (4 KiB) lay");
+  CHECK(finding.evidence[0].text == "block 1 (2 KiB) could share memory with block 0 (4 KiB)");
   CHECK(finding.evidence[1].text == "node 1 (read) -> node 2 (use)");
 }
 

@@ -174,7 +174,7 @@ void AddPresentation(CLI::App& sub, CheckArguments& arguments) {
 
 void AddCheckCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<CheckArguments>(
-      app, exit_code, RunCheck, "check", "Decide whether a CI job passes",
+      app, exit_code, RunCheck, "check", "Fail when limits or checks are violated",
       {"graphkit check trace.json", "graphkit check trace.json --init ci/graphkit.json",
        "graphkit check trace.json --max-deferred 0 --max-peak 1.2GiB --max-leaks 0",
        "graphkit check snapshot.pickle --max-peak 40GiB --max-idle 4GiB",

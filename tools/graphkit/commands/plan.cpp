@@ -269,8 +269,7 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
 
 void AddPlanCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<PlanArguments>(
-      app, exit_code, RunPlan, "plan",
-      "Say where blocks should lie so that little memory is needed",
+      app, exit_code, RunPlan, "plan", "Compute a memory placement with a low peak",
       {"graphkit plan trace.json -o plan.json", "graphkit plan trace.json --sequence recorded",
        "graphkit plan trace.json --trade", "graphkit plan trace.json --capacity 16GiB --time 60",
        "graphkit plan lifetimes.csv"});

@@ -142,11 +142,12 @@ std::vector<std::pair<std::string, std::optional<PolicyKind>>> PolicyChoices() {
 }  // namespace
 
 void AddReportCommand(CLI::App& app, int& exit_code) {
-  const auto [sub, arguments] = AddCommand<ReportArguments>(
-      app, exit_code, RunReport, "report", "Write a page to look at: memory, streams, findings",
-      {"graphkit report trace.json -o report.html",
-       "graphkit report trace.json --policy pytorch --open",
-       "graphkit report rank*.json -o report.html"});
+  const auto [sub, arguments] =
+      AddCommand<ReportArguments>(app, exit_code, RunReport, "report",
+                                  "Write an interactive HTML report: memory, streams, findings",
+                                  {"graphkit report trace.json -o report.html",
+                                   "graphkit report trace.json --policy pytorch --open",
+                                   "graphkit report rank*.json -o report.html"});
   AddTraces(*sub, arguments->traces);
   AddOutput(*sub, arguments->output, "the page, one file that needs no network (report.html)");
   AddOpen(*sub, arguments->open);

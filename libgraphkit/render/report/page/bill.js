@@ -133,7 +133,7 @@ function graphBars(graph, view) {
   const bars = [bar("peak live", graph.peak_live_bytes, most, "var(--live)"),
     bar("deferred", graph.deferred_bytes, most, "var(--deferred)", "most bytes freed that could not be used again yet"),
     bar("never freed", graph.never_freed_bytes, most, "var(--kept)"),
-    bar("reuse possible", graph.reuse_bytes, most, "var(--reuse)", "could lie where another block lay"),
+    bar("reuse possible", graph.reuse_bytes, most, "var(--reuse)", "could share memory with an earlier block"),
     bar("address range", graph.recorded_extent_bytes, most, "var(--pale)", "as recorded")];
   const {policy} = app.trace.page;
   if (policy && view.policyBlocks.length > 0) bars.push(bar(`with ${policy.name}`, view.policy_extent, most, "var(--memcpy)"));

@@ -34,8 +34,8 @@ function findingCard(finding, index) {
 }
 
 const ASSUMES = {
-  "torch-streams": "holds if every use ends at the free, or lies on a recorded stream",
-  "arguments": "holds if kernels touch only blocks that their arguments name",
+  "torch-streams": "assumes no stream uses the block after its free unless record_stream() named it",
+  "arguments": "assumes kernels access only memory passed as arguments",
 };
 
 function evidenceList(finding) {

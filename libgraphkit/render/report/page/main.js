@@ -21,7 +21,7 @@ function makeMemoryLegend(view) {
     entries.push(legendEntry("never freed", (pen, w, h) => { fill("live")(pen, w, h); pen.fillStyle = theme.colors.kept; pen.fillRect(w - 4, 0, 4, h); }));
   }
   if (view.reuse.length > 0) {
-    entries.push(legendEntry("could lie where another block lay: point at it to see where", (pen, w, h) =>
+    entries.push(legendEntry("could share memory with an earlier block: point at it to see which", (pen, w, h) =>
       outline(pen, {x: 1, y: 1, w: w - 2, h: h - 2}, theme.colors.reuse, [4, 2], 1.5)));
   }
   byId("memory-legend").replaceChildren(...entries);
