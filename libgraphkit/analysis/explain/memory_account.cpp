@@ -25,18 +25,20 @@ bool IsCall(const Trace& trace, const StackFrame& frame) {
 // The line that called the outermost module.
 std::string CallerOfModel(const Trace& trace, StackId stack) {
   const Slice run = trace.stacks[stack.index()].frames;
-  std::optional<uint32_t> call, caller;
+  bool called = false;
+  std::string caller;
   for (uint32_t i = run.first; i < run.first + run.count; ++i) {
     const StackFrame& frame = trace.stack_frames[i];
     if (!IsPythonFile(trace[frame.file])) continue;
     if (IsCall(trace, frame)) {
-      call = i;
-      caller.reset();
-    } else if (call && !caller && !IsLibraryFrame(trace[frame.function], trace[frame.file])) {
-      caller = i;
+      called = true;
+      caller.clear();
+    } else if (called && caller.empty() &&
+               !IsLibraryFrame(trace[frame.function], trace[frame.file])) {
+      caller = ShortPlaceOfFrame(trace, i);
     }
   }
-  return caller ? ShortPlaceOfFrame(trace, *caller) : "";
+  return caller;
 }
 
 // The last allocation of a backward; kNever: there is none. A thread of autograd has no Python
