@@ -8,6 +8,7 @@
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/analysis/checks/settings.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/joins.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
 
 namespace graphkit {
@@ -123,6 +124,7 @@ Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options) {
     return std::pair(finding.severity, finding.bytes);
   });
   ExplainBySettings(trace.process, &report.findings);
+  report.joins = CountJoins(facts);
   report.totals = TotalsOf(trace, report);
   return report;
 }

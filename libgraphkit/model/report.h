@@ -100,6 +100,19 @@ struct ReportTotals {
   bool operator==(const ReportTotals&) const = default;
 };
 
+// Of the blocks that graphs allocate: how many have a stream, a line of the program, and a first
+// and a last node; and what the others lack. One may lack several.
+struct BlockJoins {
+  uint64_t captured_blocks = 0;
+  uint64_t joined = 0;          // have all
+  uint64_t without_stream = 0;  // the source doesn't say
+  uint64_t without_stack = 0;   // none was recorded
+  uint64_t library_only = 0;    // the stack has no frame of the program's own
+  uint64_t untouched = 0;       // no node touches it
+  uint64_t unread = 0;          // no node is known to touch it, and one ran that may touch anything
+  bool operator==(const BlockJoins&) const = default;
+};
+
 struct Report {
   DeviceKind device = DeviceKind::kImported;
   bool complete = true;
@@ -109,6 +122,7 @@ struct Report {
   std::vector<Finding> findings;  // the most severe first, then by bytes
   std::string unknown_memory;  // why its bytes aren't known, or those of a graph; empty: they are
   std::optional<AskedMemory> memory = AskedMemory();
+  BlockJoins joins;
   ReportTotals totals;
   bool operator==(const Report&) const = default;
 };

@@ -5,8 +5,8 @@
 Each program checks itself. It passes when it ends with 0 under the tracer, its trace is read and analyzed as a whole one, and
 the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# options: …`
 are those of `graphkit trace`, `# errors: CHECK …` names the errors that its analysis must have (none, where there is no such
-line), `# graphkit: …` its findings (verdicts.py), `# traces: N` that N processes leave a trace each. A program that lists
-findings is run again with the argument `fixed`. A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON
+line), `# graphkit: …` its findings (verdicts.py), `# traces: N` that N processes leave a trace each. A program that knows
+the argument `fixed` is run again with it. A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON
 isn't there, all of it is skipped.
 """
 
@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from verdicts import Failed, compare_findings, expected_findings, heading
+from verdicts import Failed, compare_findings, expected_findings, heading, variants
 
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("--build", type=pathlib.Path, required=True)
@@ -103,7 +103,7 @@ def main():
     for program in programs:
         if OPTIONS.programs and program.stem not in OPTIONS.programs:
             continue
-        for fixed in (False, True) if expected_findings(program) else (False,):
+        for fixed in variants(program):
             if judge(program, fixed):
                 passed += 1
             else:

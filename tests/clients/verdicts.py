@@ -4,8 +4,8 @@
     # graphkit: note late-free                                bytes and line may be left out
     # graphkit: nothing                                       no warning, no error
 
-A program lists all warnings and errors, and the notes that it is about. One that lists any has a twin: run with the argument
-`fixed` it gives no warning and no error, and none of the checks that are listed.
+A program lists all warnings and errors, and the notes that it is about. One that knows the argument `fixed` is its own twin
+without the fault: run with it, it gives no warning and no error, and none of the checks that are listed.
 """
 
 import re
@@ -47,6 +47,11 @@ def expected_findings(program, fixed=False):
         if match is None:
             raise Failed(f"'# graphkit: {text}' isn't a finding")
     return matches
+
+
+def variants(program):
+    """Whether it is run as a twin: once without, and with where it has one."""
+    return (False, True) if '["fixed"]' in program.read_text(encoding="utf-8") else (False,)
 
 
 def own_lines(finding, program):

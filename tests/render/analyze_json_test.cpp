@@ -159,6 +159,15 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       "blocks": 2
     }
   },
+  "joins": {
+    "captured_blocks": 4,
+    "joined": 1,
+    "without_stream": 0,
+    "without_stack": 1,
+    "library_only": 1,
+    "untouched": 1,
+    "unread": 0
+  },
   "totals": {
     "graphs": 1,
     "nodes": 3,

@@ -25,6 +25,8 @@ TEST_CASE("a report reads from the program down to what to change in it") {
         R"(build/workloads/fork_join, recorded on the software device (simulated)
 1 graph, 3 nodes, 3 edges, 2 blocks, 2 launches
 Peak in use: 5 MiB (record 0), in 2 blocks; 5 MiB at the end
+1 of 4 captured blocks with stream, line, first and last node; without a stack: 1, with frames of
+libraries only: 1 and touched by no node: 1
 
 graph 0 "step", captured on 2 streams
   nodes      3: 2 kernel, 1 memcpy; the longest path has 3 nodes
@@ -69,6 +71,8 @@ TEST_CASE("an incomplete trace says so before any figure") {
   CHECK(Text(report) == R"(build/workloads/fork_join, recorded on the software device (simulated)
 1 graph, 3 nodes, 3 edges, 2 blocks, 2 launches
 Peak in use: 5 MiB (record 0), in 2 blocks; 5 MiB at the end
+1 of 4 captured blocks with stream, line, first and last node; without a stack: 1, with frames of
+libraries only: 1 and touched by no node: 1
 
 Incomplete: what follows holds for the part that was recorded.
   - the trace ends before the program did
@@ -142,6 +146,8 @@ TEST_CASE("many graphs are a table of the heaviest") {
         R"(build/workloads/fork_join, recorded on the software device (simulated)
 1 graph, 3 nodes, 3 edges, 2 blocks, 2 launches
 Peak in use: 5 MiB (record 0), in 2 blocks; 5 MiB at the end
+1 of 4 captured blocks with stream, line, first and last node; without a stack: 1, with frames of
+libraries only: 1 and touched by no node: 1
 
 graph  name  nodes  edges  streams  blocks  peak live  deferred  lower bound  reuse
    11  step      3      3        2       2      5 MiB     1 MiB        4 MiB  1 MiB

@@ -97,6 +97,8 @@ inline Report SampleReport() {
   report.program = "build/workloads/fork_join";
   report.graphs = {graph};
   report.findings = {finding};
+  report.joins = {
+      .captured_blocks = 4, .joined = 1, .without_stack = 1, .library_only = 1, .untouched = 1};
   report.totals = {.graphs = 1,
                    .nodes = 3,
                    .edges = 3,

@@ -75,9 +75,15 @@ void Fields(auto& pack, ReportTotals& value) {
   pack(graphs, nodes, edges, blocks, launches, allocated, findings);
 }
 
+void Fields(auto& pack, BlockJoins& value) {
+  auto& [captured, joined, no_stream, no_stack, library, untouched, unread] = value;
+  pack(captured, joined, no_stream, no_stack, library, untouched, unread);
+}
+
 void Fields(auto& pack, Report& value) {
-  auto& [device, complete, incomplete, program, graphs, findings, unknown, memory, totals] = value;
-  pack(device, complete, incomplete, program, graphs, findings, unknown, memory, totals);
+  auto& [device, complete, incomplete, program, graphs, findings, unknown, memory, joins, totals] =
+      value;
+  pack(device, complete, incomplete, program, graphs, findings, unknown, memory, joins, totals);
 }
 
 void Fields(auto& pack, PlaceFrame& value) {

@@ -160,6 +160,13 @@ Json TotalsJson(const ReportTotals& totals, const Trace& trace) {
   return json;
 }
 
+Json JoinsJson(const BlockJoins& joins) {
+  Json json;
+  GRAPHKIT_ADD_MEMBERS(json, joins, captured_blocks, joined, without_stream, without_stack,
+                       library_only, untouched, unread);
+  return json;
+}
+
 // `graph_json`: of each graph.
 template <typename ToJson>
 void WriteReport(const Report& report, const Trace& trace, ToJson graph_json,
@@ -177,6 +184,7 @@ void WriteReport(const Report& report, const Trace& trace, ToJson graph_json,
   });
   json.Add("driver_memory", AskedMemoryJson(report.memory));
   json.Add("memory_moments", MomentsJson(report, trace));
+  json.Add("joins", JoinsJson(report.joins));
   json.Add("totals", TotalsJson(report.totals, trace));
 }
 

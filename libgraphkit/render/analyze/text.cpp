@@ -67,6 +67,26 @@ std::string ChangesText(const Trace& trace) {
   return text;
 }
 
+// Where an allocator's history was joined: how many captured blocks lack what it or the graph says.
+// Nothing of a file of another tool, which has one of the two.
+std::string JoinsText(const Report& report) {
+  const BlockJoins& joins = report.joins;
+  if (report.device == DeviceKind::kImported) return {};
+  const uint64_t lacking = joins.captured_blocks - joins.joined;
+  if (lacking == 0 || joins.without_stack == joins.captured_blocks) return {};
+  std::vector<std::string> why;
+  const auto add = [&](uint64_t count, const char* what) {
+    if (count > 0) why.push_back(what + FormatCount(count));
+  };
+  add(joins.without_stream, "without a stream: ");
+  add(joins.without_stack, "without a stack: ");
+  add(joins.library_only, "with frames of libraries only: ");
+  add(joins.untouched, "touched by no node: ");
+  add(joins.unread, "touched, if at all, by nodes that may touch anything: ");
+  return FormatCount(joins.joined) + " of " + Counted(joins.captured_blocks, "captured block") +
+         " with stream, line, first and last node; " + Listed(why);
+}
+
 void RenderHeader(const Report& report, const Trace& trace, const TextStyle& style,
                   std::ostream& out) {
   const std::string program = report.program.empty() ? "trace" : Printable(report.program);
@@ -86,6 +106,9 @@ void RenderHeader(const Report& report, const Trace& trace, const TextStyle& sty
       out << Wrapped("", ReservedText(*report.memory, moments.peak_reserved), style);
     }
     if (moments.peak_in_use.in_use > 0) out << Wrapped("", InUseText(moments), style);
+  }
+  if (const std::string joins = JoinsText(report); !joins.empty()) {
+    out << Wrapped("", joins, style);
   }
   if (!report.unknown_memory.empty()) {
     out << Wrapped("", "memory unknown: " + Printable(report.unknown_memory), style);
