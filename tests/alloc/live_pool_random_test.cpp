@@ -181,7 +181,7 @@ class RandomCaptures {
   void MallocAt(OpenCapture* open, size_t stream) {
     const size_t from = Random(kUnits), units = 1 + Random(std::min<size_t>(4, kUnits - from));
     const std::optional<BlockId> block =
-        pool_.MallocAt(arena_, from * kUnit, units * kUnit, open->graph->Asker(stream), false);
+        pool_.MallocAt(arena_, from * kUnit, units * kUnit, Asks(open, stream), false);
     Verdict verdict{{}, open->graph->SlowFrontier(stream), block.has_value()};
     bool hopeless = false;  // one lies there, or waits for the end or in another capture
     for (size_t unit = from; unit < from + units; ++unit) {
@@ -260,8 +260,9 @@ class RandomCaptures {
   void CheckFound(const OpenCapture& open, const SlowOrder& slow) {
     const std::vector<Ask> offered = OfferedTo(open, slow);
     for (const Told& told : told_) {
-      if (told.capture != open.graph->id() || told.state != Told::kWaiting || told.in_arena)
-        continue;
+      if (told.capture != open.graph->id() || told.state != Told::kWaiting) continue;
+      // What takes its planned place may be a stream that went back.
+      if (told.in_arena && pool_.completed(told.block)) continue;
       const bool found = std::ranges::any_of(offered, [&](const Ask& ask) {
         return ask.step >= told.freed && AllBefore(slow, told.markers, ask.at);
       });

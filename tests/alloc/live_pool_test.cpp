@@ -214,6 +214,20 @@ TEST_CASE("a plan's place is refused while a block lies there, or isn't known to
   CHECK(c.pool.figures().found == 1);
 }
 
+TEST_CASE("a block at a plan's place is over as soon as its own stream may take it") {
+  Case c;
+  PlanArena* arena = c.pool.AddArena(4096);
+  const std::optional<BlockId> x = c.MallocAt(arena, 0);
+  REQUIRE(x);
+  c.graph.Launch(kA);
+  c.Free(*x, {kA});
+  CHECK_FALSE(c.pool.completed(*x));
+  REQUIRE(c.MallocAt(arena, 1024));
+  CHECK(c.pool.completed(*x));
+  c.pool.EndCapture(c.graph.id());
+  CHECK(c.pool.figures().deferred == 0);
+}
+
 TEST_CASE("a trusted plan is believed that what was freed is over, an untrusted one not") {
   Case c;
   PlanArena* arena = c.pool.AddArena(2048);

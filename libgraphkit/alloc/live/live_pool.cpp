@@ -37,7 +37,7 @@ std::optional<BlockId> LivePool::Malloc(Bytes size, const LiveAsker& asker) {
 std::optional<BlockId> LivePool::MallocAt(PlanArena* arena, Bytes offset, Bytes size,
                                           const LiveAsker& asker, bool trusted) {
   const Bytes rounded = RoundRequest(config_, size);
-  CaptureOf(asker);
+  Offer(asker);
   std::vector<BlockId> followed;
   const bool taken = arena->Take(offset, rounded, BlockId(blocks_.size()), [&](BlockId last) {
     followed.push_back(last);
@@ -73,7 +73,7 @@ void LivePool::Free(BlockId block, uint64_t capture, std::span<const NodeId> mar
   freed.state = State::kWaiting;
   freed.capture = capture;
   freed.markers.assign(markers.begin(), markers.end());
-  (freed.in_arena ? at->at_end : at->freed).push_back(block);
+  at->freed.push_back(block);
 }
 
 void LivePool::FreeAtEnd(BlockId block, uint64_t capture) {
@@ -160,7 +160,7 @@ void LivePool::Look(BlockId block, const Order& order, View* view) {
   }
   if (!blocks_[block.index()].completed) ++figures_.found;
   Complete(block);
-  map_.Show(block, view->number);
+  if (!blocks_[block.index()].in_arena) map_.Show(block, view->number);
 }
 
 BlockId LivePool::NewBlock(Bytes size) {
