@@ -62,6 +62,25 @@ TEST_CASE("a block goes to any stream once all its streams' work is before it") 
                                             .deferred_bytes = 0});
 }
 
+// Each round stream B may take the hole that A has left, and A gets nothing of B's back.
+TEST_CASE(
+    "a stream's small blocks lie where its own lay, not in every hole of another's large ones") {
+  Case c;
+  constexpr Bytes kRounds = 6;
+  for (Bytes round = 0; round < kRounds; ++round) {
+    const BlockId kept = c.Malloc(kA, kMiB);
+    const BlockId hole = c.Malloc(kA, kMiB);
+    c.graph.Launch(kA);
+    c.Free(hole, {kA});
+    c.graph.Wait(kB, kA);
+    const BlockId small = c.Malloc(kB, 512);
+    c.graph.Launch(kB);
+    c.Free(small, {kB});
+    c.Free(kept, {kA, kB});
+  }
+  CHECK(c.pool.figures().reserved == (kRounds + 2) * kMiB);  // the hole, and the one with B's block
+}
+
 TEST_CASE("what a stream may take is found when it moves on, without a malloc") {
   Case c;
   const BlockId x = c.Malloc(kA);

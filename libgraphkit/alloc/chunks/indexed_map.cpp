@@ -15,10 +15,15 @@ void ForEach(uint64_t views, const Do& with) {
 }  // namespace
 
 IndexedMap::IndexedMap(const Options& options, size_t blocks)
-    : options_(options),
-      all_views_(options.views >= kMaxViews ? ~ViewMask{0} : (ViewMask{1} << options.views) - 1),
-      piece_of_(blocks, kNone),
-      runs_(2 * size_t{options.views}) {}
+    : options_(options), piece_of_(blocks, kNone) {
+  if (options_.own_first) options_.views *= 2;
+  all_views_ = options_.views >= kMaxViews ? ~ViewMask{0} : Bit(options_.views) - 1;
+  runs_.resize(2 * size_t{options_.views});
+}
+
+void IndexedMap::AddHole(Bytes offset, Bytes size, bool small, uint32_t view) {
+  ShowPiece(NewPiece(offset, size, small, kNone), ViewsOfFresh(view));
+}
 
 Bytes IndexedMap::Place(BlockId block, Bytes size, uint32_t view) {
   added_ = 0;
@@ -48,8 +53,21 @@ void IndexedMap::ShowTo(BlockId block, ViewMask views) {
 }
 
 Run IndexedMap::FindRun(Bytes size, uint32_t view) {
+  if (options_.own_first) {
+    if (const Run own = FindRunIn(size, Own(view)); own.first != kNone) return own;
+  }
+  return FindRunIn(size, view);
+}
+
+Run IndexedMap::FindRunIn(Bytes size, uint32_t view) {
   Open(view);
   return Runs(SmallRequest(size), view).Find(UnitsOf(size));
+}
+
+// Who may take a segment that `view` grew by.
+IndexedMap::ViewMask IndexedMap::ViewsOfFresh(uint32_t view) const {
+  if (options_.own_first) return (Bit(options_.views / 2) - 1) | Bit(Own(view));
+  return options_.shared ? all_views_ : Bit(view);
 }
 
 // A segment of its own; without segments, what may be taken at the top and more above it.
@@ -59,7 +77,7 @@ Run IndexedMap::Grow(Bytes size, uint32_t view) {
     const uint32_t piece = NewPiece(next_, added_, SmallRequest(size), kNone);
     next_ += RoundUp(added_, kSegmentAlignment);
     reserved_ += added_;
-    ShowPiece(piece, options_.shared ? all_views_ : ViewMask{1} << view);
+    ShowPiece(piece, ViewsOfFresh(view));
     return RunOf(piece, piece);
   }
   uint32_t first = In(top_, view) ? top_ : kNone;

@@ -39,6 +39,9 @@ class IndexedMap {
     uint32_t views = 1;       // at most kMaxViews
     bool shared = false;      // a piece may be in any number of views; otherwise in one
     bool by_address = false;  // PlaceAt is used: keeps pieces by address as well
+    // Shared: a request takes what is its view's own before what others show it. With it there may
+    // be half as many views.
+    bool own_first = false;
   };
   // `blocks`: ids are below it.
   IndexedMap(const Options& options, size_t blocks);
@@ -46,12 +49,17 @@ class IndexedMap {
   // One more id.
   void AddBlock() { piece_of_.push_back(kNone); }
 
+  // With segments: free memory of one that others lie in, and where the next segment may begin.
+  void AddHole(Bytes offset, Bytes size, bool small, uint32_t view);
+  void BeginAt(Bytes offset) { next_ = offset; }
+
   // `size`: rounded up to 512, not 0. Segments lie one after the other, at multiples of 2 MiB.
   Bytes Place(BlockId block, Bytes size, uint32_t view);
   // Without segments: where the caller says. The block that lay there is let go.
   void PlaceAt(BlockId block, Bytes offset, Bytes size);
   // What is left of the block's memory may be taken by the view, by all views, from here on.
   void Show(BlockId block, uint32_t view) { ShowTo(block, ViewMask{1} << view); }
+  void ShowOwn(BlockId block, uint32_t view) { ShowTo(block, Bit(view) | Bit(Own(view))); }
   void ShowToAll(BlockId block) { ShowTo(block, all_views_); }
 
   // Bytes of the segments; without segments the highest byte used.
@@ -89,6 +97,10 @@ class IndexedMap {
   uint32_t SplitAt(uint32_t piece, Bytes offset);
   uint32_t PieceFrom(Bytes offset);
 
+  static ViewMask Bit(uint32_t view) { return ViewMask{1} << view; }
+  // With own_first: what belongs to a view alone is a view, too.
+  uint32_t Own(uint32_t view) const { return options_.views / 2 + view; }
+  ViewMask ViewsOfFresh(uint32_t view) const;
   void ShowTo(BlockId block, ViewMask views);
   bool Alike(uint32_t piece, uint32_t next) const;
   void JoinAlike(uint32_t piece);
@@ -111,6 +123,7 @@ class IndexedMap {
   void LeaveView(uint32_t piece, uint32_t view);
 
   Run FindRun(Bytes size, uint32_t view);
+  Run FindRunIn(Bytes size, uint32_t view);
   Run Grow(Bytes size, uint32_t view);
   bool KeepsRest(bool small, Bytes rest) const;
   void Take(uint32_t first, BlockId block, Bytes end);

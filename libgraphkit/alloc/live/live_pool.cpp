@@ -6,9 +6,11 @@
 namespace graphkit {
 
 LivePool::LivePool(const CachingConfig& config, DriverMemory* driver)
-    : config_(config),
-      driver_(driver),
-      map_({.config = config, .views = kViews, .shared = true, .by_address = false}, 0) {}
+    : config_(config), driver_(driver), map_(MapOptions(config), 0) {}
+
+IndexedMap::Options LivePool::MapOptions(const CachingConfig& config) {
+  return {.config = config, .views = kViews, .shared = true, .own_first = true};
+}
 
 LivePool::Capture& LivePool::CaptureOf(const LiveAsker& asker) {
   const auto at = std::ranges::find(captures_, asker.capture, &Capture::id);
@@ -28,7 +30,7 @@ std::optional<BlockId> LivePool::Malloc(Bytes size, const LiveAsker& asker) {
   const View& view = Offer(asker);
   const bool fits = map_.Fits(rounded, view.number);
   if (!fits && !Grow(rounded)) return {};
-  const BlockId block = NewBlock(rounded);
+  const BlockId block = NewBlock(rounded, asker.stream);
   const Bytes offset = map_.Place(block, rounded, view.number);
   blocks_[block.index()].address = AddressOf(offset);
   return block;
@@ -44,7 +46,7 @@ std::optional<BlockId> LivePool::MallocAt(PlanArena* arena, Bytes offset, Bytes 
     return MayFollow(blocks_[last.index()], asker, trusted);
   });
   if (!taken) return {};
-  const BlockId block = NewBlock(rounded);
+  const BlockId block = NewBlock(rounded, asker.stream);
   for (const BlockId last : followed) {
     if (!blocks_[last.index()].completed) ++figures_.found;
     Complete(last);
@@ -160,12 +162,18 @@ void LivePool::Look(BlockId block, const Order& order, View* view) {
   }
   if (!blocks_[block.index()].completed) ++figures_.found;
   Complete(block);
-  if (!blocks_[block.index()].in_arena) map_.Show(block, view->number);
+  const Block& freed = blocks_[block.index()];
+  if (freed.in_arena) return;
+  if (freed.stream == view->stream) {
+    map_.ShowOwn(block, view->number);
+  } else {
+    map_.Show(block, view->number);
+  }
 }
 
-BlockId LivePool::NewBlock(Bytes size) {
+BlockId LivePool::NewBlock(Bytes size, uint64_t stream) {
   const BlockId block(blocks_.size());
-  blocks_.push_back({.size = size});
+  blocks_.push_back({.size = size, .stream = stream});
   map_.AddBlock();
   ++figures_.mallocs;
   figures_.used += size;
@@ -203,7 +211,7 @@ void LivePool::Release() {
   captures_.clear();
   blocks_.clear();
   views_ = 0;
-  map_ = IndexedMap({.config = config_, .views = kViews, .shared = true, .by_address = false}, 0);
+  map_ = IndexedMap(MapOptions(config_), 0);
   figures_.reserved = 0;
 }
 

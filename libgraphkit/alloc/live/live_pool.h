@@ -10,7 +10,10 @@
 //                                         └── wait ───┘
 //
 // Blocks go to the smallest stretch that they may have, the lowest of equals, in segments by the
-// rules of the caching allocator; or where a plan says (plan_arena.h). Not for several threads.
+// rules of the caching allocator: first of what their stream had last, or nobody has since an
+// earlier capture, then of what other streams hand on. Otherwise a stream's small blocks lie in the
+// holes of another one's large ones, which doesn't get them back before it waits. Or they lie where
+// a plan says (plan_arena.h). Not for several threads.
 #pragma once
 
 #include <cstdint>
@@ -94,6 +97,7 @@ class LivePool {
   struct Block {
     Address address = 0;
     Bytes size = 0;
+    uint64_t stream = 0;
     State state = State::kUsed;
     bool in_arena = false;
     bool unproven = false;   // its markers aren't known
@@ -122,6 +126,7 @@ class LivePool {
     Bytes size = 0;
   };
 
+  static IndexedMap::Options MapOptions(const CachingConfig& config);
   Capture& CaptureOf(const LiveAsker& asker);
   View& ViewOf(Capture* capture, uint64_t stream);
   View& Offer(const LiveAsker& asker);
@@ -130,7 +135,7 @@ class LivePool {
   void MakeFree(BlockId block);
   bool MayFollow(const Block& last, const LiveAsker& asker, bool trusted) const;
   bool Grow(Bytes size);
-  BlockId NewBlock(Bytes size);
+  BlockId NewBlock(Bytes size, uint64_t stream);
   Address AddressOf(Bytes offset) const;
   void LetGo(BlockId block);
 
