@@ -109,6 +109,10 @@ class GraphReplayer {
     out_.scanned = memory_ == nullptr;
     policy_ = info_.make(view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
     if (!memory_) memory_ = ScanningMemory(facts_, slice_, *policy_, pools_.size(), options);
+    for (uint32_t pool = 0; options_.continued && pool < pools_.size(); ++pool) {
+      memory_->Hold(pool, HeldBefore(facts_.trace, slice_.root, pools_[pool].pool, options_.config),
+                    blocks);
+    }
   }
 
   void Free(BlockId block) {

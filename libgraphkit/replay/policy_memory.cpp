@@ -1,6 +1,7 @@
 #include "libgraphkit/replay/policy_memory.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -22,6 +23,14 @@ class Scanning final : public PolicyMemory {
         safe_(facts.Blocks(MarkerRule::kLastUse)),
         pools_(pools, {PieceMap(), PieceMap(options.config)}),
         answers_(slice.blocks.size()) {}
+
+  void Hold(uint32_t pool, const HeldMemory& held, std::span<const BlockId>) override {
+    PieceMap& segments = pools_[pool].segments;
+    for (const MemoryHole& hole : held.holes) {
+      segments.AddHole(hole.offset, hole.size, hole.small, hole.owner);
+    }
+    segments.BeginAt(held.end);
+  }
 
   Placed Place(BlockId block, uint32_t pool, Bytes size) override {
     ++stamp_;
@@ -94,6 +103,21 @@ class Indexed final : public PolicyMemory {
       pools_.back().proved.emplace(all, blocks);
     }
     if (proved_views_) proofs_.emplace(safe_, *proved_views_, true);
+  }
+
+  // A stream that doesn't allocate has no view, and takes no hole.
+  void Hold(uint32_t pool, const HeldMemory& held, std::span<const BlockId> blocks) override {
+    IndexedMap& segments = pools_[pool].segments;
+    std::map<StreamId, uint32_t> views;
+    for (const BlockId block : blocks) {
+      if (held.holes.empty()) break;
+      views.try_emplace(safe_.trace()[block].stream, views_.Of(block));
+    }
+    for (const MemoryHole& hole : held.holes) {
+      const auto view = views.find(hole.owner);
+      if (view != views.end()) segments.AddHole(hole.offset, hole.size, hole.small, view->second);
+    }
+    segments.BeginAt(held.end);
   }
 
   void Take(const Offer& offer) override {

@@ -10,6 +10,7 @@
 #include "libgraphkit/alloc/models/caching_config.h"
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/replay/held_memory.h"
 
 namespace graphkit {
 
@@ -27,6 +28,8 @@ class PolicyMemory {
 
   virtual ~PolicyMemory() = default;
 
+  // What the pool holds from the beginning, of the segments; before any of `blocks` is placed.
+  virtual void Hold(uint32_t pool, const HeldMemory& held, std::span<const BlockId> blocks) = 0;
   // Called for every offer of the policy, and before each malloc, placed or not.
   virtual void Take(const Offer&) {}
   virtual void BeforeMalloc(BlockId) {}

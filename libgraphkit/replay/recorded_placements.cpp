@@ -1,25 +1,34 @@
 #include "libgraphkit/replay/recorded_placements.h"
 
+#include <algorithm>
 #include <map>
-#include <optional>
-#include <vector>
+
+#include "libgraphkit/replay/held_memory.h"
 
 namespace graphkit {
 namespace {
 
-// When a pool's first block was allocated, by pool.
-std::vector<Seq> FirstUses(const Trace& trace) {
-  std::vector<Seq> first(trace.pools.size(), kNever);
+// Pools by their first block that was allocated outside of captures.
+std::map<PoolId, Seq> UsedOutside(const Trace& trace) {
+  std::map<PoolId, Seq> used;
   for (const Block& block : trace.blocks) {
-    if (!block.pool.valid() || !block.segment.valid()) continue;
-    first[block.pool.index()] = std::min(first[block.pool.index()], block.allocated);
+    if (!block.segment.valid() || block.graph.valid()) continue;
+    const auto [at, first] = used.try_emplace(block.pool, block.allocated);
+    if (!first) at->second = std::min(at->second, block.allocated);
   }
-  return first;
+  return used;
 }
 
 // Where the segments of one pool lie among a policy's.
 class SegmentPlaces {
  public:
+  SegmentPlaces(const Trace& trace, const HeldMemory& held) {
+    for (const auto& [segment, begin] : held.begins) {
+      begins_[segment] = begin;
+      sizes_[begin] = trace[segment].size;
+    }
+  }
+
   // Whether the block lies where the segment's first block says.
   bool Fits(SegmentId segment, Bytes within, Bytes size, Bytes placed) {
     const auto at = begins_.find(segment);
@@ -39,8 +48,9 @@ class SegmentPlaces {
   std::map<Bytes, Bytes> sizes_;  // by begin
 };
 
-void ComparePool(const Trace& trace, const ReplayedPool& pool, RecordedPlacements* found) {
-  SegmentPlaces places;
+void ComparePool(const Trace& trace, GraphId graph, const ReplayedPool& pool,
+                 RecordedPlacements* found) {
+  SegmentPlaces places(trace, HeldBefore(trace, graph, pool.pool, {}));
   for (const PlacedBlock& placed : pool.segments) {
     const Block& block = trace[placed.block];
     if (!block.segment.valid()) {
@@ -60,18 +70,17 @@ void ComparePool(const Trace& trace, const ReplayedPool& pool, RecordedPlacement
 }  // namespace
 
 RecordedPlacements CompareWithRecorded(const Facts& facts, const PolicyReplay& replay) {
-  const Trace& trace = facts.trace;
-  const std::vector<Seq> first_use = FirstUses(trace);
+  const std::map<PoolId, Seq> used_outside = UsedOutside(facts.trace);
   RecordedPlacements found;
   for (const GraphReplay& graph : replay.graphs) {
     for (const ReplayedPool& pool : graph.pools) {
       if (pool.segments.empty()) continue;
-      const Block& first = trace[pool.segments.front().block];
-      const bool fresh = pool.pool.valid() && first_use[pool.pool.index()] == first.allocated;
-      if (fresh) {
-        ComparePool(trace, pool, &found);
-      } else {
+      const auto used = used_outside.find(pool.pool);
+      const Block& first = facts.trace[pool.segments.front().block];
+      if (used != used_outside.end() && used->second < first.allocated) {
         found.not_compared += pool.segments.size();
+      } else {
+        ComparePool(facts.trace, graph.graph, pool, &found);
       }
     }
   }

@@ -16,14 +16,15 @@ namespace graphkit {
 struct RecordedPlacements {
   uint64_t compared = 0;  // blocks
   uint64_t same = 0;
-  // In no segment, or in a pool that held something when the graph was begun: a policy begins with
-  // empty pools.
+  // In no segment, or in a pool that was used outside of captures before (torch.compile restores
+  // what such a pool held, which no record says).
   uint64_t not_compared = 0;
   BlockId first;  // that lies elsewhere; none: all are the same
   bool operator==(const RecordedPlacements&) const = default;
 };
 
-// Of a policy's placements by the segment rules.
+// Of a policy's placements by the segment rules, with pools that hold what they held
+// (ReplayOptions::continued).
 RecordedPlacements CompareWithRecorded(const Facts& facts, const PolicyReplay& replay);
 
 }  // namespace graphkit

@@ -109,9 +109,10 @@ struct ReplayOptions {
   CapturePlannerOptions planner = {};  // of `optimal`
   std::optional<Bytes> capacity = {};  // of the device, for all graphs together
   bool timeline = false;
-  bool missed = true;  // fill in `missed`
-  bool bound = true;   // and `lower_bound`
-  bool scan = false;   // look at every piece of memory at each malloc: slow, to compare with
+  bool missed = true;      // fill in `missed`
+  bool bound = true;       // and `lower_bound`
+  bool continued = false;  // pools hold what they held when the graph's capture began
+  bool scan = false;       // look at every piece of memory at each malloc: slow, to compare with
   std::optional<ExecutionOptions> execute = {};  // the placements without segments
   const DeviceExecutor* device = nullptr;        // where; null: on the host
   std::atomic<size_t>* graphs_done = nullptr;    // counts up, for who watches

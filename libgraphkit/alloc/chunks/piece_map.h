@@ -27,6 +27,12 @@ class PieceMap {
   // the caching allocator.
   explicit PieceMap(std::optional<CachingConfig> config = {}) : config_(config) {}
 
+  // With segments: free memory of one that others lie in, and where the next segment may begin.
+  void AddHole(Bytes offset, Bytes size, bool small, StreamId owner) {
+    segments_.push_back({owner, small, {{offset, size, {}}}});
+  }
+  void BeginAt(Bytes offset) { next_ = offset; }
+
   // `size`: rounded. Segments lie one after the other, at multiples of 2 MiB.
   Bytes Place(BlockId block, Bytes size, StreamId stream, const MayTake& may_take);
 

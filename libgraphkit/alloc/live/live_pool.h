@@ -10,7 +10,7 @@
 //                                         └── wait ───┘
 //
 // Blocks go to the smallest stretch that they may have, the lowest of equals, in segments by the
-// rules of the caching allocator: first of what their stream had last, or nobody has since an
+// rules of the caching allocator: first of what their stream had last, or what is left of an
 // earlier capture, then of what other streams hand on. Otherwise a stream's small blocks lie in the
 // holes of another one's large ones, which doesn't get them back before it waits. Or they lie where
 // a plan says (plan_arena.h). Not for several threads.

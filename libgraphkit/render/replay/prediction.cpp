@@ -123,7 +123,7 @@ void RenderPlacementsText(std::span<const PolicyPlacements> policies, const Trac
   out << "Placed as recorded\n" << Table(rows, {false, false}, "  ");
   if (left == 0) return;
   out << "Not compared: " << FormatCount(left)
-      << " blocks in no segment, or in a pool that held something before their graph\n";
+      << " blocks in no segment, or in a pool that was used outside of captures before\n";
 }
 
 void RenderPlacementsJson(std::span<const PolicyPlacements> policies, std::ostream& out) {

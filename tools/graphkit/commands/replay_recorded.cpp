@@ -104,8 +104,8 @@ int ReplayCaptures(const RecordedArguments& arguments, std::unique_ptr<ByteSourc
   }
   const Facts facts = FindFacts(*trace, {.scope = FactScope::kReplay});
   std::vector<PolicyPlacements> placements;
-  for (const PolicyReplay& replay :
-       ReplayTrace(facts, *kinds, {.config = {}, .missed = false, .bound = false})) {
+  for (const PolicyReplay& replay : ReplayTrace(
+           facts, *kinds, {.config = {}, .missed = false, .bound = false, .continued = true})) {
     placements.push_back({replay.policy, CompareWithRecorded(facts, replay)});
   }
   const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
