@@ -110,7 +110,7 @@ class ChangedRun {
 // Sums over the events of a device, from what there is at the end.
 struct RecordedSums {
   AllocatorOutcome outcome;
-  std::optional<Bytes> capacity;  // as the first failure shows
+  std::optional<Bytes> capacity;  // as failures show
 };
 
 int64_t ReservedBy(const TorchEvent& event) {
@@ -159,10 +159,12 @@ RecordedSums SumRecorded(const TorchSnapshot& snapshot, size_t device) {
     sums.outcome.segments += ReservedBy(event) > 0;
     if (event.action != TorchAction::kOom) continue;
     ++sums.outcome.failures;
-    const Bytes there = static_cast<Bytes>(std::max<int64_t>(reserved, 0)) + event.address;
-    if (!sums.capacity) sums.capacity = there;
+    const auto held = static_cast<Bytes>(std::max<int64_t>(reserved, 0));
+    const Bytes more = event.address < event.size ? event.address : 0;  // else a limit refused it
+    sums.capacity = std::max(sums.capacity.value_or(0), held + more);
   }
   sums.outcome.peak_reserved = static_cast<Bytes>(std::max<int64_t>(peak_reserved, 0));
+  if (sums.capacity) sums.capacity = std::max(*sums.capacity, sums.outcome.peak_reserved);
   sums.outcome.peak_in_use = static_cast<Bytes>(std::max<int64_t>(peak_used, 0));
   return sums;
 }

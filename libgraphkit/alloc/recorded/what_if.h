@@ -41,8 +41,8 @@ struct WhatIf {
   std::string recorded_settings;  // PYTORCH_ALLOC_CONF as recorded; empty: PyTorch's defaults
   AllocatorOutcome recorded;      // peak_in_use: of events, rounded to 512 B
   std::vector<WhatIfRow> rows;    // the recorded settings, then those that were asked for
-  // What the driver has: as given, else as the first failure for lack of memory shows; none: no
-  // limit.
+  // What the driver has: as given, else as failures for lack of memory show (what was reserved
+  // then, and what the device had left for it); none: no limit.
   std::optional<Bytes> capacity;
   uint64_t left_out = 0;  // events in memory that the file doesn't tell enough about
   bool operator==(const WhatIf&) const = default;

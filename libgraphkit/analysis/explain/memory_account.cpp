@@ -85,10 +85,11 @@ MemoryAccount AccountFor(const Trace& trace, std::span<const StackName> names, D
   account.told = account.moments.peak_in_use;
   if (info != nullptr) {
     account.first_event = info->first_event;
-    const auto failed = std::ranges::find(info->out_of_memory, device, &OutOfMemoryEvent::device);
-    if (failed != info->out_of_memory.end()) {
-      account.out_of_memory = *failed;
-      account.told = MemoryAfter(trace, device, failed->seq);
+    for (const OutOfMemoryEvent& failed : info->out_of_memory) {
+      if (failed.device == device) account.out_of_memory = failed;
+    }
+    if (account.out_of_memory) {
+      account.told = MemoryAfter(trace, device, account.out_of_memory->seq);
     }
   }
   account.peak_stack = StackAt(trace, account.moments.peak_in_use.seq);

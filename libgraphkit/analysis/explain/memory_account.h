@@ -39,7 +39,8 @@ struct MemoryAccount {
   DeviceIndex device = 0;
   MemoryMoments moments;
   Seq first_event = 0;  // SnapshotInfo's
-  // Whose holders are told: the first failure for lack of memory, else the peak in use.
+  // Whose holders are told: the last failure for lack of memory, which may have ended the program,
+  // else the peak in use.
   MemoryAt told;
   std::optional<OutOfMemoryEvent> out_of_memory = {};
   StackId peak_stack = {};  // of the allocation that made the peak

@@ -18,6 +18,19 @@ std::string In(Bytes bytes, uint64_t count, const char* thing) {
   return FormatBytes(bytes) + " in " + Count(count, thing);
 }
 
+const char* AdviceFor(const OutOfMemoryEvent& failed, const IdleMemory& idle) {
+  if (failed.free_on_device >= failed.asked) {
+    return "the device had enough: a limit refused it, such as that of "
+           "torch.cuda.set_per_process_memory_fraction";
+  }
+  if (idle.bytes() + failed.free_on_device >= failed.asked) {
+    return "the memory is there, in pieces: PYTORCH_ALLOC_CONF=expandable_segments:True lets "
+           "segments grow instead";
+  }
+  return "the holders above are what has to shrink: a smaller batch, checkpointing, or what is "
+         "kept by mistake";
+}
+
 MemoryRemark OutOfMemory(const Trace& trace, const MemoryAccount& account) {
   const OutOfMemoryEvent& failed = *account.out_of_memory;
   const IdleMemory idle = FindIdle(trace, account.device, failed.seq);
@@ -26,11 +39,7 @@ MemoryRemark OutOfMemory(const Trace& trace, const MemoryAccount& account) {
                 FormatBytes(failed.asked) + " asked for, " + FormatBytes(failed.free_on_device) +
                 " free on the device, " + FormatBytes(idle.bytes()) +
                 " reserved but unused (largest free block " + FormatBytes(idle.largest) + ")";
-  const bool scattered = idle.bytes() + failed.free_on_device >= failed.asked;
-  remark.advice = scattered ? "the memory is there, in pieces: PYTORCH_ALLOC_CONF="
-                              "expandable_segments:True lets segments grow instead"
-                            : "the holders above are what has to shrink: a smaller batch, "
-                              "checkpointing, or what is kept by mistake";
+  remark.advice = AdviceFor(failed, idle);
   return remark;
 }
 

@@ -113,6 +113,7 @@ Explanation Explain(const ExplainInput& input, const Trace& trace) {
   if (info != nullptr) {
     explanation.about.facts = SnapshotFacts(trace, *info);
     explanation.has_history = info->event_count() > 0;
+    explanation.python_stacks_only = StacksText(trace) == "Python stacks";
   } else {
     explanation.about.facts = input.summary.empty() ? TraceFacts(trace) : input.summary;
   }

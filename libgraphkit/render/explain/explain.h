@@ -36,7 +36,8 @@ struct Explanation {
   std::vector<MemoryAccount> memory;  // of each device, the most in use first
   // The event of each of those's peak in use; empty: of a trace, which counts records.
   std::vector<uint64_t> peak_events;
-  bool has_history = true;  // false: only the state at the end is known
+  bool python_stacks_only = false;  // threads of autograd have none then
+  bool has_history = true;          // false: only the state at the end is known
   std::vector<FindingGroup> findings;
   std::vector<GraphSummary> graphs;
   std::string unknown_memory;  // why the sizes of its memory aren't known; empty: they are

@@ -72,14 +72,15 @@ std::string OperationsText(const HeldGroup& group) {
   return shown < group.operations.size() ? text + ", …" : text;
 }
 
-std::string TitleOf(const Trace& trace, const HeldGroup& group) {
+std::string TitleOf(const Trace& trace, const HeldGroup& group, bool python_stacks_only) {
   switch (group.kind) {
     case HeldGroup::Kind::kPool:
       return PoolTitle(trace, group.pool) + ", no call stacks";
     case HeldGroup::Kind::kBeforeRecording:
       return "allocated before recording began (no stack)";
     case HeldGroup::Kind::kNoStack:
-      return "no call stack";
+      return python_stacks_only ? "no call stack (threads of autograd have no Python frames)"
+                                : "no call stack";
     case HeldGroup::Kind::kOperation:
       return Printable(group.place) + " (no Python frame)";
     case HeldGroup::Kind::kLine:
@@ -109,9 +110,16 @@ std::string Percent(Bytes part, Bytes whole) {
   return Formatted("%.1f %%", share);
 }
 
+std::string HoldersHeading(const Explanation& explanation, const MemoryAccount& account) {
+  const std::string bytes = " (" + FormatBytes(account.told.in_use) + ")";
+  if (account.out_of_memory) return "WHO HELD THE MEMORY WHEN IT RAN OUT" + bytes;
+  return (explanation.has_history ? "WHO HELD THE PEAK" : "WHO HOLDS THE MEMORY") + bytes;
+}
+
 // "<bytes>  <title>     <share>  <blocks>", aligned under the heading.
-void RenderHolders(const MemoryAccount& account, const std::string& heading, const Trace& trace,
-                   const ExplainStyle& style, std::ostream& out) {
+void RenderHolders(const Explanation& explanation, const Trace& trace, const ExplainStyle& style,
+                   std::ostream& out) {
+  const MemoryAccount& account = explanation.memory.front();
   constexpr size_t kBytes = 11, kShare = 9, kBlocks = 8;
   const size_t room =
       style.text.width - std::min<size_t>(style.text.width, kBytes + kShare + kBlocks + 4);
@@ -121,7 +129,9 @@ void RenderHolders(const MemoryAccount& account, const std::string& heading, con
     const std::string space(taken < columns ? columns - taken : 0, ' ');
     return right ? space + text : text + space;
   };
-  out << "\n  " << Inked(padded(heading, kBytes + 2 + width, false), Ink::kBold, style.text)
+  out << "\n  "
+      << Inked(padded(HoldersHeading(explanation, account), kBytes + 2 + width, false), Ink::kBold,
+               style.text)
       << padded("share", kShare, true) << padded("blocks", kBlocks, true) << "\n";
   const size_t shown = Shown(account.holders.size(), style.text);
   Bytes left = account.told.in_use;
@@ -129,7 +139,8 @@ void RenderHolders(const MemoryAccount& account, const std::string& heading, con
     const HeldGroup& group = account.holders[i];
     left -= std::min(left, group.bytes);
     out << "  " << padded(FormatBytes(group.bytes), kBytes, true) << "  "
-        << padded(Ellipsize(TitleOf(trace, group), width), width, false)
+        << padded(Ellipsize(TitleOf(trace, group, explanation.python_stacks_only), width), width,
+                  false)
         << padded(Percent(group.bytes, account.told.in_use), kShare, true)
         << padded(FormatCount(group.blocks), kBlocks, true) << "\n";
     if (style.stacks) RenderStack(trace, group.stack, out);
@@ -139,12 +150,6 @@ void RenderHolders(const MemoryAccount& account, const std::string& heading, con
         << Counted(account.holders.size() - shown, "more line") << ", " << FormatBytes(left)
         << " (--top 0 shows all)\n";
   }
-}
-
-std::string HoldersHeading(const Explanation& explanation, const MemoryAccount& account) {
-  const std::string bytes = " (" + FormatBytes(account.told.in_use) + ")";
-  if (account.out_of_memory) return "WHO HELD THE MEMORY WHEN IT RAN OUT" + bytes;
-  return (explanation.has_history ? "WHO HELD THE PEAK" : "WHO HOLDS THE MEMORY") + bytes;
 }
 
 void RenderRemarksOf(const MemoryAccount& account, const TextStyle& style, std::ostream& out) {
@@ -186,7 +191,7 @@ void RenderMemory(const Explanation& explanation, const Trace& trace, const Expl
   if (explanation.memory.size() > 1) out << "  device " << account.device << ", the most in use\n";
   RenderLevels(LevelsOf(explanation, trace, 0), style.text, out);
   RenderOtherDevices(explanation, out);
-  RenderHolders(account, HoldersHeading(explanation, account), trace, style, out);
+  RenderHolders(explanation, trace, style, out);
 }
 
 void RenderRemarks(const Explanation& explanation, const TextStyle& style, std::ostream& out) {

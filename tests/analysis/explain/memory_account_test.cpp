@@ -137,24 +137,39 @@ TEST_CASE("large blocks of the loss at the peak are worth a look, a single one i
   }
 }
 
-TEST_CASE("a failure for lack of memory comes first, and its holders are told") {
+// 900 MiB in use, 124 MiB idle, and a failure.
+MemoryAccount WithFailure(Bytes asked, Bytes free_on_device) {
   Run run;
   run.Alloc({}, 900 * kMiB);
   run.t.Free(run.Alloc({}, 100 * kMiB), run.stream);
   const Seq failed = run.t.trace().records;
   run.t.Note("out of memory");
-  const Trace trace = run.t.Build();
   const SnapshotInfo info{
       .devices = 1,
-      .out_of_memory = {{.event = 3, .seq = failed, .asked = 200 * kMiB, .free_on_device = kMiB}}};
-  const MemoryAccount account = AccountForMemory(trace, &info).at(0);
-  CHECK(account.told == MemoryAfter(trace, 0, failed));
+      .out_of_memory = {
+          {.event = 2, .seq = 0, .asked = 1},
+          {.event = 3, .seq = failed, .asked = asked, .free_on_device = free_on_device}}};
+  const Trace trace = run.t.Build();
+  return AccountForMemory(trace, &info).at(0);
+}
+
+TEST_CASE("the last failure for lack of memory comes first, and its holders are told") {
+  const MemoryAccount account = WithFailure(200 * kMiB, kMiB);
   CHECK(account.told.in_use == 900 * kMiB);
   REQUIRE_FALSE(account.remarks.empty());
   CHECK(account.remarks[0].kind == MemoryRemark::Kind::kOutOfMemory);
   CHECK(account.remarks[0].text ==
         "out of memory at event 3: 200 MiB asked for, 1 MiB free on the device, 124 MiB reserved "
         "but unused (largest free block 124 MiB)");
+}
+
+TEST_CASE("what helps against a failure depends on where the memory is") {
+  const auto advice = [](Bytes asked, Bytes free_on_device) {
+    return WithFailure(asked, free_on_device).remarks.at(0).advice;
+  };
+  CHECK(advice(200 * kMiB, kMiB).starts_with("the holders above are what has to shrink"));
+  CHECK(advice(200 * kMiB, 100 * kMiB).starts_with("the memory is there, in pieces"));
+  CHECK(advice(200 * kMiB, 300 * kMiB).starts_with("the device had enough: a limit refused it"));
 }
 
 TEST_CASE("a block that is freed and waits for another stream is deferred") {
