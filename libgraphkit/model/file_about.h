@@ -17,10 +17,10 @@ struct NextCommand {
 NextCommand CommandFor(NextCommand command, const std::string& file);
 
 struct FileAbout {
-  std::string kind;                // "torch-snapshot", "trace", "plan", …: the name in JSON
-  std::string what;                // "PyTorch memory snapshot"
-  std::vector<std::string> facts;  // "1 device", "5163 events", …
-  std::vector<NextCommand> next;
+  std::string kind;                     // "torch-snapshot", "trace", "plan", …: the name in JSON
+  std::string what;                     // "PyTorch memory snapshot"
+  std::vector<std::string> facts = {};  // "1 device", "5163 events", …
+  std::vector<NextCommand> next = {};
   bool operator==(const FileAbout&) const = default;
 };
 

@@ -27,7 +27,7 @@ struct MemoryRemark {
   };
   Kind kind = Kind::kIdle;
   Bytes bytes = 0;
-  std::string text;
+  std::string text = {};
   std::string advice = {};
   bool operator==(const MemoryRemark&) const = default;
 };
@@ -37,11 +37,11 @@ const char* NameOf(MemoryRemark::Kind kind);
 
 struct MemoryAccount {
   DeviceIndex device = 0;
-  MemoryMoments moments;
+  MemoryMoments moments = {};
   Seq first_event = 0;  // SnapshotInfo's
   // Whose holders are told: the last failure for lack of memory, which may have ended the program,
   // else the peak in use.
-  MemoryAt told;
+  MemoryAt told = {};
   std::optional<OutOfMemoryEvent> out_of_memory = {};
   StackId peak_stack = {};  // of the allocation that made the peak
   std::vector<HeldGroup> holders = {};
@@ -59,7 +59,7 @@ struct KeptActivations {
   Bytes bytes = 0;
   uint64_t blocks = 0;
   bool backward_ran = false;
-  std::string caller;  // "train.py:21": the line that ran the model; empty: not known
+  std::string caller = {};  // "train.py:21": the line that ran the model; empty: not known
   bool operator==(const KeptActivations&) const = default;
 };
 // Blocks of forwards that were never freed, that no graph has, and that were allocated before the

@@ -142,15 +142,14 @@ std::vector<std::string> FactsOfSarif(std::string_view bytes) {
 
 // The most bytes that live at once: no plan needs less.
 Bytes MostAlive(const LifetimeProblem& problem) {
-  std::map<int64_t, int64_t> changes;
+  std::map<int64_t, Bytes> changes;  // below zero: wrapped, as unsigned numbers do
   for (size_t i = 0; i < problem.blocks.size(); ++i) {
-    const auto size = static_cast<int64_t>(problem.blocks[i].size);
-    changes[problem.lifetimes[i].begin] += size;
-    changes[problem.lifetimes[i].end] -= size;
+    changes[problem.lifetimes[i].begin] += problem.blocks[i].size;
+    changes[problem.lifetimes[i].end] -= problem.blocks[i].size;
   }
-  int64_t alive = 0, most = 0;
+  Bytes alive = 0, most = 0;
   for (const auto& [time, change] : changes) most = std::max(most, alive += change);
-  return static_cast<Bytes>(most);
+  return most;
 }
 
 std::vector<std::string> FactsOfTable(std::string_view bytes) {

@@ -32,15 +32,15 @@ namespace graphkit {
 // Everything that is said of one file; what it doesn't have is empty.
 struct Explanation {
   std::string file;  // as the user named it
-  FileAbout about;
-  std::vector<MemoryAccount> memory;  // of each device, the most in use first
+  FileAbout about = {};
+  std::vector<MemoryAccount> memory = {};  // of each device, the most in use first
   // The event of each of those's peak in use; empty: of a trace, which counts records.
-  std::vector<uint64_t> peak_events;
+  std::vector<uint64_t> peak_events = {};
   bool python_stacks_only = false;  // threads of autograd have none then
   bool has_history = true;          // false: only the state at the end is known
-  std::vector<FindingGroup> findings;
-  std::vector<GraphSummary> graphs;
-  std::string unknown_memory;  // why the sizes of its memory aren't known; empty: they are
+  std::vector<FindingGroup> findings = {};
+  std::vector<GraphSummary> graphs = {};
+  std::string unknown_memory = {};  // why the sizes of its memory aren't known; empty: they are
 };
 
 struct ExplainStyle {
@@ -58,8 +58,8 @@ void RenderExplanationJson(const Explanation& explanation, std::ostream& out);
 // What a file that was read as a trace is.
 struct ExplainInput {
   std::string file;
-  std::string format;                // ImportFormat::name; empty: a trace of graphkit
-  std::vector<std::string> summary;  // what was read, as the importer says it
+  std::string format = {};                // ImportFormat::name; empty: a trace of graphkit
+  std::vector<std::string> summary = {};  // what was read, as the importer says it
   const SnapshotInfo* snapshot = nullptr;
   const Report* report = nullptr;  // null: it has no graphs
 };

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-LINE = re.compile(r"([\d ]+) segments, .* reserved, .* in ([\d ]+) active blocks .*, ([\d ]+) events")
+LINE = re.compile(r"([\d,]+) segments, .* reserved, .* in ([\d,]+) active blocks .*, ([\d,]+) events")
 
 
 def by_python(path: str) -> dict:
@@ -27,10 +27,10 @@ def by_python(path: str) -> dict:
 
 def by_graphkit(graphkit: str, path: str) -> dict:
     done = subprocess.run([graphkit, "import", "torch-snapshot", path], capture_output=True, text=True, check=False)
-    found = LINE.search(done.stderr.replace("\u202f", " ").replace("\xa0", " "))
+    found = LINE.search(done.stderr)
     if done.returncode not in (0, 3) or not found:
         raise SystemExit(f"{path}: exit code {done.returncode}: {done.stderr}")
-    segments, blocks, events = (int(text.replace(" ", "")) for text in found.groups())
+    segments, blocks, events = (int(text.replace(",", "")) for text in found.groups())
     return {"segments": segments, "blocks": blocks, "events": events, **sums(done.stdout)}
 
 
