@@ -67,11 +67,11 @@ TEST_CASE("the text lists what differs, graph by graph") {
   CHECK(Text(Before(), After()) == R"(before: a.json, after: b.json
 
 graph 0 "step": 3 nodes matched, 1 removed, 1 added, 1 parameter changed, 1 edge changed
+  deferred  1 KiB  →  2 KiB
   - node 2 memset on stream 1
   + node 3 more\x1b[31m on stream 0 "main"
   ~ node 1 scale: grid 1x1x1 → 8x1x1
   ~ edge node 0 first → node 1 scale: full → programmatic, port 1
-  deferred_bytes  1 KiB  →  2 KiB
 
 Findings
   + late-free: 1 → 2, 512 B → 1 KiB (block 0 is freed late)
