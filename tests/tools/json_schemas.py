@@ -1,0 +1,106 @@
+"""The JSON of every view has the schema that testdata/schemas says: JSON Schema, made of what the views print of the files in
+testdata, so that a key that goes, or whose type changes, is seen.
+
+usage: json_schemas.py GRAPHKIT SOURCE [--update]     --update rewrites testdata/schemas
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+GRAPHKIT, TESTDATA, UPDATE = "", pathlib.Path(), False
+# Objects whose keys are names of things, not of fields.
+MAPS = {"nodes_by_type"}
+
+
+def files(*patterns: str) -> list[str]:
+    return [str(path.relative_to(TESTDATA)) for pattern in patterns for path in sorted(TESTDATA.glob(pattern))]
+
+
+def commands() -> list[list[str]]:
+    traces = files("traces/soft/*.json", "traces/hand_*.json")
+    snapshots = files("import/snapshot.pickle", "torch-snapshots/*.pickle")
+    drawings = files("import/*.dot")
+    views = [["analyze", file] for file in [*traces, *snapshots, *drawings]]
+    views += [["analyze", file, "--by", by] for file in traces[:4] + snapshots for by in ("stack", "pool")]
+    views += [["analyze", *traces[:3]], ["analyze", *traces[2:]]]
+    views += [["explain", file] for file in [*traces, *snapshots, *drawings, *files("minimalloc/input.12.csv", "import/profile.json")]]
+    views += [["check", file, "--max-deferred", "0", "--max-leaks", "0", "--max-peak", "1MiB"] for file in traces]
+    views += [["diff", before, after] for before in traces[:5] for after in traces[:5]]
+    views += [["plan", file] for file in traces] + [["plan", file, "--trade"] for file in traces[:3]]
+    views += [["replay", file] for file in traces] + [["replay", file, "--against-recorded"] for file in [*traces, *snapshots]]
+    views += [["replay", file, "--what-if", "expandable_segments"] for file in snapshots]
+    views += [["pipeline", "--stages", "2", "--chunks", "2", "--microbatches", "4", "--input-bytes", "1MiB"], ["pipeline", traces[0]],
+              ["pipeline", *files("traces/soft/training_step.json")]]
+    views += [["export", file] for file in traces]
+    return views
+
+
+def document(command: list[str]) -> dict | None:
+    """None: there is nothing to show, which stderr says."""
+    done = subprocess.run([GRAPHKIT, *command, "--format", "json"], cwd=TESTDATA, capture_output=True, check=False)
+    if done.returncode not in (0, 1, 3):
+        raise RuntimeError(f"graphkit {' '.join(command)}: exit {done.returncode}: {done.stderr.decode()}")
+    return json.loads(done.stdout) if done.stdout else None
+
+
+def kind(value) -> str:
+    names = {type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return names[type(value)]
+
+
+def schema_of(values: list, key: str = "") -> dict:
+    """What all of these values are."""
+    kinds = sorted({kind(value) for value in values})
+    if "number" in kinds and "integer" in kinds:
+        kinds.remove("integer")
+    schema: dict = {"type": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
+    objects = [value for value in values if isinstance(value, dict)]
+    if objects and key in MAPS:
+        schema["additionalProperties"] = schema_of([item for value in objects for item in value.values()])
+    elif objects:
+        keys = dict.fromkeys(key for value in objects for key in value)
+        schema["properties"] = {name: schema_of([value[name] for value in objects if name in value], name) for name in sorted(keys)}
+        schema["required"] = sorted(name for name in keys if all(name in value for value in objects))
+    items = [item for value in values if isinstance(value, list) for item in value]
+    if items:
+        schema["items"] = schema_of(items)
+    return schema
+
+
+def made() -> dict[str, dict]:
+    """By the name of the schema: what the views print."""
+    found: dict[str, list] = {}
+    for command in commands():
+        shown = document(command)
+        if shown is not None:
+            found.setdefault(shown["schema"], []).append(shown)
+    schemas = {}
+    for name, shown in sorted(found.items()):
+        schema = schema_of(shown)
+        schema["properties"]["schema"] = {"const": name}
+        schema["properties"]["version"] = {"const": shown[0]["version"]}
+        schemas[name] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": name, **schema}
+    return schemas
+
+
+class Schemas(unittest.TestCase):
+    maxDiff = None
+
+    def test_the_views_print_what_the_schemas_say(self):
+        folder = TESTDATA / "schemas"
+        for name, schema in made().items():
+            path = folder / f"{name}.schema.json"
+            if UPDATE:
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(json.dumps(schema, indent=1) + "\n")
+            with self.subTest(schema=name):
+                self.assertEqual(json.loads(path.read_text()), schema, "rewrite it with --update where that is meant")
+
+
+if __name__ == "__main__":
+    GRAPHKIT, TESTDATA = sys.argv[1], pathlib.Path(sys.argv[2]) / "testdata"
+    UPDATE = "--update" in sys.argv
+    unittest.main(argv=sys.argv[:1])
