@@ -88,7 +88,8 @@ std::string TitleOf(const Trace& trace, const HeldGroup& group, bool python_stac
   }
   std::string title = group.place;
   const std::string operations = OperationsText(group);
-  const std::string_view role = RoleText(group.role);
+  const bool backward = group.role == MemoryRole::kBackward;
+  const std::string_view role = backward ? "of a backward" : RoleText(group.role);
   if (!operations.empty()) title += "  " + operations;
   if (!role.empty()) title += "  (" + std::string(role) + ")";
   return Printable(title);
