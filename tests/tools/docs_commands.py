@@ -144,7 +144,7 @@ class Docs(unittest.TestCase):
 
     def test_the_commands_run_and_print_what_is_shown(self):
         ran = 0
-        for file in FILES:
+        for file in [file for file in FILES if file.name != "options.md"]:  # examples of --help, each for files of its own
             with tempfile.TemporaryDirectory() as name:
                 folder = pathlib.Path(os.path.realpath(name))
                 if commands(file.read_text()):

@@ -1,0 +1,43 @@
+"""docs/options.md is what the command says of itself.
+
+usage: options_page.py GRAPHKIT SOURCE [--update]     0: it is, 1: it isn't; --update rewrites it
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+INTRODUCTION = """# Options
+
+What each subcommand's `--help` says. Made by `tests/tools/options_page.py`; what the words mean and
+what comes out: [cli.md](cli.md).
+"""
+
+
+def page(graphkit: str) -> str:
+    def help_of(*words: str) -> str:
+        environment = {**os.environ, "COLUMNS": "92"}
+        return subprocess.run([graphkit, *words, "--help"], check=True, capture_output=True, text=True, env=environment).stdout
+
+    listed = help_of().split("Subcommands:")[1].split("\n\n")[0]
+    parts = [INTRODUCTION]
+    for name in re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE):
+        parts.append(f"## graphkit {name}\n\n```text\n{help_of(name).strip()}\n```\n")
+    return "\n".join(parts)
+
+
+def main() -> int:
+    graphkit, path = sys.argv[1], pathlib.Path(sys.argv[2]) / "docs/options.md"
+    made = page(graphkit)
+    if "--update" in sys.argv:
+        path.write_text(made)
+    if path.exists() and path.read_text() == made:
+        return 0
+    print(f"docs/options.md isn't what the command says; run {sys.argv[0]} GRAPHKIT SOURCE --update", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
