@@ -2,7 +2,7 @@
 
     record.py --build BUILD --python PYTHON [--device soft|cuda] --out FOLDER PROGRAM...
 
-A program that knows the argument `fixed` is run again with it (verdicts.py). Writes NAME.json.zst and NAME.pickle.zst, of
+A program that knows the argument `fixed` is run again with it (verdicts.py). Those of several processes are left out. Writes NAME.json.zst and NAME.pickle.zst, of
 the twin NAME.fixed.…; folders of the machine are taken out of the paths, what is in the packages is kept. With `--device cuda`
 it records on the GPU that is there, to be compared by recorded.py.
 """
@@ -70,7 +70,7 @@ def main():
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for program in options.programs:
-        for fixed in variants(program):
+        for fixed in () if heading(program, "traces") else variants(program):
             with tempfile.TemporaryDirectory() as folder:
                 record(program, fixed, options, folder)
 

@@ -22,6 +22,26 @@ class Segments {
   explicit Segments(const Trace& trace) : trace_(trace) {
     for (size_t i = 0; i < trace.segments.size(); ++i) by_address_.emplace_back(i);
     std::ranges::sort(by_address_, {}, [&](SegmentId id) { return trace_[id].address; });
+    for (size_t i = 0; i < trace.blocks.size(); ++i) {
+      const PoolId pool = trace.blocks[i].pool;
+      if (pool.valid() && trace[pool].kind == PoolKind::kDevice) driver_.emplace_back(i);
+    }
+    std::ranges::sort(driver_, {}, [&](BlockId id) { return trace_[id].address; });
+  }
+
+  // Over how many driver allocations a block spans: PyTorch's history has what it mapped at once as
+  // one segment, whatever the number of them.
+  size_t DriverSpanned(const Block& block, Seq at) const {
+    size_t spanned = 0;
+    for (const BlockId id : driver_) {
+      const Block& memory = trace_[id];
+      if (memory.address >= block.address + block.size) break;
+      const Address end = memory.address + memory.size;
+      const bool holds_all = memory.address <= block.address && end >= block.address + block.size;
+      if (holds_all || end <= block.address) continue;
+      if (memory.allocated <= at && at < memory.free_completed) ++spanned;
+    }
+    return spanned;
   }
 
   // Over how many segments a block spans at a place of the trace.
@@ -43,6 +63,7 @@ class Segments {
  private:
   const Trace& trace_;
   std::vector<SegmentId> by_address_;
+  std::vector<BlockId> driver_;  // what the driver was asked for, by address
 };
 
 void Describe(const Trace& trace, Ternary registers, Finding* finding) {
@@ -63,7 +84,7 @@ void Describe(const Trace& trace, Ternary registers, Finding* finding) {
 std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
   const Trace& trace = facts.trace;
   const Ternary registers = RegistersBuffers(trace.process);
-  if (registers == Ternary::kNo || trace.segments.size() < 2) return {};
+  if (registers == Ternary::kNo || trace.segments.empty()) return {};
   const KernelSet communicates = CommunicationKernels(trace);
   if (communicates.empty()) return {};
   const Segments segments(trace);
@@ -74,7 +95,8 @@ std::vector<Finding> FindNcclMultiSegments(const Facts& facts) {
     Finding& finding = by_graph[facts.roots[node.graph.index()].index()];
     for (const Access& access : trace.accesses.Of(node.accesses)) {
       const BlockId id = access.block;
-      const size_t spanned = segments.Spanned(trace[id], node.seq);
+      const size_t spanned = std::max(segments.Spanned(trace[id], node.seq),
+                                      segments.DriverSpanned(trace[id], node.seq));
       if (spanned < 2 || !AddOnce(id, &finding.blocks)) continue;
       finding.nodes.emplace_back(i);
       finding.bytes += RoundedSize(trace[id]);

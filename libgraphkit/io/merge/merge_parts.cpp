@@ -215,13 +215,29 @@ std::vector<Toucher> TouchersOf(const Trace& trace) {
   return touchers;
 }
 
+// By block: the memory of a segment, or of a part of it: an expandable one is mapped page by page,
+// and a snapshot has pages that were mapped at once as one.
+std::vector<bool> MemoryOfSegments(const Trace& trace) {
+  std::vector<bool> memory(trace.blocks.size());
+  RangeMap<SegmentId> segments;
+  for (size_t i = 0; i < trace.segments.size(); ++i) {
+    const Segment& segment = trace.segments[i];
+    if (segment.block) memory[segment.block.index()] = true;
+    const Interval<Address> range{segment.address, segment.address + segment.size};
+    if (segment.size > 0 && !segments.Find(segment.address)) segments.Add(range, SegmentId(i));
+  }
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    const bool driver = block.pool && trace[block.pool].kind == PoolKind::kDevice;
+    if (driver && !block.segment && segments.Find(block.address)) memory[i] = true;
+  }
+  return memory;
+}
+
 }  // namespace
 
 size_t JoinAccesses(std::span<const BlockId> blocks, Trace* trace, NotJoinedList* not_joined) {
-  std::vector<bool> joinable(trace->blocks.size());  // the memory of segments
-  for (const Segment& segment : trace->segments) {
-    if (segment.block) joinable[segment.block.index()] = true;
-  }
+  const std::vector<bool> joinable = MemoryOfSegments(*trace);
   LiveBlocks live(blocks, *trace);
   size_t joined = 0;
   RestoreNodes(trace);  // as made, and as set: each by what lay there then

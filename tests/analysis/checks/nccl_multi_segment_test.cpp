@@ -50,6 +50,27 @@ TEST_CASE("nccl-multi-segment finds nothing when NCCL is told not to register") 
   CHECK(Run("nccl-multi-segment", Exchange(16 * kMiB, {"NCCL_GRAPH_REGISTER=0"})).empty());
 }
 
+// PyTorch's history has pages that were mapped at once as one segment; the tracer saw each.
+TEST_CASE("nccl-multi-segment counts the driver's allocations in a segment") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const Address begin = 0x10000000;
+  t.SetPool(t.Pool(PoolKind::kDevice));
+  for (const Bytes page : {0, 20}) t.AllocAt({}, 20 * kMiB, begin + page * kMiB);
+  const PoolId pool = t.Pool(PoolKind::kAllocator);
+  t.SetPool(pool);
+  const SegmentId segment = t.Segment(pool, 40 * kMiB, a);
+  const BlockId buffer = t.AllocAt(a, 30 * kMiB, begin, segment);
+  t.BeginCapture(a);
+  t.Kernel(a, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", {ReadsWrites(buffer)});
+  t.EndCapture(a);
+  Trace trace = t.Build();
+  trace.segments[segment.index()].address = begin;
+  const auto findings = Run("nccl-multi-segment", std::move(trace));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].blocks == std::vector{buffer});
+}
+
 TEST_CASE("nccl-multi-segment finds nothing in a buffer inside one segment") {
   CHECK(Run("nccl-multi-segment", Exchange(8 * kMiB, {})).empty());
 }
