@@ -47,6 +47,8 @@ SETTINGS = [  # words of random_programs.py, PYTORCH_CUDA_ALLOC_CONF
     ("streams captures pools", "roundup_power2_divisions:[256:1,512:2,1024:4,>:8]"),
     ("streams captures pools limit=0.003", "garbage_collection_threshold:0.5"),
     ("streams captures pools limit=0.003 late", "garbage_collection_threshold:0.8,max_split_size_mb:40"),
+    ("streams captures pools", "large_segment_size_mb:32"),
+    ("streams captures pools limit=0.003", "max_split_size_mb:24,max_non_split_rounding_mb:40"),
     ("streams captures pools", "expandable_segments:True"),
     ("streams captures pools late", "expandable_segments:True"),
     ("streams captures limit=0.004", "expandable_segments:True,garbage_collection_threshold:0.5"),

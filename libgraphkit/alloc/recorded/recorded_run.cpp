@@ -236,6 +236,16 @@ class Rewinder {
   RecordedRun run_;
 };
 
+// What a setting of PYTORCH_CUDA_ALLOC_CONF says; 0: it isn't there.
+Bytes MegabytesOf(std::string_view conf, std::string_view name) {
+  const size_t at = conf.find(name);
+  Bytes megabytes = 0;
+  if (at != std::string_view::npos) {
+    std::from_chars(conf.data() + at + name.size(), conf.data() + conf.size(), megabytes);
+  }
+  return megabytes;
+}
+
 }  // namespace
 
 CachingConfig ConfigOf(const TorchSettings& settings) {
@@ -250,14 +260,10 @@ CachingConfig ConfigOf(const TorchSettings& settings) {
     if (slot < config.roundup_power2_divisions.size())
       config.roundup_power2_divisions[slot] = divisions;
   }
-  constexpr std::string_view kLarge = "large_segment_size_mb:";
-  const size_t at = settings.conf.find(kLarge);
-  Bytes megabytes = 0;
-  if (at != std::string::npos) {
-    const char* begin = settings.conf.data() + at + kLarge.size();
-    std::from_chars(begin, settings.conf.data() + settings.conf.size(), megabytes);
-  }
-  if (megabytes > 0) config.large_segment = megabytes << 20;
+  if (const Bytes size = MegabytesOf(settings.conf, "large_segment_size_mb:"); size > 0)
+    config.large_segment = size << 20;
+  if (const Bytes size = MegabytesOf(settings.conf, "max_non_split_rounding_mb:"); size > 0)
+    config.max_non_split_rounding = size << 20;
   return config;
 }
 
