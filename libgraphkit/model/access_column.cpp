@@ -8,7 +8,9 @@ namespace graphkit {
 void AccessColumn::Set(size_t i, const Access& access) {
   constexpr size_t kNear = 8;  // kernels of a loop touch the same parts of blocks again
   Row& row = rows_[i];
-  row = {.block = access.block, .extent = 0, .mode = access.mode};
+  row.block = access.block;
+  row.mode = access.mode;
+  row.extent = 0;
   const Extent extent{access.offset, access.length};
   if (extent == Extent()) return;
   const std::span near = std::span(extents_).last(std::min(kNear, extents_.size()));
