@@ -22,7 +22,9 @@ struct Pauses {
   Nanoseconds time = 0;
 };
 
-Finding Describe(const Trace& trace, GraphId graph, const Pauses& pauses, Finding finding) {
+Finding Describe(const CapturePlaces& places, GraphId graph, const Pauses& pauses,
+                 Finding finding) {
+  const Trace& trace = places.trace();
   finding.graph = graph;
   // A pause costs time once; what is freed inside differs from run to run, and can break a capture.
   finding.severity = finding.blocks.empty() ? Severity::kNote : Severity::kWarning;
@@ -35,7 +37,7 @@ Finding Describe(const Trace& trace, GraphId graph, const Pauses& pauses, Findin
   }
   for (const BlockId block : finding.blocks) {
     if (finding.evidence.size() == kShownEvidence) break;
-    if (trace[block].stack.valid()) finding.evidence.push_back(AllocatedThere(trace, block));
+    if (trace[block].stack.valid()) finding.evidence.push_back(AllocatedThere(places, block));
   }
   finding.advice =
       "collect before the capture and switch collection off in it: gc.collect(); gc.disable()";
@@ -53,6 +55,7 @@ std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
   std::vector<Finding> findings;
   if (collections.empty()) return findings;
   const std::vector<BlockId> by_free = BlocksByFree(trace);
+  const CapturePlaces places(trace);
   for (const Capture& capture : trace.captures) {
     Finding finding;
     Pauses pauses;
@@ -69,7 +72,7 @@ std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
       }
     }
     if (pauses.count == 0) continue;
-    findings.push_back(Describe(trace, capture.graph, pauses, std::move(finding)));
+    findings.push_back(Describe(places, capture.graph, pauses, std::move(finding)));
   }
   return findings;
 }

@@ -6,8 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "libgraphkit/analysis/names/capture_places.h"
-
 namespace graphkit {
 
 std::vector<Finding> FindByGraph(const Facts& facts,
@@ -39,9 +37,9 @@ Evidence CapturedThere(const Trace& trace, NodeId node) {
   return {.text = CapturedOn(trace, node), .nodes = {node}, .stack = trace[node].stack};
 }
 
-Evidence AllocatedThere(const Trace& trace, BlockId block) {
-  return {.text = NameOf(trace, block) + " was allocated " +
-                  CapturePlaces(trace).Of(trace[block].allocated),
+Evidence AllocatedThere(const CapturePlaces& places, BlockId block) {
+  const Trace& trace = places.trace();
+  return {.text = NameOf(trace, block) + " was allocated " + places.Of(trace[block].allocated),
           .blocks = {block},
           .stack = trace[block].stack};
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/analysis/order/order.h"
 #include "libgraphkit/analysis/order/races.h"
@@ -79,7 +80,7 @@ std::string BlocksText(const Finding& finding);
 Evidence CapturedThere(const Trace& trace, NodeId node);
 
 // Where a block comes from, as evidence.
-Evidence AllocatedThere(const Trace& trace, BlockId block);
+Evidence AllocatedThere(const CapturePlaces& places, BlockId block);
 
 // That one block's memory could go to another one, as evidence.
 Evidence OverBefore(const Trace& trace, BlockId earlier, BlockId later, StackId stack);

@@ -71,6 +71,7 @@ Bytes PassingBytes(const Facts& facts, GraphId graph) {
 }
 
 void FindPoolsApart(const Facts& facts, std::vector<Finding>* findings) {
+  const CapturePlaces places(facts.trace);
   for (const auto& [stream, graphs] : GraphsApart(facts)) {
     Bytes sum = 0, largest = 0;
     for (const GraphId graph : graphs) {
@@ -90,8 +91,7 @@ void FindPoolsApart(const Facts& facts, std::vector<Finding>* findings) {
         "pass one pool to all captures (in PyTorch: torch.cuda.graph(pool=…)), the largest graph "
         "first, and read or copy what a graph leaves before the next launch";
     for (size_t i = 0; i < std::min(graphs.size(), kShownEvidence); ++i) {
-      finding.evidence.push_back(
-          AllocatedThere(facts.trace, facts.blocks[graphs[i].index()].front()));
+      finding.evidence.push_back(AllocatedThere(places, facts.blocks[graphs[i].index()].front()));
     }
     findings->push_back(std::move(finding));
   }

@@ -22,7 +22,10 @@ bool Share(const Block& a, const Block& b) {
 class OrderFinder {
  public:
   explicit OrderFinder(const Facts& facts)
-      : facts_(facts), trace_(facts.trace), first_launch_(trace_.graphs.size(), kNever) {
+      : facts_(facts),
+        trace_(facts.trace),
+        places_(trace_),
+        first_launch_(trace_.graphs.size(), kNever) {
     RunGraphs run(trace_);
     for (const Launch& launch : trace_.launches) {
       const GraphId graph = run.Of(launch);
@@ -83,7 +86,7 @@ class OrderFinder {
       if (!AddOnce(left, &into->blocks)) continue;
       into->bytes += RoundedSize(trace_[left]);
       if (into->evidence.size() < kShownEvidence && trace_[left].stack.valid()) {
-        into->evidence.push_back(AllocatedThere(trace_, left));
+        into->evidence.push_back(AllocatedThere(places_, left));
       }
     }
     if (finding.blocks.empty()) return;
@@ -118,6 +121,7 @@ class OrderFinder {
 
   const Facts& facts_;
   const Trace& trace_;
+  CapturePlaces places_;
   std::vector<Seq> first_launch_;  // by graph
   std::vector<GraphId> ran_;       // by launch
   size_t pairs_ = 0;

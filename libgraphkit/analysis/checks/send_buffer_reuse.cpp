@@ -37,7 +37,10 @@ struct Reach {
 class ReuseFinder {
  public:
   explicit ReuseFinder(const Facts& facts)
-      : facts_(facts), trace_(facts.trace), launches_(LaunchesByGraph(facts.trace)) {}
+      : facts_(facts),
+        trace_(facts.trace),
+        places_(trace_),
+        launches_(LaunchesByGraph(facts.trace)) {}
 
   std::vector<Finding> FindReused() {
     Collect();
@@ -172,7 +175,7 @@ class ReuseFinder {
     finding->evidence.push_back(
         {.text = LaunchText(trace_, pair.second, written.by.graph) + " need not wait for it"});
     if (trace_[sent.block].stack.valid()) {
-      finding->evidence.push_back(AllocatedThere(trace_, sent.block));
+      finding->evidence.push_back(AllocatedThere(places_, sent.block));
     }
   }
 
@@ -192,6 +195,7 @@ class ReuseFinder {
 
   const Facts& facts_;
   const Trace& trace_;
+  CapturePlaces places_;
   std::vector<std::vector<uint32_t>> launches_;  // by graph
   std::vector<Reach> sent_;
   std::vector<Reach> written_;

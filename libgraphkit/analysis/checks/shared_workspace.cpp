@@ -95,7 +95,11 @@ class SharedPools {
  public:
   SharedPools(const Facts& facts, const std::vector<std::vector<uint32_t>>& launches,
               UnorderedGraphs* unordered)
-      : facts_(facts), trace_(facts.trace), launches_(launches), unordered_(*unordered) {}
+      : facts_(facts),
+        trace_(facts.trace),
+        places_(trace_),
+        launches_(launches),
+        unordered_(*unordered) {}
 
   // One for each pool: of the two graphs that share the most.
   std::vector<Finding> FindPairs() {
@@ -183,13 +187,14 @@ class SharedPools {
     finding.evidence = {
         {.text = LaunchText(trace_, launches.first, graphs.first)},
         {.text = LaunchText(trace_, launches.second, graphs.second) + " isn't ordered with it"},
-        AllocatedThere(trace_, largest.first),
-        AllocatedThere(trace_, largest.second)};
+        AllocatedThere(places_, largest.first),
+        AllocatedThere(places_, largest.second)};
     return finding;
   }
 
   const Facts& facts_;
   const Trace& trace_;
+  CapturePlaces places_;
   const std::vector<std::vector<uint32_t>>& launches_;
   UnorderedGraphs& unordered_;
 };

@@ -14,6 +14,8 @@ class CapturePlaces {
  public:
   explicit CapturePlaces(const Trace& trace);
 
+  const Trace& trace() const { return trace_; }
+
   // "in the capture of graph 2 'decode'", "after the capture of graph 2".
   std::string Of(Seq seq) const;
 
