@@ -26,7 +26,7 @@ TEST_CASE("accesses come back as they were put in, and set") {
   const uint64_t seed = RandomSeed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
-  for (const uint64_t extents : {2, 10, 1000}) {
+  for (const uint64_t extents : {2u, 10u, 1000u}) {
     CAPTURE(extents);
     AccessColumn column, again;
     std::vector<Access> expected;

@@ -56,7 +56,7 @@ TEST_CASE("nccl-multi-segment counts the driver's allocations in a segment") {
   const StreamId a = t.Stream("a");
   const Address begin = 0x10000000;
   t.SetPool(t.Pool(PoolKind::kDevice));
-  for (const Bytes page : {0, 20}) t.AllocAt({}, 20 * kMiB, begin + page * kMiB);
+  for (const Bytes page : {0u, 20u}) t.AllocAt({}, 20 * kMiB, begin + page * kMiB);
   const PoolId pool = t.Pool(PoolKind::kAllocator);
   t.SetPool(pool);
   const SegmentId segment = t.Segment(pool, 40 * kMiB, a);

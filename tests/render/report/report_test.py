@@ -58,7 +58,7 @@ def size_text(count: int) -> str:
 
 
 def count_text(count: int) -> str:
-    return f"{count:,}".replace(",", "\u202f")
+    return f"{count:,}"
 
 
 def expected_figures(graph: dict) -> dict[str, str]:

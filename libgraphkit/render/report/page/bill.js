@@ -97,7 +97,7 @@ function makeBill(view) {
   panel.replaceChildren(...parts);
 }
 
-const HOLDERS = 20;  // shown
+const HOLDERS = 10;  // shown
 
 // Who held the peak in use of the device that had the most, and what is worth a look.
 function heldAtPeak(memory) {

@@ -11,7 +11,7 @@ function formatBytes(bytes) {
 }
 
 function formatCount(count) {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 function counted(count, noun) {

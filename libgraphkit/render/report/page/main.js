@@ -147,8 +147,15 @@ async function followAddress() {
 
 function showsNothing(trace) { return trace.views.length === 0 || trace.nodeCount + trace.blockCount === 0; }
 
+// Of memory alone, as PyTorch's snapshots are, who held it says more than findings about graphs.
+function firstPanel() {
+  const {graphs, findings} = app.trace.analyze;
+  return graphs.length + findings.length === 0 ? "bill-panel" : "findings-panel";
+}
+
 // All that is about one trace.
 function showTrace() {
+  byId("lanes-section").hidden = app.trace.nodeCount === 0;
   fillHead();
   fillTabs();
   makeFindings();
@@ -177,8 +184,8 @@ async function start() {
   makeTabs();
   makeSearch();
   makeKeys();
-  showTab("findings-panel");
   showTrace();
+  showTab(firstPanel());
   await followAddress();
   addEventListener("hashchange", followAddress);
   app.draw();
