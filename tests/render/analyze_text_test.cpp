@@ -28,6 +28,12 @@ Peak in use: 5 MiB (record 0), in 2 blocks; 5 MiB at the end
 1 of 4 captured blocks with stream, line, first and last node; without a stack: 1, with frames of
 libraries only: 1 and touched by no node: 1
 
+Findings: 1 error
+
+error: block 1 of 1 MiB is never freed [never-freed-block]
+  - allocated in the capture (step.cu:42 step)
+  → free it on its stream before the capture ends, or allocate it outside
+
 graph 0 "step", captured on 2 streams
   nodes      3: 2 kernel, 1 memcpy; the longest path has 3 nodes
   edges      3: 1 programmatic and 2 between streams
@@ -39,12 +45,6 @@ graph 0 "step", captured on 2 streams
   reuse      1 MiB could share memory with earlier blocks
              - 1 MiB: block 1 (1 MiB, step.cu:42 step) where block 0 (4 MiB) lay, if no stream uses
                the block after its free unless record_stream() named it
-
-Findings: 1 error
-
-error: block 1 of 1 MiB is never freed [never-freed-block]
-  - allocated in the capture (step.cu:42 step)
-  → free it on its stream before the capture ends, or allocate it outside
 )");
 }
 
@@ -149,13 +149,75 @@ Peak in use: 5 MiB (record 0), in 2 blocks; 5 MiB at the end
 1 of 4 captured blocks with stream, line, first and last node; without a stack: 1, with frames of
 libraries only: 1 and touched by no node: 1
 
+No findings.
+
 graph  name  nodes  edges  streams  blocks  peak live  deferred  lower bound  reuse
    11  step      3      3        2       2      5 MiB     1 MiB        4 MiB  1 MiB
    10  step      3      3        2       2      5 MiB     1 MiB        4 MiB  1 MiB
 and 10 graphs with fewer bytes; --top 0 shows all
-
-No findings.
 )");
+}
+
+TEST_CASE("graphs that read the same are one entry, with the widest range of addresses") {
+  Report report = SampleReport();
+  report.findings.clear();
+  report.graphs.resize(5, report.graphs[0]);
+  for (uint32_t i = 0; i < 5; ++i) {
+    report.graphs[i].graph = GraphId(i);
+    report.graphs[i].recorded_extent_bytes = (i == 3 ? 7 : 6) << 20;
+  }
+  report.graphs[2].nodes_by_type[0] += 1;
+  report.graphs[4].name = "decode";
+  const std::string text = Text(report, {.width = 120, .top = 1});
+  CHECK(text.find("graph 0 \"step\", captured on 2 streams\n  graphs 1 and 1 more are like it\n") !=
+        std::string::npos);
+  CHECK(text.find("address range  6 MiB  as recorded; 7 MiB in graph 3\n") != std::string::npos);
+  CHECK(text.ends_with("\nand 2 graphs with fewer bytes; --top 0 shows all\n"));
+  const std::string all = Text(report, {.top = 0});
+  CHECK(all.find("  graphs 1 and 3 are like it\n") != std::string::npos);
+  CHECK(all.find("graph 2 \"step\"") != std::string::npos);
+  CHECK(all.find("graph 4 \"decode\"") != std::string::npos);
+}
+
+TEST_CASE("a table of graphs counts those that are alike") {
+  Report report = SampleReport();
+  report.findings.clear();
+  report.graphs.resize(30, report.graphs[0]);
+  for (uint32_t i = 0; i < 30; ++i) {
+    report.graphs[i].graph = GraphId(i);
+    report.graphs[i].total_bytes = i % 10;
+  }
+  const std::string text = Text(report, {.top = 2});
+  CHECK(text.substr(text.find("graph  alike")) ==
+        R"(graph  alike  name  nodes  edges  streams  blocks  peak live  deferred  lower bound  reuse
+    9     ×3  step      3      3        2       2      5 MiB     1 MiB        4 MiB  1 MiB
+    8     ×3  step      3      3        2       2      5 MiB     1 MiB        4 MiB  1 MiB
+and 24 graphs with fewer bytes; --top 0 shows all
+)");
+}
+
+TEST_CASE("findings of one check stand together: the largest in full, the others in a line") {
+  Report report = SampleReport();
+  report.findings.resize(3, report.findings[0]);
+  report.findings[1].message = "block 7 of 512 KiB is never freed";
+  report.findings[2].message = "block 9 of 4 KiB is never freed";
+  report.findings.push_back({.check = "other", .severity = Severity::kNote, .message = "so it is"});
+  const std::string text = Text(report, {.top = 1});
+  CHECK(text.substr(text.find("Findings"), text.find("\ngraph 0") - text.find("Findings")) ==
+        R"(Findings: 3 errors and 1 note
+
+error: block 1 of 1 MiB is never freed [never-freed-block]
+  - allocated in the capture (step.cu:42 step)
+  and 2 findings like it:
+  - block 7 of 512 KiB is never freed
+  - and 1 more; --top 0 shows all
+  → free it on its stream before the capture ends, or allocate it outside
+
+note: so it is [other]
+)");
+  const std::string all = Text(report, {.top = 0});
+  CHECK(all.find("  - block 9 of 4 KiB is never freed\n      - allocated in the capture (step.cu:42 "
+                 "step)\n") != std::string::npos);
 }
 
 TEST_CASE("a graph with several pools has a line for each") {

@@ -9,8 +9,9 @@
 namespace graphkit {
 
 struct FindingGroup {
-  Finding first;       // the most severe, then the most bytes
-  uint64_t count = 0;  // of its check and severity
+  Finding first;               // the most bytes
+  std::vector<size_t> others;  // of its check and severity: their places in what was grouped
+  uint64_t count() const { return 1 + others.size(); }
   bool operator==(const FindingGroup&) const = default;
 };
 

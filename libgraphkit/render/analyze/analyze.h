@@ -17,22 +17,22 @@ namespace graphkit {
 //     build/workloads/fork_join, recorded on the software device (simulated)
 //     1 graph, 12 nodes, 14 edges, 5 blocks (24 MiB), 3 launches
 //
+//     Findings: 1 error
+//     …
 //     graph 0 "step", captured on 3 streams
 //       nodes    12: 6 kernel, 2 memcpy, 2 mem_alloc, 2 mem_free
 //       …
-//     Findings: 1 error
-//     …
 //
-// Reports are of `trace`; findings come as they are ordered in the report.
+// Reports are of `trace`; findings of one check and severity stand together, in the order of the
+// report.
 void RenderText(const Report& report, const Trace& trace, const TextStyle& style,
                 std::ostream& out);
 
-// One graph in full: nodes, edges, memory, and what could share memory.
-void RenderGraph(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
-                 std::ostream& out);
-
-// One line for each graph; with more graphs than style.top those with the most bytes.
-void RenderGraphTable(const Report& report, const TextStyle& style, std::ostream& out);
+// Graphs in full: nodes, edges, memory, and what could share memory. Those that would read the same
+// are one entry; where there are many entries, they are the lines of a table. With more than
+// style.top those with the most bytes.
+void RenderGraphs(const Report& report, const Trace& trace, const TextStyle& style,
+                  std::ostream& out);
 
 // What a proof rests on, as the end of a sentence: "if kernels touch only …".
 std::string AssumptionText(Assumption assumption);

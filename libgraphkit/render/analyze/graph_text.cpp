@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr size_t kLabelColumns = 11;
 constexpr size_t kBarColumns = 40;
+constexpr size_t kEntriesInFull = 8;  // more than that are shown as a table
 
 std::string OriginText(const GraphSummary& graph, const Trace& trace) {
   const bool known = graph.graph && graph.graph.index() < trace.graphs.size();
@@ -34,6 +36,51 @@ std::string OriginText(const GraphSummary& graph, const Trace& trace) {
       break;
   }
   return "imported";
+}
+
+// Graphs of which all figures that are shown agree, but for the addresses.
+struct LikeGraphs {
+  const GraphSummary* first = nullptr;
+  const GraphSummary* widest = nullptr;  // with the most bytes between addresses
+  std::vector<GraphId> others = {};
+};
+
+using PoolRow = std::tuple<PoolId, uint64_t, Bytes, Bytes, Bytes, bool>;
+
+// Those of one pool are the graph's.
+std::vector<PoolRow> PoolFigures(const GraphSummary& graph) {
+  std::vector<PoolRow> rows;
+  if (graph.pools.size() < 2) return rows;
+  for (const PoolShare& share : graph.pools) {
+    rows.emplace_back(share.pool, share.blocks, share.total_bytes, share.peak_live_bytes,
+                      share.lower_bound_bytes, share.lower_bound_exact);
+  }
+  return rows;
+}
+
+std::vector<LikeGraphs> GroupGraphs(const Report& report, const Trace& trace) {
+  const auto shown = [&trace](const GraphSummary& graph) {
+    return std::tuple(graph.name, OriginText(graph, trace), graph.nodes_by_type, graph.edges,
+                      graph.programmatic_edges, graph.launch_completion_edges,
+                      graph.cross_stream_edges, graph.streams, graph.blocks, graph.unknown_memory,
+                      graph.total_bytes, graph.peak_live_bytes, graph.deferred_bytes,
+                      graph.lower_bound_bytes, graph.lower_bound_exact, graph.plan_bytes,
+                      graph.never_freed_bytes, graph.never_freed_blocks, graph.critical_path_nodes,
+                      graph.reuse_bytes, graph.reuse.size(), PoolFigures(graph));
+  };
+  std::map<decltype(shown(GraphSummary())), size_t> by_figures;
+  std::vector<LikeGraphs> groups;
+  for (const GraphSummary& graph : report.graphs) {
+    const auto [found, fresh] = by_figures.emplace(shown(graph), groups.size());
+    if (fresh) {
+      groups.push_back({&graph, &graph});
+      continue;
+    }
+    LikeGraphs& group = groups[found->second];
+    group.others.push_back(graph.graph);
+    if (graph.recorded_extent_bytes > group.widest->recorded_extent_bytes) group.widest = &graph;
+  }
+  return groups;
 }
 
 std::string Label(std::string_view name) {
@@ -83,8 +130,16 @@ std::string BoundRemark(const GraphSummary& graph) {
                                  : "a lower bound, not proved tight";
 }
 
-// Of a graph whose memory is known.
-std::vector<Figure> MemoryFigures(const GraphSummary& graph) {
+std::string ExtentRemark(const LikeGraphs& graphs) {
+  const GraphSummary& widest = *graphs.widest;
+  if (widest.recorded_extent_bytes == graphs.first->recorded_extent_bytes) return "as recorded";
+  return "as recorded; " + FormatBytes(widest.recorded_extent_bytes) + " in graph " +
+         std::to_string(widest.graph.value);
+}
+
+// Of graphs whose memory is known.
+std::vector<Figure> MemoryFigures(const LikeGraphs& graphs) {
+  const GraphSummary& graph = *graphs.first;
   std::vector<Figure> figures = {{"peak live", *graph.peak_live_bytes}};
   const auto add = [&figures](bool said, const char* name, std::optional<Bytes> bytes,
                               std::string remark = "") {
@@ -93,7 +148,8 @@ std::vector<Figure> MemoryFigures(const GraphSummary& graph) {
   add(graph.deferred_bytes > 0, "deferred", graph.deferred_bytes);
   add(graph.never_freed_bytes > 0, "never freed", graph.never_freed_bytes,
       Counted(graph.never_freed_blocks, "block"));
-  add(graph.recorded_extent_bytes > 0, "address range", graph.recorded_extent_bytes, "as recorded");
+  add(graph.recorded_extent_bytes > 0, "address range", graph.recorded_extent_bytes,
+      ExtentRemark(graphs));
   add(true, "lower bound", graph.lower_bound_bytes, BoundRemark(graph));
   add(graph.plan_bytes > graph.lower_bound_bytes, "plan", graph.plan_bytes, "one that is safe");
   return figures;
@@ -115,7 +171,8 @@ void RenderPools(const GraphSummary& graph, const Trace& trace, const TextStyle&
       << Table(rows, {false, true, true, true, true}, std::string(kLabelColumns + 4, ' '), style);
 }
 
-void RenderMemory(const GraphSummary& graph, const TextStyle& style, std::ostream& out) {
+void RenderMemory(const LikeGraphs& graphs, const TextStyle& style, std::ostream& out) {
+  const GraphSummary& graph = *graphs.first;
   if (!graph.unknown_memory.empty()) {
     const std::string text = "unknown: " + Printable(graph.unknown_memory);
     out << Wrapped(Label("memory"), text, style);
@@ -124,7 +181,7 @@ void RenderMemory(const GraphSummary& graph, const TextStyle& style, std::ostrea
   if (graph.blocks == 0) return;
   out << Label("memory") << Counted(graph.blocks, "block") << ", " << FormatBytes(graph.total_bytes)
       << " in all\n";
-  const std::vector<Figure> figures = MemoryFigures(graph);
+  const std::vector<Figure> figures = MemoryFigures(graphs);
   const bool bars = style.colour && style.width >= kBarColumns + 60;
   Bytes most = 0;
   for (const Figure& figure : figures) most = std::max(most, figure.bytes);
@@ -196,6 +253,57 @@ void RenderReuse(const GraphSummary& graph, const Trace& trace, const TextStyle&
     out << indent << "- and " << Counted(left, "smaller pair") << "; --top 0 shows all\n";
 }
 
+// "graphs 1, 2 and 5 are like it".
+std::string OthersText(const LikeGraphs& graphs, const TextStyle& style) {
+  const size_t shown = Shown(graphs.others.size(), style), left = graphs.others.size() - shown;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < shown; ++i) names.push_back(std::to_string(graphs.others[i].value));
+  if (left > 0) names.push_back(FormatCount(left) + " more");
+  const bool one = graphs.others.size() == 1;
+  return (one ? "graph " : "graphs ") + Listed(names) + (one ? " is like it" : " are like it");
+}
+
+void RenderEntry(const LikeGraphs& graphs, const Trace& trace, const TextStyle& style,
+                 std::ostream& out) {
+  const GraphSummary& graph = *graphs.first;
+  out << "\n"
+      << Inked(GraphTitle(graph.graph, graph.name), Ink::kBold, style) << ", "
+      << OriginText(graph, trace)
+      << (graph.streams > 0 ? " on " + Counted(graph.streams, "stream") : "") << "\n";
+  if (!graphs.others.empty()) out << Wrapped("  ", OthersText(graphs, style), style);
+  out << Wrapped(Label("nodes"), NodesText(graph), style);
+  out << Wrapped(Label("edges"), EdgesText(graph), style);
+  RenderMemory(graphs, style, out);
+  RenderPools(graph, trace, style, out);
+  RenderReuse(graph, trace, style, out);
+}
+
+void RenderTable(std::span<const LikeGraphs> entries, const TextStyle& style, std::ostream& out) {
+  std::vector<std::vector<std::string>> rows = {{"graph", "alike", "name", "nodes", "edges",
+                                                 "streams", "blocks", "peak live", "deferred",
+                                                 "lower bound", "reuse"}};
+  for (const auto& [first, widest, others] : entries) {
+    const GraphSummary& graph = *first;
+    rows.push_back({std::to_string(graph.graph.value),
+                    others.empty() ? "" : "×" + FormatCount(1 + others.size()),
+                    Ellipsize(Printable(graph.name), 24), FormatCount(graph.nodes),
+                    FormatCount(graph.edges), FormatCount(graph.streams), FormatCount(graph.blocks),
+                    FormatBytes(graph.peak_live_bytes), FormatBytes(graph.deferred_bytes),
+                    FormatBytes(graph.lower_bound_bytes), FormatBytes(graph.reuse_bytes)});
+  }
+  std::vector<bool> right(rows.front().size(), true);
+  right[2] = false;
+  for (const size_t column : {2u, 1u}) {  // those without an entry
+    if (std::ranges::any_of(rows.begin() + 1, rows.end(),
+                            [&](const auto& row) { return !row[column].empty(); })) {
+      continue;
+    }
+    for (auto& row : rows) row.erase(row.begin() + static_cast<ptrdiff_t>(column));
+    right.erase(right.begin() + static_cast<ptrdiff_t>(column));
+  }
+  out << "\n" << Table(rows, right, "", style);
+}
+
 }  // namespace
 
 std::string AssumptionText(Assumption assumption) {
@@ -210,47 +318,25 @@ std::string AssumptionText(Assumption assumption) {
   return "";
 }
 
-void RenderGraph(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
-                 std::ostream& out) {
-  out << "\n"
-      << Inked(GraphTitle(graph.graph, graph.name), Ink::kBold, style) << ", "
-      << OriginText(graph, trace)
-      << (graph.streams > 0 ? " on " + Counted(graph.streams, "stream") : "") << "\n";
-  out << Wrapped(Label("nodes"), NodesText(graph), style);
-  out << Wrapped(Label("edges"), EdgesText(graph), style);
-  RenderMemory(graph, style, out);
-  RenderPools(graph, trace, style, out);
-  RenderReuse(graph, trace, style, out);
-}
-
-void RenderGraphTable(const Report& report, const TextStyle& style, std::ostream& out) {
-  std::vector<const GraphSummary*> graphs;
-  for (const GraphSummary& graph : report.graphs) graphs.push_back(&graph);
-  const size_t shown = Shown(graphs.size(), style);
-  if (shown < graphs.size()) {
-    std::ranges::stable_sort(graphs, std::ranges::greater(), &GraphSummary::total_bytes);
+void RenderGraphs(const Report& report, const Trace& trace, const TextStyle& style,
+                  std::ostream& out) {
+  if (report.graphs.empty()) return;
+  std::vector<LikeGraphs> groups = GroupGraphs(report, trace);
+  const size_t shown = Shown(groups.size(), style);
+  if (shown < groups.size()) {
+    std::ranges::stable_sort(groups, std::ranges::greater(),
+                             [](const LikeGraphs& graphs) { return graphs.first->total_bytes; });
   }
-  std::vector<std::vector<std::string>> rows = {{"graph", "name", "nodes", "edges", "streams",
-                                                 "blocks", "peak live", "deferred", "lower bound",
-                                                 "reuse"}};
-  for (size_t i = 0; i < shown; ++i) {
-    const GraphSummary& graph = *graphs[i];
-    rows.push_back({std::to_string(graph.graph.value), Ellipsize(Printable(graph.name), 24),
-                    FormatCount(graph.nodes), FormatCount(graph.edges), FormatCount(graph.streams),
-                    FormatCount(graph.blocks), FormatBytes(graph.peak_live_bytes),
-                    FormatBytes(graph.deferred_bytes), FormatBytes(graph.lower_bound_bytes),
-                    FormatBytes(graph.reuse_bytes)});
+  const std::span<const LikeGraphs> entries(groups.data(), shown);
+  if (groups.size() > kEntriesInFull) {
+    RenderTable(entries, style, out);
+  } else {
+    for (const LikeGraphs& graphs : entries) RenderEntry(graphs, trace, style, out);
   }
-  const bool named = std::ranges::any_of(rows.begin() + 1, rows.end(),
-                                         [](const auto& row) { return !row[1].empty(); });
-  if (!named) {
-    for (auto& row : rows) row.erase(row.begin() + 1);
-  }
-  std::vector<bool> right(rows.front().size(), true);
-  if (named) right[1] = false;
-  out << "\n" << Table(rows, right, "", style);
-  if (shown < graphs.size()) {
-    out << "and " << Counted(graphs.size() - shown, "graph")
+  uint64_t left = 0;
+  for (size_t i = shown; i < groups.size(); ++i) left += 1 + groups[i].others.size();
+  if (left > 0) {
+    out << (groups.size() > kEntriesInFull ? "" : "\n") << "and " << Counted(left, "graph")
         << " with fewer bytes; --top 0 shows all\n";
   }
 }

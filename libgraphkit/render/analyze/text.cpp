@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/analysis/explain/finding_groups.h"
 #include "libgraphkit/analysis/memory/moments.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/names.h"
@@ -10,8 +11,6 @@
 namespace graphkit {
 
 namespace {
-
-constexpr size_t kGraphsInFull = 8;  // more than that are shown as a table
 
 std::string DeviceText(const Process& process, DeviceKind device) {
   switch (device) {
@@ -125,18 +124,37 @@ void RenderIncomplete(const Report& report, const TextStyle& style, std::ostream
   }
 }
 
-void RenderFinding(const Finding& finding, const Trace& trace, const TextStyle& style,
-                   std::ostream& out) {
-  const std::string text = Printable(finding.message) + " [" + finding.check + "]";
-  out << "\n" << Labelled(finding.severity, text, style);
-  RenderTop(finding.evidence, "  - ", style, out, [&](const Evidence& evidence) {
+void RenderEvidence(const Finding& finding, std::string_view indent, const Trace& trace,
+                    const TextStyle& style, std::ostream& out) {
+  RenderTop(finding.evidence, indent, style, out, [&](const Evidence& evidence) {
     const std::string at = StackTitle(trace, evidence.stack);
-    out << Wrapped("  - ", Printable(evidence.text) + (at.empty() ? "" : " (" + at + ")"), style);
+    out << Wrapped(indent, Printable(evidence.text) + (at.empty() ? "" : " (" + at + ")"), style);
   });
+}
+
+void RenderAdvice(const Finding& finding, const TextStyle& style, std::ostream& out) {
   if (finding.assumes != Assumption::kOrder) {
     out << Wrapped("  ", "assumes " + AssumptionText(finding.assumes), style);
   }
   if (!finding.advice.empty()) out << Wrapped("  → ", Printable(finding.advice), style);
+}
+
+// The largest in full, of the others what they say, and their evidence where everything is shown.
+void RenderGroup(const FindingGroup& group, const Report& report, const Trace& trace,
+                 const TextStyle& style, std::ostream& out) {
+  const Finding& first = group.first;
+  const std::string text = Printable(first.message) + " [" + first.check + "]";
+  out << "\n" << Labelled(first.severity, text, style);
+  RenderEvidence(first, "  - ", trace, style, out);
+  if (!group.others.empty()) {
+    out << "  and " << Counted(group.others.size(), "finding") << " like it:\n";
+    RenderTop(group.others, "  - ", style, out, [&](size_t place) {
+      const Finding& other = report.findings[place];
+      out << Wrapped("  - ", Printable(other.message), style);
+      if (style.top == 0) RenderEvidence(other, "      - ", trace, style, out);
+    });
+  }
+  RenderAdvice(first, style, out);
 }
 
 void RenderFindings(const Report& report, const Trace& trace, const TextStyle& style,
@@ -151,7 +169,9 @@ void RenderFindings(const Report& report, const Trace& trace, const TextStyle& s
     if (count > 0) counts.push_back(Counted(static_cast<uint64_t>(count), SeverityName(severity)));
   }
   out << "\n" << Inked("Findings: " + Listed(counts), Ink::kBold, style) << "\n";
-  for (const Finding& finding : report.findings) RenderFinding(finding, trace, style, out);
+  for (const FindingGroup& group : GroupFindings(report.findings)) {
+    RenderGroup(group, report, trace, style, out);
+  }
 }
 
 }  // namespace
@@ -161,12 +181,8 @@ void RenderText(const Report& report, const Trace& trace, const TextStyle& style
   RenderHeader(report, trace, style, out);
   RenderIncomplete(report, style, out);
   if (report.graphs.empty()) out << "\nNo graph was made.\n";
-  if (report.graphs.size() > kGraphsInFull) {
-    RenderGraphTable(report, style, out);
-  } else {
-    for (const GraphSummary& graph : report.graphs) RenderGraph(graph, trace, style, out);
-  }
   RenderFindings(report, trace, style, out);
+  RenderGraphs(report, trace, style, out);
 }
 
 }  // namespace graphkit

@@ -58,7 +58,7 @@ Json DeviceJson(const MemoryAccount& account, std::optional<uint64_t> peak_event
 
 Json GroupJson(const FindingGroup& group) {
   return Json{{"check", group.first.check},   {"severity", group.first.severity},
-              {"count", group.count},         {"message", group.first.message},
+              {"count", group.count()},       {"message", group.first.message},
               {"advice", group.first.advice}, {"bytes", group.first.bytes}};
 }
 

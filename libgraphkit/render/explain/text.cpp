@@ -25,7 +25,7 @@ void RenderHead(const Explanation& explanation, const TextStyle& style, std::ost
 std::string VerdictText(const std::vector<FindingGroup>& groups) {
   uint64_t counts[3] = {};
   for (const FindingGroup& group : groups) {
-    counts[static_cast<size_t>(group.first.severity)] += group.count;
+    counts[static_cast<size_t>(group.first.severity)] += group.count();
   }
   const uint64_t errors = counts[static_cast<size_t>(Severity::kError)];
   const uint64_t warnings = counts[static_cast<size_t>(Severity::kWarning)];
@@ -45,7 +45,7 @@ void RenderFindings(const Explanation& explanation, const TextStyle& style, std:
   const size_t shown = std::min(groups.size(), kMostFindings);
   for (size_t i = 0; i < shown; ++i) {
     const Finding& finding = groups[i].first;
-    const std::string times = groups[i].count == 1 ? "" : " ×" + FormatCount(groups[i].count);
+    const std::string times = groups[i].count() == 1 ? "" : " ×" + FormatCount(groups[i].count());
     const std::string first = "   " + std::to_string(i + 1) + " ";
     const std::string label = SeverityName(finding.severity) + times + ": ";
     out << Wrapped(first, label + Printable(finding.message) + " [" + finding.check + "]", style);
