@@ -297,6 +297,60 @@ TEST_CASE("events that don't name their pools are judged by the segments that th
   CHECK(judged > all / 2);
 }
 
+// The first small block of a stream is the default pool's, the second a pool's that is gone at the
+// end: no segment shows that there was one.
+TEST_CASE("events that don't name their pools may be of a pool that is gone at the end") {
+  Recorder recorder({}, Bytes{900} << 20, 2);
+  const auto kept = recorder.Malloc(8, 1, 0);
+  const auto captured = recorder.Malloc(1000, 1, 1);
+  REQUIRE((kept && captured));
+  recorder.Free(*captured);
+  recorder.ReleasePool(1);
+  REQUIRE(recorder.Malloc(512, 1, 0).has_value());
+  TorchSnapshot s = recorder.Take(1000);
+  for (TorchEvent& event : s.events) event.pool = TorchEvent::kNoPool;
+  s.pools = {{0, 0}};
+  CHECK(JudgedRightly(s) == 2);
+}
+
+// The pages at 0x7f… are the default pool's until they are unmapped; then its address space is
+// given back, and a private pool's comes to lie there. That pool keeps its pages when the cache is
+// emptied.
+TEST_CASE("pages that don't name their pool may lie where another pool's lie later") {
+  constexpr Bytes kMiB = Bytes{1} << 20;
+  constexpr Address kFirst = 0x7f0000000000;
+  constexpr Address kLarge = 0x7e0000000000;
+  TorchSnapshot s;
+  const auto event = [&](TorchAction action, Address address, Bytes size) {
+    s.events.push_back(
+        {.action = action, .pool = TorchEvent::kNoPool, .address = address, .size = size});
+  };
+  const auto use = [&](Address address, Bytes size, Bytes pages) {
+    event(TorchAction::kSegmentMap, address, pages);
+    event(TorchAction::kAlloc, address, size);
+    event(TorchAction::kFreeRequested, address, size);
+    event(TorchAction::kFreeCompleted, address, size);
+  };
+  use(kFirst, 1000, 2 * kMiB);
+  event(TorchAction::kSegmentUnmap, kFirst, 2 * kMiB);
+  use(kFirst, 2000, 2 * kMiB);
+  use(kLarge, 5 * kMiB, 20 * kMiB);
+  event(TorchAction::kSegmentUnmap, kLarge, 20 * kMiB);
+  s.settings.expandable_segments = true;
+  s.pools = {{0, 0}, {0, 1}};
+  s.devices = {{0, static_cast<uint32_t>(s.events.size())}};
+  s.segments = {{.address = kFirst,
+                 .total_size = 2 * kMiB,
+                 .pool = 1,
+                 .small = true,
+                 .expandable = true,
+                 .blocks = {0, 1}}};
+  s.blocks = {{kFirst, 2 * kMiB, 0, TorchBlockState::kInactive, {}}};
+  CHECK(Score(s) ==
+        PredictionScore{
+            .addresses = 3, .addresses_hit = 3, .segments = 5, .segments_hit = 5, .misses = {}});
+}
+
 TEST_CASE("each device is judged for itself") {
   TorchSnapshot both = RandomRun(1, 800);
   const TorchSnapshot other = RandomRun(2, 900);

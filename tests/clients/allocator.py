@@ -32,7 +32,7 @@ OPTIONS = PARSER.parse_args()
 GRAPHKIT = OPTIONS.build.resolve() / "bin/graphkit"
 PROGRAM = pathlib.Path(__file__).resolve().parent / "allocator/random_programs.py"
 # An expandable segment takes 9/8 of the device's memory in addresses, of which a process has 128 TiB.
-PER_PROCESS = 10
+PER_PROCESS, PER_PROCESS_EXPANDABLE = 50, 10
 SETTINGS = [  # words of random_programs.py, PYTORCH_CUDA_ALLOC_CONF
     ("streams", ""),
     ("streams captures", ""),
@@ -97,10 +97,11 @@ def keep(snapshot, setting):
 def check(words, conf, counts):
     failed = []
     end = OPTIONS.first + OPTIONS.programs
-    for first in range(OPTIONS.first, end, PER_PROCESS):
+    step = PER_PROCESS_EXPANDABLE if "expandable" in conf else PER_PROCESS
+    for first in range(OPTIONS.first, end, step):
         with tempfile.TemporaryDirectory() as folder:
             try:
-                record(folder, words, conf, first, min(PER_PROCESS, end - first))
+                record(folder, words, conf, first, min(step, end - first))
             except RuntimeError as error:
                 failed.append(f"seeds from {first}: {error}")
             for snapshot in sorted(pathlib.Path(folder).glob("*.pickle"), key=lambda path: int(path.stem)):

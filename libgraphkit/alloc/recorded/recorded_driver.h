@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/models/driver_memory.h"
-#include "libgraphkit/alloc/recorded/recorded_run.h"
+#include "libgraphkit/alloc/recorded/recorded_replay.h"
 
 namespace graphkit {
 
@@ -28,13 +28,15 @@ class RecordedDriver final : public DriverMemory {
 
   // What was recorded and the model didn't do.
   void Settle() {
-    for (const RecordedOperation& left : due_) misses_.push_back(left.event);
+    for (const RecordedOperation& left : due_) {
+      misses_.push_back({.event = left.event, .segment = true, .recorded = left.segment.address});
+    }
     due_.clear();
   }
   void set_event(uint32_t event) { event_ = event; }
   void set_exhausted(bool exhausted) { exhausted_ = exhausted; }  // it refuses all
   uint64_t hits() const { return hits_; }
-  std::vector<uint32_t> TakeMisses() { return std::move(misses_); }
+  std::vector<PredictionMiss> TakeMisses() { return std::move(misses_); }
 
   // The recorded allocator gave memory back before it got more.
   bool Exhausted() const override { return GivesBack() || exhausted_; }
@@ -45,8 +47,9 @@ class RecordedDriver final : public DriverMemory {
       ++hits_;
       return address;
     }
-    misses_.push_back(event_);
-    return Reserve(size);
+    const Address address = Reserve(size);
+    Miss(address);
+    return address;
   }
   void Free(Address address, Bytes size) override {
     Match(SegmentEvent::Kind::kFree, address, size);
@@ -77,12 +80,16 @@ class RecordedDriver final : public DriverMemory {
   }
 
  private:
+  // What the model did and wasn't recorded.
+  void Miss(Address address) {
+    misses_.push_back({.event = event_, .segment = true, .predicted = address});
+  }
   void Match(SegmentEvent::Kind kind, Address address, Bytes size) {
     const auto at = std::find_if(due_.begin(), due_.end(), [&](const RecordedOperation& op) {
       return op.segment.kind == kind && op.segment.address == address && op.segment.size == size;
     });
     if (at == due_.end()) {
-      misses_.push_back(event_);
+      Miss(address);
       return;
     }
     due_.erase(at);
@@ -90,7 +97,7 @@ class RecordedDriver final : public DriverMemory {
   }
 
   std::deque<RecordedOperation> due_;  // recorded and not yet asked for
-  std::vector<uint32_t> misses_;
+  std::vector<PredictionMiss> misses_;
   uint64_t hits_ = 0;
   uint32_t event_ = 0;
   bool exhausted_ = false;

@@ -9,8 +9,8 @@ namespace {
 // What was given back, with the segment's other pages, or as the event says.
 class Undoing {
  public:
-  Undoing(size_t pools, const CachingConfig& config, const PoolGuess& guess, RewoundRanges* ranges)
-      : pools_(pools), config_(config), guess_(guess), ranges_(*ranges) {}
+  Undoing(const CachingConfig& config, const PoolGuess& guess, RewoundRanges* ranges)
+      : config_(config), guess_(guess), ranges_(*ranges) {}
 
   void Undo(const TorchEvent& event, uint32_t index) {
     index_ = index;
@@ -60,7 +60,7 @@ class Undoing {
     RecordedRange range{.size = event.size, .stream = event.stream, .small = small};
     if (event.pool != TorchEvent::kNoPool) {
       range.pool = event.pool;
-    } else if (pools_ > 1) {
+    } else {
       ranges_.pools_unknown = true;
       const bool guessed = guess_.default_pool && std::ranges::count(guess_.but, index_) == 0;
       if (!guessed) range.state = RangeState::kPoolUnknown;
@@ -68,7 +68,9 @@ class Undoing {
     return range;
   }
 
-  // Unmapped pages belong to what they touch; otherwise their size tells which they were.
+  // Unmapped pages belong to what they touch, or what lay there later, unless no page was left:
+  // then the address space was given back, and another one may have come. Otherwise their size
+  // tells which they were.
   RecordedRange PagesOf(const TorchEvent& event) {
     for (const RecordedRanges* ranges : {&ranges_.start, &ranges_.ever}) {
       for (const Address near : {event.address, event.address + event.size, event.address - 1}) {
@@ -76,6 +78,7 @@ class Undoing {
         if (at == nullptr || !at->second.expandable || at->second.stream != event.stream) continue;
         if (event.pool != TorchEvent::kNoPool && at->second.pool != event.pool) continue;
         if (!at->second.small && IsSmall(event)) continue;  // others lay there at another time
+        if (ranges == &ranges_.ever && !HasPagesNow(at->second)) continue;
         RecordedRange pages = at->second;
         pages.size = event.size;
         return pages;
@@ -86,7 +89,11 @@ class Undoing {
     return pages;
   }
 
-  size_t pools_;
+  bool HasPagesNow(const RecordedRange& pages) const {
+    return std::ranges::any_of(ranges_.start,
+                               [&](const auto& range) { return range.second.Joins(pages); });
+  }
+
   const CachingConfig& config_;
   const PoolGuess& guess_;
   uint32_t index_ = 0;  // of the event
@@ -195,7 +202,7 @@ RewoundRanges RewindRanges(const TorchSnapshot& snapshot, size_t device,
   }
   ranges.ever = ranges.start;
   const Slice run = snapshot.devices[device];
-  Undoing undoing(snapshot.pools.size(), config, guess, &ranges);
+  Undoing undoing(config, guess, &ranges);
   for (uint32_t i = run.count; i-- > 0;) undoing.Undo(snapshot.events[run.first + i], i);
   SpaceFinder spaces(&ranges);
   for (uint32_t i = 0; i < run.count; ++i) spaces.Take(snapshot.events[run.first + i], i);

@@ -212,7 +212,8 @@ PredictionScore ComparePrediction(const RecordedRun& run, const PredictedRun& pr
       score.misses.push_back({op.event, false, recorded, guess});
     }
   }
-  for (const uint32_t event : predicted.segment_misses) score.misses.push_back({event, true, 0, 0});
+  score.misses.insert(score.misses.end(), predicted.segment_misses.begin(),
+                      predicted.segment_misses.end());
   score.segments_hit = predicted.segment_hits;
   score.segments = predicted.segment_hits + predicted.segment_misses.size();
   std::stable_sort(
@@ -263,9 +264,8 @@ std::optional<uint32_t> GivenBackBy(std::span<const TorchEvent> events, uint32_t
 
 // What was given back and may have been another pool's, as the first miss shows.
 std::optional<uint32_t> Suspect(std::span<const TorchEvent> events, const PredictionMiss& miss) {
-  const Address recorded = miss.segment ? events[miss.event].address : miss.recorded;
-  const auto there = GivenBackBy(events, miss.event, recorded);
-  return there || miss.segment ? there : GivenBackBy(events, miss.event, miss.predicted);
+  const auto there = GivenBackBy(events, miss.event, miss.recorded);
+  return there ? there : GivenBackBy(events, miss.event, miss.predicted);
 }
 
 // Leaves out one after the other what can't have been the default pool's.

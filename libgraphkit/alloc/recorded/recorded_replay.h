@@ -11,11 +11,18 @@
 
 namespace graphkit {
 
+struct PredictionMiss {
+  uint32_t event = 0;
+  bool segment = false;   // a segment operation, else a block's address
+  Address recorded = 0;   // 0: only the model asked the driver
+  Address predicted = 0;  // 0: the model found no memory, or didn't ask the driver
+  bool operator==(const PredictionMiss&) const = default;
+};
+
 // What the model did at each operation.
 struct PredictedRun {
-  std::vector<Address> addresses;  // by life; 0: never allocated by the model
-  std::vector<uint32_t>
-      segment_misses;  // events: a segment operation that one had and the other hadn't
+  std::vector<Address> addresses;              // by life; 0: never allocated by the model
+  std::vector<PredictionMiss> segment_misses;  // what one asked of the driver, the other didn't
   uint64_t segment_hits = 0;
   // By life: what the record had to tell, as nothing else does.
   enum class Told : uint8_t { kNothing, kWhichBlock, kWhereItBegins };
@@ -24,14 +31,6 @@ struct PredictedRun {
 };
 
 PredictedRun ReplayRecorded(const RecordedRun& run);
-
-struct PredictionMiss {
-  uint32_t event = 0;
-  bool segment = false;  // a segment operation, else a block's address
-  Address recorded = 0;
-  Address predicted = 0;  // 0: the model found no memory
-  bool operator==(const PredictionMiss&) const = default;
-};
 
 struct PredictionScore {
   uint64_t addresses = 0;  // recorded allocations

@@ -16,7 +16,11 @@ namespace {
 
 std::string MissText(const PredictionMiss& miss) {
   const std::string at = "event " + std::to_string(miss.event) + ": ";
-  if (miss.segment) return at + "a segment operation that only the record or the model has";
+  if (miss.segment) {
+    return at + "only the " + (miss.recorded != 0 ? "record" : "model") +
+           " has a segment operation at " +
+           HexText(miss.recorded != 0 ? miss.recorded : miss.predicted);
+  }
   return at + "recorded at " + HexText(miss.recorded) +
          (miss.predicted == 0 ? ", the model found no memory"
                               : ", predicted at " + HexText(miss.predicted));
@@ -47,7 +51,7 @@ Json MissJson(const PredictionScore& score) {
   const PredictionMiss& miss = score.misses.front();
   return Json{{"event", miss.event},
               {"what", miss.segment ? "segment" : "address"},
-              {"recorded", miss.segment ? Json(nullptr) : Json(HexText(miss.recorded))},
+              {"recorded", miss.recorded == 0 ? Json(nullptr) : Json(HexText(miss.recorded))},
               {"predicted", miss.predicted == 0 ? Json(nullptr) : Json(HexText(miss.predicted))}};
 }
 

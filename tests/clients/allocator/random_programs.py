@@ -177,6 +177,7 @@ class Program:
 
 def main():
     folder, first, count, operations = sys.argv[1], *map(int, sys.argv[2:5])
+    gc.freeze()  # what PyTorch itself made: every capture collects garbage
     if WORDS.get("limit"):
         torch.cuda.set_per_process_memory_fraction(float(WORDS["limit"]))
     for seed in range(first, first + count):
