@@ -47,12 +47,23 @@ struct SharedBytes {
   bool operator==(const SharedBytes&) const = default;
 };
 
+// Bytes of an arena that nothing needs between two launches of the graphs that share it
+// (libgraphkit/alloc/plan/plan_borrow.h).
+struct BorrowedRange {
+  uint32_t arena = 0;
+  Bytes offset = 0;  // in the arena
+  Bytes size = 0;
+  bool operator==(const BorrowedRange&) const = default;
+};
+
 struct PlannedMemory {
   bool of_trace = false;  // otherwise of a table of plain lifetimes
   std::vector<PlannedArena> arenas;
   std::vector<Placement> placements;  // by block
   std::vector<SharedBytes> shared;    // of a trace: by arena, then by `later`
   std::vector<NodeId> proof_nodes;
+  // By arena, then by offset; none: not asked for.
+  std::optional<std::vector<BorrowedRange>> borrow = {};
   // Graphs that are launched one after the other, again and again, and share the arenas: blocks of
   // different ones may lie in the same bytes. None: each graph has arenas of its own.
   std::vector<GraphId> sequence;

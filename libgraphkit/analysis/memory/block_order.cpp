@@ -55,6 +55,16 @@ bool BlockOrder::Before(BlockId x, BlockId y) const {
          });
 }
 
+bool BlockOrder::DoneBefore(BlockId x, NodeId node) const {
+  return Dies(x) && Later(x, trace_[node].seq) && DiesBefore(x, order_.StartOf(node));
+}
+
+bool BlockOrder::StartsAfter(BlockId y, NodeId node) const {
+  return order_.Before(node, lives_[y].alloc) &&
+         std::ranges::all_of(lives_.EarlyNodes(y, rule_),
+                             [&](NodeId early) { return order_.Before(node, early); });
+}
+
 void BlockOrder::Fetch(BlockId block) const {
   order_.Fetch(lives_[block].alloc);
   for (const NodeId marker : lives_.Markers(block, rule_)) order_.Fetch(marker);

@@ -27,6 +27,9 @@ class BlockOrder {
   bool Dies(BlockId x) const;
   // Whether a node at this point comes after all of x.
   bool DiesBefore(BlockId x, const OrderPoint& point) const;
+  // Whether a node runs after all of x; whether it has ended before y may be touched.
+  bool DoneBefore(BlockId x, NodeId node) const;
+  bool StartsAfter(BlockId y, NodeId node) const;
   // Prefetches what Before() looks at, of a block that is soon to be put on either side.
   void Fetch(BlockId block) const;
   // What a proof that x is before something rests on.

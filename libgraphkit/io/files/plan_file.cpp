@@ -60,6 +60,25 @@ void ReadPlacements(JsonObject& object, PlannedMemory& plan) {
   });
 }
 
+// In their order, within their arenas, none over another.
+void ReadBorrow(JsonObject& object, PlannedMemory& plan) {
+  if (object.Find("borrow") == nullptr) return;
+  std::pair<uint32_t, Bytes> reached;  // the end of the range before, in its arena
+  plan.borrow = object.List(object.Array("borrow"), "borrow", [&](JsonObject& entry) {
+    const BorrowedRange one{entry.Index("arena"), entry.Memory("offset"), entry.Memory("size")};
+    const std::pair begin(one.arena, one.offset);
+    if (one.arena >= plan.arenas.size()) {
+      entry.Fail("arena", "is of an arena that isn't there");
+    } else if (one.offset + one.size > plan.arenas[one.arena].peak) {
+      entry.Fail("offset", "puts the range beyond its arena's peak_bytes");
+    } else if (begin < reached) {
+      entry.Fail("offset", "is before the end of the range before it");
+    }
+    reached = {one.arena, one.offset + one.size};
+    return one;
+  });
+}
+
 // Each arena has the blocks that it counts, and is as large as they make it.
 void CheckArenas(JsonObject& object, const PlannedMemory& plan) {
   std::vector<uint64_t> blocks(plan.arenas.size());
@@ -89,6 +108,7 @@ PlannedMemory ReadPlanned(JsonObject& object) {
   ReadSequence(object, plan);
   ReadArenas(object, plan);
   ReadPlacements(object, plan);
+  ReadBorrow(object, plan);
   if (!object.failed()) CheckArenas(object, plan);
   return plan;
 }

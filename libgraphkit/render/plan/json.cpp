@@ -36,6 +36,10 @@ Json SharedJson(const PlannedMemory& plan, const SharedBytes& shared) {
   return json;
 }
 
+Json BorrowedJson(const BorrowedRange& range) {
+  return Json{{"arena", range.arena}, {"offset", range.offset}, {"size", range.size}};
+}
+
 // One line each: there may be a million of them.
 template <typename List, typename ToJson>
 void RenderLines(const char* key, const List& list, ToJson to_json, std::ostream& out) {
@@ -73,6 +77,10 @@ void RenderPlanJson(const PlannedMemory& plan, std::ostream& out) {
     out << ",\n";
     const auto shared = [&plan](const SharedBytes& of) { return SharedJson(plan, of); };
     RenderLines("shared", plan.shared, shared, out);
+  }
+  if (plan.borrow) {
+    out << ",\n";
+    RenderLines("borrow", *plan.borrow, BorrowedJson, out);
   }
   out << "\n}\n";
 }

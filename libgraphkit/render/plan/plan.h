@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 
+#include "libgraphkit/alloc/plan/plan_borrow.h"
+#include "libgraphkit/analysis/memory/borrow.h"
 #include "libgraphkit/model/planned_memory.h"
 #include "libgraphkit/replay/trade.h"
 
@@ -23,5 +25,16 @@ void RenderPlanJson(const PlannedMemory& plan, std::ostream& out);
 // (docs/planning.md).
 void RenderTradeText(std::span<const Trade> trades, const Trace& trace, std::ostream& out);
 void RenderTradeJson(std::span<const Trade> trades, std::ostream& out);
+
+// What may be borrowed: as text, and as JSON, schema "graphkit-borrow", version 1
+// (docs/planning.md).
+struct BorrowView {
+  std::span<const PoolBorrow> pools;
+  const PlannedMemory* plan = nullptr;  // with plan.borrow, or null
+  NodeId at = {};                       // none: not asked for
+  std::span<const BorrowAt> at_node = {};
+};
+void RenderBorrowText(const BorrowView& view, const Trace& trace, std::ostream& out);
+void RenderBorrowJson(const BorrowView& view, const Trace& trace, std::ostream& out);
 
 }  // namespace graphkit

@@ -22,6 +22,7 @@
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
+#include "tools/graphkit/commands/plan_borrow.h"
 #include "tools/graphkit/files/input.h"
 #include "tools/graphkit/files/output.h"
 
@@ -39,7 +40,9 @@ struct PlanArguments {
   MarkerRule rule = MarkerRule::kLastUse;
   std::string sequence;  // launch order; empty: each graph has its own memory
   bool trade = false;
-  int exit_code = kExitOk;  // that goes with the input
+  bool borrow = false;
+  std::optional<uint32_t> at;  // with --borrow: a node
+  int exit_code = kExitOk;     // that goes with the input
 };
 
 constexpr const char* kRecorded = "recorded";
@@ -203,9 +206,14 @@ int ShowTrade(const PlanArguments& arguments) {
 }
 
 int RunPlan(PlanArguments& arguments) {
-  if (IsTable(arguments.file) && (arguments.trade || !arguments.sequence.empty())) {
-    return PrintError(
-        Error{.message = "plan: --sequence and --trade are for a trace, not for a table"});
+  const bool of_trace = arguments.trade || arguments.borrow || !arguments.sequence.empty();
+  if (IsTable(arguments.file) && of_trace) {
+    return PrintError(Error{
+        .message = "plan: --sequence, --trade and --borrow are for a trace, not for a table"});
+  }
+  if (arguments.borrow) {
+    return ShowBorrow({arguments.file, arguments.output, arguments.format, arguments.rule,
+                       arguments.options, arguments.at});
   }
   if (arguments.trade) {
     return ShowTrade(arguments);
@@ -258,6 +266,17 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
       ->excludes("--capacity")
       ->excludes("--effort")
       ->excludes("--time");
+  CLI::Option* borrow = sub.add_flag(
+      "--borrow", arguments.borrow,
+      "show instead what other work may use of the pools' memory between two launches; with -o the "
+      "plan has the ranges, too");
+  for (const char* other : {"--trade", "--sequence", "--capacity"}) borrow->excludes(other);
+  sub.add_option("--at", arguments.at,
+                 "with --borrow: also what of the plan's memory is free while this node runs, and "
+                 "until when")
+      ->option_text("NODE")
+      ->check(CheckNotNegative)
+      ->needs(borrow);
   AddChoice<MarkerRule>(
       sub, "--assume", arguments.rule,
       {{"arguments", MarkerRule::kLastUse}, {"torch-streams", MarkerRule::kAtFree}},
@@ -271,8 +290,8 @@ void AddPlanCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<PlanArguments>(
       app, exit_code, RunPlan, "plan", "Compute a memory placement with a low peak",
       {"graphkit plan trace.json -o plan.json", "graphkit plan trace.json --sequence recorded",
-       "graphkit plan trace.json --trade", "graphkit plan trace.json --capacity 16GiB --time 60",
-       "graphkit plan lifetimes.csv"});
+       "graphkit plan trace.json --trade", "graphkit plan trace.json --borrow --at 12",
+       "graphkit plan trace.json --capacity 16GiB --time 60", "graphkit plan lifetimes.csv"});
   sub->add_option("input", arguments->file, "a trace, or a table id,lower,upper,size (.csv)")
       ->required();
   AddFormat(*sub, arguments->format);

@@ -1,0 +1,161 @@
+#include "libgraphkit/alloc/plan/plan_borrow.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "libgraphkit/analysis/memory/borrow.h"
+
+namespace graphkit {
+namespace {
+
+constexpr uint32_t kNever32 = 0xffffffffu;
+
+Bytes EndOf(const Placement& placement) {
+  return placement.offset + RoundUp(placement.size, kBlockGranularity);
+}
+
+// The placements of each arena.
+std::vector<std::vector<Placement>> ByArena(const PlannedMemory& plan) {
+  std::vector<std::vector<Placement>> arenas(plan.arenas.size());
+  for (const Placement& placement : plan.placements) {
+    if (placement.size > 0) arenas[placement.arena].push_back(placement);
+  }
+  return arenas;
+}
+
+// Some chain's nodes from a node on, and how many of them end before a block may be touched.
+class ChainFrom {
+ public:
+  ChainFrom(const Facts& facts, const BlockOrder& blocks, NodeId at)
+      : facts_(facts), blocks_(blocks), at_(at), place_(facts.order.PlaceOf(at)) {
+    for (size_t i = at.index(); i < facts.trace.nodes.size(); ++i) {
+      const ChainPlace place = facts.order.PlaceOf(NodeId(i));
+      if (place.chain == place_.chain && place.seq >= place_.seq) nodes_.emplace_back(i);
+    }
+    std::ranges::sort(nodes_, {}, [&](NodeId n) { return facts.order.PlaceOf(n).seq; });
+  }
+
+  // All of them: `all()`. The block has to start after the first.
+  uint32_t EndedBefore(BlockId later) const {
+    uint32_t low = 1;
+    auto high = static_cast<uint32_t>(nodes_.size());
+    if (blocks_.StartsAfter(later, nodes_[high - 1])) return high;
+    while (low + 1 < high) {  // what ends earlier is before whatever a later one is before
+      const uint32_t middle = low + (high - low) / 2;
+      (blocks_.StartsAfter(later, nodes_[middle - 1]) ? low : high) = middle;
+    }
+    return low;
+  }
+
+  uint32_t all() const { return static_cast<uint32_t>(nodes_.size()); }
+  NodeId Until(uint32_t count) const { return count < nodes_.size() ? nodes_[count] : NodeId(); }
+  Nanoseconds Time(uint32_t count) const {
+    Nanoseconds sum = 0;
+    for (uint32_t i = 0; i < count; ++i) sum += facts_.trace[nodes_[i]].duration_ns;
+    return sum;
+  }
+
+  // For how many nodes a block leaves its bytes alone from `at` on: none: 0. What a launch leaves
+  // in it for later is written anew; what it finds there isn't.
+  uint32_t FreeOf(BlockId block, std::optional<BorrowBar> bar) const {
+    if (bar == BorrowBar::kOtherGraph || bar == BorrowBar::kReadFirst) return 0;
+    const GraphId root = facts_.roots[facts_.trace[at_].graph.index()];
+    if (facts_.lives[block].root != root || blocks_.DoneBefore(block, at_)) return bar ? 0 : all();
+    return blocks_.StartsAfter(block, at_) ? EndedBefore(block) : 0;
+  }
+
+ private:
+  const Facts& facts_;
+  const BlockOrder& blocks_;
+  NodeId at_;
+  ChainPlace place_;
+  std::vector<NodeId> nodes_;
+};
+
+// Goes through an arena's bytes from below: free for as many nodes as the block that leaves them
+// alone for the fewest.
+template <typename Free, typename Visit>
+void Sweep(const std::vector<Placement>& placements, Bytes size, uint32_t all, Free free,
+           Visit visit) {
+  std::map<Bytes, std::vector<std::pair<uint32_t, bool>>> changes;  // counts that come and go
+  for (const Placement& placement : placements) {
+    const uint32_t count = free(placement);
+    changes[placement.offset].emplace_back(count, true);
+    changes[EndOf(placement)].emplace_back(count, false);
+  }
+  changes[size];
+  std::multiset<uint32_t> here;
+  Bytes reached = 0;
+  for (const auto& [offset, counts] : changes) {
+    const Bytes end = std::min(offset, size);
+    if (end > reached)
+      visit(reached, end - reached, here.empty() ? all : std::min(*here.begin(), all));
+    reached = std::max(reached, end);
+    for (const auto& [count, comes] : counts) {
+      if (comes) {
+        here.insert(count);
+      } else {
+        here.erase(here.find(count));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<BorrowedRange> PlanBorrow(const Facts& facts, const PlannedMemory& plan,
+                                      MarkerRule rule) {
+  const std::vector<std::optional<BorrowBar>> bars = FindBorrowBars(facts, rule);
+  const std::vector<std::vector<Placement>> arenas = ByArena(plan);
+  std::vector<BorrowedRange> found;
+  for (uint32_t arena = 0; arena < arenas.size(); ++arena) {
+    const auto free = [&](const Placement& p) { return bars[p.block] ? 0 : kNever32; };
+    Sweep(arenas[arena], plan.arenas[arena].peak, kNever32, free,
+          [&](Bytes offset, Bytes size, uint32_t count) {
+            if (count == 0) return;
+            const bool joins = !found.empty() && found.back().arena == arena &&
+                               found.back().offset + found.back().size == offset;
+            if (joins) {
+              found.back().size += size;
+            } else {
+              found.push_back({arena, offset, size});
+            }
+          });
+  }
+  return found;
+}
+
+std::vector<BorrowAt> BorrowAtNode(const Facts& facts, const PlannedMemory& plan, MarkerRule rule,
+                                   NodeId at) {
+  const BlockOrder order = facts.Blocks(rule);
+  const std::vector<std::optional<BorrowBar>> bars = FindBorrowBars(facts, rule);
+  const GraphId root = facts.roots[facts.trace[at].graph.index()];
+  const ChainFrom chain(facts, order, at);
+  const std::vector<std::vector<Placement>> arenas = ByArena(plan);
+  std::vector<BorrowAt> found;
+  for (uint32_t arena = 0; arena < arenas.size(); ++arena) {
+    const GraphId owner = plan.arenas[arena].graph;
+    if (owner.valid() && owner != root) continue;
+    const auto free = [&](const Placement& p) {
+      return chain.FreeOf(BlockId(p.block), bars[p.block]);
+    };
+    Sweep(arenas[arena], plan.arenas[arena].peak, chain.all(), free,
+          [&](Bytes offset, Bytes size, uint32_t count) {
+            if (count == 0) return;
+            BorrowAt one{{arena, offset, size}, chain.Until(count), count, chain.Time(count)};
+            const bool joins = !found.empty() && found.back().nodes == count &&
+                               found.back().range.arena == arena &&
+                               found.back().range.offset + found.back().range.size == offset;
+            if (joins) {
+              found.back().range.size += size;
+            } else {
+              found.push_back(one);
+            }
+          });
+  }
+  return found;
+}
+
+}  // namespace graphkit

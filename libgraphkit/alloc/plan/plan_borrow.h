@@ -1,0 +1,37 @@
+// What may be borrowed of a plan's arenas: between launches, and at a node of a graph.
+//
+//     offset
+//       | done  |   |      later       |      at node n the bytes of what is done before it starts,
+//       | done  | n |         | later  |      and of what starts only after it, are free:
+//       |   lives across   |                  until the first node of n's chain that isn't known
+//       +------------------------- order      to end before these start
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/planned_memory.h"
+
+namespace graphkit {
+
+// Between two launches of the graphs that share an arena: its bytes less those of the blocks that
+// are barred (libgraphkit/analysis/memory/borrow.h). By arena, then by offset.
+std::vector<BorrowedRange> PlanBorrow(const Facts& facts, const PlannedMemory& plan,
+                                      MarkerRule rule);
+
+// Bytes that are free while the nodes from `at` on run that are captured on the same chain, up to
+// `until`, which isn't one of them.
+struct BorrowAt {
+  BorrowedRange range;
+  NodeId until;        // none: to the end of the chain
+  uint64_t nodes = 0;  // of the chain, from `at` on
+  Nanoseconds ns = 0;  // their durations; 0: none was measured
+  bool operator==(const BorrowAt&) const = default;
+};
+// By arena, then by offset; in arenas of the node's graph, or that it shares. Neighbours with one
+// `until` are one.
+std::vector<BorrowAt> BorrowAtNode(const Facts& facts, const PlannedMemory& plan, MarkerRule rule,
+                                   NodeId at);
+
+}  // namespace graphkit

@@ -1,0 +1,79 @@
+// What may be borrowed of a pool's memory between two launches of its graphs: what no launch leaves
+// there for later, and nothing else holds.
+//
+//     segment    | a, b in turn |  output  | c | never used |     a, b, c are freed in their
+//     capture borrowed   [              ]          [                ]     the output bars its bytes
+//
+//     launches   graph 0 ───┐          ┌─── graph 1               a window: from the end of the one
+//                           └─ window ─┘                          to the start of the next
+//
+// What was freed only after its capture stays barred: programs read such outputs by address (weak
+// references), and graphs of one pool hand their results on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/interval.h"
+#include "libgraphkit/units.h"
+
+namespace graphkit {
+
+// Why a block's bytes aren't free between launches.
+enum class BorrowBar : uint8_t {
+  kOtherGraph,   // another graph touches it
+  kReadFirst,    // what touches it first reads it: what a launch left there, perhaps
+  kOutput,       // not freed before its capture ended: a launch leaves something in it
+  kOtherStream,  // freed while one of its streams wasn't captured: that may use it after a launch
+  kOutside,      // work outside of graphs touches its bytes after its free
+  kEager,        // allocated outside of captures, and there between launches
+};
+// "output", "other stream", …: as files and reports have it.
+const char* BorrowBarName(BorrowBar bar);
+
+struct BarredBlock {
+  BlockId block;
+  BorrowBar why = BorrowBar::kOutput;
+  bool operator==(const BarredBlock&) const = default;
+};
+
+// Between a launch of one graph and the next launch of a graph of the pool.
+struct BorrowWindow {
+  GraphId after;
+  GraphId before;
+  uint64_t count = 0;
+  uint64_t unordered = 0;  // of them: the later launch isn't ordered after the earlier: no window
+  // From call to call, less the first graph's longest path by measured durations; by the host's
+  // clock. None: no times were recorded.
+  std::optional<Nanoseconds> shortest = {};
+  std::optional<Nanoseconds> median = {};
+  bool operator==(const BorrowWindow&) const = default;
+};
+
+struct PoolBorrow {
+  PoolId pool;
+  std::vector<GraphId> graphs;          // that allocated in it, root graphs
+  uint64_t launches = 0;                // of these
+  Bytes reserved = 0;                   // in segments
+  Bytes in_use = 0;                     // by the allocator, at the last launch
+  std::vector<Interval<Address>> free;  // by address; each within one segment, as long as it gets
+  std::vector<BarredBlock> barred;      // the largest first
+  std::vector<BorrowWindow> windows;    // the most frequent first
+  bool operator==(const PoolBorrow&) const = default;
+
+  Bytes free_bytes() const;
+  Bytes largest() const;
+};
+
+// Which blocks that were allocated in captures are barred, by block; those allocated outside aren't
+// looked at, and of memory-alloc nodes all is the driver's. `works` names what was seen of work
+// outside of graphs; a trace of the default scope has none.
+std::vector<std::optional<BorrowBar>> FindBorrowBars(const Facts& facts, MarkerRule rule);
+
+// Of each allocator's pool that captures allocated in; those whose blocks have no addresses are
+// left out. The segments are those that were there at the last launch.
+std::vector<PoolBorrow> FindBorrow(const Facts& facts, MarkerRule rule);
+
+}  // namespace graphkit

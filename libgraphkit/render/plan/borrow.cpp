@@ -1,0 +1,216 @@
+#include <map>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/analysis/host_time.h"
+#include "libgraphkit/render/json.h"
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/plan/plan.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kNodeColumns = 40;
+constexpr size_t kShownBlocks = 5;
+constexpr size_t kShownWindows = 5;
+
+const char* Because(BorrowBar bar) {
+  switch (bar) {
+    case BorrowBar::kOtherGraph:
+      return "another graph touches them";
+    case BorrowBar::kReadFirst:
+      return "read before they are written";
+    case BorrowBar::kOutput:
+      return "not freed in their capture";
+    case BorrowBar::kOtherStream:
+      return "freed while one of their streams wasn't captured";
+    case BorrowBar::kOutside:
+      return "used outside of graphs after their free";
+    case BorrowBar::kEager:
+      return "allocated outside of captures";
+  }
+  return "";
+}
+
+std::string BorrowNodeText(const Trace& trace, NodeId node) {
+  return "node " + std::to_string(node.value) + " (" + NodeTitle(trace, node, kNodeColumns) + ")";
+}
+
+std::string BarredText(const Trace& trace, BlockId block) {
+  const std::string text =
+      "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
+  const std::string site = StackTitle(trace, trace[block].stack);
+  return site.empty() ? text : text + ", " + site;
+}
+
+void RenderBarred(const PoolBorrow& pool, const Trace& trace, std::ostream& out) {
+  std::map<BorrowBar, std::vector<BlockId>> by_bar;
+  for (const BarredBlock& barred : pool.barred) by_bar[barred.why].push_back(barred.block);
+  for (const auto& [why, blocks] : by_bar) {
+    Bytes bytes = 0;
+    for (const BlockId block : blocks) bytes += trace[block].size;
+    out << Wrapped(
+        "  barred: ",
+        Counted(blocks.size(), "block") + " (" + FormatBytes(bytes) + "), " + Because(why), {});
+    for (size_t i = 0; i < std::min(blocks.size(), kShownBlocks); ++i) {
+      out << Wrapped("    ", BarredText(trace, blocks[i]), {});
+    }
+    if (blocks.size() > kShownBlocks) {
+      out << "    and " << blocks.size() - kShownBlocks << " more; --format json lists all\n";
+    }
+  }
+}
+
+std::string WindowText(const BorrowWindow& window, const Trace& trace) {
+  std::string text = "after " + GraphTitle(trace, window.after) + ", before " +
+                     GraphTitle(trace, window.before) + ": " + Counted(window.count, "time");
+  if (window.unordered > 0) {
+    text += "; " + FormatCount(window.unordered) +
+            " of them without order, so that they may overlap: no window";
+  }
+  if (window.shortest) {
+    text += "; " + FormatNanoseconds(*window.shortest) + " at least, " +
+            FormatNanoseconds(*window.median) + " in the median";
+  }
+  return text;
+}
+
+std::string GraphsText(const PoolBorrow& pool, const Trace& trace) {
+  constexpr size_t kShownGraphs = 8;
+  std::vector<std::string> graphs;
+  for (const GraphId graph : pool.graphs) {
+    if (graphs.size() == kShownGraphs) break;
+    graphs.push_back(GraphTitle(trace, graph));
+  }
+  if (pool.graphs.size() > kShownGraphs) {
+    graphs.push_back(FormatCount(pool.graphs.size() - kShownGraphs) + " more");
+  }
+  return Listed(graphs);
+}
+
+void RenderPool(const PoolBorrow& pool, const Trace& trace, std::ostream& out) {
+  const Bytes idle = pool.reserved - std::min(pool.in_use, pool.reserved);
+  out << Wrapped("", PoolTitle(trace, pool.pool) + " of " + GraphsText(pool, trace), {});
+  out << Table({{"reserved", FormatBytes(pool.reserved)},
+                {"idle", FormatBytes(idle) + ": in no block between launches"},
+                {"may be borrowed", FormatBytes(pool.free_bytes()) + " in " +
+                                        Counted(pool.free.size(), "range") + ", the largest " +
+                                        FormatBytes(pool.largest())}},
+               {false, false}, "  ");
+  RenderBarred(pool, trace, out);
+  if (pool.windows.empty()) {
+    out << (pool.launches == 0 ? "  window: not launched in this trace\n"
+                               : "  window: launched once in this trace\n");
+  }
+  for (size_t i = 0; i < std::min(pool.windows.size(), kShownWindows); ++i) {
+    out << Wrapped("  window: ", WindowText(pool.windows[i], trace), {});
+  }
+  if (pool.windows.size() > kShownWindows) {
+    out << "  and " << pool.windows.size() - kShownWindows
+        << " more windows; --format json lists all\n";
+  }
+}
+
+std::string UntilText(const BorrowAt& one, const Trace& trace) {
+  std::string text = one.until.valid() ? "until " + BorrowNodeText(trace, one.until) + " starts"
+                                       : "to the end of its chain";
+  text += ", " + Counted(one.nodes, "node");
+  if (one.ns != 0) text += ", " + FormatNanoseconds(one.ns);
+  return text;
+}
+
+void RenderAt(const BorrowView& view, const Trace& trace, std::ostream& out) {
+  out << "At " << BorrowNodeText(trace, view.at) << " of "
+      << GraphTitle(trace, trace[view.at].graph) << ", in the arenas of the plan:\n";
+  if (view.at_node.empty()) out << "  nothing is free\n";
+  std::vector<std::vector<std::string>> rows = {{"pool", "offset", "size", "free"}};
+  for (const BorrowAt& one : view.at_node) {
+    const PoolId pool = view.plan->arenas[one.range.arena].pool;
+    rows.push_back({pool.valid() ? PoolTitle(trace, pool) : "no pool",
+                    FormatCount(one.range.offset), FormatBytes(one.range.size),
+                    UntilText(one, trace)});
+  }
+  if (rows.size() > 1) out << Table(rows, {false, true, true, false}, "  ");
+}
+
+void RenderPlanned(const PlannedMemory& plan, std::ostream& out) {
+  Bytes bytes = 0;
+  for (const BorrowedRange& range : *plan.borrow) bytes += range.size;
+  out << "As planned: " << FormatBytes(bytes) << " of " << FormatBytes(plan.peak) << " in "
+      << Counted(plan.borrow->size(), "range") << " between launches\n";
+}
+
+Json PoolJson(const PoolBorrow& pool, const Trace& trace) {
+  const auto range = [](const Interval<Address>& of) {
+    return Json{{"address", of.begin}, {"size", of.size()}};
+  };
+  const auto barred = [&](const BarredBlock& of) {
+    return Json{{"block", of.block},
+                {"size", trace[of.block].size},
+                {"why", BorrowBarName(of.why)},
+                {"allocated_at", StackTitle(trace, trace[of.block].stack)}};
+  };
+  const auto window = [](const BorrowWindow& of) {
+    return Json{{"after", of.after},          {"before", of.before},
+                {"count", of.count},          {"unordered", of.unordered},
+                {"shortest_ns", of.shortest}, {"median_ns", of.median}};
+  };
+  return Json{{"pool", pool.pool},
+              {"graphs", pool.graphs},
+              {"launches", pool.launches},
+              {"reserved_bytes", pool.reserved},
+              {"in_use_bytes", pool.in_use},
+              {"free_bytes", pool.free_bytes()},
+              {"largest_range_bytes", pool.largest()},
+              {"ranges", ListJson(pool.free, range)},
+              {"barred", ListJson(pool.barred, barred)},
+              {"windows", ListJson(pool.windows, window)}};
+}
+
+Json AtJson(const BorrowAt& one) {
+  return Json{{"arena", one.range.arena}, {"offset", one.range.offset}, {"size", one.range.size},
+              {"until", one.until},       {"nodes", one.nodes},         {"ns", one.ns}};
+}
+
+}  // namespace
+
+void RenderBorrowText(const BorrowView& view, const Trace& trace, std::ostream& out) {
+  if (view.pools.empty()) {
+    out << "No capture allocated in an allocator's pool: there is nothing to borrow.\n";
+  }
+  for (size_t i = 0; i < view.pools.size(); ++i) {
+    if (i > 0) out << "\n";
+    RenderPool(view.pools[i], trace, out);
+  }
+  if (view.plan != nullptr && view.plan->borrow) {
+    out << "\n";
+    RenderPlanned(*view.plan, out);
+  }
+  if (view.at.valid()) {
+    out << "\n";
+    RenderAt(view, trace, out);
+  }
+  if (view.pools.empty()) return;
+  out << "\n"
+      << Wrapped("",
+                 trace.works.empty()
+                     ? "Assumes that work outside of graphs uses only memory that is allocated: "
+                       "this trace doesn't hold that work (graphkit trace --scope all)."
+                     : "Assumes that kernels access only memory passed as arguments.",
+                 {});
+}
+
+void RenderBorrowJson(const BorrowView& view, const Trace& trace, std::ostream& out) {
+  const auto pool = [&trace](const PoolBorrow& of) { return PoolJson(of, trace); };
+  Json json{{"schema", "graphkit-borrow"},
+            {"version", 1},
+            {"work_outside_recorded", !trace.works.empty()},
+            {"pools", ListJson(view.pools, pool)}};
+  if (view.at.valid()) {
+    json["at"] = Json{{"node", view.at}, {"ranges", ListJson(view.at_node, AtJson)}};
+  }
+  out << Dump(json, 2) << "\n";
+}
+
+}  // namespace graphkit

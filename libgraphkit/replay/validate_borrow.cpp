@@ -1,0 +1,175 @@
+#include "libgraphkit/replay/validate_borrow.h"
+
+#include <algorithm>
+
+namespace graphkit {
+namespace {
+
+bool Meet(Address a, Bytes a_size, Address b, Bytes b_size) {
+  return a < b + b_size && b < a + a_size;
+}
+
+// Whether something of an earlier launch, or of the host, is found in the block by a launch.
+bool TakesIn(const Facts& facts, BlockId block) {
+  const auto touches = facts.lives.Touches(block);
+  const auto foreign = [&](const Touch& touch) {
+    return facts.roots[facts.trace[touch.node].graph.index()] != facts.lives[block].root;
+  };
+  if (facts.lives[block].elsewhere && std::ranges::any_of(touches, foreign)) return true;
+  bool any = false;
+  for (const Touch& touch : touches) {
+    if (touch.node != touches.front().node) break;
+    for (const Access& access : facts.trace.accesses.Of(facts.trace[touch.node].accesses)) {
+      if (access.block == block && access.mode != AccessMode::kRead) return false;
+      any = any || access.block == block;
+    }
+  }
+  return any;
+}
+
+// Whether a launch leaves something in the block for later.
+bool Leaves(const Facts& facts, BlockId id) {
+  const Block& block = facts.trace[id];
+  if (!facts.lives[id].freed) return true;
+  if (facts.lives[id].foreign && facts.lives[id].escaped) return true;
+  for (const EagerWork& work : facts.trace.works) {
+    if (work.seq < block.free_requested) continue;
+    for (const Access& access : facts.trace.accesses.Of(work.accesses)) {
+      if (access.block.index() >= facts.trace.blocks.size()) continue;
+      const Address begin = facts.trace[access.block].address + access.offset;
+      const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
+      if (Meet(begin, length, block.address, block.size)) return true;
+    }
+  }
+  return false;
+}
+
+// The launches of graphs that allocated in the pool: from the first to the last. None: {kNever, 0}.
+std::pair<Seq, Seq> LaunchesOf(const Facts& facts, const PoolBorrow& pool) {
+  std::pair<Seq, Seq> found{kNever, 0};
+  std::vector<GraphId> runs(facts.trace.execs.size());
+  for (size_t i = 0; i < runs.size(); ++i) runs[i] = facts.trace.execs[i].graph;
+  auto update = facts.trace.exec_updates.begin();
+  for (const Launch& launch : facts.trace.launches) {
+    for (; update != facts.trace.exec_updates.end() && update->seq < launch.seq; ++update) {
+      if (update->result == 0 && update->exec.index() < runs.size()) {
+        runs[update->exec.index()] = update->graph;
+      }
+    }
+    if (launch.exec.index() >= runs.size()) continue;
+    const GraphId graph = runs[launch.exec.index()];
+    if (!graph.valid()) continue;
+    if (std::ranges::find(pool.graphs, facts.roots[graph.index()]) == pool.graphs.end()) continue;
+    found.first = std::min(found.first, launch.seq);
+    found.second = launch.seq;
+  }
+  return found;
+}
+
+// Whether somebody needs the block between launches, whatever the address.
+bool NeededBetween(const Facts& facts, BlockId id, std::pair<Seq, Seq> launches) {
+  const Block& block = facts.trace[id];
+  if (facts.lives[id].root.valid()) return TakesIn(facts, id) || Leaves(facts, id);
+  return block.allocated < launches.second && block.free_completed > launches.first;
+}
+
+// Whether all that a block is used for in its graph is over before `at` starts.
+bool OverBefore(const Facts& facts, BlockId id, NodeId at) {
+  const BlockLife& life = facts.lives[id];
+  const auto before = [&](NodeId node) { return facts.order.Before(node, at); };
+  const auto touch_before = [&](const Touch& touch) { return before(touch.node); };
+  if (!std::ranges::all_of(facts.lives.Touches(id), touch_before)) return false;
+  if (!life.escaped) return true;
+  return std::ranges::all_of(facts.lives.Nodes(life.at_free), before) &&
+         facts.trace[id].free_requested < facts.trace[at].seq;
+}
+
+// Whether nothing uses a block before the node has ended.
+bool NotBefore(const Facts& facts, BlockId id, NodeId node) {
+  const BlockLife& life = facts.lives[id];
+  const auto after = [&](const Touch& touch) { return facts.order.Before(node, touch.node); };
+  const auto start_after = [&](NodeId start) { return facts.order.Before(node, start); };
+  if (!std::ranges::all_of(facts.lives.Touches(id), after)) return false;
+  if (!life.escaped) return true;
+  return std::ranges::all_of(facts.lives.Nodes(life.starts), start_after) &&
+         facts.order.Before(node, life.alloc);
+}
+
+}  // namespace
+
+std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools) {
+  std::vector<WrongBorrow> wrong;
+  const std::vector<bool> backs = BacksSegment(facts.trace);
+  for (const PoolBorrow& pool : pools) {
+    const std::pair<Seq, Seq> launches = LaunchesOf(facts, pool);
+    Address reached = 0;
+    for (const Interval<Address>& range : pool.free) {
+      const auto holds = [&](const Segment& segment) {
+        return segment.pool == pool.pool && segment.address <= range.begin &&
+               range.end <= segment.address + segment.size && segment.freed >= launches.second;
+      };
+      const bool held = std::ranges::any_of(facts.trace.segments, holds);
+      if (!held || range.begin < reached || range.empty()) wrong.push_back({{}, range.begin});
+      reached = range.end;
+    }
+    for (size_t i = 0; i < facts.trace.blocks.size(); ++i) {
+      const Block& block = facts.trace.blocks[i];
+      if (backs[i] || block.pool != pool.pool || block.size == 0) continue;
+      // The first range that ends behind the block's begin.
+      const auto range =
+          std::ranges::upper_bound(pool.free, block.address, {}, &Interval<Address>::end);
+      if (range == pool.free.end() || range->begin >= block.address + block.size) continue;
+      if (NeededBetween(facts, BlockId(i), launches)) wrong.push_back({BlockId(i), range->begin});
+    }
+  }
+  return wrong;
+}
+
+std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMemory& plan) {
+  std::vector<WrongBorrow> wrong;
+  if (!plan.borrow) return wrong;
+  std::vector<std::vector<BorrowedRange>> ranges(plan.arenas.size());
+  for (const BorrowedRange& range : *plan.borrow) ranges[range.arena].push_back(range);
+  for (const Placement& placement : plan.placements) {
+    for (const BorrowedRange& range : ranges[placement.arena]) {
+      if (!Meet(range.offset, range.size, placement.offset, placement.size)) continue;
+      const BlockId block(placement.block);
+      if (TakesIn(facts, block) || Leaves(facts, block)) wrong.push_back({block, range.offset});
+    }
+  }
+  return wrong;
+}
+
+std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemory& plan, NodeId at,
+                                          std::span<const BorrowAt> ranges) {
+  std::vector<WrongBorrow> wrong;
+  const ChainPlace place = facts.order.PlaceOf(at);
+  const GraphId root = facts.roots[facts.trace[at].graph.index()];
+  std::vector<NodeId> chain;
+  for (size_t i = 0; i < facts.trace.nodes.size(); ++i) {
+    const ChainPlace here = facts.order.PlaceOf(NodeId(i));
+    if (here.chain == place.chain && here.seq >= place.seq) chain.emplace_back(i);
+  }
+  for (const BorrowAt& one : ranges) {
+    const auto ours = [&](NodeId node) {
+      return facts.order.PlaceOf(node).seq < place.seq + one.nodes;
+    };
+    for (const Placement& placement : plan.placements) {
+      if (placement.arena != one.range.arena ||
+          !Meet(one.range.offset, one.range.size, placement.offset, placement.size)) {
+        continue;
+      }
+      const BlockId block(placement.block);
+      const bool of_graph = facts.lives[block].root == root;
+      const bool over = (!of_graph || OverBefore(facts, block, at)) && !Leaves(facts, block);
+      const auto later = [&](NodeId n) { return !ours(n) || NotBefore(facts, block, n); };
+      const bool starts_later = of_graph && std::ranges::all_of(chain, later);
+      if (TakesIn(facts, block) || (!over && !starts_later)) {
+        wrong.push_back({block, one.range.offset});
+      }
+    }
+  }
+  return wrong;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,30 @@
+// Checks what is said to be free for a while: shares no code with what finds it
+// (libgraphkit/analysis/memory/borrow.h, libgraphkit/alloc/plan/plan_borrow.h). Each block that
+// lies in borrowed bytes is looked at, and at a node each of its touches.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "libgraphkit/alloc/plan/plan_borrow.h"
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/borrow.h"
+
+namespace graphkit {
+
+// A block that somebody needs while its bytes are borrowed. None: no segment has these bytes, or
+// two ranges overlap.
+struct WrongBorrow {
+  BlockId block;
+  Address at = 0;  // the range's begin: an address, or an offset in an arena
+  bool operator==(const WrongBorrow&) const = default;
+};
+
+std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools);
+// Of plan.borrow.
+std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMemory& plan);
+// At a node, by the last uses of blocks (MarkerRule::kLastUse); of what escaped, by its free.
+std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemory& plan, NodeId at,
+                                          std::span<const BorrowAt> ranges);
+
+}  // namespace graphkit

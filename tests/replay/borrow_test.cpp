@@ -1,0 +1,370 @@
+#include "libgraphkit/analysis/memory/borrow.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/alloc/plan/plan_borrow.h"
+#include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/generate/build_trace.h"
+#include "libgraphkit/random.h"
+#include "libgraphkit/replay/validate_borrow.h"
+#include "tests/analysis/order/slow_order.h"
+#include "tests/analysis/random_trace.h"
+
+namespace graphkit {
+namespace {
+
+constexpr Bytes kUnit = 512;
+
+// A pool with one segment, of so many units.
+struct OnePool {
+  TraceBuilder t;
+  StreamId s = t.Stream("s");
+  PoolId pool = t.Pool(PoolKind::kPrivate, "pool");
+  SegmentId segment;
+  Address base = 0;
+
+  explicit OnePool(Bytes units) : segment(t.Segment(pool, units * kUnit, s)) {
+    base = t.trace()[segment].address;
+  }
+  BlockId Alloc(Bytes first, Bytes units) {
+    return t.AllocAt(s, units * kUnit, base + first * kUnit, segment);
+  }
+};
+
+using Units = std::vector<std::pair<Bytes, Bytes>>;  // begin, end
+
+Units FreeUnits(const PoolBorrow& pool, Address base) {
+  Units units;
+  for (const Interval<Address>& range : pool.free) {
+    units.emplace_back((range.begin - base) / kUnit, (range.end - base) / kUnit);
+  }
+  return units;
+}
+
+// units     0   2   4   6   8   10  12  14  16
+//           |tmp|out|rd1|oth|wrk|eag| never |      tmp alone is freed in its capture and nothing
+//           else
+TEST_CASE("between launches is free what was freed in its capture, and what nobody got") {
+  OnePool p(16);
+  TraceBuilder& t = p.t;
+  const GraphId first = t.BeginCapture(p.s);
+  const BlockId tmp = p.Alloc(0, 2);
+  const BlockId out = p.Alloc(2, 2);
+  const BlockId read_first = p.Alloc(4, 2);
+  const BlockId other = p.Alloc(6, 2);
+  const BlockId worked = p.Alloc(8, 2);
+  t.Kernel(p.s, "make", {Writes(tmp), Writes(out), Writes(other), Writes(worked)});
+  t.Kernel(p.s, "take", {Reads(read_first), Reads(tmp)});
+  for (const BlockId block : {tmp, read_first, other, worked}) t.Free(block);
+  t.EndCapture(p.s);
+  const GraphId second = t.BeginCapture(p.s);
+  t.Kernel(p.s, "elsewhere", {Reads(other)});
+  const BlockId own = p.Alloc(0, 1);
+  t.Kernel(p.s, "own", {Writes(own)});
+  t.Free(own);
+  t.EndCapture(p.s);
+  const ExecId a = t.Instantiate(first);
+  const ExecId b = t.Instantiate(second);
+  const BlockId eager = p.Alloc(10, 2);
+  t.Launch(a, p.s);
+  t.Work(p.s, "peek", {Reads(worked)});
+  t.Launch(b, p.s);
+  t.Launch(a, p.s);
+  t.Free(out);  // too late: who has its address may read it after any launch
+  const Trace trace = t.Build();
+  const Facts facts = FindFacts(trace);
+
+  const std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
+  REQUIRE(pools.size() == 1);
+  CHECK(FreeUnits(pools[0], p.base) == Units{{0, 2}, {12, 16}});
+  CHECK(pools[0].barred == std::vector<BarredBlock>{{out, BorrowBar::kOutput},
+                                                    {read_first, BorrowBar::kReadFirst},
+                                                    {other, BorrowBar::kOtherGraph},
+                                                    {worked, BorrowBar::kOutside},
+                                                    {eager, BorrowBar::kEager}});
+  CHECK(pools[0].reserved == 16 * kUnit);
+  CHECK(pools[0].free_bytes() == 6 * kUnit);
+  CHECK(pools[0].largest() == 4 * kUnit);
+  CHECK(pools[0].in_use == 4 * kUnit);
+  CHECK(pools[0].windows == std::vector<BorrowWindow>{{first, second, 1}, {second, first, 1}});
+  CHECK(ValidateBorrow(facts, pools).empty());
+}
+
+TEST_CASE("launches without order leave no window") {
+  OnePool p(4);
+  const StreamId other = p.t.Stream("other");
+  const GraphId graph = p.t.BeginCapture(p.s);
+  const BlockId tmp = p.Alloc(0, 2);
+  p.t.Kernel(p.s, "use", {Writes(tmp)});
+  p.t.Free(tmp);
+  p.t.EndCapture(p.s);
+  const ExecId exec = p.t.Instantiate(graph);
+  p.t.Launch(exec, p.s);
+  p.t.SetTime(1000);
+  p.t.Launch(exec, other);
+  p.t.SetTime(5000);
+  p.t.Synchronize();
+  p.t.Launch(exec, other);
+  p.t.SetTime(7000);
+  const Trace trace = p.t.Build();
+  const std::vector<PoolBorrow> pools = FindBorrow(FindFacts(trace), MarkerRule::kLastUse);
+  REQUIRE(pools.size() == 1);
+  CHECK(pools[0].windows == std::vector<BorrowWindow>{{.after = graph,
+                                                       .before = graph,
+                                                       .count = 2,
+                                                       .unordered = 1,
+                                                       .shortest = 2000,
+                                                       .median = 4000}});
+}
+
+// Graphs of one pool that get memory wherever there is room, touch one another's blocks, and free
+// them in time or not; work and blocks outside of them, and launches.
+class RandomPool {
+ public:
+  explicit RandomPool(uint64_t seed) : random_(seed), p_(kUnits) {}
+
+  Trace Build() {
+    std::vector<ExecId> execs;
+    for (uint64_t i = 0; i < 1 + random_.Below(3); ++i)
+      execs.push_back(p_.t.Instantiate(Capture()));
+    for (uint64_t i = 0; i < random_.Below(12); ++i) {
+      const uint64_t what = random_.Below(4);
+      if (what == 0) Eager();
+      if (what == 1 && !met_.empty()) p_.t.Work(p_.s, "work", {SomeAccess(Any(met_))});
+      if (what >= 2) p_.t.Launch(Any(execs), p_.s);
+    }
+    return p_.t.Build();
+  }
+  Address base() const { return p_.base; }
+  PoolId pool() const { return p_.pool; }
+
+  static constexpr Bytes kUnits = 24;
+
+ private:
+  template <typename T>
+  T Any(const std::vector<T>& of) {
+    return of[random_.Below(of.size())];
+  }
+
+  Access SomeAccess(BlockId block) {
+    constexpr AccessMode kModes[] = {AccessMode::kRead, AccessMode::kWrite, AccessMode::kReadWrite,
+                                     AccessMode::kUnknown};
+    const bool whole = random_.Below(2) == 0;
+    return {block, kModes[random_.Below(4)], 0, whole ? kLengthUnknown : kUnit};
+  }
+
+  // Where no block is; none: there is no room.
+  BlockId Place() {
+    const Bytes units = 1 + random_.Below(4);
+    const Bytes first = random_.Below(kUnits - units);
+    for (const BlockId block : live_) {
+      const Block& there = p_.t.trace()[block];
+      const Bytes begin = (there.address - p_.base) / kUnit;
+      if (begin < first + units && first < begin + there.size / kUnit) return {};
+    }
+    live_.push_back(p_.Alloc(first, units));
+    met_.push_back(live_.back());
+    return live_.back();
+  }
+
+  void FreeSome() {
+    if (live_.empty()) return;
+    const size_t at = random_.Below(live_.size());
+    p_.t.Free(live_[at]);
+    live_.erase(live_.begin() + static_cast<ptrdiff_t>(at));
+  }
+
+  GraphId Capture() {
+    const GraphId graph = p_.t.BeginCapture(p_.s);
+    for (uint64_t i = 0; i < 2 + random_.Below(10); ++i) {
+      const BlockId block = Place();
+      if (block.valid() && random_.Below(8) != 0) {
+        p_.t.Kernel(p_.s, "k", {SomeAccess(block)});
+        if (random_.Below(8) == 0) p_.t.Kernel(p_.s, "k", {SomeAccess(Any(met_))});
+      }
+      if (random_.Below(3) != 0) FreeSome();
+    }
+    for (uint64_t i = 0; i < 4; ++i) FreeSome();
+    p_.t.EndCapture(p_.s);
+    return graph;
+  }
+
+  void Eager() {
+    if (random_.Below(2) == 0) {
+      Place();
+    } else {
+      FreeSome();
+    }
+  }
+
+  Random random_;
+  OnePool p_;
+  std::vector<BlockId> live_;
+  std::vector<BlockId> met_;
+};
+
+// Whether somebody needs a byte between launches: block by block, from the trace alone.
+class SlowBorrow {
+ public:
+  explicit SlowBorrow(const Trace& trace) : trace_(trace) {
+    first_ = trace.launches.empty() ? trace.captures.back().end : trace.launches.front().seq;
+    last_ = trace.launches.empty() ? first_ : trace.launches.back().seq;
+  }
+
+  bool Free(Address byte) const {
+    for (size_t i = 0; i < trace_.blocks.size(); ++i) {
+      const Block& block = trace_.blocks[i];
+      if (byte < block.address || byte >= block.address + block.size) continue;
+      if (block.graph.valid() ? Needed(BlockId(i)) : Lives(block)) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool Lives(const Block& block) const {
+    return block.allocated <= last_ && block.free_completed > first_;
+  }
+
+  bool Needed(BlockId id) const {
+    const Block& block = trace_[id];
+    for (const Capture& capture : trace_.captures) {
+      if (capture.graph == block.graph && block.free_requested > capture.end) return true;
+    }
+    bool met = false;
+    for (const Node& node : trace_.nodes) {
+      for (const Access& access : trace_.accesses.Of(node.accesses)) {
+        if (access.block != id) continue;
+        if (node.graph != block.graph) return true;
+        if (!met && access.mode == AccessMode::kRead) return true;
+        met = true;
+      }
+    }
+    return std::ranges::any_of(trace_.works, [&](const EagerWork& work) {
+      return work.seq > block.free_requested && Reaches(work, block);
+    });
+  }
+
+  bool Reaches(const EagerWork& work, const Block& block) const {
+    for (const Access& access : trace_.accesses.Of(work.accesses)) {
+      const Address begin = trace_[access.block].address + access.offset;
+      const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
+      if (begin < block.address + block.size && block.address < begin + length) return true;
+    }
+    return false;
+  }
+
+  const Trace& trace_;
+  Seq first_ = 0;
+  Seq last_ = 0;
+};
+
+TEST_CASE("what may be borrowed between launches is what a look at each byte finds") {
+  size_t some = 0;
+  size_t faults = 0;
+  for (uint64_t seed = 1; seed <= 4000; ++seed) {
+    CAPTURE(seed);
+    RandomPool made(seed);
+    const Trace trace = made.Build();
+    const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+    std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
+    if (pools.empty()) continue;  // no capture found room
+    const SlowBorrow slow(trace);
+    Units expected;
+    for (Bytes unit = 0; unit < RandomPool::kUnits; ++unit) {
+      if (!slow.Free(made.base() + unit * kUnit)) continue;
+      if (!expected.empty() && expected.back().second == unit) {
+        ++expected.back().second;
+      } else {
+        expected.emplace_back(unit, unit + 1);
+      }
+    }
+    REQUIRE(FreeUnits(pools[0], made.base()) == expected);
+    REQUIRE(ValidateBorrow(facts, pools).empty());
+    some += expected.size() > 1 ? 1 : 0;
+
+    // One range more: the validator finds it wrong exactly where a byte of it is needed.
+    Random random(seed);
+    const Bytes unit = random.Below(RandomPool::kUnits);
+    pools[0].free = {{made.base() + unit * kUnit, made.base() + (unit + 1) * kUnit}};
+    const bool needed = !slow.Free(made.base() + unit * kUnit);
+    REQUIRE(ValidateBorrow(facts, pools).empty() == !needed);
+    faults += needed ? 1 : 0;
+  }
+  CHECK(some > 1000);
+  CHECK(faults > 500);
+}
+
+// Each placement that shares bytes with a range, each of its touches, by searching the graph.
+bool SafeAt(const Trace& trace, const Facts& facts, const SlowOrder& order,
+            const PlannedMemory& plan, NodeId at, const BorrowAt& one) {
+  std::vector<NodeId> lent;  // the chain's nodes that run meanwhile
+  const ChainPlace place = facts.order.PlaceOf(at);
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    const ChainPlace here = facts.order.PlaceOf(NodeId(i));
+    const bool in = here.chain == place.chain && here.seq >= place.seq;
+    if (in && here.seq < place.seq + one.nodes) lent.emplace_back(i);
+  }
+  for (const Placement& placement : plan.placements) {
+    const bool shares = placement.arena == one.range.arena &&
+                        placement.offset < one.range.offset + one.range.size &&
+                        one.range.offset < placement.offset + placement.size;
+    if (!shares) continue;
+    bool over = true;
+    bool later = true;
+    for (const Touch& touch : facts.lives.Touches(BlockId(placement.block))) {
+      if (trace[touch.node].graph != trace[at].graph) continue;  // a graph around or inside
+      over = over && order.Before(touch.node, at);
+      for (const NodeId node : lent) later = later && order.Before(node, touch.node);
+    }
+    if (!over && !later) return false;
+  }
+  return true;
+}
+
+TEST_CASE("what is free at a node of a plan is used by nothing that may run meanwhile") {
+  size_t ranges = 0;
+  size_t ending = 0;
+  size_t faults = 0;
+  for (uint64_t seed = 1; seed <= 1500; ++seed) {
+    CAPTURE(seed);
+    const Trace trace = RandomTrace(
+        seed, {.max_steps = 40, .nested = seed % 2 == 0, .memory = true, .pools = seed % 3 == 0});
+    const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+    PlannedMemory plan = PlanTrace(facts, MarkerRule::kLastUse, {.looks = 100'000});
+    plan.borrow = PlanBorrow(facts, plan, MarkerRule::kLastUse);
+    REQUIRE(ValidatePlanBorrow(facts, plan).empty());
+    if (trace.nodes.empty()) continue;
+    const SlowOrder slow(trace);
+    Random random(seed);
+    for (int i = 0; i < 5; ++i) {
+      const NodeId at(random.Below(trace.nodes.size()));
+      std::vector<BorrowAt> free = BorrowAtNode(facts, plan, MarkerRule::kLastUse, at);
+      for (const BorrowAt& one : free) {
+        REQUIRE(SafeAt(trace, facts, slow, plan, at, one));
+        ++ranges;
+        ending += one.until.valid() ? 1 : 0;
+      }
+      REQUIRE(ValidateBorrowAt(facts, plan, at, free).empty());
+      // Lent for longer than it is free, where something is in the way: found by both.
+      for (BorrowAt& one : free) {
+        if (!one.until.valid()) continue;
+        one.nodes += 1;
+        const bool safe = SafeAt(trace, facts, slow, plan, at, one);
+        const bool valid = ValidateBorrowAt(facts, plan, at, {&one, 1}).empty();
+        if (!safe) REQUIRE_FALSE(valid);
+        faults += safe ? 0 : 1;
+      }
+    }
+  }
+  CHECK(ranges > 1000);
+  CHECK(ending > 100);
+  CHECK(faults > 50);
+}
+
+}  // namespace
+}  // namespace graphkit
