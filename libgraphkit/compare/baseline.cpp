@@ -21,16 +21,9 @@ uint64_t HashField(uint64_t hash, std::string_view text) {
 }
 
 std::string FingerprintIn(std::string_view graph, const GateSubject& subject, size_t finding) {
-  const FindingPlace& place = subject.places[finding];
-  uint64_t hash = HashField(HashText(""), subject.report.findings[finding].check);
-  hash = HashField(hash, graph);
-  if (!place.frames.empty()) {
-    hash = HashField(hash, place.frames.front().function);
-    hash = HashField(hash, FileName(place.frames.front().file));
-  }
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
+  const std::vector<PlaceFrame>& frames = subject.places[finding].frames;
+  return Fingerprint(subject.report.findings[finding].check, graph,
+                     frames.empty() ? PlaceFrame() : frames.front());
 }
 
 // Of each graph the first one that is equal to it: of the same name and content.
@@ -102,6 +95,17 @@ BaselineTrace MakeBaselineTrace(const GateSubject& subject, std::string key) {
 }
 
 }  // namespace
+
+std::string Fingerprint(std::string_view check, std::string_view graph, const PlaceFrame& place) {
+  uint64_t hash = HashField(HashField(HashText(""), check), graph);
+  if (place != PlaceFrame()) {
+    hash = HashField(hash, place.function);
+    hash = HashField(hash, FileName(place.file));
+  }
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
 
 std::string_view FileName(std::string_view path) { return LastParts(path, 1); }
 

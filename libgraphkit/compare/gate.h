@@ -41,6 +41,9 @@ std::string FigureText(double value, MeasureUnit unit);
 // `trace_file` is the trace's file, as the user named it.
 GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report report);
 
+// Adds to each subject how what it does together with other ranks differs from theirs.
+void AddRankDifferences(std::vector<GateSubject>& subjects);
+
 // Where a finding comes from: the stack of its evidence, or that of the first block, node, … that
 // it names.
 FindingPlace PlaceOf(const Finding& finding, const Trace& trace);

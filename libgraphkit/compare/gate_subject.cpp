@@ -4,6 +4,7 @@
 
 #include "libgraphkit/analysis/memory/moments.h"
 #include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/order/collectives.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/graph_view.h"
 
@@ -110,6 +111,7 @@ GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report r
     }
   }
   subject.report = std::move(report);
+  subject.collectives = SummarizeCollectives(trace);
   std::vector<Step> reserved, allocated;
   for (const Segment& segment : trace.segments) {
     AddLife(segment.size, segment.allocated, segment.freed, reserved);
@@ -128,6 +130,26 @@ GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report r
     if (moments.end.reserved > 0) subject.idle_bytes = moments.end.idle();
   }
   return subject;
+}
+
+void AddRankDifferences(std::vector<GateSubject>& subjects) {
+  if (subjects.size() < 2) return;
+  std::vector<RankTrace> traces;
+  for (const GateSubject& subject : subjects) {
+    traces.push_back({subject.trace, &subject.collectives, subject.report.complete});
+  }
+  for (RankDifference& found : CompareCollectives(traces)) {
+    GateSubject& subject = subjects[found.trace];
+    FindingPlace place{.logical = "trace"};
+    if (found.place != PlaceFrame()) place.frames = {found.place};
+    if (found.finding.graph) {
+      place.logical = "graph " + std::to_string(found.finding.graph.value);
+    }
+    ++subject.report.totals.findings[static_cast<size_t>(found.finding.severity)];
+    subject.report.findings.push_back(std::move(found.finding));
+    subject.places.push_back(std::move(place));
+    subject.leaks.push_back(0);
+  }
 }
 
 }  // namespace graphkit

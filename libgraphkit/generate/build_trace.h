@@ -161,6 +161,9 @@ class TraceBuilder {
 
   // What the node or the work that was made last does together with other ranks.
   CommunicatorId Communicator(uint32_t ranks, uint32_t rank, uint64_t key = 0);
+  void Destroy(CommunicatorId communicator) {
+    trace_.communicators[communicator.index()].destroyed = Next();
+  }
   void Collect(CommunicatorId communicator, CollectiveKind kind, uint64_t count, ElementType type,
                int32_t peer = -1);
 

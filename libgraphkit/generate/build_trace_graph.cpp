@@ -167,7 +167,7 @@ void TraceBuilder::AddWork(EagerWork work, Accesses accesses) {
 }
 
 CommunicatorId TraceBuilder::Communicator(uint32_t ranks, uint32_t rank, uint64_t key) {
-  trace_.communicators.push_back({key, ranks, rank, Next()});
+  trace_.communicators.push_back({.key = key, .ranks = ranks, .rank = rank, .created = Next()});
   return CommunicatorId(trace_.communicators.size() - 1);
 }
 

@@ -15,6 +15,7 @@ struct Communicator {
   uint32_t ranks = 0;
   uint32_t rank = 0;  // this process's, or this device's
   Seq created = 0;
+  Seq destroyed = kNever;  // ncclCommDestroy, ncclCommAbort
   bool operator==(const Communicator&) const = default;
 };
 
@@ -31,7 +32,8 @@ enum class CollectiveKind : uint8_t {
   kReceive,
 };
 
-// Of the elements that are exchanged; in the order of ncclDataType_t.
+// Of the elements that are exchanged; in the order of ncclDataType_t. kByte: the type isn't known,
+// and the count is one of bytes.
 enum class ElementType : uint8_t {
   kInt8,
   kUint8,
@@ -45,6 +47,7 @@ enum class ElementType : uint8_t {
   kBf16,
   kFp8E4M3,
   kFp8E5M2,
+  kByte,
 };
 
 // One operation of a node or a work; a group of calls has several.

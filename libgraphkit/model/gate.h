@@ -9,16 +9,10 @@
 
 #include "libgraphkit/model/gate_config.h"
 #include "libgraphkit/model/graph_content.h"
+#include "libgraphkit/model/rank_collectives.h"
 #include "libgraphkit/model/report.h"
 
 namespace graphkit {
-
-struct PlaceFrame {
-  std::string function;  // as recorded: possibly mangled
-  std::string file;      // source file, or the object when the source isn't known
-  uint32_t line = 0;     // 1-based; 0: unknown
-  bool operator==(const PlaceFrame&) const = default;
-};
 
 // Where in the program a finding comes from.
 struct FindingPlace {
@@ -40,6 +34,7 @@ struct GateSubject {
   // trace holds no memory.
   std::optional<Bytes> peak_in_use_bytes = {};
   std::optional<Bytes> idle_bytes = {};
+  RankCollectives collectives = {};
   bool operator==(const GateSubject&) const = default;
 };
 

@@ -76,9 +76,9 @@ struct Names<CollectiveKind> {
 
 template <>
 struct Names<ElementType> {
-  static constexpr std::array<std::string_view, 12> value = {
-      "int8", "uint8", "int32", "uint32", "int64",    "uint64",
-      "fp16", "fp32",  "fp64",  "bf16",   "fp8_e4m3", "fp8_e5m2"};
+  static constexpr std::array<std::string_view, 13> value = {
+      "int8", "uint8", "int32", "uint32",   "int64",    "uint64", "fp16",
+      "fp32", "fp64",  "bf16",  "fp8_e4m3", "fp8_e5m2", "byte"};
 };
 
 template <>

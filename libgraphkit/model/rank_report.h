@@ -13,6 +13,7 @@
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/graph_content.h"
 #include "libgraphkit/model/process.h"
+#include "libgraphkit/model/rank_collectives.h"
 #include "libgraphkit/model/trace_diff.h"
 
 namespace graphkit {
@@ -85,6 +86,7 @@ struct RankSummary {
   std::array<RankFigure, kRankFigureCount> figures{};
   std::vector<RankGraph> graphs = {};
   std::vector<RankFinding> findings = {};  // by fingerprint
+  RankCollectives collectives = {};
   bool operator==(const RankSummary&) const = default;
 
   bool complete() const { return incomplete_because.empty(); }

@@ -99,6 +99,54 @@ TEST_CASE("a finding of several ranks is listed once, with the rank that has mos
             {"pool-leak", Severity::kWarning, "something is wrong", 1, 2, 100, 301}});
 }
 
+// A rank that runs an operation of `count` elements.
+GateSubject Collecting(std::string file, uint32_t rank, uint64_t count) {
+  TraceBuilder t;
+  const StreamId stream = t.Stream();
+  const CommunicatorId both = t.Communicator(2, rank, 7);
+  const GraphId graph = t.BeginCapture(stream, "step");
+  t.Kernel(stream, "ncclAllReduce");
+  t.Collect(both, CollectiveKind::kAllReduce, count, ElementType::kBf16);
+  t.EndCapture(stream);
+  t.Launch(t.Instantiate(graph), stream);
+  return MakeGateSubject(std::move(file), t.Build(), CleanSubject().report);
+}
+
+TEST_CASE("operations that differ between ranks are a finding of the trace that differs") {
+  for (const uint64_t count : {8u, 9u}) {
+    std::vector<RankSummary> ranks;
+    for (const uint32_t rank : {0u, 1u}) {
+      const GateSubject subject =
+          Collecting("rank" + std::to_string(rank) + ".json", rank, rank == 1 ? count : 8);
+      const auto packed = UnpackRank(PackRank(SummarizeRank(subject)));
+      REQUIRE(packed);
+      CHECK(*packed == SummarizeRank(subject));
+      ranks.push_back(*packed);
+    }
+    std::vector<RankSummary> others = ranks;
+    AddRankDifferences({"late-free"}, others);
+    CHECK(others == ranks);
+    AddRankDifferences({}, ranks);
+    const RankReport report = CompareRanks(ranks);
+    REQUIRE(report.findings.size() == (count == 8 ? 0 : 1));
+    if (count == 8) continue;
+    CHECK(report.findings[0].finding.check == "collective-size");
+    CHECK(report.findings[0].ranks == std::vector<uint32_t>{1});
+    CHECK(*ranks[1].figures[FigureOf("errors")] == 1);
+  }
+}
+
+TEST_CASE("the gate fails for operations that differ between ranks") {
+  std::vector<GateSubject> subjects = {Collecting("rank0.json", 0, 8),
+                                       Collecting("rank1.json", 1, 9)};
+  AddRankDifferences(subjects);
+  const GateVerdict verdict = JudgeGate(subjects, {}, std::nullopt);
+  CHECK(verdict.exit_code == 1);
+  REQUIRE(verdict.findings.size() == 1);
+  CHECK(verdict.findings[0].trace == 1);
+  CHECK(subjects[1].report.findings[0].check == "collective-size");
+}
+
 TEST_CASE(
     "two traces have the same structure when their graphs are equal but for ids and streams") {
   const auto capture = [](const char* kernel, bool more_streams) {

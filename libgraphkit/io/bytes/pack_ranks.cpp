@@ -28,9 +28,45 @@ void Fields(auto& pack, RankFinding& value) {
   pack(fingerprint, check, severity, message, count, bytes);
 }
 
+void Fields(auto& pack, PlaceFrame& value) {
+  auto& [function, file, line] = value;
+  pack(function, file, line);
+}
+
+void Fields(auto& pack, Communicator& value) {
+  auto& [key, ranks, rank, created, destroyed] = value;
+  pack(key, ranks, rank, created, destroyed);
+}
+
+void Fields(auto& pack, Collective& value) {
+  auto& [seq, communicator, kind, type, count, peer] = value;
+  pack(seq, communicator, kind, type, count, peer);
+}
+
+void Fields(auto& pack, RankOperation& value) {
+  auto& [what, node, place] = value;
+  pack(what, node, place);
+}
+
+void Fields(auto& pack, RankProgram& value) {
+  auto& [graph, name, operations] = value;
+  pack(graph, name, operations);
+}
+
+void Fields(auto& pack, RankRun& value) {
+  auto& [program, times] = value;
+  pack(program, times);
+}
+
+void Fields(auto& pack, RankCollectives& value) {
+  auto& [communicators, places, programs, captured, executed, works] = value;
+  pack(communicators, places, programs, captured, executed, works);
+}
+
 void Fields(auto& pack, RankSummary& value) {
-  auto& [trace, device, incomplete, program, structure, figures, graphs, findings] = value;
-  pack(trace, device, incomplete, program, structure, figures, graphs, findings);
+  auto& [trace, device, incomplete, program, structure, figures, graphs, findings, collectives] =
+      value;
+  pack(trace, device, incomplete, program, structure, figures, graphs, findings, collectives);
 }
 
 void Fields(auto& pack, Evidence& value) {
@@ -86,19 +122,15 @@ void Fields(auto& pack, Report& value) {
   pack(device, complete, incomplete, program, graphs, findings, unknown, memory, joins, totals);
 }
 
-void Fields(auto& pack, PlaceFrame& value) {
-  auto& [function, file, line] = value;
-  pack(function, file, line);
-}
-
 void Fields(auto& pack, FindingPlace& value) {
   auto& [frames, logical] = value;
   pack(frames, logical);
 }
 
 void Fields(auto& pack, GateSubject& value) {
-  auto& [trace, report, places, leaks, contents, reserved, allocated, in_use, idle] = value;
-  pack(trace, report, places, leaks, contents, reserved, allocated, in_use, idle);
+  auto& [trace, report, places, leaks, contents, reserved, allocated, in_use, idle, collectives] =
+      value;
+  pack(trace, report, places, leaks, contents, reserved, allocated, in_use, idle, collectives);
 }
 
 namespace {

@@ -40,6 +40,10 @@ struct CommunicatorRecord : DeclaredRecord<CommunicatorId, &Communicator::create
   }
 };
 
+struct CommunicatorDestroyedRecord : EndingRecord<CommunicatorId, &Communicator::destroyed> {
+  static constexpr std::string_view kType = "communicator_destroyed";
+};
+
 struct NodeRecord : DeclaredRecord<NodeId, &Node::seq> {
   static constexpr std::string_view kType = "node";
   LaunchShape shape;

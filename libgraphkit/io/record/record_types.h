@@ -16,15 +16,17 @@ struct RecordList {
   static constexpr size_t kCount = sizeof...(Records);
 };
 
-using RecordTypes = RecordList<
-    NodeRecord, EdgeRecord, AllocRecord, FreeRecord, FreeRequestedRecord, FreeCompletedRecord,
-    RecordStreamRecord, EventRecordRecord, EventWaitRecord, LaunchRecord, WorkRecord, StackRecord,
-    KernelRecord, CommunicatorRecord, ThreadRecord, NvtxPushRecord, NvtxPopRecord, FailureRecord,
-    DroppedRecord, NoteRecord, BlankRecord, ProcessRecord, ClockRecord, StreamRecord,
-    StreamDestroyedRecord, EventRecord, EventDestroyedRecord, CaptureBeginRecord, CaptureEndRecord,
-    FrontierRecord, SyncRecord, GraphRecord, GraphDestroyedRecord, NodeSetRecord,
-    NodeDestroyedRecord, EdgeRemovedRecord, ExecRecord, ExecDestroyedRecord, ExecUpdatedRecord,
-    PoolRecord, PoolDestroyedRecord, SegmentRecord, SegmentFreedRecord, EndRecord>;
+using RecordTypes =
+    RecordList<NodeRecord, EdgeRecord, AllocRecord, FreeRecord, FreeRequestedRecord,
+               FreeCompletedRecord, RecordStreamRecord, EventRecordRecord, EventWaitRecord,
+               LaunchRecord, WorkRecord, StackRecord, KernelRecord, CommunicatorRecord,
+               CommunicatorDestroyedRecord, ThreadRecord, NvtxPushRecord, NvtxPopRecord,
+               FailureRecord, DroppedRecord, NoteRecord, BlankRecord, ProcessRecord, ClockRecord,
+               StreamRecord, StreamDestroyedRecord, EventRecord, EventDestroyedRecord,
+               CaptureBeginRecord, CaptureEndRecord, FrontierRecord, SyncRecord, GraphRecord,
+               GraphDestroyedRecord, NodeSetRecord, NodeDestroyedRecord, EdgeRemovedRecord,
+               ExecRecord, ExecDestroyedRecord, ExecUpdatedRecord, PoolRecord, PoolDestroyedRecord,
+               SegmentRecord, SegmentFreedRecord, EndRecord>;
 
 // A table with a row for each type: Row<Record>(), in the order of RecordTypes.
 template <template <typename> typename Row, typename... Records>

@@ -31,7 +31,7 @@ if rank == 0:
     dist.send(x, 1)
 else:
     dist.recv(x, 0)
-pair = [dist.P2POp(dist.isend, x, 1 - rank), dist.P2POp(dist.irecv, half, 1 - rank)]
+pair = [dist.P2POp(dist.isend, x, 1 - rank), dist.P2POp(dist.irecv, torch.empty_like(x), 1 - rank)]
 for work in dist.batch_isend_irecv(pair):
     work.wait()
 alone = dist.new_group([rank], use_local_synchronization=True)

@@ -157,8 +157,10 @@ class RandomProgram {
         if (blocks > 0) t_.Work(stream, "_Z1wv", {Reads(Block()), Writes(Block(), 8, 8)});
         t_.Work(stream, static_cast<NodeKind>(1 + Pick(3)));
         return Collect();
-      case 21:
-        t_.Communicator(2 + Pick(6), Pick(2), Pick(9));
+      case 21: {
+        const CommunicatorId made = t_.Communicator(2 + Pick(6), Pick(2), Pick(9));
+        if (Pick(3) == 0) t_.Destroy(made);
+      }
         return;
       default:
         t_.Alloc(stream, Pick(1 << 20));

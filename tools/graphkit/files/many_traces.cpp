@@ -291,7 +291,9 @@ Result<std::vector<T>> ReadAll(const Job& job, const std::vector<std::string>& p
 
 Result<std::vector<GateSubject>> ReadSubjects(const Job& job,
                                               const std::vector<std::string>& paths) {
-  return ReadAll<GateSubject>(job, paths, {}, PackSubject, UnpackSubject);
+  auto subjects = ReadAll<GateSubject>(job, paths, {}, PackSubject, UnpackSubject);
+  if (subjects) AddRankDifferences(*subjects);
+  return subjects;
 }
 
 Result<RankReport> ReadRanks(const Job& job, const std::vector<std::string>& paths,
@@ -300,6 +302,7 @@ Result<RankReport> ReadRanks(const Job& job, const std::vector<std::string>& pat
   Result<std::vector<RankSummary>> ranks =
       ReadAll<RankSummary>(job, paths, options, pack, UnpackRank);
   if (!ranks) return ranks.error();
+  AddRankDifferences(options.checks, *ranks);
   return ranks->empty() ? RankReport() : CompareRanks(*std::move(ranks));
 }
 

@@ -1,0 +1,12 @@
+// collective-size: ranks of one process that run an operation with another count, type or root. The
+// ranks of many traces: order/collectives.h.
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/order/collectives.h"
+
+namespace graphkit {
+
+std::vector<Finding> FindCollectiveSizes(const Facts& facts) {
+  return CompareOwnRanks(SummarizeCollectives(facts.trace), "collective-size");
+}
+
+}  // namespace graphkit

@@ -1,0 +1,163 @@
+// What a trace has of collective operations, in the order in which they run.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/order/collectives.h"
+#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/order/topology.h"
+
+namespace graphkit {
+
+namespace {
+
+class Summary {
+ public:
+  explicit Summary(const Trace& trace) : trace_(trace), run_(trace) {}
+
+  RankCollectives Make() {
+    if (trace_.collectives.empty()) return {};
+    made_.communicators = trace_.communicators;
+    made_.places.emplace_back();
+    made_.works = !trace_.works.empty();
+    FindNodes();
+    AddGraphs();
+    AddExecuted();
+    return std::move(made_);
+  }
+
+ private:
+  // Nodes with operations, and those that hold a graph with such a node.
+  void FindNodes() {
+    NodeId last;
+    for (const Collective& collective : trace_.collectives) {
+      const auto node = std::ranges::lower_bound(trace_.nodes, collective.seq, {}, &Node::seq);
+      if (node == trace_.nodes.end() || node->seq != collective.seq) continue;
+      const NodeId id(static_cast<size_t>(node - trace_.nodes.begin()));
+      if (id == last || !InGraph(trace_, *node)) continue;
+      last = id;
+      AddNode(id);
+    }
+    Sort();
+  }
+
+  void AddNode(NodeId id) {
+    nodes_[trace_[id].graph].push_back(id);
+    const Graph& graph = trace_[trace_[id].graph];
+    if (!graph.parent || graph.origin == GraphOrigin::kBody) return;
+    if (child_.emplace(graph.parent, trace_[id].graph).second) AddNode(graph.parent);
+  }
+
+  // Nodes that were captured stand in an order that their edges allow; added ones may not.
+  void Sort() {
+    const bool backwards = std::ranges::any_of(trace_.edges, [&](const Edge& edge) {
+      return edge.to.value < edge.from.value && Joins(trace_, edge);
+    });
+    std::vector<uint32_t> place(trace_.nodes.size(), 0xffffffffu);
+    if (backwards) {
+      const std::vector<uint32_t> sorted = SortNodes(FindInEdges(trace_));
+      for (uint32_t i = 0; i < sorted.size(); ++i) place[sorted[i]] = i;
+    }
+    for (auto& [graph, nodes] : nodes_) {
+      std::ranges::sort(nodes, {},
+                        [&](NodeId id) { return std::pair(place[id.index()], id.value); });
+    }
+  }
+
+  void AddGraphs() {
+    for (size_t i = 0; i < trace_.graphs.size(); ++i) {
+      const Graph& graph = trace_.graphs[i];
+      if (graph.parent || !nodes_.contains(GraphId(i))) continue;
+      RankProgram program{.graph = GraphId(i), .name = std::string(trace_[graph.name])};
+      AddOperations(GraphId(i), &program);
+      const auto index = static_cast<uint32_t>(made_.programs.size());
+      program_.emplace(GraphId(i), index);
+      if (graph.origin == GraphOrigin::kCapture) made_.captured.push_back({index});
+      made_.programs.push_back(std::move(program));
+    }
+  }
+
+  void AddOperations(GraphId graph, RankProgram* program) {
+    for (const NodeId id : nodes_.at(graph)) {
+      Add(trace_[id].seq, trace_[id].stack, id, program);
+      if (const auto held = child_.find(id); held != child_.end()) {
+        AddOperations(held->second, program);
+      }
+    }
+  }
+
+  void Add(Seq seq, StackId stack, NodeId node, RankProgram* program) {
+    for (Collective collective : CollectivesAt(trace_, seq)) {
+      collective.seq = 0;
+      program->operations.push_back({collective, node, PlaceOf(stack)});
+    }
+  }
+
+  void AddExecuted() {
+    size_t work = 0;
+    for (const Launch& launch : trace_.launches) {
+      for (; work < trace_.works.size() && trace_.works[work].seq < launch.seq; ++work) {
+        AddWork(trace_.works[work]);
+      }
+      const auto program = program_.find(run_.Of(launch));
+      if (program != program_.end()) Execute(program->second);
+    }
+    for (; work < trace_.works.size(); ++work) AddWork(trace_.works[work]);
+  }
+
+  // Of works that do the same at one place there is one program.
+  void AddWork(const EagerWork& work) {
+    RankProgram program;
+    Add(work.seq, work.stack, {}, &program);
+    if (program.operations.empty()) return;
+    std::vector<std::vector<uint64_t>> key;
+    for (const RankOperation& operation : program.operations) {
+      const Collective& what = operation.what;
+      key.push_back({what.communicator.value, static_cast<uint64_t>(what.kind),
+                     static_cast<uint64_t>(what.type), what.count, static_cast<uint64_t>(what.peer),
+                     operation.place});
+    }
+    const auto index = static_cast<uint32_t>(made_.programs.size());
+    const auto [found, is_new] = works_.emplace(std::move(key), index);
+    if (is_new) made_.programs.push_back(std::move(program));
+    Execute(found->second);
+  }
+
+  void Execute(uint32_t program) {
+    if (!made_.executed.empty() && made_.executed.back().program == program) {
+      ++made_.executed.back().times;
+    } else {
+      made_.executed.push_back({program});
+    }
+  }
+
+  uint32_t PlaceOf(StackId stack) {
+    const CallSite site = CallSiteOf(trace_, stack);
+    const std::optional<uint32_t> frame = site.own ? site.own : site.inner;
+    if (!frame) return 0;
+    const auto [found, is_new] =
+        places_.emplace(*frame, static_cast<uint32_t>(made_.places.size()));
+    if (is_new) {
+      const StackFrame& at = trace_.stack_frames[*frame];
+      made_.places.push_back(
+          {std::string(trace_[at.function]), std::string(trace_[at.file]), at.line});
+    }
+    return found->second;
+  }
+
+  const Trace& trace_;
+  RunGraphs run_;
+  RankCollectives made_;
+  std::map<GraphId, std::vector<NodeId>> nodes_;
+  std::map<NodeId, GraphId> child_;
+  std::map<GraphId, uint32_t> program_;
+  std::map<std::vector<std::vector<uint64_t>>, uint32_t> works_;
+  std::map<uint32_t, uint32_t> places_;  // by frame
+};
+
+}  // namespace
+
+RankCollectives SummarizeCollectives(const Trace& trace) { return Summary(trace).Make(); }
+
+}  // namespace graphkit
