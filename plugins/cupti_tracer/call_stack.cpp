@@ -49,7 +49,7 @@ bool IsPython(std::string_view file) {
 void AppendPython(std::span<const PythonFrame>& left, std::vector<NamedFrame>& frames) {
   while (!left.empty()) {
     PythonPlace place = Python::PlaceOf(left.front());
-    frames.push_back({std::move(place.function), std::move(place.file), place.line});
+    frames.push_back({std::move(place.function), std::move(place.file), place.line, 0});
     bool outermost = left.front().outermost;
     left = left.subspan(1);
     if (outermost) return;
@@ -139,6 +139,7 @@ NamedFrame StackNames::NameOf(uint64_t address, Module* module) {
     if (!module->symbols) module->symbols = std::make_unique<SymbolTable>(module->file);
     frame.file = module->file;
     in_file -= module->base;
+    if (module->symbols->has_lines()) frame.place = in_file;
     std::string_view name = module->symbols->At(in_file);
     if (!name.empty()) frame.function = DemangledName(name).value_or(std::string(name));
   }

@@ -53,6 +53,7 @@ struct NamedFrame {
   std::string function;  // demangled; "0x1234" in the file where no symbol is known
   std::string file;      // the program or library; of Python its source
   uint32_t line = 0;     // 0: unknown
+  uint64_t place = 0;    // in the file, where that knows its lines; 0: it doesn't
   bool operator==(const NamedFrame&) const = default;
 };
 

@@ -34,6 +34,9 @@ void SymbolTable::Read() {
   const ElfFile elf({data_, size_});
   const Elf64_Ehdr& header = elf.header();
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr)) return;
+  for (size_t i = 0; i < elf.count() && !has_lines_; ++i) {
+    has_lines_ = elf.NameOf(elf.Section(i)) == ".debug_line";
+  }
   for (uint32_t wanted : {uint32_t{SHT_SYMTAB}, uint32_t{SHT_DYNSYM}}) {
     for (size_t i = 0; i < elf.count() && functions_.empty(); ++i) {
       const Elf64_Shdr section = elf.Section(i);

@@ -22,6 +22,8 @@ class SymbolTable {
   std::string_view At(uint64_t address) const;
 
   size_t size() const { return functions_.size(); }
+  // The file says which source lines its code comes from (DWARF, as compilers write with -g).
+  bool has_lines() const { return has_lines_; }
 
  private:
   struct Function {
@@ -34,6 +36,7 @@ class SymbolTable {
 
   const char* data_ = nullptr;  // the file, mapped
   size_t size_ = 0;
+  bool has_lines_ = false;
   std::vector<Function> functions_;  // by begin
 };
 

@@ -1,9 +1,33 @@
 #include "plugins/cupti_tracer/threads.h"
 
+#include <algorithm>
+#include <cstdio>
+
 namespace graphkit {
 namespace {
 
 constexpr std::string_view kCollection = "garbage collection";
+
+// A stack with its addresses in the files that know their lines, which `graphkit trace` looks up
+// and takes out when the program has ended. Readers of traces leave them alone.
+struct PlacedStackRecord : StackRecord {
+  std::vector<std::string> places;  // by frame, in hexadecimal; none where no frame has one
+
+  void SetPlaces(const std::vector<NamedFrame>& frames) {
+    if (std::ranges::none_of(frames, [](const NamedFrame& frame) { return frame.place != 0; })) {
+      return;
+    }
+    for (const NamedFrame& frame : frames) {
+      char text[24];
+      std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(frame.place));
+      places.emplace_back(text);
+    }
+  }
+  void Fields(auto& v) {
+    StackRecord::Fields(v);
+    v.Optional("places", places);
+  }
+};
 
 }  // namespace
 
@@ -76,7 +100,8 @@ StackId StackTable::Add(std::span<const uint64_t> taken, const std::vector<Named
   if (frames.empty()) return {};
   std::string text;
   for (const NamedFrame& frame : frames) {
-    text += frame.function + '\n' + frame.file + '\n' + std::to_string(frame.line) + '\n';
+    text += frame.function + '\n' + frame.file + '\n' + std::to_string(frame.line) + '\n' +
+            std::to_string(frame.place) + '\n';
   }
   StackId next(static_cast<uint32_t>(named_.size()));
   auto [entry, is_new] = named_.emplace(std::move(text), next);
@@ -88,9 +113,10 @@ StackId StackTable::Add(std::span<const uint64_t> taken, const std::vector<Named
     const StringId function = records_.Add(frame.function);
     written.push_back({function, records_.Add(frame.file), frame.line});
   }
-  StackRecord r;
+  PlacedStackRecord r;
   r.id = id;
   r.row.frames = records_.Add(written);
+  r.SetPlaces(frames);
   records_.Write(r);
   return id;
 }

@@ -26,13 +26,16 @@ void WriteAll(int fd, const std::string& text) {
   }
 }
 
-[[noreturn]] void BeChild(int fd, const std::function<std::string()>& work) {
+// What the child does, its own output going nowhere; `fd` leads to the parent.
+using ChildWork = std::function<void(int fd)>;
+
+[[noreturn]] void BeChild(int fd, const ChildWork& work) {
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nowhere >= 0) {
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
   }
-  WriteAll(fd, work());
+  work(fd);
   _exit(0);  // without the parent's exit handlers
 }
 
@@ -57,22 +60,7 @@ bool ReadUntil(int fd, std::optional<Clock::time_point> end, std::string& text) 
   }
 }
 
-}  // namespace
-
-std::string ChildAnswer::Failure() const {
-  if (!started) return "couldn't be started";
-  if (late) return "didn't answer in time";
-  return "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
-}
-
-int WaitFor(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
-ChildAnswer RunInChild(const std::function<std::string()>& work, const ChildOptions& options) {
+ChildAnswer AnswerOf(const ChildWork& work, const ChildOptions& options) {
   ChildAnswer answer;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {.started = false};
@@ -93,6 +81,39 @@ ChildAnswer RunInChild(const std::function<std::string()>& work, const ChildOpti
   const int status = WaitFor(child);
   if (!answer.late && WIFSIGNALED(status)) answer.signal = WTERMSIG(status);
   return answer;
+}
+
+}  // namespace
+
+std::string ChildAnswer::Failure() const {
+  if (!started) return "couldn't be started";
+  if (late) return "didn't answer in time";
+  return "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+}
+
+int WaitFor(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+ChildAnswer RunInChild(const std::function<std::string()>& work, const ChildOptions& options) {
+  return AnswerOf([&work](int fd) { WriteAll(fd, work()); }, options);
+}
+
+ChildAnswer OutputOf(const std::vector<std::string>& words, const ChildOptions& options) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  return AnswerOf(
+      [&arguments](int fd) {
+        const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+        dup2(fd, STDOUT_FILENO);
+        execvp(arguments[0], arguments.data());
+      },
+      options);
 }
 
 }  // namespace graphkit

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace graphkit {
 
@@ -35,5 +36,8 @@ int WaitFor(pid_t child);
 // caller has no other thread running: a lock that one held would stay locked in the child. (So
 // progress is `doing`, whose thread starts after the fork.)
 ChildAnswer RunInChild(const std::function<std::string()>& work, const ChildOptions& options = {});
+
+// What a command prints on stdout; what it says on stderr, and reads, is nothing.
+ChildAnswer OutputOf(const std::vector<std::string>& words, const ChildOptions& options = {});
 
 }  // namespace graphkit

@@ -7,8 +7,8 @@
 namespace graphkit {
 namespace {
 
-constexpr std::array<std::string_view, 4> kSystem = {"/usr/lib/", "/usr/lib64/", "/lib/",
-                                                     "/lib64/"};
+constexpr std::array<std::string_view, 5> kSystem = {"/usr/lib/", "/usr/lib64/", "/lib/", "/lib64/",
+                                                     "/usr/include/"};
 
 std::string_view NameOfFile(std::string_view file) {
   return file.substr(file.find_last_of("/\\") + 1);
@@ -57,7 +57,11 @@ size_t EndOfStandardLibrary(std::string_view file) {
 }
 
 bool IsCudaFrame(std::string_view function, std::string_view file) {
-  return file.find("libcuda") != std::string_view::npos || function.starts_with("cuda");
+  constexpr std::array<std::string_view, 3> kParts = {"libcuda", "/include/cuda_runtime",
+                                                      "/include/crt/"};
+  return function.starts_with("cuda") ||
+         function.starts_with("__device_stub_") ||  // nvcc's, between a launch and the runtime
+         std::ranges::any_of(kParts, [&](auto part) { return file.find(part) != file.npos; });
 }
 
 bool IsLibraryFrame(std::string_view function, std::string_view file) {

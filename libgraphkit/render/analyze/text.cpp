@@ -168,7 +168,10 @@ void RenderFindings(const Report& report, const Trace& trace, const TextStyle& s
     const auto count = std::ranges::count(report.findings, severity, &Finding::severity);
     if (count > 0) counts.push_back(Counted(static_cast<uint64_t>(count), SeverityName(severity)));
   }
-  out << "\n" << Inked("Findings: " + Listed(counts), Ink::kBold, style) << "\n";
+  const bool lines = !trace.stacks.empty() || report.device == DeviceKind::kImported;
+  out << "\n"
+      << Inked("Findings: " + Listed(counts), Ink::kBold, style)
+      << (lines ? "" : "; graphkit trace --stacks would name their lines") << "\n";
   for (const FindingGroup& group : GroupFindings(report.findings)) {
     RenderGroup(group, report, trace, style, out);
   }

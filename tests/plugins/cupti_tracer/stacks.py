@@ -29,6 +29,39 @@ def test_call_stacks_name_the_programs_functions(folder):
     assert count(load(folder / "trace.json"), "stack") == 0
 
 
+def check_source_lines(folder, program):
+    source = pathlib.Path(__file__).parent / "lines.cu"
+    line = {text.split("// ")[1]: at for at, text in enumerate(source.read_text().split("\n"), 1) if ";  // " in text}
+    code, _, err = trace(folder, program, options=["--stacks"])
+    assert code == 0, err
+    records = load(folder / "trace.json")
+    assert all("places" not in record for record in records)
+    stacks = [r["frames"] for r in records if r["type"] == "stack"]
+    own = [[frame[2] for frame in stack if frame[1].endswith("lines.cu")] for stack in stacks]
+    launches = [own[r["stack"]] for r in records if r["type"] == "node"]
+    assert launches == [[line["launch"], line[call], line["forward"]] for call in ("first", "second")], launches
+    assert [own[r["stack"]] for r in records if r["type"] == "alloc"] == [[line["malloc"]]], stacks
+    assert not any("Touch" in frame[0] for stack in stacks for frame in stack), stacks
+
+
+def test_calls_have_source_lines_where_the_program_knows_them(folder):
+    if shutil.which("addr2line") is None and shutil.which("llvm-addr2line") is None:
+        raise Skipped("no addr2line here")
+    if not (BUILD / "tests/lines_O0").exists():
+        raise Skipped("no nvcc (tools/setup.sh test)")
+    for level in ("0", "2"):
+        check_source_lines(folder, BUILD / f"tests/lines_O{level}")
+
+
+def test_places_stay_where_nothing_can_look_them_up(folder):
+    if not (BUILD / "tests/lines_O0").exists():
+        raise Skipped("no nvcc (tools/setup.sh test)")
+    code, _, err = trace(folder, BUILD / "tests/lines_O0", options=["--stacks"], env={"PATH": str(folder)})
+    assert code == 0 and "install addr2line" in err, err
+    stacks = [r for r in load(folder / "trace.json") if r["type"] == "stack"]
+    assert all(len(s["places"]) == len(s["frames"]) for s in stacks), stacks
+
+
 PYTHON = """
 import ctypes
 

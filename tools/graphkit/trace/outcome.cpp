@@ -1,7 +1,5 @@
 #include "tools/graphkit/trace/outcome.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/units.h"
 
 namespace graphkit {
@@ -26,31 +25,6 @@ uint64_t NumberIn(std::string_view record, std::string_view key) {
   if (at == std::string_view::npos) return 0;
   return std::strtoull(std::string(record.substr(at + quoted.size(), 20)).c_str(), nullptr, 10);
 }
-
-class MappedFile {
- public:
-  explicit MappedFile(const std::string& path) {
-    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status {};
-    if (fd_ < 0 || fstat(fd_, &status) != 0 || status.st_size == 0) return;
-    size_ = static_cast<size_t>(status.st_size);
-    void* at = mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd_, 0);
-    if (at != MAP_FAILED) base_ = static_cast<const char*>(at);
-  }
-  ~MappedFile() {
-    if (base_ != nullptr) munmap(const_cast<char*>(base_), size_);
-    if (fd_ >= 0) close(fd_);
-  }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-
-  std::string_view text() const { return base_ ? std::string_view(base_, size_) : ""; }
-
- private:
-  int fd_ = -1;
-  const char* base_ = nullptr;
-  size_t size_ = 0;
-};
 
 void CountRecords(std::string_view lines, TraceOutcome& outcome) {
   for (size_t begin = lines.find('\n'); begin != std::string_view::npos;) {
@@ -85,8 +59,8 @@ std::optional<TraceOutcome> InspectTrace(const std::string& path) {
   size_t whole = 0, size = 0;
   bool writing = false;
   {
-    const MappedFile file(path);
-    const std::string_view text = file.text();
+    const Result<MappedFile> file = MappedFile::Open(path);
+    const std::string_view text = file ? file->bytes() : std::string_view();
     if (!text.starts_with("{\"schema\":\"graphkit-trace\"")) return std::nullopt;
     size = text.size();
     whole = text.rfind('\n') + 1;

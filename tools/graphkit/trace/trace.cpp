@@ -17,6 +17,7 @@
 #include "tools/graphkit/commands.h"
 #include "tools/graphkit/doctor/cuda_probe.h"
 #include "tools/graphkit/plugins.h"
+#include "tools/graphkit/trace/lines.h"
 #include "tools/graphkit/trace/outcome.h"
 #include "tools/graphkit/trace/program.h"
 #include "tools/graphkit/trace/torch.h"
@@ -143,6 +144,7 @@ void SayOutcome(const std::string& path, uint64_t old_inode, int64_t started, bo
     if (const auto more = InspectTrace(other)) PrintNote(DescribeOutcome(*more));
   }
   if (outcome) others.insert(others.begin(), path);
+  for (const std::string& trace : others) AddSourceLines(trace);
   JoinSnapshots(others, LeftSnapshots(path, started));
 }
 
@@ -214,9 +216,9 @@ void AddTraceCommand(CLI::App& app, int& exit_code) {
       *sub, "--scope", options->scope, {{"graphs", Scope::kGraphs}, {"all", Scope::kAll}},
       "graphs, memory and what orders them (the default), or work outside of captures too");
   sub->add_flag("--stacks{32}", options->stacks,
-                "call stacks of nodes, memory, execs and failures: --stacks, or --stacks=FRAMES; "
-                "without it "
-                "only of calls that fail in captures; --stacks=0: of none")
+                "call stacks of nodes, memory, execs and failures, with source lines of what was "
+                "compiled with -g: --stacks, or --stacks=FRAMES; without it only of calls that "
+                "fail in captures; --stacks=0: of none")
       ->check(CLI::Range(0, 256));
   options->stacks = kOnlyFailures;  // a flag begins at 0
   AddSize(*sub, "--buffer", options->buffer,
