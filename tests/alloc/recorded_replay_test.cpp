@@ -184,6 +184,45 @@ TEST_CASE("which of the segments of the start is the oldest is left open") {
   CHECK(open > 0);
 }
 
+// Two free segments, of which the first was free for longer when recording began: it is collected.
+TEST_CASE("which of the segments of the start are collected as garbage is left open") {
+  constexpr Bytes kMiB = Bytes{1} << 20;
+  Recorder recorder({.memory_limit = 150 * kMiB, .garbage_collection_threshold = 0.5},
+                    Bytes{900} << 20, 1);
+  const auto first = recorder.Malloc(28 * kMiB, 1, 0);
+  const auto second = recorder.Malloc(24 * kMiB, 1, 0);
+  REQUIRE((first && second && recorder.Malloc(30 * kMiB, 1, 0) && recorder.Malloc(2 * kMiB, 2, 0)));
+  recorder.Free(*first);
+  for (int search = 0; search < 4; ++search) REQUIRE(recorder.Malloc(2 * kMiB, 2, 0));
+  recorder.Free(*second);
+  REQUIRE(recorder.Malloc(40 * kMiB, 2, 0));
+  const TorchSnapshot s = recorder.Take(3);
+  REQUIRE(s.events.front().action == TorchAction::kSegmentFree);
+  CHECK(Score(s) == PredictionScore{.addresses = 1,
+                                    .addresses_hit = 1,
+                                    .segments = 1,
+                                    .segments_hit = 1,
+                                    .misses = {},
+                                    .not_judged = {.age_unknown = 1, .why_unknown = {}}});
+}
+
+TEST_CASE("a pool whose blocks are never split is told by what it does") {
+  for (const size_t keep : {1000u, 7u}) {
+    CAPTURE(keep);
+    Recorder recorder({}, Bytes{900} << 20, 3, {.no_split = true});
+    const auto first = recorder.Malloc(25'000, 1, 1);
+    const auto second = recorder.Malloc(Bytes{3} << 20, 1, 2);
+    REQUIRE((first && second && recorder.Malloc(512, 1, 0)));
+    recorder.Free(*first);
+    recorder.Free(*second);
+    REQUIRE(recorder.Malloc(800'000, 1, 1));         // takes the first one's segment, all of it
+    REQUIRE(recorder.Malloc(100, 1, 1));             // gets another one
+    REQUIRE(recorder.Malloc(Bytes{5} << 20, 1, 2));  // takes the second one's
+    const TorchSnapshot s = recorder.Take(keep);
+    CHECK(JudgedRightly(s) == AllocationsIn(s));
+  }
+}
+
 TEST_CASE("a run that ends with empty_cache is predicted to its end") {
   for (const bool expandable : {false, true}) {
     for (unsigned seed = 1; seed <= 4; ++seed) {

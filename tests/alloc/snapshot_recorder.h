@@ -41,7 +41,7 @@ class FallingDriver final : public DriverMemory {
 // What the model itself does, written down as PyTorch would.
 class Recorder {
  public:
-  explicit Recorder(CachingConfig config, Bytes capacity, uint32_t pools)
+  explicit Recorder(CachingConfig config, Bytes capacity, uint32_t pools, PoolOptions options = {})
       : driver_(capacity), model_(config, &driver_) {
     model_.set_keep_segment_events(true);
     snapshot_.settings.expandable_segments = config.expandable_segments;
@@ -52,7 +52,7 @@ class Recorder {
     snapshot_.pools = {{0, 0}};
     for (uint32_t pool = 1; pool < pools; ++pool) {
       snapshot_.pools.push_back({0, pool});
-      model_.CreatePool();
+      model_.CreatePool(options);
     }
   }
 

@@ -31,8 +31,9 @@ PARSER.add_argument("--only", default="", help="settings that contain this text"
 OPTIONS = PARSER.parse_args()
 GRAPHKIT = OPTIONS.build.resolve() / "bin/graphkit"
 PROGRAM = pathlib.Path(__file__).resolve().parent / "allocator/random_programs.py"
-# An expandable segment takes 9/8 of the device's memory in addresses, of which a process has 128 TiB.
-PER_PROCESS, PER_PROCESS_EXPANDABLE = 50, 10
+# Those that keep their pools are few: an expandable segment takes 9/8 of the device's memory in addresses, of which a process
+# has 128 TiB, and what is kept counts towards a limit.
+PER_PROCESS, PER_PROCESS_KEPT = 50, 10
 SETTINGS = [  # words of random_programs.py, PYTORCH_CUDA_ALLOC_CONF
     ("streams", ""),
     ("streams captures", ""),
@@ -49,6 +50,10 @@ SETTINGS = [  # words of random_programs.py, PYTORCH_CUDA_ALLOC_CONF
     ("streams captures pools limit=0.003 late", "garbage_collection_threshold:0.8,max_split_size_mb:40"),
     ("streams captures pools", "large_segment_size_mb:32"),
     ("streams captures pools limit=0.003", "max_split_size_mb:24,max_non_split_rounding_mb:40"),
+    ("streams captures pools threads", ""),
+    ("streams captures pools options threads", ""),
+    ("streams captures pools options limit=0.002", ""),
+    ("streams captures pools options limit=0.003 late", "garbage_collection_threshold:0.6"),
     ("streams captures pools", "expandable_segments:True"),
     ("streams captures pools late", "expandable_segments:True"),
     ("streams captures limit=0.004", "expandable_segments:True,garbage_collection_threshold:0.5"),
@@ -97,7 +102,7 @@ def keep(snapshot, setting):
 def check(words, conf, counts):
     failed = []
     end = OPTIONS.first + OPTIONS.programs
-    step = PER_PROCESS_EXPANDABLE if "expandable" in conf else PER_PROCESS
+    step = PER_PROCESS_KEPT if "expandable" in conf or "options" in words else PER_PROCESS
     for first in range(OPTIONS.first, end, step):
         with tempfile.TemporaryDirectory() as folder:
             try:

@@ -285,6 +285,7 @@ CachingAllocator::FreeKey CachingAllocator::KeyOf(uint32_t handle) const {
 void CachingAllocator::InsertFree(uint32_t handle) {
   Block& block = blocks_[handle];
   block.age_base = arenas_[block.arena].searches;
+  block.age_known = true;
   FreeSetOf(block).Insert(KeyOf(handle));
 }
 

@@ -169,6 +169,7 @@ class CachingAllocator {
     uint32_t segment = 0;  // expandable: index in expandable_
     uint32_t made = 0;     // which segment in the order that they were made in
     uint32_t age_base = 0;
+    bool age_known = true;  // else it was free when it was adopted, and still is
     bool allocated = false;
     bool pending = false;
     bool mapped = true;
@@ -261,6 +262,7 @@ class CachingAllocator {
   void ReleaseCached();
   bool ReleaseOversize(const Params& p);
   void CollectGarbage();
+  bool CollectOfUnknownAge(std::span<const uint32_t> candidates);
   std::vector<uint32_t> TakeOld(std::vector<uint32_t>* blocks) const;
   uint32_t Age(const Block& block) const { return arenas_[block.arena].searches - block.age_base; }
 

@@ -115,6 +115,7 @@ void CachingAllocator::CollectGarbage() {
     excess = statistics_.reserved - threshold;
   }
   std::vector<uint32_t> candidates = WholeSegments(1);
+  if (!config_.memory_limit && CollectOfUnknownAge(candidates)) return;
   Bytes reclaimed = 0;
   while (!candidates.empty()) {
     const std::vector<uint32_t> old = TakeOld(&candidates);
@@ -127,6 +128,19 @@ void CachingAllocator::CollectGarbage() {
       ReleaseBlock(block);
     }
   }
+}
+
+// Where the age of one isn't known, neither is the average: the record says which were collected.
+bool CachingAllocator::CollectOfUnknownAge(std::span<const uint32_t> candidates) {
+  const auto known = [&](uint32_t block) { return blocks_[block].age_known; };
+  if (std::ranges::all_of(candidates, known)) return false;
+  std::vector<Address> segments;
+  for (const uint32_t block : candidates) segments.push_back(blocks_[block].address);
+  const std::vector<Address> collected = driver_->CollectedOf(segments);
+  for (const uint32_t block : candidates) {
+    if (std::ranges::count(collected, blocks_[block].address) > 0) ReleaseBlock(block);
+  }
+  return true;
 }
 
 // Those of average age or more, in their order; never none of some.

@@ -34,8 +34,11 @@ std::vector<BlockHandle> CachingAllocator::AdoptSegment(const SegmentState& segm
       continue;
     }
     AddReserved(state.size);
-    if (!state.used) InsertFree(block);
-    if (!state.used) continue;
+    if (!state.used) {
+      InsertFree(block);
+      blocks_[block].age_known = false;
+      continue;
+    }
     statistics_.active += state.size;
     if (state.pending) continue;
     statistics_.allocated += state.size;

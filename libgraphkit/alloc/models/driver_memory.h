@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "libgraphkit/units.h"
 
@@ -27,6 +28,8 @@ class DriverMemory {
   virtual bool Exhausted() const { return false; }
   // Whether these segments were collected as garbage.
   virtual bool Collected(std::span<const Address>) const { return false; }
+  // Which of these segments were, where the model can't know how old they are.
+  virtual std::vector<Address> CollectedOf(std::span<const Address>) { return {}; }
 };
 
 // A driver that gives consecutive addresses and refuses above its capacity.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -36,6 +37,7 @@ class RecordedDriver final : public DriverMemory {
   void set_event(uint32_t event) { event_ = event; }
   void set_exhausted(bool exhausted) { exhausted_ = exhausted; }  // it refuses all
   uint64_t hits() const { return hits_; }
+  uint64_t told() const { return told_; }  // recorded, and nothing else tells it
   std::vector<PredictionMiss> TakeMisses() { return std::move(misses_); }
 
   // The recorded allocator gave memory back before it got more.
@@ -72,14 +74,26 @@ class RecordedDriver final : public DriverMemory {
     Match(SegmentEvent::Kind::kUnmap, address, size);
   }
   bool Collected(std::span<const Address> segments) const override {
-    return std::ranges::all_of(segments, [&](Address segment) {
-      return std::ranges::any_of(due_, [&](const RecordedOperation& op) {
-        return op.segment.kind == SegmentEvent::Kind::kFree && op.segment.address == segment;
-      });
-    });
+    return std::ranges::all_of(segments, [&](Address segment) { return IsFreed(segment); });
+  }
+  // Where all were, the model frees them whatever their ages are.
+  std::vector<Address> CollectedOf(std::span<const Address> segments) override {
+    std::vector<Address> collected;
+    std::ranges::copy_if(segments, std::back_inserter(collected),
+                         [&](Address segment) { return IsFreed(segment); });
+    if (collected.size() < segments.size()) {
+      told_ += collected.size();
+      hits_ -= collected.size();  // what counting their frees adds
+    }
+    return collected;
   }
 
  private:
+  bool IsFreed(Address segment) const {
+    return std::ranges::any_of(due_, [&](const RecordedOperation& op) {
+      return op.segment.kind == SegmentEvent::Kind::kFree && op.segment.address == segment;
+    });
+  }
   // What the model did and wasn't recorded.
   void Miss(Address address) {
     misses_.push_back({.event = event_, .segment = true, .predicted = address});
@@ -99,6 +113,7 @@ class RecordedDriver final : public DriverMemory {
   std::deque<RecordedOperation> due_;  // recorded and not yet asked for
   std::vector<PredictionMiss> misses_;
   uint64_t hits_ = 0;
+  uint64_t told_ = 0;
   uint32_t event_ = 0;
   bool exhausted_ = false;
   Address unrecorded_ = Address{1} << 60;  // above every recorded address

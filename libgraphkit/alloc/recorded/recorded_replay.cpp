@@ -21,7 +21,9 @@ class Replay {
     out_.told.resize(run.lives);
     allocator_.set_tie_breaker(
         [this](std::span<const Address> equals) { return OldestOf(equals); });
-    for (uint32_t pool = 1; pool < run.pools; ++pool) allocator_.CreatePool();
+    for (PoolHandle pool = 1; pool < run.pools; ++pool) {
+      allocator_.CreatePool({.no_split = std::ranges::count(run.no_split, pool) > 0});
+    }
     size_t used = 0;
     for (const SegmentState& segment : run.start) {
       const std::vector<BlockHandle> handles = allocator_.AdoptSegment(segment);
@@ -37,6 +39,7 @@ class Replay {
     driver_.Settle();
     out_.segment_misses = driver_.TakeMisses();
     out_.segment_hits = driver_.hits();
+    out_.segments_told = driver_.told();
     out_.statistics = allocator_.statistics();
     return std::move(out_);
   }
@@ -197,6 +200,7 @@ uint64_t& CountOf(const RecordedOperation& op, Told told, NotJudged* left) {
 PredictionScore ComparePrediction(const RecordedRun& run, const PredictedRun& predicted) {
   PredictionScore score;
   score.not_judged = run.not_judged;
+  score.not_judged.age_unknown += predicted.segments_told;
   for (const RecordedOperation& op : run.operations) {
     if (op.kind != Kind::kAlloc && op.kind != Kind::kRestore) continue;
     if (predicted.told[op.life] != Told::kNothing) {
@@ -220,102 +224,6 @@ PredictionScore ComparePrediction(const RecordedRun& run, const PredictedRun& pr
       score.misses.begin(), score.misses.end(),
       [](const PredictionMiss& a, const PredictionMiss& b) { return a.event < b.event; });
   return score;
-}
-
-namespace {
-
-struct ScoredReading {
-  PredictionScore score;
-  bool explained = false;  // every miss is an allocation whose record is wrong
-  bool pools_unknown = false;
-};
-
-// Of the ends that allocations with a wrong address may have, those that leave the least open.
-Result<ScoredReading> BestEnds(const TorchSnapshot& snapshot, size_t device,
-                               RecordedReading reading) {
-  constexpr uint32_t kReadings = 64;
-  std::optional<ScoredReading> best;
-  for (; reading.ends < kReadings; ++reading.ends) {
-    const Result<RecordedRun> run = RewindSnapshot(snapshot, device, reading);
-    if (!run) return run.error();
-    PredictionScore score = ComparePrediction(*run, ReplayRecorded(*run));
-    const bool explained = score.misses.size() <= run->repaired;
-    if (!best || score.open() < best->score.open()) {
-      best = {std::move(score), explained, run->pools_unknown};
-    }
-    if (run->repaired == 0 || (explained && best->score.not_judged.events() == 0)) break;
-  }
-  return std::move(*best);
-}
-
-// By which event the memory was given back that lay at the address; none: it stayed, or the event
-// says to which pool.
-std::optional<uint32_t> GivenBackBy(std::span<const TorchEvent> events, uint32_t from,
-                                    Address address) {
-  for (uint32_t i = from; i < events.size(); ++i) {
-    const TorchEvent& e = events[i];
-    const bool back =
-        e.action == TorchAction::kSegmentFree || e.action == TorchAction::kSegmentUnmap;
-    if (!back || address - e.address >= e.size) continue;
-    return e.pool == TorchEvent::kNoPool ? std::optional(i) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
-// What was given back and may have been another pool's, as the first miss shows.
-std::optional<uint32_t> Suspect(std::span<const TorchEvent> events, const PredictionMiss& miss) {
-  const auto there = GivenBackBy(events, miss.event, miss.recorded);
-  return there ? there : GivenBackBy(events, miss.event, miss.predicted);
-}
-
-// Leaves out one after the other what can't have been the default pool's.
-Result<ScoredReading> LeaveOutSuspects(const TorchSnapshot& snapshot, size_t device,
-                                       RecordedReading reading, ScoredReading first) {
-  constexpr size_t kAtMost = 100;
-  const Slice run = snapshot.devices[device];
-  const std::span<const TorchEvent> events(snapshot.events.data() + run.first, run.count);
-  ScoredReading read = std::move(first);
-  while (!read.explained && reading.pools.but.size() < kAtMost) {
-    const std::optional<uint32_t> suspect = Suspect(events, read.score.misses.front());
-    if (!suspect || std::ranges::count(reading.pools.but, *suspect) > 0) break;
-    reading.pools.but.push_back(*suspect);
-    Result<ScoredReading> next = BestEnds(snapshot, device, reading);
-    if (!next) return next.error();
-    read = std::move(*next);
-  }
-  return read;
-}
-
-}  // namespace
-
-Result<PredictionScore> PredictRecorded(const TorchSnapshot& snapshot, size_t device) {
-  using Ties = CachingConfig::Ties;
-  std::optional<ScoredReading> best;
-  RecordedReading reading;
-  const auto take = [&](Result<ScoredReading> read, Ties ties) -> Result<void> {
-    if (!read) return read.error();
-    if (best && read->score.misses.size() >= best->score.misses.size()) return {};
-    best = std::move(*read);
-    reading.ties = ties;
-    return {};
-  };
-  for (const Ties ties : {Ties::kLowest, Ties::kOldestSegment}) {
-    if (best && best->explained) break;
-    if (const auto taken = take(BestEnds(snapshot, device, {.ties = ties}), ties); !taken) {
-      return taken.error();
-    }
-  }
-  if (best->explained || !best->pools_unknown) return std::move(best->score);
-  const Ties ties = reading.ties;
-  if (const auto taken = take(LeaveOutSuspects(snapshot, device, reading, *best), ties); !taken) {
-    return taken.error();
-  }
-  if (best->explained) return std::move(best->score);
-  reading.pools = {.default_pool = false};
-  if (const auto taken = take(BestEnds(snapshot, device, reading), ties); !taken) {
-    return taken.error();
-  }
-  return std::move(best->score);
 }
 
 }  // namespace graphkit

@@ -24,6 +24,7 @@ struct PredictedRun {
   std::vector<Address> addresses;              // by life; 0: never allocated by the model
   std::vector<PredictionMiss> segment_misses;  // what one asked of the driver, the other didn't
   uint64_t segment_hits = 0;
+  uint64_t segments_told = 0;  // given back, as the record told: their age isn't known
   // By life: what the record had to tell, as nothing else does.
   enum class Told : uint8_t { kNothing, kWhichBlock, kWhereItBegins };
   std::vector<Told> told;

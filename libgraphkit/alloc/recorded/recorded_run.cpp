@@ -42,6 +42,7 @@ class Rewinder {
     run_.config = ConfigOf(snapshot_.settings);
     run_.config.ties = reading_.ties;
     run_.pools = static_cast<uint32_t>(snapshot_.pools.size());
+    run_.no_split = reading_.no_split;
     ranges_ = RewindRanges(snapshot_, device_, run_.config, reading_.pools);
     lives_ = FindLives(snapshot_, device_, ranges_.ever, reading_.ends);
     run_.lives = static_cast<uint32_t>(lives_.size());
@@ -99,7 +100,7 @@ class Rewinder {
   }
 
   void TakeStart() {
-    RecordedStart start = FillStart(run_.config, lives_, snapshot_.blocks, &ranges_);
+    RecordedStart start = FillStart(run_.config, run_.no_split, lives_, snapshot_.blocks, &ranges_);
     run_.start = std::move(start.segments);
     run_.start_lives = std::move(start.lives);
     run_.unsure_begins = std::move(start.unsure_begins);

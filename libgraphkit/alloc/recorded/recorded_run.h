@@ -38,8 +38,10 @@ struct RecordedStart {
 };
 
 // The lives that were there at the start, in the ranges of it that are known. Ranges whose lives
-// contradict each other are marked as unknown, and left out.
-RecordedStart FillStart(const CachingConfig& config, std::span<const RecordedLife> lives,
+// contradict each other are marked as unknown, and left out. In pools that are never split a block
+// takes its whole segment.
+RecordedStart FillStart(const CachingConfig& config, std::span<const PoolHandle> no_split,
+                        std::span<const RecordedLife> lives,
                         std::span<const TorchBlock> final_blocks, RewoundRanges* ranges);
 
 struct RecordedOperation {
@@ -67,7 +69,7 @@ struct NotJudged {
   uint64_t pool_unknown = 0;   // in segments that were given back, and may be of any pool
   uint64_t restored = 0;       // that took memory where a checkpoint said
   uint64_t size_unknown = 0;   // that took memory behind a block of the start with an unknown rest
-  uint64_t age_unknown = 0;    // that took memory of the oldest of several segments of the start
+  uint64_t age_unknown = 0;    // that only the age of segments of the start decides
   std::string why_unknown;     // of the first segment whose start is unknown; empty: none
   // Not those that were restored: there was nothing to predict.
   uint64_t events() const {
@@ -78,7 +80,8 @@ struct NotJudged {
 
 struct RecordedRun {
   CachingConfig config;
-  uint32_t pools = 1;  // the default pool and the private ones
+  uint32_t pools = 1;                     // the default pool and the private ones
+  std::vector<PoolHandle> no_split = {};  // those whose blocks are never split
   std::vector<SegmentState> start;
   // For each used block of `start`, segment by segment: its life.
   std::vector<LifeId> start_lives;
@@ -100,6 +103,7 @@ struct RecordedReading {
   uint32_t ends = 0;     // FindLives'
   PoolGuess pools = {};  // RewindRanges'
   CachingConfig::Ties ties = CachingConfig::Ties::kLowest;
+  std::vector<PoolHandle> no_split = {};  // pools whose blocks are never split
 };
 
 // An error: the snapshot has no such device. Segments that the file can't tell enough about are

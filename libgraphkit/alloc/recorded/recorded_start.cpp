@@ -27,9 +27,14 @@ using Why = std::string;
 
 class StartFiller {
  public:
-  StartFiller(const CachingConfig& config, std::span<const RecordedLife> lives,
-              std::span<const TorchBlock> final_blocks, RewoundRanges* ranges)
-      : config_(config), lives_(lives), final_blocks_(final_blocks), ranges_(*ranges) {}
+  StartFiller(const CachingConfig& config, std::span<const PoolHandle> no_split,
+              std::span<const RecordedLife> lives, std::span<const TorchBlock> final_blocks,
+              RewoundRanges* ranges)
+      : config_(config),
+        no_split_(no_split),
+        lives_(lives),
+        final_blocks_(final_blocks),
+        ranges_(*ranges) {}
 
   RecordedStart Run() {
     GatherBlocks();
@@ -147,8 +152,11 @@ class StartFiller {
     if (gap == 0) return {};
     const bool after_oversize = !segment->blocks.empty() && segment->blocks.back().used &&
                                 segment->blocks.back().size >= config_.max_split_size;
+    const bool after_whole = !segment->blocks.empty() && segment->blocks.back().used &&
+                             std::ranges::count(no_split_, segment->pool) > 0;
     const bool rest =
-        !segment->small && !segment->expandable && (gap <= config_.small_size || after_oversize);
+        !segment->expandable &&
+        (after_whole || (!segment->small && (gap <= config_.small_size || after_oversize)));
     if (!rest) {
       const bool after_block = !segment->blocks.empty() && segment->blocks.back().used;
       if (after_block && !last_exact && !segment->small && !segment->expandable) {
@@ -165,6 +173,7 @@ class StartFiller {
   }
 
   const CachingConfig& config_;
+  std::span<const PoolHandle> no_split_;
   std::span<const RecordedLife> lives_;
   std::span<const TorchBlock> final_blocks_;
   RewoundRanges& ranges_;
@@ -176,9 +185,10 @@ class StartFiller {
 
 }  // namespace
 
-RecordedStart FillStart(const CachingConfig& config, std::span<const RecordedLife> lives,
+RecordedStart FillStart(const CachingConfig& config, std::span<const PoolHandle> no_split,
+                        std::span<const RecordedLife> lives,
                         std::span<const TorchBlock> final_blocks, RewoundRanges* ranges) {
-  return StartFiller(config, lives, final_blocks, ranges).Run();
+  return StartFiller(config, no_split, lives, final_blocks, ranges).Run();
 }
 
 }  // namespace graphkit

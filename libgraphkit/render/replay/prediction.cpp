@@ -42,7 +42,7 @@ std::string NotJudgedText(const NotJudged& left) {
   add(left.start_unknown, "in segments whose start can't be told (" + left.why_unknown + ")");
   add(left.pool_unknown, "in segments that were given back, and may be of any pool");
   add(left.size_unknown, "behind a block whose size before recording began isn't known");
-  add(left.age_unknown, "in the oldest of several segments that were there before recording began");
+  add(left.age_unknown, "decided by the age of segments that were there before recording began");
   return text;
 }
 

@@ -2,25 +2,54 @@
 
     random_programs.py FOLDER FIRST COUNT OPERATIONS
 
-What a program does is decided by its seed and by the words in RANDOM_PROGRAMS: `streams`, `captures`, `pools`, `limit=F` (the
-share of the device's memory that may be used), `late` (recording begins in the middle), `empty` (empty_cache at the end),
-`traced` (no snapshot: graphkit's tracer records).
+What a program does is decided by its seed and by the words in RANDOM_PROGRAMS: `streams`, `captures`, `pools`, `options` (pools
+that are never split, where PyTorch has them, or serve anyone when memory runs out), `threads` (one after the other, and at once:
+then their order differs from run to run), `limit=F` (the share of the device's memory that may be used), `late` (recording
+begins in the middle), `empty` (empty_cache at the end), `traced` (no snapshot: graphkit's tracer records).
 """
 
 import gc
+import inspect
 import os
 import random
 import sys
+import threading
 
 import torch
 
 WORDS = dict((word.split("=") + [""])[:2] for word in os.environ.get("RANDOM_PROGRAMS", "").split())
-# PyTorch 2.15 miscounts what an expandable pool holds: it forgets one whose graphs and MemPools are gone before its
-# blocks, and ends with a segmentation fault. So none goes.
-EXPANDABLE = "expandable_segments:True" in os.environ.get("PYTORCH_CUDA_ALLOC_CONF", "")
+POOL_OPTIONS = {"no_split", "use_on_oom"} & set(inspect.signature(torch.cuda.MemPool.__init__).parameters)
+GRAPHS_IN_MEM_POOLS = "no_split" in POOL_OPTIONS  # PyTorch 2.8 ends when such a graph's capture fails
+# PyTorch 2.15 miscounts what an expandable pool holds: it forgets one whose graphs and MemPools are gone before its blocks,
+# and ends with a segmentation fault. PyTorch 2.8 still asks pools with `use_on_oom` that are gone. Then no pool goes.
+KEEPS = "expandable_segments:True" in os.environ.get("PYTORCH_CUDA_ALLOC_CONF", "") or (
+    "options" in WORDS and "no_split" not in POOL_OPTIONS)
 KEPT = []
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = [(1, KIB), (KIB, 64 * KIB), (64 * KIB, MIB), (MIB, 4 * MIB), (4 * MIB, 10 * MIB), (10 * MIB, 60 * MIB)]
+
+
+def together(steps):
+    threads = [threading.Thread(target=step) for step in steps]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+# A thread's own blocks, all freed in the end. Streams that are captured aren't among the streams.
+def allocate_alone(seed, streams):
+    choose = random.Random(seed)
+    blocks = []
+    for _ in range(choose.randint(5, 40)):
+        stream = choose.choice(streams)
+        with torch.cuda.stream(stream):
+            try:
+                blocks.append(torch.empty(choose.randint(1, choose.choice([1, 5, 30]) * MIB), dtype=torch.uint8, device="cuda"))
+            except torch.OutOfMemoryError:
+                pass
+        if len(blocks) > choose.randint(2, 10):
+            blocks.pop(choose.randrange(len(blocks))).record_stream(choose.choice(streams))
 
 
 class Program:
@@ -29,6 +58,7 @@ class Program:
         self.blocks = []  # (tensor, graph or None)
         self.graphs = []
         self.pools = []
+        self.captured_pools = []  # that graphs have; they go after their graphs
         self.active = []  # pools that are in use, the innermost last
         self.streams = [torch.cuda.current_stream()]
         self.capturing = None
@@ -105,6 +135,9 @@ class Program:
         graph = torch.cuda.CUDAGraph()
         shared = [g for g in self.graphs if g[0]]
         pool = self.random.choice(shared)[0].pool() if shared and self.random.random() < 0.4 else None
+        if self.pools and not self.active and GRAPHS_IN_MEM_POOLS and self.random.random() < 0.2:
+            self.captured_pools.append(self.random.choice(self.pools))
+            pool = self.captured_pools[-1].id
         stream = torch.cuda.Stream()
         fails = self.random.random() < 0.15
         try:
@@ -133,7 +166,7 @@ class Program:
                 pass  # it isn't one: its capture failed
 
     def drop_graph(self):
-        if not self.capturing and self.graphs and not EXPANDABLE:
+        if not self.capturing and self.graphs and not KEEPS:
             graph = self.graphs.pop(self.random.randrange(len(self.graphs)))[0]
             if self.random.random() < 0.3:
                 graph.reset()
@@ -143,7 +176,8 @@ class Program:
         if "pools" not in WORDS or self.capturing:
             return
         if not self.pools or self.random.random() < 0.3:
-            self.pools.append(torch.cuda.MemPool())
+            options = {name: self.random.random() < 0.5 for name in sorted(POOL_OPTIONS)} if "options" in WORDS else {}
+            self.pools.append(torch.cuda.MemPool(**options))
         others = [pool for pool in self.pools if pool not in self.active]
         if not others:
             return
@@ -154,14 +188,25 @@ class Program:
         self.active.pop()
 
     def drop_pool(self):
-        if self.pools and not self.capturing and not self.active and not EXPANDABLE:
-            self.pools.pop(self.random.randrange(len(self.pools)))
+        free = [pool for pool in self.pools if pool not in self.captured_pools]
+        if free and not self.capturing and not self.active and not KEEPS:
+            self.pools.remove(self.random.choice(free))
+
+    def other_thread(self):
+        if "threads" in WORDS:
+            step = self.random.choice([self.allocate, self.allocate, self.free, self.record])
+            together([lambda: [step() for _ in range(self.random.randint(1, 6))]])
+
+    def threads(self):
+        if "threads" in WORDS and not self.active and not self.capturing:
+            seeds = [self.random.random() for _ in range(3)]
+            together([lambda seed=seed: allocate_alone(seed, self.streams) for seed in seeds])
 
     def step(self):
         records = 60 if self.capturing and "traced" in WORDS else 8
         steps = {self.allocate: 60, self.free: 42, self.free_many: 1, self.record: records, self.synchronize: 2, self.empty: 1,
                  self.fork: 4, self.join: records / 4, self.capture: 1.5, self.replay: 1, self.drop_graph: 0.5, self.pool: 2,
-                 self.drop_pool: 0.3}
+                 self.drop_pool: 0.3, self.other_thread: 3, self.threads: 0.4}
         self.random.choices(list(steps), list(steps.values()))[0]()
 
     def run(self, operations):
@@ -186,13 +231,13 @@ def main():
         if "traced" not in WORDS:
             torch.cuda.memory._dump_snapshot(f"{folder}/{seed}.pickle")
             torch.cuda.memory._record_memory_history(enabled=None)
-        if EXPANDABLE:
+        if KEEPS:
             KEPT.append((program.graphs, program.pools))
         del program
         gc.collect()
         torch.cuda.synchronize()
         torch.cuda.empty_cache()
-        assert EXPANDABLE or torch.cuda.memory_reserved() == 0, seed
+        assert KEEPS or torch.cuda.memory_reserved() == 0, seed
 
 
 main()
