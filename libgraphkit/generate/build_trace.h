@@ -167,6 +167,13 @@ class TraceBuilder {
   void Collect(CommunicatorId communicator, CollectiveKind kind, uint64_t count, ElementType type,
                int32_t peer = -1);
 
+  // What the copy that was made last touches of the host's own memory; how far a thread's stack
+  // reaches at the next launch.
+  void TouchHost(HostMemoryKind kind, AccessMode mode, Address address, Bytes length);
+  void StackTop(ThreadId thread, Address address) {
+    trace_.stack_tops.push_back({thread, address, Next()});
+  }
+
   // Memory. Without a pool: one of kind kAllocator, or kDevice when there is no stream. Without an
   // address: one that no block had.
   PoolId Pool(PoolKind kind, std::string_view name = {});

@@ -178,4 +178,8 @@ void TraceBuilder::Collect(CommunicatorId communicator, CollectiveKind kind, uin
   trace_.collectives.push_back({std::max(node, work), communicator, kind, type, count, peer});
 }
 
+void TraceBuilder::TouchHost(HostMemoryKind kind, AccessMode mode, Address address, Bytes length) {
+  trace_.host_ends.push_back({trace_.nodes.back().seq, kind, mode, address, length});
+}
+
 }  // namespace graphkit

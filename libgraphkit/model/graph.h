@@ -144,6 +144,9 @@ struct ExecUpdate {
   GraphId graph;
   int32_t result = 0;  // cudaGraphExecUpdateResult; 0: updated
   Seq seq = 0;
+  // Where it failed: the node of the graph that CUDA names, and that an edge into it comes from.
+  NodeId node = {};
+  NodeId from = {};
   bool operator==(const ExecUpdate&) const = default;
 };
 

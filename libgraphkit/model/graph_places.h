@@ -27,13 +27,13 @@ class GraphPlaces {
   NodeId Counterpart(NodeId node, GraphId root, Seq at);
   // A graph inside a node; none: it holds none.
   GraphId Held(NodeId node, uint32_t body);
+  // The nodes that a graph has at a place; `live` holds them where some were destroyed.
+  std::span<const NodeId> NodesAt(GraphId graph, Seq at, std::vector<NodeId>* live);
   // The nodes of two graphs, and of the graphs inside them, pair by pair; none: they differ.
   using NodePairs = std::vector<std::pair<NodeId, NodeId>>;
   std::optional<NodePairs> Pairs(GraphId first, GraphId second, Seq at);
 
  private:
-  // The nodes that a graph has at a place; `live` holds them where some were destroyed.
-  std::span<const NodeId> NodesAt(GraphId graph, Seq at, std::vector<NodeId>* live);
   bool AddPairs(GraphId first, GraphId second, Seq at, size_t depth, NodePairs* pairs);
 
   const Trace& trace_;

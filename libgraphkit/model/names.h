@@ -7,6 +7,7 @@
 #include "libgraphkit/model/collective.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/graph.h"
+#include "libgraphkit/model/host_memory.h"
 #include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/process.h"
 #include "libgraphkit/model/stream.h"
@@ -90,6 +91,11 @@ struct Names<PoolKind> {
 template <>
 struct Names<AccessMode> {
   static constexpr std::array<std::string_view, 4> value = {"?", "r", "w", "rw"};
+};
+
+template <>
+struct Names<HostMemoryKind> {
+  static constexpr std::array<std::string_view, 3> value = {"pageable", "stack", "program"};
 };
 
 template <>

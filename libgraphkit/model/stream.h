@@ -53,6 +53,7 @@ struct Capture {
   StreamId origin;
   ThreadId thread;
   CaptureMode mode = CaptureMode::kGlobal;
+  bool recapture = false;  // over the nodes that the graph has (cuStreamBeginRecaptureToGraph)
   CaptureStatus status = CaptureStatus::kOpen;
   int32_t error = 0;               // cudaError_t that ended it; 0: none
   uint32_t failure = 0xffffffffu;  // index in Trace::failures of the call that invalidated it

@@ -21,13 +21,22 @@ std::string GraphText(const Trace& trace, GraphId graph) {
   return name.empty() ? text : text + " '" + std::string(name) + "'";
 }
 
+// Of rows by seq.
+template <typename Row>
+std::span<const Row> RowsAt(const std::vector<Row>& all, Seq seq) {
+  const auto begin = std::ranges::lower_bound(all, seq, {}, &Row::seq);
+  const auto end = std::ranges::upper_bound(begin, all.end(), seq, {}, &Row::seq);
+  return {begin, end};
+}
+
 }  // namespace
 
 std::span<const Collective> CollectivesAt(const Trace& trace, Seq seq) {
-  const auto& all = trace.collectives;
-  const auto begin = std::ranges::lower_bound(all, seq, {}, &Collective::seq);
-  const auto end = std::ranges::upper_bound(begin, all.end(), seq, {}, &Collective::seq);
-  return {begin, end};
+  return RowsAt(trace.collectives, seq);
+}
+
+std::span<const HostEnd> HostEndsAt(const Trace& trace, Seq seq) {
+  return RowsAt(trace.host_ends, seq);
 }
 
 std::vector<std::string> IncompleteBecause(const Trace& trace) {

@@ -9,6 +9,7 @@
 #include "libgraphkit/model/access_column.h"
 #include "libgraphkit/model/collective.h"
 #include "libgraphkit/model/graph.h"
+#include "libgraphkit/model/host_memory.h"
 #include "libgraphkit/model/memory.h"
 #include "libgraphkit/model/process.h"
 #include "libgraphkit/model/stream.h"
@@ -63,6 +64,8 @@ struct Trace {
   std::vector<EagerWork> works;            // by seq
   std::vector<Communicator> communicators;
   std::vector<Collective> collectives;  // by seq
+  std::vector<HostEnd> host_ends;       // by seq
+  std::vector<StackTop> stack_tops;     // by seq
   std::vector<Failure> failures;
 
   std::vector<Pool> pools;
@@ -91,6 +94,8 @@ struct Trace {
 
 // What the node or the work at a place of the trace does together with other ranks.
 std::span<const Collective> CollectivesAt(const Trace& trace, Seq seq);
+// What the node, the change or the work at a place of the trace touches of the host's own memory.
+std::span<const HostEnd> HostEndsAt(const Trace& trace, Seq seq);
 
 // What is missing, for people, a reason each; none: the trace is complete. Beside what was lost, a
 // capture that is open where the program ends: its graph isn't whole.

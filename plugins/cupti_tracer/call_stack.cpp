@@ -28,6 +28,18 @@ _Unwind_Reason_Code Step(_Unwind_Context* context, void* data) {
   return _URC_NO_REASON;
 }
 
+struct FrameWalk {
+  std::span<FramePlace> out;
+  size_t count = 0;
+};
+
+_Unwind_Reason_Code StepFrame(_Unwind_Context* context, void* data) {
+  auto& walk = *static_cast<FrameWalk*>(data);
+  if (walk.count == walk.out.size()) return _URC_END_OF_STACK;
+  walk.out[walk.count++] = {_Unwind_GetIP(context) - 1, _Unwind_GetCFA(context)};
+  return _URC_NO_REASON;
+}
+
 bool IsBetween(std::string_view file) {
   std::string_view name = file.substr(file.rfind('/') + 1);
   for (std::string_view begin : {"libcuda.so", "libcudart", "libcupti", "libgraphkit_tracer"}) {
@@ -80,6 +92,12 @@ StackNames::~StackNames() = default;
 size_t TakeStack(std::span<uint64_t> out) {
   Walk walk{out};
   _Unwind_Backtrace(Step, &walk);
+  return walk.count;
+}
+
+size_t TakeFrames(std::span<FramePlace> out) {
+  FrameWalk walk{out};
+  _Unwind_Backtrace(StepFrame, &walk);
   return walk.count;
 }
 
@@ -170,6 +188,14 @@ std::vector<NamedFrame> StackNames::Name(std::span<const uint64_t> addresses, si
   }
   if (frames.size() > depth) frames.resize(depth);
   return frames;
+}
+
+uint64_t StackNames::TopOf(std::span<const FramePlace> frames) {
+  for (const FramePlace& frame : frames) {
+    const Module* module = ModuleAt(frame.address);
+    if (module == nullptr || !module->between) return frame.stack_top;
+  }
+  return 0;
 }
 
 }  // namespace graphkit

@@ -36,6 +36,15 @@ inline constexpr int kFramesAbove = 24;
 // Writes the return addresses of the calling thread, innermost first; returns how many.
 size_t TakeStack(std::span<uint64_t> out);
 
+// A frame of the calling thread, and how far the stack reached as it called the next inner one.
+struct FramePlace {
+  uint64_t address = 0;
+  uint64_t stack_top = 0;
+};
+
+// The innermost frames; returns how many.
+size_t TakeFrames(std::span<FramePlace> out);
+
 // A stack as it is taken: return addresses, and the Python functions that run.
 struct TakenStack {
   uint64_t words[3 * kMostFrames + kFramesAbove];  // addresses, then two words a Python frame
@@ -68,6 +77,9 @@ class StackNames {
   // most `depth`.
   std::vector<NamedFrame> Name(std::span<const uint64_t> addresses, size_t depth,
                                std::span<const PythonFrame> python = {});
+
+  // How far the stack reached as the program called CUDA; 0: none of the frames is the program's.
+  uint64_t TopOf(std::span<const FramePlace> frames);
 
  private:
   struct Module;

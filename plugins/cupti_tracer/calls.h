@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "libgraphkit/ids.h"
 #include "libgraphkit/io/record/record_writer.h"
 #include "libgraphkit/model/graph.h"
+#include "libgraphkit/model/host_memory.h"
 #include "libgraphkit/model/memory.h"
 
 namespace graphkit {
@@ -63,6 +65,7 @@ struct TouchedMemory {
   uint64_t address = 0;
   int64_t length = -1;
   bool write = false;
+  std::optional<HostMemoryKind> host;  // of a recorded copy's end: no memory that CUDA knows
 };
 
 // A copy or a memset, of one call or of a batch; a wait for a value or a write of one.
@@ -72,7 +75,7 @@ struct Operation {
   bool complete = true;  // it touches nothing else
 
   void Touch(uint64_t address, int64_t length, bool write) {
-    touches[touch_count++] = {address, length, write};
+    touches[touch_count++] = {address, length, write, {}};
   }
 };
 
@@ -136,9 +139,13 @@ struct Call {
   uint64_t graph = 0;
   uint64_t original = 0;     // kGraphClone; the graph that a child node embeds
   bool moves_graph = false;  // it embeds that graph itself, not a copy
-  uint64_t node = 0;
+  uint64_t node = 0;         // of an update that failed: the one that CUDA names
+  uint64_t from_node = 0;    // and where the edge into it comes from that is wrong
   uint64_t exec = 0;
   uint64_t pool = 0;
+  bool registered = false;  // kAlloc: memory that was there already is made known to CUDA
+  bool recapture = false;   // kBeginCapture: over the nodes that `graph` has
+  uint64_t stack_top = 0;   // kGraphLaunch: of an exec with copies of the thread's stack
   uint64_t address = 0;
   uint64_t size = 0;
   uint64_t flags = 0;
@@ -223,6 +230,9 @@ struct ThreadState {
   std::vector<OpenRange> ranges;     // innermost last
   size_t silent_ranges = 0;          // of these, the ones not written
   uint64_t context = 0;              // of its last call
+  uint64_t stack_begin = 0;          // of its stack: [begin, end); 0: not asked for yet
+  uint64_t stack_end = 0;
+  bool copies_stack = false;  // it captured a copy of its own stack
   const char* runtime_call = nullptr;
   int runtime_depth = 0;
   int driver_depth = 0;

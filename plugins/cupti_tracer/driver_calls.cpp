@@ -37,6 +37,22 @@ static_assert(cupti::kMultipleSubscribers == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NO
 
 void Managed(Call& call) { call.pool_kind = PoolKind::kManaged; }
 void Written(Call& call) { call.operations.front().touches[0].write = true; }
+void Recaptured(Call& call) { call.recapture = true; }
+// Memory that can't be registered is left as it is.
+void Registered(Call& call) {
+  call.pool_kind = PoolKind::kHost;
+  call.registered = true;
+  call.is_allocation = false;
+}
+
+// Since CUDA 13.3, as its cuda.h has them.
+struct RecaptureParams {
+  CUstream hStream;
+  CUstreamCaptureMode mode;
+  CUgraph hGraph;
+  void* callbackFunc;
+  void* userData;
+};
 
 // The callback id of a driver function, by its name in CUPTI's header: an id never changes, so that
 // the table serves every version of CUPTI. Names are pasted at once, as cuda.h defines some as
@@ -86,6 +102,8 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_CALLS(cuStreamBeginCapture, kBeginCapture),
     GRAPHKIT_CALLS(cuStreamBeginCapture_v2, kBeginCapture),
     GRAPHKIT_CALLS(cuStreamBeginCaptureToGraph, kBeginCapture),
+    {846, CallKind::kBeginCapture, Decode<RecaptureParams, Recaptured>},
+    {847, CallKind::kBeginCapture, Decode<RecaptureParams, Recaptured>, true},
     GRAPHKIT_CALLS(cuStreamEndCapture, kEndCapture),
     GRAPHKIT_CALLS(cuStreamUpdateCaptureDependencies, kUpdateDependencies),
     GRAPHKIT_CALLS(cuStreamUpdateCaptureDependencies_v2, kUpdateDependencies),
@@ -135,6 +153,9 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_CALL(cuMemHostAlloc, kAlloc),
     {271, CallKind::kAlloc,
      Decode<cuMemHostAlloc_params>},  // cuMemHostAlloc_v2: some headers have no name for it
+    GRAPHKIT_CALL(cuMemHostRegister, kAlloc, Registered),
+    GRAPHKIT_CALL(cuMemHostRegister_v2, kAlloc, Registered),
+    GRAPHKIT_CALL(cuMemHostUnregister, kFree),
     GRAPHKIT_CALL(cuMemAllocManaged, kAlloc, Managed),
     GRAPHKIT_CALLS(cuMemAllocAsync, kAlloc),
     GRAPHKIT_CALLS(cuMemAllocFromPoolAsync, kAlloc),
@@ -214,9 +235,7 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_CALLS(cuMemDiscardBatchAsync, kOther),
     GRAPHKIT_CALLS(cuMemDiscardAndPrefetchBatchAsync, kOther),
     GRAPHKIT_CALLS(cuMemMapArrayAsync, kOther),
-    // told only when they fail, and without a stream: copies and sets that wait, prefetches,
-    // limits,
-    // and registrations
+    // told only when they fail, and without a stream: copies and sets that wait, prefetches, limits
     GRAPHKIT_BARE(cuCtxSetLimit, kOther),
     {248, CallKind::kOther},  // cuMemcpy_v2: some headers have no name for it
     GRAPHKIT_FAILURES(cuMemsetD8_v2, ptds),
@@ -231,12 +250,9 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_FAILURES(cuMemcpy2D_v2, ptds),
     GRAPHKIT_FAILURES(cuMemcpy2DUnaligned_v2, ptds),
     GRAPHKIT_FAILURES(cuMemcpy3D_v2, ptds),
-    GRAPHKIT_BARE(cuMemHostRegister, kOther),
-    GRAPHKIT_BARE(cuMemHostUnregister, kOther),
     GRAPHKIT_FAILURES(cuMemcpy, ptds),
     GRAPHKIT_FAILURES(cuMemcpyPeer, ptds),
     GRAPHKIT_FAILURES(cuMemcpy3DPeer, ptds),
-    GRAPHKIT_BARE(cuMemHostRegister_v2, kOther),
     GRAPHKIT_FAILURES(cuMemPrefetchAsync, ptsz),
     GRAPHKIT_BARE(cuMemCreate, kOther),
     GRAPHKIT_BARE(cuMemPoolTrimTo, kOther),

@@ -93,7 +93,14 @@ class ParamReader {
       if (p.updateResult_out != nullptr) Take(*p.updateResult_out);
     }
     if GRAPHKIT_HAS (p.resultInfo) {
-      if (p.resultInfo != nullptr) Take(p.resultInfo->result);
+      if (p.resultInfo != nullptr) {
+        Take(p.resultInfo->result);
+        call_.node = Address(p.resultInfo->errorNode);
+        call_.from_node = Address(p.resultInfo->errorFromNode);
+      }
+    }
+    if GRAPHKIT_HAS (p.hErrorNode_out) {
+      if (p.hErrorNode_out != nullptr) call_.node = Address(*p.hErrorNode_out);
     }
     // Of all attributes of kernel nodes one is recorded.
     if GRAPHKIT_HAS (p.attr) {

@@ -6,7 +6,7 @@ namespace graphkit {
 namespace {
 
 constexpr int kSuccess = 0;
-constexpr int kInvalidValue = 1;     // past the last parameter
+constexpr int kInvalidValue = 1;     // past the last parameter; an address that isn't CUDA's
 constexpr int kInvalidHandle = 400;  // not a CUfunction
 constexpr size_t kMostParams = 4096;
 
@@ -23,6 +23,7 @@ void DriverLibrary::Bind() {
   load("cuFuncGetName", function_name_);
   load("cuKernelGetName", kernel_name_);
   load("graphkit_soft_has_operands", has_operands_);
+  load("cuPointerGetAttribute", pointer_);
   load("cuDriverGetVersion", version_);
   load("cuCtxGetDevice", current_device_);
   load("cuDeviceGetName", device_name_);
@@ -40,6 +41,14 @@ std::string DriverLibrary::DeviceName() const {
                current_device_(&device) == kSuccess &&
                device_name_(name, sizeof name, device) == kSuccess;
   return known ? name : "";
+}
+
+std::optional<bool> DriverLibrary::Knows(uint64_t address) const {
+  constexpr int kMemoryType = 2;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+  unsigned type = 0;
+  const int result = pointer_ != nullptr ? pointer_(&type, kMemoryType, address) : -1;
+  if (result != kSuccess && result != kInvalidValue) return {};
+  return result == kSuccess;
 }
 
 KernelLayout DriverLibrary::Layout(uint64_t function, const char* name) const {

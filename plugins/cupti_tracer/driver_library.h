@@ -1,11 +1,12 @@
 // The few questions that the tracer asks the driver: names and argument layouts of kernels,
-// versions. None of them changes anything, waits for anything, or is forbidden during a capture.
-// They are asked from callbacks on the enter and exit of API calls only, never from resource
-// callbacks.
+// whether it knows an address, versions. None of them changes anything, waits for anything, or is
+// forbidden during a capture. They are asked from callbacks on the enter and exit of API calls
+// only, never from resource callbacks.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "plugins/cupti_tracer/kernels.h"
@@ -20,6 +21,9 @@ class DriverLibrary {
   int Version() const;             // as cuDriverGetVersion; 0: unknown
   std::string DeviceName() const;  // of the current context's device; empty: unknown
 
+  // Whether an address is CUDA's: allocated, mapped or registered; nothing: it can't be asked.
+  std::optional<bool> Knows(uint64_t address) const;
+
   // `function` is a CUfunction or a CUkernel; `name`, if the caller knows it already.
   KernelLayout Layout(uint64_t function, const char* name) const;
 
@@ -32,6 +36,7 @@ class DriverLibrary {
   GetName function_name_ = nullptr;
   GetName kernel_name_ = nullptr;
   int (*has_operands_)(uint64_t function) = nullptr;  // of the software device only
+  int (*pointer_)(void* out, int attribute, uint64_t address) = nullptr;
   int (*version_)(int*) = nullptr;
   int (*current_device_)(int*) = nullptr;
   int (*device_name_)(char*, int, int) = nullptr;

@@ -16,6 +16,7 @@ void KeepNodes(const std::vector<ExecNode>& made, const Graphs& graphs, ExecInfo
     const NodeInfo* node = graphs.FindNode(one.original);
     if (node == nullptr) continue;
     exec.nodes.push_back({one.node, node->id, *node});
+    exec.copies_stack |= node->copies_stack;
     originals.try_emplace(one.graph, one.original_graph);
   }
   for (const auto& [handle, original] : originals) {
@@ -77,6 +78,7 @@ void ExecInfo::Update(const std::vector<ExecNode>& updated, const Graphs& of) {
     const bool off = now.off;
     now = *from;
     now.off = off;
+    copies_stack |= now.copies_stack;
   }
 }
 
@@ -97,11 +99,9 @@ void Execs::Instantiate(const Call& call, const GraphInfo& graph, const std::vec
   records_.Write(call, r);
 }
 
-void Execs::WriteUpdate(const Call& call, const ExecInfo& exec, GraphId graph, int32_t outcome) {
+void Execs::WriteUpdate(const Call& call, const ExecUpdate& update) {
   ExecUpdatedRecord r;
-  r.row.exec = exec.id;
-  r.row.graph = graph;
-  r.row.result = outcome;
+  r.row = update;
   records_.Write(call, r);
 }
 

@@ -28,6 +28,7 @@ struct ExecInfo {
   std::vector<Graph> graphs;   // by handle
   PartialEdges edge_data;      // of all of them
   bool unseen_update = false;  // CUPTI didn't say what it changed
+  bool copies_stack = false;   // a node of it does, or did
 
   Node* Find(NodeId source);
   const Graph* FindGraph(uint64_t handle) const;
@@ -47,7 +48,7 @@ class Execs {
   // `made`: its nodes, as CUPTI told of them.
   void Instantiate(const Call& call, const GraphInfo& graph, const std::vector<ExecNode>& made,
                    const Graphs& graphs);
-  void WriteUpdate(const Call& call, const ExecInfo& exec, GraphId graph, int32_t outcome);
+  void WriteUpdate(const Call& call, const ExecUpdate& update);
   void Launch(const Call& call, const ExecInfo& exec, StreamId stream);
   void End(uint64_t handle, uint64_t time, Source source);
 

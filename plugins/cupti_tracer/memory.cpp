@@ -18,6 +18,11 @@ PoolId Memory::PoolOf(const Call& call, PoolKind kind, uint64_t handle) {
   return pools_.Insert(key, WritePool(kind, {}, handle));
 }
 
+PoolId Memory::RegisteredPool() {
+  if (!registered_) registered_ = WritePool(PoolKind::kHost, "registered", 0);
+  return registered_;
+}
+
 PoolId Memory::WritePool(PoolKind kind, std::string_view name, uint64_t handle) {
   PoolRecord r;
   r.id = PoolId(next_pool_++);
@@ -82,7 +87,7 @@ void Memory::ForgetOverlaps(const Call& call) {
 void Memory::OnAlloc(const ThreadState& thread, const Call& call) {
   if (call.address == 0 || call.size == 0) return;
   Place place{.stream = streams_.IdOf(thread, call)};
-  place.pool = PoolOf(call, call.pool_kind, call.pool);
+  place.pool = call.registered ? RegisteredPool() : PoolOf(call, call.pool_kind, call.pool);
   place.graph = streams_.CapturedGraph(thread, call);
   ForgetOverlaps(call);
   WriteAlloc(LiveMemory::kDriver, call, place);

@@ -91,6 +91,7 @@ class Memory {
   void ForgetOverlaps(const Call& call);
 
   PoolId PoolOf(const Call& call, PoolKind kind, uint64_t handle);
+  PoolId RegisteredPool();
   PoolId WritePool(PoolKind kind, std::string_view name, uint64_t handle);
   PoolId NamedPool(const ThreadState& thread, const Call& call, std::string_view name);
 
@@ -110,6 +111,7 @@ class Memory {
   RangeMap<Segment> segments_;
   RangeMap<PoolRange> pool_ranges_;
   std::map<std::string, PoolId, std::less<>> named_pools_;
+  PoolId registered_;  // of memory of the host that was made known to CUDA
   std::vector<WaitingPiece> waiting_;
   uint32_t next_block_ = 0, next_pool_ = 0, next_segment_ = 0;
 };

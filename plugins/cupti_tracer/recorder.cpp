@@ -81,6 +81,9 @@ void Recorder::OnBeginCapture(ThreadState& thread, const Call& call) {
   }
   streams_.Begin(call, stream, thread_id, graph->id, graph->handle,
                  graphs_.EntriesOf(call.dependencies));
+  if (call.recapture)
+    records_.WriteNote("graph " + std::to_string(graph->id.value) +
+                       " was captured again over its own nodes: what they do since isn't known");
 }
 
 void Recorder::OnUpdateDependencies(ThreadState& thread, const Call& call) {
@@ -126,7 +129,13 @@ void Recorder::OnExecUpdate(ThreadState& thread, const Call& call) {
     constexpr uint64_t kFailed = 1;
     const uint64_t outcome = call.result != 0 && call.flags == 0 ? kFailed : call.flags;
     const GraphId graph = graphs_.Of(call.graph).id;
-    execs_.WriteUpdate(call, *exec, graph, static_cast<int32_t>(outcome));
+    ExecUpdate update{exec->id, graph, static_cast<int32_t>(outcome)};
+    if (outcome != 0) {
+      const NodeInfo *node = graphs_.FindNode(call.node), *from = graphs_.FindNode(call.from_node);
+      if (node != nullptr) update.node = node->id;
+      if (from != nullptr) update.from = from->id;
+    }
+    execs_.WriteUpdate(call, update);
     if (outcome == 0) {
       exec->graph = graph;
       exec->Update(thread.exec_nodes, graphs_);
@@ -144,6 +153,12 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
   const ExecInfo* exec = execs_.Find(call.exec);
   if (exec == nullptr) return;
   threads_.BeforeWork(thread);
+  if (call.stack_top != 0) {
+    StackTopRecord r;
+    r.row.thread = threads_.IdOf(thread);
+    r.row.address = call.stack_top;
+    records_.Write(call, r);
+  }
   execs_.Launch(call, *exec, stream);
 }
 

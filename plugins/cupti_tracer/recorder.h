@@ -54,6 +54,11 @@ class Recorder {
   void LooseEvents(ThreadState& thread, uint64_t time);
 
   bool capturing() const { return streams_.capturing(); }
+  // Whether a launch of the exec may copy from or to a thread's stack.
+  bool CopiesStack(uint64_t exec) {
+    const ExecInfo* known = execs_.Find(exec);
+    return known != nullptr && known->copies_stack;
+  }
   const RecordCounts& counts() const { return records_.counts(); }
 
   // What comes from elsewhere than driver calls.

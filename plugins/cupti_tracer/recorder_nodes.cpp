@@ -14,6 +14,7 @@ void Describe(const Work& work, Records& records, Record& r) {
   if constexpr (requires { r.row.event; }) r.row.event = work.event;
   if constexpr (requires { r.row.block; }) r.row.block = work.block;
   if constexpr (requires { r.collectives; }) r.collectives = records.Add(work.collectives);
+  if constexpr (requires { r.host_ends; }) r.host_ends = records.Add(work.host_ends);
 }
 
 bool IsOfCall(const Call& call, const NodeDraft& node, const Copies& copies) {
@@ -89,8 +90,12 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph
   }
   Describe(work_, records_, r);
   const uint64_t place = records_.Counted(records_.Write(call, r), &RecordCounts::nodes);
-  NodeInfo& node = graphs_.AddNode(
-      graph, draft.handle, {.id = r.id, .graph = graph.id, .kind = draft.kind, .place = place});
+  NodeInfo& node = graphs_.AddNode(graph, draft.handle,
+                                   {.id = r.id,
+                                    .graph = graph.id,
+                                    .kind = draft.kind,
+                                    .copies_stack = work_.copies_stack(),
+                                    .place = place});
   if (draft.of_call && node.kind == NodeKind::kKernel && call.kernel.updatable)
     WriteUpdatable(call, node);
   if (clone != nullptr) WriteInherited(call, node, clone->original);
@@ -244,6 +249,8 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
   if (changed == nullptr) return;
   if (params) {
     changed->place = place;
+    changed->copies_stack = work_.copies_stack();
+    if (exec != nullptr) exec->copies_stack |= changed->copies_stack;
   } else {
     changed->off = call.flags == 0;
   }

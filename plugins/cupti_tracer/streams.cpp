@@ -138,9 +138,10 @@ void Streams::Sync(const ThreadState& thread, const Call& call) {
 // Captures: what begins and ends them, who joins them, and what breaks them.
 
 bool IsCaptureError(int32_t error) {
-  constexpr int32_t kFirst = 900;  // cudaErrorStreamCaptureUnsupported
-  constexpr int32_t kLast = 907;   // cudaErrorCapturedEvent
-  return error >= kFirst && error <= kLast;
+  constexpr int32_t kFirst = 900;             // cudaErrorStreamCaptureUnsupported
+  constexpr int32_t kLast = 907;              // cudaErrorCapturedEvent
+  constexpr int32_t kRecaptureFailure = 918;  // cudaErrorGraphRecaptureFailure
+  return (error >= kFirst && error <= kLast) || error == kRecaptureFailure;
 }
 
 void Streams::JoinCapture(StreamInfo& stream, CaptureInfo& capture) {
@@ -201,6 +202,7 @@ void Streams::Begin(const Call& call, StreamInfo& origin, ThreadId thread, Graph
   r.row.origin = origin.id;
   r.row.thread = thread;
   r.row.mode = capture.mode;
+  r.row.recapture = call.recapture;
   records_.Write(call, r);
   if (call.dependencies.empty()) return;
   Join(origin.frontier, entries);

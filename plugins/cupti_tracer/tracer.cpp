@@ -334,6 +334,8 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (!process_known_) LearnProcess(lock);
   call.device = DeviceOf(call.context, lock);
   if (NeedsKernel(thread, call)) LearnKernel(call, lock);
+  if (call.work_kind == NodeKind::kMemcpy) LearnHostMemory(thread, call, lock);
+  if (thread.copies_stack) call.stack_top = StackTop(thread, call, lock);
   if (int depth = StackDepth(thread, call)) call.stack = StackOf(depth, lock);
   // The lock was let go of in between: the trace may have ended.
   if (!on_.load(std::memory_order_relaxed)) return;

@@ -83,6 +83,9 @@ class Tracer {
   int FailureDepth(int32_t error, bool matters) const;
   StackId StackOf(int depth, Lock& lock);
   void LearnKernel(const Call& call, Lock& lock);
+  static bool IsRecorded(const ThreadState& thread, const Call& call);
+  void LearnHostMemory(ThreadState& thread, Call& call, Lock& lock);
+  uint64_t StackTop(const ThreadState& thread, const Call& call, Lock& lock);
   int32_t DeviceOf(uint64_t context, Lock& lock);
   void LearnProcess(Lock& lock);
   void EnableCallbacks();

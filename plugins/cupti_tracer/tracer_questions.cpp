@@ -1,20 +1,61 @@
 // What the tracer has to ask before it can record a call: the driver, CUPTI, the loader. It asks
 // without its lock: they may be waiting, under a lock of theirs, for a callback of ours on another
 // thread.
+#include <link.h>
+#include <pthread.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "plugins/cupti_tracer/tracer.h"
 
 namespace graphkit {
+namespace {
+
+// Whether a program or a library is loaded there.
+bool IsLoaded(uint64_t address) {
+  auto holds = [](dl_phdr_info* info, size_t, void* data) {
+    const uint64_t offset = *static_cast<const uint64_t*>(data) - info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& part = info->dlpi_phdr[i];
+      if (part.p_type == PT_LOAD && offset - part.p_vaddr < part.p_memsz) return 1;
+    }
+    return 0;
+  };
+  return dl_iterate_phdr(holds, &address) != 0;
+}
+
+bool IsOnStack(ThreadState& thread, uint64_t address) {
+  pthread_attr_t attributes;
+  if (thread.stack_end == 0 && pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    void* begin = nullptr;
+    size_t bytes = 0;
+    pthread_attr_getstack(&attributes, &begin, &bytes);
+    pthread_attr_destroy(&attributes);
+    thread.stack_begin = reinterpret_cast<uint64_t>(begin);
+    thread.stack_end = thread.stack_begin + bytes;
+  }
+  return thread.stack_begin <= address && address < thread.stack_end;
+}
+
+HostMemoryKind KindOf(ThreadState& thread, uint64_t address) {
+  if (IsOnStack(thread, address)) return HostMemoryKind::kStack;
+  return IsLoaded(address) ? HostMemoryKind::kProgram : HostMemoryKind::kPageable;
+}
+
+}  // namespace
+
+// In a graph: as a node, or as a node's parameters.
+bool Tracer::IsRecorded(const ThreadState& thread, const Call& call) {
+  return call.kind == CallKind::kNodeSet ||
+         std::ranges::count(thread.events, GraphEventKind::kNodeStarting, &GraphEvent::kind) != 0;
+}
 
 // A kernel node that is recorded for the first time, of a function that isn't known.
 bool Tracer::NeedsKernel(const ThreadState& thread, const Call& call) {
   if (call.kernel.function == 0) return false;
-  const bool recorded =
-      eager_ || call.kind == CallKind::kNodeSet ||
-      std::ranges::count(thread.events, GraphEventKind::kNodeStarting, &GraphEvent::kind) != 0;
-  return recorded && !recorder_->work_reader().KnowsKernel(call.kernel.function, call.kernel.name);
+  return (eager_ || IsRecorded(thread, call)) &&
+         !recorder_->work_reader().KnowsKernel(call.kernel.function, call.kernel.name);
 }
 
 // How many frames the call's record says, if any.
@@ -56,6 +97,44 @@ void Tracer::LearnKernel(const Call& call, Lock& lock) {
   lock.lock();
   if (on_.load(std::memory_order_relaxed))
     recorder_->work_reader().AddKernel(call.kernel.function, std::move(layout));
+}
+
+// Of the ends of a copy in a graph: which are memory of the host that CUDA doesn't know.
+void Tracer::LearnHostMemory(ThreadState& thread, Call& call, Lock& lock) {
+  if (call.result != 0 || !IsRecorded(thread, call)) return;
+  std::vector<TouchedMemory*> unknown;
+  auto add = [&](Operation& operation) {
+    for (uint32_t i = 0; i < operation.touch_count; ++i) {
+      TouchedMemory& touch = operation.touches[i];
+      if (touch.address != 0 && !recorder_->memory().Find(touch.address)) unknown.push_back(&touch);
+    }
+  };
+  add(call.own);
+  std::ranges::for_each(call.operations, add);
+  if (unknown.empty()) return;
+  lock.unlock();
+  for (TouchedMemory* touch : unknown) {
+    if (driver_.Knows(touch->address) != false) continue;
+    touch->host = KindOf(thread, touch->address);
+    thread.copies_stack |= touch->host == HostMemoryKind::kStack;
+  }
+  lock.lock();
+}
+
+// How far the thread's stack reaches, where the launch may copy from it; 0: it isn't known, or the
+// thread runs on another stack than its own.
+uint64_t Tracer::StackTop(const ThreadState& thread, const Call& call, Lock& lock) {
+  if (call.kind != CallKind::kGraphLaunch || !recorder_->CopiesStack(call.exec)) return 0;
+  FramePlace frames[kFramesAbove];
+  lock.unlock();
+  const size_t count = TakeFrames(frames);
+  uint64_t top = 0;
+  {
+    std::lock_guard naming(names_mutex_);
+    top = names_.TopOf({frames, count});
+  }
+  lock.lock();
+  return thread.stack_begin <= top && top < thread.stack_end ? top : 0;
 }
 
 int32_t Tracer::DeviceOf(uint64_t context, Lock& lock) {

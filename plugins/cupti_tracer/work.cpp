@@ -30,12 +30,17 @@ const char* ArgumentOf(const KernelWork& launch, const KernelParam& param, size_
 void Work::Clear(NodeKind of) {
   accesses.clear();
   collectives.clear();
+  host_ends.clear();
   kind = of;
   kernel = {};
   shape = {};
   block = {};
   event = {};
   complete = false;
+}
+
+bool Work::copies_stack() const {
+  return std::ranges::count(host_ends, HostMemoryKind::kStack, &HostEnd::kind) != 0;
 }
 
 void WorkReader::AddKernel(uint64_t function, KernelLayout layout) {
@@ -133,8 +138,14 @@ void WorkReader::ReadOperations(const Operation& own, std::span<const Operation>
 void WorkReader::AddOperation(const Operation& operation, Work& work) const {
   for (uint32_t i = 0; i < operation.touch_count; ++i) {
     const TouchedMemory& touch = operation.touches[i];
-    AddAccess(touch.address, touch.write ? AccessMode::kWrite : AccessMode::kRead,
-              touch.length < 0 ? kLengthUnknown : static_cast<Bytes>(touch.length), work);
+    const AccessMode mode = touch.write ? AccessMode::kWrite : AccessMode::kRead;
+    const Bytes length = touch.length < 0 ? kLengthUnknown : static_cast<Bytes>(touch.length);
+    if (touch.host) {
+      work.host_ends.push_back(
+          {.kind = *touch.host, .mode = mode, .address = touch.address, .length = length});
+    } else {
+      AddAccess(touch.address, mode, length, work);
+    }
   }
 }
 
@@ -164,6 +175,8 @@ bool WorkReader::ReadRecord(uint64_t place, Work& work) const {
     work.complete = r.row.accesses_complete;
     const std::span<const Access> accesses = values.Of(r.row.accesses, &Trace::accesses);
     work.accesses.assign(accesses.begin(), accesses.end());
+    const std::span<const HostEnd> host = values.Of(r.host_ends, &Trace::host_ends);
+    work.host_ends.assign(host.begin(), host.end());
   };
   std::string_view type;
   if (!fields.TakeNext("type", type)) return false;

@@ -24,7 +24,9 @@ struct Work {
   bool complete = false;  // it touches nothing but what is here
   std::vector<Access> accesses;
   std::vector<Collective> collectives;
+  std::vector<HostEnd> host_ends;
 
+  bool copies_stack() const;
   void Clear(NodeKind of);
 };
 

@@ -3,13 +3,14 @@
 What stays is the record order, ids, sizes, names, offsets inside memory. What goes is what the system hands out anew
 for each process: process and thread ids become dense numbers, handles are numbered in order of appearance, addresses
 are moved so that memory lies behind one another in order of appearance (what lay inside a segment keeps its offset),
-times, clock readings, call stacks and paths are left out.
+of stacks it stays what lies below their ends, times, clock readings, call stacks and paths are left out.
 """
 
 import json
 import os
 
 FIRST_ADDRESS = 0x1_0000_0000
+STACK = 0x7fff_0000_0000
 ALIGNMENT = 2 * 1024 * 1024
 LEFT_OUT = ("t", "stack", "cupti_path", "tracer")
 
@@ -35,6 +36,7 @@ class Normaliser:
     def __init__(self):
         self.addresses = Addresses()
         self.handles = 0
+        self.on_stack = []  # old addresses
 
     def record(self, record):
         """The record as it is kept; None: it isn't."""
@@ -45,14 +47,26 @@ class Normaliser:
         if kept.get("handle", "0x0") != "0x0":
             self.handles += 1  # each appearance is another object: freed handles come again at random
             kept["handle"] = hex(self.handles)
-        if "address" in kept:
+        if kind == "stack_top":
+            above = all(address < int(kept["address"], 16) for address in self.on_stack)
+            kept["address"] = hex(STACK + (ALIGNMENT if above else -ALIGNMENT))
+        elif "address" in kept:
             kept["address"] = hex(self.addresses.move(int(kept["address"], 16), kept["size"]))
+        if "host" in kept:
+            kept["host"] = [self.host_end(*end) for end in kept["host"]]
         if kind == "process":
             kept["pid"] = 1
             kept["program"] = os.path.basename(kept["program"])
         if kind == "thread":
             kept["tid"] = kept["id"] + 1
         return kept
+
+    def host_end(self, kind, mode, address, length):
+        old = int(address, 16)
+        if kind == "stack":
+            self.on_stack.append(old)
+            return [kind, mode, hex(STACK), length]
+        return [kind, mode, hex(self.addresses.move(old, length)), length]
 
 
 def normalise(text):

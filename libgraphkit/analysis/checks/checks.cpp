@@ -93,6 +93,19 @@ constexpr Check kChecks[] = {
     {"repeated-tiny-allocation", Severity::kNote,
      "the same few bytes allocated again and again in a capture", FindRepeatedTinyAllocations},
     {"slow-capture", Severity::kNote, "captures that took the host long", FindSlowCaptures},
+    {"pageable-host-copy", Severity::kWarning,
+     "captured copies of memory of the host that isn't page-locked", FindPageableHostCopies, true},
+    {"stale-host-memory", Severity::kError,
+     "launches that copy memory of the host that was given up", FindStaleHostMemory, true},
+    {"duplicate-exec", Severity::kNote, "execs that differ only in what an update can set",
+     FindDuplicateExecs},
+    {"exec-update-failed", Severity::kError, "updates of execs that CUDA refused",
+     FindFailedExecUpdates, true},
+    {"update-without-effect", Severity::kWarning,
+     "parameters that were set and that no launch ran with", FindUpdatesWithoutEffect, true},
+    {"recapture-mismatch", Severity::kError,
+     "captures over a graph's own nodes that captured something else", FindRecaptureMismatches,
+     true},
 };
 
 }  // namespace

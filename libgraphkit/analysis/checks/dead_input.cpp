@@ -1,22 +1,9 @@
 // dead-input: launches of graphs whose inputs were freed.
-#include <algorithm>
-
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
-namespace {
-
-// Whether it is known what the first node that touches the input does with it.
-bool KnownUse(const Trace& trace, const GraphInput& input) {
-  return std::ranges::any_of(
-      trace.accesses.Of(trace[input.node].accesses), [&](const Access& access) {
-        return access.block == input.block && access.mode != AccessMode::kUnknown;
-      });
-}
-
-}  // namespace
 
 std::vector<Finding> FindDeadInputs(const Facts& facts) {
   const Trace& trace = facts.trace;
@@ -25,7 +12,8 @@ std::vector<Finding> FindDeadInputs(const Facts& facts) {
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     bool known = false;
     for (const auto& [input, now] : stale[graph.index()]) {
-      if (now.valid()) continue;  // static-address-changed names those
+      // static-address-changed names those, and stale-host-memory the host's
+      if (now.valid() || IsHostMemory(trace, input.block)) continue;
       known = known || KnownUse(trace, input);
       AddBlock(trace, input.block, finding);
       finding->nodes.push_back(input.node);

@@ -61,6 +61,12 @@ std::vector<Finding> FindSharedWorkspaces(const Facts& facts);
 std::vector<Finding> FindCollectionsInCaptures(const Facts& facts);
 std::vector<Finding> FindRepeatedTinyAllocations(const Facts& facts);
 std::vector<Finding> FindSlowCaptures(const Facts& facts);
+std::vector<Finding> FindPageableHostCopies(const Facts& facts);
+std::vector<Finding> FindStaleHostMemory(const Facts& facts);
+std::vector<Finding> FindDuplicateExecs(const Facts& facts);
+std::vector<Finding> FindFailedExecUpdates(const Facts& facts);
+std::vector<Finding> FindUpdatesWithoutEffect(const Facts& facts);
+std::vector<Finding> FindRecaptureMismatches(const Facts& facts);
 
 // What PyTorch's rule would reuse and completion order doesn't prove: `torch` are the facts by
 // full-edge order, `strict` those by completion order. Findings of programmatic-only-order.

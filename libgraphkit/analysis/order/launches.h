@@ -50,6 +50,11 @@ struct StaleInput {
 // calls free is written anew by the launch of its owner.
 std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts);
 
+// Whether it is known what the first node that touches the input does with it.
+bool KnownUse(const Trace& trace, const GraphInput& input);
+// Page-locked by CUDA, or registered.
+bool IsHostMemory(const Trace& trace, BlockId block);
+
 // "launch 3 of graph 1 on stream 2".
 std::string LaunchText(const Trace& trace, uint32_t launch, GraphId graph);
 

@@ -136,7 +136,8 @@ struct Half {
 
 // An entry of a list is an array of its parts.
 template <template <typename...> typename List>
-using EachEntry = List<KernelParam, StackFrame, FrontierEntry, Access, Collective, ToolIdRun>;
+using EachEntry =
+    List<KernelParam, StackFrame, FrontierEntry, Access, Collective, HostEnd, ToolIdRun>;
 template <typename T>
 inline constexpr const char* kParts = nullptr;  // what the parts are, for people
 template <>
@@ -150,6 +151,8 @@ inline constexpr const char* kParts<Access> = "[block,mode,offset,length]";
 template <>
 inline constexpr const char* kParts<Collective> = "[communicator,kind,count,type,peer]";
 template <>
+inline constexpr const char* kParts<HostEnd> = "[kind,mode,address,length]";
+template <>
 inline constexpr const char* kParts<ToolIdRun> = "[node,count,tool_id,number]";
 
 bool Parts(KernelParam& entry, auto visit) { return visit(entry.offset, entry.size); }
@@ -162,6 +165,9 @@ bool Parts(Access& entry, auto visit) {
 }
 bool Parts(Collective& entry, auto visit) {
   return visit(entry.communicator, entry.kind, entry.count, entry.type, entry.peer);
+}
+bool Parts(HostEnd& entry, auto visit) {
+  return visit(entry.kind, entry.mode, Hex{entry.address}, Length{entry.length});
 }
 bool Parts(ToolIdRun& entry, auto visit) {
   return visit(entry.first, entry.count, Half{entry.tool_id, 32}, Half{entry.tool_id, 0});

@@ -48,6 +48,7 @@ struct NodeRecord : DeclaredRecord<NodeId, &Node::seq> {
   static constexpr std::string_view kType = "node";
   LaunchShape shape;
   Slice collectives;  // those at the row's place
+  Slice host_ends;    // likewise
   GraphId child;
   std::span<const GraphId> bodies;
   void Fields(auto& v) {
@@ -68,12 +69,14 @@ struct NodeRecord : DeclaredRecord<NodeId, &Node::seq> {
     v.Optional("access", Listed(row.accesses, &Trace::accesses));
     v.Optional("complete", row.accesses_complete);
     v.Optional("collectives", Listed(collectives, &Trace::collectives));
+    v.Optional("host", Listed(host_ends, &Trace::host_ends));
   }
 };
 
 struct NodeSetRecord : RowRecord<&Trace::node_changes, &NodeChange::seq> {
   static constexpr std::string_view kType = "node_set";
   LaunchShape shape;
+  Slice host_ends;  // those at the row's place
   void Fields(auto& v) {
     v.Required("node", row.node);
     v.Optional("exec", row.exec);
@@ -84,6 +87,7 @@ struct NodeSetRecord : RowRecord<&Trace::node_changes, &NodeChange::seq> {
     v.Optional("event", row.event);
     v.Optional("access", Listed(row.accesses, &Trace::accesses));
     v.Optional("complete", row.accesses_complete);
+    v.Optional("host", Listed(host_ends, &Trace::host_ends));
   }
 };
 
@@ -130,6 +134,8 @@ struct ExecUpdatedRecord : RowRecord<&Trace::exec_updates, &ExecUpdate::seq> {
     v.Required("exec", row.exec);
     v.Required("graph", row.graph);
     v.Optional("result", row.result);
+    v.Optional("node", row.node);
+    v.Optional("from", row.from);
   }
 };
 
@@ -147,6 +153,14 @@ struct WorkRecord : RowRecord<&Trace::works, &EagerWork::seq> {
     v.Optional("access", Listed(row.accesses, &Trace::accesses));
     v.Optional("complete", row.accesses_complete);
     v.Optional("collectives", Listed(collectives, &Trace::collectives));
+  }
+};
+
+struct StackTopRecord : RowRecord<&Trace::stack_tops, &StackTop::seq> {
+  static constexpr std::string_view kType = "stack_top";
+  void Fields(auto& v) {
+    v.Required("thread", row.thread);
+    v.Required("address", Hex{row.address});
   }
 };
 

@@ -42,6 +42,7 @@ struct CaptureBeginRecord : DeclaredRecord<CaptureId, &Capture::begin> {
     v.Required("stream", row.origin);
     v.Optional("thread", row.thread);
     v.Required("mode", row.mode);
+    v.Optional("recapture", row.recapture);
   }
 };
 

@@ -79,6 +79,7 @@ class FieldTaker : public EachField<FieldTaker> {
     Field("communicator", collective.communicator);
     collective.seq = to_.place();
   }
+  void Take(std::string_view, HostEnd& end) { end.seq = to_.place(); }
   void Take(std::string_view key, ToolIdRun& run) {
     Field(key, run.first);
     const size_t nodes = to_.trace_.nodes.size();

@@ -29,6 +29,8 @@ GRAPHS = [graph_of(batch) for batch in (8, 4, 2, 1)]
 TOTALS = {"nodes": 16, "edges": 12, "launches": 5}
 DRAWN = {"nodes": 16, "edges": 12, "clusters": 8}  # 4 graphs with a stream each
 FINDINGS = [
+    # Four graphs of the same nodes and edges, launched one after another: 4, 8, 8 and 2 follow 1, and change three times.
+    {"check": "duplicate-exec", "severity": "note", "graph": 0},
     # The largest batch is captured first and launched after batch 4, whose logits (4 MiB) lie where it writes. The host has waited
     # for each launch, and no graph reads another's logits: a note.
     {"check": "replay-order", "severity": "note", "bytes": 4 * MIB, "graph": 0},

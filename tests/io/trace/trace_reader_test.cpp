@@ -150,6 +150,25 @@ TEST_CASE("a node says what it does together with other ranks") {
             .starts_with("t.json:4: record \"communicator\" has rank 2 of 2 ranks"));
 }
 
+TEST_CASE(
+    "a copy says what it touches of the host's own memory, and a launch how far a stack went") {
+  const Trace trace = Parsed(File(
+      {R"({"type":"thread","id":0,"tid":7})", R"({"type":"graph","id":0,"origin":"explicit"})",
+       R"({"type":"node","id":0,"graph":0,"kind":"memcpy",)"
+       R"("host":[["stack","r","0x7ffc00",512],["pageable","w","0x10",-1]]})",
+       R"({"type":"exec","id":0,"graph":0})",
+       R"({"type":"node_set","node":0,"exec":0,"what":"params","host":[["program","r","0x20",8]]})",
+       R"({"type":"stack_top","thread":0,"address":"0x7ffd00"})",
+       R"({"type":"launch","exec":0})"}));
+  CHECK(trace.host_ends ==
+        std::vector<HostEnd>{{2, HostMemoryKind::kStack, AccessMode::kRead, 0x7ffc00, 512},
+                             {2, HostMemoryKind::kPageable, AccessMode::kWrite, 0x10},
+                             {4, HostMemoryKind::kProgram, AccessMode::kRead, 0x20, 8}});
+  CHECK(HostEndsAt(trace, 2).size() == 2);
+  CHECK(HostEndsAt(trace, 3).empty());
+  CHECK(trace.stack_tops == std::vector<StackTop>{{ThreadId(0u), 0x7ffd00, 5}});
+}
+
 TEST_CASE("a node is given other parameters, and switched off") {
   const Trace trace = Parsed(File(
       {R"({"type":"pool","id":0,"kind":"device"})",

@@ -155,17 +155,21 @@ TEST_CASE("an update that failed changes nothing, and says so where the driver g
         Lines{R"({"type":"exec_updated","exec":0,"graph":0,"result":1})"});
 }
 
-TEST_CASE("an update that fails is told with its result") {
+TEST_CASE("an update that fails is told with its result and the nodes that CUDA names") {
   Script s;
   Create(s, kGraph);
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 7, NodeKind::kEmpty));
+  s.Do(AddTo(kGraph), Script::Node(kGraph, 8, NodeKind::kEmpty, {7}));
   Instantiate(s, kGraph);
   Call update = Script::Of(CallKind::kExecUpdate, "cuGraphExecUpdate_v2");
   update.exec = kExec;
   update.graph = kGraph;
   update.flags = 2;
+  update.node = 8;
+  update.from_node = 7;
   s.Do(update, {}, 910);
   CHECK(s.Records("exec_updated") ==
-        Lines{R"({"type":"exec_updated","exec":0,"graph":0,"result":2})"});
+        Lines{R"({"type":"exec_updated","exec":0,"graph":0,"result":2,"node":1,"from":0})"});
   CHECK(s.Records("failure") ==
         Lines{R"({"type":"failure","call":"cuGraphExecUpdate","error":910,"thread":0})"});
 }

@@ -124,6 +124,43 @@ TEST_CASE("copies touch what they read and write, exactly") {
           R"({"type":"node","id":0,"graph":0,"kind":"memcpy","stream":0,"thread":0,"access":[[1,"w",256,128],[0,"r",0,128]],"complete":true})"});
 }
 
+TEST_CASE("copies say what is the host's own memory, and launches how far its stack went") {
+  Capturing s;
+  Call copy = Script::Work(kStream);
+  copy.own.Touch(kX, 128, true);
+  copy.own.Touch(0x7ffc00, 128, false);
+  copy.own.touches[1].host = HostMemoryKind::kStack;
+  s.Do(copy, Script::Node(kGraph, 1, NodeKind::kMemcpy));
+  CHECK(
+      s.Records("node") ==
+      Lines{
+          R"({"type":"node","id":0,"graph":0,"kind":"memcpy","stream":0,"thread":0,"access":[[0,"w",0,128]],"complete":true,"host":[["stack","r","0x7ffc00",128]]})"});
+  s.EndCapture(kStream);
+  s.thread.exec_nodes = {{1, 0, 0x51, 0x50, kGraph}};
+  Instantiate(s, kGraph);
+  CHECK(s.recorder.CopiesStack(kExec));
+  Call launch = Script::Of(CallKind::kGraphLaunch);
+  launch.exec = kExec;
+  launch.stream = kStream;
+  launch.stack_top = 0x7ffd00;
+  s.Do(launch);
+  CHECK(s.Records("stack_top") == Lines{R"({"type":"stack_top","thread":0,"address":"0x7ffd00"})"});
+  CHECK(s.sink.records.back().starts_with(R"({"type":"launch")"));
+}
+
+TEST_CASE("registered memory is a block of a pool of its own") {
+  Script s;
+  Call registered = Script::Of(CallKind::kAlloc);
+  registered.pool_kind = PoolKind::kHost;
+  registered.registered = true;
+  registered.address = kX;
+  registered.size = 4096;
+  s.Do(registered);
+  s.Free(kX);
+  CHECK(s.Records("pool") == Lines{R"({"type":"pool","id":0,"kind":"host","name":"registered"})"});
+  CHECK(s.Records("free").size() == 1);
+}
+
 struct Pointers {  // a kernel argument by value
   uint32_t count;
   uint32_t padding;

@@ -1,0 +1,108 @@
+// stale-host-memory: launches of graphs with copies of memory of the host that was given up before:
+// page-locked memory that was freed, and stacks of functions that had returned.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/memory/host_copies.h"
+#include "libgraphkit/analysis/names/capture_places.h"
+#include "libgraphkit/analysis/order/launches.h"
+
+namespace graphkit {
+namespace {
+
+// Page-locked or registered memory that was freed, or unregistered.
+std::vector<Finding> FindFreed(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  const CapturePlaces places(trace);
+  const std::vector<std::vector<StaleInput>> stale = FindStaleInputs(facts);
+  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
+    bool known = false;
+    for (const auto& [input, now] : stale[graph.index()]) {
+      if (now.valid() || !IsHostMemory(trace, input.block)) continue;
+      known = known || KnownUse(trace, input);
+      AddBlock(trace, input.block, finding);
+      finding->nodes.push_back(input.node);
+      if (finding->evidence.size() >= kShownEvidence) continue;
+      const Block& block = trace[input.block];
+      const bool registered = !trace[trace[block.pool].name].empty();
+      finding->evidence.push_back({.text = NameOf(trace, input.block) +
+                                           (registered ? " was unregistered " : " was freed ") +
+                                           places.Of(block.free_requested) + ", and " +
+                                           NameOf(trace, input.node) + " touches it",
+                                   .nodes = {input.node},
+                                   .blocks = {input.block},
+                                   .stack = block.free_stack});
+    }
+    if (finding->blocks.empty()) return;
+    finding->severity = known ? Severity::kError : Severity::kWarning;
+    finding->assumes = Assumption::kArguments;
+    finding->message =
+        NameOf(trace, graph) +
+        " was launched after page-locked memory that it touches was freed: " + BlocksText(*finding);
+    finding->advice = "keep the memory, and its registration, as long as the graph is launched";
+  });
+}
+
+// How far the stack of the launching thread reached, where that is recorded.
+const StackTop* TopAt(const Trace& trace, uint32_t launch) {
+  const Seq seq = trace.launches[launch].seq;
+  const auto after = std::ranges::lower_bound(trace.stack_tops, seq, {}, &StackTop::seq);
+  if (after == trace.stack_tops.begin()) return nullptr;
+  const StackTop& top = *std::prev(after);
+  const bool own = launch == 0 || trace.launches[launch - 1].seq < top.seq;
+  return own ? &top : nullptr;
+}
+
+// Stacks grow down: what lies below the top had been given up. By graph, the first such launch.
+std::vector<Finding> FindReturned(const Facts& facts) {
+  const Trace& trace = facts.trace;
+  if (trace.stack_tops.empty()) return {};
+  std::map<GraphId, std::vector<const HostCopy*>> by_graph;
+  const std::vector<HostCopy> copies = FindHostCopies(trace);
+  for (const HostCopy& copy : copies) {
+    if (copy.always && copy.end.kind == HostMemoryKind::kStack)
+      by_graph[facts.roots[trace[copy.node].graph.index()]].push_back(&copy);
+  }
+  std::map<GraphId, Finding> found;
+  RunGraphs run(trace);
+  for (uint32_t i = 0; i < trace.launches.size(); ++i) {
+    const GraphId graph = run.Of(trace.launches[i]);
+    const auto of_graph = by_graph.find(graph);
+    const StackTop* top = of_graph != by_graph.end() ? TopAt(trace, i) : nullptr;
+    if (top == nullptr || found.contains(graph)) continue;
+    Finding finding{.severity = Severity::kError, .graph = graph};
+    for (const HostCopy* copy : of_graph->second) {
+      if (trace[copy->node].thread != top->thread || copy->end.address >= top->address) continue;
+      if (copy->end.length != kLengthUnknown) finding.bytes += copy->end.length;
+      finding.nodes.push_back(copy->node);
+      if (finding.evidence.size() >= kShownEvidence) continue;
+      finding.evidence.push_back({.text = NameOf(trace, copy->node) + " " + HostCopyText(copy->end),
+                                  .nodes = {copy->node},
+                                  .stack = trace[copy->node].stack});
+    }
+    if (finding.nodes.empty()) continue;
+    finding.message = NameOf(trace, graph) +
+                      " was launched after the function had returned whose stack it copies: " +
+                      FormatBytes(finding.bytes) + " in " + Count(finding.nodes.size(), "node") +
+                      " of " + NameOf(trace, top->thread);
+    finding.advice =
+        "copy memory that lives as long as the graph (cudaMallocHost), or pass small values as "
+        "kernel arguments";
+    found.emplace(graph, std::move(finding));
+  }
+  return TakeValues(&found);
+}
+
+}  // namespace
+
+std::vector<Finding> FindStaleHostMemory(const Facts& facts) {
+  std::vector<Finding> findings = FindFreed(facts);
+  for (Finding& finding : FindReturned(facts)) findings.push_back(std::move(finding));
+  return findings;
+}
+
+}  // namespace graphkit

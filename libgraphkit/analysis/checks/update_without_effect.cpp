@@ -1,0 +1,180 @@
+// update-without-effect: parameters that were set, or updated, and that no launch ran with.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/names/capture_places.h"
+#include "libgraphkit/analysis/order/launches.h"
+
+namespace graphkit {
+namespace {
+
+// What was set of an exec and not launched yet.
+struct PendingUpdates {
+  bool updated = false;                                       // as a whole
+  std::map<std::pair<NodeId, NodeChangeKind>, Seq> set = {};  // of single nodes
+  Seq since = 0;
+  bool launched = false;  // with something that was set
+  size_t replaced = 0;
+  Seq first_replaced = 0;
+
+  bool any() const { return updated || !set.empty(); }
+  void Replace(size_t count, Seq at) {
+    if (count == 0) return;
+    if (replaced == 0) first_replaced = at;
+    replaced += count;
+  }
+  void Clear() {
+    updated = false;
+    set.clear();
+  }
+};
+
+// Goes through what happened to execs, in order.
+class UpdateWalk {
+ public:
+  explicit UpdateWalk(const Trace& trace) : trace_(trace), places_(trace) {}
+
+  std::vector<Finding> Find() {
+    auto change = trace_.node_changes.begin();
+    auto update = trace_.exec_updates.begin();
+    auto launch = trace_.launches.begin();
+    const auto at = [](const auto& row, const auto& column) {
+      return row == column.end() ? kNever : row->seq;
+    };
+    for (;;) {
+      const Seq changed = at(change, trace_.node_changes),
+                updated = at(update, trace_.exec_updates), launched = at(launch, trace_.launches);
+      const Seq next = std::min({changed, updated, launched});
+      if (next == kNever) break;
+      if (next == changed) {
+        Take(*change++);
+      } else if (next == updated) {
+        Take(*update++);
+      } else {
+        Take(*launch++);
+      }
+    }
+    std::vector<Finding> findings;
+    for (const auto& [exec, pending] : pending_) Judge(exec, pending, &findings);
+    return findings;
+  }
+
+ private:
+  void Take(const NodeChange& change) {
+    if (!change.exec.valid() || change.what == NodeChangeKind::kUpdatable) return;
+    PendingUpdates& pending = pending_[change.exec];
+    if (!pending.any()) pending.since = change.seq;
+    const bool toggles = change.what != NodeChangeKind::kParams;
+    const NodeChangeKind kind = toggles ? NodeChangeKind::kEnabled : NodeChangeKind::kParams;
+    const auto [set, is_new] = pending.set.try_emplace({change.node, kind}, change.seq);
+    if (!is_new) pending.Replace(1, change.seq);
+  }
+  void Take(const ExecUpdate& update) {
+    if (update.result != 0) return;
+    PendingUpdates& pending = pending_[update.exec];
+    const size_t params = std::erase_if(pending.set, [](const auto& set) {  // switches stay
+      return set.first.second == NodeChangeKind::kParams;
+    });
+    pending.Replace(params + (pending.updated ? 1 : 0), update.seq);
+    pending.updated = true;
+    pending.since = update.seq;
+  }
+  void Take(const Launch& launch) {
+    const auto found = pending_.find(launch.exec);
+    if (found == pending_.end() || !found->second.any()) return;
+    found->second.launched = true;
+    found->second.Clear();
+  }
+
+  void Judge(ExecId exec, const PendingUpdates& pending, std::vector<Finding>* findings) const {
+    const std::string name =
+        "exec " + std::to_string(exec.value) + " of " + NameOf(trace_, trace_[exec].graph);
+    Finding finding{.severity = Severity::kNote, .graph = trace_[exec].graph};
+    // One that waits for its next launch at the end is how programs that update end.
+    const bool over = trace_[exec].destroyed != kNever || KnowsWhatWasFreed(trace_);
+    if (pending.any() && !pending.launched && over) {
+      finding.message = name + " was updated, and never launched since";
+      finding.advice = "launch it after the update, or leave the update out";
+      finding.evidence = {{.text = "it was updated " + places_.Of(pending.since)}};
+      findings->push_back(finding);
+    }
+    if (pending.replaced == 0) return;
+    finding.message = Count(pending.replaced, "update") + " of " + name +
+                      (pending.replaced == 1 ? " was" : " were") +
+                      " replaced by another one before a launch";
+    finding.advice = "update an exec once before each launch";
+    finding.evidence = {{.text = "the first was replaced " + places_.Of(pending.first_replaced)}};
+    findings->push_back(std::move(finding));
+  }
+
+  const Trace& trace_;
+  CapturePlaces places_;
+  std::map<ExecId, PendingUpdates> pending_;
+};
+
+// By graph, the last time that something was made of it: an exec, an update, a copy.
+std::vector<Seq> LastUses(const Trace& trace) {
+  std::vector<Seq> last(trace.graphs.size());
+  const auto use = [&](GraphId graph, Seq seq) {
+    if (graph.valid()) last[graph.index()] = std::max(last[graph.index()], seq);
+  };
+  for (const Exec& exec : trace.execs) use(exec.graph, exec.created);
+  for (const ExecUpdate& update : trace.exec_updates) use(update.graph, update.seq);
+  for (const Graph& graph : trace.graphs) use(graph.original, graph.created);
+  return last;
+}
+
+// Nodes of graphs that were set, while the execs went on with what they had.
+void FindUnseen(const Facts& facts, std::vector<Finding>* findings) {
+  const Trace& trace = facts.trace;
+  const std::vector<Seq> last_use = LastUses(trace);
+  std::map<GraphId, std::vector<const NodeChange*>> unseen;
+  for (const NodeChange& change : trace.node_changes) {
+    if (change.exec.valid() || change.what != NodeChangeKind::kParams) continue;
+    const GraphId root = facts.roots[trace[change.node].graph.index()];
+    if (last_use[root.index()] != 0 && last_use[root.index()] < change.seq)
+      unseen[root].push_back(&change);
+  }
+  if (unseen.empty()) return;
+  const auto launches = LaunchesByGraph(trace);
+  for (const auto& [root, changes] : unseen) {
+    const auto& own = launches[root.index()];
+    const Seq set = changes.front()->seq;
+    const auto later = std::ranges::count_if(
+        own, [&](uint32_t launch) { return trace.launches[launch].seq > set; });
+    if (later == 0) continue;
+    Finding finding{.severity = Severity::kWarning, .graph = root};
+    for (const NodeChange* change : changes) {
+      if (!AddOnce(change->node, &finding.nodes) || finding.evidence.size() >= kShownEvidence)
+        continue;
+      finding.evidence.push_back({.text = NameOf(trace, change->node) +
+                                          " was set in the graph; no exec was made or updated of "
+                                          "the graph since",
+                                  .nodes = {change->node},
+                                  .stack = trace[change->node].stack});
+    }
+    finding.message = NameOf(trace, root) + " was given other parameters in " +
+                      Count(finding.nodes.size(), "node") +
+                      " after it was instantiated: it was launched " +
+                      Count(static_cast<uint64_t>(later), "time") + " since, with the old ones";
+    finding.advice =
+        "set them in the exec (cudaGraphExecKernelNodeSetParams, …), or update the exec from the "
+        "graph (cudaGraphExecUpdate)";
+    findings->push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> FindUpdatesWithoutEffect(const Facts& facts) {
+  std::vector<Finding> findings;
+  FindUnseen(facts, &findings);
+  for (Finding& finding : UpdateWalk(facts.trace).Find()) findings.push_back(std::move(finding));
+  return findings;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,83 @@
+#include <doctest/doctest.h>
+
+#include "tests/analysis/checks/run.h"
+
+namespace graphkit {
+namespace {
+
+// A graph that copies a block of host memory, freed before its second launch or not.
+std::vector<Finding> LaunchPinned(std::string_view check, bool freed) {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  const PoolId pinned = t.Pool(PoolKind::kHost);
+  t.SetPool(pinned);
+  const BlockId x = t.Alloc({}, 4096);
+  const GraphId graph = t.BeginCapture(s, "load");
+  t.Memcpy(s, {Reads(x)});
+  t.EndCapture(s);
+  const ExecId exec = t.Instantiate(graph);
+  t.Launch(exec, s);
+  if (freed) t.Free(x);
+  t.Launch(exec, s);
+  return Run(check, &t);
+}
+
+TEST_CASE("stale-host-memory names page-locked memory that was freed before a launch") {
+  const auto findings = LaunchPinned("stale-host-memory", true);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kError);
+  CHECK(findings[0].message ==
+        "graph 0 'load' was launched after page-locked memory that it touches was freed: block 0 "
+        "(4 KiB)");
+  CHECK(LaunchPinned("stale-host-memory", false).empty());
+  CHECK(LaunchPinned("dead-input", true).empty());
+}
+
+constexpr Address kArray = 0x7fff'0000'1000;
+
+// A copy of a stack, launched by a thread whose stack ends there.
+struct StackLaunch {
+  Address top = kArray + 4096;
+  bool own_thread = true;
+  bool set_again = false;  // the node was given other parameters
+  bool earlier = false;    // what is known of the stack is of a launch before
+};
+
+std::vector<Finding> LaunchStack(const StackLaunch& how) {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  const BlockId x = t.Alloc({}, 4096);
+  const ThreadId thread = t.Thread("main"), other = t.Thread("other");
+  t.SetThread(thread);
+  const GraphId graph = t.BeginCapture(s, "load");
+  const NodeId copy = t.Memcpy(s, {Writes(x)});
+  t.TouchHost(HostMemoryKind::kStack, AccessMode::kRead, kArray, 512);
+  t.EndCapture(s);
+  const GraphId empty = t.Graph();
+  const ExecId exec = t.Instantiate(graph), second = t.Instantiate(empty);
+  if (how.set_again) t.Change(copy, exec, NodeChangeKind::kParams, {Writes(x)});
+  t.StackTop(how.own_thread ? thread : other, how.top);
+  if (how.earlier) t.Launch(second, s);
+  t.Launch(exec, s);
+  return Run("stale-host-memory", &t);
+}
+
+TEST_CASE("stale-host-memory names a copy of a stack whose function had returned") {
+  const auto findings = LaunchStack({});
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kError);
+  CHECK(findings[0].message ==
+        "graph 0 'load' was launched after the function had returned whose stack it copies: 512 B "
+        "in 1 node of thread 0 'main'");
+}
+
+TEST_CASE("stale-host-memory claims nothing that the stack doesn't prove") {
+  CHECK(LaunchStack({.top = kArray}).empty());        // the array may still be there
+  CHECK(LaunchStack({.top = kArray - 64}).empty());   // a function that it called launches
+  CHECK(LaunchStack({.own_thread = false}).empty());  // the stack is another one
+  CHECK(LaunchStack({.set_again = true}).empty());    // what is copied is something else
+  CHECK(LaunchStack({.earlier = true}).empty());      // the stack may have grown since
+}
+
+}  // namespace
+}  // namespace graphkit

@@ -1,0 +1,66 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+#include "tests/analysis/checks/run.h"
+
+namespace graphkit {
+namespace {
+
+// An exec of one kernel, and what happens to it, letter by letter: l launch, s set in the exec,
+// S set in the graph, e switch on, u update, i instantiate another one, d destroy.
+std::vector<Finding> Happens(std::string_view events) {
+  TraceBuilder t;
+  const StreamId s = t.Stream("s");
+  const GraphId graph = t.BeginCapture(s);
+  const NodeId node = t.Kernel(s, "a");
+  t.EndCapture(s);
+  const ExecId exec = t.Instantiate(graph);
+  for (const char event : events) {
+    if (event == 'l') t.Launch(exec, s);
+    if (event == 's') t.Change(node, exec, NodeChangeKind::kParams);
+    if (event == 'S') t.Change(node, {}, NodeChangeKind::kParams);
+    if (event == 'e') t.Change(node, exec, NodeChangeKind::kEnabled);
+    if (event == 'u') t.Update(exec, graph);
+    if (event == 'i') t.Instantiate(graph);
+    if (event == 'd') t.Destroy(exec);
+  }
+  return Run("update-without-effect", &t);
+}
+
+std::string MessageOf(std::string_view events) {
+  const auto findings = Happens(events);
+  return findings.size() == 1 ? findings[0].message : std::to_string(findings.size());
+}
+
+TEST_CASE("update-without-effect names what was set in a graph that its exec doesn't see") {
+  CHECK(MessageOf("lSll") ==
+        "graph 0 was given other parameters in 1 node after it was instantiated: it was launched 2 "
+        "times since, with the old ones");
+  CHECK(Happens("lSll")[0].severity == Severity::kWarning);
+  CHECK(Happens("lSul").empty());
+  CHECK(Happens("Sil").empty());
+  CHECK(Happens("lS").empty());
+}
+
+TEST_CASE("update-without-effect names updates that no launch follows") {
+  CHECK(MessageOf("lud") == "exec 0 of graph 0 was updated, and never launched since");
+  CHECK(MessageOf("ls") == "exec 0 of graph 0 was updated, and never launched since");
+  CHECK(Happens("slsls").empty());  // one is left over at the end of a loop
+}
+
+TEST_CASE("update-without-effect names updates that another one replaces") {
+  CHECK(MessageOf("ssl") ==
+        "1 update of exec 0 of graph 0 was replaced by another one before a "
+        "launch");
+  CHECK(MessageOf("suul") ==
+        "2 updates of exec 0 of graph 0 were replaced by another one before a "
+        "launch");
+  CHECK(Happens("slul").empty());
+  CHECK(Happens("eul").empty());  // an update leaves switches as they are
+  CHECK(Happens("usl").empty());  // the update as a whole, then a node of it
+}
+
+}  // namespace
+}  // namespace graphkit
