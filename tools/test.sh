@@ -188,7 +188,7 @@ count_of() {
 client_programs() {
   local name packages wanted=" $* "
   configure build release
-  build_or_fail build graphkit_cli graphkit_tracer soft_cuda soft_cuda_libraries || return 0
+  build_or_fail build graphkit_cli graphkit_tracer soft_cuda soft_cuda_libraries graphkit_torch_allocator || return 0
   while read -r name packages <&3; do
     [[ $# -eq 0 || "$wanted" == *" $name "* ]] || continue
     # shellcheck disable=SC2086  # a list of words
@@ -197,6 +197,7 @@ client_programs() {
     [[ "$name" == torch* ]] || continue
     run_client "$name" run.py --python "$(client_python "$name")" --name "$name" testdata/clients
     run_client "$name" allocator.py --python "$(client_python "$name")" --name "$name"
+    run_client "$name" borrowing.py --python "$(client_python "$name")" --name "$name"
   done 3< <(grep -v '^#' tools/setup/clients.txt)
   [[ $# -gt 0 && "$wanted" != *" samples "* ]] ||
     run_client samples samples.py --samples "$(graphkit_cache)/clients/samples"

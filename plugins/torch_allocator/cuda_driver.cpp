@@ -78,7 +78,8 @@ std::optional<DriverCalls> LoadDriverCalls() {
       Load(lib, "cuThreadExchangeStreamCaptureMode", &c.exchange_mode) &&
       Load(lib, "cuEventCreate", &c.event_create) && Load(lib, "cuEventRecord", &c.event_record) &&
       Load(lib, "cuEventQuery", &c.event_query) && Load(lib, "cuEventSynchronize", &c.event_wait) &&
-      Load(lib, "cuEventDestroy_v2", &c.event_destroy);
+      Load(lib, "cuEventDestroy_v2", &c.event_destroy) &&
+      Load(lib, "cuStreamWaitEvent", &c.stream_wait);
   Load(lib, "cuStreamGetCaptureInfo_v3", &c.capture_info3);
   Load(lib, "cuStreamGetCaptureInfo_v2", &c.capture_info2);
   Load(lib, "cuGraphNodeGetDependencies_v2", &c.edges2);
@@ -222,6 +223,13 @@ bool CudaDriver::Done(CUevent event) {
 void CudaDriver::Wait(CUevent event) { Relaxed(calls_.event_wait, event); }
 
 void CudaDriver::Drop(CUevent event) { calls_.event_destroy(event); }
+
+bool CudaDriver::LetWait(int device, uint64_t stream, CUevent event) {
+  const Scope scope(this, device);
+  if (!scope) return scope.gone();
+  const CUresult result = calls_.stream_wait(HandleOf<CUstream>(stream), event, 0);
+  return result == CUDA_SUCCESS || ContextIsGone(result);
+}
 
 bool CudaDriver::WaitForDevice(int device) {
   const Scope scope(this, device);

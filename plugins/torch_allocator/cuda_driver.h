@@ -32,6 +32,7 @@ struct DriverCalls {
   CUresult (*event_query)(CUevent) = nullptr;
   CUresult (*event_wait)(CUevent) = nullptr;
   CUresult (*event_destroy)(CUevent) = nullptr;
+  CUresult (*stream_wait)(CUstream, CUevent, unsigned) = nullptr;
   CUresult (*capture_info3)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
                             const CUgraphNode**, const CUgraphEdgeData**, size_t*) = nullptr;
   CUresult (*capture_info2)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
@@ -82,6 +83,8 @@ class CudaDriver {
   bool Done(CUevent event);
   void Wait(CUevent event);
   void Drop(CUevent event);
+  // What the stream gets from here on comes after the event. False: it couldn't be told.
+  bool LetWait(int device, uint64_t stream, CUevent event);
   // Waits until the device has nothing left to do; false: it may have. Not while a stream is
   // captured.
   bool WaitForDevice(int device);

@@ -27,7 +27,7 @@ DeviceAllocator::DeviceAllocator(int device, const Settings& settings, CudaDrive
   AddPool({0, 0}, "default")->kept = true;
 }
 
-void* DeviceAllocator::Malloc(Bytes size, uint64_t stream) {
+void* DeviceAllocator::Malloc(Bytes size, uint64_t stream, bool* lent) {
   if (size == 0) return nullptr;
   const std::lock_guard lock(mutex_);
   LookAtEvents();
@@ -37,7 +37,12 @@ void* DeviceAllocator::Malloc(Bytes size, uint64_t stream) {
     made = MallocCaptured(size, stream, info);
   } else {
     PrivatePool* pool = Redirected(stream);
-    made = MallocEager(size, stream, pool != nullptr ? pool : &pools_.front());
+    if (pool == nullptr && !lendings_.empty()) made = MallocLent(size, stream);
+    if (made != nullptr) {
+      if (lent != nullptr) *lent = true;
+    } else {
+      made = MallocEager(size, stream, pool != nullptr ? pool : &pools_.front());
+    }
   }
   ++(made != nullptr ? figures_.mallocs : figures_.out_of_memory);
   return made;
@@ -98,7 +103,9 @@ bool DeviceAllocator::Free(void* pointer) {
   blocks_.erase(at);
   ++figures_.frees;
   figures_.allocated -= block.size;
-  if (!block.captured) {
+  if (block.lent) {
+    FreeLent(block);
+  } else if (!block.captured) {
     FreeEager(block);
   } else if (!FreeInCapture(block)) {
     WaitForStreams(block);
@@ -139,6 +146,10 @@ void DeviceAllocator::Complete(const Block& block) {
     return;
   }
   graphkit_free_completed(PointerTo(block.address));
+  if (block.lent) {
+    if (block.lending != nullptr) block.lending->ranges.Give(block.address, block.size);
+    return;
+  }
   block.pool->eager.CompleteFree(block.id);
 }
 

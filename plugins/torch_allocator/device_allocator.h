@@ -5,6 +5,9 @@
 //     free ───┬─ outside captures, recorded on streams ─► waits for events on them
 //             └─ in one ─► waits for order, or for the capture's end
 //
+// Between launches of a pool's graphs, what they leave nothing in may be lent to one thread's
+// mallocs on one stream (Borrow).
+//
 // A capture that no pool was begun for gets a pool of its own, which is never given back: no call
 // says when its graph is gone.
 #pragma once
@@ -15,16 +18,25 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "plugins/torch_allocator/cuda_driver.h"
 #include "plugins/torch_allocator/graphkit_torch_allocator.h"
+#include "plugins/torch_allocator/lent_ranges.h"
 #include "plugins/torch_allocator/plan_guide.h"
 #include "plugins/torch_allocator/private_pool.h"
 #include "plugins/torch_allocator/settings.h"
 
 namespace graphkit::torch {
+
+// A block in lent memory that isn't freed.
+struct LentBlock {
+  Address address = 0;
+  Bytes size = 0;
+  bool operator==(const LentBlock&) const = default;
+};
 
 class DeviceAllocator {
  public:
@@ -32,7 +44,8 @@ class DeviceAllocator {
   DeviceAllocator(int device, const Settings& settings, CudaDriver* driver, PlanGuide* plan);
 
   int number() const { return segments_.device; }
-  void* Malloc(Bytes size, uint64_t stream);
+  // `lent`: set where the block lies in lent memory; may be null.
+  void* Malloc(Bytes size, uint64_t stream, bool* lent = nullptr);
   // False: the pointer isn't of this device.
   bool Free(void* pointer);
   bool RecordStream(void* pointer, uint64_t stream);
@@ -43,6 +56,14 @@ class DeviceAllocator {
   void BeginPool(const PoolKey& key, StreamFilter filter);
   void EndPool(const PoolKey& key);
   void ReleasePool(const PoolKey& key);
+  // Until Return this thread's mallocs on the stream, outside of captures, are served with what the
+  // pool's graphs leave nothing in, as long as that lasts. Returns its bytes; 0: nothing is lent.
+  // The caller orders the stream after the pool's launches so far, and launches none.
+  Bytes Borrow(const PoolKey& key, uint64_t stream);
+  // Those that aren't freed, or one without an address where the driver wouldn't order a stream
+  // that a freed one was recorded on: as long as there are any, the memory isn't back. None: what
+  // the stream gets from here on comes after all uses of lent memory.
+  std::vector<LentBlock> Return(const PoolKey& key);
   void EmptyCache();
   void SetFraction(double fraction);
 
@@ -50,6 +71,7 @@ class DeviceAllocator {
   void ResetPeaks();
 
  private:
+  struct Lending;
   struct Block {
     Address address = 0;
     Bytes requested = 0;
@@ -62,6 +84,19 @@ class DeviceAllocator {
     uint32_t id = 0;       // a BlockHandle or a BlockId
     uint64_t capture = 0;  // in which it was allocated
     size_t since = 0;      // nodes of the capture that were known then
+    bool lent = false;     // in memory that was lent; null: it was returned
+    Lending* lending = nullptr;
+  };
+  // Memory of a pool that is lent, from Borrow to Return.
+  struct Lending {
+    PrivatePool* pool = nullptr;
+    std::thread::id thread;
+    uint64_t stream = 0;
+    LentRanges ranges;
+    bool open = true;                      // serves mallocs
+    std::map<Address, Bytes> blocks = {};  // that aren't freed
+    Bytes used = 0;
+    std::vector<uint64_t> streams = {};  // that freed ones were recorded on
   };
   struct Redirection {
     PrivatePool* pool = nullptr;
@@ -123,6 +158,13 @@ class DeviceAllocator {
   void JoinCapture(PrivatePool* pool, OpenCapture* capture);
   void EndPlan(uint64_t capture);
 
+  // device_borrow.cpp
+  Lending* LendingOf(const PrivatePool* pool);
+  void* MallocLent(Bytes size, uint64_t stream);
+  void FreeLent(const Block& block);
+  bool WaitFor(uint64_t stream, uint64_t later);
+  void Forget(Lending* lending);
+
   // device_pools.cpp
   PrivatePool* FindPool(const PoolKey& key);
   PrivatePool* AddPool(const PoolKey& key, const std::string& name);
@@ -137,6 +179,7 @@ class DeviceAllocator {
   Segments plain_segments_;       // of PyTorch's own pools
   std::list<PrivatePool> pools_;  // the first: the default pool
   std::vector<Redirection> redirections_;
+  std::list<Lending> lendings_;
   std::unordered_map<Address, Block> blocks_;
   std::unordered_map<Address, Bytes> plain_;  // of plain_segments_
 

@@ -100,7 +100,7 @@ DeviceAllocator::PlannedUse* DeviceAllocator::PlanOf(PrivatePool* pool, OpenCapt
   }
   if (pools >= capture->plan->size()) return nullptr;
   const PlannedPool& planned = (*capture->plan)[pools];
-  PlanArena* arena = pool->live.AddArena(planned.size);
+  PlanArena* arena = pool->live.AddArena(planned.size, planned.borrow);
   return &planned_.emplace_back(PlannedUse{key, pool, PlanCursor(&planned), arena});
 }
 

@@ -1,4 +1,5 @@
 // The C functions of graphkit_torch_allocator.h, and those that take PyTorch's own types.
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <functional>
@@ -47,6 +48,9 @@ void Do(const Call& call) noexcept {
   });
 }
 
+using OnLent = void (*)(void* pointer, size_t size);
+std::atomic<OnLent> on_lent = nullptr;
+
 void SayUnknown(const char* what) {
   static std::atomic<bool> said = false;
   if (said.exchange(true)) return;
@@ -79,7 +83,9 @@ extern "C" {
 GRAPHKIT_EXPORT void* graphkit_allocator_malloc(size_t size, int device, graphkit_stream stream) {
   return Guarded(static_cast<void*>(nullptr), [&](TorchAllocator& all) {
     DeviceAllocator* allocator = all.Device(device);
-    void* made = allocator->Malloc(size, ValueOf(stream));
+    bool lent = false;
+    void* made = allocator->Malloc(size, ValueOf(stream), &lent);
+    if (const OnLent called = on_lent; lent && called != nullptr) called(made, size);
     return made != nullptr || size == 0 ? made : SayOutOfMemory(size, device, allocator);
   });
 }
@@ -142,6 +148,26 @@ GRAPHKIT_EXPORT void graphkit_allocator_end_pool(int device, graphkit_allocator_
 }
 GRAPHKIT_EXPORT void graphkit_allocator_release_pool(int device, graphkit_allocator_pool pool) {
   ReleasePool(device, {pool.first, pool.second});
+}
+
+GRAPHKIT_EXPORT uint64_t graphkit_allocator_borrow(int device, graphkit_allocator_pool pool,
+                                                   graphkit_stream stream) {
+  return Guarded(uint64_t{0}, [&](TorchAllocator& all) {
+    return all.Device(device)->Borrow({pool.first, pool.second}, ValueOf(stream));
+  });
+}
+GRAPHKIT_EXPORT size_t graphkit_allocator_return(int device, graphkit_allocator_pool pool,
+                                                 graphkit_lent_block* late, size_t room) {
+  return Guarded(size_t{0}, [&](TorchAllocator& all) {
+    const auto blocks = all.Device(device)->Return({pool.first, pool.second});
+    for (size_t i = 0; i < std::min(room, blocks.size()); ++i) {
+      late[i] = {reinterpret_cast<void*>(blocks[i].address), blocks[i].size};  // NOLINT
+    }
+    return blocks.size();
+  });
+}
+GRAPHKIT_EXPORT void graphkit_allocator_on_lent(void (*called)(void* pointer, size_t size)) {
+  on_lent = called;
 }
 
 // What CUDAPluggableAllocator's set_begin_allocate_to_pool, set_end_allocate_to_pool_fn and

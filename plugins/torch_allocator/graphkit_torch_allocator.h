@@ -58,12 +58,32 @@ void graphkit_allocator_end_pool(int device, graphkit_allocator_pool pool);
  * blocks are freed. */
 void graphkit_allocator_release_pool(int device, graphkit_allocator_pool pool);
 
+/* Lends this thread's mallocs on the stream, outside of captures, what the pool's graphs leave
+ * nothing in between two launches; what doesn't fit goes where it always does. Returns the bytes;
+ * 0: nothing is lent: there is no such pool, none of its captures has ended, or it is lent already.
+ * The caller orders the stream after the pool's launches so far; until the return it launches no
+ * graph of the pool, and captures none into it. */
+uint64_t graphkit_allocator_borrow(int device, graphkit_allocator_pool pool,
+                                   graphkit_stream stream);
+/* Ends it. Returns how many lent blocks aren't freed, and writes up to `room` of them: as long as
+ * there are any, the memory isn't back; ask again when they are freed. 0: it is back: what comes
+ * after the stream comes after all uses of it. One block without a pointer: all are freed, but the
+ * driver wouldn't let the stream wait for another one that used them. */
+typedef struct graphkit_lent_block {
+  void* pointer;
+  uint64_t size;
+} graphkit_lent_block;
+size_t graphkit_allocator_return(int device, graphkit_allocator_pool pool,
+                                 graphkit_lent_block* late, size_t room);
+/* Called after each malloc that was served with lent memory, on its thread. NULL: nothing is. */
+void graphkit_allocator_on_lent(void (*called)(void* pointer, size_t size));
+
 /* Segments for torch.cuda.MemPool(allocator), whose blocks PyTorch places itself: the driver's
  * memory as it is, named in traces and counted. */
 void* graphkit_torch_segment_malloc(size_t size, int device, graphkit_stream stream);
 void graphkit_torch_segment_free(void* pointer, size_t size, int device, graphkit_stream stream);
 
-#define GRAPHKIT_ALLOCATOR_FIGURES 1
+#define GRAPHKIT_ALLOCATOR_FIGURES 2
 typedef struct graphkit_allocator_figures {
   uint64_t mallocs;
   uint64_t frees;
@@ -82,6 +102,8 @@ typedef struct graphkit_allocator_figures {
   uint64_t plan_departures; /* mallocs that the plan doesn't have, placed without it */
   uint64_t plan_refusals;   /* planned places that weren't known to be free, not used */
   uint64_t plan_unused;     /* blocks of the plan that weren't asked for */
+  uint64_t borrowed;        /* mallocs that were served with lent memory */
+  uint64_t peak_borrowed;   /* most bytes of it in use at once, of one pool */
 } graphkit_allocator_figures;
 /* Returns 0; 1 for a device that nothing was asked of, or another version of the struct. */
 int graphkit_allocator_figures_of(int device, uint32_t version, graphkit_allocator_figures* out);

@@ -16,6 +16,12 @@ PlannedGraphs SplitPlan(const PlannedMemory& plan) {
     Bytes& top = pools[placement.arena].size;
     top = std::max(top, placement.offset + size);
   }
+  if (plan.borrow) {
+    for (PlannedPool& pool : pools) pool.borrow.emplace();
+    for (const BorrowedRange& range : *plan.borrow) {
+      pools[range.arena].borrow->push_back({range.offset, range.offset + range.size});
+    }
+  }
   PlannedGraphs split;
   split.sequence = !plan.sequence.empty();
   std::map<GraphId, std::vector<PlannedPool>> by_graph;  // all of a sequence: under none

@@ -27,6 +27,8 @@ struct PlannedPool {
   };
   Bytes size = 0;  // of the arena
   std::vector<Block> blocks = {};
+  // What the plan lends between launches; none: it doesn't say (`graphkit plan --borrow` does).
+  std::optional<std::vector<Interval<Bytes>>> borrow = {};
   bool operator==(const PlannedPool&) const = default;
 };
 

@@ -25,7 +25,7 @@ struct PrivatePool {
   PrivatePool& operator=(const PrivatePool&) = delete;
 
   bool unused() const {
-    return users <= 0 && !kept && !live.in_use() && eager.statistics().active == 0;
+    return users <= 0 && !kept && lent == 0 && !live.in_use() && eager.statistics().active == 0;
   }
 
   PoolKey key;
@@ -33,6 +33,7 @@ struct PrivatePool {
   CachingAllocator eager;
   LivePool live;
   int users = 0;      // begun, and not released, so often
+  int lent = 0;       // whether memory of it is lent (device_borrow.cpp)
   bool kept = false;  // the default pool; that of a capture without a pool
 };
 

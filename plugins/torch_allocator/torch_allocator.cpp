@@ -27,7 +27,9 @@ Json FiguresJson(int device, const graphkit_allocator_figures& f) {
           {"planned", f.planned},
           {"plan_departures", f.plan_departures},
           {"plan_refusals", f.plan_refusals},
-          {"plan_unused", f.plan_unused}};
+          {"plan_unused", f.plan_unused},
+          {"borrowed", f.borrowed},
+          {"peak_borrowed_bytes", f.peak_borrowed}};
 }
 
 void WriteAtExit() {

@@ -30,7 +30,7 @@ std::optional<BlockId> LivePool::Malloc(Bytes size, const LiveAsker& asker) {
   const View& view = Offer(asker);
   const bool fits = map_.Fits(rounded, view.number);
   if (!fits && !Grow(rounded)) return {};
-  const BlockId block = NewBlock(rounded, asker.stream);
+  const BlockId block = NewBlock(rounded, asker);
   const Bytes offset = map_.Place(block, rounded, view.number);
   blocks_[block.index()].address = AddressOf(offset);
   return block;
@@ -46,7 +46,7 @@ std::optional<BlockId> LivePool::MallocAt(PlanArena* arena, Bytes offset, Bytes 
     return MayFollow(blocks_[last.index()], asker, trusted);
   });
   if (!taken) return {};
-  const BlockId block = NewBlock(rounded, asker.stream);
+  const BlockId block = NewBlock(rounded, asker);
   for (const BlockId last : followed) {
     if (!blocks_[last.index()].completed) ++figures_.found;
     Complete(last);
@@ -73,6 +73,7 @@ void LivePool::Free(BlockId block, uint64_t capture, std::span<const NodeId> mar
   LetGo(block);
   Block& freed = blocks_[block.index()];
   freed.state = State::kWaiting;
+  freed.outlived = freed.made != capture;
   freed.capture = capture;
   freed.markers.assign(markers.begin(), markers.end());
   at->freed.push_back(block);
@@ -85,12 +86,14 @@ void LivePool::FreeAtEnd(BlockId block, uint64_t capture) {
   Block& freed = blocks_[block.index()];
   freed.state = State::kWaiting;
   freed.unproven = true;
+  freed.outlived = true;  // a stream outside of the capture may use it still
   freed.capture = capture;
   at->at_end.push_back(block);
 }
 
 void LivePool::FreeNow(BlockId block) {
   LetGo(block);
+  blocks_[block.index()].outlived = true;
   MakeFree(block);
 }
 
@@ -171,9 +174,9 @@ void LivePool::Look(BlockId block, const Order& order, View* view) {
   }
 }
 
-BlockId LivePool::NewBlock(Bytes size, uint64_t stream) {
+BlockId LivePool::NewBlock(Bytes size, const LiveAsker& asker) {
   const BlockId block(blocks_.size());
-  blocks_.push_back({.size = size, .stream = stream});
+  blocks_.push_back({.size = size, .stream = asker.stream, .made = asker.capture});
   map_.AddBlock();
   ++figures_.mallocs;
   figures_.used += size;
@@ -186,6 +189,7 @@ bool LivePool::Grow(Bytes size) {
   const std::optional<Address> address = driver_->Allocate(segment);
   if (!address) return false;
   segments_.push_back({map_.next_segment(), *address, segment});
+  lendable_.push_back({*address, *address + segment});
   figures_.reserved += segment;
   return true;
 }
@@ -196,11 +200,46 @@ Address LivePool::AddressOf(Bytes offset) const {
   return segment.address + (offset - segment.offset);
 }
 
-PlanArena* LivePool::AddArena(Bytes size) {
+PlanArena* LivePool::AddArena(Bytes size,
+                              const std::optional<std::vector<Interval<Bytes>>>& lendable) {
   const std::optional<Address> address = driver_->Allocate(size);
   if (!address) return nullptr;
   figures_.reserved += size;
+  if (!lendable) lendable_.push_back({*address, *address + size});
+  for (const Interval<Bytes>& range : lendable.value_or(std::vector<Interval<Bytes>>())) {
+    lendable_.push_back({*address + range.begin, *address + range.end});
+  }
   return arenas_.emplace_back(std::make_unique<PlanArena>(*address, size)).get();
+}
+
+std::vector<Interval<Address>> LivePool::Lendable() const {
+  using Range = Interval<Address>;
+  std::vector<Range> held;
+  for (const Block& block : blocks_) {
+    if (block.state == State::kFree && !block.outlived) continue;
+    held.push_back({block.address, block.address + block.size});
+  }
+  std::ranges::sort(held, {}, &Range::begin);
+  std::vector<Range> apart;  // where several lay in turn there is one
+  for (const Range& range : held) {
+    if (!apart.empty() && range.begin <= apart.back().end) {
+      apart.back().end = std::max(apart.back().end, range.end);
+    } else {
+      apart.push_back(range);
+    }
+  }
+  std::vector<Range> ranges = lendable_;
+  std::ranges::sort(ranges, {}, &Range::begin);
+  std::vector<Range> free;
+  for (Range range : ranges) {
+    auto at = std::ranges::upper_bound(apart, range.begin, {}, &Range::end);
+    for (; at != apart.end() && at->begin < range.end; ++at) {
+      if (at->begin > range.begin) free.push_back({range.begin, at->begin});
+      range.begin = std::min(at->end, range.end);
+    }
+    if (!range.empty()) free.push_back(range);
+  }
+  return free;
 }
 
 void LivePool::Release() {
@@ -208,6 +247,7 @@ void LivePool::Release() {
   for (const auto& arena : arenas_) driver_->Free(arena->address(), arena->size());
   segments_.clear();
   arenas_.clear();
+  lendable_.clear();
   captures_.clear();
   blocks_.clear();
   views_ = 0;

@@ -28,6 +28,7 @@
 #include "libgraphkit/alloc/live/plan_arena.h"
 #include "libgraphkit/alloc/models/caching_config.h"
 #include "libgraphkit/alloc/models/driver_memory.h"
+#include "libgraphkit/interval.h"
 
 namespace graphkit {
 
@@ -76,7 +77,12 @@ class LivePool {
   void EndCapture(uint64_t capture);
 
   // A plan's arena, got from the driver. Null: out of memory.
-  PlanArena* AddArena(Bytes size);
+  // `lendable`: what of it may be lent; none: all that Lendable() finds.
+  PlanArena* AddArena(Bytes size, const std::optional<std::vector<Interval<Bytes>>>& lendable = {});
+  // What no launch of the pool's graphs leaves anything in, by address, each range in one segment:
+  // all but the blocks that aren't freed, or weren't freed in the capture that made them. Not while
+  // a capture goes on.
+  std::vector<Interval<Address>> Lendable() const;
   // Gives all memory back. No block may be in use, and no graph of the pool may be launched again.
   void Release();
 
@@ -102,6 +108,8 @@ class LivePool {
     bool in_arena = false;
     bool unproven = false;   // its markers aren't known
     bool completed = false;  // its memory could be taken
+    bool outlived = false;   // freed, but not in its capture: a launch leaves something in it
+    uint64_t made = 0;       // the capture in which it was allocated
     uint64_t capture = 0;    // in which it was freed
     std::vector<NodeId> markers = {};
   };
@@ -135,7 +143,7 @@ class LivePool {
   void MakeFree(BlockId block);
   bool MayFollow(const Block& last, const LiveAsker& asker, bool trusted) const;
   bool Grow(Bytes size);
-  BlockId NewBlock(Bytes size, uint64_t stream);
+  BlockId NewBlock(Bytes size, const LiveAsker& asker);
   Address AddressOf(Bytes offset) const;
   void LetGo(BlockId block);
 
@@ -145,8 +153,9 @@ class LivePool {
   std::vector<Block> blocks_;
   std::vector<Segment> segments_;  // by offset
   std::vector<std::unique_ptr<PlanArena>> arenas_;
-  std::vector<Capture> captures_;  // that go on
-  uint32_t views_ = 0;             // given out; again from 0 when no capture goes on
+  std::vector<Interval<Address>> lendable_;  // all of the segments, and what the arenas lend
+  std::vector<Capture> captures_;            // that go on
+  uint32_t views_ = 0;                       // given out; again from 0 when no capture goes on
   std::vector<BlockId> completed_;
   LivePoolFigures figures_;
 };

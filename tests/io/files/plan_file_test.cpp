@@ -107,6 +107,24 @@ TEST_CASE("the arenas together are memory that there can be") {
   CHECK(Wrong(PlanText(arenas, "")) == "the arenas are more memory than there can be");
 }
 
+TEST_CASE("what may be borrowed lies in an arena, in order, none over another") {
+  const auto with = [](const std::string& ranges) {
+    return PlanText(kArenas, kPlacements, R"("borrow":[)" + ranges + "],");
+  };
+  CHECK_FALSE(ParsePlan(PlanText(kArenas, kPlacements), "")->borrow);
+  CHECK(ParsePlan(with(""), "")->borrow->empty());
+  const auto plan = ParsePlan(
+      with(R"({"arena":0,"offset":0,"size":512},{"arena":0,"offset":512,"size":1024})"), "");
+  REQUIRE(plan);
+  CHECK(plan->borrow == std::vector<BorrowedRange>{{0, 0, 512}, {0, 512, 1024}});
+  CHECK(Wrong(with(R"({"arena":1,"offset":0,"size":512})")) ==
+        "borrow[0]: \"arena\" is of an arena that isn't there");
+  CHECK(Wrong(with(R"({"arena":0,"offset":3072,"size":1})")) ==
+        "borrow[0]: \"offset\" puts the range beyond its arena's peak_bytes");
+  CHECK(Wrong(with(R"({"arena":0,"offset":0,"size":512},{"arena":0,"offset":511,"size":1})")) ==
+        "borrow[1]: \"offset\" is before the end of the range before it");
+}
+
 TEST_CASE("another file than a plan of a trace is refused") {
   CHECK(Wrong("[]") == "the plan is not an object");
   CHECK(Wrong("{}") == "the plan: \"schema\" is not \"graphkit-plan\"");

@@ -53,15 +53,44 @@ before = torch.cuda.max_memory_reserved()
 torch.cuda.reset_peak_memory_stats()
 print(torch.cuda.memory_allocated(0), before, torch.cuda.memory_stats()["num_ooms"])
 """
+# Work between launches in the graph's memory, given back in time, and once late.
+BORROW = TRAIN.split("import torch\n")[0] + """
+import torch
+torch_allocator.enable()
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    inside = torch.empty(40 << 20).zero_()
+    del inside
+graph.replay()
+with torch_allocator.borrow(graph) as lent:
+    scores = torch.empty(30 << 20)
+    del scores
+    print(lent.bytes)
+graph.replay()
+def tried(action):
+    try:
+        action()
+        print("done")
+    except RuntimeError as error:
+        print(error)
+def late():
+    global kept
+    with torch_allocator.borrow(graph):
+        kept = torch.empty(3 << 20)
+tried(late)
+tried(graph.replay)
+kept = None
+tried(graph.replay)
+"""
 ARGUMENTS = None
 
 
 class Run:
     """A program in a folder of its own, under `graphkit trace` unless traced is False."""
 
-    def __init__(self, folder, traced=True, **variables):
+    def __init__(self, folder, traced=True, program=TRAIN, **variables):
         self.path = pathlib.Path(folder)
-        (self.path / "train.py").write_text(TRAIN)
+        (self.path / "train.py").write_text(program)
         environment = dict(os.environ, PYTHONPATH=str(FAKE), MODULE=str(MODULE),
                            GRAPHKIT_TORCH_ALLOCATOR=ARGUMENTS.library, GRAPHKIT_ALLOCATOR_REPORT="report.json", **variables)
         command = [sys.executable, "train.py"]
@@ -136,6 +165,16 @@ def test_a_plan_that_can_not_be_read_is_said_and_harmless(folder):
     run = Run(folder, traced=False, GRAPHKIT_PLAN="none.json")
     assert not run.report["plan_read"] and run.figures["planned"] == 0
     assert "going on without a plan" in run.err
+
+
+def test_what_is_borrowed_lies_in_the_graph_s_memory_and_a_late_return_is_caught(folder):
+    run = Run(folder, traced=False, program=BORROW, GRAPHKIT_BORROW="1")
+    lent, late, launch, after = run.out.splitlines()
+    assert lent == str(40 * MIB) and run.figures["reserved_bytes"] == 40 * MIB
+    assert run.figures["borrowed"] == 2 and run.figures["peak_borrowed_bytes"] == 30 * MIB
+    assert "isn't given back: 3145728 bytes allocated at train.py:" in late and late.endswith(" late"), late
+    assert "is launched at train.py:" in launch and "is given back: 3145728 bytes" in launch, launch
+    assert after == "done"
 
 
 def test_the_runtime_of_cuda_12_is_as_good(folder):

@@ -13,8 +13,10 @@ struct Answers {
   CUresult synchronize = CUDA_SUCCESS;
   CUresult capture_info = CUDA_SUCCESS;
   CUresult total_memory = CUDA_SUCCESS;
+  CUresult stream_wait = CUDA_SUCCESS;
 };
 Answers answers;
+std::vector<CUstream> waited;  // streams that were told to wait
 DriverCalls real;
 
 CUresult Create(CUevent* event, unsigned flags) {
@@ -36,6 +38,11 @@ CUresult CaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*
                      const CUgraphNode** nodes, size_t* count) {
   if (answers.capture_info != CUDA_SUCCESS) return answers.capture_info;
   return real.capture_info2(stream, status, id, graph, nodes, count);
+}
+CUresult StreamWait(CUstream stream, CUevent event, unsigned flags) {
+  if (answers.stream_wait != CUDA_SUCCESS) return answers.stream_wait;
+  waited.push_back(stream);
+  return real.stream_wait(stream, event, flags);
 }
 CUresult TotalMemory(size_t* bytes, CUdevice device) {
   return answers.total_memory != CUDA_SUCCESS ? answers.total_memory
@@ -66,6 +73,7 @@ class FailingDriver {
     calls.capture_info3 = nullptr;
     calls.capture_info2 = CaptureInfo;
     calls.total_memory = TotalMemory;
+    calls.stream_wait = StreamWait;
     return calls;
   }
 
@@ -159,6 +167,31 @@ TEST_CASE("a device whose memory can't be asked keeps the limit that it had") {
   answers.total_memory = CUDA_ERROR_UNKNOWN;
   allocator.SetFraction(0.5);
   CHECK(allocator.Malloc(kSize, streams.id(0)) != nullptr);
+}
+
+TEST_CASE("lent memory is back when its stream waits for the others that used it") {
+  FailingDriver driver;
+  DeviceAllocator& allocator = driver.allocator();
+  const Streams streams(2);
+  const PoolKey pool{5, 0};
+  Recording recording(&allocator, pool, streams[0]);
+  void* inside = allocator.Malloc(kSize, streams.id(0));
+  Touch(inside, streams[0]);
+  allocator.Free(inside);
+  recording.Stop();
+  REQUIRE(allocator.Borrow(pool, streams.id(0)) >= kSize);
+  void* lent = allocator.Malloc(kSize, streams.id(0));
+  REQUIRE(lent == inside);
+  allocator.RecordStream(lent, streams.id(1));
+  allocator.Free(lent);
+
+  waited.clear();
+  answers.stream_wait = answers.synchronize = CUDA_ERROR_UNKNOWN;
+  CHECK(allocator.Return(pool) == std::vector<LentBlock>{{}});  // nothing is proved
+  answers.synchronize = CUDA_SUCCESS;
+  answers.stream_wait = CUDA_SUCCESS;
+  CHECK(allocator.Return(pool).empty());
+  CHECK(waited == std::vector<CUstream>{reinterpret_cast<CUstream>(streams[0])});
 }
 
 }  // namespace

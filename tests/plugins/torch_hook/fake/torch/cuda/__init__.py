@@ -29,7 +29,7 @@ def _lazy_init():
 
 
 from . import graphs, memory, nvtx, pluggable  # noqa: E402, F401
-from .graphs import CUDAGraph, Stream, current_stream, graph, stream  # noqa: E402, F401
+from .graphs import CUDAGraph, Stream, current_stream, graph, is_current_stream_capturing, stream  # noqa: E402, F401
 from .memory import max_memory_reserved, memory_allocated, memory_stats, reset_peak_memory_stats  # noqa: E402, F401
 
 

@@ -22,13 +22,24 @@ class Stream:
             self.cuda_stream = made.value
         return ctypes.c_void_p(self.cuda_stream)
 
-    def wait_stream(self, other):
+    def record_event(self):
         from .memory import check, library
 
         event = ctypes.c_void_p()
         check(library().cudaEventCreateWithFlags(ctypes.byref(event), 2))
-        check(library().cudaEventRecord(event, other.made()))
+        check(library().cudaEventRecord(event, self.made()))
+        return event
+
+    def wait_event(self, event):
+        from .memory import check, library
+
         check(library().cudaStreamWaitEvent(self.made(), event, 0))
+
+    def wait_stream(self, other):
+        from .memory import check, library
+
+        event = other.record_event()
+        self.wait_event(event)
         check(library().cudaEventDestroy(event))
 
 
@@ -52,6 +63,10 @@ def current_handle():
     if _streams:
         return _streams[-1].cuda_stream
     return _capturing[-1].stream if _capturing else 0
+
+
+def is_current_stream_capturing():
+    return bool(_capturing)
 
 
 def pool():
@@ -105,6 +120,9 @@ class CUDAGraph:
 
     def reset(self):
         self._redirect("release")
+
+    def pool(self):
+        return self.pool_id
 
     def replay(self):
         from .memory import check, library
