@@ -76,7 +76,7 @@ class Writer {
          << "  graph [compound=true, rankdir=TB, nodesep=0.3, ranksep=0.4, pad=0.3, newrank=true,"
          << " bgcolor=white, fontname=" << DotQuoted(kFont) << ", fontsize=11, fontcolor=\"" << kInk
          << "\", labelloc=t, labeljust=l, label=" << legend
-         << (wide ? ", splines=line, nslimit=2, nslimit1=2, mclimit=0.2" : "") << "];\n"
+         << (wide ? ", outputorder=edgesfirst, nslimit=2, nslimit1=2, mclimit=0.2" : "") << "];\n"
          << "  node [fontname=" << DotQuoted(kFont) << ", fontsize=11, fontcolor=\"" << kInk
          << "\", margin=\"0.14,0.07\", height=0.4, penwidth=1.1];\n"
          << "  edge [fontname=" << DotQuoted(kFont) << ", fontsize=9, fontcolor=\"" << kPaleInk
