@@ -145,15 +145,24 @@ class StartFiller {
     return {};
   }
 
+  // In an expandable segment of a pool that is never split a block takes whole pages.
+  Address EndOfPages(SegmentState* segment, Address begin, Address end) {
+    const Bytes page = segment->small ? config_.small_segment : config_.large_segment;
+    const Address last = segment->address + RoundUp(begin - segment->address, page);
+    segment->blocks.back().size += std::min(last, end) - begin;
+    return std::min(last, end);
+  }
+
   // What lies between two blocks in use, or at a segment's end. In the large pool a rest of at most
   // 1 MiB isn't split off: it is part of the block before it.
   Why CloseGap(SegmentState* segment, Address begin, Address end, bool last_exact) {
-    const Bytes gap = end - begin;
-    if (gap == 0) return {};
     const bool after_oversize = !segment->blocks.empty() && segment->blocks.back().used &&
                                 segment->blocks.back().size >= config_.max_split_size;
     const bool after_whole = !segment->blocks.empty() && segment->blocks.back().used &&
                              std::ranges::count(no_split_, segment->pool) > 0;
+    if (after_whole && segment->expandable && !last_exact) begin = EndOfPages(segment, begin, end);
+    const Bytes gap = end - begin;
+    if (gap == 0) return {};
     const bool rest =
         !segment->expandable &&
         (after_whole || (!segment->small && (gap <= config_.small_size || after_oversize)));
