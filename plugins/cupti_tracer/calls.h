@@ -8,10 +8,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libgraphkit/ids.h"
 #include "libgraphkit/io/record/record_writer.h"
+#include "libgraphkit/model/collective.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/host_memory.h"
 #include "libgraphkit/model/memory.h"
@@ -221,6 +223,14 @@ struct Going {
 };
 
 // What the tracer keeps for each thread of the program. Owned by that thread.
+// A call of NCCL that hasn't launched its kernel.
+struct NcclCall {
+  uint64_t communicator = 0;
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  uint64_t bytes = 0;
+  int32_t peer = -1;
+};
+
 struct ThreadState {
   int64_t tid = 0;
   std::string name;
@@ -229,8 +239,20 @@ struct ThreadState {
   std::vector<ExecNode> exec_nodes;  // made or changed by the call in flight
   std::vector<OpenRange> ranges;     // innermost last
   size_t silent_ranges = 0;          // of these, the ones not written
-  uint64_t context = 0;              // of its last call
-  uint64_t stack_begin = 0;          // of its stack: [begin, end); 0: not asked for yet
+  std::vector<NcclCall> nccl_calls;  // of the ranges in flight, and of the open group
+  uint32_t nccl_ranges = 0;          // in flight
+  uint32_t nccl_groups = 0;          // open, one inside the other
+
+  // The name of the innermost range of a domain; empty: none is open.
+  std::string_view InnermostRange(std::string_view domain) const {
+    for (size_t i = ranges.size(); i-- > 0;) {
+      if (ranges[i].domain == domain) return ranges[i].name;
+    }
+    return {};
+  }
+
+  uint64_t context = 0;      // of its last call
+  uint64_t stack_begin = 0;  // of its stack: [begin, end); 0: not asked for yet
   uint64_t stack_end = 0;
   bool copies_stack = false;  // it captured a copy of its own stack
   const char* runtime_call = nullptr;

@@ -1,10 +1,12 @@
-// NVTX in the traced program: ranges here, the memory extension in nvtx_memory.cpp.
+// NVTX in the traced program: ranges here, the memory extension in nvtx_memory.cpp, that of
+// payloads in nvtx_payload.cpp.
 #include "plugins/cupti_tracer/nvtx_injection.h"
 
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
 #include <string>
+#include <string_view>
 
 #include "plugins/cupti_tracer/tracer.h"
 
@@ -30,8 +32,8 @@ const char* TextOf(const nvtxEventAttributes_t* event) {
   return reinterpret_cast<const std::string*>(event->message.registered)->c_str();
 }
 
-const char* NameOf(nvtxDomainHandle_t domain) {
-  return domain != nullptr ? reinterpret_cast<const std::string*>(domain)->c_str() : "";
+const char* NameOf(const void* domain) {
+  return domain != nullptr ? static_cast<const std::string*>(domain)->c_str() : "";
 }
 
 uint32_t ColourOf(const nvtxEventAttributes_t* event) {
@@ -39,29 +41,24 @@ uint32_t ColourOf(const nvtxEventAttributes_t* event) {
   return given ? event->color : 0;
 }
 
-int Push(const char* domain, const char* name, uint32_t colour) {
-  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t time) {
-    recorder.threads().OnRangePushed(thread, domain, name, colour, time);
-  });
-  return 0;
-}
-
-int Pop(const char* domain) {
-  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t time) {
-    recorder.threads().OnRangePopped(thread, domain, time);
-  });
-  return 0;
-}
+// The extended payloads of an event (nvToolsExtPayload.h): their number stands in a reserved field.
+constexpr auto kExtendedPayload = static_cast<int32_t>(0xDFBD0009);
 
 int RangePushEx(const nvtxEventAttributes_t* event) {
-  return Push("", TextOf(event), ColourOf(event));
+  return PushRange(nullptr, TextOf(event), ColourOf(event), nullptr, 0);
 }
-int RangePushA(const char* name) { return Push("", name != nullptr ? name : "", 0); }
-int RangePop() { return Pop(""); }
+int RangePushA(const char* name) {
+  return PushRange(nullptr, name != nullptr ? name : "", 0, nullptr, 0);
+}
+int RangePop() { return PopRange(nullptr, nullptr, 0); }
 int DomainPushEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  return Push(NameOf(domain), TextOf(event), ColourOf(event));
+  const bool extended = event != nullptr && event->payloadType == kExtendedPayload;
+  const void* payloads =
+      extended ? reinterpret_cast<const void*>(event->payload.ullValue) : nullptr;
+  const size_t count = extended ? static_cast<size_t>(event->reserved0) : 0;
+  return PushRange(domain, TextOf(event), ColourOf(event), payloads, count);
 }
-int DomainPop(nvtxDomainHandle_t domain) { return Pop(NameOf(domain)); }
+int DomainPop(nvtxDomainHandle_t domain) { return PopRange(domain, nullptr, 0); }
 nvtxDomainHandle_t DomainCreateA(const char* name) {
   return reinterpret_cast<nvtxDomainHandle_t>(const_cast<std::string*>(Keep(name)));
 }
@@ -87,6 +84,34 @@ class Module {
 };
 
 }  // namespace
+
+bool IsNccl(const void* domain) { return std::string_view(NameOf(domain)) == "NCCL"; }
+
+int PushRange(const void* domain, const char* name, uint32_t colour, const void* payloads,
+              size_t count) {
+  NcclPayload payload;
+  const bool nccl = IsNccl(domain), has_payload = nccl && ReadNcclPayload(payloads, count, payload);
+  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t time) {
+    recorder.threads().OnRangePushed(thread, NameOf(domain), name, colour, time);
+    if (!nccl) return;
+    recorder.communicators().OnRangePushed(thread, name, has_payload ? &payload : nullptr);
+  });
+  return 0;
+}
+
+int PopRange(const void* domain, const void* payloads, size_t count) {
+  NcclPayload payload;
+  const bool nccl = IsNccl(domain), has_payload = nccl && ReadNcclPayload(payloads, count, payload);
+  Tracer::Get().With([&](Recorder& recorder, ThreadState& thread, uint64_t time) {
+    if (nccl) {
+      const std::string name(thread.InnermostRange("NCCL"));
+      recorder.communicators().OnRangePopped(thread, name, has_payload ? &payload : nullptr);
+    }
+    recorder.threads().OnRangePopped(thread, NameOf(domain), time);
+  });
+  return 0;
+}
+
 }  // namespace graphkit
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
@@ -109,5 +134,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
     graphkit::NvtxModuleInfo* module) {
-  return module != nullptr && graphkit::AttachMemoryExtension(*module) ? 1 : 0;
+  using namespace graphkit;
+  if (module == nullptr) return 0;
+  return AttachMemoryExtension(*module) || AttachPayloadExtension(*module) ? 1 : 0;
 }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "plugins/cupti_tracer/communicators.h"
+
 namespace graphkit {
 
 struct NvtxSegment {  // nvtxExtModuleSegment_t
@@ -31,7 +33,17 @@ struct NvtxCallbackTable {  // NvtxExportTableCallbacks
   int (*module_table)(int module, NvtxFunction*** table, unsigned* size);
 };
 
-// Takes the memory extension's functions, if this is the memory extension.
+// Take an extension's functions, if this is that extension.
 bool AttachMemoryExtension(NvtxModuleInfo& module);
+bool AttachPayloadExtension(NvtxModuleInfo& module);
+
+// Ranges of a domain (a handle of ours; null: none). `payloads`: an array of nvtxPayloadData_t.
+int PushRange(const void* domain, const char* name, uint32_t colour, const void* payloads,
+              size_t count);
+int PopRange(const void* domain, const void* payloads, size_t count);
+bool IsNccl(const void* domain);
+
+// False: there is none that NCCL's domain has a schema of.
+bool ReadNcclPayload(const void* payloads, size_t count, NcclPayload& read);
 
 }  // namespace graphkit

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "plugins/cupti_tracer/calls.h"
+#include "plugins/cupti_tracer/communicators.h"
 #include "plugins/cupti_tracer/copies.h"
 #include "plugins/cupti_tracer/execs.h"
 #include "plugins/cupti_tracer/graphs.h"
@@ -66,6 +67,7 @@ class Recorder {
   Threads& threads() { return threads_; }
   StackTable& stacks() { return stacks_; }
   WorkReader& work_reader() { return work_reader_; }
+  Communicators& communicators() { return communicators_; }
 
   // How many things of the program's are known that may end: streams, events, captures, graphs,
   // nodes, execs, blocks, segments and pools.
@@ -119,7 +121,8 @@ class Recorder {
   Memory memory_{records_, streams_};
   Graphs graphs_{records_};
   Execs execs_{records_};
-  WorkReader work_reader_{records_, memory_};
+  Communicators communicators_{records_};
+  WorkReader work_reader_{records_, memory_, communicators_};
 
   // The call at hand.
   bool eager_;

@@ -113,7 +113,9 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph
 void Recorder::ReadWork(ThreadState& thread, const Call& call) {
   switch (work_.kind) {
     case NodeKind::kKernel:
-      return work_reader_.ReadKernel(call.kernel, work_);
+      work_reader_.ReadKernel(call.kernel, work_);
+      if (!thread.nccl_calls.empty()) communicators_.Attach(thread, call, work_);
+      return;
     case NodeKind::kMemcpy:
     case NodeKind::kMemset:
     case NodeKind::kBatchMemOp:

@@ -126,14 +126,12 @@ bool TraceFile::Claim(const std::string& temporary) {
 // The variables that change what CUDA, NCCL and PyTorch do with memory and graphs, of those that
 // are set.
 static std::vector<std::string> Environment() {
-  constexpr const char* kNames[] = {"CUBLAS_WORKSPACE_CONFIG",
-                                    "CUDA_DEVICE_MAX_CONNECTIONS",
-                                    "NCCL_GRAPH_REGISTER",
-                                    "PYTORCH_ALLOC_CONF",
-                                    "PYTORCH_CUDA_ALLOC_CONF",
-                                    "PYTORCH_NO_CUDA_MEMORY_CACHING",
-                                    "TORCH_NCCL_ASYNC_ERROR_HANDLING",
-                                    "TORCH_NCCL_AVOID_RECORD_STREAMS"};
+  constexpr const char* kNames[] = {
+      "CUBLAS_WORKSPACE_CONFIG",         "CUDA_DEVICE_MAX_CONNECTIONS",
+      "NCCL_GRAPH_MIXING_SUPPORT",       "NCCL_GRAPH_REGISTER",
+      "NCCL_GRAPH_STREAM_ORDERING",      "PYTORCH_ALLOC_CONF",
+      "PYTORCH_CUDA_ALLOC_CONF",         "PYTORCH_NO_CUDA_MEMORY_CACHING",
+      "TORCH_NCCL_ASYNC_ERROR_HANDLING", "TORCH_NCCL_AVOID_RECORD_STREAMS"};
   std::vector<std::string> set;
   for (const char* name : kNames) {
     const char* value = std::getenv(name);

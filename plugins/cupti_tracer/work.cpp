@@ -5,6 +5,7 @@
 #include <string>
 
 #include "libgraphkit/io/record/field_reader.h"
+#include "plugins/cupti_tracer/communicators.h"
 
 namespace graphkit {
 namespace {
@@ -78,7 +79,9 @@ void WorkReader::ReadKernel(const KernelWork& launch, Work& work) {
 bool WorkReader::ScanParam(const char* bytes, const KernelParam& param, ParamUse use, Work& work) {
   if (use == ParamUse::kOperand) {
     if (param.size == sizeof(Operand)) return AddOperand(bytes, work);
-    AddCollective(bytes, work);
+    CollectiveParam collective;
+    std::memcpy(&collective, bytes, sizeof collective);
+    communicators_.Add(collective, work);
     return false;
   }
   size_t first = (kWord - param.offset % kWord) % kWord;
@@ -97,32 +100,6 @@ bool WorkReader::AddOperand(const char* bytes, Work& work) const {
   if (operand.bytes == 0 || (operand.use & 3) == 0) return false;
   AddAccess(operand.address, static_cast<AccessMode>(operand.use & 3), operand.bytes, work);
   return (operand.use & 4) != 0;
-}
-
-// Writes the record of a communicator that wasn't met before.
-void WorkReader::AddCollective(const char* bytes, Work& work) {
-  CollectiveParam found;
-  std::memcpy(&found, bytes, sizeof found);
-  if (found.kind >= Names<CollectiveKind>::value.size() ||
-      found.type >= Names<ElementType>::value.size())
-    return;
-  const CommunicatorId next(communicators_.size());
-  const std::pair key(found.communicator, found.rank);
-  const auto [communicator, is_new] = communicators_.emplace(key, next);
-  Collective collective;
-  collective.communicator = communicator->second;
-  collective.kind = static_cast<CollectiveKind>(found.kind);
-  collective.type = static_cast<ElementType>(found.type);
-  collective.count = found.count;
-  collective.peer = static_cast<int32_t>(found.peer);
-  work.collectives.push_back(collective);
-  if (!is_new) return;
-  CommunicatorRecord r;
-  r.id = next;
-  r.row.key = found.communicator;
-  r.row.ranks = found.ranks;
-  r.row.rank = found.rank;
-  records_.Write(r);
 }
 
 void WorkReader::ReadOperations(const Operation& own, std::span<const Operation> batch,

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "plugins/cupti_tracer/kernels.h"
@@ -30,10 +28,13 @@ struct Work {
   void Clear(NodeKind of);
 };
 
+class Communicators;
+
 // Kernels that are known, and what their arguments say.
 class WorkReader {
  public:
-  WorkReader(Records& records, const Memory& memory) : records_(records), memory_(memory) {}
+  WorkReader(Records& records, const Memory& memory, Communicators& communicators)
+      : records_(records), memory_(memory), communicators_(communicators) {}
 
   // Whether a launch of this function can be read; if not, AddKernel first.
   bool KnowsKernel(uint64_t function, const char* name) const {
@@ -51,14 +52,13 @@ class WorkReader {
  private:
   bool ScanParam(const char* bytes, const KernelParam& param, ParamUse use, Work& work);
   bool AddOperand(const char* bytes, Work& work) const;
-  void AddCollective(const char* bytes, Work& work);
   void AddOperation(const Operation& operation, Work& work) const;
   void AddAccess(uint64_t address, AccessMode mode, Bytes length, Work& work) const;
 
   Records& records_;
   const Memory& memory_;
+  Communicators& communicators_;
   KernelTable kernels_;
-  std::map<std::pair<uint64_t, uint32_t>, CommunicatorId> communicators_;  // by key and rank
 };
 
 }  // namespace graphkit

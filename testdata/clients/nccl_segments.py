@@ -32,4 +32,5 @@ with torch.cuda.graph(graph):
 for _ in range(3):
     graph.replay()
 torch.cuda.synchronize()
+graph.reset()
 dist.destroy_process_group()

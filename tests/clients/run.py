@@ -5,7 +5,8 @@
 Each program checks itself. It passes when it ends with 0 under the tracer, its trace is read and analyzed as a whole one, and
 the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# options: …`
 are those of `graphkit trace`, `# errors: CHECK …` names the errors that its analysis must have (none, where there is no such
-line), `# graphkit: …` its findings (verdicts.py), `# traces: N` that N processes leave a trace each. A program that knows
+line), `# graphkit: …` its findings (verdicts.py), `# traces: N` that N processes leave a trace each, `# collectives: N` how many operations over
+NCCL's communicators each of them has, `# ranks: …` what is found of the traces together, a finding as in verdicts.py. A program that knows
 the argument `fixed` is run again with it. A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON
 isn't there, all of it is skipped.
 """
@@ -14,12 +15,13 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import time
 
-from verdicts import Failed, compare_findings, expected_findings, heading, variants
+from verdicts import Failed, compare_findings, compare_ranks, expected_findings, heading, variants
 
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("--build", type=pathlib.Path, required=True)
@@ -63,6 +65,15 @@ def verified(trace, folder, program, fixed):
     return f"{report['totals']['graphs']} graphs, {report['totals']['nodes']} nodes"
 
 
+def count_collectives(traces, program):
+    wanted = heading(program, "collectives")
+    for trace in traces if wanted else []:
+        lists = re.findall(r'"collectives":(\[\[.*?\]\])', trace.read_text(encoding="utf-8"))
+        found = sum(len(json.loads(text)) for text in lists)
+        if found != int(wanted[0]):
+            raise Failed(f"{found} operations over communicators in {trace.name}; expected: {wanted[0]}")
+
+
 def check(program, folder, fixed=False):
     variables = dict(word.split("=", 1) for word in heading(program, "environment") or [])
     trace = pathlib.Path(folder, "trace.json")
@@ -76,6 +87,8 @@ def check(program, folder, fixed=False):
     if wanted and len(traces) != int(wanted[0]):
         raise Failed(f"{len(traces)} traces; expected: {wanted[0]}")
     counted = "; ".join(verified(trace, folder, program, fixed) for trace in traces)
+    count_collectives(traces, program)
+    compare_ranks(json.loads(run(folder, [GRAPHKIT, "analyze", "--format", "json", *traces])), program, fixed)
     tests = [line.removeprefix("tests: ") + "; " for line in said.splitlines() if line.startswith("tests: ")]
     return "".join(tests) + counted
 

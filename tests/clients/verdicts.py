@@ -91,3 +91,19 @@ def compare_findings(program, report, fixed=False):
     left = [finding for finding in left if fixed or finding["severity"] != "note"]
     if left:
         raise Failed("found but not expected: " + "; ".join(told(finding, program) for finding in left))
+
+
+def compare_ranks(report, program, fixed=False):
+    """What the traces of several ranks show together: each expected finding, with the line that it names first, and no other of
+    collectives."""
+    expected = [LINE.match(text) for text in headings(program, "ranks")]
+    left = [finding for finding in report.get("findings", []) if finding["check"] in ("collective-order", "collective-size")]
+    for match in [] if fixed else expected:
+        place = f"({program.name}:{match['line']}) as operation" if match["line"] else ""
+        found = next((finding for finding in left if (finding["severity"], finding["check"]) == (match["severity"], match["check"])
+                      and place in finding["message"]), None)
+        if found is None:
+            raise Failed(f"'{match[0]}' isn't found of the ranks; there is {[finding['message'] for finding in left] or 'nothing'}")
+        left.remove(found)
+    if left:
+        raise Failed("found of the ranks but not expected: " + "; ".join(finding["message"] for finding in left))

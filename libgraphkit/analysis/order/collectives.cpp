@@ -37,8 +37,9 @@ std::string FileOf(std::string_view path) {
 
 // "all_reduce of 1024 bf16", "broadcast of 8 fp32 from root 1".
 std::string TextOf(const Collective& what) {
+  const bool typed = what.type != ElementType::kByte;
   std::string text = std::string(NameOf(what.kind)) + " of " + std::to_string(what.count) + " " +
-                     std::string(NameOf(what.type));
+                     (typed ? std::string(NameOf(what.type)) : "bytes");
   if (what.peer < 0) return text;
   if (what.kind == CollectiveKind::kSend) return text + " to rank " + std::to_string(what.peer);
   if (IsMessage(what.kind)) return text + " from rank " + std::to_string(what.peer);

@@ -1,6 +1,7 @@
 // What a trace has of collective operations, in the order in which they run.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "libgraphkit/analysis/names/call_site.h"
@@ -132,9 +133,19 @@ class Summary {
     }
   }
 
+  // The innermost line of the program's own code: a library that lies beside it may count as that,
+  // but has no lines.
+  std::optional<uint32_t> FrameOf(StackId stack) const {
+    const Slice frames = stack ? trace_.stacks[stack.index()].frames : Slice();
+    for (uint32_t i = frames.first; i < frames.first + frames.count; ++i) {
+      const StackFrame& at = trace_.stack_frames[i];
+      if (at.line > 0 && !IsLibraryFrame(trace_[at.function], trace_[at.file])) return i;
+    }
+    return CallSiteOf(trace_, stack).own;
+  }
+
   uint32_t PlaceOf(StackId stack) {
-    const CallSite site = CallSiteOf(trace_, stack);
-    const std::optional<uint32_t> frame = site.own ? site.own : site.inner;
+    const std::optional<uint32_t> frame = FrameOf(stack);
     if (!frame) return 0;
     const auto [found, is_new] =
         places_.emplace(*frame, static_cast<uint32_t>(made_.places.size()));

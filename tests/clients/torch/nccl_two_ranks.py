@@ -48,4 +48,5 @@ with torch.cuda.graph(graph):
 graph.replay()
 torch.cuda.synchronize()
 assert (dist.get_rank(other), dist.get_world_size(other), dist.get_world_size(alone)) == (rank, 2, 1)
+graph.reset()
 dist.destroy_process_group()

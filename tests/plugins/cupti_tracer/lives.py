@@ -130,7 +130,7 @@ def test_only_the_entry_points_are_exported(folder):
     symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
     names = sorted(line.split()[-1] for line in symbols.stdout.splitlines())
     assert names == ["InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
-                     "graphkit_annotate_v1"], names
+                     "graphkit_annotate_v1", "ncclProfiler_v4"], names
     dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic))
     assert not [n for n in needed if "cuda" in n or "cupti" in n or "stdc++" in n], needed

@@ -109,6 +109,9 @@ Environment EnvironmentFor(const TraceOptions& options, const std::string& path,
   if (Getenv("NVTX_INJECTION64_PATH").empty()) {
     environment.emplace_back("NVTX_INJECTION64_PATH", tracer);
   }
+  if (Getenv("NCCL_PROFILER_PLUGIN").empty()) {
+    environment.emplace_back("NCCL_PROFILER_PLUGIN", tracer);
+  }
   if (!options.no_torch) {
     for (auto& variable : TorchHookEnvironment(path)) environment.push_back(std::move(variable));
   }

@@ -2,11 +2,14 @@
 // in memory that processes of one machine share.
 #include "plugins/soft_cuda/libraries/nccl/communicator.h"
 
+#include <nvtx3/nvToolsExtPayload.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <random>
 
@@ -65,6 +68,54 @@ Status StartSplit(Communicator& parent, const std::vector<Words>& said, Communic
     before += std::pair(said[rank][1], rank) < std::pair(own_key, parent.rank);
   }
   return Start(name, ranks, before, out);
+}
+
+// The NVTX range that NCCL has in its domain around the end of a communicator, for tools.
+struct EndPayload {
+  uint64_t communicator;
+  int ranks, rank, device;
+};
+uint64_t EndSchema(nvtxDomainHandle_t domain) {
+  const auto entry = [](uint64_t type, const char* name, size_t offset) {
+    nvtxPayloadSchemaEntry_t made{};
+    made.type = type;
+    made.name = name;
+    made.offset = offset;
+    return made;
+  };
+  const nvtxPayloadSchemaEntry_t entries[] = {
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "NCCL communicator ID",
+            offsetof(EndPayload, communicator)),
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_INT, "No. of ranks", offsetof(EndPayload, ranks)),
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_INT, "Rank", offsetof(EndPayload, rank)),
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_INT, "CUDA device", offsetof(EndPayload, device))};
+  nvtxPayloadSchemaAttr_t schema{};
+  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  schema.entries = entries;
+  schema.numEntries = std::size(entries);
+  schema.payloadStaticSize = sizeof(EndPayload);
+  return nvtxPayloadSchemaRegister(domain, &schema);
+}
+
+void SayEnd(const Communicator& communicator, const char* call) {
+  static nvtxDomainHandle_t const domain = nvtxDomainCreateA("NCCL");
+  static const uint64_t schema = EndSchema(domain);
+  const EndPayload payload{communicator.key(), static_cast<int>(communicator.ranks),
+                           static_cast<int>(communicator.rank), communicator.device};
+  const nvtxPayloadData_t data{schema, sizeof payload, &payload};
+  nvtxEventAttributes_t event{};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  event.message.ascii = call;
+  event.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+  event.reserved0 = 1;
+  event.payload.ullValue = reinterpret_cast<uint64_t>(&data);
+  nvtxDomainRangePushEx(domain, &event);
+  nvtxDomainRangePop(domain);
 }
 
 }  // namespace
@@ -170,10 +221,15 @@ STAND_IN int ncclCommFinalize(Communicator* communicator) {
   return communicator != nullptr ? kSuccess : kInvalidArgument;
 }
 STAND_IN int ncclCommDestroy(Communicator* communicator) {
+  if (communicator != nullptr) SayEnd(*communicator, "ncclCommDestroy");
   delete communicator;
   return kSuccess;
 }
-STAND_IN int ncclCommAbort(Communicator* communicator) { return ncclCommDestroy(communicator); }
+STAND_IN int ncclCommAbort(Communicator* communicator) {
+  if (communicator != nullptr) SayEnd(*communicator, "ncclCommAbort");
+  delete communicator;
+  return kSuccess;
+}
 
 #define ANSWER(Name, value)                                                 \
   STAND_IN int ncclComm##Name(const Communicator* communicator, int* out) { \

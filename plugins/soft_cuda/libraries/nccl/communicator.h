@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cuda.h>
-
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -41,6 +40,9 @@ struct Communicator {
   uint32_t children = 0;  // communicators that all ranks have made of it
   std::map<int, Factor> factors;
   int operations = 0;  // made by ncclRedOpCreatePreMulSum
+  // The last operation that a capture holds, and which capture: the next one there follows it.
+  cuuint64_t capture = 0;
+  CUgraphNode captured = nullptr;
 
   uint64_t key() const;
 };

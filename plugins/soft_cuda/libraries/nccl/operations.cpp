@@ -2,6 +2,8 @@
 // stream of a group. Nothing is exchanged between ranks; with one rank an operation is a copy, as
 // in NCCL.
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "plugins/soft_cuda/libraries/nccl/communicator.h"
@@ -69,8 +71,47 @@ Status CopyAll(const std::vector<const Operation*>& operations) {
   return kSuccess;
 }
 
+// What a stream captures into, and the last node that it captured; id 0: it doesn't capture.
+struct Capturing {
+  cuuint64_t id = 0;
+  CUgraphNode last = nullptr;
+};
+Capturing CapturingOn(CUstream stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  Capturing capturing;
+  const CUgraphNode* nodes = nullptr;
+  const CUgraphEdgeData* edges = nullptr;
+  size_t count = 0;
+  const CUresult asked =
+      cuStreamGetCaptureInfo(stream, &status, &capturing.id, nullptr, &nodes, &edges, &count);
+  if (asked != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return {};
+  if (count > 0) capturing.last = nodes[0];
+  return capturing;
+}
+
+// NCCL_GRAPH_STREAM_ORDERING, on by default: in a graph, NCCL orders the operations of a
+// communicator by the order of the calls.
+bool OrdersCaptures() {
+  const char* text = std::getenv("NCCL_GRAPH_STREAM_ORDERING");
+  return text == nullptr || std::string_view(text) != "0";
+}
+
+CUresult LaunchOrdered(const Work& work, Communicator& communicator, CUstream stream) {
+  const Capturing before = OrdersCaptures() ? CapturingOn(stream) : Capturing();
+  if (before.id != 0 && before.id == communicator.capture) {
+    CUgraphNode* last = &communicator.captured;
+    cuStreamUpdateCaptureDependencies(stream, last, nullptr, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES);
+  }
+  const CUresult launched = work.Launch();
+  if (before.id != 0 && launched == CUDA_SUCCESS) {
+    communicator.capture = before.id;
+    communicator.captured = CapturingOn(stream).last;
+  }
+  return launched;
+}
+
 Status Launch(const std::vector<const Operation*>& operations) {
-  const Communicator& communicator = *operations[0]->communicator;
+  Communicator& communicator = *operations[0]->communicator;
   cuCtxPushCurrent(communicator.context);
   Status status = kSuccess;
   if (communicator.ranks == 1) {
@@ -78,7 +119,7 @@ Status Launch(const std::vector<const Operation*>& operations) {
   } else {
     Work work(operations.size() == 1 ? operations[0]->call : "ncclGroupEnd", operations[0]->stream);
     for (const Operation* operation : operations) AddTo(work, *operation);
-    status = StatusOf(work.Launch());
+    status = StatusOf(LaunchOrdered(work, communicator, operations[0]->stream));
   }
   cuCtxPopCurrent(nullptr);
   return status;
