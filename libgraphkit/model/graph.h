@@ -116,6 +116,13 @@ struct Edge {
   bool full() const { return from_port == kPortDefault && type == EdgeType::kDefault; }
 };
 
+// A word for a node that its program, or PyTorch, has beside its kernel's name.
+struct NodeLabel {
+  Seq seq = 0;  // of the node
+  StringId text;
+  bool operator==(const NodeLabel&) const = default;
+};
+
 // Nodes of a graph, and what they are called in an exec of it: node first+i has the tools id
 // tool_id+i (cuptiGetGraphNodeId: tools id of the graph that holds it there << 32 | number).
 struct ToolIdRun {

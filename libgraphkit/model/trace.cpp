@@ -39,6 +39,10 @@ std::span<const HostEnd> HostEndsAt(const Trace& trace, Seq seq) {
   return RowsAt(trace.host_ends, seq);
 }
 
+std::span<const NodeLabel> LabelsAt(const Trace& trace, Seq seq) {
+  return RowsAt(trace.node_labels, seq);
+}
+
 std::vector<std::string> IncompleteBecause(const Trace& trace) {
   const Completeness& completeness = trace.completeness;
   std::vector<std::string> because;

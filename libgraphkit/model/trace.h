@@ -65,6 +65,7 @@ struct Trace {
   std::vector<Communicator> communicators;
   std::vector<Collective> collectives;  // by seq
   std::vector<HostEnd> host_ends;       // by seq
+  std::vector<NodeLabel> node_labels;   // by seq
   std::vector<StackTop> stack_tops;     // by seq
   std::vector<Failure> failures;
 
@@ -96,6 +97,8 @@ struct Trace {
 std::span<const Collective> CollectivesAt(const Trace& trace, Seq seq);
 // What the node, the change or the work at a place of the trace touches of the host's own memory.
 std::span<const HostEnd> HostEndsAt(const Trace& trace, Seq seq);
+// The labels of the node at a place of the trace.
+std::span<const NodeLabel> LabelsAt(const Trace& trace, Seq seq);
 
 // What is missing, for people, a reason each; none: the trace is complete. Beside what was lost, a
 // capture that is open where the program ends: its graph isn't whole.

@@ -17,6 +17,12 @@ struct Tool {
   std::string_view name;
   std::string_view advice;
 };
+// By the name that they give CUPTI.
+constexpr Tool kByName[] = {
+    {"torch-cuspy", "PyTorch",
+     "capture without annotation_config's record_py_stacks and backend \"cupti\" "
+     "(torch.cuda.graph; \"edge_walk\" needs no CUPTI), and profile without Cuspy"},
+};
 constexpr Tool kByLibrary[] = {
     {"libToolsInjection", "Nsight Systems", "run without nsys"},
     {"libsanitizer-collection", "compute-sanitizer", "run without it"},
@@ -31,8 +37,8 @@ constexpr Tool kByLibrary[] = {
     {"libhpcrun", "HPCToolkit", "run without hpcrun"},
     {"libpapi", "PAPI", "leave out its cuda component"},
     {"libnvperf_", "a profiler of performance counters", "run without it"},
-    {"libtorch_cpu", "torch.profiler (Kineto)",
-     "run without it, and without KINETO_USE_DAEMON and KINETO_CONFIG"},
+    {"libtorch_cpu", "PyTorch (torch.profiler, or torch.cuda.graph with record_py_stacks)",
+     "run without these, and without KINETO_USE_DAEMON and KINETO_CONFIG"},
     {"xla_cuda_plugin", "JAX's profiler", "run without jax.profiler"},
     {"libtensorflow", "TensorFlow's profiler", "run without it"},
 };
@@ -93,6 +99,11 @@ HolderSigns FindHolder(const CuptiLibrary& cupti) {
 }
 
 std::string HolderText(const HolderSigns& signs) {
+  for (const Tool& tool : kByName) {
+    if (signs.told.find(tool.sign) != std::string::npos)
+      return Line("CUPTI is held by " + std::string(tool.name) + " (" + signs.told + ")",
+                  tool.advice);
+  }
   if (!signs.told.empty() && signs.told != "CUPTI")
     return Line("CUPTI is held by \"" + signs.told + "\"", "run without it");
   for (const Tool& tool : kByVariable) {

@@ -1,6 +1,8 @@
 """Makes the small files of this folder: what each importer reads, written by hand after the formats' descriptions.
 
 graph_data.pickle: CUDAGraph.get_graph_data() (PyTorch #183165): graph 5 with two kernels, a copy and an event record.
+graph_edges.pickle: the same as PyTorch 2.15 writes it: edges with their data, dynamic shared memory, a host function.
+node_stacks.json: dump_kernel_py_stacks (PyTorch #198098, unpacked) of graph 5; node_annotations.json, .pickle: get_kernel_annotations.
 profile.json, profile.sqlite: a profile of two launches of that graph, as Kineto and as Nsight Systems write it.
 no_nodes.json, no_nodes.sqlite: the same without the ids of graphs' nodes, as older versions and other options leave it.
 step.dot: the same graph as cudaGraphDebugDotPrint writes it (verbose).
@@ -40,6 +42,27 @@ def graph_data() -> None:
                       "dependencies": DEPENDENCIES[i],
                       "dependents": [j for j, d in enumerate(DEPENDENCIES) if i in d]})
     (HERE / "graph_data.pickle").write_bytes(pickle.dumps({"exec_graph_id": GRAPH, "nodes": nodes}, protocol=4))
+
+
+def graph_edges() -> None:
+    nodes = [{"index": i, "node_type": kind, "tools_id": tools_id(i), "graph_id": GRAPH, "node_id": i,
+              "kernel_name": KERNELS.get(i), "event_ptr": 0, "grid_dim": (4, 2, 1) if i in KERNELS else None,
+              "block_dim": (128, 1, 1) if i in KERNELS else None, "shared_mem_bytes": 1024 if i in KERNELS else None,
+              "host_fn_addr": 0x77 if kind == "host" else 0, "host_fn_name": "on_step(void*)" if kind == "host" else None,
+              "dependencies": [i - 1] if i else [], "dependents": [i + 1] if i < 2 else []}
+             for i, kind in ((0, "kernel"), (1, "host"), (2, "kernel"))]
+    edges = [{"from": 0, "to": 1, "from_port": 0, "to_port": 0, "type": 0},
+             {"from": 0, "to": 2, "from_port": 1, "to_port": 0, "type": 1}]
+    (HERE / "graph_edges.pickle").write_bytes(pickle.dumps({"exec_graph_id": GRAPH, "nodes": nodes, "edges": edges}, protocol=4))
+
+
+def origins() -> None:
+    stack = "/work/model.py:12:forward\n/work/train.py:30:<module>"
+    stacks = {str(tools_id(0)): stack, str(tools_id(2)): stack, str(7 << 32): "train.py:31:<module>"}
+    (HERE / "node_stacks.json").write_text(json.dumps(stacks) + "\n")
+    annotations = {tools_id(0): [{"name": "attention"}], tools_id(1): [{"name": "mlp", "dtype": "bf16", "layer": 3}]}
+    (HERE / "node_annotations.json").write_text(json.dumps(annotations) + "\n")
+    (HERE / "node_annotations.pickle").write_bytes(pickle.dumps(annotations, protocol=4))
 
 
 def runs():
@@ -226,7 +249,7 @@ def trace() -> None:
 
 
 if __name__ == "__main__":
-    for make in (graph_data, dot, rmm, snapshot, late, state, trace):
+    for make in (graph_data, graph_edges, origins, dot, rmm, snapshot, late, state, trace):
         make()
     for stem, with_ids in (("profile", True), ("no_nodes", False)):
         profile_json(f"{stem}.json", with_ids)

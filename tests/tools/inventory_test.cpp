@@ -85,6 +85,9 @@ TEST_CASE("who holds CUPTI is named") {
   facts.cuda.subscribe_error = 39;
   facts.cuda.subscriber = "CUPTI for Kineto";
   CHECK(Only(Judge(facts), "CUPTI subscription").found == "held by CUPTI for Kineto");
+  facts.cuda.subscriber = "CUPTI for torch-cuspy";
+  CHECK(Only(Judge(facts), "CUPTI subscription").advice.find("record_py_stacks") !=
+        std::string::npos);
   facts.cuda.subscribe_error = 15;
   CHECK(Only(Judge(facts), "CUPTI subscription").health == Health::kProblem);
 }

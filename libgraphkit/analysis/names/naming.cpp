@@ -81,6 +81,8 @@ std::string NameOf(const Trace& trace, NodeId id) {
   if (node.kind == NodeKind::kKernel && node.kernel.index() < trace.kernels.size()) {
     what = WithCollectives(trace, ShortKernelName(trace[trace[node.kernel].name]), node.seq);
   }
+  for (const NodeLabel& label : LabelsAt(trace, node.seq))
+    what += ", " + std::string(trace[label.text]);
   return "node " + std::to_string(id.value) + " (" + what + ")";
 }
 

@@ -20,6 +20,15 @@ Result<Imported> ReadTorchSnapshotTrace(std::string_view bytes);
 bool IsTorchGraph(std::string_view head);
 Result<Imported> ReadTorchGraph(std::string_view bytes);
 
+// By node of a graph, what torch.cuda.graph_annotations keeps (PyTorch #195785, #198098): the file
+// of dump_kernel_py_stacks, or dict(get_kernel_annotations()) as JSON or, where the format is
+// named, a pickle. The keys are tools ids.
+//
+//     {"21474836483": "/work/model.py:12:forward\n/work/train.py:30:<module>", …}
+//     {"21474836483": [{"name": "attention"}], …}
+bool IsTorchNodes(std::string_view head);
+Result<Imported> ReadTorchNodes(std::string_view bytes);
+
 // What cudaGraphDebugDotPrint writes, with any of its flags: graphs, nodes and edges. Of a node its
 // kind and, of a kernel, its name and shape are read; the rest is passed over, as is everything
 // that isn't known. Node `graph_3_node_7` is taken to be node 7 of graph 3 in CUPTI's

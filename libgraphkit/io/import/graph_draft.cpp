@@ -50,7 +50,9 @@ NodeId AddNode(const DraftNode& from, GraphId graph, TraceMaker& make) {
   if (from.kind == NodeKind::kEventRecord || from.kind == NodeKind::kEventWait) {
     node.event = make.Event(from.event);
   }
-  return make.AddNode(node, from.tool_id);
+  const NodeId id = make.AddNode(node, from.tool_id);
+  if (!from.label.empty()) make.SetLabel(id, from.label);
+  return id;
 }
 
 // What tools call kinds beside the names in traces, as words.
@@ -104,7 +106,8 @@ Result<DraftedGraph> AddDraft(const GraphDraft& draft, TraceMaker& make) {
     out.nodes[node] = AddNode(draft.nodes[node], out.graph, make);
   }
   for (const DraftEdge& edge : edges) {
-    make.AddEdge(out.nodes[edge.from], out.nodes[edge.to], Source::kImported);
+    make.AddEdge(out.nodes[edge.from], out.nodes[edge.to], Source::kImported,
+                 {.from_port = edge.from_port, .to_port = edge.to_port, .type = edge.type});
   }
   return out;
 }

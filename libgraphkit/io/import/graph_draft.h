@@ -25,11 +25,15 @@ struct DraftNode {
   LaunchShape shape;
   uint64_t tool_id = 0;  // 0: unknown
   uint64_t event = 0;    // its handle; event nodes
+  std::string label;     // of a host node, the function that it calls
 };
 
 struct DraftEdge {
   uint32_t from = 0;
   uint32_t to = 0;
+  uint8_t from_port = kPortDefault;
+  uint8_t to_port = 0;
+  EdgeType type = EdgeType::kDefault;
   auto operator<=>(const DraftEdge&) const = default;
 };
 

@@ -27,6 +27,8 @@ constexpr ImportFormat kFormats[] = {
      Checked<ReadTorchSnapshotTrace>},
     {"torch-graph", "what torch.cuda.export_graph_data wrote", IsTorchGraph,
      Checked<ReadTorchGraph>},
+    {"torch-nodes", "launch stacks or annotations of torch.cuda.graph_annotations", IsTorchNodes,
+     Checked<ReadTorchNodes>},
     {"dot", "what cudaGraphDebugDotPrint wrote", IsDot, Checked<ReadDot>},
     {"rmm", "the log of RMM's logging resource adaptor", IsRmmLog, Checked<ReadRmmLog>},
     {"kineto", "a Chrome trace of PyTorch's profiler", IsKineto, Checked<ReadKineto>, true},

@@ -26,12 +26,21 @@ struct NodeTime {
   bool operator==(const NodeTime&) const = default;
 };
 
+// What PyTorch says of a graph's node: where it was launched, and how it was marked.
+struct NodeOrigin {
+  uint64_t tool_id = 0;
+  StackId stack = {};
+  std::string label = {};
+  bool operator==(const NodeOrigin&) const = default;
+};
+
 // What was read, and what there is to say about it.
 struct Imported {
   Trace trace;
   std::vector<std::string> summary;      // a line each, for people
   std::map<NodeId, uint64_t> tool_ids;   // of nodes that have one
   std::vector<NodeTime> times;           // profiles: of graphs' nodes
+  std::vector<NodeOrigin> origins;       // torch-nodes
   std::optional<SnapshotInfo> snapshot;  // torch-snapshot
   const char* format = nullptr;          // the name of its row; null: a trace of graphkit
 };

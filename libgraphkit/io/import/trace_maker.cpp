@@ -103,8 +103,24 @@ NodeId TraceMaker::AddNode(const Node& node, uint64_t tool_id) {
   return id;
 }
 
-void TraceMaker::AddEdge(NodeId from, NodeId to, Source source) {
-  Add<EdgeId>(trace.edges, &Edge::seq, {.from = from, .to = to, .source = source});
+void TraceMaker::AddEdge(NodeId from, NodeId to, Source source, const Edge& data) {
+  Edge edge = data;
+  edge.from = from;
+  edge.to = to;
+  edge.source = source;
+  Add<EdgeId>(trace.edges, &Edge::seq, edge);
+}
+
+StackId TraceMaker::AddStack(const std::vector<StackFrame>& frames) {
+  Stack stack;
+  stack.frames = {static_cast<uint32_t>(trace.stack_frames.size()),
+                  static_cast<uint32_t>(frames.size())};
+  trace.stack_frames.insert(trace.stack_frames.end(), frames.begin(), frames.end());
+  return Add<StackId>(trace.stacks, &Stack::created, stack);
+}
+
+void TraceMaker::SetLabel(NodeId node, std::string_view text) {
+  trace.node_labels.push_back({trace[node].seq, Intern(text)});
 }
 
 void TraceMaker::Free(BlockId id, StreamId stream) {

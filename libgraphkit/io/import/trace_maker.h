@@ -47,10 +47,13 @@ class TraceMaker {
   EventId Event(uint64_t handle);
   PoolId AddPool(PoolKind kind, std::string_view name = {}, uint64_t handle = 0);
   GraphId AddGraph(std::string_view name, uint64_t tool_id = 0);
-  BlockId AddBlock(const Block& block);                    // gives it its place
-  NodeId AddNode(const Node& node, uint64_t tool_id = 0);  // the same; 0: it has none
+  BlockId AddBlock(const Block& block);                     // gives it its place
+  NodeId AddNode(const Node& node, uint64_t tool_id = 0);   // the same; 0: it has none
+  StackId AddStack(const std::vector<StackFrame>& frames);  // innermost first
+  void SetLabel(NodeId node, std::string_view text);        // of the node that was added last
   void SetKernel(Node& node, std::string_view name, const LaunchShape& shape);
-  void AddEdge(NodeId from, NodeId to, Source source);
+  // `data`: its port and type.
+  void AddEdge(NodeId from, NodeId to, Source source, const Edge& data = {});
   // A free that is requested and completed at once.
   void Free(BlockId block, StreamId stream = {});
   // Makes the trace incomplete.

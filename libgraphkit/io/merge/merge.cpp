@@ -100,7 +100,7 @@ class Merger {
   // Topologies that a tracer recorded first; of several snapshots the longest one.
   Result<void> ChooseSources() {
     const MergeInput* snapshot = nullptr;
-    std::vector<const MergeInput*> topologies;
+    std::vector<const MergeInput*> topologies, origins;
     for (const MergeInput& input : inputs_) {
       const Imported& imported = input.imported;
       if (imported.snapshot) {
@@ -112,6 +112,8 @@ class Merger {
         if (longer) snapshot = &input;
       } else if (!imported.times.empty()) {
         profiles_.push_back(&input);
+      } else if (!imported.origins.empty()) {
+        origins.push_back(&input);
       } else if (imported.trace.nodes.empty() && imported.trace.blocks.empty()) {
         not_joined_.Add("files that hold neither graphs nor memory", input.name);
       } else {
@@ -125,13 +127,15 @@ class Merger {
     if (topologies.empty()) {
       return Error{.message = "merge: none of the files holds graphs, memory or durations"};
     }
+    const size_t last = topologies.size() - 1;
+    topologies.insert(topologies.end(), origins.begin(), origins.end());  // for their stacks
     sources_.reserve(topologies.size());
     for (const MergeInput* input : topologies) {
       if (Result<void> added = AddSource(*input); !added) return added;
     }
     sources_[0].moved.first = true;
-    if (snapshot) snapshot_ = &sources_.back();
-    if (snapshot_) snapshot_->moved.memory_only = sources_.size() > 1;
+    if (snapshot) snapshot_ = &sources_[last];
+    if (snapshot_) snapshot_->moved.memory_only = last > 0;
     return {};
   }
 
@@ -188,6 +192,7 @@ class Merger {
 
   // When which source's which record comes.
   struct Turn {
+    bool later;  // stacks of nodes come before the nodes
     int64_t wall;
     uint32_t source;
     Seq place;
@@ -199,7 +204,8 @@ class Merger {
     std::vector<Turn> order;
     for (uint32_t source = 0; source < sources_.size(); ++source) {
       for (Seq place = 0; place < sources_[source].wall.size(); ++place) {
-        order.push_back({sources_[source].wall[place], source, place});
+        const bool later = sources_[source].input->imported.origins.empty();
+        order.push_back({later, sources_[source].wall[place], source, place});
       }
     }
     std::ranges::sort(order);
@@ -210,7 +216,7 @@ class Merger {
   void ExpectGraphs(const std::vector<Turn>& order) {
     std::vector<uint32_t> met(sources_.size());
     uint32_t next = 0;
-    for (const auto& [wall, source, place] : order) {
+    for (const auto& [later, wall, source, place] : order) {
       const std::vector<Graph>& graphs = TraceOf(sources_[source]).graphs;
       uint32_t& graph = met[source];
       if (graph == graphs.size() || graphs[graph].created != place) continue;
@@ -227,7 +233,7 @@ class Merger {
     for (const MergeSource& source : sources_) {
       printers.emplace_back(TraceOf(source), nullptr, &mover_);
     }
-    for (const auto& [wall, source, place] : order) {
+    for (const auto& [later, wall, source, place] : order) {
       const PlacedRecord& record = sources_[source].records[place];
       if (record.row == nullptr) continue;
       mover_.from = &sources_[source].moved;
@@ -283,7 +289,9 @@ class Merger {
         sources_, [](const MergeSource& source) { return TraceOf(source).completeness.truncated; });
     trace.process.unknown_memory = UnknownMemoryOf();
     if (snapshot_ && snapshot_->moved.memory_only) JoinSnapshot();
-    if (profiles_.empty()) return;
+    const bool has_origins = std::ranges::any_of(
+        sources_, [](const MergeSource& s) { return !s.input->imported.origins.empty(); });
+    if (profiles_.empty() && !has_origins) return;
     std::map<uint64_t, NodeId> by_tool_id;
     for (const MergeSource& source : sources_) {
       for (const auto& [node, tool_id] : source.input->imported.tool_ids) {
@@ -291,6 +299,14 @@ class Merger {
       }
     }
     AddTracedToolIds(trace, &by_tool_id);
+    for (const MergeSource& source : sources_) {
+      const std::vector<NodeOrigin>& origins = source.input->imported.origins;
+      if (origins.empty()) continue;
+      const size_t joined = JoinOrigins(origins, source.moved, by_tool_id, &trace, &not_joined_);
+      merged_.joined.push_back("launch stacks and annotations of " + FormatCount(joined) +
+                               " of the " + CountOf(origins.size(), "node") + " in " +
+                               source.input->name);
+    }
     for (const MergeInput* profile : profiles_) {
       const std::vector<NodeTime>& times = profile->imported.times;
       const size_t joined = JoinTimes(times, by_tool_id, &trace, &not_joined_);

@@ -3,11 +3,12 @@
 //   topology    a trace of graphkit, else PyTorch's graph data or the driver's drawings
 //   memory      a PyTorch snapshot: segments, blocks, frees, Python stacks
 //   durations   profiles of Kineto or Nsight Systems
+//   origins     PyTorch's launch stacks and annotations of nodes
 //
 // Records are put in order by the wall clock; driver allocations that a trace and the snapshot both
 // saw come first, and correct the difference of the clocks. Blocks are joined with what nodes touch
-// by address, blocks with captures by time, durations with nodes by tools id and the kernel's name.
-// What can't be joined is counted, and listed.
+// by address, blocks with captures by time, durations with nodes by tools id and the kernel's name,
+// origins by tools id. What can't be joined is counted, and listed.
 #pragma once
 
 #include <cstdint>

@@ -109,6 +109,28 @@ size_t JoinTimes(std::span<const NodeTime> times, const std::map<uint64_t, NodeI
   return joined;
 }
 
+size_t JoinOrigins(std::span<const NodeOrigin> origins, const MovedSource& moved,
+                   const std::map<uint64_t, NodeId>& by_tool_id, Trace* trace,
+                   NotJoinedList* not_joined) {
+  size_t joined = 0;
+  for (const NodeOrigin& origin : origins) {
+    const auto at = by_tool_id.find(origin.tool_id);
+    if (at == by_tool_id.end()) {
+      not_joined->Add("nodes with a launch stack or an annotation that no graph has",
+                      "graph " + std::to_string(origin.tool_id >> 32) + " node " +
+                          std::to_string(origin.tool_id & 0xffffffffu));
+      continue;
+    }
+    Node& node = trace->nodes[at->second.index()];
+    if (!node.stack.valid()) node.stack = moved.ids[origin.stack];
+    if (!origin.label.empty())
+      trace->node_labels.push_back({node.seq, trace->strings.Intern(origin.label)});
+    ++joined;
+  }
+  std::ranges::stable_sort(trace->node_labels, {}, &NodeLabel::seq);
+  return joined;
+}
+
 void AddTracedToolIds(const Trace& trace, std::map<uint64_t, NodeId>* by_tool_id) {
   const ExecToolIds execs(trace);
   for (size_t i = 0; i < trace.execs.size(); ++i) {

@@ -34,6 +34,11 @@ std::string BaseName(std::string_view kernel);
 size_t JoinTimes(std::span<const NodeTime> times, const std::map<uint64_t, NodeId>& by_tool_id,
                  Trace* trace, NotJoinedList* not_joined);
 
+// Gives nodes their launch stacks, where they have none, and their labels; returns how many.
+size_t JoinOrigins(std::span<const NodeOrigin> origins, const MovedSource& moved,
+                   const std::map<uint64_t, NodeId>& by_tool_id, Trace* trace,
+                   NotJoinedList* not_joined);
+
 // By tools id: the nodes of graphs that a tracer recorded, in their execs and in the graphs
 // themselves.
 void AddTracedToolIds(const Trace& trace, std::map<uint64_t, NodeId>* by_tool_id);

@@ -137,7 +137,7 @@ struct Half {
 // An entry of a list is an array of its parts.
 template <template <typename...> typename List>
 using EachEntry =
-    List<KernelParam, StackFrame, FrontierEntry, Access, Collective, HostEnd, ToolIdRun>;
+    List<KernelParam, StackFrame, FrontierEntry, Access, Collective, HostEnd, NodeLabel, ToolIdRun>;
 template <typename T>
 inline constexpr const char* kParts = nullptr;  // what the parts are, for people
 template <>
@@ -152,6 +152,8 @@ template <>
 inline constexpr const char* kParts<Collective> = "[communicator,kind,count,type,peer]";
 template <>
 inline constexpr const char* kParts<HostEnd> = "[kind,mode,address,length]";
+template <>
+inline constexpr const char* kParts<NodeLabel> = "[text]";
 template <>
 inline constexpr const char* kParts<ToolIdRun> = "[node,count,tool_id,number]";
 
@@ -169,6 +171,7 @@ bool Parts(Collective& entry, auto visit) {
 bool Parts(HostEnd& entry, auto visit) {
   return visit(entry.kind, entry.mode, Hex{entry.address}, Length{entry.length});
 }
+bool Parts(NodeLabel& entry, auto visit) { return visit(entry.text); }
 bool Parts(ToolIdRun& entry, auto visit) {
   return visit(entry.first, entry.count, Half{entry.tool_id, 32}, Half{entry.tool_id, 0});
 }

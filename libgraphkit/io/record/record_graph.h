@@ -49,6 +49,7 @@ struct NodeRecord : DeclaredRecord<NodeId, &Node::seq> {
   LaunchShape shape;
   Slice collectives;  // those at the row's place
   Slice host_ends;    // likewise
+  Slice labels;       // likewise
   GraphId child;
   std::span<const GraphId> bodies;
   void Fields(auto& v) {
@@ -70,6 +71,7 @@ struct NodeRecord : DeclaredRecord<NodeId, &Node::seq> {
     v.Optional("complete", row.accesses_complete);
     v.Optional("collectives", Listed(collectives, &Trace::collectives));
     v.Optional("host", Listed(host_ends, &Trace::host_ends));
+    v.Optional("labels", Listed(labels, &Trace::node_labels));
   }
 };
 

@@ -39,6 +39,7 @@ void Complete(const PlacePrinter& from, NodeRecord& r, uint32_t) {
   SetShape(from.trace(), r.row.shape, r.shape);
   r.collectives = CollectivesOf(from.trace(), r.row.seq);
   r.host_ends = HostEndsOf(from.trace(), r.row.seq);
+  r.labels = SliceOf(from.trace().node_labels, LabelsAt(from.trace(), r.row.seq));
   const std::span<const GraphId> held = from.HeldGraphs(r.id);
   if (r.row.kind == NodeKind::kChildGraph && !held.empty()) r.child = held[0];
   if (r.row.kind == NodeKind::kConditional) {

@@ -80,6 +80,10 @@ class FieldTaker : public EachField<FieldTaker> {
     collective.seq = to_.place();
   }
   void Take(std::string_view, HostEnd& end) { end.seq = to_.place(); }
+  void Take(std::string_view key, NodeLabel& label) {
+    Field(key, label.text);
+    label.seq = to_.place();
+  }
   void Take(std::string_view key, ToolIdRun& run) {
     Field(key, run.first);
     const size_t nodes = to_.trace_.nodes.size();

@@ -78,6 +78,52 @@ TEST_CASE("the same graph is read from DOT and from PyTorch's graph data, with i
   }
 }
 
+TEST_CASE("graph data of PyTorch 2.15 has the data of edges and the names of host functions") {
+  const Trace trace = ReadSample("import/graph_edges.pickle").trace;
+  REQUIRE(trace.edges.size() == 2);
+  CHECK(trace.edges[0].full());
+  CHECK(trace.edges[1].from == NodeId(0u));
+  CHECK(trace.edges[1].to == NodeId(2u));
+  CHECK(trace.edges[1].from_port == kPortProgrammatic);
+  CHECK(trace.edges[1].type == EdgeType::kProgrammatic);
+  CHECK(trace.shapes[trace.nodes[0].shape].shared_bytes == 1024);
+  REQUIRE(LabelsAt(trace, trace.nodes[1].seq).size() == 1);
+  CHECK(trace[LabelsAt(trace, trace.nodes[1].seq)[0].text] == "on_step(void*)");
+  CHECK(trace.completeness.complete());
+}
+
+TEST_CASE("launch stacks and annotations of PyTorch are read, by node") {
+  const Imported stacks = ReadSample("import/node_stacks.json");
+  REQUIRE(stacks.origins.size() == 3);
+  CHECK(stacks.origins[0].tool_id == (uint64_t{5} << 32));
+  CHECK(stacks.origins[0].stack == stacks.origins[1].stack);
+  const Trace& trace = stacks.trace;
+  REQUIRE(trace.stacks.size() == 2);
+  const StackFrame& frame =
+      trace.stack_frames[trace.stacks[stacks.origins[0].stack.index()].frames.first];
+  CHECK(trace[frame.file] == "/work/model.py");
+  CHECK(frame.line == 12);
+  CHECK(trace[frame.function] == "forward");
+
+  const Imported annotations = ReadSample("import/node_annotations.json");
+  REQUIRE(annotations.origins.size() == 2);
+  CHECK(annotations.origins[0].label == "attention");
+  const std::string& label = annotations.origins[1].label;
+  CHECK(label.find("mlp") != std::string::npos);
+  CHECK(label.find("layer 3") != std::string::npos);
+  const Result<Imported> pickled =
+      ImportFile(std::string(GRAPHKIT_TESTDATA) + "/import/node_annotations.pickle",
+                 FindImportFormat("torch-nodes"));
+  REQUIRE(pickled.has_value());
+  REQUIRE(pickled->origins.size() == 2);
+  CHECK(pickled->origins[0] == annotations.origins[0]);
+  CHECK(pickled->origins[1].tool_id == annotations.origins[1].tool_id);
+
+  CHECK(ErrorOf("torch-nodes", "{}").starts_with("no launch stacks or annotations of PyTorch"));
+  CHECK(ErrorOf("torch-nodes", R"({"7": "a.py:1:f", "x": "b"})") ==
+        "no launch stacks or annotations of PyTorch: 'x' isn't a node's id");
+}
+
 TEST_CASE("drawings that the driver made are read") {
   const Trace trace = ReadSample("dot/cuda_graph.dot").trace;
   CHECK(Drawn(trace) ==
@@ -397,6 +443,9 @@ TEST_CASE("a file's first bytes tell what it is") {
   CHECK(guess("{\n \"schemaVersion\": 1, \"traceEvents\": [") == "kineto");
   CHECK(guess("\x80\x04}segments") == "torch-snapshot");
   CHECK(guess("\x80\x02}tools_id") == "torch-graph");
+  CHECK(guess("{\"21474836480\": \"a.py:1:f") == "torch-nodes");
+  CHECK(guess("{\n  \"21474836480\": [{\"name\": \"mlp\"}]") == "torch-nodes");
+  CHECK(guess("{\"schema\": \"x\"") == "none");
   CHECK(guess(std::string_view("SQLite format 3\0 ", 17)) == "nsys");
   CHECK(guess("hello") == "none");
   CHECK(guess("") == "none");

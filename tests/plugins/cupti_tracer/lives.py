@@ -116,6 +116,9 @@ def test_who_holds_cupti_is_said_with_the_way_out(folder):
     likely = "CUPTI is held by another tool, most likely "
     for holder, env, said in (
             ("other profiler", {}, 'CUPTI is held by "CUPTI for other profiler": nothing is recorded; run without it'),
+            ("torch-cuspy", {}, "CUPTI is held by PyTorch (CUPTI for torch-cuspy): nothing is recorded; capture without "
+             "annotation_config's record_py_stacks and backend \"cupti\" (torch.cuda.graph; \"edge_walk\" needs no CUPTI), "
+             "and profile without Cuspy"),
             (library, {}, f"{likely}Nsight Systems ({library} is loaded): nothing is recorded; run without nsys"),
             ("", {"KINETO_USE_DAEMON": "1"}, f"{likely}torch.profiler (Kineto) (KINETO_USE_DAEMON is set): nothing is "
              "recorded; run without KINETO_USE_DAEMON"),

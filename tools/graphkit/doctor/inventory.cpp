@@ -89,10 +89,14 @@ void JudgeSubscription(const CudaProbe& cuda, std::vector<Item>& items) {
   } else if (cuda.subscribe_error == 0) {
     items.push_back({section, Health::kOk, "free"});
   } else if (cuda.subscribe_error == kHeld) {
+    const bool torch = cuda.subscriber.find("torch-cuspy") != std::string::npos;
     items.push_back({section, Health::kProblem,
                      "held by " + (cuda.subscriber.empty() ? "another tool" : cuda.subscriber),
-                     "one tool at a time: run without Nsight, compute-sanitizer or cuda-gdb, and "
-                     "unset CUDA_INJECTION64_PATH"});
+                     torch ? "one tool at a time: capture without annotation_config's "
+                             "record_py_stacks and backend \"cupti\" (torch.cuda.graph), and "
+                             "profile without Cuspy"
+                           : "one tool at a time: run without Nsight, compute-sanitizer or "
+                             "cuda-gdb, and unset CUDA_INJECTION64_PATH"});
   } else {
     items.push_back({section, Health::kProblem,
                      "cuptiSubscribe_v2 returns " + std::to_string(cuda.subscribe_error),

@@ -16,6 +16,13 @@ uint64_t NaturalOf(const PickleValue* value) {
   return value && Natural(*value, &number) ? number : 0;
 }
 
+// Of a dict; without the key what no node has.
+uint64_t NumberOf(const PickleValue& dict, std::string_view key) {
+  const PickleValue* value = dict.find(key);
+  uint64_t number = 0;
+  return value && Natural(*value, &number) ? number : ~uint64_t{0};
+}
+
 void ReadDimensions(const PickleValue* value, uint32_t out[3]) {
   if (!value || !value->is_sequence()) return;
   for (size_t i = 0; i < std::min<size_t>(3, value->items().size()); ++i) {
@@ -93,7 +100,28 @@ class Reader {
     for (const PickleValue& node : nodes.items()) {
       if (!OneNode(node, number++, nodes.items().size(), &draft)) return false;
     }
+    const PickleValue* edges = graph.find("edges");
+    if (edges && !Edges(*edges, &draft)) return false;
     drafts_.push_back(std::move(draft));
+    return true;
+  }
+
+  // Since PyTorch 2.15: what `dependencies` say, with the edges' data.
+  bool Edges(const PickleValue& edges, GraphDraft* draft) {
+    if (!edges.is_sequence()) return Fail("'edges' isn't a list");
+    if (!Spend(edges.items().size())) return false;
+    draft->edges.clear();
+    for (const PickleValue& edge : edges.items()) {
+      const uint64_t from = NumberOf(edge, "from"), to = NumberOf(edge, "to");
+      if (std::max(from, to) >= draft->nodes.size()) return Fail("an edge leads to no node");
+      const uint64_t type = NumberOf(edge, "type");
+      if (type > 1) return Fail("an edge is of a type that isn't known");
+      draft->edges.push_back({.from = static_cast<uint32_t>(from),
+                              .to = static_cast<uint32_t>(to),
+                              .from_port = Saturate<uint8_t>(NumberOf(edge, "from_port")),
+                              .to_port = Saturate<uint8_t>(NumberOf(edge, "to_port")),
+                              .type = static_cast<EdgeType>(type)});
+    }
     return true;
   }
 
@@ -107,6 +135,8 @@ class Reader {
     out.event = NaturalOf(node.find("event_ptr"));
     ReadDimensions(node.find("grid_dim"), out.shape.grid);
     ReadDimensions(node.find("block_dim"), out.shape.block);
+    out.shape.shared_bytes = Saturate<uint32_t>(NaturalOf(node.find("shared_mem_bytes")));
+    out.label = TextOf(node.find("host_fn_name"));
     edge_data_ |= HasEdgeData(node);
     const PickleValue* dependencies = node.find("dependencies");
     if (!dependencies) return true;
