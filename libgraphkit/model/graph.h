@@ -203,8 +203,8 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
-// Work that was submitted outside of captures. Recorded when the tracer was asked for it
-// (`graphkit trace --scope all`), and then all of it.
+// Work that was submitted outside of captures: while one was open elsewhere, on memory that was
+// allocated in captures, or all of it (Process::all_work).
 struct EagerWork {
   StreamId stream;
   ThreadId thread;

@@ -39,6 +39,7 @@ struct Process {
   // Why the source has no sizes of memory: "a drawing has none"; empty: it has them. Then memory
   // that isn't recorded isn't known, and no figure of it is zero (analysis/known_memory.h).
   std::string unknown_memory;
+  bool all_work = false;  // Trace::works has all work outside of captures (`--scope all`)
   Seq seq = 0;  // of the first process record
   bool operator==(const Process&) const = default;
 };

@@ -17,8 +17,11 @@
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/host_memory.h"
 #include "libgraphkit/model/memory.h"
+#include "plugins/cupti_tracer/handle_map.h"
 
 namespace graphkit {
+
+struct KernelInfo;  // kernels.h
 
 enum class CallKind : uint8_t {
 #define KIND(name, ...) name,
@@ -258,11 +261,12 @@ struct ThreadState {
   const char* runtime_call = nullptr;
   int runtime_depth = 0;
   int driver_depth = 0;
-  bool internal_call = false;  // makes graph objects that are none of the user's
-  bool instantiates = false;   // it makes an exec
-  uint32_t correlation = 0;    // of the runtime call in flight
-  bool inside = false;         // in the tracer itself
-  WorkSpace space;             // the recorder's, while it works for this thread
+  bool internal_call = false;            // makes graph objects that are none of the user's
+  bool instantiates = false;             // it makes an exec
+  uint32_t correlation = 0;              // of the runtime call in flight
+  bool inside = false;                   // in the tracer itself
+  WorkSpace space;                       // the recorder's, while it works for this thread
+  HandleMap<const KernelInfo*> kernels;  // by function: launched outside of captures before
 
   std::vector<Going> going;  // what the calls in flight take away, the innermost call's last
 

@@ -11,6 +11,7 @@
 
 #include "libgraphkit/ids.h"
 #include "libgraphkit/model/process.h"
+#include "plugins/cupti_tracer/calls.h"
 #include "plugins/cupti_tracer/handle_map.h"
 
 namespace graphkit {
@@ -63,6 +64,17 @@ struct KernelInfo {
   std::vector<ParamUse> uses;  // as long as params
   Ternary waits = Ternary::kUnknown;
 };
+
+// Where an address may stand in an argument: in every aligned word, also inside structs.
+inline constexpr size_t kWord = 8;  // bytes of a device address
+inline size_t FirstWord(const KernelParam& param) { return (kWord - param.offset % kWord) % kWord; }
+
+// The argument for a parameter; null: it isn't given.
+inline const char* ArgumentOf(const KernelWork& launch, const KernelParam& param, size_t index) {
+  if (launch.arguments != nullptr) return static_cast<const char*>(launch.arguments[index]);
+  const bool packed = launch.packed != nullptr && param.offset + param.size <= launch.packed_bytes;
+  return packed ? launch.packed + param.offset : nullptr;
+}
 
 // The parameters of a mangled C++ function; empty when the name is not one.
 std::vector<ParamUse> ParamUses(const std::string& mangled);

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "libgraphkit/ids.h"
 #include "libgraphkit/units.h"
@@ -37,6 +38,9 @@ class RangeMap {
     const Entry& last = *std::prev(after);
     return address - last.first < last.second.size ? &last : nullptr;
   }
+  Entry* Holding(Address address) {
+    return const_cast<Entry*>(std::as_const(*this).Holding(address));
+  }
   // One that overlaps [address, address + size).
   const Entry* Overlapping(Address address, Bytes size) const {
     auto after = ranges_.lower_bound(address + std::max<Bytes>(size, 1));
@@ -56,17 +60,19 @@ class LiveMemory {
     Bytes size = 0;
     BlockId id;
     bool free_requested = false;
-    StreamId freed_on;  // by the call that is freeing it
+    bool of_graphs = false;  // allocated in a capture, or holds or held what was
+    StreamId freed_on;       // by the call that is freeing it
   };
   struct Place {
     BlockId block;
     Bytes offset = 0;
+    bool of_graphs = false;
     bool operator==(const Place&) const = default;
   };
   enum Level { kDriver = 0, kPiece = 1 };
 
-  void Insert(Level level, Address address, Bytes size, BlockId block) {
-    blocks_[level].Insert(address, {.size = size, .id = block});
+  void Insert(Level level, Address address, Bytes size, BlockId block, bool of_graphs = false) {
+    blocks_[level].Insert(address, {.size = size, .id = block, .of_graphs = of_graphs});
     lowest_ = std::min(lowest_, address);
     highest_ = std::max(highest_, address + size);
   }
@@ -78,7 +84,7 @@ class LiveMemory {
     const auto* found = blocks_[kPiece].Holding(address);
     if (found == nullptr) found = blocks_[kDriver].Holding(address);
     if (found == nullptr) return {};
-    return Place{found->second.id, address - found->first};
+    return Place{found->second.id, address - found->first, found->second.of_graphs};
   }
 
   size_t size() const { return blocks_[kDriver].size() + blocks_[kPiece].size(); }

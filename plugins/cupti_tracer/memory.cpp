@@ -54,6 +54,7 @@ BlockId Memory::WriteAlloc(LiveMemory::Level level, const Call& call, const Plac
   AllocRecord r;
   r.id = BlockId(next_block_++);
   live_.Insert(level, call.address, call.size, r.id);
+  MarkOfGraphs(level, call.address, place.graph);
   r.row.address = call.address;
   r.row.size = call.size;
   r.row.pool = place.pool;
@@ -75,10 +76,27 @@ void Memory::WriteFree(const Call& call, BlockId block, StreamId stream, bool de
   records_.Write(call, r);
 }
 
+// What is allocated in a capture makes the driver's block that it lies in the graph's; and what is
+// handed out of that one later may lie where the graph works.
+void Memory::MarkOfGraphs(LiveMemory::Level level, Address address, GraphId graph) {
+  auto* under = driver().Holding(address);
+  if (under == nullptr) return;
+  auto& [begin, block] = *under;
+  if (graph && !std::exchange(block.of_graphs, true)) watch_.Add(begin, block.size);
+  if (level == LiveMemory::kPiece) pieces().Find(address)->of_graphs = block.of_graphs;
+}
+
+void Memory::EraseDriver(Address address) {
+  const LiveMemory::Block* block = driver().Find(address);
+  if (block == nullptr) return;
+  if (block->of_graphs) watch_.Remove();
+  driver().Erase(address);
+}
+
 void Memory::ForgetOverlaps(const Call& call) {
   while (const auto* found = driver().Overlapping(call.address, call.size)) {
     const auto [address, block] = *found;
-    driver().Erase(address);
+    EraseDriver(address);
     DropSegment(call, address);
     WriteFree(call, block.id, block.freed_on, true);
   }
@@ -107,14 +125,14 @@ void Memory::OnFreeing(const ThreadState& thread, const Call& call) {
 
 void Memory::OnFree(const ThreadState& thread, const Call& call) {
   const BlockId block = driver().Find(call.address)->id;
-  driver().Erase(call.address);
+  EraseDriver(call.address);
   DropSegment(call, call.address);
   WriteFree(call, block, streams_.IdOf(thread, call), false);
 }
 
 BlockId Memory::OnFreeNode(const Call& call) {
   const BlockId block(IdAt(call.address));
-  driver().Erase(call.address);
+  EraseDriver(call.address);
   return block;
 }
 

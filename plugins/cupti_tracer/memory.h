@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/cupti_tracer/eager_watch.h"
 #include "plugins/cupti_tracer/handle_map.h"
 #include "plugins/cupti_tracer/live_memory.h"
 #include "plugins/cupti_tracer/records.h"
@@ -25,7 +26,9 @@ namespace graphkit {
 
 class Memory {
  public:
-  Memory(Records& records, Streams& streams) : records_(records), streams_(streams) {}
+  // `watch` is told what driver memory graphs have.
+  Memory(Records& records, Streams& streams, EagerWatch& watch)
+      : records_(records), streams_(streams), watch_(watch) {}
 
   // The driver gives out memory: at once (`graph`: while one is captured), or by a node.
   void OnAlloc(const ThreadState& thread, const Call& call);
@@ -89,6 +92,8 @@ class Memory {
   template <typename Record = FreeRecord>
   void WriteFree(const Call& call, BlockId block, StreamId stream, bool derived);
   void ForgetOverlaps(const Call& call);
+  void EraseDriver(Address address);
+  void MarkOfGraphs(LiveMemory::Level level, Address address, GraphId graph);
 
   PoolId PoolOf(const Call& call, PoolKind kind, uint64_t handle);
   PoolId RegisteredPool();
@@ -106,6 +111,7 @@ class Memory {
 
   Records& records_;
   Streams& streams_;
+  EagerWatch& watch_;
   LiveMemory live_;
   HandleMap<PoolId> pools_;
   RangeMap<Segment> segments_;

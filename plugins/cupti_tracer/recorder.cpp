@@ -30,6 +30,7 @@ void Recorder::Exit(ThreadState& thread, const Call& call) {
   // A free that is captured is a node, and frees nothing yet.
   EndTaken(thread, call, succeeded && (call.kind != CallKind::kFree || thread.events.empty()));
   ApplyEvents(thread, call);
+  watch_.SetCapturing(streams_.capturing());
   SwapSpace(thread);
 }
 

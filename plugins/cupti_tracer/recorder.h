@@ -21,6 +21,7 @@
 #include "plugins/cupti_tracer/calls.h"
 #include "plugins/cupti_tracer/communicators.h"
 #include "plugins/cupti_tracer/copies.h"
+#include "plugins/cupti_tracer/eager_watch.h"
 #include "plugins/cupti_tracer/execs.h"
 #include "plugins/cupti_tracer/graphs.h"
 #include "plugins/cupti_tracer/memory.h"
@@ -35,7 +36,7 @@ inline constexpr int32_t kNotReady = 600;  // cudaErrorNotReady: an answer, not 
 
 class Recorder {
  public:
-  // `eager`: also records work that is submitted outside of captures.
+  // `eager`: records all work that is submitted outside of captures, beside what EagerWatch names.
   explicit Recorder(RecordSink& sink, bool eager = false) : records_(sink), eager_(eager) {}
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -60,6 +61,8 @@ class Recorder {
     const ExecInfo* known = execs_.Find(exec);
     return known != nullptr && known->copies_stack;
   }
+  // May be asked at any time, without the lock.
+  const EagerWatch& watch() const { return watch_; }
   const RecordCounts& counts() const { return records_.counts(); }
 
   // What comes from elsewhere than driver calls.
@@ -74,6 +77,8 @@ class Recorder {
   size_t known() const { return streams_.size() + graphs_.size() + execs_.size() + memory_.size(); }
 
  private:
+  static constexpr size_t kCacheLine = 64;
+
   // What successful calls mean (call_kinds.def).
   using Handler = void(ThreadState& thread, const Call& call);
   Handler Nothing, OnStreamCreate, OnEventCreate, OnEventRecord, OnEventWait, OnSync,
@@ -114,11 +119,12 @@ class Recorder {
   FrontierEntry EdgeData(const Call& call, const StreamInfo* stream, uint64_t from, uint64_t to,
                          const NodeInfo& producer, NodeKind consumer);
 
-  Records records_;
+  alignas(kCacheLine) EagerWatch watch_;
+  alignas(kCacheLine) Records records_;
   Threads threads_{records_};
   StackTable stacks_{records_};
   Streams streams_{records_};
-  Memory memory_{records_, streams_};
+  Memory memory_{records_, streams_, watch_};
   Graphs graphs_{records_};
   Execs execs_{records_};
   Communicators communicators_{records_};

@@ -202,17 +202,19 @@ FrontierEntry Recorder::EdgeData(const Call& call, const StreamInfo* stream, uin
 
 // Work that runs at once: described as a node would be.
 void Recorder::OnWork(ThreadState& thread, const Call& call) {
-  if (!eager_ || !thread.events.empty()) return;
-  threads_.BeforeWork(thread);
+  if (!thread.events.empty()) return;
   nodes_made_ = 0;
   work_.Clear(call.kernel.function != 0 ? NodeKind::kKernel : call.work_kind);
   ReadWork(thread, call);
+  if (!eager_ && !streams_.capturing() && !work_.of_graphs) return;
+  threads_.BeforeWork(thread);
   const ThreadId thread_id = threads_.IdOf(thread);
   const StreamId stream = streams_.IdOf(thread, call);
   WorkRecord r;
   r.row.kind = work_.kind;
   r.row.stream = stream;
   r.row.thread = thread_id;
+  r.row.stack = call.stack;
   Describe(work_, records_, r);
   records_.Write(call, r);
 }

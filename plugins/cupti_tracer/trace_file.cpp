@@ -153,6 +153,7 @@ void TraceFile::WriteProcess() {
   process.cupti_path = facts_.cupti_path;
   process.tracer_version = GRAPHKIT_VERSION;
   process.environment = Environment();
+  process.all_work = target_.all_work;
   RecordLine line;
   file_.Append(FieldWriter(line, BorrowedValues()).Write(r));
 }

@@ -22,6 +22,7 @@ struct TraceTarget {
   uint64_t max_bytes = 0;  // 0: no bound
   uint64_t buffer = 0;     // bytes that may wait for the disk; 0: no waiting
   std::string device;      // "cuda" or "soft"
+  bool all_work = false;   // all work outside of captures is recorded
 };
 
 // Reads GRAPHKIT_TRACE_OUT, _OLD, _LIMIT and _BUFFER; what is missing of the

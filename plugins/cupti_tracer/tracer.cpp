@@ -98,8 +98,9 @@ bool Tracer::Start() {
   driver_.Bind();
   TraceTarget target = TargetFromEnvironment();
   target.device = IsSoftwareDevice() ? "soft" : "cuda";
-  file_ = std::make_unique<TraceFile>(std::move(target), epoch_);
   const char* scope = std::getenv("GRAPHKIT_TRACE_SCOPE");
+  eager_ = target.all_work = scope != nullptr && std::string_view(scope) == "all";
+  file_ = std::make_unique<TraceFile>(std::move(target), epoch_);
   const char* stacks = std::getenv("GRAPHKIT_TRACE_STACKS");
   bool asked = stacks != nullptr && *stacks != '\0';
   depth_ = asked ? std::clamp(std::atoi(stacks), 0, kMostFrames) : 0;
@@ -109,7 +110,6 @@ bool Tracer::Start() {
     Say("the frames of Python " + python_.unknown() +
         " aren't known: call stacks have native frames only (3.11, 3.12 and 3.13 are known)");
   }
-  eager_ = scope != nullptr && std::string_view(scope) == "all";
   recorder_ = std::make_unique<Recorder>(*file_, eager_);
   on_ = true;
   EnableCallbacks();
@@ -309,17 +309,19 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (thread.driver_depth > 0) --thread.driver_depth;
   if (Is(row.kind, KindRow::kInternal)) thread.internal_call = thread.instantiates = false;
   int32_t result = data.return_value ? *static_cast<const int32_t*>(data.return_value) : 0;
-  bool eager_work = eager_ && row.kind == CallKind::kWork;
-  if (result == 0 && thread.events.empty() && Is(row.kind, KindRow::kSilent) && !eager_work) return;
+  const bool silent = result == 0 && thread.events.empty() && Is(row.kind, KindRow::kSilent);
+  const bool work = row.kind == CallKind::kWork && (eager_ || !recorder_->watch().idle());
+  if (silent && !work) return;
   Call call;
   call.kind = row.kind;
   call.result = result;
   call.name = data.function_name;
-  call.time = Now();
   call.context = Handle(data.context);
   call.correlation = thread.correlation != 0 ? thread.correlation : data.correlation_id;
   call.kernel.name = data.symbol_name;
   if (row.decode != nullptr) row.decode({data.params, &row, result == 0}, call);
+  if (silent && !MayMatter(thread, call)) return;
+  call.time = Now();
   if (result != 0) {
     ReadArguments(row.id, data.params, thread.arguments);
     call.arguments = thread.arguments;
@@ -336,6 +338,7 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (NeedsKernel(thread, call)) LearnKernel(call, lock);
   if (call.work_kind == NodeKind::kMemcpy) LearnHostMemory(thread, call, lock);
   if (thread.copies_stack) call.stack_top = StackTop(thread, call, lock);
+  if (silent) RememberKernel(thread, call);
   if (int depth = StackDepth(thread, call)) call.stack = StackOf(depth, lock);
   // The lock was let go of in between: the trace may have ended.
   if (!on_.load(std::memory_order_relaxed)) return;

@@ -78,10 +78,12 @@ class Tracer {
   void OnExecNode(ThreadState& thread, const cupti::GraphData& data);
   void OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data);
   void OnModule(const cupti::ResourceData& data) noexcept;
+  bool MayMatter(const ThreadState& thread, const Call& call) const;
   bool NeedsKernel(const ThreadState& thread, const Call& call);
   int StackDepth(const ThreadState& thread, const Call& call) const;
   int FailureDepth(int32_t error, bool matters) const;
   StackId StackOf(int depth, Lock& lock);
+  void RememberKernel(ThreadState& thread, const Call& call) const;
   void LearnKernel(const Call& call, Lock& lock);
   static bool IsRecorded(const ThreadState& thread, const Call& call);
   void LearnHostMemory(ThreadState& thread, Call& call, Lock& lock);

@@ -51,17 +51,34 @@ bool Tracer::IsRecorded(const ThreadState& thread, const Call& call) {
          std::ranges::count(thread.events, GraphEventKind::kNodeStarting, &GraphEvent::kind) != 0;
 }
 
-// A kernel node that is recorded for the first time, of a function that isn't known.
+// A kernel that is to be recorded, of a function that isn't known.
 bool Tracer::NeedsKernel(const ThreadState& thread, const Call& call) {
   if (call.kernel.function == 0) return false;
-  return (eager_ || IsRecorded(thread, call)) &&
+  const bool eager = call.kind == CallKind::kWork && call.result == 0 && thread.events.empty();
+  return (eager || IsRecorded(thread, call)) &&
          !recorder_->work_reader().KnowsKernel(call.kernel.function, call.kernel.name);
+}
+
+// Whether work that was submitted outside of captures is to be recorded. Without the lock.
+bool Tracer::MayMatter(const ThreadState& thread, const Call& call) const {
+  const EagerWatch& watch = recorder_->watch();
+  if (eager_ || watch.capturing()) return true;
+  if (call.kernel.function == 0) {
+    return watch.MayHold(call.own) || std::ranges::any_of(call.operations, [&](const auto& part) {
+             return watch.MayHold(part);
+           });
+  }
+  const KernelInfo* const* known = thread.kernels.Find(call.kernel.function);
+  if (known == nullptr) return true;  // what its arguments are is asked once
+  const bool same = call.kernel.name == nullptr || (*known)->name == call.kernel.name;
+  return !same || watch.MayHold(call.kernel, **known);
 }
 
 // How many frames the call's record says, if any.
 int Tracer::StackDepth(const ThreadState& thread, const Call& call) const {
   if (call.result != 0) return FailureDepth(call.result, call.is_allocation);
-  return !thread.events.empty() || Is(call.kind, KindRow::kStacked) ? depth_ : 0;
+  const bool told = call.kind == CallKind::kWork || Is(call.kind, KindRow::kStacked);
+  return told || !thread.events.empty() ? depth_ : 0;
 }
 
 // Of a call that failed, also where no stacks were asked for: what breaks a capture is found by
@@ -135,6 +152,14 @@ uint64_t Tracer::StackTop(const ThreadState& thread, const Call& call, Lock& loc
   }
   lock.lock();
   return thread.stack_begin <= top && top < thread.stack_end ? top : 0;
+}
+
+// For MayMatter.
+void Tracer::RememberKernel(ThreadState& thread, const Call& call) const {
+  const uint64_t function = call.kernel.function;
+  if (function == 0) return;
+  const KernelInfo* kernel = recorder_->work_reader().FindKernel(function, call.kernel.name);
+  if (kernel != nullptr) thread.kernels.Insert(function, kernel);
 }
 
 int32_t Tracer::DeviceOf(uint64_t context, Lock& lock) {

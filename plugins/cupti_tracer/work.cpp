@@ -10,20 +10,11 @@
 namespace graphkit {
 namespace {
 
-constexpr size_t kWord = 8;  // bytes of a device address
-
 // Of two accesses to the same place.
 AccessMode BothModes(AccessMode one, AccessMode other) {
   if (one == other) return one;
   const bool unknown = one == AccessMode::kUnknown || other == AccessMode::kUnknown;
   return unknown ? AccessMode::kUnknown : AccessMode::kReadWrite;
-}
-
-// The argument for a parameter; null: it isn't given.
-const char* ArgumentOf(const KernelWork& launch, const KernelParam& param, size_t index) {
-  if (launch.arguments != nullptr) return static_cast<const char*>(launch.arguments[index]);
-  const bool packed = launch.packed != nullptr && param.offset + param.size <= launch.packed_bytes;
-  return packed ? launch.packed + param.offset : nullptr;
 }
 
 }  // namespace
@@ -38,6 +29,7 @@ void Work::Clear(NodeKind of) {
   block = {};
   event = {};
   complete = false;
+  of_graphs = false;
 }
 
 bool Work::copies_stack() const {
@@ -84,9 +76,8 @@ bool WorkReader::ScanParam(const char* bytes, const KernelParam& param, ParamUse
     communicators_.Add(collective, work);
     return false;
   }
-  size_t first = (kWord - param.offset % kWord) % kWord;
   bool pointer = param.size == kWord && use == ParamUse::kRead;
-  for (size_t at = first; at + kWord <= param.size; at += kWord) {
+  for (size_t at = FirstWord(param); at + kWord <= param.size; at += kWord) {
     uint64_t word;
     std::memcpy(&word, bytes + at, kWord);
     AddAccess(word, pointer ? AccessMode::kRead : AccessMode::kUnknown, kLengthUnknown, work);
@@ -129,6 +120,7 @@ void WorkReader::AddOperation(const Operation& operation, Work& work) const {
 void WorkReader::AddAccess(uint64_t address, AccessMode mode, Bytes length, Work& work) const {
   const auto place = memory_.Find(address);
   if (!place) return;
+  work.of_graphs = work.of_graphs || place->of_graphs;
   for (Access& known : work.accesses) {
     if (known.block != place->block || known.offset != place->offset) continue;
     if (known.length != length) continue;

@@ -16,10 +16,11 @@ namespace graphkit {
 struct Work {
   NodeKind kind = NodeKind::kUnknown;
   KernelId kernel;
-  LaunchShape shape;      // of a kernel
-  BlockId block;          // that it allocates or frees
-  EventId event;          // that it records or waits for
-  bool complete = false;  // it touches nothing but what is here
+  LaunchShape shape;       // of a kernel
+  BlockId block;           // that it allocates or frees
+  EventId event;           // that it records or waits for
+  bool complete = false;   // it touches nothing but what is here
+  bool of_graphs = false;  // some of it lies in memory that was allocated in captures
   std::vector<Access> accesses;
   std::vector<Collective> collectives;
   std::vector<HostEnd> host_ends;
@@ -38,7 +39,11 @@ class WorkReader {
 
   // Whether a launch of this function can be read; if not, AddKernel first.
   bool KnowsKernel(uint64_t function, const char* name) const {
-    return kernels_.Find(function, name) != nullptr;
+    return FindKernel(function, name) != nullptr;
+  }
+  // It stays where it is, and what it is.
+  const KernelInfo* FindKernel(uint64_t function, const char* name) const {
+    return kernels_.Find(function, name);
   }
   void AddKernel(uint64_t function, KernelLayout layout);
 

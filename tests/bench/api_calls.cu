@@ -1,7 +1,7 @@
 // What each kind of call costs: in a loop, ns per call, the best of several rounds. Run untraced
 // and traced, the difference is the tracer's.
 //
-//     api_calls [ROUNDS]          captured: …          outside of captures: …
+//     api_calls [ROUNDS]    captured: …    outside: …    beside, on graphs' memory: …
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -123,6 +123,29 @@ void CallsOutside() {
           }));
 }
 
+// Once memory was allocated in a capture, work on other memory, and on that.
+void CallsBesideGraphMemory() {
+  float* memory = nullptr;
+  cudaGraph_t graph = nullptr;
+  CHECK(cudaStreamBeginCapture(things.stream, cudaStreamCaptureModeRelaxed));
+  CHECK(cudaMalloc(&memory, kBytes));
+  CHECK(cudaStreamEndCapture(things.stream, &graph));
+  Outside("beside graphs' memory: kernel", Loop([] {
+            Advance<<<1, 256, 0, things.stream>>>(things.data, 1024);
+            CHECK(cudaGetLastError());
+          }));
+  Outside("beside graphs' memory: memcpy", Loop([] {
+            CHECK(cudaMemcpyAsync(things.other, things.data, kBytes, cudaMemcpyDeviceToDevice,
+                                  things.stream));
+          }));
+  Outside("on graphs' memory: kernel", Loop([memory] {
+            Advance<<<1, 256, 0, things.stream>>>(memory, 1024);
+            CHECK(cudaGetLastError());
+          }));
+  CHECK(cudaFree(memory));
+  CHECK(cudaGraphDestroy(graph));
+}
+
 void GraphCalls() {
   cudaGraph_t graph = nullptr;
   CHECK(cudaStreamBeginCapture(things.stream, cudaStreamCaptureModeThreadLocal));
@@ -155,6 +178,7 @@ int main(int argc, char** argv) {
   CHECK(cudaGetLastError());
   CapturedCalls();
   CallsOutside();
+  CallsBesideGraphMemory();
   GraphCalls();
   return 0;
 }

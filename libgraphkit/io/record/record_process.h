@@ -22,6 +22,7 @@ struct ProcessRecord : RecordBase {
     v.Optional("tracer", process.tracer_version);
     v.Optional("env", process.environment);
     v.Optional("unknown_memory", process.unknown_memory);
+    v.Optional("all_work", process.all_work);
   }
 };
 

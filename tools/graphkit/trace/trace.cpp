@@ -217,10 +217,11 @@ void AddTraceCommand(CLI::App& app, int& exit_code) {
       "the GPU, or the software device; auto (the default): the GPU where there is one");
   AddChoice<Scope>(
       *sub, "--scope", options->scope, {{"graphs", Scope::kGraphs}, {"all", Scope::kAll}},
-      "graphs, memory and what orders them (the default), or work outside of captures too");
+      "graphs, memory, what orders them, and work outside of captures that is submitted while one "
+      "is open or uses graphs' memory (the default); or all work");
   sub->add_flag("--stacks{32}", options->stacks,
-                "call stacks of nodes, memory, execs and failures, with source lines of what was "
-                "compiled with -g: --stacks, or --stacks=FRAMES; without it only of calls that "
+                "call stacks of nodes, work, memory, execs and failures, with source lines of what "
+                "was compiled with -g: --stacks, or --stacks=FRAMES; without it only of calls that "
                 "fail in captures; --stacks=0: of none")
       ->check(CLI::Range(0, 256));
   options->stacks = kOnlyFailures;  // a flag begins at 0

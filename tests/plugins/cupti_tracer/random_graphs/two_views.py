@@ -305,8 +305,8 @@ def differences(records, lines):
     says_updates = next(record["cupti"] for record in records if record["type"] == "process") >= FIRST_TO_SAY_UPDATES
     traced = Traced(records, dump)
     found = list(traced.differences)
-    if traced.works:
-        found += only("work", dump.works, traced.works)
+    everything = any(record.get("all_work") for record in records if record["type"] == "process")
+    found += only("work", dump.works if everything else dump.works & traced.works, traced.works)
     for name, told in dump.graphs.items():
         graph = traced.graphs.get(name)
         if graph is None:

@@ -1,0 +1,143 @@
+// Work outside of captures: what of it is recorded.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "tests/plugins/cupti_tracer/script.h"
+
+namespace graphkit {
+namespace {
+
+Call Fill(uint64_t stream, uint64_t address, int64_t bytes) {
+  Call call = Script::Work(stream, "cuMemsetD8Async");
+  call.work_kind = NodeKind::kMemset;
+  call.own.Touch(address, bytes, true);
+  return call;
+}
+
+TEST_CASE("what is submitted while a capture is open is recorded, and nothing before or after") {
+  Script s;
+  s.CreateStream(kMain);
+  s.CreateStream(kSide);
+  s.Malloc(0x10000, 4096);
+  s.Do(Fill(kSide, 0x10000, 64));
+  CHECK(s.recorder.watch().idle());
+  s.BeginCapture(kMain, kGraph);
+  CHECK(s.recorder.watch().capturing());
+  s.Kernel(kMain, kGraph, 1);
+  s.Do(Fill(kSide, 0x10000, 64));
+  ThreadState other;
+  other.tid = 101;
+  s.DoOn(other, Fill(kLegacyStream, 0x20000, 64));
+  s.EndCapture(kMain);
+  CHECK(s.recorder.watch().idle());
+  s.Do(Fill(kSide, 0x10000, 64));
+  CHECK(
+      s.Records("work") ==
+      Lines{
+          R"({"type":"work","stream":1,"thread":0,"kind":"memset","access":[[0,"w",0,64]],"complete":true})",
+          R"({"type":"work","stream":2,"thread":1,"kind":"memset","complete":true})",
+      });
+}
+
+TEST_CASE("what touches memory that was allocated in a capture is recorded until it is freed") {
+  Script s;
+  s.CreateStream(kMain);
+  s.Malloc(0x10000, 4096);
+  s.BeginCapture(kMain, kGraph);
+  s.Malloc(0x30000, 4096);
+  s.EndCapture(kMain);
+  CHECK_FALSE(s.recorder.watch().idle());
+  s.Do(Fill(kMain, 0x10000, 64));
+  s.Do(Fill(kMain, 0x30800, 64));
+  CHECK(
+      s.Records("work") ==
+      Lines{
+          R"({"type":"work","stream":0,"thread":0,"kind":"memset","access":[[1,"w",2048,64]],"complete":true})",
+      });
+  s.Free(0x30000);
+  CHECK(s.recorder.watch().idle());
+}
+
+TEST_CASE("the driver's block is a graph's when one piece of it was allocated in a capture") {
+  Script s;
+  s.CreateStream(kMain);
+  s.Malloc(0x10000, 0x10000);
+  const auto hand_out = [&](uint64_t address) {
+    s.recorder.memory().OnRegion(s.thread, CallAt(address, 256, s.thread, 0));
+    s.recorder.memory().Settle(s.thread);
+  };
+  hand_out(0x10000);
+  s.BeginCapture(kMain, kGraph);
+  hand_out(0x11000);
+  s.EndCapture(kMain);
+  hand_out(0x12000);
+  s.Do(Fill(kMain, 0x10000, 64));  // there since before the capture: no graph works here
+  s.Do(Fill(kMain, 0x11000, 64));
+  s.Do(Fill(kMain, 0x12000, 64));
+  s.Do(Fill(kMain, 0x18000, 64));  // no piece
+  CHECK(s.Records("work").size() == 3);
+}
+
+TEST_CASE("a watch knows each address that was added, and few others") {
+  const auto seed = std::random_device()();
+  INFO("seed ", seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 200; ++round) {
+    EagerWatch watch;
+    struct Added {
+      Address begin, end;
+    };
+    std::vector<Added> added;
+    const size_t count = 1 + random() % (2 * EagerWatch::kMostRanges);
+    for (size_t i = 0; i < count; ++i) {
+      const Address begin = 0x100000 + random() % 0x100000;
+      const Bytes size = 1 + random() % 0x8000;
+      watch.Add(begin, size);
+      added.push_back({begin, begin + size});
+    }
+    for (int i = 0; i < 200; ++i) {
+      const Address address = 0xf0000 + random() % 0x130000;
+      const bool held = std::ranges::any_of(
+          added, [&](const Added& a) { return a.begin <= address && address < a.end; });
+      if (held || count <= EagerWatch::kMostRanges) CHECK(watch.MayHold(address) == held);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      CHECK_FALSE(watch.idle());
+      watch.Remove();
+    }
+    CHECK(watch.idle());
+    CHECK_FALSE(watch.MayHold(added[0].begin));
+  }
+}
+
+TEST_CASE("a watch finds addresses in arguments, also inside structs") {
+  EagerWatch watch;
+  watch.Add(0x5000, 0x1000);
+  struct Operands {
+    uint32_t count = 2;
+    uint64_t from = 0x4fff, to = 0x5800;
+  } operands;
+  const uint64_t number = 7;
+  const void* arguments[] = {&number, &operands};
+  KernelInfo kernel;
+  kernel.params = {{0, 8}, {8, sizeof operands}};
+  KernelWork launch;
+  launch.arguments = arguments;
+  CHECK(watch.MayHold(launch, kernel));
+  operands.to = 0x6000;
+  CHECK_FALSE(watch.MayHold(launch, kernel));
+  char packed[8 + sizeof operands];
+  operands.from = 0x5fff;
+  std::memcpy(packed, &number, 8);
+  std::memcpy(packed + 8, &operands, sizeof operands);
+  launch = {};
+  launch.packed = packed;
+  launch.packed_bytes = sizeof packed;
+  CHECK(watch.MayHold(launch, kernel));
+}
+
+}  // namespace
+}  // namespace graphkit
