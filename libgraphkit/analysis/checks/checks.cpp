@@ -106,6 +106,17 @@ constexpr Check kChecks[] = {
     {"recapture-mismatch", Severity::kError,
      "captures over a graph's own nodes that captured something else", FindRecaptureMismatches,
      true},
+    {"escaped-work", Severity::kError,
+     "work submitted while a graph was captured that runs in none of its launches", FindEscapedWork,
+     true},
+    {"eager-use-of-graph-memory", Severity::kError,
+     "memory that launches of a graph write, used outside of graphs", FindEagerUsesOfGraphMemory,
+     true},
+    {"pool-clobbered-workspace", Severity::kError,
+     "memory kept from a capture, used outside of graphs and written over by launches",
+     FindPoolClobberedWorkspaces, true},
+    {"launched-once", Severity::kWarning, "graphs alike that are instantiated for each launch",
+     FindLaunchedOnce},
 };
 
 }  // namespace

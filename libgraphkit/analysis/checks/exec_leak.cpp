@@ -108,17 +108,25 @@ Bytes HeldBy(const Facts& facts, const std::vector<ExecId>& execs) {
   return bytes;
 }
 
-// Execs that ran, and never again once the next of the same line was made.
-void FindReplaced(const Facts& facts, std::vector<Finding>* findings) {
+// By line, execs that ran, and never again once the next of the same line was made.
+std::vector<std::vector<ExecId>> ReplacedByLine(const Facts& facts) {
   const Trace& trace = facts.trace;
   const std::vector<std::optional<Seq>> last = LastLaunches(trace);
+  std::vector<std::vector<ExecId>> by_line;
   for (const auto& [line, execs] : KeptByLine(facts)) {
     std::vector<ExecId> replaced;
     for (size_t i = 0; i + 1 < execs.size(); ++i) {
       const std::optional<Seq> ran = last[execs[i].index()], next = last[execs[i + 1].index()];
       if (ran && next && *ran < trace[execs[i + 1]].created) replaced.push_back(execs[i]);
     }
-    if (replaced.size() < kManyReplaced) continue;
+    if (replaced.size() >= kManyReplaced) by_line.push_back(std::move(replaced));
+  }
+  return by_line;
+}
+
+void FindReplaced(const Facts& facts, std::vector<Finding>* findings) {
+  const Trace& trace = facts.trace;
+  for (const std::vector<ExecId>& replaced : ReplacedByLine(facts)) {
     Finding finding;
     finding.graph = trace[replaced.front()].graph;
     finding.bytes = HeldBy(facts, replaced);
@@ -138,6 +146,14 @@ void FindReplaced(const Facts& facts, std::vector<Finding>* findings) {
 }
 
 }  // namespace
+
+std::vector<ExecId> ReplacedExecs(const Facts& facts) {
+  std::vector<ExecId> all;
+  if (!KnowsWhatWasFreed(facts.trace)) return all;
+  for (const std::vector<ExecId>& replaced : ReplacedByLine(facts))
+    all.insert(all.end(), replaced.begin(), replaced.end());
+  return all;
+}
 
 std::vector<Finding> FindExecLeaks(const Facts& facts) {
   if (!KnowsWhatWasFreed(facts.trace)) return {};

@@ -67,10 +67,17 @@ std::vector<Finding> FindDuplicateExecs(const Facts& facts);
 std::vector<Finding> FindFailedExecUpdates(const Facts& facts);
 std::vector<Finding> FindUpdatesWithoutEffect(const Facts& facts);
 std::vector<Finding> FindRecaptureMismatches(const Facts& facts);
+std::vector<Finding> FindEscapedWork(const Facts& facts);
+std::vector<Finding> FindEagerUsesOfGraphMemory(const Facts& facts);
+std::vector<Finding> FindPoolClobberedWorkspaces(const Facts& facts);
+std::vector<Finding> FindLaunchedOnce(const Facts& facts);
 
 // What PyTorch's rule would reuse and completion order doesn't prove: `torch` are the facts by
 // full-edge order, `strict` those by completion order. Findings of programmatic-only-order.
 std::vector<Finding> FindUnprovedReuse(const Facts& torch, const Facts& strict);
+
+// Those of which exec-leak says that others took their place.
+std::vector<ExecId> ReplacedExecs(const Facts& facts);
 
 // Of many alike, how many are shown as evidence.
 inline constexpr size_t kShownEvidence = 3;

@@ -1,0 +1,291 @@
+#include "libgraphkit/analysis/memory/graph_writes.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "libgraphkit/analysis/order/launches.h"
+
+namespace graphkit {
+namespace {
+
+// A graph's block, and a node that writes it.
+struct Written {
+  Address begin = 0;
+  Address end = 0;
+  BlockId block;
+  GraphId graph;
+  NodeId node;
+};
+
+// Memory used outside of graphs: by what, and where.
+struct Use {
+  BlockId block;
+  uint32_t work = kNoUse;
+  AccessMode mode = AccessMode::kUnknown;
+  Address begin = 0;
+  Address end = 0;
+};
+
+class OverwriteFinder {
+ public:
+  explicit OverwriteFinder(const Facts& facts)
+      : facts_(facts), trace_(facts.trace), launches_(LaunchesByGraph(facts.trace)) {}
+
+  std::vector<Overwrite> FindAll() {
+    FindUses();
+    FindUnused();
+    if (uses_.empty() && unused_.empty()) return {};
+    FindWritten();
+    if (written_.empty()) return {};
+    for (auto from = uses_.begin(); from != uses_.end();) {
+      const auto to = std::ranges::find_if(
+          from, uses_.end(), [&](const Use& use) { return use.block != from->block; });
+      Judge(from->block, {from, to});
+      from = to;
+    }
+    for (const BlockId block : unused_) Judge(block, {});
+    return std::move(found_);
+  }
+
+ private:
+  static constexpr Nanoseconds kClockError = 100'000;  // of a snapshot's times beside the tracer's
+  static constexpr size_t kMostLoose = 1000;           // uses of no block that are looked at
+
+  Seq SeqOf(uint32_t work) const { return trace_.works[work].seq; }
+
+  void Widen(Address begin, Address end) {
+    lowest_ = std::min(lowest_, begin);
+    highest_ = std::max(highest_, end);
+  }
+
+  void FindUses() {
+    for (uint32_t i = 0; i < trace_.works.size(); ++i) {
+      for (const Access& access : trace_.accesses.Of(trace_.works[i].accesses)) {
+        const Block& block = trace_[access.block];
+        const Address begin = block.address + access.offset;
+        const Bytes left = block.size - std::min(block.size, access.offset);
+        const Bytes length = std::min(access.length, left);
+        if (length == 0) continue;
+        uses_.push_back({access.block, i, access.mode, begin, begin + length});
+        Widen(begin, begin + length);
+      }
+    }
+    std::ranges::stable_sort(uses_, {}, &Use::block);
+  }
+
+  // What was allocated outside of captures in pools that graphs allocate from, and isn't used by
+  // what is recorded.
+  void FindUnused() {
+    std::vector<bool> of_graphs(trace_.pools.size());
+    Seq first = kNever;
+    for (size_t graph = 0; graph < facts_.blocks.size(); ++graph) {
+      if (launches_[graph].empty()) continue;
+      for (const BlockId block : facts_.blocks[graph]) {
+        first = std::min(first, trace_[block].allocated);
+        if (trace_[block].pool.valid()) of_graphs[trace_[block].pool.index()] = true;
+      }
+    }
+    if (first == kNever) return;
+    const auto begin = std::ranges::upper_bound(trace_.blocks, first, {}, &Block::allocated);
+    for (auto block = begin; block != trace_.blocks.end(); ++block) {
+      const BlockId id(static_cast<size_t>(block - trace_.blocks.begin()));
+      const bool of_pool = block->pool.valid() && of_graphs[block->pool.index()];
+      if (!of_pool || block->graph.valid() || !facts_.lives.Touches(id).empty()) continue;
+      if (std::ranges::binary_search(uses_, id, {}, &Use::block)) continue;
+      unused_.push_back(id);
+      Widen(block->address, block->address + block->size);
+    }
+  }
+
+  void FindWritten() {
+    for (size_t graph = 0; graph < facts_.blocks.size(); ++graph) {
+      if (launches_[graph].empty()) continue;
+      for (const BlockId id : facts_.blocks[graph]) {
+        const Block& block = trace_[id];
+        const Address end = block.address + block.size;
+        if (end <= lowest_ || block.address >= highest_) continue;
+        const NodeId node = WriterOf(id, GraphId(graph));
+        if (!node.valid()) continue;
+        written_.push_back({block.address, end, id, GraphId(graph), node});
+        longest_ = std::max(longest_, block.size);
+      }
+    }
+    std::ranges::sort(written_, {}, &Written::begin);
+  }
+
+  // The first of the graph's nodes that writes a block, or may.
+  NodeId WriterOf(BlockId block, GraphId graph) const {
+    NodeId found;
+    ForEachAccess(trace_, facts_.lives, block, [&](NodeId node, const Access& access) {
+      const bool own = facts_.roots[trace_[node].graph.index()] == graph;
+      if (own && access.mode != AccessMode::kRead && !found.valid()) found = node;
+    });
+    return found;
+  }
+
+  template <typename Visit>
+  void ForEachWritten(Address begin, Address end, Visit visit) const {
+    const Address from = begin - std::min(begin, longest_);
+    auto at = std::ranges::lower_bound(written_, from, {}, &Written::begin);
+    for (; at != written_.end() && at->begin < end; ++at) {
+      if (at->end > begin) visit(*at);
+    }
+  }
+
+  bool SegmentLives(const Block& block, Seq at) const {
+    return block.segment.valid() && trace_[block.segment].freed > at;
+  }
+
+  // What wrote memory last before a place, as a launch; none: nothing did.
+  std::optional<uint32_t> LastLaunch(GraphId graph, Seq before) const {
+    const auto& of_graph = launches_[graph.index()];
+    const auto next = std::ranges::lower_bound(
+        of_graph, before, {}, [&](uint32_t launch) { return trace_.launches[launch].seq; });
+    if (next == of_graph.begin()) return std::nullopt;
+    return *std::prev(next);
+  }
+
+  void Judge(BlockId id, std::span<const Use> uses) {
+    const Block& block = trace_[id];
+    std::vector<Written> over;  // other blocks in its place
+    bool backs = false;
+    ForEachWritten(block.address, block.address + block.size, [&](const Written& written) {
+      if (written.block == id) return;
+      backs =
+          backs || (!block.segment.valid() && SegmentLives(trace_[written.block], block.allocated));
+      over.push_back(written);
+    });
+    if (over.empty()) return;
+    if (backs) return JudgeLoose(uses);
+    const std::vector<GraphId> own = WritersOf(id);
+    std::erase_if(over, [&](const Written& written) {
+      return std::ranges::find(own, written.graph) != own.end();
+    });
+    if (uses.empty()) return JudgeUnused(id, over);
+    for (size_t i = 0; i < uses.size(); ++i) {
+      const Seq at = SeqOf(uses[i].work);
+      if (uses[i].mode == AccessMode::kWrite) continue;
+      Seq content = i > 0 ? SeqOf(uses[i - 1].work) : 0;  // put there, or found there
+      for (const GraphId graph : own) {
+        const auto launch = LastLaunch(graph, at);
+        if (launch) content = std::max(content, trace_.launches[*launch].seq);
+      }
+      if (content == 0) continue;
+      for (const Written& written : over) {
+        if (written.begin >= uses[i].end || uses[i].begin >= written.end) continue;
+        const auto launch = LastLaunch(written.graph, at);
+        if (!launch || trace_.launches[*launch].seq <= std::max(content, block.allocated)) continue;
+        Add({.used = id,
+             .own = written.block,
+             .node = written.node,
+             .graph = written.graph,
+             .launch = *launch,
+             .before = i > 0 ? uses[i - 1].work : kNoUse,
+             .after = uses[i].work,
+             .mode = uses[i].mode});
+      }
+    }
+  }
+
+  // Launched graphs that write a block as such.
+  std::vector<GraphId> WritersOf(BlockId block) const {
+    std::vector<GraphId> graphs;
+    ForEachAccess(trace_, facts_.lives, block, [&](NodeId node, const Access& access) {
+      const GraphId root = facts_.roots[trace_[node].graph.index()];
+      if (access.mode == AccessMode::kRead || launches_[root.index()].empty()) return;
+      if (std::ranges::find(graphs, root) == graphs.end()) graphs.push_back(root);
+    });
+    return graphs;
+  }
+
+  void JudgeUnused(BlockId id, const std::vector<Written>& over) {
+    if (trace_[id].graph.valid()) return;
+    for (const Written& written : over) {
+      const auto launch = LastLaunch(written.graph, trace_[id].free_requested);
+      if (!launch || trace_.launches[*launch].seq < trace_[id].allocated) continue;
+      return Add({.used = id,
+                  .own = written.block,
+                  .node = written.node,
+                  .graph = written.graph,
+                  .launch = *launch});
+    }
+  }
+
+  // Uses of a segment where no block was handed out.
+  void JudgeLoose(std::span<const Use> uses) {
+    for (const Use& use : uses) {
+      if (loose_ == kMostLoose) return;
+      const Seq at = SeqOf(use.work);
+      std::optional<Overwrite> found;
+      ForEachWritten(use.begin, use.begin + 1, [&](const Written& written) {
+        const Block& own = trace_[written.block];
+        if (!own.freed() || own.free_completed > at || !SegmentLives(own, at)) return;
+        const auto last = LastLaunch(written.graph, at);
+        found = Overwrite{.own = written.block,
+                          .node = written.node,
+                          .graph = written.graph,
+                          .launch = last.value_or(launches_[written.graph.index()].front()),
+                          .after = use.work,
+                          .mode = use.mode};
+      });
+      if (!found) continue;
+      ++loose_;
+      if (!MayBeHandedOut(use, trace_[found->own].segment)) Add(*found);
+    }
+  }
+
+  // Whether a block of the segment lay there, as far as the clocks of both sources tell.
+  bool MayBeHandedOut(const Use& use, SegmentId segment) const {
+    const Nanoseconds at = TimeOf(SeqOf(use.work));
+    return std::ranges::any_of(trace_.blocks, [&](const Block& block) {
+      if (block.segment != segment || use.begin < block.address ||
+          use.begin >= block.address + block.size) {
+        return false;
+      }
+      const Seq seq = SeqOf(use.work);
+      if (block.allocated < seq && seq < block.free_completed) return true;
+      return at != 0 && (Near(block.allocated, at) || Near(block.free_completed, at));
+    });
+  }
+
+  Nanoseconds TimeOf(Seq seq) const { return seq < trace_.times.size() ? trace_.times[seq] : 0; }
+  bool Near(Seq seq, Nanoseconds at) const {
+    const Nanoseconds time = TimeOf(seq);
+    return time != 0 && std::max(time, at) - std::min(time, at) < kClockError;
+  }
+
+  // Of what is used the worst by each graph.
+  void Add(const Overwrite& overwrite) {
+    for (size_t i = found_.size(); overwrite.used.valid() && i-- > 0;) {
+      Overwrite& known = found_[i];
+      if (known.used != overwrite.used) break;
+      if (known.graph != overwrite.graph) continue;
+      if (known.mode == AccessMode::kUnknown) known = overwrite;
+      return;
+    }
+    found_.push_back(overwrite);
+  }
+
+  const Facts& facts_;
+  const Trace& trace_;
+  std::vector<std::vector<uint32_t>> launches_;  // by graph
+  std::vector<Use> uses_;                        // by block, then in order
+  std::vector<BlockId> unused_;
+  std::vector<Written> written_;  // by where it begins
+  Bytes longest_ = 0;
+  Address lowest_ = ~Address{0}, highest_ = 0;  // of what is used
+  size_t loose_ = 0;
+  std::vector<Overwrite> found_;
+};
+
+}  // namespace
+
+std::vector<Overwrite> FindOverwrites(const Facts& facts) {
+  if (facts.trace.launches.empty()) return {};
+  return OverwriteFinder(facts).FindAll();
+}
+
+}  // namespace graphkit

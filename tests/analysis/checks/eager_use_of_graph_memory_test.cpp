@@ -1,0 +1,129 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "libgraphkit/analysis/memory/graph_writes.h"
+#include "tests/analysis/checks/run.h"
+
+namespace graphkit {
+namespace {
+
+// A graph with a block that its capture frees, in a pool with one segment.
+struct FreedBlock : TwoStreams {
+  PoolId pool = t.Pool(PoolKind::kPrivate);
+  BlockId memory = t.Alloc({}, 1 << 20);  // what the driver gave the pool
+  SegmentId segment;
+  Address base = t.trace()[memory].address;
+  GraphId graph;
+  BlockId own;
+  NodeId scale;
+  ExecId exec;
+
+  FreedBlock() {
+    segment = t.Segment(pool, 1 << 20);
+    t.SetPool(pool);
+    graph = t.BeginCapture(a, "step");
+    own = t.AllocAt(a, 4096, base, segment);
+    scale = t.Kernel(a, "scale", {Writes(own)});
+    t.Kernel(a, "sum", {Reads(own)});
+    t.Free(own);
+    t.EndCapture(a);
+    exec = t.Instantiate(graph);
+  }
+};
+
+TEST_CASE("eager-use-of-graph-memory names what was allocated where a graph works") {
+  FreedBlock s;
+  const BlockId backup = s.t.AllocAt(s.a, 4096, s.base, s.segment);
+  s.t.Work(s.a, NodeKind::kMemcpy, {Writes(backup)});
+  s.t.Launch(s.exec, s.a);
+  s.t.Work(s.a, NodeKind::kMemcpy, {Reads(backup)});
+  const Finding finding = RunForOne("eager-use-of-graph-memory", &s.t);
+  CHECK(finding.message ==
+        "block 2 (4 KiB), allocated outside of captures, lies where graph 0 'step' works: node 0 "
+        "(scale) writes over it, and a memcpy reads it afterwards");
+  CHECK(finding.severity == Severity::kError);
+  CHECK(finding.blocks == std::vector{backup});
+}
+
+TEST_CASE("eager-use-of-graph-memory says nothing of what isn't needed after a launch") {
+  FreedBlock s;
+  for (int i = 0; i < 3; ++i) {
+    const BlockId scratch = s.t.AllocAt(s.a, 4096, s.base, s.segment);
+    s.t.Work(s.a, NodeKind::kMemcpy, {Writes(scratch)});
+    s.t.Work(s.a, NodeKind::kMemcpy, {Reads(scratch)});
+    s.t.Free(scratch);
+    s.t.Launch(s.exec, s.a);
+  }
+  CHECK(Run("eager-use-of-graph-memory", &s.t).empty());
+}
+
+TEST_CASE("eager-use-of-graph-memory notes what was there at a launch, though nothing uses it") {
+  FreedBlock s;
+  const BlockId there = s.t.AllocAt(s.a, 4096, s.base, s.segment);
+  s.t.Launch(s.exec, s.a);
+  const Finding finding = RunForOne("eager-use-of-graph-memory", &s.t);
+  CHECK(finding.severity == Severity::kNote);
+  CHECK(finding.blocks == std::vector{there});
+}
+
+// The segment's memory as such, as the tracer saw it where the allocator had no block.
+struct LooseUse : FreedBlock {
+  std::vector<Finding> RunWith(Access access) {
+    t.Launch(exec, a);
+    t.Work(a, "poke", {access});
+    Trace trace = t.Build();
+    trace.segments[segment.index()].address = base;
+    trace.segments[segment.index()].block = memory;
+    return Run("eager-use-of-graph-memory", std::move(trace));
+  }
+};
+
+TEST_CASE("eager-use-of-graph-memory names work on memory that the capture freed") {
+  LooseUse s;
+  const std::vector<Finding> findings = s.RunWith(Writes(s.memory, 512));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message ==
+        "poke writes block 1 (4 KiB) outside of graphs, which was freed in the capture of graph 0 "
+        "'step' and is written by its launches");
+  CHECK(findings[0].severity == Severity::kWarning);
+  CHECK(LooseUse().RunWith(Touches(BlockId(0u), 512))[0].severity == Severity::kNote);
+  CHECK(LooseUse().RunWith(Writes(BlockId(0u), 8192)).empty());  // no graph was ever there
+}
+
+// Random works and launches on one place of memory, which several blocks share. The slow way: who
+// wrote it last, step by step.
+TEST_CASE("overwrites are those that a replay of every step finds") {
+  const auto seed = std::random_device()();
+  INFO("seed ", seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 300; ++round) {
+    FreedBlock s;
+    const BlockId used = s.t.AllocAt(s.a, 4096, s.base, s.segment);
+    bool content = false, lost = false, expected = false, expected_sure = false;
+    for (int step = 0; step < 8; ++step) {
+      if (random() % 3 == 0) {
+        s.t.Launch(s.exec, s.a);
+        lost = lost || content;
+        continue;
+      }
+      const AccessMode mode = static_cast<AccessMode>(random() % 4);
+      s.t.Work(s.a, "use", {{.block = used, .mode = mode}});
+      if (lost && mode != AccessMode::kWrite) {
+        expected = true;
+        expected_sure = expected_sure || mode != AccessMode::kUnknown;
+      }
+      content = true;
+      lost = false;
+    }
+    const std::vector<Finding> findings = Run("eager-use-of-graph-memory", &s.t);
+    const bool told = std::ranges::any_of(
+        findings, [](const Finding& f) { return f.severity != Severity::kNote; });
+    CHECK(told == expected);
+    if (told) CHECK((findings[0].severity == Severity::kError) == expected_sure);
+  }
+}
+
+}  // namespace
+}  // namespace graphkit
