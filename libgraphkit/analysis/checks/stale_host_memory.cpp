@@ -28,7 +28,7 @@ std::vector<Finding> FindFreed(const Facts& facts) {
       finding->nodes.push_back(input.node);
       if (finding->evidence.size() >= kShownEvidence) continue;
       const Block& block = trace[input.block];
-      const bool registered = !trace[trace[block.pool].name].empty();
+      const bool registered = IsRegistered(trace, block);
       finding->evidence.push_back({.text = NameOf(trace, input.block) +
                                            (registered ? " was unregistered " : " was freed ") +
                                            places.Of(block.free_requested) + ", and " +

@@ -26,6 +26,12 @@ std::vector<HostCopy> FindHostCopies(const Trace& trace) {
   return copies;
 }
 
+bool IsRegistered(const Trace& trace, const Block& block) {
+  if (!block.pool.valid()) return false;
+  const Pool& pool = trace[block.pool];
+  return pool.kind == PoolKind::kHost && trace[pool.name] == "registered";
+}
+
 std::string HostCopyText(const HostEnd& end) {
   char address[24];
   std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(end.address));

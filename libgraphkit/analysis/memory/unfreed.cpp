@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/memory/host_copies.h"
 #include "libgraphkit/analysis/names/call_site.h"
 
 namespace graphkit {
@@ -42,6 +43,7 @@ std::vector<Seq> IntervalsOf(const Trace& trace) {
 
 bool NeverFreed(const Trace& trace, const Block& block) {
   if (block.freed() || block.alloc_node.valid() || block.size == 0) return false;
+  if (IsRegistered(trace, block)) return false;  // its owner is not CUDA
   return !block.pool.valid() || trace[block.pool].destroyed == kNever;
 }
 

@@ -5,6 +5,13 @@
 namespace graphkit {
 namespace {
 
+TEST_CASE("block-leak leaves registered memory to its owner") {
+  TraceBuilder t;
+  t.SetPool(t.Pool(PoolKind::kHost, "registered"));
+  t.Alloc({}, 4096);
+  CHECK(Run("block-leak", &t).empty());
+}
+
 TEST_CASE("block-leak names what was never freed, by call site") {
   TraceBuilder t;
   const StackId here = t.Stack({{"Load", "load.cpp", 7}});

@@ -33,6 +33,22 @@ TEST_CASE("stale-host-memory names page-locked memory that was freed before a la
   CHECK(LaunchPinned("dead-input", true).empty());
 }
 
+TEST_CASE("stale-host-memory says where memory was unregistered") {
+  TraceBuilder t;
+  const StreamId s = t.Stream();
+  t.SetPool(t.Pool(PoolKind::kHost, "registered"));
+  const BlockId x = t.Alloc({}, 4096);
+  const GraphId graph = t.BeginCapture(s);
+  t.Memcpy(s, {Reads(x)});
+  t.EndCapture(s);
+  const ExecId exec = t.Instantiate(graph);
+  t.Free(x);
+  t.Launch(exec, s);
+  CHECK(RunForOne("stale-host-memory", &t).evidence.at(0).text ==
+        "block 0 (4 KiB) was unregistered after the capture of graph 0, and node 0 (memcpy) "
+        "touches it");
+}
+
 constexpr Address kArray = 0x7fff'0000'1000;
 
 // A copy of a stack, launched by a thread whose stack ends there.
