@@ -27,21 +27,46 @@ bool TakesIn(const Facts& facts, BlockId block) {
   return any;
 }
 
-// Whether a launch leaves something in the block for later.
-bool Leaves(const Facts& facts, BlockId id) {
-  const Block& block = facts.trace[id];
-  if (!facts.lives[id].freed) return true;
-  if (facts.lives[id].foreign && facts.lives[id].escaped) return true;
-  for (const EagerWork& work : facts.trace.works) {
-    if (work.seq < block.free_requested) continue;
-    for (const Access& access : facts.trace.accesses.Of(work.accesses)) {
-      if (access.block.index() >= facts.trace.blocks.size()) continue;
-      const Address begin = facts.trace[access.block].address + access.offset;
-      const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
-      if (Meet(begin, length, block.address, block.size)) return true;
+// Bytes that work outside of graphs reaches.
+class OutsideBytes {
+ public:
+  explicit OutsideBytes(const Trace& trace) {
+    for (const EagerWork& work : trace.works) {
+      for (const Access& access : trace.accesses.Of(work.accesses)) {
+        if (access.block.index() >= trace.blocks.size()) continue;
+        const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
+        reached_.push_back({trace[access.block].address + access.offset, length, work.seq});
+        longest_ = std::max(longest_, length);
+      }
     }
+    std::ranges::sort(reached_, {}, &Reached::begin);
   }
-  return false;
+
+  // Some of the block's, after its free.
+  bool Touch(const Block& block) const {
+    const Address from = block.address - std::min(block.address, longest_);
+    for (auto at = std::ranges::lower_bound(reached_, from, {}, &Reached::begin);
+         at != reached_.end() && at->begin < block.address + block.size; ++at) {
+      const bool meets = Meet(at->begin, at->length, block.address, block.size);
+      if (meets && at->seq > block.free_requested) return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Reached {
+    Address begin = 0;
+    Bytes length = 0;
+    Seq seq = 0;
+  };
+  std::vector<Reached> reached_;  // by begin
+  Bytes longest_ = 0;
+};
+
+// Whether a launch leaves something in the block for later.
+bool Leaves(const Facts& facts, const OutsideBytes& outside, BlockId id) {
+  const BlockLife& life = facts.lives[id];
+  return !life.freed || (life.foreign && life.escaped) || outside.Touch(facts.trace[id]);
 }
 
 // The launches of graphs that allocated in the pool: from the first to the last. None: {kNever, 0}.
@@ -67,9 +92,10 @@ std::pair<Seq, Seq> LaunchesOf(const Facts& facts, const PoolBorrow& pool) {
 }
 
 // Whether somebody needs the block between launches, whatever the address.
-bool NeededBetween(const Facts& facts, BlockId id, std::pair<Seq, Seq> launches) {
+bool NeededBetween(const Facts& facts, const OutsideBytes& outside, BlockId id,
+                   std::pair<Seq, Seq> launches) {
   const Block& block = facts.trace[id];
-  if (facts.lives[id].root.valid()) return TakesIn(facts, id) || Leaves(facts, id);
+  if (facts.lives[id].root.valid()) return TakesIn(facts, id) || Leaves(facts, outside, id);
   return block.allocated < launches.second && block.free_completed > launches.first;
 }
 
@@ -99,6 +125,7 @@ bool NotBefore(const Facts& facts, BlockId id, NodeId node) {
 
 std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools) {
   std::vector<WrongBorrow> wrong;
+  const OutsideBytes outside(facts.trace);
   const std::vector<bool> backs = BacksSegment(facts.trace);
   for (const PoolBorrow& pool : pools) {
     const std::pair<Seq, Seq> launches = LaunchesOf(facts, pool);
@@ -119,7 +146,8 @@ std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const Pool
       const auto range =
           std::ranges::upper_bound(pool.free, block.address, {}, &Interval<Address>::end);
       if (range == pool.free.end() || range->begin >= block.address + block.size) continue;
-      if (NeededBetween(facts, BlockId(i), launches)) wrong.push_back({BlockId(i), range->begin});
+      if (NeededBetween(facts, outside, BlockId(i), launches))
+        wrong.push_back({BlockId(i), range->begin});
     }
   }
   return wrong;
@@ -128,13 +156,15 @@ std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const Pool
 std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMemory& plan) {
   std::vector<WrongBorrow> wrong;
   if (!plan.borrow) return wrong;
+  const OutsideBytes outside(facts.trace);
   std::vector<std::vector<BorrowedRange>> ranges(plan.arenas.size());
   for (const BorrowedRange& range : *plan.borrow) ranges[range.arena].push_back(range);
   for (const Placement& placement : plan.placements) {
     for (const BorrowedRange& range : ranges[placement.arena]) {
       if (!Meet(range.offset, range.size, placement.offset, placement.size)) continue;
       const BlockId block(placement.block);
-      if (TakesIn(facts, block) || Leaves(facts, block)) wrong.push_back({block, range.offset});
+      if (TakesIn(facts, block) || Leaves(facts, outside, block))
+        wrong.push_back({block, range.offset});
     }
   }
   return wrong;
@@ -143,6 +173,7 @@ std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMem
 std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemory& plan, NodeId at,
                                           std::span<const BorrowAt> ranges) {
   std::vector<WrongBorrow> wrong;
+  const OutsideBytes outside(facts.trace);
   const ChainPlace place = facts.order.PlaceOf(at);
   const GraphId root = facts.roots[facts.trace[at].graph.index()];
   std::vector<NodeId> chain;
@@ -161,7 +192,8 @@ std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemor
       }
       const BlockId block(placement.block);
       const bool of_graph = facts.lives[block].root == root;
-      const bool over = (!of_graph || OverBefore(facts, block, at)) && !Leaves(facts, block);
+      const bool over =
+          (!of_graph || OverBefore(facts, block, at)) && !Leaves(facts, outside, block);
       const auto later = [&](NodeId n) { return !ours(n) || NotBefore(facts, block, n); };
       const bool starts_later = of_graph && std::ranges::all_of(chain, later);
       if (TakesIn(facts, block) || (!over && !starts_later)) {

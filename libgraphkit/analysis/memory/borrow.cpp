@@ -73,18 +73,22 @@ class ByAddress {
 // reach. Its end isn't known where it has none: then it is taken to stay within them.
 void BarOutside(const Facts& facts, std::vector<std::optional<BorrowBar>>* bars) {
   const Trace& trace = facts.trace;
-  if (trace.works.empty()) return;
-  const ByAddress by_address(facts);
+  std::map<std::pair<Address, Address>, Seq> last;  // of the work that reached some bytes
   for (const EagerWork& work : trace.works) {
     for (const Access& access : trace.accesses.Of(work.accesses)) {
       if (access.block.index() >= trace.blocks.size()) continue;
       const Address begin = trace[access.block].address + access.offset;
       const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
-      by_address.In({begin, begin + length}, [&](BlockId block) {
-        if (trace[block].free_requested > work.seq || (*bars)[block.index()]) return;
-        (*bars)[block.index()] = BorrowBar::kOutside;
-      });
+      last[{begin, begin + length}] = work.seq;  // works come in their order
     }
+  }
+  if (last.empty()) return;
+  const ByAddress by_address(facts);
+  for (const auto& [range, seq] : last) {
+    by_address.In({range.first, range.second}, [&, at = seq](BlockId block) {
+      std::optional<BorrowBar>& bar = (*bars)[block.index()];
+      if (!bar && trace[block].free_requested <= at) bar = BorrowBar::kOutside;
+    });
   }
 }
 
