@@ -200,9 +200,10 @@ std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, const PolicyInfo
     if (!PlainBlocks(safe, slice, blocks)) return nullptr;
     proved.emplace(safe, slice, blocks, true);
   }
-  for (const MallocViews* some : {&views, proved ? &*proved : &views}) {
-    if (!some->complete() || some->count() > IndexedMap::kMaxViews) return nullptr;
-  }
+  const auto too_many = [](const MallocViews& some) {
+    return !some.complete() || some.count() > IndexedMap::kMaxViews;
+  };
+  if ((policy.any_stream && too_many(views)) || (proved && too_many(*proved))) return nullptr;
   return std::make_unique<Indexed>(facts, slice, views, std::move(proved), policy.any_stream, pools,
                                    options.config);
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -115,6 +116,50 @@ TEST_CASE("with segments, too, the index finds what a look at every piece finds"
       REQUIRE(map.reserved() == slow.reserved());
     }
   }
+}
+
+// Each stream has a view of its own, more of them than a word has bits.
+TEST_CASE("memory that stays with its stream goes where a look at every piece puts it") {
+  constexpr uint32_t kStreams = 150;
+  size_t reused = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    for (const bool segments : {false, true}) {
+      CAPTURE(seed);
+      const auto config = segments ? std::optional<CachingConfig>(CachingConfig{}) : std::nullopt;
+      IndexedMap map({.config = config, .views = kStreams}, 3000);
+      PieceMap slow{config};
+      std::mt19937_64 random(seed);
+      std::vector<uint32_t> view_of;
+      std::vector<bool> freed;
+      std::vector<uint32_t> live;
+      for (int step = 0; step < 3000; ++step) {
+        if (!live.empty() && random() % 2 == 0) {
+          const size_t at = random() % live.size();
+          map.Show(BlockId(live[at]), view_of[live[at]]);
+          freed[live[at]] = true;
+          live[at] = live.back();
+          live.pop_back();
+          continue;
+        }
+        const auto view = static_cast<uint32_t>(random() % (seed % 2 == 0 ? 3 : kStreams));
+        const auto may_take = [&](BlockId last, StreamId owner) {
+          if (!last.valid()) return owner == StreamId(view);
+          return freed[last.index()] && view_of[last.index()] == view;
+        };
+        const BlockId block(view_of.size());
+        const Bytes size = (1 + random() % 20) * (segments ? 400 : 1) * kUnit;
+        view_of.push_back(view);
+        freed.push_back(false);
+        live.push_back(block.value);
+        REQUIRE(map.Fits(size, view) == slow.Fits(size, may_take));
+        REQUIRE(map.Place(block, size, view) == slow.Place(block, size, StreamId(view), may_take));
+        REQUIRE(map.reserved() == slow.reserved());
+        REQUIRE(map.added() == slow.added());
+        reused += map.added() == 0 ? 1 : 0;
+      }
+    }
+  }
+  CHECK(reused > 10000);
 }
 
 }  // namespace

@@ -44,9 +44,10 @@ TEST_CASE("the index finds what scanning finds, on synthetic captures") {
 
 // Many blocks wait, and many pieces are known to some streams only.
 TEST_CASE("the index finds what scanning finds where streams seldom join") {
-  for (uint64_t seed = 1; seed <= 8; ++seed) {
+  constexpr uint32_t kSome[] = {20, 7, 90, 7};  // more than a word has bits
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
     const Trace trace = Synthesize({.ops = 2000,
-                                    .streams = seed % 2 == 0 ? 20u : 7u,
+                                    .streams = kSome[seed % 4],
                                     .join = 0.02 * static_cast<double>(seed),
                                     .alloc = 0.6,
                                     .free = 0.4,
@@ -55,7 +56,8 @@ TEST_CASE("the index finds what scanning finds where streams seldom join") {
     const Facts facts = FindFacts(trace);
     CAPTURE(seed);
     for (const PolicyKind policy :
-         {PolicyKind::kDefer, PolicyKind::kXStream, PolicyKind::kLastUse, PolicyKind::kReuse}) {
+         {PolicyKind::kDefer, PolicyKind::kPyTorchV1, PolicyKind::kPyTorch, PolicyKind::kXStream,
+          PolicyKind::kLastUse, PolicyKind::kReuse}) {
       CAPTURE(InfoOf(policy).name);
       REQUIRE(Untimed(facts, policy, false) == Untimed(facts, policy, true));
     }
@@ -65,6 +67,10 @@ TEST_CASE("the index finds what scanning finds where streams seldom join") {
 // Branches beside each other, each with a stream of its own.
 constexpr SynthShape kBranches[] = {SynthShape::kForkJoin, SynthShape::kOneByOne,
                                     SynthShape::kRelay};
+
+constexpr PolicyKind kIndexed[] = {PolicyKind::kDefer,   PolicyKind::kPyTorchV1,
+                                   PolicyKind::kPyTorch, PolicyKind::kXStream,
+                                   PolicyKind::kLastUse, PolicyKind::kReuse};
 
 TEST_CASE("the index finds what scanning finds on many streams") {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
@@ -76,7 +82,7 @@ TEST_CASE("the index finds what scanning finds on many streams") {
                                     .seed = seed});
     const Facts facts = FindFacts(trace);
     CAPTURE(seed);
-    for (const PolicyKind policy : {PolicyKind::kXStream, PolicyKind::kReuse}) {
+    for (const PolicyKind policy : kIndexed) {
       CAPTURE(InfoOf(policy).name);
       REQUIRE(Untimed(facts, policy, false) == Untimed(facts, policy, true));
     }
@@ -87,11 +93,24 @@ TEST_CASE("no malloc of a thousand branches looks at every piece of memory") {
   for (const SynthShape shape : kBranches) {
     const Trace trace = Synthesize({.shape = shape, .ops = 8'000, .streams = 1'001});
     const Facts facts = FindFacts(trace);
-    for (const PolicyKind policy : {PolicyKind::kXStream, PolicyKind::kReuse}) {
+    for (const PolicyKind policy : kIndexed) {
       for (const GraphReplay& graph : ReplayTrace(facts, policy).graphs) {
         CAPTURE(InfoOf(policy).name);
         CHECK_FALSE(graph.scanned);
       }
+    }
+  }
+}
+
+TEST_CASE("of many branches only what has no index is left out") {
+  for (const uint32_t streams : {1'000u, 20'000u}) {
+    const Trace trace =
+        Synthesize({.shape = SynthShape::kForkJoin, .ops = 2 * streams, .streams = streams});
+    const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
+    for (const PolicyInfo& policy : Policies()) {
+      CAPTURE(policy.name);
+      const bool many = streams == 20'000 && policy.kind == PolicyKind::kGraph;
+      CHECK(TooManyToScan(facts, policy.kind) == many);
     }
   }
 }

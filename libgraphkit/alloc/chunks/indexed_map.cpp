@@ -7,18 +7,25 @@ namespace {
 
 uint32_t UnitsOf(Bytes size) { return static_cast<uint32_t>(size / kBlockGranularity); }
 
-template <typename Do>
-void ForEach(uint64_t views, const Do& with) {
-  for (; views != 0; views &= views - 1) with(static_cast<uint32_t>(std::countr_zero(views)));
-}
-
 }  // namespace
+
+template <typename Do>
+void IndexedMap::ForEachOpen(ViewMask views, const Do& with) const {
+  if (many_) {
+    if (views != 0) with(static_cast<uint32_t>(views - 1));
+    return;
+  }
+  for (views &= open_; views != 0; views &= views - 1) {
+    with(static_cast<uint32_t>(std::countr_zero(views)));
+  }
+}
 
 IndexedMap::IndexedMap(const Options& options, size_t blocks)
     : options_(options), piece_of_(blocks, kNone) {
   if (options_.own_first) options_.views *= 2;
+  many_ = !options_.shared && options_.views > kMaxViews;
   all_views_ = options_.views >= kMaxViews ? ~ViewMask{0} : Bit(options_.views) - 1;
-  runs_.resize(2 * size_t{options_.views});
+  if (!many_) runs_.resize(2 * size_t{options_.views});
 }
 
 void IndexedMap::AddHole(Bytes offset, Bytes size, bool small, uint32_t view) {
@@ -47,7 +54,9 @@ void IndexedMap::PlaceAt(BlockId block, Bytes offset, Bytes size) {
 
 void IndexedMap::ShowTo(BlockId block, ViewMask views) {
   const uint32_t piece = piece_of_[block.index()];
-  if (piece == kNone || (views & ~pieces_[piece].views) == 0) return;
+  if (piece == kNone) return;
+  const ViewMask known = pieces_[piece].views;
+  if (many_ ? known == views : (views & ~known) == 0) return;
   ShowPiece(piece, views);
   JoinAlike(piece);
 }
@@ -61,7 +70,12 @@ Run IndexedMap::FindRun(Bytes size, uint32_t view) {
 
 Run IndexedMap::FindRunIn(Bytes size, uint32_t view) {
   Open(view);
-  return Runs(SmallRequest(size), view).Find(UnitsOf(size));
+  const bool small = SmallRequest(size);
+  if (!many_) return Runs(small, view).Find(UnitsOf(size));
+  const auto at = many_runs_.LowerBound({view, small, {UnitsOf(size), kNone, 0}});
+  if (at == many_runs_.end()) return {};
+  const ViewRun& found = many_runs_[at];
+  return found.view == view && found.small == small ? found.run : Run{};
 }
 
 // Who may take a segment that `view` grew by.
@@ -85,7 +99,7 @@ Run IndexedMap::Grow(Bytes size, uint32_t view) {
   added_ = first == kNone ? size : size - (reserved_ - pieces_[first].offset);
   const uint32_t piece = NewPiece(reserved_, added_, false, top_);
   reserved_ += added_;
-  ShowPiece(piece, ViewMask{1} << view);
+  ShowPiece(piece, Bit(view));
   return RunOf(first == kNone ? piece : first, piece);
 }
 
@@ -165,7 +179,7 @@ uint32_t IndexedMap::SplitAt(uint32_t piece, Bytes offset) {
   if (upper.last.valid() && piece_of_[upper.last.index()] == piece) {
     piece_of_[upper.last.index()] = made;
   }
-  ForEach(upper.views & open_, [&](uint32_t view) {
+  ForEachOpen(upper.views, [&](uint32_t view) {
     if (In(upper.next, view)) return;
     const uint32_t first = In(lower.prev, view) ? OtherEnd(piece, view) : piece;
     OtherEnd(first, view) = made;
@@ -200,7 +214,7 @@ void IndexedMap::JoinAlike(uint32_t piece) {
 void IndexedMap::Absorb(uint32_t piece, uint32_t next) {
   Forget(piece);
   Forget(next);
-  ForEach(pieces_[piece].views & open_, [&](uint32_t view) {
+  ForEachOpen(pieces_[piece].views, [&](uint32_t view) {
     if (In(pieces_[next].next, view)) return;
     const uint32_t first = OtherEnd(next, view);
     OtherEnd(first, view) = piece;
@@ -217,7 +231,7 @@ Run IndexedMap::RunOf(uint32_t first, uint32_t last) const {
 
 // Before runs of the view are asked for.
 void IndexedMap::Open(uint32_t view) {
-  if ((open_ >> view & 1) != 0) return;
+  if (many_ || (open_ >> view & 1) != 0) return;
   open_ |= ViewMask{1} << view;
   for (uint32_t first = 0; first < pieces_.size(); ++first) {
     if (!In(first, view) || In(pieces_[first].prev, view)) continue;
@@ -230,14 +244,30 @@ void IndexedMap::Open(uint32_t view) {
 void IndexedMap::AddRun(uint32_t first, uint32_t last, uint32_t view) {
   OtherEnd(first, view) = last;
   OtherEnd(last, view) = first;
-  Runs(pieces_[first].small, view).Insert(RunOf(first, last));
+  InsertRun(pieces_[first].small, view, RunOf(first, last));
+}
+
+void IndexedMap::InsertRun(bool small, uint32_t view, const Run& run) {
+  if (many_) {
+    many_runs_.Insert({view, small, run});
+  } else {
+    Runs(small, view).Insert(run);
+  }
+}
+
+void IndexedMap::EraseRun(bool small, uint32_t view, const Run& run) {
+  if (many_) {
+    many_runs_.Erase({view, small, run});
+  } else {
+    Runs(small, view).Erase(run);
+  }
 }
 
 void IndexedMap::ShowPiece(uint32_t piece, ViewMask views) {
   ViewMask& known = pieces_[piece].views;
-  const ViewMask fresh = views & ~known;
-  known |= views;
-  ForEach(fresh & open_, [&](uint32_t view) { ShowIn(piece, view); });
+  const ViewMask fresh = many_ ? views : views & ~known;
+  known = many_ ? views : known | views;
+  ForEachOpen(fresh, [&](uint32_t view) { ShowIn(piece, view); });
 }
 
 void IndexedMap::ShowIn(uint32_t piece, uint32_t view) {
@@ -246,17 +276,17 @@ void IndexedMap::ShowIn(uint32_t piece, uint32_t view) {
   uint32_t last = piece;
   if (In(p.prev, view)) {
     first = OtherEnd(p.prev, view);
-    Runs(p.small, view).Erase(RunOf(first, p.prev));
+    EraseRun(p.small, view, RunOf(first, p.prev));
   }
   if (In(p.next, view)) {
     last = OtherEnd(p.next, view);
-    Runs(p.small, view).Erase(RunOf(p.next, last));
+    EraseRun(p.small, view, RunOf(p.next, last));
   }
   AddRun(first, last, view);
 }
 
 void IndexedMap::LeaveViews(uint32_t piece) {
-  ForEach(pieces_[piece].views & open_, [&](uint32_t view) { LeaveView(piece, view); });
+  ForEachOpen(pieces_[piece].views, [&](uint32_t view) { LeaveView(piece, view); });
   pieces_[piece].views = 0;
 }
 
@@ -266,7 +296,7 @@ void IndexedMap::LeaveView(uint32_t piece, uint32_t view) {
   uint32_t first = piece;
   while (In(pieces_[first].prev, view)) first = pieces_[first].prev;
   const uint32_t last = OtherEnd(first, view);
-  Runs(p.small, view).Erase(RunOf(first, last));
+  EraseRun(p.small, view, RunOf(first, last));
   if (first != piece) AddRun(first, p.prev, view);
   if (last != piece) AddRun(p.next, last, view);
 }

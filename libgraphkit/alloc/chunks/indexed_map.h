@@ -36,7 +36,7 @@ class IndexedMap {
     // With it segments by the rules of the caching allocator; otherwise one stretch of memory that
     // grows at its top.
     std::optional<CachingConfig> config;
-    uint32_t views = 1;       // at most kMaxViews
+    uint32_t views = 1;       // shared: at most kMaxViews
     bool shared = false;      // a piece may be in any number of views; otherwise in one
     bool by_address = false;  // PlaceAt is used: keeps pieces by address as well
     // Shared: a request takes what is its view's own before what others show it. With it there may
@@ -58,7 +58,7 @@ class IndexedMap {
   // Without segments: where the caller says. The block that lay there is let go.
   void PlaceAt(BlockId block, Bytes offset, Bytes size);
   // What is left of the block's memory may be taken by the view, by all views, from here on.
-  void Show(BlockId block, uint32_t view) { ShowTo(block, ViewMask{1} << view); }
+  void Show(BlockId block, uint32_t view) { ShowTo(block, Bit(view)); }
   void ShowOwn(BlockId block, uint32_t view) { ShowTo(block, Bit(view) | Bit(Own(view))); }
   void ShowToAll(BlockId block) { ShowTo(block, all_views_); }
 
@@ -73,7 +73,7 @@ class IndexedMap {
 
  private:
   static constexpr uint32_t kNone = RunSet::kNone;
-  using ViewMask = uint64_t;  // a bit a view
+  using ViewMask = uint64_t;  // a bit a view; of many views its number and 1
 
   struct Piece {
     Bytes offset = 0;
@@ -97,7 +97,21 @@ class IndexedMap {
   uint32_t SplitAt(uint32_t piece, Bytes offset);
   uint32_t PieceFrom(Bytes offset);
 
-  static ViewMask Bit(uint32_t view) { return ViewMask{1} << view; }
+  // A run of one of many views.
+  struct ViewRun {
+    uint32_t view = 0;
+    bool small = false;
+    Run run;
+    bool operator<(const ViewRun& o) const {
+      if (view != o.view) return view < o.view;
+      return small != o.small ? small < o.small : run < o.run;
+    }
+  };
+
+  ViewMask Bit(uint32_t view) const { return many_ ? ViewMask{view} + 1 : ViewMask{1} << view; }
+  // Those of them that were asked for: all, of many.
+  template <typename Do>
+  void ForEachOpen(ViewMask views, const Do& with) const;
   // With own_first: what belongs to a view alone is a view, too.
   uint32_t Own(uint32_t view) const { return options_.views / 2 + view; }
   ViewMask ViewsOfFresh(uint32_t view) const;
@@ -107,7 +121,9 @@ class IndexedMap {
   void Absorb(uint32_t piece, uint32_t next);
 
   bool In(uint32_t piece, uint32_t view) const {
-    return piece != kNone && (pieces_[piece].views >> view & 1) != 0;
+    if (piece == kNone) return false;
+    const ViewMask views = pieces_[piece].views;
+    return many_ ? views == Bit(view) : (views >> view & 1) != 0;
   }
   RunSet& Runs(bool small, uint32_t view) { return runs_[2 * size_t{view} + (small ? 1 : 0)]; }
   Run RunOf(uint32_t first, uint32_t last) const;
@@ -116,6 +132,8 @@ class IndexedMap {
     return other_end_[options_.shared ? size_t{piece} * options_.views + view : piece];
   }
   void Open(uint32_t view);
+  void InsertRun(bool small, uint32_t view, const Run& run);
+  void EraseRun(bool small, uint32_t view, const Run& run);
   void AddRun(uint32_t first, uint32_t last, uint32_t view);
   void ShowPiece(uint32_t piece, ViewMask views);
   void ShowIn(uint32_t piece, uint32_t view);
@@ -129,6 +147,7 @@ class IndexedMap {
   void Take(uint32_t first, BlockId block, Bytes end);
 
   Options options_;
+  bool many_ = false;  // more views than bits; none of them shared
   ViewMask all_views_;
   std::vector<Piece> pieces_;
   std::vector<uint32_t> spare_;
@@ -136,6 +155,7 @@ class IndexedMap {
   ViewMask open_ = 0;                // views that were asked for: their runs are known
   std::vector<uint32_t> other_end_;  // by piece, and where there may be several by view
   std::vector<RunSet> runs_;         // by view, large and small
+  SortedChunks<ViewRun> many_runs_;  // of many views, instead
   SortedChunks<AddressKey> by_address_;
   uint32_t top_ = kNone;  // the highest piece; without segments
   Bytes reserved_ = 0;

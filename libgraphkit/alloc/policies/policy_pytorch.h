@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/alloc/chunks/chain_waits.h"
 #include "libgraphkit/alloc/policies/policy.h"
 
 namespace graphkit {
@@ -35,11 +36,11 @@ class DeferPolicy : public ReusePolicy {
 // graph_capture_record_stream_reuse. The markers of such a block are what all its streams stood at
 // when it was freed. A malloc walks back from where its stream stands, over edges of every kind and
 // not again over what an earlier malloc of the stream walked, and takes back the blocks of its
-// stream all of whose markers were walked over.
+// stream all of whose markers were walked over. Where every edge is a full one and no stream goes
+// back, these are the nodes before its place: an index asks the order, and nothing is walked.
 class PyTorchPolicy final : public DeferPolicy {
  public:
-  PyTorchPolicy(const PolicyView& view, PolicySearch search)
-      : DeferPolicy(view, search), markers_(view.slice.blocks.size()) {}
+  PyTorchPolicy(const PolicyView& view, PolicySearch search);
 
  protected:
   bool AtOnce(BlockId block) override;
@@ -62,6 +63,15 @@ class PyTorchPolicy final : public DeferPolicy {
     std::vector<BlockId> reached;  // blocks that wait for no such node any more, for all we know
   };
 
+  // By order: the blocks of a stream that wait, and what its mallocs so far are after.
+  struct Ordered {
+    OrderPoint point;
+    ChainWaits waits;
+    std::vector<BlockId> fresh;  // freed since
+  };
+
+  bool WalksByOrder() const;
+  void FindByOrder(BlockId block);
   void Walk(NodeId from, Visited* visited);
   Visited& VisitedOf(GraphId graph, StreamId stream);
   bool Walked(const Visited& visited, NodeId node) const {
@@ -71,9 +81,11 @@ class PyTorchPolicy final : public DeferPolicy {
   size_t NodeNumber(NodeId node) const { return view_.slice.nodes.NumberOf(node.index()); }
 
   std::vector<Markers> markers_;  // by block of the graph
+  bool by_order_;
+  std::unordered_map<StreamId, Ordered> ordered_;
   std::map<std::pair<GraphId, StreamId>, Visited> visited_;
   Visited* current_ = nullptr;  // of the malloc under way
-  GraphId current_graph_;
+  GraphId current_graph_;       // that its stream is in; none: in none
   std::vector<NodeId> stack_;
 };
 

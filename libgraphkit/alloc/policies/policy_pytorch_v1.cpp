@@ -3,24 +3,32 @@
 #include <algorithm>
 
 namespace graphkit {
-namespace {
-
-void Merge(const std::vector<Seq>& from, std::vector<Seq>* into) {
-  for (size_t i = 0; i < from.size(); ++i) (*into)[i] = std::max((*into)[i], from[i]);
-}
-
-}  // namespace
-
 PyTorchV1Policy::PyTorchV1Policy(const PolicyView& view, PolicySearch search)
     : DeferPolicy(view, search),
-      streams_(view.slice.streams.size(), Clock(view.slice.streams.size())),
-      events_(view.slice.events.size(), Clock(view.slice.streams.size())),
+      streams_(view.slice.streams.size()),
+      events_(view.slice.events.size()),
       markers_(view.slice.blocks.size()) {
-  if (indexed()) waiting_.resize(streams_.size() * streams_.size());
+  if (indexed()) waiting_.resize(streams_.size());
   for (size_t i = 0; i < view.slice.stream_ops.size(); ++i) {
     by_hand_ |= view.trace.stream_ops[view.slice.stream_ops[i]].has_entries;
   }
   if (by_hand_) nodes_.resize(view.slice.nodes.size());
+}
+
+// The stream's clock, with what it has done itself.
+ClockRows::Row PyTorchV1Policy::RowOf(size_t stream) {
+  Clock& clock = streams_[stream];
+  if (clock.own > clock.own_in_row) {
+    rows_.Begin();
+    clock.row = rows_.Raise(clock.row, static_cast<uint32_t>(stream), clock.own);
+    clock.own_in_row = clock.own;
+  }
+  return clock.row;
+}
+
+void PyTorchV1Policy::Merge(ClockRows::Row from, Clock* into) {
+  rows_.Begin();
+  into->row = rows_.Join(into->row, from);
 }
 
 void PyTorchV1Policy::AdvanceTo(Seq seq) {
@@ -43,12 +51,11 @@ void PyTorchV1Policy::AdvanceTo(Seq seq) {
 void PyTorchV1Policy::Apply(const Node& node, size_t number) {
   const size_t stream = StreamNumber(node.stream);
   if (stream >= streams_.size()) return;
-  Clock& clock = streams_[stream];
-  clock[stream] = node.seq + 1;
-  if (by_hand_) nodes_[number] = clock;
+  streams_[stream].own = node.seq + 1;
+  if (by_hand_) nodes_[number] = RowOf(stream);
 }
 
-void PyTorchV1Policy::Join(Clock* clock, const FrontierEntry& entry) const {
+void PyTorchV1Policy::Join(Clock* clock, const FrontierEntry& entry) {
   const size_t number = view_.slice.nodes.NumberOf(entry.node.index());
   if (number < nodes_.size()) Merge(nodes_[number], clock);
 }
@@ -63,18 +70,20 @@ void PyTorchV1Policy::Apply(const StreamOp& op) {
   switch (op.kind) {
     case StreamOpKind::kEventRecord: {
       if (number >= events_.size()) return;
-      Clock& event = events_[number];
-      event = clock;
-      if (!op.has_entries) return;
-      std::ranges::fill(event, 0u);
+      if (!op.has_entries) {
+        events_[number] = RowOf(stream);
+        return;
+      }
+      Clock event;
       for (const FrontierEntry& entry : entries) Join(&event, entry);
+      events_[number] = event.row;
       return;
     }
     case StreamOpKind::kEventWait:
       if (number < events_.size()) Merge(events_[number], &clock);
       return;
     case StreamOpKind::kSetFrontier:
-      std::ranges::fill(clock, 0u);
+      clock = {};
       [[fallthrough]];
     case StreamOpKind::kAddToFrontier:
       for (const FrontierEntry& entry : entries) Join(&clock, entry);
@@ -102,9 +111,7 @@ bool PyTorchV1Policy::AtOnce(BlockId block) {
     markers.graph = frontier.graph;
   }
   // The markers are where their streams end.
-  for (const StreamId stream : markers.streams) {
-    streams_[StreamNumber(stream)][StreamNumber(stream)] = free + 1;
-  }
+  for (const StreamId stream : markers.streams) streams_[StreamNumber(stream)].own = free + 1;
   return false;
 }
 
@@ -115,9 +122,9 @@ bool PyTorchV1Policy::Completes(BlockId pending, BlockId block) const {
   if (!markers.graph.valid() || !SameStream(pending, block)) return false;
   const StreamId own = view_.trace[block].stream;
   if (view_.frontiers.Of(own).graph != markers.graph) return false;
-  const Clock& clock = streams_[StreamNumber(own)];
-  return std::ranges::all_of(
-      markers.streams, [&](StreamId stream) { return clock[StreamNumber(stream)] > markers.free; });
+  return std::ranges::all_of(markers.streams, [&](StreamId stream) {
+    return At(StreamNumber(own), StreamNumber(stream)) > markers.free;
+  });
 }
 
 void PyTorchV1Policy::Freed(BlockId block) {
@@ -127,35 +134,40 @@ void PyTorchV1Policy::Freed(BlockId block) {
 }
 
 void PyTorchV1Policy::Wait(BlockId block, StreamId marker) {
-  Heap& heap = HeapOf(StreamNumber(view_.trace[block].stream), StreamNumber(marker));
-  heap.push_back({markers_[Number(block)].free, block});
-  std::push_heap(heap.begin(), heap.end());
+  std::vector<Heap>& heaps = waiting_[StreamNumber(view_.trace[block].stream)];
+  const size_t number = StreamNumber(marker);
+  auto heap = std::ranges::find(heaps, number, &Heap::marker);
+  if (heap == heaps.end()) heap = heaps.insert(heaps.end(), {number});
+  heap->waiting.push_back({markers_[Number(block)].free, block});
+  std::push_heap(heap->waiting.begin(), heap->waiting.end());
 }
 
 void PyTorchV1Policy::Find(BlockId block) {
   const StreamId own = view_.trace[block].stream;
-  const Clock& clock = streams_[StreamNumber(own)];
-  std::vector<BlockId> elsewhere;  // of a graph that the stream isn't in
-  for (size_t stream = 0; stream < streams_.size(); ++stream) {
-    Heap& heap = HeapOf(StreamNumber(own), stream);
-    while (!heap.empty() && heap.front().free < clock[stream]) {
-      const BlockId pending = heap.front().block;
-      std::pop_heap(heap.begin(), heap.end());
-      heap.pop_back();
-      const Markers& markers = markers_[Number(pending)];
-      const auto missing = std::ranges::find_if(
-          markers.streams, [&](StreamId s) { return clock[StreamNumber(s)] <= markers.free; });
-      if (missing != markers.streams.end()) {
-        Wait(pending, *missing);
-      } else if (Completes(pending, block)) {
-        Complete(pending);
-        OfferToItsStream(pending);
-      } else {
-        elsewhere.push_back(pending);
-      }
+  const size_t number = StreamNumber(own);
+  std::vector<BlockId> reached;
+  for (Heap& heap : waiting_[number]) {
+    std::vector<Waiting>& waiting = heap.waiting;
+    while (!waiting.empty() && waiting.front().free < At(number, heap.marker)) {
+      reached.push_back(waiting.front().block);
+      std::pop_heap(waiting.begin(), waiting.end());
+      waiting.pop_back();
     }
   }
-  for (const BlockId pending : elsewhere) Wait(pending, own);
+  std::erase_if(waiting_[number], [](const Heap& heap) { return heap.waiting.empty(); });
+  for (const BlockId pending : reached) {
+    const Markers& markers = markers_[Number(pending)];
+    const auto missing = std::ranges::find_if(
+        markers.streams, [&](StreamId s) { return At(number, StreamNumber(s)) <= markers.free; });
+    if (missing != markers.streams.end()) {
+      Wait(pending, *missing);
+    } else if (Completes(pending, block)) {
+      Complete(pending);
+      OfferToItsStream(pending);
+    } else {
+      Wait(pending, own);  // of a graph that the stream isn't in
+    }
+  }
 }
 
 bool GraphPolicy::BeforeAllStreams(BlockId block) const {

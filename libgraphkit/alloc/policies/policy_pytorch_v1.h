@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "libgraphkit/alloc/policies/policy_pytorch.h"
+#include "libgraphkit/analysis/order/clock_rows.h"
 
 namespace graphkit {
 
@@ -26,7 +27,13 @@ class PyTorchV1Policy final : public DeferPolicy {
   bool Completes(BlockId pending, BlockId block) const override;
 
  private:
-  using Clock = std::vector<Seq>;  // by stream of the graph: 1 + the last record that is before
+  // By stream of the graph: 1 + the last record that is before.
+  struct Clock {
+    ClockRows::Row row = ClockRows::kEmpty;
+    // A stream's: what it has done itself, and how much of that the row says.
+    Seq own = 0;
+    Seq own_in_row = 0;
+  };
   struct Markers {
     GraphId graph;  // none: waits for the end of the capture
     std::vector<StreamId> streams;
@@ -40,26 +47,37 @@ class PyTorchV1Policy final : public DeferPolicy {
     BlockId block;
     bool operator<(const Waiting& o) const { return free > o.free; }
   };
-  using Heap = std::vector<Waiting>;
+  struct Heap {
+    size_t marker = 0;  // a stream
+    std::vector<Waiting> waiting = {};
+  };
 
+  Seq At(size_t stream, size_t of) const {
+    return stream == of ? std::max(streams_[stream].own, Count(stream, of)) : Count(stream, of);
+  }
+  Seq Count(size_t stream, size_t of) const {
+    return rows_.Count(streams_[stream].row, static_cast<uint32_t>(of));
+  }
+  ClockRows::Row RowOf(size_t stream);
+  void Merge(ClockRows::Row from, Clock* into);
   void Wait(BlockId block, StreamId marker);
   size_t StreamNumber(StreamId stream) const {
     return view_.slice.streams.NumberOf(stream.index());
   }
-  Heap& HeapOf(size_t own, size_t marker) { return waiting_[own * streams_.size() + marker]; }
   void AdvanceTo(Seq seq);
   void Apply(const StreamOp& op);
   void Apply(const Node& node, size_t number);
-  void Join(Clock* clock, const FrontierEntry& entry) const;
+  void Join(Clock* clock, const FrontierEntry& entry);
 
+  ClockRows rows_;
   std::vector<Clock> streams_;
-  std::vector<Clock> events_;
-  std::vector<Clock> nodes_;  // kept only where frontiers are set by hand
+  std::vector<ClockRows::Row> events_;
+  std::vector<ClockRows::Row> nodes_;  // kept only where frontiers are set by hand
   bool by_hand_ = false;
   size_t node_ = 0;
   size_t op_ = 0;
-  std::vector<Markers> markers_;  // by block of the graph
-  std::vector<Heap> waiting_;     // see HeapOf
+  std::vector<Markers> markers_;            // by block of the graph
+  std::vector<std::vector<Heap>> waiting_;  // by stream that may take; none is empty
 };
 
 // graph: a block comes back for all once what its streams stood at when it was freed is before
