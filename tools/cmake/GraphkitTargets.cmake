@@ -18,9 +18,9 @@ if(GRAPHKIT_FUZZ)
   target_compile_options(graphkit_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=fuzzer-no-link>)
 endif()
 
-# Compiles the sources of a target up to eight of a folder at a time, which halves the time: names local to a file have to
-# be unique in their folder. With GRAPHKIT_FEW_UNITS off, as in the preset 'clang', each is compiled for itself and has to
-# include what it uses.
+# Compiles the sources of a target up to GRAPHKIT_UNIT_SOURCES of a folder at a time, which halves the time: names local to
+# a file have to be unique in their folder. With GRAPHKIT_FEW_UNITS off, as in the preset 'clang', each is compiled for
+# itself and has to include what it uses.
 function(graphkit_few_units target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
@@ -29,7 +29,7 @@ function(graphkit_few_units target)
     string(MAKE_C_IDENTIFIER "in_${folder}" folder)
     math(EXPR count "0${count_${folder}} + 1")
     set(count_${folder} ${count})
-    math(EXPR unit "(${count} - 1) / 8")
+    math(EXPR unit "(${count} - 1) / ${GRAPHKIT_UNIT_SOURCES}")
     set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP "${folder}_${unit}")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

@@ -58,9 +58,9 @@ struct Moment {
   uint64_t stream = 0;
 };
 
-class Reader {
+class ExportReader {
  public:
-  explicit Reader(const SqliteDatabase& database) : db_(database) {}
+  explicit ExportReader(const SqliteDatabase& database) : db_(database) {}
 
   Result<Imported> Run() {
     FindProcess();
@@ -305,7 +305,7 @@ class Reader {
 Result<Imported> ReadNsys(std::string_view bytes) {
   const Result<SqliteDatabase> database = SqliteDatabase::Open(bytes);
   if (!database) return database.error();
-  return Reader(*database).Run();
+  return ExportReader(*database).Run();
 }
 
 }  // namespace graphkit

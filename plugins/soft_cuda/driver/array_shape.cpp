@@ -9,7 +9,7 @@
 namespace graphkit::soft::driver {
 namespace {
 
-constexpr unsigned kFlags =
+constexpr unsigned kArrayFlags =
     CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
     CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_DEPTH_TEXTURE | CUDA_ARRAY3D_COLOR_ATTACHMENT |
     CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING | CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
@@ -104,7 +104,7 @@ CUresult CheckArrayShape(const CUDA_ARRAY3D_DESCRIPTOR& shape, bool mipmapped) {
   if (format == nullptr || !HasChannels(*format, shape.NumChannels))
     return CUDA_ERROR_INVALID_VALUE;
   Kind kind = k1D;
-  if (shape.Width == 0 || (shape.Flags & ~kFlags) != 0 || !FindKind(shape, &kind))
+  if (shape.Width == 0 || (shape.Flags & ~kArrayFlags) != 0 || !FindKind(shape, &kind))
     return CUDA_ERROR_INVALID_VALUE;
   if (shape.Format == CU_AD_FORMAT_NV12 &&
       (mipmapped || kind != k2D || shape.Width % 2 != 0 || shape.Height % 2 != 0))

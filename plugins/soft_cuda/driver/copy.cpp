@@ -38,8 +38,8 @@ CUresult CheckPeerInCapture(CUstream handle) {
 
 // Attributes k hold for the copies from index[k] to index[k + 1]. They are hints about order and
 // place.
-CUresult CheckAttributes(const CUmemcpyAttributes* attributes, const size_t* index,
-                         size_t attributes_count, size_t count) {
+CUresult CheckCopyAttributes(const CUmemcpyAttributes* attributes, const size_t* index,
+                             size_t attributes_count, size_t count) {
   if (attributes == nullptr || index == nullptr || attributes_count == 0)
     return CUDA_ERROR_INVALID_VALUE;
   if (attributes_count > count || index[0] != 0) return CUDA_ERROR_INVALID_VALUE;
@@ -153,7 +153,7 @@ CUresult MemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, 
     return CUDA_ERROR_INVALID_VALUE;
   if (stream == nullptr || stream == CU_STREAM_LEGACY) return CUDA_ERROR_INVALID_VALUE;
   if (std::find(sizes, sizes + count, size_t{0}) != sizes + count) return CUDA_ERROR_INVALID_VALUE;
-  CUresult result = CheckAttributes(attributes, index, attributes_count, count);
+  CUresult result = CheckCopyAttributes(attributes, index, attributes_count, count);
   for (size_t i = 0; i < count && result == CUDA_SUCCESS; ++i) {
     result = EnqueueCopy(PlainCopy(to[i], from[i], sizes[i]), stream);
   }

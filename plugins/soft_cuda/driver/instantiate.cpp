@@ -10,7 +10,7 @@
 namespace graphkit::soft::driver {
 namespace {
 
-constexpr unsigned long long kFlags =
+constexpr unsigned long long kInstantiateFlags =
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 
@@ -66,7 +66,7 @@ Outcome Check(CUgraphExec* out, const Graph* graph, unsigned long long flags) {
   const Outcome not_supported{CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR, nullptr};
   if (graph->moved || InBody(*graph)) return not_supported;
   if (!IsEditable(graph)) return wrong;
-  if ((flags & ~kFlags) != 0 || (auto_free && on_device)) return wrong;
+  if ((flags & ~kInstantiateFlags) != 0 || (auto_free && on_device)) return wrong;
   if (Device::Get().captures.Uses(graph)) return wrong;
   if (graph->instances > 0 && IsSingle(*graph)) return not_supported;
   if (!AllHandlesUsed(*graph)) {

@@ -2,13 +2,13 @@
 // the same process sees the same memory at the same addresses. Other processes have devices of
 // their own and can't import it.
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/shared_file.h"
 
 namespace graphkit::soft::driver {
 namespace {
@@ -25,11 +25,6 @@ static_assert(sizeof(Exported) <= sizeof(CUmemPoolPtrExportData));
 
 bool IsFile(CUmemAllocationHandleType type) {
   return type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-}
-
-uint64_t InodeOf(int file) {
-  struct stat about {};
-  return fstat(file, &about) == 0 ? about.st_ino : 0;
 }
 
 // -1: none can be made.

@@ -4,7 +4,6 @@
 #include "plugins/soft_cuda/model/virtual_memory.h"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "driver_impl.h"
 #include "plugins/soft_cuda/device/device.h"
+#include "plugins/soft_cuda/driver/shared_file.h"
 #include "plugins/soft_cuda/driver/submit.h"
 
 namespace graphkit::soft::driver {
@@ -23,7 +23,7 @@ VirtualMemory& Virtual() { return Device::Get().virtual_memory; }
 
 bool IsWhole(uint64_t value) { return value % kGranularity == 0; }
 
-CUresult CheckLocation(const CUmemLocation& location) {
+CUresult CheckDeviceLocation(const CUmemLocation& location) {
   switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
       return Device::Get().IsGpu(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
@@ -42,16 +42,11 @@ CUresult CheckProperties(const CUmemAllocationProp* properties) {
   const auto handles = properties->requestedHandleTypes;
   const bool shareable =
       handles == CU_MEM_HANDLE_TYPE_NONE || handles == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  return shareable ? CheckLocation(properties->location) : CUDA_ERROR_NOT_SUPPORTED;
+  return shareable ? CheckDeviceLocation(properties->location) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 Gpu* GpuOf(const PhysicalMemory& memory) {
   return Device::Get().FindGpu(memory.properties.location.id);
-}
-
-uint64_t InodeOf(int file) {
-  struct stat about {};
-  return fstat(file, &about) == 0 ? about.st_ino : 0;
 }
 
 constexpr char kFileName[] = "graphkit soft allocation";
@@ -172,7 +167,8 @@ CUresult MemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc* a
   const Lock lock = LockDevice();
   for (size_t i = 0; i < count; ++i) {
     if (!IsAccess(access[i].flags)) return CUDA_ERROR_INVALID_VALUE;
-    if (CUresult error = CheckLocation(access[i].location); error != CUDA_SUCCESS) return error;
+    if (CUresult error = CheckDeviceLocation(access[i].location); error != CUDA_SUCCESS)
+      return error;
   }
   if (!Virtual().IsMapped(address, size)) return CUDA_ERROR_INVALID_VALUE;
   for (const uint64_t begin : Virtual().MappingsIn(address, size)) {
@@ -189,7 +185,7 @@ CUresult MemGetAccess(unsigned long long* flags, const CUmemLocation* location,
                       CUdeviceptr address) {
   if (flags == nullptr || location == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const Lock lock = LockDevice();
-  if (CUresult error = CheckLocation(*location); error != CUDA_SUCCESS) return error;
+  if (CUresult error = CheckDeviceLocation(*location); error != CUDA_SUCCESS) return error;
   const Mapping* mapping = Virtual().MappingAt(address);
   if (mapping == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const auto set = mapping->access.find(location->id);

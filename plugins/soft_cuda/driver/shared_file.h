@@ -1,0 +1,16 @@
+// The files that memory is shared with other processes by.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+
+namespace graphkit::soft::driver {
+
+// What an open file is known by, in whichever process; 0: it isn't open.
+inline uint64_t InodeOf(int file) {
+  struct stat about {};
+  return fstat(file, &about) == 0 ? about.st_ino : 0;
+}
+
+}  // namespace graphkit::soft::driver
