@@ -29,6 +29,7 @@ struct ExecInfo {
   PartialEdges edge_data;      // of all of them
   bool unseen_update = false;  // CUPTI didn't say what it changed
   bool copies_stack = false;   // a node of it does, or did
+  uint32_t stack_tops = 0;     // launches of which it was told how far the stack reached
 
   Node* Find(NodeId source);
   const Graph* FindGraph(uint64_t handle) const;

@@ -151,7 +151,7 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
   if (captured) return;  // a child graph node
   thread.events.clear();
   const StreamId stream = streams_.IdOf(thread, call);
-  const ExecInfo* exec = execs_.Find(call.exec);
+  ExecInfo* exec = execs_.Find(call.exec);
   if (exec == nullptr) return;
   threads_.BeforeWork(thread);
   if (call.stack_top != 0) {
@@ -159,6 +159,7 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
     r.row.thread = threads_.IdOf(thread);
     r.row.address = call.stack_top;
     records_.Write(call, r);
+    ++exec->stack_tops;
   }
   execs_.Launch(call, *exec, stream);
 }

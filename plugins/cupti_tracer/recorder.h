@@ -56,10 +56,12 @@ class Recorder {
   void LooseEvents(ThreadState& thread, uint64_t time);
 
   bool capturing() const { return streams_.capturing(); }
-  // Whether a launch of the exec may copy from or to a thread's stack.
-  bool CopiesStack(uint64_t exec) {
+  // Whether a launch of the exec may copy from or to a thread's stack, and how far that reaches
+  // hasn't been told of many of its launches: finding out takes longer than a launch.
+  bool AsksStack(uint64_t exec) {
+    constexpr uint32_t kMostTold = 100;
     const ExecInfo* known = execs_.Find(exec);
-    return known != nullptr && known->copies_stack;
+    return known != nullptr && known->copies_stack && known->stack_tops < kMostTold;
   }
   // May be asked at any time, without the lock.
   const EagerWatch& watch() const { return watch_; }

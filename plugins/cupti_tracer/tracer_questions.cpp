@@ -141,7 +141,7 @@ void Tracer::LearnHostMemory(ThreadState& thread, Call& call, Lock& lock) {
 // How far the thread's stack reaches, where the launch may copy from it; 0: it isn't known, or the
 // thread runs on another stack than its own.
 uint64_t Tracer::StackTop(const ThreadState& thread, const Call& call, Lock& lock) {
-  if (call.kind != CallKind::kGraphLaunch || !recorder_->CopiesStack(call.exec)) return 0;
+  if (call.kind != CallKind::kGraphLaunch || !recorder_->AsksStack(call.exec)) return 0;
   FramePlace frames[kFramesAbove];
   lock.unlock();
   const size_t count = TakeFrames(frames);

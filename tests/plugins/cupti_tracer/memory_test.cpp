@@ -138,7 +138,7 @@ TEST_CASE("copies say what is the host's own memory, and launches how far its st
   s.EndCapture(kStream);
   s.thread.exec_nodes = {{1, 0, 0x51, 0x50, kGraph}};
   Instantiate(s, kGraph);
-  CHECK(s.recorder.CopiesStack(kExec));
+  CHECK(s.recorder.AsksStack(kExec));
   Call launch = Script::Of(CallKind::kGraphLaunch);
   launch.exec = kExec;
   launch.stream = kStream;
@@ -146,6 +146,8 @@ TEST_CASE("copies say what is the host's own memory, and launches how far its st
   s.Do(launch);
   CHECK(s.Records("stack_top") == Lines{R"({"type":"stack_top","thread":0,"address":"0x7ffd00"})"});
   CHECK(s.sink.records.back().starts_with(R"({"type":"launch")"));
+  for (int i = 1; i < 100; ++i) s.Do(launch);
+  CHECK_FALSE(s.recorder.AsksStack(kExec));
 }
 
 TEST_CASE("registered memory is a block of a pool of its own") {
