@@ -243,7 +243,8 @@ class Comparison {
     }
     if (keys.size() < 2) return;
     const bool known = std::ranges::any_of(found_, [&](const RankDifference& found) {
-      return found.trace == other && found.finding.check == "collective-order";
+      const bool of_these = found.trace == one || found.trace == other;
+      return of_these && found.finding.check == "collective-order";
     });
     if (known) return;
     const auto filter = [](const std::map<CommunicatorId, CommunicatorId>& shared) {

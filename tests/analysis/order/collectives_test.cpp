@@ -168,6 +168,20 @@ TEST_CASE("operations of two communicators that cross each other are a warning")
   CHECK(found[0].finding.severity == Severity::kWarning);
 }
 
+TEST_CASE("what differs on one communicator isn't told again for two") {
+  std::vector<Rank> ranks = Ranks(2);
+  for (uint32_t i = 0; i < 2; ++i) {
+    Rank& rank = ranks[i];
+    const CommunicatorId turned = rank.t.Communicator(2, 1 - i, 9);
+    const GraphId graph = rank.t.BeginCapture(rank.a, "step");
+    rank.RunOn(rank.whole, kAllReduce);
+    rank.RunOn(turned, i == 0 ? kAllGather : kReduceScatter);
+    rank.t.EndCapture(rank.a);
+    rank.Launch(graph);
+  }
+  CHECK(Compare(ranks).size() == 1);
+}
+
 TEST_CASE("what runs in a graph on one rank has to run in one on the others") {
   std::vector<Rank> ranks = Ranks(2);
   for (Rank& rank : ranks) {  // both have work outside of graphs
