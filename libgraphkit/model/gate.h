@@ -136,6 +136,7 @@ struct GateVerdict {
 struct GateCheck {
   std::string id;
   std::string summary = {};  // one line
+  std::string page = {};     // what it means and what to do, Markdown; empty: there is none
   bool operator==(const GateCheck&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // The presenters of `graphkit check`.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -109,6 +110,24 @@ TEST_CASE("a SARIF result lies at its source frame, or at a logical location") {
     const size_t index = result["ruleIndex"];
     CHECK(run["tool"]["driver"]["rules"][index]["id"] == result["ruleId"]);
   }
+}
+
+TEST_CASE("a SARIF rule has its page where a result names it") {
+  GateRun sample = SampleRun();
+  for (GateCheck& check : sample.checks) check.page = "# " + check.id;
+  sample.checks.push_back({.id = "unsafe-reuse", .page = "# unsafe-reuse"});  // found nothing
+  const json run = json::parse(Sarif(sample))["runs"][0];
+  size_t helped = 0;
+  for (const json& rule : run["tool"]["driver"]["rules"]) {
+    const bool named = std::ranges::any_of(
+        run["results"], [&](const json& result) { return result["ruleId"] == rule["id"]; });
+    const bool is_check = !rule["id"].get<std::string>().starts_with("max-");
+    CHECK(rule.contains("help") == (named && is_check));
+    if (!rule.contains("help")) continue;
+    ++helped;
+    CHECK(rule["help"]["markdown"] == "# " + rule["id"].get<std::string>());
+  }
+  CHECK(helped >= 2);
 }
 
 TEST_CASE("a refused run isn't a successful execution in SARIF, and an error in JUnit") {

@@ -65,6 +65,9 @@ class Rules {
     for (const GateReason& reason : run.verdict.reasons) {
       if (IsFigure(reason)) Add(RuleOf(reason), "A figure is over its limit.");
     }
+    for (const JudgedFinding& judged : run.verdict.findings) {
+      AddHelp(run, FindingOf(run, judged).check);
+    }
   }
 
   size_t IndexOf(const std::string& id) const { return indices_.at(id); }
@@ -76,6 +79,13 @@ class Rules {
     Json rule{{"id", id}};
     if (!summary.empty()) rule["shortDescription"] = TextJson(summary);
     json_.push_back(std::move(rule));
+  }
+
+  // The page of a check that found something, for who reads its results where graphkit isn't.
+  void AddHelp(const GateRun& run, const std::string& id) {
+    const auto check = std::ranges::find(run.checks, id, &GateCheck::id);
+    if (check == run.checks.end() || check->page.empty()) return;
+    json_[IndexOf(id)]["help"] = {{"text", check->page}, {"markdown", check->page}};
   }
 
   std::map<std::string, size_t> indices_;

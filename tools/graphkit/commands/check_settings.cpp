@@ -7,6 +7,7 @@
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/io/files/gate_files.h"
+#include "tools/graphkit/check_pages.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/suggest.h"
 #include "tools/graphkit/cli/talk.h"
@@ -135,7 +136,9 @@ Result<CheckSettings> ReadSettings(const CheckOptions& options, const Date& toda
 std::vector<GateCheck> KnownChecks() {
   std::vector<GateCheck> known;
   for (const Check& check : AllChecks()) {
-    known.push_back({std::string(check.id), std::string(check.what)});
+    known.push_back({.id = std::string(check.id),
+                     .summary = std::string(check.what),
+                     .page = std::string(PageOf(check.id))});
   }
   return known;
 }
