@@ -46,6 +46,7 @@ class GraphReplayer {
         view_{facts_.trace, facts_.in_edges, order_, frontiers_, task.streams, slice_, nullptr},
         options_(options),
         planned_(task.planned),
+        history_(task.history),
         pools_(task.pools),
         bounds_(task.bounds[static_cast<size_t>(info.rule)]),
         tops_(pools_.size()) {
@@ -109,8 +110,8 @@ class GraphReplayer {
     out_.scanned = memory_ == nullptr;
     policy_ = info_.make(view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
     if (!memory_) memory_ = ScanningMemory(facts_, slice_, *policy_, pools_.size(), options);
-    for (uint32_t pool = 0; options_.continued && pool < pools_.size(); ++pool) {
-      memory_->Hold(pool, HeldBefore(facts_.trace, slice_.root, pools_[pool].pool, options_.config),
+    for (uint32_t pool = 0; history_ != nullptr && pool < pools_.size(); ++pool) {
+      memory_->Hold(pool, history_->Before(slice_.root, pools_[pool].pool, options_.config),
                     blocks);
     }
   }
@@ -209,6 +210,7 @@ class GraphReplayer {
   std::unique_ptr<ReusePolicy> policy_;
   const ReplayOptions& options_;
   const std::vector<Bytes>* planned_;
+  const PoolHistory* const history_;
   const std::vector<PoolBlocks>& pools_;
   const std::vector<LowerBound>& bounds_;  // of each pool, where they were asked for
   std::vector<OutOfMemory> rises_;

@@ -9,6 +9,7 @@
 #include "libgraphkit/analysis/bound/lower_bound.h"
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/analysis/order/slice.h"
+#include "libgraphkit/replay/held_memory.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
@@ -23,6 +24,7 @@ struct GraphTask {
   const std::vector<std::vector<StreamId>>& streams;  // OtherStreams
   const std::vector<Bytes>* planned = nullptr;  // by block: in place of a policy's; null: none
   std::vector<PoolBlocks> pools = {};
+  const PoolHistory* history = nullptr;  // null: pools begin empty
   // By marker rule, of each pool; none: not asked for.
   std::array<std::vector<LowerBound>, 2> bounds = {};
 };

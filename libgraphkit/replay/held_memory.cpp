@@ -2,23 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "libgraphkit/analysis/memory/usage.h"
 
 namespace graphkit {
 namespace {
-
-// Blocks of the pool that live at `now`, by segment.
-std::map<SegmentId, std::vector<BlockId>> LivingAt(const Trace& trace, PoolId pool, Seq now) {
-  std::map<SegmentId, std::vector<BlockId>> living;
-  for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const Block& block = trace.blocks[i];
-    if (block.pool != pool || !block.segment.valid()) continue;
-    if (block.allocated < now && block.free_completed > now)
-      living[block.segment].push_back(BlockId(i));
-  }
-  return living;
-}
 
 // A rest that a large segment wouldn't have split off belongs to the block before it.
 void AddHole(const CachingConfig& config, const MemoryHole& hole, bool behind_block,
@@ -45,26 +34,112 @@ void AddHoles(const Trace& trace, SegmentId id, std::vector<BlockId> living,
   AddHole(config, hole, behind_block, held);
 }
 
+// Where each graph's first capture began; kNever: it wasn't captured.
+std::vector<Seq> FindBegins(const Trace& trace) {
+  std::vector<Seq> begins(trace.graphs.size(), kNever);
+  for (const Capture& capture : trace.captures) {
+    Seq& begin = begins[capture.graph.index()];
+    begin = std::min(begin, capture.begin);
+  }
+  return begins;
+}
+
+// Things that are there at the moment: each is found and left out at once.
+class Present {
+ public:
+  void Add(uint32_t thing) {
+    places_[thing] = things_.size();
+    things_.push_back(thing);
+  }
+  void Remove(uint32_t thing) {
+    const auto place = places_.find(thing);
+    if (place == places_.end()) return;
+    things_[place->second] = things_.back();
+    places_[things_.back()] = place->second;
+    things_.pop_back();
+    places_.erase(thing);
+  }
+  const std::vector<uint32_t>& things() const { return things_; }
+
+ private:
+  std::vector<uint32_t> things_;
+  std::unordered_map<uint32_t, size_t> places_;
+};
+
 }  // namespace
 
-HeldMemory HeldBefore(const Trace& trace, GraphId graph, PoolId pool, const CachingConfig& config) {
-  HeldMemory held;
-  const auto capture = std::ranges::find(trace.captures, graph, &Capture::graph);
-  if (!pool.valid() || capture == trace.captures.end()) return held;
-  const Seq now = capture->begin;
-  std::vector<SegmentId> segments;
+// What happens to one pool.
+struct PoolHistory::Sweep {
+  enum class What : uint8_t { kFreed, kAllocated, kCapture };
+  struct Step {
+    Seq seq = 0;
+    What what = What::kFreed;
+    bool segment = false;
+    uint32_t thing = 0;  // a block, a segment, or a graph
+  };
+
+  void AddLife(bool segment, size_t thing, Seq begin, Seq end) {
+    steps.push_back({begin, What::kAllocated, segment, static_cast<uint32_t>(thing)});
+    if (end != kNever) steps.push_back({end, What::kFreed, segment, static_cast<uint32_t>(thing)});
+  }
+
+  std::vector<Step> steps;
+};
+
+PoolHistory::PoolHistory(const Trace& trace, std::span<const std::vector<BlockId>> blocks)
+    : trace_(trace) {
+  const std::vector<Seq> begins = FindBegins(trace);
+  std::map<PoolId, Sweep> sweeps;
+  for (size_t graph = 0; graph < blocks.size(); ++graph) {
+    if (begins[graph] == kNever) continue;
+    for (const BlockId block : blocks[graph]) {
+      const PoolId pool = trace[block].pool;
+      if (!pool.valid() || !held_.try_emplace({GraphId(graph), pool}).second) continue;
+      sweeps[pool].steps.push_back(
+          {begins[graph], Sweep::What::kCapture, false, static_cast<uint32_t>(graph)});
+    }
+  }
   for (size_t i = 0; i < trace.segments.size(); ++i) {
     const Segment& segment = trace.segments[i];
-    if (segment.pool == pool && segment.allocated < now && segment.freed > now)
-      segments.emplace_back(i);
+    const auto sweep = sweeps.find(segment.pool);
+    if (sweep != sweeps.end()) sweep->second.AddLife(true, i, segment.allocated, segment.freed);
   }
-  if (segments.empty()) return held;
-  std::ranges::stable_sort(segments, {}, [&](SegmentId id) { return trace[id].allocated; });
-  auto living = LivingAt(trace, pool, now);
-  for (const SegmentId id : segments) {
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    const auto sweep = block.segment.valid() ? sweeps.find(block.pool) : sweeps.end();
+    if (sweep != sweeps.end()) {
+      sweep->second.AddLife(false, i, block.allocated, block.free_completed);
+    }
+  }
+  for (auto& [pool, sweep] : sweeps) {
+    std::ranges::sort(sweep.steps, {},
+                      [](const Sweep::Step& step) { return std::pair(step.seq, step.what); });
+    Present present[2];  // blocks, segments
+    for (const Sweep::Step& step : sweep.steps) {
+      ++looks_;
+      if (step.what == Sweep::What::kAllocated) present[step.segment].Add(step.thing);
+      if (step.what == Sweep::What::kFreed) present[step.segment].Remove(step.thing);
+      if (step.what != Sweep::What::kCapture) continue;
+      Held& held = held_.at({GraphId(step.thing), pool});
+      for (const uint32_t block : present[0].things()) held.blocks.emplace_back(block);
+      for (const uint32_t segment : present[1].things()) held.segments.emplace_back(segment);
+      std::ranges::sort(held.segments, {},
+                        [&](SegmentId id) { return std::pair(trace[id].allocated, id); });
+      looks_ += held.blocks.size() + held.segments.size();
+    }
+  }
+}
+
+HeldMemory PoolHistory::Before(GraphId graph, PoolId pool, const CachingConfig& config) const {
+  HeldMemory held;
+  const auto known = held_.find({graph, pool});
+  if (known == held_.end()) return held;
+  std::map<SegmentId, std::vector<BlockId>> living;
+  for (const BlockId block : known->second.blocks) living[trace_[block].segment].push_back(block);
+  for (const SegmentId id : known->second.segments) {
     held.begins.emplace_back(id, held.end);
-    AddHoles(trace, id, std::move(living[id]), config, &held);
-    held.end += RoundUp(trace[id].size, kSegmentAlignment);
+    AddHoles(trace_, id, std::move(living[id]), config, &held);
+    held.end += RoundUp(trace_[id].size, kSegmentAlignment);
   }
   return held;
 }

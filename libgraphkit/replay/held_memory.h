@@ -5,6 +5,9 @@
 //     segment 7   |            hole                       |      holes of their own stream
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,8 +31,33 @@ struct HeldMemory {
   bool operator==(const HeldMemory&) const = default;
 };
 
-// Before the graph's capture began; nothing for one that isn't captured. What lives in the pool
-// then counts as living until the capture's end.
-HeldMemory HeldBefore(const Trace& trace, GraphId graph, PoolId pool, const CachingConfig& config);
+// What pools held before captures, found for all of a trace's graphs in one sweep over each pool:
+//
+//     pool    ├ a ────┤   ├ c ───────────
+//                ├ b ─────────┤
+//     begin         ↑ 1           ↑ 2        graph 1: a, b; graph 2: c
+class PoolHistory {
+ public:
+  // `blocks`: of each root graph, in capture order.
+  PoolHistory(const Trace& trace, std::span<const std::vector<BlockId>> blocks);
+
+  // Before the graph's capture began; nothing for one that isn't captured, or has no block of the
+  // pool. What lives in the pool then counts as living until the capture's end.
+  HeldMemory Before(GraphId graph, PoolId pool, const CachingConfig& config) const;
+
+  // Beginnings and ends of blocks and segments, and what was living, that were looked at.
+  uint64_t looks() const { return looks_; }
+
+ private:
+  struct Held {
+    std::vector<SegmentId> segments;  // the oldest first
+    std::vector<BlockId> blocks;
+  };
+  struct Sweep;
+
+  const Trace& trace_;
+  std::map<std::pair<GraphId, PoolId>, Held> held_;
+  uint64_t looks_ = 0;
+};
 
 }  // namespace graphkit

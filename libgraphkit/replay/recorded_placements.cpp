@@ -48,9 +48,9 @@ class SegmentPlaces {
   std::map<Bytes, Bytes> sizes_;  // by begin
 };
 
-void ComparePool(const Trace& trace, GraphId graph, const ReplayedPool& pool,
-                 RecordedPlacements* found) {
-  SegmentPlaces places(trace, HeldBefore(trace, graph, pool.pool, {}));
+void ComparePool(const Trace& trace, const PoolHistory& history, GraphId graph,
+                 const ReplayedPool& pool, RecordedPlacements* found) {
+  SegmentPlaces places(trace, history.Before(graph, pool.pool, {}));
   for (const PlacedBlock& placed : pool.segments) {
     const Block& block = trace[placed.block];
     if (!block.segment.valid()) {
@@ -70,6 +70,7 @@ void ComparePool(const Trace& trace, GraphId graph, const ReplayedPool& pool,
 }  // namespace
 
 RecordedPlacements CompareWithRecorded(const Facts& facts, const PolicyReplay& replay) {
+  const PoolHistory history(facts.trace, facts.blocks);
   const std::map<PoolId, Seq> used_outside = UsedOutside(facts.trace);
   RecordedPlacements found;
   for (const GraphReplay& graph : replay.graphs) {
@@ -80,7 +81,7 @@ RecordedPlacements CompareWithRecorded(const Facts& facts, const PolicyReplay& r
       if (used != used_outside.end() && used->second < first.allocated) {
         found.not_compared += pool.segments.size();
       } else {
-        ComparePool(facts.trace, graph.graph, pool, &found);
+        ComparePool(facts.trace, history, graph.graph, pool, &found);
       }
     }
   }

@@ -128,6 +128,8 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
                                        const ReplayOptions& options, const PlannedMemory* plan) {
   const std::vector<std::vector<StreamId>> streams = OtherStreams(facts.trace, &facts.lives);
   const Slices slices(facts.trace, facts.roots, facts.blocks);
+  std::optional<PoolHistory> history;
+  if (options.continued) history.emplace(facts.trace, facts.blocks);
   const std::vector<Bytes> planned =
       plan != nullptr ? OffsetsOf(facts, *plan) : std::vector<Bytes>();
   const std::set<GraphId> held = plan != nullptr ? GraphsOf(*plan) : std::set<GraphId>();
@@ -141,7 +143,8 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
                                      .slice = slices.Of(graph),
                                      .streams = streams,
                                      .planned = plan != nullptr ? &planned : nullptr,
-                                     .pools = std::move(pools)});
+                                     .pools = std::move(pools),
+                                     .history = history ? &*history : nullptr});
       ParallelFor(policies.size(), ThreadsFor(facts.trace), [&](size_t i) {
         replayed[i][graph.index()] = ReplayGraph(task, InfoOf(policies[i]), options);
       });
