@@ -53,7 +53,7 @@ struct RankCollectives {
   std::vector<RankProgram> programs = {};
   std::vector<RankRun> captured = {};  // the graphs that were captured
   std::vector<RankRun> executed = {};  // launches, and work outside of graphs where it was recorded
-  bool works = false;                  // whether such work was recorded
+  bool works = false;                  // whether all of such work was recorded
   bool operator==(const RankCollectives&) const = default;
 };
 

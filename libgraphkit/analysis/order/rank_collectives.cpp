@@ -21,7 +21,7 @@ class Summary {
     if (trace_.collectives.empty()) return {};
     made_.communicators = trace_.communicators;
     made_.places.emplace_back();
-    made_.works = !trace_.works.empty();
+    made_.works = trace_.process.all_work;
     FindNodes();
     AddGraphs();
     AddExecuted();

@@ -44,9 +44,14 @@ struct Rank {
   }
 };
 
-std::vector<RankDifference> Compare(std::vector<Rank>& ranks, bool complete = true) {
+std::vector<RankDifference> Compare(std::vector<Rank>& ranks, bool complete = true,
+                                    bool all_work = false) {
   std::vector<RankCollectives> made;
-  for (Rank& rank : ranks) made.push_back(SummarizeCollectives(rank.t.Build()));
+  for (Rank& rank : ranks) {
+    Trace trace = rank.t.Build();
+    trace.process.all_work = all_work;
+    made.push_back(SummarizeCollectives(trace));
+  }
   std::vector<RankTrace> traces;
   for (size_t i = 0; i < made.size(); ++i) {
     traces.push_back({"run/rank" + std::to_string(i) + ".json", &made[i], complete});
@@ -182,18 +187,34 @@ TEST_CASE("what differs on one communicator isn't told again for two") {
   CHECK(Compare(ranks).size() == 1);
 }
 
-TEST_CASE("what runs in a graph on one rank has to run in one on the others") {
+// Each launches a step; the second rank gathers outside of graphs what the first one's gathers.
+std::vector<Rank> OneOutside() {
   std::vector<Rank> ranks = Ranks(2);
-  for (Rank& rank : ranks) {  // both have work outside of graphs
-    rank.t.Work(rank.a, "ncclAllReduce");
-    rank.t.Collect(rank.whole, kAllReduce, 8, kType);
-  }
+  for (Rank& rank : ranks) rank.Launch(rank.Capture({{kAllReduce, 8}}));
   ranks[0].Launch(ranks[0].Capture({{kAllGather, 4}}));
   ranks[1].t.Work(ranks[1].a, "ncclAllGather");
   ranks[1].t.Collect(ranks[1].whole, kAllGather, 4, kType);
-  const auto found = Compare(ranks);
+  return ranks;
+}
+
+TEST_CASE("what runs in a graph on one rank has to run in one on the others") {
+  std::vector<Rank> ranks = OneOutside();
+  const auto found = Compare(ranks, true, true);
   REQUIRE(found.size() == 1);
   CHECK(found[0].finding.message.ends_with("runs all_gather of 4 fp32 in a graph"));
+}
+
+TEST_CASE("work outside of graphs counts only where all of it was recorded") {
+  std::vector<Rank> ranks = Ranks(2);
+  for (Rank& rank : ranks) rank.Launch(rank.Capture({{kAllReduce, 8}}));
+  ranks[1].t.Work(ranks[1].a, "ncclAllGather");
+  ranks[1].t.Collect(ranks[1].whole, kAllGather, 4, kType);
+  std::vector<Rank> same = Ranks(2);
+  for (Rank& rank : same) rank.Launch(rank.Capture({{kAllReduce, 8}}));
+  same[1].t.Work(same[1].a, "ncclAllGather");
+  same[1].t.Collect(same[1].whole, kAllGather, 4, kType);
+  CHECK(Compare(ranks).empty());
+  CHECK(Compare(same, true, true).size() == 1);
 }
 
 TEST_CASE("operations of child graphs stand where the nodes that hold them do") {
