@@ -188,8 +188,9 @@ TEST_CASE("a table of graphs counts those that are alike") {
     report.graphs[i].total_bytes = i % 10;
   }
   const std::string text = Text(report, {.top = 2});
-  CHECK(text.substr(text.find("graph  alike")) ==
-        R"(graph  alike  name  nodes  edges  streams  blocks  peak live  deferred  lower bound  reuse
+  CHECK(
+      text.substr(text.find("graph  alike")) ==
+      R"(graph  alike  name  nodes  edges  streams  blocks  peak live  deferred  lower bound  reuse
     9     ×3  step      3      3        2       2      5 MiB     1 MiB        4 MiB  1 MiB
     8     ×3  step      3      3        2       2      5 MiB     1 MiB        4 MiB  1 MiB
 and 24 graphs with fewer bytes; --top 0 shows all
@@ -216,8 +217,9 @@ error: block 1 of 1 MiB is never freed [never-freed-block]
 note: so it is [other]
 )");
   const std::string all = Text(report, {.top = 0});
-  CHECK(all.find("  - block 9 of 4 KiB is never freed\n      - allocated in the capture (step.cu:42 "
-                 "step)\n") != std::string::npos);
+  CHECK(
+      all.find("  - block 9 of 4 KiB is never freed\n      - allocated in the capture (step.cu:42 "
+               "step)\n") != std::string::npos);
 }
 
 TEST_CASE("a graph with several pools has a line for each") {
