@@ -68,8 +68,8 @@ struct PoolBorrow {
 };
 
 // Which blocks that were allocated in captures are barred, by block; those allocated outside aren't
-// looked at, and of memory-alloc nodes all is the driver's. `works` names what was seen of work
-// outside of graphs; a trace of the default scope has none.
+// looked at, and of memory-alloc nodes all is the driver's. Of work outside of graphs counts what
+// the trace holds (Process::all_work).
 std::vector<std::optional<BorrowBar>> FindBorrowBars(const Facts& facts, MarkerRule rule);
 
 // Of each allocator's pool that captures allocated in; those whose blocks have no addresses are

@@ -193,19 +193,20 @@ void RenderBorrowText(const BorrowView& view, const Trace& trace, std::ostream& 
   }
   if (view.pools.empty()) return;
   out << "\n"
-      << Wrapped("",
-                 trace.works.empty()
-                     ? "Assumes that work outside of graphs uses only memory that is allocated: "
-                       "this trace doesn't hold that work (graphkit trace --scope all)."
-                     : "Assumes that kernels access only memory passed as arguments.",
-                 {});
+      << Wrapped(
+             "",
+             trace.process.all_work
+                 ? "Assumes that kernels access only memory passed as arguments."
+                 : "Assumes that work outside of graphs uses only memory that is allocated, but "
+                   "for what this trace holds of it (graphkit trace --scope all holds all).",
+             {});
 }
 
 void RenderBorrowJson(const BorrowView& view, const Trace& trace, std::ostream& out) {
   const auto pool = [&trace](const PoolBorrow& of) { return PoolJson(of, trace); };
   Json json{{"schema", "graphkit-borrow"},
             {"version", 1},
-            {"work_outside_recorded", !trace.works.empty()},
+            {"work_outside_recorded", trace.process.all_work},
             {"pools", ListJson(view.pools, pool)}};
   if (view.at.valid()) {
     json["at"] = Json{{"node", view.at}, {"ranges", ListJson(view.at_node, AtJson)}};
