@@ -8,6 +8,7 @@
 #include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/analysis/checks/settings.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/joins.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
 
@@ -33,6 +34,22 @@ ReportTotals TotalsOf(const Trace& trace, const Report& report) {
     ++totals.findings[static_cast<size_t>(finding.severity)];
   }
   return totals;
+}
+
+void AddExecs(const Facts& facts, Report* report) {
+  report->execs = FindExecMemory(facts.trace, facts.roots);
+  if (!report->execs) return;
+  const std::vector<ExecPeak> peaks = ExecPeaks(facts.trace, *report->execs);
+  for (GraphSummary& graph : report->graphs) {
+    const ExecPeak& peak = peaks[graph.graph.index()];
+    if (peak.execs > 0) graph.exec_peak = peak;
+  }
+  for (const ExecCost& cost : report->execs->execs) {
+    if (!cost.graph) continue;
+    GraphSummary& graph = report->graphs[cost.graph.index()];
+    ++graph.execs;
+    graph.exec_source = std::min(graph.exec_source, cost.source);
+  }
 }
 
 void AddLarge(std::vector<Finding> findings, const AnalyzeOptions& options, Report* report) {
@@ -119,6 +136,7 @@ Result<Report> Analyze(const Facts& facts, const AnalyzeOptions& options) {
   for (std::vector<Finding>& findings : FindAllFindings(*checks, facts, options.summary, &report)) {
     AddLarge(std::move(findings), options, &report);
   }
+  AddExecs(facts, &report);
   // The most severe first, then by bytes; else as the checks' table has them.
   std::ranges::stable_sort(report.findings, std::greater(), [](const Finding& finding) {
     return std::pair(finding.severity, finding.bytes);

@@ -24,6 +24,19 @@ Summaries SummariesOf(const Report& report) {
   return summaries;
 }
 
+// Two measurements of the same differ by chance: they are different where their intervals are
+// apart. Two estimates by one table have the same error.
+void DiffExecs(const GraphSummary& before, const GraphSummary& after, GraphDiff& diff) {
+  const ByteRange from = before.exec_peak ? before.exec_peak->bytes : ByteRange();
+  const ByteRange to = after.exec_peak ? after.exec_peak->bytes : ByteRange();
+  const bool estimated =
+      before.exec_source != ExecSource::kMeasured && after.exec_source != ExecSource::kMeasured;
+  const bool apart = from.high < to.low || to.high < from.low;
+  const bool both = before.exec_peak && after.exec_peak;
+  if (both && from != to && (estimated || apart))
+    diff.figures.push_back({"exec_bytes", from.bytes, to.bytes});
+}
+
 void DiffFigures(const Summaries& before, const Summaries& after, GraphDiff& diff) {
   const auto a = before.find(diff.before), b = after.find(diff.after);
   if (a == before.end() || b == after.end()) return;
@@ -32,6 +45,7 @@ void DiffFigures(const Summaries& before, const Summaries& after, GraphDiff& dif
     const RankFigure from = before_figures[i], to = after_figures[i];
     if (from && to && from != to) diff.figures.push_back({kRankGraphFigures[i], from, to});
   }
+  DiffExecs(*a->second, *b->second, diff);
 }
 
 // Of each graph the first one that is equal to it: findings of equal graphs are counted together,

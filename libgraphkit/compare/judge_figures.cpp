@@ -11,6 +11,7 @@
 #include "libgraphkit/checked_number.h"
 #include "libgraphkit/compare/gate.h"
 #include "libgraphkit/compare/judge.h"
+#include "libgraphkit/model/names.h"
 
 namespace graphkit {
 
@@ -93,6 +94,33 @@ void HoldRatio(const GateSubject& subject, uint32_t trace, double limit, GateVer
         .value = ratio,
         .limit = limit},
        "reserved over allocated", GateReason::Kind::kBudget, verdict);
+}
+
+// A file of another tool doesn't say what was instantiated.
+std::optional<double> ExecBytes(const Report& report) {
+  if (report.execs) return static_cast<double>(report.execs->peak.bytes.high);
+  return report.device == DeviceKind::kImported ? std::nullopt : std::optional(0.0);
+}
+
+// "taken by execs at most (estimated: 3 MiB to 9 MiB), graph 0 step with 6 MiB first".
+std::string ExecsText(const Report& report) {
+  if (!report.execs) return "";
+  const ExecMemory& memory = *report.execs;
+  std::vector<const GraphSummary*> graphs;
+  for (const GraphSummary& graph : report.graphs) {
+    if (graph.exec_peak) graphs.push_back(&graph);
+  }
+  std::ranges::stable_sort(graphs, std::ranges::greater(),
+                           [](const GraphSummary* graph) { return graph->exec_peak->bytes.high; });
+  constexpr size_t kNamed = 3;
+  std::string text = "taken by " + FormatCount(memory.peak.execs) + " executables at once (" +
+                     std::string(NameOf(memory.source)) + " " + FormatBytes(memory.peak.bytes.low) +
+                     " to " + FormatBytes(memory.peak.bytes.high) + "; the largest: ";
+  for (size_t i = 0; i < std::min(kNamed, graphs.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + GraphText(*graphs[i]) + " " +
+            FormatBytes(graphs[i]->exec_peak->bytes.high);
+  }
+  return text + ")";
 }
 
 struct Comparison {
@@ -187,6 +215,7 @@ constexpr Quantity kQuantities[] = {
     {"max-deferred", "deferred bytes"},
     {"max-peak", "live bytes at the peak"},
     {"max-idle", "idle bytes at the end"},
+    {"max-exec-bytes", "bytes of executables"},
     {"max-leaks", "leaks"},
     {"baseline-peak", "live bytes at the peak"},
     {"baseline-deferred", "deferred bytes"},
@@ -222,7 +251,9 @@ void RefuseUnknown(const std::vector<GateSubject>& subjects, GateVerdict& verdic
     if (!measure.value) unknown[{measure.trace, measure.rule}].push_back(&measure);
   }
   for (const auto& [key, measures] : unknown) {
-    const std::string& because = subjects[key.first].report.unknown_memory;
+    const std::string because = key.second == "max-exec-bytes"
+                                    ? "the file doesn't say what was instantiated"
+                                    : subjects[key.first].report.unknown_memory;
     verdict.reasons.push_back({GateReason::Kind::kBlind, key.first,
                                UnknownText(*measures.front(), measures.size() - 1, because)});
   }
@@ -251,6 +282,14 @@ void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& co
             .value = Figure(subject.idle_bytes),
             .limit = static_cast<double>(*config.max_idle_bytes)},
            "reserved and idle at the end", GateReason::Kind::kBudget, verdict);
+    }
+    if (config.max_exec_bytes) {
+      const std::string what = ExecsText(subject.report);
+      Hold({.rule = "max-exec-bytes",
+            .trace = trace,
+            .value = ExecBytes(subject.report),
+            .limit = static_cast<double>(*config.max_exec_bytes)},
+           what.c_str(), GateReason::Kind::kBudget, verdict);
     }
     if (config.max_leaks) {
       Hold({.rule = "max-leaks",

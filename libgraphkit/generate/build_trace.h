@@ -146,6 +146,11 @@ class TraceBuilder {
   void Update(ExecId exec, GraphId graph, int32_t result = 0) {
     trace_.exec_updates.push_back({exec, graph, result, Next()});
   }
+  // Free memory before and after a call that concerns the exec.
+  void Read(ExecReading reading) {
+    reading.seq = Next();
+    trace_.exec_readings.push_back(reading);
+  }
   // A node gets new parameters, or is switched on or off; without an exec: in its graph.
   void Change(NodeId node, ExecId exec, NodeChangeKind what, AccessList accesses = {});
   void Launch(ExecId exec, StreamId stream) { trace_.launches.push_back({exec, stream, Next()}); }

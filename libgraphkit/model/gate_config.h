@@ -46,7 +46,9 @@ struct GateConfig {
   // in use.
   std::optional<Bytes> max_peak_bytes = {};
   std::optional<Bytes> max_idle_bytes = {};  // of each trace: reserved and not in use at the end
-  std::optional<uint64_t> max_leaks = {};    // of each trace: of checks named *-leak, without notes
+  // Of each trace: most that execs take of the device at once, at the upper end of its interval.
+  std::optional<Bytes> max_exec_bytes = {};
+  std::optional<uint64_t> max_leaks = {};  // of each trace: of checks named *-leak, without notes
   std::optional<double> max_reserved_over_allocated = {};  // of each trace: peak over peak
 
   double allow_increase = 0;  // over the baseline: 0.02 allows 2 %

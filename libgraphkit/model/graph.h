@@ -145,6 +145,22 @@ struct Exec {
 };
 inline constexpr uint64_t kInstantiateAutoFreeOnLaunch = 1;
 
+// The calls in which the driver takes memory for an exec: it is made; it is brought to the device;
+// it is launched for the first time.
+enum class ExecCall : uint8_t { kInstantiate, kUpload, kLaunch };
+
+// Free device memory right before and right after such a call, as the driver says (cuMemGetInfo).
+// Recorded where the tracer was asked for it (`graphkit trace --measure-execs`).
+struct ExecReading {
+  ExecId exec;
+  ExecCall call = ExecCall::kInstantiate;
+  bool disturbed = false;  // meanwhile another thread called what takes or gives back memory
+  Bytes before = 0;
+  Bytes after = 0;
+  Seq seq = 0;
+  bool operator==(const ExecReading&) const = default;
+};
+
 // An exec was updated from another graph (cudaGraphExecUpdate): its later launches run that one.
 struct ExecUpdate {
   ExecId exec;

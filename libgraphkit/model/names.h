@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "libgraphkit/model/collective.h"
+#include "libgraphkit/model/estimate.h"
+#include "libgraphkit/model/exec_memory.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/host_memory.h"
@@ -61,6 +63,27 @@ template <>
 struct Names<NodeChangeKind> {
   static constexpr std::array<std::string_view, 4> value = {"params", "enabled", "disabled",
                                                             "updatable"};
+};
+
+template <>
+struct Names<ExecCall> {
+  static constexpr std::array<std::string_view, 3> value = {"instantiate", "upload", "launch"};
+};
+
+template <>
+struct Names<ExecSource> {
+  static constexpr std::array<std::string_view, 3> value = {"estimated", "calibrated", "measured"};
+};
+
+template <>
+struct Names<ExecPart> {
+  static constexpr std::array<std::string_view, kExecParts> value = {"exec", "kernel_node",
+                                                                     "copy_node", "other_node"};
+};
+
+template <>
+struct Names<SizesFrom> {
+  static constexpr std::array<std::string_view, 3> value = {"user", "names", "blocks"};
 };
 
 template <>

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libgraphkit/model/exec_memory.h"
 #include "libgraphkit/model/finding.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/process.h"
@@ -57,7 +58,10 @@ struct GraphSummary {
   uint64_t launch_completion_edges = 0;
   uint64_t cross_stream_edges = 0;
   uint64_t streams = 0;
-  uint64_t launches = 0;                     // of execs that ran it
+  uint64_t launches = 0;                   // of execs that ran it
+  uint64_t execs = 0;                      // instantiated from it
+  std::optional<ExecPeak> exec_peak = {};  // of these; nothing: there are none
+  ExecSource exec_source = ExecSource::kMeasured;
   uint64_t blocks = 0;                       // that were recorded
   std::string unknown_memory;                // why its bytes aren't known; empty: they are
   std::optional<Bytes> total_bytes = 0;      // sum of all blocks
@@ -122,6 +126,7 @@ struct Report {
   std::vector<Finding> findings;  // the most severe first, then by bytes
   std::string unknown_memory;  // why its bytes aren't known, or those of a graph; empty: they are
   std::optional<AskedMemory> memory = AskedMemory();
+  std::optional<ExecMemory> execs = {};  // nothing: nothing was instantiated
   BlockJoins joins;
   ReportTotals totals;
   bool operator==(const Report&) const = default;

@@ -58,6 +58,7 @@ struct Trace {
   std::vector<Exec> execs;
   std::vector<ToolIdRun> tool_id_runs;
   std::vector<ExecUpdate> exec_updates;    // by seq
+  std::vector<ExecReading> exec_readings;  // by seq
   std::vector<NodeChange> node_changes;    // by seq
   std::vector<ChangedNode> changed_nodes;  // by node; what follows from node_changes
   std::vector<Launch> launches;            // by seq

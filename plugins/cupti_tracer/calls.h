@@ -128,6 +128,13 @@ struct KernelWork {
 
 inline constexpr int32_t kUnknownDevice = -1;
 
+// What the device had free right before and right after a call.
+struct FreeMemory {
+  uint64_t before = 0;
+  uint64_t after = 0;
+  bool disturbed = false;  // by a call of another thread that takes or gives back memory
+};
+
 // One CUDA call. Which fields mean something depends on `kind`.
 struct Call {
   CallKind kind = CallKind::kOther;
@@ -160,6 +167,7 @@ struct Call {
   int32_t result = 0;                       // 0: success
   uint32_t correlation = 0;                 // kGraphLaunch: of the outermost call
   StackId stack;                            // known to the recorder
+  const FreeMemory* measured = nullptr;     // of an exec; null: it wasn't
   std::span<const CallArgument> arguments;  // of a call that failed
   KernelWork kernel;
   Operation own;                      // of a copy or a memset
@@ -267,6 +275,10 @@ struct ThreadState {
   bool inside = false;                   // in the tracer itself
   WorkSpace space;                       // the recorder's, while it works for this thread
   HandleMap<const KernelInfo*> kernels;  // by function: launched outside of captures before
+
+  bool measuring = false;      // free memory was read when the call in flight began
+  uint64_t takers_before = 0;  // calls until then that take or give back memory
+  FreeMemory free_memory;
 
   std::vector<Going> going;  // what the calls in flight take away, the innermost call's last
 

@@ -225,8 +225,7 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_CALL(cuGraphExecUpdate, kExecUpdate),
     GRAPHKIT_CALL(cuGraphExecUpdate_v2, kExecUpdate),
     GRAPHKIT_CALLS(cuGraphLaunch, kGraphLaunch),
-    GRAPHKIT_BARE(cuGraphUpload, kInternal),
-    GRAPHKIT_BARE(cuGraphUpload_ptsz, kInternal),
+    GRAPHKIT_CALLS(cuGraphUpload, kGraphUpload),
     // told only when they fail: what a capture forbids
     GRAPHKIT_CALLS(cuStreamQuery, kOther),
     GRAPHKIT_CALLS(cuStreamAddCallback, kOther),

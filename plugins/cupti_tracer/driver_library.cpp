@@ -27,6 +27,7 @@ void DriverLibrary::Bind() {
   load("cuDriverGetVersion", version_);
   load("cuCtxGetDevice", current_device_);
   load("cuDeviceGetName", device_name_);
+  load("cuMemGetInfo_v2", memory_info_);
 }
 
 int DriverLibrary::Version() const {
@@ -49,6 +50,12 @@ std::optional<bool> DriverLibrary::Knows(uint64_t address) const {
   const int result = pointer_ != nullptr ? pointer_(&type, kMemoryType, address) : -1;
   if (result != kSuccess && result != kInvalidValue) return {};
   return result == kSuccess;
+}
+
+std::optional<uint64_t> DriverLibrary::FreeMemory() const {
+  size_t free = 0, total = 0;
+  if (memory_info_ == nullptr || memory_info_(&free, &total) != kSuccess) return std::nullopt;
+  return free;
 }
 
 KernelLayout DriverLibrary::Layout(uint64_t function, const char* name) const {

@@ -1,7 +1,7 @@
 // The few questions that the tracer asks the driver: names and argument layouts of kernels,
-// whether it knows an address, versions. None of them changes anything, waits for anything, or is
-// forbidden during a capture. They are asked from callbacks on the enter and exit of API calls
-// only, never from resource callbacks.
+// whether it knows an address, versions, free memory. None of them changes anything, waits for
+// anything, or is forbidden during a capture. They are asked from callbacks on the enter and exit
+// of API calls only, never from resource callbacks.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,9 @@ class DriverLibrary {
   // Whether an address is CUDA's: allocated, mapped or registered; nothing: it can't be asked.
   std::optional<bool> Knows(uint64_t address) const;
 
+  // Of the current context's device, in bytes; nothing: it can't be asked.
+  std::optional<uint64_t> FreeMemory() const;
+
   // `function` is a CUfunction or a CUkernel; `name`, if the caller knows it already.
   KernelLayout Layout(uint64_t function, const char* name) const;
 
@@ -39,6 +42,7 @@ class DriverLibrary {
   int (*pointer_)(void* out, int attribute, uint64_t address) = nullptr;
   int (*version_)(int*) = nullptr;
   int (*current_device_)(int*) = nullptr;
+  int (*memory_info_)(size_t* free, size_t* total) = nullptr;
   int (*device_name_)(char*, int, int) = nullptr;
 };
 

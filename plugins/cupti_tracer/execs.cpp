@@ -105,12 +105,24 @@ void Execs::WriteUpdate(const Call& call, const ExecUpdate& update) {
   records_.Write(call, r);
 }
 
-void Execs::Launch(const Call& call, const ExecInfo& exec, StreamId stream) {
+void Execs::Launch(const Call& call, ExecInfo& exec, StreamId stream) {
+  exec.launched = true;
   LaunchRecord r;
   r.row.exec = exec.id;
   r.row.stream = stream;
   r.row.correlation = call.correlation;
   records_.Counted(records_.Write(call, r), &RecordCounts::launches);
+}
+
+void Execs::WriteReading(const Call& call, const ExecInfo& exec, ExecCall what) {
+  if (call.measured == nullptr) return;
+  ExecMemoryRecord r;
+  r.row.exec = exec.id;
+  r.row.call = what;
+  r.row.before = call.measured->before;
+  r.row.after = call.measured->after;
+  r.row.disturbed = call.measured->disturbed;
+  records_.Write(call, r);
 }
 
 void Execs::End(uint64_t handle, uint64_t time, Source source) {

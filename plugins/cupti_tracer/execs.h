@@ -30,6 +30,7 @@ struct ExecInfo {
   bool unseen_update = false;  // CUPTI didn't say what it changed
   bool copies_stack = false;   // a node of it does, or did
   uint32_t stack_tops = 0;     // launches of which it was told how far the stack reached
+  bool launched = false;
 
   Node* Find(NodeId source);
   const Graph* FindGraph(uint64_t handle) const;
@@ -50,7 +51,13 @@ class Execs {
   void Instantiate(const Call& call, const GraphInfo& graph, const std::vector<ExecNode>& made,
                    const Graphs& graphs);
   void WriteUpdate(const Call& call, const ExecUpdate& update);
-  void Launch(const Call& call, const ExecInfo& exec, StreamId stream);
+  void Launch(const Call& call, ExecInfo& exec, StreamId stream);
+  bool IsUnlaunched(uint64_t handle) {
+    const ExecInfo* exec = Find(handle);
+    return exec != nullptr && !exec->launched;
+  }
+  // What the call took, where it was measured.
+  void WriteReading(const Call& call, const ExecInfo& exec, ExecCall what);
   void End(uint64_t handle, uint64_t time, Source source);
 
   size_t size() const { return execs_.size(); }

@@ -122,6 +122,8 @@ void Recorder::DiscardGraph(const CaptureInfo& capture) {
 
 void Recorder::OnInstantiate(ThreadState& thread, const Call& call) {
   execs_.Instantiate(call, graphs_.Of(call.graph), thread.exec_nodes, graphs_);
+  if (const ExecInfo* exec = execs_.Find(call.exec))
+    execs_.WriteReading(call, *exec, ExecCall::kInstantiate);
   thread.exec_nodes = {};  // not needed again soon, and as many as the graph has nodes
 }
 
@@ -162,6 +164,12 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
     ++exec->stack_tops;
   }
   execs_.Launch(call, *exec, stream);
+  execs_.WriteReading(call, *exec, ExecCall::kLaunch);
+}
+
+void Recorder::OnGraphUpload(ThreadState&, const Call& call) {
+  if (const ExecInfo* exec = execs_.Find(call.exec))
+    execs_.WriteReading(call, *exec, ExecCall::kUpload);
 }
 
 }  // namespace graphkit

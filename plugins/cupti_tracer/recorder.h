@@ -55,6 +55,8 @@ class Recorder {
   // Events that came outside of any call that the glue knows: nodes of graphs that are known.
   void LooseEvents(ThreadState& thread, uint64_t time);
 
+  // Whether the exec is known and hasn't been launched.
+  bool IsUnlaunched(uint64_t exec) { return execs_.IsUnlaunched(exec); }
   bool capturing() const { return streams_.capturing(); }
   // Whether a launch of the exec may copy from or to a thread's stack, and how far that reaches
   // hasn't been told of many of its launches: finding out takes longer than a launch.
@@ -85,7 +87,7 @@ class Recorder {
   using Handler = void(ThreadState& thread, const Call& call);
   Handler Nothing, OnStreamCreate, OnEventCreate, OnEventRecord, OnEventWait, OnSync,
       OnBeginCapture, OnEndCapture, OnUpdateDependencies, OnWork, OnAlloc, OnPoolCreate, OnNodeSet,
-      OnUpdatable, OnInstantiate, OnExecUpdate, OnGraphLaunch;
+      OnUpdatable, OnInstantiate, OnExecUpdate, OnGraphLaunch, OnGraphUpload;
 
   void SwapSpace(ThreadState& thread);
   void DiscardGraph(const CaptureInfo& capture);

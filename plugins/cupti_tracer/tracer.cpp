@@ -110,6 +110,8 @@ bool Tracer::Start() {
     Say("the frames of Python " + python_.unknown() +
         " aren't known: call stacks have native frames only (3.11, 3.12 and 3.13 are known)");
   }
+  const char* measure = std::getenv("GRAPHKIT_TRACE_MEASURE_EXECS");
+  measure_ = measure != nullptr && std::string_view(measure) == "1";
   recorder_ = std::make_unique<Recorder>(*file_, eager_);
   on_ = true;
   EnableCallbacks();
@@ -287,6 +289,7 @@ void Tracer::OnDriver(ThreadState& thread, const DriverCall& row, const cupti::C
     thread.exec_nodes.clear();
     thread.going.clear();
     if (!thread.events.empty()) RecordLooseEvents(thread);
+    if (measure_) BeginMeasuring(thread, row, data);
   }
   if (Is(row.kind, KindRow::kInternal)) thread.internal_call = true;
   if (row.kind == CallKind::kInstantiate) thread.instantiates = true;
@@ -306,10 +309,12 @@ void Tracer::RecordLooseEvents(ThreadState& thread) {
 
 void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
                           const cupti::CallbackData& data) {
-  if (thread.driver_depth > 0) --thread.driver_depth;
+  if (thread.driver_depth > 0 && --thread.driver_depth == 0 && measure_) EndMeasuring(thread, row);
   if (Is(row.kind, KindRow::kInternal)) thread.internal_call = thread.instantiates = false;
   int32_t result = data.return_value ? *static_cast<const int32_t*>(data.return_value) : 0;
-  const bool silent = result == 0 && thread.events.empty() && Is(row.kind, KindRow::kSilent);
+  const bool measured = thread.driver_depth == 0 && std::exchange(thread.measuring, false);
+  const bool silent =
+      result == 0 && thread.events.empty() && Is(row.kind, KindRow::kSilent) && !measured;
   const bool work = row.kind == CallKind::kWork && (eager_ || !recorder_->watch().idle());
   if (silent && !work) return;
   Call call;
@@ -319,6 +324,7 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   call.context = Handle(data.context);
   call.correlation = thread.correlation != 0 ? thread.correlation : data.correlation_id;
   call.kernel.name = data.symbol_name;
+  if (measured) call.measured = &thread.free_memory;
   if (row.decode != nullptr) row.decode({data.params, &row, result == 0}, call);
   if (silent && !MayMatter(thread, call)) return;
   call.time = Now();

@@ -73,6 +73,10 @@ class Tracer {
 
   void OnDriver(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void RecordLooseEvents(ThreadState& thread);
+  // tracer_measure.cpp
+  bool IsMeasured(const DriverCall& row, const cupti::CallbackData& data);
+  void BeginMeasuring(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
+  void EndMeasuring(ThreadState& thread, const DriverCall& row);
   void OnDriverExit(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void OnRuntime(ThreadState& thread, const cupti::CallbackData& data);
   void OnExecNode(ThreadState& thread, const cupti::GraphData& data);
@@ -100,6 +104,7 @@ class Tracer {
   // take the line from the others.
   std::atomic<bool> on_{false};
   bool eager_ = false;     // GRAPHKIT_TRACE_SCOPE=all
+  bool measure_ = false;   // GRAPHKIT_TRACE_MEASURE_EXECS
   int depth_ = 0;          // of call stacks; 0: none are taken, but where captures break
   int failure_depth_ = 0;  // of those
   uint64_t epoch_;
@@ -113,6 +118,9 @@ class Tracer {
   std::vector<std::pair<uint64_t, int32_t>> devices_;  // by context
   bool process_known_ = false;
   bool said_ = false;
+  // Calls that take or give back memory, where execs are measured: in flight, and ever begun.
+  std::atomic<uint64_t> takers_now_{0};
+  std::atomic<uint64_t> takers_{0};
   std::mutex names_mutex_;
   StackNames names_;
   Python python_;

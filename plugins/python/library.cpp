@@ -1,6 +1,8 @@
 // libgraphkit_python.so: what graphkit/_native.py calls through ctypes, so that one package serves
 // every Python. Traces are read, analyzed and planned here. Questions come as JSON; answers go back
 // as JSON, and tables as bytes for numpy.
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -9,14 +11,18 @@
 #include <stdexcept>
 #include <utility>
 
+#include "libgraphkit/alloc/estimate/estimate.h"
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/analysis/memory/exec_memory.h"
+#include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/io/merge/merge.h"
 #include "libgraphkit/io/trace/trace_file.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/estimate/estimate.h"
 #include "libgraphkit/render/plan/plan.h"
 #include "libgraphkit/replay/replay_trace.h"
 #include "tables.h"
@@ -121,6 +127,24 @@ std::string PlanMemory(const Trace& trace, const json& question) {
   return out.str();
 }
 
+Trace Load(const char* const* paths, uint64_t count, const std::string& kind);
+
+std::string EstimateSizes(const Trace& trace, const json& question) {
+  EstimateOptions options{.sizes = question.at("sizes"), .captured = question.at("captured")};
+  const std::string costs = question.at("exec_costs");
+  if (!costs.empty()) {
+    const Trace measured = Load(std::array{costs.c_str()}.data(), 1, "");
+    options.exec_model = CalibratedExecModel(measured, FindRoots(measured));
+    if (options.exec_model->measured_execs == 0)
+      throw Failed({.message = "no executable was measured in it", .file = costs});
+  }
+  if (std::ranges::count(options.sizes, 0u) + std::ranges::count(options.captured, 0u) > 0)
+    throw Failed({.message = "a size is a number above 0"});
+  std::ostringstream out;
+  RenderEstimateJson(Take(EstimateMemory(trace, options)), out);
+  return out.str();
+}
+
 struct Question {
   std::string_view about;
   std::string (*answer)(const Trace& trace, const json& question);
@@ -134,6 +158,7 @@ constexpr Question kQuestions[] = {
     {"table", Table},
     {"analyze", AnalyzeTrace},
     {"plan", PlanMemory},
+    {"estimate", EstimateSizes},
 };
 
 std::string AnswerTo(const Trace& trace, const json& question) {

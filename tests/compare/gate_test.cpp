@@ -250,6 +250,29 @@ TEST_CASE("idle memory that isn't known refuses") {
                                     "unknown: no segments were recorded"});
 }
 
+TEST_CASE("the upper end of what executables may take is held against the limit") {
+  GateSubject subject = CleanSubject();
+  CHECK(Judge(subject, {.max_exec_bytes = 0}).passed());  // nothing was instantiated
+  const ExecPeak peak = {.bytes = {kMiB, 2 * kMiB, 3 * kMiB}, .execs = 2, .at = 7};
+  subject.report.execs = ExecMemory{.peak = peak, .source = ExecSource::kEstimated};
+  subject.report.graphs[0].exec_peak = peak;
+  CHECK(Judge(subject, {.max_exec_bytes = 3 * kMiB}).passed());
+  const GateVerdict verdict = Judge(subject, {.max_exec_bytes = 2 * kMiB});
+  CHECK(verdict.exit_code == 1);
+  const std::string graph = "graph " + std::to_string(subject.report.graphs[0].graph.value) +
+                            (subject.report.graphs[0].name.empty() ? "" : " ") +
+                            subject.report.graphs[0].name;
+  CHECK(ReasonsOf(verdict) ==
+        Texts{"max-exec-bytes: 3 MiB taken by 2 executables at once (estimated 1 MiB to 3 MiB; the "
+              "largest: " +
+              graph + " 3 MiB), 2 MiB allowed"});
+  subject.report.execs.reset();
+  subject.report.device = DeviceKind::kImported;
+  CHECK(ReasonsOf(Judge(subject, {.max_exec_bytes = kMiB})) ==
+        Texts{"max-exec-bytes: bytes of executables can't be judged, they are unknown: the file "
+              "doesn't say what was instantiated"});
+}
+
 TEST_CASE("a suppression holds for what it names, until it expires") {
   GateSubject subject = CleanSubject();
   AddFinding(subject, "block-leak", Severity::kError, 512, {{"_Z4stepv", "src/step.cu", 42}});

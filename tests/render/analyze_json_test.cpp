@@ -78,6 +78,8 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       "never_freed_bytes": 1048576,
       "never_freed_blocks": 1,
       "reuse_bytes": 1048576,
+      "execs": 0,
+      "exec_memory": null,
       "reuse": [
         {
           "earlier": 0,
@@ -159,6 +161,7 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       "blocks": 2
     }
   },
+  "exec_memory": null,
   "joins": {
     "captured_blocks": 4,
     "joined": 1,

@@ -14,6 +14,7 @@ constexpr Command kCommands[] = {
     {"report", AddReportCommand},
     {"replay", AddReplayCommand},
     {"plan", AddPlanCommand},
+    {"estimate", AddEstimateCommand},
     {"pipeline", AddPipelineCommand},
     {"check", AddCheckCommand},
     {"diff", AddDiffCommand},

@@ -19,6 +19,7 @@ void AddCheckCommand(CLI::App& app, int& exit_code);
 void AddCompletionCommand(CLI::App& app, int& exit_code);
 void AddDiffCommand(CLI::App& app, int& exit_code);
 void AddDoctorCommand(CLI::App& app, int& exit_code);
+void AddEstimateCommand(CLI::App& app, int& exit_code);
 void AddExplainCommand(CLI::App& app, int& exit_code);
 void AddExportCommand(CLI::App& app, int& exit_code);
 void AddSynthCommand(CLI::App& app, int& exit_code);

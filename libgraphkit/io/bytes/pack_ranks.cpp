@@ -95,15 +95,41 @@ void Fields(auto& pack, AskedMemory& value) {
   pack(asked, used, free, nodes, inputs, other);
 }
 
+void Fields(auto& pack, ByteRange& value) {
+  auto& [low, bytes, high] = value;
+  pack(low, bytes, high);
+}
+
+void Fields(auto& pack, ExecPeak& value) {
+  auto& [bytes, execs, at] = value;
+  pack(bytes, execs, at);
+}
+
+void Fields(auto& pack, ExecCost& value) {
+  auto& [exec, graph, source, bytes, least, most, alike] = value;
+  pack(exec, graph, source, bytes, least, most, alike);
+}
+
+void Fields(auto& pack, ExecModel& value) {
+  auto& [parts, measured] = value;
+  pack(parts, measured);
+}
+
+void Fields(auto& pack, ExecMemory& value) {
+  auto& [execs, peak, source, model, readings, disturbed] = value;
+  pack(execs, peak, source, model, readings, disturbed);
+}
+
 void Fields(auto& pack, GraphSummary& value) {
   auto& [graph, name, origin, nodes, edges, by_type, programmatic, launch_completion, cross_stream,
-         streams, launches, blocks, unknown, total, live, deferred, bound, exact, online, plan,
-         extent, never_freed, never_freed_blocks, path, path_ns, calls, host_ns, width, pinned,
-         pinned_blocks, peak_blocks, bound_blocks, pools, reuse, reuse_bytes] = value;
+         streams, launches, execs, exec_peak, exec_source, blocks, unknown, total, live, deferred,
+         bound, exact, online, plan, extent, never_freed, never_freed_blocks, path, path_ns, calls,
+         host_ns, width, pinned, pinned_blocks, peak_blocks, bound_blocks, pools, reuse,
+         reuse_bytes] = value;
   pack(graph, name, origin, nodes, edges, by_type, programmatic, launch_completion, cross_stream,
-       streams, launches, blocks, unknown, total, live, deferred, bound, exact, online, plan,
-       extent, never_freed, never_freed_blocks, path, path_ns, calls, host_ns, width, pinned,
-       pinned_blocks, peak_blocks, bound_blocks, pools, reuse, reuse_bytes);
+       streams, launches, execs, exec_peak, exec_source, blocks, unknown, total, live, deferred,
+       bound, exact, online, plan, extent, never_freed, never_freed_blocks, path, path_ns, calls,
+       host_ns, width, pinned, pinned_blocks, peak_blocks, bound_blocks, pools, reuse, reuse_bytes);
 }
 
 void Fields(auto& pack, ReportTotals& value) {
@@ -117,9 +143,10 @@ void Fields(auto& pack, BlockJoins& value) {
 }
 
 void Fields(auto& pack, Report& value) {
-  auto& [device, complete, incomplete, program, graphs, findings, unknown, memory, joins, totals] =
-      value;
-  pack(device, complete, incomplete, program, graphs, findings, unknown, memory, joins, totals);
+  auto& [device, complete, incomplete, program, graphs, findings, unknown, memory, execs, joins,
+         totals] = value;
+  pack(device, complete, incomplete, program, graphs, findings, unknown, memory, execs, joins,
+       totals);
 }
 
 void Fields(auto& pack, FindingPlace& value) {

@@ -48,6 +48,7 @@ void ReadBudgets(JsonObject& object, GateConfig& config) {
   config.max_deferred_bytes = object.OptionalBytes("max_deferred");
   config.max_peak_bytes = object.OptionalBytes("max_peak");
   config.max_idle_bytes = object.OptionalBytes("max_idle");
+  config.max_exec_bytes = object.OptionalBytes("max_exec_bytes");
   config.max_leaks = object.OptionalCount("max_leaks");
   config.max_reserved_over_allocated = object.OptionalNumber("max_reserved_over_allocated");
   if (const auto text = object.OptionalString("allow_increase")) {

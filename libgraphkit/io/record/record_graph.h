@@ -141,6 +141,17 @@ struct ExecUpdatedRecord : RowRecord<&Trace::exec_updates, &ExecUpdate::seq> {
   }
 };
 
+struct ExecMemoryRecord : RowRecord<&Trace::exec_readings, &ExecReading::seq> {
+  static constexpr std::string_view kType = "exec_memory";
+  void Fields(auto& v) {
+    v.Required("exec", row.exec);
+    v.Required("call", row.call);
+    v.Required("before", row.before);
+    v.Required("after", row.after);
+    v.Optional("disturbed", row.disturbed);
+  }
+};
+
 struct WorkRecord : RowRecord<&Trace::works, &EagerWork::seq> {
   static constexpr std::string_view kType = "work";
   LaunchShape shape;

@@ -25,8 +25,8 @@ using RecordTypes =
                StreamRecord, StreamDestroyedRecord, EventRecord, EventDestroyedRecord,
                CaptureBeginRecord, CaptureEndRecord, FrontierRecord, SyncRecord, GraphRecord,
                GraphDestroyedRecord, NodeSetRecord, NodeDestroyedRecord, EdgeRemovedRecord,
-               ExecRecord, ExecDestroyedRecord, ExecUpdatedRecord, StackTopRecord, PoolRecord,
-               PoolDestroyedRecord, SegmentRecord, SegmentFreedRecord, EndRecord>;
+               ExecRecord, ExecDestroyedRecord, ExecUpdatedRecord, ExecMemoryRecord, StackTopRecord,
+               PoolRecord, PoolDestroyedRecord, SegmentRecord, SegmentFreedRecord, EndRecord>;
 
 // A table with a row for each type: Row<Record>(), in the order of RecordTypes.
 template <template <typename> typename Row, typename... Records>

@@ -34,6 +34,9 @@ void RenderText(const Report& report, const Trace& trace, const TextStyle& style
 void RenderGraphs(const Report& report, const Trace& trace, const TextStyle& style,
                   std::ostream& out);
 
+// "1.2 MiB of the device (300 KiB to 3 MiB, estimated)".
+std::string ExecRangeText(const ByteRange& range, ExecSource source, DeviceKind device);
+
 // What a proof rests on, as the end of a sentence: "if kernels touch only …".
 std::string AssumptionText(Assumption assumption);
 

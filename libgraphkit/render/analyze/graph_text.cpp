@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
@@ -58,6 +59,11 @@ std::vector<PoolRow> PoolFigures(const GraphSummary& graph) {
   return rows;
 }
 
+std::tuple<uint64_t, uint64_t, Bytes, Bytes, Bytes> ExecFigures(const GraphSummary& graph) {
+  const ExecPeak peak = graph.exec_peak.value_or(ExecPeak());
+  return {graph.execs, peak.execs, peak.bytes.low, peak.bytes.bytes, peak.bytes.high};
+}
+
 std::vector<LikeGraphs> GroupGraphs(const Report& report, const Trace& trace) {
   const auto shown = [&trace](const GraphSummary& graph) {
     return std::tuple(graph.name, OriginText(graph, trace), graph.nodes_by_type, graph.edges,
@@ -66,7 +72,8 @@ std::vector<LikeGraphs> GroupGraphs(const Report& report, const Trace& trace) {
                       graph.total_bytes, graph.peak_live_bytes, graph.deferred_bytes,
                       graph.lower_bound_bytes, graph.lower_bound_exact, graph.plan_bytes,
                       graph.never_freed_bytes, graph.never_freed_blocks, graph.critical_path_nodes,
-                      graph.reuse_bytes, graph.reuse.size(), PoolFigures(graph));
+                      graph.reuse_bytes, graph.reuse.size(), PoolFigures(graph),
+                      ExecFigures(graph));
   };
   std::map<decltype(shown(GraphSummary())), size_t> by_figures;
   std::vector<LikeGraphs> groups;
@@ -195,6 +202,18 @@ void RenderMemory(const LikeGraphs& graphs, const TextStyle& style, std::ostream
   out << Table(rows, right, std::string(kLabelColumns + 4, ' '), style);
 }
 
+void RenderExecs(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
+                 std::ostream& out) {
+  if (!graph.exec_peak) return;
+  const ExecPeak& peak = *graph.exec_peak;
+  const std::string more =
+      graph.execs == peak.execs ? "" : ", at most " + FormatCount(peak.execs) + " at once";
+  out << Wrapped(Label("execs"),
+                 FormatCount(graph.execs) + more + ": " +
+                     ExecRangeText(peak.bytes, graph.exec_source, trace.process.device),
+                 style);
+}
+
 std::string BlockText(const Trace& trace, BlockId id) {
   std::string text = "block " + std::to_string(id.value);
   if (!id || id.index() >= trace.blocks.size()) return text;
@@ -274,6 +293,7 @@ void RenderEntry(const LikeGraphs& graphs, const Trace& trace, const TextStyle& 
   out << Wrapped(Label("nodes"), NodesText(graph), style);
   out << Wrapped(Label("edges"), EdgesText(graph), style);
   RenderMemory(graphs, style, out);
+  RenderExecs(graph, trace, style, out);
   RenderPools(graph, trace, style, out);
   RenderReuse(graph, trace, style, out);
 }
@@ -305,6 +325,13 @@ void RenderTable(std::span<const LikeGraphs> entries, const TextStyle& style, st
 }
 
 }  // namespace
+
+std::string ExecRangeText(const ByteRange& range, ExecSource source, DeviceKind device) {
+  std::string how(NameOf(source));
+  if (source != ExecSource::kEstimated && device == DeviceKind::kSoft) how += ", simulated";
+  return FormatBytes(range.bytes) + " of the device (" + FormatBytes(range.low) + " to " +
+         FormatBytes(range.high) + ", " + how + ")";
+}
 
 std::string AssumptionText(Assumption assumption) {
   switch (assumption) {

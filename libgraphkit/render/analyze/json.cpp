@@ -53,6 +53,48 @@ Json AskedMemoryJson(const std::optional<AskedMemory>& memory) {
   return json;
 }
 
+Json RangeJson(const ByteRange& range) {
+  return Json{{"bytes", range.bytes}, {"low", range.low}, {"high", range.high}};
+}
+
+Json ExecPeakJson(const ExecPeak& peak, ExecSource source) {
+  Json json = RangeJson(peak.bytes);
+  json["source"] = NameOf(source);
+  json["execs_at_peak"] = peak.execs;
+  json["record"] = peak.at;
+  return json;
+}
+
+Json ExecModelJson(const ExecModel& model) {
+  Json json{{"measured_execs", model.measured_execs}};
+  for (size_t i = 0; i < kExecParts; ++i) {
+    json[NameOf(static_cast<ExecPart>(i))] = RangeJson(model.parts[i]);
+  }
+  return json;
+}
+
+Json ExecCostJson(const ExecCost& cost) {
+  Json json = RangeJson(cost.bytes);
+  json["id"] = cost.exec;
+  json["graph"] = cost.graph;
+  json["source"] = NameOf(cost.source);
+  if (cost.source != ExecSource::kMeasured) return json;
+  json["measured"] = Json{
+      {"execs", cost.measured_alike}, {"least", cost.measured_least}, {"most", cost.measured_most}};
+  return json;
+}
+
+// Null: nothing was instantiated.
+Json ExecMemoryJson(const std::optional<ExecMemory>& memory) {
+  if (!memory) return nullptr;
+  Json json = ExecPeakJson(memory->peak, memory->source);
+  json["readings"] = memory->readings;
+  json["disturbed_readings"] = memory->disturbed_readings;
+  json["model"] = ExecModelJson(memory->model);
+  json["execs"] = ListJson(memory->execs, ExecCostJson);
+  return json;
+}
+
 Json GraphJson(const GraphSummary& graph, bool pairs = true) {
   Json json{
       {"id", graph.graph},    {"name", graph.name},   {"origin", NameOf(graph.origin)},
@@ -64,6 +106,9 @@ Json GraphJson(const GraphSummary& graph, bool pairs = true) {
                        lower_bound_exact, plan_bytes, online_bytes, peak_blocks, lower_bound_blocks,
                        pools, pinned_bytes, pinned_blocks, recorded_extent_bytes, never_freed_bytes,
                        never_freed_blocks, reuse_bytes);
+  json["execs"] = graph.execs;
+  json["exec_memory"] =
+      graph.exec_peak ? ExecPeakJson(*graph.exec_peak, graph.exec_source) : Json(nullptr);
   if (pairs) json["reuse"] = graph.reuse;
   return json;
 }
@@ -184,6 +229,7 @@ void WriteReport(const Report& report, const Trace& trace, ToJson graph_json,
   });
   json.Add("driver_memory", AskedMemoryJson(report.memory));
   json.Add("memory_moments", MomentsJson(report, trace));
+  json.Add("exec_memory", ExecMemoryJson(report.execs));
   json.Add("joins", JoinsJson(report.joins));
   json.Add("totals", TotalsJson(report.totals, trace));
 }

@@ -48,6 +48,20 @@ std::string InUseText(const MemoryMoments& moments) {
          " at the end";
 }
 
+// "Execs at most: 96 KiB of the device (…), in 4 execs (record 40)".
+std::string ExecsText(const ExecMemory& memory, DeviceKind device) {
+  std::string text = "Execs, beyond that: at most " +
+                     ExecRangeText(memory.peak.bytes, memory.source, device) + ", in " +
+                     Counted(memory.peak.execs, "exec") + " (record " +
+                     FormatCount(memory.peak.at) + ")";
+  if (memory.disturbed_readings > 0) {
+    text += "; " + FormatCount(memory.disturbed_readings) + " of " +
+            Counted(memory.readings, "reading") + " not used: other memory was taken or given " +
+            "back meanwhile";
+  }
+  return text;
+}
+
 // What was changed for later launches, where anything was.
 std::string ChangesText(const Trace& trace) {
   std::string text;
@@ -106,6 +120,7 @@ void RenderHeader(const Report& report, const Trace& trace, const TextStyle& sty
     }
     if (moments.peak_in_use.in_use > 0) out << Wrapped("", InUseText(moments), style);
   }
+  if (report.execs) out << Wrapped("", ExecsText(*report.execs, report.device), style);
   if (const std::string joins = JoinsText(report); !joins.empty()) {
     out << Wrapped("", joins, style);
   }

@@ -44,6 +44,7 @@ constexpr Words kWords[] = {
     {"total_bytes", "allocated, in all"}, {"peak_live_bytes", "peak live"},
     {"deferred_bytes", "deferred"},       {"lower_bound_bytes", "lower bound"},
     {"never_freed_bytes", "never freed"}, {"reuse_bytes", "could be shared"},
+    {"exec_bytes", "executables"},
 };
 
 std::string FigureWords(std::string_view figure) {

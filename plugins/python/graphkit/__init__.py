@@ -8,12 +8,13 @@
     trace.blocks["size"].sum()                        # numpy structured arrays
     graphkit.analyze(trace).findings                  # what to do about it
     graphkit.plan(trace)["peak_bytes"]                # what it could do with
+    graphkit.estimate(trace, [1, 2, 4, 8])["total"]   # what graphs of these sizes will take
 """
 
 from ._native import Error
-from ._report import Report, analyze, plan
+from ._report import Report, analyze, estimate, plan
 from ._trace import Trace, load, merge
 from ._tracing import Recording, trace
 
 __version__ = "0.1.0"
-__all__ = ["Error", "Recording", "Report", "Trace", "analyze", "load", "merge", "plan", "trace"]
+__all__ = ["Error", "Recording", "Report", "Trace", "analyze", "estimate", "load", "merge", "plan", "trace"]

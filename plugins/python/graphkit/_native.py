@@ -82,6 +82,9 @@ class Loaded:
     def plan(self, torch_streams: bool, capacity: Optional[int], effort: Optional[int]) -> Any:
         return self.ask("plan", torch_streams=torch_streams, capacity=capacity, effort=effort)
 
+    def estimate(self, sizes: list[int], captured: list[int], exec_costs: str) -> Any:
+        return self.ask("estimate", sizes=sizes, captured=captured, exec_costs=exec_costs)
+
 
 def parse_size(text: str) -> int:
     return int(_call("parse_size", text.encode())[0])

@@ -1,7 +1,8 @@
-"""What `graphkit analyze` and `graphkit plan` say of a trace."""
+"""What `graphkit analyze`, `graphkit plan` and `graphkit estimate` say of a trace."""
 
 from __future__ import annotations
 
+import os
 from typing import Any, Dict, Iterable, Optional, Union
 
 import numpy as np
@@ -58,4 +59,19 @@ def plan(trace: Union[Trace, Path], capacity: Union[int, str, None] = None, assu
         raise _native.Error(f"assume is 'arguments' or 'torch-streams', not '{assume}'")
     limit = None if capacity is None else _size(capacity)
     document: dict[str, Any] = _trace_of(trace)._loaded.plan(assume == "torch-streams", limit, effort)
+    return document
+
+
+def estimate(trace: Union[Trace, Path], sizes: Iterable[int], captured: Iterable[int] = (),
+             exec_costs: Optional[Path] = None) -> dict[str, Any]:
+    """What graphs of these sizes will take, from captures of some: the document of `graphkit estimate --format json`.
+
+    `captured`: the sizes that the trace's graphs were captured for, where names and blocks don't say; `exec_costs`: a
+    trace recorded with `graphkit trace --measure-execs`, instead of the published figures for executables.
+    """
+    costs = "" if exec_costs is None else os.fspath(exec_costs)
+    wanted, named = sorted({int(size) for size in sizes}), sorted({int(size) for size in captured})
+    if min(wanted + named, default=1) < 1:
+        raise _native.Error("a size is a number above 0")
+    document: dict[str, Any] = _trace_of(trace)._loaded.estimate(wanted, named, costs)
     return document

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "plugins/soft_cuda/device/address_space.h"
+#include "plugins/soft_cuda/model/exec_memory.h"
 #include "plugins/soft_cuda/model/graph_pages.h"
 #include "plugins/soft_cuda/model/worker.h"
 
@@ -52,9 +53,14 @@ struct Gpu {
   GraphPages graph_pages{};
   std::vector<FreedBlock> freed{};
   uint64_t addresses_only = 0;  // bytes of addresses of graphs, whose memory is in graph_pages
+  uint64_t exec_bytes = 0;      // of all execs, in chunks
 
+  uint64_t exec_chunk_bytes() const {
+    return (exec_bytes + kExecChunk - 1) / kExecChunk * kExecChunk;
+  }
   uint64_t free_bytes() const {
-    const uint64_t used = memory.used() - addresses_only + graph_pages.used() + physical;
+    const uint64_t used =
+        memory.used() - addresses_only + graph_pages.used() + physical + exec_chunk_bytes();
     return used < figures.bytes ? figures.bytes - used : 0;
   }
 };

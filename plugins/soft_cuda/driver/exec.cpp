@@ -4,6 +4,7 @@
 #include "plugins/soft_cuda/driver/graph_rules.h"
 #include "plugins/soft_cuda/driver/held_memory.h"
 #include "plugins/soft_cuda/driver/submit.h"
+#include "plugins/soft_cuda/model/exec_memory.h"
 
 namespace graphkit::soft::driver {
 Graph* FindExec(CUgraphExec handle) {
@@ -78,11 +79,12 @@ CUresult GraphExecDestroy(CUgraphExec handle) {
 
 CUresult GraphUpload(CUgraphExec handle, CUstream stream_handle) {
   const Lock lock = LockDevice();
-  const Graph* exec = FindExec(handle);
+  Graph* exec = FindExec(handle);
   if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
   if (stream->capture != nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (!TakeUploadMemory(exec)) return CUDA_ERROR_OUT_OF_MEMORY;
   if (exec->memory_nodes == 0) return CUDA_SUCCESS;
   const CUresult result = MapAllocations(*exec, *stream);
   UnmapFreed(*exec, *stream);
@@ -96,6 +98,7 @@ CUresult GraphLaunch(CUgraphExec handle, CUstream stream_handle) {
   Stream* stream = nullptr;
   if (CUresult error = StreamForWork(stream_handle, &stream); error != CUDA_SUCCESS) return error;
   if (stream->capture != nullptr) return CaptureLaunch(stream, exec);
+  if (!TakeUploadMemory(exec)) return CUDA_ERROR_OUT_OF_MEMORY;
   if (CUresult error = SettleAllocations(*exec); error != CUDA_SUCCESS) return error;
   if (exec->memory_nodes > 0) {
     if (CUresult error = MapAllocations(*exec, *stream); error != CUDA_SUCCESS) return error;

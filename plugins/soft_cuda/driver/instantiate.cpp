@@ -6,6 +6,7 @@
 #include "plugins/soft_cuda/driver/graph_rules.h"
 #include "plugins/soft_cuda/driver/held_memory.h"
 #include "plugins/soft_cuda/driver/submit.h"
+#include "plugins/soft_cuda/model/exec_memory.h"
 
 namespace graphkit::soft::driver {
 namespace {
@@ -87,7 +88,13 @@ Outcome Instantiate(CUgraphExec* out, CUgraph handle, unsigned long long flags) 
     return {CUDA_ERROR_INVALID_CONTEXT, CUDA_GRAPH_INSTANTIATE_ERROR, nullptr};
   if (CUresult error = CheckUnsafe(); error != CUDA_SUCCESS)
     return {error, CUDA_GRAPH_INSTANTIATE_ERROR, nullptr};
-  *out = Device::Get().graphs.Instantiate(graph, flags, context->handle())->exec_handle();
+  GraphStore& graphs = Device::Get().graphs;
+  Graph* exec = graphs.Instantiate(graph, flags, context->handle());
+  if (!TakeExecMemory(exec, context->gpu)) {
+    graphs.DestroyExec(exec);
+    return {CUDA_ERROR_OUT_OF_MEMORY, CUDA_GRAPH_INSTANTIATE_ERROR, nullptr};
+  }
+  *out = exec->exec_handle();
   return outcome;
 }
 

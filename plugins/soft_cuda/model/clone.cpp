@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plugins/soft_cuda/model/exec_memory.h"
 #include "plugins/soft_cuda/model/graph.h"
 
 namespace graphkit::soft {
@@ -172,6 +173,7 @@ void GraphStore::DestroyExec(Graph* exec) {
   Tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, {.graph = exec->handle()});
   if (shadow != nullptr)
     Tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, {.graph = shadow->handle()});
+  GiveBackExecMemory(exec);
   ReleaseNodes(exec);
   ReleaseObjects(exec);
   if (Graph* source = LiveSource(*exec)) --source->instances;

@@ -21,6 +21,7 @@
 
 namespace graphkit::soft {
 
+struct Gpu;
 struct Graph;
 struct Node;
 
@@ -107,6 +108,9 @@ struct Graph {
   // Exec only
   Graph* source = nullptr;  // may be gone: see original_id
   uint64_t flags = 0;
+  Gpu* gpu = nullptr;         // that has its memory (exec_memory.h)
+  uint64_t device_bytes = 0;  // of it
+  bool uploaded = false;
   Graph* shadow =
       nullptr;  // the second graph of an instantiation; kept only where a subscriber saw it
   std::vector<Node*> order;  // of execution; of every graph that lives in an exec

@@ -69,8 +69,8 @@ TEST_CASE("paths are relative to the file") {
 TEST_CASE("what would switch a limit off unseen is an error") {
   CHECK(WrongCheck(R"({"max_defered": 0})") ==
         "check has an unknown key \"max_defered\"; known are fail_on, max_deferred, max_peak, "
-        "max_idle, max_leaks, max_reserved_over_allocated, allow_increase, baseline, "
-        "suppressions");
+        "max_idle, max_exec_bytes, max_leaks, max_reserved_over_allocated, allow_increase, "
+        "baseline, suppressions");
   CHECK(WrongCheck(R"({"max_peak": "1.2 GiBs"})") ==
         "check: \"max_peak\" is not a size, as 1048576 or \"1MiB\"");
   CHECK(WrongCheck(R"({"max_leaks": -1})") == "check: \"max_leaks\" is not a whole number");

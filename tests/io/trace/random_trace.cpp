@@ -49,6 +49,12 @@ class RandomProgram {
     t_.EndCapture(streams_[0]);
     const ExecId exec = t_.Instantiate(graph, Pick(2));
     t_.Launch(exec, Stream());
+    if (Pick(2))
+      t_.Read({.exec = exec,
+               .call = ExecCall::kUpload,
+               .disturbed = Pick(2) == 1,
+               .before = Pick(9),
+               .after = Pick(9)});
     for (uint32_t i = Pick(4); i > 0; --i) Change(Pick(2) ? exec : ExecId());
     if (Pick(2)) t_.Update(exec, graph, static_cast<int32_t>(Pick(3)));
     if (Pick(2)) t_.Destroy(exec);

@@ -12,17 +12,18 @@ import files
 import graphs
 import handles
 import lives
+import measured
 import records
 import stacks
 from harness import ARGUMENTS, Skipped
 
 
 def main():
-    modules = [endurance] if ARGUMENTS.endurance else [records, graphs, lives, files, stacks]
+    modules = [endurance] if ARGUMENTS.endurance else [records, graphs, lives, files, stacks, measured]
     if ARGUMENTS.handles:
         modules = [handles]
     if ARGUMENTS.names:
-        modules = [endurance, records, graphs, lives, files, stacks]
+        modules = [endurance, records, graphs, lives, files, stacks, measured]
     failed = 0
     tests = {name[5:]: test for module in modules for name, test in vars(module).items() if name.startswith("test_")}
     for name, test in tests.items():

@@ -143,6 +143,32 @@ TEST_CASE("a conditional node names its bodies") {
       });
 }
 
+TEST_CASE("what was measured of an exec is a record: of its instantiation, upload, first launch") {
+  Script s;
+  Create(s, kGraph);
+  const FreeMemory quiet = {.before = 9000, .after = 5000, .disturbed = false};
+  const FreeMemory disturbed = {.before = 5000, .after = 6000, .disturbed = true};
+  Call call = Script::Of(CallKind::kInstantiate);
+  call.graph = kGraph;
+  call.exec = kExec;
+  call.measured = &quiet;
+  s.Do(call);
+  call = Script::Of(CallKind::kGraphUpload);
+  call.exec = kExec;
+  s.Do(call);  // not measured
+  CHECK(s.recorder.IsUnlaunched(kExec));
+  call = Script::Of(CallKind::kGraphLaunch);
+  call.exec = kExec;
+  call.measured = &disturbed;
+  s.Do(call);
+  CHECK(!s.recorder.IsUnlaunched(kExec));
+  CHECK(
+      s.Records("exec_memory") ==
+      Lines{
+          R"({"type":"exec_memory","exec":0,"call":"instantiate","before":9000,"after":5000})",
+          R"({"type":"exec_memory","exec":0,"call":"launch","before":5000,"after":6000,"disturbed":true})"});
+}
+
 TEST_CASE("an update that failed changes nothing, and says so where the driver gave no result") {
   Script s;
   Create(s, kGraph);

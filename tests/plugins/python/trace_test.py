@@ -79,6 +79,17 @@ def test_a_plan_is_no_larger_than_what_was_recorded(testdata):
     assert {placement["block"] for placement in plan["placements"]} == {1, 2}
 
 
+def test_graphs_of_other_sizes_are_estimated(testdata):
+    trace = graphkit.load(testdata / "traces/soft/inference_server.json")
+    estimate = graphkit.estimate(trace, [1, 2, 4, 8])
+    assert estimate["shared_pool"] == {"bytes": 34 << 20, "low": 34 << 20, "high": 34 << 20}
+    assert estimate["own_pools"]["bytes"] == 94 << 20
+    assert [size["size"] for size in estimate["sizes"]] == [8, 4, 2, 1]
+    measured = graphkit.estimate(trace, {16}, captured=[1, 2, 4, 8], exec_costs=testdata / "estimate/measured.json.zst")
+    assert measured["exec_source"] == "calibrated" and measured["sizes_from"] == "user"
+    assert measured["execs"]["low"] <= measured["execs"]["bytes"] <= measured["execs"]["high"]
+
+
 @pytest.mark.parametrize("what, message", [
     (lambda data: graphkit.load("absent.json"), "absent.json"),
     (lambda data: graphkit.load(data / "import/README.md"), "not a graphkit trace"),
@@ -87,6 +98,8 @@ def test_a_plan_is_no_larger_than_what_was_recorded(testdata):
     (lambda data: graphkit.analyze(data / "import/trace.json", checks=["exec-leek"]), "exec-leak"),
     (lambda data: graphkit.analyze(data / "import/trace.json", min_bytes="much"), "'much' is no size"),
     (lambda data: graphkit.plan(data / "import/trace.json", assume="luck"), "'luck'"),
+    (lambda data: graphkit.estimate(data / "traces/soft/inference_server.json", [0]), "above 0"),
+    (lambda data: graphkit.estimate(data / "traces/soft/inference_server.json", [1], captured=[8]), "--captured"),
 ])
 def test_what_can_not_be_done_is_an_error_of_one_line(testdata, what, message):
     with pytest.raises(graphkit.Error) as caught:

@@ -207,11 +207,11 @@ CASE(Pages) {
   EXPECT_OK(cudaDeviceSynchronize());
   EXPECT_OK(cudaDeviceGraphMemTrim(0));
   EXPECT(Account(cudaGraphMemAttrUsedMemCurrent) == 0);
+  EXPECT_OK(cudaGraphExecDestroy(first));
+  EXPECT_OK(cudaGraphExecDestroy(second));
   size_t free_after = 0;
   EXPECT_OK(cudaMemGetInfo(&free_after, &total));
   EXPECT(free_after == free_before);
-  EXPECT_OK(cudaGraphExecDestroy(first));
-  EXPECT_OK(cudaGraphExecDestroy(second));
   EXPECT_OK(cudaStreamDestroy(other));
 }
 

@@ -43,6 +43,7 @@ void Override(const CheckOptions& options, GateConfigFile& file) {
   if (options.max_deferred) config.max_deferred_bytes = options.max_deferred;
   if (options.max_peak) config.max_peak_bytes = options.max_peak;
   if (options.max_idle) config.max_idle_bytes = options.max_idle;
+  if (options.max_exec_bytes) config.max_exec_bytes = options.max_exec_bytes;
   if (options.max_leaks) config.max_leaks = options.max_leaks;
   if (options.max_reserved_over_allocated) {
     config.max_reserved_over_allocated = options.max_reserved_over_allocated;
@@ -95,6 +96,9 @@ void AddCheckOptions(CLI::App& app, CheckOptions& options) {
       "peak live bytes allowed in each graph; without graphs, as in a snapshot: peak bytes in use");
   AddSize(app, "--max-idle", options.max_idle,
           "reserved bytes allowed that aren't in use at the end of each trace");
+  AddSize(app, "--max-exec-bytes", options.max_exec_bytes,
+          "device memory that executables may take at once in each trace, at the upper end of its "
+          "interval");
   app.add_option("--max-leaks", options.max_leaks, "leaks allowed in each trace")
       ->option_text("N")
       ->check(CheckCount);

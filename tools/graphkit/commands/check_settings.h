@@ -16,7 +16,7 @@ namespace graphkit {
 // As given on the command line; what isn't given doesn't override the file.
 struct CheckOptions {
   std::vector<std::string> fail_on;
-  std::optional<Bytes> max_deferred, max_peak, max_idle;
+  std::optional<Bytes> max_deferred, max_peak, max_idle, max_exec_bytes;
   std::optional<uint64_t> max_leaks;
   std::optional<double> max_reserved_over_allocated;
   std::optional<std::string> baseline, allow_increase, suppressions, config;

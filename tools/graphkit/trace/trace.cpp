@@ -41,6 +41,7 @@ struct TraceOptions {
   int stacks = kOnlyFailures;  // frames a stack; 0 or -1, which a flag makes of 0: none
   uint64_t buffer = 0;         // bytes; 0: no wait for the disk
   bool no_torch = false;
+  bool measure_execs = false;
 };
 
 int Fail(const Error& error) {
@@ -105,6 +106,7 @@ Environment EnvironmentFor(const TraceOptions& options, const std::string& path,
       {"GRAPHKIT_TRACE_SCOPE", options.scope == Scope::kAll ? "all" : ""},
       {"GRAPHKIT_TRACE_STACKS",
        options.stacks == kOnlyFailures ? "" : std::to_string(std::max(options.stacks, 0))},
+      {"GRAPHKIT_TRACE_MEASURE_EXECS", options.measure_execs ? "1" : ""},
       {"GRAPHKIT_TRACE_BUFFER", std::to_string(options.buffer)}};
   if (Getenv("NVTX_INJECTION64_PATH").empty()) {
     environment.emplace_back("NVTX_INJECTION64_PATH", tracer);
@@ -225,6 +227,9 @@ void AddTraceCommand(CLI::App& app, int& exit_code) {
                 "fail in captures; --stacks=0: of none")
       ->check(CLI::Range(0, 256));
   options->stacks = kOnlyFailures;  // a flag begins at 0
+  sub->add_flag("--measure-execs", options->measure_execs,
+                "read free device memory before and after each instantiation, upload and first "
+                "launch: what executables take");
   AddSize(*sub, "--buffer", options->buffer,
           "how much of the trace may wait for the disk: the program waits when it is more; without "
           "this it never waits");

@@ -28,8 +28,19 @@ function makeFigures(view) {
   byId("figures").replaceChildren(...figures);
 }
 
+// What executables take, of a graph or of all.
+function execFigure(memory) {
+  const simulated = memory.source !== "estimated" && app.trace.analyze.device === "soft" ? ", simulated" : "";
+  return figure("executables", formatBytes(memory.bytes),
+    `${formatBytes(memory.low)} to ${formatBytes(memory.high)}, ${memory.source}${simulated}; ${memory.execs_at_peak} at once`);
+}
+
 function momentFigures() {
-  const moments = app.trace.analyze.memory_moments;
+  const moments = app.trace.analyze.memory_moments, execs = app.trace.analyze.exec_memory;
+  return [...placeFigures(moments), ...(execs ? [execFigure(execs)] : [])];
+}
+
+function placeFigures(moments) {
   if (!moments) return [];
   const at = (moment) => `after record ${formatCount(moment.record)}`;
   return [figure("peak reserved", formatBytes(moments.peak_reserved.reserved_bytes), at(moments.peak_reserved)),
@@ -38,7 +49,10 @@ function momentFigures() {
 }
 
 function memoryFigures(graph, view) {
-  if (graph.blocks === 0) return graph.pinned_bytes ? [figure("memory from elsewhere", formatBytes(graph.pinned_bytes))] : [];
+  const execs = graph.exec_memory ? [execFigure(graph.exec_memory)] : [];
+  if (graph.blocks === 0) {
+    return [...(graph.pinned_bytes ? [figure("memory from elsewhere", formatBytes(graph.pinned_bytes))] : []), ...execs];
+  }
   const figures = [figure("peak live", formatBytes(graph.peak_live_bytes), "most bytes allocated and not yet freed"),
     figure("deferred", formatBytes(graph.deferred_bytes), "most bytes freed that could not be used again yet",
       graph.deferred_bytes > 0 ? "bad" : ""),
@@ -50,7 +64,7 @@ function memoryFigures(graph, view) {
       view.policy_extent < graph.recorded_extent_bytes ? "good" : ""));
   }
   if (graph.never_freed_bytes > 0) figures.push(figure("never freed", formatBytes(graph.never_freed_bytes), "", "bad"));
-  return figures;
+  return [...figures, ...execs];
 }
 
 function kindsText(graph) {

@@ -1,0 +1,117 @@
+#include "libgraphkit/alloc/estimate/block_sizes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace graphkit {
+namespace {
+
+double AsDouble(uint64_t value) { return static_cast<double>(value); }
+
+Bytes Whole(double bytes) { return bytes <= 0 ? 0 : static_cast<Bytes>(std::llround(bytes)); }
+
+Bytes ErrorOf(const std::vector<SizePoint>& points, double offset, double slope) {
+  double most = 0;
+  for (const SizePoint& point : points) {
+    most = std::max(most, std::abs(offset + slope * AsDouble(point.size) - AsDouble(point.bytes)));
+  }
+  return Whole(std::ceil(most - 1e-6));
+}
+
+// The line with the least squares; of two points the one through both.
+void FitLine(BlockGrowth* growth) {
+  double count = 0, x = 0, y = 0, xx = 0, xy = 0;
+  for (const SizePoint& point : growth->points) {
+    const double size = AsDouble(point.size), bytes = AsDouble(point.bytes);
+    count += 1;
+    x += size;
+    y += bytes;
+    xx += size * size;
+    xy += size * bytes;
+  }
+  growth->slope = (count * xy - x * y) / (count * xx - x * x);
+  growth->offset = (y - growth->slope * x) / count;
+}
+
+// A line that goes through the last point and the origin, or is flat.
+bool TryRule(BlockGrowth* growth, BlockGrowth::Rule rule) {
+  const SizePoint& last = growth->points.back();
+  const bool flat = rule == BlockGrowth::Rule::kConstant;
+  const double offset = flat ? AsDouble(last.bytes) : 0;
+  const double slope = flat ? 0 : AsDouble(last.bytes) / AsDouble(last.size);
+  const Bytes error = ErrorOf(growth->points, offset, slope);
+  if (error > (flat ? 0 : kBlockGranularity)) return false;
+  growth->rule = rule;
+  growth->offset = offset;
+  growth->slope = slope;
+  growth->error = error;
+  return true;
+}
+
+void FitUnsure(BlockGrowth* growth) {
+  growth->rule = BlockGrowth::Rule::kUnsure;
+  const SizePoint& only = growth->points.front();
+  if (growth->points.size() > 1) {
+    FitLine(growth);
+    growth->error = ErrorOf(growth->points, growth->offset, growth->slope);
+  } else if (only.bytes % only.size == 0) {  // so many elements for each
+    growth->slope = AsDouble(only.bytes) / AsDouble(only.size);
+  } else {
+    growth->offset = AsDouble(only.bytes);
+  }
+}
+
+// What the captures around a size leave open.
+ByteRange Around(const BlockGrowth& growth, uint64_t size) {
+  const auto above = std::ranges::upper_bound(growth.points, size, {}, &SizePoint::size);
+  const bool has_above = above != growth.points.end(), has_below = above != growth.points.begin();
+  const SizePoint& high = has_above ? *above : growth.points.back();
+  const SizePoint& low = has_below ? *(above - 1) : growth.points.front();
+  if (has_above && has_below) {
+    return {.low = std::min(low.bytes, high.bytes), .high = std::max(low.bytes, high.bytes)};
+  }
+  const SizePoint& nearest = has_above ? high : low;
+  const Bytes scaled = Whole(AsDouble(nearest.bytes) * AsDouble(size) / AsDouble(nearest.size));
+  return {.low = std::min(nearest.bytes, scaled), .high = std::max(nearest.bytes, scaled)};
+}
+
+}  // namespace
+
+BlockGrowth FitGrowth(std::vector<SizePoint> points) {
+  BlockGrowth growth;
+  std::ranges::sort(points, [](const SizePoint& a, const SizePoint& b) {
+    return a.size != b.size ? a.size < b.size : a.bytes > b.bytes;
+  });
+  for (const SizePoint& point : points) {
+    if (growth.points.empty() || growth.points.back().size != point.size)
+      growth.points.push_back(point);
+  }
+  if (growth.points.size() > 1 && (TryRule(&growth, BlockGrowth::Rule::kConstant) ||
+                                   TryRule(&growth, BlockGrowth::Rule::kProportional))) {
+    return growth;
+  }
+  FitUnsure(&growth);
+  const bool line = growth.points.size() > 2 && growth.error <= kBlockGranularity;
+  if (line) growth.rule = BlockGrowth::Rule::kLinear;
+  return growth;
+}
+
+ByteRange BytesAt(const BlockGrowth& growth, uint64_t size) {
+  const auto point = std::ranges::find(growth.points, size, &SizePoint::size);
+  if (point != growth.points.end()) return {point->bytes, point->bytes, point->bytes};
+  const Bytes likely = Whole(growth.offset + growth.slope * AsDouble(size));
+  // Further out the error of a line grows with the distance.
+  const double reach = std::max(1.0, AsDouble(size) / AsDouble(growth.points.back().size));
+  const Bytes error = Whole(2 * AsDouble(growth.error) * reach);
+  ByteRange range = {likely, likely, likely};
+  if (growth.rule == BlockGrowth::Rule::kUnsure) {
+    const ByteRange around = Around(growth, size);
+    range.low = std::min(likely, around.low);
+    range.high = std::max(likely, around.high);
+  }
+  range.low = range.low > error ? range.low - error : 0;
+  range.high += error;
+  return range;
+}
+
+}  // namespace graphkit

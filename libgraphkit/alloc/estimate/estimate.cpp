@@ -1,0 +1,293 @@
+#include "libgraphkit/alloc/estimate/estimate.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "libgraphkit/alloc/estimate/captured_sizes.h"
+#include "libgraphkit/alloc/estimate/size_choices.h"
+#include "libgraphkit/alloc/models/alloc_conf.h"
+#include "libgraphkit/alloc/models/caching_allocator.h"
+#include "libgraphkit/analysis/memory/exec_memory.h"
+#include "libgraphkit/analysis/memory/known_memory.h"
+#include "libgraphkit/analysis/order/topology.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kMostSizes = 100'000;
+
+// The captures of one size, as they are expected: whose calls, and the bytes of each block.
+struct ExpectedRound {
+  uint64_t size = 0;
+  const CapturedRound* like = nullptr;
+  std::vector<std::vector<ByteRange>> blocks;  // by graph of the round
+};
+
+const CapturedRound& Nearest(const std::vector<CapturedRound>& rounds, uint64_t size) {
+  return *std::ranges::min_element(rounds, {}, [size](const CapturedRound& round) {
+    return std::abs(std::log(static_cast<double>(round.size) / static_cast<double>(size)));
+  });
+}
+
+ExpectedRound Expect(const CapturedSizes& captured, uint64_t size) {
+  ExpectedRound round{.size = size, .like = &Nearest(captured.rounds, size), .blocks = {}};
+  for (const uint32_t graph : round.like->graphs) {
+    std::vector<ByteRange>& blocks = round.blocks.emplace_back();
+    for (const BlockGrowth& growth : captured.growth[captured.graphs[graph].kind])
+      blocks.push_back(BytesAt(growth, size));
+  }
+  return round;
+}
+
+// PyTorch's allocator while the captures go on, for one choice out of the intervals.
+class PoolRun {
+ public:
+  PoolRun(const Trace& trace, const CapturedSizes& captured, const CachingConfig& config,
+          const SizeChoice& choice)
+      : trace_(trace), captured_(captured), choice_(choice), allocator_(config, &driver_) {}
+
+  // `pools`: of each graph of the round.
+  void Capture(const ExpectedRound& round, const std::vector<PoolHandle>& pools) {
+    std::vector<BlockHandle> before = std::exchange(late_, {});
+    std::vector<std::vector<BlockHandle>> handles;
+    for (const auto& blocks : round.blocks) handles.emplace_back(blocks.size());
+    for (const PoolCall& call : round.like->calls) {
+      BlockHandle& handle = handles[call.graph][call.block];
+      if (call.what == PoolCall::What::kAllocate) {
+        handle = Allocate(round, call, pools[call.graph]);
+      } else if (IsLate(call)) {
+        late_.push_back(handle);
+      } else {
+        allocator_.Free(handle);
+      }
+    }
+    for (const BlockHandle handle : before) allocator_.Free(handle);
+  }
+
+  PoolHandle NewPool() { return allocator_.CreatePool(); }
+  Bytes reserved() const { return allocator_.statistics().reserved; }
+
+ private:
+  bool IsLate(const PoolCall& call) const {
+    return call.what == PoolCall::What::kFreeAfterNext ||
+           (call.what == PoolCall::What::kFreeAtSomeTime && choice_.late);
+  }
+
+  BlockHandle Allocate(const ExpectedRound& round, const PoolCall& call, PoolHandle pool) {
+    const CapturedGraph& like = captured_.graphs[round.like->graphs[call.graph]];
+    const Bytes ByteRange::*const end = choice_.ends[like.kind][call.block];
+    const Bytes size = std::max<Bytes>(1, round.blocks[call.graph][call.block].*end);
+    allocator_.BeginAllocateToPool(pool);
+    const auto handle = allocator_.Malloc({size, trace_[like.blocks[call.block]].stream.value, 0});
+    allocator_.EndAllocateToPool(pool);
+    return *handle;  // the driver has no end
+  }
+
+  const Trace& trace_;
+  const CapturedSizes& captured_;
+  const SizeChoice& choice_;
+  BumpDriver driver_;
+  CachingAllocator allocator_;
+  std::vector<BlockHandle> late_;  // freed while the next size is captured
+};
+
+// The allocator with PyTorch's rules, and what it is asked.
+struct PoolModel {
+  const Trace& trace;
+  const CapturedSizes& captured;
+  CachingConfig config;
+  std::vector<SizeChoice> choices;  // the likeliest first
+};
+
+// The least and the most over all choices.
+void Widen(Bytes reserved, bool first, ByteRange* range) {
+  if (first) *range = {reserved, reserved, reserved};
+  range->low = std::min(range->low, reserved);
+  range->high = std::max(range->high, reserved);
+}
+
+// Reserved after each size.
+std::vector<ByteRange> GrowthOfOnePool(const PoolModel& model,
+                                       const std::vector<ExpectedRound>& rounds) {
+  std::vector<ByteRange> reserved(rounds.size());
+  for (const SizeChoice& choice : model.choices) {
+    PoolRun run(model.trace, model.captured, model.config, choice);
+    const PoolHandle pool = run.NewPool();
+    for (size_t i = 0; i < rounds.size(); ++i) {
+      run.Capture(rounds[i], std::vector<PoolHandle>(rounds[i].blocks.size(), pool));
+      Widen(run.reserved(), &choice == model.choices.data(), &reserved[i]);
+    }
+  }
+  return reserved;
+}
+
+ByteRange OwnPools(const PoolModel& model, const ExpectedRound& round) {
+  ByteRange reserved;
+  for (const SizeChoice& choice : model.choices) {
+    PoolRun run(model.trace, model.captured, model.config, choice);
+    std::vector<PoolHandle> pools;
+    for (size_t i = 0; i < round.blocks.size(); ++i) pools.push_back(run.NewPool());
+    run.Capture(round, pools);
+    Widen(run.reserved(), &choice == model.choices.data(), &reserved);
+  }
+  return reserved;
+}
+
+std::string AllocConf(const Trace& trace) {
+  for (const std::string_view name : {"PYTORCH_ALLOC_CONF=", "PYTORCH_CUDA_ALLOC_CONF="}) {
+    for (const std::string& setting : trace.process.environment) {
+      if (setting.starts_with(name)) return setting.substr(name.size());
+    }
+  }
+  return "";
+}
+
+// PyTorch's defaults where its settings say something that the model doesn't have.
+CachingConfig ConfigFor(MemoryEstimate* estimate) {
+  if (estimate->alloc_conf.empty()) return {};
+  const Result<CachingConfig> config = WithAllocConf({}, estimate->alloc_conf);
+  if (config) return *config;
+  estimate->notes.push_back("PyTorch's allocator with its defaults, not with " +
+                            estimate->alloc_conf + ": " + Describe(config.error()));
+  return {};
+}
+
+std::vector<EstimatedKind> KindsOf(const Trace& trace, const CapturedSizes& captured) {
+  std::vector<EstimatedKind> kinds(captured.kinds);
+  std::vector<std::set<uint64_t>> sizes(captured.kinds);
+  for (const CapturedGraph& graph : captured.graphs) {
+    EstimatedKind& kind = kinds[graph.kind];
+    if (kind.graphs++ == 0) kind.first = graph.graph;
+    kind.blocks = graph.blocks.size();
+    sizes[graph.kind].insert(graph.size);
+  }
+  for (const Node& node : trace.nodes) {
+    if (!InGraph(trace, node)) continue;
+    for (EstimatedKind& kind : kinds) kind.nodes += kind.first == node.graph;
+  }
+  for (uint32_t i = 0; i < captured.kinds; ++i) {
+    kinds[i].captured.assign(sizes[i].begin(), sizes[i].end());
+    for (const BlockGrowth& growth : captured.growth[i]) {
+      uint64_t* const counts[] = {&kinds[i].constant, &kinds[i].proportional, &kinds[i].linear,
+                                  &kinds[i].unsure};
+      ++*counts[static_cast<size_t>(growth.rule)];
+    }
+  }
+  return kinds;
+}
+
+void AddNotes(const Trace& trace, const CapturedSizes& captured, MemoryEstimate* estimate) {
+  if (captured.sizes_from == SizesFrom::kBlocks) {
+    std::string sizes;
+    for (const CapturedRound& round : captured.rounds)
+      sizes += (sizes.empty() ? "" : ", ") + std::to_string(round.size);
+    estimate->notes.push_back("the captured sizes " + sizes +
+                              " are the smallest whole numbers with the ratio of the blocks; "
+                              "--captured names others");
+  }
+  for (const EstimatedKind& kind : estimate->kinds) {
+    if (kind.unsure == 0) continue;
+    estimate->notes.push_back(
+        FormatCount(kind.unsure) + " of " + FormatCount(kind.blocks) + " blocks of graph " +
+        std::to_string(kind.first.value) +
+        " grow in a way that the captures don't tell: their interval goes from not at all to "
+        "with the size; another captured size narrows it");
+  }
+  const bool memory_nodes = std::ranges::any_of(
+      trace.blocks, [](const Block& block) { return block.alloc_node.valid(); });
+  if (memory_nodes)
+    estimate->notes.push_back("memory of the graphs' own allocation nodes isn't estimated");
+}
+
+std::string RangeProblem(std::string_view part) { return "'" + std::string(part) + "' is no size"; }
+
+// "8", or "16-256:8" with any step.
+bool AddPart(std::string_view part, std::set<uint64_t>* sizes) {
+  uint64_t numbers[3] = {0, 0, 1};
+  size_t count = 0;
+  const char* at = part.data();
+  const char* const end = at + part.size();
+  for (; count < 3; ++count) {
+    const auto read = std::from_chars(at, end, numbers[count]);
+    if (read.ec != std::errc()) return false;
+    at = read.ptr;
+    const char between = count == 0 ? '-' : ':';
+    if (at == end || *at != between) break;
+    ++at;
+  }
+  if (at != end || count == 3) return false;
+  const uint64_t first = numbers[0], last = count == 0 ? first : numbers[1];
+  const uint64_t step = count == 2 ? numbers[2] : 1;
+  if (first == 0 || last < first || step == 0) return false;
+  if ((last - first) / step >= kMostSizes) return false;
+  for (uint64_t size = first; size <= last && size >= first; size += step) sizes->insert(size);
+  return true;
+}
+
+}  // namespace
+
+Result<std::vector<uint64_t>> ParseSizes(std::string_view text) {
+  std::set<uint64_t> sizes;
+  while (true) {
+    const size_t comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    if (!AddPart(part, &sizes) || sizes.size() > kMostSizes) {
+      return Error{.message = RangeProblem(part),
+                   .hint = "sizes are numbers above 0 and ranges with a step, as in 1,2,4,8-64:8"};
+    }
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  return std::vector<uint64_t>(sizes.begin(), sizes.end());
+}
+
+Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions& options) {
+  const std::vector<GraphId> roots = FindRoots(trace);
+  const UnknownMemory unknown = FindUnknownMemory(trace, roots);
+  if (!unknown.any.empty()) {
+    return Error{.message = "memory is unknown: " + unknown.any,
+                 .hint = "an estimate needs a trace with the allocations of its captures"};
+  }
+  const Result<CapturedSizes> captured = FindCapturedSizes(trace, roots, options.captured);
+  if (!captured) return captured.error();
+  MemoryEstimate estimate{.device = trace.process.device,
+                          .sizes_from = captured->sizes_from,
+                          .alloc_conf = AllocConf(trace),
+                          .kinds = KindsOf(trace, *captured)};
+  std::vector<uint64_t> sizes = options.sizes;
+  std::ranges::sort(sizes, std::ranges::greater());
+  std::vector<ExpectedRound> rounds;
+  for (const uint64_t size : sizes) rounds.push_back(Expect(*captured, size));
+  const ExecModel model =
+      options.exec_model ? *options.exec_model : CalibratedExecModel(trace, roots);
+  const std::vector<ExecPartCounts> parts = CountGraphParts(trace, roots);
+  const PoolModel pools = {trace, *captured, ConfigFor(&estimate), ChooseSizes(*captured)};
+  const std::vector<ByteRange> pool = GrowthOfOnePool(pools, rounds);
+  for (size_t i = 0; i < rounds.size(); ++i) {
+    const ExpectedRound& round = rounds[i];
+    const ByteRange before = i == 0 ? ByteRange() : pool[i - 1];
+    EstimatedSize size{.size = round.size,
+                       .graphs = round.blocks.size(),
+                       .captured = round.like->size == round.size,
+                       .like = round.like->size,
+                       .own_pools = OwnPools(pools, round),
+                       .pool_growth = {pool[i].low - before.low, pool[i].bytes - before.bytes,
+                                       pool[i].high - before.high},
+                       .execs = {}};
+    for (const uint32_t graph : round.like->graphs)
+      size.execs += model.Of(parts[captured->graphs[graph].graph.index()]);
+    estimate.own_pools += size.own_pools;
+    estimate.execs += size.execs;
+    estimate.sizes.push_back(size);
+  }
+  if (!pool.empty()) estimate.shared_pool = pool.back();
+  estimate.exec_source =
+      model.measured_execs > 0 ? ExecSource::kCalibrated : ExecSource::kEstimated;
+  AddNotes(trace, *captured, &estimate);
+  return estimate;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,31 @@
+// The memory of graphs before they are captured, for a server that sizes its cache first: from one
+// or several traced captures of each kind of graph, the private memory and the execs of graphs of
+// other sizes.
+//
+// The calls of the allocator are those of the nearest captured size, with the blocks' bytes as they
+// grow over the captures; they go through the rules of PyTorch's caching allocator three times,
+// with the least, the likeliest and the most bytes.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "libgraphkit/model/estimate.h"
+#include "libgraphkit/model/trace.h"
+#include "libgraphkit/result.h"
+
+namespace graphkit {
+
+struct EstimateOptions {
+  std::vector<uint64_t> sizes;               // to estimate; each above 0
+  std::vector<uint64_t> captured = {};       // that were captured, where the trace doesn't say
+  std::optional<ExecModel> exec_model = {};  // none: the trace's own
+};
+
+Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions& options);
+
+// "1,2,4,8-64:8": numbers, and ranges with a step; ascending, each once.
+Result<std::vector<uint64_t>> ParseSizes(std::string_view text);
+
+}  // namespace graphkit

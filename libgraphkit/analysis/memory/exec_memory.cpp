@@ -1,0 +1,205 @@
+#include "libgraphkit/analysis/memory/exec_memory.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "libgraphkit/analysis/order/topology.h"
+
+namespace graphkit {
+namespace {
+
+// What the readings say of one exec.
+struct Reading {
+  int64_t taken = 0;
+  bool usable = true;
+  bool made = false;       // its instantiation was measured
+  bool on_device = false;  // and its upload, or first launch
+};
+
+// Memory was taken or given back meanwhile, by another thread or by whom we don't see.
+bool IsDisturbed(const ExecReading& reading) {
+  return reading.disturbed || reading.after > reading.before;
+}
+
+std::vector<Reading> ReadingsOf(const Trace& trace) {
+  std::vector<Reading> readings(trace.execs.size());
+  for (const ExecReading& one : trace.exec_readings) {
+    Reading& reading = readings[one.exec.index()];
+    reading.taken += static_cast<int64_t>(one.before) - static_cast<int64_t>(one.after);
+    if (IsDisturbed(one)) reading.usable = false;
+    (one.call == ExecCall::kInstantiate ? reading.made : reading.on_device) = true;
+  }
+  for (Reading& reading : readings) reading.usable = reading.usable && reading.made;
+  return readings;
+}
+
+// Uploads and launches of these take the memory of their nodes as well.
+std::vector<bool> HaveMemoryNodes(const Trace& trace, const std::vector<GraphId>& roots) {
+  std::vector<bool> have(trace.graphs.size());
+  for (const Node& node : trace.nodes) {
+    if (node.kind == NodeKind::kMemAlloc) have[roots[node.graph.index()].index()] = true;
+  }
+  return have;
+}
+
+struct Measured {
+  std::vector<Reading> readings;                  // by exec
+  std::vector<ExecPartCounts> counts;             // likewise
+  std::map<ExecPartCounts, MeasuredExecs> alike;  // those that were measured
+  std::vector<MeasuredExecs> whole;               // of these: launched or uploaded
+};
+
+void AddTo(const ExecPartCounts& counts, Bytes taken, MeasuredExecs* group) {
+  group->least = group->execs == 0 ? taken : std::min(group->least, taken);
+  group->most = std::max(group->most, taken);
+  group->counts = counts;
+  group->sum += taken;
+  ++group->execs;
+}
+
+Measured Measure(const Trace& trace, const std::vector<GraphId>& roots) {
+  Measured measured{.readings = ReadingsOf(trace),
+                    .counts = CountExecParts(trace, roots),
+                    .alike = {},
+                    .whole = {}};
+  const std::vector<bool> memory_nodes = HaveMemoryNodes(trace, roots);
+  std::map<ExecPartCounts, MeasuredExecs> whole;
+  for (size_t i = 0; i < trace.execs.size(); ++i) {
+    Reading& reading = measured.readings[i];
+    if (trace.execs[i].graph && memory_nodes[roots[trace.execs[i].graph.index()].index()])
+      reading.usable = false;
+    if (!reading.usable) continue;
+    const auto taken = static_cast<Bytes>(reading.taken);
+    AddTo(measured.counts[i], taken, &measured.alike[measured.counts[i]]);
+    if (reading.on_device) AddTo(measured.counts[i], taken, &whole[measured.counts[i]]);
+  }
+  for (const auto& [counts, group] : whole) measured.whole.push_back(group);
+  return measured;
+}
+
+ExecModel ModelOf(const Trace& trace, const Measured& measured) {
+  return Calibrate(PublishedExecModel(trace.process.driver_version), measured.whole);
+}
+
+// A life begins or ends: what is given back at a place can be taken there.
+struct Step {
+  Seq seq;
+  bool begins;
+  uint32_t cost;  // index
+};
+
+ExecPeak PeakOf(const Trace& trace, const std::vector<ExecCost>& costs,
+                const std::vector<uint32_t>& which) {
+  std::vector<Step> steps;
+  for (const uint32_t i : which) {
+    const Exec& exec = trace[costs[i].exec];
+    steps.push_back({exec.created, true, i});
+    if (exec.destroyed != kNever) steps.push_back({exec.destroyed, false, i});
+  }
+  std::ranges::sort(steps, {}, [](const Step& step) { return std::tuple(step.seq, step.begins); });
+  ExecPeak peak, now;
+  for (const Step& step : steps) {
+    const ByteRange& bytes = costs[step.cost].bytes;
+    if (step.begins) {
+      now.bytes += bytes;
+      ++now.execs;
+      now.at = step.seq;
+      if (now.bytes.bytes > peak.bytes.bytes || peak.execs == 0) peak = now;
+      continue;
+    }
+    now.bytes = {now.bytes.low - bytes.low, now.bytes.bytes - bytes.bytes,
+                 now.bytes.high - bytes.high};
+    --now.execs;
+  }
+  return peak;
+}
+
+}  // namespace
+
+std::vector<ExecPartCounts> CountExecParts(const Trace& trace, const std::vector<GraphId>& roots) {
+  struct Change {
+    Seq seq;
+    uint32_t root;
+    ExecPart part;
+    bool added;
+  };
+  std::vector<Change> changes;
+  for (const Node& node : trace.nodes) {
+    const uint32_t root = roots[node.graph.index()].value;
+    changes.push_back({node.seq, root, PartOf(node.kind), true});
+    if (node.destroyed != kNever)
+      changes.push_back({node.destroyed, root, PartOf(node.kind), false});
+  }
+  std::ranges::stable_sort(changes, {}, &Change::seq);
+  std::vector<ExecPartCounts> now(trace.graphs.size()), counts(trace.execs.size());
+  size_t next = 0;
+  for (size_t i = 0; i < trace.execs.size(); ++i) {  // in order of creation
+    const Exec& exec = trace.execs[i];
+    for (; next < changes.size() && changes[next].seq < exec.created; ++next) {
+      uint64_t& count = now[changes[next].root][static_cast<size_t>(changes[next].part)];
+      changes[next].added ? ++count : --count;
+    }
+    if (exec.graph) counts[i] = now[roots[exec.graph.index()].index()];
+    counts[i][static_cast<size_t>(ExecPart::kExec)] = 1;
+  }
+  return counts;
+}
+
+std::vector<ExecPartCounts> CountGraphParts(const Trace& trace, const std::vector<GraphId>& roots) {
+  std::vector<ExecPartCounts> counts(trace.graphs.size());
+  for (size_t i = 0; i < trace.graphs.size(); ++i) {
+    counts[i][static_cast<size_t>(ExecPart::kExec)] = roots[i] == GraphId(i) ? 1 : 0;
+  }
+  for (const Node& node : trace.nodes) {
+    if (!InGraph(trace, node)) continue;
+    ++counts[roots[node.graph.index()].index()][static_cast<size_t>(PartOf(node.kind))];
+  }
+  return counts;
+}
+
+ExecModel CalibratedExecModel(const Trace& trace, const std::vector<GraphId>& roots) {
+  return ModelOf(trace, Measure(trace, roots));
+}
+
+std::optional<ExecMemory> FindExecMemory(const Trace& trace, const std::vector<GraphId>& roots) {
+  if (trace.execs.empty()) return std::nullopt;
+  const Measured measured = Measure(trace, roots);
+  ExecMemory memory{.model = ModelOf(trace, measured), .readings = trace.exec_readings.size()};
+  for (const ExecReading& one : trace.exec_readings) memory.disturbed_readings += IsDisturbed(one);
+  const ExecSource modelled =
+      memory.model.measured_execs > 0 ? ExecSource::kCalibrated : ExecSource::kEstimated;
+  std::vector<uint32_t> all;
+  for (uint32_t i = 0; i < trace.execs.size(); ++i) {
+    ExecCost cost{.exec = ExecId(i), .graph = trace.execs[i].graph, .source = modelled};
+    if (measured.readings[i].usable) {
+      const MeasuredExecs& alike = measured.alike.at(measured.counts[i]);
+      cost.source = ExecSource::kMeasured;
+      cost.bytes = alike.each();
+      cost.measured_least = alike.least;
+      cost.measured_most = alike.most;
+      cost.measured_alike = alike.execs;
+    } else {
+      cost.bytes = memory.model.Of(measured.counts[i]);
+    }
+    memory.source = std::min(memory.source, cost.source);
+    memory.execs.push_back(cost);
+    all.push_back(i);
+  }
+  memory.peak = PeakOf(trace, memory.execs, all);
+  return memory;
+}
+
+std::vector<ExecPeak> ExecPeaks(const Trace& trace, const ExecMemory& memory) {
+  std::vector<std::vector<uint32_t>> by_graph(trace.graphs.size());
+  for (uint32_t i = 0; i < memory.execs.size(); ++i) {
+    if (memory.execs[i].graph) by_graph[memory.execs[i].graph.index()].push_back(i);
+  }
+  std::vector<ExecPeak> peaks;
+  for (const std::vector<uint32_t>& execs : by_graph) {
+    peaks.push_back(execs.empty() ? ExecPeak() : PeakOf(trace, memory.execs, execs));
+  }
+  return peaks;
+}
+
+}  // namespace graphkit

@@ -1,0 +1,28 @@
+// What the execs of a trace take of the device: measured, where the trace has usable readings, else
+// by the model of exec_model.h, corrected by the readings that there are.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "libgraphkit/analysis/memory/exec_model.h"
+#include "libgraphkit/model/trace.h"
+
+namespace graphkit {
+
+// `roots`: of each graph. Nothing: no exec was made.
+std::optional<ExecMemory> FindExecMemory(const Trace& trace, const std::vector<GraphId>& roots);
+
+// Most that the execs of each graph took at once; `execs` 0 where it has none.
+std::vector<ExecPeak> ExecPeaks(const Trace& trace, const ExecMemory& memory);
+
+// What each exec is made of, nodes inside of nodes too, as they were when it was made.
+std::vector<ExecPartCounts> CountExecParts(const Trace& trace, const std::vector<GraphId>& roots);
+
+// What an exec of each graph would be made of at the end; of graphs inside of others nothing.
+std::vector<ExecPartCounts> CountGraphParts(const Trace& trace, const std::vector<GraphId>& roots);
+
+// The model that the trace's readings yield; the table where it has none.
+ExecModel CalibratedExecModel(const Trace& trace, const std::vector<GraphId>& roots);
+
+}  // namespace graphkit

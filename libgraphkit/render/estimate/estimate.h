@@ -1,0 +1,17 @@
+// What graphs of some sizes will take: text for people, JSON for programs (schema
+// "graphkit-estimate", version 1; docs/estimate.md).
+#pragma once
+
+#include <ostream>
+
+#include "libgraphkit/model/estimate.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+inline ByteRange Sum(ByteRange a, const ByteRange& b) { return a += b; }
+
+void RenderEstimate(const MemoryEstimate& estimate, const TextStyle& style, std::ostream& out);
+void RenderEstimateJson(const MemoryEstimate& estimate, std::ostream& out);
+
+}  // namespace graphkit

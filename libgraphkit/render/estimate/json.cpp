@@ -1,0 +1,47 @@
+#include "libgraphkit/render/json.h"
+#include "libgraphkit/model/names.h"
+#include "libgraphkit/render/estimate/estimate.h"
+
+namespace graphkit {
+
+GRAPHKIT_JSON_OF(ByteRange, bytes, low, high)
+
+namespace {
+
+Json KindJson(const EstimatedKind& kind) {
+  Json json{{"first_graph", kind.first}};
+  GRAPHKIT_ADD_MEMBERS(json, kind, graphs, nodes, blocks, captured);
+  json["blocks_by_growth"] = Json{{"constant", kind.constant},
+                                  {"proportional", kind.proportional},
+                                  {"linear", kind.linear},
+                                  {"unsure", kind.unsure}};
+  return json;
+}
+
+Json SizeJson(const EstimatedSize& size) {
+  Json json;
+  GRAPHKIT_ADD_MEMBERS(json, size, size, graphs, captured, like, own_pools, pool_growth, execs);
+  return json;
+}
+
+}  // namespace
+
+void RenderEstimateJson(const MemoryEstimate& estimate, std::ostream& out) {
+  const Json root{{"schema", "graphkit-estimate"},
+                  {"version", 1},
+                  {"device", NameOf(estimate.device)},
+                  {"alloc_conf", estimate.alloc_conf},
+                  {"sizes_from", NameOf(estimate.sizes_from)},
+                  {"kinds", ListJson(estimate.kinds, KindJson)},
+                  {"sizes", ListJson(estimate.sizes, SizeJson)},
+                  {"shared_pool", estimate.shared_pool},
+                  {"own_pools", estimate.own_pools},
+                  {"execs", estimate.execs},
+                  {"exec_source", NameOf(estimate.exec_source)},
+                  {"total", Json{{"shared_pool", Sum(estimate.shared_pool, estimate.execs)},
+                                 {"own_pools", Sum(estimate.own_pools, estimate.execs)}}},
+                  {"notes", estimate.notes}};
+  out << Dump(root, 2) << "\n";
+}
+
+}  // namespace graphkit

@@ -1,0 +1,105 @@
+// `graphkit estimate`: what graphs of sizes that weren't captured will take.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libgraphkit/alloc/estimate/estimate.h"
+#include "libgraphkit/analysis/memory/exec_memory.h"
+#include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/render/estimate/estimate.h"
+#include "tools/graphkit/cli/options.h"
+#include "tools/graphkit/cli/talk.h"
+#include "tools/graphkit/commands.h"
+#include "tools/graphkit/files/input.h"
+#include "tools/graphkit/files/output.h"
+
+namespace graphkit {
+
+namespace {
+
+struct EstimateArguments {
+  std::string trace;
+  std::string output = "-";
+  Format format = Format::kText;
+  std::string sizes;
+  std::string captured;
+  std::string exec_costs;
+  size_t top = 0;
+};
+
+std::string CheckSizes(const std::string& text) {
+  const auto sizes = ParseSizes(text);
+  return sizes ? "" : sizes.error().message + "; " + sizes.error().hint;
+}
+
+// The model of execs that another trace measured.
+Result<ExecModel> MeasuredModel(const std::string& path) {
+  const Result<Trace> trace = ReadInput(path);
+  if (!trace) return trace.error();
+  ExecModel model = CalibratedExecModel(*trace, FindRoots(*trace));
+  if (model.measured_execs > 0) return model;
+  return Error{.message = "no executable was measured in it",
+               .hint = "record it with graphkit trace --measure-execs",
+               .file = path};
+}
+
+Result<EstimateOptions> OptionsOf(const EstimateArguments& arguments) {
+  EstimateOptions options{.sizes = *ParseSizes(arguments.sizes)};
+  if (!arguments.captured.empty()) options.captured = *ParseSizes(arguments.captured);
+  if (arguments.exec_costs.empty()) return options;
+  const Result<ExecModel> model = MeasuredModel(arguments.exec_costs);
+  if (!model) return model.error();
+  options.exec_model = *model;
+  return options;
+}
+
+int RunEstimate(const EstimateArguments& arguments) {
+  const Result<Trace> trace = ReadInput(arguments.trace);
+  if (!trace) return PrintError(trace.error());
+  const Result<EstimateOptions> options = OptionsOf(arguments);
+  if (!options) return PrintError(options.error());
+  const Result<MemoryEstimate> estimate = EstimateMemory(*trace, *options);
+  if (!estimate) {
+    Error error = estimate.error();
+    error.file = arguments.trace;
+    return PrintError(error);
+  }
+  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
+    if (arguments.format == Format::kJson) return RenderEstimateJson(*estimate, out);
+    RenderEstimate(*estimate, StyleFor(arguments.output, arguments.top), out);
+  });
+  if (!written) return PrintError(written.error());
+  return WarnIncomplete(*trace, arguments.trace);
+}
+
+}  // namespace
+
+void AddEstimateCommand(CLI::App& app, int& exit_code) {
+  const auto [sub, arguments] = AddCommand<EstimateArguments>(
+      app, exit_code, RunEstimate, "estimate",
+      "Estimate the memory of graphs of other sizes, from captures of some",
+      {"graphkit estimate trace.json --sizes 1,2,4,8-256:8",
+       "graphkit estimate trace.json --sizes 1-64 --captured 8,64 --format json",
+       "graphkit estimate trace.json --sizes 1-64 --exec-costs measured.json"});
+  AddTrace(*sub, arguments->trace);
+  AddView(*sub, arguments->format, arguments->output);
+  sub->add_option("--sizes", arguments->sizes,
+                  "the sizes (of batches, tokens, …) to estimate graphs for: numbers and ranges "
+                  "with a step")
+      ->option_text("LIST")
+      ->check(CheckSizes)
+      ->required();
+  sub->add_option("--captured", arguments->captured,
+                  "the sizes that the trace's graphs were captured for; without it by the names of "
+                  "graphs and NVTX ranges, or by the blocks' ratio")
+      ->option_text("LIST")
+      ->check(CheckSizes);
+  sub->add_option("--exec-costs", arguments->exec_costs,
+                  "a trace recorded with --measure-execs: what executables take, instead of the "
+                  "published figures")
+      ->option_text("TRACE");
+  AddCount(*sub, "--top", arguments->top, "sizes shown; 0 (the default): all");
+}
+
+}  // namespace graphkit
