@@ -95,6 +95,33 @@ TEST_CASE("between launches is free what was freed in its capture, and what nobo
   CHECK(ValidateBorrow(facts, pools).empty());
 }
 
+// A graph keeps the address of what another one freed in its capture (a weak reference).
+TEST_CASE("what another graph finds at the address of a freed block isn't lent") {
+  OnePool p(8);
+  TraceBuilder& t = p.t;
+  const BlockId driver = t.AllocAt({}, 8 * kUnit, p.base);
+  const GraphId first = t.BeginCapture(p.s);
+  const BlockId result = p.Alloc(0, 2);
+  t.Kernel(p.s, "make", {Writes(result)});
+  t.Free(result);
+  const BlockId tmp = p.Alloc(4, 2);
+  t.Kernel(p.s, "use", {Writes(tmp)});
+  t.Free(tmp);
+  t.EndCapture(p.s);
+  const GraphId second = t.BeginCapture(p.s);
+  t.Kernel(p.s, "take", {Reads(driver, kUnit, 4)});
+  t.EndCapture(p.s);
+  t.Launch(t.Instantiate(first), p.s);
+  t.Launch(t.Instantiate(second), p.s);
+  Trace trace = t.Build();
+  trace.segments[p.segment.index()].block = driver;
+  const std::vector<PoolBorrow> pools =
+      FindBorrow(FindFacts(trace, {.scope = FactScope::kPlacement}), MarkerRule::kLastUse);
+  REQUIRE(pools.size() == 1);
+  CHECK(FreeUnits(pools[0], p.base) == Units{{2, 8}});
+  CHECK(pools[0].barred == std::vector<BarredBlock>{{result, BorrowBar::kOtherGraph}});
+}
+
 TEST_CASE("launches without order leave no window") {
   OnePool p(4);
   const StreamId other = p.t.Stream("other");

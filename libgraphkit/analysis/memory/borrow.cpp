@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "libgraphkit/analysis/host_time.h"
 #include "libgraphkit/analysis/order/launches.h"
@@ -88,6 +89,31 @@ void BarOutside(const Facts& facts, std::vector<std::optional<BorrowBar>>* bars)
     by_address.In({range.first, range.second}, [&, at = seq](BlockId block) {
       std::optional<BorrowBar>& bar = (*bars)[block.index()];
       if (!bar && trace[block].free_requested <= at) bar = BorrowBar::kOutside;
+    });
+  }
+}
+
+// What nodes touch of segments in bytes where no block lay then: of blocks of other graphs that
+// were freed, or came later. Their launches find there what is left by these graphs.
+void BarStrayTouches(const Facts& facts, std::vector<std::optional<BorrowBar>>* bars) {
+  const Trace& trace = facts.trace;
+  const std::vector<bool> backs = BacksSegment(trace);
+  if (std::ranges::find(backs, true) == backs.end()) return;
+  std::set<std::tuple<Address, Address, GraphId>> strays;  // by bytes, and the graph
+  for (const Node& node : trace.nodes) {
+    for (const Access& access : trace.accesses.Of(node.accesses)) {
+      if (access.block.index() >= backs.size() || !backs[access.block.index()]) continue;
+      const Address begin = trace[access.block].address + access.offset;
+      const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
+      strays.emplace(begin, begin + length, facts.roots[node.graph.index()]);
+    }
+  }
+  if (strays.empty()) return;
+  const ByAddress by_address(facts);
+  for (const auto& [begin, end, graph] : strays) {
+    by_address.In({begin, end}, [&, root = graph](BlockId block) {
+      std::optional<BorrowBar>& bar = (*bars)[block.index()];
+      if (!bar && facts.lives[block].root != root) bar = BorrowBar::kOtherGraph;
     });
   }
 }
@@ -286,6 +312,7 @@ std::vector<std::optional<BorrowBar>> FindBorrowBars(const Facts& facts, MarkerR
   for (size_t i = 0; i < bars.size(); ++i) {
     if (facts.lives.blocks[i].root.valid()) bars[i] = BarOf(facts, order, BlockId(i));
   }
+  BarStrayTouches(facts, &bars);
   BarOutside(facts, &bars);
   return bars;
 }

@@ -23,7 +23,7 @@ namespace graphkit {
 
 // Why a block's bytes aren't free between launches.
 enum class BorrowBar : uint8_t {
-  kOtherGraph,   // another graph touches it
+  kOtherGraph,   // another graph touches it, or its bytes when it isn't there
   kReadFirst,    // what touches it first reads it: what a launch left there, perhaps
   kOutput,       // not freed before its capture ended: a launch leaves something in it
   kOtherStream,  // freed while one of its streams wasn't captured: that may use it after a launch
