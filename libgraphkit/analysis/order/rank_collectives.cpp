@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "libgraphkit/analysis/names/call_site.h"
@@ -133,13 +134,15 @@ class Summary {
     }
   }
 
-  // The innermost line of the program's own code: a library that lies beside it may count as that,
-  // but has no lines.
+  // The innermost line of the program's own code. A library that lies beside it may count as that,
+  // but has no lines; those that stand in for NVIDIA's on the software device may.
   std::optional<uint32_t> FrameOf(StackId stack) const {
     const Slice frames = stack ? trace_.stacks[stack.index()].frames : Slice();
     for (uint32_t i = frames.first; i < frames.first + frames.count; ++i) {
       const StackFrame& at = trace_.stack_frames[i];
-      if (at.line > 0 && !IsLibraryFrame(trace_[at.function], trace_[at.file])) return i;
+      const std::string_view file = trace_[at.file];
+      const bool stands_in = file.find("soft_cuda/libraries/") != file.npos;
+      if (at.line > 0 && !stands_in && !IsLibraryFrame(trace_[at.function], file)) return i;
     }
     return CallSiteOf(trace_, stack).own;
   }
