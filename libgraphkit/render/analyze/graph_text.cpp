@@ -66,14 +66,13 @@ std::tuple<uint64_t, uint64_t, Bytes, Bytes, Bytes> ExecFigures(const GraphSumma
 
 std::vector<LikeGraphs> GroupGraphs(const Report& report, const Trace& trace) {
   const auto shown = [&trace](const GraphSummary& graph) {
-    return std::tuple(graph.name, OriginText(graph, trace), graph.nodes_by_type, graph.edges,
-                      graph.programmatic_edges, graph.launch_completion_edges,
-                      graph.cross_stream_edges, graph.streams, graph.blocks, graph.unknown_memory,
-                      graph.total_bytes, graph.peak_live_bytes, graph.deferred_bytes,
-                      graph.lower_bound_bytes, graph.lower_bound_exact, graph.plan_bytes,
-                      graph.never_freed_bytes, graph.never_freed_blocks, graph.critical_path_nodes,
-                      graph.reuse_bytes, graph.reuse.size(), PoolFigures(graph),
-                      ExecFigures(graph));
+    return std::tuple(
+        graph.name, OriginText(graph, trace), graph.nodes_by_type, graph.edges,
+        graph.programmatic_edges, graph.launch_completion_edges, graph.cross_stream_edges,
+        graph.streams, graph.blocks, graph.unknown_memory, graph.total_bytes, graph.peak_live_bytes,
+        graph.deferred_bytes, graph.lower_bound_bytes, graph.lower_bound_exact, graph.plan_bytes,
+        graph.never_freed_bytes, graph.never_freed_blocks, graph.critical_path_nodes,
+        graph.reuse_bytes, graph.reuse.size(), PoolFigures(graph), ExecFigures(graph));
   };
   std::map<decltype(shown(GraphSummary())), size_t> by_figures;
   std::vector<LikeGraphs> groups;
