@@ -2,11 +2,13 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/host_time.h"
 #include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/model/node_versions.h"
 
 namespace graphkit {
 namespace {
@@ -38,6 +40,27 @@ void CountEdges(const Trace& trace, std::vector<GraphSummary>* summaries) {
     graph.programmatic_edges += edge.from_port == kPortProgrammatic;
     graph.launch_completion_edges += edge.from_port == kPortLaunchCompletion;
     graph.cross_stream_edges += trace[edge.from].stream != trace[edge.to].stream;
+  }
+}
+
+void GroupEarlyLaunches(const Trace& trace, std::vector<GraphSummary>* summaries) {
+  using Key = std::tuple<GraphId, KernelId, KernelId, EarlyStart>;
+  std::map<Key, EarlyLaunches> groups;
+  for (size_t i = 0; i < trace.edges.size(); ++i) {
+    const Edge& edge = trace.edges[i];
+    if (edge.full() || !Joins(trace, edge)) continue;
+    EarlyLaunches launches{.producer = trace[edge.from].kernel,
+                           .consumer = trace[edge.to].kernel,
+                           .start = EarlyStartOf(trace, edge),
+                           .first = EdgeId(i)};
+    const Key key = {trace[edge.from].graph, launches.producer, launches.consumer, launches.start};
+    ++groups.emplace(key, launches).first->second.edges;
+  }
+  for (const auto& [key, launches] : groups) {
+    (*summaries)[std::get<GraphId>(key).index()].early_launches.push_back(launches);
+  }
+  for (GraphSummary& summary : *summaries) {
+    std::ranges::stable_sort(summary.early_launches, std::greater(), &EarlyLaunches::edges);
   }
 }
 
@@ -152,6 +175,7 @@ std::vector<GraphSummary> Summarize(const Facts& facts, const SummaryOptions& op
   std::vector<GraphSummary> summaries(trace.graphs.size());
   CountNodes(trace, &summaries);
   CountEdges(trace, &summaries);
+  GroupEarlyLaunches(trace, &summaries);
   const std::vector<HostTime> host_times = FindHostTimes(trace);
   const auto launches = LaunchesByGraph(trace);
   ForEachGraph(trace, facts.blocks, [&](GraphId graph) {

@@ -30,10 +30,14 @@ StackId TraceBuilder::Stack(std::initializer_list<FrameText> frames) {
   return Append<StackId>(trace_.stacks, {.frames = slice, .created = Next()});
 }
 
-KernelId TraceBuilder::Function(std::string_view name, Ternary waits) {
+KernelId TraceBuilder::Function(std::string_view name, Ternary waits, Triggers triggers,
+                                Ternary writes_after_trigger) {
   const StringId text = Intern(name);
-  const auto id =
-      Append<KernelId>(trace_.kernels, {.name = text, .waits = waits, .created = Next()});
+  const auto id = Append<KernelId>(trace_.kernels, {.name = text,
+                                                    .waits = waits,
+                                                    .triggers = triggers,
+                                                    .writes_after_trigger = writes_after_trigger,
+                                                    .created = Next()});
   functions_.emplace(text.value, id);
   return id;
 }

@@ -57,7 +57,9 @@ class TraceBuilder {
   StackId Stack(std::initializer_list<FrameText> frames);
   void SetThread(ThreadId thread) { thread_ = thread; }  // of the nodes that follow
   void SetStack(StackId stack) { stack_ = stack; }       // of the nodes, blocks, … that follow
-  KernelId Function(std::string_view name, Ternary waits = Ternary::kUnknown);
+  KernelId Function(std::string_view name, Ternary waits = Ternary::kUnknown,
+                    Triggers triggers = Triggers::kUnknown,
+                    Ternary writes_after_trigger = Ternary::kUnknown);
   void NvtxPush(std::string_view name, std::string_view domain = {});
   void NvtxPop(std::string_view domain = {});
   uint32_t Fail(std::string_view call, int32_t error, StreamId stream = {}, GraphId graph = {});

@@ -210,6 +210,18 @@ struct ChangedNode {
   bool operator==(const ChangedNode&) const = default;
 };
 
+// What is known of how an edge works that doesn't wait for its producer's end.
+struct EarlyStart {
+  uint8_t from_port = kPortProgrammatic;   // or kPortLaunchCompletion: triggers don't matter
+  Triggers triggers = Triggers::kUnknown;  // the producer
+  Ternary writes_after_trigger = Ternary::kUnknown;
+  Ternary waits = Ternary::kUnknown;  // the consumer
+  auto operator<=>(const EarlyStart&) const = default;
+
+  // It starts the consumer when all of the producer's blocks have ended, as a full edge would.
+  bool at_end() const { return from_port == kPortProgrammatic && triggers == Triggers::kNo; }
+};
+
 // One replay.
 struct Launch {
   ExecId exec;
@@ -232,6 +244,20 @@ struct EagerWork {
   StackId stack;
   Seq seq = 0;
   bool operator==(const EagerWork&) const = default;
+};
+
+// Work that a thread submitted to a stream outside of captures since the count before this one:
+// what is recorded of it by default (`graphkit trace` without `--scope all`). A trace with any
+// counts has all of it in them; one of zeros says that there was none.
+struct EagerCount {
+  ThreadId thread;
+  StreamId stream;
+  uint64_t kernels = 0;
+  uint64_t copies = 0;
+  Bytes copied_bytes = 0;  // as far as the calls say
+  uint64_t others = 0;     // memsets, host functions, waits for values, …
+  Seq seq = 0;
+  bool operator==(const EagerCount&) const = default;
 };
 
 // A CUDA call that returned an error, or that a capture didn't survive.

@@ -36,6 +36,11 @@ struct Names<Ternary> {
 };
 
 template <>
+struct Names<Triggers> {
+  static constexpr std::array<std::string_view, 4> value = {"unknown", "no", "some", "yes"};
+};
+
+template <>
 struct Names<StreamKind> {
   static constexpr std::array<std::string_view, 3> value = {"created", "legacy", "per_thread"};
 };

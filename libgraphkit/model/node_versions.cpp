@@ -376,6 +376,18 @@ Ternary WaitsFor(const Trace& trace, NodeId node) {
   return WaitsOf(trace, trace[node].kernel);
 }
 
+EarlyStart EarlyStartOf(const Trace& trace, const Edge& edge) {
+  EarlyStart start{.from_port = edge.from_port, .waits = WaitsFor(trace, edge.to)};
+  const ChangedNode* changed = FindChanged(trace, edge.from);
+  const KernelId kernel = trace[edge.from].kernel;
+  if ((changed != nullptr && changed->kernels_vary) || kernel.index() >= trace.kernels.size()) {
+    return start;
+  }
+  start.triggers = trace[kernel].triggers;
+  start.writes_after_trigger = trace[kernel].writes_after_trigger;
+  return start;
+}
+
 bool MayTouchAnything(const Trace& trace, NodeId id) {
   if (const ChangedNode* changed = FindChanged(trace, id)) return changed->opaque;
   return MayTouchAnything(trace, trace[id].kind, trace[id]);

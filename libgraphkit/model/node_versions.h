@@ -39,6 +39,9 @@ const ChangedNode* FindChanged(const Trace& trace, NodeId node);
 // Whether a node is known to wait for its grid dependencies, in all of its versions.
 Ternary WaitsFor(const Trace& trace, NodeId node);
 
+// Of an edge that isn't full.
+EarlyStart EarlyStartOf(const Trace& trace, const Edge& edge);
+
 // Whether what a node was given couldn't be read: it may touch anything.
 bool MayTouchAnything(const Trace& trace, NodeId node);
 

@@ -61,6 +61,10 @@ struct Thread {
 
 enum class Ternary : uint8_t { kUnknown, kNo, kYes };
 
+// Whether a kernel lets its programmatic dependents start before its end: on no way through it, on
+// some (in some blocks, so far as is known), on each.
+enum class Triggers : uint8_t { kUnknown, kNo, kSome, kYes };
+
 // One parameter in a kernel's argument buffer.
 struct KernelParam {
   uint32_t offset = 0;  // bytes
@@ -75,6 +79,10 @@ struct Kernel {
   // Whether it waits for its grid dependencies (griddepcontrol.wait in its PTX or SASS): only then
   // does its end prove the end of a programmatic predecessor.
   Ternary waits = Ternary::kUnknown;
+  // Whether it says that they may start (griddepcontrol.launch_dependents), and whether a write to
+  // global memory may follow that. Else they start when all its blocks have ended.
+  Triggers triggers = Triggers::kUnknown;
+  Ternary writes_after_trigger = Ternary::kUnknown;
   Seq created = 0;
   bool operator==(const Kernel&) const = default;
 };

@@ -47,6 +47,16 @@ struct AskedMemory {
   bool operator==(const AskedMemory&) const = default;
 };
 
+// The edges from one kernel to another that don't wait for its end, of one sort.
+struct EarlyLaunches {
+  KernelId producer;
+  KernelId consumer;
+  EarlyStart start;
+  uint64_t edges = 0;
+  EdgeId first;
+  bool operator==(const EarlyLaunches&) const = default;
+};
+
 struct GraphSummary {
   GraphId graph;
   std::string name;
@@ -57,6 +67,7 @@ struct GraphSummary {
   uint64_t programmatic_edges = 0;
   uint64_t launch_completion_edges = 0;
   uint64_t cross_stream_edges = 0;
+  std::vector<EarlyLaunches> early_launches;  // the most edges first
   uint64_t streams = 0;
   uint64_t launches = 0;                   // of execs that ran it
   uint64_t execs = 0;                      // instantiated from it

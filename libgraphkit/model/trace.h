@@ -63,6 +63,7 @@ struct Trace {
   std::vector<ChangedNode> changed_nodes;  // by node; what follows from node_changes
   std::vector<Launch> launches;            // by seq
   std::vector<EagerWork> works;            // by seq
+  std::vector<EagerCount> eager_counts;    // by seq
   std::vector<Communicator> communicators;
   std::vector<Collective> collectives;  // by seq
   std::vector<HostEnd> host_ends;       // by seq

@@ -66,7 +66,7 @@ KernelInfo& KernelTable::Add(uint64_t function, KernelLayout layout, bool& is_ne
   for (auto it = begin; it != end; ++it) {
     KernelInfo& known = *it->second;
     if (known.has_layout != layout.known || known.params != layout.params ||
-        known.waits != layout.waits) {
+        known.code != layout.code) {
       continue;
     }
     is_new = false;
@@ -84,7 +84,7 @@ KernelInfo& KernelTable::Add(uint64_t function, KernelLayout layout, bool& is_ne
   info.indirect =
       std::find(info.uses.begin(), info.uses.end(), ParamUse::kIndirect) != info.uses.end();
   info.has_layout = layout.known;
-  info.waits = layout.waits;
+  info.code = layout.code;
   info.params = std::move(layout.params);
   info.name = std::move(layout.name);
   by_name_.emplace(info.name, &info);

@@ -13,6 +13,7 @@
 #include "libgraphkit/model/process.h"
 #include "plugins/cupti_tracer/calls.h"
 #include "plugins/cupti_tracer/handle_map.h"
+#include "plugins/cupti_tracer/machine_code.h"
 
 namespace graphkit {
 
@@ -21,8 +22,8 @@ struct KernelLayout {
   std::string name;  // mangled
   bool known = false;
   std::vector<KernelParam> params;
-  Ternary waits = Ternary::kUnknown;  // of its machine code
-  bool operands = false;              // each parameter is an Operand or a CollectiveParam
+  KernelCode code;
+  bool operands = false;  // each parameter is an Operand or a CollectiveParam
   bool operator==(const KernelLayout&) const = default;
 };
 
@@ -62,7 +63,7 @@ struct KernelInfo {
   bool indirect = false;  // takes an address of addresses
   std::vector<KernelParam> params;
   std::vector<ParamUse> uses;  // as long as params
-  Ternary waits = Ternary::kUnknown;
+  KernelCode code;
 };
 
 // Where an address may stand in an argument: in every aligned word, also inside structs.

@@ -1,6 +1,8 @@
-// What kernels' machine code says: whether a kernel waits for its grid dependencies
-// (griddepcontrol.wait, cudaGridDependencySynchronize), without which a programmatic edge into it
-// doesn't mean that the work before has ended.
+// What kernels' machine code says of programmatic launches: whether a kernel waits for its grid
+// dependencies (griddepcontrol.wait, cudaGridDependencySynchronize), without which a programmatic
+// edge into it doesn't mean that the work before has ended; and whether it lets its dependents
+// start before its end (griddepcontrol.launch_dependents, cudaTriggerProgrammaticLaunchCompletion),
+// and may write to global memory after that.
 #pragma once
 
 #include <map>
@@ -13,35 +15,50 @@
 
 namespace graphkit {
 
-struct KernelWaits {
+struct KernelCode {
+  Ternary waits = Ternary::kUnknown;
+  Triggers triggers = Triggers::kUnknown;
+  Ternary writes_after_trigger = Ternary::kUnknown;
+  bool operator==(const KernelCode&) const = default;
+};
+
+struct NamedKernelCode {
   std::string_view name;  // mangled; points into the cubin
-  Ternary waits;
-  bool operator==(const KernelWaits&) const = default;
+  KernelCode code;
+  bool operator==(const NamedKernelCode&) const = default;
 };
 
 // The kernels of a cubin (an ELF) for compute capability 9.0 or later; none for anything else.
-//   yes      every way through the kernel waits, as far as jumps with a known target tell
-//   no       nothing in it waits
-//   unknown  it waits on some ways, or goes where the code doesn't tell
-// ACQBULK is 0x82e in the low 12 bits of an instruction's 128, and jumps hold their distance in
-// words in bits 16-23 and 34-81: so in nvcc 13's cubins for sm_90, sm_100 and sm_120, as nvdisasm
-// 13 reads them.
-std::vector<KernelWaits> ReadKernelWaits(std::string_view cubin);
+//   waits     yes      every way through the kernel waits, as far as jumps with a known target tell
+//             no       nothing in it waits
+//             unknown  it waits on some ways, or goes where the code doesn't tell
+//   triggers  yes, no  the same
+//             some     it triggers, and some way may miss that
+//             unknown  what it calls may trigger
+//   writes_after_trigger
+//             yes      some way leads from a trigger to a store, an atomic operation or a bulk copy
+//                      that may reach global memory; whether it is ever taken isn't known
+//             no       none does, and all ways from triggers are known
+//             unknown  else, and where nothing is known to trigger
+// ACQBULK is 0x82e and PREEXIT 0x82d in the low 12 bits of an instruction's 128, and jumps hold
+// their distance in words in bits 16-23 and 34-81: so in nvcc 13's cubins for sm_90, sm_100 and
+// sm_120, as nvdisasm 13 reads them.
+std::vector<NamedKernelCode> ReadKernelCode(std::string_view cubin);
 
 // What was read of all modules that the process has loaded. Thread safe; calls nothing of CUDA.
 class MachineCode {
  public:
   void Learn(std::string_view cubin);
 
-  // Unknown for a kernel never seen, and where two modules differ under one name.
-  Ternary Waits(const std::string& kernel) const;
+  // Unknown for a kernel never seen, and what two modules differ in under one name.
+  KernelCode Find(const std::string& kernel) const;
 
   void Lock() { mutex_.lock(); }  // over a fork
   void Unlock() { mutex_.unlock(); }
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, Ternary, std::less<>> waits_;
+  std::map<std::string, KernelCode, std::less<>> kernels_;
 };
 
 }  // namespace graphkit

@@ -110,7 +110,7 @@ StackId Tracer::StackOf(int depth, Lock& lock) {
 void Tracer::LearnKernel(const Call& call, Lock& lock) {
   lock.unlock();
   KernelLayout layout = driver_.Layout(call.kernel.function, call.kernel.name);
-  layout.waits = code_.Waits(layout.name);
+  layout.code = code_.Find(layout.name);
   lock.lock();
   if (on_.load(std::memory_order_relaxed))
     recorder_->work_reader().AddKernel(call.kernel.function, std::move(layout));

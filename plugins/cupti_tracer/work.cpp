@@ -45,7 +45,9 @@ void WorkReader::AddKernel(uint64_t function, KernelLayout layout) {
   r.row.name = records_.Add(kernel.name);
   r.row.has_layout = kernel.has_layout;
   r.row.params = records_.Add(kernel.params);
-  r.row.waits = kernel.waits;
+  r.row.waits = kernel.code.waits;
+  r.row.triggers = kernel.code.triggers;
+  r.row.writes_after_trigger = kernel.code.writes_after_trigger;
   records_.Write(r);
 }
 

@@ -37,6 +37,7 @@ std::vector<Finding> FindUnsafeReuse(const Facts& facts);
 std::vector<Finding> FindMissingOrder(const Facts& facts);
 std::vector<Finding> FindFreeBeforeUse(const Facts& facts);
 std::vector<Finding> FindProgrammaticOnlyOrder(const Facts& facts);
+std::vector<Finding> FindProgrammaticNoGain(const Facts& facts);
 std::vector<Finding> FindFrontierRewinds(const Facts& facts);
 std::vector<Finding> FindCrossBranchFrees(const Facts& facts);
 std::vector<Finding> FindDeadInputs(const Facts& facts);

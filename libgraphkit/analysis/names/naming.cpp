@@ -101,6 +101,23 @@ std::string NameOf(const Trace& trace, BlockId block) {
   return "block " + std::to_string(block.value) + " (" + FormatBytes(trace[block].size) + ")";
 }
 
+std::string EarlyStartText(const EarlyStart& start, const std::string& producer,
+                           const std::string& consumer) {
+  static constexpr const char* kTriggers[] = {" isn't known to trigger", " never triggers",
+                                              " triggers on some ways", " triggers"};
+  static constexpr const char* kWrites[] = {"", " after its last write",
+                                            ", and may write after that"};
+  static constexpr const char* kWaits[] = {" isn't known to wait", " never waits", " waits"};
+  std::string text = producer;
+  if (start.from_port == kPortLaunchCompletion) {
+    text += " lets it start once all blocks have begun";
+  } else {
+    text += kTriggers[static_cast<size_t>(start.triggers)];
+    text += kWrites[static_cast<size_t>(start.writes_after_trigger)];
+  }
+  return text + "; " + consumer + kWaits[static_cast<size_t>(start.waits)];
+}
+
 std::string SizesText(const uint32_t (&sizes)[3]) {
   return std::to_string(sizes[0]) + "x" + std::to_string(sizes[1]) + "x" + std::to_string(sizes[2]);
 }

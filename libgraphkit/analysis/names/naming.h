@@ -20,6 +20,11 @@ std::string NameOf(const Trace& trace, ThreadId thread);        // "thread 0 'ma
 // for one that doesn't.
 std::string CollectivesText(const Trace& trace, Seq seq);
 
+// "Produce triggers, and may write after that; Consume never waits": of an edge that isn't full.
+// A name: of a node, or of a kernel.
+std::string EarlyStartText(const EarlyStart& start, const std::string& producer,
+                           const std::string& consumer);
+
 // "64x2x1": a grid, or a block of threads.
 std::string SizesText(const uint32_t (&sizes)[3]);
 

@@ -148,7 +148,7 @@ class RaceFinder {
                            (all_full_->Before(a.node, b.node) || all_full_->Before(b.node, a.node));
     if (race.ordered_if_full) race.surely_unordered = SurelyUnordered(a.node, b.node);
     if (Known(race)) return;
-    if (race.ordered_if_full) race.consumer = FindConsumer(race);
+    if (race.ordered_if_full) FindLostEdge(&race);
     races_.push_back(race);
   }
 
@@ -205,7 +205,8 @@ class RaceFinder {
 
   // Where order by completion is lost on the way from one node of a race to the other: a node that
   // starts before the one before it has ended, which would come after the race's first.
-  NodeId FindConsumer(const Race& race) {
+  void FindLostEdge(Race* lost_by) {
+    const Race& race = *lost_by;
     const bool forwards = all_full_->Before(race.earlier, race.later);
     const NodeId from = forwards ? race.earlier : race.later;
     const NodeId to = forwards ? race.later : race.earlier;
@@ -218,12 +219,16 @@ class RaceFinder {
     for (size_t at = 0; at < open.size() && at < limit; ++at) {
       for (const InEdge& edge : facts_.in_edges.Of(open[at].index())) {
         const bool lost = !edge.full && WaitsFor(trace_, open[at]) == wanted;
-        if (lost && so_far.EndsBefore(from, edge.from)) return open[at];
+        if (lost && so_far.EndsBefore(from, edge.from)) {
+          lost_by->consumer = open[at];
+          lost_by->producer = edge.from;
+          return;
+        }
         if (!way.EndsBefore(from, edge.from)) continue;
         if (seen.insert(edge.from.value).second) open.push_back(edge.from);
       }
     }
-    return to;
+    lost_by->consumer = to;
   }
 
   const Facts& facts_;

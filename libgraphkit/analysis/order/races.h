@@ -38,6 +38,7 @@ struct Race {
   bool ordered_if_full = false;
   bool surely_unordered = false;  // then: also if all nodes wait of which it isn't known
   NodeId consumer;                // then: where that edge ends, a node that isn't known to wait
+  NodeId producer;                // then: where that edge begins; none: it wasn't found
   bool typed = false;             // C++ signatures say of both what they only read
   bool operator==(const Race&) const = default;
 };

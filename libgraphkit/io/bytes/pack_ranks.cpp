@@ -120,16 +120,27 @@ void Fields(auto& pack, ExecMemory& value) {
   pack(execs, peak, source, model, readings, disturbed);
 }
 
+void Fields(auto& pack, EarlyStart& value) {
+  auto& [from_port, triggers, writes, waits] = value;
+  pack(from_port, triggers, writes, waits);
+}
+
+void Fields(auto& pack, EarlyLaunches& value) {
+  auto& [producer, consumer, start, edges, first] = value;
+  pack(producer, consumer, start, edges, first);
+}
+
 void Fields(auto& pack, GraphSummary& value) {
   auto& [graph, name, origin, nodes, edges, by_type, programmatic, launch_completion, cross_stream,
-         streams, launches, execs, exec_peak, exec_source, blocks, unknown, total, live, deferred,
-         bound, exact, online, plan, extent, never_freed, never_freed_blocks, path, path_ns, calls,
-         host_ns, width, pinned, pinned_blocks, peak_blocks, bound_blocks, pools, reuse,
-         reuse_bytes] = value;
+         early, streams, launches, execs, exec_peak, exec_source, blocks, unknown, total, live,
+         deferred, bound, exact, online, plan, extent, never_freed, never_freed_blocks, path,
+         path_ns, calls, host_ns, width, pinned, pinned_blocks, peak_blocks, bound_blocks, pools,
+         reuse, reuse_bytes] = value;
   pack(graph, name, origin, nodes, edges, by_type, programmatic, launch_completion, cross_stream,
-       streams, launches, execs, exec_peak, exec_source, blocks, unknown, total, live, deferred,
-       bound, exact, online, plan, extent, never_freed, never_freed_blocks, path, path_ns, calls,
-       host_ns, width, pinned, pinned_blocks, peak_blocks, bound_blocks, pools, reuse, reuse_bytes);
+       early, streams, launches, execs, exec_peak, exec_source, blocks, unknown, total, live,
+       deferred, bound, exact, online, plan, extent, never_freed, never_freed_blocks, path, path_ns,
+       calls, host_ns, width, pinned, pinned_blocks, peak_blocks, bound_blocks, pools, reuse,
+       reuse_bytes);
 }
 
 void Fields(auto& pack, ReportTotals& value) {

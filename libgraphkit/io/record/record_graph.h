@@ -177,6 +177,18 @@ struct StackTopRecord : RowRecord<&Trace::stack_tops, &StackTop::seq> {
   }
 };
 
+struct EagerCountRecord : RowRecord<&Trace::eager_counts, &EagerCount::seq> {
+  static constexpr std::string_view kType = "eager";
+  void Fields(auto& v) {
+    v.Optional("stream", row.stream);
+    v.Optional("thread", row.thread);
+    v.Optional("kernels", row.kernels);
+    v.Optional("copies", row.copies);
+    v.Optional("copied_bytes", row.copied_bytes);
+    v.Optional("others", row.others);
+  }
+};
+
 struct LaunchRecord : RowRecord<&Trace::launches, &Launch::seq> {
   static constexpr std::string_view kType = "launch";
   void Fields(auto& v) {

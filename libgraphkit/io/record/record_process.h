@@ -50,6 +50,8 @@ struct KernelRecord : DeclaredRecord<KernelId, &Kernel::created> {
     v.Required("name", row.name);
     v.Present("params", row.has_layout, Listed(row.params, &Trace::kernel_params));
     v.Optional("waits", row.waits);
+    v.Optional("triggers", row.triggers);
+    v.Optional("writes_after_trigger", row.writes_after_trigger);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/names.h"
 #include "libgraphkit/render/analyze/analyze.h"
 #include "libgraphkit/render/names.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr size_t kLabelColumns = 11;
 constexpr size_t kBarColumns = 40;
+constexpr size_t kNameColumns = 40;   // of a kernel
 constexpr size_t kEntriesInFull = 8;  // more than that are shown as a table
 
 std::string OriginText(const GraphSummary& graph, const Trace& trace) {
@@ -64,15 +66,26 @@ std::tuple<uint64_t, uint64_t, Bytes, Bytes, Bytes> ExecFigures(const GraphSumma
   return {graph.execs, peak.execs, peak.bytes.low, peak.bytes.bytes, peak.bytes.high};
 }
 
+using EarlyRow = std::tuple<KernelId, KernelId, EarlyStart, uint64_t>;
+
+std::vector<EarlyRow> EarlyFigures(const GraphSummary& graph) {
+  std::vector<EarlyRow> rows;
+  for (const EarlyLaunches& launches : graph.early_launches) {
+    rows.emplace_back(launches.producer, launches.consumer, launches.start, launches.edges);
+  }
+  return rows;
+}
+
 std::vector<LikeGraphs> GroupGraphs(const Report& report, const Trace& trace) {
   const auto shown = [&trace](const GraphSummary& graph) {
-    return std::tuple(
-        graph.name, OriginText(graph, trace), graph.nodes_by_type, graph.edges,
-        graph.programmatic_edges, graph.launch_completion_edges, graph.cross_stream_edges,
-        graph.streams, graph.blocks, graph.unknown_memory, graph.total_bytes, graph.peak_live_bytes,
-        graph.deferred_bytes, graph.lower_bound_bytes, graph.lower_bound_exact, graph.plan_bytes,
-        graph.never_freed_bytes, graph.never_freed_blocks, graph.critical_path_nodes,
-        graph.reuse_bytes, graph.reuse.size(), PoolFigures(graph), ExecFigures(graph));
+    return std::tuple(graph.name, OriginText(graph, trace), graph.nodes_by_type, graph.edges,
+                      graph.programmatic_edges, graph.launch_completion_edges,
+                      graph.cross_stream_edges, EarlyFigures(graph), graph.streams, graph.blocks,
+                      graph.unknown_memory, graph.total_bytes, graph.peak_live_bytes,
+                      graph.deferred_bytes, graph.lower_bound_bytes, graph.lower_bound_exact,
+                      graph.plan_bytes, graph.never_freed_bytes, graph.never_freed_blocks,
+                      graph.critical_path_nodes, graph.reuse_bytes, graph.reuse.size(),
+                      PoolFigures(graph), ExecFigures(graph));
   };
   std::map<decltype(shown(GraphSummary())), size_t> by_figures;
   std::vector<LikeGraphs> groups;
@@ -120,6 +133,25 @@ std::string EdgesText(const GraphSummary& graph) {
   add(graph.launch_completion_edges, " launch-completion");
   add(graph.cross_stream_edges, " between streams");
   return FormatCount(graph.edges) + (kinds.empty() ? "" : ": ") + Listed(kinds);
+}
+
+// What the edges do that wait for no end, by kernels.
+void RenderEarlyLaunches(const GraphSummary& graph, const Trace& trace, const TextStyle& style,
+                         std::ostream& out) {
+  const std::string indent(kLabelColumns + 2, ' ');
+  const size_t shown = Shown(graph.early_launches.size(), style);
+  for (size_t i = 0; i < shown; ++i) {
+    const EarlyLaunches& launches = graph.early_launches[i];
+    const Edge& edge = trace[launches.first];
+    out << Wrapped(indent + "- ",
+                   Counted(launches.edges, "edge") + ": " +
+                       EarlyStartText(launches.start, NodeTitle(trace, edge.from, kNameColumns),
+                                      NodeTitle(trace, edge.to, kNameColumns)),
+                   style);
+  }
+  const size_t left = graph.early_launches.size() - shown;
+  if (left > 0)
+    out << indent << "- and " << Counted(left, "more pair") << " of kernels; --top 0 shows all\n";
 }
 
 struct Figure {
@@ -291,6 +323,7 @@ void RenderEntry(const LikeGraphs& graphs, const Trace& trace, const TextStyle& 
   if (!graphs.others.empty()) out << Wrapped("  ", OthersText(graphs, style), style);
   out << Wrapped(Label("nodes"), NodesText(graph), style);
   out << Wrapped(Label("edges"), EdgesText(graph), style);
+  RenderEarlyLaunches(graph, trace, style, out);
   RenderMemory(graphs, style, out);
   RenderExecs(graph, trace, style, out);
   RenderPools(graph, trace, style, out);

@@ -95,12 +95,32 @@ Json ExecMemoryJson(const std::optional<ExecMemory>& memory) {
   return json;
 }
 
-Json GraphJson(const GraphSummary& graph, bool pairs = true) {
+Json EarlyLaunchesJson(const GraphSummary& graph, const Trace& trace) {
+  Json lines = Json::array();
+  const auto name = [&trace](KernelId kernel) {
+    return kernel ? Json(trace[trace[kernel].name]) : Json(nullptr);
+  };
+  for (const EarlyLaunches& launches : graph.early_launches) {
+    const EarlyStart& start = launches.start;
+    lines.push_back(Json{{"producer", name(launches.producer)},
+                         {"consumer", name(launches.consumer)},
+                         {"from_port", start.from_port},
+                         {"triggers", NameOf(start.triggers)},
+                         {"writes_after_trigger", NameOf(start.writes_after_trigger)},
+                         {"waits", NameOf(start.waits)},
+                         {"edges", launches.edges},
+                         {"first_edge", launches.first}});
+  }
+  return lines;
+}
+
+Json GraphJson(const GraphSummary& graph, const Trace& trace, bool pairs = true) {
   Json json{
       {"id", graph.graph},    {"name", graph.name},   {"origin", NameOf(graph.origin)},
       {"nodes", graph.nodes}, {"edges", graph.edges}, {"nodes_by_type", NodesByTypeJson(graph)}};
   GRAPHKIT_ADD_MEMBERS(json, graph, programmatic_edges, launch_completion_edges, cross_stream_edges,
                        critical_path_nodes, critical_path_ns, width, streams, blocks);
+  json["early_launches"] = EarlyLaunchesJson(graph, trace);
   json["unknown_memory"] = ReasonJson(graph.unknown_memory);
   GRAPHKIT_ADD_MEMBERS(json, graph, total_bytes, peak_live_bytes, deferred_bytes, lower_bound_bytes,
                        lower_bound_exact, plan_bytes, online_bytes, peak_blocks, lower_bound_blocks,
@@ -113,8 +133,9 @@ Json GraphJson(const GraphSummary& graph, bool pairs = true) {
   return json;
 }
 
-Json GraphOfReportJson(const GraphSummary& graph, const Report& report, bool pairs) {
-  Json json = GraphJson(graph, pairs);
+Json GraphOfReportJson(const GraphSummary& graph, const Report& report, const Trace& trace,
+                       bool pairs) {
+  Json json = GraphJson(graph, trace, pairs);
   // Times of the software device are those of a simulation.
   if (graph.captured_calls != 0 && report.device != DeviceKind::kSoft) {
     GRAPHKIT_ADD_MEMBERS(json, graph, captured_calls, capture_host_ns);
@@ -243,7 +264,7 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
   for (const MemoryBill& bill : bills) by_graph.emplace(bill.graph, &bill);
   JsonObjectWriter json(out, 2);
   const auto graph_json = [&](const GraphSummary& graph) {
-    Json of_graph = GraphOfReportJson(graph, report, true);
+    Json of_graph = GraphOfReportJson(graph, report, trace, true);
     if (const auto bill = by_graph.find(graph.graph); bill != by_graph.end()) {
       of_graph["memory_by"] = {{"by", BillByName(by)}, {"lines", bill->second->lines}};
     }
@@ -259,7 +280,7 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
 void RenderPageJson(const Report& report, const Trace& trace, std::ostream& out) {
   JsonObjectWriter json(out);
   const auto graph_json = [&](const GraphSummary& graph) {
-    return GraphOfReportJson(graph, report, false);
+    return GraphOfReportJson(graph, report, trace, false);
   };
   WriteReport(report, trace, graph_json, json);
   json.End();

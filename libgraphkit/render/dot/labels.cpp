@@ -5,6 +5,7 @@
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/model/node_versions.h"
 #include "libgraphkit/render/dot/style.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
@@ -165,13 +166,28 @@ std::string BoxLabel(const Trace& trace, const Box& box, const DotDetails& detai
   return TitleLabel(NodeTitle(trace, first, kTitleColumns), lines);
 }
 
+namespace {
+
+// What keeps an edge that waits for no end from doing good: "no trigger", "no wait".
+std::string MissingText(const Trace& trace, const Edge& edge) {
+  if (edge.full()) return "";
+  const EarlyStart start = EarlyStartOf(trace, edge);
+  const std::string wait = start.waits == Ternary::kNo ? "no wait" : "";
+  if (!start.at_end()) return wait;
+  return "no trigger" + (wait.empty() ? "" : ", " + wait);
+}
+
+}  // namespace
+
 std::string EdgeLabel(const Trace& trace, const BoxEdge& edge, const DotDetails& details) {
-  if (!details.edges) return edge.count > 1 ? std::to_string(edge.count) : "";
   const Edge& first = trace[edge.first];
+  const std::string missing = edge.count > 1 ? "" : MissingText(trace, first);
+  if (!details.edges) return edge.count > 1 ? std::to_string(edge.count) : missing;
   std::string label = "edge " + std::to_string(edge.first.value);
   if (!first.full()) {
     label += ", port " + std::to_string(first.from_port) + "→" + std::to_string(first.to_port);
   }
+  if (!missing.empty()) label += ", " + missing;
   return edge.count > 1 ? label + ", +" + std::to_string(edge.count - 1) : label;
 }
 
@@ -185,6 +201,10 @@ std::string EdgeTip(const Trace& trace, const BoxEdge& edge) {
   const Edge& first = trace[edge.first];
   std::string tip = "node " + std::to_string(first.from.value) + " → node " +
                     std::to_string(first.to.value) + ", " + LookOf(edge.from_port, edge.type).name;
+  const EarlyStart start = first.full() ? EarlyStart() : EarlyStartOf(trace, first);
+  if (start != EarlyStart()) {
+    tip += "; " + EarlyStartText(start, "the producer", "the consumer");
+  }
   if (edge.count > 1) tip += "; and " + Counted(edge.count - 1, "edge") + " more";
   return tip;
 }

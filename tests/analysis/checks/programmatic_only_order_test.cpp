@@ -81,5 +81,62 @@ TEST_CASE("programmatic-only-order is a note when another way may wait") {
         "(memset) before node 2 (kernel) touches block 0 (4 KiB)");
 }
 
+// A producer of which it is known when it triggers, and a consumer that doesn't wait.
+Finding ConsumeAfter(Triggers triggers, Ternary writes) {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a");
+  const BlockId x = t.Alloc(a, 4096);
+  t.BeginCapture(a);
+  const Access write[] = {Writes(x)}, read[] = {Reads(x)};
+  t.Kernel(a, t.Function("produce", Ternary::kNo, triggers, writes), write);
+  t.ProgrammaticKernel(a, t.Function("consume", Ternary::kNo), read);
+  t.EndCapture(a);
+  return RunForOne("programmatic-only-order", &t);
+}
+
+TEST_CASE("programmatic-only-order says what is known of the producer's trigger") {
+  const Finding early = ConsumeAfter(Triggers::kYes, Ternary::kYes);
+  CHECK(early.severity == Severity::kError);
+  REQUIRE_FALSE(early.evidence.empty());
+  CHECK(early.evidence[0].text ==
+        "node 0 (produce) triggers, and may write after that: node 1 (consume) may run before "
+        "these writes (assumes that they are to memory that both touch)");
+  const Finding late = ConsumeAfter(Triggers::kYes, Ternary::kNo);
+  CHECK(late.severity == Severity::kError);
+  REQUIRE_FALSE(late.evidence.empty());
+  CHECK(late.evidence[0].text ==
+        "node 0 (produce) triggers after its last write: what it wrote is visible to node 1 "
+        "(consume) only if that waits");
+}
+
+TEST_CASE("programmatic-only-order is a warning while the producer never triggers") {
+  const Finding finding = ConsumeAfter(Triggers::kNo, Ternary::kUnknown);
+  CHECK(finding.severity == Severity::kWarning);
+  REQUIRE_FALSE(finding.evidence.empty());
+  CHECK(finding.evidence[0].text ==
+        "node 0 (produce) never triggers: node 1 (consume) starts when all its blocks have ended, "
+        "but what they wrote need not be visible");
+}
+
+TEST_CASE("programmatic-only-order: blocks that have begun may write, without a trigger too") {
+  TraceBuilder t;
+  const StreamId a = t.Stream("a"), b = t.Stream("b");
+  const BlockId x = t.Alloc(a, 4096);
+  t.BeginCapture(a);
+  const EventId begun = t.Event();
+  const NodeId produce = t.KernelWithEvent(a, begun, kPortLaunchCompletion, "produce", {Writes(x)});
+  t.Wait(b, begun);
+  const Access read[] = {Reads(x)};
+  t.Kernel(b, t.Function("consume", Ternary::kNo), read);
+  t.Order(b, a);
+  t.Kernel(a);
+  t.EndCapture(a);
+  Trace trace = t.Build();
+  trace.kernels[trace[produce].kernel.index()].triggers = Triggers::kNo;
+  const std::vector<Finding> findings = Run("programmatic-only-order", trace);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kError);
+}
+
 }  // namespace
 }  // namespace graphkit

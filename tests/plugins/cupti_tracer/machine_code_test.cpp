@@ -50,7 +50,7 @@ const std::string kWaitIfP0 = Instruction(0x082e);
 const std::string kAdd = Instruction(0x7810);
 const std::string kExit = Instruction(0x794d);
 const std::string kExitIfP0 = Instruction(0x094d);
-const std::string kCall = Instruction(0x7944);
+const std::string kCall = Instruction(0x7943);
 const std::string kJumpSomewhere = Instruction(0x7949);  // BRX
 
 // BRA over `count` instructions, under predicate 0; backwards when negative.
@@ -59,12 +59,38 @@ std::string Jump(int64_t count) {
   return Instruction(0x0947 | (words & 0xff) << 16 | words >> 8 << 34, words >> 38 & 0x3ffff);
 }
 
-Ternary WaitsOf(const std::string& code) {
+// Stores to global memory, and what isn't one.
+const std::string kStore = Instruction(0x7986);
+const std::string kStoreShared = Instruction(0x7388);
+const std::string kLoad = Instruction(0x7981);
+const std::string kCopyToGlobal = Instruction(0x73ba, 0x404);
+const std::string kCopyToShared = Instruction(0x73ba, 0x204);
+const std::string kTrigger = Instruction(0x782d);
+const std::string kTriggerIfP0 = Instruction(0x082d);
+const std::string kReturn = Instruction(0x7950);
+
+// BRA or CALL.REL over `count` instructions, always.
+std::string Always(uint64_t opcode, int64_t count) {
+  const auto words = static_cast<uint64_t>(count * 4);
+  return Instruction(opcode | (words & 0xff) << 16 | words >> 8 << 34,
+                     (words >> 38 & 0x3ffff) | 0x3800000);
+}
+std::string JumpAlways(int64_t count) { return Always(0x7947, count); }
+std::string CallOver(int64_t count) { return Always(0x7944, count); }
+
+KernelCode CodeOf(const std::string& code) {
   const std::string cubin = Cubin(code);
-  const std::vector<KernelWaits> kernels = ReadKernelWaits(cubin);
+  const std::vector<NamedKernelCode> kernels = ReadKernelCode(cubin);
   REQUIRE(kernels.size() == 2);
   CHECK(kernels[0].name == "k");
-  return kernels[0].waits;
+  return kernels[0].code;
+}
+Ternary WaitsOf(const std::string& code) { return CodeOf(code).waits; }
+Triggers TriggersOf(const std::string& code) { return CodeOf(code).triggers; }
+Ternary WritesAfter(const std::string& code) { return CodeOf(code).writes_after_trigger; }
+
+Ternary WaitsIn(const MachineCode& code, const std::string& kernel) {
+  return code.Find(kernel).waits;
 }
 
 std::string ReadFile(const std::string& path) {
@@ -96,29 +122,64 @@ TEST_CASE("a wait that some way misses proves nothing") {
 }
 
 TEST_CASE("what a kernel calls may wait, where something waits") {
-  const auto first = [](const std::string& cubin) { return ReadKernelWaits(cubin).at(0).waits; };
+  const auto first = [](const std::string& cubin) {
+    return ReadKernelCode(cubin).at(0).code.waits;
+  };
   CHECK(first(Cubin(kCall + kExit, kWait + kExit)) == Ternary::kUnknown);
   CHECK(first(Cubin(kCall + kExit, kAdd + kExit)) == Ternary::kNo);
   CHECK(first(Cubin(kAdd + kExit, kWait + kExit)) == Ternary::kNo);
 }
 
+TEST_CASE("a trigger is on every way, on some, or nowhere") {
+  CHECK(TriggersOf(kTrigger + kExit) == Triggers::kYes);
+  CHECK(TriggersOf(kStore + kTrigger + kExit) == Triggers::kYes);
+  CHECK(TriggersOf(kTriggerIfP0 + kExit) == Triggers::kSome);
+  CHECK(TriggersOf(kExitIfP0 + kTrigger + kExit) == Triggers::kSome);
+  CHECK(TriggersOf(kWait + kStore + kExit) == Triggers::kNo);
+  CHECK(ReadKernelCode(Cubin(kCall + kExit, kTrigger + kExit)).at(0).code.triggers ==
+        Triggers::kUnknown);
+}
+
+TEST_CASE("what may follow a trigger is found on every way from it") {
+  CHECK(WritesAfter(kTrigger + kStore + kExit) == Ternary::kYes);
+  CHECK(WritesAfter(kStore + kTrigger + kLoad + kStoreShared + kExit) == Ternary::kNo);
+  CHECK(WritesAfter(kStore + kExit) == Ternary::kUnknown);  // nothing triggers
+  CHECK(WritesAfter(kTrigger + kCopyToGlobal + kExit) == Ternary::kYes);
+  CHECK(WritesAfter(kTrigger + kCopyToShared + kExit) == Ternary::kNo);
+  CHECK(WritesAfter(kStore + kTrigger + Jump(-3) + kExit) == Ternary::kYes);  // a loop
+  CHECK(WritesAfter(kTrigger + JumpAlways(1) + kStore + kExit) == Ternary::kNo);
+  CHECK(WritesAfter(kTrigger + Jump(1) + kStore + kExit) == Ternary::kYes);
+  CHECK(WritesAfter(kTrigger + kExitIfP0 + kStore + kExit) == Ternary::kYes);
+  CHECK(WritesAfter(kTrigger + kExit + kStore + kExit) == Ternary::kNo);
+}
+
+TEST_CASE("functions of a kernel's own code are followed, others are not known") {
+  CHECK(WritesAfter(kTrigger + CallOver(1) + kExit + kStore + kReturn) == Ternary::kYes);
+  CHECK(WritesAfter(kTrigger + CallOver(1) + kExit + kLoad + kReturn) == Ternary::kNo);
+  // The function triggers, its caller writes.
+  CHECK(WritesAfter(CallOver(2) + kStore + kExit + kTrigger + kReturn) == Ternary::kYes);
+  CHECK(WritesAfter(kTrigger + kCall + kExit) == Ternary::kUnknown);
+  CHECK(WritesAfter(kTrigger + kJumpSomewhere + kExit) == Ternary::kUnknown);
+  CHECK(WritesAfter(kTrigger + Jump(100) + kExit) == Ternary::kUnknown);
+}
+
 TEST_CASE("other architectures and files say nothing") {
-  CHECK(ReadKernelWaits(Cubin(kWait + kExit, "", 89)).empty());
-  CHECK(ReadKernelWaits("").empty());
-  CHECK(ReadKernelWaits(".version 9.0\n.target sm_90\n").empty());
+  CHECK(ReadKernelCode(Cubin(kWait + kExit, "", 89)).empty());
+  CHECK(ReadKernelCode("").empty());
+  CHECK(ReadKernelCode(".version 9.0\n.target sm_90\n").empty());
 }
 
 TEST_CASE("modules that differ under one name leave the kernel unknown") {
   MachineCode code;
-  CHECK(code.Waits("k") == Ternary::kUnknown);
+  CHECK(WaitsIn(code, "k") == Ternary::kUnknown);
   code.Learn(Cubin(kWait + kExit));
-  CHECK(code.Waits("k") == Ternary::kYes);
+  CHECK(WaitsIn(code, "k") == Ternary::kYes);
   code.Learn(Cubin(kWait + kExit));
-  CHECK(code.Waits("k") == Ternary::kYes);
+  CHECK(WaitsIn(code, "k") == Ternary::kYes);
   code.Learn(Cubin(kAdd + kExit));
-  CHECK(code.Waits("k") == Ternary::kUnknown);
+  CHECK(WaitsIn(code, "k") == Ternary::kUnknown);
   code.Learn(Cubin(kWait + kExit));
-  CHECK(code.Waits("k") == Ternary::kUnknown);
+  CHECK(WaitsIn(code, "k") == Ternary::kUnknown);
 }
 
 TEST_CASE("damaged cubins are read without harm") {
@@ -132,7 +193,7 @@ TEST_CASE("damaged cubins are read without harm") {
     for (uint64_t i = random() % 8; i > 0 && !damaged.empty(); --i) {
       damaged[random() % damaged.size()] = static_cast<char>(random());
     }
-    for (const KernelWaits& kernel : ReadKernelWaits(damaged)) {
+    for (const NamedKernelCode& kernel : ReadKernelCode(damaged)) {
       CHECK(kernel.name.size() < damaged.size());
     }
   }
@@ -145,13 +206,30 @@ TEST_CASE("nvcc's code is read as its source says") {
     CAPTURE(path);
     MachineCode code;
     code.Learn(ReadFile(path));
-    CHECK(code.Waits("_Z6AlwaysPi") == Ternary::kYes);
-    CHECK(code.Waits("_Z9AfterWorkPii") == Ternary::kYes);
-    CHECK(code.Waits("_Z9SometimesPii") == Ternary::kUnknown);
-    CHECK(code.Waits("_Z18NotAfterAnEarlyEndPii") == Ternary::kUnknown);
-    CHECK(code.Waits("_Z5NeverPi") == Ternary::kNo);
-    CHECK(code.Waits("_Z12OnlyTriggersPi") == Ternary::kNo);
-    CHECK(code.Waits("_Z7InACallPii") == Ternary::kUnknown);
+    CHECK(WaitsIn(code, "_Z6AlwaysPi") == Ternary::kYes);
+    CHECK(WaitsIn(code, "_Z9AfterWorkPii") == Ternary::kYes);
+    CHECK(WaitsIn(code, "_Z9SometimesPii") == Ternary::kUnknown);
+    CHECK(WaitsIn(code, "_Z18NotAfterAnEarlyEndPii") == Ternary::kUnknown);
+    CHECK(WaitsIn(code, "_Z5NeverPi") == Ternary::kNo);
+    CHECK(WaitsIn(code, "_Z12OnlyTriggersPi") == Ternary::kNo);
+    CHECK(WaitsIn(code, "_Z7InACallPii") == Ternary::kUnknown);
+    CHECK(WaitsIn(code, "_Z16DividesThenTellsPff") == Ternary::kNo);
+    using enum Triggers;
+    const auto check = [&](const char* kernel, Triggers triggers, Ternary writes) {
+      CAPTURE(kernel);
+      CHECK(code.Find(kernel).triggers == triggers);
+      CHECK(code.Find(kernel).writes_after_trigger == writes);
+    };
+    check("_Z5NeverPi", kNo, Ternary::kUnknown);
+    check("_Z12OnlyTriggersPi", kYes, Ternary::kYes);
+    check("_Z14TriggersAtLastPi", kYes, Ternary::kNo);
+    check("_Z17TriggersSometimesPii", kSome, Ternary::kYes);
+    check("_Z14TriggersInLoopPii", kSome, Ternary::kYes);
+    check("_Z16DividesThenTellsPff", kYes, Ternary::kNo);
+    check("_Z16TellsThenDividesPff", kYes, Ternary::kYes);
+    check("_Z13WritesInACallPii", kYes, Ternary::kYes);
+    check("_Z13ReducesAtLastPf", kYes, Ternary::kYes);
+    check("_Z15OnlySharedAfterPii", kYes, Ternary::kNo);
   }
 }
 #endif
