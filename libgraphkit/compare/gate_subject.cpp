@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "libgraphkit/analysis/coverage.h"
 #include "libgraphkit/analysis/memory/moments.h"
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/analysis/order/collectives.h"
@@ -129,6 +130,9 @@ GateSubject MakeGateSubject(std::string trace_file, const Trace& trace, Report r
     subject.peak_in_use_bytes = moments.peak_in_use.in_use;
     if (moments.end.reserved > 0) subject.idle_bytes = moments.end.idle();
   }
+  const Coverage coverage = FindCoverage(trace);
+  if (coverage.unknown.empty()) subject.coverage = coverage.share.kernels();
+  subject.unknown_coverage = coverage.unknown;
   return subject;
 }
 

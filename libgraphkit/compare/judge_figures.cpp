@@ -123,6 +123,28 @@ std::string ExecsText(const Report& report) {
   return text + ")";
 }
 
+void HoldCoverage(const GateSubject& subject, uint32_t trace, double limit, GateVerdict& verdict) {
+  if (!subject.coverage) {
+    const std::string& why = subject.unknown_coverage;
+    verdict.reasons.push_back({GateReason::Kind::kBlind, trace,
+                               "min-coverage: " + (why.empty() ? "no kernel was launched" : why)});
+    return;
+  }
+  GateMeasure measure{.rule = "min-coverage",
+                      .trace = trace,
+                      .unit = MeasureUnit::kShare,
+                      .value = subject.coverage,
+                      .limit = limit,
+                      .passed = *subject.coverage >= limit};
+  if (!measure.passed) {
+    verdict.reasons.push_back({GateReason::Kind::kBudget, trace,
+                               "min-coverage: " + FigureText(*measure.value, measure.unit) +
+                                   " of kernel launches run in graphs, at least " +
+                                   FigureText(limit, measure.unit) + " asked for"});
+  }
+  verdict.measures.push_back(std::move(measure));
+}
+
 struct Comparison {
   const char* rule;
   const char* what;
@@ -241,6 +263,11 @@ std::string FigureText(double value, MeasureUnit unit) {
   if (unit == MeasureUnit::kBytes) return FormatBytes(SaturateWhole(value));
   if (unit == MeasureUnit::kCount) return FormatCount(SaturateWhole(value));
   char text[32];
+  if (unit == MeasureUnit::kShare) {
+    // Rounded down, so that what is shown as enough is.
+    std::snprintf(text, sizeof text, "%.1f%%", std::floor(value * 1000 + 1e-9) / 10);
+    return text;
+  }
   std::snprintf(text, sizeof text, "%.3g", value);
   return text;
 }
@@ -304,6 +331,7 @@ void JudgeBudgets(const std::vector<GateSubject>& subjects, const GateConfig& co
     if (config.max_reserved_over_allocated) {
       HoldRatio(subjects[trace], trace, *config.max_reserved_over_allocated, verdict);
     }
+    if (config.min_coverage) HoldCoverage(subject, trace, *config.min_coverage, verdict);
   }
 }
 

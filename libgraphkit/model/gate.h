@@ -34,6 +34,9 @@ struct GateSubject {
   // trace holds no memory.
   std::optional<Bytes> peak_in_use_bytes = {};
   std::optional<Bytes> idle_bytes = {};
+  // Kernel launches in replays over all of them (analysis/coverage.h); nothing: not known, and why.
+  std::optional<double> coverage = {};
+  std::string unknown_coverage = {};
   RankCollectives collectives = {};
   bool operator==(const GateSubject&) const = default;
 };
@@ -93,9 +96,10 @@ struct JudgedFinding {
   bool operator==(const JudgedFinding&) const = default;
 };
 
-enum class MeasureUnit : uint8_t { kBytes, kCount, kRatio };
+enum class MeasureUnit : uint8_t { kBytes, kCount, kRatio, kShare };
 
-// A figure that was held against a limit. One that isn't known doesn't pass.
+// A figure that was held against a limit: the most that it may be, of a rule named min-… the least.
+// One that isn't known doesn't pass.
 struct GateMeasure {
   std::string rule;  // "max-deferred", "baseline-peak", …
   uint32_t trace = 0;

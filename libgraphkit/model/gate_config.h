@@ -50,6 +50,7 @@ struct GateConfig {
   std::optional<Bytes> max_exec_bytes = {};
   std::optional<uint64_t> max_leaks = {};  // of each trace: of checks named *-leak, without notes
   std::optional<double> max_reserved_over_allocated = {};  // of each trace: peak over peak
+  std::optional<double> min_coverage = {};  // of each trace: kernel launches that run in graphs
 
   double allow_increase = 0;  // over the baseline: 0.02 allows 2 %
   std::vector<Suppression> suppressions = {};

@@ -21,6 +21,7 @@
 #include "plugins/cupti_tracer/calls.h"
 #include "plugins/cupti_tracer/communicators.h"
 #include "plugins/cupti_tracer/copies.h"
+#include "plugins/cupti_tracer/eager_counts.h"
 #include "plugins/cupti_tracer/eager_watch.h"
 #include "plugins/cupti_tracer/execs.h"
 #include "plugins/cupti_tracer/graphs.h"
@@ -68,6 +69,14 @@ class Recorder {
   // May be asked at any time, without the lock.
   const EagerWatch& watch() const { return watch_; }
   const RecordCounts& counts() const { return records_.counts(); }
+
+  // Work outside of captures that isn't recorded piece by piece. Counted without the lock; what is
+  // false there is settled here.
+  EagerCounts& eager_counts() { return eager_counts_; }
+  void SettleCount(ThreadState& thread, const Call& call);
+  void WriteCounts(uint64_t time, bool always = false) {
+    eager_counts_.Write(records_, time, always);
+  }
 
   // What comes from elsewhere than driver calls.
   Memory& memory() { return memory_; }
@@ -127,6 +136,7 @@ class Recorder {
   alignas(kCacheLine) Records records_;
   Threads threads_{records_};
   StackTable stacks_{records_};
+  EagerCounts eager_counts_;
   Streams streams_{records_};
   Memory memory_{records_, streams_, watch_};
   Graphs graphs_{records_};

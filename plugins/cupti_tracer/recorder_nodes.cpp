@@ -200,6 +200,13 @@ FrontierEntry Recorder::EdgeData(const Call& call, const StreamInfo* stream, uin
   return EdgeDataFrom(stream->frontier, producer.id, programmatic);
 }
 
+// Full, or met for the first time.
+void Recorder::SettleCount(ThreadState& thread, const Call& call) {
+  if (eager_counts_.Has(thread, call)) return WriteCounts(call.time);
+  const ThreadId thread_id = threads_.IdOf(thread);
+  eager_counts_.Claim(thread, call, thread_id, streams_.IdOf(thread, call));
+}
+
 // Work that runs at once: described as a node would be.
 void Recorder::OnWork(ThreadState& thread, const Call& call) {
   if (!thread.events.empty()) return;

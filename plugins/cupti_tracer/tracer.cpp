@@ -166,6 +166,7 @@ void Tracer::Finish() {
   std::lock_guard lock(mutex_);
   on_ = false;
   if (ThreadState* thread = CurrentThread()) recorder_->memory().Settle(*thread);
+  if (file_->begun() && !eager_) recorder_->WriteCounts(Now(), true);
   if (!file_->begun()) Tell(kNothingToRecord);
   file_->Finish(recorder_->counts());
 }
@@ -174,7 +175,7 @@ void Tracer::AfterForkInChild() {
   if (file_ != nullptr) {
     file_->Forked();
     recorder_ = std::make_unique<Recorder>(*file_, eager_);
-    process_known_ = false;
+    process_known_ = launched_ = false;
   }
   if (ThreadState* thread = this_thread) {
     *thread = ThreadState();
@@ -316,7 +317,7 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   const bool silent =
       result == 0 && thread.events.empty() && Is(row.kind, KindRow::kSilent) && !measured;
   const bool work = row.kind == CallKind::kWork && (eager_ || !recorder_->watch().idle());
-  if (silent && !work) return;
+  if (silent && row.kind != CallKind::kWork) return;
   Call call;
   call.kind = row.kind;
   call.result = result;
@@ -326,7 +327,8 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   call.kernel.name = data.symbol_name;
   if (measured) call.measured = &thread.free_memory;
   if (row.decode != nullptr) row.decode({data.params, &row, result == 0}, call);
-  if (silent && !MayMatter(thread, call)) return;
+  if (silent && !eager_) CountWork(thread, call);
+  if (silent && (!work || !MayMatter(thread, call))) return;
   call.time = Now();
   if (result != 0) {
     ReadArguments(row.id, data.params, thread.arguments);
@@ -348,9 +350,35 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (int depth = StackDepth(thread, call)) call.stack = StackOf(depth, lock);
   // The lock was let go of in between: the trace may have ended.
   if (!on_.load(std::memory_order_relaxed)) return;
+  WriteCountsBefore(thread, call);
   recorder_->Exit(thread, call);
   thread.events.clear();
   SayErrors();
+}
+
+// Work outside of captures, of which only how much there is is recorded.
+void Tracer::CountWork(ThreadState& thread, Call& call) {
+  if (recorder_->eager_counts().Count(thread, call)) return;
+  call.time = Now();
+  std::unique_lock lock(mutex_);
+  if (!on_.load(std::memory_order_relaxed)) return;
+  if (!process_known_) LearnProcess(lock);
+  call.device = DeviceOf(call.context, lock);
+  if (!on_.load(std::memory_order_relaxed)) return;
+  recorder_->SettleCount(thread, call);
+  SayErrors();
+}
+
+// What is counted lies before a capture, in it, or behind it; before the first launch or behind it.
+void Tracer::WriteCountsBefore(const ThreadState& thread, const Call& call) {
+  const bool launch = call.kind == CallKind::kGraphLaunch && thread.events.empty();
+  const bool first_launch = launch && call.result == 0 && !launched_;
+  launched_ |= first_launch;
+  if (first_launch || call.kind == CallKind::kBeginCapture || call.kind == CallKind::kEndCapture ||
+      call.kind == CallKind::kStreamDestroy) {
+    recorder_->WriteCounts(call.time);
+  }
+  if (call.kind == CallKind::kStreamDestroy) recorder_->eager_counts().Forget(call.stream);
 }
 
 }  // namespace graphkit

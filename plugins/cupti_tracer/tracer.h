@@ -78,6 +78,8 @@ class Tracer {
   void BeginMeasuring(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void EndMeasuring(ThreadState& thread, const DriverCall& row);
   void OnDriverExit(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
+  void CountWork(ThreadState& thread, Call& call);
+  void WriteCountsBefore(const ThreadState& thread, const Call& call);
   void OnRuntime(ThreadState& thread, const cupti::CallbackData& data);
   void OnExecNode(ThreadState& thread, const cupti::GraphData& data);
   void OnResource(ThreadState& thread, uint32_t id, const cupti::ResourceData& data);
@@ -117,6 +119,7 @@ class Tracer {
   alignas(kCacheLine) PatientMutex mutex_;
   std::vector<std::pair<uint64_t, int32_t>> devices_;  // by context
   bool process_known_ = false;
+  bool launched_ = false;  // a graph
   bool said_ = false;
   // Calls that take or give back memory, where execs are measured: in flight, and ever begun.
   std::atomic<uint64_t> takers_now_{0};

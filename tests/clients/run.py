@@ -5,9 +5,10 @@
 Each program checks itself. It passes when it ends with 0 under the tracer, its trace is read and analyzed as a whole one, and
 the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# options: …`
 are those of `graphkit trace`, `# errors: CHECK …` names the errors that its analysis must have (none, where there is no such
-line), `# graphkit: …` its findings (verdicts.py), `# traces: N` that N processes leave a trace each, `# collectives: N` how many operations over
-NCCL's communicators each of them has, `# ranks: …` what is found of the traces together, a finding as in verdicts.py. A program that knows
-the argument `fixed` is run again with it. A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON
+line), `# graphkit: …` its findings (verdicts.py), `# coverage: …` the shares of its kernel launches that run in graphs, and of
+its twin's, `# traces: N` that N processes leave a trace each, `# collectives: N` how many operations over NCCL's communicators
+each of them has, `# ranks: …` what is found of the traces together, a finding as in verdicts.py. A program that knows the
+argument `fixed` is run again with it. A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON
 isn't there, all of it is skipped.
 """
 
@@ -74,6 +75,17 @@ def count_collectives(traces, program):
             raise Failed(f"{found} operations over communicators in {trace.name}; expected: {wanted[0]}")
 
 
+def compare_coverage(trace, folder, program, fixed):
+    """`# coverage: 80.0% 100.0%`: of kernel launches, that run in graphs; of the program, and of its twin."""
+    wanted = heading(program, "coverage")
+    if wanted is None:
+        return
+    share = json.loads(run(folder, [GRAPHKIT, "analyze", "--coverage", "--format", "json", trace]))["kernel_share"]
+    found = "unknown" if share is None else f"{100 * share:.1f}%"
+    if found != wanted[1 if fixed else 0]:
+        raise Failed(f"its coverage is {found}; expected: {wanted[1 if fixed else 0]}")
+
+
 def check(program, folder, fixed=False):
     variables = dict(word.split("=", 1) for word in heading(program, "environment") or [])
     trace = pathlib.Path(folder, "trace.json")
@@ -89,6 +101,7 @@ def check(program, folder, fixed=False):
     counted = "; ".join(verified(trace, folder, program, fixed) for trace in traces)
     count_collectives(traces, program)
     compare_ranks(json.loads(run(folder, [GRAPHKIT, "analyze", "--format", "json", *traces])), program, fixed)
+    compare_coverage(trace, folder, program, fixed)
     tests = [line.removeprefix("tests: ") + "; " for line in said.splitlines() if line.startswith("tests: ")]
     return "".join(tests) + counted
 

@@ -241,6 +241,23 @@ TEST_CASE("memory without a graph is judged where a limit is about it") {
               "max-idle: 2 MiB reserved and idle at the end, 1 MiB allowed"});
 }
 
+TEST_CASE("too little coverage fails, and coverage that isn't known refuses") {
+  GateSubject subject = CleanSubject();
+  subject.coverage = 0.8496;
+  CHECK(Judge(subject, {.min_coverage = 0.84}).passed());
+  const GateVerdict verdict = Judge(subject, {.min_coverage = 0.9});
+  CHECK(verdict.exit_code == 1);
+  CHECK(ReasonsOf(verdict) ==
+        Texts{"min-coverage: 84.9% of kernel launches run in graphs, at least 90.0% asked for"});
+  subject.coverage.reset();
+  subject.unknown_coverage = "work outside of graphs wasn't recorded: record with --scope all";
+  CHECK(Judge(subject).passed());
+  const GateVerdict blind = Judge(subject, {.min_coverage = 0});
+  CHECK(blind.exit_code == 3);
+  CHECK(ReasonsOf(blind) == Texts{"min-coverage: work outside of graphs wasn't recorded: record "
+                                  "with --scope all"});
+}
+
 TEST_CASE("idle memory that isn't known refuses") {
   GateSubject subject = CleanSubject();
   subject.idle_bytes.reset();

@@ -166,9 +166,10 @@ void Fields(auto& pack, FindingPlace& value) {
 }
 
 void Fields(auto& pack, GateSubject& value) {
-  auto& [trace, report, places, leaks, contents, reserved, allocated, in_use, idle, collectives] =
-      value;
-  pack(trace, report, places, leaks, contents, reserved, allocated, in_use, idle, collectives);
+  auto& [trace, report, places, leaks, contents, reserved, allocated, in_use, idle, coverage,
+         unknown_coverage, collectives] = value;
+  pack(trace, report, places, leaks, contents, reserved, allocated, in_use, idle, coverage,
+       unknown_coverage, collectives);
 }
 
 namespace {

@@ -51,6 +51,10 @@ void ReadBudgets(JsonObject& object, GateConfig& config) {
   config.max_exec_bytes = object.OptionalBytes("max_exec_bytes");
   config.max_leaks = object.OptionalCount("max_leaks");
   config.max_reserved_over_allocated = object.OptionalNumber("max_reserved_over_allocated");
+  if (const auto text = object.OptionalString("min_coverage")) {
+    config.min_coverage = ParsePercent(*text);
+    if (!config.min_coverage) object.Fail("min_coverage", "is not a percentage, as \"90%\"");
+  }
   if (const auto text = object.OptionalString("allow_increase")) {
     const auto increase = ParsePercent(*text);
     if (!increase) object.Fail("allow_increase", "is not a percentage, as \"2%\"");

@@ -5,8 +5,9 @@
 //       "check": {
 //         "fail_on": ["error", "deferred-record-stream"],
 //         "max_deferred": 0, "max_peak": "1.2GiB", "max_idle": "1GiB", "max_exec_bytes": "2GiB",
-//         "max_leaks": 0, "max_reserved_over_allocated": 1.1, "baseline": "ci/baseline.json",
-//         "allow_increase": "2%", "suppressions": "ci/suppressions.json"
+//         "max_leaks": 0, "max_reserved_over_allocated": 1.1, "min_coverage": "90%",
+//         "baseline": "ci/baseline.json", "allow_increase": "2%",
+//         "suppressions": "ci/suppressions.json"
 //       }
 //     }
 //

@@ -26,7 +26,8 @@ Json ReasonJson(const GateRun& run, const GateReason& reason) {
 }
 
 Json ValueJson(std::optional<double> value, MeasureUnit unit) {
-  return !value || unit == MeasureUnit::kRatio ? Json(value) : Json(SaturateWhole(*value));
+  const bool fraction = unit == MeasureUnit::kRatio || unit == MeasureUnit::kShare;
+  return !value || fraction ? Json(value) : Json(SaturateWhole(*value));
 }
 
 Json MeasureJson(const GateRun& run, const GateMeasure& measure) {

@@ -21,7 +21,7 @@ const char* ReasonKindName(GateReason::Kind kind) {
 }
 
 const char* UnitName(MeasureUnit unit) {
-  static constexpr std::array<const char*, 3> kNames = {"bytes", "count", "ratio"};
+  static constexpr std::array<const char*, 4> kNames = {"bytes", "count", "ratio", "share"};
   return kNames[static_cast<size_t>(unit)];
 }
 

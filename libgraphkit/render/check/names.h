@@ -10,7 +10,7 @@ namespace graphkit {
 
 const char* StatusName(FindingStatus status);       // "failing", "reported", "known", "suppressed"
 const char* ReasonKindName(GateReason::Kind kind);  // "finding", "budget", "baseline", "blind"
-const char* UnitName(MeasureUnit unit);             // "bytes", "count", "ratio"
+const char* UnitName(MeasureUnit unit);             // "bytes", "count", "ratio", "share"
 
 // The frame that a person wants to see: the innermost of the program's own code whose line is
 // known, else the innermost of any; null: there is none.

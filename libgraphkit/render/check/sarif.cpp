@@ -63,7 +63,7 @@ class Rules {
     for (const GateCheck& check : run.checks) Add(check.id, check.summary);
     for (const JudgedFinding& judged : run.verdict.findings) Add(FindingOf(run, judged).check, "");
     for (const GateReason& reason : run.verdict.reasons) {
-      if (IsFigure(reason)) Add(RuleOf(reason), "A figure is over its limit.");
+      if (IsFigure(reason)) Add(RuleOf(reason), "A figure is beyond its limit.");
     }
     for (const JudgedFinding& judged : run.verdict.findings) {
       AddHelp(run, FindingOf(run, judged).check);

@@ -45,12 +45,16 @@ std::string MeasureText(std::optional<double> value, MeasureUnit unit) {
 
 const char* OutcomeText(const GateMeasure& measure) {
   if (!measure.value) return "?";
-  return measure.passed ? "ok" : "over";
+  if (measure.passed) return "ok";
+  return measure.value < measure.limit ? "under" : "over";
 }
 
 // How far a figure is towards its limit; one that isn't known comes first.
 double Nearness(const GateMeasure* measure) {
   if (!measure->value) return std::numeric_limits<double>::infinity();
+  if (measure->unit == MeasureUnit::kShare) {  // the least that it may be
+    return *measure->value > 0 ? measure->limit / *measure->value : measure->limit * 1e9;
+  }
   return measure->limit > 0 ? *measure->value / measure->limit : *measure->value * 1e9;
 }
 

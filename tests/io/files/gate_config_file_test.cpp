@@ -59,6 +59,10 @@ TEST_CASE("what isn't said keeps its default") {
   CHECK(Config(R"({"fail_on": ["none"]})").config.fail_on_severity == std::nullopt);
 }
 
+TEST_CASE("the least coverage is a percentage") {
+  CHECK(Config(R"({"min_coverage": "90%"})").config.min_coverage == 0.9);
+}
+
 TEST_CASE("paths are relative to the file") {
   const GateConfigFile file = Config(R"({"baseline": "a/b.json", "suppressions": "s.json"})");
   const std::string folder = std::filesystem::temp_directory_path().string();
@@ -69,13 +73,16 @@ TEST_CASE("paths are relative to the file") {
 TEST_CASE("what would switch a limit off unseen is an error") {
   CHECK(WrongCheck(R"({"max_defered": 0})") ==
         "check has an unknown key \"max_defered\"; known are fail_on, max_deferred, max_peak, "
-        "max_idle, max_exec_bytes, max_leaks, max_reserved_over_allocated, allow_increase, "
+        "max_idle, max_exec_bytes, max_leaks, max_reserved_over_allocated, min_coverage, "
+        "allow_increase, "
         "baseline, suppressions");
   CHECK(WrongCheck(R"({"max_peak": "1.2 GiBs"})") ==
         "check: \"max_peak\" is not a size, as 1048576 or \"1MiB\"");
   CHECK(WrongCheck(R"({"max_leaks": -1})") == "check: \"max_leaks\" is not a whole number");
   CHECK(WrongCheck(R"({"max_reserved_over_allocated": "x"})") ==
         "check: \"max_reserved_over_allocated\" is not a number of at least 0");
+  CHECK(WrongCheck(R"({"min_coverage": "0.9"})") ==
+        "check: \"min_coverage\" is not a percentage, as \"90%\"");
   CHECK(WrongCheck(R"({"allow_increase": "2"})") ==
         "check: \"allow_increase\" is not a percentage, as \"2%\"");
   CHECK(WrongCheck(R"({"fail_on": "error"})") == "check: \"fail_on\" is not an array");

@@ -5,7 +5,9 @@
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/analysis/coverage.h"
 #include "libgraphkit/render/analyze/analyze.h"
+#include "libgraphkit/render/analyze/coverage.h"
 #include "libgraphkit/render/analyze/memory_bill.h"
 #include "libgraphkit/render/ranks/ranks.h"
 #include "tools/graphkit/cli/options.h"
@@ -28,6 +30,7 @@ struct AnalyzeArguments {
   size_t top = TextStyle{}.top;
   std::optional<BillBy> by;
   std::string at;  // empty: not asked for
+  bool coverage = false;
   AnalyzeOptions options;
 };
 
@@ -73,10 +76,25 @@ int AnalyzeOne(const std::string& path, const AnalyzeArguments& arguments) {
   return WarnIncomplete(trace, path);
 }
 
+// The view of `--coverage`, which needs nothing of the others.
+int ShowCoverage(const std::string& path, const AnalyzeArguments& arguments) {
+  const Result<Imported> imported = ReadImported(path);
+  if (!imported) return PrintError(imported.error());
+  const Trace& trace = imported->trace;
+  const Coverage coverage = FindCoverage(trace);
+  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
+    if (arguments.format == Format::kJson) return RenderCoverageJson(coverage, trace, out);
+    RenderCoverageText(coverage, trace, StyleFor(arguments.output, arguments.top), out);
+  });
+  if (!written) return PrintError(written.error());
+  return WarnIncomplete(trace, path);
+}
+
 int AnalyzeMany(const Job& job, const std::vector<std::string>& paths,
                 const AnalyzeArguments& arguments) {
   if (arguments.by) return PrintError(Error{.message = "--by is for one trace"});
   if (!arguments.at.empty()) return PrintError(Error{.message = "--at is for one trace"});
+  if (arguments.coverage) return PrintError(Error{.message = "--coverage is for one trace"});
   const Result<RankReport> report = ReadRanks(job, paths, arguments.options);
   if (!report) return PrintError(report.error());
   if (job.rank() != 0) return kExitOk;
@@ -93,6 +111,7 @@ int RunAnalyze(const AnalyzeArguments& arguments) {
   if (!paths) return PrintError(paths.error());
   const Job job;
   if (paths->size() > 1) return AnalyzeMany(job, *paths, arguments);
+  if (job.rank() == 0 && arguments.coverage) return ShowCoverage(paths->front(), arguments);
   return job.rank() == 0 ? AnalyzeOne(paths->front(), arguments) : kExitOk;
 }
 
@@ -104,7 +123,8 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
       "Say what each graph holds: memory, what could share it, leaks, hazards",
       {"graphkit analyze trace.json", "graphkit analyze trace.json --by stack --top 20",
        "graphkit analyze trace.json --format json | jq '.findings[].message'",
-       "graphkit analyze snapshot.pickle --at peak --by stack", "graphkit analyze rank*.json"});
+       "graphkit analyze snapshot.pickle --at peak --by stack", "graphkit analyze rank*.json",
+       "graphkit analyze trace.json --coverage"});
   AddTraces(*sub, arguments->traces);
   AddView(*sub, arguments->format, arguments->output);
   AddChecks(*sub, arguments->options.checks);
@@ -128,6 +148,9 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
          "in use, at the end, or after an event of a snapshot, a record of a trace")
       ->option_text("peak|end|EVENT")
       ->check(CheckMoment);
+  sub->add_flag("--coverage", arguments->coverage,
+                "show instead how much runs in graphs: kernel launches, copies and their bytes, by "
+                "stream and NVTX range, and which kernels don't and why (with --scope all)");
 }
 
 }  // namespace graphkit

@@ -178,6 +178,7 @@ void AddCheckCommand(CLI::App& app, int& exit_code) {
       {"graphkit check trace.json", "graphkit check trace.json --init ci/graphkit.json",
        "graphkit check trace.json --max-deferred 0 --max-peak 1.2GiB --max-leaks 0",
        "graphkit check snapshot.pickle --max-peak 40GiB --max-idle 4GiB",
+       "graphkit check trace.json --min-coverage 90%",
        "graphkit check trace.json --save-baseline baseline.json",
        "graphkit check rank*.json --baseline baseline.json --allow-increase 2%",
        "graphkit check trace.json --fail-on warning --format sarif -o check.sarif"});

@@ -48,6 +48,7 @@ void Override(const CheckOptions& options, GateConfigFile& file) {
   if (options.max_reserved_over_allocated) {
     config.max_reserved_over_allocated = options.max_reserved_over_allocated;
   }
+  if (options.min_coverage) config.min_coverage = ParsePercent(*options.min_coverage);
   if (options.allow_increase) {
     config.allow_increase = ParsePercent(*options.allow_increase).value_or(0);
   }
@@ -110,6 +111,11 @@ void AddCheckOptions(CLI::App& app, CheckOptions& options) {
         return std::isfinite(ratio) && ratio >= 1 ? ""
                                                   : "'" + text + "' is not a ratio of at least 1";
       });
+  app.add_option("--min-coverage", options.min_coverage,
+                 "kernel launches that must run in graphs, of all from the first graph launch on, "
+                 "in each trace: 90%")
+      ->option_text("PERCENT")
+      ->check(CheckPercent);
   app.add_option("--baseline", options.baseline, "what --save-baseline wrote, to compare with")
       ->option_text("FILE");
   app.add_option("--allow-increase", options.allow_increase,

@@ -19,7 +19,7 @@ struct CheckOptions {
   std::optional<Bytes> max_deferred, max_peak, max_idle, max_exec_bytes;
   std::optional<uint64_t> max_leaks;
   std::optional<double> max_reserved_over_allocated;
-  std::optional<std::string> baseline, allow_increase, suppressions, config;
+  std::optional<std::string> min_coverage, baseline, allow_increase, suppressions, config;
 };
 
 struct CheckSettings {

@@ -1,0 +1,227 @@
+#include "libgraphkit/analysis/coverage.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "libgraphkit/analysis/names/naming.h"
+#include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/order/topology.h"
+
+namespace graphkit {
+namespace {
+
+void Add(const WorkCounts& more, WorkCounts* counts) {
+  counts->kernels += more.kernels;
+  counts->copies += more.copies;
+  counts->copied_bytes += more.copied_bytes;
+}
+
+// What a copy writes, or reads where it writes to memory that isn't known.
+Bytes CopiedBytes(const Trace& trace, Slice accesses) {
+  Bytes bytes = 0;
+  for (const Access& access : trace.accesses.Of(accesses)) {
+    if (access.length != kLengthUnknown) bytes = std::max(bytes, access.length);
+  }
+  return bytes;
+}
+
+// What one piece of work counts for.
+WorkCounts CountsOf(const Trace& trace, NodeKind kind, Slice accesses) {
+  if (kind == NodeKind::kKernel) return {.kernels = 1};
+  if (kind != NodeKind::kMemcpy) return {};
+  return {.copies = 1, .copied_bytes = CopiedBytes(trace, accesses)};
+}
+
+bool InConditional(const Trace& trace, GraphId graph) {
+  for (NodeId holder = trace[graph].parent; holder; holder = trace[trace[holder].graph].parent) {
+    if (trace[holder].kind == NodeKind::kConditional) return true;
+  }
+  return false;
+}
+
+class CoverageFinder {
+ public:
+  explicit CoverageFinder(const Trace& trace)
+      : trace_(trace), from_(trace.launches.empty() ? kNever : trace.launches.front().seq) {}
+
+  Coverage Find() {
+    for (const Capture& capture : trace_.captures) {
+      found_.broken_captures += capture.status == CaptureStatus::kInvalidated;
+    }
+    // A trace that was cut off may lack its counts, and hold a part of the work.
+    const bool part = trace_.completeness.truncated && !trace_.process.all_work;
+    if (trace_.eager_counts.empty() && (trace_.works.empty() || part)) {
+      found_.unknown = "work outside of graphs wasn't recorded: record with --scope all";
+    } else if (trace_.launches.empty()) {
+      found_.unknown = "no graph was launched";
+    }
+    CountGraphs();
+    CountEager();
+    if (trace_.eager_counts.empty()) {
+      CountRanges();
+      CountKernels();
+    }
+    TakeStreams();
+    return std::move(found_);
+  }
+
+ private:
+  void CountGraphs() {
+    const std::vector<GraphId> roots = FindRoots(trace_);
+    per_launch_.resize(trace_.graphs.size());
+    std::vector<uint64_t> conditional(trace_.graphs.size());
+    for (const Node& node : trace_.nodes) {
+      if (!InGraph(trace_, node)) continue;
+      const size_t root = roots[node.graph.index()].index();
+      Add(CountsOf(trace_, node.kind, node.accesses), &per_launch_[root]);
+      const bool kernel = node.kind == NodeKind::kKernel;
+      if (kernel && InConditional(trace_, node.graph)) ++conditional[root];
+    }
+    RunGraphs runs(trace_);
+    for (const Launch& launch : trace_.launches) {
+      const GraphId graph = runs.Of(launch);
+      ran_.push_back(graph);
+      if (!graph) continue;
+      ++found_.graph_launches;
+      found_.conditional_kernels += conditional[graph.index()];
+      Add(per_launch_[graph.index()], &found_.share.in_graphs);
+      Add(per_launch_[graph.index()], &streams_[launch.stream].in_graphs);
+    }
+  }
+
+  void AddEager(const WorkCounts& counts, StreamId stream, Seq seq) {
+    if (seq < from_) return Add(counts, &found_.before);
+    Add(counts, &found_.share.eager);
+    Add(counts, &streams_[stream].eager);
+  }
+
+  void CountEager() {
+    for (const EagerCount& count : trace_.eager_counts) {
+      AddEager({count.kernels, count.copies, count.copied_bytes}, count.stream, count.seq);
+    }
+    if (!trace_.eager_counts.empty()) return;
+    for (const EagerWork& work : trace_.works) {
+      AddEager(CountsOf(trace_, work.kind, work.accesses), work.stream, work.seq);
+    }
+  }
+
+  // Sweeps over ranges, launches and works in the order of the trace. A launch doesn't say its
+  // thread: it counts for all ranges that are open then.
+  void CountRanges() {
+    if (trace_.nvtx_ranges.empty()) return;
+    struct Point {
+      Seq seq;
+      int what;  // 0: a range ends, 1: begins, 2: a launch, 3: a work
+      uint32_t index;
+    };
+    std::vector<Point> points;
+    for (uint32_t i = 0; i < trace_.nvtx_ranges.size(); ++i) {
+      points.push_back({trace_.nvtx_ranges[i].begin, 1, i});
+      points.push_back({trace_.nvtx_ranges[i].end, 0, i});
+    }
+    for (uint32_t i = 0; i < trace_.launches.size(); ++i) {
+      points.push_back({trace_.launches[i].seq, 2, i});
+    }
+    for (uint32_t i = 0; i < trace_.works.size(); ++i) {
+      if (trace_.works[i].seq >= from_) points.push_back({trace_.works[i].seq, 3, i});
+    }
+    std::ranges::sort(points, [](const Point& a, const Point& b) {
+      return std::tuple(a.seq, a.what, a.index) < std::tuple(b.seq, b.what, b.index);
+    });
+    std::map<std::string_view, CoverageShare> shares;
+    std::set<uint32_t> open;
+    // Each name once, where ranges of one name lie in each other.
+    const auto names = [&](std::optional<ThreadId> thread) {
+      std::set<std::string_view> names;
+      for (const uint32_t range : open) {
+        const NvtxRange& row = trace_.nvtx_ranges[range];
+        if (!thread || row.thread == *thread) names.insert(trace_[row.name]);
+      }
+      return names;
+    };
+    for (const Point& point : points) {
+      if (point.what == 0) open.erase(point.index);
+      if (point.what == 1) open.insert(point.index);
+      if (point.what == 2 && ran_[point.index]) {
+        for (const std::string_view name : names({})) {
+          Add(per_launch_[ran_[point.index].index()], &shares[name].in_graphs);
+        }
+      }
+      if (point.what != 3) continue;
+      const EagerWork& work = trace_.works[point.index];
+      for (const std::string_view name : names(work.thread)) {
+        Add(CountsOf(trace_, work.kind, work.accesses), &shares[name].eager);
+      }
+    }
+    for (const auto& [name, share] : shares) {
+      found_.by_range.push_back({std::string(name), share});
+    }
+    SortRows(&found_.by_range);
+  }
+
+  void CountKernels() {
+    std::vector<EagerBecause> because(trace_.kernels.size(), EagerBecause::kNeverCaptured);
+    std::vector<bool> broke(trace_.graphs.size()), launched(trace_.graphs.size());
+    const std::vector<GraphId> roots = FindRoots(trace_);
+    for (const Capture& capture : trace_.captures) {
+      if (capture.graph && capture.status == CaptureStatus::kInvalidated)
+        broke[capture.graph.index()] = true;
+    }
+    for (const GraphId graph : ran_) {
+      if (graph) launched[graph.index()] = true;
+    }
+    for (const Node& node : trace_.nodes) {
+      if (node.kind != NodeKind::kKernel || !node.kernel) continue;
+      const size_t root = roots[node.graph.index()].index();
+      const EagerBecause here = launched[root] ? EagerBecause::kAlsoInGraphs
+                                : broke[root]  ? EagerBecause::kCaptureBroke
+                                               : EagerBecause::kNeverLaunched;
+      because[node.kernel.index()] = std::max(because[node.kernel.index()], here);
+    }
+    std::map<KernelId, uint64_t> launches;
+    for (const EagerWork& work : trace_.works) {
+      if (work.seq >= from_ && work.kind == NodeKind::kKernel && work.kernel) {
+        ++launches[work.kernel];
+      }
+    }
+    for (const auto& [kernel, count] : launches) {
+      found_.kernels.push_back({kernel, because[kernel.index()], count});
+    }
+    std::ranges::stable_sort(found_.kernels, std::ranges::greater(), &EagerKernel::launches);
+  }
+
+  void TakeStreams() {
+    for (const auto& [stream, share] : streams_) {
+      const std::string name = stream ? NameOf(trace_, stream) : "streams that aren't known";
+      found_.by_stream.push_back({name, share});
+    }
+    SortRows(&found_.by_stream);
+  }
+
+  static void SortRows(std::vector<CoverageRow>* rows) {
+    std::ranges::stable_sort(*rows, std::ranges::greater(), [](const CoverageRow& row) {
+      return std::pair(row.share.eager.kernels, row.share.in_graphs.kernels);
+    });
+  }
+
+  const Trace& trace_;
+  Seq from_;  // the first launch of a graph
+  Coverage found_;
+  std::vector<WorkCounts> per_launch_;  // by root graph
+  std::vector<GraphId> ran_;            // by launch
+  std::map<StreamId, CoverageShare> streams_;
+};
+
+}  // namespace
+
+std::optional<double> CoverageShare::kernels() const {
+  const uint64_t all = in_graphs.kernels + eager.kernels;
+  if (all == 0) return std::nullopt;
+  return static_cast<double>(in_graphs.kernels) / static_cast<double>(all);
+}
+
+Coverage FindCoverage(const Trace& trace) { return CoverageFinder(trace).Find(); }
+
+}  // namespace graphkit

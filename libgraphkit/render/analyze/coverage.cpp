@@ -1,0 +1,156 @@
+#include "libgraphkit/render/analyze/coverage.h"
+
+#include <array>
+
+#include "libgraphkit/render/json.h"
+#include "libgraphkit/render/names.h"
+#include "libgraphkit/render/printable.h"
+
+namespace graphkit {
+namespace {
+
+constexpr size_t kCoverageColumns = 48;
+
+constexpr std::array<const char*, 4> kBecause = {
+    "never captured", "captured only where the capture broke", "in a graph that is never launched",
+    "also in graphs that are launched"};
+constexpr std::array<const char*, 4> kBecauseWords = {"never_captured", "capture_broke",
+                                                      "never_launched", "also_in_graphs"};
+
+std::string Percent(std::optional<double> share) {
+  return share ? Formatted("%.1f%%", *share * 100) : "-";
+}
+
+// "1 graph launch", "2 graph launches".
+std::string Launches(uint64_t count, const char* what) {
+  return FormatCount(count) + " " + what + (count == 1 ? " launch" : " launches");
+}
+
+std::optional<double> Share(uint64_t graphs, uint64_t eager) {
+  if (graphs + eager == 0) return std::nullopt;
+  return static_cast<double>(graphs) / static_cast<double>(graphs + eager);
+}
+
+void RenderShare(const CoverageShare& share, const TextStyle& style, std::ostream& out) {
+  const WorkCounts &graphs = share.in_graphs, &eager = share.eager;
+  out << Table({{"", "in graphs", "eager", "share"},
+                {"kernel launches", FormatCount(graphs.kernels), FormatCount(eager.kernels),
+                 Percent(share.kernels())},
+                {"copies", FormatCount(graphs.copies), FormatCount(eager.copies),
+                 Percent(Share(graphs.copies, eager.copies))},
+                {"bytes copied", FormatBytes(graphs.copied_bytes), FormatBytes(eager.copied_bytes),
+                 Percent(Share(graphs.copied_bytes, eager.copied_bytes))}},
+               {false, true, true, true}, "  ", style);
+}
+
+void RenderRows(const std::string& title, const std::vector<CoverageRow>& rows,
+                const TextStyle& style, std::ostream& out) {
+  if (rows.empty()) return;
+  std::vector<std::vector<std::string>> cells = {{title, "in graphs", "eager", "share"}};
+  for (size_t i = 0; i < Shown(rows.size(), style); ++i) {
+    const CoverageShare& share = rows[i].share;
+    cells.push_back({Ellipsize(Printable(rows[i].name), kCoverageColumns),
+                     FormatCount(share.in_graphs.kernels), FormatCount(share.eager.kernels),
+                     Percent(share.kernels())});
+  }
+  out << "\n"
+      << Table(cells, {false, true, true, true}, "  ", style) << More(rows.size(), "  ", style);
+}
+
+void RenderKernels(const Coverage& coverage, const Trace& trace, const TextStyle& style,
+                   std::ostream& out) {
+  if (coverage.kernels.empty()) return;
+  std::vector<std::vector<std::string>> cells = {{"launches", "kernel", "why it is eager"}};
+  for (size_t i = 0; i < Shown(coverage.kernels.size(), style); ++i) {
+    const EagerKernel& kernel = coverage.kernels[i];
+    cells.push_back({FormatCount(kernel.launches),
+                     ShortName(Demangle(trace[trace[kernel.kernel].name]), kCoverageColumns),
+                     kBecause[static_cast<size_t>(kernel.because)]});
+  }
+  out << "\n"
+      << Table(cells, {true, false, false}, "  ", style)
+      << More(coverage.kernels.size(), "  ", style);
+}
+
+Json CountsJson(const WorkCounts& counts) {
+  Json json;
+  GRAPHKIT_ADD_MEMBERS(json, counts, kernels, copies, copied_bytes);
+  return json;
+}
+
+Json ShareJson(const CoverageShare& share) {
+  return Json{{"in_graphs", CountsJson(share.in_graphs)},
+              {"eager", CountsJson(share.eager)},
+              {"kernel_share", share.kernels()}};
+}
+
+Json RowJson(const CoverageRow& row) {
+  Json json{{"name", row.name}};
+  json.update(ShareJson(row.share));
+  return json;
+}
+
+}  // namespace
+
+void RenderCoverageText(const Coverage& coverage, const Trace& trace, const TextStyle& style,
+                        std::ostream& out) {
+  if (!coverage.unknown.empty()) {
+    out << Wrapped("", "Coverage: unknown, " + coverage.unknown, style);
+    return;
+  }
+  out << Wrapped("",
+                 "Coverage: " + Percent(coverage.share.kernels()) +
+                     " of kernel launches run in graphs, from the first of " +
+                     Launches(coverage.graph_launches, "graph") + " on",
+                 style);
+  RenderShare(coverage.share, style, out);
+  if (coverage.before.kernels + coverage.before.copies > 0) {
+    out << Wrapped("  ",
+                   "Before that " + Launches(coverage.before.kernels, "kernel") + " and " +
+                       FormatCount(coverage.before.copies) +
+                       (coverage.before.copies == 1 ? " copy" : " copies") + ", which don't count",
+                   style);
+  }
+  if (coverage.conditional_kernels > 0) {
+    out << Wrapped("  ",
+                   FormatCount(coverage.conditional_kernels) +
+                       " of those in graphs are in bodies of conditionals, counted once a launch",
+                   style);
+  }
+  if (coverage.broken_captures > 0) {
+    out << Wrapped("  ",
+                   Counted(coverage.broken_captures, "capture") +
+                       " broke: graphkit check --fail-on capture-invalidated says why",
+                   style);
+  }
+  RenderRows("stream", coverage.by_stream, style, out);
+  RenderRows("NVTX range", coverage.by_range, style, out);
+  RenderKernels(coverage, trace, style, out);
+  if (coverage.kernels.empty() && coverage.share.eager.kernels > 0) {
+    out << "\n"
+        << Wrapped("",
+                   "Which kernels these are, in which NVTX ranges, and why they are eager: "
+                   "record with --scope all",
+                   style);
+  }
+}
+
+void RenderCoverageJson(const Coverage& coverage, const Trace& trace, std::ostream& out) {
+  Json json{{"schema", "graphkit-coverage"},
+            {"version", 1},
+            {"unknown", coverage.unknown.empty() ? Json(nullptr) : Json(coverage.unknown)}};
+  json.update(ShareJson(coverage.share));
+  if (!coverage.unknown.empty()) json["kernel_share"] = nullptr;
+  json["before_first_launch"] = CountsJson(coverage.before);
+  GRAPHKIT_ADD_MEMBERS(json, coverage, graph_launches, conditional_kernels, broken_captures);
+  json["by_stream"] = ListJson(coverage.by_stream, RowJson);
+  json["by_range"] = ListJson(coverage.by_range, RowJson);
+  json["eager_kernels"] = ListJson(coverage.kernels, [&](const EagerKernel& kernel) {
+    return Json{{"kernel", trace[trace[kernel.kernel].name]},
+                {"launches", kernel.launches},
+                {"because", kBecauseWords[static_cast<size_t>(kernel.because)]}};
+  });
+  out << Dump(json, 2) << "\n";
+}
+
+}  // namespace graphkit

@@ -1,0 +1,15 @@
+// `graphkit analyze --coverage`: how much of a program runs in graphs, as text and as JSON.
+#pragma once
+
+#include <ostream>
+
+#include "libgraphkit/analysis/coverage.h"
+#include "libgraphkit/render/text_layout.h"
+
+namespace graphkit {
+
+void RenderCoverageText(const Coverage& coverage, const Trace& trace, const TextStyle& style,
+                        std::ostream& out);
+void RenderCoverageJson(const Coverage& coverage, const Trace& trace, std::ostream& out);
+
+}  // namespace graphkit
