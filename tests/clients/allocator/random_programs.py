@@ -19,11 +19,12 @@ import torch
 
 WORDS = dict((word.split("=") + [""])[:2] for word in os.environ.get("RANDOM_PROGRAMS", "").split())
 POOL_OPTIONS = {"no_split", "use_on_oom"} & set(inspect.signature(torch.cuda.MemPool.__init__).parameters)
-GRAPHS_IN_MEM_POOLS = "no_split" in POOL_OPTIONS  # PyTorch 2.8 ends when such a graph's capture fails
 # PyTorch 2.15 miscounts what an expandable pool holds: it forgets one whose graphs and MemPools are gone before its blocks,
-# and ends with a segmentation fault. PyTorch 2.8 still asks pools with `use_on_oom` that are gone. Then no pool goes.
+# and ends with a segmentation fault. PyTorch 2.8 still asks pools with `use_on_oom` that are gone, and only says of segments that
+# there are to which pool they belong. Then no pool goes.
+OLDER = "no_split" not in POOL_OPTIONS
 KEEPS = "expandable_segments:True" in os.environ.get("PYTORCH_CUDA_ALLOC_CONF", "") or (
-    "options" in WORDS and "no_split" not in POOL_OPTIONS)
+    OLDER and ("options" in WORDS or "traced" in WORDS))
 KEPT = []
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = [(1, KIB), (KIB, 64 * KIB), (64 * KIB, MIB), (MIB, 4 * MIB), (4 * MIB, 10 * MIB), (10 * MIB, 60 * MIB)]
@@ -135,7 +136,8 @@ class Program:
         graph = torch.cuda.CUDAGraph()
         shared = [g for g in self.graphs if g[0]]
         pool = self.random.choice(shared)[0].pool() if shared and self.random.random() < 0.4 else None
-        if self.pools and not self.active and GRAPHS_IN_MEM_POOLS and self.random.random() < 0.2:
+        # PyTorch 2.8 ends when the capture of a graph in a MemPool fails.
+        if self.pools and not self.active and not OLDER and self.random.random() < 0.2:
             self.captured_pools.append(self.random.choice(self.pools))
             pool = self.captured_pools[-1].id
         stream = torch.cuda.Stream()
