@@ -133,17 +133,21 @@ TEST_CASE("pytorch looks at every deferred block at every malloc") {
   CHECK(Replay(trace, PolicyKind::kPyTorch).pending_looks == 45);
 }
 
-// The join is an event that was recorded before the free: the marker node comes after it.
-TEST_CASE("after a join before the free pytorch-v1 waits for another one") {
-  const auto run = [](PolicyKind policy, bool again) {
+// The join is an event that was recorded before the free: the marker node comes after it. Behind
+// another join the stream ends with both markers, of which neither is before the other.
+TEST_CASE("after a join before the free pytorch-v1 waits for another one, and a node behind it") {
+  const auto run = [](PolicyKind policy, bool again, bool node = false) {
     Capture c;
     c.t.Order(c.b, c.a);
     c.t.Free(c.x);
     if (again) c.t.Order(c.b, c.a);
+    if (node) c.t.Kernel(c.a, "behind", {});
     return c.Finish(policy, c.a).peak_extent;
   };
   CHECK(run(PolicyKind::kPyTorchV1, false) == kTwo);
-  CHECK(run(PolicyKind::kPyTorchV1, true) == kOne);
+  CHECK(run(PolicyKind::kPyTorchV1, true) == kTwo);
+  CHECK(run(PolicyKind::kPyTorchV1, false, true) == kTwo);
+  CHECK(run(PolicyKind::kPyTorchV1, true, true) == kOne);
   CHECK(run(PolicyKind::kPyTorch, false) == kOne);
 }
 

@@ -12,7 +12,10 @@ PyTorchV1Policy::PyTorchV1Policy(const PolicyView& view, PolicySearch search)
   for (size_t i = 0; i < view.slice.stream_ops.size(); ++i) {
     by_hand_ |= view.trace.stream_ops[view.slice.stream_ops[i]].has_entries;
   }
-  if (by_hand_) nodes_.resize(view.slice.nodes.size());
+  if (!by_hand_) return;
+  nodes_.resize(view.slice.nodes.size());
+  end_nodes_.resize(streams_.size());
+  event_end_nodes_.resize(events_.size());
 }
 
 // The stream's clock, with what it has done itself.
@@ -48,45 +51,102 @@ void PyTorchV1Policy::AdvanceTo(Seq seq) {
   }
 }
 
-void PyTorchV1Policy::Apply(const Node& node, size_t number) {
-  const size_t stream = StreamNumber(node.stream);
-  if (stream >= streams_.size()) return;
-  streams_[stream].own = node.seq + 1;
-  if (by_hand_) nodes_[number] = RowOf(stream);
+PyTorchV1Policy::Ends PyTorchV1Policy::EndsOf(size_t stream) {
+  const Clock& clock = streams_[stream];
+  if (!clock.ends.empty()) return clock.ends;
+  const ClockRows::Row row = RowOf(stream);
+  return row == ClockRows::kEmpty ? Ends() : Ends{row};
 }
 
-void PyTorchV1Policy::Join(Clock* clock, const FrontierEntry& entry) {
-  const size_t number = view_.slice.nodes.NumberOf(entry.node.index());
-  if (number < nodes_.size()) Merge(nodes_[number], clock);
+// A stream that joins very many has as many ends, so one at a time isn't looked for among them.
+void PyTorchV1Policy::AddEnds(size_t stream, const Ends& ends) {
+  Ends all = streams_[stream].ends.empty() ? EndsOf(stream) : std::move(streams_[stream].ends);
+  for (const ClockRows::Row end : ends) {
+    if (ends.size() == 1 || std::ranges::find(all, end) == all.end()) all.push_back(end);
+    Merge(end, &streams_[stream]);
+  }
+  streams_[stream].ends = std::move(all);
+}
+
+void PyTorchV1Policy::Apply(const Node& node, size_t number) {
+  const size_t stream = StreamNumber(node.stream);
+  const NodeId id(view_.slice.nodes[number]);
+  if (stream >= streams_.size()) {
+    if (by_hand_) nodes_[number] = ByHand(id);
+    return;
+  }
+  streams_[stream].own = node.seq + 1;
+  streams_[stream].ends.clear();
+  if (!by_hand_) return;
+  nodes_[number] = RowOf(stream);
+  end_nodes_[stream] = {id};
+}
+
+// A node that no stream launched is behind what it depends on, and behind the marker of a stream if
+// it depends on all that is before the marker: it would depend on the marker instead.
+ClockRows::Row PyTorchV1Policy::ByHand(NodeId node) {
+  Clock clock;
+  std::vector<NodeId> from;
+  for (const InEdge& edge : view_.in_edges.Of(node.index())) {
+    from.push_back(edge.from);
+    const size_t number = view_.slice.nodes.NumberOf(edge.from.index());
+    if (number < nodes_.size()) Merge(nodes_[number], &clock);
+  }
+  const auto is_before = [&](NodeId end) { return std::ranges::find(from, end) != from.end(); };
+  for (size_t stream = 0; stream < streams_.size(); ++stream) {
+    const std::vector<NodeId>& ends = end_nodes_[stream];
+    if (!ends.empty() && std::ranges::all_of(ends, is_before)) Merge(RowOf(stream), &clock);
+  }
+  return clock.row;
+}
+
+PyTorchV1Policy::Ends PyTorchV1Policy::EndsAt(const StreamOp& op) const {
+  Ends ends;
+  for (const FrontierEntry& entry :
+       std::span(view_.trace.frontier_entries).subspan(op.entries.first, op.entries.count)) {
+    const size_t number = view_.slice.nodes.NumberOf(entry.node.index());
+    if (number < nodes_.size()) ends.push_back(nodes_[number]);
+  }
+  return ends;
+}
+
+void PyTorchV1Policy::MoveEndNodes(const StreamOp& op) {
+  const size_t number = view_.slice.events.NumberOf(op.event.index());
+  std::vector<NodeId> added;
+  for (const FrontierEntry& entry :
+       std::span(view_.trace.frontier_entries).subspan(op.entries.first, op.entries.count)) {
+    added.push_back(entry.node);
+  }
+  std::vector<NodeId>& ends = end_nodes_[StreamNumber(op.stream)];
+  const bool known = number < event_end_nodes_.size();
+  if (op.kind == StreamOpKind::kEventRecord) {
+    if (known) event_end_nodes_[number] = op.has_entries ? added : ends;
+    return;
+  }
+  if (op.kind == StreamOpKind::kEventWait && known) added = event_end_nodes_[number];
+  if (op.kind == StreamOpKind::kSetFrontier) ends.clear();
+  for (const NodeId end : added) {
+    if (std::ranges::find(ends, end) == ends.end()) ends.push_back(end);
+  }
 }
 
 void PyTorchV1Policy::Apply(const StreamOp& op) {
   const size_t stream = StreamNumber(op.stream);
   const size_t number = view_.slice.events.NumberOf(op.event.index());
   if (stream >= streams_.size() || op.external) return;
-  Clock& clock = streams_[stream];
-  const auto entries =
-      std::span(view_.trace.frontier_entries).subspan(op.entries.first, op.entries.count);
+  if (by_hand_) MoveEndNodes(op);
   switch (op.kind) {
-    case StreamOpKind::kEventRecord: {
-      if (number >= events_.size()) return;
-      if (!op.has_entries) {
-        events_[number] = RowOf(stream);
-        return;
-      }
-      Clock event;
-      for (const FrontierEntry& entry : entries) Join(&event, entry);
-      events_[number] = event.row;
+    case StreamOpKind::kEventRecord:
+      if (number < events_.size()) events_[number] = op.has_entries ? EndsAt(op) : EndsOf(stream);
       return;
-    }
     case StreamOpKind::kEventWait:
-      if (number < events_.size()) Merge(events_[number], &clock);
+      if (number < events_.size()) AddEnds(stream, events_[number]);
       return;
     case StreamOpKind::kSetFrontier:
-      clock = {};
+      streams_[stream] = {};
       [[fallthrough]];
     case StreamOpKind::kAddToFrontier:
-      for (const FrontierEntry& entry : entries) Join(&clock, entry);
+      AddEnds(stream, EndsAt(op));
       return;
     default:
       return;
@@ -111,7 +171,10 @@ bool PyTorchV1Policy::AtOnce(BlockId block) {
     markers.graph = frontier.graph;
   }
   // The markers are where their streams end.
-  for (const StreamId stream : markers.streams) streams_[StreamNumber(stream)].own = free + 1;
+  for (const StreamId stream : markers.streams) {
+    streams_[StreamNumber(stream)].own = free + 1;
+    streams_[StreamNumber(stream)].ends.clear();
+  }
   return false;
 }
 
