@@ -27,10 +27,21 @@ bool TakesIn(const Facts& facts, BlockId block) {
   return any;
 }
 
-// Bytes that work outside of graphs reaches.
+// Bytes that work outside of graphs reaches, and nodes of graphs in a segment where no block lay.
 class OutsideBytes {
  public:
-  explicit OutsideBytes(const Trace& trace) {
+  explicit OutsideBytes(const Facts& facts) {
+    const Trace& trace = facts.trace;
+    const std::vector<bool> backs = BacksSegment(trace);
+    for (const Node& node : trace.nodes) {
+      for (const Access& access : trace.accesses.Of(node.accesses)) {
+        if (access.block.index() >= backs.size() || !backs[access.block.index()]) continue;
+        const Bytes length = access.length == kLengthUnknown ? 1 : access.length;
+        reached_.push_back({trace[access.block].address + access.offset, length, kNever,
+                            facts.roots[node.graph.index()]});
+        longest_ = std::max(longest_, length);
+      }
+    }
     for (const EagerWork& work : trace.works) {
       for (const Access& access : trace.accesses.Of(work.accesses)) {
         if (access.block.index() >= trace.blocks.size()) continue;
@@ -42,13 +53,13 @@ class OutsideBytes {
     std::ranges::sort(reached_, {}, &Reached::begin);
   }
 
-  // Some of the block's, after its free.
-  bool Touch(const Block& block) const {
+  // Some of the block's: after its free, or by another graph than its own.
+  bool Touch(const Block& block, GraphId root) const {
     const Address from = block.address - std::min(block.address, longest_);
     for (auto at = std::ranges::lower_bound(reached_, from, {}, &Reached::begin);
          at != reached_.end() && at->begin < block.address + block.size; ++at) {
       const bool meets = Meet(at->begin, at->length, block.address, block.size);
-      if (meets && at->seq > block.free_requested) return true;
+      if (meets && at->seq > block.free_requested && at->graph != root) return true;
     }
     return false;
   }
@@ -58,6 +69,7 @@ class OutsideBytes {
     Address begin = 0;
     Bytes length = 0;
     Seq seq = 0;
+    GraphId graph = {};  // none: outside of graphs
   };
   std::vector<Reached> reached_;  // by begin
   Bytes longest_ = 0;
@@ -66,7 +78,7 @@ class OutsideBytes {
 // Whether a launch leaves something in the block for later.
 bool Leaves(const Facts& facts, const OutsideBytes& outside, BlockId id) {
   const BlockLife& life = facts.lives[id];
-  return !life.freed || (life.foreign && life.escaped) || outside.Touch(facts.trace[id]);
+  return !life.freed || (life.foreign && life.escaped) || outside.Touch(facts.trace[id], life.root);
 }
 
 // The launches of graphs that allocated in the pool: from the first to the last. None: {kNever, 0}.
@@ -125,7 +137,7 @@ bool NotBefore(const Facts& facts, BlockId id, NodeId node) {
 
 std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools) {
   std::vector<WrongBorrow> wrong;
-  const OutsideBytes outside(facts.trace);
+  const OutsideBytes outside(facts);
   const std::vector<bool> backs = BacksSegment(facts.trace);
   for (const PoolBorrow& pool : pools) {
     const std::pair<Seq, Seq> launches = LaunchesOf(facts, pool);
@@ -156,7 +168,7 @@ std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const Pool
 std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMemory& plan) {
   std::vector<WrongBorrow> wrong;
   if (!plan.borrow) return wrong;
-  const OutsideBytes outside(facts.trace);
+  const OutsideBytes outside(facts);
   std::vector<std::vector<BorrowedRange>> ranges(plan.arenas.size());
   for (const BorrowedRange& range : *plan.borrow) ranges[range.arena].push_back(range);
   for (const Placement& placement : plan.placements) {
@@ -173,7 +185,7 @@ std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMem
 std::vector<WrongBorrow> ValidateBorrowAt(const Facts& facts, const PlannedMemory& plan, NodeId at,
                                           std::span<const BorrowAt> ranges) {
   std::vector<WrongBorrow> wrong;
-  const OutsideBytes outside(facts.trace);
+  const OutsideBytes outside(facts);
   const ChainPlace place = facts.order.PlaceOf(at);
   const GraphId root = facts.roots[facts.trace[at].graph.index()];
   std::vector<NodeId> chain;

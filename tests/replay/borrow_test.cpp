@@ -115,10 +115,13 @@ TEST_CASE("what another graph finds at the address of a freed block isn't lent")
   t.Launch(t.Instantiate(second), p.s);
   Trace trace = t.Build();
   trace.segments[p.segment.index()].block = driver;
-  const std::vector<PoolBorrow> pools =
-      FindBorrow(FindFacts(trace, {.scope = FactScope::kPlacement}), MarkerRule::kLastUse);
+  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
   REQUIRE(pools.size() == 1);
   CHECK(FreeUnits(pools[0], p.base) == Units{{2, 8}});
+  CHECK(ValidateBorrow(facts, pools).empty());
+  pools[0].free = {{p.base, p.base + 8 * kUnit}};
+  CHECK(ValidateBorrow(facts, pools) == std::vector<WrongBorrow>{{result, p.base}});
   CHECK(pools[0].barred == std::vector<BarredBlock>{{result, BorrowBar::kOtherGraph}});
 }
 
