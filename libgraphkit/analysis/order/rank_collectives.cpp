@@ -135,14 +135,13 @@ class Summary {
   }
 
   // The innermost line of the program's own code. A library that lies beside it may count as that,
-  // but has no lines; those that stand in for NVIDIA's on the software device may.
+  // but has no lines.
   std::optional<uint32_t> FrameOf(StackId stack) const {
     const Slice frames = stack ? trace_.stacks[stack.index()].frames : Slice();
     for (uint32_t i = frames.first; i < frames.first + frames.count; ++i) {
       const StackFrame& at = trace_.stack_frames[i];
       const std::string_view file = trace_[at.file];
-      const bool stands_in = file.find("soft_cuda/libraries/") != file.npos;
-      if (at.line > 0 && !stands_in && !IsLibraryFrame(trace_[at.function], file)) return i;
+      if (at.line > 0 && !IsLibraryFrame(trace_[at.function], file)) return i;
     }
     return CallSiteOf(trace_, stack).own;
   }

@@ -16,6 +16,10 @@ TEST_CASE("frames of installed packages, Python's own files and CUDA are librari
   CHECK(IsLibraryFrame("call", "/tmp/any/36/c36qmjz5kfa3v2spwhx7o4tlnryb6ucgde2i3jk4.py"));
   CHECK_FALSE(IsLibraryFrame("call", "/tmp/any/36/c37qmjz5kfa3v2spwhx7o4tlnryb6ucgde2i3jk4.py"));
   CHECK(IsLibraryFrame("cudaMalloc", "./app"));
+  CHECK(IsLibraryFrame("__device_stub__Z5TouchPf(float*)", "./app"));
+  CHECK(IsLibraryFrame("main", "/cuda/targets/x86_64-linux/include/cuda_runtime.h"));
+  CHECK(IsLibraryFrame("Emplace", "/usr/include/c++/12/bits/stl_vector.h"));
+  CHECK(IsLibraryFrame("ncclAllReduce", "/opt/lib/graphkit/soft_cuda/libraries/libnccl.so.2"));
   CHECK(IsLibraryFrame("qsort", "/lib/x86_64-linux-gnu/libc.so.6"));
   CHECK_FALSE(IsLibraryFrame("forward", "/home/user/torch/models/gpt.py"));
   CHECK_FALSE(IsLibraryFrame("Load", "/home/user/lib/libengine.so"));
