@@ -40,7 +40,7 @@ struct Process {
   // that isn't recorded isn't known, and no figure of it is zero (analysis/known_memory.h).
   std::string unknown_memory;
   bool all_work = false;  // Trace::works has all work outside of captures (`--scope all`)
-  Seq seq = 0;  // of the first process record
+  Seq seq = 0;            // of the first process record
   bool operator==(const Process&) const = default;
 };
 
