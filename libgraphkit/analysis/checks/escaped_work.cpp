@@ -62,8 +62,12 @@ class EscapeFinder {
   };
   using Key = std::tuple<GraphId, NodeKind, KernelId, std::string>;
 
+  static constexpr size_t kMostTouches = 100'000'000;  // that are looked at
+
   void Judge(const Capture& capture, const EagerWork& work) {
     for (const Access& access : trace_.accesses.Of(work.accesses)) {
+      touches_ += facts_.lives.Touches(access.block).size();
+      if (touches_ > kMostTouches) return;
       if (const auto escape = EscapeOf(capture, work, access)) Add(capture, work, access, *escape);
     }
   }
@@ -198,6 +202,7 @@ class EscapeFinder {
   const Facts& facts_;
   const Trace& trace_;
   std::vector<bool> never_run_;
+  size_t touches_ = 0;
   std::map<Key, Found> found_;
 };
 

@@ -53,6 +53,7 @@ class OverwriteFinder {
  private:
   static constexpr Nanoseconds kClockError = 100'000;  // of a snapshot's times beside the tracer's
   static constexpr size_t kMostLoose = 1000;           // uses of no block that are looked at
+  static constexpr size_t kMostPairs = 10'000'000;     // of uses and blocks in their place
 
   Seq SeqOf(uint32_t work) const { return trace_.works[work].seq; }
 
@@ -165,6 +166,8 @@ class OverwriteFinder {
       return std::ranges::find(own, written.graph) != own.end();
     });
     if (uses.empty()) return JudgeUnused(id, over);
+    pairs_ += uses.size() * over.size();
+    if (pairs_ > kMostPairs) return;
     for (size_t i = 0; i < uses.size(); ++i) {
       const Seq at = SeqOf(uses[i].work);
       if (uses[i].mode == AccessMode::kWrite) continue;
@@ -277,7 +280,7 @@ class OverwriteFinder {
   std::vector<Written> written_;  // by where it begins
   Bytes longest_ = 0;
   Address lowest_ = ~Address{0}, highest_ = 0;  // of what is used
-  size_t loose_ = 0;
+  size_t loose_ = 0, pairs_ = 0;
   std::vector<Overwrite> found_;
 };
 

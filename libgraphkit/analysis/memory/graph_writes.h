@@ -18,11 +18,11 @@ inline constexpr uint32_t kNoUse = 0xffffffffu;
 
 // Memory used outside of graphs that a launch wrote over, or may have.
 struct Overwrite {
-  BlockId used;               // what is used outside of graphs; none: no allocator's block is there
-  BlockId own;                // the graph's block in its place
-  NodeId node;                // that writes it
-  GraphId graph;              // that was launched
-  uint32_t launch = 0;        // in Trace::launches: the one that wrote over it
+  BlockId used;              // what is used outside of graphs; none: no allocator's block is there
+  BlockId own;               // the graph's block in its place
+  NodeId node;               // that writes it
+  GraphId graph;             // that was launched
+  uint32_t launch = 0;       // in Trace::launches: the one that wrote over it
   uint32_t before = kNoUse;  // in Trace::works: what used it before the launch, if any did
   uint32_t after = kNoUse;   // that uses it after the launch; none: nothing recorded does
   AccessMode mode = AccessMode::kUnknown;  // of `after`: it reads what is used, or may
