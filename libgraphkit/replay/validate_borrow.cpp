@@ -103,7 +103,7 @@ std::pair<Seq, Seq> LaunchesOf(const Facts& facts, const PoolBorrow& pool) {
   return found;
 }
 
-// Whether somebody needs the block between launches, whatever the address.
+// Whether the block is needed between launches, whatever the address.
 bool NeededBetween(const Facts& facts, const OutsideBytes& outside, BlockId id,
                    std::pair<Seq, Seq> launches) {
   const Block& block = facts.trace[id];

@@ -12,7 +12,7 @@
 
 namespace graphkit {
 
-// A block that somebody needs while its bytes are borrowed. None: no segment has these bytes, or
+// A block that is needed while its bytes are borrowed. None: no segment has these bytes, or
 // two ranges overlap.
 struct WrongBorrow {
   BlockId block;

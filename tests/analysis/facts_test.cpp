@@ -313,9 +313,11 @@ TEST_CASE("facts agree with slow ones on the golden traces") {
        fs::recursive_directory_iterator(fs::path(GRAPHKIT_TESTDATA) / "traces")) {
     const std::string name = file.path().filename().string();
     if (file.path().extension() != ".json" || name.starts_with("bad-")) continue;
-    const Result<Trace> trace = ReadTrace(file.path().string());
+    Result<Trace> trace = ReadTrace(file.path().string());
     REQUIRE_MESSAGE(trace, name);
     if (trace->nodes.size() > 2000) continue;
+    // The slow verdicts know waits, not triggers: programmatic_only_order_test looks at these.
+    for (Kernel& kernel : trace->kernels) kernel.triggers = Triggers::kUnknown;
     CAPTURE(name);
     CHECK(Difference(*trace, &tally) == "");
     ++compared;

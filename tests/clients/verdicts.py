@@ -107,3 +107,11 @@ def compare_ranks(report, program, fixed=False):
         left.remove(found)
     if left:
         raise Failed("found of the ranks but not expected: " + "; ".join(finding["message"] for finding in left))
+
+
+def compare_coverage(program, coverage, fixed):
+    """`# coverage: 80.0% 100.0%`: of kernel launches, that run in graphs; of the program, and of its twin."""
+    share, wanted = coverage["kernel_share"], heading(program, "coverage")[1 if fixed else 0]
+    found = "unknown" if share is None else f"{100 * share:.1f}%"
+    if found != wanted:
+        raise Failed(f"its coverage is {found}; expected: {wanted}")

@@ -46,6 +46,7 @@ TEST_CASE("the JSON of a report holds every figure, in a fixed order") {
       "width": 2,
       "streams": 2,
       "blocks": 2,
+      "early_launches": [],
       "unknown_memory": null,
       "total_bytes": 5242880,
       "peak_live_bytes": 5242880,

@@ -90,7 +90,10 @@ class Views(unittest.TestCase):
         self.assertIn(totals, text)
         if re.search("^graph +nodes +edges", text, re.MULTILINE):
             return  # a trace of many graphs has a table, whose numbers tests/render looks at
-        parts = {int(part[1]): " ".join(part[0].split()) for part in re.finditer(r"^graph (\d+)[ ,].*\n(?:  .*\n)*", text, re.MULTILINE)}
+        parts = {}
+        for part in re.finditer(r"^graph (\d+)[ ,].*\n(?:  graphs? ([\d, and\n]+) (?:is|are) like it\n)?(?:  .*\n)*", text, re.MULTILINE):
+            for graph in [part[1], *re.findall(r"\d+", part[2] or "")]:
+                parts[int(graph)] = " ".join(part[0].split())
         for graph in self.truth["graphs"]:
             self.check_text(graph, parts[graph["id"]])
 

@@ -27,7 +27,7 @@ VERDICTS = ("check", "diff", "replay", "plan", "pipeline")  # that may end with 
 STANDS_FOR = [("./build/step", "build/workloads/fork_join"), ("./step", "build/workloads/fork_join"),
               ("./app --its-option", "build/workloads/fork_join"), ("./app args…", "build/workloads/fork_join"),
               ("./app", "build/workloads/fork_join")]
-NOT_HERE = re.compile(r"python train\w*\.py|torchrun|vllm serve|sglang|mpirun|srun|--graph 3|--execute host|<subcommand>|--time 60")
+NOT_HERE = re.compile(r"python \w+\.py|torchrun|vllm serve|sglang|mpirun|srun|--graph 3|--execute host|<subcommand>|--time 60|--captured 8,64|stacks\.json\.gz")
 
 
 def blocks(text: str) -> list[list[str]]:
@@ -72,6 +72,7 @@ def make_folder(folder: pathlib.Path) -> None:
         shutil.copy(soft / "record_stream.json", folder / f"{name}.json")
     for name in ("after", "good", "step-200", "rank1"):
         shutil.copy(soft / "fork_join.json", folder / f"{name}.json")
+    shutil.copy(soft / "inference_server.json", folder / "server.json")
     shutil.copy(TESTDATA / "import" / "snapshot.pickle", folder)
     (folder / "profile.json.gz").write_bytes(gzip.compress((TESTDATA / "import" / "profile.json").read_bytes()))
     shutil.copy(TESTDATA / "minimalloc" / "input.12.csv", folder / "lifetimes.csv")

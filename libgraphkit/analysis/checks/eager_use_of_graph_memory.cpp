@@ -1,5 +1,5 @@
 // eager-use-of-graph-memory: memory that a graph's launches write, used outside of graphs by what
-// was allocated there later, or by nobody's leave.
+// was allocated there later, or without being allocated.
 #include "libgraphkit/analysis/checks/overwritten.h"
 
 namespace graphkit {

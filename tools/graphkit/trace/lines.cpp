@@ -63,10 +63,41 @@ Places ReadPlaces(const std::string& trace) {
 }
 
 std::string Symbolizer() {
-  for (const char* name : {"addr2line", "llvm-addr2line", "eu-addr2line"}) {
+  // That of binutils 2.40 mistakes the first file of an object for what nvcc made of it.
+  for (const char* name : {"llvm-addr2line", "eu-addr2line", "addr2line"}) {
     if (const std::string path = FindProgram(name); !path.empty()) return path;
   }
   return "";
+}
+
+// "step" of "/tmp/tmpxft_000061c6_00000000-6_step.cudafe1.cpp", which nvcc made of step.cu; empty
+// of other files.
+std::string_view MadeBySplitting(std::string_view file) {
+  constexpr std::string_view kBegin = "tmpxft_", kEnd = ".cudafe1.cpp";
+  file.remove_prefix(file.rfind('/') + 1);
+  if (!file.starts_with(kBegin) || !file.ends_with(kEnd)) return {};
+  file.remove_suffix(kEnd.size());
+  for (int i = 0; i < 3; ++i) file.remove_prefix(file.find('_') + 1);
+  return file;
+}
+
+// The lines are those of the source, whichever file they are said to be in.
+void NameSources(std::map<uint64_t, Chain>& chains) {
+  std::map<std::string, std::string, std::less<>> sources;  // by name without folder and ending
+  for (const auto& [place, chain] : chains) {
+    for (const SourceFrame& frame : chain) {
+      const std::string_view name = std::string_view(frame.file).substr(frame.file.rfind('/') + 1);
+      if (name.ends_with(".cu")) sources.emplace(name.substr(0, name.size() - 3), frame.file);
+    }
+  }
+  for (auto& [place, chain] : chains) {
+    for (SourceFrame& frame : chain) {
+      const std::string_view stem = MadeBySplitting(frame.file);
+      if (stem.empty()) continue;
+      const auto source = sources.find(stem);
+      frame.file = source != sources.end() ? source->second : std::string(stem) + ".cu";
+    }
+  }
 }
 
 // Why it stopped; empty: it didn't.
@@ -87,6 +118,7 @@ std::string LookUp(const std::string& symbolizer, const std::string& file,
       }
     }
   }
+  NameSources(chains);
   return "";
 }
 
