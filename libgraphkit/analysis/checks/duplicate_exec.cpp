@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/order/graph_difference.h"
 #include "libgraphkit/analysis/order/launch_order.h"
+#include "libgraphkit/model/names.h"
 
 namespace graphkit {
 namespace {
@@ -126,6 +128,17 @@ std::vector<ExecId> MostAtOnce(const Trace& trace, const std::vector<ExecId>& ex
   return there;
 }
 
+// What all but the one that takes most come to.
+ByteRange SavedBy(const ExecMemory& memory, const std::vector<ExecId>& execs) {
+  ByteRange sum, most;
+  for (const ExecId exec : execs) {
+    const ByteRange& bytes = memory.execs[exec.index()].bytes;
+    sum += bytes;
+    if (bytes.bytes > most.bytes) most = bytes;
+  }
+  return {sum.low - most.low, sum.bytes - most.bytes, sum.high - most.high};
+}
+
 // The execs that one could stand in for: whose launches come one after the other. `switches`: how
 // often another one follows.
 std::vector<ExecId> OneAfterAnother(const Trace& trace, const LaunchOrder& order,
@@ -171,11 +184,13 @@ std::vector<Finding> FindDuplicateExecs(const Facts& facts) {
     if (shape.can_update && shape.nodes > 0) alike[{shape.hash, exec.flags}].emplace_back(i);
   }
   std::optional<LaunchOrder> order;
+  std::optional<ExecMemory> memory;
   std::vector<Finding> findings;
   for (auto& [key, execs] : alike) {
     execs = MostAtOnce(trace, execs);
     if (execs.size() < kAlike) continue;
     if (!order) order.emplace(trace);
+    if (!memory) memory = FindExecMemory(trace, facts.roots);
     size_t switches = 0;
     execs = OneAfterAnother(trace, *order, launches, execs, &switches);
     if (execs.size() < kAlike) continue;
@@ -185,6 +200,13 @@ std::vector<Finding> FindDuplicateExecs(const Facts& facts) {
                       " alive at once differ only in what an update can set (" +
                       Count(shapes.Of(first).nodes, "node") + " each), " +
                       NameOf(trace, first.graph) + " first: one exec would do";
+    if (memory) {
+      const ByteRange saved = SavedBy(*memory, execs);
+      finding.bytes = saved.bytes;
+      finding.message += ", and take " + FormatBytes(saved.bytes) + " less (" +
+                         FormatBytes(saved.low) + " to " + FormatBytes(saved.high) + ", " +
+                         std::string(NameOf(memory->source)) + ")";
+    }
     finding.advice =
         "keep one exec, and call cudaGraphExecUpdate with the graph that is to run next";
     finding.evidence.push_back({.text = "their launches come one after the other, and change from "
