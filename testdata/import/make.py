@@ -57,7 +57,7 @@ def graph_edges() -> None:
 
 
 def origins() -> None:
-    stack = "/work/model.py:12:forward\n/work/train.py:30:<module>"
+    stack = "/app/model.py:12:forward\n/app/train.py:30:<module>"
     stacks = {str(tools_id(0)): stack, str(tools_id(2)): stack, str(7 << 32): "train.py:31:<module>"}
     (HERE / "node_stacks.json").write_text(json.dumps(stacks) + "\n")
     annotations = {tools_id(0): [{"name": "attention"}], tools_id(1): [{"name": "mlp", "dtype": "bf16", "layer": 3}]}

@@ -24,7 +24,7 @@ Result<Imported> ReadTorchGraph(std::string_view bytes);
 // of dump_kernel_py_stacks, or dict(get_kernel_annotations()) as JSON or, where the format is
 // named, a pickle. The keys are tools ids.
 //
-//     {"21474836483": "/work/model.py:12:forward\n/work/train.py:30:<module>", …}
+//     {"21474836483": "/app/model.py:12:forward\n/app/train.py:30:<module>", …}
 //     {"21474836483": [{"name": "attention"}], …}
 bool IsTorchNodes(std::string_view head);
 Result<Imported> ReadTorchNodes(std::string_view bytes);

@@ -101,7 +101,7 @@ TEST_CASE("launch stacks and annotations of PyTorch are read, by node") {
   REQUIRE(trace.stacks.size() == 2);
   const StackFrame& frame =
       trace.stack_frames[trace.stacks[stacks.origins[0].stack.index()].frames.first];
-  CHECK(trace[frame.file] == "/work/model.py");
+  CHECK(trace[frame.file] == "/app/model.py");
   CHECK(frame.line == 12);
   CHECK(trace[frame.function] == "forward");
 

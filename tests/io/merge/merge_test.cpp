@@ -91,7 +91,7 @@ TEST_CASE("launch stacks and annotations go to the nodes of their ids") {
   CHECK_FALSE(trace.nodes[1].stack.valid());
   const StackFrame& frame =
       trace.stack_frames[trace.stacks[trace.nodes[0].stack.index()].frames.first];
-  CHECK(trace[frame.file] == "/work/model.py");
+  CHECK(trace[frame.file] == "/app/model.py");
   REQUIRE(LabelsAt(trace, trace.nodes[0].seq).size() == 1);
   CHECK(trace[LabelsAt(trace, trace.nodes[0].seq)[0].text] == "attention");
   CHECK(LabelsAt(trace, trace.nodes[2].seq).empty());
