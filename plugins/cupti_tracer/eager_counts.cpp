@@ -41,9 +41,10 @@ uint64_t EagerCounts::Add(const Call& call, Place& place) {
   return place.copies.fetch_add(copies, kRelaxed) + copies;
 }
 
-bool EagerCounts::Count(const ThreadState& thread, const Call& call) {
+EagerCounts::Outcome EagerCounts::Count(const ThreadState& thread, const Call& call) {
   Place* place = Find(thread, call);
-  return place != nullptr && Add(call, *place) < kMostCounted;
+  if (place == nullptr) return Outcome::kNoPlace;
+  return Add(call, *place) < kMostCounted ? Outcome::kCounted : Outcome::kFull;
 }
 
 void EagerCounts::Claim(const ThreadState& thread, const Call& call, ThreadId thread_id,

@@ -14,14 +14,18 @@ namespace graphkit {
 
 class EagerCounts {
  public:
-  // Any thread, without the recorder's lock. False: Settle is due.
-  bool Count(const ThreadState& thread, const Call& call);
+  enum class Outcome : uint8_t {
+    kCounted,
+    kFull,     // counted; so many that a record is due
+    kNoPlace,  // not counted: the thread's work on the stream has no place yet
+  };
+  // Any thread, without the recorder's lock.
+  Outcome Count(const ThreadState& thread, const Call& call);
 
   // The rest is under the recorder's lock.
   //
-  // Whether the thread's work on the stream has a place to be counted in; Claim makes one, and
-  // counts the call.
-  bool Has(const ThreadState& thread, const Call& call) { return Find(thread, call) != nullptr; }
+  // Makes a place for the thread's work on the stream, and counts the call. There is one left where
+  // Count, under the lock too, says that there is none.
   void Claim(const ThreadState& thread, const Call& call, ThreadId thread_id, StreamId stream);
 
   // Writes what was counted since the last time. `always`: also that nothing ever was.

@@ -70,10 +70,10 @@ class Recorder {
   const EagerWatch& watch() const { return watch_; }
   const RecordCounts& counts() const { return records_.counts(); }
 
-  // Work outside of captures that isn't recorded piece by piece. Counted without the lock; what is
-  // false there is settled here.
+  // Work outside of captures that isn't recorded piece by piece. Counted without the lock; what
+  // that leaves to do is done here.
   EagerCounts& eager_counts() { return eager_counts_; }
-  void SettleCount(ThreadState& thread, const Call& call);
+  void SettleCount(ThreadState& thread, const Call& call, EagerCounts::Outcome counted);
   void WriteCounts(uint64_t time, bool always = false) {
     eager_counts_.Write(records_, time, always);
   }

@@ -201,8 +201,12 @@ FrontierEntry Recorder::EdgeData(const Call& call, const StreamInfo* stream, uin
 }
 
 // Full, or met for the first time.
-void Recorder::SettleCount(ThreadState& thread, const Call& call) {
-  if (eager_counts_.Has(thread, call)) return WriteCounts(call.time);
+void Recorder::SettleCount(ThreadState& thread, const Call& call, EagerCounts::Outcome counted) {
+  using Outcome = EagerCounts::Outcome;
+  // Meanwhile another thread may have taken the last place: then what is left over has one.
+  if (counted == Outcome::kNoPlace) counted = eager_counts_.Count(thread, call);
+  if (counted == Outcome::kFull) WriteCounts(call.time);
+  if (counted != Outcome::kNoPlace) return;
   const ThreadId thread_id = threads_.IdOf(thread);
   eager_counts_.Claim(thread, call, thread_id, streams_.IdOf(thread, call));
 }

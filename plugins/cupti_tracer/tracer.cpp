@@ -358,14 +358,15 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
 
 // Work outside of captures, of which only how much there is is recorded.
 void Tracer::CountWork(ThreadState& thread, Call& call) {
-  if (recorder_->eager_counts().Count(thread, call)) return;
+  const EagerCounts::Outcome counted = recorder_->eager_counts().Count(thread, call);
+  if (counted == EagerCounts::Outcome::kCounted) return;
   call.time = Now();
   std::unique_lock lock(mutex_);
   if (!on_.load(std::memory_order_relaxed)) return;
   if (!process_known_) LearnProcess(lock);
   call.device = DeviceOf(call.context, lock);
   if (!on_.load(std::memory_order_relaxed)) return;
-  recorder_->SettleCount(thread, call);
+  recorder_->SettleCount(thread, call, counted);
   SayErrors();
 }
 

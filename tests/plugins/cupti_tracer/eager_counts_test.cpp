@@ -11,6 +11,7 @@ namespace graphkit {
 namespace {
 
 using Lines = std::vector<std::string>;
+using Outcome = EagerCounts::Outcome;
 
 Call KernelOn(uint64_t stream) {
   Call call = Script::Of(CallKind::kWork);
@@ -21,7 +22,8 @@ Call KernelOn(uint64_t stream) {
 
 // As the glue does it: without the lock, and under it where that is due.
 void Count(Script& s, ThreadState& thread, const Call& call) {
-  if (!s.recorder.eager_counts().Count(thread, call)) s.recorder.SettleCount(thread, call);
+  const Outcome counted = s.recorder.eager_counts().Count(thread, call);
+  if (counted != Outcome::kCounted) s.recorder.SettleCount(thread, call, counted);
 }
 
 TEST_CASE("eager work is counted by stream, and written when asked for") {
@@ -83,9 +85,10 @@ TEST_CASE("many threads and streams lose no work, however many there are") {
       state.tid = 200 + t;
       for (int i = 0; i < kRounds * kStreams; ++i) {
         const Call call = KernelOn(0x1000 + static_cast<uint64_t>(i % kStreams));
-        if (s.recorder.eager_counts().Count(state, call)) continue;
+        const Outcome counted = s.recorder.eager_counts().Count(state, call);
+        if (counted == Outcome::kCounted) continue;
         const std::lock_guard held(lock);
-        s.recorder.SettleCount(state, call);
+        s.recorder.SettleCount(state, call, counted);
       }
     });
   }
