@@ -110,8 +110,9 @@ def compare_ranks(report, program, fixed=False):
 
 
 def compare_coverage(program, coverage, fixed):
-    """`# coverage: 80.0% 100.0%`: of kernel launches, that run in graphs; of the program, and of its twin."""
+    """`# coverage: 82.6%|85.2% 100.0%`: of kernel launches, that run in graphs; of the program (with one version of PyTorch or
+    another), and of its twin."""
     share, wanted = coverage["kernel_share"], heading(program, "coverage")[1 if fixed else 0]
     found = "unknown" if share is None else f"{100 * share:.1f}%"
-    if found != wanted:
+    if found not in wanted.split("|"):
         raise Failed(f"its coverage is {found}; expected: {wanted}")
