@@ -28,7 +28,7 @@ struct EstimateArguments {
   size_t top = 0;
 };
 
-std::string CheckSizes(const std::string& text) {
+std::string CheckSizeList(const std::string& text) {
   const auto sizes = ParseSizes(text);
   return sizes ? "" : sizes.error().message + "; " + sizes.error().hint;
 }
@@ -88,13 +88,13 @@ void AddEstimateCommand(CLI::App& app, int& exit_code) {
                   "the sizes (of batches, tokens, …) to estimate graphs for: numbers and ranges "
                   "with a step")
       ->option_text("LIST")
-      ->check(CheckSizes)
+      ->check(CheckSizeList)
       ->required();
   sub->add_option("--captured", arguments->captured,
                   "the sizes that the trace's graphs were captured for; without it by the names of "
                   "graphs and NVTX ranges, or by the blocks' ratio")
       ->option_text("LIST")
-      ->check(CheckSizes);
+      ->check(CheckSizeList);
   sub->add_option("--exec-costs", arguments->exec_costs,
                   "a trace recorded with --measure-execs: what executables take, instead of the "
                   "published figures")
