@@ -177,6 +177,15 @@ struct Call {
   std::vector<Dependency> dependencies;
 };
 
+// A launch of a graph that CUDA has accepted.
+struct GraphLaunch {
+  uint64_t exec = 0;
+  uint64_t stream = kNoStream;
+  uint64_t context = 0;
+  uint64_t time = 0;
+  uint32_t correlation = 0;  // of the outermost call
+};
+
 // What a CUPTI resource callback says about graphs. Numbers are CUPTI's callback ids.
 enum class GraphEventKind : uint8_t {
   kGraphCreated = 9,

@@ -285,6 +285,12 @@ const DriverCall* FindDriverCall(uint32_t id) {
   return place == 0 ? nullptr : &kCalls[place - 1];
 }
 
+GraphLaunch ReadLaunch(const CallParams& params) {
+  const auto& p = *static_cast<const cuGraphLaunch_params*>(params.raw);
+  return {.exec = reinterpret_cast<uint64_t>(p.hGraph),
+          .stream = StreamHandle(p.hStream, params.row->per_thread)};
+}
+
 bool IsRuntimeNoise(uint32_t id) {
   return std::ranges::find(kRuntimeNoise, id) != std::end(kRuntimeNoise);
 }

@@ -34,6 +34,9 @@ const DriverCall* FindDriverCall(uint32_t id);
 
 inline constexpr uint32_t kDriverCallLimit = 1024;  // above every callback id
 
+// The handles of a cuGraphLaunch in flight.
+GraphLaunch ReadLaunch(const CallParams& params);
+
 // The arguments of a call that say something by their value, in their order, by cuda.h's names.
 // `params`: CUPTI's structure for the call. For calls that fail.
 void ReadArguments(uint32_t call, const void* params, std::vector<CallArgument>& arguments);

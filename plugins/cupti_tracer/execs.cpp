@@ -105,13 +105,14 @@ void Execs::WriteUpdate(const Call& call, const ExecUpdate& update) {
   records_.Write(call, r);
 }
 
-void Execs::Launch(const Call& call, ExecInfo& exec, StreamId stream) {
+void Execs::Launch(ExecInfo& exec, StreamId stream, uint64_t time, uint32_t correlation) {
   exec.launched = true;
   LaunchRecord r;
   r.row.exec = exec.id;
   r.row.stream = stream;
-  r.row.correlation = call.correlation;
-  records_.Counted(records_.Write(call, r), &RecordCounts::launches);
+  r.row.correlation = correlation;
+  r.time = time;
+  records_.Counted(records_.Write(r), &RecordCounts::launches);
 }
 
 void Execs::WriteReading(const Call& call, const ExecInfo& exec, ExecCall what) {

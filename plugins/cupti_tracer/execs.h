@@ -51,7 +51,7 @@ class Execs {
   void Instantiate(const Call& call, const GraphInfo& graph, const std::vector<ExecNode>& made,
                    const Graphs& graphs);
   void WriteUpdate(const Call& call, const ExecUpdate& update);
-  void Launch(const Call& call, ExecInfo& exec, StreamId stream);
+  void Launch(ExecInfo& exec, StreamId stream, uint64_t time, uint32_t correlation);
   bool IsUnlaunched(uint64_t handle) {
     const ExecInfo* exec = Find(handle);
     return exec != nullptr && !exec->launched;

@@ -120,7 +120,7 @@ BlockId Memory::OnAllocNode(const ThreadState& thread, const Call& call, GraphId
 
 void Memory::OnFreeing(const ThreadState& thread, const Call& call) {
   LiveMemory::Block* block = driver().Find(call.address);
-  if (block != nullptr) block->freed_on = streams_.KnownIdOf(thread, call);
+  if (block != nullptr) block->freed_on = streams_.KnownIdOf(thread, call.stream, call.context);
 }
 
 void Memory::OnFree(const ThreadState& thread, const Call& call) {

@@ -163,8 +163,22 @@ void Recorder::OnGraphLaunch(ThreadState& thread, const Call& call) {
     records_.Write(call, r);
     ++exec->stack_tops;
   }
-  execs_.Launch(call, *exec, stream);
+  execs_.Launch(*exec, stream, call.time, call.correlation);
   execs_.WriteReading(call, *exec, ExecCall::kLaunch);
+}
+
+bool Recorder::Relaunch(ThreadState& thread, const GraphLaunch& launch) {
+  ExecInfo* exec = execs_.Find(launch.exec);
+  if (exec == nullptr || !exec->launched || AsksStack(*exec)) return false;
+  const StreamId stream = streams_.KnownIdOf(thread, launch.stream, launch.context);
+  if (!stream) return false;
+  records_.SwapLine(thread.space.line);
+  thread.context = launch.context;
+  memory_.Settle(thread);
+  threads_.BeforeWork(thread);
+  execs_.Launch(*exec, stream, launch.time, launch.correlation);
+  records_.SwapLine(thread.space.line);
+  return true;
 }
 
 void Recorder::OnGraphUpload(ThreadState&, const Call& call) {

@@ -46,6 +46,10 @@ class Recorder {
   void Enter(ThreadState& thread, const Call& call);
   void Exit(ThreadState& thread, const Call& call);
 
+  // The same as Exit for one more launch of an exec, outside of captures, with less to do. False:
+  // it is a first one, or asks for more, and is left to Exit.
+  bool Relaunch(ThreadState& thread, const GraphLaunch& launch);
+
   // The runtime call that is in flight on the thread returned an error. `call` has name and time.
   void RuntimeFailed(ThreadState& thread, const Call& call, int32_t error);
 
@@ -62,9 +66,8 @@ class Recorder {
   // Whether a launch of the exec may copy from or to a thread's stack, and how far that reaches
   // hasn't been told of many of its launches: finding out takes longer than a launch.
   bool AsksStack(uint64_t exec) {
-    constexpr uint32_t kMostTold = 100;
     const ExecInfo* known = execs_.Find(exec);
-    return known != nullptr && known->copies_stack && known->stack_tops < kMostTold;
+    return known != nullptr && AsksStack(*known);
   }
   // May be asked at any time, without the lock.
   const EagerWatch& watch() const { return watch_; }
@@ -98,6 +101,10 @@ class Recorder {
       OnBeginCapture, OnEndCapture, OnUpdateDependencies, OnWork, OnAlloc, OnPoolCreate, OnNodeSet,
       OnUpdatable, OnInstantiate, OnExecUpdate, OnGraphLaunch, OnGraphUpload;
 
+  static bool AsksStack(const ExecInfo& exec) {
+    constexpr uint32_t kMostTold = 100;
+    return exec.copies_stack && exec.stack_tops < kMostTold;
+  }
   void SwapSpace(ThreadState& thread);
   void DiscardGraph(const CaptureInfo& capture);
 

@@ -8,12 +8,12 @@ namespace {
 
 // The keys of default streams are made of their context or thread. Handles are addresses below
 // 2^48, so these never meet one.
-uint64_t StreamKey(const ThreadState& thread, const Call& call) {
-  if (call.stream == kLegacyStream) return call.context * 4 + (uint64_t{1} << 62) + 1;
-  if (call.stream == kPerThreadStream) {
+uint64_t StreamKey(const ThreadState& thread, uint64_t stream, uint64_t context) {
+  if (stream == kLegacyStream) return context * 4 + (uint64_t{1} << 62) + 1;
+  if (stream == kPerThreadStream) {
     return static_cast<uint64_t>(thread.tid) * 4 + (uint64_t{1} << 63) + 2;
   }
-  return call.stream;
+  return stream;
 }
 
 }  // namespace
@@ -37,13 +37,13 @@ StreamInfo& Streams::Add(uint64_t key, const Call& call, bool announced) {
 }
 
 StreamInfo& Streams::Of(const ThreadState& thread, const Call& call) {
-  const uint64_t key = StreamKey(thread, call);
+  const uint64_t key = StreamKey(thread, call.stream, call.context);
   if (auto* known = streams_.Find(key)) return **known;
   return Add(key, call, false);
 }
 
-StreamId Streams::KnownIdOf(const ThreadState& thread, const Call& call) const {
-  const StreamInfo* known = Find(StreamKey(thread, call));
+StreamId Streams::KnownIdOf(const ThreadState& thread, uint64_t handle, uint64_t context) const {
+  const StreamInfo* known = Find(StreamKey(thread, handle, context));
   return known != nullptr ? known->id : StreamId();
 }
 

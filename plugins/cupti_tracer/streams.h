@@ -53,7 +53,7 @@ class Streams {
     return call.stream == kNoStream ? StreamId() : Of(thread, call).id;
   }
   // Of a stream that is recorded already.
-  StreamId KnownIdOf(const ThreadState& thread, const Call& call) const;
+  StreamId KnownIdOf(const ThreadState& thread, uint64_t handle, uint64_t context) const;
   const StreamInfo* Find(uint64_t handle) const;
   void Create(const Call& call) { Add(call.stream, call, true); }
   void End(uint64_t handle, Source source);

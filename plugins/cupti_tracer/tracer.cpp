@@ -43,8 +43,8 @@ uint64_t MonotonicNow() {
 
 uint64_t Handle(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
-void Subscribed(void*, uint32_t domain, uint32_t id, const void* data) {
-  Tracer::Get().OnCallback(domain, id, data);
+void Subscribed(void* tracer, uint32_t domain, uint32_t id, const void* data) {
+  static_cast<Tracer*>(tracer)->OnCallback(domain, id, data);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ bool Tracer::Start() {
   PrepareToSay();
   int result = cupti::kSuccess;
   cupti_ = OpenCupti([this, &result](const CuptiLibrary& cupti) {
-    result = cupti.subscribe(&subscriber_, Subscribed, nullptr);
+    result = cupti.subscribe(&subscriber_, Subscribed, this);
     return result != cupti::kNotInitialized;
   });
   if (!cupti_.found() && result == cupti::kNotInitialized) {
@@ -314,6 +314,10 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   if (Is(row.kind, KindRow::kInternal)) thread.internal_call = thread.instantiates = false;
   int32_t result = data.return_value ? *static_cast<const int32_t*>(data.return_value) : 0;
   const bool measured = thread.driver_depth == 0 && std::exchange(thread.measuring, false);
+  if (row.kind == CallKind::kGraphLaunch && result == 0 && thread.events.empty() && !measured &&
+      RecordRelaunch(thread, row, data)) {
+    return;
+  }
   const bool silent =
       result == 0 && thread.events.empty() && Is(row.kind, KindRow::kSilent) && !measured;
   const bool work = row.kind == CallKind::kWork && (eager_ || !recorder_->watch().idle());
@@ -354,6 +358,20 @@ void Tracer::OnDriverExit(ThreadState& thread, const DriverCall& row,
   recorder_->Exit(thread, call);
   thread.events.clear();
   SayErrors();
+}
+
+// Most launches are of an exec that was launched before: nothing has to be asked for them.
+bool Tracer::RecordRelaunch(ThreadState& thread, const DriverCall& row,
+                            const cupti::CallbackData& data) {
+  GraphLaunch launch = ReadLaunch({data.params, &row, true});
+  launch.context = Handle(data.context);
+  launch.correlation = thread.correlation != 0 ? thread.correlation : data.correlation_id;
+  launch.time = Now();
+  std::lock_guard lock(mutex_);
+  if (!on_.load(std::memory_order_relaxed)) return true;
+  const bool recorded = recorder_->Relaunch(thread, launch);
+  SayErrors();
+  return recorded;
 }
 
 // Work outside of captures, of which only how much there is is recorded.

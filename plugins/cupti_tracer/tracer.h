@@ -78,6 +78,7 @@ class Tracer {
   void BeginMeasuring(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void EndMeasuring(ThreadState& thread, const DriverCall& row);
   void OnDriverExit(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
+  bool RecordRelaunch(ThreadState& thread, const DriverCall& row, const cupti::CallbackData& data);
   void CountWork(ThreadState& thread, Call& call);
   void WriteCountsBefore(const ThreadState& thread, const Call& call);
   void OnRuntime(ThreadState& thread, const cupti::CallbackData& data);

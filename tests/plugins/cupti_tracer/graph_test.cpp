@@ -43,6 +43,29 @@ TEST_CASE("an edge that is taken away is named by its id") {
   CHECK(s.Records("edge_removed") == Lines{R"({"type":"edge_removed","edge":0})"});
 }
 
+TEST_CASE("a launch that is recorded the short way is recorded as any other") {
+  Script s;
+  s.CreateStream(kStream);
+  Create(s, kGraph);
+  Instantiate(s, kGraph);
+  const GraphLaunch again{.exec = kExec, .stream = kStream, .time = 7, .correlation = 5};
+  CHECK_FALSE(s.recorder.Relaunch(s.thread, again));  // the first
+  Call launch = Script::Of(CallKind::kGraphLaunch);
+  launch.exec = kExec;
+  launch.stream = kStream;
+  launch.correlation = 5;
+  s.Do(launch);
+  s.recorder.threads().OnRangePushed(s.thread, "", "step");
+  CHECK(s.recorder.Relaunch(s.thread, again));
+  const std::string line = R"({"type":"launch","exec":0,"stream":0,"correlation":5})";
+  CHECK(s.Records("launch") == Lines{line, line});
+  CHECK(s.Records("nvtx_push").size() == 1);
+  CHECK(s.sink.records.back() == line);
+  CHECK(s.recorder.counts().launches == 2);
+  CHECK_FALSE(s.recorder.Relaunch(s.thread, {.exec = kExec, .stream = kSide}));  // a new stream
+  CHECK_FALSE(s.recorder.Relaunch(s.thread, {.exec = kExec + 1, .stream = kStream}));
+}
+
 TEST_CASE("a node that is destroyed alone is told, one that goes with its graph isn't") {
   Script s;
   Create(s, kGraph);
