@@ -156,6 +156,8 @@ struct Call {
   uint64_t exec = 0;
   uint64_t pool = 0;
   bool registered = false;  // kAlloc: memory that was there already is made known to CUDA
+  bool blocking = false;    // kWork: of a call without a stream, that may wait for it
+  bool to_host = false;     // kWork: a copy into memory of the host
   bool recapture = false;   // kBeginCapture: over the nodes that `graph` has
   uint64_t stack_top = 0;   // kGraphLaunch: of an exec with copies of the thread's stack
   uint64_t address = 0;

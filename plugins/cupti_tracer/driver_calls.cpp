@@ -38,6 +38,8 @@ static_assert(cupti::kMultipleSubscribers == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NO
 void Managed(Call& call) { call.pool_kind = PoolKind::kManaged; }
 void Written(Call& call) { call.operations.front().touches[0].write = true; }
 void Recaptured(Call& call) { call.recapture = true; }
+void OnLegacyStream(Call& call) { call.stream = kLegacyStream, call.blocking = true; }
+void OnThreadStream(Call& call) { call.stream = kPerThreadStream, call.blocking = true; }
 // Memory that can't be registered is left as it is.
 void Registered(Call& call) {
   call.pool_kind = PoolKind::kHost;
@@ -75,6 +77,11 @@ struct RecaptureParams {
   {                                                            \
     CUPTI_DRIVER_TRACE_CBID_##call##_ptsz, CallKind::kind,     \
         Decode<call##_params __VA_OPT__(, ) __VA_ARGS__>, true \
+  }
+// Work without a stream among its parameters, on the stream 0: the legacy one, and its twin's.
+#define GRAPHKIT_WAITING(call)                                                                    \
+  GRAPHKIT_CALL(call, kWork, OnLegacyStream), {                                                   \
+    CUPTI_DRIVER_TRACE_CBID_##call##_ptds, CallKind::kWork, Decode<call##_params, OnThreadStream> \
   }
 
 constexpr DriverCall kCalls[] = {
@@ -130,6 +137,28 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_CALLS(cuLaunchHostFunc, kWork),
     GRAPHKIT_CALLS(cuSignalExternalSemaphoresAsync, kWork),
     GRAPHKIT_CALLS(cuWaitExternalSemaphoresAsync, kWork),
+    // for which the host may wait
+    GRAPHKIT_WAITING(cuMemcpyHtoD_v2),
+    GRAPHKIT_WAITING(cuMemcpyDtoH_v2),
+    GRAPHKIT_WAITING(cuMemcpyDtoD_v2),
+    GRAPHKIT_WAITING(cuMemcpyHtoA_v2),
+    GRAPHKIT_WAITING(cuMemcpyAtoH_v2),
+    GRAPHKIT_WAITING(cuMemcpyDtoA_v2),
+    GRAPHKIT_WAITING(cuMemcpyAtoD_v2),
+    GRAPHKIT_WAITING(cuMemcpy2D_v2),
+    GRAPHKIT_WAITING(cuMemcpy2DUnaligned_v2),
+    GRAPHKIT_WAITING(cuMemcpy3D_v2),
+    GRAPHKIT_WAITING(cuMemcpy),
+    {248, CallKind::kWork,
+     Decode<cuMemcpy_params, OnLegacyStream>},  // cuMemcpy_v2: some headers have no name for it
+    GRAPHKIT_WAITING(cuMemcpyPeer),
+    GRAPHKIT_WAITING(cuMemcpy3DPeer),
+    GRAPHKIT_WAITING(cuMemsetD8_v2),
+    GRAPHKIT_WAITING(cuMemsetD16_v2),
+    GRAPHKIT_WAITING(cuMemsetD32_v2),
+    GRAPHKIT_WAITING(cuMemsetD2D8_v2),
+    GRAPHKIT_WAITING(cuMemsetD2D16_v2),
+    GRAPHKIT_WAITING(cuMemsetD2D32_v2),
     // several operations in one call
     GRAPHKIT_CALLS(cuStreamWaitValue32, kWork),
     GRAPHKIT_CALLS(cuStreamWriteValue32, kWork, Written),
@@ -234,24 +263,8 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_CALLS(cuMemDiscardBatchAsync, kOther),
     GRAPHKIT_CALLS(cuMemDiscardAndPrefetchBatchAsync, kOther),
     GRAPHKIT_CALLS(cuMemMapArrayAsync, kOther),
-    // told only when they fail, and without a stream: copies and sets that wait, prefetches, limits
+    // told only when they fail, and without a stream: prefetches, limits
     GRAPHKIT_BARE(cuCtxSetLimit, kOther),
-    {248, CallKind::kOther},  // cuMemcpy_v2: some headers have no name for it
-    GRAPHKIT_FAILURES(cuMemsetD8_v2, ptds),
-    GRAPHKIT_FAILURES(cuMemsetD16_v2, ptds),
-    GRAPHKIT_FAILURES(cuMemsetD32_v2, ptds),
-    GRAPHKIT_FAILURES(cuMemsetD2D8_v2, ptds),
-    GRAPHKIT_FAILURES(cuMemsetD2D16_v2, ptds),
-    GRAPHKIT_FAILURES(cuMemsetD2D32_v2, ptds),
-    GRAPHKIT_FAILURES(cuMemcpyHtoD_v2, ptds),
-    GRAPHKIT_FAILURES(cuMemcpyDtoH_v2, ptds),
-    GRAPHKIT_FAILURES(cuMemcpyDtoD_v2, ptds),
-    GRAPHKIT_FAILURES(cuMemcpy2D_v2, ptds),
-    GRAPHKIT_FAILURES(cuMemcpy2DUnaligned_v2, ptds),
-    GRAPHKIT_FAILURES(cuMemcpy3D_v2, ptds),
-    GRAPHKIT_FAILURES(cuMemcpy, ptds),
-    GRAPHKIT_FAILURES(cuMemcpyPeer, ptds),
-    GRAPHKIT_FAILURES(cuMemcpy3DPeer, ptds),
     GRAPHKIT_FAILURES(cuMemPrefetchAsync, ptsz),
     GRAPHKIT_BARE(cuMemCreate, kOther),
     GRAPHKIT_BARE(cuMemPoolTrimTo, kOther),
@@ -262,6 +275,7 @@ constexpr DriverCall kCalls[] = {
 #undef GRAPHKIT_FAILURES
 #undef GRAPHKIT_CALL
 #undef GRAPHKIT_CALLS
+#undef GRAPHKIT_WAITING
 
 // By callback id: the place in kCalls, from 1; 0: none.
 constexpr auto kPlaces = [] {

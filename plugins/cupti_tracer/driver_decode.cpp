@@ -83,7 +83,10 @@ void ParamReader::Touch(uint64_t address, uint64_t bytes, bool write) {
 
 void ParamReader::TouchEnd(CUmemorytype kind, const void* host, CUdeviceptr device, uint64_t offset,
                            uint64_t bytes, bool write) {
-  if (kind == CU_MEMORYTYPE_HOST) Touch(Address(host) + offset, bytes, write);
+  if (kind == CU_MEMORYTYPE_HOST) {
+    Touch(Address(host) + offset, bytes, write);
+    call_.to_host |= write;
+  }
   if (kind == CU_MEMORYTYPE_DEVICE || kind == CU_MEMORYTYPE_UNIFIED)
     Touch(device + offset, bytes, write);
 }

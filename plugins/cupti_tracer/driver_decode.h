@@ -188,7 +188,10 @@ class ParamReader {
     if GRAPHKIT_HAS (p.ByteCount) {
       if GRAPHKIT_HAS (p.dst) Touch(p.dst, p.ByteCount, true);
       if GRAPHKIT_HAS (p.dstDevice) Touch(p.dstDevice, p.ByteCount, true);
-      if GRAPHKIT_HAS (p.dstHost) Touch(Address(p.dstHost), p.ByteCount, true);
+      if GRAPHKIT_HAS (p.dstHost) {
+        Touch(Address(p.dstHost), p.ByteCount, true);
+        call_.to_host = true;
+      }
       if GRAPHKIT_HAS (p.src) Touch(p.src, p.ByteCount, false);
       if GRAPHKIT_HAS (p.srcDevice) Touch(p.srcDevice, p.ByteCount, false);
       if GRAPHKIT_HAS (p.srcHost) Touch(Address(p.srcHost), p.ByteCount, false);

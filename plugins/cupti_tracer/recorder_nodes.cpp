@@ -228,6 +228,17 @@ void Recorder::OnWork(ThreadState& thread, const Call& call) {
   r.row.stack = call.stack;
   Describe(work_, records_, r);
   records_.Write(call, r);
+  if (HostWaits(call)) streams_.SyncStream(call, stream);
+}
+
+// Of copies without a stream the host surely waits for those into its own memory. Where a copy
+// doesn't say what its ends are, memory that isn't the driver's is the host's.
+bool Recorder::HostWaits(const Call& call) const {
+  if (!call.blocking || call.work_kind != NodeKind::kMemcpy) return false;
+  const std::span touches(call.own.touches, call.own.touch_count);
+  return call.to_host || std::ranges::any_of(touches, [&](const TouchedMemory& touch) {
+           return touch.write && !memory_.Find(touch.address);
+         });
 }
 
 void Recorder::OnUpdatable(ThreadState&, const Call& call) {

@@ -135,6 +135,13 @@ void Streams::Sync(const ThreadState& thread, const Call& call) {
   records_.Write(call, r);
 }
 
+void Streams::SyncStream(const Call& call, StreamId stream) {
+  SyncRecord r;
+  r.row.kind = StreamOpKind::kStreamSync;
+  r.row.stream = stream;
+  records_.Write(call, r);
+}
+
 // Captures: what begins and ends them, who joins them, and what breaks them.
 
 bool IsCaptureError(int32_t error) {

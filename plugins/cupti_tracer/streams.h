@@ -69,6 +69,7 @@ class Streams {
   void RecordExternal(const Call& call, const StreamInfo& stream);
   void Wait(const Call& call, StreamInfo& stream, bool external);
   void Sync(const ThreadState& thread, const Call& call);
+  void SyncStream(const Call& call, StreamId stream);
 
   // Opens a capture into a graph.
   void Begin(const Call& call, StreamInfo& origin, ThreadId thread, GraphId graph,

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 
 from harness import BUILD, Skipped, count, fork_join, load, processes, trace
 
@@ -92,6 +93,72 @@ def test_libraries_that_are_closed_again_are_traced(folder):
         assert count(records, "node") == 20 and count(records, "graph") == 20
     frames = [frame[0] for r in records if r["type"] == "stack" for frame in r["frames"]]
     assert "Capture" in frames, frames
+
+
+# Calls of the driver, each with its twin whose stream 0 is the thread's.
+CALLS_WITHOUT_A_STREAM = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+long = ctypes.c_uint64
+def call(name, *arguments):
+    assert getattr(cuda, name)(*arguments) == 0, name
+context, memory = ctypes.c_void_p(), long()
+call("cuInit", 0)
+call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+call("cuCtxSetCurrent", context)
+call("cuMemAlloc_v2", ctypes.byref(memory), long(2 << 20))
+a, b = memory.value, memory.value + (1 << 20)
+host = (ctypes.c_char * 4096)()
+class Copy2D(ctypes.Structure):
+    _fields_ = [(n, t) for end in ("src", "dst") for n, t in
+                ((end + "X", long), (end + "Y", long), (end + "Type", ctypes.c_int), (end + "Host", ctypes.c_void_p),
+                 (end + "Device", long), (end + "Array", ctypes.c_void_p), (end + "Pitch", long))]
+    _fields_ += [("width", long), ("height", long)]
+class Copy3D(ctypes.Structure):
+    _fields_ = [(n, t) for end in ("src", "dst") for n, t in
+                ((end + "X", long), (end + "Y", long), (end + "Z", long), (end + "Lod", long),
+                 (end + "Type", ctypes.c_int), (end + "Host", ctypes.c_void_p), (end + "Device", long),
+                 (end + "Array", ctypes.c_void_p), (end + "Context", ctypes.c_void_p), (end + "Pitch", long),
+                 (end + "Height", long))]
+    _fields_ += [("width", long), ("height", long), ("depth", long)]
+HOST, DEVICE = 1, 2
+for twin in ("", "_ptds"):
+    call("cuMemcpyHtoD_v2" + twin, long(a), host, long(16))
+    call("cuMemcpyDtoH_v2" + twin, host, long(a), long(16))
+    call("cuMemcpyDtoD_v2" + twin, long(b), long(a), long(16))
+    call("cuMemcpy" + twin, long(b), long(a), long(16))
+    call("cuMemcpyPeer" + twin, long(b), context, long(a), context, long(16))
+    flat = Copy2D(srcType=DEVICE, srcDevice=a, srcPitch=64, dstType=HOST, dstHost=ctypes.addressof(host), dstPitch=16,
+                  width=16, height=2)
+    call("cuMemcpy2D_v2" + twin, ctypes.byref(flat))
+    call("cuMemcpy2DUnaligned_v2" + twin, ctypes.byref(flat))
+    solid = Copy3D(srcType=DEVICE, srcDevice=a, srcPitch=64, srcHeight=2, dstType=DEVICE, dstDevice=b, dstPitch=64,
+                   dstHeight=2, width=16, height=2, depth=2)
+    call("cuMemcpy3D_v2" + twin, ctypes.byref(solid))
+    for bits in (8, 16, 32):
+        value = (None, ctypes.c_uint8, ctypes.c_uint16, None, ctypes.c_uint32)[bits // 8](7)
+        call(f"cuMemsetD{bits}_v2" + twin, long(a), value, long(16))
+        call(f"cuMemsetD2D{bits}_v2" + twin, long(a), long(128), value, long(16), long(2))
+"""
+
+
+def test_copies_and_memsets_without_a_stream_are_recorded(folder):
+    code, _, err = trace(folder, sys.executable, "-c", CALLS_WITHOUT_A_STREAM, options=["--scope", "all", "--no-torch"])
+    assert code == 0, err
+    records = load(folder / "trace.json")
+    kinds = {r["id"]: r["kind"] for r in records if r["type"] == "stream"}
+    mib = 1 << 20
+    flat, solid = 64 + 16, (2 + 1) * 64 + 16
+    copies = [[[0, "w", 0, 16]], [[0, "r", 0, 16]], *3 * [[[0, "w", mib, 16], [0, "r", 0, 16]]],
+              *2 * [[[0, "r", 0, flat]]], [[0, "w", mib, solid], [0, "r", 0, solid]]]
+    sets = [[[0, "w", 0, bytes]] for size in (1, 2, 4) for bytes in (16 * size, 128 + 16 * size)]
+    works = [r for r in records if r["type"] == "work"]
+    for kind in ("legacy", "per_thread"):
+        own = [r for r in works if kinds[r["stream"]] == kind]
+        assert [r["access"] for r in own if r["kind"] == "memcpy"] == copies, own
+        assert [r["access"] for r in own if r["kind"] == "memset"] == sets, own
+        waits = [r for r in records if r["type"] == "sync" and kinds[r["stream"]] == kind]
+        assert len(waits) == 3, waits  # for what goes to the host
 
 
 def test_nodes_of_every_kind_made_in_every_way_are_recorded(folder):

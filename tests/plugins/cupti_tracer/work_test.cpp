@@ -61,6 +61,31 @@ TEST_CASE("what touches memory that was allocated in a capture is recorded until
   CHECK(s.recorder.watch().idle());
 }
 
+TEST_CASE("the host waits for copies into its own memory") {
+  Script s;
+  s.CreateStream(kMain);
+  s.Malloc(0x10000, 4096);
+  s.BeginCapture(kMain, kGraph);
+  Call copy = Script::Work(kLegacyStream);
+  copy.work_kind = NodeKind::kMemcpy;
+  copy.blocking = true;
+  copy.own.Touch(0x10000, 64, true);
+  s.Do(copy);  // to the device
+  s.Do(Fill(kLegacyStream, 0x10000, 64));
+  CHECK(s.Records("sync").empty());
+  Call told = copy;
+  told.to_host = true;
+  s.Do(told);
+  CHECK(s.Records("sync") == Lines{R"({"type":"sync","what":"stream","stream":1})"});
+  copy.own.touches[0].address = 0x7ffc00;  // in no memory of the driver's
+  s.Do(copy);
+  CHECK(s.Records("sync").size() == 2);
+  told.blocking = false;
+  s.Do(told);
+  CHECK(s.Records("sync").size() == 2);
+  CHECK(s.Records("work").size() == 5);
+}
+
 TEST_CASE("the driver's block is a graph's when one piece of it was allocated in a capture") {
   Script s;
   s.CreateStream(kMain);
