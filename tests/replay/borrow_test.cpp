@@ -125,6 +125,41 @@ TEST_CASE("what another graph finds at the address of a freed block isn't lent")
   CHECK(pools[0].barred == std::vector<BarredBlock>{{result, BorrowBar::kOtherGraph}});
 }
 
+TEST_CASE("what lies in two segments at once is lent once") {
+  OnePool p(8);
+  TraceBuilder& t = p.t;
+  const SegmentId second = t.Segment(p.pool, 8 * kUnit, p.s);
+  t.BeginCapture(p.s);
+  const BlockId tmp = p.Alloc(0, 2);
+  t.Kernel(p.s, "use", {Writes(tmp)});
+  t.Free(tmp);
+  t.EndCapture(p.s);
+  Trace trace = t.Build();
+  trace.segments[second.index()].address = p.base + 4 * kUnit;  // that of the first, which was lost
+  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  const std::vector<PoolBorrow> pools = FindBorrow(facts, MarkerRule::kLastUse);
+  REQUIRE(pools.size() == 1);
+  CHECK(FreeUnits(pools[0], p.base) == Units{{0, 8}, {8, 12}});
+  CHECK(ValidateBorrow(facts, pools).empty());
+}
+
+TEST_CASE("a block that is touched after its free isn't lent at the nodes before") {
+  OnePool p(4);
+  TraceBuilder& t = p.t;
+  t.BeginCapture(p.s);
+  const BlockId tmp = p.Alloc(0, 2);
+  t.Free(tmp);
+  const NodeId before = t.Kernel(p.s, "before");
+  t.Kernel(p.s, "late", {Writes(tmp)});
+  t.EndCapture(p.s);
+  const Trace trace = t.Build();
+  const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
+  const PlannedMemory plan = PlanTrace(facts, MarkerRule::kAtFree);
+  const auto ranges = BorrowAtNode(facts, plan, MarkerRule::kAtFree, before);
+  CHECK(ranges.empty());
+  CHECK(ValidateBorrowAt(facts, plan, before, ranges).empty());
+}
+
 TEST_CASE("launches without order leave no window") {
   OnePool p(4);
   const StreamId other = p.t.Stream("other");

@@ -62,11 +62,19 @@ class ChainFrom {
   uint32_t FreeOf(BlockId block, std::optional<BorrowBar> bar) const {
     if (bar == BorrowBar::kOtherGraph || bar == BorrowBar::kReadFirst) return 0;
     const GraphId root = facts_.roots[facts_.trace[at_].graph.index()];
-    if (facts_.lives[block].root != root || blocks_.DoneBefore(block, at_)) return bar ? 0 : all();
+    if (facts_.lives[block].root != root || Over(block)) return bar ? 0 : all();
     return blocks_.StartsAfter(block, at_) ? EndedBefore(block) : 0;
   }
 
  private:
+  // Also for what touches it after its free, which a program may do against the rules.
+  bool Over(BlockId block) const {
+    return blocks_.DoneBefore(block, at_) &&
+           std::ranges::all_of(facts_.lives.Touches(block), [this](const Touch& touch) {
+             return facts_.order.Before(touch.node, at_);
+           });
+  }
+
   const Facts& facts_;
   const BlockOrder& blocks_;
   NodeId at_;

@@ -244,9 +244,11 @@ class Finder {
     std::ranges::stable_sort(pool->barred, std::ranges::greater{},
                              [this](const BarredBlock& b) { return trace_[b.block].size; });
     std::ranges::sort(barred, {}, &Range::begin);
+    Address reached = 0;  // segments overlap where the trace lost what freed one
     for (const Range& segment : SegmentsOf(pool->pool)) {
       pool->reserved += segment.size();
-      Subtract(segment, barred, &pool->free);
+      Subtract({std::max(segment.begin, reached), segment.end}, barred, &pool->free);
+      reached = std::max(reached, segment.end);
     }
   }
 
