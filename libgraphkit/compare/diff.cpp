@@ -1,6 +1,7 @@
 #include "libgraphkit/compare/diff.h"
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -96,12 +97,13 @@ void MatchHeld(const Held& before, const Held& after, const GraphView& view,
 }
 
 // A finding by what it says and where it comes from, in terms that both traces share: the ids of
-// graphs are those of the trace before, that of the first one for equal graphs.
+// graphs are those of the trace before, that of the first one for equal graphs. Graphs without
+// nodes aren't matched: they count as one.
 class FindingCounter {
  public:
   explicit FindingCounter(std::vector<GraphId> equal) : equal_(std::move(equal)) {}
 
-  void Count(const Trace& trace, const Report& report, bool after,
+  void Count(const Trace& trace, const Report& report, std::span<const GraphView> views, bool after,
              const std::map<GraphId, GraphId>& to_before) {
     for (const Finding& finding : report.findings) {
       const FindingPlace place = PlaceOf(finding, trace);
@@ -109,7 +111,8 @@ class FindingCounter {
       key += "|" + (place.frames.empty() ? std::string()
                                          : place.frames[0].function + "|" +
                                                std::string(FileName(place.frames[0].file)));
-      key += "|" + GraphKey(finding.graph, after, to_before);
+      const bool empty = finding.graph && views[finding.graph.index()].size() == 0;
+      key += "|" + (empty ? "without nodes" : GraphKey(finding.graph, after, to_before));
       FindingChange& change = changes_[key];
       if (change.check.empty()) {
         change.check = finding.check;
@@ -171,8 +174,8 @@ TraceDiff DiffTraces(const Trace& before, const Report& before_report, const Tra
   diff.removed_graphs = std::move(graphs.removed);
   diff.added_graphs = std::move(graphs.added);
   FindingCounter findings(FirstEqualGraphs(before_side));
-  findings.Count(before, before_report, false, to_before);
-  findings.Count(after, after_report, true, to_before);
+  findings.Count(before, before_report, before_views, false, to_before);
+  findings.Count(after, after_report, after_views, true, to_before);
   diff.findings = findings.Changes();
   return diff;
 }

@@ -44,6 +44,15 @@ TEST_CASE("a trace equals itself") {
   CHECK(OnlyGraph(diff).matched_nodes == 5);
 }
 
+TEST_CASE("a trace equals itself where a graph without nodes has findings") {
+  TraceBuilder t;
+  t.BeginCapture(t.Stream("a"));
+  const Trace trace = t.Build();
+  Report report;
+  report.findings = {{.check = "open-capture", .message = "open", .graph = GraphId(0u)}};
+  CHECK(DiffTraces(trace, report, trace, report).equal());
+}
+
 TEST_CASE("of a row of the same kernels one less is one removed") {
   const GraphDiff diff = OnlyGraph(Diff(Row(5), Row(4)));
   CHECK(diff.matched_nodes == 4);
