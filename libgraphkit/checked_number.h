@@ -2,6 +2,8 @@
 // of sizes wraps. A reader of files refuses what doesn't pass here.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -36,6 +38,11 @@ constexpr To Saturate(From value) {
 constexpr uint64_t SaturateWhole(double value) {
   if (value >= 0x1p64) return std::numeric_limits<uint64_t>::max();
   return value > 0 ? static_cast<uint64_t>(value) : 0;
+}
+
+// A computed size to the nearest byte: 0 for what is less or no number, at most all memory.
+inline Bytes NearestBytes(double value) {
+  return std::min(SaturateWhole(std::round(value)), kMostMemory);
 }
 
 // GraphId(7) of 7; nothing for what is no id.

@@ -28,8 +28,9 @@ TEST_CASE("sizes are numbers and ranges with a step") {
   CHECK(*ParseSizes("1,2,4,8-32:8") == Sizes{1, 2, 4, 8, 16, 24, 32});
   CHECK(*ParseSizes("3-5,4") == Sizes{3, 4, 5});
   CHECK(*ParseSizes("16-30:8") == Sizes{16, 24});
-  for (const char* bad : {"", "0", "a", "1,", "5-3", "1-4:0", "1-2-3", "1:2", "1-4:2:2", "-1",
-                          "1-99999999999", "99999999999999999999"}) {
+  for (const char* bad :
+       {"", "0", "a", "1,", "5-3", "1-4:0", "1-2-3", "1:2", "1-4:2:2", "-1", "1-99999999999",
+        "99999999999999999999", "1000000000001", "1-18446744073709551615:9223372036854775809"}) {
     CAPTURE(bad);
     CHECK(!ParseSizes(bad).has_value());
   }
@@ -56,6 +57,20 @@ TEST_CASE("what isn't confirmed lies between staying and growing with the size")
   const BlockGrowth two = FitGrowth({{8, 10'000}, {16, 12'000}});
   CHECK(BytesAt(two, 12) == ByteRange{10'000, 11'000, 12'000});
   CHECK(BytesAt(two, 32) == ByteRange{12'000, 16'000, 24'000});
+}
+
+TEST_CASE("a line through large sizes that lie close keeps its slope") {
+  const uint64_t far = 1'000'000'000;
+  const BlockGrowth line = FitGrowth({{far, 5000}, {far + 1, 15'000}, {far + 2, 25'000}});
+  CHECK(line.rule == Rule::kLinear);
+  CHECK(BytesAt(line, far + 3).bytes == 35'000);
+}
+
+TEST_CASE("a size beyond all memory is refused") {
+  const Trace trace = Load("traces/soft/inference_server.json");
+  const auto estimate = EstimateMemory(trace, {.sizes = {8, 1'000'000'000'000}});
+  REQUIRE(!estimate.has_value());
+  CHECK(Describe(estimate.error()).starts_with("size 1000000000000 would need more than any"));
 }
 
 TEST_CASE("the captures of one size are one round, in pieces too") {

@@ -3,34 +3,37 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libgraphkit/checked_number.h"
+
 namespace graphkit {
 namespace {
 
 double AsDouble(uint64_t value) { return static_cast<double>(value); }
-
-Bytes Whole(double bytes) { return bytes <= 0 ? 0 : static_cast<Bytes>(std::llround(bytes)); }
 
 Bytes ErrorOf(const std::vector<SizePoint>& points, double offset, double slope) {
   double most = 0;
   for (const SizePoint& point : points) {
     most = std::max(most, std::abs(offset + slope * AsDouble(point.size) - AsDouble(point.bytes)));
   }
-  return Whole(std::ceil(most - 1e-6));
+  return NearestBytes(std::ceil(most - 1e-6));
 }
 
 // The line with the least squares; of two points the one through both.
 void FitLine(BlockGrowth* growth) {
-  double count = 0, x = 0, y = 0, xx = 0, xy = 0;
+  const double count = AsDouble(growth->points.size());
+  double x = 0, y = 0;  // means: around them large sizes that lie close lose no digits
   for (const SizePoint& point : growth->points) {
-    const double size = AsDouble(point.size), bytes = AsDouble(point.bytes);
-    count += 1;
-    x += size;
-    y += bytes;
-    xx += size * size;
-    xy += size * bytes;
+    x += AsDouble(point.size) / count;
+    y += AsDouble(point.bytes) / count;
   }
-  growth->slope = (count * xy - x * y) / (count * xx - x * x);
-  growth->offset = (y - growth->slope * x) / count;
+  double xx = 0, xy = 0;
+  for (const SizePoint& point : growth->points) {
+    const double off = AsDouble(point.size) - x;
+    xx += off * off;
+    xy += off * (AsDouble(point.bytes) - y);
+  }
+  growth->slope = xx > 0 ? xy / xx : 0;
+  growth->offset = y - growth->slope * x;
 }
 
 // A line that goes through the last point and the origin, or is flat.
@@ -71,7 +74,8 @@ ByteRange Around(const BlockGrowth& growth, uint64_t size) {
     return {.low = std::min(low.bytes, high.bytes), .high = std::max(low.bytes, high.bytes)};
   }
   const SizePoint& nearest = has_above ? high : low;
-  const Bytes scaled = Whole(AsDouble(nearest.bytes) * AsDouble(size) / AsDouble(nearest.size));
+  const Bytes scaled =
+      NearestBytes(AsDouble(nearest.bytes) * AsDouble(size) / AsDouble(nearest.size));
   return {.low = std::min(nearest.bytes, scaled), .high = std::max(nearest.bytes, scaled)};
 }
 
@@ -99,10 +103,10 @@ BlockGrowth FitGrowth(std::vector<SizePoint> points) {
 ByteRange BytesAt(const BlockGrowth& growth, uint64_t size) {
   const auto point = std::ranges::find(growth.points, size, &SizePoint::size);
   if (point != growth.points.end()) return {point->bytes, point->bytes, point->bytes};
-  const Bytes likely = Whole(growth.offset + growth.slope * AsDouble(size));
+  const Bytes likely = NearestBytes(growth.offset + growth.slope * AsDouble(size));
   // Further out the error of a line grows with the distance.
   const double reach = std::max(1.0, AsDouble(size) / AsDouble(growth.points.back().size));
-  const Bytes error = Whole(2 * AsDouble(growth.error) * reach);
+  const Bytes error = NearestBytes(2 * AsDouble(growth.error) * reach);
   ByteRange range = {likely, likely, likely};
   if (growth.rule == BlockGrowth::Rule::kUnsure) {
     const ByteRange around = Around(growth, size);

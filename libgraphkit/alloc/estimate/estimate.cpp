@@ -13,11 +13,13 @@
 #include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/memory/known_memory.h"
 #include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/checked_number.h"
 
 namespace graphkit {
 namespace {
 
 constexpr size_t kMostSizes = 100'000;
+constexpr uint64_t kLargestSize = 1'000'000'000'000;
 
 // The captures of one size, as they are expected: whose calls, and the bytes of each block.
 struct ExpectedRound {
@@ -40,6 +42,19 @@ ExpectedRound Expect(const CapturedSizes& captured, uint64_t size) {
       blocks.push_back(BytesAt(growth, size));
   }
   return round;
+}
+
+// The first size whose blocks, with those of the sizes before it, no address space holds; 0: none.
+uint64_t BeyondMemory(const std::vector<ExpectedRound>& rounds) {
+  MemorySum sum;
+  for (const ExpectedRound& round : rounds) {
+    for (const std::vector<ByteRange>& blocks : round.blocks) {
+      for (const ByteRange& block : blocks) {
+        if (block.high > kLargestMemory || !sum.Add(block.high)) return round.size;
+      }
+    }
+  }
+  return 0;
 }
 
 // PyTorch's allocator while the captures go on, for one choice out of the intervals.
@@ -221,9 +236,10 @@ bool AddPart(std::string_view part, std::set<uint64_t>* sizes) {
   if (at != end || count == 3) return false;
   const uint64_t first = numbers[0], last = count == 0 ? first : numbers[1];
   const uint64_t step = count == 2 ? numbers[2] : 1;
-  if (first == 0 || last < first || step == 0) return false;
-  if ((last - first) / step >= kMostSizes) return false;
-  for (uint64_t size = first; size <= last && size >= first; size += step) sizes->insert(size);
+  if (first == 0 || last < first || last > kLargestSize || step == 0) return false;
+  const uint64_t steps = (last - first) / step;
+  if (steps >= kMostSizes) return false;
+  for (uint64_t i = 0; i <= steps; ++i) sizes->insert(first + i * step);
   return true;
 }
 
@@ -236,7 +252,8 @@ Result<std::vector<uint64_t>> ParseSizes(std::string_view text) {
     const std::string_view part = text.substr(0, comma);
     if (!AddPart(part, &sizes) || sizes.size() > kMostSizes) {
       return Error{.message = RangeProblem(part),
-                   .hint = "sizes are numbers above 0 and ranges with a step, as in 1,2,4,8-64:8"};
+                   .hint = "sizes are numbers from 1 to " + std::to_string(kLargestSize) +
+                           " and ranges with a step, as in 1,2,4,8-64:8"};
     }
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
@@ -261,6 +278,10 @@ Result<MemoryEstimate> EstimateMemory(const Trace& trace, const EstimateOptions&
   std::ranges::sort(sizes, std::ranges::greater());
   std::vector<ExpectedRound> rounds;
   for (const uint64_t size : sizes) rounds.push_back(Expect(*captured, size));
+  if (const uint64_t size = BeyondMemory(rounds); size != 0) {
+    return Error{.message = "size " + std::to_string(size) + " would need more than any memory",
+                 .hint = "estimate sizes nearer to those that were captured"};
+  }
   const ExecModel model =
       options.exec_model ? *options.exec_model : CalibratedExecModel(trace, roots);
   const std::vector<ExecPartCounts> parts = CountGraphParts(trace, roots);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libgraphkit/checked_number.h"
+
 namespace graphkit {
 namespace {
 
@@ -79,8 +81,6 @@ double Mean(const MeasuredExecs& group) {
   return static_cast<double>(group.sum) / static_cast<double>(group.execs);
 }
 
-Bytes Whole(double bytes) { return bytes <= 0 ? 0 : static_cast<Bytes>(std::llround(bytes)); }
-
 // By how much the groups are further off than their errors say: the model isn't linear in its
 // parts, or readings were disturbed unseen.
 double Misfit(const Vector& fitted, std::span<const MeasuredExecs> groups) {
@@ -116,7 +116,7 @@ ByteRange MeasuredExecs::each() const {
   const double count = static_cast<double>(execs);
   const double off = static_cast<double>(kDriverChunk) / std::sqrt(count);
   const double mean = static_cast<double>(sum) / count;
-  return {Whole(mean - off), Whole(mean), Whole(mean + off)};
+  return {NearestBytes(mean - off), NearestBytes(mean), NearestBytes(mean + off)};
 }
 
 ExecModel Calibrate(const ExecModel& table, std::span<const MeasuredExecs> groups) {
@@ -147,7 +147,8 @@ ExecModel Calibrate(const ExecModel& table, std::span<const MeasuredExecs> group
     const double deviation = std::sqrt(covariance[i][i]);
     const double off = 3 * misfit * deviation;
     const ByteRange& known = table.parts[i];
-    const ByteRange range = {Whole(fitted[i] - off), Whole(fitted[i]), Whole(fitted[i] + off)};
+    const ByteRange range = {NearestBytes(fitted[i] - off), NearestBytes(fitted[i]),
+                             NearestBytes(fitted[i] + off)};
     // Too little was measured to say more than the table, but it may say that the table is wrong.
     const bool vague = deviation > Deviation(known) / 4;
     const bool agrees = known.low <= range.bytes && range.bytes <= known.high;
