@@ -32,12 +32,16 @@ Imported ReadSample(const std::string& name, const ImportFormat* format = nullpt
   return std::move(*imported);
 }
 
-std::string ErrorOf(const char* format, const std::string& text) {
+Error ErrorIn(const char* format, const std::string& text) {
   std::string bytes = text;
   bytes.reserve(text.size() + kReadPadding);
   const Result<Imported> imported = FindImportFormat(format)->read(bytes);
   REQUIRE_FALSE(imported.has_value());
-  return imported.error().message;
+  return imported.error();
+}
+
+std::string ErrorOf(const char* format, const std::string& text) {
+  return ErrorIn(format, text).message;
 }
 
 // "0 kernel a", "1 memcpy" and "0->1" of all graphs.
@@ -122,6 +126,20 @@ TEST_CASE("launch stacks and annotations of PyTorch are read, by node") {
   CHECK(ErrorOf("torch-nodes", "{}").starts_with("no launch stacks or annotations of PyTorch"));
   CHECK(ErrorOf("torch-nodes", R"({"7": "a.py:1:f", "x": "b"})") ==
         "no launch stacks or annotations of PyTorch: 'x' isn't a node's id");
+}
+
+TEST_CASE("launch stacks that aren't JSON, cut off or nested without end are errors with a place") {
+  CHECK(Describe(ErrorIn("torch-nodes", R"({"7": x})"))
+            .starts_with("no launch stacks or annotations of PyTorch: it isn't JSON at byte 6"));
+  CHECK(Describe(ErrorIn("torch-nodes", R"({"7": "a.py:1:f")")) ==
+        "the JSON ends in the middle at byte 16; the file was cut off: write it again");
+  const size_t deep = 200'000;
+  CHECK(ErrorOf("torch-nodes", R"({"7": {"shape": )" + std::string(deep, '[') + "1e999" +
+                                   std::string(deep, ']') + "}}") ==
+        "no launch stacks or annotations of PyTorch: a number is out of range");
+  const std::string nested =
+      R"({"7": {"shape": )" + std::string(deep, '[') + std::string(deep, ']') + "}}";
+  CHECK(Read("torch-nodes", nested).origins.size() == 1);
 }
 
 TEST_CASE("drawings that the driver made are read") {

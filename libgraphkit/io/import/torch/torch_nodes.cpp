@@ -109,6 +109,26 @@ nlohmann::json JsonOf(const PickleValue& value) {
   return json;
 }
 
+// Without what lies too deep to be a part of an annotation.
+Result<nlohmann::json> ReadJson(std::string_view bytes) {
+  constexpr int kDepth = 16;
+  const auto shallow = [](int depth, auto, const auto&) { return depth < kDepth; };
+  try {
+    return nlohmann::json::parse(bytes, shallow);
+  } catch (const nlohmann::json::parse_error& error) {
+    Error wrong = NotNodes("it isn't JSON");
+    if (error.byte > bytes.size()) {
+      wrong = {.message = "the JSON ends in the middle",
+               .hint = "the file was cut off: write it again",
+               .kind = Error::Kind::kIncomplete};
+    }
+    wrong.offset = error.byte - 1;  // `byte` counts from 1
+    return wrong;
+  } catch (const nlohmann::json::out_of_range&) {  // a number like 1e999
+    return NotNodes("a number is out of range");
+  }
+}
+
 Result<Imported> ReadPickled(std::string_view bytes) {
   const Result<PickleDocument> document = ReadPickle(bytes);
   if (!document) return document.error();
@@ -142,11 +162,11 @@ bool IsTorchNodes(std::string_view head) {
 
 Result<Imported> ReadTorchNodes(std::string_view bytes) {
   if (IsPickle(bytes)) return ReadPickled(bytes);
-  const nlohmann::json document = nlohmann::json::parse(bytes, nullptr, false);
-  if (document.is_discarded()) return NotNodes("it isn't JSON");
-  if (!document.is_object()) return NotNodes("it isn't a dict");
+  const Result<nlohmann::json> document = ReadJson(bytes);
+  if (!document) return document.error();
+  if (!document->is_object()) return NotNodes("it isn't a dict");
   NodesReader reader;
-  for (const auto& [key, value] : document.items()) {
+  for (const auto& [key, value] : document->items()) {
     uint64_t tool_id = 0;
     if (!IsToolId(key, &tool_id)) return NotNodes("'" + key + "' isn't a node's id");
     reader.Add(tool_id, value);
