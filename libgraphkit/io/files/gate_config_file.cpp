@@ -52,8 +52,9 @@ void ReadBudgets(JsonObject& object, GateConfig& config) {
   config.max_leaks = object.OptionalCount("max_leaks");
   config.max_reserved_over_allocated = object.OptionalNumber("max_reserved_over_allocated");
   if (const auto text = object.OptionalString("min_coverage")) {
-    config.min_coverage = ParsePercent(*text);
-    if (!config.min_coverage) object.Fail("min_coverage", "is not a percentage, as \"90%\"");
+    config.min_coverage = ParseShare(*text);
+    if (!config.min_coverage)
+      object.Fail("min_coverage", "is not a percentage up to \"100%\", as \"90%\"");
   }
   if (const auto text = object.OptionalString("allow_increase")) {
     const auto increase = ParsePercent(*text);
@@ -88,6 +89,11 @@ std::optional<double> ParsePercent(std::string_view text) {
   const bool whole = error == std::errc() && end == text.data() + text.size();
   if (!whole || !std::isfinite(percent) || std::signbit(percent)) return std::nullopt;
   return percent / 100;
+}
+
+std::optional<double> ParseShare(std::string_view text) {
+  const std::optional<double> share = ParsePercent(text);
+  return share && *share <= 1 ? share : std::nullopt;
 }
 
 void SetFailOn(const std::vector<std::string>& words, GateConfig& config) {

@@ -51,6 +51,8 @@ Result<std::vector<Suppression>> ParseSuppressions(const std::string& text,
 
 // "2%", "0.5 %" to 0.02, 0.005; nothing when it isn't a percentage.
 std::optional<double> ParsePercent(std::string_view text);
+// Likewise, up to "100%".
+std::optional<double> ParseShare(std::string_view text);
 
 // Sets what findings fail: severities ("error", "warning", "note"), "none", and checks' ids. The
 // mildest severity counts.

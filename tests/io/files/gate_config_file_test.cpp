@@ -82,7 +82,8 @@ TEST_CASE("what would switch a limit off unseen is an error") {
   CHECK(WrongCheck(R"({"max_reserved_over_allocated": "x"})") ==
         "check: \"max_reserved_over_allocated\" is not a number of at least 0");
   CHECK(WrongCheck(R"({"min_coverage": "0.9"})") ==
-        "check: \"min_coverage\" is not a percentage, as \"90%\"");
+        "check: \"min_coverage\" is not a percentage up to \"100%\", as \"90%\"");
+  CHECK(WrongCheck(R"({"min_coverage": "100.1%"})").starts_with("check: \"min_coverage\" is not"));
   CHECK(WrongCheck(R"({"allow_increase": "2"})") ==
         "check: \"allow_increase\" is not a percentage, as \"2%\"");
   CHECK(WrongCheck(R"({"fail_on": "error"})") == "check: \"fail_on\" is not an array");

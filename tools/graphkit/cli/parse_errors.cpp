@@ -79,6 +79,24 @@ std::string LowerFirst(std::string text) {
   return text;
 }
 
+// CLI11's "Could not convert: --at = 5x" and "--orders: Value 0 not in range 1 to 9" as our own
+// checks say it: "--at: '5x' is …".
+std::string Reworded(std::string what) {
+  constexpr std::string_view kConvert = "Could not convert: ", kValue = ": Value ",
+                             kRange = " not in range ";
+  const size_t value = what.find(kValue), range = what.find(kRange);
+  if (what.starts_with(kConvert)) {
+    const size_t equals = what.find(" = ");
+    if (equals == std::string::npos) return what;
+    return what.substr(kConvert.size(), equals - kConvert.size()) + ": '" +
+           what.substr(equals + 3) + "' is no number, or too large a one";
+  }
+  if (value == std::string::npos || range == std::string::npos || range < value) return what;
+  const size_t begin = value + kValue.size();
+  return what.substr(0, value) + ": '" + what.substr(begin, range - begin) +
+         "' is not a number from " + what.substr(range + kRange.size());
+}
+
 }  // namespace
 
 std::optional<Error> CheckSubcommand(const CLI::App& app, std::span<const std::string> args) {
@@ -108,7 +126,7 @@ Error DescribeParseError(const CLI::App& app, const CLI::ParseError& error) {
     return Error{.message = at.get_name() + " needs " + Missing(at),
                  .hint = example.empty() ? SeeHelp(at) : "for example: " + example};
   }
-  const std::string what = LowerFirst(error.what());
+  const std::string what = LowerFirst(Reworded(error.what()));
   const bool advises = what.find("; ") != std::string::npos;
   return Error{.message = at.get_name() + ": " + what, .hint = advises ? "" : SeeHelp(at)};
 }

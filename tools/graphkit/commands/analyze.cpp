@@ -150,7 +150,8 @@ void AddAnalyzeCommand(CLI::App& app, int& exit_code) {
       ->check(CheckMoment);
   sub->add_flag("--coverage", arguments->coverage,
                 "show instead how much runs in graphs: kernel launches, copies and their bytes, by "
-                "stream and NVTX range, and which kernels don't and why (with --scope all)");
+                "stream and NVTX range, and which kernels don't and why (with --scope all)")
+      ->excludes("--by", "--at", "--check", "--min-bytes", "--edges");
 }
 
 }  // namespace graphkit

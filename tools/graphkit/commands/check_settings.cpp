@@ -22,6 +22,11 @@ std::string CheckPercent(const std::string& text) {
   return ParsePercent(text) ? "" : "'" + text + "' is not a percentage; for example 2%";
 }
 
+// Of what can't be more than all.
+std::string CheckShare(const std::string& text) {
+  return ParseShare(text) ? "" : "'" + text + "' is not a percentage up to 100%; for example 90%";
+}
+
 // What converts takes -1 for the largest number: a limit that nothing exceeds.
 std::string CheckCount(const std::string& text) {
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
@@ -48,7 +53,7 @@ void Override(const CheckOptions& options, GateConfigFile& file) {
   if (options.max_reserved_over_allocated) {
     config.max_reserved_over_allocated = options.max_reserved_over_allocated;
   }
-  if (options.min_coverage) config.min_coverage = ParsePercent(*options.min_coverage);
+  if (options.min_coverage) config.min_coverage = ParseShare(*options.min_coverage);
   if (options.allow_increase) {
     config.allow_increase = ParsePercent(*options.allow_increase).value_or(0);
   }
@@ -115,7 +120,7 @@ void AddCheckOptions(CLI::App& app, CheckOptions& options) {
                  "kernel launches that must run in graphs, of all from the first graph launch on, "
                  "in each trace: 90%")
       ->option_text("PERCENT")
-      ->check(CheckPercent);
+      ->check(CheckShare);
   app.add_option("--baseline", options.baseline, "what --save-baseline wrote, to compare with")
       ->option_text("FILE");
   app.add_option("--allow-increase", options.allow_increase,
