@@ -1,25 +1,28 @@
 // dead-input: launches of graphs whose inputs were freed.
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/checks/freed_inputs.h"
+#include "libgraphkit/analysis/memory/host_copies.h"
 #include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 
-std::vector<Finding> FindDeadInputs(const Facts& facts) {
+std::vector<Finding> FindFreedInputs(const Facts& facts, const FreedInputs& which) {
   const Trace& trace = facts.trace;
   const CapturePlaces places(trace);
   const std::vector<std::vector<StaleInput>> stale = FindStaleInputs(facts);
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     bool known = false;
     for (const auto& [input, now] : stale[graph.index()]) {
-      // static-address-changed names those, and stale-host-memory the host's
-      if (now.valid() || IsHostMemory(trace, input.block)) continue;
+      if (now.valid() || IsHostMemory(trace, input.block) != which.host) continue;
       known = known || KnownUse(trace, input);
       AddBlock(trace, input.block, finding);
       finding->nodes.push_back(input.node);
       if (finding->evidence.size() >= kShownEvidence) continue;
       const Block& block = trace[input.block];
-      finding->evidence.push_back({.text = NameOf(trace, input.block) + " was freed " +
+      const bool registered = which.host && IsRegistered(trace, block);
+      finding->evidence.push_back({.text = NameOf(trace, input.block) +
+                                           (registered ? " was unregistered " : " was freed ") +
                                            places.Of(block.free_requested) + ", and " +
                                            NameOf(trace, input.node) + " touches it",
                                    .nodes = {input.node},
@@ -29,11 +32,18 @@ std::vector<Finding> FindDeadInputs(const Facts& facts) {
     if (finding->blocks.empty()) return;
     finding->severity = known ? Severity::kError : Severity::kWarning;
     finding->assumes = Assumption::kArguments;
-    finding->message =
-        NameOf(trace, graph) +
-        " was launched after memory that it touches was freed: " + BlocksText(*finding);
-    finding->advice = "keep the memory of a graph's inputs as long as the graph is launched";
+    finding->message = NameOf(trace, graph) + " was launched after " + which.of +
+                       " that it touches was freed: " + BlocksText(*finding);
+    finding->advice = which.advice;
   });
+}
+
+// static-address-changed names inputs that are another block's by now, stale-host-memory the
+// host's.
+std::vector<Finding> FindDeadInputs(const Facts& facts) {
+  return FindFreedInputs(
+      facts, {.of = "memory",
+              .advice = "keep the memory of a graph's inputs as long as the graph is launched"});
 }
 
 }  // namespace graphkit

@@ -7,45 +7,12 @@
 #include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/checks/freed_inputs.h"
 #include "libgraphkit/analysis/memory/host_copies.h"
-#include "libgraphkit/analysis/names/capture_places.h"
 #include "libgraphkit/analysis/order/launches.h"
 
 namespace graphkit {
 namespace {
-
-// Page-locked or registered memory that was freed, or unregistered.
-std::vector<Finding> FindFreed(const Facts& facts) {
-  const Trace& trace = facts.trace;
-  const CapturePlaces places(trace);
-  const std::vector<std::vector<StaleInput>> stale = FindStaleInputs(facts);
-  return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
-    bool known = false;
-    for (const auto& [input, now] : stale[graph.index()]) {
-      if (now.valid() || !IsHostMemory(trace, input.block)) continue;
-      known = known || KnownUse(trace, input);
-      AddBlock(trace, input.block, finding);
-      finding->nodes.push_back(input.node);
-      if (finding->evidence.size() >= kShownEvidence) continue;
-      const Block& block = trace[input.block];
-      const bool registered = IsRegistered(trace, block);
-      finding->evidence.push_back({.text = NameOf(trace, input.block) +
-                                           (registered ? " was unregistered " : " was freed ") +
-                                           places.Of(block.free_requested) + ", and " +
-                                           NameOf(trace, input.node) + " touches it",
-                                   .nodes = {input.node},
-                                   .blocks = {input.block},
-                                   .stack = block.free_stack});
-    }
-    if (finding->blocks.empty()) return;
-    finding->severity = known ? Severity::kError : Severity::kWarning;
-    finding->assumes = Assumption::kArguments;
-    finding->message =
-        NameOf(trace, graph) +
-        " was launched after page-locked memory that it touches was freed: " + BlocksText(*finding);
-    finding->advice = "keep the memory, and its registration, as long as the graph is launched";
-  });
-}
 
 // How far the stack of the launching thread reached, where that is recorded.
 const StackTop* TopAt(const Trace& trace, uint32_t launch) {
@@ -100,7 +67,10 @@ std::vector<Finding> FindReturned(const Facts& facts) {
 }  // namespace
 
 std::vector<Finding> FindStaleHostMemory(const Facts& facts) {
-  std::vector<Finding> findings = FindFreed(facts);
+  std::vector<Finding> findings = FindFreedInputs(
+      facts, {.host = true,
+              .of = "page-locked memory",
+              .advice = "keep the memory, and its registration, as long as the graph is launched"});
   for (Finding& finding : FindReturned(facts)) findings.push_back(std::move(finding));
   return findings;
 }

@@ -1,0 +1,20 @@
+// What dead-input and stale-host-memory share: launches of graphs whose inputs were freed.
+#pragma once
+
+#include <vector>
+
+#include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/model/finding.h"
+
+namespace graphkit {
+
+// What an input is that was freed, and is no other block's by now: memory of the host, or not.
+// `of`: "memory", as the findings call it.
+struct FreedInputs {
+  bool host = false;
+  const char* of = "";
+  const char* advice = "";
+};
+std::vector<Finding> FindFreedInputs(const Facts& facts, const FreedInputs& which);
+
+}  // namespace graphkit
