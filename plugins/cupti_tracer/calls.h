@@ -286,6 +286,7 @@ struct ThreadState {
   bool inside = false;                   // in the tracer itself
   WorkSpace space;                       // the recorder's, while it works for this thread
   HandleMap<const KernelInfo*> kernels;  // by function: launched outside of captures before
+  uint64_t unloads = 0;                  // of modules, before these were launched
 
   bool measuring = false;      // free memory was read when the call in flight began
   uint64_t takers_before = 0;  // calls until then that take or give back memory

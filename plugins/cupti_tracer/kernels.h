@@ -87,6 +87,8 @@ class KernelTable {
 
   // Makes a function known. `is_new`: no function had this name and layout before.
   KernelInfo& Add(uint64_t function, KernelLayout layout, bool& is_new);
+  // All; the kernels stay.
+  void ForgetFunctions() { by_function_.Clear(); }
 
  private:
   std::deque<KernelInfo> kernels_;

@@ -126,10 +126,10 @@ void Tracer::EnableCallbacks() {
   for (uint32_t id = 1; id < kRuntimeCallLimit; ++id) {
     if (!IsRuntimeNoise(id)) enable(cupti::kRuntimeDomain, id);
   }
-  for (uint32_t id :
-       {cupti::kGraphCreated, cupti::kGraphDestroyStarting, cupti::kNodeCreateStarting,
-        cupti::kDependencyCreated, cupti::kDependencyDestroyStarting, cupti::kGraphCloned,
-        cupti::kNodeCloned, cupti::kNodeUpdated, cupti::kModuleLoaded}) {
+  for (uint32_t id : {cupti::kGraphCreated, cupti::kGraphDestroyStarting,
+                      cupti::kNodeCreateStarting, cupti::kDependencyCreated,
+                      cupti::kDependencyDestroyStarting, cupti::kGraphCloned, cupti::kNodeCloned,
+                      cupti::kNodeUpdated, cupti::kModuleLoaded, cupti::kModuleUnloadStarting}) {
     enable(cupti::kResourceDomain, id);
   }
 }
@@ -190,6 +190,10 @@ void Tracer::OnCallback(uint32_t domain, uint32_t id, const void* data) noexcept
   if (!on_.load(std::memory_order_relaxed) || data == nullptr) return;
   if (domain == cupti::kResourceDomain && id == cupti::kModuleLoaded) {
     return OnModule(*static_cast<const cupti::ResourceData*>(data));
+  }
+  if (domain == cupti::kResourceDomain && id == cupti::kModuleUnloadStarting) {
+    unloads_.fetch_add(1, std::memory_order_relaxed);
+    return;
   }
   ThreadState* thread = CurrentThread();
   if (thread == nullptr || thread->inside) return;

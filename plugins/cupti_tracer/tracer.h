@@ -114,6 +114,8 @@ class Tracer {
   CuptiLibrary cupti_;
   DriverLibrary driver_;
   MachineCode code_;
+  std::atomic<uint64_t> unloads_ = 0;  // of modules: their functions' handles may be others' next
+  uint64_t forgotten_ = 0;             // of these, before the functions known were forgotten last
   void* subscriber_ = nullptr;
   std::unique_ptr<TraceFile> file_;
   std::unique_ptr<Recorder> recorder_;

@@ -54,6 +54,10 @@ bool Tracer::IsRecorded(const ThreadState& thread, const Call& call) {
 // A kernel that is to be recorded, of a function that isn't known.
 bool Tracer::NeedsKernel(const ThreadState& thread, const Call& call) {
   if (call.kernel.function == 0) return false;
+  if (const uint64_t unloads = unloads_.load(std::memory_order_relaxed); forgotten_ != unloads) {
+    forgotten_ = unloads;
+    recorder_->work_reader().ForgetFunctions();
+  }
   const bool eager = call.kind == CallKind::kWork && call.result == 0 && thread.events.empty();
   return (eager || IsRecorded(thread, call)) &&
          !recorder_->work_reader().KnowsKernel(call.kernel.function, call.kernel.name);
@@ -68,6 +72,7 @@ bool Tracer::MayMatter(const ThreadState& thread, const Call& call) const {
              return watch.MayHold(part);
            });
   }
+  if (thread.unloads != unloads_.load(std::memory_order_relaxed)) return true;
   const KernelInfo* const* known = thread.kernels.Find(call.kernel.function);
   if (known == nullptr) return true;  // what its arguments are is asked once
   const bool same = call.kernel.name == nullptr || (*known)->name == call.kernel.name;
@@ -158,6 +163,10 @@ uint64_t Tracer::StackTop(const ThreadState& thread, const Call& call, Lock& loc
 void Tracer::RememberKernel(ThreadState& thread, const Call& call) const {
   const uint64_t function = call.kernel.function;
   if (function == 0) return;
+  if (thread.unloads != forgotten_) {
+    thread.unloads = forgotten_;
+    thread.kernels.Clear();
+  }
   const KernelInfo* kernel = recorder_->work_reader().FindKernel(function, call.kernel.name);
   if (kernel != nullptr) thread.kernels.Insert(function, kernel);
 }

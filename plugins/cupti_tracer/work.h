@@ -46,6 +46,8 @@ class WorkReader {
     return kernels_.Find(function, name);
   }
   void AddKernel(uint64_t function, KernelLayout layout);
+  // A module was unloaded: the handles of its functions may be given to others.
+  void ForgetFunctions() { kernels_.ForgetFunctions(); }
 
   void ReadKernel(const KernelWork& launch, Work& work);
   // A copy or a memset of the call's own, and what its batch has of the node.

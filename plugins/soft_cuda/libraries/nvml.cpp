@@ -174,7 +174,7 @@ STAND_IN const char* nvmlErrorString(int status) {
 }
 
 STAND_IN int nvmlSystemGetDriverVersion(char* version, unsigned length) {
-  return users == 0 ? kUninitialized : Copy("580.0 (graphkit soft device)", version, length);
+  return users == 0 ? kUninitialized : Copy("580.0", version, length);
 }
 STAND_IN int nvmlSystemGetNVMLVersion(char* version, unsigned length) {
   return users == 0 ? kUninitialized : Copy("13.580.0", version, length);

@@ -17,7 +17,10 @@
 //     library
 //                         that it has loaded, or the name that it subscribes by
 //     processes handled   captures, and ends by exit() out of the handler of a signal
+//     processes modules   loads a kernel of one name with 1 and 3 parameters in turn, puts it in a
+//                         graph, and unloads it; says how many handles were given again
 //     processes small N   captures N nodes in graphs of 100, each launched and destroyed
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <sys/time.h>
@@ -28,6 +31,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <string>
 
 namespace {
 
@@ -141,6 +146,47 @@ int Small(long nodes) {
   return 0;
 }
 
+template <typename... Params>
+void Driver(const char* name, Params... params) {
+  static void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  void* symbol = driver != nullptr ? dlsym(driver, name) : nullptr;
+  if (symbol == nullptr || reinterpret_cast<CUresult (*)(Params...)>(symbol)(params...) != 0) {
+    std::fprintf(stderr, "processes: %s\n", name);
+    std::exit(3);
+  }
+}
+
+int Modules() {
+  void* memory[3] = {Allocate(), Allocate(), Allocate()};
+  void* arguments[3] = {&memory[0], &memory[1], &memory[2]};
+  CUgraph graph;
+  Driver("cuGraphCreate", &graph, 0u);
+  std::set<CUfunction> handles;
+  int again = 0;
+  for (int i = 0; i < 6; ++i) {
+    std::string code = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry work(";
+    code += i % 2 == 0 ? ".param .u64 a" : ".param .u64 a, .param .u64 b, .param .u64 c";
+    code += ") { ret; }\n";
+    CUmodule module;
+    CUfunction function;
+    Driver("cuModuleLoadData", &module, code.c_str());
+    Driver("cuModuleGetFunction", &function, module, "work");
+    again += !handles.insert(function).second;
+    CUDA_KERNEL_NODE_PARAMS params{};
+    params.func = function;
+    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+    params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+    params.kernelParams = arguments;
+    CUgraphNode node;
+    Driver("cuGraphAddKernelNode_v2", &node, graph, static_cast<CUgraphNode*>(nullptr), size_t{0},
+           &params);
+    Driver("cuGraphDestroyNode", node);
+    Driver("cuModuleUnload", module);
+  }
+  std::printf("%d\n", again);
+  return 0;
+}
+
 int Fork() {
   Capture(1);
   const pid_t child = fork();
@@ -174,6 +220,7 @@ int main(int, char** argv) {
     return 0;
   }
   if (is("closed")) return Closed(argv[2]);
+  if (is("modules")) return Modules();
   if (is("small")) return Small(std::atol(argv[2]));
   if (is("held")) HoldCupti(argv[2]);
   if (is("alarms")) StartAlarms();

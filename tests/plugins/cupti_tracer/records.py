@@ -161,6 +161,16 @@ def test_copies_and_memsets_without_a_stream_are_recorded(folder):
         assert len(waits) == 3, waits  # for what goes to the host
 
 
+def test_a_function_handle_that_is_given_again_is_another_kernel(folder):
+    code, out, err = trace(folder, *processes("modules"))
+    assert code == 0 and int(out) > 0, (code, out, err)
+    records = load(folder / "trace.json")
+    params = {r["id"]: len(r["params"]) for r in records if r["type"] == "kernel"}
+    nodes = [r for r in records if r["type"] == "node"]
+    assert [params[n["kernel"]] for n in nodes] == [1, 3, 1, 3, 1, 3], (params, nodes)
+    assert [len(n["access"]) for n in nodes] == [1, 3, 1, 3, 1, 3], nodes
+
+
 def test_nodes_of_every_kind_made_in_every_way_are_recorded(folder):
     program = BUILD / "tests/every_way"
     if not program.exists():

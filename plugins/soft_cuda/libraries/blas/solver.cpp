@@ -133,6 +133,10 @@ using namespace graphkit::soft::blas;
 
 extern "C" {
 
+STAND_IN int cusolverGetVersion(int* version) {
+  if (version == nullptr) return kBad;
+  return *version = GRAPHKIT_CUSOLVER_VERSION * 1000, kSolved;
+}
 STAND_IN int cusolverGetProperty(int property, int* value) {
   if (value == nullptr || property < 0 || property > 2) return kBad;
   *value = property == 0 ? GRAPHKIT_CUSOLVER_VERSION : 0;

@@ -83,7 +83,12 @@ extern "C" {
 
 STAND_IN int cusparseCreate(Handle** out) { return Make(out, Handle()); }
 STAND_IN int cusparseDestroy(Handle* handle) { return delete handle, kDone; }
-STAND_IN int cusparseGetVersion(Handle*, int* version) { return *version = 12700, kDone; }
+STAND_IN int cusparseGetVersion(Handle*, int* version) { return *version = kVersion, kDone; }
+STAND_IN int cusparseGetProperty(int property, int* value) {
+  if (value == nullptr || property < 0 || property > 2) return kBadValue;
+  const int parts[] = {kVersion / 1000, kVersion / 100 % 10, kVersion % 100};
+  return *value = parts[property], kDone;
+}
 STAND_IN int cusparseSetStream(Handle* handle, CUstream stream) {
   if (handle == nullptr) return kNoHandle;
   return handle->stream = stream, kDone;

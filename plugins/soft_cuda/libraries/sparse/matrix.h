@@ -12,6 +12,9 @@ using blas::Handle;
 
 enum SparseStatus { kDone = 0, kNoHandle = 1, kBadValue = 3, kFailed = 6 };
 
+// As CUSPARSE_VERSION counts: 12.7.0.
+inline constexpr int kVersion = 12700;
+
 // Of a cusparseIndexType_t.
 inline uint64_t IndexBytes(int type) { return type == 1 ? 2 : type == 2 ? 4 : 8; }
 

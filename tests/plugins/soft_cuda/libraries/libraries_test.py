@@ -116,6 +116,8 @@ def nvml_tells_of_the_devices(_):
     assert nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 0 and count.value == 2
     assert nvml.nvmlDeviceGetHandleByIndex_v2(2, ctypes.byref(device)) == 2, "NVML_ERROR_INVALID_ARGUMENT"
     assert nvml.nvmlDeviceGetHandleByPciBusId_v2(b"00000000:02:00.0", ctypes.byref(device)) == 0
+    assert nvml.nvmlSystemGetDriverVersion(text, 96) == 0
+    assert all(part.isdigit() for part in text.value.split(b".")), f"XLA reads numbers: {text.value}"
     assert nvml.nvmlDeviceGetName(device, text, 96) == 0 and text.value == b"two"
     assert nvml.nvmlDeviceGetName(device, text, 3) == 7, "NVML_ERROR_INSUFFICIENT_SIZE"
     assert nvml.nvmlDeviceGetUUID(device, text, 96) == 0

@@ -34,6 +34,9 @@ for dimensions in (1, 2, 3):
     check(plan(ctypes.byref(number), *sizes, C2C, *batch))
     check(make(number, *sizes, R2C, *batch, ctypes.byref(work)))
     assert make(number, *sizes, 0, *batch, ctypes.byref(work)) == 4, "CUFFT_INVALID_VALUE"
+number = ctypes.c_int()
+check(solver.cusolverGetVersion(ctypes.byref(number)))
+assert number.value == {"12": 11000, "13": 12000}[MAJOR], number.value
 handle, parameters = out(solver.cusolverDnCreate), out(solver.cusolverDnCreateParams)
 check(solver.cusolverDnSetStream(handle, device.stream))
 

@@ -20,6 +20,11 @@ x, y = (out(sparse.cusparseCreateDnVec, LL(n), at, FLOAT) for n, at in ((5, X), 
 # 5 x 4 by columns, 7 apart; 6 x 4 by rows, 10 apart
 b = out(sparse.cusparseCreateDnMat, LL(5), LL(4), LL(7), X, DOUBLE, 1)
 c = out(sparse.cusparseCreateDnMat, LL(6), LL(4), LL(10), Y, DOUBLE, 2)
+number = ctypes.c_int()
+for part, value in enumerate((12, 7, 0)):
+    check(sparse.cusparseGetProperty(part, ctypes.byref(number)))
+    assert number.value == value, (part, number.value)
+assert sparse.cusparseGetProperty(3, ctypes.byref(number)) == 3, "CUSPARSE_STATUS_INVALID_VALUE"
 size = SIZE(1)
 check(sparse.cusparseSpMV_bufferSize(handle, 0, ONE, csr, x, ZERO, y, FLOAT, 0, ctypes.byref(size)))
 assert size.value == 0
