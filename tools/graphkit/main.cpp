@@ -1,6 +1,7 @@
 // The command line: parses, hands over to one subcommand, ends with its exit code.
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <exception>
 #include <iostream>
@@ -55,6 +56,17 @@ int Parse(CLI::App& app, int argc, char** argv, const int& exit_code) {
   return exit_code;
 }
 
+// A file that reaches its limit (ulimit -f) is an error that is said, as a full disk is. Unlike an
+// ignored signal a handler ends where another program begins.
+void OutliveFileLimit() {
+  struct sigaction before {};
+  sigaction(SIGXFSZ, nullptr, &before);
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  if (before.sa_handler == SIG_DFL) sigaction(SIGXFSZ, &action, nullptr);
+}
+
 // Help and the like write to stdout by themselves: a full disk is said here.
 int Flushed(int exit_code) {
   errno = 0;
@@ -71,6 +83,7 @@ int Flushed(int exit_code) {
 int main(int argc, char** argv) {
   using namespace graphkit;
   SetUpMemory();
+  OutliveFileLimit();
   try {
     CLI::App app("Inspect what CUDA graphs capture, what memory they keep, and what may share it.",
                  "graphkit");
