@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from harness import BUILD, Skipped, count, load, load_cut_off, processes, trace
+from harness import BUILD, Skipped, count, load, load_cut_off, processes, sanitized, trace
 
 
 def test_exit_codes_are_the_programs(folder):
@@ -137,3 +137,16 @@ def test_only_the_entry_points_are_exported(folder):
     dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic))
     assert not [n for n in needed if "cuda" in n or "cupti" in n or "stdc++" in n], needed
+
+
+def test_address_sanitizer_names_freed_memory_that_a_launch_copies(folder):
+    if sanitized():
+        raise Skipped("the tracer has a sanitizer of its own")
+    options = {"env": {"ASAN_OPTIONS": "detect_leaks=0"}}
+    code, _, err = trace(folder, BUILD / "tests/stale_heap", "fixed", **options)
+    assert code == 0, err
+    assert count(load(folder / "trace.json"), "launch") == 2
+    code, _, err = trace(folder, BUILD / "tests/stale_heap", **options)
+    assert code != 0 and "heap-use-after-free" in err, (code, err)
+    launch, freed = err.split("freed by thread", 1)
+    assert "stale_heap" in launch and "stale_heap" in freed, err  # a line, or a place in the file
