@@ -56,6 +56,17 @@ struct BorrowedRange {
   bool operator==(const BorrowedRange&) const = default;
 };
 
+// Bytes that are free while the nodes from `at` on run that are captured on the same chain, up to
+// `until`, which isn't one of them.
+struct BorrowAt {
+  BorrowedRange range;
+  NodeId at;
+  NodeId until = {};   // none: to the end of the chain
+  uint64_t nodes = 0;  // of the chain, from `at` on; 0: read from a file
+  Nanoseconds ns = 0;  // their durations; 0: none was measured
+  bool operator==(const BorrowAt&) const = default;
+};
+
 struct PlannedMemory {
   bool of_trace = false;  // otherwise of a table of plain lifetimes
   std::vector<PlannedArena> arenas;
@@ -64,6 +75,7 @@ struct PlannedMemory {
   std::vector<NodeId> proof_nodes;
   // By arena, then by offset; none: not asked for.
   std::optional<std::vector<BorrowedRange>> borrow = {};
+  std::vector<BorrowAt> borrow_at = {};  // by arena, then by offset
   // Graphs that are launched one after the other, again and again, and share the arenas: blocks of
   // different ones may lie in the same bytes. None: each graph has arenas of its own.
   std::vector<GraphId> sequence;

@@ -4,8 +4,6 @@
 
 #include <array>
 
-#include "libgraphkit/replay/execution_job.h"
-
 namespace graphkit {
 namespace {
 
@@ -71,15 +69,11 @@ Result<DeviceExecutor> DeviceExecutor::Open(const Options& options) {
 Result<GraphExecution> DeviceExecutor::Execute(const Facts& facts, const Program& program,
                                                const ExecutionOptions& options) const {
   GraphExecution execution{.on = options_.name, .orders = options.orders, .seed = options.seed};
-  JobOptions job_options{.programmatic = table_->programmatic(executor_.get()) != 0,
-                         .whole = !options_.host_nodes,
-                         .held_us = kHeldMicroseconds};
+  JobOptions job_options = Jobs();
   for (uint32_t i = 0; i < options.orders; ++i) {
     job_options.seed = options.seed + i;
     const ExecutionJob job = MakeJob(facts, program, job_options);
-    const graphkit_job run = job.Job(1);
-    graphkit_job_outcome outcome{};
-    table_->run(executor_.get(), &run, &outcome);
+    const graphkit_job_outcome outcome = Run(job.Job(1));
     if (outcome.error[0] != '\0') return Failed(outcome.error, "use --execute host");
     execution.nodes += job.executed;
     execution.checks += outcome.checks;
@@ -92,13 +86,23 @@ Result<GraphExecution> DeviceExecutor::Execute(const Facts& facts, const Program
   return execution;
 }
 
-Result<double> DeviceExecutor::Time(const Facts& facts, const Program& program) const {
-  const bool programmatic = table_->programmatic(executor_.get()) != 0;
-  const ExecutionJob job =
-      MakeJob(facts, program, {.programmatic = programmatic, .whole = !options_.host_nodes});
-  const graphkit_job run = job.Job(kTimedLaunches);
+graphkit_job_outcome DeviceExecutor::Run(const graphkit_job& job) const {
   graphkit_job_outcome outcome{};
-  table_->run(executor_.get(), &run, &outcome);
+  table_->run(executor_.get(), &job, &outcome);
+  return outcome;
+}
+
+JobOptions DeviceExecutor::Jobs() const {
+  return {.programmatic = table_->programmatic(executor_.get()) != 0,
+          .whole = !options_.host_nodes,
+          .held_us = kHeldMicroseconds};
+}
+
+Result<double> DeviceExecutor::Time(const Facts& facts, const Program& program) const {
+  JobOptions job_options = Jobs();
+  job_options.held_us = 0;
+  const graphkit_job_outcome outcome =
+      Run(MakeJob(facts, program, job_options).Job(kTimedLaunches));
   if (outcome.error[0] != '\0') return Failed(outcome.error, "use --execute host");
   return outcome.seconds;
 }

@@ -7,6 +7,7 @@
 
 #include "libgraphkit/model/executor_abi.h"
 #include "libgraphkit/replay/execute_host.h"
+#include "libgraphkit/replay/execution_job.h"
 #include "libgraphkit/result.h"
 
 namespace graphkit {
@@ -26,6 +27,11 @@ class DeviceExecutor {
                                  const ExecutionOptions& options) const;
   // The shortest of some launches with nothing held back, in seconds.
   Result<double> Time(const Facts& facts, const Program& program) const;
+
+  // One job; outcome.error says why it could not run.
+  graphkit_job_outcome Run(const graphkit_job& job) const;
+  // What jobs are made for the device with.
+  JobOptions Jobs() const;
 
   const std::string& name() const { return options_.name; }
   // Whether its times mean something: kernels, not host functions.

@@ -293,4 +293,43 @@ ExecutionJob MakeJob(const Facts& facts, const Program& program, const JobOption
   return JobMaker(facts, program, options).Make();
 }
 
+graphkit_job_outcome RunJob(const graphkit_job& job) {
+  graphkit_job_outcome outcome{};
+  std::vector<uint64_t> memory(job.memory_bytes / 8);
+  const auto each_word = [&](const graphkit_touch& touch, auto visit) {
+    for (uint32_t i = 0; i < touch.stretches; ++i) {
+      const graphkit_stretch& stretch = job.stretches[touch.first_stretch + i];
+      for (uint64_t word = 0; word < stretch.size / 8; ++word) {
+        visit(&memory[stretch.offset / 8 + word]);
+      }
+    }
+  };
+  for (uint32_t node = 0; node < job.node_count; ++node) {
+    const uint32_t first = job.nodes[node].first_touch;
+    const auto check = [&](uint32_t at) {
+      each_word(job.touches[at], [&](const uint64_t* word) {
+        ++outcome.checks;
+        const bool own = (*word & 0xffffffffu) == uint64_t{job.touches[at].block} + 1;
+        if (own || outcome.faulty != 0) return;
+        outcome.faulty = 1;
+        outcome.node = node;
+        outcome.touch = at;
+        outcome.found = *word;
+      });
+    };
+    for (uint32_t at = first; at < first + job.nodes[node].touches; ++at) {
+      const graphkit_touch& touch = job.touches[at];
+      if (touch.checks != 0) check(at);
+      if (touch.writes == 0) continue;
+      const uint64_t canary = (uint64_t{node} + 1) << 32 | (uint64_t{touch.block} + 1);
+      each_word(touch, [&](uint64_t* word) { *word = canary; });
+    }
+    // What it touched is still there when it ends.
+    for (uint32_t at = first; at < first + job.nodes[node].touches; ++at) {
+      if (job.touches[at].checks != 0 || job.touches[at].writes != 0) check(at);
+    }
+  }
+  return outcome;
+}
+
 }  // namespace graphkit

@@ -15,8 +15,9 @@ class PlanMatcher {
       : facts_(facts), plan_(plan), by_block_(facts.trace.blocks.size()) {}
 
   Result<void> Run() {
-    for (const auto step : {&PlanMatcher::CheckSequence, &PlanMatcher::CheckArenas,
-                            &PlanMatcher::TakePlacements, &PlanMatcher::CheckGraphs}) {
+    for (const auto step :
+         {&PlanMatcher::CheckSequence, &PlanMatcher::CheckArenas, &PlanMatcher::TakePlacements,
+          &PlanMatcher::CheckGraphs, &PlanMatcher::CheckBorrow}) {
       if (Result<void> ok = (this->*step)(); !ok) return ok;
     }
     if (wanted_ == plan_.placements.size()) return {};
@@ -99,6 +100,26 @@ class PlanMatcher {
     }
     ++wanted_;
     placement = nullptr;
+    return {};
+  }
+
+  // Nodes that bytes are lent at are there, and end where others of their chain begin.
+  Result<void> CheckBorrow() {
+    const size_t nodes = facts_.trace.nodes.size();
+    for (const BorrowAt& one : plan_.borrow_at) {
+      const auto name = [](NodeId node) { return "node " + std::to_string(node.value); };
+      if (one.at.index() >= nodes)
+        return Bad("the plan lends at " + name(one.at) + ", which isn't there");
+      if (!one.until) continue;
+      const bool after =
+          one.until.index() < nodes &&
+          facts_.order.PlaceOf(one.until).chain == facts_.order.PlaceOf(one.at).chain &&
+          facts_.order.PlaceOf(one.until).seq > facts_.order.PlaceOf(one.at).seq;
+      if (!after) {
+        return Bad("the plan lends at " + name(one.at) + " until " + name(one.until) +
+                   ", which doesn't come after it on its chain");
+      }
+    }
     return {};
   }
 

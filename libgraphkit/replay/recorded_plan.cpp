@@ -77,6 +77,11 @@ PlannedMemory RecordedPlan(const Facts& facts) {
 
 PolicyReplay ReplayRecorded(const Facts& facts, const ReplayOptions& options) {
   PolicyReplay replay = ReplayPlan(facts, RecordedPlan(facts), options, kRecordedName);
+  if (options.execute) {
+    const MarkerRule rule = InfoOf(kPolicyOfPlans).rule;
+    replay.borrowed =
+        ExecuteBorrow(facts, FindBorrow(facts, rule), rule, *options.execute, options.device);
+  }
   replay.figures.peak_reserved = 0;
   for (GraphReplay& graph : replay.graphs) {
     graph.figures.peak_reserved = ReservedBytes(facts.trace, graph);

@@ -194,6 +194,10 @@ PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan, const Rep
       std::move(ReplayGraphs(facts, {&kPolicyOfPlans, 1}, options, &plan).front());
   replay.given = name;
   if (!plan.sequence.empty()) ShareMemory(facts, plan, options, &replay);
+  if (options.execute && (plan.borrow || !plan.borrow_at.empty())) {
+    replay.borrowed =
+        ExecuteBorrow(facts, plan, InfoOf(kPolicyOfPlans).rule, *options.execute, options.device);
+  }
   return replay;
 }
 

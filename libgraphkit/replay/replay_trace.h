@@ -20,6 +20,7 @@
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/facts.h"
+#include "libgraphkit/replay/execute_borrow.h"
 #include "libgraphkit/replay/execute_device.h"
 #include "libgraphkit/replay/execute_host.h"
 #include "libgraphkit/replay/validate.h"
@@ -93,10 +94,12 @@ struct PolicyReplay {
   bool verified = false;  // it was looked at, and no pair is unsafe
   PolicyFigures figures;  // sums over the graphs: each has its own memory
   std::vector<GraphReplay> graphs;
-  std::vector<DestroyedOutput> destroyed = {};  // of a plan whose graphs share memory
-  std::vector<GraphExecution> executions;       // by graph; none: not executed
+  std::vector<DestroyedOutput> destroyed = {};   // of a plan whose graphs share memory
+  std::vector<GraphExecution> executions;        // by graph; none: not executed
+  std::optional<BorrowExecution> borrowed = {};  // where it lends something, and was executed
   bool operator==(const PolicyReplay&) const = default;
 
+  bool lent_clean() const { return !borrowed || borrowed->faults.empty(); }
   bool executed_clean() const {
     return std::ranges::all_of(executions,
                                [](const GraphExecution& e) { return e.faults.empty(); });

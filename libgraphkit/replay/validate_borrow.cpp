@@ -135,6 +135,18 @@ bool NotBefore(const Facts& facts, BlockId id, NodeId node) {
 
 }  // namespace
 
+BorrowNeeds FindBorrowNeeds(const Facts& facts) {
+  const OutsideBytes outside(facts);
+  const size_t blocks = facts.trace.blocks.size();
+  BorrowNeeds needs{std::vector<bool>(blocks), std::vector<bool>(blocks, true)};
+  for (size_t i = 0; i < blocks; ++i) {
+    if (!facts.lives.blocks[i].root) continue;
+    needs.takes_in[i] = TakesIn(facts, BlockId(i));
+    needs.needed[i] = needs.takes_in[i] || Leaves(facts, outside, BlockId(i));
+  }
+  return needs;
+}
+
 std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools) {
   std::vector<WrongBorrow> wrong;
   const OutsideBytes outside(facts);

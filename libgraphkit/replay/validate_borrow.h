@@ -20,6 +20,15 @@ struct WrongBorrow {
   bool operator==(const WrongBorrow&) const = default;
 };
 
+// By block: whether a launch of its graph finds in it what an earlier one, another graph or the
+// host left there; and whether that, or what a launch leaves in it, is needed between launches.
+struct BorrowNeeds {
+  std::vector<bool> takes_in;
+  std::vector<bool> needed;
+};
+// Blocks of captures; what was allocated outside of them is needed.
+BorrowNeeds FindBorrowNeeds(const Facts& facts);
+
 std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools);
 // Of plan.borrow.
 std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMemory& plan);

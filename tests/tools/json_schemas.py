@@ -34,6 +34,7 @@ def commands() -> list[list[str]]:
     views += [["diff", before, after] for before in traces[:5] for after in traces[:5]]
     views += [["plan", file] for file in traces] + [["plan", file, "--trade"] for file in traces[:3]]
     views += [["plan", file, "--borrow", "--at", "0"] for file in traces]
+    views += [["replay", "traces/soft/inference_server.json", "--allocator", "recorded", "--execute", "host", "--orders", "1"]]
     views += [["replay", file] for file in traces] + [["replay", file, "--against-recorded"] for file in [*traces, *snapshots]]
     views += [["replay", file, "--what-if", "expandable_segments"] for file in snapshots]
     views += [["pipeline", "--stages", "2", "--chunks", "2", "--microbatches", "4", "--input-bytes", "1MiB"], ["pipeline", traces[0]],

@@ -152,7 +152,7 @@ std::vector<BorrowAt> BorrowAtNode(const Facts& facts, const PlannedMemory& plan
     Sweep(arenas[arena], plan.arenas[arena].peak, chain.all(), free,
           [&](Bytes offset, Bytes size, uint32_t count) {
             if (count == 0) return;
-            BorrowAt one{{arena, offset, size}, chain.Until(count), count, chain.Time(count)};
+            BorrowAt one{{arena, offset, size}, at, chain.Until(count), count, chain.Time(count)};
             const bool joins = !found.empty() && found.back().nodes == count &&
                                found.back().range.arena == arena &&
                                found.back().range.offset + found.back().range.size == offset;

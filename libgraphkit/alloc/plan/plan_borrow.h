@@ -20,17 +20,8 @@ namespace graphkit {
 std::vector<BorrowedRange> PlanBorrow(const Facts& facts, const PlannedMemory& plan,
                                       MarkerRule rule);
 
-// Bytes that are free while the nodes from `at` on run that are captured on the same chain, up to
-// `until`, which isn't one of them.
-struct BorrowAt {
-  BorrowedRange range;
-  NodeId until;        // none: to the end of the chain
-  uint64_t nodes = 0;  // of the chain, from `at` on
-  Nanoseconds ns = 0;  // their durations; 0: none was measured
-  bool operator==(const BorrowAt&) const = default;
-};
-// By arena, then by offset; in arenas of the node's graph, or that it shares. Neighbours with one
-// `until` are one.
+// What is free while a node runs. By arena, then by offset; in arenas of the node's graph, or that
+// it shares. Neighbours with one `until` are one.
 std::vector<BorrowAt> BorrowAtNode(const Facts& facts, const PlannedMemory& plan, MarkerRule rule,
                                    NodeId at);
 

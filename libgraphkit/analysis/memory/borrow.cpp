@@ -319,6 +319,16 @@ std::vector<std::optional<BorrowBar>> FindBorrowBars(const Facts& facts, MarkerR
   return bars;
 }
 
+GraphMemory FindGraphMemory(const Trace& trace) {
+  GraphMemory found;
+  for (const Block& block : trace.blocks) {
+    if (!block.pool.valid() || trace[block.pool].kind != PoolKind::kGraph) continue;
+    ++found.blocks;
+    found.bytes += block.size;
+  }
+  return found;
+}
+
 std::vector<PoolBorrow> FindBorrow(const Facts& facts, MarkerRule rule) {
   return Finder(facts, rule).Find();
 }

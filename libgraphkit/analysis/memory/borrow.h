@@ -72,6 +72,15 @@ struct PoolBorrow {
 // the trace holds (Process::all_work).
 std::vector<std::optional<BorrowBar>> FindBorrowBars(const Facts& facts, MarkerRule rule);
 
+// The blocks of memory-alloc nodes, which aren't lent: no allocation has their addresses between
+// launches, and the driver chooses what backs them.
+struct GraphMemory {
+  uint64_t blocks = 0;
+  Bytes bytes = 0;
+  bool operator==(const GraphMemory&) const = default;
+};
+GraphMemory FindGraphMemory(const Trace& trace);
+
 // Of each allocator's pool that captures allocated in; those whose blocks have no addresses are
 // left out. The segments are those that were there at the last launch.
 std::vector<PoolBorrow> FindBorrow(const Facts& facts, MarkerRule rule);

@@ -60,21 +60,36 @@ void ReadPlacements(JsonObject& object, PlannedMemory& plan) {
   });
 }
 
-// In their order, within their arenas, none over another.
+// In their order, within their arenas, none over another. `reached`: the end of the range before,
+// in its arena.
+BorrowedRange ReadRange(JsonObject& entry, const PlannedMemory& plan,
+                        std::pair<uint32_t, Bytes>* reached) {
+  const BorrowedRange one{entry.Index("arena"), entry.Memory("offset"), entry.Memory("size")};
+  if (one.arena >= plan.arenas.size()) {
+    entry.Fail("arena", "is of an arena that isn't there");
+  } else if (one.offset + one.size > plan.arenas[one.arena].peak) {
+    entry.Fail("offset", "puts the range beyond its arena's peak_bytes");
+  } else if (std::pair(one.arena, one.offset) < *reached) {
+    entry.Fail("offset", "is before the end of the range before it");
+  }
+  *reached = {one.arena, one.offset + one.size};
+  return one;
+}
+
 void ReadBorrow(JsonObject& object, PlannedMemory& plan) {
   if (object.Find("borrow") == nullptr) return;
-  std::pair<uint32_t, Bytes> reached;  // the end of the range before, in its arena
-  plan.borrow = object.List(object.Array("borrow"), "borrow", [&](JsonObject& entry) {
-    const BorrowedRange one{entry.Index("arena"), entry.Memory("offset"), entry.Memory("size")};
-    const std::pair begin(one.arena, one.offset);
-    if (one.arena >= plan.arenas.size()) {
-      entry.Fail("arena", "is of an arena that isn't there");
-    } else if (one.offset + one.size > plan.arenas[one.arena].peak) {
-      entry.Fail("offset", "puts the range beyond its arena's peak_bytes");
-    } else if (begin < reached) {
-      entry.Fail("offset", "is before the end of the range before it");
-    }
-    reached = {one.arena, one.offset + one.size};
+  std::pair<uint32_t, Bytes> reached;
+  plan.borrow = object.List(object.Array("borrow"), "borrow",
+                            [&](JsonObject& entry) { return ReadRange(entry, plan, &reached); });
+}
+
+void ReadBorrowAt(JsonObject& object, PlannedMemory& plan) {
+  if (object.Find("borrow_at") == nullptr) return;
+  std::pair<uint32_t, Bytes> reached;
+  plan.borrow_at = object.List(object.Array("borrow_at"), "borrow_at", [&](JsonObject& entry) {
+    const BorrowAt one{ReadRange(entry, plan, &reached), entry.OptionalId<NodeId>("at"),
+                       entry.OptionalId<NodeId>("until")};
+    if (!one.at) entry.Fail("at", "is missing");
     return one;
   });
 }
@@ -109,6 +124,7 @@ PlannedMemory ReadPlanned(JsonObject& object) {
   ReadArenas(object, plan);
   ReadPlacements(object, plan);
   ReadBorrow(object, plan);
+  ReadBorrowAt(object, plan);
   if (!object.failed()) CheckArenas(object, plan);
   return plan;
 }

@@ -183,6 +183,16 @@ void RenderBorrowText(const BorrowView& view, const Trace& trace, std::ostream& 
     if (i > 0) out << "\n";
     RenderPool(view.pools[i], trace, out);
   }
+  if (view.graph_memory.blocks > 0) {
+    if (!view.pools.empty()) out << "\n";
+    out << Wrapped("",
+                   "Graph memory isn't lent (" + Counted(view.graph_memory.blocks, "block") + ", " +
+                       FormatBytes(view.graph_memory.bytes) +
+                       " of memory-alloc nodes): after a launch no allocation has its addresses. "
+                       "The driver uses its pages for other graphs, and cudaDeviceGraphMemTrim "
+                       "gives back what idles.",
+                   {});
+  }
   if (view.plan != nullptr && view.plan->borrow) {
     out << "\n";
     RenderPlanned(*view.plan, out);
@@ -204,10 +214,12 @@ void RenderBorrowText(const BorrowView& view, const Trace& trace, std::ostream& 
 
 void RenderBorrowJson(const BorrowView& view, const Trace& trace, std::ostream& out) {
   const auto pool = [&trace](const PoolBorrow& of) { return PoolJson(of, trace); };
-  Json json{{"schema", "graphkit-borrow"},
-            {"version", 1},
-            {"work_outside_recorded", trace.process.all_work},
-            {"pools", ListJson(view.pools, pool)}};
+  Json json{
+      {"schema", "graphkit-borrow"},
+      {"version", 1},
+      {"work_outside_recorded", trace.process.all_work},
+      {"pools", ListJson(view.pools, pool)},
+      {"graph_memory", {{"blocks", view.graph_memory.blocks}, {"bytes", view.graph_memory.bytes}}}};
   if (view.at.valid()) {
     json["at"] = Json{{"node", view.at}, {"ranges", ListJson(view.at_node, AtJson)}};
   }

@@ -40,6 +40,13 @@ Json BorrowedJson(const BorrowedRange& range) {
   return Json{{"arena", range.arena}, {"offset", range.offset}, {"size", range.size}};
 }
 
+Json BorrowedAtJson(const BorrowAt& one) {
+  Json json = BorrowedJson(one.range);
+  json["at"] = one.at;
+  json["until"] = one.until;
+  return json;
+}
+
 // One line each: there may be a million of them.
 template <typename List, typename ToJson>
 void RenderLines(const char* key, const List& list, ToJson to_json, std::ostream& out) {
@@ -81,6 +88,10 @@ void RenderPlanJson(const PlannedMemory& plan, std::ostream& out) {
   if (plan.borrow) {
     out << ",\n";
     RenderLines("borrow", *plan.borrow, BorrowedJson, out);
+  }
+  if (!plan.borrow_at.empty()) {
+    out << ",\n";
+    RenderLines("borrow_at", plan.borrow_at, BorrowedAtJson, out);
   }
   out << "\n}\n";
 }

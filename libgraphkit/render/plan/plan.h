@@ -33,6 +33,7 @@ struct BorrowView {
   const PlannedMemory* plan = nullptr;  // with plan.borrow, or null
   NodeId at = {};                       // none: not asked for
   std::span<const BorrowAt> at_node = {};
+  GraphMemory graph_memory = {};
 };
 void RenderBorrowText(const BorrowView& view, const Trace& trace, std::ostream& out);
 void RenderBorrowJson(const BorrowView& view, const Trace& trace, std::ostream& out);

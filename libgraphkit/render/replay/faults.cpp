@@ -116,6 +116,31 @@ void RenderExecution(const PolicyReplay& replay, const Trace& trace, std::ostrea
   }
 }
 
+std::string LentText(const LentRange& range) {
+  const std::string where = range.pool ? " of pool " + std::to_string(range.pool.value) : "";
+  return FormatBytes(range.size) + " at " + std::to_string(range.at) + where +
+         (range.node ? ", lent while node " + std::to_string(range.node.value) + " runs"
+                     : std::string(", lent between launches"));
+}
+
+// What was lent, and the first block that needs some of it.
+void RenderBorrowed(const PolicyReplay& replay, const Trace& trace, std::ostream& out) {
+  if (!replay.borrowed || replay.borrowed->ranges.empty()) return;
+  const BorrowExecution& execution = *replay.borrowed;
+  out << ReplayName(replay) << ": " << Counted(execution.ranges.size(), "lent range")
+      << " written over " << PlaceText(execution.on, 0) << " in "
+      << Counted(execution.orders, "order") << " from seed " << execution.seed << ", "
+      << FormatCount(execution.checks) << " canary checks"
+      << (replay.lent_clean() ? ": clean\n" : "\n");
+  if (replay.lent_clean()) return;
+  const LentFault& fault = execution.faults.front();
+  out << "  " << LentText(execution.ranges[fault.range]) << ": block " << fault.block.value
+      << " needs some of it, found in " << Counted(execution.faults.size(), "order")
+      << "; the first has seed " << fault.seed << ": "
+      << NodeText(trace, fault.node, "it is gone after a launch")
+      << (fault.node ? " uses the block" : "") << "\n";
+}
+
 }  // namespace
 
 const char* ReplayName(const PolicyReplay& replay) {
@@ -129,7 +154,10 @@ void RenderReplayFaults(std::span<const PolicyReplay> replays, const Trace& trac
   const bool executed =
       std::ranges::any_of(replays, [](const auto& replay) { return !replay.executions.empty(); });
   if (executed) out << "\n";
-  for (const PolicyReplay& replay : replays) RenderExecution(replay, trace, out);
+  for (const PolicyReplay& replay : replays) {
+    RenderExecution(replay, trace, out);
+    RenderBorrowed(replay, trace, out);
+  }
 }
 
 }  // namespace graphkit

@@ -125,6 +125,19 @@ TEST_CASE("what may be borrowed lies in an arena, in order, none over another") 
         "borrow[1]: \"offset\" is before the end of the range before it");
 }
 
+TEST_CASE("what is lent at a node names it, and where that ends") {
+  const auto with = [](const std::string& ranges) {
+    return PlanText(kArenas, kPlacements, R"("borrow_at":[)" + ranges + "],");
+  };
+  const auto plan = ParsePlan(with(R"({"arena":0,"offset":0,"size":512,"at":3,"until":5},)"
+                                   R"({"arena":0,"offset":512,"size":512,"at":3,"until":null})"),
+                              "");
+  REQUIRE(plan);
+  CHECK(plan->borrow_at ==
+        std::vector<BorrowAt>{{{0, 0, 512}, NodeId(3u), NodeId(5u)}, {{0, 512, 512}, NodeId(3u)}});
+  CHECK(Wrong(with(R"({"arena":0,"offset":0,"size":512})")) == "borrow_at[0]: \"at\" is missing");
+}
+
 TEST_CASE("another file than a plan of a trace is refused") {
   CHECK(Wrong("[]") == "the plan is not an object");
   CHECK(Wrong("{}") == "the plan: \"schema\" is not \"graphkit-plan\"");

@@ -19,7 +19,6 @@ namespace {
 struct Borrowed {
   std::vector<PoolBorrow> pools;
   std::optional<PlannedMemory> plan;
-  std::vector<BorrowAt> at_node;
 };
 
 Error WrongError(const WrongBorrow& wrong, const std::string& file) {
@@ -43,8 +42,9 @@ Result<Borrowed> FindBorrowed(const Trace& trace, const BorrowArguments& argumen
   }
   if (arguments.at) {
     const NodeId at(*arguments.at);
-    found.at_node = BorrowAtNode(facts, *found.plan, arguments.rule, at);
-    const std::vector<WrongBorrow> more = ValidateBorrowAt(facts, *found.plan, at, found.at_node);
+    found.plan->borrow_at = BorrowAtNode(facts, *found.plan, arguments.rule, at);
+    const std::vector<WrongBorrow> more =
+        ValidateBorrowAt(facts, *found.plan, at, found.plan->borrow_at);
     wrong.insert(wrong.end(), more.begin(), more.end());
   }
   if (!wrong.empty()) return WrongError(wrong[0], arguments.file);
@@ -76,7 +76,9 @@ int ShowBorrow(const BorrowArguments& arguments) {
   const BorrowView view{.pools = found->pools,
                         .plan = found->plan ? &*found->plan : nullptr,
                         .at = arguments.at ? NodeId(*arguments.at) : NodeId(),
-                        .at_node = found->at_node};
+                        .at_node = found->plan ? std::span<const BorrowAt>(found->plan->borrow_at)
+                                               : std::span<const BorrowAt>(),
+                        .graph_memory = FindGraphMemory(*trace)};
   const Result<void> shown = WriteOutput("-", [&](std::ostream& out) {
     if (arguments.format == Format::kJson) {
       RenderBorrowJson(view, *trace, out);

@@ -145,7 +145,9 @@ int Verdict(const std::vector<PolicyReplay>& replays, const ReplayArguments& arg
     return !arguments.verify || replay.verified;
   };
   const auto fits = [](const PolicyReplay& replay) { return !RanOut(replay); };
-  const auto clean = [](const PolicyReplay& replay) { return replay.executed_clean(); };
+  const auto clean = [](const PolicyReplay& replay) {
+    return replay.executed_clean() && replay.lent_clean();
+  };
   const bool passed = std::ranges::all_of(replays, safe) && std::ranges::all_of(replays, fits) &&
                       std::ranges::all_of(replays, clean);
   return passed ? kExitOk : kExitFailed;
@@ -156,6 +158,11 @@ Result<void> CheckExecution(const std::vector<PolicyReplay>& replays,
                             const ReplayArguments& arguments) {
   if (arguments.execute.empty()) return {};
   for (const PolicyReplay& replay : replays) {
+    if (replay.borrowed && !replay.borrowed->failed.empty()) {
+      return Error{.message = "what is lent can't be executed: " + replay.borrowed->failed,
+                   .hint = "use --execute host",
+                   .file = arguments.file};
+    }
     uint64_t checks = 0;
     for (const GraphExecution& execution : replay.executions) {
       checks += execution.checks;
