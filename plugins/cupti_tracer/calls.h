@@ -162,6 +162,8 @@ struct Call {
   uint64_t stack_top = 0;   // kGraphLaunch: of an exec with copies of the thread's stack
   uint64_t address = 0;
   uint64_t size = 0;
+  const void* tensor_map = nullptr;  // kTensorMap: of the memory from `address` on
+  int64_t extent = -1;               // its bytes; negative: not known
   uint64_t flags = 0;
   int32_t priority = 0;
   int32_t device = 0;  // kUnknownDevice: it couldn't be asked

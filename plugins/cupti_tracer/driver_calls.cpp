@@ -182,6 +182,10 @@ constexpr DriverCall kCalls[] = {
     GRAPHKIT_CALL(cuMemHostAlloc, kAlloc),
     {271, CallKind::kAlloc,
      Decode<cuMemHostAlloc_params>},  // cuMemHostAlloc_v2: some headers have no name for it
+    GRAPHKIT_CALL(cuTensorMapEncodeTiled, kTensorMap),
+    GRAPHKIT_CALL(cuTensorMapEncodeIm2col, kTensorMap),
+    GRAPHKIT_CALL(cuTensorMapEncodeIm2colWide, kTensorMap),
+    GRAPHKIT_CALL(cuTensorMapReplaceAddress, kTensorMap),
     GRAPHKIT_CALL(cuMemHostRegister, kAlloc, Registered),
     GRAPHKIT_CALL(cuMemHostRegister_v2, kAlloc, Registered),
     GRAPHKIT_CALL(cuMemHostUnregister, kFree),

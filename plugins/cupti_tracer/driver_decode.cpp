@@ -136,6 +136,16 @@ void ParamReader::Operations(const CUstreamBatchMemOpParams* batch, size_t count
   }
 }
 
+// By cuda.h's sizes of the types; with the gaps that packed ones have.
+int64_t ParamReader::Extent(CUtensorMapDataType type, uint32_t rank, const cuuint64_t* sizes,
+                            const cuuint64_t* strides) {
+  constexpr uint64_t kBits[] = {8, 16, 32, 32, 64, 64, 16, 32, 64, 16, 32, 32, 32, 4, 8, 8};
+  if (static_cast<uint32_t>(type) >= std::size(kBits) || rank == 0) return -1;
+  uint64_t bytes = (sizes[0] * kBits[type] + 7) / 8;
+  for (uint32_t i = 1; i < rank; ++i) bytes += (sizes[i] - 1) * strides[i - 1];
+  return static_cast<int64_t>(bytes);
+}
+
 // An end that is a pointer. Rows and layers without a length of their own lie close together. The
 // other end may be an array, and the size of its elements isn't told.
 static void TouchVolume(const CUmemcpy3DOperand& end, const CUmemcpy3DOperand& other,

@@ -151,6 +151,15 @@ class ParamReader {
       call_.pool_kind = PoolKind::kHost;
       if (params_.done) call_.address = Address(*p.pp);
     }
+    if GRAPHKIT_HAS (p.tensorMap) {
+      call_.tensor_map = p.tensorMap;
+      call_.address = Address(p.globalAddress);
+      call_.extent = -1;
+      if GRAPHKIT_HAS (p.globalDim) {
+        if (params_.done)
+          call_.extent = Extent(p.tensorDataType, p.tensorRank, p.globalDim, p.globalStrides);
+      }
+    }
     if GRAPHKIT_HAS (p.p) call_.address = Address(p.p);
     if GRAPHKIT_HAS (*p.dptr) {
       if (params_.done) call_.address = *p.dptr;
@@ -260,6 +269,9 @@ class ParamReader {
   void Operations(const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS*, size_t);
   void Operations(const CUstreamBatchMemOpParams* batch, size_t count);
   void Operations(const CUDA_MEMCPY3D_BATCH_OP* batch, size_t count);
+  // Bytes from a tensor's first to its last; negative: its type isn't known.
+  static int64_t Extent(CUtensorMapDataType type, uint32_t rank, const cuuint64_t* sizes,
+                        const cuuint64_t* strides);
   void Touch(uint64_t address, uint64_t bytes, bool write);
   // One end of a copy, of which each kind of memory has a field of its own.
   void TouchEnd(CUmemorytype kind, const void* host, CUdeviceptr device, uint64_t offset,

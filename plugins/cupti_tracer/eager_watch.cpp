@@ -17,6 +17,7 @@ bool EagerWatch::MayHold(const KernelWork& launch, const KernelInfo& kernel) con
     const KernelParam& param = kernel.params[i];
     const char* bytes = ArgumentOf(launch, param, i);
     if (bytes == nullptr) continue;
+    if (param.size >= kTensorMapBytes && tensor_maps_.load(std::memory_order_relaxed)) return true;
     for (size_t at = FirstWord(param); at + kWord <= param.size; at += kWord) {
       uint64_t word;
       std::memcpy(&word, bytes + at, kWord);

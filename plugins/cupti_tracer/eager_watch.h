@@ -13,6 +13,7 @@
 #include "libgraphkit/units.h"
 #include "plugins/cupti_tracer/calls.h"
 #include "plugins/cupti_tracer/kernels.h"
+#include "plugins/cupti_tracer/tensor_maps.h"
 
 namespace graphkit {
 
@@ -48,6 +49,8 @@ class EagerWatch {
   void SetCapturing(bool capturing);
   void Add(Address address, Bytes size);
   void Remove();
+  // The program has tensor maps: where they lead is known under the lock only.
+  void SeeTensorMap() { tensor_maps_.store(true, std::memory_order_relaxed); }
 
  private:
   static constexpr uint32_t kCapturing = 1, kMemory = 2;
@@ -57,6 +60,7 @@ class EagerWatch {
 
   std::atomic<uint32_t> state_{0};
   std::atomic<uint32_t> count_{0};
+  std::atomic<bool> tensor_maps_{false};
   std::atomic<Address> lowest_{0}, extent_{0};  // of all ranges
   std::atomic<Address> begins_[kMostRanges] = {}, sizes_[kMostRanges] = {};
   size_t added_ = 0;

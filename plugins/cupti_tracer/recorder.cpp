@@ -42,6 +42,10 @@ void Recorder::OnEventCreate(ThreadState&, const Call& call) {
   streams_.EndEvent(call.event, Source::kDerived);  // the one that had the handle before
 }
 
+void Recorder::OnTensorMap(ThreadState&, const Call& call) {
+  work_reader_.AddTensorMap(call.tensor_map, call.address, call.extent);
+  watch_.SeeTensorMap();
+}
 void Recorder::OnPoolCreate(ThreadState&, const Call& call) { memory_.OnPoolCreate(call); }
 
 void Recorder::OnSync(ThreadState& thread, const Call& call) { streams_.Sync(thread, call); }

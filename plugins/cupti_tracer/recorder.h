@@ -98,8 +98,9 @@ class Recorder {
   // What successful calls mean (call_kinds.def).
   using Handler = void(ThreadState& thread, const Call& call);
   Handler Nothing, OnStreamCreate, OnEventCreate, OnEventRecord, OnEventWait, OnSync,
-      OnBeginCapture, OnEndCapture, OnUpdateDependencies, OnWork, OnAlloc, OnPoolCreate, OnNodeSet,
-      OnUpdatable, OnInstantiate, OnExecUpdate, OnGraphLaunch, OnGraphUpload;
+      OnBeginCapture, OnEndCapture, OnUpdateDependencies, OnWork, OnAlloc, OnPoolCreate,
+      OnTensorMap, OnNodeSet, OnUpdatable, OnInstantiate, OnExecUpdate, OnGraphLaunch,
+      OnGraphUpload;
 
   static bool AsksStack(const ExecInfo& exec) {
     constexpr uint32_t kMostTold = 100;

@@ -68,7 +68,8 @@ void WorkReader::ReadKernel(const KernelWork& launch, Work& work) {
   }
 }
 
-// Every aligned 8-byte word of the parameter may be an address: also inside structs. True: it leads
+// Every aligned 8-byte word of the parameter may be an address, or 128 bytes a tensor map: also
+// inside structs. True: it leads
 // to memory that isn't known.
 bool WorkReader::ScanParam(const char* bytes, const KernelParam& param, ParamUse use, Work& work) {
   if (use == ParamUse::kOperand) {
@@ -79,7 +80,17 @@ bool WorkReader::ScanParam(const char* bytes, const KernelParam& param, ParamUse
     return false;
   }
   bool pointer = param.size == kWord && use == ParamUse::kRead;
+  const bool maps = !tensor_maps_.empty();
   for (size_t at = FirstWord(param); at + kWord <= param.size; at += kWord) {
+    const bool map_fits = maps && param.size - at >= kTensorMapBytes;
+    if (map_fits && (param.offset + at) % kTensorMapAlignment == 0) {
+      if (const TensorMap* map = tensor_maps_.Find(bytes + at)) {
+        const Bytes length = map->bytes < 0 ? kLengthUnknown : static_cast<Bytes>(map->bytes);
+        AddAccess(map->address, AccessMode::kUnknown, length, work);
+        at += kTensorMapBytes - kWord;
+        continue;
+      }
+    }
     uint64_t word;
     std::memcpy(&word, bytes + at, kWord);
     AddAccess(word, pointer ? AccessMode::kRead : AccessMode::kUnknown, kLengthUnknown, work);

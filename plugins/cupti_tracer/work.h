@@ -10,6 +10,7 @@
 #include "plugins/cupti_tracer/live_memory.h"
 #include "plugins/cupti_tracer/memory.h"
 #include "plugins/cupti_tracer/records.h"
+#include "plugins/cupti_tracer/tensor_maps.h"
 
 namespace graphkit {
 
@@ -48,6 +49,10 @@ class WorkReader {
   void AddKernel(uint64_t function, KernelLayout layout);
   // A module was unloaded: the handles of its functions may be given to others.
   void ForgetFunctions() { kernels_.ForgetFunctions(); }
+  // Of `bytes` from `address` on; negative: it isn't known how many.
+  void AddTensorMap(const void* contents, uint64_t address, int64_t bytes) {
+    tensor_maps_.Add(contents, address, bytes);
+  }
 
   void ReadKernel(const KernelWork& launch, Work& work);
   // A copy or a memset of the call's own, and what its batch has of the node.
@@ -66,6 +71,7 @@ class WorkReader {
   const Memory& memory_;
   Communicators& communicators_;
   KernelTable kernels_;
+  TensorMaps tensor_maps_;
 };
 
 }  // namespace graphkit

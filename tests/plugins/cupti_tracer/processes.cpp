@@ -19,6 +19,7 @@
 //     processes handled   captures, and ends by exit() out of the handler of a signal
 //     processes modules   loads a kernel of one name with 1 and 3 parameters in turn, puts it in a
 //                         graph, and unloads it; says how many handles were given again
+//     processes tensors   kernel nodes whose parameters have tensor maps of two blocks in them
 //     processes small N   captures N nodes in graphs of 100, each launched and destroyed
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -187,6 +188,60 @@ int Modules() {
   return 0;
 }
 
+struct Parameters {
+  alignas(64) unsigned char before[64];
+  CUtensorMap map;
+  void* plain;
+};
+
+// A kernel of a tensor map, one of a structure with another in it, and one of a map that is none.
+int Tensors() {
+  void* memory[3] = {Allocate(), Allocate(), Allocate()};
+  CUtensorMap map{};
+  auto make = [&](void* address) {
+    cuuint64_t sizes[] = {64, 8}, strides[] = {256};
+    cuuint32_t box[] = {32, 4}, steps[] = {1, 1};
+    Driver("cuTensorMapEncodeTiled", &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2u, address,
+           static_cast<cuuint64_t*>(sizes), static_cast<cuuint64_t*>(strides),
+           static_cast<cuuint32_t*>(box), static_cast<cuuint32_t*>(steps),
+           CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+           CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  CUgraph graph;
+  CUmodule module;
+  Driver("cuGraphCreate", &graph, 0u);
+  const std::string code =
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry copy(.param .align 128 .b8 map[128]) { ret; }\n"
+      ".visible .entry work(.param .align 128 .b8 all[" +
+      std::to_string(sizeof(Parameters)) + "]) { ret; }\n";
+  Driver("cuModuleLoadData", &module, code.c_str());
+  auto add = [&](const char* name, void* argument) {
+    CUfunction function;
+    Driver("cuModuleGetFunction", &function, module, name);
+    CUDA_KERNEL_NODE_PARAMS params{};
+    params.func = function;
+    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+    params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+    params.kernelParams = &argument;
+    CUgraphNode node;
+    Driver("cuGraphAddKernelNode_v2", &node, graph, static_cast<CUgraphNode*>(nullptr), size_t{0},
+           &params);
+  };
+  make(memory[0]);
+  add("copy", &map);
+  make(static_cast<char*>(memory[1]) + 512);
+  Parameters parameters{};
+  parameters.map = map;
+  parameters.plain = memory[2];
+  add("work", &parameters);
+  Driver("cuTensorMapReplaceAddress", &map, memory[2]);
+  add("copy", &map);
+  ++map.opaque[5];
+  add("copy", &map);
+  return 0;
+}
+
 int Fork() {
   Capture(1);
   const pid_t child = fork();
@@ -220,6 +275,7 @@ int main(int, char** argv) {
     return 0;
   }
   if (is("closed")) return Closed(argv[2]);
+  if (is("tensors")) return Tensors();
   if (is("modules")) return Modules();
   if (is("small")) return Small(std::atol(argv[2]));
   if (is("held")) HoldCupti(argv[2]);

@@ -171,6 +171,14 @@ def test_a_function_handle_that_is_given_again_is_another_kernel(folder):
     assert [len(n["access"]) for n in nodes] == [1, 3, 1, 3, 1, 3], nodes
 
 
+def test_tensor_maps_lead_to_their_memory(folder):
+    code, _, err = trace(folder, *processes("tensors"))
+    assert code == 0, err
+    touched = [r.get("access", []) for r in load(folder / "trace.json") if r["type"] == "node"]
+    last = 7 * 256 + 64 * 2  # of 8 rows, 256 bytes apart, the last's 64 elements of 2 bytes
+    assert touched == [[[0, "?", 0, last]], [[1, "?", 512, last], [2, "?", 0, -1]], [[2, "?", 0, -1]], []], touched
+
+
 def test_nodes_of_every_kind_made_in_every_way_are_recorded(folder):
     program = BUILD / "tests/every_way"
     if not program.exists():

@@ -1,6 +1,7 @@
 // Modules and libraries: what is loaded, what is in it, and what kernels are like.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -377,6 +378,72 @@ CASE(Clusters) {
   EXPECT(clusters > 0);
   EXPECT_FAILS(cuOccupancyMaxActiveClusters(nullptr, add, &config));
   EXPECT_OK(cuModuleUnload(module));
+}
+
+// effect: cuTensorMapEncodeTiled cuTensorMapReplaceAddress
+// effect: cuTensorMapEncodeIm2col cuTensorMapEncodeIm2colWide
+CASE(TensorMaps) {
+  CUdeviceptr memory = 0;
+  EXPECT_OK(cuMemAlloc(&memory, 1 << 20));
+  auto* at = reinterpret_cast<void*>(memory);
+  CUtensorMap map = {}, other = {};
+  cuuint64_t sizes[] = {64, 32, 16}, strides[] = {128, 4096};
+  cuuint32_t box[] = {32, 8, 1}, steps[] = {1, 1, 1};
+  auto tiled = [&](void* address, cuuint32_t rank, CUtensorMapSwizzle swizzle) {
+    return cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, rank, address, sizes,
+                                  strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                                  CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  EXPECT_OK(tiled(at, 3, CU_TENSOR_MAP_SWIZZLE_NONE));
+  other = map;
+  EXPECT_OK(tiled(at, 3, CU_TENSOR_MAP_SWIZZLE_64B));
+  EXPECT(std::memcmp(&map, &other, sizeof map) != 0);
+  EXPECT_OK(tiled(at, 3, CU_TENSOR_MAP_SWIZZLE_NONE));
+  EXPECT(std::memcmp(&map, &other, sizeof map) == 0);
+  EXPECT_OK(cuTensorMapReplaceAddress(&map, reinterpret_cast<void*>(memory + 256)));
+  EXPECT(std::memcmp(&map, &other, sizeof map) != 0);
+  EXPECT_OK(tiled(reinterpret_cast<void*>(memory + 256), 3, CU_TENSOR_MAP_SWIZZLE_NONE));
+  EXPECT_OK(cuTensorMapReplaceAddress(&map, at));
+  EXPECT(std::memcmp(&map, &other, sizeof map) == 0);
+  EXPECT_FAILS(tiled(reinterpret_cast<void*>(memory + 8), 3, CU_TENSOR_MAP_SWIZZLE_NONE));
+  EXPECT_FAILS(tiled(at, 0, CU_TENSOR_MAP_SWIZZLE_NONE));
+  EXPECT_FAILS(tiled(at, 6, CU_TENSOR_MAP_SWIZZLE_NONE));
+  EXPECT_FAILS(tiled(at, 3, CU_TENSOR_MAP_SWIZZLE_32B));  // the box's rows have 64 bytes
+  EXPECT_FAILS(cuTensorMapReplaceAddress(&map, reinterpret_cast<void*>(memory + 8)));
+  const int lower[] = {0}, upper[] = {0};
+  auto columns = [&](cuuint32_t channels) {
+    return cuTensorMapEncodeIm2col(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 3, at, sizes, strides,
+                                   lower, upper, channels, 32, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                   CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  auto wide = [&](cuuint32_t channels) {
+    return cuTensorMapEncodeIm2colWide(
+        &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 3, at, sizes, strides, 0, 0, channels, 32, steps,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_IM2COL_WIDE_MODE_W, CU_TENSOR_MAP_SWIZZLE_128B,
+        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  EXPECT_OK(columns(64));
+  EXPECT(std::memcmp(&map, &other, sizeof map) != 0);
+  other = map;
+  EXPECT_OK(wide(64));
+  EXPECT(std::memcmp(&map, &other, sizeof map) != 0);
+  EXPECT_FAILS(columns(0));
+  EXPECT_FAILS(wide(257));
+  constexpr auto kType = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  constexpr auto kTogether = CU_TENSOR_MAP_INTERLEAVE_NONE;
+  constexpr auto kPlain = CU_TENSOR_MAP_SWIZZLE_NONE;
+  constexpr auto kNone = CU_TENSOR_MAP_L2_PROMOTION_NONE;
+  constexpr auto kZeros = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+  EXPECT_FAILS(cuTensorMapEncodeTiled(nullptr, kType, 3, at, sizes, strides, box, steps, kTogether,
+                                      kPlain, kNone, kZeros));
+  EXPECT_FAILS(cuTensorMapEncodeIm2col(nullptr, kType, 3, at, sizes, strides, lower, upper, 64, 32,
+                                       steps, kTogether, kPlain, kNone, kZeros));
+  EXPECT_FAILS(cuTensorMapEncodeIm2colWide(nullptr, kType, 3, at, sizes, strides, 0, 0, 64, 32,
+                                           steps, kTogether, CU_TENSOR_MAP_IM2COL_WIDE_MODE_W,
+                                           kPlain, kNone, kZeros));
+  EXPECT_OK(cuMemFree(memory));
 }
 
 }  // namespace
