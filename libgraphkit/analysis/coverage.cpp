@@ -12,10 +12,13 @@
 namespace graphkit {
 namespace {
 
+// No count of a damaged trace wraps, which would make its share look good.
+uint64_t Capped(uint64_t a, uint64_t b) { return a + std::min(b, ~uint64_t{0} - a); }
+
 void Add(const WorkCounts& more, WorkCounts* counts) {
-  counts->kernels += more.kernels;
-  counts->copies += more.copies;
-  counts->copied_bytes += more.copied_bytes;
+  counts->kernels = Capped(counts->kernels, more.kernels);
+  counts->copies = Capped(counts->copies, more.copies);
+  counts->copied_bytes = Capped(counts->copied_bytes, more.copied_bytes);
 }
 
 // What a copy writes, or reads where it writes to memory that isn't known.
@@ -216,10 +219,14 @@ class CoverageFinder {
 
 }  // namespace
 
-std::optional<double> CoverageShare::kernels() const {
-  const uint64_t all = in_graphs.kernels + eager.kernels;
+std::optional<double> ShareOf(uint64_t in_graphs, uint64_t eager) {
+  const double all = static_cast<double>(in_graphs) + static_cast<double>(eager);
   if (all == 0) return std::nullopt;
-  return static_cast<double>(in_graphs.kernels) / static_cast<double>(all);
+  return static_cast<double>(in_graphs) / all;
+}
+
+std::optional<double> CoverageShare::kernels() const {
+  return ShareOf(in_graphs.kernels, eager.kernels);
 }
 
 Coverage FindCoverage(const Trace& trace) { return CoverageFinder(trace).Find(); }

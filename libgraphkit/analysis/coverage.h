@@ -22,6 +22,9 @@ struct WorkCounts {
   bool operator==(const WorkCounts&) const = default;
 };
 
+// The part that runs in graphs; nothing: there is none of either.
+std::optional<double> ShareOf(uint64_t in_graphs, uint64_t eager);
+
 struct CoverageShare {
   WorkCounts in_graphs;
   WorkCounts eager;

@@ -47,6 +47,19 @@ TEST_CASE("coverage counts what comes after the first launch") {
                                                      {s.layer, EagerBecause::kAlsoInGraphs, 1}});
 }
 
+TEST_CASE("counts that are larger than any stay so, and leave no share to graphs") {
+  Step s;
+  s.t.Launch(s.exec, s.a);
+  Trace trace = s.t.Build();
+  const uint64_t half = uint64_t{1} << 63;
+  for (int i = 0; i < 2; ++i)
+    trace.eager_counts.push_back({.seq = trace.records++, .kernels = half, .copied_bytes = half});
+  const Coverage coverage = FindCoverage(trace);
+  CHECK(coverage.share.eager.kernels == ~uint64_t{0});
+  CHECK(coverage.share.eager.copied_bytes == ~uint64_t{0});
+  CHECK(coverage.share.kernels() < 1e-9);
+}
+
 TEST_CASE("coverage of a trace that says nothing of eager work isn't known") {
   Step s;
   s.t.Launch(s.exec, s.a);

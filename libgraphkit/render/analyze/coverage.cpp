@@ -26,20 +26,15 @@ std::string Launches(uint64_t count, const char* what) {
   return FormatCount(count) + " " + what + (count == 1 ? " launch" : " launches");
 }
 
-std::optional<double> Share(uint64_t graphs, uint64_t eager) {
-  if (graphs + eager == 0) return std::nullopt;
-  return static_cast<double>(graphs) / static_cast<double>(graphs + eager);
-}
-
 void RenderShare(const CoverageShare& share, const TextStyle& style, std::ostream& out) {
   const WorkCounts &graphs = share.in_graphs, &eager = share.eager;
   out << Table({{"", "in graphs", "eager", "share"},
                 {"kernel launches", FormatCount(graphs.kernels), FormatCount(eager.kernels),
                  Percent(share.kernels())},
                 {"copies", FormatCount(graphs.copies), FormatCount(eager.copies),
-                 Percent(Share(graphs.copies, eager.copies))},
+                 Percent(ShareOf(graphs.copies, eager.copies))},
                 {"bytes copied", FormatBytes(graphs.copied_bytes), FormatBytes(eager.copied_bytes),
-                 Percent(Share(graphs.copied_bytes, eager.copied_bytes))}},
+                 Percent(ShareOf(graphs.copied_bytes, eager.copied_bytes))}},
                {false, true, true, true}, "  ", style);
 }
 
