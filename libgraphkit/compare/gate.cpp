@@ -34,7 +34,9 @@ void RefuseWhatIsMissing(const std::vector<GateSubject>& subjects, const GateCon
     const auto empty = [](const GraphSummary& graph) { return graph.nodes == 0; };
     const bool judged = report.graphs.empty() && HoldsLimitedMemory(subjects[trace], config);
     if (std::ranges::all_of(report.graphs, empty) && !judged) {
-      refuse(trace, "cannot check: the trace contains no graph");
+      const bool memory = subjects[trace].peak_in_use_bytes.has_value();
+      refuse(trace, std::string("cannot check: the trace contains no graph") +
+                        (memory ? "; its memory is checked by --max-peak and --max-idle" : ""));
     }
   }
   if (subjects.empty()) {

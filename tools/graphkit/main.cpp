@@ -69,9 +69,12 @@ void OutliveFileLimit() {
 
 // Help and the like write to stdout by themselves: a full disk is said here.
 int Flushed(int exit_code) {
+  const bool failed = !std::cout;
+  std::cout.clear();
   errno = 0;
+  if (failed) std::cout << '\n';  // what failed before is written again, to learn why
   std::cout.flush();
-  if (std::cout || exit_code == kExitBad) return exit_code;
+  if ((!failed && std::cout) || exit_code == kExitBad) return exit_code;
   const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
   return PrintError(Error{.message = "can't write" + why, .file = "standard output"});
 }

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -46,11 +48,12 @@ bool IsLifetimes(std::string_view head) {
   return Has(line, "lower") && Has(line, "upper") && Has(line, "size") && Has(line, ",");
 }
 bool IsHtml(std::string_view head) {
-  return head.starts_with("<!doctype html") || head.starts_with("<!DOCTYPE html");
+  return head.starts_with("<!doctype html") || head.starts_with("<!DOCTYPE html") ||
+         head.starts_with("<html");
 }
 bool IsXml(std::string_view head) { return head.starts_with("<?xml") || head.starts_with('<'); }
 
-const std::vector<Row>& Rows() {
+const std::vector<Row>& KnownFiles() {
   static const std::vector<Row> kRows = {
       {"plan",
        [](std::string_view head) { return SchemaOf(head) == "plan"; },
@@ -162,6 +165,15 @@ std::vector<std::string> FactsOfTable(std::string_view bytes) {
 const NextCommand kFolderAnalyze = {"graphkit analyze FILE", "the traces in it, together"};
 const NextCommand kFolderReport = {"graphkit report FILE -o report.html", "the same as a page"};
 
+uint64_t FilesIn(const std::string& folder) {
+  std::error_code failed;
+  uint64_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    files += entry.is_regular_file(failed) ? 1 : 0;
+  }
+  return files;
+}
+
 bool IsFolder(const std::string& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
@@ -171,8 +183,9 @@ bool IsFolder(const std::string& path) {
 
 std::optional<FileAbout> DescribeBytes(const std::string& path, std::string_view bytes) {
   const std::string_view head = bytes.substr(0, kHead);
-  const auto row = std::ranges::find_if(Rows(), [&](const Row& known) { return known.is(head); });
-  if (row == Rows().end()) return std::nullopt;
+  const auto row =
+      std::ranges::find_if(KnownFiles(), [&](const Row& known) { return known.is(head); });
+  if (row == KnownFiles().end()) return std::nullopt;
   FileAbout about{.kind = row->kind, .what = row->what};
   if (about.kind == "result") {
     about.what += " " + std::string(SchemaOf(head)) + " --format json";
@@ -195,6 +208,7 @@ Result<std::optional<FileAbout>> DescribeFile(const std::string& path) {
     return std::optional(
         FileAbout{.kind = "folder",
                   .what = "folder",
+                  .facts = {Number(FilesIn(path), "files")},
                   .next = {CommandFor(kFolderAnalyze, path), CommandFor(kFolderReport, path)}});
   }
   Result<std::unique_ptr<ByteSource>> source = OpenFile(path);

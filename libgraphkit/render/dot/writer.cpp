@@ -92,14 +92,15 @@ class Writer {
     std::string label;
     const char* line;
     const char* fill;
+    const char* side = "l";  // where the label stands
   };
 
   void OpenCluster(const Cluster& cluster, size_t depth) {
     out_ << std::string(2 * depth, ' ') << "subgraph " << cluster.id << " {\n"
          << std::string(2 * depth + 2, ' ') << "graph [style=\"rounded,filled\", color=\""
          << cluster.line << "\", fillcolor=\"" << cluster.fill << "\", margin=12, id=\""
-         << cluster.anchor << "\", URL=\"" << cluster.url << "\", label=" << cluster.label
-         << "];\n";
+         << cluster.anchor << "\", URL=\"" << cluster.url << "\", labeljust=" << cluster.side
+         << ", label=" << cluster.label << "];\n";
   }
 
   // A graph that a node holds leads back to it.
@@ -114,15 +115,17 @@ class Writer {
                 depth);
   }
 
+  // Edges from streams that began before come from the left: the name stands to the right.
   void OpenStream(GraphId graph, StreamId stream, size_t depth) {
     const std::string name =
         "g" + std::to_string(graph.value) + "_s" + std::to_string(stream.value);
     OpenCluster({.id = "cluster_" + name,
                  .anchor = name,
                  .url = "",
-                 .label = TitleLabel("", {StreamTitle(trace_, stream)}, "left"),
+                 .label = TitleLabel("", {StreamTitle(trace_, stream)}, "right"),
                  .line = kStreamLine,
-                 .fill = kStreamFill},
+                 .fill = kStreamFill,
+                 .side = "r"},
                 depth);
   }
 

@@ -65,7 +65,7 @@ struct FormatRow {
   std::array<NextCommand, 4> next;
 };
 
-const std::array<FormatRow, 7>& Rows() {
+const std::array<FormatRow, 8>& KnownFormats() {
   static const NextCommand kReport = {"graphkit report FILE --open", "the timeline as a page"};
   static const NextCommand kDot = {"graphkit dot FILE -o graph.svg", "the graphs drawn"};
   static const NextCommand kMerge = {"graphkit import merge trace.json FILE -o merged.json",
@@ -75,7 +75,7 @@ const std::array<FormatRow, 7>& Rows() {
                                     "all who held the peak; --at end, --at EVENT"};
   static const NextCommand kWhatIf = {"graphkit replay FILE --what-if expandable_segments",
                                       "what a setting would save"};
-  static const std::array<FormatRow, 7> kRows = {{
+  static const std::array<FormatRow, 8> kRows = {{
       {"",
        "CUDA graph trace",
        {{{"graphkit analyze FILE", "each finding with its evidence"},
@@ -84,6 +84,7 @@ const std::array<FormatRow, 7>& Rows() {
          {"graphkit check FILE", "the same as a gate in CI"}}}},
       {"torch-snapshot", "PyTorch memory snapshot", {{kReport, kPeak, kWhatIf}}},
       {"torch-graph", "PyTorch graph data", {{kDot, kMerge}}},
+      {"torch-nodes", "PyTorch's launch stacks or annotations of graph nodes", {{kMerge}}},
       {"dot", "drawing of CUDA graphs (cudaGraphDebugDotPrint)", {{kDot, kMerge}}},
       {"rmm", "log of RMM's allocations", {{kReport, kStack}}},
       {"kineto", "PyTorch profile (Chrome trace)", {{kMerge}}},
@@ -104,8 +105,9 @@ std::vector<NextCommand> NextOf(const FormatRow& row, const std::string& file) {
 
 Explanation Explain(const ExplainInput& input, const Trace& trace) {
   Explanation explanation{.file = input.file};
-  const FormatRow& row = *std::ranges::find(
-      Rows(), input.format, [](const FormatRow& known) { return std::string(known.format); });
+  const FormatRow& row =
+      *std::ranges::find(KnownFormats(), input.format,
+                         [](const FormatRow& known) { return std::string(known.format); });
   explanation.about = {.kind = input.format.empty() ? "trace" : input.format,
                        .what = row.what,
                        .next = NextOf(row, input.file)};

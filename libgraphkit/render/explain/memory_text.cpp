@@ -47,7 +47,11 @@ std::vector<Level> LevelsOf(const Explanation& explanation, const Trace& trace, 
   const bool known = moments.end.reserved >= moments.end.in_use;
   const bool same = moments.end.reserved == moments.peak_reserved.reserved;
   std::string idle = known ? FormatBytes(moments.end.idle()) + " reserved and idle" : "";
-  if (known && !same) idle += ", of " + FormatBytes(moments.end.reserved);
+  if (known && moments.end.reserved == 0) {
+    idle = "nothing reserved";
+  } else if (known && !same) {
+    idle += ", of " + FormatBytes(moments.end.reserved);
+  }
   if (!explanation.has_history) {
     return {{"reserved", moments.end.reserved, SegmentsText(moments.end)},
             {"in use", moments.end.in_use, idle}};

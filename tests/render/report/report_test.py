@@ -159,6 +159,24 @@ class Numbers(Page):
         self.open(report_of(TESTDATA / "traces" / "hand_truncated.json"))
         self.assertIn("incomplete", self.browser.run("return document.getElementById('warning').textContent"))
 
+    def test_a_narrow_window_keeps_the_parts_of_the_head_apart(self):
+        self.browser.devtools("Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=False)
+        self.addCleanup(self.browser.devtools, "Emulation.clearDeviceMetricsOverride")
+        self.open(report_of(TESTDATA / "traces" / "soft" / "record_stream.json"))
+        boxes = self.browser.run("""return [...document.querySelectorAll('.brand b, #program, #device, #search, #theme, #help')]
+            .map((part) => part.getBoundingClientRect()).map((box) => [box.left, box.top, box.right, box.bottom]);""")
+        for i, (left, top, right, bottom) in enumerate(boxes):
+            self.assertLessEqual(right, 400)
+            for other in boxes[i + 1:]:
+                apart = right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
+                self.assertTrue(apart, f"{boxes[i]} covers {other}")
+
+    def test_a_snapshot_shows_no_zeros_of_graphs(self):
+        self.open(report_of(TESTDATA / "torch-snapshots" / "transformer_small.pickle"))
+        self.assertEqual(["blocks", "peak reserved", "peak in use", "in use at the end"],
+                         self.browser.run("return [...document.querySelectorAll('#figures .name')].map((name) => name.textContent)"))
+        self.assertNotIn("Graphs", self.browser.run("return document.getElementById('tabs').innerText"))
+
     def test_a_trace_without_graphs_says_what_to_do(self):
         trace = WORK / "nothing.json"
         trace.write_text('{"schema":"graphkit-trace","version":1,"device":"soft","records":[\n'

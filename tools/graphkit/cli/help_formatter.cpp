@@ -68,7 +68,7 @@ std::string UsageLine(const CLI::App& app) {
   }
   if (app.get_prefix_command()) usage += " [--] <program> [<argument>…]";
   if (!app.get_subcommands([](const CLI::App*) { return true; }).empty())
-    usage += " <subcommand> …";
+    usage += " <subcommand> …\n       graphkit <file>";
   return usage;
 }
 

@@ -91,6 +91,12 @@ int RunDot(DotArguments arguments) {
   if (const auto checked = CheckIds(*trace, arguments); !checked) {
     return PrintError(checked.error());
   }
+  if (trace->graphs.empty()) {
+    return PrintError(Error{.message = "it holds no graph to draw",
+                            .hint = "graphkit report shows its memory",
+                            .file = arguments.trace,
+                            .kind = Error::Kind::kIncomplete});
+  }
   DotOptions options = OptionsOf(*trace, arguments);
   if (const auto added = AddFindings(*trace, options); !added) return PrintError(added.error());
   std::ostringstream dot;

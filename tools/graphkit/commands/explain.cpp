@@ -1,13 +1,17 @@
 // `graphkit explain`, and `graphkit FILE`: what a file is, what it says, and what to do next.
 #include <chrono>
+#include <filesystem>
+#include <iostream>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "libgraphkit/analysis/analyze.h"
+#include "libgraphkit/analysis/checks/checks.h"
 #include "libgraphkit/io/files/file_about.h"
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/render/explain/explain.h"
+#include "tools/graphkit/check_pages.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
@@ -48,6 +52,10 @@ int Write(const Explanation& explanation, const Trace& trace, const ExplainArgum
 }
 
 int RunExplain(const ExplainArguments& arguments) {
+  if (FindCheck(arguments.file) && !std::filesystem::exists(arguments.file)) {
+    std::cout << PageOf(arguments.file);
+    return kExitOk;
+  }
   const Result<std::optional<FileAbout>> about = DescribeFile(arguments.file);
   if (!about) return PrintError(about.error());
   if (*about) return Write({.file = arguments.file, .about = **about}, {}, arguments);
@@ -75,9 +83,10 @@ void AddExplainCommand(CLI::App& app, int& exit_code) {
       "Say what a file is, what holds its memory, what is wrong, and what to do next",
       {"graphkit snapshot.pickle", "graphkit explain trace.json --format json",
        "graphkit explain snapshot.pickle --stacks --top 3"});
-  sub->add_option("file", arguments->file,
-                  "any file that graphkit reads or writes, or - for stdin; the word explain may be "
-                  "left out")
+  sub->add_option(
+         "file", arguments->file,
+         "any file that graphkit reads or writes, - for stdin, or a check; the word explain "
+         "may be left out before a file")
       ->required();
   AddView(*sub, arguments->format, arguments->output);
   AddCount(*sub, "--top", arguments->top,

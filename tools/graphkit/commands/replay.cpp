@@ -203,7 +203,11 @@ int RunTrace(const ReplayArguments& arguments) {
   const Result<Trace> trace = ReadInput(arguments.file);
   if (!trace) return PrintError(trace.error());
   if (const Result<void> holds = HoldsMemory(*trace, arguments.file); !holds) {
-    return PrintError(holds.error());
+    Error error = holds.error();
+    if (trace->graphs.empty() && !trace->segments.empty()) {
+      error.hint = "--what-if and --against-recorded replay a snapshot";
+    }
+    return PrintError(error);
   }
   const Result<std::vector<PolicyReplay>> replays =
       Replay(*trace, arguments, *device ? &**device : nullptr);

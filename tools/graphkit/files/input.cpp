@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "libgraphkit/analysis/memory/known_memory.h"
+#include "libgraphkit/io/files/file_about.h"
 #include "libgraphkit/io/import/import.h"
 #include "libgraphkit/units.h"
 #include "tools/graphkit/cli/progress.h"
@@ -29,6 +30,17 @@ std::string Reading(const std::string& path) {
   return "reading " + (path == "-" ? std::string("standard input") : path);
 }
 
+// Says of what is no trace what it is, where that is known.
+Result<Imported> Import(const std::string& path) {
+  Result<Imported> imported = ImportFile(path);
+  if (imported) return imported;
+  const auto about = DescribeFile(path);
+  if (!about || !*about) return imported;
+  return Error{.message = "not a trace, but: " + (*about)->what,
+               .hint = "graphkit " + path + " says more",
+               .file = path};
+}
+
 Result<Trace> TraceOf(Result<Imported> imported) {
   if (!imported) return imported.error();
   return std::move(imported->trace);
@@ -48,10 +60,10 @@ Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& p
 
 Result<Imported> ReadImported(const std::string& path) {
   const Progress progress(Reading(path));
-  return ImportFile(path);
+  return Import(path);
 }
 
-Result<Trace> ReadQuietly(const std::string& path) { return TraceOf(ImportFile(path)); }
+Result<Trace> ReadQuietly(const std::string& path) { return TraceOf(Import(path)); }
 
 Result<void> HoldsMemory(const Trace& trace, const std::string& path) {
   const std::string nothing = NothingToPlace(trace);

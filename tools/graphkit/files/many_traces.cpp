@@ -238,7 +238,9 @@ Result<void> MakeAll(const Job& job, const ManyTraces& traces,
     for (size_t i = 0; i < own.size(); ++i) job.Send(Encoded(workers.Take()), 0);
     return {};
   }
-  const Progress progress(traces.doing + " " + std::to_string(traces.paths.size()) + " traces");
+  const size_t count = traces.paths.size();
+  const Progress progress(traces.doing + " " +
+                          (count == 1 ? traces.paths[0] : std::to_string(count) + " traces"));
   std::optional<Error> first;  // the others' are taken all the same: they wait for that
   for (size_t i = 0; i < traces.paths.size(); ++i) {
     const auto from = static_cast<int>(i % size);

@@ -13,10 +13,10 @@ function makeFigures(view) {
   const graph = graphOf(view), {totals} = app.trace.analyze, figures = [];
   if (app.trace.views.length > 1) figures.push(viewChoice(view));
   if (!graph) {
-    figures.push(figure("graphs", formatCount(totals.graphs)), figure("nodes", formatCount(totals.nodes)),
-      figure("edges", formatCount(totals.edges)), figure("blocks", formatCount(totals.blocks)),
-      figure("launches", formatCount(totals.launches)),
-      ...momentFigures());
+    for (const name of totals.graphs > 0 ? ["graphs", "nodes", "edges", "blocks", "launches"] : ["blocks"]) {
+      figures.push(figure(name, formatCount(totals[name])));
+    }
+    figures.push(...momentFigures());
   } else {
     figures.push(figure("nodes", formatCount(graph.nodes), kindsText(graph)), figure("edges", formatCount(graph.edges),
       `${formatCount(graph.cross_stream_edges)} between streams, ${formatCount(graph.programmatic_edges)} programmatic`),
@@ -128,7 +128,10 @@ function heldAtPeak(memory) {
   const parts = [element("h3", "", `Who held the peak (${formatBytes(whole)})`), table];
   if (memory.holders.length > HOLDERS) parts.push(element("p", "small", `and ${formatCount(memory.holders.length - HOLDERS)} more, all smaller`));
   if (memory.worth_a_look.length > 0) parts.push(element("h3", "", "Worth a look"));
-  for (const {text, advice} of memory.worth_a_look) parts.push(element("p", "", advice ? `${text} → ${advice}` : text));
+  for (const {text, advice} of memory.worth_a_look) {
+    parts.push(element("p", "look", text));
+    if (advice) parts.push(element("p", "advice", `→ ${advice}`));
+  }
   return parts;
 }
 

@@ -24,6 +24,7 @@ function findingCard(finding, index) {
   card.dataset.finding = index;
   const top = element("div", "top");
   top.append(element("b", "", finding.severity), element("span", "mono", finding.check));
+  top.children[1].title = `graphkit help ${finding.check}`;
   if (finding.bytes > 0) top.append(element("span", "bytes", formatBytes(finding.bytes)));
   card.append(top, element("p", "", finding.message), evidenceList(finding));
   if (finding.advice) card.append(element("p", "advice", `→ ${finding.advice}`));

@@ -19,6 +19,7 @@ function fillTabs() {
     "ranks-panel": ranks.report?.traces.length};
   for (const button of byId("tabs").children) {
     const count = counts[button.dataset.panel];
+    if (button.dataset.panel === "graphs-panel") button.hidden = count === 0;
     button.replaceChildren(byId(button.dataset.panel).dataset.title, ...(count === undefined ? [] : [element("small", "", formatCount(count))]));
   }
 }
