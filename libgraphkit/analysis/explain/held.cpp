@@ -71,7 +71,12 @@ std::vector<HeldGroup> GroupHeld(const Trace& trace, std::span<const StackName> 
     const HeldGroup::Kind kind = KindOf(trace, block, name, first_event);
     std::string place = name.frame ? ShortPlaceOfFrame(trace, *name.frame) : name.operation;
     const PoolId pool = kind == HeldGroup::Kind::kPool ? block.pool : PoolId();
-    Building& building = by_key[{kind, place, pool}];
+    // A place without a line is a program: its functions are told apart.
+    std::string key = place;
+    if (name.frame && trace.stack_frames[*name.frame].line == 0) {
+      key.append(" ").append(trace[trace.stack_frames[*name.frame].function]);
+    }
+    Building& building = by_key[{kind, std::move(key), pool}];
     building.group.pool = pool;
     building.group.kind = kind;
     building.group.place = std::move(place);

@@ -131,6 +131,15 @@ bool IsPythonFile(std::string_view file) {
   return file.ends_with(".py") || file.starts_with("<ipython");
 }
 
+// Of a program without Python: the innermost frame of its own. A snapshot's native frames name no
+// file.
+std::optional<uint32_t> OwnNativeFrame(const Trace& trace, StackId stack) {
+  const std::optional<uint32_t> own = CallSiteOf(trace, stack).own;
+  if (!own || HasTorchFrames(trace, stack)) return std::nullopt;
+  const std::string_view file = trace[trace.stack_frames[*own].file];
+  return file.empty() || file == "??" ? std::nullopt : own;
+}
+
 StackName NameOfStack(const Trace& trace, StackId stack) {
   StackName name;
   if (!stack) return name;
@@ -138,12 +147,14 @@ StackName NameOfStack(const Trace& trace, StackId stack) {
   const std::span<const StackFrame> frames(trace.stack_frames.data() + run.first, run.count);
   NativeFrames native;
   std::string library;
+  bool python = false;
   for (uint32_t i = 0; i < run.count; ++i) {
     const std::string_view function = trace[frames[i].function], file = trace[frames[i].file];
     if (!IsPythonFile(file)) {
       if (!name.frame) native.Take(function);
       continue;
     }
+    python = true;
     // A forward that is run again in a backward, or by an optimizer, is theirs.
     const bool settled = name.role != MemoryRole::kOther && name.role != MemoryRole::kForward;
     const MemoryRole role = settled ? name.role : RoleOfFrame(function, std::string(file));
@@ -159,6 +170,9 @@ StackName NameOfStack(const Trace& trace, StackId stack) {
   name.operation = native.Operation();
   if (name.operation.empty()) name.operation = std::move(library);
   if (native.engine) name.role = MemoryRole::kBackward;
+  if (!python && name.operation.empty() && !native.engine) {
+    name.frame = OwnNativeFrame(trace, stack);
+  }
   return name;
 }
 

@@ -29,7 +29,7 @@ enum class MemoryRole : uint8_t {
 };
 
 struct StackName {
-  std::optional<uint32_t> frame = {};  // the line, in Trace::stack_frames
+  std::optional<uint32_t> frame = {};  // the line, in Trace::stack_frames; Python's where there is
   std::string operation = {};          // "silu", "log_softmax backward"; empty: not told
   MemoryRole role = MemoryRole::kOther;
   bool operator==(const StackName&) const = default;

@@ -67,9 +67,13 @@ std::vector<Level> LevelsOf(const Explanation& explanation, const Trace& trace, 
   return levels;
 }
 
+constexpr size_t kFunctionColumns = 40;
+
 // The operators; without one the function.
 std::string OperationsText(const HeldGroup& group) {
-  if (group.operations.empty() && group.function != "<module>") return group.function;
+  if (group.operations.empty() && group.function != "<module>") {
+    return ShortName(Demangle(group.function), kFunctionColumns);
+  }
   std::string text;
   const size_t shown = std::min(group.operations.size(), kMostOperations);
   for (size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + group.operations[i];
@@ -115,8 +119,11 @@ std::string Percent(Bytes part, Bytes whole) {
   return Formatted("%.1f %%", share);
 }
 
-std::string HoldersHeading(const Explanation& explanation, const MemoryAccount& account) {
-  const std::string bytes = " (" + FormatBytes(account.told.in_use) + ")";
+std::string HoldersHeading(const Explanation& explanation, const Trace& trace,
+                           const MemoryAccount& account) {
+  const bool lines = !trace.stacks.empty() || trace.process.device == DeviceKind::kImported;
+  const std::string bytes = " (" + FormatBytes(account.told.in_use) +
+                            (lines ? ")" : "; trace --stacks would name lines)");
   if (account.out_of_memory) return "WHO HELD THE MEMORY WHEN IT RAN OUT" + bytes;
   return (explanation.has_history ? "WHO HELD THE PEAK" : "WHO HOLDS THE MEMORY") + bytes;
 }
@@ -135,8 +142,8 @@ void RenderHolders(const Explanation& explanation, const Trace& trace, const Exp
     return right ? space + text : text + space;
   };
   out << "\n  "
-      << Inked(padded(HoldersHeading(explanation, account), kBytes + 2 + width, false), Ink::kBold,
-               style.text)
+      << Inked(padded(HoldersHeading(explanation, trace, account), kBytes + 2 + width, false),
+               Ink::kBold, style.text)
       << padded("share", kShare, true) << padded("blocks", kBlocks, true) << "\n";
   const size_t shown = Shown(account.holders.size(), style.text);
   Bytes left = account.told.in_use;

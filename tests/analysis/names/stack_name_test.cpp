@@ -22,6 +22,19 @@ Named Name(TraceBuilder t, StackId stack) {
   return {MemoryTitle(trace, stack), NameOfStack(trace, stack).role};
 }
 
+TEST_CASE("without Python it is the innermost frame of the program's own") {
+  TraceBuilder t;
+  const StackId line = t.Stack({{"cudaMalloc", "/usr/local/cuda/lib64/libcudart.so.13", 0},
+                                {"Allocate(unsigned long)", "/app/src/step.cu", 42},
+                                {"main", "/app/src/main.cu", 7}});
+  const StackId program = t.Stack({{"Allocate(unsigned long)", "/app/bin/step", 0}});
+  const StackId unknown = t.Stack({{"Allocate(unsigned long)", "??", 0}});
+  const Trace trace = t.Build();
+  CHECK(MemoryTitle(trace, line) == "src/step.cu:42");
+  CHECK(MemoryTitle(trace, program) == "bin/step");
+  CHECK(MemoryTitle(trace, unknown) == "");
+}
+
 TEST_CASE("the line is the innermost Python frame outside torch and CPython, with the operator") {
   TraceBuilder t;
   const std::string module = TorchFile("nn/modules/module.py");
@@ -87,9 +100,9 @@ TEST_CASE("what a backward or an optimizer runs forward again is theirs") {
   CHECK(Name(std::move(t), stack).role == MemoryRole::kBackward);
 }
 
-TEST_CASE("a stack of native frames alone says nothing") {
+TEST_CASE("CUDA's frames alone say nothing") {
   TraceBuilder t;
-  const StackId stack = t.Stack({{"cudaMalloc", "libcudart.so.13", 0}, {"Load", "./app", 0}});
+  const StackId stack = t.Stack({{"cudaMalloc", "libcudart.so.13", 0}});
   CHECK(Name(std::move(t), stack) == Named{});
   CHECK(Name(TraceBuilder(), {}) == Named{});
 }
