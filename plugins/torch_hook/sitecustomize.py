@@ -1,5 +1,5 @@
-"""Runs when a Python starts that `graphkit trace` traces: arms the hook for torch, then lets the sitecustomize that this
-one hides run as if it were alone.
+"""Runs when a Python starts that `graphkit trace` traces: arms the hook for torch, shows the software device to programs
+that look for NVIDIA's driver by its files, then lets the sitecustomize that this one hides run as if it were alone.
 
 PYTHONPATH leads here, so processes that are spawned come here as well.
 """
@@ -24,6 +24,14 @@ def _arm(folder):
     module.arm()
 
 
+def _show_device_files():
+    """JAX leaves CUDA alone where none of these is there."""
+    files = ("/dev/nvidiactl", "/dev/nvidia0")
+    exists = os.path.exists
+    if "libgraphkit_soft_audit" in os.environ.get("LD_AUDIT", "") and not any(map(exists, files)):
+        os.path.exists = lambda path: path in files or exists(path)
+
+
 def _run_hidden():
     import importlib.util
     from importlib.machinery import PathFinder
@@ -43,6 +51,7 @@ def _start():
         _arm(folder)
     except Exception as error:
         sys.stderr.write("graphkit: torch's memory isn't recorded: %s: %s\n" % (type(error).__name__, error))
+    _show_device_files()
     _run_hidden()
 
 

@@ -171,6 +171,12 @@ def test_a_function_handle_that_is_given_again_is_another_kernel(folder):
     assert [len(n["access"]) for n in nodes] == [1, 3, 1, 3, 1, 3], nodes
 
 
+def test_a_python_program_sees_the_files_of_a_driver(folder):
+    look = "import os; print([os.path.exists(f) for f in ('/dev/nvidiactl', '/dev/null', '/dev/none', b'/', 0)])"
+    code, out, err = trace(folder, sys.executable, "-c", look)
+    assert (code, out.strip()) == (0, "[True, True, False, True, True]"), (out, err)
+
+
 def test_tensor_maps_lead_to_their_memory(folder):
     code, _, err = trace(folder, *processes("tensors"))
     assert code == 0, err
