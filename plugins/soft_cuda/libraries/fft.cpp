@@ -13,6 +13,8 @@ namespace {
 
 using graphkit::soft::Work;
 
+constexpr int kVersion = 12200;  // as CUFFT_VERSION counts
+
 enum Status { kSuccess = 0, kInvalidPlan = 1, kInvalidValue = 4, kExecFailed = 6 };
 
 // How one side of a transform lies in memory, in elements.
@@ -152,13 +154,29 @@ bool TypesOf(int kind, int* in, int* out) {
   }
 }
 
+// `Int`: of sizes, strides and distances.
+template <typename Int>
+Status MakePlanOfKind(int number, int rank, const Int* sizes, const Int* in_embed, Int in_stride,
+                      Int in_distance, const Int* out_embed, Int out_stride, Int out_distance,
+                      int kind, Int batch, size_t* workspace) {
+  int in = 0, out = 0;
+  if (!TypesOf(kind, &in, &out)) return kInvalidValue;
+  return MakePlan(number, rank, sizes, in_embed, in_stride, in_distance, in, out_embed, out_stride,
+                  out_distance, out, batch, workspace);
+}
+
 }  // namespace
 
 extern "C" {
 
 STAND_IN int cufftGetVersion(int* version) {
-  *version = 12200;
+  *version = kVersion;
   return kSuccess;
+}
+STAND_IN int cufftGetProperty(int property, int* value) {
+  if (value == nullptr || property < 0 || property > 2) return kInvalidValue;
+  const int parts[] = {kVersion / 1000, kVersion / 100 % 10, kVersion % 100};
+  return *value = parts[property], kSuccess;
 }
 STAND_IN int cufftCreate(int* number) {
   if (number == nullptr) return kInvalidValue;
@@ -195,10 +213,16 @@ STAND_IN int cufftXtMakePlanMany(int number, int rank, const long long* sizes,
 STAND_IN int cufftMakePlanMany(int number, int rank, const int* sizes, const int* in_embed,
                                int in_stride, int in_distance, const int* out_embed, int out_stride,
                                int out_distance, int kind, int batch, size_t* workspace) {
-  int in = 0, out = 0;
-  if (!TypesOf(kind, &in, &out)) return kInvalidValue;
-  return MakePlan(number, rank, sizes, in_embed, in_stride, in_distance, in, out_embed, out_stride,
-                  out_distance, out, batch, workspace);
+  return MakePlanOfKind(number, rank, sizes, in_embed, in_stride, in_distance, out_embed,
+                        out_stride, out_distance, kind, batch, workspace);
+}
+STAND_IN int cufftMakePlanMany64(int number, int rank, const long long* sizes,
+                                 const long long* in_embed, long long in_stride,
+                                 long long in_distance, const long long* out_embed,
+                                 long long out_stride, long long out_distance, int kind,
+                                 long long batch, size_t* workspace) {
+  return MakePlanOfKind(number, rank, sizes, in_embed, in_stride, in_distance, out_embed,
+                        out_stride, out_distance, kind, batch, workspace);
 }
 STAND_IN int cufftPlanMany(int* number, int rank, const int* sizes, const int* in_embed,
                            int in_stride, int in_distance, const int* out_embed, int out_stride,

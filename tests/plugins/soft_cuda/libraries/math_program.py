@@ -24,6 +24,12 @@ work = SIZE(1)
 check(fft.cufftXtMakePlanMany(
     plans[2], 2, (LL * 2)(4, 6), (LL * 2)(4, 10), LL(2), LL(100), 5, (LL * 2)(4, 7), LL(1), LL(50), 5, LL(2),
     ctypes.byref(work), 5))
+again, version = ctypes.c_int(), ctypes.c_int()
+check(fft.cufftCreate(ctypes.byref(again)))
+check(fft.cufftMakePlanMany64(again, 1, (LL * 1)(8), None, LL(1), LL(0), None, LL(1), LL(0), R2C, LL(3), ctypes.byref(work)))
+assert fft.cufftMakePlanMany64(again, 1, (LL * 1)(8), None, LL(1), LL(0), None, LL(1), LL(0), 0, LL(3), None) == 4
+check(fft.cufftGetProperty(1, ctypes.byref(version)))
+assert version.value == 2 and fft.cufftGetProperty(3, ctypes.byref(version)) == 4, "CUFFT_INVALID_VALUE"
 assert work.value == 0 and fft.cufftDestroy(99) == 1, "CUFFT_INVALID_PLAN"
 for plan in plans:
     check(fft.cufftSetStream(plan, device.stream))
