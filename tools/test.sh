@@ -5,7 +5,7 @@
 #   tools/test.sh          what every change must pass
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, clang-tidy, long random cross-checks, fuzzing; the HTML
 #                          report in Chromium, where that is installed; jobs of Open MPI
-#   tools/test.sh --clients [NAME...]   programs of PyTorch, newest and 2.8, numba-cuda, cuda.core and CuPy, which it fetches
+#   tools/test.sh --clients [NAME...]   programs of PyTorch, newest and 2.8, JAX, numba-cuda, cuda.core and CuPy, which it fetches
 #                          (gigabytes, kept in the cache), and NVIDIA's samples; NAME: only those of tools/setup/clients.txt
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -234,7 +234,7 @@ if [ "$all" = yes ]; then
   mpi_jobs
   fuzz
 else
-  say "not run: ThreadSanitizer, clang, clang-tidy, long random cross-checks, fuzzing, the report in a browser, jobs of MPI (tools/test.sh --all); programs of PyTorch, numba-cuda, cuda.core, CuPy, and NVIDIA's samples (tools/test.sh --clients)"
+  say "not run: ThreadSanitizer, clang, clang-tidy, long random cross-checks, fuzzing, the report in a browser, jobs of MPI (tools/test.sh --all); programs of PyTorch, JAX, numba-cuda, cuda.core, CuPy, and NVIDIA's samples (tools/test.sh --clients)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
   say "not run: everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"
