@@ -65,6 +65,7 @@ class GraphReplayer {
     const auto start = std::chrono::steady_clock::now();
     if (planned_ == nullptr && info_.offline) MakePlan();
     for (const MemoryEvent& event : events_) {
+      if (lost()) return {};
       if (info_.by_frontiers) frontiers_.AdvanceTo(event.seq);
       ++out_.figures.operations;
       if (event.free) {
@@ -90,6 +91,7 @@ class GraphReplayer {
     if (options_.verify) Verify();
     return {std::move(out_), std::move(rises_)};
   }
+  bool lost() const { return policy_->lost(); }
 
  private:
   size_t Number(BlockId block) const { return slice_.blocks.NumberOf(block.index()); }
@@ -108,6 +110,7 @@ class GraphReplayer {
       memory_ = IndexedMemory(facts_, info_, slice_, *views_, blocks, pools_.size(), options);
     }
     out_.scanned = memory_ == nullptr;
+    if (memory_ && info_.own_then_all) frontiers_.ReportMoves(view_.moved = &moved_);
     policy_ = info_.make(view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
     if (!memory_) memory_ = ScanningMemory(facts_, slice_, *policy_, pools_.size(), options);
     for (uint32_t pool = 0; history_ != nullptr && pool < pools_.size(); ++pool) {
@@ -206,6 +209,7 @@ class GraphReplayer {
   const GraphSlice& slice_;
   FrontierReplay frontiers_;
   std::optional<MallocViews> views_;
+  std::vector<size_t> moved_;
   PolicyView view_;
   std::unique_ptr<ReusePolicy> policy_;
   const ReplayOptions& options_;
@@ -230,7 +234,12 @@ class GraphReplayer {
 
 ReplayedGraph ReplayGraph(const GraphTask& task, const PolicyInfo& info,
                           const ReplayOptions& options) {
-  return GraphReplayer(task, info, options).Run();
+  GraphReplayer replayer(task, info, options);
+  ReplayedGraph replayed = replayer.Run();
+  if (!replayer.lost()) return replayed;
+  ReplayOptions scanning = options;
+  scanning.scan = true;
+  return GraphReplayer(task, info, scanning).Run();
 }
 
 }  // namespace graphkit

@@ -124,9 +124,13 @@ class Indexed final : public PolicyMemory {
     const BlockId number = Number(offer.block);
     const uint32_t pool = pool_of_[number.index()];
     if (pool == kNoPool) return;
-    const uint32_t view = views_.Of(offer.like);
-    pools_[pool].arena.Show(number, view);
-    pools_[pool].segments.Show(number, view);
+    for (IndexedMap* map : {&pools_[pool].arena, &pools_[pool].segments}) {
+      if (offer.like.valid()) {
+        map->Show(number, views_.Of(offer.like));
+      } else {
+        map->ShowToAll(number);
+      }
+    }
   }
 
   void Freed(BlockId block) override {
@@ -204,8 +208,8 @@ std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, const PolicyInfo
     return !some.complete() || some.count() > IndexedMap::kMaxViews;
   };
   if ((policy.any_stream && too_many(views)) || (proved && too_many(*proved))) return nullptr;
-  return std::make_unique<Indexed>(facts, slice, views, std::move(proved), policy.any_stream, pools,
-                                   options.config);
+  return std::make_unique<Indexed>(facts, slice, views, std::move(proved),
+                                   policy.any_stream || policy.own_then_all, pools, options.config);
 }
 
 }  // namespace graphkit

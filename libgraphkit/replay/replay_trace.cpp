@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "libgraphkit/alloc/chunks/indexed_map.h"
 #include "libgraphkit/parallel.h"
 #include "libgraphkit/replay/graph_replayer.h"
 #include "libgraphkit/replay/recorded_plan.h"
@@ -232,17 +231,6 @@ std::vector<UnsafePair> VerifyPlan(const Facts& facts, const PlannedMemory& plan
     unsafe.insert(unsafe.end(), of_arena.begin(), of_arena.end());
   }
   return unsafe;
-}
-
-bool TooManyToScan(const Facts& facts, PolicyKind policy) {
-  constexpr uint64_t kMostLooks = 1'000'000'000;
-  if (policy != PolicyKind::kGraph) return false;
-  return std::ranges::any_of(facts.blocks, [&](const std::vector<BlockId>& blocks) {
-    if (uint64_t{blocks.size()} * blocks.size() <= kMostLooks) return false;
-    std::set<StreamId> streams;
-    for (const BlockId block : blocks) streams.insert(facts.trace[block].stream);
-    return streams.size() > IndexedMap::kMaxViews;
-  });
 }
 
 }  // namespace graphkit

@@ -126,11 +126,6 @@ std::vector<PolicyReplay> ReplayTrace(const Facts& facts, std::span<const Policy
                                       const ReplayOptions& options = {});
 PolicyReplay ReplayTrace(const Facts& facts, PolicyKind policy, const ReplayOptions& options = {});
 
-// Whether a policy that has no index (`graph`) would look at so many pieces of memory that it isn't
-// worth it unless it is asked for by name: a graph has more than 64 streams that allocate, and so
-// many blocks that each of them for each malloc is above a thousand million.
-bool TooManyToScan(const Facts& facts, PolicyKind policy);
-
 // The placements of a plan in place of a policy's; frees complete as with `reuse`. The plan must
 // fit the trace (libgraphkit/replay/validate.h).
 PolicyReplay ReplayPlan(const Facts& facts, const PlannedMemory& plan,

@@ -42,6 +42,16 @@ class ChainWaits {
     if (heaps_.size() > kFew && empty > heaps_.size() / 2) DropEmpty();
   }
 
+  // Calls `taken` for each item; none of them waits any more.
+  template <typename Taken>
+  void TakeAll(const Taken& taken) {
+    for (const Heap& heap : heaps_) {
+      for (const Waiting& waiting : heap.waiting) taken(waiting.item);
+    }
+    heaps_.clear();
+    numbers_.clear();
+  }
+
  private:
   static constexpr size_t kFew = 16;  // of these none is dropped, and each is looked at
 

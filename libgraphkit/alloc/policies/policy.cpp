@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libgraphkit/alloc/policies/policy_by_order.h"
+#include "libgraphkit/alloc/policies/policy_graph.h"
 #include "libgraphkit/alloc/policies/policy_pytorch.h"
 #include "libgraphkit/alloc/policies/policy_pytorch_v1.h"
 #include "libgraphkit/analysis/memory/usage.h"
@@ -25,12 +26,6 @@ bool HaveStreams(const BlockOrder& order, const GraphSlice&, std::span<const Blo
                              [&](BlockId block) { return order.trace()[block].stream.valid(); });
 }
 
-// It has no index.
-std::unique_ptr<ReusePolicy> MakeGraph(const PolicyView& view, PolicySearch) {
-  return std::make_unique<GraphPolicy>(view, PolicySearch::kScan);
-}
-bool Never(const BlockOrder&, const GraphSlice&, std::span<const BlockId>) { return false; }
-
 constexpr PolicyInfo kPolicies[] = {
     {.kind = PolicyKind::kDefer,
      .name = "defer",
@@ -45,7 +40,11 @@ constexpr PolicyInfo kPolicies[] = {
      .name = "pytorch",
      .can_index = HaveStreams,
      .make = Make<PyTorchPolicy>},
-    {.kind = PolicyKind::kGraph, .name = "graph", .can_index = Never, .make = MakeGraph},
+    {.kind = PolicyKind::kGraph,
+     .name = "graph",
+     .can_index = PlainBlocksOfGraph,
+     .make = Make<GraphPolicy>,
+     .own_then_all = true},
     {.kind = PolicyKind::kXStream,
      .name = "xstream",
      .can_index = PlainBlocks,

@@ -47,6 +47,8 @@ struct PolicyView {
   const std::vector<std::vector<StreamId>>& streams;  // by block: what it is used on beside its own
   const GraphSlice& slice;                            // of the graph
   const MallocViews* views = nullptr;                 // with kIndex
+  // The graph's streams that moved, added by `frontiers`; who reads it clears it.
+  std::vector<size_t>* moved = nullptr;
 };
 
 // The streams that each block was recorded or freed on, other than its own. With `lives` also those
@@ -59,7 +61,7 @@ std::vector<std::vector<StreamId>> OtherStreams(const Trace& trace,
 // A block's memory may go to the mallocs of a view from here on: those that see what `like` sees.
 struct Offer {
   BlockId block;
-  BlockId like;
+  BlockId like;  // none: to all mallocs
   bool operator==(const Offer&) const = default;
 };
 
@@ -83,6 +85,8 @@ class ReusePolicy {
   // What the last of these calls found that may be taken, by whom; only with kIndex. All that
   // Offers says then follows from it: a block that was offered to a view stays so.
   const std::vector<Offer>& offers() const { return offers_; }
+  // With kIndex: something came that the index can't tell. Only kScan can, from the beginning.
+  virtual bool lost() const { return false; }
 
   // Whether `block` may take memory where `last` lay last.
   bool Offers(BlockId last, BlockId block) const { return freed(last) && MayTake(last, block); }
@@ -142,9 +146,10 @@ struct PolicyInfo {
   MarkerRule rule = MarkerRule::kAtFree;           // by which its placements are judged
   Assumption assumes = Assumption::kTorchStreams;  // what its reuse rests on
   bool any_stream = false;                         // segments belong to no stream
-  bool misses = true;        // last use may prove reuse safe that it doesn't offer
-  bool offline = false;      // places by a plan of the whole graph
-  bool by_frontiers = true;  // looks at where the streams stand
+  bool own_then_all = false;  // neither; a block may come back to its own stream before any other
+  bool misses = true;         // last use may prove reuse safe that it doesn't offer
+  bool offline = false;       // places by a plan of the whole graph
+  bool by_frontiers = true;   // looks at where the streams stand
 };
 // Every policy, from the one that reuses least to the one that reuses most.
 std::span<const PolicyInfo> Policies();

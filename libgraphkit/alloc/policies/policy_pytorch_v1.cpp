@@ -233,23 +233,4 @@ void PyTorchV1Policy::Find(BlockId block) {
   }
 }
 
-bool GraphPolicy::BeforeAllStreams(BlockId block) const {
-  const BlockOrder& order = view_.order;
-  if (!order.Dies(block)) return false;
-  const GraphId graph = view_.trace[block].graph;
-  const auto passed = [&](const StreamFrontier& frontier, NodeId marker) {
-    return std::ranges::any_of(frontier.entries, [&](const FrontierEntry& entry) {
-      return entry.from_port == kPortDefault && order.order().EndsBefore(marker, entry.node);
-    });
-  };
-  for (size_t i = 0; i < view_.slice.streams.size(); ++i) {
-    const StreamFrontier& frontier = view_.frontiers.Of(StreamId(view_.slice.streams[i]));
-    if (frontier.graph != graph || !frontier.capturing()) continue;
-    for (const NodeId marker : order.lives().Markers(block, order.rule())) {
-      if (!passed(frontier, marker)) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace graphkit

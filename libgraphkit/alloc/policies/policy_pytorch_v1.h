@@ -1,5 +1,4 @@
-// The first version of graph_capture_record_stream_reuse (pytorch/pytorch#158352), and the rule
-// that it was derived from.
+// The first version of graph_capture_record_stream_reuse (pytorch/pytorch#158352).
 #pragma once
 
 #include <vector>
@@ -97,26 +96,6 @@ class PyTorchV1Policy final : public DeferPolicy {
   size_t op_ = 0;
   std::vector<Markers> markers_;            // by block of the graph
   std::vector<std::vector<Heap>> waiting_;  // by stream that may take; none is empty
-};
-
-// graph: a block comes back for all once what its streams stood at when it was freed is before
-// where every stream of the capture stands; one that stayed on its stream comes back to that stream
-// at once.
-class GraphPolicy final : public DeferPolicy {
- public:
-  using DeferPolicy::DeferPolicy;
-  bool OffersFresh(StreamId, BlockId) const override { return true; }
-
- protected:
-  void Freed(BlockId) override {}
-  bool Completes(BlockId pending, BlockId) const override { return BeforeAllStreams(pending); }
-  bool MayTake(BlockId last, BlockId block) const override {
-    return DeferPolicy::MayTake(last, block) ||
-           (view_.order.Before(last, block) && BeforeAllStreams(last));
-  }
-
- private:
-  bool BeforeAllStreams(BlockId block) const;
 };
 
 }  // namespace graphkit

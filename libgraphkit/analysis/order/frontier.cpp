@@ -47,7 +47,7 @@ void FrontierReplay::Apply(const Node& node, NodeId id) {
   wide_.Forget(number, stream.entries);
   stream.entries.resize(1);
   stream.entries[0] = {.node = id};
-  ++stream.version;
+  Moved(number);
 }
 
 void FrontierReplay::Join(size_t stream, GraphId graph) {
@@ -58,7 +58,8 @@ void FrontierReplay::Join(size_t stream, GraphId graph) {
 void FrontierReplay::Leave(size_t number) {
   StreamFrontier& stream = streams_[number];
   wide_.Forget(number, stream.entries);
-  stream = {.graph = {}, .version = stream.version + 1};
+  stream = {.graph = {}, .version = stream.version};
+  Moved(number);
 }
 
 std::span<const FrontierEntry> FrontierReplay::Entries(const StreamOp& op) const {
@@ -75,7 +76,7 @@ void FrontierReplay::Wait(size_t number, const StreamFrontier& event) {
   }
   if (stream.graph != event.graph) return;
   wide_.Add(number, event.entries, &stream.entries);
-  ++stream.version;
+  Moved(number);
 }
 
 void FrontierReplay::Apply(const StreamOp& op) {
@@ -103,7 +104,7 @@ void FrontierReplay::Apply(const StreamOp& op) {
       [[fallthrough]];
     case StreamOpKind::kAddToFrontier:
       for (const FrontierEntry& entry : Entries(op)) stream.entries.push_back(entry);
-      ++stream.version;
+      Moved(number);
       return;
     default:
       return;

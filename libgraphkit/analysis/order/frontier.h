@@ -35,6 +35,8 @@ class FrontierReplay {
  public:
   FrontierReplay(const Trace& trace, GraphSlice slice);
 
+  // From here on adds the number of each stream that moves to `moved`, which must outlive it.
+  void ReportMoves(std::vector<size_t>* moved) { moved_ = moved; }
   // Takes in every record before `seq`.
   void AdvanceTo(Seq seq);
 
@@ -63,6 +65,10 @@ class FrontierReplay {
   void Apply(const Boundary& boundary);
   void Wait(size_t stream, const StreamFrontier& event);
   void Join(size_t stream, GraphId graph);
+  void Moved(size_t stream) {
+    ++streams_[stream].version;
+    if (moved_ != nullptr) moved_->push_back(stream);
+  }
   void Leave(size_t stream);
   std::span<const FrontierEntry> Entries(const StreamOp& op) const;
 
@@ -78,6 +84,7 @@ class FrontierReplay {
   std::vector<StreamFrontier> events_;
   WideFrontiers wide_;
   StreamFrontier none_;
+  std::vector<size_t>* moved_ = nullptr;
 };
 
 }  // namespace graphkit

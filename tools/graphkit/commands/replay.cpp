@@ -64,20 +64,12 @@ std::string CheckAllocator(const std::string& word) {
   return IsLibrary(word) ? std::string() : CheckWord(word, PolicyWords());
 }
 
-// `all` leaves out what would not end.
-std::vector<PolicyKind> PoliciesOf(const Facts& facts, const ReplayArguments& arguments) {
+std::vector<PolicyKind> PoliciesOf(const ReplayArguments& arguments) {
   std::vector<PolicyKind> kinds;
   const std::vector<std::string> all = {kAll};
   for (const std::string& word : arguments.allocators.empty() ? all : arguments.allocators) {
     for (const PolicyInfo& policy : Policies()) {
       if (word != kAll && word != policy.name) continue;
-      if (word == kAll && TooManyToScan(facts, policy.kind)) {
-        PrintNote(std::string(policy.name) +
-                  " is left out: each malloc would look at every piece of memory, which takes "
-                  "hours; --allocator " +
-                  policy.name + " replays it");
-        continue;
-      }
       if (std::ranges::find(kinds, policy.kind) == kinds.end()) kinds.push_back(policy.kind);
     }
   }
@@ -105,7 +97,7 @@ Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArgumen
     }
     return std::vector{ReplayPlan(facts, *plan, options)};
   }
-  std::vector<PolicyReplay> replays = ReplayTrace(facts, PoliciesOf(facts, arguments), options);
+  std::vector<PolicyReplay> replays = ReplayTrace(facts, PoliciesOf(arguments), options);
   for (const std::string& word : arguments.allocators) {
     if (word == kRecordedName) replays.push_back(ReplayRecorded(facts, options));
     if (const auto model = FindModel(word)) replays.push_back(ReplayModel(facts, *model, options));
