@@ -6,18 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "libgraphkit/alloc/policies/freed_by_order.h"
 #include "libgraphkit/analysis/memory/usage.h"
 #include "libgraphkit/replay/policy_memory.h"
 
 namespace graphkit {
 namespace {
-
-struct MemoryEvent {
-  Seq seq;
-  bool free;
-  BlockId block;
-  uint32_t pool;
-};
 
 std::vector<MemoryEvent> EventsOf(const Facts& facts, std::span<const PoolBlocks> pools) {
   std::vector<MemoryEvent> events;
@@ -37,12 +31,14 @@ std::vector<MemoryEvent> EventsOf(const Facts& facts, std::span<const PoolBlocks
 // One policy over one graph.
 class GraphReplayer {
  public:
-  GraphReplayer(const GraphTask& task, const PolicyInfo& info, const ReplayOptions& options)
+  GraphReplayer(const GraphTask& task, const GraphViews& views, const PolicyInfo& info,
+                const ReplayOptions& options)
       : facts_(task.facts),
         info_(info),
         order_(facts_.Blocks(info.rule)),
         slice_(task.slice),
         frontiers_(facts_.trace, slice_),
+        views_(views),
         view_{facts_.trace, facts_.in_edges, order_, frontiers_, task.streams, slice_, nullptr},
         options_(options),
         planned_(task.planned),
@@ -56,7 +52,6 @@ class GraphReplayer {
       out_.pools.back().arena.reserve(pool.blocks.size());
       if (!info.offline) out_.pools.back().segments.reserve(pool.blocks.size());
     }
-    events_ = EventsOf(facts_, pools_);
     MakeMemory();
     freed_at_.resize(slice_.blocks.size());
   }
@@ -64,7 +59,7 @@ class GraphReplayer {
   ReplayedGraph Run() {
     const auto start = std::chrono::steady_clock::now();
     if (planned_ == nullptr && info_.offline) MakePlan();
-    for (const MemoryEvent& event : events_) {
+    for (const MemoryEvent& event : views_.events) {
       if (lost()) return {};
       if (info_.by_frontiers) frontiers_.AdvanceTo(event.seq);
       ++out_.figures.operations;
@@ -99,23 +94,25 @@ class GraphReplayer {
 
   // By an index where it finds the same as scanning.
   void MakeMemory() {
-    const PolicyMemoryOptions options{options_.config, options_.missed};
-    std::vector<BlockId> blocks;
-    for (const MemoryEvent& event : events_) {
-      if (!event.free) blocks.push_back(event.block);
-    }
-    if (!options_.scan && info_.can_index(order_, slice_, blocks)) {
-      views_.emplace(order_, slice_, blocks, info_.any_stream);
-      view_.views = &*views_;
-      memory_ = IndexedMemory(facts_, info_, slice_, *views_, blocks, pools_.size(), options);
+    const bool compares = options_.missed && info_.misses;
+    const MallocViews* proved = compares ? views_.proved() : nullptr;
+    view_.views = views_.Of(info_);
+    const bool plain = views_.plain[static_cast<size_t>(info_.rule)];
+    if (!options_.scan && view_.views != nullptr && (!compares || proved != nullptr) &&
+        info_.can_index(facts_.trace, views_.blocks, plain)) {
+      memory_ = IndexedMemory(facts_, info_, slice_, *view_.views, proved, pools_.size(),
+                              options_.config);
     }
     out_.scanned = memory_ == nullptr;
     if (memory_ && info_.own_then_all) frontiers_.ReportMoves(view_.moved = &moved_);
     policy_ = info_.make(view_, memory_ ? PolicySearch::kIndex : PolicySearch::kScan);
-    if (!memory_) memory_ = ScanningMemory(facts_, slice_, *policy_, pools_.size(), options);
+    if (!memory_) {
+      memory_ =
+          ScanningMemory(facts_, slice_, *policy_, pools_.size(), options_.config, options_.missed);
+    }
     for (uint32_t pool = 0; history_ != nullptr && pool < pools_.size(); ++pool) {
       memory_->Hold(pool, history_->Before(slice_.root, pools_[pool].pool, options_.config),
-                    blocks);
+                    views_.blocks);
     }
   }
 
@@ -208,7 +205,7 @@ class GraphReplayer {
   BlockOrder order_;
   const GraphSlice& slice_;
   FrontierReplay frontiers_;
-  std::optional<MallocViews> views_;
+  const GraphViews& views_;
   std::vector<size_t> moved_;
   PolicyView view_;
   std::unique_ptr<ReusePolicy> policy_;
@@ -218,7 +215,6 @@ class GraphReplayer {
   const std::vector<PoolBlocks>& pools_;
   const std::vector<LowerBound>& bounds_;  // of each pool, where they were asked for
   std::vector<OutOfMemory> rises_;
-  std::vector<MemoryEvent> events_;
   std::unique_ptr<PolicyMemory> memory_;
   std::vector<uint64_t> freed_at_;  // by block of the graph: the operation
   Bytes allocated_ = 0;
@@ -232,14 +228,44 @@ class GraphReplayer {
 
 }  // namespace
 
-ReplayedGraph ReplayGraph(const GraphTask& task, const PolicyInfo& info,
+// The views that these policies ask for.
+GraphViews FindGraphViews(const GraphTask& task, std::span<const PolicyKind> policies,
                           const ReplayOptions& options) {
-  GraphReplayer replayer(task, info, options);
+  GraphViews views{.events = EventsOf(task.facts, task.pools)};
+  for (const MemoryEvent& event : views.events) {
+    if (!event.free) views.blocks.push_back(event.block);
+  }
+  if (options.scan) return views;
+  for (const MarkerRule rule : {MarkerRule::kAtFree, MarkerRule::kLastUse}) {
+    const auto asks = [&](PolicyKind kind) { return InfoOf(kind).rule == rule; };
+    const auto asks_any = [&](PolicyKind kind) {
+      return (asks(kind) && InfoOf(kind).any_stream) ||
+             (rule == MarkerRule::kLastUse && options.missed && InfoOf(kind).misses);
+    };
+    const bool any = std::ranges::any_of(policies, asks_any);
+    if (!any && std::ranges::none_of(policies, asks)) continue;
+    const BlockOrder order = task.facts.Blocks(rule);
+    const auto number = static_cast<size_t>(rule);
+    views.plain[number] = PlainBlocks(order, task.slice, views.blocks);
+    if (any && views.plain[number]) {
+      views.any[number].emplace(order, task.slice, views.blocks, true);
+    }
+  }
+  const Trace& trace = task.facts.trace;
+  if (std::ranges::all_of(views.blocks, [&](BlockId b) { return trace[b].stream.valid(); })) {
+    views.streams.emplace(task.facts.Blocks(MarkerRule::kAtFree), task.slice, views.blocks, false);
+  }
+  return views;
+}
+
+ReplayedGraph ReplayGraph(const GraphTask& task, const GraphViews& views, const PolicyInfo& info,
+                          const ReplayOptions& options) {
+  GraphReplayer replayer(task, views, info, options);
   ReplayedGraph replayed = replayer.Run();
   if (!replayer.lost()) return replayed;
   ReplayOptions scanning = options;
   scanning.scan = true;
-  return GraphReplayer(task, info, scanning).Run();
+  return GraphReplayer(task, views, info, scanning).Run();
 }
 
 }  // namespace graphkit

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <array>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
+#include "libgraphkit/alloc/policies/malloc_views.h"
 #include "libgraphkit/alloc/policies/policy.h"
 #include "libgraphkit/analysis/bound/lower_bound.h"
 #include "libgraphkit/analysis/facts.h"
@@ -29,13 +32,41 @@ struct GraphTask {
   std::array<std::vector<LowerBound>, 2> bounds = {};
 };
 
+struct MemoryEvent {
+  Seq seq;
+  bool free;
+  BlockId block;
+  uint32_t pool;
+};
+
+// How policies see a graph's mallocs, made once for all of them.
+struct GraphViews {
+  std::vector<MemoryEvent> events;                     // in capture order
+  std::vector<BlockId> blocks;                         // in the order of their mallocs
+  std::array<bool, 2> plain = {};                      // by marker rule: PlainBlocks
+  std::optional<MallocViews> streams = {};             // where memory stays with its stream
+  std::array<std::optional<MallocViews>, 2> any = {};  // else, by marker rule
+
+  const MallocViews* Of(const PolicyInfo& info) const {
+    const auto& views = info.any_stream ? any[static_cast<size_t>(info.rule)] : streams;
+    return views ? &*views : nullptr;
+  }
+  const MallocViews* proved() const {
+    const auto& views = any[static_cast<size_t>(MarkerRule::kLastUse)];
+    return views ? &*views : nullptr;
+  }
+};
+
+GraphViews FindGraphViews(const GraphTask& task, std::span<const PolicyKind> policies,
+                          const ReplayOptions& options);
+
 struct ReplayedGraph {
   GraphReplay replay;
   // With a capacity: the mallocs that the graph's memory grew for, and how large it was then.
   std::vector<OutOfMemory> rises;
 };
 
-ReplayedGraph ReplayGraph(const GraphTask& task, const PolicyInfo& info,
+ReplayedGraph ReplayGraph(const GraphTask& task, const GraphViews& views, const PolicyInfo& info,
                           const ReplayOptions& options);
 
 }  // namespace graphkit

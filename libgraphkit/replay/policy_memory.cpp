@@ -15,13 +15,13 @@ namespace {
 class Scanning final : public PolicyMemory {
  public:
   Scanning(const Facts& facts, const GraphSlice& slice, const ReusePolicy& policy, size_t pools,
-           const PolicyMemoryOptions& options)
+           const CachingConfig& config, bool missed)
       : facts_(facts),
         blocks_(slice.blocks),
         policy_(policy),
-        missed_(options.missed),
+        missed_(missed),
         safe_(facts.Blocks(MarkerRule::kLastUse)),
-        pools_(pools, {PieceMap(), PieceMap(options.config)}),
+        pools_(pools, {PieceMap(), PieceMap(config)}),
         answers_(slice.blocks.size()) {}
 
   void Hold(uint32_t pool, const HeldMemory& held, std::span<const BlockId>) override {
@@ -82,14 +82,13 @@ class Scanning final : public PolicyMemory {
 
 class Indexed final : public PolicyMemory {
  public:
-  // `proved`: views of what last use proves, to compare with it; none: not compared. `shared`:
-  // blocks go to other streams, too.
+  // `shared`: blocks go to other streams, too.
   Indexed(const Facts& facts, const GraphSlice& slice, const MallocViews& views,
-          std::optional<MallocViews> proved, bool shared, size_t pools, const CachingConfig& config)
+          const MallocViews* proved, bool shared, size_t pools, const CachingConfig& config)
       : slice_(slice),
         safe_(facts.Blocks(MarkerRule::kLastUse)),
         views_(views),
-        proved_views_(std::move(proved)),
+        proved_views_(proved),
         pool_of_(slice.blocks.size(), kNoPool) {
     const size_t blocks = slice.blocks.size();
     for (size_t i = 0; i < pools; ++i) {
@@ -97,12 +96,12 @@ class Indexed final : public PolicyMemory {
       IndexedMap::Options segments = arena;
       segments.config = config;
       pools_.push_back({IndexedMap(arena, blocks), IndexedMap(segments, blocks), {}});
-      if (!proved_views_) continue;
+      if (proved_views_ == nullptr) continue;
       const IndexedMap::Options all{
           .config = {}, .views = proved_views_->count(), .shared = true, .by_address = true};
       pools_.back().proved.emplace(all, blocks);
     }
-    if (proved_views_) proofs_.emplace(safe_, *proved_views_, true);
+    if (proved_views_ != nullptr) proofs_.emplace(safe_, *proved_views_, true);
   }
 
   // A stream that doesn't allocate has no view, and takes no hole.
@@ -179,7 +178,7 @@ class Indexed final : public PolicyMemory {
   const GraphSlice& slice_;
   BlockOrder safe_;
   const MallocViews& views_;
-  std::optional<MallocViews> proved_views_;
+  const MallocViews* proved_views_;
   std::vector<uint32_t> pool_of_;  // by block of the graph, once it is placed
   std::vector<Pool> pools_;
   std::optional<FreedByOrder> proofs_;
@@ -190,26 +189,21 @@ class Indexed final : public PolicyMemory {
 
 std::unique_ptr<PolicyMemory> ScanningMemory(const Facts& facts, const GraphSlice& slice,
                                              const ReusePolicy& policy, size_t pools,
-                                             const PolicyMemoryOptions& options) {
-  return std::make_unique<Scanning>(facts, slice, policy, pools, options);
+                                             const CachingConfig& config, bool missed) {
+  return std::make_unique<Scanning>(facts, slice, policy, pools, config, missed);
 }
 
 std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, const PolicyInfo& policy,
                                             const GraphSlice& slice, const MallocViews& views,
-                                            std::span<const BlockId> blocks, size_t pools,
-                                            const PolicyMemoryOptions& options) {
-  const BlockOrder safe = facts.Blocks(MarkerRule::kLastUse);
-  std::optional<MallocViews> proved;
-  if (options.missed && policy.misses) {
-    if (!PlainBlocks(safe, slice, blocks)) return nullptr;
-    proved.emplace(safe, slice, blocks, true);
-  }
+                                            const MallocViews* proved, size_t pools,
+                                            const CachingConfig& config) {
   const auto too_many = [](const MallocViews& some) {
     return !some.complete() || some.count() > IndexedMap::kMaxViews;
   };
-  if ((policy.any_stream && too_many(views)) || (proved && too_many(*proved))) return nullptr;
-  return std::make_unique<Indexed>(facts, slice, views, std::move(proved),
-                                   policy.any_stream || policy.own_then_all, pools, options.config);
+  if (policy.any_stream && too_many(views)) return nullptr;
+  if (proved != nullptr && too_many(*proved)) return nullptr;
+  return std::make_unique<Indexed>(facts, slice, views, proved,
+                                   policy.any_stream || policy.own_then_all, pools, config);
 }
 
 }  // namespace graphkit

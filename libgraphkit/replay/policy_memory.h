@@ -38,21 +38,17 @@ class PolicyMemory {
   virtual Placed Place(BlockId block, uint32_t pool, Bytes size) = 0;
 };
 
-struct PolicyMemoryOptions {
-  CachingConfig config;
-  bool missed = true;  // find out what was missed
-};
-
-// Asks the policy at each malloc for every piece of the pool.
+// Asks the policy at each malloc for every piece of the pool. `missed`: finds out what was missed.
 std::unique_ptr<PolicyMemory> ScanningMemory(const Facts& facts, const GraphSlice& slice,
                                              const ReusePolicy& policy, size_t pools,
-                                             const PolicyMemoryOptions& options);
+                                             const CachingConfig& config, bool missed);
 
-// For a policy that offers to `views`: `blocks` of a graph, in capture order. Null when it can't
-// tell the same as scanning, or there are more views than can be told apart.
+// For a policy that offers to `views`. `proved`: views of what last use proves, to find out what
+// was missed; null: nothing is asked. Null when there are more views than can be told apart. Views
+// must outlive it.
 std::unique_ptr<PolicyMemory> IndexedMemory(const Facts& facts, const PolicyInfo& policy,
                                             const GraphSlice& slice, const MallocViews& views,
-                                            std::span<const BlockId> blocks, size_t pools,
-                                            const PolicyMemoryOptions& options);
+                                            const MallocViews* proved, size_t pools,
+                                            const CachingConfig& config);
 
 }  // namespace graphkit

@@ -144,8 +144,9 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
                                      .planned = plan != nullptr ? &planned : nullptr,
                                      .pools = std::move(pools),
                                      .history = history ? &*history : nullptr});
+      const GraphViews views = FindGraphViews(task, policies, options);
       ParallelFor(policies.size(), ThreadsFor(facts.trace), [&](size_t i) {
-        replayed[i][graph.index()] = ReplayGraph(task, InfoOf(policies[i]), options);
+        replayed[i][graph.index()] = ReplayGraph(task, views, InfoOf(policies[i]), options);
       });
     }
     if (options.graphs_done != nullptr) ++*options.graphs_done;

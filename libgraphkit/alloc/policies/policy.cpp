@@ -21,9 +21,17 @@ std::unique_ptr<ReusePolicy> MakeByOrder(const PolicyView& view, PolicySearch se
   return std::make_unique<OrderPolicy>(view, search, any_stream);
 }
 
-bool HaveStreams(const BlockOrder& order, const GraphSlice&, std::span<const BlockId> blocks) {
-  return std::ranges::all_of(blocks,
-                             [&](BlockId block) { return order.trace()[block].stream.valid(); });
+bool HaveStreams(const Trace& trace, std::span<const BlockId> blocks, bool) {
+  return std::ranges::all_of(blocks, [&](BlockId block) { return trace[block].stream.valid(); });
+}
+
+bool ArePlain(const Trace&, std::span<const BlockId>, bool plain) { return plain; }
+
+// And none is of a graph inside of their graph.
+bool ArePlainOfOneGraph(const Trace& trace, std::span<const BlockId> blocks, bool plain) {
+  return plain && std::ranges::all_of(blocks, [&](BlockId block) {
+           return trace[block].graph == trace[blocks.front()].graph;
+         });
 }
 
 constexpr PolicyInfo kPolicies[] = {
@@ -42,23 +50,23 @@ constexpr PolicyInfo kPolicies[] = {
      .make = Make<PyTorchPolicy>},
     {.kind = PolicyKind::kGraph,
      .name = "graph",
-     .can_index = PlainBlocksOfGraph,
+     .can_index = ArePlainOfOneGraph,
      .make = Make<GraphPolicy>,
      .own_then_all = true},
     {.kind = PolicyKind::kXStream,
      .name = "xstream",
-     .can_index = PlainBlocks,
+     .can_index = ArePlain,
      .make = MakeByOrder<true>,
      .any_stream = true},
     {.kind = PolicyKind::kLastUse,
      .name = "last-use",
-     .can_index = PlainBlocks,
+     .can_index = ArePlain,
      .make = MakeByOrder<false>,
      .rule = MarkerRule::kLastUse,
      .assumes = Assumption::kArguments},
     {.kind = PolicyKind::kReuse,
      .name = "reuse",
-     .can_index = PlainBlocks,
+     .can_index = ArePlain,
      .make = MakeByOrder<true>,
      .rule = MarkerRule::kLastUse,
      .assumes = Assumption::kArguments,
@@ -66,7 +74,7 @@ constexpr PolicyInfo kPolicies[] = {
      .misses = false},
     {.kind = PolicyKind::kOptimal,
      .name = "optimal",
-     .can_index = PlainBlocks,
+     .can_index = ArePlain,
      .make = MakeByOrder<true>,
      .rule = MarkerRule::kLastUse,
      .assumes = Assumption::kArguments,

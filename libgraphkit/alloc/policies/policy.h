@@ -139,9 +139,8 @@ class ReusePolicy {
 struct PolicyInfo {
   PolicyKind kind;
   const char* name;
-  // Whether it can be asked for offers for these blocks of a graph.
-  bool (*can_index)(const BlockOrder& order, const GraphSlice& slice,
-                    std::span<const BlockId> blocks);
+  // Whether it can be asked for offers for these blocks of a graph; `plain`: PlainBlocks of them.
+  bool (*can_index)(const Trace& trace, std::span<const BlockId> blocks, bool plain);
   std::unique_ptr<ReusePolicy> (*make)(const PolicyView& view, PolicySearch search);
   MarkerRule rule = MarkerRule::kAtFree;           // by which its placements are judged
   Assumption assumes = Assumption::kTorchStreams;  // what its reuse rests on

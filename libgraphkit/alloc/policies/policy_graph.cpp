@@ -210,11 +210,4 @@ bool GraphPolicy::BeforeAllStreams(BlockId block) const {
   return true;
 }
 
-bool PlainBlocksOfGraph(const BlockOrder& order, const GraphSlice& slice,
-                        std::span<const BlockId> blocks) {
-  return PlainBlocks(order, slice, blocks) && std::ranges::all_of(blocks, [&](BlockId block) {
-           return order.trace()[block].graph == slice.root;
-         });
-}
-
 }  // namespace graphkit

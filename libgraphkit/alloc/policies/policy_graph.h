@@ -102,8 +102,4 @@ class GraphPolicy final : public DeferPolicy {
   std::vector<BlockId> found_;
 };
 
-// Whether the index can be asked: the blocks are plain, and of the graph itself.
-bool PlainBlocksOfGraph(const BlockOrder& order, const GraphSlice& slice,
-                        std::span<const BlockId> blocks);
-
 }  // namespace graphkit

@@ -28,13 +28,20 @@ class Rows {
   Rows() = default;
   // `numbers`: by row of the table, so that a number is found at once; must outlive the rows.
   explicit Rows(std::vector<uint32_t> rows, std::span<const uint32_t> numbers = {})
-      : some_(true), size_(rows.size()), rows_(std::move(rows)), numbers_(numbers) {}
+      : some_(rows.empty() || rows.back() - rows.front() + 1 != rows.size()), size_(rows.size()) {
+    if (some_) {
+      rows_ = std::move(rows);
+      numbers_ = numbers;
+    } else {
+      first_ = rows.front();
+    }
+  }
 
   size_t size() const { return size_; }
-  size_t operator[](size_t number) const { return some_ ? rows_[number] : number; }
+  size_t operator[](size_t number) const { return some_ ? rows_[number] : first_ + number; }
   // size() or more: the row isn't there.
   size_t NumberOf(size_t row) const {
-    if (!some_) return row;
+    if (!some_) return row - first_;  // one before them comes out far above
     if (numbers_.empty()) {
       const auto at = std::ranges::lower_bound(rows_, row);
       return at != rows_.end() && *at == row ? static_cast<size_t>(at - rows_.begin()) : size_;
@@ -44,8 +51,9 @@ class Rows {
   }
 
  private:
-  bool some_ = false;
+  bool some_ = false;  // there are gaps
   size_t size_ = 0;
+  size_t first_ = 0;
   std::vector<uint32_t> rows_;
   std::span<const uint32_t> numbers_;
 };
