@@ -3,6 +3,7 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/host_time.h"
+#include "libgraphkit/overlaps.h"
 
 namespace graphkit {
 namespace {
@@ -48,21 +49,24 @@ Finding Describe(const CapturePlaces& places, GraphId graph, const Pauses& pause
 
 std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
   const Trace& trace = facts.trace;
-  std::vector<const NvtxRange*> collections;
+  std::vector<Interval<Seq>> collections;
   for (const NvtxRange& range : trace.nvtx_ranges) {
-    if (trace[range.name].starts_with(kRange)) collections.push_back(&range);
+    if (trace[range.name].starts_with(kRange)) collections.push_back({range.begin, range.end});
   }
   std::vector<Finding> findings;
   if (collections.empty()) return findings;
+  std::vector<Interval<Seq>> captures;
+  for (const Capture& capture : trace.captures) captures.push_back({capture.begin, capture.end});
   const std::vector<BlockId> by_free = BlocksByFree(trace);
   const CapturePlaces places(trace);
-  for (const Capture& capture : trace.captures) {
+  const std::vector<OverlapPair> overlaps = FindOverlaps<Seq>(captures, collections);
+  for (auto at = overlaps.begin(); at != overlaps.end();) {
+    const Capture& capture = trace.captures[at->a];
     Finding finding;
     Pauses pauses;
-    for (const NvtxRange* range : collections) {
-      const Seq begin = std::max(range->begin, capture.begin);
-      const Seq end = std::min(range->end, capture.end);
-      if (begin >= end) continue;
+    for (const size_t own = at->a; at != overlaps.end() && at->a == own; ++at) {
+      const Seq begin = std::max(collections[at->b].begin, capture.begin);
+      const Seq end = std::min(collections[at->b].end, capture.end);
       ++pauses.count;
       const Nanoseconds from = TimeAt(trace, begin);
       const Nanoseconds to = TimeAt(trace, end);
@@ -71,7 +75,6 @@ std::vector<Finding> FindCollectionsInCaptures(const Facts& facts) {
         AddBlock(trace, block, &finding);
       }
     }
-    if (pauses.count == 0) continue;
     findings.push_back(Describe(places, capture.graph, pauses, std::move(finding)));
   }
   return findings;
