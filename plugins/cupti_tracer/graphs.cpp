@@ -81,7 +81,7 @@ void Graphs::AddEdge(GraphInfo* graph, NodeId to, const FrontierEntry& from) {
   r.row.type = static_cast<EdgeType>(from.edge_type);
   records_.Counted(records_.Write(r), &RecordCounts::edges);
   if (graph == nullptr) return;
-  graph->edges.push_back({from.node, to, id});
+  graph->edges.Add(from.node, to, id);
   if (from.from_port != 0 || from.edge_type != 0) graph->edge_data.Insert(from.node, to, from);
 }
 
@@ -90,12 +90,9 @@ void Graphs::RemoveEdge(const GraphEvent& event) {
   const NodeInfo* to = FindNode(event.node);
   GraphInfo* graph = Find(event.graph);
   if (from == nullptr || to == nullptr || graph == nullptr) return;
-  auto last = std::find_if(graph->edges.rbegin(), graph->edges.rend(), [&](const EdgeInfo& edge) {
-    return edge.from == from->id && edge.to == to->id;
-  });
-  if (last == graph->edges.rend()) return;
-  records_.WriteEnd<EdgeRemovedRecord>(last->id, Source::kCallback);
-  graph->edges.erase(std::next(last).base());
+  const EdgeId last = graph->edges.Take(from->id, to->id);
+  if (!last.valid()) return;
+  records_.WriteEnd<EdgeRemovedRecord>(last, Source::kCallback);
   graph->edge_data.Erase(from->id, to->id);
 }
 
@@ -133,7 +130,7 @@ void Graphs::EndNodes(GraphInfo& graph, bool told) {
     if (holds) EndInner(id);
   }
   graph.nodes.clear();
-  graph.edges.clear();
+  graph.edges.Clear();
   graph.edge_data.Clear();
 }
 

@@ -8,35 +8,27 @@
 #include <memory>
 #include <vector>
 
+#include "plugins/cupti_tracer/edge_list.h"
 #include "plugins/cupti_tracer/frontier.h"
 #include "plugins/cupti_tracer/handle_map.h"
 #include "plugins/cupti_tracer/records.h"
 
 namespace graphkit {
 
-struct EdgeInfo {
-  NodeId from;
-  NodeId to;
-  EdgeId id;
-};
-
 // The data of edges that aren't full ones.
 class PartialEdges {
  public:
   void Insert(NodeId from, NodeId to, const FrontierEntry& data) {
-    edges_.Insert(Key(from, to), data);
+    edges_.Insert(EndsKey(from, to), data);
   }
-  const FrontierEntry* Find(NodeId from, NodeId to) const { return edges_.Find(Key(from, to)); }
-  void Erase(NodeId from, NodeId to) { edges_.Erase(Key(from, to)); }
+  const FrontierEntry* Find(NodeId from, NodeId to) const { return edges_.Find(EndsKey(from, to)); }
+  void Erase(NodeId from, NodeId to) { edges_.Erase(EndsKey(from, to)); }
   void Merge(const PartialEdges& others) {
     others.edges_.ForEach([this](uint64_t key, const auto& data) { edges_.Insert(key, data); });
   }
   void Clear() { edges_.Clear(); }
 
  private:
-  static uint64_t Key(NodeId from, NodeId to) {
-    return (uint64_t{from.value} << 32 | to.value) + 1;
-  }
   HandleMap<FrontierEntry> edges_;
 };
 
@@ -56,7 +48,7 @@ struct GraphInfo {
   NodeId parent;                // of a child graph or a body: the node that owns it
   std::vector<uint64_t> nodes;  // their handles; some may be others' by now
   uint32_t nodes_ended = 0;     // of all graphs, when these were looked through
-  std::vector<EdgeInfo> edges;
+  EdgeList edges;
   PartialEdges edge_data;
 };
 
