@@ -160,6 +160,33 @@ TEST_CASE("a block that is touched after its free isn't lent at the nodes before
   CHECK(ValidateBorrowAt(facts, plan, before, ranges).empty());
 }
 
+// Work, not time: the same for each pool, however many there are.
+TEST_CASE("what may be borrowed of a pool is found without a look at other pools") {
+  constexpr uint64_t kLaunches = 3;
+  for (const uint64_t pools : {1u, 4096u}) {
+    TraceBuilder t;
+    const StreamId s = t.Stream("s");
+    std::vector<ExecId> execs;
+    for (uint64_t i = 0; i < pools; ++i) {
+      const PoolId pool = t.Pool(PoolKind::kPrivate, "pool");
+      const SegmentId segment = t.Segment(pool, 8 * kUnit, s);
+      t.SetPool(pool);
+      const GraphId graph = t.BeginCapture(s);
+      const BlockId out = t.AllocAt(s, kUnit, t.trace()[segment].address, segment);
+      t.Kernel(s, "k", {Writes(out)});
+      t.EndCapture(s);
+      execs.push_back(t.Instantiate(graph));
+    }
+    for (uint64_t round = 0; round < kLaunches; ++round) {
+      for (const ExecId exec : execs) t.Launch(exec, s);
+    }
+    const Trace trace = t.Build();
+    const std::vector<PoolBorrow> found = FindBorrow(FindFacts(trace), MarkerRule::kLastUse);
+    REQUIRE(found.size() == pools);
+    for (const PoolBorrow& pool : found) CHECK(pool.looks == kLaunches + 2);  // a segment, a bar
+  }
+}
+
 TEST_CASE("launches without order leave no window") {
   OnePool p(4);
   const StreamId other = p.t.Stream("other");

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "libgraphkit/analysis/host_time.h"
@@ -141,6 +142,7 @@ class Finder {
       ran_.push_back(graph.valid() ? facts.roots[graph.index()] : graph);
     }
     FindPools();
+    GroupByPool();
   }
 
   std::vector<PoolBorrow> Find() {
@@ -170,15 +172,35 @@ class Finder {
     std::erase_if(blocks_, [this](const auto& of) { return !graphs_.contains(of.first); });
   }
 
+  void GroupByPool() {
+    captured_.resize(trace_.graphs.size());
+    for (const Capture& capture : trace_.captures) {
+      if (!capture.graph.valid() || capture.end == kNever) continue;
+      Seq& end = captured_[facts_.roots[capture.graph.index()].index()];
+      end = std::max(end, capture.end);
+    }
+    std::vector<std::vector<PoolId>> pools(trace_.graphs.size());
+    for (const auto& [pool, graphs] : graphs_) {
+      for (const GraphId graph : graphs) pools[graph.index()].push_back(pool);
+    }
+    for (uint32_t i = 0; i < ran_.size(); ++i) {
+      if (!ran_[i].valid()) continue;
+      for (const PoolId pool : pools[ran_[i].index()]) launches_[pool].push_back(i);
+    }
+    for (const Segment& segment : trace_.segments) {
+      if (segment.address != 0) segments_[segment.pool].push_back(&segment);
+    }
+  }
+
   // Launches of the pool's graphs, one after the other.
   void FindWindows(PoolBorrow* pool) {
     std::map<std::pair<GraphId, GraphId>, BorrowWindow> windows;
     std::map<std::pair<GraphId, GraphId>, std::vector<Nanoseconds>> times;
     std::optional<uint32_t> last;
     first_ = kNever;
-    for (uint32_t i = 0; i < ran_.size(); ++i) {
-      if (!std::ranges::binary_search(pool->graphs, ran_[i])) continue;
+    for (const uint32_t i : launches_[pool->pool]) {
       ++pool->launches;
+      ++pool->looks;
       const Seq at = trace_.launches[i].seq;
       if (!last) first_ = at;
       if (last) {
@@ -191,7 +213,13 @@ class Finder {
       last = i;
       last_ = at;
     }
-    if (!last) first_ = last_ = LastCapture(*pool);
+    // Where nothing was launched: when the last capture into the pool had ended.
+    if (!last) {
+      first_ = last_ = 0;
+      for (const GraphId graph : pool->graphs) last_ = std::max(last_, captured_[graph.index()]);
+      first_ = last_;
+      pool->looks += pool->graphs.size();
+    }
     for (auto& [key, window] : windows) {
       window.after = key.first;
       window.before = key.second;
@@ -214,18 +242,6 @@ class Finder {
     return to < from + runs ? 0 : to - from - runs;
   }
 
-  // Where nothing was launched: when the last capture into the pool had ended.
-  Seq LastCapture(const PoolBorrow& pool) const {
-    Seq end = 0;
-    for (const Capture& capture : trace_.captures) {
-      const bool of_pool =
-          capture.graph.valid() &&
-          std::ranges::binary_search(pool.graphs, facts_.roots[capture.graph.index()]);
-      if (of_pool && capture.end != kNever) end = std::max(end, capture.end);
-    }
-    return end;
-  }
-
   bool EagerBetween(const Block& block) const {
     return block.allocated <= last_ && block.free_completed > first_;
   }
@@ -245,35 +261,41 @@ class Finder {
                              [this](const BarredBlock& b) { return trace_[b.block].size; });
     std::ranges::sort(barred, {}, &Range::begin);
     Address reached = 0;  // segments overlap where the trace lost what freed one
-    for (const Range& segment : SegmentsOf(pool->pool)) {
+    size_t over = 0;
+    for (const Range& segment : SegmentsOf(pool)) {
       pool->reserved += segment.size();
-      Subtract({std::max(segment.begin, reached), segment.end}, barred, &pool->free);
+      const Range rest{std::max(segment.begin, reached), segment.end};
+      for (; over < barred.size() && barred[over].end <= rest.begin; ++over) ++pool->looks;
+      pool->looks += Subtract(rest, std::span(barred).subspan(over), &pool->free);
       reached = std::max(reached, segment.end);
     }
   }
 
-  std::vector<Range> SegmentsOf(PoolId pool) const {
+  std::vector<Range> SegmentsOf(PoolBorrow* pool) {
     std::vector<Range> found;
-    for (const Segment& segment : trace_.segments) {
-      const bool there = segment.allocated <= last_ && segment.freed > last_;
-      if (segment.pool == pool && segment.address != 0 && there) {
-        found.push_back({segment.address, segment.address + segment.size});
-      }
+    for (const Segment* segment : segments_[pool->pool]) {
+      ++pool->looks;
+      const bool there = segment->allocated <= last_ && segment->freed > last_;
+      if (there) found.push_back({segment->address, segment->address + segment->size});
     }
     std::ranges::sort(found, {}, &Range::begin);
     return found;
   }
 
-  // `barred`: by begin; they may overlap, as blocks that lay there in turn do.
-  static void Subtract(Range segment, const std::vector<Range>& barred, std::vector<Range>* free) {
+  // `barred`: by begin; they may overlap, as blocks that lay there in turn do. How many of them
+  // were looked at.
+  static size_t Subtract(Range segment, std::span<const Range> barred, std::vector<Range>* free) {
     Address reached = segment.begin;
+    size_t looks = 0;
     for (const Range& bar : barred) {
       if (bar.begin >= segment.end) break;
+      ++looks;
       if (bar.end <= reached) continue;
       if (bar.begin > reached) free->push_back({reached, bar.begin});
       reached = bar.end;
     }
     if (reached < segment.end) free->push_back({reached, segment.end});
+    return looks;
   }
 
   const Facts& facts_;
@@ -285,7 +307,10 @@ class Finder {
   std::vector<GraphId> ran_;         // by launch; root graphs
   std::map<PoolId, std::vector<BlockId>> blocks_;
   std::map<PoolId, std::set<GraphId>> graphs_;
-  Seq first_ = 0;  // launch of the pool that is looked at, and the last one
+  std::map<PoolId, std::vector<uint32_t>> launches_;
+  std::map<PoolId, std::vector<const Segment*>> segments_;
+  std::vector<Seq> captured_;  // by root graph: when its last capture had ended
+  Seq first_ = 0;              // launch of the pool that is looked at, and the last one
   Seq last_ = 0;
 };
 

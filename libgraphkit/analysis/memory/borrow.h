@@ -61,6 +61,7 @@ struct PoolBorrow {
   std::vector<Interval<Address>> free;  // by address; each within one segment, as long as it gets
   std::vector<BarredBlock> barred;      // the largest first
   std::vector<BorrowWindow> windows;    // the most frequent first
+  uint64_t looks = 0;  // at launches, graphs, segments and barred bytes, to find this
   bool operator==(const PoolBorrow&) const = default;
 
   Bytes free_bytes() const;
