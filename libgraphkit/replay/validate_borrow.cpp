@@ -81,9 +81,14 @@ bool Leaves(const Facts& facts, const OutsideBytes& outside, BlockId id) {
   return !life.freed || (life.foreign && life.escaped) || outside.Touch(facts.trace[id], life.root);
 }
 
-// The launches of graphs that allocated in the pool: from the first to the last. None: {kNever, 0}.
-std::pair<Seq, Seq> LaunchesOf(const Facts& facts, const PoolBorrow& pool) {
-  std::pair<Seq, Seq> found{kNever, 0};
+// By pool: the launches of graphs that allocated in it, from the first to the last. None:
+// {kNever, 0}.
+std::vector<std::pair<Seq, Seq>> LaunchesOf(const Facts& facts, std::span<const PoolBorrow> pools) {
+  std::vector<std::pair<Seq, Seq>> found(pools.size(), {kNever, 0});
+  std::vector<std::vector<size_t>> of_graph(facts.trace.graphs.size());
+  for (size_t pool = 0; pool < pools.size(); ++pool) {
+    for (const GraphId graph : pools[pool].graphs) of_graph[graph.index()].push_back(pool);
+  }
   std::vector<GraphId> runs(facts.trace.execs.size());
   for (size_t i = 0; i < runs.size(); ++i) runs[i] = facts.trace.execs[i].graph;
   auto update = facts.trace.exec_updates.begin();
@@ -96,9 +101,10 @@ std::pair<Seq, Seq> LaunchesOf(const Facts& facts, const PoolBorrow& pool) {
     if (launch.exec.index() >= runs.size()) continue;
     const GraphId graph = runs[launch.exec.index()];
     if (!graph.valid()) continue;
-    if (std::ranges::find(pool.graphs, facts.roots[graph.index()]) == pool.graphs.end()) continue;
-    found.first = std::min(found.first, launch.seq);
-    found.second = launch.seq;
+    for (const size_t pool : of_graph[facts.roots[graph.index()].index()]) {
+      found[pool].first = std::min(found[pool].first, launch.seq);
+      found[pool].second = launch.seq;
+    }
   }
   return found;
 }
@@ -147,33 +153,52 @@ BorrowNeeds FindBorrowNeeds(const Facts& facts) {
   return needs;
 }
 
-std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools) {
+std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools,
+                                        uint64_t* looks) {
+  const Trace& trace = facts.trace;
   std::vector<WrongBorrow> wrong;
+  uint64_t looked = 0;
   const OutsideBytes outside(facts);
-  const std::vector<bool> backs = BacksSegment(facts.trace);
-  for (const PoolBorrow& pool : pools) {
-    const std::pair<Seq, Seq> launches = LaunchesOf(facts, pool);
+  const std::vector<bool> backs = BacksSegment(trace);
+  std::vector<std::vector<BlockId>> blocks(trace.pools.size());
+  for (size_t i = 0; i < trace.blocks.size(); ++i) {
+    const Block& block = trace.blocks[i];
+    if (backs[i] || !block.pool.valid() || block.size == 0) continue;
+    blocks[block.pool.index()].emplace_back(i);
+  }
+  std::vector<std::vector<Segment>> segments(trace.pools.size());
+  for (const Segment& segment : trace.segments) {
+    if (segment.pool.valid()) segments[segment.pool.index()].push_back(segment);
+  }
+  const std::vector<std::pair<Seq, Seq>> launches = LaunchesOf(facts, pools);
+  for (size_t i = 0; i < pools.size(); ++i) {
+    const PoolBorrow& pool = pools[i];
+    std::vector<Segment>& own = segments[pool.pool.index()];
+    std::erase_if(own, [&](const Segment& one) { return one.freed < launches[i].second; });
+    std::ranges::sort(own, {}, &Segment::address);
     Address reached = 0;
     for (const Interval<Address>& range : pool.free) {
-      const auto holds = [&](const Segment& segment) {
-        return segment.pool == pool.pool && segment.address <= range.begin &&
-               range.end <= segment.address + segment.size && segment.freed >= launches.second;
-      };
-      const bool held = std::ranges::any_of(facts.trace.segments, holds);
+      // Segments may overlap: the last one that begins before is mostly it.
+      auto at = std::ranges::upper_bound(own, range.begin, {}, &Segment::address);
+      bool held = false;
+      for (; !held && at != own.begin(); ++looked) {
+        --at;
+        held = range.end <= at->address + at->size;
+      }
       if (!held || range.begin < reached || range.empty()) wrong.push_back({{}, range.begin});
       reached = range.end;
     }
-    for (size_t i = 0; i < facts.trace.blocks.size(); ++i) {
-      const Block& block = facts.trace.blocks[i];
-      if (backs[i] || block.pool != pool.pool || block.size == 0) continue;
+    for (const BlockId id : blocks[pool.pool.index()]) {
+      ++looked;
+      const Block& block = trace[id];
       // The first range that ends behind the block's begin.
       const auto range =
           std::ranges::upper_bound(pool.free, block.address, {}, &Interval<Address>::end);
       if (range == pool.free.end() || range->begin >= block.address + block.size) continue;
-      if (NeededBetween(facts, outside, BlockId(i), launches))
-        wrong.push_back({BlockId(i), range->begin});
+      if (NeededBetween(facts, outside, id, launches[i])) wrong.push_back({id, range->begin});
     }
   }
+  if (looks != nullptr) *looks = looked;
   return wrong;
 }
 

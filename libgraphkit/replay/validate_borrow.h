@@ -29,7 +29,9 @@ struct BorrowNeeds {
 // Blocks of captures; what was allocated outside of them is needed.
 BorrowNeeds FindBorrowNeeds(const Facts& facts);
 
-std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools);
+// `looks`, if it isn't null, gets how many blocks and segments were looked at.
+std::vector<WrongBorrow> ValidateBorrow(const Facts& facts, std::span<const PoolBorrow> pools,
+                                        uint64_t* looks = nullptr);
 // Of plan.borrow.
 std::vector<WrongBorrow> ValidatePlanBorrow(const Facts& facts, const PlannedMemory& plan);
 // At a node, by the last uses of blocks (MarkerRule::kLastUse); of what escaped, by its free.

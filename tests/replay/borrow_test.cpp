@@ -181,9 +181,13 @@ TEST_CASE("what may be borrowed of a pool is found without a look at other pools
       for (const ExecId exec : execs) t.Launch(exec, s);
     }
     const Trace trace = t.Build();
-    const std::vector<PoolBorrow> found = FindBorrow(FindFacts(trace), MarkerRule::kLastUse);
+    const Facts facts = FindFacts(trace);
+    const std::vector<PoolBorrow> found = FindBorrow(facts, MarkerRule::kLastUse);
     REQUIRE(found.size() == pools);
     for (const PoolBorrow& pool : found) CHECK(pool.looks == kLaunches + 2);  // a segment, a bar
+    uint64_t looks = 0;
+    CHECK(ValidateBorrow(facts, found, &looks).empty());
+    CHECK(looks == 2 * pools);  // a segment, a block
   }
 }
 
