@@ -24,6 +24,7 @@ std::vector<HostTime> FindHostTimes(const Trace& trace) {
   for (size_t node = 0; node < trace.nodes.size(); ++node) {
     const Node& captured = trace.nodes[node];
     if (captured.graph.index() >= times.size() || !captured.stream.valid()) continue;
+    if (captured.source == Source::kDerived) continue;  // no call made it
     HostTime& time = times[captured.graph.index()];
     const Nanoseconds now = TimeAt(trace, captured.seq);
     if (time.total == 0) continue;

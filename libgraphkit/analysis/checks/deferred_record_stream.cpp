@@ -34,6 +34,7 @@ class DeferredBlocks {
                         [](const BlockStream& use) { return use.block; })),
         nodes_(
             Group(trace_.nodes, trace_.graphs.size(), [](const Node& node) { return node.graph; })),
+        histories_(GraphsOfHistories(trace_)),
         last_block_(trace_.streams.size()),
         last_node_(trace_.streams.size()) {}
 
@@ -111,7 +112,8 @@ class DeferredBlocks {
     const BlockId first = finding->blocks.front();
     const Usage& usage = facts_.usage[finding->graph.index()];
     const Bytes cost = usage.peak_held - std::min(usage.peak_held, usage.peak_live);
-    const Words words = WordsFor(why, first, finding->streams);
+    const Words words =
+        histories_[finding->graph.index()] ? OfHistory() : WordsFor(why, first, finding->streams);
     finding->severity = cost > 0 ? Severity::kWarning : Severity::kNote;
     finding->message =
         FormatBytes(finding->bytes) + " in " + ListOf(finding->blocks) + " of " +
@@ -184,6 +186,15 @@ class DeferredBlocks {
     return {};
   }
 
+  static Words OfHistory() {
+    return {
+        ": other streams used it; which ones, and whether they were waited for, isn't in a "
+        "memory history",
+        "trace the program with graphkit trace, which sees the streams; "
+        "PYTORCH_ALLOC_CONF=graph_capture_record_stream_reuse:True lets PyTorch reuse during "
+        "capture"};
+  }
+
   std::string AdviceToJoin(BlockId block, const std::string& own) const {
     const NodeId unjoined = FirstUnjoined(block, MarkerRule::kLastUse);
     if (!unjoined.valid()) return "wait for the other stream before the free";
@@ -199,6 +210,7 @@ class DeferredBlocks {
   BlockOrder last_use_;
   Grouped recorded_;                 // by block
   Grouped nodes_;                    // by graph
+  std::vector<bool> histories_;      // by graph
   std::vector<BlockId> last_block_;  // allocated on each stream, in the graph at hand
   std::vector<NodeId> last_node_;    // captured on each stream, in the graph at hand
   std::map<std::pair<Why, std::string>, Finding> by_cause_;  // of the graph at hand

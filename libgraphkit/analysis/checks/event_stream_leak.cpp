@@ -4,6 +4,8 @@
 namespace graphkit {
 namespace {
 
+constexpr size_t kPoolStreams = 4;  // of a pool, at least
+
 // By stream: whether anything of the trace was done on it.
 std::vector<bool> UsedStreams(const Trace& trace) {
   std::vector<bool> used(trace.streams.size());
@@ -40,11 +42,14 @@ std::vector<Finding> FindEventStreamLeaks(const Facts& facts) {
   for (const Event& event : trace.events) events += event.destroyed == kNever;
   if (finding.streams.empty() && events == 0) return {};
   // Only a library that hands streams out makes many and uses few.
-  if (events == 0 && unused > finding.streams.size() / 2) {
+  std::vector<Finding> findings;
+  if (finding.streams.size() >= kPoolStreams && unused > finding.streams.size() / 2) {
     finding.message = "kept until the end: " + Count(finding.streams.size(), "stream") + ", " +
                       FormatCount(unused) +
                       " of them never used, as of a library's pool of streams";
-    return {finding};
+    findings.push_back(std::move(finding));
+    finding = {};
+    if (events == 0) return findings;
   }
   if (!finding.streams.empty()) {
     finding.message =
@@ -55,7 +60,8 @@ std::vector<Finding> FindEventStreamLeaks(const Facts& facts) {
   const bool one = finding.streams.size() + events == 1;
   finding.message += one ? " was never destroyed" : " were never destroyed";
   finding.advice = "destroy streams and events when they are used no more, or keep them in a pool";
-  return {finding};
+  findings.push_back(std::move(finding));
+  return findings;
 }
 
 }  // namespace graphkit

@@ -164,4 +164,13 @@ std::vector<Finding> TakeFindings(std::map<RaceSite, Finding>* by_site) {
   return findings;
 }
 
+std::vector<bool> GraphsOfHistories(const Trace& trace) {
+  const bool imported = trace.process.device == DeviceKind::kImported;
+  std::vector<bool> histories(trace.graphs.size(), imported);
+  for (const Node& node : trace.nodes) {
+    if (node.source != Source::kDerived) histories[node.graph.index()] = false;
+  }
+  return histories;
+}
+
 }  // namespace graphkit

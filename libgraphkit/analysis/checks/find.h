@@ -19,6 +19,10 @@
 
 namespace graphkit {
 
+// By graph: whether it is made of a memory history alone: its nodes, if any, stand for points
+// between allocations, and what used a block isn't known.
+std::vector<bool> GraphsOfHistories(const Trace& trace);
+
 std::vector<Finding> FindBlockLeaks(const Facts& facts);
 std::vector<Finding> FindExecLeaks(const Facts& facts);
 std::vector<Finding> FindGraphLeaks(const Facts& facts);

@@ -17,6 +17,7 @@ std::vector<Finding> FindSlowCaptures(const Facts& facts) {
   const std::vector<HostTime> times = FindHostTimes(trace);
   return FindByGraph(facts, [&](GraphId graph, Finding* finding) {
     const HostTime& time = times[graph.index()];
+    if (time.calls == 0) return;
     if (time.per_call() < kSlowCall && time.longest < kLongPause) return;
     finding->message = "capturing " + NameOf(trace, graph) + " took the host " +
                        FormatNanoseconds(time.total) + ": " + FormatNanoseconds(time.per_call()) +

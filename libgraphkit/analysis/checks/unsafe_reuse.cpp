@@ -61,7 +61,9 @@ Finding Describe(const Facts& facts, const Overlap& overlap, GraphId graph) {
 std::vector<Finding> FindUnsafeReuse(const Facts& facts) {
   std::vector<Finding> findings;
   const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
+  const std::vector<bool> histories = GraphsOfHistories(facts.trace);
   for (size_t graph = 0; graph < facts.blocks.size(); ++graph) {
+    if (histories[graph]) continue;  // what used the blocks isn't in it
     for (const Overlap& overlap : facts.overlaps[graph]) {
       const BlockLife& earlier = facts.lives[overlap.earlier];
       if (earlier.elsewhere || order.Before(overlap.earlier, overlap.later)) continue;

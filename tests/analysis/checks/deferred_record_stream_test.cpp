@@ -27,6 +27,19 @@ TEST_CASE("deferred-record-stream: no later join") {
   CHECK(finding.severity == Severity::kWarning);
 }
 
+TEST_CASE("deferred-record-stream says no reason that a memory history doesn't hold") {
+  CrossedBlock c;
+  c.Request(c.x);
+  c.Allocate(8192);
+  c.End();
+  const std::vector<Finding> findings = Run(kCheck, OfHistory(c.t.Build()));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message ==
+        "4 KiB in block 0 of graph 0 'step' were freed but stayed unusable for up to 1 further "
+        "node: other streams used it; which ones, and whether they were waited for, isn't in a "
+        "memory history; deferred frees raise the peak of the graph by 4 KiB");
+}
+
 // Two graphs, one after the other: in each, stream a waits for b, which reads the block, but not
 // for the stream that reads it last; that is c in the first and b in the second.
 TEST_CASE(

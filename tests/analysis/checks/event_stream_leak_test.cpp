@@ -35,5 +35,16 @@ TEST_CASE("event-stream-leak takes many streams of which few are used for a libr
   CHECK(finding.advice.empty());
 }
 
+TEST_CASE("event-stream-leak tells events apart from a library's pool of streams") {
+  TraceBuilder t;
+  for (int i = 0; i < 4; ++i) t.Stream();
+  t.Event();
+  const std::vector<Finding> findings = Run("event-stream-leak", &t);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0].message ==
+        "kept until the end: 4 streams, 4 of them never used, as of a library's pool of streams");
+  CHECK(findings[1].message == "1 event was never destroyed");
+}
+
 }  // namespace
 }  // namespace graphkit

@@ -47,4 +47,10 @@ void CrossedBlock::End() {
   for (const BlockId block : requested) t.CompleteFree(block);
 }
 
+Trace OfHistory(Trace trace) {
+  trace.process.device = DeviceKind::kImported;
+  for (Node& node : trace.nodes) node.source = Source::kDerived;
+  return trace;
+}
+
 }  // namespace graphkit

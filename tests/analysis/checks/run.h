@@ -16,6 +16,9 @@ std::vector<Finding> Run(std::string_view check, Trace trace);
 // The one finding; an empty one when there isn't exactly one.
 Finding RunForOne(std::string_view check, TraceBuilder* trace);
 
+// As a memory history has it: without the work that used the blocks.
+Trace OfHistory(Trace trace);
+
 // A capture with PyTorch's habits: a block of stream a that stream b reads, freed when b's work was
 // captured, its memory given back when the capture ends.
 //

@@ -56,5 +56,11 @@ TEST_CASE("slow-capture finds nothing in quick captures, nor in simulated ones")
   CHECK(Run("slow-capture", TimedCapture(DeviceKind::kSoft, 2'000'000)).empty());
 }
 
+TEST_CASE("slow-capture doesn't judge a memory history, whose points no call made") {
+  const Trace trace = OfHistory(TimedCapture(DeviceKind::kCuda, 500'000'000));
+  CHECK(FindHostTimes(trace)[0].calls == 0);
+  CHECK(Run("slow-capture", trace).empty());
+}
+
 }  // namespace
 }  // namespace graphkit

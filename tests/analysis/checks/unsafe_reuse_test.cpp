@@ -37,6 +37,10 @@ TEST_CASE("unsafe-reuse finds nothing when the reader was joined") {
   CHECK(Run("unsafe-reuse", MissingRecordStream(true)).empty());
 }
 
+TEST_CASE("unsafe-reuse doesn't judge a memory history, which lacks the uses") {
+  CHECK(Run("unsafe-reuse", OfHistory(MissingRecordStream(false))).empty());
+}
+
 TEST_CASE("unsafe-reuse trusts a free on the stream when arguments can't be read") {
   TraceBuilder t;
   const StreamId a = t.Stream();
