@@ -14,9 +14,9 @@ bool EagerWatch::MayHold(const Operation& operation) const {
 
 bool EagerWatch::MayHold(const KernelWork& launch, const KernelInfo& kernel) const {
   for (size_t i = 0; i < kernel.params.size(); ++i) {
-    const KernelParam& param = kernel.params[i];
-    const char* bytes = ArgumentOf(launch, param, i);
+    const char* bytes = ArgumentOf(launch, kernel.params[i], i);
     if (bytes == nullptr) continue;
+    const KernelParam param = ParamOf(kernel, launch, i);
     if (param.size >= kTensorMapBytes && tensor_maps_.load(std::memory_order_relaxed)) return true;
     for (size_t at = FirstWord(param); at + kWord <= param.size; at += kWord) {
       uint64_t word;

@@ -83,6 +83,8 @@ KernelInfo& KernelTable::Add(uint64_t function, KernelLayout layout, bool& is_ne
   }
   info.indirect =
       std::find(info.uses.begin(), info.uses.end(), ParamUse::kIndirect) != info.uses.end();
+  // (output, inputs, …); its other parameters are no addresses.
+  if (layout.name.find("CatArrInputTensorMetadata") != std::string::npos) info.by_row = 1;
   info.has_layout = layout.known;
   info.code = layout.code;
   info.params = std::move(layout.params);

@@ -2,6 +2,7 @@
 // memory that is only read.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -63,12 +64,24 @@ struct KernelInfo {
   bool indirect = false;  // takes an address of addresses
   std::vector<KernelParam> params;
   std::vector<ParamUse> uses;  // as long as params
+  size_t by_row = ~size_t{0};  // the parameter that begins with an address for each row of blocks
   KernelCode code;
 };
 
 // Where an address may stand in an argument: in every aligned word, also inside structs.
 inline constexpr size_t kWord = 8;  // bytes of a device address
 inline size_t FirstWord(const KernelParam& param) { return (kWord - param.offset % kWord) % kWord; }
+
+// What of a parameter a launch reads: PyTorch's CatArrInputTensorMetadata has room for more inputs
+// than there are. Row y of the grid copies input y; behind those is what lay on the host's stack
+// (aten/src/ATen/native/cuda/Shape.cu).
+inline KernelParam ParamOf(const KernelInfo& kernel, const KernelWork& launch, size_t index) {
+  KernelParam param = kernel.params[index];
+  if (index == kernel.by_row) {
+    param.size = static_cast<uint32_t>(std::min<uint64_t>(param.size, kWord * launch.grid[1]));
+  }
+  return param;
+}
 
 // The argument for a parameter; null: it isn't given.
 inline const char* ArgumentOf(const KernelWork& launch, const KernelParam& param, size_t index) {

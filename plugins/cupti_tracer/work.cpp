@@ -63,7 +63,7 @@ void WorkReader::ReadKernel(const KernelWork& launch, Work& work) {
   for (size_t i = 0; i < kernel->params.size(); ++i) {
     const char* bytes = ArgumentOf(launch, kernel->params[i], i);
     const bool leads_on =
-        bytes != nullptr && ScanParam(bytes, kernel->params[i], kernel->uses[i], work);
+        bytes != nullptr && ScanParam(bytes, ParamOf(*kernel, launch, i), kernel->uses[i], work);
     if (leads_on) work.complete = false;
   }
 }

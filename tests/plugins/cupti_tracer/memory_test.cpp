@@ -169,6 +169,36 @@ struct Pointers {  // a kernel argument by value
   uint64_t data;
 };
 
+// PyTorch's: room for four inputs, of which each row of the grid copies one.
+struct CatArrInputTensorMetadata {
+  uint64_t input[4];
+  uint32_t sizes[4];
+};
+
+TEST_CASE("of the inputs that a concatenation has room for, those are touched that it is given") {
+  Script s;
+  s.Malloc(kX, 4096);
+  s.Malloc(kY, 4096);
+  s.recorder.work_reader().AddKernel(
+      kFunction,
+      {"_Z19CatArrayBatchedCopyPf25CatArrInputTensorMetadatai", true, {{0, 8}, {8, 48}, {56, 4}}});
+  s.BeginCapture(kStream, kGraph);
+  uint64_t out = kX;
+  CatArrInputTensorMetadata inputs{{kX + 1024, kX + 2048, kY, kY + 8}, {}};
+  int32_t n = 2;
+  const void* arguments[] = {&out, &inputs, &n};
+  Call launch = Script::Work(kStream);
+  launch.kernel.function = kFunction;
+  launch.kernel.arguments = arguments;
+  launch.kernel.grid[1] = 2;  // the others are left over on the host's stack
+  s.Do(launch, Script::Node(kGraph, 1, NodeKind::kKernel));
+  const Lines nodes = s.Records("node");
+  REQUIRE(nodes.size() == 1);
+  CAPTURE(nodes[0]);
+  CHECK(nodes[0].find(R"("access":[[0,"?",0,-1],[0,"?",1024,-1],[0,"?",2048,-1]])") !=
+        std::string::npos);
+}
+
 TEST_CASE("addresses are found in arguments, and inside structures") {
   Script s;
   s.Malloc(kX, 4096);
