@@ -10,7 +10,7 @@
 namespace graphkit::soft::driver {
 namespace {
 
-constexpr uint64_t kMark = 0x67726170686b6974;  // of a map made here
+constexpr uint64_t kTensorMapMark = 0x67726170686b6974;  // of a map made here
 constexpr uint32_t kMostDimensions = 5;
 
 struct TensorType {
@@ -81,7 +81,7 @@ CUresult Make(const Tensor& t, std::span<const cuuint32_t> box) {
   if (!IsTensor(t)) return CUDA_ERROR_INVALID_VALUE;
   CUtensorMap made = {};
   auto* word = made.opaque;
-  *word++ = kMark;
+  *word++ = kTensorMapMark;
   *word++ = ~reinterpret_cast<uint64_t>(t.address);
   *word++ = static_cast<uint64_t>(t.type) | uint64_t{t.rank} << 8 |
             static_cast<uint64_t>(t.interleave) << 16 | static_cast<uint64_t>(t.swizzle) << 24 |
@@ -155,7 +155,7 @@ CUresult TensorMapEncodeIm2colWide(CUtensorMap* out, CUtensorMapDataType type, c
 
 CUresult TensorMapReplaceAddress(CUtensorMap* map, void* address) {
   if (CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  if (map == nullptr || map->opaque[0] != kMark || address == nullptr ||
+  if (map == nullptr || map->opaque[0] != kTensorMapMark || address == nullptr ||
       reinterpret_cast<uintptr_t>(address) % 16 != 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
