@@ -20,30 +20,36 @@ Exits::Exits(const Lanes& lanes) : lanes_(lanes) {
     if (walk.plain) Step(birth, &walk);
   }
   marks_ = {};
-  first_after_ = {};
 }
 
 // False: the markers lie on too many chains.
 bool Exits::SortMarkers() {
-  const Order& order = lanes_.order();
   std::unordered_map<uint32_t, size_t> place_of;  // by chain
+  std::vector<size_t> counts;
   markers_.assign(lanes_.size(), 0);
-  first_after_.resize(lanes_.size());
   for (uint32_t item = 0; item < lanes_.size(); ++item) {
     if (!lanes_.Regular(item)) continue;
     const std::span<const NodeId> markers = lanes_.Markers(item);
     if (markers.size() > kMostMarkers) continue;
-    first_after_[item] = lanes_.FirstAfter(item);
     markers_[item] = static_cast<uint8_t>(markers.size());
     for (const NodeId marker : markers) {
-      const ChainPlace place = order.PlaceOf(marker);
-      const auto [at, fresh] = place_of.try_emplace(place.chain, marks_.size());
+      const uint32_t chain = lanes_.order().PlaceOf(marker).chain;
+      const auto [at, fresh] = place_of.try_emplace(chain, chains_.size());
       if (fresh) {
         if (chains_.size() == kMostChains) return false;
-        chains_.push_back(place.chain);
-        marks_.emplace_back();
+        chains_.push_back(chain);
+        counts.push_back(0);
       }
-      marks_[at->second].push_back({place.seq, item});
+      ++counts[at->second];
+    }
+  }
+  marks_.resize(chains_.size());
+  for (size_t i = 0; i < marks_.size(); ++i) marks_[i].reserve(counts[i]);
+  for (uint32_t item = 0; item < lanes_.size(); ++item) {
+    if (markers_[item] == 0) continue;
+    for (const NodeId marker : lanes_.Markers(item)) {
+      const ChainPlace place = lanes_.order().PlaceOf(marker);
+      marks_[place_of.at(place.chain)].push_back({place.seq, item});
     }
   }
   for (std::vector<Mark>& marks : marks_) {
@@ -95,9 +101,10 @@ void Exits::Pass(uint32_t birth, uint32_t item) {
     --delta;
     return;
   }
-  if (birth < first_after_[item]) {
+  const uint32_t first_after = lanes_.FirstAfter(item);
+  if (birth < first_after) {
     const std::span<const uint32_t> births = lanes_.births(lane);
-    const auto later = std::ranges::lower_bound(births, first_after_[item]);
+    const auto later = std::ranges::lower_bound(births, first_after);
     if (later == births.end()) return;
     birth = *later;
   }

@@ -66,7 +66,6 @@ class Exits {
   std::vector<uint32_t> chains_;          // that have markers
   std::vector<std::vector<Mark>> marks_;  // by place in chains_, by seq
   std::vector<uint8_t> markers_;          // by item: how many; 0: not that simple
-  std::vector<uint32_t> first_after_;     // by item
   std::vector<uint16_t> deltas_;          // by item and lane
 };
 

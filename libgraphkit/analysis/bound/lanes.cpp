@@ -7,7 +7,7 @@ namespace {
 
 // More lanes than this beside each other, and blocks are left out of the bound.
 constexpr size_t kMaxLanesPerChain = 8;
-constexpr uint32_t kMaxLanes = 1u << 27;
+constexpr uint32_t kMaxLanes = 1u << 26;
 // With more lanes than this, births look for one that another chain's births are in.
 constexpr size_t kManyLanes = 16;
 constexpr size_t kRecentLanes = 4;
@@ -26,6 +26,7 @@ Lanes::Lanes(const BlockOrder& order, std::span<const BlockId> blocks) : order_(
     items_.pop_back();
     ++left_out_;
   }
+  births_.Assign(items_.size(), lanes_.size(), [&](size_t item) { return items_[item].lane; });
 }
 
 Lanes::Item Lanes::MakeItem(BlockId block) const {
@@ -35,6 +36,7 @@ Lanes::Item Lanes::MakeItem(BlockId block) const {
   Item item;
   item.block = block;
   item.dies = order_.Dies(block);
+  item.by_streams = by_streams;
   item.nested = life.alloc.graph != life.root;
   item.plain = !item.nested && EarlyNodes(item).empty();
   if (item.nested || markers.empty()) return item;
@@ -77,9 +79,8 @@ bool Lanes::Follows(const Item& later, const Item& earlier) const {
 }
 
 uint32_t Lanes::FirstAfter(uint32_t index) const {
-  const BlockId block = items_[index].block;
-  if (!order_.lives().ByStreams(block, order_.rule())) return index + 1;
-  const Seq freed = order_.trace()[block].free_requested;
+  if (!items_[index].by_streams) return index + 1;
+  const Seq freed = order_.trace()[items_[index].block].free_requested;
   const auto after = std::partition_point(
       items_.begin() + index, items_.end(),
       [&](const Item& item) { return order_.trace()[item.block].allocated <= freed; });
@@ -122,9 +123,9 @@ void Lanes::Reduce(const Item& item) {
 bool Lanes::PlaceIn(std::span<const uint32_t> lanes, uint32_t index) {
   Item& item = items_[index];
   for (const uint32_t lane : lanes) {
-    if (!Follows(item, items_[lanes_[lane].births.back()])) continue;
+    if (!Follows(item, items_[lanes_[lane].last])) continue;
     item.lane = lane & (kMaxLanes - 1);
-    lanes_[lane].births.push_back(index);
+    lanes_[lane].last = index;
     return true;
   }
   return false;
@@ -153,7 +154,7 @@ bool Lanes::Place(uint32_t index) {
     if (lanes.size() >= kMaxLanesPerChain || lanes_.size() == kMaxLanes) return false;
     item.lane = lanes_.size() & (kMaxLanes - 1);
     lanes.push_back(item.lane);
-    lanes_.push_back({chain, {index}});
+    lanes_.push_back({chain, index});
   }
   if (!reduces_) return true;
   std::erase(recent_, item.lane);

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/memory/block_order.h"
 #include "libgraphkit/ids.h"
 #include "libgraphkit/units.h"
@@ -37,7 +38,7 @@ class Lanes {
     return RoundUp(trace()[items_[item].block].size, kBlockGranularity);
   }
   uint32_t lane(uint32_t item) const { return items_[item].lane; }
-  std::span<const uint32_t> births(uint32_t lane) const { return lanes_[lane].births; }
+  std::span<const uint32_t> births(uint32_t lane) const { return births_.Of(lane); }
   // Items that had to be left out, because they fit in no lane.
   size_t left_out() const { return left_out_; }
   Bytes left_out_bytes() const { return left_out_bytes_; }
@@ -74,16 +75,17 @@ class Lanes {
     BlockId block;
     uint32_t chain = 0;  // simple: its one marker
     uint32_t seq = 0;
-    uint32_t lane : 27 = 0;
+    uint32_t lane : 26 = 0;
     bool dies : 1 = false;
     bool simple : 1 = false;  // one marker in the root graph, and nothing else counts
     bool plain : 1 = false;   // touched after its allocation point only, in the root graph
     bool nested : 1 = false;  // in an embedded graph
     bool regular : 1 = false;
+    bool by_streams : 1 = false;  // Lifetimes::ByStreams
   };
   struct Lane {
     uint32_t chain = 0;
-    std::vector<uint32_t> births = {};
+    uint32_t last = 0;    // of its births so far
     bool shared = false;  // with births of other chains
   };
 
@@ -109,6 +111,7 @@ class Lanes {
   BlockOrder order_;
   std::vector<Item> items_;
   std::vector<Lane> lanes_;
+  Grouped births_;                                                // by lane
   std::unordered_map<uint32_t, std::vector<uint32_t>> by_chain_;  // lanes
   // With many lanes: by chain, the places of markers; allocation points that were moved back, by
   // block; and the lanes that births of other chains went to last, or that were opened.

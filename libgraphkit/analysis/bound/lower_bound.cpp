@@ -21,7 +21,6 @@ class Bounder {
         flow_(lanes_, exits_),
         window_(std::max<size_t>(options.window, 1)),
         deadline_(ThreadClock::now() + options.time_limit),
-        last_window_(lanes_.size()),
         next_birth_(lanes_.lanes()) {}
 
   LowerBound FindBound(bool online) {
@@ -48,6 +47,7 @@ class Bounder {
   // One sweep in capture order: which items reach into which windows, and each window's greedy
   // bound. Where many items reach into a window it is larger, so that they aren't looked at often.
   void FindUpperBounds() {
+    last_window_.resize(lanes_.size());
     for (uint32_t begin = 0; begin < lanes_.size(); begin = ends_.back()) {
       const size_t births = std::max(window_, active_.size());
       const auto end = static_cast<uint32_t>(std::min(lanes_.size(), begin + births));

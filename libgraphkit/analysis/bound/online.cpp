@@ -36,7 +36,8 @@ class Sweep {
     });
     left_.reserve(frees_.size());
     for (const uint32_t item : frees_) left_.push_back(lanes_.weight(item));
-    of_stream_.resize(trace_.streams.size() + 1);
+    of_stream_.Assign(frees_.size(), trace_.streams.size() + 1,
+                      [&](size_t free) { return StreamOf(frees_[free]); });
     all_.resize(lanes.lanes());
   }
 
@@ -63,8 +64,10 @@ class Sweep {
     TakeFrees(trace_[lanes_.block(birth)].allocated);
     const uint32_t lane = lanes_.lane(birth);
     Offer& own = own_[uint64_t{lane} << 32 | StreamOf(birth)];
-    const std::vector<Free>& frees = of_stream_[StreamOf(birth)];
-    for (; own.seen < frees.size(); ++own.seen) See(frees[own.seen], birth, &own);
+    const std::span<const Free> frees = of_stream_.Of(StreamOf(birth));
+    for (; own.seen < frees.size() && frees[own.seen] < freed_; ++own.seen) {
+      See(frees[own.seen], birth, &own);
+    }
     Bytes wanted = TakeOver(birth, lanes_.weight(birth), &own);
     if (wanted == 0) return 0;
     SeeAll(birth, &all_[lane]);
@@ -73,7 +76,6 @@ class Sweep {
 
   void TakeFrees(Seq now) {
     for (; freed_ < frees_.size() && FreedAt(frees_[freed_]) < now; ++freed_) {
-      of_stream_[StreamOf(frees_[freed_])].push_back(static_cast<Free>(freed_));
       idle_.push_back(static_cast<Free>(freed_));
     }
   }
@@ -133,15 +135,15 @@ class Sweep {
   const Exits& exits_;
   const Trace& trace_;
   ThreadClock::time_point deadline_;
-  std::vector<uint32_t> frees_;               // items, in the order of their frees
-  std::vector<Bytes> left_;                   // of each of them
-  size_t freed_ = 0;                          // how many are freed at the malloc at hand
-  std::vector<std::vector<Free>> of_stream_;  // and one for blocks without a stream
-  std::vector<Free> idle_;                    // all with bytes left, and some without
-  size_t seen_ = 0;                           // blocks, by a lane
-  size_t kept_ = 0;                           // of them, when the others were last dropped
-  std::vector<Offer> all_;                    // by lane
-  std::unordered_map<uint64_t, Offer> own_;   // by lane and stream: of that stream
+  std::vector<uint32_t> frees_;              // items, in the order of their frees
+  std::vector<Bytes> left_;                  // of each of them
+  size_t freed_ = 0;                         // how many are freed at the malloc at hand
+  Grouped of_stream_;                        // the last of blocks without a stream
+  std::vector<Free> idle_;                   // all with bytes left, and some without
+  size_t seen_ = 0;                          // blocks, by a lane
+  size_t kept_ = 0;                          // of them, when the others were last dropped
+  std::vector<Offer> all_;                   // by lane
+  std::unordered_map<uint64_t, Offer> own_;  // by lane and stream: of that stream
 };
 
 }  // namespace

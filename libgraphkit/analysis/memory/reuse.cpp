@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/memory/usage.h"
 
 namespace graphkit {
@@ -46,8 +47,7 @@ class Matcher {
     } else {
       MarkTaken(FindOverlaps(trace_, blocks_));
     }
-    for (const BlockId block : blocks_) sizes_.push_back(RoundedSize(trace_[block]));
-    SortUnique(&sizes_);
+    CollectSizes();
     idle_.resize(sizes_.size());
     for (size_t i = 0; i < blocks_.size(); ++i) {
       const size_t size = SizeIndex(blocks_[i]);
@@ -59,6 +59,18 @@ class Matcher {
   }
 
  private:
+  // Mostly there are few: more than twice as many as are known are sorted in.
+  void CollectSizes() {
+    size_t known = 0;
+    for (const BlockId block : blocks_) {
+      sizes_.push_back(RoundedSize(trace_[block]));
+      if (sizes_.size() < 2 * known + kBlocksTried) continue;
+      SortUnique(&sizes_);
+      known = sizes_.size();
+    }
+    SortUnique(&sizes_);
+  }
+
   size_t SizeIndex(BlockId block) const {
     return static_cast<size_t>(std::ranges::lower_bound(sizes_, RoundedSize(trace_[block])) -
                                sizes_.begin());
@@ -114,17 +126,10 @@ class OverlapFinder {
   explicit OverlapFinder(const Trace& trace) : trace_(trace) {}
 
   std::vector<Overlap> FindAll(std::span<const BlockId> blocks) {
-    std::vector<PlacedBlock> ranges;
-    ranges.reserve(blocks.size());
-    for (const BlockId block : blocks) {
-      if (trace_[block].size != 0) ranges.push_back({trace_[block].address, block});
-    }
-    if (!std::ranges::is_sorted(ranges, {}, &PlacedBlock::begin)) {
-      std::ranges::sort(ranges, {}, &PlacedBlock::begin);
-    }
-    for (size_t first = 0; first < ranges.size();) {
-      const size_t end = EndOfGroup(ranges, first);
-      if (end - first > 1) AddGroup(std::span(ranges).subspan(first, end - first));
+    const std::vector<BlockId> sorted = SortByAddress(blocks);
+    for (size_t first = 0; first < sorted.size();) {
+      const size_t end = EndOfGroup(sorted, first);
+      if (end - first > 1) AddGroup(std::span(sorted).subspan(first, end - first));
       first = end;
     }
     SortUnique(&overlaps_, [](const Overlap& o) { return std::pair(o.later, o.earlier); });
@@ -134,23 +139,54 @@ class OverlapFinder {
  private:
   Address EndOf(BlockId block) const { return trace_[block].address + RoundedSize(trace_[block]); }
 
-  size_t EndOfGroup(std::span<const PlacedBlock> ranges, size_t first) const {
-    Address reached = EndOf(ranges[first].block);
+  // Those with bytes. First by pieces of the addresses, then each piece for itself, so that there
+  // isn't a second row of all.
+  std::vector<BlockId> SortByAddress(std::span<const BlockId> blocks) const {
+    constexpr size_t kBlocksInPiece = 64;  // about, were they spread evenly
+    Address low = ~Address{0}, high = 0;
+    for (const BlockId id : blocks) {
+      const Block& block = trace_[id];
+      if (block.size == 0) continue;
+      low = std::min(low, block.address);
+      high = std::max(high, block.address);
+    }
+    if (low > high) return {};
+    unsigned shift = 0;
+    while (shift < 63 && (high - low) >> shift > blocks.size() / kBlocksInPiece) ++shift;
+    const size_t pieces = ((high - low) >> shift) + 1;
+    Grouped by;
+    by.Assign(blocks.size(), pieces, [&](size_t i) -> size_t {
+      const Block& block = trace_[blocks[i]];
+      return block.size == 0 ? pieces : (block.address - low) >> shift;
+    });
+    std::vector<BlockId> sorted;
+    sorted.reserve(by.items.size());
+    std::vector<PlacedBlock> piece;
+    for (size_t i = 0; i < pieces; ++i) {
+      piece.clear();
+      for (const uint32_t at : by.Of(i)) piece.push_back({trace_[blocks[at]].address, blocks[at]});
+      if (piece.size() > 1) std::ranges::sort(piece, {}, &PlacedBlock::begin);
+      for (const PlacedBlock& placed : piece) sorted.push_back(placed.block);
+    }
+    return sorted;
+  }
+
+  size_t EndOfGroup(std::span<const BlockId> sorted, size_t first) const {
+    Address reached = EndOf(sorted[first]);
     size_t end = first + 1;
-    for (; end < ranges.size() && ranges[end].begin < reached; ++end) {
-      reached = std::max(reached, EndOf(ranges[end].block));
+    for (; end < sorted.size() && trace_[sorted[end]].address < reached; ++end) {
+      reached = std::max(reached, EndOf(sorted[end]));
     }
     return end;
   }
 
   // The addresses are cut at every block's begin and end; each piece knows who had it last.
-  void AddGroup(std::span<const PlacedBlock> group) {
+  void AddGroup(std::span<const BlockId> group) {
     cuts_.clear();
-    blocks_.clear();
-    for (const PlacedBlock& range : group) {
-      cuts_.push_back(range.begin);
-      cuts_.push_back(EndOf(range.block));
-      blocks_.push_back(range.block);
+    blocks_.assign(group.begin(), group.end());
+    for (const BlockId block : group) {
+      cuts_.push_back(trace_[block].address);
+      cuts_.push_back(EndOf(block));
     }
     SortUnique(&cuts_);
     std::ranges::sort(blocks_);
