@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "libgraphkit/analysis/group_by.h"
 #include "libgraphkit/analysis/memory/usage.h"
@@ -24,7 +26,21 @@ class Axis {
   void Add(Seq seq, uint32_t width) {
     if (seq != kNever) ticks_.push_back({seq, width});
   }
+  // Where ticks lie close together, as mostly, it is noted for each place what lies before it.
   void Finish() {
+    constexpr size_t kSparse = 8;  // more places than that for each tick
+    if (ticks_.empty()) return;
+    const auto [first, last] = std::ranges::minmax(ticks_, {}, &Tick::seq);
+    const size_t places = size_t{last.seq} - first.seq + 1;
+    if (places / kSparse <= ticks_.size()) {
+      first_ = first.seq;
+      before_.assign(places + 1, 0);
+      for (const Tick& tick : ticks_) before_[tick.seq - first_ + 1] += tick.width_or_x;
+      std::partial_sum(before_.begin(), before_.end(), before_.begin());
+      width_ = before_.back();
+      std::exchange(ticks_, {});
+      return;
+    }
     std::ranges::sort(ticks_, {}, &Tick::seq);
     uint32_t x = 0;
     for (Tick& tick : ticks_) {
@@ -36,6 +52,10 @@ class Axis {
   }
   // Where what happened at `seq` begins; the end of the axis for what came later or never.
   uint32_t At(Seq seq) const {
+    if (!before_.empty()) {
+      if (seq <= first_) return 0;
+      return seq - first_ < before_.size() ? before_[seq - first_] : width_;
+    }
     const auto found = std::ranges::lower_bound(ticks_, seq, {}, &Tick::seq);
     return found == ticks_.end() ? width_ : found->width_or_x;
   }
@@ -47,6 +67,8 @@ class Axis {
     uint32_t width_or_x;
   };
   std::vector<Tick> ticks_;
+  Seq first_ = 0;
+  std::vector<uint32_t> before_;  // from first_ on; empty: see ticks_
   uint32_t width_ = 0;
 };
 
@@ -254,14 +276,24 @@ bool InSegment(const Trace& trace, const Block& block) {
   return block.segment.index() < trace.segments.size();
 }
 
+// The index of a block.
+struct Placed {
+  SegmentId segment;
+  uint32_t index;
+  Address address;
+};
+
 // Blocks by segment and address; those outside segments last.
-std::vector<size_t> ByAddress(const Trace& trace, std::span<const BlockId> blocks) {
-  std::vector<size_t> sorted(blocks.size());
-  for (size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
-  std::ranges::sort(sorted, {}, [&](size_t i) {
-    const Block& block = trace[blocks[i]];
-    const SegmentId segment = InSegment(trace, block) ? block.segment : SegmentId();
-    return std::tuple(segment.value, block.address, i);
+std::vector<Placed> ByAddress(const Trace& trace, std::span<const BlockId> blocks) {
+  std::vector<Placed> sorted;
+  sorted.reserve(blocks.size());
+  for (const BlockId id : blocks) {
+    const Block& block = trace[id];
+    sorted.push_back({InSegment(trace, block) ? block.segment : SegmentId(),
+                      static_cast<uint32_t>(sorted.size()), block.address});
+  }
+  std::ranges::sort(sorted, {}, [](const Placed& placed) {
+    return std::tuple(placed.segment, placed.address, placed.index);
   });
   return sorted;
 }
@@ -280,9 +312,9 @@ void Extend(const Trace& trace, const Block& block, std::vector<Range>& ranges) 
 CompactMemory CompactAddresses(const Trace& trace, std::span<const BlockId> blocks) {
   std::vector<Range> ranges;
   std::vector<uint32_t> range_of(blocks.size());
-  for (const size_t i : ByAddress(trace, blocks)) {
-    Extend(trace, trace[blocks[i]], ranges);
-    range_of[i] = static_cast<uint32_t>(ranges.size() - 1);
+  for (const Placed& placed : ByAddress(trace, blocks)) {
+    Extend(trace, trace[blocks[placed.index]], ranges);
+    range_of[placed.index] = static_cast<uint32_t>(ranges.size() - 1);
   }
   std::vector<uint32_t> order(ranges.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
