@@ -118,6 +118,8 @@ Json GraphJson(const GraphSummary& graph, const Trace& trace, bool pairs = true)
   Json json{
       {"id", graph.graph},    {"name", graph.name},   {"origin", NameOf(graph.origin)},
       {"nodes", graph.nodes}, {"edges", graph.edges}, {"nodes_by_type", NodesByTypeJson(graph)}};
+  constexpr size_t kMembers = 48;  // so that names aren't copied as the object grows
+  json.get_ref<Json::object_t&>().reserve(kMembers);
   GRAPHKIT_ADD_MEMBERS(json, graph, programmatic_edges, launch_completion_edges, cross_stream_edges,
                        critical_path_nodes, critical_path_ns, width, streams, blocks);
   json["early_launches"] = EarlyLaunchesJson(graph, trace);
