@@ -48,6 +48,7 @@ TEST_CASE("every address that PyTorch itself gave in random programs is predicte
     CHECK(score.misses == std::vector<PredictionMiss>{});
     CHECK(score.not_judged.in_no_segment == 0);
     CHECK(score.not_judged.start_unknown == 0);
+    CHECK(score.not_judged.pool_unknown == 0);
     addresses += score.addresses;
   }
   CHECK(addresses > 10'000);
@@ -223,6 +224,30 @@ TEST_CASE("a pool whose blocks are never split is told by what it does") {
   }
 }
 
+// Recording begins when a block of 5 MiB has taken three free pages of 20 MiB, or one.
+TEST_CASE("a block that is never split may have more pages than it needs when recording begins") {
+  constexpr Bytes kMiB = Bytes{1} << 20;
+  for (const Bytes taken : {60 * kMiB, 20 * kMiB}) {
+    CAPTURE(taken);
+    Recorder recorder({.expandable_segments = true}, 900 * kMiB, 2, {.no_split = true});
+    const auto first = recorder.Malloc(taken, 1, 1);
+    const auto rest = recorder.Malloc(60 * kMiB - taken, 1, 1);
+    REQUIRE((first && (rest || taken == 60 * kMiB)));
+    recorder.Free(*first);
+    const auto large = recorder.Malloc(5 * kMiB, 1, 1);
+    if (taken < 60 * kMiB) recorder.Free(*rest);
+    const auto next = recorder.Malloc(7 * kMiB, 1, 1);
+    REQUIRE((large && next && recorder.AddressOf(*next) == recorder.AddressOf(*large) + taken));
+    recorder.Free(*large);
+    REQUIRE(recorder.Malloc(18 * kMiB, 1, 1));
+    recorder.Free(*next);
+    REQUIRE(recorder.Malloc(40 * kMiB, 1, 1));
+    const TorchSnapshot s = recorder.Take(taken == 60 * kMiB ? 9 : 8);
+    REQUIRE(AllocationsIn(s) == 3);
+    CHECK(JudgedRightly(s) == AllocationsIn(s));
+  }
+}
+
 TEST_CASE("a run that ends with empty_cache is predicted to its end") {
   for (const bool expandable : {false, true}) {
     for (unsigned seed = 1; seed <= 4; ++seed) {
@@ -275,6 +300,49 @@ TEST_CASE("where a pool's checkpoint is restored, its blocks are placed as it sa
                                  .segments_hit = 1,
                                  .misses = {},
                                  .not_judged = {.restored = 1, .why_unknown = {}}});
+}
+
+// The first of two equal segments is restored as an ordinary allocation would be placed.
+TEST_CASE("where a pool's checkpoint is restored, segments of one block are as it says as well") {
+  constexpr Bytes kSize = Bytes{20} << 20;
+  Recorder recorder({}, Bytes{900} << 20, 2);
+  const auto a = recorder.Malloc(kSize, 1, 1);
+  const auto b = recorder.Malloc(kSize, 1, 1);
+  REQUIRE((a && b));
+  const Address first = recorder.AddressOf(*a);
+  const Address second = recorder.AddressOf(*b);
+  recorder.Free(*a);
+  recorder.Free(*b);
+  recorder.Free(recorder.Restore(first, kSize, 1, 1));
+  recorder.Free(recorder.Restore(second, kSize, 1, 1));
+  CHECK(Score(recorder.Take(1000)) ==
+        PredictionScore{.addresses = 3,
+                        .addresses_hit = 3,
+                        .segments = 2,
+                        .segments_hit = 2,
+                        .misses = {},
+                        .not_judged = {.restored = 1, .why_unknown = {}}});
+}
+
+TEST_CASE("where a checkpoint has fewer pages than there are, what is restored ends with its own") {
+  constexpr Bytes kKiB = 1024;
+  Recorder recorder({.expandable_segments = true}, Bytes{900} << 20, 2);
+  const auto a = recorder.Malloc(1024 * kKiB, 1, 1);
+  const auto b = recorder.Malloc(1024 * kKiB, 1, 1);
+  const auto c = recorder.Malloc(1024 * kKiB, 1, 1);
+  REQUIRE((a && b && c));
+  const Address begin = recorder.AddressOf(*a);
+  for (const auto& block : {a, b, c}) recorder.Free(*block);
+  recorder.Restore(begin, 512 * kKiB, 1, 1);
+  recorder.Free(recorder.Restore(begin + 512 * kKiB, 1536 * kKiB, 1, 1));
+  REQUIRE(recorder.Malloc(300, 1, 1).has_value());
+  CHECK(Score(recorder.Take(1000)) ==
+        PredictionScore{.addresses = 5,
+                        .addresses_hit = 5,
+                        .segments = 2,
+                        .segments_hit = 2,
+                        .misses = {},
+                        .not_judged = {.restored = 1, .why_unknown = {}}});
 }
 
 TEST_CASE("the segments of a pool whose graph is gone are given back") {
@@ -333,11 +401,11 @@ TEST_CASE("events that don't name their pools are judged by the segments that th
       all += AllocationsIn(s);
     }
   }
-  CHECK(judged > all / 2);
+  CHECK(judged == all);
 }
 
 // The first small block of a stream is the default pool's, the second a pool's that is gone at the
-// end: no segment shows that there was one.
+// end: no segment shows that there was one, but what was placed.
 TEST_CASE("events that don't name their pools may be of a pool that is gone at the end") {
   Recorder recorder({}, Bytes{900} << 20, 2);
   const auto kept = recorder.Malloc(8, 1, 0);
@@ -349,7 +417,7 @@ TEST_CASE("events that don't name their pools may be of a pool that is gone at t
   TorchSnapshot s = recorder.Take(1000);
   for (TorchEvent& event : s.events) event.pool = TorchEvent::kNoPool;
   s.pools = {{0, 0}};
-  CHECK(JudgedRightly(s) == 2);
+  CHECK(JudgedRightly(s) == 3);
 }
 
 // The pages at 0x7f… are the default pool's until they are unmapped; then its address space is

@@ -82,29 +82,98 @@ std::optional<uint32_t> GivenBackBy(std::span<const TorchEvent> events, uint32_t
   return std::nullopt;
 }
 
-// What was given back and may have been another pool's, as the first miss shows.
-std::optional<uint32_t> Suspect(std::span<const TorchEvent> events, const PredictionMiss& miss) {
-  const auto there = GivenBackBy(events, miss.event, miss.recorded);
-  return there ? there : GivenBackBy(events, miss.event, miss.predicted);
-}
-
-// Leaves out one after the other what can't have been the default pool's.
-Result<ScoredReading> LeaveOutSuspects(const TorchSnapshot& snapshot, size_t device,
-                                       ScoredReading first, RecordedReading* reading) {
-  constexpr size_t kAtMost = 100;
-  const Slice run = snapshot.devices[device];
-  const std::span<const TorchEvent> events(snapshot.events.data() + run.first, run.count);
-  ScoredReading read = std::move(first);
-  while (!read.explained && reading->pools.but.size() < kAtMost) {
-    const std::optional<uint32_t> suspect = Suspect(events, read.score.misses.front());
-    if (!suspect || std::ranges::count(reading->pools.but, *suspect) > 0) break;
-    reading->pools.but.push_back(*suspect);
-    Result<ScoredReading> next = BestEnds(snapshot, device, *reading);
-    if (!next) return next.error();
-    read = std::move(*next);
+// Gives what can't have been the default pool's to others, one after the other: to a pool that was
+// deduced before, where that explains it as well, else to a new one. What is split into more pools
+// than there were is predicted right all the same: the best block of all is the best of fewer.
+// What is missed even alone is left out.
+class PoolFinder {
+ public:
+  PoolFinder(const TorchSnapshot& snapshot, size_t device, RecordedReading* reading)
+      : snapshot_(snapshot), device_(device), reading_(*reading) {
+    const Slice run = snapshot.devices[device];
+    events_ = {snapshot.events.data() + run.first, run.count};
+    named_ = static_cast<PoolHandle>(snapshot.pools.size());
   }
-  return read;
-}
+
+  Result<ScoredReading> Find(ScoredReading read) {
+    for (size_t moves = 0; !read.explained && moves < kMoves; ++moves) {
+      const std::optional<uint32_t> suspect = Suspect(read.score.misses);
+      if (!suspect) break;
+      Result<ScoredReading> next = Move(*suspect, read.score.misses.front().event);
+      if (!next) return next;
+      read = std::move(*next);
+    }
+    return read;
+  }
+
+ private:
+  static constexpr size_t kMoves = 200;
+  static constexpr uint32_t kJoins = 150;  // that are tried
+  static constexpr uint32_t kLatest = 4;   // pools that one may join
+
+  // What was given back and may have been another pool's, as the first misses show.
+  std::optional<uint32_t> Suspect(std::span<const PredictionMiss> misses) const {
+    if (const auto back = GivenBackAlone(misses)) return back;
+    for (const PredictionMiss& miss : misses) {
+      for (const Address address : {miss.recorded, miss.predicted}) {
+        const auto back = GivenBackBy(events_, miss.event, address);
+        if (back && PoolOf(*back) != PoolGuess::kUnknown) return back;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Where the model emptied the cache of more than was given back, only a pool that had gone gave
+  // something back.
+  std::optional<uint32_t> GivenBackAlone(std::span<const PredictionMiss> misses) const {
+    const uint32_t event = misses.front().event;
+    const auto only_model = [&](const PredictionMiss& miss) {
+      return miss.event == event && miss.segment && miss.recorded == 0;
+    };
+    const auto emptied = std::ranges::count_if(misses, only_model);
+    std::optional<uint32_t> back;
+    uint32_t first = event;
+    for (; first > 0 && events_[first - 1].action == TorchAction::kSegmentFree; --first) {
+      if (PoolOf(first - 1) == 0) back = first - 1;
+    }
+    return emptied >= event - first ? back : std::nullopt;
+  }
+
+  PoolHandle PoolOf(uint32_t back) const {
+    const auto at = reading_.pools.of.find(back);
+    return at == reading_.pools.of.end() ? 0 : at->second;
+  }
+
+  bool IsAlone(PoolHandle pool) const {
+    const auto pool_of = [](const auto& entry) { return entry.second; };
+    return pool != 0 && std::ranges::count(reading_.pools.of, pool, pool_of) == 1;
+  }
+
+  Result<ScoredReading> Move(uint32_t suspect, uint32_t missed_at) {
+    PoolGuess& pools = reading_.pools;
+    const PoolHandle before = PoolOf(suspect);
+    if (IsAlone(before)) {
+      pools.of[suspect] = PoolGuess::kUnknown;
+      return BestEnds(snapshot_, device_, reading_);
+    }
+    const uint32_t oldest = pools.deduced > kLatest ? pools.deduced - kLatest : 0;
+    for (uint32_t i = pools.deduced; before == 0 && i-- > oldest && joins_ < kJoins; ++joins_) {
+      pools.of[suspect] = named_ + i;
+      Result<ScoredReading> joined = BestEnds(snapshot_, device_, reading_);
+      if (!joined) return joined;
+      if (joined->explained || joined->score.misses.front().event > missed_at) return joined;
+    }
+    pools.of[suspect] = named_ + pools.deduced++;
+    return BestEnds(snapshot_, device_, reading_);
+  }
+
+  const TorchSnapshot& snapshot_;
+  size_t device_;
+  RecordedReading& reading_;
+  std::span<const TorchEvent> events_;
+  PoolHandle named_ = 0;  // pools that the file names
+  uint32_t joins_ = 0;
+};
 
 // The readings of files that say, and that don't say, to which pool memory was given back.
 Result<ScoredReading> ReadNamed(const TorchSnapshot& snapshot, size_t device,
@@ -116,7 +185,7 @@ Result<ScoredReading> ReadNamed(const TorchSnapshot& snapshot, size_t device,
 
 Result<ScoredReading> ReadUnnamed(const TorchSnapshot& snapshot, size_t device,
                                   const ScoredReading& first, RecordedReading reading) {
-  Result<ScoredReading> read = LeaveOutSuspects(snapshot, device, first, &reading);
+  Result<ScoredReading> read = PoolFinder(snapshot, device, &reading).Find(first);
   if (!read || read->explained) return read;
   return BestPools(snapshot, device, std::move(*read), &reading);
 }

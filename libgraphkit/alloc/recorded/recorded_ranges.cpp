@@ -62,8 +62,12 @@ class Undoing {
       range.pool = event.pool;
     } else {
       ranges_.pools_unknown = true;
-      const bool guessed = guess_.default_pool && std::ranges::count(guess_.but, index_) == 0;
-      if (!guessed) range.state = RangeState::kPoolUnknown;
+      const auto at = guess_.of.find(index_);
+      const PoolHandle pool = at == guess_.of.end() ? PoolHandle{0} : at->second;
+      const bool pages = event.action == TorchAction::kSegmentUnmap;
+      const bool known = guess_.default_pool && pool != PoolGuess::kUnknown && !(pages && pool);
+      if (known) range.pool = pool;
+      if (!known) range.state = RangeState::kPoolUnknown;
     }
     return range;
   }

@@ -23,7 +23,7 @@ namespace graphkit {
 enum class RangeState : uint8_t {
   kKnown,
   kStartUnknown,  // what lay in it before the first event contradicts the file
-  kPoolUnknown,   // given back during the run, and the file doesn't say whose it was
+  kPoolUnknown,   // given back during the run, and it can't be told whose it was
 };
 
 struct RecordedRange {
@@ -56,10 +56,14 @@ struct RewoundRanges {
   std::vector<RecordedRange> left_out;  // expandable segments of which something can't be told
   bool pools_unknown = false;  // something was given back, and the file doesn't say whose it was
 };
-// What was given back without a word of its pool: whether it was the default pool's.
+// Whose was what was given back without a word of its pool: the default pool's, but for what stands
+// here. Pools that the file doesn't name have the numbers after those that it does. Of pages only
+// the default pool is guessed: those of another one are unknown.
 struct PoolGuess {
-  bool default_pool = true;
-  std::vector<uint32_t> but = {};  // not what was given back by these events
+  static constexpr PoolHandle kUnknown = 0xffffffffu;
+  bool default_pool = true;                // else nothing is guessed
+  std::map<uint32_t, PoolHandle> of = {};  // by the event that gave it back
+  uint32_t deduced = 0;                    // pools that the file doesn't name
 };
 RewoundRanges RewindRanges(const TorchSnapshot& snapshot, size_t device,
                            const CachingConfig& config, const PoolGuess& guess);

@@ -41,7 +41,7 @@ class Rewinder {
   RecordedRun Run() {
     run_.config = ConfigOf(snapshot_.settings);
     run_.config.ties = reading_.ties;
-    run_.pools = static_cast<uint32_t>(snapshot_.pools.size());
+    run_.pools = static_cast<uint32_t>(snapshot_.pools.size()) + reading_.pools.deduced;
     run_.no_split = reading_.no_split;
     ranges_ = RewindRanges(snapshot_, device_, run_.config, reading_.pools);
     lives_ = FindLives(snapshot_, device_, ranges_.ever, reading_.ends);
@@ -177,23 +177,59 @@ class Rewinder {
     run_.operations.push_back(operation);
   }
 
-  // A private pool's checkpoint is restored by allocating all blocks of a segment that is free, one
-  // after the other, from its begin to its end, whatever their sizes are. Returns the event after
-  // the last of them; the event itself where it isn't the first of such.
+  // A private pool's checkpoint is restored segment by segment: all blocks of a segment that is
+  // free are allocated, one after the other, from its begin to its end, whatever their sizes are;
+  // then those are freed that are free in the checkpoint. Returns the event after the last
+  // allocation; the event itself where nothing shows that it isn't an ordinary one.
+  //
+  //   segment  |  A  | B |   C   |    events  alloc A, B, C   free A, C   alloc D, …
   uint32_t RestoredUntil(uint32_t index) const {
-    const auto* range = RangeOf(now_, events_[index].address);
-    if (PoolOf(events_[index]) == 0 || range == nullptr) return index;
-    const bool fresh = index > 0 && SegmentKind(events_[index - 1].action).has_value();
-    Address at = range->first;
-    const Address end = at + range->second.size;
-    uint32_t next = index;
-    for (; next < events_.size() && at < end; ++next) {
-      const TorchEvent& e = events_[next];
-      if (e.action != TorchAction::kAlloc || e.address != at) return index;
-      at += e.size;
+    uint32_t until = index;
+    bool shown = false;
+    std::vector<Bytes> whole;  // segments of a single block that were freed again
+    for (uint32_t at = index; at < events_.size();) {
+      const auto* range = RangeOf(now_, events_[at].address);
+      const uint32_t filled = FilledUntil(at, range);
+      if (filled == at) break;
+      const Bytes last = events_[filled - 1].size;
+      const bool too_large = range->second.small && last > run_.config.small_size;
+      const bool single = filled == at + 1;
+      shown = shown || too_large || !single || std::ranges::count(whole, last) > 0;
+      until = filled;
+      at = FreesUntil(filled, range);
+      if (single && at > filled) whole.push_back(last);
     }
-    const bool too_large = range->second.small && events_[next - 1].size > run_.config.small_size;
-    return at == end && !fresh && (too_large || next > index + 1) ? next : index;
+    return shown ? until : index;
+  }
+
+  // The event after those that allocate all of a private pool's range in order, or its first pages:
+  // an expandable segment may have had fewer then. `index`: there are no such.
+  uint32_t FilledUntil(uint32_t index, const RecordedRanges::value_type* range) const {
+    const bool fresh = index > 0 && SegmentKind(events_[index - 1].action).has_value();
+    if (range == nullptr || range->second.pool == 0 || fresh) return index;
+    const auto& [begin, pages] = *range;
+    const Bytes page = pages.small ? run_.config.small_segment : run_.config.large_segment;
+    uint32_t until = index;
+    Address at = begin;
+    for (uint32_t i = index; i < events_.size() && at < begin + pages.size;) {
+      const TorchEvent& e = events_[i++];
+      if (e.action != TorchAction::kAlloc || e.address != at) break;
+      at += e.size;
+      const bool whole_pages = pages.expandable && (at - begin) % page == 0;
+      if (whole_pages || at == begin + pages.size) until = i;
+    }
+    return until;
+  }
+
+  // The event after the frees in the range that follow.
+  uint32_t FreesUntil(uint32_t index, const RecordedRanges::value_type* range) const {
+    const auto frees = [&](const TorchEvent& e) {
+      const bool free =
+          e.action == TorchAction::kFreeRequested || e.action == TorchAction::kFreeCompleted;
+      return free && RangeOf(now_, e.address) == range;
+    };
+    while (index < events_.size() && frees(events_[index])) ++index;
+    return index;
   }
 
   // Counts the event when it isn't.

@@ -145,12 +145,19 @@ class StartFiller {
     return {};
   }
 
-  // In an expandable segment of a pool that is never split a block takes whole pages.
+  // In an expandable segment of a pool that is never split a block takes whole pages, of a free
+  // stretch all of it: up to where another block was allocated while it lived.
   Address EndOfPages(SegmentState* segment, Address begin, Address end) {
     const Bytes page = segment->small ? config_.small_segment : config_.large_segment;
-    const Address last = segment->address + RoundUp(begin - segment->address, page);
-    segment->blocks.back().size += std::min(last, end) - begin;
-    return std::min(last, end);
+    const Address last = std::min(segment->address + RoundUp(begin - segment->address, page), end);
+    const std::optional<uint32_t> freed = lives_[blocks_[next_block_ - 1].life].free_completed;
+    Address taken = end;
+    for (const RecordedLife& life : lives_) {
+      const bool beside = life.alloc && (!freed || *life.alloc < *freed);
+      if (beside && life.address >= last) taken = std::min(taken, life.address);
+    }
+    segment->blocks.back().size += taken - begin;
+    return taken;
   }
 
   // What lies between two blocks in use, or at a segment's end. In the large pool a rest of at most

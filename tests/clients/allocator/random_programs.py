@@ -5,7 +5,8 @@
 What a program does is decided by its seed and by the words in RANDOM_PROGRAMS: `streams`, `captures`, `pools`, `options` (pools
 that are never split, where PyTorch has them, or serve anyone when memory runs out), `threads` (one after the other, and at once:
 then their order differs from run to run), `limit=F` (the share of the device's memory that may be used), `late` (recording
-begins in the middle), `empty` (empty_cache at the end), `traced` (no snapshot: graphkit's tracer records).
+begins in the middle), `empty` (empty_cache at the end), `trees` (functions that cudagraph trees capture, as `torch.compile` in
+mode `reduce-overhead` does, and whose pool is set back to checkpoints), `traced` (no snapshot: graphkit's tracer records).
 """
 
 import gc
@@ -18,6 +19,8 @@ import threading
 import torch
 
 WORDS = dict((word.split("=") + [""])[:2] for word in os.environ.get("RANDOM_PROGRAMS", "").split())
+if "trees" in WORDS:
+    from torch._inductor import cudagraph_trees
 POOL_OPTIONS = {"no_split", "use_on_oom"} & set(inspect.signature(torch.cuda.MemPool.__init__).parameters)
 # PyTorch 2.15 miscounts what an expandable pool holds: it forgets one whose graphs and MemPools are gone before its blocks,
 # and ends with a segmentation fault. PyTorch 2.8 still asks pools with `use_on_oom` that are gone, and only says of segments that
@@ -53,6 +56,27 @@ def allocate_alone(seed, streams):
             blocks.pop(choose.randrange(len(blocks))).record_stream(choose.choice(streams))
 
 
+# What a graph tree captures: temporaries, and outputs that live on. Of its inputs it takes one, and nothing stays of them.
+class TreeFunction:
+    WIDTH = 1 << 18
+
+    def __init__(self, choose, size):
+        self.choices = [(size(), choose.random() < 0.2, choose.random() < 0.5) for _ in range(choose.randint(1, 12))]
+        x = torch.empty(self.WIDTH, dtype=torch.uint8, device="cuda")
+        traces = [None for _ in self.body([x])]
+        self.call = cudagraph_trees.cudagraphify_impl(self.body, [x], (), device_index=0, is_backward=False, is_inference=True,
+                                                      stack_traces=traces)
+
+    def body(self, inputs):
+        outputs, temporaries = [inputs[0] + 1], []
+        inputs.clear()
+        for size, lasts, frees in self.choices:
+            (outputs if lasts else temporaries).append(torch.empty(size, dtype=torch.uint8, device="cuda"))
+            if frees and temporaries:
+                del temporaries[len(temporaries) // 2]
+        return outputs
+
+
 class Program:
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -67,6 +91,8 @@ class Program:
             self.streams += [torch.cuda.Stream() for _ in range(self.random.randint(1, 3))]
         self.joined = []  # streams that are in the capture
         self.captured = set()  # addresses of its blocks
+        self.functions = [TreeFunction(self.random, self.size) for _ in range(3)] if "trees" in WORDS else []
+        self.outputs = []  # of functions, since a step began
 
     def size(self):
         weights = [4, 4, 4, 3, 2, 1]
@@ -194,6 +220,21 @@ class Program:
         if free and not self.capturing and not self.active and not KEEPS:
             self.pools.remove(self.random.choice(free))
 
+    def tree(self):
+        if self.capturing or self.active:
+            return
+        if self.random.random() < 0.4:
+            cudagraph_trees.mark_step_begin()  # all outputs of the step before are gone
+            self.outputs.clear()
+        for _ in range(self.random.randint(1, 4)):
+            inputs = [t for tensors in self.outputs for t in tensors[:1] if t.numel() == TreeFunction.WIDTH]
+            fresh = torch.zeros(TreeFunction.WIDTH, dtype=torch.uint8, device="cuda")
+            x = self.random.choice(inputs) if inputs and self.random.random() < 0.6 else fresh
+            self.outputs.append(list(self.random.choice(self.functions).call([x])))
+            for tensors in self.outputs:
+                if tensors and self.random.random() < 0.2:
+                    tensors.pop(self.random.randrange(len(tensors)))
+
     def other_thread(self):
         if "threads" in WORDS:
             step = self.random.choice([self.allocate, self.allocate, self.free, self.record])
@@ -208,7 +249,7 @@ class Program:
         records = 60 if self.capturing and "traced" in WORDS else 8
         steps = {self.allocate: 60, self.free: 42, self.free_many: 1, self.record: records, self.synchronize: 2, self.empty: 1,
                  self.fork: 4, self.join: records / 4, self.capture: 1.5, self.replay: 1, self.drop_graph: 0.5, self.pool: 2,
-                 self.drop_pool: 0.3, self.other_thread: 3, self.threads: 0.4}
+                 self.drop_pool: 0.3, self.other_thread: 3, self.threads: 0.4, self.tree: 12 if "trees" in WORDS else 0}
         self.random.choices(list(steps), list(steps.values()))[0]()
 
     def run(self, operations):
@@ -223,6 +264,8 @@ class Program:
 
 
 def main():
+    if OLDER and KEEPS and "trees" in WORDS:
+        sys.exit("not run: PyTorch 2.8 fails to restore a checkpoint of expandable segments")
     folder, first, count, operations = sys.argv[1], *map(int, sys.argv[2:5])
     gc.freeze()  # what PyTorch itself made: every capture collects garbage
     if WORDS.get("limit"):
@@ -236,6 +279,8 @@ def main():
         if KEEPS:
             KEPT.append((program.graphs, program.pools))
         del program
+        if "trees" in WORDS:
+            cudagraph_trees.reset_cudagraph_trees()
         gc.collect()
         torch.cuda.synchronize()
         torch.cuda.empty_cache()
