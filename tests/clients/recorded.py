@@ -13,7 +13,7 @@ import pathlib
 import subprocess
 import sys
 
-from verdicts import Failed, compare_coverage, compare_findings, expected_findings, heading, variants
+from verdicts import Failed, compare_coverage, compare_findings, compare_kept, expected_findings, heading, variants
 
 GRAPHKIT, FOLDER, PROGRAMS = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 
@@ -30,6 +30,7 @@ def check_trace(trace, program, fixed):
     if not report["complete"]:
         raise Failed(f"the trace is incomplete: {report['incomplete_because']}")
     compare_findings(program, report, fixed)
+    compare_kept(program, report, fixed)
     if heading(program, "coverage"):
         compare_coverage(program, json.loads(run("analyze", "--coverage", "--format", "json", trace)), fixed)
     joins = report["joins"]

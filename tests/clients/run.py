@@ -5,11 +5,11 @@
 Each program checks itself. It passes when it ends with 0 under the tracer, its trace is read and analyzed as a whole one, and
 the replays of its graphs are verified. Lines at its begin say more: `# environment: NAME=VALUE …` sets variables, `# options: …`
 are those of `graphkit trace`, `# errors: CHECK …` names the errors that its analysis must have (none, where there is no such
-line), `# graphkit: …` its findings (verdicts.py), `# coverage: …` the shares of its kernel launches that run in graphs, and of
-its twin's, `# traces: N` that N processes leave a trace each, `# collectives: N` how many operations over NCCL's communicators
-each of them has, `# ranks: …` what is found of the traces together, a finding as in verdicts.py. A program that knows the
-argument `fixed` is run again with it. A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON
-isn't there, all of it is skipped.
+line), `# graphkit: …` its findings, `# coverage: …` and `# eager: …` which of its kernel launches run in graphs, `# kept: …` what
+its graphs keep (verdicts.py), `# traces: N` that N processes leave a trace each, `# collectives: N` how many operations over NCCL's
+communicators each of them has, `# ranks: …` what is found of the traces together, a finding as in verdicts.py. A program that knows
+the argument `fixed` is run again with it. A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON isn't
+there, all of it is skipped.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-from verdicts import Failed, compare_coverage, compare_findings, compare_ranks, expected_findings, heading, variants
+from verdicts import Failed, compare_coverage, compare_findings, compare_kept, compare_ranks, expected_findings, heading, variants
 
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("--build", type=pathlib.Path, required=True)
@@ -51,6 +51,7 @@ def analyzed(trace, folder, program, fixed):
         raise Failed(f"the trace is incomplete: {report['incomplete_because']}")
     if expected_findings(program) is not None:
         compare_findings(program, report, fixed)
+        compare_kept(program, report, fixed)
         return report
     expected = heading(program, "errors") or []
     errors = {finding["check"]: finding["message"] for finding in report["findings"] if finding["severity"] == "error"}

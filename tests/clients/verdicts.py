@@ -111,8 +111,20 @@ def compare_ranks(report, program, fixed=False):
 
 def compare_coverage(program, coverage, fixed):
     """`# coverage: 82.6%|85.2% 100.0%`: of kernel launches, that run in graphs; of the program (with one version of PyTorch or
-    another), and of its twin."""
+    another), and of its twin. `# eager: optimizer`: the NVTX ranges of the program of which nothing does."""
     share, wanted = coverage["kernel_share"], heading(program, "coverage")[1 if fixed else 0]
     found = "unknown" if share is None else f"{100 * share:.1f}%"
     if found not in wanted.split("|"):
         raise Failed(f"its coverage is {found}; expected: {wanted}")
+    eager = [of["name"] for of in coverage["by_range"] if of["in_graphs"]["kernels"] == 0]
+    expected = [] if fixed else heading(program, "eager") or []
+    if sorted(eager) != sorted(expected):
+        raise Failed(f"the ranges {eager} have nothing in graphs; expected: {expected}")
+
+
+def compare_kept(program, report, fixed):
+    """`# kept: 6291968 512`: the bytes of the graphs' blocks that are kept between replays; of the program, and of its twin."""
+    wanted = heading(program, "kept")
+    found = str(sum(graph["never_freed_bytes"] for graph in report["graphs"]))
+    if wanted and found not in wanted[1 if fixed else 0].split("|"):
+        raise Failed(f"its graphs keep {found} B; expected: {wanted[1 if fixed else 0]}")

@@ -1,6 +1,7 @@
 # graphkit: nothing
 # options: --scope all
 # coverage: 82.6%|85.2% 100.0%
+# eager: optimizer
 """A training step of which only forward and backward were captured, with an NVTX range for each part.
 
 The fault, if it is one, is no finding: the optimizer launches its kernels eagerly, every step, and nothing says so. `graphkit analyze
