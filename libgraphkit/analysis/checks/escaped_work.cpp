@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "libgraphkit/analysis/checks/find.h"
+#include "libgraphkit/analysis/memory/touches_by_graph.h"
 #include "libgraphkit/analysis/names/call_site.h"
 
 namespace graphkit {
@@ -66,15 +67,14 @@ class EscapeFinder {
 
   void Judge(const Capture& capture, const EagerWork& work) {
     for (const Access& access : trace_.accesses.Of(work.accesses)) {
-      touches_ += facts_.lives.Touches(access.block).size();
+      touches_ += touching_.Of(access.block, capture.graph).size();
       if (touches_ > kMostTouches) return;
       if (const auto escape = EscapeOf(capture, work, access)) Add(capture, work, access, *escape);
     }
   }
 
   // The worst of what the graph's nodes do to the block.
-  std::optional<Escape> EscapeOf(const Capture& capture, const EagerWork& work,
-                                 const Access& own) const {
+  std::optional<Escape> EscapeOf(const Capture& capture, const EagerWork& work, const Access& own) {
     const Block& block = trace_[own.block];
     const bool born = block.graph == capture.graph;
     const bool near = born || work.thread == capture.thread;
@@ -83,8 +83,7 @@ class EscapeFinder {
       if (!worst || severity > worst->severity) worst = Escape{what, severity, node};
     };
     bool first_after = true, overwritten = false, written = false;
-    ForEachAccess(trace_, facts_.lives, own.block, [&](NodeId id, const Access& access) {
-      if (facts_.roots[trace_[id].graph.index()] != capture.graph) return;
+    const auto look = [&](NodeId id, const Access& access) {
       if (!Meet(own, access)) return;
       const bool before = trace_[id].seq < work.seq;
       const bool sure = IsSure(own.mode) && IsSure(access.mode);
@@ -105,7 +104,12 @@ class EscapeFinder {
         if (!once && !told && near) take(Escape::kTouches, Severity::kNote, id);
       }
       written = written || (IsSure(access.mode) && MayWrite(access.mode));
-    });
+    };
+    for (const NodeId node : touching_.Of(own.block, capture.graph)) {
+      for (const Access& access : trace_.accesses.Of(trace_[node].accesses)) {
+        if (access.block == own.block) look(node, access);
+      }
+    }
     return worst;
   }
 
@@ -202,6 +206,7 @@ class EscapeFinder {
   const Facts& facts_;
   const Trace& trace_;
   std::vector<bool> never_run_;
+  TouchesByGraph touching_{facts_};
   size_t touches_ = 0;
   std::map<Key, Found> found_;
 };

@@ -28,11 +28,17 @@ const StackTop* TopAt(const Trace& trace, uint32_t launch) {
 std::vector<Finding> FindReturned(const Facts& facts) {
   const Trace& trace = facts.trace;
   if (trace.stack_tops.empty()) return {};
-  std::map<GraphId, std::vector<const HostCopy*>> by_graph;
+  struct Copies {
+    std::vector<const HostCopy*> copies = {};
+    Address lowest = ~Address{0};
+  };
+  std::map<GraphId, Copies> by_graph;
   const std::vector<HostCopy> copies = FindHostCopies(trace);
   for (const HostCopy& copy : copies) {
-    if (copy.always && copy.end.kind == HostMemoryKind::kStack)
-      by_graph[facts.roots[trace[copy.node].graph.index()]].push_back(&copy);
+    if (!copy.always || copy.end.kind != HostMemoryKind::kStack) continue;
+    Copies& of_graph = by_graph[facts.roots[trace[copy.node].graph.index()]];
+    of_graph.copies.push_back(&copy);
+    of_graph.lowest = std::min(of_graph.lowest, copy.end.address);
   }
   std::map<GraphId, Finding> found;
   RunGraphs run(trace);
@@ -41,8 +47,9 @@ std::vector<Finding> FindReturned(const Facts& facts) {
     const auto of_graph = by_graph.find(graph);
     const StackTop* top = of_graph != by_graph.end() ? TopAt(trace, i) : nullptr;
     if (top == nullptr || found.contains(graph)) continue;
+    if (of_graph->second.lowest >= top->address) continue;
     Finding finding{.severity = Severity::kError, .graph = graph};
-    for (const HostCopy* copy : of_graph->second) {
+    for (const HostCopy* copy : of_graph->second.copies) {
       if (trace[copy->node].thread != top->thread || copy->end.address >= top->address) continue;
       if (copy->end.length != kLengthUnknown) finding.bytes += copy->end.length;
       finding.nodes.push_back(copy->node);

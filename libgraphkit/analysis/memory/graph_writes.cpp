@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "libgraphkit/analysis/order/launches.h"
@@ -241,13 +242,14 @@ class OverwriteFinder {
   }
 
   // Whether a block of the segment lay there, as far as the clocks of both sources tell.
-  bool MayBeHandedOut(const Use& use, SegmentId segment) const {
+  bool MayBeHandedOut(const Use& use, SegmentId segment) {
     const Nanoseconds at = TimeOf(SeqOf(use.work));
-    return std::ranges::any_of(trace_.blocks, [&](const Block& block) {
-      if (block.segment != segment || use.begin < block.address ||
-          use.begin >= block.address + block.size) {
-        return false;
-      }
+    if (in_segment_.empty()) {
+      for (const Block& block : trace_.blocks) in_segment_[block.segment].push_back(&block);
+    }
+    return std::ranges::any_of(in_segment_[segment], [&](const Block* of_segment) {
+      const Block& block = *of_segment;
+      if (use.begin < block.address || use.begin >= block.address + block.size) return false;
       const Seq seq = SeqOf(use.work);
       if (block.allocated < seq && seq < block.free_completed) return true;
       return at != 0 && (Near(block.allocated, at) || Near(block.free_completed, at));
@@ -280,6 +282,7 @@ class OverwriteFinder {
   std::vector<Written> written_;  // by where it begins
   Bytes longest_ = 0;
   Address lowest_ = ~Address{0}, highest_ = 0;  // of what is used
+  std::unordered_map<SegmentId, std::vector<const Block*>> in_segment_;
   size_t loose_ = 0, pairs_ = 0;
   std::vector<Overwrite> found_;
 };

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "libgraphkit/analysis/names/call_site.h"
+#include "libgraphkit/analysis/memory/freed_blocks.h"
+#include "libgraphkit/analysis/memory/touches_by_graph.h"
 #include "libgraphkit/analysis/names/naming.h"
 #include "libgraphkit/model/node_changes.h"
 
@@ -60,54 +61,11 @@ std::optional<LaunchPair> FindUnordered(const LaunchOrder& order, const Trace& t
 
 namespace {
 
-// Whether a node of the root graph that touches the block is, before `at`, as it was made: not
-// given other parameters, and not switched off.
-bool StillTouches(const Facts& facts, const NodeChanges& changes, GraphId root, BlockId block,
-                  Seq at) {
-  if (changes.empty()) return true;
-  const auto touches = facts.lives.Touches(block);
-  return std::ranges::any_of(touches, [&](const Touch& touch) {
-    return facts.roots[facts.trace[touch.node].graph.index()] == root &&
-           !changes.Changed(touch.node, at);
-  });
-}
-
-// The new one may be made before the old one goes, as `x = load()` does: after the last launch
-// before the free.
-BlockId ReplacedBy(const Facts& facts, BlockId input, Seq at) {
-  const Trace& trace = facts.trace;
-  const Block& old = trace[input];
-  const auto launch =
-      std::ranges::lower_bound(trace.launches, old.free_requested, {}, &Launch::seq);
-  const Seq since = launch == trace.launches.begin() ? old.free_requested : std::prev(launch)->seq;
-  const auto begin =
-      std::ranges::upper_bound(trace.blocks, std::max(since, old.allocated), {}, &Block::allocated);
-  BlockId found;
-  for (auto block = begin; block != trace.blocks.end() && block->allocated < at; ++block) {
-    const auto id = BlockId(static_cast<size_t>(block - trace.blocks.begin()));
-    const bool like =
-        block->size == old.size && block->pool == old.pool && block->stream == old.stream;
-    if (!like || block->free_requested < at || facts.lives[id].root.valid()) continue;
-    if (!SameSite(trace, block->stack, old.stack)) continue;
-    if (found.valid()) return {};
-    found = id;
-  }
-  return found.valid() && trace[found].address != old.address ? found : BlockId();
-}
-
-// Whether a block that was freed is still what it was at `at`.
-bool StillThere(const Trace& trace, BlockId input, Seq at) {
-  const Block& block = trace[input];
+// Whether a pool's memory is still what the block had of it, if it wasn't handed out.
+bool PoolStillThere(const Trace& trace, const Block& block, Seq at) {
   if (!block.pool.valid() || trace[block.pool].kind != PoolKind::kPrivate) return false;
   if (trace[block.pool].destroyed < at) return false;
-  if (!block.segment.valid() || trace[block.segment].freed < at) return false;
-  const auto begin =
-      std::ranges::upper_bound(trace.blocks, block.free_requested, {}, &Block::allocated);
-  const auto end = std::ranges::lower_bound(trace.blocks, at, {}, &Block::allocated);
-  return std::none_of(begin, std::max(begin, end), [&](const Block& other) {
-    return other.segment == block.segment && !other.graph.valid() &&
-           other.address < block.address + block.size && block.address < other.address + other.size;
-  });
+  return block.segment.valid() && trace[block.segment].freed >= at;
 }
 
 }  // namespace
@@ -116,16 +74,29 @@ std::vector<std::vector<StaleInput>> FindStaleInputs(const Facts& facts) {
   const Trace& trace = facts.trace;
   const auto launches = LaunchesByGraph(trace);
   const NodeChanges changes(trace);
-  std::vector<std::vector<StaleInput>> stale(trace.graphs.size());
-  for (size_t graph = 0; graph < stale.size(); ++graph) {
+  std::vector<std::pair<GraphId, const GraphInput*>> inputs;
+  std::vector<FreedBlock> freed;
+  for (size_t graph = 0; graph < launches.size(); ++graph) {
     if (launches[graph].empty()) continue;
     const Seq last = trace.launches[launches[graph].back()].seq;
     for (const GraphInput& input : facts.inputs[graph]) {
       if (trace[input.block].free_requested >= last) continue;
-      if (StillThere(trace, input.block, last)) continue;
-      if (!StillTouches(facts, changes, GraphId(graph), input.block, last)) continue;
-      stale[graph].push_back({input, ReplacedBy(facts, input.block, last)});
+      inputs.emplace_back(graph, &input);
+      freed.push_back({input.block, last});
     }
+  }
+  const std::vector<FreedFate> fates = FindFates(facts, freed);
+  TouchesByGraph touches(facts);
+  std::vector<std::vector<StaleInput>> stale(trace.graphs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto [graph, input] = inputs[i];
+    const Seq at = freed[i].at;
+    if (!fates[i].handed_out && PoolStillThere(trace, trace[input->block], at)) continue;
+    // Nodes that touch it may have been given other parameters, or switched off.
+    const auto as_made = [&](NodeId node) { return !changes.Changed(node, at); };
+    if (!changes.empty() && std::ranges::none_of(touches.Of(input->block, graph), as_made))
+      continue;
+    stale[graph.index()].push_back({*input, fates[i].replaced_by});
   }
   return stale;
 }

@@ -1,0 +1,33 @@
+// What became of blocks that were freed, as of a later place in the trace: whether their memory was
+// handed out again, and which block the program made in their place. Answered for many blocks at
+// once, by sweeps over the trace's blocks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libgraphkit/analysis/facts.h"
+
+namespace graphkit {
+
+// A freed block, and the place. Its free was requested before that.
+struct FreedBlock {
+  BlockId block;
+  Seq at = 0;
+};
+
+struct FreedFate {
+  // Memory of its segment that it lay in was allocated outside of graphs since.
+  bool handed_out = false;
+  // Allocated since the last launch before the free, as it was (the same size, pool, stream and
+  // code), alive at the place, and at another address. None, or not the only one: an invalid id.
+  BlockId replaced_by;
+  bool operator==(const FreedFate&) const = default;
+};
+
+// `looks`, if it isn't null, gets how many blocks and pieces of memory were looked at.
+std::vector<FreedFate> FindFates(const Facts& facts, std::span<const FreedBlock> freed,
+                                 uint64_t* looks = nullptr);
+
+}  // namespace graphkit
