@@ -309,19 +309,24 @@ class LifetimeFinder {
   // Of the nodes that touch a block, the last one on each chain: the others end before it.
   void LastOnChains(BlockId id) {
     last_.clear();
+    last_of_chain_.resize(order_.chains(), kNone);
     for (const Touch& touch : lives_.Touches(id)) {
       const NodeId node = OutOfLoops(touch.node, lives_[id].alloc.graph);
       const ChainPlace place = order_.PlaceOf(node);
       if (place.chain >= order_.chains()) continue;
-      const auto last = std::ranges::find(last_, place.chain, &LastNode::chain);
-      if (last == last_.end()) {
+      uint32_t& at = last_of_chain_[place.chain];
+      if (at == kNone) {
+        at = static_cast<uint32_t>(last_.size());
         last_.push_back({place.chain, place.seq, node});
-      } else if (last->seq < place.seq) {
-        *last = {place.chain, place.seq, node};
+      } else if (last_[at].seq < place.seq) {
+        last_[at] = {place.chain, place.seq, node};
       }
     }
     markers_.clear();
-    for (const LastNode& last : last_) markers_.push_back(last.node);
+    for (const LastNode& last : last_) {
+      markers_.push_back(last.node);
+      last_of_chain_[last.chain] = kNone;
+    }
   }
 
   void Finish(BlockId id) {
@@ -367,6 +372,8 @@ class LifetimeFinder {
   std::vector<NodeId> markers_;
   std::vector<bool> ends_earlier_;  // of them: before another one
   std::vector<LastNode> last_;
+  static constexpr uint32_t kNone = 0xffffffff;
+  std::vector<uint32_t> last_of_chain_;  // by chain: its place in last_
   Lifetimes lives_;
 };
 

@@ -222,6 +222,7 @@ class Order {
   bool CoversAcross(OrderPoint later, OrderPoint earlier) const;
   uint32_t Depth(GraphId graph) const;
   GraphId CommonGraph(std::span<const NodeId> nodes) const;
+  bool EndBeforeOthersOfTrees(std::span<const NodeId> nodes, std::vector<bool>* ends) const;
   GraphState& StateOf(GraphId graph);
   void FetchPlaces(const OrderQuery& pair) const;
   void FetchRow(const OrderQuery& pair) const;

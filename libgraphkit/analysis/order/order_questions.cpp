@@ -30,6 +30,7 @@ void Order::Before(std::span<const OrderQuery> pairs, std::span<bool> before) co
 void Order::EndBeforeOthers(std::span<const NodeId> nodes, std::vector<bool>* ends) const {
   ends->assign(nodes.size(), false);
   const GraphId graph = nodes.size() <= kFew ? GraphId() : CommonGraph(nodes);
+  if (nodes.size() > kFew && !graph.valid() && EndBeforeOthersOfTrees(nodes, ends)) return;
   if (!graph.valid() || nodes.size() * nodes.size() <= graphs_[graph.index()].chains) {
     for (size_t i = 0; i < nodes.size(); ++i) {
       for (size_t j = 0; j < nodes.size() && !(*ends)[i]; ++j) {
@@ -52,6 +53,29 @@ void Order::EndBeforeOthers(std::span<const NodeId> nodes, std::vector<bool>* en
     (*ends)[i] = of_chain > place.seq;
     of_chain = std::max(of_chain, place.seq + 1);
   }
+}
+
+// Graphs that don't hold each other don't order each other's nodes: one after the other. False:
+// there is only one with what it holds.
+bool Order::EndBeforeOthersOfTrees(std::span<const NodeId> nodes, std::vector<bool>* ends) const {
+  std::vector<std::pair<GraphId, size_t>> by_tree;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    GraphId outermost = EndOf(nodes[i]).graph;
+    while (Holder(outermost).valid()) outermost = EndOf(Holder(outermost)).graph;
+    by_tree.emplace_back(outermost, i);
+  }
+  std::ranges::sort(by_tree);
+  if (by_tree.front().first == by_tree.back().first) return false;
+  std::vector<NodeId> tree;
+  std::vector<bool> tree_ends;
+  for (size_t begin = 0; begin < by_tree.size(); begin += tree.size()) {
+    tree.clear();
+    for (size_t i = begin; i < by_tree.size() && by_tree[i].first == by_tree[begin].first; ++i)
+      tree.push_back(nodes[by_tree[i].second]);
+    EndBeforeOthers(tree, &tree_ends);
+    for (size_t i = 0; i < tree.size(); ++i) (*ends)[by_tree[begin + i].second] = tree_ends[i];
+  }
+  return true;
 }
 
 // None: nodes of several graphs.
