@@ -145,16 +145,20 @@ class TraceBuilder {
 
   // Execs.
   ExecId Instantiate(GraphId graph, uint64_t flags = 0);
-  void Update(ExecId exec, GraphId graph, int32_t result = 0) {
+  // `same`: to what it was.
+  void Update(ExecId exec, GraphId graph, int32_t result = 0, bool same = false) {
     trace_.exec_updates.push_back({exec, graph, result, Next()});
+    trace_.exec_updates.back().same = same;
   }
   // Free memory before and after a call that concerns the exec.
   void Read(ExecReading reading) {
     reading.seq = Next();
     trace_.exec_readings.push_back(reading);
   }
-  // A node gets new parameters, or is switched on or off; without an exec: in its graph.
-  void Change(NodeId node, ExecId exec, NodeChangeKind what, AccessList accesses = {});
+  // A node gets new parameters, or those that it had (`same`), or is switched on or off; without an
+  // exec: in its graph.
+  void Change(NodeId node, ExecId exec, NodeChangeKind what, AccessList accesses = {},
+              bool same = false);
   void Launch(ExecId exec, StreamId stream) { trace_.launches.push_back({exec, stream, Next()}); }
   void Destroy(ExecId exec) { trace_.execs[exec.index()].destroyed = Next(); }
   // Work outside of captures: a kernel, or with another kind what has no name.

@@ -149,10 +149,15 @@ ExecId TraceBuilder::Instantiate(GraphId graph, uint64_t flags) {
                                        .stack = stack_});
 }
 
-void TraceBuilder::Change(NodeId node, ExecId exec, NodeChangeKind what, AccessList accesses) {
+void TraceBuilder::Change(NodeId node, ExecId exec, NodeChangeKind what, AccessList accesses,
+                          bool same) {
   const bool kernel = what == NodeChangeKind::kParams && IsKernel(trace_, node);
-  NodeChange change{
-      .node = node, .exec = exec, .what = what, .accesses = AddAccesses(accesses), .seq = Next()};
+  NodeChange change{.node = node,
+                    .exec = exec,
+                    .what = what,
+                    .accesses = AddAccesses(accesses),
+                    .seq = Next(),
+                    .same = same};
   if (kernel) change.shape = DefaultShape();
   trace_.node_changes.push_back(change);
 }

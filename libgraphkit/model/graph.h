@@ -170,6 +170,7 @@ struct ExecUpdate {
   // Where it failed: the node of the graph that CUDA names, and that an edge into it comes from.
   NodeId node = {};
   NodeId from = {};
+  bool same = false;  // all nodes were given the parameters that they had
   bool operator==(const ExecUpdate&) const = default;
 };
 
@@ -190,6 +191,7 @@ struct NodeChange {
   EventId event;
   GraphId child;  // child graph nodes: the embedded graph takes the parameters of this one's nodes
   Seq seq = 0;
+  bool same = false;  // kParams: these are the ones that it had
   bool operator==(const NodeChange&) const = default;
 };
 

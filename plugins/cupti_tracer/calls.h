@@ -17,6 +17,7 @@
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/host_memory.h"
 #include "libgraphkit/model/memory.h"
+#include "plugins/cupti_tracer/fingerprint.h"
 #include "plugins/cupti_tracer/handle_map.h"
 
 namespace graphkit {
@@ -174,7 +175,9 @@ struct Call {
   const FreeMemory* measured = nullptr;     // of an exec; null: it wasn't
   std::span<const CallArgument> arguments;  // of a call that failed
   KernelWork kernel;
-  Operation own;                      // of a copy or a memset
+  Operation own;  // of a copy or a memset
+  // What a copy, a memset or a host function is beyond that; Fingerprint::kUnknown: not known.
+  uint64_t details = Fingerprint::kUnknown;
   std::vector<Operation> operations;  // of a batch, in its order
   const uint64_t* bodies = nullptr;   // handles of a conditional node's bodies
   uint32_t body_count = 0;

@@ -188,13 +188,19 @@ class ParamReader {
     } else if GRAPHKIT_HAS (p.kernelParams) {
       Arguments(p.kernelParams, nullptr);
     }
-    if GRAPHKIT_HAS (p.fn) call_.work_kind = NodeKind::kHost;
+    if GRAPHKIT_HAS (p.fn) {
+      call_.work_kind = NodeKind::kHost;
+      call_.details = Fingerprint{reinterpret_cast<uint64_t>(p.fn), Address(p.userData)}.value();
+    }
   }
 
   // Copies of bytes; those of rows and volumes have the same names for what they share. Arrays are
   // no blocks: of them only the other end is told.
   void ReadCopy(const auto& p) {
     if GRAPHKIT_HAS (p.ByteCount) {
+      call_.details = Fingerprint{p.ByteCount}.value();
+      if GRAPHKIT_HAS (p.dstArray) call_.details = Fingerprint::kUnknown;
+      if GRAPHKIT_HAS (p.srcArray) call_.details = Fingerprint::kUnknown;
       if GRAPHKIT_HAS (p.dst) Touch(p.dst, p.ByteCount, true);
       if GRAPHKIT_HAS (p.dstDevice) Touch(p.dstDevice, p.ByteCount, true);
       if GRAPHKIT_HAS (p.dstHost) {
@@ -218,24 +224,30 @@ class ParamReader {
                Span(p.WidthInBytes, p.Height, depth, p.dstPitch, rows_out), true);
       TouchEnd(p.srcMemoryType, p.srcHost, p.srcDevice, in,
                Span(p.WidthInBytes, p.Height, depth, p.srcPitch, rows_in), false);
+      const bool arrays = call_.own.touch_count != 2;
+      const bool row = p.Height <= 1 && depth <= 1;
+      const Fingerprint details = row ? Fingerprint{p.WidthInBytes}
+                                      : Fingerprint{p.WidthInBytes, p.Height, depth,   p.dstPitch,
+                                                    p.srcPitch,     rows_in,  rows_out};
+      call_.details = arrays ? Fingerprint::kUnknown : details.value();
     }
   }
 
   void ReadSet(const auto& p) {
-    auto fill = [&](uint64_t address, uint64_t bytes) {
-      Touch(address, bytes, true);
+    auto fill = [&](uint64_t address, uint64_t value, uint64_t element, uint64_t width,
+                    uint64_t height, uint64_t pitch) {
+      Touch(address, Span(width * element, height, 1, pitch, height), true);
       call_.work_kind = NodeKind::kMemset;
+      call_.details = Fingerprint{value, element, width, height, height > 1 ? pitch : 0}.value();
     };
-    auto fill_elements = [&](uint64_t element) {
-      if GRAPHKIT_HAS (p.N) fill(p.dstDevice, p.N * element);
-      if GRAPHKIT_HAS (p.Width)
-        fill(p.dstDevice, Span(p.Width * element, p.Height, 1, p.dstPitch, p.Height));
+    auto fill_elements = [&](uint64_t value, uint64_t element) {
+      if GRAPHKIT_HAS (p.N) fill(p.dstDevice, value, element, p.N, 1, 0);
+      if GRAPHKIT_HAS (p.Width) fill(p.dstDevice, value, element, p.Width, p.Height, p.dstPitch);
     };
-    if GRAPHKIT_HAS (p.uc) fill_elements(1);
-    if GRAPHKIT_HAS (p.us) fill_elements(2);
-    if GRAPHKIT_HAS (p.ui) fill_elements(4);
-    if GRAPHKIT_HAS (p.elementSize)
-      fill(p.dst, Span(p.width * p.elementSize, p.height, 1, p.pitch, p.height));
+    if GRAPHKIT_HAS (p.uc) fill_elements(p.uc, 1);
+    if GRAPHKIT_HAS (p.us) fill_elements(p.us, 2);
+    if GRAPHKIT_HAS (p.ui) fill_elements(p.ui, 4);
+    if GRAPHKIT_HAS (p.elementSize) fill(p.dst, p.value, p.elementSize, p.width, p.height, p.pitch);
   }
 
   // Calls that stand for several operations. A single wait for a value, or a write of one, is a

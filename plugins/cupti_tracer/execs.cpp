@@ -61,25 +61,29 @@ HandleMap<uint32_t> ExecInfo::Places() const {
   return places;
 }
 
-void ExecInfo::Update(const std::vector<ExecNode>& updated, const Graphs& of) {
+bool ExecInfo::Update(const std::vector<ExecNode>& updated, const Graphs& of) {
   if (updated.empty()) {
     unseen_update = !nodes.empty();
-    return;
+    return false;
   }
+  bool same = !unseen_update && updated.size() == nodes.size();
   HandleMap<uint32_t> places = Places();
   for (const ExecNode& one : updated) {
     const uint32_t* at = places.Find(one.node);
     const NodeInfo* from = of.FindNode(one.original);
     if (at == nullptr || from == nullptr) {
       unseen_update = true;
+      same = false;
       continue;
     }
     NodeInfo& now = nodes[*at].now;
+    same = same && now.Equals(from->fingerprint);
     const bool off = now.off;
     now = *from;
     now.off = off;
     copies_stack |= now.copies_stack;
   }
+  return same;
 }
 
 void Execs::Instantiate(const Call& call, const GraphInfo& graph, const std::vector<ExecNode>& made,

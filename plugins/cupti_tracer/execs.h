@@ -38,8 +38,9 @@ struct ExecInfo {
   bool HasNodesInside(NodeId holder) const;
   // Places in `nodes`, by handle.
   HandleMap<uint32_t> Places() const;
-  // Nodes take the parameters of other nodes. Before CUDA 13 CUPTI doesn't say which.
-  void Update(const std::vector<ExecNode>& updated, const Graphs& graphs);
+  // Nodes take the parameters of other nodes. Before CUDA 13 CUPTI doesn't say which. True: all
+  // had them before.
+  bool Update(const std::vector<ExecNode>& updated, const Graphs& graphs);
 };
 
 class Execs {

@@ -40,6 +40,11 @@ struct NodeInfo {
   bool off = false;           // of an exec's node
   bool copies_stack = false;  // it is a copy from or to the stack of the thread that made it
   uint64_t place = 0;         // of the record that says what it does: its own, or the last set's
+  uint64_t fingerprint = Fingerprint::kUnknown;  // of what it was made with, or last set to
+
+  bool Equals(uint64_t other) const {
+    return fingerprint == other && other != Fingerprint::kUnknown && !updatable;
+  }
 };
 
 struct GraphInfo {

@@ -142,11 +142,11 @@ void Recorder::OnExecUpdate(ThreadState& thread, const Call& call) {
       if (node != nullptr) update.node = node->id;
       if (from != nullptr) update.from = from->id;
     }
-    execs_.WriteUpdate(call, update);
     if (outcome == 0) {
       exec->graph = graph;
-      exec->Update(thread.exec_nodes, graphs_);
+      update.same = exec->Update(thread.exec_nodes, graphs_);
     }
+    execs_.WriteUpdate(call, update);
   }
   if (call.result != 0) Failed(thread, call);
 }

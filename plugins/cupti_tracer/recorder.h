@@ -134,6 +134,7 @@ class Recorder {
   void WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph, StreamInfo* stream);
   void ReadWork(ThreadState& thread, const Call& call);
   std::span<const Operation> OperationsOf(const Call& call);
+  static uint64_t DetailsOf(const Call& call);
   bool HostWaits(const Call& call) const;
   void WriteInherited(const Call& call, NodeInfo& node, const NodeInfo& original);
   void WriteUpdatable(const Call& call, NodeInfo& node);

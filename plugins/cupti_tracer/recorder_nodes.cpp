@@ -90,12 +90,14 @@ void Recorder::WriteNode(ThreadState& thread, const Call& call, GraphInfo& graph
   }
   Describe(work_, records_, r);
   const uint64_t place = records_.Counted(records_.Write(call, r), &RecordCounts::nodes);
-  NodeInfo& node = graphs_.AddNode(graph, draft.handle,
-                                   {.id = r.id,
-                                    .graph = graph.id,
-                                    .kind = draft.kind,
-                                    .copies_stack = work_.copies_stack(),
-                                    .place = place});
+  NodeInfo& node = graphs_.AddNode(
+      graph, draft.handle,
+      {.id = r.id,
+       .graph = graph.id,
+       .kind = draft.kind,
+       .copies_stack = work_.copies_stack(),
+       .place = place,
+       .fingerprint = clone != nullptr ? clone->original.fingerprint : work_.fingerprint});
   if (draft.of_call && node.kind == NodeKind::kKernel && call.kernel.updatable)
     WriteUpdatable(call, node);
   if (clone != nullptr) WriteInherited(call, node, clone->original);
@@ -120,7 +122,15 @@ void Recorder::ReadWork(ThreadState& thread, const Call& call) {
     case NodeKind::kMemset:
     case NodeKind::kBatchMemOp:
     case NodeKind::kUnknown:
-      return work_reader_.ReadOperations(call.own, OperationsOf(call), work_);
+      work_reader_.ReadOperations(call.own, OperationsOf(call), work_);
+      work_.fingerprint = DetailsOf(call);
+      return;
+    case NodeKind::kHost:
+      work_.fingerprint = call.details;
+      return;
+    case NodeKind::kEmpty:
+      work_.fingerprint = Fingerprint().value();
+      return;
     case NodeKind::kExternalSemaphoreSignal:
     case NodeKind::kExternalSemaphoreWait:
       work_.complete = true;  // they touch no memory that is handed out
@@ -128,6 +138,7 @@ void Recorder::ReadWork(ThreadState& thread, const Call& call) {
     case NodeKind::kEventWait:
     case NodeKind::kEventRecord:
       work_.event = streams_.EventOf(call.event).id;
+      work_.fingerprint = Fingerprint{work_.event.value}.value();
       return;
     case NodeKind::kMemAlloc:
       work_.block = memory_.OnAllocNode(thread, call, graphs_.IdOf(draft_.graph));
@@ -138,6 +149,15 @@ void Recorder::ReadWork(ThreadState& thread, const Call& call) {
     default:
       return;
   }
+}
+
+// A copy or a memset as a whole; of batches it isn't known.
+uint64_t Recorder::DetailsOf(const Call& call) {
+  if (call.details == Fingerprint::kUnknown || !call.operations.empty())
+    return Fingerprint::kUnknown;
+  Fingerprint all{call.details};
+  for (uint32_t i = 0; i < call.own.touch_count; ++i) all.Add(call.own.touches[i].address);
+  return all.value();
 }
 
 // What the node at hand has of the call's batch. Where a call made as many nodes as its batch has
@@ -258,11 +278,15 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
   if (exec != nullptr) r.row.exec = exec->id;
   r.row.what = call.flags != 0 ? NodeChangeKind::kEnabled : NodeChangeKind::kDisabled;
   if (child && call.original != 0) r.row.child = graphs_.Of(call.original).id;
+  ExecInfo::Node* of_exec = exec != nullptr ? exec->Find(node->id) : nullptr;
+  NodeInfo* changed = exec == nullptr ? node : of_exec != nullptr ? &of_exec->now : nullptr;
   nodes_made_ = 0;
   work_.Clear(node->kind);
   if (params) {
     if (!memory) ReadWork(thread, call);
     r.row.what = NodeChangeKind::kParams;
+    r.row.same = changed != nullptr && changed->Equals(work_.fingerprint) &&
+                 (exec == nullptr || !exec->unseen_update);
     Describe(work_, records_, r);
   }
   const uint64_t place = records_.Write(call, r);
@@ -270,11 +294,10 @@ void Recorder::OnNodeSet(ThreadState& thread, const Call& call) {
     if (exec->HasNodesInside(node->id)) exec->Update(thread.exec_nodes, graphs_);
     return;
   }
-  ExecInfo::Node* of_exec = exec != nullptr ? exec->Find(node->id) : nullptr;
-  NodeInfo* changed = exec == nullptr ? node : of_exec != nullptr ? &of_exec->now : nullptr;
   if (changed == nullptr) return;
   if (params) {
     changed->place = place;
+    changed->fingerprint = work_.fingerprint;
     changed->copies_stack = work_.copies_stack();
     if (exec != nullptr) exec->copies_stack |= changed->copies_stack;
   } else {

@@ -29,6 +29,7 @@ void Work::Clear(NodeKind of) {
   block = {};
   event = {};
   complete = false;
+  fingerprint = Fingerprint::kUnknown;
   of_graphs = false;
 }
 
@@ -60,12 +61,18 @@ void WorkReader::ReadKernel(const KernelWork& launch, Work& work) {
   work.kernel = kernel->id;
   const bool read = launch.arguments || launch.packed || kernel->params.empty();
   work.complete = kernel->has_layout && read && !kernel->indirect;
+  Fingerprint all{kernel->id.value, launch.shared_bytes};
+  for (const auto* extents : {launch.grid, launch.block}) {
+    for (int i = 0; i < 3; ++i) all.Add(extents[i]);
+  }
   for (size_t i = 0; i < kernel->params.size(); ++i) {
     const char* bytes = ArgumentOf(launch, kernel->params[i], i);
+    if (bytes != nullptr) all.Add(bytes, kernel->params[i].size);
     const bool leads_on =
         bytes != nullptr && ScanParam(bytes, ParamOf(*kernel, launch, i), kernel->uses[i], work);
     if (leads_on) work.complete = false;
   }
+  if (kernel->has_layout && read) work.fingerprint = all.value();
 }
 
 // Every aligned 8-byte word of the parameter may be an address, or 128 bytes a tensor map: also

@@ -17,10 +17,11 @@ namespace graphkit {
 struct Work {
   NodeKind kind = NodeKind::kUnknown;
   KernelId kernel;
-  LaunchShape shape;       // of a kernel
-  BlockId block;           // that it allocates or frees
-  EventId event;           // that it records or waits for
-  bool complete = false;   // it touches nothing but what is here
+  LaunchShape shape;                             // of a kernel
+  BlockId block;                                 // that it allocates or frees
+  EventId event;                                 // that it records or waits for
+  bool complete = false;                         // it touches nothing but what is here
+  uint64_t fingerprint = Fingerprint::kUnknown;  // of all that it was made or set with
   bool of_graphs = false;  // some of it lies in memory that was allocated in captures
   std::vector<Access> accesses;
   std::vector<Collective> collectives;

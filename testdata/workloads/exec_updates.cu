@@ -5,9 +5,11 @@
 //   graph 2      Scale, set in the graph once its exec is there; launched twice with what it had.
 //   graph 3      Scale; set in the exec twice before its launch: the first one is lost.
 //   graphs 4…6   Scale ─ Scale on 64, 32 and 16 KiB, an exec each, launched one after another.
+//   graphs 7, 8  Scale, captured twice. The exec of 7 is updated to 8, which is the same; then it
+//                is set, and set again to the same.
 //
-//     exec_updates [fixed]     fixed: 1 is instantiated, 2 is set in the exec, 3 is set once, and
-//                              4…6 share an exec that is updated
+//     exec_updates [fixed]     fixed: 1 is instantiated, 2 is set in the exec, 3 is set once, 4…6
+//                              share an exec that is updated, and 7 is only given what it hasn't
 #include "testdata/workloads/cuda_check.h"
 
 constexpr unsigned kThreads = 256;
@@ -116,6 +118,21 @@ void OneForEachSize(bool fixed) {
   for (int i = 0; i < 3; ++i) End(execs[i], graphs[i]);
 }
 
+void UpdateToTheSame(bool fixed) {
+  cudaGraph_t graph = Capture(1, false), again = Capture(1, false, fixed ? kMost / 2 : kMost);
+  cudaGraphExec_t exec = Instantiate(graph);
+  Launch(exec);
+  cudaGraphExecUpdateResultInfo info{};
+  CHECK(cudaGraphExecUpdate(exec, again, &info));
+  Launch(exec);
+  for (int i = 1; i <= 2; ++i) {
+    SetHalf(graph, exec, kMost / (fixed ? 2 * i : 2));
+    Launch(exec);
+  }
+  End(exec, graph);
+  End(nullptr, again);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -126,6 +143,7 @@ int main(int argc, char** argv) {
   SetInGraph(fixed);
   SetTwice(fixed);
   OneForEachSize(fixed);
+  UpdateToTheSame(fixed);
   CHECK(cudaFree(memory));
   CHECK(cudaStreamDestroy(stream));
   std::printf("exec_updates: done\n");

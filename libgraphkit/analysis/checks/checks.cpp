@@ -105,7 +105,7 @@ constexpr Check kChecks[] = {
     {"exec-update-failed", Severity::kError, "updates of execs that CUDA refused",
      FindFailedExecUpdates, true},
     {"update-without-effect", Severity::kWarning,
-     "parameters that were set and that no launch ran with", FindUpdatesWithoutEffect, true},
+     "updates that changed nothing, or that no launch ran with", FindUpdatesWithoutEffect, true},
     {"recapture-mismatch", Severity::kError,
      "captures over a graph's own nodes that captured something else", FindRecaptureMismatches,
      true},

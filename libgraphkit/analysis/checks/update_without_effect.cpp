@@ -1,4 +1,5 @@
-// update-without-effect: parameters that were set, or updated, and that no launch ran with.
+// update-without-effect: parameters that were set, or updated, and that no launch ran with, or that
+// were there before.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -20,12 +21,18 @@ struct PendingUpdates {
   bool launched = false;  // with something that was set
   size_t replaced = 0;
   Seq first_replaced = 0;
+  size_t all = 0, same = 0;  // and of them those to what it was before
+  Seq first_same = 0;
 
   bool any() const { return updated || !set.empty(); }
   void Replace(size_t count, Seq at) {
     if (count == 0) return;
     if (replaced == 0) first_replaced = at;
     replaced += count;
+  }
+  void Count(bool is_same, Seq at) {
+    ++all;
+    if (is_same && same++ == 0) first_same = at;
   }
   void Clear() {
     updated = false;
@@ -69,6 +76,7 @@ class UpdateWalk {
     PendingUpdates& pending = pending_[change.exec];
     if (!pending.any()) pending.since = change.seq;
     const bool toggles = change.what != NodeChangeKind::kParams;
+    if (!toggles) pending.Count(change.same, change.seq);
     const NodeChangeKind kind = toggles ? NodeChangeKind::kEnabled : NodeChangeKind::kParams;
     const auto [set, is_new] = pending.set.try_emplace({change.node, kind}, change.seq);
     if (!is_new) pending.Replace(1, change.seq);
@@ -76,6 +84,7 @@ class UpdateWalk {
   void Take(const ExecUpdate& update) {
     if (update.result != 0) return;
     PendingUpdates& pending = pending_[update.exec];
+    pending.Count(update.same, update.seq);
     const size_t params = std::erase_if(pending.set, [](const auto& set) {  // switches stay
       return set.first.second == NodeChangeKind::kParams;
     });
@@ -100,6 +109,13 @@ class UpdateWalk {
       finding.message = name + " was updated, and never launched since";
       finding.advice = "launch it after the update, or leave the update out";
       finding.evidence = {{.text = "it was updated " + places_.Of(pending.since)}};
+      findings->push_back(finding);
+    }
+    if (pending.same != 0) {
+      finding.message = std::to_string(pending.same) + " of " + Count(pending.all, "update") +
+                        " of " + name + " gave it the parameters that it had";
+      finding.advice = "leave out an update that changes nothing";
+      finding.evidence = {{.text = "the first was made " + places_.Of(pending.first_same)}};
       findings->push_back(finding);
     }
     if (pending.replaced == 0) return;

@@ -90,6 +90,7 @@ struct NodeSetRecord : RowRecord<&Trace::node_changes, &NodeChange::seq> {
     v.Optional("access", Listed(row.accesses, &Trace::accesses));
     v.Optional("complete", row.accesses_complete);
     v.Optional("host", Listed(host_ends, &Trace::host_ends));
+    v.Optional("same", row.same);
   }
 };
 
@@ -138,6 +139,7 @@ struct ExecUpdatedRecord : RowRecord<&Trace::exec_updates, &ExecUpdate::seq> {
     v.Optional("result", row.result);
     v.Optional("node", row.node);
     v.Optional("from", row.from);
+    v.Optional("same", row.same);
   }
 };
 

@@ -9,7 +9,8 @@ namespace graphkit {
 namespace {
 
 // An exec of one kernel, and what happens to it, letter by letter: l launch, s set in the exec,
-// S set in the graph, e switch on, u update, i instantiate another one, d destroy.
+// S set in the graph, e switch on, u update, i instantiate another one, d destroy; = before s or u:
+// to what it was.
 std::vector<Finding> Happens(std::string_view events) {
   TraceBuilder t;
   const StreamId s = t.Stream("s");
@@ -17,14 +18,16 @@ std::vector<Finding> Happens(std::string_view events) {
   const NodeId node = t.Kernel(s, "a");
   t.EndCapture(s);
   const ExecId exec = t.Instantiate(graph);
+  bool same = false;
   for (const char event : events) {
     if (event == 'l') t.Launch(exec, s);
-    if (event == 's') t.Change(node, exec, NodeChangeKind::kParams);
+    if (event == 's') t.Change(node, exec, NodeChangeKind::kParams, {}, same);
     if (event == 'S') t.Change(node, {}, NodeChangeKind::kParams);
     if (event == 'e') t.Change(node, exec, NodeChangeKind::kEnabled);
-    if (event == 'u') t.Update(exec, graph);
+    if (event == 'u') t.Update(exec, graph, 0, same);
     if (event == 'i') t.Instantiate(graph);
     if (event == 'd') t.Destroy(exec);
+    same = event == '=';
   }
   return Run("update-without-effect", &t);
 }
@@ -48,6 +51,12 @@ TEST_CASE("update-without-effect names updates that no launch follows") {
   CHECK(MessageOf("lud") == "exec 0 of graph 0 was updated, and never launched since");
   CHECK(MessageOf("ls") == "exec 0 of graph 0 was updated, and never launched since");
   CHECK(Happens("slsls").empty());  // one is left over at the end of a loop
+}
+
+TEST_CASE("update-without-effect names updates to what the exec had") {
+  CHECK(MessageOf("l=ulul=ul=sl") ==
+        "3 of 4 updates of exec 0 of graph 0 gave it the parameters that it had");
+  CHECK(Happens("lulsl").empty());
 }
 
 TEST_CASE("update-without-effect names updates that another one replaces") {

@@ -56,7 +56,7 @@ class RandomProgram {
                .before = Pick(9),
                .after = Pick(9)});
     for (uint32_t i = Pick(4); i > 0; --i) Change(Pick(2) ? exec : ExecId());
-    if (Pick(2)) t_.Update(exec, graph, static_cast<int32_t>(Pick(3)));
+    if (Pick(2)) t_.Update(exec, graph, static_cast<int32_t>(Pick(3)), Pick(2) == 1);
     if (Pick(2)) t_.Destroy(exec);
     if (Pick(2)) t_.Destroy(graph);
   }
@@ -66,7 +66,8 @@ class RandomProgram {
     const NodeId node(Pick(t_.trace().nodes.size()));
     if (Pick(2)) return t_.Change(node, exec, static_cast<NodeChangeKind>(1 + Pick(3)));
     if (t_.trace().blocks.empty()) return t_.Change(node, exec, NodeChangeKind::kParams);
-    t_.Change(node, exec, NodeChangeKind::kParams, {Reads(Block()), Writes(Block(), 8, 8)});
+    t_.Change(node, exec, NodeChangeKind::kParams, {Reads(Block()), Writes(Block(), 8, 8)},
+              Pick(2) == 1);
   }
 
   void Node(StreamId stream) {

@@ -66,6 +66,47 @@ TEST_CASE("a launch that is recorded the short way is recorded as any other") {
   CHECK_FALSE(s.recorder.Relaunch(s.thread, {.exec = kExec + 1, .stream = kStream}));
 }
 
+TEST_CASE("what is set, or updated, to what it was says so") {
+  Script s;
+  Create(s, kGraph);
+  Call fill = AddTo(kGraph);
+  fill.own.Touch(0x10000, 64, true);
+  fill.details = 7;
+  s.Do(fill, Script::Node(kGraph, 1, NodeKind::kMemset));
+  const std::vector<ExecNode> nodes = {{1, 0, 101, 0x51, kGraph}};
+  s.thread.exec_nodes = nodes;
+  Instantiate(s, kGraph);
+  const auto set = [&](uint64_t exec, uint64_t details, uint64_t address) {
+    Call call = Script::Of(CallKind::kNodeSet);
+    call.node = 1;
+    call.exec = exec;
+    call.own.Touch(address, 64, true);
+    call.details = details;
+    s.Do(call);
+    return s.sink.records.back().ends_with(R"("same":true})");
+  };
+  const auto update = [&](const std::vector<ExecNode>& made) {
+    Call call = Script::Of(CallKind::kExecUpdate);
+    call.exec = kExec;
+    call.graph = kGraph;
+    s.thread.exec_nodes = made;
+    s.Do(call);
+    return s.sink.records.back().ends_with(R"("same":true})");
+  };
+  CHECK(set(kExec, 7, 0x10000));
+  CHECK_FALSE(set(kExec, 8, 0x10000));
+  CHECK_FALSE(set(kExec, 8, 0x20000));
+  CHECK(set(kExec, 8, 0x20000));
+  CHECK_FALSE(set(kExec, Fingerprint::kUnknown, 0x20000));
+  CHECK_FALSE(set(kExec, Fingerprint::kUnknown, 0x20000));
+  CHECK_FALSE(update(nodes));
+  CHECK(update(nodes));
+  CHECK(set(0, 7, 0x10000));  // of the graph
+  CHECK_FALSE(set(0, 9, 0x10000));
+  CHECK_FALSE(update({}));  // CUPTI doesn't say what was updated
+  CHECK_FALSE(set(kExec, 9, 0x10000));
+}
+
 TEST_CASE("a node that is destroyed alone is told, one that goes with its graph isn't") {
   Script s;
   Create(s, kGraph);

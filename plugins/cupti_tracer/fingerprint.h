@@ -1,0 +1,39 @@
+// One number for all that a node was made or set with, to know whether it is set to that again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+
+namespace graphkit {
+
+class Fingerprint {
+ public:
+  static constexpr uint64_t kUnknown = 0;
+
+  Fingerprint() = default;
+  Fingerprint(std::initializer_list<uint64_t> words) {
+    for (const uint64_t word : words) Add(word);
+  }
+  void Add(uint64_t word) {
+    value_ = (value_ ^ word) * 0x9e3779b97f4a7c15u;
+    value_ ^= value_ >> 32;
+  }
+  void Add(const char* bytes, size_t count) {
+    for (; count >= sizeof(uint64_t); bytes += sizeof(uint64_t), count -= sizeof(uint64_t)) {
+      uint64_t word;
+      std::memcpy(&word, bytes, sizeof word);
+      Add(word);
+    }
+    uint64_t rest = 0;
+    std::memcpy(&rest, bytes, count);
+    if (count != 0) Add(rest);
+  }
+  uint64_t value() const { return value_ != kUnknown ? value_ : 1; }
+
+ private:
+  uint64_t value_ = 0x2545f4914f6cdd1du;
+};
+
+}  // namespace graphkit
