@@ -1,8 +1,8 @@
 # graphkit: nothing
 # options: --scope all
-# coverage: 21.5% 100.0%
+# coverage: 21.5%|18.2% 100.0%
 # eager: optimizer
-# kept: 6291968|39846400 512
+# kept: 6291968|39846400 512|67109376
 """A training step of which only the forward pass was captured, with gradients on; backward and optimizer run eagerly.
 
 The fault is no finding: most launches stay eager, and the activations are kept in the graph's pool between replays, where a graph

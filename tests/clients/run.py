@@ -8,7 +8,7 @@ are those of `graphkit trace`, `# errors: CHECK …` names the errors that its a
 line), `# graphkit: …` its findings, `# coverage: …` and `# eager: …` which of its kernel launches run in graphs, `# kept: …` what
 its graphs keep (verdicts.py), `# traces: N` that N processes leave a trace each, `# collectives: N` how many operations over NCCL's
 communicators each of them has, `# ranks: …` what is found of the traces together, a finding as in verdicts.py. A program that knows
-the argument `fixed` is run again with it. A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON isn't
+the argument `fixed` is run again with it. `# not: NAME …` names where a program can't run, which is told. A line `tests: …` that it prints is told. Ends with the numbers. Where PYTHON isn't
 there, all of it is skipped.
 """
 
@@ -112,7 +112,7 @@ def judge(program, fixed):
 
 
 def main():
-    passed = failed = 0
+    passed = failed = skipped = 0
     programs = sorted(OPTIONS.folder.glob("*.py"))
     if not pathlib.Path(OPTIONS.python).exists():
         print(f"skipped: {OPTIONS.name} isn't installed: tools/test.sh --clients installs it")
@@ -121,12 +121,16 @@ def main():
     for program in programs:
         if OPTIONS.programs and program.stem not in OPTIONS.programs:
             continue
+        if OPTIONS.name in (heading(program, "not") or []):
+            print(f"skipped {OPTIONS.name} {program.stem}: see its first lines", flush=True)
+            skipped += 1
+            continue
         for fixed in variants(program):
             if judge(program, fixed):
                 passed += 1
             else:
                 failed += 1
-    print(f"{OPTIONS.name}: {passed} passed, {failed} failed")
+    print(f"{OPTIONS.name}: {passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     sys.exit(1 if failed else 0)
 
 
