@@ -53,7 +53,7 @@ TEST_CASE("counts that are larger than any stay so, and leave no share to graphs
   Trace trace = s.t.Build();
   const uint64_t half = uint64_t{1} << 63;
   for (int i = 0; i < 2; ++i)
-    trace.eager_counts.push_back({.seq = trace.records++, .kernels = half, .copied_bytes = half});
+    trace.eager_counts.push_back({.kernels = half, .copied_bytes = half, .seq = trace.records++});
   const Coverage coverage = FindCoverage(trace);
   CHECK(coverage.share.eager.kernels == ~uint64_t{0});
   CHECK(coverage.share.eager.copied_bytes == ~uint64_t{0});
