@@ -1,10 +1,13 @@
 // Execs of several shapes, many of each: what `graphkit trace --measure-execs` measures.
 //
 //     measured          each is instantiated, uploaded or not, and launched; half of them destroyed
-//     measured noisy    meanwhile another thread allocates and frees
+//     measured noisy    meanwhile another thread allocates and frees; goes on until it did so
+//     during
+//                       few of the measured calls
 #include <cuda_runtime.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -35,12 +38,27 @@ cudaGraph_t MakeGraph(const Shape& shape, cudaStream_t stream, char* data) {
   return graph;
 }
 
-void Allocate(std::atomic<bool>& done) {
-  while (!done) {
+constexpr int kNoisy = 5;  // calls during which the other thread allocated, at least
+
+struct Noise {
+  std::atomic<bool> done{false};
+  std::atomic<uint64_t> rounds{0};
+  int calls = 0;  // of `Call`, during which there was one
+};
+
+void Allocate(Noise& noise) {
+  for (; !noise.done; ++noise.rounds) {
     void* memory = nullptr;
     CHECK(cudaMalloc(&memory, 8 << 20));
     CHECK(cudaFree(memory));
   }
+}
+
+template <typename Function>
+void Call(Noise& noise, const Function& function) {
+  const uint64_t before = noise.rounds;
+  function();
+  noise.calls += noise.rounds != before;
 }
 
 }  // namespace
@@ -53,21 +71,21 @@ int main(int argc, char** argv) {
   CHECK(cudaMalloc(&data, 1024));
   std::vector<cudaGraph_t> graphs;
   for (const Shape& shape : kShapes) graphs.push_back(MakeGraph(shape, stream, data));
-  std::atomic<bool> done{false};
+  Noise noise;
   std::thread allocates;
-  if (noisy) allocates = std::thread([&] { Allocate(done); });
+  if (noisy) allocates = std::thread([&] { Allocate(noise); });
   std::vector<cudaGraphExec_t> execs;
-  for (int i = 0; i < kExecs; ++i) {
+  for (int i = 0; i < kExecs || (noisy && noise.calls < kNoisy); ++i) {
     for (cudaGraph_t graph : graphs) {
       cudaGraphExec_t exec = nullptr;
-      CHECK(cudaGraphInstantiate(&exec, graph, 0));
+      Call(noise, [&] { CHECK(cudaGraphInstantiate(&exec, graph, 0)); });
       if (i % 2 == 0) CHECK(cudaGraphUpload(exec, stream));
       for (int launch = 0; launch < 2; ++launch) CHECK(cudaGraphLaunch(exec, stream));
       execs.push_back(exec);
     }
   }
   CHECK(cudaStreamSynchronize(stream));
-  done = true;
+  noise.done = true;
   if (noisy) allocates.join();
   for (size_t i = 0; i < execs.size(); i += 2) CHECK(cudaGraphExecDestroy(execs[i]));
   return 0;

@@ -40,8 +40,9 @@ def test_measured_execs_are_the_devices_model(folder):
 
 def test_readings_beside_other_allocations_are_not_used(folder):
     readings, memory = measure(folder, "noisy")
-    assert memory["readings"] == len(readings)
-    assert memory["disturbed_readings"] >= sum(r.get("disturbed", False) for r in readings) > 0
+    disturbed = sum(r.get("disturbed", False) for r in readings)
+    assert memory["readings"] == len(readings), (memory, len(readings))
+    assert memory["disturbed_readings"] >= disturbed > 0, (memory, disturbed)
 
 
 def test_nothing_is_measured_unasked(folder):
