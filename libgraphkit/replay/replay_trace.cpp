@@ -134,6 +134,9 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
   const std::set<GraphId> held = plan != nullptr ? GraphsOf(*plan) : std::set<GraphId>();
   std::vector<std::vector<std::optional<ReplayedGraph>>> replayed(policies.size());
   for (auto& graphs : replayed) graphs.resize(facts.blocks.size());
+  const auto count = [&](size_t more) {
+    if (options.done != nullptr) *options.done += more;
+  };
   ForEachGraph(facts.trace, facts.blocks, [&](GraphId graph) {
     std::vector<PoolBlocks> pools = BlocksByPool(facts, graph);
     if (!pools.empty() && (held.empty() || held.contains(graph))) {
@@ -147,9 +150,11 @@ std::vector<PolicyReplay> ReplayGraphs(const Facts& facts, std::span<const Polic
       const GraphViews views = FindGraphViews(task, policies, options);
       ParallelFor(policies.size(), ThreadsFor(facts.trace), [&](size_t i) {
         replayed[i][graph.index()] = ReplayGraph(task, views, InfoOf(policies[i]), options);
+        count(1);
       });
+    } else {
+      count(policies.size());
     }
-    if (options.graphs_done != nullptr) ++*options.graphs_done;
   });
   std::vector<PolicyReplay> replays;
   for (size_t i = 0; i < policies.size(); ++i) {

@@ -118,7 +118,7 @@ struct ReplayOptions {
   bool scan = false;       // look at every piece of memory at each malloc: slow, to compare with
   std::optional<ExecutionOptions> execute = {};  // the placements without segments
   const DeviceExecutor* device = nullptr;        // where; null: on the host
-  std::atomic<size_t>* graphs_done = nullptr;    // counts up, for who watches
+  std::atomic<size_t>* done = nullptr;  // counts up for each policy and graph, for who watches
 };
 
 // In the order of the policies. What they share of a graph is found once.

@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include "libgraphkit/io/files/json_file.h"
+
 namespace graphkit {
 
 namespace {
@@ -62,6 +64,14 @@ TEST_CASE("what can't be written is an error, and the old file stays") {
   CHECK_FALSE(WriteOutput((folder.path / "missing" / "x").string(), WriteHello));
   CHECK_FALSE(WriteOutput(folder.path.string(), WriteHello));
   CHECK_FALSE(WriteOutput("/dev/full", WriteHello));
+}
+
+TEST_CASE("what ends in .zst is compressed, and read again as it was") {
+  const Folder folder;
+  const std::string file = (folder.path / "out.json.zst").string();
+  REQUIRE(WriteOutput(file, WriteHello));
+  CHECK(Read(file).starts_with("\x28\xb5\x2f\xfd"));
+  CHECK(*ReadSmallFile(file) == "hello\n");
 }
 
 TEST_CASE("a link stays a link, and what it points to is replaced") {

@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "libgraphkit/io/bytes/file_bytes.h"
 #include "tools/graphkit/cli/help_formatter.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/separator.h"
@@ -67,6 +68,21 @@ void OutliveFileLimit() {
   if (before.sa_handler == SIG_DFL) sigaction(SIGXFSZ, &action, nullptr);
 }
 
+// Interrupted, nothing is left of a file that isn't whole. nohup stays nohup.
+void LeaveNoPartsOfFiles() {
+  struct sigaction action {};
+  action.sa_handler = [](int signal) {
+    RemoveUnfinishedFiles();
+    raise(signal);  // ends the process, as the handler is gone
+  };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
+  }
+}
+
 // Help and the like write to stdout by themselves: a full disk is said here.
 int Flushed(int exit_code) {
   const bool failed = !std::cout;
@@ -87,6 +103,7 @@ int main(int argc, char** argv) {
   using namespace graphkit;
   SetUpMemory();
   OutliveFileLimit();
+  LeaveNoPartsOfFiles();
   try {
     CLI::App app("Inspect what CUDA graphs capture, what memory they keep, and what may share it.",
                  "graphkit");

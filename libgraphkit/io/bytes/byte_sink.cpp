@@ -5,8 +5,11 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -17,13 +20,24 @@ Error SystemError(const std::string& what) {
   return {.message = what + ": " + std::strerror(errno), .kind = Error::Kind::kSystem};
 }
 
+// The names of files that aren't whole yet, where a signal handler finds them. With more at once
+// than there are places, the last ones stay when the process is interrupted.
+std::array<std::atomic<const char*>, 16> unfinished_files;
+
+void Exchange(const char* from, const char* to) {
+  for (std::atomic<const char*>& place : unfinished_files) {
+    const char* expected = from;
+    if (place.compare_exchange_strong(expected, to)) return;
+  }
+}
+
 Result<void> WriteAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = write(fd, bytes.data(), bytes.size());
     if (count >= 0) {
       bytes.remove_prefix(static_cast<size_t>(count));
     } else if (errno != EINTR) {
-      return SystemError("can't be written");
+      return SystemError("can't write");
     }
   }
   return {};
@@ -39,10 +53,14 @@ class StdoutSink final : public ByteSink {
 class FileSink final : public ByteSink {
  public:
   FileSink(int fd, std::string temporary, std::string path)
-      : fd_(fd), temporary_(std::move(temporary)), path_(std::move(path)) {}
+      : fd_(fd), temporary_(std::move(temporary)), path_(std::move(path)) {
+    if (!temporary_.empty()) Exchange(nullptr, temporary_.c_str());
+  }
   ~FileSink() override {
     if (fd_ >= 0) close(fd_);
-    if (!temporary_.empty()) unlink(temporary_.c_str());
+    if (temporary_.empty()) return;
+    unlink(temporary_.c_str());
+    Exchange(temporary_.c_str(), nullptr);
   }
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
@@ -52,9 +70,10 @@ class FileSink final : public ByteSink {
   Result<void> Finish() override {
     const int closed = close(fd_);
     fd_ = -1;
-    if (closed != 0) return SystemError("can't be written");
+    if (closed != 0) return SystemError("can't write");
     if (temporary_.empty()) return {};  // a device or a pipe
-    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return SystemError("can't be written");
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return SystemError("can't replace");
+    Exchange(temporary_.c_str(), nullptr);
     temporary_.clear();
     return {};
   }
@@ -101,19 +120,41 @@ class ZstdSink final : public ByteSink {
   std::vector<char> buffer_;
 };
 
+// Where a link leads; it stays a link.
+std::string TargetOf(const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
+                                                         std::free);
+  return real ? std::string(real.get()) : path;
+}
+
+// Writes where `path` is, with the mode that it has.
 Result<std::unique_ptr<ByteSink>> CreatePlainFile(const std::string& path) {
   if (path == "-") return std::unique_ptr<ByteSink>(std::make_unique<StdoutSink>());
   struct stat info {};
-  const bool special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
-  if (special && S_ISDIR(info.st_mode)) return Error{.message = "is a directory"};
-  const std::string temporary = special ? "" : path + "." + std::to_string(getpid()) + ".tmp";
-  const std::string& target = special ? path : temporary;
-  const int fd = open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return SystemError("can't be created");
-  return std::unique_ptr<ByteSink>(std::make_unique<FileSink>(fd, temporary, path));
+  const bool exists = stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+    return SystemError("can't write");
+  }
+  const bool special = exists && !S_ISREG(info.st_mode);
+  const std::string target = special ? path : TargetOf(path);
+  const std::string temporary = special ? "" : target + "." + std::to_string(getpid()) + ".tmp";
+  const int fd = open(special ? target.c_str() : temporary.c_str(),
+                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return SystemError("can't create");
+  if (exists && !special) fchmod(fd, info.st_mode & 07777);
+  return std::unique_ptr<ByteSink>(std::make_unique<FileSink>(fd, temporary, target));
 }
 
 }  // namespace
+
+void RemoveUnfinishedFiles() {
+  for (std::atomic<const char*>& place : unfinished_files) {
+    if (const char* name = place.exchange(nullptr)) unlink(name);
+  }
+}
 
 Result<std::unique_ptr<ByteSink>> CreateFile(const std::string& path) {
   Result<std::unique_ptr<ByteSink>> sink = CreatePlainFile(path);

@@ -35,7 +35,7 @@ class MemorySource final : public ByteSource {
 
 class FileSource final : public ByteSource {
  public:
-  FileSource(int fd, bool owned) : fd_(fd), owned_(owned) {}
+  FileSource(int fd, bool owned, std::atomic<size_t>* read) : fd_(fd), owned_(owned), read_(read) {}
   ~FileSource() override {
     if (owned_) close(fd_);
   }
@@ -49,6 +49,7 @@ class FileSource final : public ByteSource {
       if (count == 0) break;
       if (count > 0) {
         filled += static_cast<size_t>(count);
+        if (read_) *read_ += static_cast<size_t>(count);
       } else if (errno != EINTR) {
         return Error{.message = std::string("can't be read: ") + std::strerror(errno),
                      .kind = Error::Kind::kSystem};
@@ -69,14 +70,19 @@ class FileSource final : public ByteSource {
  private:
   int fd_;
   bool owned_;
+  std::atomic<size_t>* read_;
 };
 
 // "-" is stdin.
-Result<std::unique_ptr<FileSource>> OpenPlain(const std::string& path) {
+Result<std::unique_ptr<FileSource>> OpenPlain(const std::string& path,
+                                              std::atomic<size_t>* read = nullptr) {
   const bool is_stdin = path == "-";
   const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Error{.message = std::string("can't be opened: ") + std::strerror(errno)};
-  auto file = std::make_unique<FileSource>(fd, !is_stdin);
+  if (fd < 0) {
+    return Error{.message = std::string("can't be opened: ") + std::strerror(errno),
+                 .kind = Error::Kind::kSystem};
+  }
+  auto file = std::make_unique<FileSource>(fd, !is_stdin, read);
   struct stat info {};
   if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) return Error{.message = "is a directory"};
   return file;
@@ -238,8 +244,8 @@ Result<std::string> ReadAll(ByteSource& source, size_t padding) {
   }
 }
 
-Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {
-  Result<std::unique_ptr<FileSource>> file = OpenPlain(path);
+Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path, std::atomic<size_t>* read) {
+  Result<std::unique_ptr<FileSource>> file = OpenPlain(path, read);
   if (!file) return file.error();
   return Decompressed(std::move(*file));
 }

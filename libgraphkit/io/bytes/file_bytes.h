@@ -1,6 +1,7 @@
 // Where the bytes of files come from and go to.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,7 +28,9 @@ std::unique_ptr<ByteSource> OpenMemory(std::string_view text);
 
 // "-" is stdin. What begins like a zstd or gzip file is decompressed, whatever its name; a
 // compressed file that is cut off gives what could be decompressed.
-Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
+// `read` counts up the bytes that were read of the file, for those who wait; may be null.
+Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path,
+                                             std::atomic<size_t>* read = nullptr);
 
 // Decompresses `source` if its bytes begin like a compressed file.
 Result<std::unique_ptr<ByteSource>> Decompressed(std::unique_ptr<ByteSource> source);
@@ -47,8 +50,12 @@ class ByteSink {
   virtual Result<void> Finish() = 0;
 };
 
-// "-" is stdout. A path that ends in ".zst" is compressed.
+// "-" is stdout. A path that ends in ".zst" is compressed. A file keeps its mode, a link leads
+// where it did; pipes and devices are written to directly.
 Result<std::unique_ptr<ByteSink>> CreateFile(const std::string& path);
+
+// For a signal handler that ends the process: nothing is left of files that aren't whole.
+void RemoveUnfinishedFiles();
 
 // A file mapped for reading, or read into memory where it can't be mapped (a pipe) or is compressed
 // (zstd, gzip).

@@ -1,13 +1,13 @@
 #include "libgraphkit/io/files/json_file.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <iterator>
+#include <memory>
+#include <vector>
 
 #include "libgraphkit/checked_number.h"
+#include "libgraphkit/io/bytes/file_bytes.h"
 
 namespace graphkit {
 
@@ -16,12 +16,6 @@ namespace {
 constexpr size_t kLargest = size_t{256} << 20;
 
 using Json = nlohmann::json;
-
-Error SystemError(const std::string& path, int error) {
-  return {.message = std::string("can't read: ") + std::strerror(error),
-          .file = path,
-          .kind = Error::Kind::kSystem};
-}
 
 uint64_t LineOf(const std::string& text, size_t offset) {
   const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(offset, text.size()));
@@ -45,17 +39,21 @@ std::string Joined(const std::vector<std::string>& words) {
 }  // namespace
 
 Result<std::string> ReadSmallFile(const std::string& path) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return SystemError(path, errno != 0 ? errno : EIO);
+  const auto named = [&](Error error) {
+    error.file = path;
+    return error;
+  };
+  const Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
+  if (!source) return named(source.error());
   std::string text;
-  char buffer[1 << 16];
-  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
-    text.append(buffer, static_cast<size_t>(in.gcount()));
-    if (text.size() > kLargest) return Error{.message = "too large to be one", .file = path};
+  std::vector<char> buffer(1 << 16);
+  for (;;) {
+    const Result<size_t> count = (*source)->Read(buffer);
+    if (!count) return named(count.error());
+    text.append(buffer.data(), *count);
+    if (text.size() > kLargest) return named({.message = "too large to be one"});
+    if (*count < buffer.size()) return text;
   }
-  if (in.bad()) return SystemError(path, errno != 0 ? errno : EIO);
-  return text;
 }
 
 Result<Json> ParseJson(const std::string& text, const std::string& file) {

@@ -117,8 +117,9 @@ bool IsTraceHead(std::string_view head) {
   return head.starts_with(R"({"schema":"graphkit-trace")");
 }
 
-Result<Imported> ImportFile(const std::string& path, const ImportFormat* format) {
-  Result<std::unique_ptr<ByteSource>> source = OpenFile(path);
+Result<Imported> ImportFile(const std::string& path, const ImportFormat* format,
+                            std::atomic<size_t>* read) {
+  Result<std::unique_ptr<ByteSource>> source = OpenFile(path, read);
   if (!source) return Named(source.error(), path);
   return ImportSource(std::move(*source), path, format);
 }

@@ -74,7 +74,8 @@ bool IsTraceHead(std::string_view head);
 
 // Reads the file at `path` ("-": stdin; compressed or not) as `format`; null: guesses, and reads a
 // trace as well. Errors name the file.
-Result<Imported> ImportFile(const std::string& path, const ImportFormat* format = nullptr);
+Result<Imported> ImportFile(const std::string& path, const ImportFormat* format = nullptr,
+                            std::atomic<size_t>* read = nullptr);
 // The same of a file that is open: `path` says its name.
 Result<Imported> ImportSource(std::unique_ptr<ByteSource> source, const std::string& path,
                               const ImportFormat* format = nullptr);

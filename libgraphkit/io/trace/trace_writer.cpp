@@ -56,7 +56,7 @@ Result<void> WriteTo(const Trace& trace, ByteSink& sink) {
 
 Result<void> WriteTrace(const Trace& trace, const std::string& path) {
   const auto named = [&](Error error) {
-    error.file = path == "-" ? "stdout" : path;
+    error.file = path == "-" ? "standard output" : path;
     return error;
   };
   Result<std::unique_ptr<ByteSink>> sink = CreateFile(path);

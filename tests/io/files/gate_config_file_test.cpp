@@ -119,7 +119,7 @@ TEST_CASE("a file that isn't there is the system's error") {
   const auto config = ReadGateConfig("/nowhere/graphkit.json");
   REQUIRE_FALSE(config);
   CHECK(Describe(config.error()) ==
-        "/nowhere/graphkit.json: can't read: No such file or directory");
+        "/nowhere/graphkit.json: can't be opened: No such file or directory");
 }
 
 TEST_CASE("suppressions stand in a file of their own too") {

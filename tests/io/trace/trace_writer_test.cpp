@@ -68,7 +68,7 @@ TEST_CASE("a trace that can't be written leaves nothing behind") {
   CHECK(folder.Count() == 0);
   const Result<void> nowhere = WriteTrace(trace, folder.File("no/such/folder/x.json"));
   REQUIRE_FALSE(nowhere);
-  CHECK(nowhere.error().message == "can't be created: No such file or directory");
+  CHECK(nowhere.error().message == "can't create: No such file or directory");
 }
 
 TEST_CASE("notes and lost records take the free places, or follow") {

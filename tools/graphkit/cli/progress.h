@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -11,31 +12,37 @@
 
 namespace graphkit {
 
-// Speaks on stderr from its construction to its destruction: on a terminal one line that counts the
-// seconds and disappears at the end, elsewhere one line, once.
+// Speaks on stderr from its construction to its destruction: on a terminal one line with the
+// seconds so far, or, where it is known how much there is to do, with the share that is done and
+// the time that the rest will take; it disappears at the end. Elsewhere one line, once.
 class Progress {
  public:
-  explicit Progress(std::string doing);  // "reading trace.json"
-  // "analyzing trace.json: 1 200 of 10 000 graphs", as done() counts up; of one graph nothing.
-  Progress(std::string doing, size_t graphs);
+  explicit Progress(std::string doing);       // "reading trace.json"
+  Progress(std::string doing, size_t total);  // of what done() counts up; 0: unknown
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  std::atomic<size_t>* done() { return &done_graphs_; }
+  std::atomic<size_t>* done() { return &done_count_; }
+
+  // Something else is done from here on.
+  void Next(std::string doing, size_t total = 0);
 
  private:
   void Run();
   void Show();
-  std::string Text() const;
 
   std::string doing_;
-  size_t graphs_ = 0;
-  std::atomic<size_t> done_graphs_ = 0;
+  size_t total_ = 0;
+  std::atomic<size_t> done_count_ = 0;
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   bool done_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
   ThreadTeam thread_;  // the last: it uses all of the above
 };
+
+// "reading trace.json … 3 s", "reading trace.json: 20 %, about 12 s left".
+std::string ProgressText(const std::string& doing, size_t done, size_t total, double seconds);
 
 }  // namespace graphkit

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "libgraphkit/render/printable.h"
 
@@ -20,11 +21,22 @@ bool ColourOn(int fd) {
   return isatty(fd) == 1 && term != nullptr && std::strcmp(term, "dumb") != 0;
 }
 
+// The line of what takes long, if there is one; what is said otherwise takes its place.
+std::mutex line_mutex;
+bool line_is_shown = false;
+
+void EraseLine() {
+  if (line_is_shown) std::fputs("\r\x1b[K", stderr);
+  line_is_shown = false;
+}
+
 void Say(const char* colour, std::string_view label, std::string_view text) {
   std::string line = "graphkit: ";
   if (!label.empty()) line += std::string(label) + ": ";
   if (ColourOnStderr()) line = std::string("\x1b[") + colour + "m" + line + "\x1b[0m";
   line += Printable(text) + "\n";
+  const std::lock_guard lock(line_mutex);
+  EraseLine();
   std::fputs(line.c_str(), stderr);  // in one piece: lines of several processes don't mix
 }
 
@@ -55,6 +67,18 @@ int TerminalWidth(int otherwise) {
 void PrintError(std::string_view text) { Say("1;31", "", text); }
 void PrintWarning(std::string_view text) { Say("1;33", "warning", text); }
 void PrintNote(std::string_view text) { Say("2", "", text); }
+
+void ShowLine(std::string_view text) {
+  const std::lock_guard lock(line_mutex);
+  EraseLine();
+  std::fputs(Printable(text).c_str(), stderr);
+  line_is_shown = true;
+}
+
+void ClearLine() {
+  const std::lock_guard lock(line_mutex);
+  EraseLine();
+}
 
 int PrintError(const Error& error) {
   PrintError(Describe(error));

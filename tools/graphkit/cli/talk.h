@@ -28,6 +28,10 @@ int PrintError(const Error& error);
 void PrintWarning(std::string_view text);
 void PrintNote(std::string_view text);
 
+// One line on a terminal that is there until something else is said, or until it is cleared.
+void ShowLine(std::string_view text);
+void ClearLine();
+
 // What the process ends with (docs/cli.md). Several at once: 2 before 3 before 1.
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;      // a verdict: the check, the verification failed

@@ -1,5 +1,6 @@
 // `graphkit export`: a trace in the formats of other tools.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace {
 struct ExportArguments {
   std::vector<std::string> traces;
   std::string output = "-";
+  std::optional<ExportFormat> format;
   ExportStyle style;
 };
 
@@ -65,7 +67,13 @@ int ExportMany(const Job& job, const std::vector<std::string>& paths,
   return exit_code;
 }
 
-int RunExport(const ExportArguments& arguments) {
+int RunExport(ExportArguments& arguments) {
+  if (!arguments.format) {
+    return PrintError(Error{
+        .message = "export needs --format, or a name that ends in .csv",
+        .hint = "for example: graphkit export trace.json --format perfetto -o timeline.json"});
+  }
+  arguments.style.format = *arguments.format;
   const Result<std::vector<std::string>> paths = ExpandTraces(arguments.traces);
   if (!paths) return PrintError(paths.error());
   const Job job;
@@ -79,17 +87,19 @@ void AddExportCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<ExportArguments>(
       app, exit_code, RunExport, "export", "Write a trace in the format of another tool",
       {"graphkit export trace.json --format perfetto -o timeline.json",
-       "graphkit export trace.json --format csv --table blocks -o blocks.csv",
+       "graphkit export trace.json --table blocks -o blocks.csv",
        "graphkit export rank*.json --format perfetto -o ranks-timeline.json"});
   AddTraces(*sub, arguments->traces);
-  AddChoice<ExportFormat>(*sub, "--format", arguments->style.format,
-                          {{"perfetto", ExportFormat::kPerfetto},
-                           {"json", ExportFormat::kJson},
-                           {"csv", ExportFormat::kCsv}},
-                          "for ui.perfetto.dev and chrome://tracing, graphs with "
-                          "their nodes and edges as JSON, or a table")
-      ->required();
+  const CLI::Option* format = AddChoice<std::optional<ExportFormat>>(
+      *sub, "--format", arguments->format,
+      {{"perfetto", ExportFormat::kPerfetto},
+       {"json", ExportFormat::kJson},
+       {"csv", ExportFormat::kCsv}},
+      "for ui.perfetto.dev and chrome://tracing, graphs with their nodes and edges as JSON, or a "
+      "table (the default where -o ends in .csv)");
   AddOutput(*sub, arguments->output, "where to (default: stdout)");
+  FollowName<std::optional<ExportFormat>>(*sub, format, arguments->output, arguments->format,
+                                          {{".csv", ExportFormat::kCsv}});
   AddChoice<TimeAxis>(
       *sub, "--time", arguments->style.axis,
       {{"order", TimeAxis::kOrder}, {"host", TimeAxis::kHost}},

@@ -47,13 +47,16 @@ std::string AboutKinds() {
 }
 
 Result<Imported> Read(const std::string& kind, const std::string& file) {
-  const Progress progress("importing " + (file == "-" ? std::string("standard input") : file));
-  return ImportFile(file, FindImportFormat(kind));
+  Progress progress("importing " + (file == "-" ? std::string("standard input") : file),
+                    FileSize(file));
+  return ImportFile(file, FindImportFormat(kind), progress.done());
 }
 
 Result<void> Write(const Trace& trace, const std::string& path) {
   const Progress progress("writing " + (path == "-" ? std::string("standard output") : path));
-  return WriteTrace(trace, path);
+  Result<void> written = WriteTrace(trace, path);
+  if (written) SayWritten(path);
+  return written;
 }
 
 int Import(const std::string& kind, const std::string& file, const std::string& output) {

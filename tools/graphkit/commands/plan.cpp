@@ -70,8 +70,10 @@ Result<PlannedMemory> PlanTable(const PlanArguments& arguments) {
                  .file = arguments.file,
                  .kind = Error::Kind::kIncomplete};
   }
-  const Progress progress("planning " + arguments.file);
-  const Plan plan = PlanLifetimes(table->problem, arguments.options.search);
+  PlannerOptions search = arguments.options.search;
+  Progress progress("planning " + arguments.file, search.effort);
+  search.progress = [&](const PlanProgress& now) { *progress.done() = now.effort; };
+  const Plan plan = PlanLifetimes(table->problem, search);
   const std::vector<PlanViolation> wrong = ValidatePlan(table->problem, plan);
   if (!wrong.empty()) {
     return Error{.message = "the plan is wrong: " + DescribeViolation(wrong.front(), plan),
@@ -143,9 +145,10 @@ Result<PlannedMemory> PlanCaptures(PlanArguments& arguments) {
   Result<Trace> trace = ReadInput(arguments.file);
   if (!trace) return trace.error();
   if (const Result<void> holds = HoldsMemory(*trace, arguments.file); !holds) return holds.error();
-  Progress progress("planning " + arguments.file, trace->graphs.size());
+  Progress progress("analyzing " + arguments.file);
   const Facts facts = FindFacts(*trace, {.scope = FactScope::kPlacement});
   GiveBackMemory(&*trace);
+  progress.Next("planning " + arguments.file, trace->graphs.size());
   Result<PlannedMemory> made = arguments.sequence.empty()
                                    ? Result<PlannedMemory>(PlanTrace(
                                          facts, arguments.rule, arguments.options, progress.done()))

@@ -78,13 +78,13 @@ std::vector<PolicyKind> PoliciesOf(const ReplayArguments& arguments) {
 
 Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArguments& arguments,
                                          const DeviceExecutor* device) {
-  Progress progress("replaying " + arguments.file, trace.graphs.size());
+  Progress progress("analyzing " + arguments.file);
   const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
   ReplayOptions options{.verify = arguments.verify,
                         .config = {},
                         .capacity = arguments.capacity,
                         .timeline = !arguments.timeline.empty(),
-                        .graphs_done = progress.done()};
+                        .done = progress.done()};
   if (!arguments.execute.empty()) options.execute = arguments.execution;
   options.device = device;
   if (!arguments.plan.empty()) {
@@ -97,7 +97,9 @@ Result<std::vector<PolicyReplay>> Replay(const Trace& trace, const ReplayArgumen
     }
     return std::vector{ReplayPlan(facts, *plan, options)};
   }
-  std::vector<PolicyReplay> replays = ReplayTrace(facts, PoliciesOf(arguments), options);
+  const std::vector<PolicyKind> policies = PoliciesOf(arguments);
+  progress.Next("replaying " + arguments.file, trace.graphs.size() * policies.size());
+  std::vector<PolicyReplay> replays = ReplayTrace(facts, policies, options);
   for (const std::string& word : arguments.allocators) {
     if (word == kRecordedName) replays.push_back(ReplayRecorded(facts, options));
     if (const auto model = FindModel(word)) replays.push_back(ReplayModel(facts, *model, options));

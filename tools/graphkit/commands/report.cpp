@@ -33,26 +33,34 @@ std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArgumen
   return ReplayTrace(facts, *arguments.policy, {.verify = true});
 }
 
-// All that is drawn of the trace goes to `draw`. `done` counts graphs; may be null.
+// All that is drawn of the trace goes to `draw`. `progress` may be null.
 template <typename Draw>
 Result<void> Drawn(const Trace& trace, const std::string& path, const ReportArguments& arguments,
-                   std::atomic<size_t>* done, Draw draw) {
-  const Facts facts = FindReportFacts(trace, arguments.options, done);
+                   Progress* progress, Draw draw) {
+  const auto next = [&](const char* doing) {
+    if (progress != nullptr) progress->Next(doing + path);
+  };
+  const Facts facts =
+      FindReportFacts(trace, arguments.options, progress != nullptr ? progress->done() : nullptr);
+  next("checking ");
   Result<Report> report = Analyze(facts, arguments.options);
   if (!report) return report.error();
+  next("planning ");
   AddPlans(facts, &*report);
+  next("replaying ");
   const std::optional<PolicyReplay> policy = ReplayPolicy(facts, arguments);
+  next("drawing ");
   return draw(ReportPage{facts, *report, policy ? &*policy : nullptr, path});
 }
 
 int ReportOn(const std::string& path, const ReportArguments& arguments) {
   const Result<Trace> trace = ReadInput(path);
   if (!trace) return PrintError(trace.error());
-  Progress progress("drawing " + path, trace->graphs.size());
+  Progress progress("analyzing " + path, trace->graphs.size());
   const auto write = [&](const ReportPage& page) {
     return WriteOutput(arguments.output, [&](std::ostream& out) { RenderReportHtml(page, out); });
   };
-  const Result<void> written = Drawn(*trace, path, arguments, progress.done(), write);
+  const Result<void> written = Drawn(*trace, path, arguments, &progress, write);
   if (!written) return PrintError(written.error());
   return WarnIncomplete(*trace, path);
 }

@@ -7,6 +7,7 @@
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/commands.h"
+#include "tools/graphkit/files/output.h"
 
 namespace graphkit {
 
@@ -20,7 +21,9 @@ struct SynthRequest {
 int RunSynth(const SynthRequest& request) {
   const Progress progress("making a trace");
   const Result<void> written = WriteTrace(Synthesize(request.options), request.output);
-  return written ? kExitOk : PrintError(written.error());
+  if (!written) return PrintError(written.error());
+  SayWritten(request.output);
+  return kExitOk;
 }
 
 std::string CheckSizes(const std::string& text) {

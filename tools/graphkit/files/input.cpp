@@ -1,6 +1,7 @@
 #include "tools/graphkit/files/input.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,12 @@ std::string WhatIsMissing(const Trace& trace) {
   return what;
 }
 
+size_t FileSize(const std::string& path) {
+  std::error_code error;
+  const uintmax_t size = std::filesystem::file_size(path, error);
+  return error ? 0 : static_cast<size_t>(size);
+}
+
 namespace {
 
 std::string Reading(const std::string& path) {
@@ -31,8 +38,8 @@ std::string Reading(const std::string& path) {
 }
 
 // Says of what is no trace what it is, where that is known.
-Result<Imported> Import(const std::string& path) {
-  Result<Imported> imported = ImportFile(path);
+Result<Imported> Import(const std::string& path, std::atomic<size_t>* read = nullptr) {
+  Result<Imported> imported = ImportFile(path, nullptr, read);
   if (imported) return imported;
   const auto about = DescribeFile(path);
   if (!about || !*about) return imported;
@@ -48,10 +55,7 @@ Result<Trace> TraceOf(Result<Imported> imported) {
 
 }  // namespace
 
-Result<Trace> ReadInput(const std::string& path) {
-  const Progress progress(Reading(path));
-  return ReadQuietly(path);
-}
+Result<Trace> ReadInput(const std::string& path) { return TraceOf(ReadImported(path)); }
 
 Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& path) {
   const Progress progress(Reading(path));
@@ -59,8 +63,8 @@ Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& p
 }
 
 Result<Imported> ReadImported(const std::string& path) {
-  const Progress progress(Reading(path));
-  return Import(path);
+  Progress progress(Reading(path), FileSize(path));
+  return Import(path, progress.done());
 }
 
 Result<Trace> ReadQuietly(const std::string& path) { return TraceOf(Import(path)); }

@@ -22,6 +22,9 @@ Result<Imported> ReadImported(const std::string& path);
 // The same, and says nothing: for several threads at once.
 Result<Trace> ReadQuietly(const std::string& path);
 
+// Bytes of a file; 0: unknown, as of stdin.
+size_t FileSize(const std::string& path);
+
 // What an incomplete trace lacks, on one line; empty for a complete one.
 std::string WhatIsMissing(const Trace& trace);
 

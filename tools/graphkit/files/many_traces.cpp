@@ -13,6 +13,7 @@
 #include "libgraphkit/compare/ranks.h"
 #include "libgraphkit/io/bytes/pack_ranks.h"
 #include "libgraphkit/parallel.h"
+#include "libgraphkit/units.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
 #include "tools/graphkit/files/input.h"
@@ -239,13 +240,14 @@ Result<void> MakeAll(const Job& job, const ManyTraces& traces,
     return {};
   }
   const size_t count = traces.paths.size();
-  const Progress progress(traces.doing + " " +
-                          (count == 1 ? traces.paths[0] : std::to_string(count) + " traces"));
+  Progress progress(
+      traces.doing + " " + (count == 1 ? traces.paths[0] : FormatCount(count) + " traces"), count);
   std::optional<Error> first;  // the others' are taken all the same: they wait for that
   for (size_t i = 0; i < traces.paths.size(); ++i) {
     const auto from = static_cast<int>(i % size);
     if (first && size == 1) break;
     Result<std::string> made = from == 0 ? workers.Take() : Decoded(job.Receive(from));
+    ++*progress.done();
     if (first) continue;
     if (made) {
       take(i, *std::move(made));

@@ -1,6 +1,5 @@
 #include "tools/graphkit/files/output.h"
 
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,9 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
+#include <memory>
+#include <streambuf>
+#include <vector>
 
+#include "libgraphkit/io/bytes/file_bytes.h"
 #include "libgraphkit/units.h"
 #include "tools/graphkit/cli/talk.h"
 
@@ -19,73 +20,71 @@ namespace graphkit {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 Error SystemError(const std::string& what, const std::string& path, int error) {
   Error result{.message = what + ": " + std::strerror(error), .file = path};
   result.kind = Error::Kind::kSystem;
   return result;
 }
 
-// The mode that open(2) would give, which mkstemp doesn't.
-mode_t ModeFor(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) == 0) return info.st_mode & 07777;
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
-}
+// What a stream writes goes to a sink; the first error stays.
+class SinkBuffer final : public std::streambuf {
+ public:
+  explicit SinkBuffer(ByteSink& sink) : sink_(sink), buffer_(1 << 16) {
+    setp(buffer_.data(), buffer_.data() + buffer_.size());
+  }
 
-Result<void> WriteStream(const std::string& path, std::ostream& out,
-                         const std::function<void(std::ostream&)>& write) {
-  errno = 0;
+  const Result<void>& written() const { return written_; }
+
+ protected:
+  int_type overflow(int_type next) override {
+    if (sync() != 0) return traits_type::eof();
+    return traits_type::eq_int_type(next, traits_type::eof())
+               ? traits_type::not_eof(next)
+               : sputc(traits_type::to_char_type(next));
+  }
+
+  int sync() override {
+    if (written_) written_ = sink_.Write({pbase(), static_cast<size_t>(pptr() - pbase())});
+    setp(buffer_.data(), buffer_.data() + buffer_.size());
+    return written_ ? 0 : -1;
+  }
+
+ private:
+  ByteSink& sink_;
+  std::vector<char> buffer_;
+  Result<void> written_;
+};
+
+Result<void> WriteTo(ByteSink& sink, const std::function<void(std::ostream&)>& write) {
+  SinkBuffer buffer(sink);
+  std::ostream out(&buffer);
   write(out);
   out.flush();
-  if (!out) return SystemError("can't write", path, errno != 0 ? errno : EIO);
-  return {};
-}
-
-Result<void> WriteWhole(const std::string& path, const std::function<void(std::ostream&)>& write) {
-  std::string temporary = path + ".XXXXXX";
-  const int fd = mkstemp(temporary.data());
-  if (fd < 0) return SystemError("can't create", path, errno);
-  fchmod(fd, ModeFor(path));
-  close(fd);
-  std::ofstream out(temporary, std::ios::binary);
-  Result<void> written = WriteStream(path, out, write);
-  out.close();
-  if (written && rename(temporary.c_str(), path.c_str()) != 0) {
-    written = SystemError("can't replace", path, errno);
-  }
-  if (!written) unlink(temporary.c_str());
-  return written;
-}
-
-// To a person at a terminal; a job's log has it from the commands that say so.
-void SayWritten(const std::string& path) {
-  std::error_code error;
-  const uintmax_t size = fs::file_size(path, error);
-  if (!error && isatty(STDERR_FILENO) != 0)
-    PrintNote("wrote " + path + " (" + FormatBytes(size) + ")");
+  if (!buffer.written()) return buffer.written();
+  if (!out) return Error{.message = "can't write", .kind = Error::Kind::kSystem};
+  return sink.Finish();
 }
 
 }  // namespace
 
-Result<void> WriteOutput(const std::string& path, const std::function<void(std::ostream&)>& write) {
-  if (path == "-") return WriteStream("standard output", std::cout, write);
+// To a person at a terminal; a job's log has it from the commands that say so.
+void SayWritten(const std::string& path) {
+  if (path == "-" || isatty(STDERR_FILENO) == 0) return;
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status)) return SystemError("can't write", path, EISDIR);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    std::ofstream out(path, std::ios::binary);
-    return WriteStream(path, out, write);
+  const uintmax_t size = std::filesystem::file_size(path, error);
+  if (!error) PrintNote("wrote " + path + " (" + FormatBytes(size) + ")");
+}
+
+Result<void> WriteOutput(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  const Result<std::unique_ptr<ByteSink>> sink = CreateFile(path);
+  const Result<void> written = sink ? WriteTo(**sink, write) : Result<void>(sink.error());
+  if (written) {
+    SayWritten(path);
+    return {};
   }
-  const fs::path target = fs::is_symlink(fs::symlink_status(path, error))
-                              ? fs::weakly_canonical(path, error)
-                              : fs::path(path);
-  Result<void> written = WriteWhole(target.string(), write);
-  if (written) SayWritten(path);
-  return written;
+  Error error = written.error();
+  error.file = path == "-" ? "standard output" : path;
+  return error;
 }
 
 Result<void> ShowFile(const std::string& path) {

@@ -10,10 +10,12 @@
 
 namespace graphkit {
 
-// Calls `write` with a stream and puts what it wrote at `path`; "-" is stdout. A file is written
-// beside its place and renamed when it is whole, so that a reader never sees half of it. Pipes and
-// devices are written to directly.
+// Calls `write` with a stream and puts what it wrote at `path`, as CreateFile does, and says so to
+// a person at a terminal.
 Result<void> WriteOutput(const std::string& path, const std::function<void(std::ostream&)>& write);
+
+// Tells a person at a terminal that `path` was written, and how large it is.
+void SayWritten(const std::string& path);
 
 // Shows a file that was written, with the program that BROWSER names or else xdg-open.
 Result<void> ShowFile(const std::string& path);

@@ -1,0 +1,95 @@
+"""What graphkit says to a person at a terminal, and what it leaves behind when that person interrupts it.
+
+usage: terminal.py GRAPHKIT
+"""
+
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+GRAPHKIT = ""
+
+
+class Terminal(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def start(self, *arguments: str, **options: object) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, "TERM": "xterm"}
+        environment.pop("NO_COLOR", None)
+        return subprocess.Popen([GRAPHKIT, *arguments], cwd=self.folder, env=environment, **options)
+
+    def on_terminal(self, *arguments: str) -> str:
+        """What the command writes to a terminal, where a line ends with CR LF."""
+        ours, theirs = pty.openpty()
+        process = self.start(*arguments, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        said = b""
+        try:
+            while part := os.read(ours, 65536):
+                said += part
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(), 0, said)
+        return said.decode()
+
+    def test_says_what_it_wrote(self) -> None:
+        for name, *command in (("a.json", "synth", "--alloc", "0.3"), ("b.json.zst", "import", "a.json"),
+                               ("c.html", "report", "a.json"), ("d.csv", "export", "a.json"),
+                               ("e.json", "plan", "a.json"), ("f.txt", "analyze", "a.json")):
+            with self.subTest(command[0]):
+                said = self.on_terminal(*command, "-o", name)
+                size = r"\([0-9.]+ [KMG]?i?B\)"
+                self.assertRegex(said, rf"wrote {re.escape(name)} {size}")
+                self.assertTrue((self.folder / name).stat().st_size > 0)
+        piped = self.start("import", "a.json", "-o", "g.json", stderr=subprocess.PIPE)
+        self.assertEqual(piped.communicate()[1], b"")
+
+    def test_erases_only_what_it_showed(self) -> None:
+        self.on_terminal("synth", "-o", "a.json")
+        self.assertNotIn("\x1b[K", self.on_terminal("export", "a.json", "--format", "csv"))
+
+    def test_counts_the_seconds(self) -> None:
+        ours, theirs = pty.openpty()
+        process = self.start("analyze", "-", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=theirs)
+        said = b""
+        while b" 2 s" not in said:  # as long as nothing comes
+            said += os.read(ours, 65536)
+        process.communicate()
+        os.close(theirs)
+        os.close(ours)
+        self.assertRegex(said.decode(), r"^graphkit: reading standard input … 1 s\r\x1b\[Kgraphkit: [^\r]* 2 s")
+
+    def test_leaves_no_part_of_a_file(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number):
+                operations = 20_000
+                while not self.interrupted(number, operations):  # it was over before
+                    operations *= 2
+                self.assertEqual(list(self.folder.iterdir()), [])
+
+    def interrupted(self, number: int, operations: int) -> bool:
+        process = self.start("synth", "--ops", str(operations), "-o", "out.json", stderr=subprocess.DEVNULL)
+        while process.poll() is None and not any(self.folder.iterdir()):
+            time.sleep(0.001)
+        process.send_signal(number)
+        if process.wait() == 0:
+            (self.folder / "out.json").unlink()
+            return False
+        self.assertEqual(process.returncode, -number)
+        return True
+
+
+if __name__ == "__main__":
+    GRAPHKIT = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
