@@ -24,15 +24,15 @@ struct PlaceFrame {
 };
 
 struct RankOperation {
-  Collective what;     // its seq is 0
-  NodeId node;         // none: work outside of graphs
-  uint32_t place = 0;  // in RankCollectives::places
+  Collective what;        // its seq is 0
+  NodeId node;            // none: work outside of graphs
+  uint32_t place = 0;     // in RankCollectives::places
+  std::string body = {};  // of conditionals, in which it is: "else", "while, case 2"
   bool operator==(const RankOperation&) const = default;
 };
 
-// The operations of a graph, those of child graphs where the nodes that hold them stand; or one of
-// work outside of graphs. What a conditional's bodies hold is left out: whether it runs isn't
-// known.
+// The operations of a graph, those of child graphs and of conditionals' bodies where the nodes that
+// hold them stand; or one of work outside of graphs.
 struct RankProgram {
   GraphId graph;          // none: outside of graphs
   std::string name = {};  // the graph's; may be empty

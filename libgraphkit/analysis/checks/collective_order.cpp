@@ -5,6 +5,7 @@
 
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/order/collectives.h"
+#include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
 namespace {
@@ -23,6 +24,7 @@ Finding FindUnordered(const Facts& facts, const RankProgram& program) {
     const NodeId before = at->second;
     at->second = operation.node;
     if (is_new || before == operation.node || facts.order.Before(before, operation.node)) continue;
+    if (ExclusiveBodies(trace, trace[before].graph, trace[operation.node].graph) != 0) continue;
     if (pairs++ > 0) continue;
     finding.nodes = {before, operation.node};
     finding.evidence = {CapturedThere(trace, before), CapturedThere(trace, operation.node)};

@@ -9,6 +9,7 @@
 #include "libgraphkit/analysis/checks/find.h"
 #include "libgraphkit/analysis/order/collectives.h"
 #include "libgraphkit/analysis/order/launches.h"
+#include "libgraphkit/analysis/order/topology.h"
 
 namespace graphkit {
 namespace {
@@ -53,6 +54,7 @@ class Finder {
         const RankOperation &a = program.operations[i - 1], &b = program.operations[i];
         if (a.what.communicator == b.what.communicator || a.node == b.node) continue;
         if (facts_.order.Before(a.node, b.node)) continue;
+        if (ExclusiveBodies(trace_, trace_[a.node].graph, trace_[b.node].graph) != 0) continue;
         Finding& finding =
             Add(program.graph, NameOf(trace_, a.node) + " and " + NameOf(trace_, b.node) + " of " +
                                    NameOf(trace_, program.graph));

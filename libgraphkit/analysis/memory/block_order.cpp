@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libgraphkit/analysis/order/topology.h"
+
 namespace graphkit {
 
 bool BlockOrder::Dies(BlockId x) const {
@@ -25,22 +27,9 @@ bool BlockOrder::Later(BlockId x, Seq seq) const {
   return !lives_[x].last_use.empty() || trace_[x].allocated < seq;
 }
 
-// Of blocks of different graphs: 1 if x is in an earlier body of a conditional than y, -1 if in a
-// later one, 0 if not both in bodies of one.
 int BlockOrder::ExclusiveBodies(BlockId x, BlockId y) const {
-  const GraphId x_graph = lives_[x].alloc.graph;
-  const GraphId y_graph = lives_[y].alloc.graph;
   if (lives_[x].leaves || lives_[y].leaves) return 0;
-  if (!trace_[x_graph].parent.valid() || !trace_[y_graph].parent.valid()) return 0;
-  for (GraphId a = x_graph; trace_[a].parent.valid(); a = trace_[trace_[a].parent].graph) {
-    for (GraphId b = y_graph; trace_[b].parent.valid(); b = trace_[trace_[b].parent].graph) {
-      if (trace_[a].parent != trace_[b].parent || a == b) continue;
-      const Node& holder = trace_[trace_[a].parent];
-      if (holder.kind != NodeKind::kConditional || MayRepeat(holder)) return 0;
-      return trace_[a].body < trace_[b].body ? 1 : -1;
-    }
-  }
-  return 0;
+  return graphkit::ExclusiveBodies(trace_, lives_[x].alloc.graph, lives_[y].alloc.graph);
 }
 
 bool BlockOrder::Before(BlockId x, BlockId y) const {

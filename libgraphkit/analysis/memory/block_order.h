@@ -41,7 +41,7 @@ class BlockOrder {
   const Trace& trace() const { return trace_; }
 
  private:
-  int ExclusiveBodies(BlockId x, BlockId y) const;
+  int ExclusiveBodies(BlockId x, BlockId y) const;  // of the graphs of both
   bool Later(BlockId x, Seq seq) const;
 
   const Trace& trace_;

@@ -22,7 +22,7 @@ struct CollectiveStep {
   // One operation for all ranks, apart from its size.
   bool SameOperation(const CollectiveStep& other) const {
     return key.communicator == other.key.communicator && key.kind == other.key.kind &&
-           captured == other.captured;
+           captured == other.captured && operation->body == other.operation->body;
   }
   bool SameSize(const CollectiveStep& other) const {
     return key.type == other.key.type && key.count == other.key.count && key.peer == other.key.peer;

@@ -149,7 +149,7 @@ class Comparison {
 
   void ReportSize(const Member& usual, const Member& here, const StepDifference& at,
                   const std::string& on) {
-    Add("collective-size", Severity::kError, usual, here, at,
+    Add("collective-size", usual, here, at,
         RankText(here) + " runs " + Told(here, at.b) + " as operation " +
             std::to_string(at.index + 1) + on + ", where " + RankText(usual) + " runs " +
             Told(usual, at.a),
@@ -172,7 +172,7 @@ class Comparison {
         text += at.a->captured ? " in a graph" : " outside of graphs";
       }
     }
-    Add("collective-order", Severity::kError, usual, here, at, std::move(text),
+    Add("collective-order", usual, here, at, std::move(text),
         "issue the operations of a communicator in one order on all of its ranks, in graphs and "
         "in their launches");
   }
@@ -278,12 +278,13 @@ class Comparison {
       return " on communicator " + KeyText(keys[step.key.communicator.index()]);
     };
     const Member usual{one, {}, 0}, here{other, {}, 0};
-    Add("collective-order", Severity::kWarning, usual, here, at,
+    Add("collective-order", usual, here, at,
         FileOf(traces_[other].name) + " issues " + Told(here, at.b) + on(*at.b) + " as operation " +
             std::to_string(at.index + 1) + " on the communicators that both have, where " +
             FileOf(traces_[one].name) + " issues " + Told(usual, at.a) + on(*at.a),
         "issue the operations of all communicators in one order on all ranks: NCCL may wait for "
         "ever otherwise");
+    found_.back().finding.severity = Severity::kWarning;
   }
 
   // "rank 1 (rank1.json)".
@@ -297,6 +298,9 @@ class Comparison {
     const PlaceFrame& place = Of(member).places[step->operation->place];
     std::string text = TextOf(step->operation->what);
     if (place.line > 0) text += " (" + FileOf(place.file) + ":" + std::to_string(place.line) + ")";
+    if (const std::string& body = step->operation->body; !body.empty()) {
+      text += " in a conditional's body (" + body + ")";
+    }
     return text;
   }
 
@@ -317,12 +321,17 @@ class Comparison {
     return evidence;
   }
 
-  void Add(const char* check, Severity severity, const Member& usual, const Member& here,
-           const StepDifference& at, std::string message, std::string advice) {
+  // Whether a conditional's body runs isn't known.
+  static bool MayNotRun(const std::optional<CollectiveStep>& step) {
+    return step && !step->operation->body.empty();
+  }
+
+  void Add(const char* check, const Member& usual, const Member& here, const StepDifference& at,
+           std::string message, std::string advice) {
     RankDifference found{.trace = here.trace};
     Finding& finding = found.finding;
     finding.check = check;
-    finding.severity = severity;
+    finding.severity = MayNotRun(at.a) || MayNotRun(at.b) ? Severity::kWarning : Severity::kError;
     finding.message = std::move(message);
     finding.advice = std::move(advice);
     if (at.b) {

@@ -47,8 +47,11 @@ class Summary {
   void AddNode(NodeId id) {
     nodes_[trace_[id].graph].push_back(id);
     const Graph& graph = trace_[trace_[id].graph];
-    if (!graph.parent || graph.origin == GraphOrigin::kBody) return;
-    if (child_.emplace(graph.parent, trace_[id].graph).second) AddNode(graph.parent);
+    if (!graph.parent) return;
+    std::vector<GraphId>& held = held_[graph.parent];
+    if (std::ranges::find(held, trace_[id].graph) != held.end()) return;
+    held.push_back(trace_[id].graph);
+    if (held.size() == 1) AddNode(graph.parent);
   }
 
   // Nodes that were captured stand in an order that their edges allow; added ones may not.
@@ -65,6 +68,9 @@ class Summary {
       std::ranges::sort(nodes, {},
                         [&](NodeId id) { return std::pair(place[id.index()], id.value); });
     }
+    for (auto& [node, graphs] : held_) {
+      std::ranges::sort(graphs, {}, [&](GraphId id) { return trace_[id].body; });
+    }
   }
 
   void AddGraphs() {
@@ -72,7 +78,7 @@ class Summary {
       const Graph& graph = trace_.graphs[i];
       if (graph.parent || !nodes_.contains(GraphId(i))) continue;
       RankProgram program{.graph = GraphId(i), .name = std::string(trace_[graph.name])};
-      AddOperations(GraphId(i), &program);
+      AddOperations(GraphId(i), "", &program);
       const auto index = static_cast<uint32_t>(made_.programs.size());
       program_.emplace(GraphId(i), index);
       if (graph.origin == GraphOrigin::kCapture) made_.captured.push_back({index});
@@ -80,19 +86,39 @@ class Summary {
     }
   }
 
-  void AddOperations(GraphId graph, RankProgram* program) {
+  void AddOperations(GraphId graph, const std::string& body, RankProgram* program) {
     for (const NodeId id : nodes_.at(graph)) {
-      Add(trace_[id].seq, trace_[id].stack, id, program);
-      if (const auto held = child_.find(id); held != child_.end()) {
-        AddOperations(held->second, program);
+      Add(trace_[id].seq, trace_[id].stack, id, body, program);
+      const auto held = held_.find(id);
+      if (held == held_.end()) continue;
+      for (const GraphId inner : held->second) {
+        std::string name = BodyName(trace_[id], trace_[inner]);
+        if (!body.empty()) name = body + (name.empty() ? "" : ", ") + name;
+        AddOperations(inner, name, program);
       }
     }
   }
 
-  void Add(Seq seq, StackId stack, NodeId node, RankProgram* program) {
+  static std::string BodyName(const Node& holder, const Graph& graph) {
+    if (graph.origin != GraphOrigin::kBody) return "";
+    const std::string number = std::to_string(graph.body);
+    switch (holder.conditional) {
+      case ConditionalType::kIf:
+        return graph.body == 0 ? "if" : "else";
+      case ConditionalType::kWhile:
+        return "while";
+      case ConditionalType::kSwitch:
+        return "case " + number;
+      case ConditionalType::kUnknown:
+        break;
+    }
+    return "body " + number;
+  }
+
+  void Add(Seq seq, StackId stack, NodeId node, const std::string& body, RankProgram* program) {
     for (Collective collective : CollectivesAt(trace_, seq)) {
       collective.seq = 0;
-      program->operations.push_back({collective, node, PlaceOf(stack)});
+      program->operations.push_back({collective, node, PlaceOf(stack), body});
     }
   }
 
@@ -111,7 +137,7 @@ class Summary {
   // Of works that do the same at one place there is one program.
   void AddWork(const EagerWork& work) {
     RankProgram program;
-    Add(work.seq, work.stack, {}, &program);
+    Add(work.seq, work.stack, {}, "", &program);
     if (program.operations.empty()) return;
     std::vector<std::vector<uint64_t>> key;
     for (const RankOperation& operation : program.operations) {
@@ -163,7 +189,7 @@ class Summary {
   RunGraphs run_;
   RankCollectives made_;
   std::map<GraphId, std::vector<NodeId>> nodes_;
-  std::map<NodeId, GraphId> child_;
+  std::map<NodeId, std::vector<GraphId>> held_;  // child graph; bodies, in their order
   std::map<GraphId, uint32_t> program_;
   std::map<std::vector<std::vector<uint64_t>>, uint32_t> works_;
   std::map<uint32_t, uint32_t> places_;  // by frame

@@ -21,6 +21,18 @@ bool IsWithin(const Trace& trace, GraphId graph, GraphId outer) {
   return true;
 }
 
+int ExclusiveBodies(const Trace& trace, GraphId a, GraphId b) {
+  for (; trace[a].parent.valid(); a = trace[trace[a].parent].graph) {
+    for (GraphId c = b; trace[c].parent.valid(); c = trace[trace[c].parent].graph) {
+      if (trace[a].parent != trace[c].parent || a == c) continue;
+      const Node& holder = trace[trace[a].parent];
+      if (holder.kind != NodeKind::kConditional || MayRepeat(holder)) return 0;
+      return trace[a].body < trace[c].body ? 1 : -1;
+    }
+  }
+  return 0;
+}
+
 std::vector<GraphId> FindRoots(const Trace& trace) {
   std::vector<GraphId> roots(trace.graphs.size());
   for (size_t i = 0; i < roots.size(); ++i) roots[i] = RootOf(trace, GraphId(i));

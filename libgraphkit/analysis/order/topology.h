@@ -35,6 +35,10 @@ bool HoldsGraph(const Trace& trace);
 // Whether a graph is another one, or embedded in it.
 bool IsWithin(const Trace& trace, GraphId graph, GraphId outer);
 
+// 1 if `a` is in an earlier body of a conditional than `b`, -1 if in a later one; 0 if they aren't
+// in bodies of one of which at most one runs.
+int ExclusiveBodies(const Trace& trace, GraphId a, GraphId b);
+
 // The root of every graph (RootOf).
 std::vector<GraphId> FindRoots(const Trace& trace);
 

@@ -44,8 +44,8 @@ void Fields(auto& pack, Collective& value) {
 }
 
 void Fields(auto& pack, RankOperation& value) {
-  auto& [what, node, place] = value;
-  pack(what, node, place);
+  auto& [what, node, place, body] = value;
+  pack(what, node, place, body);
 }
 
 void Fields(auto& pack, RankProgram& value) {

@@ -44,6 +44,37 @@ TEST_CASE("collective-order leaves branches to communicators of their own") {
   CHECK(Run("collective-order", TwoBranches(false, false)).empty());
 }
 
+// An operation in each body of a conditional, and one beside it.
+Trace TwoBodies(bool beside) {
+  TwoStreams s;
+  const CommunicatorId one = s.t.Communicator(2, 0, 1);
+  const auto collect = [&](StreamId stream) {
+    s.t.Kernel(stream, "ncclAllReduce");
+    s.t.Collect(one, CollectiveKind::kAllReduce, 8, ElementType::kFp32);
+  };
+  const StreamId inside = s.t.Stream("inside");
+  s.t.BeginCapture(s.a, "step");
+  if (beside) s.t.Order(s.a, s.b);
+  const NodeId branch = s.t.Conditional(s.a, ConditionalType::kIf);
+  for (int i = 0; i < 2; ++i) {
+    s.t.BeginCaptureToGraph(inside, s.t.Body(branch));
+    collect(inside);
+    s.t.EndCapture(inside);
+  }
+  collect(beside ? s.b : s.a);
+  if (beside) s.t.Order(s.b, s.a);
+  s.t.EndCapture(s.a);
+  s.t.Launch(s.t.Instantiate(GraphId(0u)), s.a);
+  return s.t.Build();
+}
+
+TEST_CASE("collective-order takes bodies of which one runs for ordered, and not what is beside") {
+  CHECK(Run("collective-order", TwoBodies(false)).empty());
+  const auto findings = Run("collective-order", TwoBodies(true));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message.find("no edge orders them") != std::string::npos);
+}
+
 TEST_CASE("collective-order compares the ranks of one process") {
   const auto findings = Run("collective-order", TwoDevices(false));
   REQUIRE(findings.size() == 1);

@@ -248,6 +248,75 @@ TEST_CASE("operations of child graphs stand where the nodes that hold them do") 
   CHECK(kinds == std::vector{kAllReduce, kAllGather, kBroadcast});
 }
 
+// A conditional of two bodies with an operation each, and one after it.
+Rank WithBodies(uint32_t number, ConditionalType type, std::initializer_list<CollectiveKind> bodies,
+                bool after_first = false) {
+  Rank rank(number);
+  const StreamId inside = rank.t.Stream("inside");
+  const GraphId graph = rank.t.BeginCapture(rank.a, "step");
+  if (after_first) rank.Run(kAllGather, 4);
+  const NodeId branch = rank.t.Conditional(rank.a, type);
+  for (const CollectiveKind kind : bodies) {
+    rank.t.BeginCaptureToGraph(inside, rank.t.Body(branch));
+    rank.t.Kernel(inside, NameOf(kind));
+    rank.t.Collect(rank.whole, kind, 8, kType);
+    rank.t.EndCapture(inside);
+  }
+  if (!after_first) rank.Run(kAllGather, 4);
+  rank.t.EndCapture(rank.a);
+  rank.Launch(graph, 2);
+  return rank;
+}
+
+TEST_CASE("operations in bodies of conditionals stand where their node does, by body") {
+  Rank rank = WithBodies(0, ConditionalType::kIf, {kAllReduce, kBroadcast});
+  const Trace trace = rank.t.Build();
+  const RankCollectives made = SummarizeCollectives(trace);
+  REQUIRE(made.programs.size() == 1);
+  std::vector<std::pair<CollectiveKind, std::string>> operations;
+  for (const RankOperation& operation : made.programs[0].operations) {
+    operations.emplace_back(operation.what.kind, operation.body);
+  }
+  CHECK(operations == std::vector<std::pair<CollectiveKind, std::string>>{
+                          {kAllReduce, "if"}, {kBroadcast, "else"}, {kAllGather, ""}});
+}
+
+TEST_CASE("what differs in a conditional's body is a warning, whether it runs isn't known") {
+  std::vector<Rank> alike;
+  for (uint32_t i = 0; i < 2; ++i) {
+    alike.push_back(WithBodies(i, ConditionalType::kSwitch, {kAllReduce, kBroadcast}));
+  }
+  CHECK(Compare(alike).empty());
+
+  std::vector<Rank> ranks;
+  ranks.push_back(WithBodies(0, ConditionalType::kSwitch, {kAllReduce, kBroadcast}));
+  ranks.push_back(WithBodies(1, ConditionalType::kSwitch, {kAllReduce, kAllReduce}));
+  const auto found = Compare(ranks);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].finding.severity == Severity::kWarning);
+  CHECK(found[0].finding.message ==
+        "rank 1 (rank1.json) runs all_reduce of 8 fp32 in a conditional's body (case 1) as "
+        "operation 2 on communicator 0x7 of 3 ranks, where rank 0 (rank0.json) runs broadcast of "
+        "8 fp32 in a conditional's body (case 1)");
+}
+
+TEST_CASE("an operation of a body is another one than the same outside of it") {
+  std::vector<Rank> ranks;
+  ranks.push_back(WithBodies(0, ConditionalType::kWhile, {kAllReduce}));
+  ranks.push_back(Rank(1));
+  ranks[1].Launch(ranks[1].Capture({{kAllReduce, 8}, {kAllGather, 4}}), 2);
+  const auto found = Compare(ranks);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].finding.check == "collective-order");
+  CHECK(found[0].finding.severity == Severity::kWarning);
+  CHECK(found[0].finding.message.find("in a conditional's body (while)") != std::string::npos);
+
+  ranks.clear();
+  ranks.push_back(WithBodies(0, ConditionalType::kIf, {kAllReduce}));
+  ranks.push_back(WithBodies(1, ConditionalType::kIf, {kAllReduce}, true));
+  CHECK(Compare(ranks).size() == 1);
+}
+
 // Programs of few kinds and sizes, so that ranks are alike for long.
 RankCollectives RandomRank(std::mt19937_64& random) {
   const auto pick = [&](uint64_t end) { return static_cast<uint32_t>(random() % end); };
@@ -260,7 +329,10 @@ RankCollectives RandomRank(std::mt19937_64& random) {
     for (uint32_t k = 0; k < pick(4); ++k) {
       program.operations.push_back({{.communicator = CommunicatorId(pick(2)),
                                      .kind = static_cast<CollectiveKind>(pick(2)),
-                                     .count = pick(6) == 0 ? 2u : 1u}});
+                                     .count = pick(6) == 0 ? 2u : 1u},
+                                    {},
+                                    0,
+                                    pick(4) == 0 ? "if" : ""});
     }
     rank.programs.push_back(std::move(program));
   }
@@ -285,8 +357,11 @@ RankCollectives Split(const RankCollectives& rank, std::mt19937_64& random) {
   if (change) {
     RankProgram& program = split.programs[random() % split.programs.size()];
     if (!program.operations.empty()) {
-      Collective& what = program.operations[random() % program.operations.size()].what;
-      if (random() % 2 == 0) {
+      RankOperation& operation = program.operations[random() % program.operations.size()];
+      Collective& what = operation.what;
+      if (random() % 4 == 0) {
+        operation.body = "while";
+      } else if (random() % 2 == 0) {
         what.count = 3;
       } else {
         what.kind = kBroadcast;
