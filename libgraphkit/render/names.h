@@ -20,6 +20,10 @@ std::string ShortName(std::string_view demangled, size_t columns);
 // "kernel add<…>", "memcpy", "event_record": what a node is, in at most `columns` columns.
 std::string NodeTitle(const Trace& trace, NodeId id, size_t columns);
 
+// Where memory was asked for, when that isn't known.
+inline constexpr const char* kNoStack = "no call stack";
+inline constexpr const char* kBeforeRecording = "allocated before recording began (no stack)";
+
 // "stream 2", "stream 2 \"copy\"", "legacy default stream".
 std::string StreamTitle(const Trace& trace, StreamId id);
 

@@ -77,8 +77,6 @@ libraries only: 1 and touched by no node: 1
 Incomplete: what follows holds for the part that was recorded.
   - the trace ends before the program did
 
-No graph was made.
-
 No findings.
 )");
 }

@@ -263,7 +263,7 @@ void ShowPlans(const Trace& trace, Random& random, Views& views) {
     }
     views.Json("plan", [&](auto& out) { RenderPlanJson(plan, out); });
     views.Json("borrow", [&](auto& out) { RenderBorrowJson(view, trace, out); });
-    views.Text("borrow", [&](auto& out) { RenderBorrowText(view, trace, out); });
+    views.Text("borrow", [&](auto& out) { RenderBorrowText(view, trace, {}, out); });
   }
 }
 

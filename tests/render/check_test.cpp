@@ -47,8 +47,8 @@ TEST_CASE("the text says the outcome first, then why") {
         R"(out/trace.json: 1 graph, 3 nodes, 2 blocks, recorded on the software device (simulated)
 
 failed: 2 reasons
-  - out/trace.json: block-leak: block 1 of 1 MiB is never freed
   - out/trace.json: max-deferred: graph 0 step: 1 MiB deferred, 0 B allowed
+  - 1 finding, below: 1 block-leak
 
 Limits
   over  max-deferred  1 MiB  of  0 B  out/trace.json graph 0 step

@@ -71,6 +71,8 @@ TEST_CASE("what is held at the end is billed by pool, segments apart from blocks
   CHECK(lines[1].name.find("private pool (0, 1)") != std::string::npos);
   CHECK(BillHeld(HeldTrace(), BillBy::kStack) ==
         std::vector<HeldLine>{{"no call stack", 0, 0, 2, 5 * kMiB}});
+  CHECK(BillHeld(HeldTrace(), BillBy::kStack, {}, kNever) ==
+        std::vector<HeldLine>{{"allocated before recording began (no stack)", 0, 0, 2, 5 * kMiB}});
 }
 
 TEST_CASE("what is held at a moment isn't what is held at the end") {

@@ -194,6 +194,27 @@ std::vector<EstimatedKind> KindsOf(const Trace& trace, const CapturedSizes& capt
   return kinds;
 }
 
+// "how 31 of 40 blocks grow can't be told from the captures (graphs 0, 1, 2 and 4 more): …"
+std::string UnsureText(const std::vector<EstimatedKind>& kinds) {
+  constexpr size_t kShown = 5;
+  uint64_t unsure = 0, blocks = 0;
+  size_t graphs = 0;
+  std::string named;
+  for (const EstimatedKind& kind : kinds) {
+    if (kind.unsure == 0) continue;
+    unsure += kind.unsure;
+    blocks += kind.blocks;
+    if (graphs++ < kShown) named += (named.empty() ? "" : ", ") + std::to_string(kind.first.value);
+  }
+  if (graphs == 0) return {};
+  if (graphs > kShown) named += " and " + FormatCount(graphs - kShown) + " more";
+  return "how " + FormatCount(unsure) + " of " + FormatCount(blocks) +
+         (blocks == 1 ? " block" : " blocks") + " grow can't be told from the captures (graph" +
+         (graphs == 1 ? " " : "s ") + named +
+         "): their interval reaches from a constant size to one in proportion; another captured "
+         "size narrows it";
+}
+
 void AddNotes(const Trace& trace, const CapturedSizes& captured, MemoryEstimate* estimate) {
   if (captured.sizes_from == SizesFrom::kBlocks) {
     std::string sizes;
@@ -203,13 +224,8 @@ void AddNotes(const Trace& trace, const CapturedSizes& captured, MemoryEstimate*
                               " are the smallest whole numbers with the ratio of the blocks; "
                               "--captured names others");
   }
-  for (const EstimatedKind& kind : estimate->kinds) {
-    if (kind.unsure == 0) continue;
-    estimate->notes.push_back(
-        FormatCount(kind.unsure) + " of " + FormatCount(kind.blocks) + " blocks of graph " +
-        std::to_string(kind.first.value) +
-        " grow in a way that the captures don't tell: their interval goes from not at all to "
-        "with the size; another captured size narrows it");
+  if (std::string unsure = UnsureText(estimate->kinds); !unsure.empty()) {
+    estimate->notes.push_back(std::move(unsure));
   }
   const bool memory_nodes = std::ranges::any_of(
       trace.blocks, [](const Block& block) { return block.alloc_node.valid(); });

@@ -62,6 +62,8 @@ void GraphLaunchCalls::Take(std::string_view name, uint64_t count) {
 }
 
 std::string ProfileSummary(const NodeTimes& times, const ProfileCounts& counts) {
+  if (counts.work == 0 && counts.graph_launches == 0) return "no work on a GPU";
+  if (counts.graph_launches == 0 && times.empty()) return WorkOf(counts.work) + ", no graph launch";
   const std::string nodes = times.empty() ? "none of them named as a run of a graph node"
                                           : FormatCount(times.runs()) + " of them runs of " +
                                                 CountOf(times.size(), "graph node");
@@ -71,8 +73,9 @@ std::string ProfileSummary(const NodeTimes& times, const ProfileCounts& counts) 
 std::string ProfileNote(const NodeTimes& times, const ProfileCounts& counts,
                         std::string_view remedy) {
   if (!times.empty()) return "a profile has no edges: merge it with a trace";
+  if (counts.work == 0 && counts.graph_launches == 0) return "the profile holds no work on a GPU";
   const std::string work = WorkOf(counts.work);
-  if (counts.graph_launches == 0) return "the profile launches no graph: it has " + work;
+  if (counts.graph_launches == 0) return "the profile launches no graph, only " + work;
   return "the profile names no graph nodes: which of its " + work + " ran in its " +
          CountOf(counts.graph_launches, "graph launch") + " isn't known; " + std::string(remedy);
 }

@@ -265,6 +265,10 @@ class Merger {
     }
     const size_t captured = JoinCaptures(blocks, &trace, &not_joined_);
     const size_t touched = JoinAccesses(blocks, &trace, &not_joined_);
+    if (captured + touched + snapshot_->moved.same_block.size() == 0) {
+      not_joined_.Add("snapshots that have no memory in common with the trace: of another process?",
+                      snapshot_->input->name);
+    }
     merged_.joined.push_back(
         CountOf(blocks.size(), "block") + " of the snapshot, " + FormatCount(captured) +
         " of them in captures, " + CountOf(snapshot_->moved.same_block.size(), "segment") +

@@ -64,7 +64,7 @@ std::string BillName(const Trace& trace, BlockId id, BillBy by) {
       break;
   }
   const std::string at = StackTitle(trace, block.stack);
-  return at.empty() ? "no call stack" : at;
+  return at.empty() ? kNoStack : at;
 }
 
 std::vector<MemoryBill> BillMemory(const Trace& trace, const Report& report, BillBy by) {
@@ -110,7 +110,7 @@ void RenderBills(const Trace& trace, const std::vector<MemoryBill>& bills, BillB
 
 bool HaveSegments(BillBy by) { return by == BillBy::kPool || by == BillBy::kStream; }
 
-std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at) {
+std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at, Seq first_event) {
   const Seq seq = std::min(at.seq, kNever - 1);
   const std::vector<bool> backs_segment = BacksSegment(trace);
   const std::vector<DeviceIndex> devices = DevicesOfBlocks(trace);
@@ -130,7 +130,9 @@ std::vector<HeldLine> BillHeld(const Trace& trace, BillBy by, const HeldAt& at) 
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const Block& block = trace.blocks[i];
     if (backs_segment[i] || !there(block, i)) continue;
-    HeldLine& line = lines[BillName(trace, BlockId(i), by)];
+    std::string name = BillName(trace, BlockId(i), by);
+    if (name == kNoStack && block.allocated < first_event) name = kBeforeRecording;
+    HeldLine& line = lines[std::move(name)];
     ++line.blocks;
     line.block_bytes += RoundedSize(block);
   }

@@ -105,14 +105,17 @@ void RenderHeader(const Report& report, const Trace& trace, const TextStyle& sty
   const std::string program = report.program.empty() ? "trace" : Printable(report.program);
   out << Wrapped("", program + ", " + DeviceText(trace.process, report.device), style);
   const ReportTotals& totals = report.totals;
-  out << Wrapped(
-      "",
-      Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node") + ", " +
-          Counted(totals.edges, "edge") + ", " + Counted(totals.blocks, "block") + ", " +
-          (trace.segments.empty() ? "" : Counted(trace.segments.size(), "segment") + ", ") +
-          (totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches") +
-          ChangesText(trace),
-      style);
+  const std::string launches =
+      totals.launches == 1 ? "1 launch" : FormatCount(totals.launches) + " launches";
+  const std::string memory =
+      Counted(totals.blocks, "block") +
+      (trace.segments.empty() ? "" : ", " + Counted(trace.segments.size(), "segment"));
+  const std::string counts =
+      totals.graphs == 0
+          ? "no graph, " + memory
+          : Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node") + ", " +
+                Counted(totals.edges, "edge") + ", " + memory + ", " + launches;
+  out << Wrapped("", counts + ChangesText(trace), style);
   if (report.memory) {
     const MemoryMoments moments = FindMoments(trace);
     if (report.memory->asked_bytes > 0) {
@@ -175,7 +178,13 @@ void RenderGroup(const FindingGroup& group, const Report& report, const Trace& t
 void RenderFindings(const Report& report, const Trace& trace, const TextStyle& style,
                     std::ostream& out) {
   if (report.findings.empty()) {
-    out << "\n" << Inked("No findings.", Ink::kGreen, style) << "\n";
+    const bool memory_only = report.graphs.empty() && !trace.segments.empty();
+    out << "\n"
+        << Inked(memory_only ? "No graph, so no findings; graphkit explain says what of the memory "
+                               "is worth a look."
+                             : "No findings.",
+                 memory_only ? Ink::kPlain : Ink::kGreen, style)
+        << "\n";
     return;
   }
   std::vector<std::string> counts;
@@ -198,7 +207,6 @@ void RenderText(const Report& report, const Trace& trace, const TextStyle& style
                 std::ostream& out) {
   RenderHeader(report, trace, style, out);
   RenderIncomplete(report, style, out);
-  if (report.graphs.empty()) out << "\nNo graph was made.\n";
   RenderFindings(report, trace, style, out);
   RenderGraphs(report, trace, style, out);
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,20 +24,37 @@ const char* DeviceText(DeviceKind device) {
 void RenderSubjects(const GateRun& run, const TextStyle& style, std::ostream& out) {
   for (const GateSubject& subject : run.subjects) {
     const ReportTotals& totals = subject.report.totals;
-    out << Wrapped("",
-                   Printable(subject.trace) + ": " + Counted(totals.graphs, "graph") + ", " +
-                       Counted(totals.nodes, "node") + ", " + Counted(totals.blocks, "block") +
-                       ", " + DeviceText(subject.report.device),
-                   style);
+    out << Wrapped(
+        "",
+        Printable(subject.trace) + ": " +
+            (totals.graphs == 0
+                 ? "no graph"
+                 : Counted(totals.graphs, "graph") + ", " + Counted(totals.nodes, "node")) +
+            ", " + Counted(totals.blocks, "block") + ", " + DeviceText(subject.report.device),
+        style);
   }
 }
 
 void RenderReasons(const GateRun& run, const TextStyle& style, std::ostream& out) {
   const Ink ink = run.verdict.passed() ? Ink::kGreen : Ink::kRed;
   out << "\n" << Inked(Outcome(run.verdict), ink, style) << "\n";
-  RenderTop(run.verdict.reasons, "  - ", style, out, [&](const GateReason& reason) {
-    out << Wrapped("  - ", ReasonSubject(run, reason) + ": " + Printable(reason.text), style);
+  std::vector<const GateReason*> others;
+  std::map<std::string, uint64_t> findings;
+  for (const GateReason& reason : run.verdict.reasons) {
+    if (reason.kind == GateReason::Kind::kFinding) {
+      ++findings[RuleOf(reason)];
+    } else {
+      others.push_back(&reason);
+    }
+  }
+  RenderTop(others, "  - ", style, out, [&](const GateReason* reason) {
+    out << Wrapped("  - ", ReasonSubject(run, *reason) + ": " + Printable(reason->text), style);
   });
+  std::vector<std::string> counts;
+  for (const auto& [check, count] : findings) counts.push_back(FormatCount(count) + " " + check);
+  const uint64_t listed = run.verdict.reasons.size() - others.size();
+  if (listed == 0) return;
+  out << Wrapped("  - ", Counted(listed, "finding") + ", below: " + Listed(counts), style);
 }
 
 std::string MeasureText(std::optional<double> value, MeasureUnit unit) {

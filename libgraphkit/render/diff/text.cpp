@@ -203,7 +203,8 @@ std::string EdgeDataText(const Edge& edge) {
 
 void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                     const TextStyle& style, std::ostream& out) {
-  out << "before: " << Printable(before.file) << ", after: " << Printable(after.file) << "\n";
+  out << Wrapped("", "before: " + Printable(before.file) + ", after: " + Printable(after.file),
+                 style);
   RenderPeaks(diff, before, after, style, out);
   GraphText graphs(before, after, style, out);
   for (const GraphDiff& graph : diff.graphs) {

@@ -58,6 +58,8 @@ std::vector<std::string> TraceFacts(const Trace& trace) {
           Counted(trace.nodes.size(), "node"), launches};
 }
 
+constexpr const char* kByLine = "memory by line of code";
+
 // What a format is for people, and what goes on from it. FILE stands for the file.
 struct FormatRow {
   const char* format;
@@ -70,7 +72,7 @@ const std::array<FormatRow, 8>& KnownFormats() {
   static const NextCommand kDot = {"graphkit dot FILE -o graph.svg", "the graphs drawn"};
   static const NextCommand kMerge = {"graphkit import merge trace.json FILE -o merged.json",
                                      "joined with a trace of the same run"};
-  static const NextCommand kStack = {"graphkit analyze FILE --by stack", "memory by line of code"};
+  static const NextCommand kStack = {"graphkit analyze FILE --by stack", kByLine};
   static const NextCommand kPeak = {"graphkit analyze FILE --at peak --by stack",
                                     "all who held the peak; --at end, --at EVENT"};
   static const NextCommand kWhatIf = {"graphkit replay FILE --what-if expandable_segments",
@@ -93,10 +95,18 @@ const std::array<FormatRow, 8>& KnownFormats() {
   return kRows;
 }
 
-std::vector<NextCommand> NextOf(const FormatRow& row, const std::string& file) {
+// Without stacks memory is listed by pool.
+std::vector<NextCommand> NextOf(const FormatRow& row, const std::string& file, bool stacks) {
+  constexpr std::string_view kByStack = " --by stack";
   std::vector<NextCommand> next;
-  for (const NextCommand& command : row.next) {
-    if (!command.command.empty()) next.push_back(CommandFor(command, file));
+  for (NextCommand command : row.next) {
+    if (command.command.empty()) continue;
+    const size_t by = command.command.find(kByStack);
+    if (by != std::string::npos && !stacks) {
+      command.command.replace(by, kByStack.size(), " --by pool");
+      if (command.shows == kByLine) command.shows = "memory by pool";
+    }
+    next.push_back(CommandFor(command, file));
   }
   return next;
 }
@@ -110,7 +120,7 @@ Explanation Explain(const ExplainInput& input, const Trace& trace) {
                          [](const FormatRow& known) { return std::string(known.format); });
   explanation.about = {.kind = input.format.empty() ? "trace" : input.format,
                        .what = row.what,
-                       .next = NextOf(row, input.file)};
+                       .next = NextOf(row, input.file, !trace.stacks.empty())};
   const SnapshotInfo* info = input.snapshot;
   if (info != nullptr) {
     explanation.about.facts = SnapshotFacts(trace, *info);

@@ -85,10 +85,11 @@ std::string TitleOf(const Trace& trace, const HeldGroup& group, bool python_stac
     case HeldGroup::Kind::kPool:
       return PoolTitle(trace, group.pool) + ", no call stacks";
     case HeldGroup::Kind::kBeforeRecording:
-      return "allocated before recording began (no stack)";
+      return kBeforeRecording;
     case HeldGroup::Kind::kNoStack:
-      return python_stacks_only ? "no call stack (threads of autograd have no Python frames)"
-                                : "no call stack";
+      return python_stacks_only
+                 ? std::string(kNoStack) + " (threads of autograd have no Python frames)"
+                 : kNoStack;
     case HeldGroup::Kind::kOperation:
       return Printable(group.place) + " (no Python frame)";
     case HeldGroup::Kind::kLine:

@@ -118,14 +118,16 @@ void RenderDetails(const PipelineView& view, const RankPipeline& rank, const Tex
 
 void RenderPool(const PoolReplays& pool, const Trace& trace, const TextStyle& style,
                 std::ostream& out) {
-  out << PoolTitle(trace, pool.pool) << ": " << Counted(pool.captured.size(), "graph") << ", "
-      << FormatCount(pool.launches) << (pool.launches == 1 ? " launch" : " launches") << " in "
-      << Counted(pool.rounds, "round") << ", ";
-  if (pool.departure_count == 0) {
-    out << Inked("all in the order of the captures", Ink::kGreen, style) << "\n";
-    return;
-  }
-  out << Inked(FormatCount(pool.departure_count) + " out of order", Ink::kRed, style) << "\n";
+  const bool kept = pool.departure_count == 0;
+  out << Wrapped("",
+                 PoolTitle(trace, pool.pool) + ": " + Counted(pool.captured.size(), "graph") +
+                     ", " + FormatCount(pool.launches) +
+                     (pool.launches == 1 ? " launch" : " launches") + " in " +
+                     Counted(pool.rounds, "round") + ", " +
+                     Inked(kept ? "all in the order of the captures"
+                                : FormatCount(pool.departure_count) + " out of order",
+                           kept ? Ink::kGreen : Ink::kRed, style),
+                 style);
   for (size_t i = 0; i < Shown(pool.departures.size(), style); ++i) {
     const ReplayDeparture& departure = pool.departures[i];
     out << Wrapped("  - ",

@@ -12,8 +12,6 @@ namespace graphkit {
 namespace {
 
 constexpr size_t kNodeColumns = 40;
-constexpr size_t kShownBlocks = 5;
-constexpr size_t kShownWindows = 5;
 
 const char* Because(BorrowBar bar) {
   switch (bar) {
@@ -44,7 +42,8 @@ std::string BarredText(const Trace& trace, BlockId block) {
   return site.empty() ? text : text + ", " + site;
 }
 
-void RenderBarred(const PoolBorrow& pool, const Trace& trace, std::ostream& out) {
+void RenderBarred(const PoolBorrow& pool, const Trace& trace, const TextStyle& style,
+                  std::ostream& out) {
   std::map<BorrowBar, std::vector<BlockId>> by_bar;
   for (const BarredBlock& barred : pool.barred) by_bar[barred.why].push_back(barred.block);
   for (const auto& [why, blocks] : by_bar) {
@@ -52,13 +51,9 @@ void RenderBarred(const PoolBorrow& pool, const Trace& trace, std::ostream& out)
     for (const BlockId block : blocks) bytes += trace[block].size;
     out << Wrapped(
         "  barred: ",
-        Counted(blocks.size(), "block") + " (" + FormatBytes(bytes) + "), " + Because(why), {});
-    for (size_t i = 0; i < std::min(blocks.size(), kShownBlocks); ++i) {
-      out << Wrapped("    ", BarredText(trace, blocks[i]), {});
-    }
-    if (blocks.size() > kShownBlocks) {
-      out << "    and " << blocks.size() - kShownBlocks << " more; --format json lists all\n";
-    }
+        Counted(blocks.size(), "block") + " (" + FormatBytes(bytes) + "), " + Because(why), style);
+    RenderTop(blocks, "    ", style, out,
+              [&](BlockId block) { out << Wrapped("    ", BarredText(trace, block), style); });
   }
 }
 
@@ -89,27 +84,24 @@ std::string GraphsText(const PoolBorrow& pool, const Trace& trace) {
   return Listed(graphs);
 }
 
-void RenderPool(const PoolBorrow& pool, const Trace& trace, std::ostream& out) {
+void RenderPool(const PoolBorrow& pool, const Trace& trace, const TextStyle& style,
+                std::ostream& out) {
   const Bytes idle = pool.reserved - std::min(pool.in_use, pool.reserved);
-  out << Wrapped("", PoolTitle(trace, pool.pool) + " of " + GraphsText(pool, trace), {});
+  out << Wrapped("", PoolTitle(trace, pool.pool) + " of " + GraphsText(pool, trace), style);
   out << Table({{"reserved", FormatBytes(pool.reserved)},
                 {"idle", FormatBytes(idle) + ": in no block between launches"},
                 {"may be borrowed", FormatBytes(pool.free_bytes()) + " in " +
                                         Counted(pool.free.size(), "range") + ", the largest " +
                                         FormatBytes(pool.largest())}},
                {false, false}, "  ");
-  RenderBarred(pool, trace, out);
+  RenderBarred(pool, trace, style, out);
   if (pool.windows.empty()) {
     out << (pool.launches == 0 ? "  window: not launched in this trace\n"
                                : "  window: launched once in this trace\n");
   }
-  for (size_t i = 0; i < std::min(pool.windows.size(), kShownWindows); ++i) {
-    out << Wrapped("  window: ", WindowText(pool.windows[i], trace), {});
-  }
-  if (pool.windows.size() > kShownWindows) {
-    out << "  and " << pool.windows.size() - kShownWindows
-        << " more windows; --format json lists all\n";
-  }
+  RenderTop(pool.windows, "  windows: ", style, out, [&](const BorrowWindow& window) {
+    out << Wrapped("  window: ", WindowText(window, trace), style);
+  });
 }
 
 std::string UntilText(const BorrowAt& one, const Trace& trace) {
@@ -120,7 +112,8 @@ std::string UntilText(const BorrowAt& one, const Trace& trace) {
   return text;
 }
 
-void RenderAt(const BorrowView& view, const Trace& trace, std::ostream& out) {
+void RenderAt(const BorrowView& view, const Trace& trace, const TextStyle& style,
+              std::ostream& out) {
   out << "At " << BorrowNodeText(trace, view.at) << " of "
       << GraphTitle(trace, trace[view.at].graph) << ", in the arenas of the plan:\n";
   if (view.at_node.empty()) out << "  nothing is free\n";
@@ -131,7 +124,7 @@ void RenderAt(const BorrowView& view, const Trace& trace, std::ostream& out) {
                     FormatCount(one.range.offset), FormatBytes(one.range.size),
                     UntilText(one, trace)});
   }
-  if (rows.size() > 1) out << Table(rows, {false, true, true, false}, "  ");
+  if (rows.size() > 1) out << Table(rows, {false, true, true, false}, "  ", style);
 }
 
 void RenderPlanned(const PlannedMemory& plan, std::ostream& out) {
@@ -175,13 +168,17 @@ Json AtJson(const BorrowAt& one) {
 
 }  // namespace
 
-void RenderBorrowText(const BorrowView& view, const Trace& trace, std::ostream& out) {
+void RenderBorrowText(const BorrowView& view, const Trace& trace, const TextStyle& style,
+                      std::ostream& out) {
   if (view.pools.empty()) {
     out << "No capture allocated in an allocator's pool: there is nothing to borrow.\n";
   }
-  for (size_t i = 0; i < view.pools.size(); ++i) {
+  for (size_t i = 0; i < Shown(view.pools.size(), style); ++i) {
     if (i > 0) out << "\n";
-    RenderPool(view.pools[i], trace, out);
+    RenderPool(view.pools[i], trace, style, out);
+  }
+  if (const std::string more = More(view.pools.size(), "", style); !more.empty()) {
+    out << "\n" << more;
   }
   if (view.graph_memory.blocks > 0) {
     if (!view.pools.empty()) out << "\n";
@@ -191,7 +188,7 @@ void RenderBorrowText(const BorrowView& view, const Trace& trace, std::ostream& 
                        " of memory-alloc nodes): after a launch no allocation has its addresses. "
                        "The driver uses its pages for other graphs, and cudaDeviceGraphMemTrim "
                        "gives back what idles.",
-                   {});
+                   style);
   }
   if (view.plan != nullptr && view.plan->borrow) {
     out << "\n";
@@ -199,7 +196,7 @@ void RenderBorrowText(const BorrowView& view, const Trace& trace, std::ostream& 
   }
   if (view.at.valid()) {
     out << "\n";
-    RenderAt(view, trace, out);
+    RenderAt(view, trace, style, out);
   }
   if (view.pools.empty()) return;
   out << "\n"
@@ -209,7 +206,7 @@ void RenderBorrowText(const BorrowView& view, const Trace& trace, std::ostream& 
                  ? "Assumes that kernels access only memory passed as arguments."
                  : "Assumes that work outside of graphs uses only memory that is allocated, but "
                    "for what this trace holds of it (graphkit trace --scope all holds all).",
-             {});
+             style);
 }
 
 void RenderBorrowJson(const BorrowView& view, const Trace& trace, std::ostream& out) {

@@ -8,6 +8,7 @@
 #include "libgraphkit/alloc/plan/plan_borrow.h"
 #include "libgraphkit/analysis/memory/borrow.h"
 #include "libgraphkit/model/planned_memory.h"
+#include "libgraphkit/render/text_layout.h"
 #include "libgraphkit/replay/trade.h"
 
 namespace graphkit {
@@ -23,7 +24,8 @@ void RenderPlanJson(const PlannedMemory& plan, std::ostream& out);
 
 // What less memory would cost: as text, and as JSON, schema "graphkit-trade", version 1
 // (docs/planning.md).
-void RenderTradeText(std::span<const Trade> trades, const Trace& trace, std::ostream& out);
+void RenderTradeText(std::span<const Trade> trades, const Trace& trace, const TextStyle& style,
+                     std::ostream& out);
 void RenderTradeJson(std::span<const Trade> trades, std::ostream& out);
 
 // What may be borrowed: as text, and as JSON, schema "graphkit-borrow", version 1
@@ -35,7 +37,8 @@ struct BorrowView {
   std::span<const BorrowAt> at_node = {};
   GraphMemory graph_memory = {};
 };
-void RenderBorrowText(const BorrowView& view, const Trace& trace, std::ostream& out);
+void RenderBorrowText(const BorrowView& view, const Trace& trace, const TextStyle& style,
+                      std::ostream& out);
 void RenderBorrowJson(const BorrowView& view, const Trace& trace, std::ostream& out);
 
 }  // namespace graphkit

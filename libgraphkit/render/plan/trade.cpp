@@ -55,7 +55,8 @@ Json RowJson(const TradeRow& row) {
   return json;
 }
 
-void RenderGraph(const Trade& trade, const Trace& trace, std::ostream& out) {
+void RenderGraph(const Trade& trade, const Trace& trace, const TextStyle& style,
+                 std::ostream& out) {
   out << GraphTitle(trace, trade.graph) << "\n";
   if (trade.rows.size() < 2) {
     out << "  " << FormatBytes(trade.rows.empty() ? 0 : trade.rows[0].peak)
@@ -70,17 +71,19 @@ void RenderGraph(const Trade& trade, const Trace& trace, std::ostream& out) {
   }
   out << Table(rows, {true, true, true, false}, "  ");
   for (size_t i = 0; i < trade.rows.back().changes; ++i) {
-    out << Wrapped("  " + std::to_string(i + 1) + ". ", ChangeText(trace, trade.changes[i]), {});
+    out << Wrapped("  " + std::to_string(i + 1) + ". ", ChangeText(trace, trade.changes[i]), style);
   }
 }
 
 }  // namespace
 
-void RenderTradeText(std::span<const Trade> trades, const Trace& trace, std::ostream& out) {
-  for (size_t i = 0; i < trades.size(); ++i) {
+void RenderTradeText(std::span<const Trade> trades, const Trace& trace, const TextStyle& style,
+                     std::ostream& out) {
+  for (size_t i = 0; i < Shown(trades.size(), style); ++i) {
     if (i > 0) out << "\n";
-    RenderGraph(trades[i], trace, out);
+    RenderGraph(trades[i], trace, style, out);
   }
+  out << More(trades.size(), "", style);
 }
 
 void RenderTradeJson(std::span<const Trade> trades, std::ostream& out) {

@@ -112,22 +112,24 @@ void RenderPredictionJson(std::span<const DevicePrediction> devices, std::ostrea
 }
 
 void RenderPlacementsText(std::span<const PolicyPlacements> policies, const Trace& trace,
-                          std::ostream& out) {
+                          const TextStyle& style, std::ostream& out) {
   std::vector<std::vector<std::string>> rows;
   uint64_t left = 0;
   for (const PolicyPlacements& policy : policies) {
     const RecordedPlacements& found = policy.found;
-    std::string text = found.compared == 0 ? "no block to compare"
-                                           : FormatCount(found.same) + " of " +
-                                                 FormatCount(found.compared) + " blocks";
+    std::string text = found.compared == 0
+                           ? "no block to compare"
+                           : FormatCount(found.same) + " of " + Counted(found.compared, "block");
     if (found.first.valid()) text += "; the first elsewhere: " + NameOf(trace, found.first);
     rows.push_back({std::string(InfoOf(policy.policy).name), std::move(text)});
     left = std::max(left, found.not_compared);
   }
   out << "Placed as recorded\n" << Table(rows, {false, false}, "  ");
   if (left == 0) return;
-  out << "Not compared: " << FormatCount(left)
-      << " blocks in no segment, or in a pool that was used outside of captures before\n";
+  out << Wrapped("",
+                 "Not compared: " + Counted(left, "block") +
+                     " in no segment, or in a pool that was used outside of captures before",
+                 style);
 }
 
 void RenderPlacementsJson(std::span<const PolicyPlacements> policies, std::ostream& out) {

@@ -67,7 +67,7 @@ struct PolicyPlacements {
 };
 
 void RenderPlacementsText(std::span<const PolicyPlacements> policies, const Trace& trace,
-                          std::ostream& out);
+                          const TextStyle& style, std::ostream& out);
 void RenderPlacementsJson(std::span<const PolicyPlacements> policies, std::ostream& out);
 
 }  // namespace graphkit

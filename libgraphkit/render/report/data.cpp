@@ -288,7 +288,7 @@ std::string DeflatedReport(const ReportPage& page) {
   json.Add("policy", PolicyJson(page.policy));
   json.Add("texts", NamesJson(trace, texts));
   const bool known = page.report.unknown_memory.empty();
-  json.Add("memory", known ? MemoryJson(AccountForMemory(trace)) : Json::array());
+  json.Add("memory", known ? MemoryJson(AccountForMemory(trace, page.snapshot)) : Json::array());
   {
     std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
     json.AddList("views", views, [&](const ReportView& view) { return ViewJson(trace, view); });

@@ -14,6 +14,7 @@
 #include "libgraphkit/analysis/facts.h"
 #include "libgraphkit/model/rank_report.h"
 #include "libgraphkit/model/report.h"
+#include "libgraphkit/model/snapshot_info.h"
 #include "libgraphkit/replay/replay_trace.h"
 
 namespace graphkit {
@@ -22,8 +23,9 @@ namespace graphkit {
 struct ReportPage {
   const Facts& facts;
   const Report& report;
-  const PolicyReplay* policy = nullptr;  // drawn beside the recorded memory; null: none
-  std::string file = {};                 // how the user named the trace
+  const PolicyReplay* policy = nullptr;    // drawn beside the recorded memory; null: none
+  std::string file = {};                   // how the user named the trace
+  const SnapshotInfo* snapshot = nullptr;  // null: it is no snapshot
 };
 
 void RenderReportHtml(const ReportPage& page, std::ostream& out);

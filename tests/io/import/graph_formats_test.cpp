@@ -377,7 +377,10 @@ TEST_CASE("launches of graphs are counted by whatever name the API has, and once
       {"ph":"X","cat":"cuda_runtime","name":"hipGraphLaunch"}])");
   CHECK(imported.summary[0].ends_with("; 1 graph launch"));
   CHECK(Read("kineto", R"([{"ph":"X","cat":"kernel","name":"k"}])").trace.completeness.notes ==
-        Lines{"the profile launches no graph: it has 1 kernel, copy or set"});
+        Lines{"the profile launches no graph, only 1 kernel, copy or set"});
+  const Imported idle = Read("kineto", R"([{"ph":"X","cat":"cpu_op","name":"aten::add"}])");
+  CHECK(idle.summary == Lines{"1 event, no work on a GPU"});
+  CHECK(idle.trace.completeness.notes == Lines{"the profile holds no work on a GPU"});
 }
 
 TEST_CASE("a node id inside its graph is joined with the graph's id") {

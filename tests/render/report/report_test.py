@@ -176,6 +176,8 @@ class Numbers(Page):
         self.assertEqual(["blocks", "peak reserved", "peak in use", "in use at the end"],
                          self.browser.run("return [...document.querySelectorAll('#figures .name')].map((name) => name.textContent)"))
         self.assertNotIn("Graphs", self.browser.run("return document.getElementById('tabs').innerText"))
+        self.assertIn("allocated before recording began (no stack)",
+                      self.browser.run("return document.getElementById('bill-panel').textContent"))
 
     def test_a_trace_without_graphs_says_what_to_do(self):
         trace = WORK / "nothing.json"
@@ -297,6 +299,14 @@ class Ranks(Page):
         self.assertEqual([f"rank{i}.json" + size_text(asked[i]) for i in (1, 0, 2)], self.shown(".bar.rank"))
         self.assertEqual(len(self.ranks["groups"]) - 1, len(self.shown(".rank-group")))
         self.check_quiet()
+
+    def test_of_equal_traces_none_is_the_worst(self):
+        for rank in range(3):
+            (self.folder / f"rank{rank}.json").write_bytes((TESTDATA / "traces" / "soft" / "fork_join.json").read_bytes())
+        graphkit("report", str(self.folder), "-o", str(self.page))
+        self.open(self.page)
+        self.assertNotIn("worst", self.browser.run("return document.body.innerText"))
+        self.assertNotIn("takes the most", self.browser.run("return document.getElementById('rank-text').textContent"))
 
     def test_any_of_them_can_be_drawn(self):
         self.assertEqual(["rank0.json", "rank1.json (worst)", "rank2.json"], self.shown("#trace option"))

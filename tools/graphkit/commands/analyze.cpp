@@ -45,8 +45,10 @@ Result<Report> AnalyzeInput(const Trace& trace, const std::string& path,
   return report;
 }
 
-void Render(const Report& report, const Trace& trace, const HeldAt& at,
+void Render(const Report& report, const Imported& imported, const HeldAt& at,
             const AnalyzeArguments& arguments, std::ostream& out) {
+  const Trace& trace = imported.trace;
+  const Seq first_event = imported.snapshot ? imported.snapshot->first_event : 0;
   const bool memory_only =
       !arguments.at.empty() || (report.graphs.empty() && !trace.segments.empty());
   const BillBy otherwise = !arguments.at.empty() ? BillBy::kStack
@@ -56,7 +58,7 @@ void Render(const Report& report, const Trace& trace, const HeldAt& at,
   std::vector<MemoryBill> bills;
   std::vector<HeldLine> held;
   if (arguments.by) bills = BillMemory(trace, report, by);
-  if (arguments.by || memory_only) held = BillHeld(trace, by, at);
+  if (arguments.by || memory_only) held = BillHeld(trace, by, at, first_event);
   if (arguments.format == Format::kJson) return RenderJson(report, trace, out, bills, held, by, at);
   const TextStyle style = StyleFor(arguments.output, arguments.top);
   RenderText(report, trace, style, out);
@@ -72,8 +74,9 @@ int AnalyzeOne(const std::string& path, const AnalyzeArguments& arguments) {
   if (!at) return PrintError(at.error());
   const Result<Report> report = AnalyzeInput(trace, path, arguments);
   if (!report) return PrintError(report.error());
-  const Result<void> written = WriteOutput(
-      arguments.output, [&](std::ostream& out) { Render(*report, trace, *at, arguments, out); });
+  const Result<void> written = WriteOutput(arguments.output, [&](std::ostream& out) {
+    Render(*report, *imported, *at, arguments, out);
+  });
   if (!written) return PrintError(written.error());
   return WarnIncomplete(trace, path);
 }

@@ -42,7 +42,8 @@ struct PlanArguments {
   bool trade = false;
   bool borrow = false;
   std::optional<uint32_t> at;  // with --borrow: a node
-  int exit_code = kExitOk;     // that goes with the input
+  size_t top = TextStyle{}.top;
+  int exit_code = kExitOk;  // that goes with the input
 };
 
 constexpr const char* kRecorded = "recorded";
@@ -201,7 +202,7 @@ int ShowTrade(const PlanArguments& arguments) {
     if (arguments.format == Format::kJson || !output.empty()) {
       RenderTradeJson(trades, out);
     } else {
-      RenderTradeText(trades, *trace, out);
+      RenderTradeText(trades, *trace, StyleFor("-", arguments.top), out);
     }
   });
   if (!written) return PrintError(written.error());
@@ -216,7 +217,7 @@ int RunPlan(PlanArguments& arguments) {
   }
   if (arguments.borrow) {
     return ShowBorrow({arguments.file, arguments.output, arguments.format, arguments.rule,
-                       arguments.options, arguments.at});
+                       arguments.options, arguments.at, arguments.top});
   }
   if (arguments.trade) {
     return ShowTrade(arguments);
@@ -280,6 +281,8 @@ void AddLimits(CLI::App& sub, PlanArguments& arguments) {
       ->option_text("NODE")
       ->check(CheckNotNegative)
       ->needs(borrow);
+  AddCount(sub, "--top", arguments.top,
+           "entries shown of each list in the text; 0: all (default: 10)");
   AddChoice<MarkerRule>(
       sub, "--assume", arguments.rule,
       {{"arguments", MarkerRule::kLastUse}, {"torch-streams", MarkerRule::kAtFree}},

@@ -83,7 +83,7 @@ int ShowBorrow(const BorrowArguments& arguments) {
     if (arguments.format == Format::kJson) {
       RenderBorrowJson(view, *trace, out);
     } else {
-      RenderBorrowText(view, *trace, out);
+      RenderBorrowText(view, *trace, StyleFor("-", arguments.top), out);
     }
   });
   if (!shown) return PrintError(shown.error());

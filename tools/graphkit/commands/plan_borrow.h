@@ -8,6 +8,7 @@
 
 #include "libgraphkit/alloc/plan/capture_planner.h"
 #include "libgraphkit/analysis/memory/lifetimes.h"
+#include "libgraphkit/render/text_layout.h"
 #include "tools/graphkit/cli/options.h"
 
 namespace graphkit {
@@ -19,6 +20,7 @@ struct BorrowArguments {
   MarkerRule rule = MarkerRule::kLastUse;
   CapturePlannerOptions options;
   std::optional<uint32_t> at;  // a node
+  size_t top = TextStyle{}.top;
 };
 
 // The exit code.

@@ -112,7 +112,7 @@ int ReplayCaptures(const RecordedArguments& arguments, std::unique_ptr<ByteSourc
     if (arguments.format == Format::kJson) {
       RenderPlacementsJson(placements, out);
     } else {
-      RenderPlacementsText(placements, *trace, out);
+      RenderPlacementsText(placements, *trace, StyleFor(arguments.output), out);
     }
   });
   if (!written) return PrintError(written.error());

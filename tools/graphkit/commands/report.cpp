@@ -35,8 +35,9 @@ std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArgumen
 
 // All that is drawn of the trace goes to `draw`. `progress` may be null.
 template <typename Draw>
-Result<void> Drawn(const Trace& trace, const std::string& path, const ReportArguments& arguments,
-                   Progress* progress, Draw draw) {
+Result<void> Drawn(const Imported& imported, const std::string& path,
+                   const ReportArguments& arguments, Progress* progress, Draw draw) {
+  const Trace& trace = imported.trace;
   const auto next = [&](const char* doing) {
     if (progress != nullptr) progress->Next(doing + path);
   };
@@ -50,30 +51,32 @@ Result<void> Drawn(const Trace& trace, const std::string& path, const ReportArgu
   next("replaying ");
   const std::optional<PolicyReplay> policy = ReplayPolicy(facts, arguments);
   next("drawing ");
-  return draw(ReportPage{facts, *report, policy ? &*policy : nullptr, path});
+  return draw(ReportPage{facts, *report, policy ? &*policy : nullptr, path,
+                         imported.snapshot ? &*imported.snapshot : nullptr});
 }
 
 int ReportOn(const std::string& path, const ReportArguments& arguments) {
-  const Result<Trace> trace = ReadInput(path);
-  if (!trace) return PrintError(trace.error());
-  Progress progress("analyzing " + path, trace->graphs.size());
+  const Result<Imported> imported = ReadImported(path);
+  if (!imported) return PrintError(imported.error());
+  const Trace& trace = imported->trace;
+  Progress progress("analyzing " + path, trace.graphs.size());
   const auto write = [&](const ReportPage& page) {
     return WriteOutput(arguments.output, [&](std::ostream& out) { RenderReportHtml(page, out); });
   };
-  const Result<void> written = Drawn(*trace, path, arguments, &progress, write);
+  const Result<void> written = Drawn(*imported, path, arguments, &progress, write);
   if (!written) return PrintError(written.error());
-  return WarnIncomplete(*trace, path);
+  return WarnIncomplete(trace, path);
 }
 
 Result<std::string> MakeDrawing(const std::string& path, const ReportArguments& arguments) {
-  const Result<Trace> trace = ReadQuietly(path);
-  if (!trace) return trace.error();
+  const Result<Imported> imported = ReadQuietly(path);
+  if (!imported) return imported.error();
   std::string packed;
   const auto pack = [&](const ReportPage& page) {
     packed = PackDrawing(page);
     return Result<void>();
   };
-  const Result<void> drawn = Drawn(*trace, path, arguments, nullptr, pack);
+  const Result<void> drawn = Drawn(*imported, path, arguments, nullptr, pack);
   if (!drawn) return drawn.error();
   return packed;
 }

@@ -67,7 +67,7 @@ Result<Imported> ReadImported(const std::string& path) {
   return Import(path, progress.done());
 }
 
-Result<Trace> ReadQuietly(const std::string& path) { return TraceOf(Import(path)); }
+Result<Imported> ReadQuietly(const std::string& path) { return Import(path); }
 
 Result<void> HoldsMemory(const Trace& trace, const std::string& path) {
   const std::string nothing = NothingToPlace(trace);
@@ -90,7 +90,7 @@ int WarnMissing(const std::string& what, const std::string& path) {
 
 std::string Shown(const NotJoined& left) {
   constexpr size_t kShown = 3;
-  std::string line = "not joined: " + FormatCount(left.count) + " " + left.what + ": ";
+  std::string line = "not joined (" + FormatCount(left.count) + "): " + left.what + ": ";
   for (size_t i = 0; i < std::min(kShown, left.examples.size()); ++i) {
     line += (i == 0 ? "" : ", ") + left.examples[i];
   }

@@ -20,7 +20,7 @@ Result<Trace> ReadInput(std::unique_ptr<ByteSource> source, const std::string& p
 // The same with what its format says besides.
 Result<Imported> ReadImported(const std::string& path);
 // The same, and says nothing: for several threads at once.
-Result<Trace> ReadQuietly(const std::string& path);
+Result<Imported> ReadQuietly(const std::string& path);
 
 // Bytes of a file; 0: unknown, as of stdin.
 size_t FileSize(const std::string& path);
@@ -38,7 +38,7 @@ Result<void> HoldsMemory(const Trace& trace, const std::string& path);
 
 // What is said of sources that were joined into one trace.
 
-// "not joined: 3 nodes of the profile that no graph has: graph 1 node 2, …"
+// "not joined (3): nodes of the profile that no graph has: graph 1 node 2, …"
 std::string Shown(const NotJoined& left);
 
 }  // namespace graphkit

@@ -264,11 +264,12 @@ namespace {
 // One trace: only what `pack` makes of its subject stays.
 template <typename Pack>
 Result<std::string> ReadOne(const std::string& path, const AnalyzeOptions& options, Pack pack) {
-  const Result<Trace> trace = ReadQuietly(path);
-  if (!trace) return trace.error();
-  Result<Report> report = Analyze(*trace, options);
+  const Result<Imported> imported = ReadQuietly(path);
+  if (!imported) return imported.error();
+  const Trace& trace = imported->trace;
+  Result<Report> report = Analyze(trace, options);
   if (!report) return report.error();
-  return pack(MakeGateSubject(path, *trace, *std::move(report)));
+  return pack(MakeGateSubject(path, trace, *std::move(report)));
 }
 
 // All that came, in the order of the paths.

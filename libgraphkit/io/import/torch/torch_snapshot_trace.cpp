@@ -263,7 +263,7 @@ class Converter {
     }
     if (totals_.unmatched > 0) {
       make_.Note("the memory history contradicts itself about " +
-                 std::to_string(totals_.unmatched) + " allocations");
+                 CountOf(totals_.unmatched, "allocation"));
     }
   }
 

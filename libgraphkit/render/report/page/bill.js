@@ -116,7 +116,7 @@ const HOLDERS = 10;  // shown
 // Who held the peak in use of the device that had the most, and what is worth a look.
 function heldAtPeak(memory) {
   const whole = memory.peak_in_use.in_use_bytes, table = tableOf([["line", ""], ["bytes", "num"], ["share", "num"], ["blocks", "num"]]);
-  const kinds = {"no-stack": "no call stack", "before-recording": "before recording began"};
+  const kinds = {"no-stack": "no call stack", "before-recording": "allocated before recording began (no stack)"};
   for (const holder of memory.holders.slice(0, HOLDERS)) {
     const pool = holder.pool === null ? "" : app.trace.texts.pools[holder.pool];
     const row = element("tr", ""), name = [holder.place || pool || kinds[holder.kind], holder.operations.slice(0, 4).join(", ") || holder.function];

@@ -31,10 +31,16 @@ async function drawTrace(index) {
   showRanks();
 }
 
+// Whether the trace takes more memory than others; of equal ones none is the worst.
+function isWorst(i) {
+  const {worst, spread} = ranks.report;
+  return i === worst && spread.asked_bytes?.most > spread.asked_bytes?.least;
+}
+
 // Without the folder that all are in.
 function rankName(report, i) { return report.traces[i].trace.slice(report.folder.length); }
 function rankPlace(i) {
-  const which = i === ranks.report.worst ? "the worst" : rankName(ranks.report, i);
+  const which = isWorst(i) ? "the worst" : rankName(ranks.report, i);
   return `${which} of ${formatCount(ranks.report.traces.length)} traces`;
 }
 function rankFigureTitle(name) { return name.replace(/_bytes$/, "").replaceAll("_", " "); }
@@ -64,7 +70,7 @@ function makeRanks() {
 function makeTraceChoice() {
   const choice = byId("trace"), {report} = ranks;
   for (const i of [...ranks.scripts.keys()].sort((a, b) => a - b)) {
-    const option = element("option", "", `${rankName(report, i)}${i === report.worst ? " (worst)" : ""}`);
+    const option = element("option", "", `${rankName(report, i)}${isWorst(i) ? " (worst)" : ""}`);
     option.value = String(i);
     choice.append(option);
   }
@@ -77,7 +83,7 @@ function showRanks() {
   const {report, drawn, scripts} = ranks, where = report.folder ? ` in ${report.folder}` : "", left = report.traces.length - scripts.size;
   const others = left === 0 ? "Click another one to draw it." : `${formatCount(scripts.size)} of them can be drawn: click one. Draw the others with graphkit report and the trace alone.`;
   byId("rank-text").textContent = `${counted(report.traces.length, "trace")}${where}. The drawings and the other panels show ${rankName(report, drawn)}${
-    drawn === report.worst ? ", which takes the most memory" : ""}. ${others}`;
+    isWorst(drawn) ? ", which takes the most memory" : ""}. ${others}`;
   byId("rank-bars").replaceChildren(...rankBars(report, byId("rank-figure").value));
 }
 
