@@ -70,7 +70,7 @@ MemoryRemark Idle(const IdleMemory& idle) {
   remark.text += "; largest free block " + FormatBytes(idle.largest);
   if (idle.private_bytes > 0) {
     remark.advice = FormatBytes(idle.private_bytes) +
-                    " of it in private pools: captures share it only with the same pool=";
+                    " of it in private pools: only captures that are given the same pool share it";
   }
   return remark;
 }

@@ -51,8 +51,8 @@ std::string FormatNames() {
 }
 
 Error NotKnown() {
-  return {.message = "not a graphkit trace, and no file of another tool that is known",
-          .hint = "files of other tools: " + FormatNames()};
+  return {.message = "unrecognized format",
+          .hint = "graphkit reads its own traces, and of other tools " + FormatNames()};
 }
 
 bool IsRegular(const std::string& path) {

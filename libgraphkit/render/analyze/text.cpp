@@ -178,13 +178,13 @@ void RenderGroup(const FindingGroup& group, const Report& report, const Trace& t
 void RenderFindings(const Report& report, const Trace& trace, const TextStyle& style,
                     std::ostream& out) {
   if (report.findings.empty()) {
-    const bool memory_only = report.graphs.empty() && !trace.segments.empty();
+    const bool memory_only = report.totals.graphs == 0 && !trace.blocks.empty();
     out << "\n"
-        << Inked(memory_only ? "No graph, so no findings; graphkit explain says what of the memory "
-                               "is worth a look."
-                             : "No findings.",
-                 memory_only ? Ink::kPlain : Ink::kGreen, style)
-        << "\n";
+        << (memory_only ? Wrapped("",
+                                  "No graph, so no findings; graphkit explain says what of the "
+                                  "memory is worth a look.",
+                                  style)
+                        : Inked("No findings.", Ink::kGreen, style) + "\n");
     return;
   }
   std::vector<std::string> counts;

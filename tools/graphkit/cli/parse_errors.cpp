@@ -73,6 +73,14 @@ std::string Missing(const CLI::App& app) {
   return "a subcommand";
 }
 
+// CLI11's "--at: 1 required TEXT missing" with what the option takes; empty for other messages.
+std::string WithoutValue(const CLI::App& app, std::string_view what) {
+  const std::string name(what.substr(0, what.find(": 1 required ")));
+  if (name.size() == what.size()) return "";
+  const CLI::Option* option = app.get_option_no_throw(name);
+  return option == nullptr ? "" : name + " needs " + option->get_option_text();
+}
+
 std::string LowerFirst(std::string text) {
   const bool word = text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a';
   if (word) text[0] = static_cast<char>(text[0] - 'A' + 'a');
@@ -125,6 +133,9 @@ Error DescribeParseError(const CLI::App& app, const CLI::ParseError& error) {
     const std::string example = FirstExample(at);
     return Error{.message = at.get_name() + " needs " + Missing(at),
                  .hint = example.empty() ? SeeHelp(at) : "for example: " + example};
+  }
+  if (const std::string needs = WithoutValue(at, error.what()); !needs.empty()) {
+    return Error{.message = at.get_name() + ": " + needs, .hint = SeeHelp(at)};
   }
   const std::string what = LowerFirst(Reworded(error.what()));
   const bool advises = what.find("; ") != std::string::npos;
