@@ -19,12 +19,12 @@ struct Building {
 };
 
 HeldGroup::Kind KindOf(const Trace& trace, const Block& block, const StackName& name,
-                       Seq first_event) {
+                       Seq first_event, bool any_is_named) {
   if (trace.stacks.empty()) return HeldGroup::Kind::kPool;
   if (name.frame) return HeldGroup::Kind::kLine;
   if (!name.operation.empty()) return HeldGroup::Kind::kOperation;
-  return block.allocated < first_event ? HeldGroup::Kind::kBeforeRecording
-                                       : HeldGroup::Kind::kNoStack;
+  if (block.allocated < first_event) return HeldGroup::Kind::kBeforeRecording;
+  return any_is_named ? HeldGroup::Kind::kNoStack : HeldGroup::Kind::kPool;
 }
 
 void Take(const Trace& trace, const Block& block, const StackName& name, Building* building) {
@@ -64,11 +64,17 @@ std::vector<StackName> NamesOfStacks(const Trace& trace) {
 std::vector<HeldGroup> GroupHeld(const Trace& trace, std::span<const StackName> names,
                                  std::span<const BlockId> blocks, Seq first_event) {
   static const StackName kNoName;
+  const auto name_of = [&](BlockId id) -> const StackName& {
+    const StackId stack = trace[id].stack;
+    return stack ? names[stack.index()] : kNoName;
+  };
+  const bool any_is_named = std::ranges::any_of(
+      blocks, [&](BlockId id) { return name_of(id).frame || !name_of(id).operation.empty(); });
   std::map<Key, Building> by_key;
   for (const BlockId id : blocks) {
     const Block& block = trace[id];
-    const StackName& name = block.stack ? names[block.stack.index()] : kNoName;
-    const HeldGroup::Kind kind = KindOf(trace, block, name, first_event);
+    const StackName& name = name_of(id);
+    const HeldGroup::Kind kind = KindOf(trace, block, name, first_event, any_is_named);
     std::string place = name.frame ? ShortPlaceOfFrame(trace, *name.frame) : name.operation;
     const PoolId pool = kind == HeldGroup::Kind::kPool ? block.pool : PoolId();
     // A place without a line is a program: its functions are told apart.

@@ -12,7 +12,7 @@
 namespace graphkit {
 
 // Blocks of one line; of what no line is known, those of one operator, or of nothing that is known.
-// In a trace without any stack those of one pool.
+// Where none has a stack those of one pool.
 struct HeldGroup {
   enum class Kind : uint8_t {
     kLine,

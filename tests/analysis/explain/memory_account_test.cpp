@@ -77,15 +77,25 @@ TEST_CASE("holders are the lines of the peak, the most bytes first") {
 
 TEST_CASE("what was there before the first event was allocated before recording") {
   Run run;
-  run.Forward();  // without any stack holders are pools
   run.Alloc({}, kMiB);
   const SnapshotInfo info{.devices = 1, .first_event = run.t.trace().records};
   run.Alloc({}, 2 * kMiB);
+  run.Alloc(run.Forward(), 4 * kMiB);
   const Trace trace = run.t.Build();
   const MemoryAccount account = AccountForMemory(trace, &info).at(0);
-  REQUIRE(account.holders.size() == 2);
-  CHECK(account.holders[0].kind == HeldGroup::Kind::kNoStack);
-  CHECK(account.holders[1].kind == HeldGroup::Kind::kBeforeRecording);
+  REQUIRE(account.holders.size() == 3);
+  CHECK(account.holders[0].kind == HeldGroup::Kind::kLine);
+  CHECK(account.holders[1].kind == HeldGroup::Kind::kNoStack);
+  CHECK(account.holders[2].kind == HeldGroup::Kind::kBeforeRecording);
+}
+
+TEST_CASE("where none of the holders has a stack they are pools") {
+  Run run;
+  run.Forward();  // of a node, say
+  run.Alloc({}, kMiB);
+  const MemoryAccount account = Account(run.t);
+  REQUIRE(account.holders.size() == 1);
+  CHECK(account.holders[0].kind == HeldGroup::Kind::kPool);
 }
 
 TEST_CASE("without any stack holders are pools") {
