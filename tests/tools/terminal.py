@@ -70,6 +70,18 @@ class Terminal(unittest.TestCase):
         os.close(ours)
         self.assertRegex(said.decode(), r"^graphkit: reading standard input … 1 s\r\x1b\[Kgraphkit: [^\r]* 2 s")
 
+    def test_is_as_wide_in_a_pipe_as_columns_says(self) -> None:
+        self.on_terminal("synth", "--shape", "training", "-o", "a.json")
+        for command in ("analyze", "check", "plan --borrow", "plan --trade"):
+            for columns in ("80", "130"):  # the longest words have room there
+                words = [GRAPHKIT, *command.split(), "a.json"]
+                said = subprocess.run(words, cwd=self.folder, env={**os.environ, "COLUMNS": columns}, capture_output=True,
+                                      text=True, check=False).stdout
+                prose = [line for line in said.splitlines() if "  " not in line.strip()]  # no tables
+                with self.subTest(command, columns=columns):
+                    self.assertGreater(len(prose), 0)
+                    self.assertLessEqual(max(map(len, prose)), int(columns), said)
+
     def test_leaves_no_part_of_a_file(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(number):

@@ -194,8 +194,10 @@ void RenderFindings(const Report& report, const Trace& trace, const TextStyle& s
   }
   const bool lines = !trace.stacks.empty() || report.device == DeviceKind::kImported;
   out << "\n"
-      << Inked("Findings: " + Listed(counts), Ink::kBold, style)
-      << (lines ? "" : "; graphkit trace --stacks would name their lines") << "\n";
+      << Wrapped("",
+                 Inked("Findings: " + Listed(counts), Ink::kBold, style) +
+                     (lines ? "" : "; graphkit trace --stacks would name their lines"),
+                 style);
   for (const FindingGroup& group : GroupFindings(report.findings)) {
     RenderGroup(group, report, trace, style, out);
   }
