@@ -139,8 +139,12 @@ class TraceBuilder {
              AccessList accesses = {});
   EdgeId Connect(NodeId from, NodeId to, uint8_t from_port = kPortDefault,
                  EdgeType type = EdgeType::kDefault);
-  void Remove(EdgeId edge) { trace_.edges[edge.index()].removed = Next(); }
-  void Destroy(NodeId node) { trace_.nodes[node.index()].destroyed = Next(); }
+  void Remove(EdgeId edge) {
+    trace_.edges.Change(edge.index(), [&](graphkit::Edge& e) { e.removed = Next(); });
+  }
+  void Destroy(NodeId node) {
+    trace_.nodes.Change(node.index(), [&](graphkit::Node& n) { n.destroyed = Next(); });
+  }
   void Destroy(GraphId graph) { trace_.graphs[graph.index()].destroyed = Next(); }
 
   // Execs.
@@ -201,7 +205,9 @@ class TraceBuilder {
   }
   void Free(BlockId block, StreamId stream = {});  // without a stream: on its own
   void RequestFree(BlockId block, StreamId stream = {});
-  void CompleteFree(BlockId block) { trace_.blocks[block.index()].free_completed = Next(); }
+  void CompleteFree(BlockId block) {
+    trace_.blocks.Change(block.index(), [&](graphkit::Block& b) { b.free_completed = Next(); });
+  }
 
   void Note(std::string_view text);  // makes the trace incomplete
   void SetTime(Nanoseconds time);    // of the last record
@@ -223,8 +229,8 @@ class TraceBuilder {
 
   Seq Next() { return trace_.records++; }
   // Appends a row to a column.
-  template <typename Id, typename Row>
-  Id Append(std::vector<Row>& column, std::type_identity_t<Row> row) {
+  template <typename Id, typename Column>
+  Id Append(Column& column, typename Column::value_type row) {
     column.push_back(row);
     return Id(column.size() - 1);
   }

@@ -62,32 +62,35 @@ BlockId TraceBuilder::AllocNode(StreamId stream, Bytes size) {
   const BlockId id =
       AddBlock({.address = Reserve(size), .size = size, .pool = pool, .stream = stream});
   const NodeId node = Capture(stream, NodeKind::kMemAlloc);
-  trace_.nodes[node.index()].block = id;
-  trace_.blocks[id.index()].alloc_node = node;
+  trace_.nodes.Change(node.index(), [&](Node& n) { n.block = id; });
+  trace_.blocks.Change(id.index(), [&](graphkit::Block& block) { block.alloc_node = node; });
   return id;
 }
 
 NodeId TraceBuilder::FreeNode(StreamId stream, BlockId id) {
   const NodeId node = Capture(stream, NodeKind::kMemFree);
-  trace_.nodes[node.index()].block = id;
-  Block& block = trace_.blocks[id.index()];
-  block.free_node = node;
-  block.free_stream = stream;
-  block.free_stack = stack_;
-  block.free_requested = block.free_completed = trace_[node].seq;
+  trace_.nodes.Change(node.index(), [&](Node& n) { n.block = id; });
+  trace_.blocks.Change(id.index(), [&](graphkit::Block& block) {
+    block.free_node = node;
+    block.free_stream = stream;
+    block.free_stack = stack_;
+    block.free_requested = block.free_completed = trace_[node].seq;
+  });
   return node;
 }
 
 void TraceBuilder::Free(BlockId block, StreamId stream) {
   RequestFree(block, stream);
-  trace_.blocks[block.index()].free_completed = trace_.blocks[block.index()].free_requested;
+  trace_.blocks.Change(block.index(),
+                       [](graphkit::Block& b) { b.free_completed = b.free_requested; });
 }
 
 void TraceBuilder::RequestFree(BlockId id, StreamId stream) {
-  Block& block = trace_.blocks[id.index()];
-  block.free_stream = stream ? stream : block.stream;
-  block.free_stack = stack_;
-  block.free_requested = Next();
+  trace_.blocks.Change(id.index(), [&](graphkit::Block& block) {
+    block.free_stream = stream ? stream : block.stream;
+    block.free_stack = stack_;
+    block.free_requested = Next();
+  });
 }
 
 }  // namespace graphkit

@@ -348,7 +348,7 @@ void ApplyNodeChanges(Trace* trace) {
     changes.push_back(RewriteOf(node, run.subspan(first, end - first), trace));
   }
   for (const NodeRewrite& change : changes) {
-    CopyWork(change.now, &trace->nodes[change.made.node.index()]);
+    trace->nodes.Change(change.made.node.index(), [&](Node& node) { CopyWork(change.now, &node); });
     trace->changed_nodes.push_back(change.made);
   }
   for (const auto& [graph, why] : walk.unknown()) {
@@ -359,11 +359,11 @@ void ApplyNodeChanges(Trace* trace) {
 void RestoreNodes(Trace* trace) {
   if (trace->node_changes.empty()) return;
   for (const ChangedNode& made : trace->changed_nodes) {
-    CopyWork(made, &trace->nodes[made.node.index()]);
+    trace->nodes.Change(made.node.index(), [&](Node& node) { CopyWork(made, &node); });
   }
   trace->changed_nodes.clear();
   trace->completeness.unapplied.clear();
-  trace->accesses.Truncate(RecordedAccesses(*trace));
+  trace->accesses.resize(RecordedAccesses(*trace));
 }
 
 const ChangedNode* FindChanged(const Trace& trace, NodeId node) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "libgraphkit/model/access_column.h"
 #include "libgraphkit/model/collective.h"
 #include "libgraphkit/model/graph.h"
 #include "libgraphkit/model/host_memory.h"
@@ -14,6 +13,7 @@
 #include "libgraphkit/model/process.h"
 #include "libgraphkit/model/stream.h"
 #include "libgraphkit/model/string_table.h"
+#include "libgraphkit/model/trace_rows.h"
 
 namespace graphkit {
 
@@ -48,12 +48,12 @@ struct Trace {
   std::vector<Stream> streams;
   std::vector<Event> events;
   std::vector<Capture> captures;
-  std::vector<StreamOp> stream_ops;  // by seq
+  StreamOpColumn stream_ops;  // by seq
   std::vector<FrontierEntry> frontier_entries;
 
   std::vector<Graph> graphs;
-  std::vector<Node> nodes;  // by seq
-  std::vector<Edge> edges;  // by seq
+  NodeColumn nodes;  // by seq
+  EdgeColumn edges;  // by seq
   std::vector<LaunchShape> shapes;
   std::vector<Exec> execs;
   std::vector<ToolIdRun> tool_id_runs;
@@ -73,7 +73,7 @@ struct Trace {
 
   std::vector<Pool> pools;
   std::vector<Segment> segments;
-  std::vector<Block> blocks;               // by allocated
+  BlockColumn blocks;                      // by allocated
   std::vector<BlockStream> block_streams;  // by seq
   AccessColumn accesses;
 
@@ -83,10 +83,10 @@ struct Trace {
   bool operator==(const Trace&) const = default;
 
   const Graph& operator[](GraphId id) const { return graphs[id.index()]; }
-  const Node& operator[](NodeId id) const { return nodes[id.index()]; }
-  const Edge& operator[](EdgeId id) const { return edges[id.index()]; }
+  [[gnu::always_inline]] const Node operator[](NodeId id) const { return nodes[id.index()]; }
+  [[gnu::always_inline]] const Edge operator[](EdgeId id) const { return edges[id.index()]; }
   const Stream& operator[](StreamId id) const { return streams[id.index()]; }
-  const Block& operator[](BlockId id) const { return blocks[id.index()]; }
+  [[gnu::always_inline]] const Block operator[](BlockId id) const { return blocks[id.index()]; }
   const Pool& operator[](PoolId id) const { return pools[id.index()]; }
   const Segment& operator[](SegmentId id) const { return segments[id.index()]; }
   const Kernel& operator[](KernelId id) const { return kernels[id.index()]; }

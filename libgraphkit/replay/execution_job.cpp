@@ -52,7 +52,7 @@ class JobMaker {
   };
 
   uint32_t Random(size_t below) { return static_cast<uint32_t>(random_() % below); }
-  const Node& NodeOf(uint32_t step) const { return facts_.trace[program_.steps[step].node]; }
+  Node NodeOf(uint32_t step) const { return facts_.trace[program_.steps[step].node]; }
 
   void ChooseBodies() {
     for (const ProgramStep& step : program_.steps) {

@@ -187,7 +187,7 @@ TEST_CASE("blocks of one size are planned at the bound") {
 TEST_CASE("as many chains as blocks that all conflict, and every one in order") {
   for (uint64_t seed = 1; seed <= 400; ++seed) {
     Trace trace = RandomTrace(seed, {.max_steps = 60, .nested = seed % 3 == 0, .memory = true});
-    for (Block& block : trace.blocks) block.size = 512;
+    trace.blocks.ChangeAll([](Block& block) { block.size = 512; });
     const Facts facts = FindFacts(trace);
     const BlockOrder order = facts.Blocks(MarkerRule::kLastUse);
     CAPTURE(seed);

@@ -87,7 +87,7 @@ class LiveGraph {
  private:
   size_t AddNode(const Frontier& in) {
     const NodeId node(trace_.nodes.size());
-    trace_.nodes.emplace_back().graph = GraphId(0u);
+    trace_.nodes.push_back({.graph = GraphId(0u)});
     nodes_[Handle(node.index())] = node;
     in_[Handle(node.index())] = in;
     for (const LiveEdge& edge : in) {

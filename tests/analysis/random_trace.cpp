@@ -34,7 +34,7 @@ class Maker {
       kernel.has_layout = !options_.memory || Chance(0.9);
     if (!options_.pools) return trace;
     for (const auto& [segment, block] : backing_) trace.segments[segment.index()].block = block;
-    for (Node& node : trace.nodes) node.duration_ns = static_cast<uint32_t>(Below(50));
+    trace.nodes.ChangeAll([&](Node& node) { node.duration_ns = static_cast<uint32_t>(Below(50)); });
     return trace;
   }
 

@@ -114,7 +114,8 @@ TEST_CASE("other ids, streams and capture orders make no difference") {
 TEST_CASE("one changed shape is found") {
   CheckPlanted("shape", [](Trace& trace, GraphDiff& expected, std::mt19937_64& random) {
     const NodeId node = AnyNode(trace, random);
-    trace.nodes[node.index()].shape = static_cast<uint32_t>(trace.shapes.size());
+    trace.nodes.Change(node.index(),
+                       [&](Node& n) { n.shape = static_cast<uint32_t>(trace.shapes.size()); });
     trace.shapes.push_back({.grid = {77, 1, 1}});
     expected.parameters = {{{node, node}, "grid", "1x1x1", "77x1x1"}};
   });
@@ -123,7 +124,7 @@ TEST_CASE("one changed shape is found") {
 TEST_CASE("one node on another stream is found") {
   CheckPlanted("stream", [](Trace& trace, GraphDiff& expected, std::mt19937_64& random) {
     const NodeId node = AnyNode(trace, random);
-    trace.nodes[node.index()].stream = StreamId(trace.streams.size());
+    trace.nodes.Change(node.index(), [&](Node& n) { n.stream = StreamId(trace.streams.size()); });
     trace.streams.emplace_back();
     expected.moved_nodes = {{node, node}};
   });
@@ -132,7 +133,7 @@ TEST_CASE("one node on another stream is found") {
 TEST_CASE("one removed node is found") {
   CheckPlanted("removed", [](Trace& trace, GraphDiff& expected, std::mt19937_64& random) {
     const NodeId node = AnyNode(trace, random);
-    trace.nodes[node.index()].destroyed = trace.nodes[node.index()].seq;
+    trace.nodes.Change(node.index(), [](Node& n) { n.destroyed = n.seq; });
     expected.removed_nodes = {node};
   });
 }
@@ -160,7 +161,7 @@ EdgeId AnyEdge(const Trace& trace, std::mt19937_64& random) {
 TEST_CASE("one lost edge is found") {
   CheckPlanted("lost", [](Trace& trace, GraphDiff& expected, std::mt19937_64& random) {
     const EdgeId edge = AnyEdge(trace, random);
-    trace.edges[edge.index()].removed = trace.records;
+    trace.edges.Change(edge.index(), [&](Edge& e) { e.removed = trace.records; });
     expected.lost_edges = {edge};
   });
 }
@@ -184,8 +185,10 @@ TEST_CASE("one gained edge is found") {
 TEST_CASE("one edge with other data is found") {
   CheckPlanted("data", [](Trace& trace, GraphDiff& expected, std::mt19937_64& random) {
     const EdgeId edge = AnyEdge(trace, random);
-    trace.edges[edge.index()].from_port = kPortLaunchCompletion;
-    trace.edges[edge.index()].type = EdgeType::kProgrammatic;
+    trace.edges.Change(edge.index(), [](Edge& e) {
+      e.from_port = kPortLaunchCompletion;
+      e.type = EdgeType::kProgrammatic;
+    });
     expected.changed_edges = {{edge, edge}};
   });
 }
@@ -199,7 +202,8 @@ TEST_CASE("a change among nodes that are alike is still one change") {
     const Trace before = RandomCapture(random, options);
     Trace changed = before;
     const NodeId node = AnyNode(changed, random);
-    changed.nodes[node.index()].shape = static_cast<uint32_t>(changed.shapes.size());
+    changed.nodes.Change(node.index(),
+                         [&](Node& n) { n.shape = static_cast<uint32_t>(changed.shapes.size()); });
     changed.shapes.push_back({.grid = {77, 1, 1}});
     CAPTURE(seed);
     CAPTURE(round);

@@ -36,8 +36,8 @@ class Permuter {
  private:
   StringId Text(StringId id) { return id ? to_.trace.strings.Intern(from_[id]) : id; }
 
-  template <typename T>
-  void Shuffle(const std::vector<T>& from, std::vector<T>& to, std::vector<uint32_t>& new_ids) {
+  template <typename Column>
+  void Shuffle(const Column& from, Column& to, std::vector<uint32_t>& new_ids) {
     std::vector<uint32_t> order(from.size());
     std::iota(order.begin(), order.end(), 0u);
     std::ranges::shuffle(order, random_);
@@ -129,7 +129,7 @@ class Permuter {
       edge.seq = to_.trace.records++;
       edge.removed = kNever;
     }
-    to_.trace.edges = std::move(shuffled);
+    to_.trace.edges = EdgeColumn(shuffled);
   }
 
   const Trace& from_;

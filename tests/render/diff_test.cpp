@@ -41,7 +41,7 @@ Trace After() {
   t.Graph("empty");
   Trace trace = t.Build();
   trace.shapes.push_back({.grid = {8, 1, 1}});
-  trace.nodes[1].shape = 1;
+  trace.nodes.Change(1, [](Node& node) { node.shape = 1; });
   return trace;
 }
 

@@ -316,8 +316,8 @@ TEST_CASE("by duration, a box has the colour of its longest node") {
   for (int i = 0; i < 4; ++i) t.Kernel(a, "k");
   t.EndCapture(a);
   Trace trace = t.Build();
-  trace.nodes[1].duration_ns = 999;
-  trace.nodes[2].duration_ns = 2'000'000;
+  trace.nodes.Change(1, [](Node& node) { node.duration_ns = 999; });
+  trace.nodes.Change(2, [](Node& node) { node.duration_ns = 2'000'000; });
   const DotOptions options{.colour = ColourBy::kDuration};
   CHECK(ColourNodes(trace, options) == std::vector<uint32_t>{0, 1, 5, 0});
   const Box box{.nodes = {NodeId(0u), NodeId(2u)}};

@@ -32,10 +32,11 @@ TEST_CASE("with durations the path that takes longest is") {
   const NodeId b = t.Add(graph, NodeKind::kKernel, {a});
   const NodeId c = t.Add(graph, NodeKind::kKernel, {b});
   Trace trace = t.Build();
-  for (Node& node : trace.nodes) node.duration_ns = 10;
-  trace.nodes[slow.index()].duration_ns = 100;
+  trace.nodes.ChangeAll([](Node& node) { node.duration_ns = 10; });
+  trace.nodes.Change(slow.index(), [](Node& node) { node.duration_ns = 100; });
   CHECK(LongestPath(trace, std::vector<bool>(4, true)) == std::vector<NodeId>{a, slow});
-  trace.nodes[c.index()].duration_ns = 0;  // one isn't measured: durations prove nothing
+  // One isn't measured: durations prove nothing.
+  trace.nodes.Change(c.index(), [](Node& node) { node.duration_ns = 0; });
   CHECK(LongestPath(trace, std::vector<bool>(4, true)) == std::vector<NodeId>{a, b, c});
 }
 

@@ -88,7 +88,8 @@ TEST_CASE("gaps between addresses are left out, segments keep their inside") {
   trace.segments = {{.address = 0x10000, .size = 0x10000, .pool = PoolId(0u)}};
   trace.blocks.resize(4);
   const auto set = [&](size_t i, Address address, SegmentId segment) {
-    trace.blocks[i] = {.address = address, .size = 0x1000, .pool = PoolId(0u), .segment = segment};
+    trace.blocks.Set(i,
+                     {.address = address, .size = 0x1000, .pool = PoolId(0u), .segment = segment});
   };
   set(0, 0x14000, SegmentId(0u));
   set(1, 0x10000, SegmentId(0u));

@@ -26,23 +26,33 @@ inline Trace SampleTrace() {
   trace.shapes = {{.grid = {64, 1, 1}, .block = {256, 1, 1}, .shared_bytes = 0}};
   trace.graphs = {{.origin = GraphOrigin::kCapture, .name = trace.strings.Intern("step")}};
   const GraphId graph(0u);
-  trace.nodes.resize(3);
-  trace.nodes[0] = {.graph = graph, .stream = StreamId(1u), .seq = 4, .kind = NodeKind::kKernel};
-  trace.nodes[1] = {.graph = graph, .stream = StreamId(2u), .seq = 5, .kind = NodeKind::kMemcpy};
-  trace.nodes[2] = {.graph = graph, .stream = StreamId(1u), .seq = 8, .kind = NodeKind::kKernel};
-  trace.nodes[0].kernel = KernelId(0u);
-  trace.nodes[2].kernel = KernelId(1u);
-  trace.nodes[0].shape = trace.nodes[2].shape = 0;
-  trace.edges = {{.from = NodeId(0u), .to = NodeId(1u), .seq = 6},
+  trace.nodes = {{.graph = graph,
+                  .stream = StreamId(1u),
+                  .seq = 4,
+                  .kind = NodeKind::kKernel,
+                  .kernel = KernelId(0u),
+                  .shape = 0},
+                 {.graph = graph, .stream = StreamId(2u), .seq = 5, .kind = NodeKind::kMemcpy},
+                 {.graph = graph,
+                  .stream = StreamId(1u),
+                  .seq = 8,
+                  .kind = NodeKind::kKernel,
+                  .kernel = KernelId(1u),
+                  .shape = 0}};
+  trace.edges = {{.from = NodeId(0u),
+                  .to = NodeId(1u),
+                  .from_port = kPortProgrammatic,
+                  .type = EdgeType::kProgrammatic,
+                  .seq = 6},
                  {.from = NodeId(0u), .to = NodeId(2u), .seq = 9},
                  {.from = NodeId(1u), .to = NodeId(2u), .seq = 10}};
-  trace.edges[0].from_port = kPortProgrammatic;
-  trace.edges[0].type = EdgeType::kProgrammatic;
   trace.pools = {{.kind = PoolKind::kStream}};
-  trace.blocks.resize(2);
-  trace.blocks[0] = {.address = 0x1000, .size = 4 << 20, .pool = PoolId(0u), .graph = graph};
-  trace.blocks[1] = {.address = 0x800000, .size = 1 << 20, .pool = PoolId(0u), .graph = graph};
-  trace.blocks[1].stack = StackId(0u);
+  trace.blocks = {{.address = 0x1000, .size = 4 << 20, .pool = PoolId(0u), .graph = graph},
+                  {.address = 0x800000,
+                   .size = 1 << 20,
+                   .pool = PoolId(0u),
+                   .graph = graph,
+                   .stack = StackId(0u)}};
   return trace;
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("one block elsewhere is found") {
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     if (trace.blocks[i].graph.valid() && trace.blocks[i].segment.valid()) moved = BlockId(i);
   }
-  trace.blocks[moved.index()].address += 512;
+  trace.blocks.Change(moved.index(), [](Block& block) { block.address += 512; });
   CHECK(Compared(trace, PolicyKind::kDefer) ==
         RecordedPlacements{.compared = 335, .same = 334, .first = moved});
 }

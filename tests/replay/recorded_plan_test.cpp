@@ -52,7 +52,8 @@ TEST_CASE("a block that was recorded on top of a live one is unsafe") {
     if (!before.lives[placed.block].freed) kept.push_back(placed.block);
   }
   REQUIRE(kept.size() > 1);
-  trace.blocks[kept[1].index()].address = trace[kept[0]].address;
+  trace.blocks.Change(kept[1].index(),
+                      [&](Block& block) { block.address = trace[kept[0]].address; });
   const Facts facts = FindFacts(trace, {.scope = FactScope::kReplay});
   CHECK_FALSE(ReplayRecorded(facts, {.verify = true}).verified);
 }

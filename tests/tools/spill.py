@@ -26,7 +26,7 @@ class Spill(unittest.TestCase):
                               env={**kept, "TMPDIR": str(self.folder), **environment})
 
     def make_trace(self) -> None:
-        made = self.run_graphkit("synth", "--shape", "training", "--ops", "20000", "--streams", "4", "-o", "trace.json")
+        made = self.run_graphkit("synth", "--shape", "training", "--ops", "40000", "--streams", "4", "-o", "trace.json")
         self.assertEqual(made.returncode, 0, made.stderr)
 
     def test_the_same_is_shown(self) -> None:

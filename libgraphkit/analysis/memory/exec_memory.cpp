@@ -118,27 +118,24 @@ ExecPeak PeakOf(const Trace& trace, const std::vector<ExecCost>& costs,
 }  // namespace
 
 std::vector<ExecPartCounts> CountExecParts(const Trace& trace, const std::vector<GraphId>& roots) {
-  struct Change {
-    Seq seq;
-    uint32_t root;
-    ExecPart part;
-    bool added;
-  };
-  std::vector<Change> changes;
-  for (const Node& node : trace.nodes) {
-    const uint32_t root = roots[node.graph.index()].value;
-    changes.push_back({node.seq, root, PartOf(node.kind), true});
-    if (node.destroyed != kNever)
-      changes.push_back({node.destroyed, root, PartOf(node.kind), false});
-  }
-  std::ranges::stable_sort(changes, {}, &Change::seq);
   std::vector<ExecPartCounts> now(trace.graphs.size()), counts(trace.execs.size());
-  size_t next = 0;
+  const auto count_of = [&](const Node& node) -> uint64_t& {
+    return now[roots[node.graph.index()].index()][static_cast<size_t>(PartOf(node.kind))];
+  };
+  const auto destroyed_at = [&](NodeId node) { return trace[node].destroyed; };
+  std::vector<NodeId> destroyed;
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    if (destroyed_at(NodeId(i)) != kNever) destroyed.emplace_back(i);
+  }
+  std::ranges::sort(destroyed, {}, destroyed_at);
+  size_t made = 0, gone = 0;
   for (size_t i = 0; i < trace.execs.size(); ++i) {  // in order of creation
     const Exec& exec = trace.execs[i];
-    for (; next < changes.size() && changes[next].seq < exec.created; ++next) {
-      uint64_t& count = now[changes[next].root][static_cast<size_t>(changes[next].part)];
-      changes[next].added ? ++count : --count;
+    for (; made < trace.nodes.size() && trace.nodes[made].seq < exec.created; ++made) {
+      ++count_of(trace.nodes[made]);
+    }
+    for (; gone < destroyed.size() && destroyed_at(destroyed[gone]) < exec.created; ++gone) {
+      --count_of(trace[destroyed[gone]]);
     }
     if (exec.graph) counts[i] = now[roots[exec.graph.index()].index()];
     counts[i][static_cast<size_t>(ExecPart::kExec)] = 1;

@@ -88,14 +88,16 @@ class FateFinder {
     }
     const std::vector<size_t> order =
         Sorted([&](size_t i) { return trace_[freed_[i].block].free_requested; });
-    auto other = trace_.blocks.rbegin();
+    size_t others = trace_.blocks.size();
     for (auto at = order.rbegin(); at != order.rend(); ++at) {
       const Block& block = trace_[freed_[*at].block];
-      for (; other != trace_.blocks.rend() && other->allocated > block.free_requested; ++other) {
+      for (; others > 0; --others) {
+        const Block& other = trace_.blocks[others - 1];
+        if (other.allocated <= block.free_requested) break;
         ++looks_;
-        const auto own = owners.find(other->segment);
-        if (own == owners.end() || other->graph.valid()) continue;
-        own->second.Put(other->address, other->address + other->size, other->allocated);
+        const auto own = owners.find(other.segment);
+        if (own == owners.end() || other.graph.valid()) continue;
+        own->second.Put(other.address, other.address + other.size, other.allocated);
       }
       if (!block.segment.valid()) continue;
       const Seq first =

@@ -245,10 +245,12 @@ class OverwriteFinder {
   bool MayBeHandedOut(const Use& use, SegmentId segment) {
     const Nanoseconds at = TimeOf(SeqOf(use.work));
     if (in_segment_.empty()) {
-      for (const Block& block : trace_.blocks) in_segment_[block.segment].push_back(&block);
+      for (size_t i = 0; i < trace_.blocks.size(); ++i) {
+        in_segment_[trace_.blocks[i].segment].emplace_back(i);
+      }
     }
-    return std::ranges::any_of(in_segment_[segment], [&](const Block* of_segment) {
-      const Block& block = *of_segment;
+    return std::ranges::any_of(in_segment_[segment], [&](BlockId of_segment) {
+      const Block& block = trace_[of_segment];
       if (use.begin < block.address || use.begin >= block.address + block.size) return false;
       const Seq seq = SeqOf(use.work);
       if (block.allocated < seq && seq < block.free_completed) return true;
@@ -282,7 +284,7 @@ class OverwriteFinder {
   std::vector<Written> written_;  // by where it begins
   Bytes longest_ = 0;
   Address lowest_ = ~Address{0}, highest_ = 0;  // of what is used
-  std::unordered_map<SegmentId, std::vector<const Block*>> in_segment_;
+  std::unordered_map<SegmentId, std::vector<BlockId>> in_segment_;
   size_t loose_ = 0, pairs_ = 0;
   std::vector<Overwrite> found_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "libgraphkit/analysis/group_by.h"
@@ -45,6 +46,7 @@ class LifetimeFinder {
 
  private:
   static constexpr size_t kMostRunning = 64;
+  static constexpr uint32_t kMostEarly = (1u << 27) - 1;
 
   struct Point {
     uint32_t version = BlockId::kNone;
@@ -205,10 +207,10 @@ class LifetimeFinder {
     }
     starts_.clear();
     AddEarly(id);
-    life.early = List(starts_);
-    const size_t early = starts_.size();
+    if (starts_.size() > kMostEarly) throw std::length_error("too many early nodes of a block");
+    life.early = starts_.size() & kMostEarly;
     AddUnordered(block, life.alloc);
-    life.starts = starts_.size() == early ? life.early : List(starts_);
+    life.starts = List(starts_);
   }
 
   NodeList List(std::span<const NodeId> nodes) {

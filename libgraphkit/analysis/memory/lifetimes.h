@@ -41,11 +41,12 @@ struct NodeList {
 struct BlockLife {
   GraphId root;       // the user's graph that it lives in; none: outside graphs
   OrderPoint alloc;   // its allocation point
-  NodeList early;     // nodes that touch it and aren't after `alloc`
-  NodeList starts;    // `early`, and what its stream ran next without being after `alloc`
+  NodeList starts;    // nodes that touch it and aren't after `alloc`, so many as `early` says; and
+                      // what its stream ran next without being after `alloc`
   NodeList at_free;   // markers
   NodeList last_use;  // markers, those at the free among them when escaped; none: no node touches
                       // it, it dies at `alloc`
+  uint32_t early : 27 = 0;
   bool freed : 1 = false;      // in its graph: by a memory-free node, or before the capture ended
   bool foreign : 1 = false;    // freed while one of its streams wasn't in the capture
   bool escaped : 1 = false;    // while it lived, a node ran that may touch anything: it dies at its
@@ -81,7 +82,8 @@ struct Lifetimes {
   // The nodes that may touch a block without being after its allocation point.
   std::span<const NodeId> EarlyNodes(BlockId block, MarkerRule rule) const {
     const BlockLife& life = (*this)[block];
-    return Nodes(ByStreams(block, rule) ? life.starts : life.early);
+    const std::span<const NodeId> starts = Nodes(life.starts);
+    return ByStreams(block, rule) ? starts : starts.first(life.early);
   }
   std::span<const NodeId> Markers(BlockId block, MarkerRule rule) const {
     const BlockLife& life = (*this)[block];

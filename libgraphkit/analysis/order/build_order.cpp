@@ -37,13 +37,13 @@ void AddNode(const Trace& trace, size_t id, std::span<const InEdge> in, Ternary 
 bool AddInCaptureOrder(const Trace& trace, Ternary unknown, Order* order) {
   const std::vector<NodeId> last = LastNodes(trace);
   std::vector<InEdge> in;
-  const Edge* at = trace.edges.data();
-  const Edge* end = at + trace.edges.size();
+  auto at = trace.edges.begin();
+  const auto end = trace.edges.end();
   for (size_t id = 0; id < trace.nodes.size(); ++id) {
     in.clear();
     for (; at != end && at->to.index() <= id; ++at) {
       if (at->to.index() != id || !(at->from < at->to)) return false;
-      if (Joins(trace, *at)) in.push_back({at->from, at->full()});
+      if (const Edge edge = *at; Joins(trace, edge)) in.push_back({edge.from, edge.full()});
     }
     AddNode(trace, id, in, unknown, order);
     const StreamId stream = trace.nodes[id].stream;

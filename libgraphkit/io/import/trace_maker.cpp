@@ -124,9 +124,10 @@ void TraceMaker::SetLabel(NodeId node, std::string_view text) {
 }
 
 void TraceMaker::Free(BlockId id, StreamId stream) {
-  Block& block = trace.blocks[id.index()];
-  block.free_stream = stream;
-  block.free_requested = block.free_completed = Next();
+  trace.blocks.Change(id.index(), [&](Block& block) {
+    block.free_stream = stream;
+    block.free_requested = block.free_completed = Next();
+  });
 }
 
 void TraceMaker::Note(std::string_view text) {

@@ -65,8 +65,8 @@ class TraceMaker {
  private:
   uint32_t Shape(const LaunchShape& shape);  // index in Trace::shapes
   // Appends a row that begins here.
-  template <typename IdType, typename T>
-  IdType Add(std::vector<T>& column, Seq T::*place, T row) {
+  template <typename IdType, typename Column, typename T = typename Column::value_type>
+  IdType Add(Column& column, Seq T::*place, T row) {
     row.*place = Next();
     column.push_back(row);
     return IdType(column.size() - 1);

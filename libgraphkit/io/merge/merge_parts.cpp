@@ -89,7 +89,7 @@ size_t JoinTimes(std::span<const NodeTime> times, const std::map<uint64_t, NodeI
       not_joined->Add("nodes of the profile that no graph has", id);
       continue;
     }
-    Node& node = trace->nodes[at->second.index()];
+    const Node node = (*trace)[at->second];
     const bool kernel = node.kernel.valid();
     const bool other =
         kernel == time.name.empty() ||
@@ -102,8 +102,10 @@ size_t JoinTimes(std::span<const NodeTime> times, const std::map<uint64_t, NodeI
     sum.launches += time.launches;
     sum.total_ns += time.total_ns;
     const uint64_t mean = sum.launches == 0 ? 0 : sum.total_ns / sum.launches;
-    node.duration_ns =
-        static_cast<uint32_t>(std::min<uint64_t>(mean, std::numeric_limits<uint32_t>::max()));
+    trace->nodes.Change(at->second.index(), [&](Node& joined_to) {
+      joined_to.duration_ns =
+          static_cast<uint32_t>(std::min<uint64_t>(mean, std::numeric_limits<uint32_t>::max()));
+    });
     ++joined;
   }
   return joined;
@@ -121,10 +123,12 @@ size_t JoinOrigins(std::span<const NodeOrigin> origins, const MovedSource& moved
                           std::to_string(origin.tool_id & 0xffffffffu));
       continue;
     }
-    Node& node = trace->nodes[at->second.index()];
-    if (!node.stack.valid()) node.stack = moved.ids[origin.stack];
+    const Seq seq = (*trace)[at->second].seq;
+    trace->nodes.Change(at->second.index(), [&](Node& node) {
+      if (!node.stack.valid()) node.stack = moved.ids[origin.stack];
+    });
     if (!origin.label.empty())
-      trace->node_labels.push_back({node.seq, trace->strings.Intern(origin.label)});
+      trace->node_labels.push_back({seq, trace->strings.Intern(origin.label)});
     ++joined;
   }
   std::ranges::stable_sort(trace->node_labels, {}, &NodeLabel::seq);
@@ -152,7 +156,7 @@ size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
   size_t joined = 0;
   std::vector<BlockId> outside;
   for (const BlockId id : blocks) {
-    Block& block = trace->blocks[id.index()];
+    const Block block = (*trace)[id];
     if (!block.pool || (*trace)[block.pool].kind != PoolKind::kPrivate) continue;
     GraphId graph;
     size_t open = 0;
@@ -165,7 +169,7 @@ size_t JoinCaptures(std::span<const BlockId> blocks, Trace* trace, NotJoinedList
       outside.push_back(id);
       continue;
     }
-    block.graph = graph;
+    trace->blocks.Change(id.index(), [&](Block& inside) { inside.graph = graph; });
     ++joined;
   }
   if (joined > 0 || trace->captures.empty()) return joined;

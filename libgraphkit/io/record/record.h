@@ -38,12 +38,11 @@ struct RecordBase {
 };
 
 // The column of the things that an id counts, and what they are called.
-template <typename T>
+template <typename Column>
 struct Things {
-  constexpr Things(std::vector<T> Trace::*column, std::string_view name)
-      : column(column), name(name) {}
+  constexpr Things(Column Trace::*column, std::string_view name) : column(column), name(name) {}
   constexpr std::string_view one() const { return name.substr(0, name.size() - 1); }
-  std::vector<T> Trace::*column;
+  Column Trace::*column;
   std::string_view name;
 };
 template <template <typename...> typename List>
@@ -75,7 +74,7 @@ struct PlacedAt : RecordBase {
 template <auto Column, auto Place>
 struct RowRecord : PlacedAt<Column, Place> {
   template <typename T>
-  static T TypeOf(std::vector<T> Trace::*);
+  static typename T::value_type TypeOf(T Trace::*);
   decltype(TypeOf(Column)) row;
 };
 

@@ -62,13 +62,14 @@ bool TraceAssembler::LinkBodies(const NodeRecord& r) {
 // Memory nodes: the block knows the node that allocated it, and the first that frees it.
 void TraceAssembler::TakeBlock(const NodeRecord& r) {
   if (!r.row.block) return;
-  Block& block = trace_.blocks[r.row.block.index()];
-  if (r.row.kind == NodeKind::kMemAlloc && !block.alloc_node) block.alloc_node = r.id;
-  if (r.row.kind != NodeKind::kMemFree || block.freed()) return;
-  block.free_node = r.id;
-  block.free_stream = r.row.stream;
-  block.free_stack = r.row.stack;
-  block.free_requested = block.free_completed = place();
+  trace_.blocks.Change(r.row.block.index(), [&](Block& block) {
+    if (r.row.kind == NodeKind::kMemAlloc && !block.alloc_node) block.alloc_node = r.id;
+    if (r.row.kind != NodeKind::kMemFree || block.freed()) return;
+    block.free_node = r.id;
+    block.free_stream = r.row.stream;
+    block.free_stack = r.row.stack;
+    block.free_requested = block.free_completed = place();
+  });
 }
 
 bool TraceAssembler::Settle(const CommunicatorRecord& r) {
@@ -79,7 +80,6 @@ bool TraceAssembler::Settle(const CommunicatorRecord& r) {
 
 bool TraceAssembler::Settle(const NodeRecord& r) {
   TakeBlock(r);
-  if (r.row.kind == NodeKind::kKernel) trace_.nodes.back().shape = InternShape(r.shape);
   return LinkBodies(r);
 }
 

@@ -72,30 +72,32 @@ bool TraceAssembler::Settle(const CaptureEndRecord& r) {
 }
 
 // Graph memory may be freed once per launch: the first free is the one that the model keeps.
-bool TraceAssembler::RequestFree(BlockId id, StreamId stream, StackId stack) {
-  Block& block = trace_.blocks[id.index()];
-  if (block.freed()) return false;
-  block.free_requested = place();
-  block.free_stream = stream;
-  block.free_stack = stack;
+template <auto Place>
+bool TraceAssembler::RequestFree(const AnyFreeRecord<Place>& r, Block* block) {
+  if (block->freed()) return false;
+  block->free_requested = place();
+  block->free_stream = r.stream;
+  block->free_stack = r.stack;
   return true;
 }
 
 bool TraceAssembler::Settle(const FreeRecord& r) {
-  if (!RequestFree(r.memory, r.stream, r.stack)) return true;
-  trace_.blocks[r.memory.index()].free_completed = place();
+  trace_.blocks.Change(r.memory.index(), [&](Block& block) {
+    if (RequestFree(r, &block)) block.free_completed = place();
+  });
   return true;
 }
 
 bool TraceAssembler::Settle(const FreeRequestedRecord& r) {
-  RequestFree(r.memory, r.stream, r.stack);
+  trace_.blocks.Change(r.memory.index(), [&](Block& block) { RequestFree(r, &block); });
   return true;
 }
 
 bool TraceAssembler::Settle(const FreeCompletedRecord& r) {
-  RequestFree(r.memory, r.stream, r.stack);
-  Seq& end = trace_.blocks[r.memory.index()].free_completed;
-  if (end == kNever) end = place();
+  trace_.blocks.Change(r.memory.index(), [&](Block& block) {
+    RequestFree(r, &block);
+    if (block.free_completed == kNever) block.free_completed = place();
+  });
   return true;
 }
 

@@ -17,12 +17,19 @@ std::string OnlySome(size_t count, std::string_view what) {
   return "only " + std::to_string(count) + " " + std::string(what) + " were";
 }
 
-template <typename T>
-bool Fits(const std::vector<T>& column, size_t more) {
+bool Fits(const auto& column, size_t more) {
   constexpr size_t kMost = std::numeric_limits<uint32_t>::max();
   return column.size() <= kMost && more <= kMost - column.size();
 }
-bool Fits(const AccessColumn& column, size_t more) { return column.Fits(more); }
+
+template <typename T>
+void ChangeRow(std::vector<T>& column, size_t at, auto change) {
+  change(column[at]);
+}
+template <typename Row>
+void ChangeRow(SharedColumn<Row>& column, size_t at, auto change) {
+  column.Change(at, change);
+}
 
 }  // namespace
 
@@ -53,9 +60,7 @@ class FieldTaker : public EachField<FieldTaker> {
     list.value = {};
     if (entries.empty() || !ok_) return;
     if (!Fits(column, entries.size())) {
-      ok_ = to_.Fail(
-          "is one too many: a trace holds 2^32-1 entries of its kind, and 2^30-1 extents of "
-          "accesses");
+      ok_ = to_.Fail("is one too many: a trace holds 2^32-1 entries of its kind");
       return;
     }
     list.value = {static_cast<uint32_t>(column.size()), static_cast<uint32_t>(entries.size())};
@@ -104,13 +109,17 @@ bool TraceAssembler::Apply(Record& r, const LooseValues& values) {
   r.Fields(taker);
   if (!taker.ok()) return false;
   if constexpr (requires { r.row.source; }) r.row.source = r.source;
+  if constexpr (std::is_same_v<Record, NodeRecord>) {
+    if (r.row.kind == NodeKind::kKernel) r.row.shape = InternShape(r.shape);
+  }
   if constexpr (requires { r.row; }) {
     r.row.*Record::kPlace = place();
     (trace_.*Record::kColumn).push_back(r.row);
   }
   if constexpr (requires { r.ended; }) {
-    Seq& end = (trace_.*Record::kColumn)[r.ended.index()].*Record::kPlace;
-    if (end == kNever) end = place();
+    ChangeRow(trace_.*Record::kColumn, r.ended.index(), [&](auto& row) {
+      if (row.*Record::kPlace == kNever) row.*Record::kPlace = place();
+    });
   }
   return Settle(r);
 }
@@ -198,9 +207,9 @@ void TraceAssembler::MakeRoom(double times) {
                       column.capacity() * sizeof(column[0]) - used);
   };
   const auto grow_all = [&](auto&... columns) { (grow(columns), ...); };
-  grow_all(trace_.nodes, trace_.edges, trace_.accesses.rows(), trace_.blocks, trace_.block_streams,
-           trace_.stream_ops, trace_.frontier_entries, trace_.tool_id_runs, trace_.launches,
-           trace_.works, trace_.times);
+  grow_all(trace_.nodes.rows(), trace_.edges.rows(), trace_.accesses.rows(), trace_.blocks.rows(),
+           trace_.block_streams, trace_.stream_ops.rows(), trace_.frontier_entries,
+           trace_.tool_id_runs, trace_.launches, trace_.works, trace_.times);
 }
 
 bool TraceAssembler::Finish() {

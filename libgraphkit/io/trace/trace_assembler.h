@@ -86,7 +86,8 @@ class TraceAssembler {
   bool LinkBodies(const NodeRecord& r);
   bool Adopt(GraphId graph, NodeId parent, uint32_t body);
   void TakeBlock(const NodeRecord& r);
-  bool RequestFree(BlockId id, StreamId stream, StackId stack);
+  template <auto Place>
+  bool RequestFree(const AnyFreeRecord<Place>& r, Block* block);
 
   struct ShapeHash {
     size_t operator()(const LaunchShape& shape) const;

@@ -44,7 +44,7 @@ class TimelineMaker {
     timeline_.process = program.empty() ? "trace" : program;
     timeline_.pid = trace_.process.pid;
     for (size_t i = 0; i < trace_.nodes.size(); ++i) AddNode(NodeId(i));
-    for (const Edge& edge : trace_.edges) AddFlow(edge);
+    for (size_t i = 0; i < trace_.edges.size(); ++i) AddFlow(EdgeId(i));
     for (size_t i = 0; i < trace_.launches.size(); ++i) AddLaunch(LaunchId(i));
     AddCounters();
     std::ranges::stable_sort(timeline_.slices, {}, &TimelineSlice::begin);
@@ -102,15 +102,15 @@ class TimelineMaker {
     if (in_exec != 0) slice.args.push_back({"exec_node_tool_id", in_exec});
   }
 
-  void AddFlow(const Edge& edge) {
-    const auto id = static_cast<size_t>(&edge - trace_.edges.data());
+  void AddFlow(EdgeId id) {
+    const Edge& edge = trace_[id];
     if (!InGraph(trace_, edge)) return;
     const size_t from = slice_of_[edge.from.index()], to = slice_of_[edge.to.index()];
     // Viewers draw flows forwards in time; an explicit edge may point to an older node.
     if (from == kNoSlice || to == kNoSlice) return;
     if (timeline_.slices[from].begin >= timeline_.slices[to].begin) return;
-    timeline_.slices[from].out.push_back(EdgeId(id));
-    timeline_.slices[to].in.push_back(EdgeId(id));
+    timeline_.slices[from].out.push_back(id);
+    timeline_.slices[to].in.push_back(id);
   }
 
   void AddLaunch(LaunchId id) {

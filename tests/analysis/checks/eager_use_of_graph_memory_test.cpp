@@ -92,6 +92,16 @@ TEST_CASE("eager-use-of-graph-memory names work on memory that the capture freed
   CHECK(LooseUse().RunWith(Writes(BlockId(0u), 8192)).empty());  // no graph was ever there
 }
 
+TEST_CASE("eager-use-of-graph-memory leaves out where one of a segment's blocks lay meanwhile") {
+  LooseUse s;
+  const BlockId there = s.t.AllocAt(s.a, 4096, s.base, s.segment);
+  s.t.AllocAt(s.a, 4096, s.base + 8192, s.segment);
+  const std::vector<Finding> findings = s.RunWith(Writes(s.memory, 512));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kNote);
+  CHECK(findings[0].blocks == std::vector{there});
+}
+
 // Random works and launches on one place of memory, which several blocks share. The slow way: who
 // wrote it last, step by step.
 TEST_CASE("overwrites are those that a replay of every step finds") {

@@ -15,7 +15,7 @@ std::vector<Finding> Row(Triggers triggers, uint8_t port = kPortProgrammatic) {
   for (int i = 0; i < 2; ++i) t.ProgrammaticKernel(a, kernel, {});
   t.EndCapture(a);
   Trace trace = t.Build();
-  for (Edge& edge : trace.edges) edge.from_port = port;
+  trace.edges.ChangeAll([&](Edge& edge) { edge.from_port = port; });
   return Run("programmatic-no-gain", trace);
 }
 

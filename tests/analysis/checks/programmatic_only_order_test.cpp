@@ -70,8 +70,10 @@ TEST_CASE("programmatic-only-order is a note when another way may wait") {
   t.Connect(produce, maybe, kPortProgrammatic, EdgeType::kProgrammatic);
   t.Connect(produce, consume, kPortProgrammatic, EdgeType::kProgrammatic);
   Trace trace = t.Build();
-  trace.nodes[consume.index()].kind = NodeKind::kKernel;
-  trace.nodes[consume.index()].kernel = KernelId(trace.kernels.size());
+  trace.nodes.Change(consume.index(), [&](Node& node) {
+    node.kind = NodeKind::kKernel;
+    node.kernel = KernelId(trace.kernels.size());
+  });
   trace.kernels.push_back({.name = trace.kernels[0].name, .waits = Ternary::kNo});
   const std::vector<Finding> findings = Run("programmatic-only-order", trace);
   REQUIRE(findings.size() == 1);

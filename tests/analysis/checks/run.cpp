@@ -49,7 +49,7 @@ void CrossedBlock::End() {
 
 Trace OfHistory(Trace trace) {
   trace.process.device = DeviceKind::kImported;
-  for (Node& node : trace.nodes) node.source = Source::kDerived;
+  trace.nodes.ChangeAll([](Node& node) { node.source = Source::kDerived; });
   return trace;
 }
 

@@ -1,6 +1,7 @@
 #include "tests/analysis/order/slow_frontier.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace graphkit {
 namespace {
@@ -11,14 +12,13 @@ bool Moves(const StreamOp& op) {
           op.kind == StreamOpKind::kAddToFrontier);
 }
 
-// The last of these that `which` takes and that lies before `seq`; null: none.
-template <typename T, typename Which, typename Place>
-const T* Last(const std::vector<T>& all, Seq seq, const Which& which, const Place& place) {
-  const T* last = nullptr;
-  for (const T& one : all) {
-    if (which(one) && one.*place < seq && (last == nullptr || one.*place > last->*place)) {
-      last = &one;
-    }
+// The last of these that `which` takes and that lies before `seq`.
+template <typename Column, typename Which, typename Place>
+std::optional<typename Column::value_type> Last(const Column& all, Seq seq, const Which& which,
+                                                const Place& place) {
+  std::optional<typename Column::value_type> last;
+  for (const auto& one : all) {
+    if (which(one) && one.*place < seq && (!last || one.*place > (*last).*place)) last = one;
   }
   return last;
 }
@@ -35,25 +35,24 @@ const SlowFrontier& SlowFrontiers::Of(StreamId stream, Seq seq) {
 
 SlowFrontier SlowFrontiers::Find(StreamId stream, Seq seq) {
   const auto of_stream = [&](const auto& one) { return one.stream == stream; };
-  const Node* node = Last(trace_.nodes, seq, of_stream, &Node::seq);
-  const StreamOp* op = Last(
+  const auto node = Last(trace_.nodes, seq, of_stream, &Node::seq);
+  const auto op = Last(
       trace_.stream_ops, seq, [&](const StreamOp& one) { return of_stream(one) && Moves(one); },
       &StreamOp::seq);
-  const Capture* begun = Last(
+  const auto begun = Last(
       trace_.captures, seq, [&](const Capture& one) { return one.origin == stream; },
       &Capture::begin);
   Seq moved = 0;
   SlowFrontier frontier;
-  if (begun != nullptr) {
+  if (begun) {
     moved = begun->begin;
     frontier = {.graph = begun->graph};
   }
-  if (node != nullptr && node->seq >= moved) {
+  if (node && node->seq >= moved) {
     moved = node->seq;
-    frontier = {.graph = node->graph,
-                .entries = {{.node = NodeId(static_cast<size_t>(node - trace_.nodes.data()))}}};
+    frontier = {.graph = node->graph, .entries = {{.node = NodeAt(node->seq)}}};
   }
-  if (op != nullptr && op->seq >= moved) {
+  if (op && op->seq >= moved) {
     moved = op->seq;
     frontier = AfterOp(*op);
   }
@@ -62,6 +61,12 @@ SlowFrontier SlowFrontiers::Find(StreamId stream, Seq seq) {
            capture.end < seq;
   });
   return ended ? SlowFrontier{} : frontier;
+}
+
+NodeId SlowFrontiers::NodeAt(Seq seq) const {
+  size_t at = 0;
+  while (trace_.nodes[at].seq != seq) ++at;
+  return NodeId(at);
 }
 
 SlowFrontier SlowFrontiers::AfterOp(const StreamOp& op) {
@@ -85,14 +90,14 @@ SlowFrontier SlowFrontiers::AfterWait(SlowFrontier frontier, const StreamOp& op)
 }
 
 SlowFrontier SlowFrontiers::AtEvent(EventId event, Seq seq) {
-  const StreamOp* record = Last(
+  const auto record = Last(
       trace_.stream_ops, seq,
       [&](const StreamOp& op) {
         return op.kind == StreamOpKind::kEventRecord && !op.external && op.event == event &&
                op.stream.valid();
       },
       &StreamOp::seq);
-  if (record == nullptr) return {};
+  if (!record) return {};
   SlowFrontier frontier = Of(record->stream, record->seq);
   if (record->has_entries) frontier.entries = Entries(*record);
   return frontier;

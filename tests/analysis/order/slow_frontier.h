@@ -28,6 +28,7 @@ class SlowFrontiers {
   SlowFrontier AfterOp(const StreamOp& op);
   SlowFrontier AfterWait(SlowFrontier frontier, const StreamOp& op);
   SlowFrontier AtEvent(EventId event, Seq seq);
+  NodeId NodeAt(Seq seq) const;
   bool Open(GraphId graph, Seq seq) const;
   std::vector<FrontierEntry> Entries(const StreamOp& op) const;
 

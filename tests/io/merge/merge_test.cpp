@@ -112,8 +112,7 @@ TEST_CASE("durations go to nodes of that id and that kernel only") {
   Trace trace;
   trace.kernels.resize(1);
   trace.kernels[0].name = trace.strings.Intern("_Z6squarePfi");
-  trace.nodes.resize(2);
-  trace.nodes[0].kernel = KernelId(0u);
+  trace.nodes = {{.kernel = KernelId(0u)}, {}};
   NotJoinedList not_joined;
   const std::vector<NodeTime> times = {
       {1, "void square<4>(float*, int)", 2, 10}, {2, "other", 1, 3}, {9, "square", 1, 3}};
@@ -135,8 +134,7 @@ TEST_CASE("durations go to the nodes whose copies ran") {
   Trace trace;
   trace.graphs.resize(1);
   trace.graphs[0].tool_id = 4;
-  trace.nodes.resize(2);
-  for (Node& node : trace.nodes) node.graph = GraphId(0u);
+  trace.nodes = {{.graph = GraphId(0u)}, {.graph = GraphId(0u)}};
   trace.execs = {{.graph = GraphId(0u), .tool_id = 5, .node_ids = {0, 2}, .created = 9},
                  {.graph = GraphId(0u), .tool_id = 9, .created = 9}};
   trace.tool_id_runs = {{NodeId(1u), 1, kExec}, {NodeId(0u), 1, kExec + 7}};
@@ -167,7 +165,7 @@ TEST_CASE("work outside of graphs touches the blocks of the snapshot") {
   t.Work(s, NodeKind::kMemcpy, {Reads(memory, 0x1200, 1024), Reads(memory, 0x8000, 64)});
   Trace trace = t.trace();
   trace.segments[segment.index()].block = memory;
-  trace.blocks[block.index()].segment = segment;
+  trace.blocks.Change(block.index(), [&](Block& b) { b.segment = segment; });
   NotJoinedList not_joined;
   CHECK(JoinAccesses(std::vector{block}, &trace, &not_joined) == 1);
   CHECK(trace.accesses[0] == Reads(block, 0x200, 1024));

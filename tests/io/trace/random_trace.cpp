@@ -199,8 +199,10 @@ class RandomProgram {
     trace.process.unknown_memory = "no sizes";
     trace.process.driver_version = 13000;
     for (size_t i = 0; i < trace.nodes.size(); i += 3) {
-      trace.nodes[i].duration_ns = 1000;
-      trace.nodes[i].source = Source::kWalk;
+      trace.nodes.Change(i, [](graphkit::Node& node) {
+        node.duration_ns = 1000;
+        node.source = Source::kWalk;
+      });
     }
     for (NvtxRange& range : trace.nvtx_ranges) range.colour = Pick(2) ? 0xff00ff00 : 0;
     for (Exec& exec : trace.execs) NameNodes(trace, exec);

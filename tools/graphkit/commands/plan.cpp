@@ -136,7 +136,7 @@ std::string CheckSequence(const std::string& text) {
 // Placing asks the order alone, which has taken the edges in. What reading and ordering freed, and
 // main.cpp keeps for what comes next, goes back as well: planning needs less.
 void GiveBackMemory(Trace* trace) {
-  std::vector<Edge>().swap(trace->edges);
+  trace->edges = EdgeColumn();
 #if defined(__GLIBC__)
   malloc_trim(0);
 #endif

@@ -150,7 +150,7 @@ void SnapshotMemory::Allocate(uint32_t device, const TorchEvent& event) {
 }
 
 void SnapshotMemory::RequestFree(uint32_t device, BlockId id, StackId stack, bool completed) {
-  const Block& block = make.trace.blocks[id.index()];
+  const Block block = make.trace.blocks[id.index()];
   PoolGraph* graph = block.graph ? GraphOf(block.pool) : nullptr;
   if (graph && graph->allocs_left > 0) AddNode(*graph, block.stream);
   if (!completed && graph) {
@@ -158,8 +158,10 @@ void SnapshotMemory::RequestFree(uint32_t device, BlockId id, StackId stack, boo
     make.trace.block_streams.push_back({id, other, make.Next()});
   }
   make.Free(id, block.stream);
-  make.trace.blocks[id.index()].free_stack = stack;
-  if (!completed) make.trace.blocks[id.index()].free_completed = kNever;
+  make.trace.blocks.Change(id.index(), [&](Block& freed) {
+    freed.free_stack = stack;
+    if (!completed) freed.free_completed = kNever;
+  });
 }
 
 void SnapshotMemory::RequestFree(uint32_t device, const TorchEvent& event, bool completed) {
@@ -175,7 +177,8 @@ void SnapshotMemory::CompleteFree(uint32_t device, const TorchEvent& event) {
   Device& d = devices_[device];
   const auto at = d.pending.find(event.address);
   if (at == d.pending.end()) return;
-  make.trace.blocks[at->second.index()].free_completed = make.Next();
+  make.trace.blocks.Change(at->second.index(),
+                           [&](Block& block) { block.free_completed = make.Next(); });
   d.pending.erase(at);
 }
 

@@ -126,7 +126,7 @@ class Converter {
 
   void Reserve() {
     const auto allocs = std::ranges::count(s_.events, TorchAction::kAlloc, &TorchEvent::action);
-    make_.trace.blocks.reserve(static_cast<size_t>(allocs) + s_.segments.size());
+    make_.trace.blocks.rows().reserve(static_cast<size_t>(allocs) + s_.segments.size());
   }
 
   void SumUp() {
