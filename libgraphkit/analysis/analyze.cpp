@@ -37,7 +37,7 @@ ReportTotals TotalsOf(const Trace& trace, const Report& report) {
 }
 
 void AddExecs(const Facts& facts, Report* report) {
-  report->execs = FindExecMemory(facts.trace, facts.roots);
+  report->execs = facts.exec_memory;
   if (!report->execs) return;
   const std::vector<ExecPeak> peaks = ExecPeaks(facts.trace, *report->execs);
   for (GraphSummary& graph : report->graphs) {

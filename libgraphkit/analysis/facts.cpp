@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/names/kernel_names.h"
 #include "libgraphkit/parallel.h"
 
@@ -78,6 +79,7 @@ std::unique_ptr<const Facts> FindStrict(const Facts& facts) {
   strict->roots = facts.roots;
   strict->overlaps = facts.overlaps;
   strict->partial_edges = facts.partial_edges;
+  strict->exec_memory = facts.exec_memory;
   strict->races = FindRaces(*strict, &facts.order);
   return strict;
 }
@@ -116,7 +118,8 @@ Facts FindFacts(const Trace& trace, const FactOptions& options) {
   };
   RunTasks(trace, {bounds, [&] { FindAllReuse(&facts); },
                    [&] { facts.usage = FindUsage(trace, facts.lives); },
-                   [&] { facts.inputs = FindInputs(trace, facts.lives, facts.roots); }, edges});
+                   [&] { facts.inputs = FindInputs(trace, facts.lives, facts.roots); }, edges,
+                   [&] { facts.exec_memory = FindExecMemory(trace, facts.roots); }});
   if (differs) facts.strict = FindStrict(facts);
   return facts;
 }

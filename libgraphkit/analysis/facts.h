@@ -21,6 +21,7 @@
 #include "libgraphkit/analysis/order/races.h"
 #include "libgraphkit/analysis/order/shape.h"
 #include "libgraphkit/analysis/order/topology.h"
+#include "libgraphkit/model/exec_memory.h"
 #include "libgraphkit/model/trace.h"
 
 namespace graphkit {
@@ -65,7 +66,8 @@ struct Facts {
   std::vector<LowerBound> bounds = {};
   std::vector<std::vector<PoolBound>> pool_bounds = {};  // of each graph, by pool
   UnknownMemory unknown_memory = {};
-  bool partial_edges = false;  // there are programmatic or launch completion edges
+  std::optional<ExecMemory> exec_memory = {};  // nothing: nothing was instantiated
+  bool partial_edges = false;                  // there are programmatic or launch completion edges
   // By completion order, where these are by full-edge order and that says more: what must be proved
   // (order, lives, overlaps, races). Races are found by completion order alone.
   std::unique_ptr<const Facts> strict = nullptr;

@@ -71,13 +71,15 @@ std::vector<uint32_t> SortBySeq(size_t count, SeqOf seq_of) {
   for (size_t i = 0; i < count; ++i) {
     if (seqs[i] != kNever) sorted[first[(seqs[i] - low) >> kBits]++] = static_cast<uint32_t>(i);
   }
+  // Few places take less than a thousand counts: of many graphs each sorts a few entries.
+  const size_t places = std::min<size_t>(size_t{1} << kBits, high - low + 1);
   std::vector<uint32_t> before, unsorted;
   const auto place = [&](uint32_t item) { return (seqs[item] - low) & ((1u << kBits) - 1); };
   for (size_t begin = 0, run = 0; run + 1 < first.size(); begin = first[run++]) {
     const std::span<uint32_t> items = std::span(sorted).subspan(begin, first[run] - begin);
     if (std::ranges::is_sorted(items, {}, place)) continue;
     unsorted.assign(items.begin(), items.end());
-    before.assign((size_t{1} << kBits) + 1, 0);
+    before.assign(places + 1, 0);
     for (const uint32_t item : unsorted) ++before[place(item) + 1];
     std::partial_sum(before.begin(), before.end(), before.begin());
     for (const uint32_t item : unsorted) items[before[place(item)]++] = item;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "libgraphkit/analysis/checks/find.h"
-#include "libgraphkit/analysis/memory/exec_memory.h"
 #include "libgraphkit/analysis/order/graph_difference.h"
 #include "libgraphkit/analysis/order/launch_order.h"
 #include "libgraphkit/model/names.h"
@@ -184,13 +183,11 @@ std::vector<Finding> FindDuplicateExecs(const Facts& facts) {
     if (shape.can_update && shape.nodes > 0) alike[{shape.hash, exec.flags}].emplace_back(i);
   }
   std::optional<LaunchOrder> order;
-  std::optional<ExecMemory> memory;
   std::vector<Finding> findings;
   for (auto& [key, execs] : alike) {
     execs = MostAtOnce(trace, execs);
     if (execs.size() < kAlike) continue;
     if (!order) order.emplace(trace);
-    if (!memory) memory = FindExecMemory(trace, facts.roots);
     size_t switches = 0;
     execs = OneAfterAnother(trace, *order, launches, execs, &switches);
     if (execs.size() < kAlike) continue;
@@ -200,12 +197,12 @@ std::vector<Finding> FindDuplicateExecs(const Facts& facts) {
                       " alive at once differ only in what an update can set (" +
                       Count(shapes.Of(first).nodes, "node") + " each), " +
                       NameOf(trace, first.graph) + " first: one exec would do";
-    if (memory) {
-      const ByteRange saved = SavedBy(*memory, execs);
+    if (facts.exec_memory) {
+      const ByteRange saved = SavedBy(*facts.exec_memory, execs);
       finding.bytes = saved.bytes;
       finding.message += ", and take " + FormatBytes(saved.bytes) + " less (" +
                          FormatBytes(saved.low) + " to " + FormatBytes(saved.high) + ", " +
-                         std::string(NameOf(memory->source)) + ")";
+                         std::string(NameOf(facts.exec_memory->source)) + ")";
     }
     finding.advice =
         "keep one exec, and call cudaGraphExecUpdate with the graph that is to run next";

@@ -19,17 +19,24 @@ struct User {
   bool surely_writes = false;
 };
 
-std::vector<User> UsersOf(const Facts& facts, BlockId id,
-                          const std::vector<std::vector<uint32_t>>& launches) {
-  std::vector<User> users;
+// `users`: those of the block.
+void FindUsers(const Facts& facts, BlockId id, const std::vector<std::vector<uint32_t>>& launches,
+               std::vector<User>* users) {
+  users->clear();
+  const auto root_of = [&](NodeId node) { return facts.roots[facts.trace[node].graph.index()]; };
+  const std::span<const Touch> touches = facts.lives.Touches(id);
+  const auto elsewhere = [&](const Touch& touch) {
+    return root_of(touch.node) != root_of(touches[0].node);
+  };
+  if (std::ranges::none_of(touches, elsewhere)) return;  // mostly; then there is one at most
   ForEachAccess(facts.trace, facts.lives, id, [&](NodeId node, const Access& access) {
-    const GraphId root = facts.roots[facts.trace[node].graph.index()];
+    const GraphId root = root_of(node);
     if (access.mode == AccessMode::kRead || launches[root.index()].empty()) return;
-    auto user = std::ranges::find_if(users, [&](const User& other) { return other.graph == root; });
-    if (user == users.end()) user = users.insert(users.end(), {root, node});
+    auto user =
+        std::ranges::find_if(*users, [&](const User& other) { return other.graph == root; });
+    if (user == users->end()) user = users->insert(users->end(), {root, node});
     user->surely_writes = user->surely_writes || access.mode != AccessMode::kUnknown;
   });
-  return users;
 }
 
 // Two users whose launches aren't ordered, and the blocks that both touch.
@@ -128,10 +135,13 @@ class SharedPools {
     std::map<PoolId, std::vector<GraphId>> by_pool;
     for (size_t graph = 0; graph < facts_.blocks.size(); ++graph) {
       if (launches_[graph].empty()) continue;
+      PoolId last;
       for (const BlockId block : facts_.blocks[graph]) {
         const PoolId pool = trace_[block].pool;
-        if (!pool.valid() || trace_[pool].kind != PoolKind::kPrivate) continue;
-        AddOnce(GraphId(graph), &by_pool[pool]);
+        if (pool == last || !pool.valid() || trace_[pool].kind != PoolKind::kPrivate) continue;
+        last = pool;
+        std::vector<GraphId>& graphs = by_pool[pool];
+        if (graphs.empty() || graphs.back() != GraphId(graph)) graphs.emplace_back(graph);
       }
     }
     return by_pool;
@@ -210,8 +220,9 @@ std::vector<Finding> FindSharedWorkspaces(const Facts& facts) {
   if (launched < 2) return {};
   UnorderedGraphs unordered(trace, launches);
   std::map<std::tuple<GraphId, GraphId, bool>, SharedBlocks> found;
+  std::vector<User> users;
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
-    const std::vector<User> users = UsersOf(facts, BlockId(i), launches);
+    FindUsers(facts, BlockId(i), launches, &users);
     for (size_t b = 1; b < users.size(); ++b) {
       for (size_t a = 0; a < b; ++a) {
         const auto pair = unordered.Of(users[a].graph, users[b].graph);
