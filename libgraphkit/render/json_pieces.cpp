@@ -1,6 +1,8 @@
 #include "libgraphkit/render/json_pieces.h"
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 
 #include "libgraphkit/render/json.h"
 
@@ -30,14 +32,20 @@ void JsonPieces::End(char close) {
 
 void JsonPieces::Key(std::string_view name) {
   Next();
-  Quoted(name);
-  *out_ += indent_ < 0 ? ":" : ": ";
+  *out_ += '"';
+  *out_ += name;
+  *out_ += indent_ < 0 ? "\":" : "\": ";
   named_ = true;
 }
 
 void JsonPieces::Value(std::string_view text) {
   Next();
   Quoted(text);
+}
+
+void JsonPieces::Value(uint64_t number) {
+  char digits[20];
+  Plain({digits, std::to_chars(std::begin(digits), std::end(digits), number).ptr});
 }
 
 void JsonPieces::Plain(std::string_view text) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,19 +21,24 @@ class JsonPieces {
   void Begin(char open);
   void End(char close);
 
-  // What comes next is a member of this name.
+  // What comes next is a member of this name, which needs no escapes.
   void Key(std::string_view name);
 
   void Value(std::string_view text);
   void Value(const char* text) { Value(std::string_view(text)); }
   void Value(const std::string& text) { Value(std::string_view(text)); }
-  void Value(uint64_t number) { Plain(std::to_string(number)); }
-  void Value(uint32_t number) { Plain(std::to_string(number)); }
+  void Value(uint64_t number);
+  void Value(uint32_t number) { Value(uint64_t{number}); }
   void Value(bool yes) { Plain(yes ? "true" : "false"); }
+  void Null() { Plain("null"); }
   // Null where there is none.
   template <typename Tag>
   void Value(Id<Tag> id) {
-    Plain(id ? std::to_string(id.value) : "null");
+    id ? Value(id.value) : Null();
+  }
+  template <typename T>
+  void Value(const std::optional<T>& value) {
+    value ? Value(*value) : Null();
   }
   template <typename T>
   void Value(const std::vector<T>& list) {
@@ -41,10 +47,37 @@ class JsonPieces {
     End(']');
   }
 
+  // A list of some values.
+  template <typename... T>
+  void Values(const T&... values) {
+    Begin('[');
+    (Value(values), ...);
+    End(']');
+  }
+
   template <typename T>
   void Add(std::string_view name, const T& value) {
     Key(name);
     Value(value);
+  }
+  // An object, or a list of them: write(item) writes the members.
+  template <typename WriteMembers>
+  void AddObject(std::string_view name, WriteMembers write) {
+    Key(name);
+    Begin('{');
+    write();
+    End('}');
+  }
+  template <typename List, typename WriteMembers>
+  void AddObjects(std::string_view name, const List& list, WriteMembers write) {
+    Key(name);
+    Begin('[');
+    for (const auto& item : list) {
+      Begin('{');
+      write(item);
+      End('}');
+    }
+    End(']');
   }
 
  private:

@@ -38,7 +38,17 @@ class JsonObjectWriter {
     out_ << ']';
   }
 
-  // The same of elements that are written piece by piece: write(item, text).
+  // A value that is written piece by piece: write(text).
+  template <typename WriteValue>
+  void AddText(std::string_view name, WriteValue write) {
+    Begin(name);
+    std::string text;
+    JsonPieces json(&text, indent_, 1);
+    write(json);
+    out_ << text;
+  }
+
+  // A list of such: write(item, text).
   template <typename List, typename WriteItem>
   void AddTexts(std::string_view name, const List& list, WriteItem write) {
     Begin(name);
@@ -71,3 +81,11 @@ class JsonObjectWriter {
 };
 
 }  // namespace graphkit
+
+// Adds members of a value to the object that is being written, each under its name:
+// WRITE_MEMBERS(json, graph, nodes, edges).
+#define GRAPHKIT_WRITE_MEMBERS(json, value, ...)                                  \
+  [](graphkit::JsonPieces& graphkit_pieces, const auto& graphkit_value) {         \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(GRAPHKIT_WRITE_MEMBER, __VA_ARGS__)) \
+  }(json, value)
+#define GRAPHKIT_WRITE_MEMBER(name) graphkit_pieces.Add(#name, graphkit_value.name);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <random>
 #include <sstream>
 #include <string>
@@ -81,6 +82,44 @@ TEST_CASE("an object written piece by piece is the object dumped whole") {
       pieces.End();
       REQUIRE(out.str() == Dump(whole, indent));
     }
+  }
+}
+
+// Two members of a value, and what else objects are made of.
+struct Point {
+  uint32_t x = 0;
+  std::optional<uint64_t> y;
+};
+
+TEST_CASE("members, objects and lists of them are those dumped whole") {
+  const std::vector<Point> points = {{7, 0xffffffffffffffff}, {0, std::nullopt}};
+  for (const int indent : {-1, 0, 2}) {
+    CAPTURE(indent);
+    std::ostringstream out;
+    JsonObjectWriter writer(out, indent);
+    writer.AddText("value", [&](JsonPieces& json) {
+      json.Begin('{');
+      json.AddObjects("points", points,
+                      [&](const Point& point) { GRAPHKIT_WRITE_MEMBERS(json, point, x, y); });
+      json.AddObjects("none", std::vector<Point>(), [](const Point&) {});
+      json.AddObject("inner", [&] { json.Add("yes", true); });
+      json.AddObject("empty", [] {});
+      json.Key("list");
+      json.Values(NodeId(3u), "a \"b\" ü", NodeId());
+      json.Key("nothing");
+      json.Null();
+      json.End('}');
+    });
+    writer.End();
+    const Json whole = {
+        {"value",
+         {{"points", {{{"x", 7}, {"y", 0xffffffffffffffff}}, {{"x", 0}, {"y", nullptr}}}},
+          {"none", Json::array()},
+          {"inner", {{"yes", true}}},
+          {"empty", Json::object()},
+          {"list", {3, "a \"b\" ü", nullptr}},
+          {"nothing", nullptr}}}};
+    CHECK(out.str() == Dump(whole, indent));
   }
 }
 

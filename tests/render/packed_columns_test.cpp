@@ -4,6 +4,11 @@
 #include <zlib.h>
 
 #include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/random.h"
 
 namespace graphkit {
 namespace {
@@ -25,11 +30,17 @@ std::vector<uint64_t> Unpack(const std::string& bytes, size_t& at, size_t count)
   return values;
 }
 
+std::string Bytes(const PackedColumns& columns) {
+  std::ostringstream out;
+  columns.Write(out);
+  return out.str();
+}
+
 TEST_CASE("a column is its differences in zigzag, seven bits to a byte") {
   PackedColumns columns;
   columns.Begin("x");
   for (const uint64_t value : {5u, 5u, 3u, 131u}) columns.Add(value);
-  CHECK(columns.bytes() == std::string("\x0a\x00\x03\x80\x02", 5));
+  CHECK(Bytes(columns) == std::string("\x0a\x00\x03\x80\x02", 5));
   CHECK(columns.columns() == std::vector<PackedColumns::Column>{{"x", 4, false}});
 }
 
@@ -43,10 +54,24 @@ TEST_CASE("random columns come back as they were") {
     columns.AddAll("values", values, [](uint64_t value) { return value; });
     columns.AddAll("again", values, [](uint64_t value) { return value; });
     size_t at = 0;
-    REQUIRE(Unpack(columns.bytes(), at, values.size()) == values);
-    REQUIRE(Unpack(columns.bytes(), at, values.size()) == values);
-    REQUIRE(at == columns.bytes().size());
+    REQUIRE(Unpack(Bytes(columns), at, values.size()) == values);
+    REQUIRE(Unpack(Bytes(columns), at, values.size()) == values);
+    REQUIRE(at == Bytes(columns).size());
   }
+}
+
+TEST_CASE("columns of more than one piece come back as they were") {
+  const uint64_t seed = RandomSeed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  std::vector<uint64_t> values(200'000);
+  for (uint64_t& value : values) value = random() >> random() % 64;
+  PackedColumns columns;
+  columns.AddAll("values", values, [](uint64_t value) { return value; });
+  size_t at = 0;
+  const std::string bytes = Bytes(columns);
+  CHECK(Unpack(bytes, at, values.size()) == values);
+  CHECK(at == bytes.size());
 }
 
 TEST_CASE("a column with a number that takes more than 32 bits is wide") {

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include "libgraphkit/analysis/names/call_site.h"
 #include "libgraphkit/model/names.h"
@@ -9,11 +11,6 @@
 #include "libgraphkit/render/moments_json.h"
 
 namespace graphkit {
-
-GRAPHKIT_JSON_OF(ReusePair, earlier, later, bytes, assumes)
-GRAPHKIT_JSON_OF(PoolShare, pool, blocks, total_bytes, peak_live_bytes, lower_bound_bytes,
-                 lower_bound_exact, online_bytes)
-GRAPHKIT_JSON_OF(BillLine, name, blocks, bytes, never_freed_bytes, reuse_bytes)
 
 namespace {
 
@@ -33,17 +30,10 @@ void WriteStack(const Trace& trace, StackId id, JsonPieces& json) {
   json.End(']');
 }
 
-Json NodesByTypeJson(const GraphSummary& graph) {
-  Json counts = Json::object();
-  for (size_t i = 0; i < graph.nodes_by_type.size(); ++i) {
-    if (graph.nodes_by_type[i] == 0) continue;
-    counts[NodeKindName(static_cast<NodeKind>(i))] = graph.nodes_by_type[i];
-  }
-  return counts;
-}
-
 // Why something isn't known; null where it is.
-Json ReasonJson(const std::string& reason) { return reason.empty() ? Json(nullptr) : Json(reason); }
+std::optional<std::string_view> Reason(const std::string& reason) {
+  return reason.empty() ? std::nullopt : std::optional<std::string_view>(reason);
+}
 
 Json AskedMemoryJson(const std::optional<AskedMemory>& memory) {
   Json json;
@@ -53,97 +43,114 @@ Json AskedMemoryJson(const std::optional<AskedMemory>& memory) {
   return json;
 }
 
-Json RangeJson(const ByteRange& range) {
-  return Json{{"bytes", range.bytes}, {"low", range.low}, {"high", range.high}};
+void WriteRange(const ByteRange& range, JsonPieces& json) {
+  GRAPHKIT_WRITE_MEMBERS(json, range, bytes, low, high);
 }
 
-Json ExecPeakJson(const ExecPeak& peak, ExecSource source) {
-  Json json = RangeJson(peak.bytes);
-  json["source"] = NameOf(source);
-  json["execs_at_peak"] = peak.execs;
-  json["record"] = peak.at;
-  return json;
+void WriteExecPeak(const ExecPeak& peak, ExecSource source, JsonPieces& json) {
+  WriteRange(peak.bytes, json);
+  json.Add("source", NameOf(source));
+  json.Add("execs_at_peak", peak.execs);
+  json.Add("record", peak.at);
 }
 
-Json ExecModelJson(const ExecModel& model) {
-  Json json{{"measured_execs", model.measured_execs}};
+void WriteExecModel(const ExecModel& model, JsonPieces& json) {
+  json.Add("measured_execs", model.measured_execs);
   for (size_t i = 0; i < kExecParts; ++i) {
-    json[NameOf(static_cast<ExecPart>(i))] = RangeJson(model.parts[i]);
+    json.AddObject(NameOf(static_cast<ExecPart>(i)), [&] { WriteRange(model.parts[i], json); });
   }
-  return json;
 }
 
-Json ExecCostJson(const ExecCost& cost) {
-  Json json = RangeJson(cost.bytes);
-  json["id"] = cost.exec;
-  json["graph"] = cost.graph;
-  json["source"] = NameOf(cost.source);
-  if (cost.source != ExecSource::kMeasured) return json;
-  json["measured"] = Json{
-      {"execs", cost.measured_alike}, {"least", cost.measured_least}, {"most", cost.measured_most}};
-  return json;
+void WriteExecCost(const ExecCost& cost, JsonPieces& json) {
+  WriteRange(cost.bytes, json);
+  json.Add("id", cost.exec);
+  json.Add("graph", cost.graph);
+  json.Add("source", NameOf(cost.source));
+  if (cost.source != ExecSource::kMeasured) return;
+  json.AddObject("measured", [&] {
+    json.Add("execs", cost.measured_alike);
+    json.Add("least", cost.measured_least);
+    json.Add("most", cost.measured_most);
+  });
 }
 
 // Null: nothing was instantiated.
-Json ExecMemoryJson(const std::optional<ExecMemory>& memory) {
-  if (!memory) return nullptr;
-  Json json = ExecPeakJson(memory->peak, memory->source);
-  json["readings"] = memory->readings;
-  json["disturbed_readings"] = memory->disturbed_readings;
-  json["model"] = ExecModelJson(memory->model);
-  json["execs"] = ListJson(memory->execs, ExecCostJson);
-  return json;
+void WriteExecMemory(const std::optional<ExecMemory>& memory, JsonPieces& json) {
+  if (!memory) return json.Null();
+  json.Begin('{');
+  WriteExecPeak(memory->peak, memory->source, json);
+  GRAPHKIT_WRITE_MEMBERS(json, *memory, readings, disturbed_readings);
+  json.AddObject("model", [&] { WriteExecModel(memory->model, json); });
+  json.AddObjects("execs", memory->execs, [&](const ExecCost& cost) { WriteExecCost(cost, json); });
+  json.End('}');
 }
 
-Json EarlyLaunchesJson(const GraphSummary& graph, const Trace& trace) {
-  Json lines = Json::array();
+void WriteEarlyLaunches(const EarlyLaunches& launches, const Trace& trace, JsonPieces& json) {
   const auto name = [&trace](KernelId kernel) {
-    return kernel ? Json(trace[trace[kernel].name]) : Json(nullptr);
+    return kernel ? std::optional(trace[trace[kernel].name]) : std::nullopt;
   };
-  for (const EarlyLaunches& launches : graph.early_launches) {
-    const EarlyStart& start = launches.start;
-    lines.push_back(Json{{"producer", name(launches.producer)},
-                         {"consumer", name(launches.consumer)},
-                         {"from_port", start.from_port},
-                         {"triggers", NameOf(start.triggers)},
-                         {"writes_after_trigger", NameOf(start.writes_after_trigger)},
-                         {"waits", NameOf(start.waits)},
-                         {"edges", launches.edges},
-                         {"first_edge", launches.first}});
+  const EarlyStart& start = launches.start;
+  json.Add("producer", name(launches.producer));
+  json.Add("consumer", name(launches.consumer));
+  json.Add("from_port", uint32_t{start.from_port});
+  json.Add("triggers", NameOf(start.triggers));
+  json.Add("writes_after_trigger", NameOf(start.writes_after_trigger));
+  json.Add("waits", NameOf(start.waits));
+  json.Add("edges", launches.edges);
+  json.Add("first_edge", launches.first);
+}
+
+void WriteNodesByType(const GraphSummary& graph, JsonPieces& json) {
+  for (size_t i = 0; i < graph.nodes_by_type.size(); ++i) {
+    if (graph.nodes_by_type[i] == 0) continue;
+    json.Add(NodeKindName(static_cast<NodeKind>(i)), graph.nodes_by_type[i]);
   }
-  return lines;
 }
 
-Json GraphJson(const GraphSummary& graph, const Trace& trace, bool pairs = true) {
-  Json json{
-      {"id", graph.graph},    {"name", graph.name},   {"origin", NameOf(graph.origin)},
-      {"nodes", graph.nodes}, {"edges", graph.edges}, {"nodes_by_type", NodesByTypeJson(graph)}};
-  constexpr size_t kMembers = 48;  // so that names aren't copied as the object grows
-  json.get_ref<Json::object_t&>().reserve(kMembers);
-  GRAPHKIT_ADD_MEMBERS(json, graph, programmatic_edges, launch_completion_edges, cross_stream_edges,
-                       critical_path_nodes, critical_path_ns, width, streams, blocks);
-  json["early_launches"] = EarlyLaunchesJson(graph, trace);
-  json["unknown_memory"] = ReasonJson(graph.unknown_memory);
-  GRAPHKIT_ADD_MEMBERS(json, graph, total_bytes, peak_live_bytes, deferred_bytes, lower_bound_bytes,
-                       lower_bound_exact, plan_bytes, online_bytes, peak_blocks, lower_bound_blocks,
-                       pools, pinned_bytes, pinned_blocks, recorded_extent_bytes, never_freed_bytes,
-                       never_freed_blocks, reuse_bytes);
-  json["execs"] = graph.execs;
-  json["exec_memory"] =
-      graph.exec_peak ? ExecPeakJson(*graph.exec_peak, graph.exec_source) : Json(nullptr);
-  if (pairs) json["reuse"] = graph.reuse;
-  return json;
+void WriteGraph(const GraphSummary& graph, const Trace& trace, bool pairs, JsonPieces& json) {
+  json.Add("id", graph.graph);
+  json.Add("name", graph.name);
+  json.Add("origin", NameOf(graph.origin));
+  GRAPHKIT_WRITE_MEMBERS(json, graph, nodes, edges);
+  json.AddObject("nodes_by_type", [&] { WriteNodesByType(graph, json); });
+  GRAPHKIT_WRITE_MEMBERS(json, graph, programmatic_edges, launch_completion_edges,
+                         cross_stream_edges, critical_path_nodes, critical_path_ns, width, streams,
+                         blocks);
+  json.AddObjects("early_launches", graph.early_launches, [&](const EarlyLaunches& launches) {
+    WriteEarlyLaunches(launches, trace, json);
+  });
+  json.Add("unknown_memory", Reason(graph.unknown_memory));
+  GRAPHKIT_WRITE_MEMBERS(json, graph, total_bytes, peak_live_bytes, deferred_bytes,
+                         lower_bound_bytes, lower_bound_exact, plan_bytes, online_bytes,
+                         peak_blocks, lower_bound_blocks);
+  json.AddObjects("pools", graph.pools, [&](const PoolShare& share) {
+    GRAPHKIT_WRITE_MEMBERS(json, share, pool, blocks, total_bytes, peak_live_bytes,
+                           lower_bound_bytes, lower_bound_exact, online_bytes);
+  });
+  GRAPHKIT_WRITE_MEMBERS(json, graph, pinned_bytes, pinned_blocks, recorded_extent_bytes,
+                         never_freed_bytes, never_freed_blocks, reuse_bytes, execs);
+  json.Key("exec_memory");
+  if (graph.exec_peak) {
+    json.Begin('{');
+    WriteExecPeak(*graph.exec_peak, graph.exec_source, json);
+    json.End('}');
+  } else {
+    json.Null();
+  }
+  if (!pairs) return;
+  json.AddObjects("reuse", graph.reuse, [&](const ReusePair& pair) {
+    GRAPHKIT_WRITE_MEMBERS(json, pair, earlier, later, bytes);
+    json.Add("assumes", AssumptionName(pair.assumes));
+  });
 }
 
-Json GraphOfReportJson(const GraphSummary& graph, const Report& report, const Trace& trace,
-                       bool pairs) {
-  Json json = GraphJson(graph, trace, pairs);
+void WriteGraphOfReport(const GraphSummary& graph, const Report& report, const Trace& trace,
+                        bool pairs, JsonPieces& json) {
+  WriteGraph(graph, trace, pairs, json);
   // Times of the software device are those of a simulation.
-  if (graph.captured_calls != 0 && report.device != DeviceKind::kSoft) {
-    GRAPHKIT_ADD_MEMBERS(json, graph, captured_calls, capture_host_ns);
-    json["host_ns_per_call"] = graph.capture_host_ns / graph.captured_calls;
-  }
-  return json;
+  if (graph.captured_calls == 0 || report.device == DeviceKind::kSoft) return;
+  GRAPHKIT_WRITE_MEMBERS(json, graph, captured_calls, capture_host_ns);
+  json.Add("host_ns_per_call", graph.capture_host_ns / graph.captured_calls);
 }
 
 void WriteEvidence(const Evidence& evidence, const Trace& trace, JsonPieces& json) {
@@ -235,24 +242,28 @@ Json JoinsJson(const BlockJoins& joins) {
   return json;
 }
 
-// `graph_json`: of each graph.
-template <typename ToJson>
-void WriteReport(const Report& report, const Trace& trace, ToJson graph_json,
+// write_graph(graph, text): the members of each graph.
+template <typename WriteMembers>
+void WriteReport(const Report& report, const Trace& trace, WriteMembers write_graph,
                  JsonObjectWriter& json) {
   json.Add("schema", "graphkit-analyze");
   json.Add("version", 1);
   json.Add("device", NameOf(report.device));
   json.Add("complete", report.complete);
   json.Add("incomplete_because", report.incomplete_because);
-  json.Add("unknown_memory", ReasonJson(report.unknown_memory));
+  json.Add("unknown_memory", Reason(report.unknown_memory));
   json.Add("program", report.program);
-  json.AddList("graphs", report.graphs, graph_json);
+  json.AddTexts("graphs", report.graphs, [&](const GraphSummary& graph, JsonPieces& text) {
+    text.Begin('{');
+    write_graph(graph, text);
+    text.End('}');
+  });
   json.AddTexts("findings", report.findings, [&](const Finding& finding, JsonPieces& text) {
     WriteFinding(finding, trace, text);
   });
   json.Add("driver_memory", AskedMemoryJson(report.memory));
   json.Add("memory_moments", MomentsJson(report, trace));
-  json.Add("exec_memory", ExecMemoryJson(report.execs));
+  json.AddText("exec_memory", [&](JsonPieces& text) { WriteExecMemory(report.execs, text); });
   json.Add("joins", JoinsJson(report.joins));
   json.Add("totals", TotalsJson(report.totals, trace));
 }
@@ -265,14 +276,18 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
   std::map<GraphId, const MemoryBill*> by_graph;
   for (const MemoryBill& bill : bills) by_graph.emplace(bill.graph, &bill);
   JsonObjectWriter json(out, 2);
-  const auto graph_json = [&](const GraphSummary& graph) {
-    Json of_graph = GraphOfReportJson(graph, report, trace, true);
-    if (const auto bill = by_graph.find(graph.graph); bill != by_graph.end()) {
-      of_graph["memory_by"] = {{"by", BillByName(by)}, {"lines", bill->second->lines}};
-    }
-    return of_graph;
+  const auto write_graph = [&](const GraphSummary& graph, JsonPieces& text) {
+    WriteGraphOfReport(graph, report, trace, true, text);
+    const auto bill = by_graph.find(graph.graph);
+    if (bill == by_graph.end()) return;
+    text.AddObject("memory_by", [&] {
+      text.Add("by", BillByName(by));
+      text.AddObjects("lines", bill->second->lines, [&](const BillLine& line) {
+        GRAPHKIT_WRITE_MEMBERS(text, line, name, blocks, bytes, never_freed_bytes, reuse_bytes);
+      });
+    });
   };
-  WriteReport(report, trace, graph_json, json);
+  WriteReport(report, trace, write_graph, json);
   if (!held.empty() && at == HeldAt()) json.Add("held_at_end", HeldJson(held, by));
   if (!held.empty() && at != HeldAt()) json.Add("held_at", HeldAtJson(held, by, at));
   json.End();
@@ -281,10 +296,10 @@ void RenderJson(const Report& report, const Trace& trace, std::ostream& out,
 
 void RenderPageJson(const Report& report, const Trace& trace, std::ostream& out) {
   JsonObjectWriter json(out);
-  const auto graph_json = [&](const GraphSummary& graph) {
-    return GraphOfReportJson(graph, report, trace, false);
+  const auto write_graph = [&](const GraphSummary& graph, JsonPieces& text) {
+    WriteGraphOfReport(graph, report, trace, false, text);
   };
-  WriteReport(report, trace, graph_json, json);
+  WriteReport(report, trace, write_graph, json);
   json.End();
 }
 

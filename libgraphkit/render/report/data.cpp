@@ -18,11 +18,6 @@
 
 namespace graphkit {
 
-void to_json(Json& json, const MemoryBand& band) {
-  json = {band.pool, band.segment, band.offset, band.size};
-}
-void to_json(Json& json, const ReportLane& lane) { json = {lane.title, lane.graph, lane.stream}; }
-
 namespace {
 
 constexpr size_t kTitleColumns = 48;
@@ -32,7 +27,7 @@ constexpr size_t kFullNameColumns = 4000;  // of a full name; the middle of long
 class TextList {
  public:
   uint32_t Add(const std::string& text) {
-    const auto [found, fresh] = numbers_.emplace(text, static_cast<uint32_t>(texts_.size()));
+    const auto [found, fresh] = numbers_.try_emplace(text, static_cast<uint32_t>(texts_.size()));
     if (fresh) texts_.push_back(text);
     return found->second;
   }
@@ -217,11 +212,26 @@ void AddReuse(const Report& report, PackedColumns& columns) {
   add("reuse.assumes", [](const ReusePair& pair) { return static_cast<uint64_t>(pair.assumes); });
 }
 
-Json ViewJson(const Trace& trace, const ReportView& view) {
-  Json json{{"root", view.root},
-            {"title", view.root ? GraphTitle(trace, view.root) : "the whole program"}};
-  GRAPHKIT_ADD_MEMBERS(json, view, width, lanes, extent, policy_bands, policy_extent);
-  return json;
+void WriteBands(const std::vector<MemoryBand>& bands, JsonPieces& json) {
+  json.Begin('[');
+  for (const MemoryBand& band : bands) json.Values(band.pool, band.segment, band.offset, band.size);
+  json.End(']');
+}
+
+void WriteView(const Trace& trace, const ReportView& view, JsonPieces& json) {
+  json.Begin('{');
+  json.Add("root", view.root);
+  json.Add("title", view.root ? GraphTitle(trace, view.root) : "the whole program");
+  json.Add("width", view.width);
+  json.Key("lanes");
+  json.Begin('[');
+  for (const ReportLane& lane : view.lanes) json.Values(lane.title, lane.graph, lane.stream);
+  json.End(']');
+  json.Add("extent", view.extent);
+  json.Key("policy_bands");
+  WriteBands(view.policy_bands, json);
+  json.Add("policy_extent", view.policy_extent);
+  json.End('}');
 }
 
 Json PolicyJson(const PolicyReplay* policy) {
@@ -291,7 +301,9 @@ std::string DeflatedReport(const ReportPage& page) {
   json.Add("memory", known ? MemoryJson(AccountForMemory(trace, page.snapshot)) : Json::array());
   {
     std::vector<ReportView> views = LayOutReport(page.facts, page.policy);
-    json.AddList("views", views, [&](const ReportView& view) { return ViewJson(trace, view); });
+    json.AddTexts("views", views, [&](const ReportView& view, JsonPieces& text_of) {
+      WriteView(trace, view, text_of);
+    });
     AddViews(views, columns);
   }
   AddNodes(trace, texts, columns);
@@ -302,7 +314,7 @@ std::string DeflatedReport(const ReportPage& page) {
   json.End();
   text << "}";
   const uint64_t length = buffer.written();
-  text << columns.bytes();
+  columns.Write(text);
   for (size_t i = 0; i < sizeof(uint32_t); ++i) text.put(static_cast<char>(length >> 8 * i & 0xff));
   return buffer.Finish();
 }

@@ -116,6 +116,7 @@ class ViewMaker {
     }
     axis_.Finish();
     view_.width = axis_.width();
+    view_.nodes.reserve(nodes.size());
     for (const uint32_t node : nodes) PlaceNode(NodeId(node));
     if (whole_) PlaceLaunches();
     PlaceBlocks(blocks);
@@ -183,6 +184,7 @@ class ViewMaker {
 
   void PlaceBlocks(const std::vector<BlockId>& blocks) {
     CompactMemory memory = CompactAddresses(trace_, blocks);
+    view_.blocks.reserve(blocks.size());
     for (size_t i = 0; i < blocks.size(); ++i) {
       const Block& block = trace_[blocks[i]];
       view_.blocks.push_back({blocks[i], axis_.At(block.allocated), axis_.At(block.free_requested),
@@ -203,6 +205,9 @@ class ViewMaker {
 void AddPolicy(const PolicyReplay& policy, ReportView& view) {
   const auto graph = std::ranges::lower_bound(policy.graphs, view.root, {}, &GraphReplay::graph);
   if (graph == policy.graphs.end() || graph->graph != view.root) return;
+  size_t blocks = 0;
+  for (const ReplayedPool& pool : graph->pools) blocks += pool.arena.size();
+  view.policy.reserve(blocks);
   for (const ReplayedPool& pool : graph->pools) {
     Bytes size = 0;
     for (const PlacedBlock& block : pool.arena) {
@@ -242,7 +247,7 @@ std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* pol
   const Grouped by_root = Group(nodes, trace.graphs.size(), [&](uint32_t node) {
     return facts.roots[trace.nodes[node].graph.index()];
   });
-  const std::vector<std::vector<NodeId>> paths = LongestPaths(trace, facts.in_edges);
+  std::vector<std::vector<NodeId>> paths = LongestPaths(trace, facts.in_edges);
   std::vector<GraphId> roots;
   for (size_t i = 0; i < trace.graphs.size(); ++i) {
     if (facts.roots[i] == GraphId(i)) roots.emplace_back(i);
@@ -251,9 +256,10 @@ std::vector<ReportView> LayOutReport(const Facts& facts, const PolicyReplay* pol
   ParallelFor(roots.size(), ThreadsFor(trace), [&](size_t i) {
     const size_t root = roots[i].index();
     std::vector<uint32_t> own;
+    own.reserve(by_root.Of(root).size());
     for (const uint32_t item : by_root.Of(root)) own.push_back(nodes[item]);
     views[i] = ViewMaker(facts, roots[i]).Make(own, facts.blocks[root]);
-    views[i].path = paths[root];
+    views[i].path = std::move(paths[root]);
     if (policy != nullptr) AddPolicy(*policy, views[i]);
   });
   const std::vector<BlockId> all = BlocksHandedOut(trace);
@@ -321,6 +327,8 @@ CompactMemory CompactAddresses(const Trace& trace, std::span<const BlockId> bloc
   std::ranges::sort(order, {},
                     [&](uint32_t i) { return std::tuple(ranges[i].pool, ranges[i].begin); });
   CompactMemory memory;
+  memory.bands.reserve(ranges.size());
+  memory.offsets.reserve(blocks.size());
   for (const uint32_t i : order) {
     Range& range = ranges[i];
     range.offset = memory.extent;

@@ -2,7 +2,6 @@
 
 #include <zlib.h>
 
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -19,16 +18,18 @@ void PackedColumns::Begin(std::string name) {
   last_ = 0;
 }
 
-void PackedColumns::Add(uint64_t value) {
-  Column& column = columns_.back();
-  ++column.count;
-  if (value > std::numeric_limits<uint32_t>::max()) column.wide = true;
-  const auto difference = static_cast<int64_t>(value - last_);
-  last_ = value;
-  uint64_t zigzag =
-      (static_cast<uint64_t>(difference) << 1) ^ static_cast<uint64_t>(difference >> 63);
-  for (; zigzag >= 0x80; zigzag >>= 7) bytes_ += static_cast<char>(0x80 | (zigzag & 0x7f));
-  bytes_ += static_cast<char>(zigzag);
+void PackedColumns::AddPiece() {
+  if (!pieces_.empty()) pieces_.back().used = static_cast<size_t>(at_ - pieces_.back().bytes.get());
+  pieces_.push_back({std::make_unique_for_overwrite<char[]>(kPiece)});
+  at_ = pieces_.back().bytes.get();
+  end_ = at_ + kPiece;
+}
+
+void PackedColumns::Write(std::ostream& out) const {
+  for (const Piece& piece : pieces_) {
+    const char* begin = piece.bytes.get();
+    out.write(begin, &piece == &pieces_.back() ? at_ - begin : static_cast<ptrdiff_t>(piece.used));
+  }
 }
 
 struct DeflatingBuffer::Stream {

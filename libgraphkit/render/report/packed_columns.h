@@ -5,8 +5,11 @@
 //     5, 5, 3   →   differences 5, 0, -2   →   10, 0, 3   →   bytes 0a 00 03
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <ostream>
 #include <streambuf>
 #include <string>
 #include <string_view>
@@ -25,7 +28,18 @@ class PackedColumns {
 
   // Begins a column; what is added next belongs to it.
   void Begin(std::string name);
-  void Add(uint64_t value);
+  void Add(uint64_t value) {
+    Column& column = columns_.back();
+    ++column.count;
+    if (value > std::numeric_limits<uint32_t>::max()) column.wide = true;
+    const uint64_t difference = value - last_;
+    last_ = value;
+    uint64_t zigzag = difference << 1 ^ (0 - (difference >> 63));
+    constexpr ptrdiff_t kMostBytes = 10;  // of a number
+    if (end_ - at_ < kMostBytes) AddPiece();
+    for (; zigzag >= 0x80; zigzag >>= 7) *at_++ = static_cast<char>(0x80 | (zigzag & 0x7f));
+    *at_++ = static_cast<char>(zigzag);
+  }
 
   // A whole column: `get` gives a number for each entry.
   template <typename Entries, typename Get>
@@ -35,11 +49,20 @@ class PackedColumns {
   }
 
   const std::vector<Column>& columns() const { return columns_; }
-  const std::string& bytes() const { return bytes_; }
+  void Write(std::ostream& out) const;
 
  private:
   std::vector<Column> columns_;
-  std::string bytes_;
+  void AddPiece();
+
+  // Bytes don't move as the columns grow.
+  struct Piece {
+    std::unique_ptr<char[]> bytes;
+    size_t used = 0;  // of the last one: up to at_
+  };
+  std::vector<Piece> pieces_;
+  char* at_ = nullptr;
+  char* end_ = nullptr;
   uint64_t last_ = 0;
 };
 

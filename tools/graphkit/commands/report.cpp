@@ -3,6 +3,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libgraphkit/alloc/plan/plan_trace.h"
@@ -28,9 +29,26 @@ struct ReportArguments {
   bool open = false;
 };
 
+// The placements without segments are drawn.
 std::optional<PolicyReplay> ReplayPolicy(const Facts& facts, const ReportArguments& arguments) {
   if (!arguments.policy) return std::nullopt;
-  return ReplayTrace(facts, *arguments.policy, {.verify = true});
+  PolicyReplay replay = ReplayTrace(facts, *arguments.policy, {.verify = true});
+  for (GraphReplay& graph : replay.graphs) {
+    for (ReplayedPool& pool : graph.pools) std::exchange(pool.segments, {});
+  }
+  return replay;
+}
+
+// Drawing asks what is in which graph, and the order of nodes no more.
+void GiveBackFacts(Facts* facts) {
+  facts->order = Order();
+  facts->lives = {};
+  facts->overlaps = {};
+  facts->reuse = {};
+  facts->races = {};
+  facts->bounds = {};
+  facts->pool_bounds = {};
+  facts->strict.reset();
 }
 
 // All that is drawn of the trace goes to `draw`. `progress` may be null.
@@ -41,7 +59,7 @@ Result<void> Drawn(const Imported& imported, const std::string& path,
   const auto next = [&](const char* doing) {
     if (progress != nullptr) progress->Next(doing + path);
   };
-  const Facts facts =
+  Facts facts =
       FindReportFacts(trace, arguments.options, progress != nullptr ? progress->done() : nullptr);
   next("checking ");
   Result<Report> report = Analyze(facts, arguments.options);
@@ -50,6 +68,7 @@ Result<void> Drawn(const Imported& imported, const std::string& path,
   AddPlans(facts, &*report);
   next("replaying ");
   const std::optional<PolicyReplay> policy = ReplayPolicy(facts, arguments);
+  GiveBackFacts(&facts);
   next("drawing ");
   return draw(ReportPage{facts, *report, policy ? &*policy : nullptr, path,
                          imported.snapshot ? &*imported.snapshot : nullptr});
