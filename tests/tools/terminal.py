@@ -63,12 +63,12 @@ class Terminal(unittest.TestCase):
         ours, theirs = pty.openpty()
         process = self.start("analyze", "-", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=theirs)
         said = b""
-        while b" 2 s" not in said:  # as long as nothing comes
+        while len(re.findall(rb"\d s", said)) < 2:  # as long as nothing comes
             said += os.read(ours, 65536)
         process.communicate()
         os.close(theirs)
         os.close(ours)
-        self.assertRegex(said.decode(), r"^graphkit: reading standard input … 1 s\r\x1b\[Kgraphkit: [^\r]* 2 s")
+        self.assertRegex(said.decode(), r"^graphkit: reading standard input … \d+ s\r\x1b\[Kgraphkit: [^\r]* \d+ s")
 
     def test_is_as_wide_in_a_pipe_as_columns_says(self) -> None:
         self.on_terminal("synth", "--shape", "training", "-o", "a.json")
@@ -91,15 +91,17 @@ class Terminal(unittest.TestCase):
                 self.assertEqual(list(self.folder.iterdir()), [])
 
     def interrupted(self, number: int, operations: int) -> bool:
-        process = self.start("synth", "--ops", str(operations), "-o", "out.json", stderr=subprocess.DEVNULL)
+        # Where tests run in the background, or under nohup, signals may be ignored.
+        process = self.start("synth", "--ops", str(operations), "-o", "out.json", stderr=subprocess.DEVNULL,
+                             preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
         while process.poll() is None and not any(self.folder.iterdir()):
             time.sleep(0.001)
         process.send_signal(number)
-        if process.wait() == 0:
-            (self.folder / "out.json").unlink()
-            return False
-        self.assertEqual(process.returncode, -number)
-        return True
+        self.assertIn(process.wait(), (0, -number))
+        whole = self.folder / "out.json"
+        over = whole.exists()
+        whole.unlink(missing_ok=True)
+        return not over
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 namespace graphkit {
@@ -52,8 +53,8 @@ class StdoutSink final : public ByteSink {
 // Writes beside the file, and takes its name in the end.
 class FileSink final : public ByteSink {
  public:
-  FileSink(int fd, std::string temporary, std::string path)
-      : fd_(fd), temporary_(std::move(temporary)), path_(std::move(path)) {
+  FileSink(std::string temporary, std::string path)
+      : temporary_(std::move(temporary)), path_(std::move(path)) {
     if (!temporary_.empty()) Exchange(nullptr, temporary_.c_str());
   }
   ~FileSink() override {
@@ -65,13 +66,21 @@ class FileSink final : public ByteSink {
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
 
+  // Where there is no temporary file (a device, a pipe) the file itself.
+  Result<void> Open(std::optional<mode_t> mode) {
+    const std::string& target = temporary_.empty() ? path_ : temporary_;
+    fd_ = open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd_ < 0) return SystemError("can't create");
+    if (mode) fchmod(fd_, *mode);
+    return {};
+  }
   Result<void> Write(std::string_view bytes) override { return WriteAll(fd_, bytes); }
 
   Result<void> Finish() override {
     const int closed = close(fd_);
     fd_ = -1;
     if (closed != 0) return SystemError("can't write");
-    if (temporary_.empty()) return {};  // a device or a pipe
+    if (temporary_.empty()) return {};
     if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return SystemError("can't replace");
     Exchange(temporary_.c_str(), nullptr);
     temporary_.clear();
@@ -79,8 +88,8 @@ class FileSink final : public ByteSink {
   }
 
  private:
-  int fd_;
-  std::string temporary_;
+  int fd_ = -1;
+  std::string temporary_;  // among the unfinished files from before it is there
   std::string path_;
 };
 
@@ -141,11 +150,11 @@ Result<std::unique_ptr<ByteSink>> CreatePlainFile(const std::string& path) {
   const bool special = exists && !S_ISREG(info.st_mode);
   const std::string target = special ? path : TargetOf(path);
   const std::string temporary = special ? "" : target + "." + std::to_string(getpid()) + ".tmp";
-  const int fd = open(special ? target.c_str() : temporary.c_str(),
-                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return SystemError("can't create");
-  if (exists && !special) fchmod(fd, info.st_mode & 07777);
-  return std::unique_ptr<ByteSink>(std::make_unique<FileSink>(fd, temporary, target));
+  auto file = std::make_unique<FileSink>(temporary, target);
+  std::optional<mode_t> mode;
+  if (exists && !special) mode = info.st_mode & 07777;
+  if (const Result<void> opened = file->Open(mode); !opened) return opened.error();
+  return std::unique_ptr<ByteSink>(std::move(file));
 }
 
 }  // namespace

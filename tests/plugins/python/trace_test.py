@@ -92,7 +92,7 @@ def test_graphs_of_other_sizes_are_estimated(testdata):
 
 @pytest.mark.parametrize("what, message", [
     (lambda data: graphkit.load("absent.json"), "absent.json"),
-    (lambda data: graphkit.load(data / "import/README.md"), "not a graphkit trace"),
+    (lambda data: graphkit.load(data / "import/README.md"), "unrecognized format"),
     (lambda data: graphkit.load(data / "import/snapshot.pickle", "dot"), "snapshot.pickle"),
     (lambda data: graphkit.load(data / "import/snapshot.pickle", "pdf"), "no kind of file 'pdf'"),
     (lambda data: graphkit.analyze(data / "import/trace.json", checks=["exec-leek"]), "exec-leak"),
