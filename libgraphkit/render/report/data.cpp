@@ -274,6 +274,16 @@ Json NamesJson(const Trace& trace, const NodeTexts& texts) {
        })}};
 }
 
+// Of the checks that found something.
+Json CheckPagesJson(const ReportPage& page) {
+  Json pages = Json::object();
+  if (page.page_of == nullptr) return pages;
+  for (const Finding& finding : page.report.findings) {
+    if (!pages.contains(finding.check)) pages[finding.check] = page.page_of(finding.check);
+  }
+  return pages;
+}
+
 Json ColumnsJson(const PackedColumns& columns) {
   Json list = Json::array();
   for (const PackedColumns::Column& column : columns.columns()) {
@@ -296,6 +306,7 @@ std::string DeflatedReport(const ReportPage& page) {
   JsonObjectWriter json(text);
   json.Add("file", Printable(page.file));
   json.Add("policy", PolicyJson(page.policy));
+  json.Add("check_pages", CheckPagesJson(page));
   json.Add("texts", NamesJson(trace, texts));
   const bool known = page.report.unknown_memory.empty();
   json.Add("memory", known ? MemoryJson(AccountForMemory(trace, page.snapshot)) : Json::array());

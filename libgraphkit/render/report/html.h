@@ -9,6 +9,7 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libgraphkit/analysis/facts.h"
@@ -26,6 +27,8 @@ struct ReportPage {
   const PolicyReplay* policy = nullptr;    // drawn beside the recorded memory; null: none
   std::string file = {};                   // how the user named the trace
   const SnapshotInfo* snapshot = nullptr;  // null: it is no snapshot
+  // The page on a check, Markdown; null: there are none.
+  std::string_view (*page_of)(std::string_view check) = nullptr;
 };
 
 void RenderReportHtml(const ReportPage& page, std::ostream& out);

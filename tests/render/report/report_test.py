@@ -5,6 +5,7 @@ Usage: report_test.py GRAPHKIT TESTDATA    Exits with 77 where Chromium or its d
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,38 @@ return {peak, deferred, extent: app.view.extent, policy: app.view.policy_extent}
 """
 
 
+# The lines of a graph's memory bill.
+BILL = """
+const {columns, rows} = billOf(app.view, arguments[0]);
+return Array.from(rows, (row) => columns.map(({value, text}, i) => i === 0 && text ? text(value(row)) : value(row)));
+"""
+
+# What a table shows: the heads that sort it, its cells.
+TABLE = """
+const table = document.querySelector(arguments[0]);
+return {sorted: [...table.querySelectorAll("th")].map((head) => head.getAttribute("aria-sort")),
+  rows: [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent))};
+"""
+
+
+# Pairs of text and ground that are too close in a theme.
+CONTRAST = """
+setTheme(arguments[0]);
+const style = getComputedStyle(document.documentElement), tooClose = [];
+const light = (name) => {
+  const parts = rgbOf(style.getPropertyValue(`--${name}`).trim()).map((part) => part / 255).map((c) => c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);
+  return .2126 * parts[0] + .7152 * parts[1] + .0722 * parts[2];
+};
+const check = (text, ground) => {
+  const [a, b] = [light(text), light(ground)].sort((x, y) => y - x);
+  if ((a + .05) / (b + .05) < 4.5) tooClose.push(`${text} on ${ground}`);
+};
+for (const text of ["ink", "pale", "accent", "warning", "error", "note", "good"]) for (const ground of ["paper", "ground", "soft"]) check(text, ground);
+for (const kind of app.trace.texts.kinds) check("on-node", style.getPropertyValue(`--${KIND_COLORS[kind] || kind}`) ? KIND_COLORS[kind] || kind : "unknown");
+return tooClose;
+"""
+
+
 class Page(unittest.TestCase):
     browser: Browser
 
@@ -126,14 +159,10 @@ class Numbers(Page):
 
     def check_bills(self, graph: int, bills: dict) -> None:
         for by, of_graphs in bills.items():
-            shown = self.browser.run(f"return billOf(app.view, '{by}')")
-            lines = [[l["name"], l["blocks"], l["bytes"], l["reuse_bytes"]] for l in of_graphs.get(graph, [])]
-            self.assertEqual(len(lines), shown["count"])
-            shown = [[l["name"], len(l["items"]), l["bytes"], l["reuse"]] for l in shown["lines"]]
-            self.assertEqual([line[2] for line in lines[:len(shown)]], [line[2] for line in shown])  # the largest first
-            self.assertEqual(min(len(lines), 100), len(shown))
-            if len(lines) == len(shown):
-                self.assertEqual(sorted(lines), sorted(shown), f"graph {graph} by {by}")
+            shown = self.browser.run(BILL, by)
+            keys = ["name", "bytes", *(["blocks"] if by != "block" else []), "reuse_bytes"]
+            lines = [[line[key] for key in keys] for line in of_graphs.get(graph, [])]
+            self.assertEqual(sorted(lines), sorted(shown), f"graph {graph} by {by}")
 
     def test_every_view_of_every_trace_shows_the_numbers_of_analyze(self):
         for trace in traces():
@@ -187,6 +216,100 @@ class Numbers(Page):
         self.assertIn("graphkit trace -o trace.json", self.browser.run("return document.getElementById('empty').textContent"))
 
 
+    def test_a_drawing_shows_no_zeros_of_memory(self):
+        self.open(report_of(TESTDATA / "dot" / "cuda_graph.dot"))
+        for panel in ("findings", "bill", "graphs"):
+            self.assertNotIn("0 B", self.browser.run(f"showTab('{panel}-panel'); return document.body.innerText"))
+        self.assertEqual("unknown", self.browser.run(SHOWN_FIGURES)["memory"])
+        for part in ("memory-note", "bill-panel"):
+            self.assertIn("a drawing has no sizes of memory", self.browser.run(f"return document.getElementById('{part}').textContent"))
+
+    def test_a_finding_leads_to_the_page_of_its_check(self):
+        for trace in traces():
+            self.open(report_of(trace))
+            for index, finding in enumerate(analyze(trace)["findings"]):
+                self.browser.run(f"document.querySelector('[data-finding=\"{index}\"] .mono').click()")
+                page = (TESTDATA.parent / "docs" / "checks" / f"{finding['check']}.md").read_text()
+                shown = self.browser.run("const text = document.querySelector('dialog[open]').innerText; document.querySelector('dialog').close(); return text")
+                self.assertEqual(sorted(re.findall(r"\w+", re.sub(r"\]\([^)]*\)", "", page))), sorted(re.findall(r"\w+", shown)[:-1]), finding["check"])
+        self.check_quiet()
+
+    def test_what_is_found_can_be_shown_and_nothing_else_is_offered(self):
+        for trace in traces():
+            self.open(report_of(trace))
+            for index, finding in enumerate(analyze(trace)["findings"]):
+                named = [bool(e["nodes"] + e["blocks"] + e["edges"]) for e in finding["evidence"]]
+                offered = self.browser.run(f"return [...document.querySelectorAll('[data-finding=\"{index}\"] .evidence')].map((item) => Boolean(item.querySelector('button')))")
+                self.assertEqual(named, offered)
+
+
+    def test_text_stands_out_in_light_and_dark(self):
+        """At least 4.5 to 1, WCAG 2.1's level AA."""
+        self.open(report_of(TESTDATA / "traces" / "soft" / "record_stream.json"))
+        for name in ("light", "dark"):
+            self.assertEqual([], self.browser.run(CONTRAST, name), name)
+
+    def test_nodes_leave_room_for_launches(self):
+        self.open(report_of(TESTDATA / "traces" / "soft" / "leaky.json"))
+        self.assertTrue(self.browser.run("""
+          showView(app.trace.views.at(-1));
+          const view = app.view, plot = app.parts[3].plot();
+          app.setTime(view.launchX.at(-1) - 20, view.launchX.at(-1) + 4);
+          return [...view.launches.keys()].every((i) => [...view.nodes.keys()].every((k) => {
+            const box = nodeBox(plot, k), x = xOf(plot, view.launchX[i] + .6);
+            return view.nodeLane[k] !== view.launchLane[i] || view.nodeX[k] > view.launchX[i] || box.x + box.w <= x;
+          }));"""))
+
+
+class Tables(Page):
+    """A click on a column's head sorts by it, the next one the other way round."""
+
+    def rows(self, selector: str) -> list[list[str]]:
+        return self.browser.run(TABLE, selector)["rows"]
+
+    def test_bytes_counts_and_names_are_sorted_as_such(self):
+        self.open(report_of(TESTDATA / "torch-snapshots" / "transformer_small.pickle"))
+        self.browser.run("showTab('bill-panel')")
+        table = "#bill-panel table"
+        self.assertEqual([None, "descending", None, None], self.browser.run(TABLE, table)["sorted"])
+        largest = self.rows(table)
+        self.browser.click(f"{table} th:nth-child(2) button")
+        self.assertEqual([None, "ascending", None, None], self.browser.run(TABLE, table)["sorted"])
+        smallest = self.rows(table)
+        self.assertEqual(len(largest), len(smallest))
+        self.assertFalse({row[0] for row in largest} & {row[0] for row in smallest})  # of all, not of those in sight
+        self.browser.click(f"{table} th:nth-child(4) button")
+        blocks = [int(row[3].replace(",", "")) for row in self.rows(table)]
+        self.assertEqual(sorted(blocks, reverse=True), blocks)
+        self.assertEqual(228, blocks[0])
+        self.browser.click(f"{table} th:nth-child(1) button")
+        names = [row[0] for row in self.rows(table)]
+        self.assertEqual("allocated before recording began (no stack)", names[0])
+        self.assertEqual([None, None, None, "ascending"][::-1], self.browser.run(TABLE, table)["sorted"])
+
+    def test_the_keyboard_sorts_and_opens(self):
+        self.open(report_of(TESTDATA / "traces" / "soft" / "inference_server.json"))
+        self.browser.run("showTab('graphs-panel'); document.querySelector('#graphs-panel th:nth-child(3) button').focus()")
+        self.browser.press("\ue007", "\ue007")
+        self.assertEqual(["4 MiB", "8 MiB", "16 MiB", "32 MiB"], [row[2] for row in self.rows("#graphs-panel table")])
+        self.browser.run("document.querySelector('#graphs-panel tbody button').focus()")
+        self.browser.press("\ue007")
+        self.assertEqual(3, self.browser.run("return app.view.root"))
+        self.assertEqual("3", self.browser.run("return document.querySelector('#graphs-panel .picked').dataset.graph"))
+
+    def test_unknown_values_come_last_both_ways(self):
+        self.open(report_of(TESTDATA / "traces" / "soft" / "inference_server.json"))
+        for descending in ("true", "false"):
+            self.assertEqual(None, self.browser.run(f"return [2, null, 1].sort((a, b) => compareValues(a, b, {descending})).at(-1)"))
+
+    def test_the_first_rows_are_those_of_a_whole_sort(self):
+        self.open(report_of(TESTDATA / "traces" / "soft" / "inference_server.json"))
+        self.assertTrue(self.browser.run("""
+          const rows = Array.from({length: 5000}, (_, i) => ({i, value: (i * 7919) % 61})), compare = (a, b) => a.value - b.value;
+          const sorted = [...rows].sort(compare).slice(0, 300), found = firstRows(rows, compare, 300);
+          return found.length === 300 && found.every((row, k) => row === sorted[k]);"""))
+
+
 class Hands(Page):
     """What a person does with mouse and keyboard, on the record_stream workload."""
 
@@ -217,7 +340,7 @@ class Hands(Page):
     def test_a_click_on_a_finding_marks_what_it_is_about(self):
         finding = analyze(self.trace)["findings"][0]
         before = self.picture("recorded")
-        self.browser.click('[data-finding="0"] .top')
+        self.browser.click('[data-finding="0"] .message')
         blocks = set(finding["blocks"]).union(*(e["blocks"] for e in finding["evidence"]))
         nodes = set(finding["nodes"]).union(*(e["nodes"] for e in finding["evidence"]))
         picked = self.browser.run("return [[...app.picked.blocks], [...app.picked.nodes]]")

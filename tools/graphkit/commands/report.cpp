@@ -9,6 +9,7 @@
 #include "libgraphkit/alloc/plan/plan_trace.h"
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/render/report/html.h"
+#include "tools/graphkit/check_pages.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
 #include "tools/graphkit/cli/talk.h"
@@ -71,7 +72,7 @@ Result<void> Drawn(const Imported& imported, const std::string& path,
   GiveBackFacts(&facts);
   next("drawing ");
   return draw(ReportPage{facts, *report, policy ? &*policy : nullptr, path,
-                         imported.snapshot ? &*imported.snapshot : nullptr});
+                         imported.snapshot ? &*imported.snapshot : nullptr, PageOf});
 }
 
 int ReportOn(const std::string& path, const ReportArguments& arguments) {

@@ -109,11 +109,14 @@ function drawTimeAxis(pen, plot, labels) {
   const step = Math.max(roundStep(Math.max(last - first, 1), plot.width / 110), 1);
   pen.fillStyle = theme.colors.pale;
   pen.textAlign = "center";
+  let free = -Infinity;  // from here on
   for (let i = Math.ceil(first / step) * step; i < last; i += step) {
-    const x = xOf(plot, view.nodeX[i] + 2);
+    const x = xOf(plot, view.nodeX[i] + 2), text = `node ${formatCount(view.nodes[i])}`, half = pen.measureText(text).width / 2;
+    if (x - half < free) continue;
+    free = x + half + 8;
     pen.strokeStyle = theme.colors.soft;
     line(pen, x, plot.top, x, plot.top + plot.height);
-    if (labels) pen.fillText(`node ${formatCount(view.nodes[i])}`, x, plot.top + plot.height + 9);
+    if (labels) pen.fillText(text, x, plot.top + plot.height + 9);
   }
 }
 

@@ -11,21 +11,22 @@ function figure(name, value, title, tone) {
 
 function makeFigures(view) {
   const graph = graphOf(view), {totals} = app.trace.analyze, figures = [];
-  if (app.trace.views.length > 1) figures.push(viewChoice(view));
+  byId("view").value = view.index;
   if (!graph) {
+    const unknown = app.trace.analyze.unknown_memory;
     for (const name of totals.graphs > 0 ? ["graphs", "nodes", "edges", "blocks", "launches"] : ["blocks"]) {
-      figures.push(figure(name, formatCount(totals[name])));
+      if (name !== "blocks" || !unknown) figures.push(figure(name, formatCount(totals[name])));
     }
+    if (unknown) figures.push(figure("memory", "unknown", unknown));
     figures.push(...momentFigures());
   } else {
     figures.push(figure("nodes", formatCount(graph.nodes), kindsText(graph)), figure("edges", formatCount(graph.edges),
       `${formatCount(graph.cross_stream_edges)} between streams, ${formatCount(graph.programmatic_edges)} programmatic`),
       figure("longest path", `${formatCount(graph.critical_path_nodes)} nodes`,
-        graph.critical_path_ns ? formatNanoseconds(graph.critical_path_ns) : "no durations were measured"),
-      figure("blocks", formatCount(graph.blocks), `${formatBytes(graph.total_bytes)} in all`));
+        graph.critical_path_ns ? formatNanoseconds(graph.critical_path_ns) : "no durations were measured"));
     figures.push(...memoryFigures(graph, view));
   }
-  byId("figures").replaceChildren(...figures);
+  byId("figure-list").replaceChildren(...figures);
 }
 
 // What executables take, of a graph or of all.
@@ -50,10 +51,12 @@ function placeFigures(moments) {
 
 function memoryFigures(graph, view) {
   const execs = graph.exec_memory ? [execFigure(graph.exec_memory)] : [];
+  if (graph.unknown_memory) return [figure("memory", "unknown", graph.unknown_memory), ...execs];
+  const blocks = figure("blocks", formatCount(graph.blocks), `${formatBytes(graph.total_bytes)} in all`);
   if (graph.blocks === 0) {
-    return [...(graph.pinned_bytes ? [figure("memory from elsewhere", formatBytes(graph.pinned_bytes))] : []), ...execs];
+    return [blocks, ...(graph.pinned_bytes ? [figure("memory from elsewhere", formatBytes(graph.pinned_bytes))] : []), ...execs];
   }
-  const figures = [figure("peak live", formatBytes(graph.peak_live_bytes), "most bytes allocated and not yet freed"),
+  const figures = [blocks, figure("peak live", formatBytes(graph.peak_live_bytes), "most bytes allocated and not yet freed"),
     figure("deferred", formatBytes(graph.deferred_bytes), "most bytes freed that could not be used again yet",
       graph.deferred_bytes > 0 ? "bad" : ""),
     figure("address range", formatBytes(graph.recorded_extent_bytes), "as recorded"),
@@ -71,20 +74,12 @@ function kindsText(graph) {
   return Object.entries(graph.nodes_by_type).map(([kind, count]) => `${formatCount(count)} ${kind}`).join(", ");
 }
 
-function viewChoice(view) {
-  const choice = document.createElement("select");
-  choice.id = "view";
-  choice.setAttribute("aria-label", "Graph");
-  app.trace.views.forEach((v, i) => {
-    const option = element("option", "", v.title);
-    option.value = i;
-    option.selected = v === view;
-    choice.append(option);
-  });
-  choice.addEventListener("change", () => showView(app.trace.views[choice.value]));
-  const holder = element("div", "figure");
-  holder.append(choice);
-  return holder;
+// Once for a trace: it may have ten thousand graphs.
+function fillViewChoice(views) {
+  const choice = byId("view");
+  choice.replaceChildren(...views.map((view) => new Option(view.title, view.index)));
+  choice.onchange = () => showView(views[choice.value]);
+  choice.parentElement.hidden = views.length < 2;
 }
 
 function bar(name, bytes, most, color, title) {
@@ -115,18 +110,19 @@ const HOLDERS = 10;  // shown
 
 // Who held the peak in use of the device that had the most, and what is worth a look.
 function heldAtPeak(memory) {
-  const whole = memory.peak_in_use.in_use_bytes, table = tableOf([["line", ""], ["bytes", "num"], ["share", "num"], ["blocks", "num"]]);
+  const whole = memory.peak_in_use.in_use_bytes;
   const kinds = {"no-stack": "no call stack", "before-recording": "allocated before recording began (no stack)"};
-  for (const holder of memory.holders.slice(0, HOLDERS)) {
+  const named = (holder) => {
     const pool = holder.pool === null ? "" : app.trace.texts.pools[holder.pool];
-    const row = element("tr", ""), name = [holder.place || pool || kinds[holder.kind], holder.operations.slice(0, 4).join(", ") || holder.function];
-    row.append(element("td", "", name.filter(Boolean).join(" ")), element("td", "num", formatBytes(holder.bytes)),
-      element("td", "num", `${(whole ? holder.bytes / whole * 100 : 0).toFixed(1)} %`), element("td", "num", formatCount(holder.blocks)));
-    row.title = holder.file ? `${holder.file}:${holder.line}` : "";
-    table.append(row);
-  }
-  const parts = [element("h3", "", `Who held the peak (${formatBytes(whole)})`), table];
-  if (memory.holders.length > HOLDERS) parts.push(element("p", "small", `and ${formatCount(memory.holders.length - HOLDERS)} more, all smaller`));
+    const name = [holder.place || pool || kinds[holder.kind], holder.operations.slice(0, 4).join(", ") || holder.function];
+    return name.filter(Boolean).join(" ");
+  };
+  const columns = [{title: "line", value: named}, bytesColumn("bytes", (holder) => holder.bytes),
+    {title: "share", value: (holder) => whole ? holder.bytes / whole * 100 : 0, text: (share) => `${share.toFixed(1)} %`, className: "num"},
+    countColumn("blocks", (holder) => holder.blocks)];
+  const fill = (row, holder) => { row.title = holder.file ? `${holder.file}:${holder.line}` : ""; };
+  const parts = [element("h3", "", `Who held the peak (${formatBytes(whole)})`),
+    ...sortableTable(columns, memory.holders, {most: HOLDERS, fill, sorted: 1})];
   if (memory.worth_a_look.length > 0) parts.push(element("h3", "", "Worth a look"));
   for (const {text, advice} of memory.worth_a_look) {
     parts.push(element("p", "look", text));
@@ -137,6 +133,7 @@ function heldAtPeak(memory) {
 
 function driverBill() {
   const memory = app.trace.analyze.driver_memory, most = memory.asked_bytes;
+  if (most === null) return [element("p", "small", `Unknown: ${app.trace.analyze.unknown_memory}.`)];
   if (most === 0) return [element("p", "small", "Nothing was reserved from the driver in this trace.")];
   const rows = [["in use in segments", memory.segment_used_bytes, "live"], ["free in segments", memory.segment_free_bytes, "deferred"],
     ["graph nodes", memory.graph_node_bytes, "mem_alloc"], ["touched by graphs", memory.input_bytes, "memcpy"],
@@ -162,29 +159,25 @@ function graphBars(graph, view) {
 const BILLS = ["stack", "stream", "pool", "block"];
 const BILL_LINES = 100;  // shown of each
 
-// What asked for a view's memory: {lines: {name, blocks, bytes, reuse, block}, count}, most bytes first.
+// What asked for a view's memory: {columns, rows} of a table.
 function billOf(view, by) {
   const reuse = new Map();
   for (const pair of view.reuse) reuse.set(pair.later, Math.max(pair.bytes, reuse.get(pair.later) || 0));
-  const lines = by === "block" ? blockLines(view) : groupedLines(view, by);
-  for (const line of lines.values()) {
+  const reuseOf = (i) => reuse.get(view.blocks[i]) || 0, reuseColumn = (value) => ({title: "could reuse", value,
+    text: (bytes) => bytes ? formatBytes(bytes) : "–", className: "num"});
+  if (by === "block") {  // by their places in the view: there may be a million
+    return {rows: [...view.size.keys()], columns: [{title: by, value: (i) => view.blocks[i], text: (id) => `block ${id}`},
+      bytesColumn("bytes", (i) => view.size[i]), reuseColumn(reuseOf)]};
+  }
+  const lines = groupedLines(view, by);
+  for (const line of lines) {
     for (const i of line.items) {
       line.bytes += view.size[i];
-      line.reuse += reuse.get(view.blocks[i]) || 0;
+      line.reuse += reuseOf(i);
     }
   }
-  const sorted = [...lines.values()].sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
-  return {lines: sorted.slice(0, BILL_LINES), count: by === "block" ? view.blocks.length : sorted.length};
-}
-
-function billLine(name, items) { return {name, items, bytes: 0, reuse: 0}; }
-
-// The largest blocks alone: there may be a million.
-function blockLines(view) {
-  const sizes = Float64Array.from(view.size).sort(), least = sizes[Math.max(0, sizes.length - BILL_LINES)];
-  const places = [...view.size.keys()], equal = places.filter((i) => view.size[i] === least);
-  const chosen = places.filter((i) => view.size[i] > least).concat(equal.slice(0, BILL_LINES));
-  return new Map(chosen.map((i) => [i, {...billLine(`block ${view.blocks[i]}`, [i]), block: view.blocks[i]}]));
+  return {rows: lines, columns: [{title: by, value: (line) => line.name}, bytesColumn("bytes", (line) => line.bytes),
+    countColumn("blocks", (line) => line.items.length), reuseColumn((line) => line.reuse)]};
 }
 
 function groupedLines(view, by) {
@@ -195,10 +188,10 @@ function groupedLines(view, by) {
     const id = column[block];
     if (!names.has(id)) names.set(id, nameOf(id));
     const name = names.get(id);
-    if (!lines.has(name)) lines.set(name, billLine(name, []));
+    if (!lines.has(name)) lines.set(name, {name, items: [], bytes: 0, reuse: 0});
     lines.get(name).items.push(i);
   });
-  return lines;
+  return [...lines.values()];
 }
 
 function billTable(view) {
@@ -206,56 +199,36 @@ function billTable(view) {
   const choice = element("div", "choice"), holder = element("div", "");
   const show = (by) => {
     for (const button of choice.children) button.setAttribute("aria-pressed", String(button.textContent === by));
-    holder.replaceChildren(...billRows(billOf(view, by), by));
+    const {columns, rows} = billOf(view, by);
+    const fill = (row, i) => linkRow(row, () => goTo({block: view.blocks[i]}));
+    holder.replaceChildren(...sortableTable(columns, rows, {most: BILL_LINES, sorted: 1, fill: by === "block" ? fill : undefined}));
   };
   for (const by of BILLS) {
     const button = element("button", "", by);
     button.addEventListener("click", () => show(by));
     choice.append(button);
   }
-  show(billOf(view, "stack").lines.length > 1 ? "stack" : "block");
+  const stacks = app.trace.columns["block.stack"];
+  show(view.blocks.some((id) => stacks[id] !== stacks[view.blocks[0]]) ? "stack" : "block");
   return [element("h3", "", "Who asked for it"), choice, holder];
-}
-
-function tableOf(heads) {
-  const table = element("table", "rows"), head = element("tr", "");
-  for (const [text, className] of heads) head.append(element("th", className, text));
-  table.append(head);
-  return table;
-}
-
-function billRows({lines, count}, by) {
-  const table = tableOf([[by, ""], ["bytes", "num"], ["blocks", "num"], ["could reuse", "num"]]);
-  for (const {name, items, bytes, reuse, block} of lines) {
-    const row = element("tr", block === undefined ? "" : "link");
-    row.append(element("td", "", name), element("td", "num", formatBytes(bytes)), element("td", "num", formatCount(items.length)),
-      element("td", "num", reuse ? formatBytes(reuse) : "–"));
-    if (block !== undefined) row.addEventListener("click", () => goTo({block}));
-    table.append(row);
-  }
-  const parts = [table];
-  if (count > lines.length) parts.push(element("p", "small", `and ${formatCount(count - lines.length)} more, all smaller`));
-  return parts;
 }
 
 const GRAPHS_AT_ONCE = 500;
 
 function makeGraphs() {
-  const panel = byId("graphs-panel"), {graphs} = app.trace.analyze;
-  const table = tableOf([["graph", ""], ["nodes", "num"], ["peak live", "num"], ["deferred", "num"]]);
-  for (const graph of graphs.slice(0, GRAPHS_AT_ONCE)) {
-    const row = element("tr", "link"), embedded = app.trace.texts.parents[graph.id] !== null;
+  const {analyze, texts, views} = app.trace, {graphs} = analyze;
+  const embedded = (graph) => texts.parents[graph.id] !== null;
+  const ownBytes = (title, figure) => ({...bytesColumn(title, (graph) => embedded(graph) ? null : graph[figure]),
+    text: (bytes, graph) => embedded(graph) ? "" : formatBytes(bytes)});
+  const fill = (row, graph) => {
+    linkRow(row, () => showView(views.find((v) => v.root === texts.roots[graph.id])));
     row.dataset.graph = graph.id;
-    const name = `${embedded ? "↳ " : ""}${app.trace.texts.graphs[graph.id]}`;
-    row.append(element("td", "", name), element("td", "num", formatCount(graph.nodes)),
-      element("td", "num", embedded ? "" : formatBytes(graph.peak_live_bytes)),
-      element("td", "num", embedded ? "" : formatBytes(graph.deferred_bytes)));
     row.title = `${graph.origin}, ${kindsText(graph) || "no nodes"}`;
-    row.addEventListener("click", () => showView(app.trace.views.find((v) => v.root === app.trace.texts.roots[graph.id])));
-    table.append(row);
-  }
-  panel.replaceChildren(table);
-  if (graphs.length > GRAPHS_AT_ONCE) panel.append(element("p", "small", `and ${formatCount(graphs.length - GRAPHS_AT_ONCE)} more: find them above`));
+    row.classList.toggle("picked", app.view !== null && graph.id === app.view.root);
+  };
+  const columns = [{title: "graph", value: (graph) => `${embedded(graph) ? "↳ " : ""}${texts.graphs[graph.id]}`},
+    countColumn("nodes", (graph) => graph.nodes), ownBytes("peak live", "peak_live_bytes"), ownBytes("deferred", "deferred_bytes")];
+  byId("graphs-panel").replaceChildren(...sortableTable(columns, graphs, {most: GRAPHS_AT_ONCE, fill}));
 }
 
 function markGraph(view) {

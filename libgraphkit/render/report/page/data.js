@@ -45,7 +45,24 @@ function groupBy(owners, ownerCount) {
   for (let i = 0; i < ownerCount; ++i) first[i + 1] += first[i];
   const next = first.slice(0, ownerCount), items = new Uint32Array(owners.length);
   for (let i = 0; i < owners.length; ++i) items[next[owners[i]]++] = i;
-  return {of: (owner) => items.subarray(first[owner], first[owner + 1])};
+  return {first, items, of: (owner) => items.subarray(first[owner], first[owner + 1])};
+}
+
+// Where each id stands in a list. A Map of a million ids takes a second to make.
+class Places {
+  constructor(ids) {
+    this.least = ids.reduce((least, id) => Math.min(least, id), Infinity);
+    const most = ids.reduce((most, id) => Math.max(most, id), -Infinity);
+    this.places = new Int32Array(Math.max(most - this.least + 1, 0)).fill(-1);
+    ids.forEach((id, i) => { this.places[id - this.least] = i; });
+  }
+
+  get(id) {
+    const place = this.places[id - this.least];
+    return place === undefined || place < 0 ? undefined : place;
+  }
+
+  has(id) { return this.get(id) !== undefined; }
 }
 
 // Where each owner's items begin, and where the last one's end, of owners with so many items.
@@ -68,8 +85,7 @@ class Trace {
     this.blockCount = columns["block.size"].length;
     this.edgesOut = groupBy(columns["edge.from"], this.nodeCount);
     this.edgesIn = groupBy(columns["edge.to"], this.nodeCount);
-    this.edgeIndex = new Map();
-    columns["edge.id"].forEach((id, i) => this.edgeIndex.set(id, i));
+    this.edgeIndex = new Places(columns["edge.id"]);
     this.accessFirst = new Uint32Array(this.nodeCount + 1);
     for (let i = 0; i < this.nodeCount; ++i) this.accessFirst[i + 1] = this.accessFirst[i] + columns["node.accesses"][i];
     this.viewFirst = {};
@@ -112,8 +128,7 @@ const GRANULARITY = 512;  // sizes are compared rounded up to it
 // One drawing: a graph that is launched, or the whole program.
 class View {
   constructor(trace, page, index) {
-    Object.assign(this, page);
-    this.trace = trace;
+    Object.assign(this, page, {trace, index});
     const part = (list, name) => {
       const first = trace.viewFirst[list];
       return trace.columns[`view.${name}`].subarray(first[index], first[index + 1]);
@@ -141,10 +156,8 @@ class View {
     this.ready = true;
     const sizes = this.trace.columns["block.size"];
     this.size = Float64Array.from(this.blocks, (id) => Math.ceil(sizes[id] / GRANULARITY) * GRANULARITY);
-    this.nodeAt = new Map();
-    this.nodes.forEach((id, i) => this.nodeAt.set(id, i));
-    this.blockAt = new Map();
-    this.blocks.forEach((id, i) => this.blockAt.set(id, i));
+    this.nodeAt = new Places(this.nodes);
+    this.blockAt = new Places(this.blocks);
     const byLane = groupBy(this.nodeLane, this.lanes.length);
     this.byLane = this.lanes.map((_, lane) => {
       const items = byLane.of(lane);
@@ -152,10 +165,13 @@ class View {
     });
     this.nextX = new Float64Array(this.nodes.length).fill(Infinity);
     for (const {items, x} of this.byLane) for (let k = 0; k + 1 < items.length; ++k) this.nextX[items[k]] = x[k + 1];
-    this.policyAt = new Map();
-    this.policyBlocks.forEach((id, i) => this.policyAt.set(id, this.policyOffset[i]));
-    this.policyOffsets = Float64Array.from(this.blocks, (id) => this.policyAt.has(id) ? this.policyAt.get(id) : -1);
-    this.crossing = crossingEdges(this);
+    this.launches.forEach((_, i) => {
+      const {items, x} = this.byLane[this.launchLane[i]], before = items[lowerBound(x, this.launchX[i]) - 1];
+      if (before !== undefined) this.nextX[before] = Math.min(this.nextX[before], this.launchX[i]);
+    });
+    const placed = new Places(this.policyBlocks);
+    this.policyOffsets = Float64Array.from(this.blocks, (id) => placed.has(id) ? this.policyOffset[placed.get(id)] : -1);
+    readEdges(this);
     this.pathPlaces = Array.from(this.longestPath, (id) => this.nodeAt.get(id)).filter((i) => i !== undefined);
     this.levels = byteLevels(this);
     const [pools, segments, offsets, bandSizes] = this.bandColumns, orNull = (oneMore) => oneMore ? oneMore - 1 : null;
@@ -170,17 +186,22 @@ class View {
   }
 }
 
-// Edges from lane to lane by the place where they end, for drawings that show no single edge.
-function crossingEdges(view) {
-  const {columns} = view.trace, found = [];
-  for (let e = 0; e < columns["edge.id"].length; ++e) {
-    const from = view.nodeAt.get(columns["edge.from"][e]), to = view.nodeAt.get(columns["edge.to"][e]);
-    if (from === undefined || to === undefined || view.nodeLane[from] === view.nodeLane[to]) continue;
-    found.push([view.nodeX[to], view.nodeLane[from], view.nodeLane[to]]);
-  }
-  found.sort((a, b) => a[0] - b[0]);
-  return {x: Uint32Array.from(found, (f) => f[0]), from: Uint32Array.from(found, (f) => f[1]),
-          to: Uint32Array.from(found, (f) => f[2])};
+// Which sorts of edges a view has; and those from lane to lane, by the place where they end, for drawings that show
+// no single edge.
+function readEdges(view) {
+  const {columns, edgesIn} = view.trace, x = [], fromLane = [], toLane = [];
+  view.edgeSorts = new Set();
+  view.nodes.forEach((id, to) => {
+    for (let k = edgesIn.first[id]; k < edgesIn.first[id + 1]; ++k) {
+      const e = edgesIn.items[k], from = view.nodeAt.get(columns["edge.from"][e]);
+      view.edgeSorts.add(columns["edge.sort"][e]);
+      if (from === undefined || view.nodeLane[from] === view.nodeLane[to]) continue;
+      x.push(view.nodeX[to]);
+      fromLane.push(view.nodeLane[from]);
+      toLane.push(view.nodeLane[to]);
+    }
+  });
+  view.crossing = {x: Uint32Array.from(x), from: Uint32Array.from(fromLane), to: Uint32Array.from(toLane)};
 }
 
 // Live and held bytes over x: the most of each cell, in ever fewer cells.

@@ -16,18 +16,6 @@ function section(title, ...parts) {
   return made;
 }
 
-function table(heads, rows) {
-  const made = element("table", "rows"), head = element("tr", "");
-  heads.forEach(([text, style]) => head.append(element("th", style, text)));
-  made.append(head);
-  for (const cells of rows) {
-    const row = element("tr", "");
-    cells.forEach((text, i) => row.append(element("td", heads[i][1], text)));
-    made.append(row);
-  }
-  return made;
-}
-
 function figureText(name, value) { return name.endsWith("_bytes") ? formatBytes(value) : formatCount(value); }
 
 // "+12 MiB", "–3".
@@ -36,14 +24,19 @@ function changeText(name, before, after) {
 }
 
 function figureTable(figures) {
-  return table([["figure", ""], ["before", "num"], ["after", "num"], ["change", "num"]], figures.map(({figure, before, after}) =>
-    [figure.replaceAll("_", " "), figureText(figure, before), figureText(figure, after), changeText(figure, before, after)]));
+  const shown = (title, value, text) => ({title, value, text, className: "num"});
+  return sortableTable([{title: "figure", value: ({figure}) => figure.replaceAll("_", " ")},
+    shown("before", ({before}) => before, (value, {figure}) => figureText(figure, value)),
+    shown("after", ({after}) => after, (value, {figure}) => figureText(figure, value)),
+    shown("change", ({before, after}) => after - before, (_, {figure, before, after}) => changeText(figure, before, after))], figures);
 }
 
 function findingTable(findings) {
-  return table([["check", "mono"], ["what", ""], ["findings", "num"], ["bytes", "num"]], findings.map((f) =>
-    [f.check, f.message, `${f.count_before} → ${f.count_after}`,
-     f.bytes_before || f.bytes_after ? `${formatBytes(f.bytes_before)} → ${formatBytes(f.bytes_after)}` : "–"]));
+  const change = (before, after, text) => `${text(before)} → ${text(after)}`;
+  return sortableTable([{title: "check", value: (f) => f.check, className: "mono"}, {title: "what", value: (f) => f.message},
+    {title: "findings", value: (f) => f.count_after - f.count_before, text: (_, f) => change(f.count_before, f.count_after, formatCount), className: "num"},
+    {title: "bytes", value: (f) => f.bytes_after - f.bytes_before, className: "num",
+     text: (_, f) => f.bytes_before || f.bytes_after ? change(f.bytes_before, f.bytes_after, formatBytes) : "–"}], findings);
 }
 
 function idsOf({before, after}) {
@@ -131,7 +124,7 @@ function legend() {
 function graphSection(graph, drawn) {
   const parts = [element("p", "small", countsText(graph))];
   if (drawn.boxes.length > 0) parts.push(...drawing(drawn), legend());
-  if (graph.figures.length > 0) parts.push(figureTable(graph.figures));
+  if (graph.figures.length > 0) parts.push(...figureTable(graph.figures));
   return section(drawn.title, ...parts);
 }
 
@@ -145,7 +138,7 @@ function showDiff({diff, page}) {
     if (!diff[side].complete) main.append(element("p", "notice", `${page[side]} is incomplete: what is missing may look removed.`));
   }
   if (diff.equal) main.append(section("Equal", element("p", "", `The ${counted(diff.graphs.length, "graph")} of both traces are equal: nodes, edges, parameters, streams, memory and findings.`)));
-  if (diff.findings.length > 0) main.append(section("Findings", findingTable(diff.findings)));
+  if (diff.findings.length > 0) main.append(section("Findings", ...findingTable(diff.findings)));
   const different = diff.graphs.filter((graph) => !graph.equal);
   different.forEach((graph, i) => main.append(graphSection(graph, page.drawings[i])));
   for (const side of ["removed", "added"]) {

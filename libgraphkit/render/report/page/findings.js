@@ -20,18 +20,28 @@ function makeFindings() {
 
 function findingCard(finding, index) {
   const card = element("article", `finding ${finding.severity}`);
-  card.tabIndex = 0;
   card.dataset.finding = index;
-  const top = element("div", "top");
-  top.append(element("b", "", finding.severity), element("span", "mono", finding.check));
-  top.children[1].title = `graphkit help ${finding.check}`;
+  const top = element("div", "top"), message = element("button", "message", finding.message);
+  top.append(element("b", "", finding.severity), checkName(finding.check));
   if (finding.bytes > 0) top.append(element("span", "bytes", formatBytes(finding.bytes)));
-  card.append(top, element("p", "", finding.message), evidenceList(finding));
+  card.append(top, message, evidenceList(finding));
   if (finding.advice) card.append(element("p", "advice", `→ ${finding.advice}`));
   if (finding.assumes !== "order") card.append(element("p", "small", ASSUMES[finding.assumes]));
   card.addEventListener("click", () => pickFinding(index));
-  card.addEventListener("keydown", (event) => { if (event.key === "Enter" && event.target === card) pickFinding(index); });
   return card;
+}
+
+// Leads to the page of the check, which lies in the report.
+function checkName(check) {
+  const page = app.trace.page.check_pages[check];
+  if (!page) return element("span", "mono", check);
+  const name = element("button", "go mono", check);
+  name.title = "what it means, what to do, when it is wrong";
+  name.addEventListener("click", (event) => {
+    event.stopPropagation();
+    showDialog(...markdown(page));
+  });
+  return name;
 }
 
 const ASSUMES = {
@@ -42,16 +52,29 @@ const ASSUMES = {
 function evidenceList(finding) {
   const list = element("ul", "");
   for (const evidence of finding.evidence) {
-    const item = element("li", "evidence", evidence.text);
-    item.addEventListener("click", (event) => {
-      event.stopPropagation();
-      mark(item);
-      pick(evidence, true);
-    });
-    list.append(item);
+    list.append(evidenceItem(evidence));
     if (evidence.stack.length > 0) list.append(stackList(evidence.stack.map((f) => [f.function, f.file, f.line, f.library])));
   }
   return list;
+}
+
+// A line that names nodes, blocks or edges leads to them; of the only one all is shown.
+function evidenceItem(evidence) {
+  const {nodes, blocks, edges} = evidence, item = element("li", "evidence");
+  if (nodes.length + blocks.length + edges.length === 0) {
+    item.textContent = evidence.text;
+    return item;
+  }
+  const button = element("button", "", evidence.text);
+  button.addEventListener("click", (event) => {
+    event.stopPropagation();
+    mark(item);
+    pick(evidence, true);
+    if (blocks.length === 1) showDetails({block: blocks[0]});
+    else if (nodes.length === 1) showDetails({node: nodes[0]});
+  });
+  item.append(button);
+  return item;
 }
 
 // The innermost frame of the program's own code; without one, the innermost that has a line.

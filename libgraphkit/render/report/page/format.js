@@ -3,6 +3,7 @@
 const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 function formatBytes(bytes) {
+  if (bytes === null || bytes === undefined) return "unknown";
   if (bytes < 1024) return `${Math.round(bytes)} B`;
   let value = bytes / 1024, unit = 0;
   while (value >= 1023.95 && unit + 1 < UNITS.length) { value /= 1024; ++unit; }
@@ -11,6 +12,7 @@ function formatBytes(bytes) {
 }
 
 function formatCount(count) {
+  if (count === null) return "unknown";
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
@@ -32,6 +34,86 @@ function element(tag, className, text) {
 }
 
 function byId(id) { return document.getElementById(id); }
+
+const compareNames = new Intl.Collator("en", {numeric: true}).compare;
+
+// Unknown values come last, whichever way round.
+function compareValues(a, b, descending) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  const order = typeof a === "number" ? a - b : compareNames(a, b);
+  return descending ? -order : order;
+}
+
+// The first `most` in that order, in one pass: there may be a million.
+function firstRows(rows, compare, most) {
+  const first = [];
+  for (const row of rows) {
+    if (first.length === most && compare(row, first[most - 1]) >= 0) continue;
+    let low = 0, high = first.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compare(first[middle], row) <= 0) low = middle + 1; else high = middle;
+    }
+    first.splice(low, 0, row);
+    if (first.length > most) first.pop();
+  }
+  return first;
+}
+
+// A table that its heads sort: numbers the largest first, names from A on, and the other way round at the next click.
+// `columns`: {title, value(row), text(value, row), className}; `fill(element, row)` adds to a row what else it has.
+// As it is given until a head is used, the first `most` rows.
+function sortableTable(columns, rows, {most = Infinity, fill, sorted = -1} = {}) {
+  const table = element("table", "rows"), head = element("tr", ""), body = element("tbody", ""), more = element("p", "small", "");
+  let by = -1, descending = true;
+  const show = (ordered) => {
+    body.replaceChildren(...Array.from(ordered, (row) => tableRow(columns, row, fill)));
+    more.textContent = `and ${formatCount(rows.length - ordered.length)} more`;
+    more.hidden = ordered.length === rows.length;
+  };
+  const sortBy = (column) => {
+    const numbers = typeof columns[column].value(rows[0]) !== "string";
+    descending = by === column ? !descending : numbers;
+    by = column;
+    heads.forEach((cell, i) => i === by ? cell.setAttribute("aria-sort", descending ? "descending" : "ascending") : cell.removeAttribute("aria-sort"));
+    const {value} = columns[by];
+    show(firstRows(rows, (a, b) => compareValues(value(a), value(b), descending), most));
+  };
+  const heads = columns.map(({title, className}, i) => {
+    const cell = element("th", className), button = element("button", "", title);
+    cell.scope = "col";
+    button.addEventListener("click", () => { if (rows.length > 0) sortBy(i); });
+    cell.append(button);
+    return cell;
+  });
+  head.append(...heads);
+  table.createTHead().append(head);
+  table.append(body);
+  if (sorted >= 0 && rows.length > 0) sortBy(sorted); else show(rows.slice(0, most));
+  return [table, more];
+}
+
+function tableRow(columns, row, fill) {
+  const made = element("tr", "");
+  for (const {value, text, className} of columns) {
+    const found = value(row);
+    made.append(element("td", className, text ? text(found, row) : found));
+  }
+  if (fill) fill(made, row);
+  return made;
+}
+
+// Columns of numbers.
+function bytesColumn(title, value) { return {title, value, text: formatBytes, className: "num"}; }
+function countColumn(title, value) { return {title, value, text: formatCount, className: "num"}; }
+
+// A row leads somewhere: its first cell is a button, for the keyboard, and all of it can be clicked.
+function linkRow(row, go) {
+  const button = element("button", "go", row.cells[0].textContent);
+  row.className = "link";
+  row.cells[0].replaceChildren(button);
+  row.addEventListener("click", go);
+}
 
 function clamp(value, low, high) { return Math.min(Math.max(value, low), high); }
 

@@ -57,18 +57,24 @@ function toggleLayout() {
 }
 
 function showHelp() {
-  const dialog = byId("help-dialog"), table = element("table", "rows");
+  const table = element("table", "rows");
   for (const [one, two, what] of KEYS) {
     const row = element("tr", ""), keys = element("td", "");
     keys.append(element("kbd", "", one), ...(two ? [" ", element("kbd", "", two)] : []));
     row.append(keys, element("td", "", what));
     table.append(row);
   }
-  const close = element("button", "", "close");
-  close.addEventListener("click", () => dialog.close());
-  dialog.replaceChildren(element("h2", "", "How to read this page"),
+  showDialog(element("h2", "", "How to read this page"),
     element("p", "", "From left to right goes capture order: the order in which the program made its calls, not the time that anything ran. A rectangle in the memory drawing is a block: as wide as the calls between its allocation and its end, as high as its size, at its address with unused gaps left out."),
     element("p", "", "Drag to move, turn the wheel to zoom in capture order, hold shift to zoom in addresses, double-click to see everything. Click a block, a node, a finding or a line of evidence to mark what it is about in all drawings."),
-    table, element("p", "", ""), close);
+    table);
+}
+
+function showDialog(...parts) {
+  const dialog = byId("help-dialog"), close = element("button", "", "close");
+  close.addEventListener("click", () => dialog.close());
+  dialog.onclick = (event) => { if (event.target === dialog) dialog.close(); };  // beside it
+  dialog.replaceChildren(...parts, close);
   dialog.showModal();
+  dialog.scrollTop = 0;
 }

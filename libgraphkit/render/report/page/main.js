@@ -31,15 +31,15 @@ const EDGE_NAMES = ["full edge", "programmatic edge: starts before the other end
 
 function makeLanesLegend(view) {
   const {columns, texts} = app.trace;
-  const kinds = new Set(Array.from(view.nodes, (id) => columns["node.kind"][id])), sorts = new Set();
-  columns["edge.to"].forEach((to, e) => { if (view.nodeAt.has(to)) sorts.add(columns["edge.sort"][e]); });
+  const kinds = new Set();
+  for (const id of view.nodes) kinds.add(columns["node.kind"][id]);
   const entries = [...kinds].sort((a, b) => a - b).map((kind) => legendEntry(texts.kinds[kind].replaceAll("_", " "), (pen, w, h) => {
     pen.fillStyle = kindColor(texts.kinds[kind]);
     pen.beginPath();
     pen.roundRect(2, 1, w - 4, h - 2, 3);
     pen.fill();
   }));
-  for (const sort of [...sorts].sort()) entries.push(legendEntry(EDGE_NAMES[sort], (pen, w, h) => paintEdgeSample(pen, w, h, sort)));
+  for (const sort of [...view.edgeSorts].sort()) entries.push(legendEntry(EDGE_NAMES[sort], (pen, w, h) => paintEdgeSample(pen, w, h, sort)));
   if (view.launches.length > 0) entries.push(legendEntry("launch", paintLaunchSample));
   byId("lanes-legend").replaceChildren(...entries);
 }
@@ -77,6 +77,7 @@ function showView(view) {
   byId("policy-figure").hidden = !drawn;
   byId("layout").hidden = !drawn;
   byId("overview-section").hidden = view.blocks.length === 0;
+  byId("path").hidden = view.longestPath.length === 0;
   fillMemoryNote(view);
   app.samples = [];
   makeMemoryLegend(view);
@@ -93,6 +94,8 @@ function fillMemoryNote(view) {
   for (const id of ["memories", "memory-legend", "fit", "fit-addresses", "memory-hint"]) byId(id).hidden = none;
   byId("memory-note").hidden = !none;
   if (!none) return;
+  const unknown = (graph || app.trace.analyze).unknown_memory;
+  if (unknown) return byId("memory-note").replaceChildren(`Its memory is unknown: ${unknown}.`);
   const pinned = graph && graph.pinned_blocks > 0
     ? ` It touches ${counted(graph.pinned_blocks, "block")} from elsewhere, ${formatBytes(graph.pinned_bytes)}, kept as long as it may run.` : "";
   const link = element("button", "go", "show the memory of the whole program");
@@ -111,7 +114,7 @@ function fillHead() {
   const {analyze, page} = app.trace, own = analyze.program || page.file;
   const place = ranks.report ? ` – ${rankPlace(ranks.drawn)}` : "", program = own + place;
   document.title = `${program} – graphkit report`;
-  byId("program").textContent = program;
+  byId("program").textContent = `${own.slice(own.lastIndexOf("/") + 1)}${place}`;
   byId("program").title = program;
   const devices = {soft: "software device: simulated", imported: "imported from another tool", cuda: "recorded on a GPU"};
   byId("device").textContent = devices[analyze.device];
@@ -129,7 +132,9 @@ function showEmpty(title, text, commands) {
 }
 
 function showNothingCaptured() {
-  showEmpty("No graph was captured", "The trace holds no CUDA graph, so there is nothing to draw. Either the program made none, or it ended before it did. Record the part of the program that captures, and write the report again:",
+  const why = app.trace.analyze.device === "imported" ? "" : "Either the program captured none, or it ended before it did. ";
+  for (const id of ["searchbox", "help"]) byId(id).hidden = true;
+  showEmpty("No graph to draw", `The file holds no node of a CUDA graph and no block of memory. ${why}Record the part of the program that captures, and write the report again:`,
     "graphkit trace -o trace.json ./app args…\ngraphkit report trace.json -o report.html\ngraphkit doctor        # when the program should have captured something");
 }
 
@@ -159,6 +164,8 @@ function showTrace() {
   fillHead();
   fillTabs();
   makeFindings();
+  app.view = null;
+  fillViewChoice(app.trace.views);
   makeGraphs();
   app.finding = undefined;
   showDetails(null);

@@ -129,6 +129,7 @@ function lookAt({nodes, blocks, edges}) {
     showView(view);
     app.picked = picked;
   }
+  byId(blocks.size > 0 ? "memory-section" : "lanes-section").scrollIntoView({block: "nearest"});
   const range = rangeOf(app.view, all, blocks);
   if (!range) return;
   const margin = Math.max((range.t1 - range.t0) * .15, 12);
@@ -149,10 +150,10 @@ function holds(view, nodes, blocks) {
 
 function viewOf(nodes, blocks) {
   if (holds(app.view, nodes, blocks)) return app.view;
-  const {columns, texts, views} = app.trace;
-  const graph = nodes.size > 0 ? columns["node.graph"][nodes.values().next().value] : 0;
+  const {columns, texts, views} = app.trace, first = (ids) => ids.values().next().value;
+  const graph = nodes.size > 0 ? columns["node.graph"][first(nodes)] : columns["block.graph"][first(blocks)];
   const own = graph ? views.find((view) => view.root === texts.roots[graph - 1]) : null;
-  return own || views.find((view) => holds(view, nodes, blocks));
+  return [own, views.at(-1)].find((view) => view && holds(view, nodes, blocks));
 }
 
 function rangeOf(view, nodes, blocks) {

@@ -48,6 +48,7 @@ function makeSearch() {
     const buttons = [...list.querySelectorAll("button")];
     at = clamp(i, 0, buttons.length - 1);
     buttons.forEach((button, k) => button.setAttribute("aria-selected", String(k === at)));
+    input.setAttribute("aria-activedescendant", buttons[at]?.id ?? "");
     if (buttons[at]) buttons[at].scrollIntoView({block: "nearest"});
   };
   input.addEventListener("input", () => {
@@ -69,10 +70,12 @@ function makeSearch() {
 function showHits(query, list) {
   const {hits} = findAll(query);
   list.hidden = !query.trim();
+  byId("search").setAttribute("aria-expanded", String(!list.hidden));
   const rows = [element("div", "count", hits.length === 0 ? "nothing found" : counted(hits.length, "hit"))];
   for (const hit of hits.slice(0, SHOWN_HITS)) {
     const row = element("button", "");
     row.role = "option";
+    row.id = `hit${rows.length}`;
     row.append(element("span", "", hit.text), element("span", "", hit.sort));
     row.addEventListener("click", () => { list.hidden = true; hit.go(); });
     rows.push(row);
