@@ -6,9 +6,14 @@
 // later one wait, before its allocation, for the last use of the earlier one; and freeing in the
 // graph what the program frees after it. The one that lowers the bound most is kept, of equals the
 // one with the shortest critical path. Every row is planned anew and checked.
+//
+// A try changes the trace, and what follows from it is found anew. As the changes of one graph say
+// nothing of another, each try changes all graphs at once.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "libgraphkit/alloc/plan/capture_planner.h"
@@ -56,7 +61,9 @@ struct TradeOptions {
   CapturePlannerOptions planner{.looks = 10'000'000};
 };
 
-Trade FindTrade(const Facts& facts, GraphId graph, MarkerRule rule,
-                const TradeOptions& options = {});
+// Of some root graphs, in their order. `steps_done` counts up to options.steps.
+std::vector<Trade> FindTrades(const Facts& facts, std::span<const GraphId> graphs, MarkerRule rule,
+                              const TradeOptions& options = {},
+                              std::atomic<size_t>* steps_done = nullptr);
 
 }  // namespace graphkit

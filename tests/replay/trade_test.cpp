@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <vector>
+
 #include "libgraphkit/generate/build_trace.h"
 #include "libgraphkit/generate/synth.h"
 
@@ -9,6 +12,10 @@ namespace graphkit {
 namespace {
 
 constexpr Bytes kMebibyte = Bytes{1} << 20;
+
+Trade FindTrade(const Trace& trace, GraphId graph, const TradeOptions& options = {}) {
+  return FindTrades(FindFacts(trace), {{graph}}, MarkerRule::kLastUse, options).at(0);
+}
 
 TEST_CASE("a wait that lets one block take over another's memory is found, with its cost") {
   //     a:  alloc x ── k0 ── free x
@@ -33,7 +40,7 @@ TEST_CASE("a wait that lets one block take over another's memory is found, with 
   t.Wait(a, join);
   t.EndCapture(a);
   const Trace trace = t.Build();
-  const Trade trade = FindTrade(FindFacts(trace), graph, MarkerRule::kLastUse);
+  const Trade trade = FindTrade(trace, graph);
   const Trade expected{
       .graph = graph,
       .changes = {{TradeChange::Kind::kWait, x, y, b, {k0}, k1}},
@@ -54,7 +61,7 @@ TEST_CASE("a block that the program frees after the capture is freed in it") {
   t.EndCapture(s);
   t.Free(x);
   const Trace trace = t.Build();
-  const Trade trade = FindTrade(FindFacts(trace), graph, MarkerRule::kLastUse);
+  const Trade trade = FindTrade(trace, graph);
   const Trade expected{
       .graph = graph,
       .changes = {{TradeChange::Kind::kFree, x, {}, {}, {k0}, {}}},
@@ -71,13 +78,35 @@ TEST_CASE("each row is smaller than the one before, and no path gets shorter") {
                                     .free = 0.4,
                                     .sizes = *ParseSizeDistribution("log:64KiB-16MiB"),
                                     .seed = seed});
-    const Trade trade = FindTrade(FindFacts(trace), GraphId(size_t{0}), MarkerRule::kLastUse,
-                                  {.steps = 4, .candidates = 8});
+    const Trade trade = FindTrade(trace, GraphId(size_t{0}), {.steps = 4, .candidates = 8});
     REQUIRE(!trade.rows.empty());
     for (size_t i = 1; i < trade.rows.size(); ++i) {
       REQUIRE(trade.rows[i].peak < trade.rows[i - 1].peak);
       REQUIRE(trade.rows[i].critical_path_nodes >= trade.rows[i - 1].critical_path_nodes);
       REQUIRE(trade.rows[i].lower_bound <= trade.rows[i].peak);
+    }
+  }
+}
+
+TEST_CASE("changes of many graphs at once are those of each graph alone") {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    const Trace trace = Synthesize({.ops = 300,
+                                    .streams = 3,
+                                    .alloc = 0.4,
+                                    .free = 0.4,
+                                    .sizes = *ParseSizeDistribution("log:64KiB-16MiB"),
+                                    .graphs = 4,
+                                    .seed = seed});
+    const TradeOptions options{.steps = 3, .candidates = 6};
+    const std::vector<GraphId> graphs{GraphId(size_t{3}), GraphId(size_t{0}), GraphId(size_t{2})};
+    std::atomic<size_t> steps = 0;
+    const std::vector<Trade> together =
+        FindTrades(FindFacts(trace), graphs, MarkerRule::kLastUse, options, &steps);
+    REQUIRE(together.size() == graphs.size());
+    REQUIRE(steps <= options.steps);  // of all, however many graphs there are
+    for (size_t i = 0; i < graphs.size(); ++i) {
+      REQUIRE(together[i] == FindTrade(trace, graphs[i], options));
     }
   }
 }

@@ -39,6 +39,11 @@ class Rows {
 
   size_t size() const { return size_; }
   size_t operator[](size_t number) const { return some_ ? rows_[number] : first_ + number; }
+  // The number of the first row from `row` on; size(): there is none.
+  size_t FirstFrom(size_t row) const {
+    if (!some_) return std::min(std::max(row, first_) - first_, size_);
+    return static_cast<size_t>(std::ranges::lower_bound(rows_, row) - rows_.begin());
+  }
   // size() or more: the row isn't there.
   size_t NumberOf(size_t row) const {
     if (!some_) return row - first_;  // one before them comes out far above

@@ -24,6 +24,9 @@ TEST_CASE("each node and block is in one slice, under the number that it has the
         const bool in = facts.roots[trace.nodes[node].graph.index()] == GraphId(graph);
         REQUIRE((number < nodes.size()) == in);
         if (in) REQUIRE(nodes[number] == node);
+        const size_t first = nodes.FirstFrom(node);
+        REQUIRE((first == nodes.size() || nodes[first] >= node));
+        REQUIRE((first == 0 || nodes[first - 1] < node));
       }
     }
     for (size_t block = 0; block < trace.blocks.size(); ++block) {

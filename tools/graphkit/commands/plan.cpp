@@ -1,5 +1,6 @@
 // `graphkit plan`: where blocks should lie.
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <optional>
 #include <sstream>
@@ -178,14 +179,14 @@ Result<void> WritePlan(const PlannedMemory& plan, const PlanArguments& arguments
 }
 
 // What less memory would cost.
-std::vector<Trade> FindTrades(const Trace& trace, MarkerRule rule) {
+std::vector<Trade> FindAllTrades(const Trace& trace, MarkerRule rule,
+                                 std::atomic<size_t>* steps_done) {
   const Facts facts = FindFacts(trace, {.scope = FactScope::kPlacement});
-  std::vector<Trade> trades;
+  std::vector<GraphId> graphs;
   for (size_t i = 0; i < facts.blocks.size(); ++i) {
-    if (BlocksByPool(facts, GraphId(i)).empty()) continue;
-    trades.push_back(FindTrade(facts, GraphId(i), rule, {}));
+    if (!BlocksByPool(facts, GraphId(i)).empty()) graphs.emplace_back(i);
   }
-  return trades;
+  return FindTrades(facts, graphs, rule, {}, steps_done);
 }
 
 int ShowTrade(const PlanArguments& arguments) {
@@ -196,8 +197,8 @@ int ShowTrade(const PlanArguments& arguments) {
   if (const Result<void> holds = HoldsMemory(*trace, file); !holds) {
     return PrintError(holds.error());
   }
-  const Progress progress("planning " + file);
-  const std::vector<Trade> trades = FindTrades(*trace, arguments.rule);
+  Progress progress("planning " + file, TradeOptions().steps);
+  const std::vector<Trade> trades = FindAllTrades(*trace, arguments.rule, progress.done());
   const Result<void> written = WriteOutput(output.empty() ? "-" : output, [&](std::ostream& out) {
     if (arguments.format == Format::kJson || !output.empty()) {
       RenderTradeJson(trades, out);
