@@ -83,6 +83,11 @@ std::string Quoted(std::string_view name) {
   return name.empty() ? "" : " \"" + Ellipsize(Printable(name), 48) + "\"";
 }
 
+// A name that says no more than the title isn't repeated.
+std::string Named(const std::string& title, std::string_view name) {
+  return name == title ? title : title + Quoted(name);
+}
+
 std::string FrameTitle(const Trace& trace, uint32_t frame) {
   std::string title = Printable(PlaceOfFrame(trace, frame));
   const std::string_view function = trace[trace.stack_frames[frame].function];
@@ -118,7 +123,7 @@ std::string NodeTitle(const Trace& trace, NodeId id, size_t columns) {
 std::string StreamTitle(const Trace& trace, StreamId id) {
   if (!id) return "no stream";
   const Stream& stream = trace[id];
-  return StreamBase(stream, id) + Quoted(trace[stream.name]);
+  return Named(StreamBase(stream, id), trace[stream.name]);
 }
 
 std::string GraphTitle(const Trace& trace, GraphId id) {
@@ -126,7 +131,7 @@ std::string GraphTitle(const Trace& trace, GraphId id) {
 }
 
 std::string GraphTitle(GraphId id, std::string_view name) {
-  return "graph " + std::to_string(id.value) + Quoted(name);
+  return Named("graph " + std::to_string(id.value), name);
 }
 
 std::string PoolTitle(const Trace& trace, PoolId id) {

@@ -235,6 +235,41 @@ TEST_CASE("a node says what it exchanges, and over which communicator") {
   CHECK(dot.find("count 1048576, bf16, communicator 1 of 2 ranks") != std::string::npos);
 }
 
+TEST_CASE("in a grid the names of streams are nodes above it, where no edge runs") {
+  TraceBuilder t;
+  const StreamId a = t.Stream(), b = t.Stream();
+  t.BeginCapture(a);
+  t.Kernel(a);
+  t.Order(a, b);
+  t.Kernel(b);
+  t.Order(b, a);
+  t.EndCapture(a);
+  const Parsed grid = Parse(Dot(t.Build(), {.fold = Fold::kStreams}));
+  CHECK(grid.nodes == 2 + 2);
+  CHECK(grid.edges == 1 + 2);
+  CHECK(Attribute(grid, "title_g0_s0", "shape") == "plaintext");
+  CHECK(agedge(grid.graph.get(), agnode(grid.graph.get(), const_cast<char*>("title_g0_s1"), 0),
+               agnode(grid.graph.get(), const_cast<char*>("n1"), 0), nullptr, 0) != nullptr);
+}
+
+TEST_CASE("many graphs stand in rows and columns, and those left out are counted") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  for (int i = 0; i < 18; ++i) {
+    t.BeginCapture(a);
+    t.Kernel(a);
+    t.EndCapture(a);
+  }
+  const Trace trace = t.Build();
+  CHECK(Parse(Dot(trace)).nodes == 18 + 12);  // in 6 columns, and points between the rows
+  CHECK(Parse(Dot(trace)).edges == 2 * 12);
+  CHECK(Parse(Dot(trace, {.select = {.most_graphs = 8}})).nodes == 8);
+  std::ostringstream out;
+  const DotSummary summary = RenderDot(trace, {.select = {.most_graphs = 8}}, out);
+  CHECK(summary.graphs_left_out == 10);
+  CHECK(summary.notes.back() == "the 8 graphs with the most nodes, of 18");
+}
+
 TEST_CASE("folding is said") {
   TraceBuilder t;
   const StreamId a = t.Stream();

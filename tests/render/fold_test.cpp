@@ -81,6 +81,22 @@ TEST_CASE("a node that holds a graph stays alone") {
   CHECK(FoldGraphs(trace, All(trace), Fold::kStreams).boxes.size() == 3 + 1 + 3);
 }
 
+TEST_CASE("each of several graphs is cut into as many stretches") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  for (const int nodes : {200, 400}) {
+    t.BeginCapture(a);
+    for (int i = 0; i < nodes; ++i) t.Kernel(a);
+    t.EndCapture(a);
+  }
+  const Trace trace = t.Build();
+  const FoldedGraphs folded = FoldGraphs(trace, All(trace), Fold::kStreams);
+  REQUIRE(folded.boxes.size() == 160);
+  CHECK(folded.boxes[79].graph == GraphId(0u));
+  CHECK(folded.boxes[80].graph == GraphId(1u));
+  CHECK(folded.boxes[80].nodes.size() == 5);
+}
+
 TEST_CASE("small drawings stay as they are, larger ones fold by themselves") {
   const Trace small = ForkJoin();
   CHECK(FoldGraphs(small, All(small), Fold::kAuto).fold == Fold::kNone);

@@ -37,6 +37,8 @@ TEST_CASE("things are named by their ids and their own names") {
   CHECK(StreamTitle(trace, StreamId(0u)) == "legacy default stream");
   CHECK(StreamTitle(trace, StreamId(2u)) == "stream 2 \"copy\"");
   CHECK(StreamTitle(trace, StreamId()) == "no stream");
+  CHECK(GraphTitle(GraphId(3u), "graph 3") == "graph 3");
+  CHECK(GraphTitle(GraphId(3u), "graph 4") == "graph 3 \"graph 4\"");
   CHECK(GraphTitle(trace, GraphId(0u)) == "graph 0 \"step\"");
   CHECK(StackTitle(trace, StackId(0u)) == "step.cu:42 step");
 }

@@ -35,6 +35,26 @@ std::vector<bool> Around(const Trace& trace, NodeId focus, uint32_t depth) {
 
 }  // namespace
 
+TEST_CASE("of many graphs those with the most nodes stay, with what lies inside them") {
+  TraceBuilder t;
+  const StreamId a = t.Stream();
+  for (const int nodes : {1, 3, 2, 3}) {
+    t.BeginCapture(a);
+    for (int i = 0; i < nodes; ++i) t.Kernel(a);
+    if (nodes == 2) t.Body(t.Conditional(a, ConditionalType::kIf));
+    t.EndCapture(a);
+  }
+  const Trace trace = t.Build();  // graphs 0, 1, 2 with its body 3, and 4, of 1, 3, 3 and 3 nodes
+  const Selection all = Select(trace, {});
+  CHECK(all.graphs_left_out == 0);
+  CHECK(Ids(all.graphs) == std::vector<uint32_t>{0, 1, 2, 3, 4});
+  const Selection two = Select(trace, {.most_graphs = 2});
+  CHECK(two.graphs_left_out == 2);
+  CHECK(Ids(two.graphs) == std::vector<uint32_t>{1, 2, 3});
+  CHECK(Ids(two.nodes) == std::vector<uint32_t>{1, 2, 3, 4, 5, 6});
+  CHECK(Select(trace, {.graph = GraphId(0u), .most_graphs = 2}).graphs_left_out == 0);
+}
+
 TEST_CASE("a focus shows what leads to it and what follows, and no sibling") {
   TraceBuilder t;
   const GraphId graph = t.Graph();

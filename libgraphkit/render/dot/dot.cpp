@@ -13,12 +13,17 @@ const char* FoldText(Fold fold) {
 }
 
 std::vector<std::string> Notes(const Trace& trace, const DotOptions& options,
-                               const FoldedGraphs& folded) {
+                               const Selection& selection, const FoldedGraphs& folded) {
   std::vector<std::string> notes;
   if (trace.process.device == DeviceKind::kSoft) {
     notes.push_back("recorded on the software device (simulated)");
   }
   if (!IsComplete(trace)) notes.push_back("the trace is incomplete");
+  if (selection.graphs_left_out > 0) {
+    const uint64_t most = options.select.most_graphs;
+    notes.push_back("the " + Counted(most, "graph") + " with the most nodes, of " +
+                    FormatCount(most + selection.graphs_left_out));
+  }
   if (options.select.focus) {
     notes.push_back("what lies at most " + Counted(options.select.depth, "edge") + " from node " +
                     std::to_string(options.select.focus.value));
@@ -42,7 +47,8 @@ DotSummary RenderDot(const Trace& trace, const DotOptions& options, std::ostream
   const Selection selection = Select(trace, options.select);
   const FoldedGraphs folded = FoldGraphs(trace, selection.nodes, options.fold);
   const DotSummary summary{folded.nodes, folded.boxes.size(), folded.fold,
-                           Notes(trace, options, folded)};
+                           Notes(trace, options, selection, folded),
+                           selection.graphs_left_out};
   const Drawing drawing{trace, folded, selection.graphs, options, ColourNodes(trace, options)};
   WriteDot(drawing, DotLegend(drawing, summary.notes), out);
   return summary;

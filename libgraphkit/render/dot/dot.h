@@ -53,6 +53,7 @@ struct DotSummary {
   uint64_t boxes = 0;
   Fold fold = Fold::kNone;
   std::vector<std::string> notes;  // also in the drawing: folding, incompleteness, simulation
+  uint64_t graphs_left_out = 0;
   bool operator==(const DotSummary&) const = default;
 };
 

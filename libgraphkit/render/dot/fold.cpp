@@ -84,7 +84,19 @@ void BoxNodes(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
   }
 }
 
-// Stretches of equal numbers of nodes: at most kStretches in all, if one per stream and graph
+// By graph: its drawn nodes lie in [begin, end).
+std::vector<std::pair<size_t, size_t>> Spans(const Trace& trace, const Drawn& drawn) {
+  std::vector<std::pair<size_t, size_t>> spans(trace.graphs.size());
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    if (!drawn.nodes[i]) continue;
+    auto& [begin, end] = spans[trace.nodes[i].graph.index()];
+    if (end == 0) begin = i;
+    end = i + 1;
+  }
+  return spans;
+}
+
+// Stretches of equal parts of each graph: at most kStretches in all, if one per stream and graph
 // allows.
 void BoxStreams(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
   std::map<std::pair<GraphId, StreamId>, std::vector<NodeId>> lanes;
@@ -92,11 +104,16 @@ void BoxStreams(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
     if (drawn.nodes[i]) lanes[{trace.nodes[i].graph, trace.nodes[i].stream}].push_back(NodeId(i));
   }
   const uint64_t windows = std::max<uint64_t>(1, kStretches / std::max<size_t>(1, lanes.size()));
+  const auto spans = Spans(trace, drawn);
+  const auto stretch_of = [&](NodeId id) {
+    const auto [begin, end] = spans[trace[id].graph.index()];
+    return (id.index() - begin) * windows / (end - begin);
+  };
   std::vector<std::vector<NodeId>> boxes;
   for (const auto& [lane, nodes] : lanes) {
     uint64_t window = ~uint64_t{0};
     for (const NodeId id : nodes) {
-      const uint64_t at = id.index() * windows / trace.nodes.size();
+      const uint64_t at = stretch_of(id);
       if (at != window || HoldsGraphs(trace[id].kind)) boxes.emplace_back();
       window = HoldsGraphs(trace[id].kind) ? ~uint64_t{0} : at;
       boxes.back().push_back(id);
@@ -104,7 +121,7 @@ void BoxStreams(const Trace& trace, const Drawn& drawn, FoldedGraphs& folded) {
   }
   std::ranges::sort(boxes, {}, [](const auto& box) { return box.front(); });
   for (auto& box : boxes) {
-    const uint64_t stretch = box.front().index() * windows / trace.nodes.size();
+    const uint64_t stretch = stretch_of(box.front());
     AddBox(trace, std::move(box), folded);
     folded.boxes.back().stretch = static_cast<uint32_t>(stretch);
   }

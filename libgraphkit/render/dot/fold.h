@@ -3,7 +3,7 @@
 //     chains:   a → b → c → d        one box "4 nodes", when nothing else touches b and c, no edge
 //                                    but the chain's leaves a or enters d, all edges are full,
 //                                    and all lie on one stream
-//     streams:  each stream is cut into stretches of capture order, a box each
+//     streams:  each stream of a graph is cut into stretches of capture order, a box each
 //     nvtx:     what was captured on one stream in one NVTX range, the innermost that was open, is
 //               one box; what lies in none stays as it is
 #pragma once

@@ -1,6 +1,7 @@
 #include "libgraphkit/render/dot/selection.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "libgraphkit/analysis/order/topology.h"
 
@@ -49,6 +50,30 @@ std::vector<bool> AroundFocus(const Trace& trace, const SelectionOptions& option
   Reach(trace, &Edge::from, &Edge::to, options, reached);
   Reach(trace, &Edge::to, &Edge::from, options, reached);
   return reached;
+}
+
+// With what lies inside them. Of equal ones those of the smallest ids.
+void KeepLargest(const Trace& trace, uint64_t most, Selection& selection) {
+  const std::vector<GraphId> roots = FindRoots(trace);
+  std::vector<uint64_t> nodes(trace.graphs.size());
+  std::vector<GraphId> alone;
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    if (selection.nodes[i]) ++nodes[roots[trace.nodes[i].graph.index()].index()];
+  }
+  for (size_t i = 0; i < roots.size(); ++i) {
+    if (selection.graphs[i] && roots[i] == GraphId(i)) alone.emplace_back(i);
+  }
+  if (alone.size() <= most) return;
+  std::ranges::stable_sort(alone, std::greater(), [&](GraphId id) { return nodes[id.index()]; });
+  std::vector<bool> kept(trace.graphs.size());
+  for (size_t i = 0; i < most; ++i) kept[alone[i].index()] = true;
+  for (size_t i = 0; i < roots.size(); ++i) {
+    if (!kept[roots[i].index()]) selection.graphs[i] = false;
+  }
+  for (size_t i = 0; i < trace.nodes.size(); ++i) {
+    if (!selection.graphs[trace.nodes[i].graph.index()]) selection.nodes[i] = false;
+  }
+  selection.graphs_left_out = alone.size() - most;
 }
 
 constexpr uint32_t kNoGroup = 0xffffffffu;
@@ -110,6 +135,8 @@ Selection Select(const Trace& trace, const SelectionOptions& options) {
   for (size_t i = 0; i < used.size(); ++i) {
     if (!used[i]) selection.graphs[i] = false;
   }
+  const bool any = !options.graph && !options.focus;
+  if (any && options.most_graphs > 0) KeepLargest(trace, options.most_graphs, selection);
   return selection;
 }
 

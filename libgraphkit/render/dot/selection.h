@@ -12,12 +12,16 @@ struct SelectionOptions {
   GraphId graph;       // this one, with the graphs inside it; none: all
   NodeId focus;        // only what leads to this node and what follows from it; none: everything
   uint32_t depth = 5;  // edges from the focus, each way
+  // Without a graph or a focus: so many of the graphs that stand alone, those with the most nodes;
+  // 0: all.
+  uint64_t most_graphs = 0;
   bool operator==(const SelectionOptions&) const = default;
 };
 
 struct Selection {
   std::vector<bool> nodes;
   std::vector<bool> graphs;
+  uint64_t graphs_left_out = 0;  // for being more than most_graphs
   bool operator==(const Selection&) const = default;
 };
 

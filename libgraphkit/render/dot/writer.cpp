@@ -1,9 +1,11 @@
 #include "libgraphkit/render/dot/writer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
+#include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/render/dot/labels.h"
 #include "libgraphkit/render/dot/style.h"
 #include "libgraphkit/render/names.h"
@@ -15,6 +17,7 @@ namespace {
 
 constexpr const char* kThick = "2.6";  // points: lines of a path
 constexpr size_t kWideDrawing = 600;   // boxes and edges; from here on layout goes for speed
+constexpr size_t kInOneRow = 8;        // graphs; more are laid out in rows and columns
 
 // The graphs that each node holds, and the boxes of each stream of each graph.
 struct Nesting {
@@ -54,14 +57,17 @@ class Writer {
   }
 
   void Write(const std::string& legend) {
-    WriteHead(legend);
+    std::vector<GraphId> outermost;
     for (size_t i = 0; i < trace_.graphs.size(); ++i) {
       const NodeId parent = trace_.graphs[i].parent;
       const bool nested = parent && folded_.box_of[parent.index()] != kNoBox;
-      if (drawing_.graphs[i] && !nested) WriteGraph(GraphId(i), 1);
+      if (drawing_.graphs[i] && !nested) outermost.emplace_back(i);
     }
+    WriteHead(legend);
+    for (const GraphId id : outermost) WriteGraph(id, 1);
     if (folded_.fold == Fold::kStreams) WriteRows();
     if (folded_.fold != Fold::kStreams && drawing_.options.rank == RankBy::kCapture) WriteRanks();
+    if (outermost.size() > kInOneRow) WriteColumns(outermost);
     for (const BoxEdge& edge : folded_.edges) WriteEdge(edge);
     for (const auto& [parent, graphs] : nesting_.inside) {
       for (const GraphId graph : graphs) WriteHolds(parent, graph);
@@ -115,18 +121,27 @@ class Writer {
                 depth);
   }
 
-  // Edges from streams that began before come from the left: the name stands to the right.
+  static std::string StreamName(GraphId graph, StreamId stream) {
+    return "g" + std::to_string(graph.value) + "_s" + std::to_string(stream.value);
+  }
+
+  // Edges from streams that began before come from the left: the name stands to the right. In a
+  // grid edges arch over its first row: the names are a row of their own above.
   void OpenStream(GraphId graph, StreamId stream, size_t depth) {
-    const std::string name =
-        "g" + std::to_string(graph.value) + "_s" + std::to_string(stream.value);
+    const std::string name = StreamName(graph, stream);
+    const std::string label = TitleLabel("", {StreamTitle(trace_, stream)}, "right");
+    const bool grid = folded_.fold == Fold::kStreams;
     OpenCluster({.id = "cluster_" + name,
                  .anchor = name,
                  .url = "",
-                 .label = TitleLabel("", {StreamTitle(trace_, stream)}, "right"),
+                 .label = grid ? "\"\"" : label,
                  .line = kStreamLine,
                  .fill = kStreamFill,
                  .side = "r"},
                 depth);
+    if (!grid) return;
+    out_ << std::string(2 * depth + 2, ' ') << "title_" << name
+         << " [shape=plaintext, height=0.2, margin=0, label=" << label << "];\n";
   }
 
   void WriteGraph(GraphId id, size_t depth) {
@@ -210,6 +225,18 @@ class Writer {
       for (const auto& [stream, box] : boxes) out_ << " " << BoxId(box) << ";";
       out_ << " }\n";
     }
+    for (size_t i = 0; i < trace_.graphs.size(); ++i) WriteTitles(GraphId(i));
+  }
+
+  void WriteTitles(GraphId graph) {
+    std::string titles;
+    for (const auto& [stream, boxes] : nesting_.boxes[graph.index()]) {
+      if (!stream) continue;
+      const std::string title = "title_" + StreamName(graph, stream);
+      titles += " " + title + ";";
+      out_ << "  " << title << " -> " << BoxId(boxes.front()) << " [style=invis, weight=8];\n";
+    }
+    if (!titles.empty()) out_ << "  { rank=same;" << titles << " }\n";
   }
 
   // Where a box leads to in SVG.
@@ -230,6 +257,50 @@ class Writer {
              << " [style=invis, weight=0];\n";
       }
       before->second = i;
+    }
+  }
+
+  // What a graph and those inside it begin and end with, in DOT.
+  struct Ends {
+    std::set<std::string> first;
+    std::set<std::string> last;
+  };
+
+  std::vector<Ends> EndsOfGraphs() const {
+    const std::vector<GraphId> roots = FindRoots(trace_);
+    std::vector<bool> entered(folded_.boxes.size()), left(folded_.boxes.size());
+    for (const BoxEdge& edge : folded_.edges) left[edge.from] = entered[edge.to] = true;
+    std::vector<Ends> ends(trace_.graphs.size());
+    for (uint32_t i = 0; i < folded_.boxes.size(); ++i) {
+      Ends& of_graph = ends[roots[folded_.boxes[i].graph.index()].index()];
+      if (!entered[i]) of_graph.first.insert(BoxId(i));
+      if (!left[i]) of_graph.last.insert(BoxId(i));
+    }
+    for (size_t i = 0; i < ends.size(); ++i) {
+      for (const auto& [stream, boxes] : nesting_.boxes[i]) {
+        ends[roots[i].index()].first.insert(BoxId(boxes.front()));
+        ends[roots[i].index()].last.insert(BoxId(boxes.back()));
+      }
+      if (ends[i].first.empty()) ends[i].first = ends[i].last = {"empty_g" + std::to_string(i)};
+    }
+    return ends;
+  }
+
+  // Graphs below each other, in about twice as many columns as rows: Graphviz' own packing draws
+  // no clusters.
+  void WriteColumns(const std::vector<GraphId>& graphs) {
+    const auto columns =
+        static_cast<size_t>(std::lround(std::sqrt(2.0 * static_cast<double>(graphs.size()))));
+    const std::vector<Ends> ends = EndsOfGraphs();
+    for (size_t i = columns; i < graphs.size(); ++i) {
+      const std::string between = "below_g" + std::to_string(graphs[i - columns].value);
+      out_ << "  " << between << " [shape=point, style=invis];\n";
+      for (const std::string& box : ends[graphs[i - columns].index()].last) {
+        out_ << "  " << box << " -> " << between << " [style=invis];\n";
+      }
+      for (const std::string& box : ends[graphs[i].index()].first) {
+        out_ << "  " << between << " -> " << box << " [style=invis];\n";
+      }
     }
   }
 

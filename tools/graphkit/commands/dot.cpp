@@ -25,6 +25,7 @@ struct DotArguments {
   uint32_t graph = GraphId::kNone;
   uint32_t focus = NodeId::kNone;
   bool critical_path = false;
+  size_t top = 20;
   DotOptions options;
   bool open = false;
 };
@@ -57,6 +58,7 @@ DotOptions OptionsOf(const Trace& trace, const DotArguments& arguments) {
   DotOptions options = arguments.options;
   options.select.graph = GraphId(arguments.graph);
   options.select.focus = NodeId(arguments.focus);
+  options.select.most_graphs = arguments.top;
   if (arguments.critical_path) {
     options.path = LongestPath(trace, Select(trace, options.select).nodes);
   }
@@ -102,6 +104,10 @@ int RunDot(DotArguments arguments) {
   std::ostringstream dot;
   const DotSummary summary = RenderDot(*trace, options, dot);
   const int exit_code = WarnIncomplete(*trace, arguments.trace);
+  if (summary.graphs_left_out > 0) {
+    PrintNote(Counted(summary.graphs_left_out, "graph") +
+              " with fewer nodes not drawn; --top 0 draws all, --graph ID one");
+  }
   if (summary.boxes < summary.nodes) {
     PrintNote(summary.notes.back() + "; --fold none draws them all");
   }
@@ -117,6 +123,8 @@ void AddWhat(CLI::App& sub, DotArguments& arguments) {
   sub.add_option("--graph", arguments.graph,
                  "draw this graph only, with the child graphs and bodies inside it")
       ->option_text("ID");
+  AddCount(sub, "--top", arguments.top,
+           "graphs drawn, those with the most nodes (default: 20); 0 draws all");
   CLI::Option* focus = sub.add_option("--focus", arguments.focus,
                                       "draw only what leads to this node, and what follows from it")
                            ->option_text("NODE");

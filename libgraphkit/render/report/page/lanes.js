@@ -75,10 +75,8 @@ function drawLanes(lanes) {
   pen.restore();
 }
 
-// 'stream 2 "copy"' as '2 "copy"', and a name that says no more than the title once.
-function shortLaneTitle(title) {
-  return title.replace(/^stream (\d+) "(.+)"$/, (_, number, name) => name === `stream ${number}` ? name : `${number} "${name}"`);
-}
+// 'stream 2 "copy"' as '2 "copy"'.
+function shortLaneTitle(title) { return title.replace(/^stream (\d+ ".+")$/, "$1"); }
 
 function drawLaneTitles(pen, plot) {
   const {view} = app, high = laneHeight(plot);
