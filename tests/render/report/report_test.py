@@ -462,6 +462,30 @@ class Diff(Page):
                          self.browser.run("return document.querySelectorAll('.scroll .box.changed').length"))
         self.check_quiet()
 
+    def test_no_arrow_runs_through_a_box_and_the_first_change_is_in_sight(self):
+        before, after, page = WORK / "one.json", WORK / "two.json", WORK / "drawn.html"
+        graphkit("synth", "--ops", "300", "--streams", "4", "-o", str(before))
+        graphkit("synth", "--ops", "200", "--streams", "4", "-o", str(after))
+        graphkit("diff", str(before), str(after), "--format", "html", "-o", str(page), codes=(1,))
+        self.browser.open(page)
+        self.browser.wait_for("document.body.dataset.ready")
+        self.assertEqual("one.json → two.json", self.browser.run("return document.getElementById('program').textContent"))
+        self.browser.wait_for("document.querySelector('.scroll').scrollLeft > 0")
+        arrows, crossed, seen = self.browser.run("""
+          const boxes = [...document.querySelectorAll(".scroll .box rect")].map((box) => box.getBBox()), arrows = [...document.querySelectorAll(".scroll .edge path:not(.head)")];
+          const crossed = arrows.filter((arrow) => {
+            const length = arrow.getTotalLength();
+            for (let at = 0; at <= length; at += 2) {
+              const {x, y} = arrow.getPointAtLength(at);
+              if (boxes.some((box) => x > box.x + 1 && x < box.x + box.width - 1 && y > box.y + 1 && y < box.y + box.height - 1)) return true;
+            }
+            return false;
+          });
+          const change = document.querySelector(".scroll .box:not(.same)").getBoundingClientRect();
+          return [arrows.length, crossed.length, change.left > 0 && change.right < innerWidth];""")
+        self.assertGreater(arrows, 100)
+        self.assertEqual((0, True), (crossed, seen))
+
     def test_equal_traces_are_said_to_be_equal(self):
         trace, page = str(TESTDATA / "traces" / "soft" / "fork_join.json"), WORK / "equal.html"
         graphkit("diff", trace, trace, "--format", "html", "-o", str(page))

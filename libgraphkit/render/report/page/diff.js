@@ -49,14 +49,20 @@ function boxTip(box) {
 }
 
 function followTip(target, lines) {
-  target.addEventListener("pointermove", (event) => {
-    const tip = byId("tip");
+  const tip = byId("tip"), show = (x, y) => {
     tip.replaceChildren(...lines.map((text) => element("div", "", text)));
     tip.hidden = false;
-    tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
-    tip.style.top = `${event.clientY + 18}px`;
+    tip.style.left = `${Math.min(x + 14, innerWidth - tip.offsetWidth - 8)}px`;
+    tip.style.top = `${y + 18}px`;
+  };
+  const hide = () => { tip.hidden = true; };
+  target.addEventListener("pointermove", (event) => show(event.clientX, event.clientY));
+  target.addEventListener("pointerleave", hide);
+  target.addEventListener("focus", () => {
+    const {left, bottom} = target.getBoundingClientRect();
+    show(left - 14, bottom - 10);
   });
-  target.addEventListener("pointerleave", () => { byId("tip").hidden = true; });
+  target.addEventListener("blur", hide);
 }
 
 // Streams as lanes; each box in a column of its own, in capture order.
@@ -70,17 +76,29 @@ function drawing({boxes, arrows, left_out: leftOut}) {
       shape("text", {x: CELL.left - 10, y: y + 4, class: "lane-title"}, lane.length > 20 ? `${lane.slice(0, 19)}…` : lane));
   });
   const at = boxes.map((box, i) => ({x: CELL.left + i * CELL.step + 14, y: (lanes.indexOf(box.lane) + .5) * CELL.lane + 8}));
-  for (const arrow of arrows) picture.append(arrowShape(at[arrow.from], at[arrow.to], arrow));
+  for (const arrow of arrows) {
+    const [first, last] = [Math.min(arrow.from, arrow.to), Math.max(arrow.from, arrow.to)];
+    const free = boxes.slice(first + 1, last).every((box) => box.lane !== boxes[arrow.from].lane);
+    picture.append(arrowShape(at[arrow.from], at[arrow.to], arrow, free));
+  }
   boxes.forEach((box, i) => picture.append(boxShape(at[i], box)));
-  const holder = element("div", "scroll");
+  const holder = element("div", "scroll"), change = boxes.findIndex((box) => box.change !== "same");
   holder.append(picture);
+  if (change > 0) requestAnimationFrame(() => { holder.scrollLeft = at[change].x - CELL.left; });
   return leftOut > 0 ? [holder, element("p", "small", `${counted(leftOut, "more change")} not drawn`)] : [holder];
 }
 
-function arrowShape(from, to, arrow) {
-  const x0 = from.x + CELL.width, x1 = to.x, middle = (x0 + x1) / 2, lift = from.y === to.y && x1 - x0 > CELL.step ? 34 : 0;
-  const path = `M${x0} ${from.y}C${middle} ${from.y - lift} ${middle} ${to.y - lift} ${x1 - 7} ${to.y}`;
-  const made = shape("g", {class: `edge ${arrow.change}`});
+// Through the room between columns and between lanes, where no box stands; straight where the lane is free.
+function arrowPath(from, to, free) {
+  const x0 = from.x + CELL.width, x1 = to.x, out = x0 + 8, into = x1 - 16, end = `H${x1 - 7}`;
+  if (from.y === to.y && free) return `M${x0} ${from.y}${end}`;
+  if (x1 - x0 === CELL.step - CELL.width) return `M${x0} ${from.y}H${out}V${to.y}${end}`;
+  const run = to.y < from.y ? to.y + 38 : to.y - 24;
+  return `M${x0} ${from.y}H${out}V${run}H${into}V${to.y}${end}`;
+}
+
+function arrowShape(from, to, arrow, free) {
+  const path = arrowPath(from, to, free), x1 = to.x, made = shape("g", {class: `edge ${arrow.change}`});
   made.append(shape("path", {d: path}), shape("path", {d: `M${x1} ${to.y}l-8 -4v8z`, class: "head"}));
   if (arrow.change !== "same") followTip(made, [`edge ${arrow.change}`, arrow.what].filter(Boolean));
   return made;
@@ -128,9 +146,19 @@ function graphSection(graph, drawn) {
   return section(drawn.title, ...parts);
 }
 
+// Two paths without the folders that both begin with.
+function withoutCommon(before, after) {
+  const a = before.split("/"), b = after.split("/");
+  let same = 0;
+  while (same < Math.min(a.length, b.length) - 1 && a[same] === b[same]) ++same;
+  return [a.slice(same).join("/"), b.slice(same).join("/")];
+}
+
 function showDiff({diff, page}) {
   document.title = `${page.before} → ${page.after} – graphkit diff`;
-  byId("program").textContent = `${page.before} → ${page.after}`;
+  const [before, after] = withoutCommon(page.before, page.after);
+  byId("program").textContent = `${before} → ${after}`;
+  byId("program").title = `${page.before} → ${page.after}`;
   byId("verdict").textContent = diff.equal ? "equal" : "different";
   byId("verdict").classList.toggle("warn", !diff.equal);
   const main = byId("diff");
