@@ -241,6 +241,19 @@ class Numbers(Page):
                 named = [bool(e["nodes"] + e["blocks"] + e["edges"]) for e in finding["evidence"]]
                 offered = self.browser.run(f"return [...document.querySelectorAll('[data-finding=\"{index}\"] .evidence')].map((item) => Boolean(item.querySelector('button')))")
                 self.assertEqual(named, offered)
+                leads = any(named) or bool(finding["nodes"] + finding["blocks"]) or finding["graph"] is not None
+                card = f"document.querySelector('[data-finding=\"{index}\"]')"
+                self.assertEqual(leads, self.browser.run(f"return {card}.querySelector('.message').matches('button')"))
+                if leads:
+                    self.assertTrue(self.browser.run(f"{card}.click(); return Boolean(app.picked) || app.view.root === {json.dumps(finding['graph'])}"))
+
+    def test_the_keyboard_leads_from_a_finding_to_its_block(self):
+        self.open(report_of(TESTDATA / "traces" / "soft" / "leaky.json"))
+        self.browser.run("document.querySelector('[data-finding=\"1\"] .message').focus()")
+        self.browser.press("\ue007")
+        self.assertEqual([3], self.browser.run("return [...app.picked.blocks]"))
+        self.browser.press("\ue004", "\ue007")  # tab, to the evidence
+        self.assertIn("block 3 (3 MiB)", self.browser.run("showTab('details-panel'); return document.getElementById('details-panel').innerText"))
 
 
     def test_text_stands_out_in_light_and_dark(self):

@@ -19,15 +19,16 @@ function makeFindings() {
 }
 
 function findingCard(finding, index) {
-  const card = element("article", `finding ${finding.severity}`);
+  const leads = namesAnything(thingsOf(finding)) || finding.graph !== null;
+  const card = element("article", `finding ${finding.severity}${leads ? " leads" : ""}`);
   card.dataset.finding = index;
-  const top = element("div", "top"), message = element("button", "message", finding.message);
+  const top = element("div", "top"), message = element(leads ? "button" : "p", "message", finding.message);
   top.append(element("b", "", finding.severity), checkName(finding.check));
   if (finding.bytes > 0) top.append(element("span", "bytes", formatBytes(finding.bytes)));
   card.append(top, message, evidenceList(finding));
   if (finding.advice) card.append(element("p", "advice", `→ ${finding.advice}`));
   if (finding.assumes !== "order") card.append(element("p", "small", ASSUMES[finding.assumes]));
-  card.addEventListener("click", () => pickFinding(index));
+  if (leads) card.addEventListener("click", () => pickFinding(index));
   return card;
 }
 
@@ -60,8 +61,8 @@ function evidenceList(finding) {
 
 // A line that names nodes, blocks or edges leads to them; of the only one all is shown.
 function evidenceItem(evidence) {
-  const {nodes, blocks, edges} = evidence, item = element("li", "evidence");
-  if (nodes.length + blocks.length + edges.length === 0) {
+  const {nodes, blocks} = evidence, item = element("li", "evidence");
+  if (!namesAnything(evidence)) {
     item.textContent = evidence.text;
     return item;
   }
@@ -99,6 +100,8 @@ function mark(thing) {
   thing.classList.add("picked");
 }
 
+function namesAnything({nodes, blocks, edges}) { return nodes.length + blocks.length + edges.length > 0; }
+
 // All that the finding and its evidence name.
 function thingsOf(finding) {
   const all = {nodes: [...finding.nodes], blocks: [...finding.blocks], edges: []};
@@ -121,7 +124,7 @@ function pickFinding(index) {
   }
   app.finding = index;
   const things = thingsOf(finding);
-  if (things.nodes.length + things.blocks.length + things.edges.length === 0 && finding.graph !== null) {
+  if (!namesAnything(things) && finding.graph !== null) {
     const view = app.trace.views.find((v) => v.root === app.trace.texts.roots[finding.graph]);
     if (view && view !== app.view) showView(view);
   }

@@ -147,7 +147,9 @@ function rankFindings(report) {
   return report.findings.slice(0, MOST_RANKS).map((f) => {
     const box = element("div", `finding ${f.severity}`);
     const most = f.most_bytes > 0 ? `, most in ${rankName(report, f.most_trace)} (${formatBytes(f.most_bytes)})` : "";
-    box.append(element("b", "", `${f.severity}: ${f.check}`), element("div", "", f.message),
+    const title = element("b", "", `${f.severity}: `);
+    title.append(checkName(f.check));
+    box.append(title, element("div", "", f.message),
       element("div", "small", `in ${formatCount(f.traces.length)} of ${counted(report.traces.length, "trace")}${most}`));
     return box;
   });
