@@ -24,8 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Made = std::optional<Result<std::string>>;
-
 // Traces, and PyTorch's snapshots.
 bool IsTraceName(const std::string& name) {
   constexpr std::string_view kEndings[] = {".json", ".json.zst", ".pickle", ".pickle.zst",
@@ -100,10 +98,11 @@ uint64_t MemoryBudget() {
 // The part of this process. A trace is begun when there is memory for it and what was made before
 // isn't too far from being taken; one at a time always is. An exception of a thread ends all of
 // them, and is thrown where results are taken.
+template <typename T>
 class Workers {
  public:
   Workers(const ManyTraces& traces, std::vector<size_t> own,
-          const std::function<Result<std::string>(const std::string&)>& make)
+          const std::function<Result<T>(const std::string&)>& make)
       : paths_(traces.paths), own_(std::move(own)), make_(make), made_(own_.size()) {
     const size_t count = std::min(traces.threads > 0 ? traces.threads : Cores(), own_.size());
     ahead_ = 2 * count + 2;
@@ -118,12 +117,12 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   // Waits for the next one.
-  Result<std::string> Take() {
+  Result<T> Take() {
     if (threads_->size() == 0) Work();  // the system gave none
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return failure_ || made_[taken_].has_value(); });
     if (failure_) std::rethrow_exception(failure_);
-    Result<std::string> made = *std::move(made_[taken_]);
+    Result<T> made = *std::move(made_[taken_]);
     made_[taken_++].reset();
     changed_.notify_all();
     return made;
@@ -167,7 +166,7 @@ class Workers {
       ++running_;
       in_use_ += memory;
       lock.unlock();
-      Made made = make_(paths_[own_[mine]]);
+      std::optional<Result<T>> made = make_(paths_[own_[mine]]);
       lock.lock();
       made_[mine] = std::move(made);
       --running_;
@@ -178,11 +177,11 @@ class Workers {
 
   const std::vector<std::string>& paths_;
   const std::vector<size_t> own_;  // indices of paths
-  const std::function<Result<std::string>(const std::string&)>& make_;
+  const std::function<Result<T>(const std::string&)>& make_;
   const uint64_t budget_ = MemoryBudget();
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Made> made_;  // by place in own_
+  std::vector<std::optional<Result<T>>> made_;  // by place in own_
   size_t next_ = 0, taken_ = 0, running_ = 0, ahead_ = 0;
   uint64_t in_use_ = 0;
   size_t share_ = 1;  // of the cores, for each trace
@@ -190,19 +189,67 @@ class Workers {
   std::optional<ThreadTeam> threads_;  // the last: they use all of the above
 };
 
+// What is made of a trace, as the processes of a job send it.
+template <typename T>
+struct Packing {
+  std::string (*pack)(const T&);
+  std::optional<T> (*unpack)(std::string_view);
+};
+
 // One byte says what follows: what was made, or what an error says.
-std::string Encoded(Result<std::string> made) {
-  if (made) return "+" + *std::move(made);
+template <typename T>
+std::string Encoded(const Result<T>& made, const Packing<T>& packing) {
+  if (made) return "+" + packing.pack(*made);
   const bool incomplete = made.error().kind == Error::Kind::kIncomplete;
   return (incomplete ? "~" : "-") + Describe(made.error());
 }
 
-Result<std::string> Decoded(const std::string& bytes) {
+template <typename T>
+Result<T> Decoded(std::string_view bytes, const Packing<T>& packing) {
   if (bytes.empty()) return Error{.message = "a process of the job was lost"};
-  if (bytes[0] == '+') return bytes.substr(1);
-  Error error{.message = bytes.substr(1)};
-  if (bytes[0] == '~') error.kind = Error::Kind::kIncomplete;
+  const char kind = bytes[0];
+  bytes.remove_prefix(1);
+  if (kind == '+') {
+    std::optional<T> made = packing.unpack(bytes);
+    if (made) return *std::move(made);
+    return Error{.message = "the processes of the job aren't of the same version"};
+  }
+  Error error{.message = std::string(bytes)};
+  if (kind == '~') error.kind = Error::Kind::kIncomplete;
   return error;
+}
+
+// As MakeAll, of any type.
+template <typename T>
+Result<void> MakeEach(const Job& job, const ManyTraces& traces, const Packing<T>& packing,
+                      const std::function<Result<T>(const std::string& path)>& make,
+                      const std::function<void(size_t index, T made)>& take) {
+  const auto size = static_cast<size_t>(job.size()), rank = static_cast<size_t>(job.rank());
+  std::vector<size_t> own;
+  for (size_t i = rank; i < traces.paths.size(); i += size) own.push_back(i);
+  Workers<T> workers(traces, own, make);
+  if (rank != 0) {
+    for (size_t i = 0; i < own.size(); ++i) job.Send(Encoded(workers.Take(), packing), 0);
+    return {};
+  }
+  const size_t count = traces.paths.size();
+  Progress progress(
+      traces.doing + " " + (count == 1 ? traces.paths[0] : FormatCount(count) + " traces"), count);
+  std::optional<Error> first;  // the others' are taken all the same: they wait for that
+  for (size_t i = 0; i < traces.paths.size(); ++i) {
+    const auto from = static_cast<int>(i % size);
+    if (first && size == 1) break;
+    Result<T> made = from == 0 ? workers.Take() : Decoded(job.Receive(from), packing);
+    ++*progress.done();
+    if (first) continue;
+    if (made) {
+      take(i, *std::move(made));
+    } else {
+      first = made.error();
+    }
+  }
+  if (first) return *first;
+  return {};
 }
 
 }  // namespace
@@ -231,64 +278,34 @@ Result<std::vector<std::string>> ExpandTraces(const std::vector<std::string>& na
 Result<void> MakeAll(const Job& job, const ManyTraces& traces,
                      const std::function<Result<std::string>(const std::string& path)>& make,
                      const std::function<void(size_t index, std::string made)>& take) {
-  const auto size = static_cast<size_t>(job.size()), rank = static_cast<size_t>(job.rank());
-  std::vector<size_t> own;
-  for (size_t i = rank; i < traces.paths.size(); i += size) own.push_back(i);
-  Workers workers(traces, own, make);
-  if (rank != 0) {
-    for (size_t i = 0; i < own.size(); ++i) job.Send(Encoded(workers.Take()), 0);
-    return {};
-  }
-  const size_t count = traces.paths.size();
-  Progress progress(
-      traces.doing + " " + (count == 1 ? traces.paths[0] : FormatCount(count) + " traces"), count);
-  std::optional<Error> first;  // the others' are taken all the same: they wait for that
-  for (size_t i = 0; i < traces.paths.size(); ++i) {
-    const auto from = static_cast<int>(i % size);
-    if (first && size == 1) break;
-    Result<std::string> made = from == 0 ? workers.Take() : Decoded(job.Receive(from));
-    ++*progress.done();
-    if (first) continue;
-    if (made) {
-      take(i, *std::move(made));
-    } else {
-      first = made.error();
-    }
-  }
-  if (first) return *first;
-  return {};
+  const Packing<std::string> as_it_is = {
+      .pack = [](const std::string& made) { return made; },
+      .unpack = [](std::string_view bytes) { return std::optional(std::string(bytes)); }};
+  return MakeEach<std::string>(job, traces, as_it_is, make, take);
 }
 
 namespace {
 
-// One trace: only what `pack` makes of its subject stays.
-template <typename Pack>
-Result<std::string> ReadOne(const std::string& path, const AnalyzeOptions& options, Pack pack) {
+// One trace: only its subject stays.
+Result<GateSubject> ReadOne(const std::string& path, const AnalyzeOptions& options) {
   const Result<Imported> imported = ReadQuietly(path);
   if (!imported) return imported.error();
   const Trace& trace = imported->trace;
   Result<Report> report = Analyze(trace, options);
   if (!report) return report.error();
-  return pack(MakeGateSubject(path, trace, *std::move(report)));
+  return MakeGateSubject(path, trace, *std::move(report));
 }
 
 // All that came, in the order of the paths.
-template <typename T, typename Pack>
+template <typename T>
 Result<std::vector<T>> ReadAll(const Job& job, const std::vector<std::string>& paths,
-                               const AnalyzeOptions& options, Pack pack,
-                               std::optional<T> (*unpack)(std::string_view)) {
+                               const Packing<T>& packing,
+                               const std::function<Result<T>(const std::string&)>& make) {
   std::vector<T> all;
-  bool lost = false;
-  const auto make = [&](const std::string& path) { return ReadOne(path, options, pack); };
-  const auto take = [&](size_t, const std::string& made) {
-    std::optional<T> one = unpack(made);
-    lost = lost || !one;
-    if (one) all.push_back(*std::move(one));
-  };
   const Result<void> done =
-      MakeAll(job, {.paths = paths, .threads = 0, .doing = "analyzing"}, make, take);
+      MakeEach<T>(job, {.paths = paths, .threads = 0, .doing = "analyzing"}, packing, make,
+                  [&](size_t, T made) { all.push_back(std::move(made)); });
   if (!done) return done.error();
-  if (lost) return Error{.message = "the processes of the job aren't of the same version"};
   return all;
 }
 
@@ -296,16 +313,22 @@ Result<std::vector<T>> ReadAll(const Job& job, const std::vector<std::string>& p
 
 Result<std::vector<GateSubject>> ReadSubjects(const Job& job,
                                               const std::vector<std::string>& paths) {
-  auto subjects = ReadAll<GateSubject>(job, paths, {}, PackSubject, UnpackSubject);
+  auto subjects =
+      ReadAll<GateSubject>(job, paths, {PackSubject, UnpackSubject},
+                           [](const std::string& path) { return ReadOne(path, {}); });
   if (subjects) AddRankDifferences(*subjects);
   return subjects;
 }
 
 Result<RankReport> ReadRanks(const Job& job, const std::vector<std::string>& paths,
                              const AnalyzeOptions& options) {
-  const auto pack = [](const GateSubject& subject) { return PackRank(SummarizeRank(subject)); };
+  const auto summarize = [&](const std::string& path) -> Result<RankSummary> {
+    const Result<GateSubject> subject = ReadOne(path, options);
+    if (!subject) return subject.error();
+    return SummarizeRank(*subject);
+  };
   Result<std::vector<RankSummary>> ranks =
-      ReadAll<RankSummary>(job, paths, options, pack, UnpackRank);
+      ReadAll<RankSummary>(job, paths, {PackRank, UnpackRank}, summarize);
   if (!ranks) return ranks.error();
   AddRankDifferences(options.checks, *ranks);
   return ranks->empty() ? RankReport() : CompareRanks(*std::move(ranks));
