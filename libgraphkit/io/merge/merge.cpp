@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "libgraphkit/io/merge/merge_parts.h"
+#include "libgraphkit/io/merge/same_process.h"
 #include "libgraphkit/io/trace/record_rows.h"
 
 namespace graphkit {
@@ -42,6 +43,13 @@ std::vector<int64_t> WallTimes(const Trace& trace, size_t records) {
   return wall;
 }
 
+// From the first to the last record that has a time.
+std::optional<Interval<int64_t>> TimeOf(const std::vector<int64_t>& wall) {
+  const auto first = std::ranges::find_if(wall, [](int64_t time) { return time != kAtOnce; });
+  if (first == wall.end()) return std::nullopt;
+  return Interval<int64_t>{*first, wall.back()};
+}
+
 // What has to be added to the snapshot's times, from how much earlier (negative) or later the trace
 // saw the same allocations. The allocator writes a segment down after the driver gave the memory:
 // the least delay that isn't far from the median is the best reading, and a short one is no
@@ -64,32 +72,13 @@ bool IsRecorded(const MergeInput* input) {
   return input->imported.trace.process.device != DeviceKind::kImported;
 }
 
-// What tracers recorded of two processes has nothing to be joined by.
-Result<void> OfOneProcess(const std::vector<const MergeInput*>& topologies) {
-  const MergeInput* first = nullptr;
-  for (const MergeInput* input : topologies) {
-    if (!IsRecorded(input)) continue;
-    if (first == nullptr) first = input;
-    const Process &a = first->imported.trace.process, &b = input->imported.trace.process;
-    if (a.pid == b.pid && a.program == b.program) continue;
-    const auto of = [](const Process& process) {
-      return process.program + " (process " + std::to_string(process.pid) + ")";
-    };
-    return Error{
-        .message = "it is of " + of(b) + ", and " + first->name + " of " + of(a),
-        .hint = "merge joins files of one process; graphkit analyze takes traces of several",
-        .file = input->name};
-  }
-  return {};
-}
-
 class Merger {
  public:
   explicit Merger(std::vector<MergeInput> inputs) : inputs_(std::move(inputs)) {}
 
   Result<Merged> Run() {
     if (Result<void> chosen = ChooseSources(); !chosen) return chosen.error();
-    AlignClocks();
+    if (Result<void> aligned = AlignClocks(); !aligned) return aligned.error();
     if (Result<void> moved = MoveAll(); !moved) return moved.error();
     Join();
     merged_.not_joined = not_joined_.Take();
@@ -152,7 +141,7 @@ class Merger {
 
   // Allocations that both saw tell how the clocks differ, and none of those comes before its
   // counterpart.
-  void AlignClocks() {
+  Result<void> AlignClocks() {
     MergeSource& base = sources_[0];
     const std::optional<int64_t> origin = WallOffset(TraceOf(base));
     base.moved.shift = 0;
@@ -166,7 +155,7 @@ class Merger {
                         source.input->name);
       }
     }
-    if (!snapshot_ || snapshot_ == &base) return;
+    if (!snapshot_ || snapshot_ == &base) return {};
     const Trace& mine = TraceOf(*snapshot_);
     const std::map<BlockId, BlockId> same = SameDriverBlocks(mine, TraceOf(base), &not_joined_);
     snapshot_->moved.same_block = same;
@@ -178,6 +167,7 @@ class Merger {
       const int64_t there = base.wall[TraceOf(base)[other].allocated];
       if (here != kAtOnce && there != kAtOnce) differences.push_back(there - here);
     }
+    if (Result<void> one = JudgeSnapshot(differences); !one) return one;
     if (const int64_t ahead = ClockDifference(std::move(differences)); ahead != 0) {
       for (int64_t& wall : snapshot_->wall) wall += wall == kAtOnce ? 0 : ahead;
       if (snapshot_->moved.shift) *snapshot_->moved.shift += ahead;
@@ -188,6 +178,23 @@ class Merger {
     }
     int64_t last = kAtOnce;
     for (int64_t& wall : snapshot_->wall) wall = last = std::max(last, wall);
+    return {};
+  }
+
+  // Before its times are moved.
+  Result<void> JudgeSnapshot(const std::vector<int64_t>& differences) {
+    const MergeSource& base = sources_[0];
+    ProcessEvidence evidence{
+        .whole = IsRecorded(base.input) && !TraceOf(base).completeness.truncated,
+        .differences = differences,
+        .trace_time = TimeOf(base.wall),
+        .snapshot_time = TimeOf(snapshot_->wall)};
+    CountSeen(TraceOf(*snapshot_), TraceOf(base), &evidence);
+    Result<std::string> warning =
+        JudgeProcess(evidence, {base.input->name, snapshot_->input->name});
+    if (!warning) return warning.error();
+    if (!warning->empty()) merged_.warnings.push_back(std::move(*warning));
+    return {};
   }
 
   // When which source's which record comes.
@@ -265,10 +272,6 @@ class Merger {
     }
     const size_t captured = JoinCaptures(blocks, &trace, &not_joined_);
     const size_t touched = JoinAccesses(blocks, &trace, &not_joined_);
-    if (captured + touched + snapshot_->moved.same_block.size() == 0) {
-      not_joined_.Add("snapshots that have no memory in common with the trace: of another process?",
-                      snapshot_->input->name);
-    }
     merged_.joined.push_back(
         CountOf(blocks.size(), "block") + " of the snapshot, " + FormatCount(captured) +
         " of them in captures, " + CountOf(snapshot_->moved.same_block.size(), "segment") +

@@ -8,7 +8,8 @@
 // Records are put in order by the wall clock; driver allocations that a trace and the snapshot both
 // saw come first, and correct the difference of the clocks. Blocks are joined with what nodes touch
 // by address, blocks with captures by time, durations with nodes by tools id and the kernel's name,
-// origins by tools id. What can't be joined is counted, and listed.
+// origins by tools id. What can't be joined is counted, and listed. Files of
+// several processes are refused where they tell (same_process.h).
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,7 @@ struct Merged {
   Trace trace;
   std::vector<std::string> joined;  // a line each, for people
   std::vector<NotJoined> not_joined;
+  std::vector<std::string> warnings = {};  // where it can't be told that files are of one process
 };
 
 Result<Merged> Merge(std::vector<MergeInput> inputs);

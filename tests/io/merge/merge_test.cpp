@@ -209,5 +209,27 @@ TEST_CASE("recordings of two programs are refused") {
   CHECK(merged.error().message.find("it is of leaky (process") == 0);
 }
 
+// On the software device processes are given the same addresses.
+TEST_CASE("a snapshot of another program is refused") {
+  const std::string folder = std::string(GRAPHKIT_TESTDATA) + "/torch-scenarios/";
+  const auto merge = [&](const char* name) {
+    std::vector<MergeInput> inputs;
+    for (const char* file : {"bf16_states.json.zst", name}) {
+      Result<Imported> imported = ImportFile(folder + file);
+      REQUIRE(imported.has_value());
+      inputs.push_back({file, std::move(*imported)});
+    }
+    return Merge(std::move(inputs));
+  };
+  const Result<Merged> merged = merge("bf16_states.pickle.zst");
+  REQUIRE(merged.has_value());
+  CHECK(merged->warnings.empty());
+  const Result<Merged> refused = merge("bf16_states.fixed.pickle.zst");
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().message ==
+        "it is of another process than bf16_states.json.zst: its history began 8 s after "
+        "bf16_states.json.zst had ended");
+}
+
 }  // namespace
 }  // namespace graphkit

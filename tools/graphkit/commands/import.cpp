@@ -84,7 +84,8 @@ void WriteReport(const Merged& merged, std::ostream& out) {
   const Json report = {{"schema", "graphkit-merge"},
                        {"version", 1},
                        {"joined", merged.joined},
-                       {"not_joined", merged.not_joined}};
+                       {"not_joined", merged.not_joined},
+                       {"warnings", merged.warnings}};
   out << report.dump(1) << "\n";
 }
 
@@ -92,6 +93,7 @@ int MergeFiles(const ImportArguments& arguments) {
   const std::vector<std::string> files(arguments.words.begin() + 1, arguments.words.end());
   const Result<Merged> merged = ReadAndMerge(files);
   if (!merged) return PrintError(merged.error());
+  for (const std::string& warning : merged->warnings) PrintWarning(warning);
   for (const std::string& line : merged->joined) PrintNote(line);
   for (const NotJoined& left : merged->not_joined) PrintNote(Shown(left));
   if (const Result<void> written = Write(merged->trace, arguments.output); !written) {
