@@ -33,6 +33,12 @@ std::string FormatCount(uint64_t count) {
   return digits;
 }
 
+std::string FormatPercent(double share, int decimals) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.*f%%", decimals, share * 100);
+  return text;
+}
+
 namespace {
 
 struct Suffix {

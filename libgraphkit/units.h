@@ -26,6 +26,9 @@ std::string FormatBytes(std::optional<Bytes> bytes);
 // "1,234,567", for counts that a person reads: one word in a pipe, and what sort and awk strip.
 std::string FormatCount(uint64_t count);
 
+// "82.6%": a share of 1; `decimals` behind the point.
+std::string FormatPercent(double share, int decimals = 1);
+
 // "80GiB", "1.2 MiB", "4096", "512B", "2GB" (decimal) to bytes; nothing when it isn't a size.
 std::optional<Bytes> ParseBytes(std::string_view text);
 

@@ -262,12 +262,9 @@ std::string UnknownText(const GateMeasure& first, uint64_t more, const std::stri
 std::string FigureText(double value, MeasureUnit unit) {
   if (unit == MeasureUnit::kBytes) return FormatBytes(SaturateWhole(value));
   if (unit == MeasureUnit::kCount) return FormatCount(SaturateWhole(value));
+  // Rounded down, so that what is shown as enough is.
+  if (unit == MeasureUnit::kShare) return FormatPercent(std::floor(value * 1000 + 1e-9) / 1000);
   char text[32];
-  if (unit == MeasureUnit::kShare) {
-    // Rounded down, so that what is shown as enough is.
-    std::snprintf(text, sizeof text, "%.1f%%", std::floor(value * 1000 + 1e-9) / 10);
-    return text;
-  }
   std::snprintf(text, sizeof text, "%.3g", value);
   return text;
 }

@@ -30,10 +30,10 @@ std::string JsonOf(std::optional<SoftList> list) {
 
 constexpr const char* kCounts = R"(The software device (simulated)
 
-                                             functions  modelled          unchecked  missing
-libcudart.so.13                                      4         2  50.0 %          1        1
-  streams, events, captures, graphs, memory          2         1  50.0 %          0        1
-libcupti.so.13                                       0         0       -          0        0
+                                             functions  modelled         unchecked  missing
+libcudart.so.13                                      4         2  50.0%          1        1
+  streams, events, captures, graphs, memory          2         1  50.0%          0        1
+libcupti.so.13                                       0         0      -          0        0
 
 Modelled: a conformance test checks its effect and one of its errors. Unchecked: answers, and no
 test checks both. Missing: says its name on stderr and returns "not supported".

@@ -17,9 +17,7 @@ constexpr std::array<const char*, 4> kBecause = {
 constexpr std::array<const char*, 4> kBecauseWords = {"never_captured", "capture_broke",
                                                       "never_launched", "also_in_graphs"};
 
-std::string Percent(std::optional<double> share) {
-  return share ? Formatted("%.1f%%", *share * 100) : "-";
-}
+std::string Percent(std::optional<double> share) { return share ? FormatPercent(*share) : "-"; }
 
 // "1 graph launch", "2 graph launches".
 std::string Launches(uint64_t count, const char* what) {

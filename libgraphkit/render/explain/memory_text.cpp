@@ -115,9 +115,7 @@ void RenderStack(const Trace& trace, StackId stack, std::ostream& out) {
 }
 
 std::string Percent(Bytes part, Bytes whole) {
-  const double share =
-      whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-  return Formatted("%.1f %%", share);
+  return FormatPercent(whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole));
 }
 
 std::string HoldersHeading(const Explanation& explanation, const Trace& trace,

@@ -39,10 +39,6 @@ Json FiguresJson(const PolicyFigures& figures) {
               {"lower_bound_bytes", figures.lower_bound}};
 }
 
-std::string Fragmentation(const PolicyFigures& figures) {
-  return Formatted("%.1f %%", 100 * FragmentationOf(figures));
-}
-
 // What one malloc or free took, both placements and their index together.
 std::string TimePerOperation(const PolicyFigures& figures) {
   if (figures.operations == 0) return "-";
@@ -186,7 +182,7 @@ void RenderReplayText(std::span<const PolicyReplay> replays, const ReplayView& v
                     FormatBytes(figures.peak_extent), FormatBytes(figures.lower_bound),
                     RatioText(figures.peak_extent, figures.lower_bound),
                     FormatBytes(figures.peak_active), FormatBytes(figures.peak_allocated),
-                    Fragmentation(figures), FormatBytes(figures.never_reclaimed),
+                    FormatPercent(FragmentationOf(figures)), FormatBytes(figures.never_reclaimed),
                     FormatBytes(figures.missed)});
     if (view.time) rows.back().push_back(TimePerOperation(figures));
     if (view.verify) rows.back().push_back(replay.verified ? "yes" : "no");

@@ -14,7 +14,7 @@ std::string ProgressText(const std::string& doing, size_t done, size_t total, do
   const double share = static_cast<double>(done) / static_cast<double>(total);
   const double left = std::ceil(seconds * (1 - share) / share);
   const bool minutes = left >= 120;
-  return doing + ": " + whole(share * 100) + " %, about " +
+  return doing + ": " + FormatPercent(std::floor(share * 100) / 100, 0) + ", about " +
          (minutes ? whole(left / 60) + " min" : whole(left) + " s") + " left";
 }
 

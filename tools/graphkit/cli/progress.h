@@ -42,7 +42,7 @@ class Progress {
   ThreadTeam thread_;  // the last: it uses all of the above
 };
 
-// "reading trace.json … 3 s", "reading trace.json: 20 %, about 12 s left".
+// "reading trace.json … 3 s", "reading trace.json: 20%, about 12 s left".
 std::string ProgressText(const std::string& doing, size_t done, size_t total, double seconds);
 
 }  // namespace graphkit

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "libgraphkit/render/json.h"
+#include "libgraphkit/units.h"
 #include "tools/graphkit/doctor/soft_inventory.h"
 
 namespace graphkit {
@@ -27,7 +28,7 @@ bool HasCore(const SoftLibrary& library) { return !Core(library.functions).empty
 std::string PerCent(const SoftCount& count) {
   if (count.functions == 0) return "-";
   const size_t tenths = count.modelled * 1000 / count.functions;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+  return FormatPercent(static_cast<double>(tenths) / 1000);
 }
 
 std::vector<std::string> CountRow(const std::string& name, const SoftCount& count) {

@@ -118,7 +118,7 @@ function heldAtPeak(memory) {
     return name.filter(Boolean).join(" ");
   };
   const columns = [{title: "line", value: named}, bytesColumn("bytes", (holder) => holder.bytes),
-    {title: "share", value: (holder) => whole ? holder.bytes / whole * 100 : 0, text: (share) => `${share.toFixed(1)} %`, className: "num"},
+    {title: "share", value: (holder) => whole ? holder.bytes / whole : 0, text: formatPercent, className: "num"},
     countColumn("blocks", (holder) => holder.blocks)];
   const fill = (row, holder) => { row.title = holder.file ? `${holder.file}:${holder.line}` : ""; };
   const parts = [element("h3", "", `Who held the peak (${formatBytes(whole)})`),

@@ -11,6 +11,8 @@ function formatBytes(bytes) {
   return `${value.toFixed(decimals)} ${UNITS[unit]}`;
 }
 
+function formatPercent(share) { return `${(share * 100).toFixed(1)}%`; }
+
 function formatCount(count) {
   if (count === null) return "unknown";
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
