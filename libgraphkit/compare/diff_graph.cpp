@@ -77,9 +77,8 @@ class ParameterDiff {
       const Access& x = before_.accesses[a.accesses.first + i];
       const Access& y = after_.accesses[b.accesses.first + i];
       if (SameAccess(before_, x, after_, y)) continue;
-      const std::string which = std::to_string(i) + ": ";
       changes_.push_back(
-          {pair_, "access", which + AccessText(before_, x), which + AccessText(after_, y)});
+          {pair_, "access " + std::to_string(i), AccessText(before_, x), AccessText(after_, y)});
     }
   }
 

@@ -133,9 +133,9 @@ TEST_CASE("what a copy touches is a parameter, the block's address and id are no
   CHECK(Diff(copy(512, 1), copy(512, 3)).equal());
   const GraphDiff diff = OnlyGraph(Diff(copy(512, 1), copy(1024, 1)));
   CHECK(diff.parameters == std::vector<ParameterChange>{{{NodeId(0u), NodeId(0u)},
-                                                         "access",
-                                                         "0: writes 512 B of 4 KiB",
-                                                         "0: writes 1 KiB of 4 KiB"}});
+                                                         "access 0",
+                                                         "writes 512 B of 4 KiB",
+                                                         "writes 1 KiB of 4 KiB"}});
 }
 
 TEST_CASE("an edge that becomes programmatic is one whose data changed") {
