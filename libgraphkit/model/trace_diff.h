@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "libgraphkit/ids.h"
 #include "libgraphkit/model/finding.h"
+#include "libgraphkit/model/memory_diff.h"
 
 namespace graphkit {
 
@@ -31,14 +31,6 @@ struct ParameterChange {
   std::string before;
   std::string after;
   bool operator==(const ParameterChange&) const = default;
-};
-
-// One figure of a graph's summary, by its name in the JSON of analyze. Nothing: unknown.
-struct FigureChange {
-  std::string figure;
-  std::optional<uint64_t> before = 0;
-  std::optional<uint64_t> after = 0;
-  bool operator==(const FigureChange&) const = default;
 };
 
 // Two graphs that are taken for the same one. Edges of nodes that were removed or added go with
@@ -79,17 +71,26 @@ struct FindingChange {
 };
 
 struct TraceDiff {
-  std::vector<GraphDiff> graphs = {};  // equal ones too
+  std::vector<MemoryDiff> memory = {};  // of each device; empty: not compared
+  std::vector<GraphDiff> graphs = {};   // equal ones too
   std::vector<GraphId> removed_graphs = {};
   std::vector<GraphId> added_graphs = {};
   std::vector<FindingChange> findings = {};
   bool operator==(const TraceDiff&) const = default;
 
-  // Whether there was a graph to compare; without one, equal() says nothing.
   bool any_graph() const {
     return !graphs.empty() || !removed_graphs.empty() || !added_graphs.empty();
   }
+  // Whether there was something to compare; without it, equal() says nothing.
+  bool any() const { return any_graph() || !memory.empty(); }
+  bool memory_equal() const {
+    for (const MemoryDiff& device : memory) {
+      if (!device.equal()) return false;
+    }
+    return true;
+  }
   bool equal() const {
+    if (!memory_equal()) return false;
     for (const GraphDiff& graph : graphs) {
       if (!graph.equal()) return false;
     }

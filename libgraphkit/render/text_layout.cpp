@@ -63,9 +63,8 @@ std::string TablePart(const Rows& rows, const std::vector<bool>& right,
     std::string line(indent);
     for (const size_t i : columns) {
       if (i >= row.size()) continue;
-      const std::string padding(widths[i] - DisplayWidth(row[i]), ' ');
       if (i != columns.front()) line += std::string(kBetween, ' ');
-      line += right[i] ? padding + row[i] : row[i] + padding;
+      line += Padded(row[i], widths[i], right[i]);
     }
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
@@ -112,8 +111,8 @@ std::string Labelled(Severity severity, std::string_view text, const TextStyle& 
 }
 
 std::string Ascii(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSigns = {
-      {{"█", "#"}, {"→", "->"}, {"…", "..."}, {"×", "x"}, {"·", "-"}}};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSigns = {
+      {{"█", "#"}, {"→", "->"}, {"…", "..."}, {"×", "x"}, {"·", "-"}, {"−", "-"}}};
   std::string plain(text);
   for (const auto& [sign, instead] : kSigns) {
     for (size_t at = 0; (at = plain.find(sign, at)) != plain.npos; at += instead.size()) {
@@ -149,6 +148,12 @@ std::string Table(std::vector<std::vector<std::string>> rows, const std::vector<
     begin = end;
   }
   return out;
+}
+
+std::string Padded(std::string text, size_t columns, bool right) {
+  const size_t taken = DisplayWidth(text);
+  const std::string space(taken < columns ? columns - taken : 0, ' ');
+  return right ? space + text : text + space;
 }
 
 size_t Shown(size_t count, const TextStyle& style) {

@@ -46,6 +46,9 @@ std::string Bar(uint64_t value, uint64_t most, uint64_t columns);
 std::string Table(std::vector<std::vector<std::string>> rows, const std::vector<bool>& right,
                   std::string_view indent, const TextStyle& style = {});
 
+// The text in at least so many columns, the spaces behind it, or in front of it.
+std::string Padded(std::string text, size_t columns, bool right);
+
 // How many of so many entries are shown.
 size_t Shown(size_t count, const TextStyle& style);
 
@@ -63,7 +66,7 @@ void RenderTop(const Entries& entries, std::string_view indent, const TextStyle&
 // "1 node", "3 nodes": the count grouped, the noun in its number.
 std::string Counted(uint64_t count, std::string_view noun);
 
-// A number as printf formats it: "%.1f %%".
+// A number as printf formats it: "%.1f ns".
 std::string Formatted(const char* format, double number);
 
 // "0x7f0000".

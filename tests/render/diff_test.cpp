@@ -76,7 +76,7 @@ graph 0 "step": 3 nodes matched, 1 removed, 1 added, 1 parameter changed, 1 edge
 Findings
   + late-free: 1 → 2, 512 B → 1 KiB (block 0 is freed late)
 
-different: 0 of 1 graph equal
+different: 0 of 1 graph equal, findings differ
 )");
 }
 

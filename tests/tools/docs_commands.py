@@ -73,7 +73,9 @@ def make_folder(folder: pathlib.Path) -> None:
     for name in ("after", "good", "step-200", "rank1"):
         shutil.copy(soft / "fork_join.json", folder / f"{name}.json")
     shutil.copy(soft / "inference_server.json", folder / "server.json")
-    shutil.copy(TESTDATA / "import" / "snapshot.pickle", folder)
+    for name in ("snapshot", "before", "after"):
+        shutil.copy(TESTDATA / "import" / "snapshot.pickle", folder / f"{name}.pickle")
+    shutil.copy(TESTDATA / "import" / "trace.json", folder / "run.json")  # of the snapshot's process
     (folder / "profile.json.gz").write_bytes(gzip.compress((TESTDATA / "import" / "profile.json").read_bytes()))
     shutil.copy(TESTDATA / "minimalloc" / "input.12.csv", folder / "lifetimes.csv")
     for name in ("ci", "traces", ".zfunc", ".config/fish/completions"):

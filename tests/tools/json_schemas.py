@@ -32,6 +32,7 @@ def commands() -> list[list[str]]:
     views += [["explain", file] for file in [*traces, *snapshots, *drawings, *files("minimalloc/input.12.csv", "import/profile.json")]]
     views += [["check", file, "--max-deferred", "0", "--max-leaks", "0", "--max-peak", "1MiB"] for file in traces]
     views += [["diff", before, after] for before in traces[:5] for after in traces[:5]]
+    views += [["diff", before, after] for before in snapshots[:3] for after in files("import/late.pickle") + snapshots[:3]]
     views += [["plan", file] for file in traces] + [["plan", file, "--trade"] for file in traces[:3]]
     views += [["plan", file, "--borrow", "--at", "0"] for file in traces]
     views += [["replay", "traces/soft/inference_server.json", "--allocator", "recorded", "--execute", "host", "--orders", "1"]]

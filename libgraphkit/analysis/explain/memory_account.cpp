@@ -79,19 +79,38 @@ StackId StackAt(const Trace& trace, Seq seq) {
   return at == trace.blocks.end() ? StackId() : at->stack;
 }
 
+// The event of a device that a place of the trace belongs to.
+uint64_t EventAt(const SnapshotInfo& info, DeviceIndex device, Seq seq) {
+  const auto index = static_cast<size_t>(device);
+  if (index >= info.events.size()) return 0;
+  const std::vector<Seq>& events = info.events[index];
+  return static_cast<uint64_t>(std::ranges::lower_bound(events, seq) - events.begin());
+}
+
+void TakeInfo(const Trace& trace, const SnapshotInfo& info, MemoryAccount* account) {
+  account->first_event = info.first_event;
+  account->has_history = info.event_count() > 0;
+  if (account->has_history) {
+    account->peak_event = EventAt(info, account->device, account->moments.peak_in_use.seq);
+  }
+  account->python_only = !trace.stack_frames.empty() &&
+                         std::ranges::all_of(trace.stack_frames, [&](const StackFrame& frame) {
+                           return IsPythonFile(trace[frame.file]);
+                         });
+  for (const OutOfMemoryEvent& failed : info.out_of_memory) {
+    if (failed.device == account->device) account->out_of_memory = failed;
+  }
+  if (account->out_of_memory) {
+    account->told = MemoryAfter(trace, account->device, account->out_of_memory->seq);
+  }
+}
+
 MemoryAccount AccountFor(const Trace& trace, std::span<const StackName> names, DeviceIndex device,
-                         const SnapshotInfo* info) {
+                         const SnapshotInfo* info, Told told) {
   MemoryAccount account{.device = device, .moments = FindMoments(trace, device)};
   account.told = account.moments.peak_in_use;
-  if (info != nullptr) {
-    account.first_event = info->first_event;
-    for (const OutOfMemoryEvent& failed : info->out_of_memory) {
-      if (failed.device == device) account.out_of_memory = failed;
-    }
-    if (account.out_of_memory) {
-      account.told = MemoryAfter(trace, device, account.out_of_memory->seq);
-    }
-  }
+  if (info != nullptr) TakeInfo(trace, *info, &account);
+  if (told == Told::kEnd) account.told = account.moments.end;
   account.peak_stack = StackAt(trace, account.moments.peak_in_use.seq);
   account.holders =
       GroupHeld(trace, names, BlocksInUse(trace, device, account.told.seq), account.first_event);
@@ -146,11 +165,12 @@ FamilyBlocks FindFamily(const Trace& trace, std::span<const StackName> names,
   return found;
 }
 
-std::vector<MemoryAccount> AccountForMemory(const Trace& trace, const SnapshotInfo* info) {
+std::vector<MemoryAccount> AccountForMemory(const Trace& trace, const SnapshotInfo* info,
+                                            Told told) {
   const std::vector<StackName> names = NamesOfStacks(trace);
   std::vector<MemoryAccount> accounts;
   for (const DeviceIndex device : DevicesWithMemory(trace)) {
-    accounts.push_back(AccountFor(trace, names, device, info));
+    accounts.push_back(AccountFor(trace, names, device, info, told));
   }
   std::ranges::stable_sort(accounts, std::greater(), [](const MemoryAccount& account) {
     return account.moments.peak_in_use.in_use;

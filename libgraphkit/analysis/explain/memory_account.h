@@ -38,9 +38,11 @@ const char* NameOf(MemoryRemark::Kind kind);
 struct MemoryAccount {
   DeviceIndex device = 0;
   MemoryMoments moments = {};
-  Seq first_event = 0;  // SnapshotInfo's
-  // Whose holders are told: the last failure for lack of memory, which may have ended the program,
-  // else the peak in use.
+  Seq first_event = 0;       // SnapshotInfo's
+  bool has_history = true;   // false: only the state at the end is known
+  bool python_only = false;  // stacks of a snapshot: threads of autograd have none then
+  std::optional<uint64_t> peak_event = {};  // that of the peak in use, of a snapshot with history
+  // Whose holders are told.
   MemoryAt told = {};
   std::optional<OutOfMemoryEvent> out_of_memory = {};
   StackId peak_stack = {};  // of the allocation that made the peak
@@ -50,8 +52,15 @@ struct MemoryAccount {
   bool operator==(const MemoryAccount&) const = default;
 };
 
+// Whose holders are told.
+enum class Told : uint8_t {
+  kMost,  // the last failure for lack of memory, which may have ended the program, else the peak
+  kEnd,
+};
+
 // Of each device that has memory, the most in use first. `info`: of a snapshot; null: of a trace.
-std::vector<MemoryAccount> AccountForMemory(const Trace& trace, const SnapshotInfo* info = nullptr);
+std::vector<MemoryAccount> AccountForMemory(const Trace& trace, const SnapshotInfo* info = nullptr,
+                                            Told told = Told::kMost);
 
 // What the remarks are made of; parts of AccountForMemory.
 

@@ -2,29 +2,35 @@
 //
 //     before: a.json, after: b.json
 //
+//       peak in use  13.0 GiB  →  9.61 GiB  −3.39 GiB        memory_text.h
+//       …
+//
 //     graph 0 "step": 12 nodes matched, 1 removed, 1 edge gained
 //       - node 7 kernel scale on stream 2
 //       + edge node 3 kernel add → node 9 kernel mul
 //       deferred_bytes  1 MiB → 2 MiB
 //     …
-//     different
+//     different: memory differs, 0 of 1 graph equal
 #pragma once
 
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "libgraphkit/analysis/explain/memory_account.h"
 #include "libgraphkit/model/trace.h"
 #include "libgraphkit/model/trace_diff.h"
 #include "libgraphkit/render/text_layout.h"
 
 namespace graphkit {
 
-// One of the two traces, and how the user named its file.
+// One of the two traces, how the user named its file, and what TraceDiff::memory was made of.
 struct DiffSide {
   const Trace& trace;
   std::string file;
+  std::span<const MemoryAccount> memory = {};
 };
 
 void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
@@ -32,6 +38,9 @@ void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSid
 
 // "graph 0 → graph 1"; one title where both are of one id.
 std::string PairTitle(const Trace& before, const Trace& after, const GraphDiff& diff);
+
+// "peak in use": a figure's name for people.
+std::string FigureWords(std::string_view figure);
 
 // Bytes or a count, as the figure's name says.
 std::string FigureText(std::string_view figure, std::optional<uint64_t> value);

@@ -2,6 +2,7 @@
 
 #include "libgraphkit/render/diff/diff.h"
 #include "libgraphkit/render/diff/drawing.h"
+#include "libgraphkit/render/diff/memory_text.h"
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
@@ -57,6 +58,15 @@ Json TitlesJson(const Trace& trace, const std::vector<GraphId>& graphs) {
   return ListJson(graphs, [&trace](GraphId id) { return GraphTitle(trace, id); });
 }
 
+// The titles of the holders, of each device.
+Json HolderTitlesJson(const TraceDiff& diff, const DiffSide& before, const DiffSide& after) {
+  return ListJson(diff.memory, [&](const MemoryDiff& memory) {
+    return ListJson(memory.holders, [&](const HolderChange& change) {
+      return HolderChangeTitle(change, memory, before, after);
+    });
+  });
+}
+
 }  // namespace
 
 void RenderDiffHtml(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
@@ -71,6 +81,7 @@ void RenderDiffHtml(const TraceDiff& diff, const DiffSide& before, const DiffSid
                      {"after", Printable(after.file)},
                      {"removed_graphs", TitlesJson(before.trace, diff.removed_graphs)},
                      {"added_graphs", TitlesJson(after.trace, diff.added_graphs)},
+                     {"holders", HolderTitlesJson(diff, before, after)},
                      {"drawings", std::move(graphs)}};
   std::ostringstream text;
   text << "{\"diff\":";

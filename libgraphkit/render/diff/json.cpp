@@ -1,10 +1,12 @@
 #include "libgraphkit/render/json.h"
 #include "libgraphkit/render/diff/diff.h"
+#include "libgraphkit/render/explain/memory_json.h"
 #include "libgraphkit/render/names.h"
 
 namespace graphkit {
 
 GRAPHKIT_JSON_OF(FigureChange, figure, before, after)
+GRAPHKIT_JSON_OF(RemarkChange, kind, before, after, text, advice)
 GRAPHKIT_JSON_OF(FindingChange, check, severity, message, count_before, count_after, bytes_before,
                  bytes_after)
 
@@ -52,6 +54,38 @@ Json GraphJson(const Trace& before, const Trace& after, const GraphDiff& diff) {
               {"figures", diff.figures}};
 }
 
+Json MemoryDiffJson(const MemoryDiff& diff, const DiffSide& before, const DiffSide& after) {
+  const auto account = [](const DiffSide& side, std::optional<size_t> index) {
+    return index ? &side.memory[*index] : nullptr;
+  };
+  const MemoryAccount* from = account(before, diff.before);
+  const MemoryAccount* to = account(after, diff.after);
+  const auto device = [](const MemoryAccount* of) {
+    return of == nullptr ? Json(nullptr) : Json(of->device);
+  };
+  const auto peak = [](const DiffSide& side, const MemoryAccount* of) {
+    if (of == nullptr || !of->has_history) return Json(nullptr);
+    return Json{{"record", of->moments.peak_in_use.seq},
+                {"event", of->peak_event},
+                {"place", MemoryTitle(side.trace, of->peak_stack)}};
+  };
+  const auto holder = [](const MemoryAccount* of, std::optional<size_t> index) {
+    return index ? PlacedHolderJson(of->holders[*index]) : Json(nullptr);
+  };
+  const auto held = [&](const HolderChange& change) {
+    const int64_t bytes = static_cast<int64_t>(change.after) - static_cast<int64_t>(change.before);
+    return Json{{"change_bytes", bytes},
+                {"before", holder(from, change.holder.before)},
+                {"after", holder(to, change.holder.after)}};
+  };
+  return Json{{"device", {{"before", device(from)}, {"after", device(to)}}},
+              {"equal", diff.equal()},
+              {"figures", diff.figures},
+              {"peak", {{"before", peak(before, from)}, {"after", peak(after, to)}}},
+              {"holders", ListJson(diff.holders, held)},
+              {"worth_a_look", diff.remarks}};
+}
+
 Json SideJson(const DiffSide& side) {
   return Json{{"file", side.file}, {"complete", IsComplete(side.trace)}};
 }
@@ -61,11 +95,13 @@ Json SideJson(const DiffSide& side) {
 void RenderDiffJson(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                     std::ostream& out) {
   const auto graph = [&](const GraphDiff& of) { return GraphJson(before.trace, after.trace, of); };
+  const auto memory = [&](const MemoryDiff& of) { return MemoryDiffJson(of, before, after); };
   const Json root = {{"schema", "graphkit-diff"},
                      {"version", 1},
-                     {"equal", diff.any_graph() ? Json(diff.equal()) : Json(nullptr)},
+                     {"equal", diff.any() ? Json(diff.equal()) : Json(nullptr)},
                      {"before", SideJson(before)},
                      {"after", SideJson(after)},
+                     {"memory", ListJson(diff.memory, memory)},
                      {"graphs", ListJson(diff.graphs, graph)},
                      {"removed_graphs", AllJson(before.trace, diff.removed_graphs)},
                      {"added_graphs", AllJson(after.trace, diff.added_graphs)},

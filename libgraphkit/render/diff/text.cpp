@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <sstream>
 #include <vector>
 
 #include "libgraphkit/render/diff/diff.h"
+#include "libgraphkit/render/diff/memory_text.h"
 #include "libgraphkit/render/names.h"
 #include "libgraphkit/render/printable.h"
 
@@ -41,15 +43,23 @@ struct Words {
 };
 
 constexpr Words kWords[] = {
-    {"total_bytes", "allocated, in all"}, {"peak_live_bytes", "peak live"},
-    {"deferred_bytes", "deferred"},       {"lower_bound_bytes", "lower bound"},
-    {"never_freed_bytes", "never freed"}, {"reuse_bytes", "could be shared"},
+    {"total_bytes", "allocated, in all"},
+    {"peak_live_bytes", "peak live"},
+    {"deferred_bytes", "deferred"},
+    {"lower_bound_bytes", "lower bound"},
+    {"never_freed_bytes", "never freed"},
+    {"reuse_bytes", "could be shared"},
     {"exec_bytes", "executables"},
+    {"peak_reserved_bytes", "peak reserved"},
+    {"peak_in_use_bytes", "peak in use"},
+    {"reserved_at_end_bytes", "reserved at end"},
+    {"in_use_at_end_bytes", "in use at end"},
 };
 
-std::string FigureWords(std::string_view figure) {
-  const auto* known = std::ranges::find(kWords, figure, &Words::figure);
-  return std::string(known == std::end(kWords) ? figure : known->words);
+void RenderInked(std::string_view sign, const std::string& text, Ink ink, const TextStyle& style,
+                 std::ostream& out) {
+  const std::string line = Wrapped(sign, text, style);
+  out << Inked(std::string_view(line).substr(0, line.size() - 1), ink, style) << "\n";
 }
 
 // The graphs whose peak changed, the largest change first: "peak live 76 MiB → 28 MiB (graph 0)".
@@ -69,14 +79,12 @@ void RenderPeaks(const TraceDiff& diff, const DiffSide& before, const DiffSide& 
   std::ranges::stable_sort(peaks, std::ranges::greater(), [](const Peak& peak) {
     return std::max(peak.before, peak.after) - std::min(peak.before, peak.after);
   });
+  if (!peaks.empty() && !diff.memory_equal()) out << "\n";
   RenderTop(peaks, "", style, out, [&](const Peak& peak) {
-    const bool more = peak.after > peak.before;
-    const std::string change = (more ? "+" : "−") + FormatBytes(more ? peak.after - peak.before
-                                                                     : peak.before - peak.after);
     const std::string text = "peak live " + FormatBytes(peak.before) + " → " +
-                             FormatBytes(peak.after) + " (" + change + ") in " +
-                             PairTitle(before.trace, after.trace, *peak.graph);
-    out << Inked(text, more ? Ink::kRed : Ink::kGreen, style) << "\n";
+                             FormatBytes(peak.after) + " (" + ChangeText(peak.before, peak.after) +
+                             ") in " + PairTitle(before.trace, after.trace, *peak.graph);
+    RenderInked("", text, peak.after > peak.before ? Ink::kRed : Ink::kGreen, style, out);
   });
 }
 
@@ -135,11 +143,8 @@ class GraphText {
 
   template <typename Item, typename ToText>
   void List(const std::vector<Item>& items, const char* sign, Ink ink, ToText to_text) {
-    RenderTop(items, sign, style_, out_, [&](const Item& item) {
-      const std::string line = Wrapped(sign, to_text(item), style_);
-      const std::string_view text(line);
-      out_ << Inked(text.substr(0, text.size() - 1), ink, style_) << "\n";
-    });
+    RenderTop(items, sign, style_, out_,
+              [&](const Item& item) { RenderInked(sign, to_text(item), ink, style_, out_); });
   }
 
   // Memory first: it is what most people ask about.
@@ -174,11 +179,57 @@ void RenderFindings(const TraceDiff& diff, const TextStyle& style, std::ostream&
   });
 }
 
+void RenderGraphs(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
+                  const TextStyle& style, std::ostream& out) {
+  RenderPeaks(diff, before, after, style, out);
+  GraphText graphs(before, after, style, out);
+  for (const GraphDiff& graph : diff.graphs) {
+    if (!graph.equal()) graphs.Render(graph);
+  }
+  if (!diff.removed_graphs.empty() || !diff.added_graphs.empty()) out << "\n";
+  for (const GraphId id : diff.removed_graphs) {
+    out << Wrapped("- ", GraphTitle(before.trace, id) + " removed", style);
+  }
+  for (const GraphId id : diff.added_graphs) {
+    out << Wrapped("+ ", GraphTitle(after.trace, id) + " added", style);
+  }
+}
+
+void RenderVerdict(const TraceDiff& diff, const TextStyle& style, std::ostream& out) {
+  if (!diff.any()) {
+    const std::string nothing = "nothing to compare: neither holds a graph or memory history";
+    out << "\n" << Inked(nothing, Ink::kRed, style) << "\n";
+    return;
+  }
+  std::vector<std::string> parts;
+  if (!diff.memory.empty() && !diff.any_graph()) parts.push_back("memory");
+  if (!diff.memory.empty() && diff.any_graph()) {
+    parts.push_back(diff.memory_equal() ? "memory equal" : "memory differs");
+  }
+  if (diff.any_graph()) {
+    const auto equal = std::ranges::count_if(diff.graphs, &GraphDiff::equal);
+    const size_t other = std::max(diff.removed_graphs.size(), diff.added_graphs.size());
+    parts.push_back(FormatCount(static_cast<uint64_t>(equal)) + " of " +
+                    Counted(diff.graphs.size() + other, "graph") + " equal");
+  }
+  if (!diff.findings.empty()) parts.push_back("findings differ");
+  const bool equal = diff.equal();
+  out << "\n"
+      << (equal ? Inked("equal", Ink::kGreen, style) : Inked("different", Ink::kRed, style));
+  for (size_t i = 0; i < parts.size(); ++i) out << (i == 0 ? ": " : ", ") << parts[i];
+  out << "\n";
+}
+
 }  // namespace
 
 std::string PairTitle(const Trace& before, const Trace& after, const GraphDiff& diff) {
   const std::string title = GraphTitle(before, diff.before);
   return diff.before == diff.after ? title : title + " → " + GraphTitle(after, diff.after);
+}
+
+std::string FigureWords(std::string_view figure) {
+  const auto* known = std::ranges::find(kWords, figure, &Words::figure);
+  return std::string(known == std::end(kWords) ? figure : known->words);
 }
 
 std::string FigureText(std::string_view figure, std::optional<uint64_t> value) {
@@ -203,33 +254,18 @@ std::string EdgeDataText(const Edge& edge) {
 
 void RenderDiffText(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                     const TextStyle& style, std::ostream& out) {
-  out << Wrapped("", "before: " + Printable(before.file) + ", after: " + Printable(after.file),
-                 style);
-  RenderPeaks(diff, before, after, style, out);
-  GraphText graphs(before, after, style, out);
-  for (const GraphDiff& graph : diff.graphs) {
-    if (!graph.equal()) graphs.Render(graph);
-  }
-  if (!diff.removed_graphs.empty() || !diff.added_graphs.empty()) out << "\n";
-  for (const GraphId id : diff.removed_graphs) {
-    out << Wrapped("- ", GraphTitle(before.trace, id) + " removed", style);
-  }
-  for (const GraphId id : diff.added_graphs) {
-    out << Wrapped("+ ", GraphTitle(after.trace, id) + " added", style);
-  }
-  RenderFindings(diff, style, out);
-  if (!diff.any_graph()) {
-    out << "\n" << Inked("nothing to compare: neither holds a graph", Ink::kRed, style) << "\n";
-    return;
-  }
-  const auto equal = std::ranges::count_if(diff.graphs, &GraphDiff::equal);
-  out << "\n"
-      << (diff.equal() ? Inked("equal", Ink::kGreen, style) : Inked("different", Ink::kRed, style))
-      << ": " << FormatCount(static_cast<uint64_t>(equal)) << " of "
-      << Counted(
-             diff.graphs.size() + std::max(diff.removed_graphs.size(), diff.added_graphs.size()),
-             "graph")
-      << " equal\n";
+  std::ostringstream text;
+  const std::string from = "before: " + Printable(before.file);
+  const std::string to = "after: " + Printable(after.file);
+  const bool fits = DisplayWidth(from + ", " + to) <= style.width;
+  text << (fits ? from + ", " + to + "\n"
+                : Wrapped("before: ", Printable(before.file), style) +
+                      Wrapped("after:  ", Printable(after.file), style));
+  RenderMemoryDiff(diff, before, after, style, text);
+  RenderGraphs(diff, before, after, style, text);
+  RenderFindings(diff, style, text);
+  RenderVerdict(diff, style, text);
+  out << (style.ascii ? Ascii(text.str()) : text.str());
 }
 
 }  // namespace graphkit

@@ -19,14 +19,6 @@ std::string StacksText(const Trace& trace) {
   return "no stacks";
 }
 
-// The event of a device that a place of the trace belongs to.
-uint64_t EventAt(const SnapshotInfo& info, DeviceIndex device, Seq seq) {
-  const auto index = static_cast<size_t>(device);
-  if (index >= info.events.size()) return 0;
-  const std::vector<Seq>& events = info.events[index];
-  return static_cast<uint64_t>(std::ranges::lower_bound(events, seq) - events.begin());
-}
-
 std::vector<std::string> SnapshotFacts(const Trace& trace, const SnapshotInfo& info) {
   const uint64_t events = info.event_count();
   const size_t failures = info.out_of_memory.size();
@@ -77,6 +69,7 @@ const std::array<FormatRow, 8>& KnownFormats() {
                                     "all who held the peak; --at end, --at EVENT"};
   static const NextCommand kWhatIf = {"graphkit replay FILE --what-if expandable_segments",
                                       "what a setting would save"};
+  static const NextCommand kDiff = {"graphkit diff FILE after.pickle", "where another run differs"};
   static const std::array<FormatRow, 8> kRows = {{
       {"",
        "CUDA graph trace",
@@ -84,7 +77,7 @@ const std::array<FormatRow, 8>& KnownFormats() {
          kReport,
          kDot,
          {"graphkit check FILE", "the same as a gate in CI"}}}},
-      {"torch-snapshot", "PyTorch memory snapshot", {{kReport, kPeak, kWhatIf}}},
+      {"torch-snapshot", "PyTorch memory snapshot", {{kReport, kPeak, kWhatIf, kDiff}}},
       {"torch-graph", "PyTorch graph data", {{kDot, kMerge}}},
       {"torch-nodes", "PyTorch's launch stacks or annotations of graph nodes", {{kMerge}}},
       {"dot", "drawing of CUDA graphs (cudaGraphDebugDotPrint)", {{kDot, kMerge}}},
@@ -122,20 +115,11 @@ Explanation Explain(const ExplainInput& input, const Trace& trace) {
                        .what = row.what,
                        .next = NextOf(row, input.file, !trace.stacks.empty())};
   const SnapshotInfo* info = input.snapshot;
-  if (info != nullptr) {
-    explanation.about.facts = SnapshotFacts(trace, *info);
-    explanation.has_history = info->event_count() > 0;
-    explanation.python_stacks_only = StacksText(trace) == "Python stacks";
-  } else {
-    explanation.about.facts = input.summary.empty() ? TraceFacts(trace) : input.summary;
-  }
+  explanation.about.facts = info != nullptr         ? SnapshotFacts(trace, *info)
+                            : input.summary.empty() ? TraceFacts(trace)
+                                                    : input.summary;
   explanation.unknown_memory = trace.process.unknown_memory;
   if (explanation.unknown_memory.empty()) explanation.memory = AccountForMemory(trace, info);
-  for (const MemoryAccount& account : explanation.memory) {
-    if (info == nullptr) break;
-    const Seq peak = account.moments.peak_in_use.seq;
-    explanation.peak_events.push_back(EventAt(*info, account.device, peak));
-  }
   if (input.report == nullptr) return explanation;
   explanation.findings = GroupFindings(input.report->findings);
   explanation.graphs = input.report->graphs;

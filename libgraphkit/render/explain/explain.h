@@ -34,10 +34,6 @@ struct Explanation {
   std::string file;  // as the user named it
   FileAbout about = {};
   std::vector<MemoryAccount> memory = {};  // of each device, the most in use first
-  // The event of each of those's peak in use; empty: of a trace, which counts records.
-  std::vector<uint64_t> peak_events = {};
-  bool python_stacks_only = false;  // threads of autograd have none then
-  bool has_history = true;          // false: only the state at the end is known
   std::vector<FindingGroup> findings = {};
   std::vector<GraphSummary> graphs = {};
   std::string unknown_memory = {};  // why the sizes of its memory aren't known; empty: they are

@@ -42,12 +42,12 @@ Json IdleJson(const IdleMemory& idle) {
               {"private_bytes", idle.private_bytes}};
 }
 
-Json DeviceJson(const MemoryAccount& account, std::optional<uint64_t> peak_event) {
+Json DeviceJson(const MemoryAccount& account) {
   return Json{
       {"device", account.device},
       {"peak_reserved", MomentJson(account.moments.peak_reserved)},
       {"peak_in_use", MomentJson(account.moments.peak_in_use)},
-      {"peak_event", peak_event},
+      {"peak_event", account.peak_event},
       {"end", MomentJson(account.moments.end)},
       {"idle_at_end", IdleJson(account.idle_at_end)},
       {"out_of_memory", account.out_of_memory ? Json(*account.out_of_memory) : Json(nullptr)},
@@ -71,25 +71,22 @@ Json GraphJson(const GraphSummary& graph) {
 
 }  // namespace
 
+Json PlacedHolderJson(const HeldGroup& group) {
+  Json json = HolderJson(group);
+  json["place"] = group.place;
+  json["function"] = group.function;
+  return json;
+}
+
 Json MemoryJson(const std::vector<MemoryAccount>& memory) {
   return ListJson(memory, [](const MemoryAccount& account) {
-    Json json = DeviceJson(account, {});
-    for (size_t i = 0; i < account.holders.size(); ++i) {
-      const HeldGroup& group = account.holders[i];
-      json["holders"][i]["place"] = group.place;
-      json["holders"][i]["function"] = group.function;
-    }
+    Json json = DeviceJson(account);
+    json["holders"] = ListJson(account.holders, PlacedHolderJson);
     return json;
   });
 }
 
 void RenderExplanationJson(const Explanation& explanation, std::ostream& out) {
-  Json devices = Json::array();
-  for (size_t i = 0; i < explanation.memory.size(); ++i) {
-    const bool events = i < explanation.peak_events.size() && explanation.has_history;
-    devices.push_back(DeviceJson(
-        explanation.memory[i], events ? std::optional(explanation.peak_events[i]) : std::nullopt));
-  }
   const std::string& unknown = explanation.unknown_memory;
   const Json document{{"schema", "graphkit-explain"},
                       {"version", 1},
@@ -98,7 +95,7 @@ void RenderExplanationJson(const Explanation& explanation, std::ostream& out) {
                       {"what", explanation.about.what},
                       {"facts", explanation.about.facts},
                       {"unknown_memory", unknown.empty() ? Json(nullptr) : Json(unknown)},
-                      {"devices", devices},
+                      {"devices", ListJson(explanation.memory, DeviceJson)},
                       {"findings", ListJson(explanation.findings, GroupJson)},
                       {"graphs", ListJson(explanation.graphs, GraphJson)},
                       {"next", explanation.about.next}};

@@ -1,4 +1,4 @@
-// What memory did, as the HTML report has it.
+// What memory did, as the HTML report and diffs have it.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,10 @@
 
 namespace graphkit {
 
-// As "devices" of the explanation's JSON; holders with the short place and the function as well.
+// As of "holders" of the explanation's JSON, with the short place and the function as well.
+Json PlacedHolderJson(const HeldGroup& group);
+
+// As "devices" of the explanation's JSON; holders as above.
 Json MemoryJson(const std::vector<MemoryAccount>& memory);
 
 }  // namespace graphkit

@@ -33,17 +33,8 @@ std::string SegmentsText(const MemoryAt& at) {
   return at.segments == 0 ? "" : Counted(at.segments, "segment");
 }
 
-std::string PeakText(const Explanation& explanation, const Trace& trace, size_t device) {
-  const MemoryAccount& account = explanation.memory[device];
-  const bool events = device < explanation.peak_events.size();
-  std::string text = events ? "event " + FormatCount(explanation.peak_events[device])
-                            : "record " + FormatCount(account.moments.peak_in_use.seq);
-  const std::string title = MemoryTitle(trace, account.peak_stack);
-  return title.empty() ? text : text + ", at " + Printable(title);
-}
-
-std::vector<Level> LevelsOf(const Explanation& explanation, const Trace& trace, size_t device) {
-  const MemoryMoments& moments = explanation.memory[device].moments;
+std::vector<Level> LevelsOf(const Trace& trace, const MemoryAccount& account) {
+  const MemoryMoments& moments = account.moments;
   const bool known = moments.end.reserved >= moments.end.in_use;
   const bool same = moments.end.reserved == moments.peak_reserved.reserved;
   std::string idle = known ? FormatBytes(moments.end.idle()) + " reserved and idle" : "";
@@ -52,7 +43,7 @@ std::vector<Level> LevelsOf(const Explanation& explanation, const Trace& trace, 
   } else if (known && !same) {
     idle += ", of " + FormatBytes(moments.end.reserved);
   }
-  if (!explanation.has_history) {
+  if (!account.has_history) {
     return {{"reserved", moments.end.reserved, SegmentsText(moments.end)},
             {"in use", moments.end.in_use, idle}};
   }
@@ -61,8 +52,7 @@ std::vector<Level> LevelsOf(const Explanation& explanation, const Trace& trace, 
     levels.push_back(
         {"peak reserved", moments.peak_reserved.reserved, SegmentsText(moments.peak_reserved)});
   }
-  levels.push_back(
-      {"peak in use", moments.peak_in_use.in_use, PeakText(explanation, trace, device)});
+  levels.push_back({"peak in use", moments.peak_in_use.in_use, PeakText(trace, account)});
   levels.push_back({"in use at end", moments.end.in_use, idle});
   return levels;
 }
@@ -80,30 +70,6 @@ std::string OperationsText(const HeldGroup& group) {
   return shown < group.operations.size() ? text + ", …" : text;
 }
 
-std::string TitleOf(const Trace& trace, const HeldGroup& group, bool python_stacks_only) {
-  switch (group.kind) {
-    case HeldGroup::Kind::kPool:
-      return PoolTitle(trace, group.pool) + ", no call stacks";
-    case HeldGroup::Kind::kBeforeRecording:
-      return kBeforeRecording;
-    case HeldGroup::Kind::kNoStack:
-      return python_stacks_only
-                 ? std::string(kNoStack) + " (threads of autograd have no Python frames)"
-                 : kNoStack;
-    case HeldGroup::Kind::kOperation:
-      return Printable(group.place) + " (no Python frame)";
-    case HeldGroup::Kind::kLine:
-      break;
-  }
-  std::string title = group.place;
-  const std::string operations = OperationsText(group);
-  const bool backward = group.role == MemoryRole::kBackward;
-  const std::string_view role = backward ? "of a backward" : RoleText(group.role);
-  if (!operations.empty()) title += "  " + operations;
-  if (!role.empty()) title += "  (" + std::string(role) + ")";
-  return Printable(title);
-}
-
 void RenderStack(const Trace& trace, StackId stack, std::ostream& out) {
   if (!stack) return;
   const Slice run = trace.stacks[stack.index()].frames;
@@ -118,42 +84,34 @@ std::string Percent(Bytes part, Bytes whole) {
   return FormatPercent(whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole));
 }
 
-std::string HoldersHeading(const Explanation& explanation, const Trace& trace,
-                           const MemoryAccount& account) {
+std::string HoldersHeading(const Trace& trace, const MemoryAccount& account) {
   const bool lines = !trace.stacks.empty() || trace.process.device == DeviceKind::kImported;
   const std::string bytes = " (" + FormatBytes(account.told.in_use) +
                             (lines ? ")" : "; trace --stacks would name lines)");
   if (account.out_of_memory) return "WHO HELD THE MEMORY WHEN IT RAN OUT" + bytes;
-  return (explanation.has_history ? "WHO HELD THE PEAK" : "WHO HOLDS THE MEMORY") + bytes;
+  return (account.has_history ? "WHO HELD THE PEAK" : "WHO HOLDS THE MEMORY") + bytes;
 }
 
 // "<bytes>  <title>     <share>  <blocks>", aligned under the heading.
-void RenderHolders(const Explanation& explanation, const Trace& trace, const ExplainStyle& style,
+void RenderHolders(const Trace& trace, const MemoryAccount& account, const ExplainStyle& style,
                    std::ostream& out) {
-  const MemoryAccount& account = explanation.memory.front();
   constexpr size_t kBytes = 11, kShare = 9, kBlocks = 8;
   const size_t room =
       style.text.width - std::min<size_t>(style.text.width, kBytes + kShare + kBlocks + 4);
   const size_t width = std::clamp<size_t>(room, 24, 70);
-  const auto padded = [](std::string text, size_t columns, bool right) {
-    const size_t taken = DisplayWidth(text);
-    const std::string space(taken < columns ? columns - taken : 0, ' ');
-    return right ? space + text : text + space;
-  };
   out << "\n  "
-      << Inked(padded(HoldersHeading(explanation, trace, account), kBytes + 2 + width, false),
-               Ink::kBold, style.text)
-      << padded("share", kShare, true) << padded("blocks", kBlocks, true) << "\n";
+      << Inked(Padded(HoldersHeading(trace, account), kBytes + 2 + width, false), Ink::kBold,
+               style.text)
+      << Padded("share", kShare, true) << Padded("blocks", kBlocks, true) << "\n";
   const size_t shown = Shown(account.holders.size(), style.text);
   Bytes left = account.told.in_use;
   for (size_t i = 0; i < shown; ++i) {
     const HeldGroup& group = account.holders[i];
     left -= std::min(left, group.bytes);
-    out << "  " << padded(FormatBytes(group.bytes), kBytes, true) << "  "
-        << padded(Ellipsize(TitleOf(trace, group, explanation.python_stacks_only), width), width,
-                  false)
-        << padded(Percent(group.bytes, account.told.in_use), kShare, true)
-        << padded(FormatCount(group.blocks), kBlocks, true) << "\n";
+    out << "  " << Padded(FormatBytes(group.bytes), kBytes, true) << "  "
+        << Padded(Ellipsize(HolderTitle(trace, account, group), width), width, false)
+        << Padded(Percent(group.bytes, account.told.in_use), kShare, true)
+        << Padded(FormatCount(group.blocks), kBlocks, true) << "\n";
     if (style.stacks) RenderStack(trace, group.stack, out);
   }
   if (shown < account.holders.size()) {
@@ -192,6 +150,37 @@ void RenderOtherDevices(const Explanation& explanation, std::ostream& out) {
 
 }  // namespace
 
+std::string PeakText(const Trace& trace, const MemoryAccount& account) {
+  std::string text = account.peak_event ? "event " + FormatCount(*account.peak_event)
+                                        : "record " + FormatCount(account.moments.peak_in_use.seq);
+  const std::string title = MemoryTitle(trace, account.peak_stack);
+  return title.empty() ? text : text + ", at " + Printable(title);
+}
+
+std::string HolderTitle(const Trace& trace, const MemoryAccount& account, const HeldGroup& group) {
+  switch (group.kind) {
+    case HeldGroup::Kind::kPool:
+      return PoolTitle(trace, group.pool) + ", no call stacks";
+    case HeldGroup::Kind::kBeforeRecording:
+      return kBeforeRecording;
+    case HeldGroup::Kind::kNoStack:
+      return account.python_only
+                 ? std::string(kNoStack) + " (threads of autograd have no Python frames)"
+                 : kNoStack;
+    case HeldGroup::Kind::kOperation:
+      return Printable(group.place) + " (no Python frame)";
+    case HeldGroup::Kind::kLine:
+      break;
+  }
+  std::string title = group.place;
+  const std::string operations = OperationsText(group);
+  const bool backward = group.role == MemoryRole::kBackward;
+  const std::string_view role = backward ? "of a backward" : RoleText(group.role);
+  if (!operations.empty()) title += "  " + operations;
+  if (!role.empty()) title += "  (" + std::string(role) + ")";
+  return Printable(title);
+}
+
 void RenderMemory(const Explanation& explanation, const Trace& trace, const ExplainStyle& style,
                   std::ostream& out) {
   if (explanation.memory.empty() || explanation.memory.front().moments.peak_in_use.in_use == 0) {
@@ -200,9 +189,9 @@ void RenderMemory(const Explanation& explanation, const Trace& trace, const Expl
   const MemoryAccount& account = explanation.memory.front();
   out << "\n";
   if (explanation.memory.size() > 1) out << "  device " << account.device << ", the most in use\n";
-  RenderLevels(LevelsOf(explanation, trace, 0), style.text, out);
+  RenderLevels(LevelsOf(trace, account), style.text, out);
   RenderOtherDevices(explanation, out);
-  RenderHolders(explanation, trace, style, out);
+  RenderHolders(trace, account, style, out);
 }
 
 void RenderRemarks(const Explanation& explanation, const TextStyle& style, std::ostream& out) {

@@ -499,6 +499,18 @@ class Diff(Page):
         self.assertGreater(arrows, 100)
         self.assertEqual((0, True), (crossed, seen))
 
+    def test_the_page_of_two_snapshots_shows_their_memory(self):
+        snapshots = [str(TESTDATA / "torch-snapshots" / f"transformer_{name}.pickle") for name in ("small", "inference")]
+        page = WORK / "memory.html"
+        graphkit("diff", *snapshots, "--format", "html", "-o", str(page), codes=(1,))
+        memory = json.loads(graphkit("diff", *snapshots, "--format", "json", codes=(1,)))["memory"][0]
+        self.browser.open(page)
+        self.browser.wait_for("document.body.dataset.ready")
+        self.assertEqual("Memory", self.browser.run("return document.querySelector('h2').textContent"))
+        rows = self.browser.run("return document.querySelectorAll('table')[1].rows.length")
+        self.assertEqual(min(30, len([holder for holder in memory["holders"] if holder["change_bytes"] != 0])), rows - 1)
+        self.check_quiet()
+
     def test_equal_traces_are_said_to_be_equal(self):
         trace, page = str(TESTDATA / "traces" / "soft" / "fork_join.json"), WORK / "equal.html"
         graphkit("diff", trace, trace, "--format", "html", "-o", str(page))

@@ -1,10 +1,13 @@
-// `graphkit diff`: what differs between two traces.
+// `graphkit diff`: what differs between the memory and the graphs of two files.
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "libgraphkit/analysis/analyze.h"
 #include "libgraphkit/analysis/order/topology.h"
 #include "libgraphkit/compare/diff.h"
+#include "libgraphkit/compare/diff_memory.h"
 #include "libgraphkit/render/diff/diff.h"
 #include "tools/graphkit/cli/options.h"
 #include "tools/graphkit/cli/progress.h"
@@ -31,10 +34,43 @@ Result<Report> AnalyzeSide(const Trace& trace, const std::string& path) {
   return Analyze(FindReportFacts(trace, {}, progress.done()));
 }
 
-TraceDiff Compare(const Trace& before, const Report& before_report, const Trace& after,
-                  const Report& after_report) {
+// One of the two files, as it was read and judged.
+struct Side {
+  std::string path;
+  Imported imported;
+  Report report;
+  std::vector<MemoryAccount> memory = {};
+
+  const Trace& trace() const { return imported.trace; }
+  DiffSide shown() const { return {trace(), path, memory}; }
+};
+
+Result<Side> ReadSide(const std::string& path) {
+  Result<Imported> imported = ReadImported(path);
+  if (!imported) return imported.error();
+  return Side{path, std::move(*imported), {}};
+}
+
+// Memory is compared where one of them says what it did, and both know its sizes.
+void AccountForBoth(Side* before, Side* after) {
+  if (!HoldsMemoryHistory(before->trace()) && !HoldsMemoryHistory(after->trace())) return;
+  const auto known = [](const Side& side) { return side.report.unknown_memory.empty(); };
+  if (!known(*before) || !known(*after)) return;
+  const auto has_history = [](const Side& side) {
+    return !side.imported.snapshot || side.imported.snapshot->event_count() > 0;
+  };
+  const Told told = has_history(*before) == has_history(*after) ? Told::kMost : Told::kEnd;
+  for (Side* side : {before, after}) {
+    const auto& snapshot = side->imported.snapshot;
+    side->memory = AccountForMemory(side->trace(), snapshot ? &*snapshot : nullptr, told);
+  }
+}
+
+TraceDiff Compare(const Side& before, const Side& after) {
   const Progress progress("comparing");
-  return DiffTraces(before, before_report, after, after_report);
+  TraceDiff diff = DiffTraces(before.trace(), before.report, after.trace(), after.report);
+  diff.memory = DiffMemory({before.trace(), before.memory}, {after.trace(), after.memory});
+  return diff;
 }
 
 Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
@@ -54,34 +90,37 @@ Result<void> WriteDiff(const TraceDiff& diff, const DiffSide& before, const Diff
   });
 }
 
-// Of a trace without a graph nothing can be said; what isn't known is left out.
-int WarnBlind(const Trace& trace, const Report& report, const std::string& path) {
-  if (!HoldsGraph(trace)) {
-    PrintWarning(path + ": nothing to compare: it holds no graph");
+// Of a trace without graph and memory nothing can be said; what isn't known is left out.
+int WarnBlind(const Side& side) {
+  const bool graph = HoldsGraph(side.trace());
+  if (!graph && side.memory.empty()) {
+    PrintWarning(side.path + ": nothing to compare: it holds " +
+                 (side.trace().blocks.empty() ? "no graph and no memory" : "no graph"));
     return kExitIncomplete;
   }
-  if (!report.unknown_memory.empty()) {
-    PrintNote(path + ": bytes aren't compared: its memory is unknown: " + report.unknown_memory);
+  if (graph && !side.report.unknown_memory.empty()) {
+    PrintNote(side.path +
+              ": bytes aren't compared: its memory is unknown: " + side.report.unknown_memory);
   }
   return kExitOk;
 }
 
 int RunDiff(const DiffArguments& arguments) {
-  const Result<Trace> before = ReadInput(arguments.before);
+  Result<Side> before = ReadSide(arguments.before);
   if (!before) return PrintError(before.error());
-  const Result<Trace> after = ReadInput(arguments.after);
+  Result<Side> after = ReadSide(arguments.after);
   if (!after) return PrintError(after.error());
-  const Result<Report> before_report = AnalyzeSide(*before, arguments.before);
-  if (!before_report) return PrintError(before_report.error());
-  const Result<Report> after_report = AnalyzeSide(*after, arguments.after);
-  if (!after_report) return PrintError(after_report.error());
-  const int incomplete =
-      std::max({WarnIncomplete(*before, arguments.before), WarnIncomplete(*after, arguments.after),
-                WarnBlind(*before, *before_report, arguments.before),
-                WarnBlind(*after, *after_report, arguments.after)});
-  const TraceDiff diff = Compare(*before, *before_report, *after, *after_report);
-  const Result<void> written =
-      WriteDiff(diff, {*before, arguments.before}, {*after, arguments.after}, arguments);
+  for (Side* side : {&*before, &*after}) {
+    Result<Report> report = AnalyzeSide(side->trace(), side->path);
+    if (!report) return PrintError(report.error());
+    side->report = std::move(*report);
+  }
+  AccountForBoth(&*before, &*after);
+  const int incomplete = std::max({WarnIncomplete(before->trace(), before->path),
+                                   WarnIncomplete(after->trace(), after->path), WarnBlind(*before),
+                                   WarnBlind(*after)});
+  const TraceDiff diff = Compare(*before, *after);
+  const Result<void> written = WriteDiff(diff, before->shown(), after->shown(), arguments);
   if (!written) return PrintError(written.error());
   if (incomplete != kExitOk) return incomplete;
   return diff.equal() ? kExitOk : kExitFailed;
@@ -91,13 +130,15 @@ int RunDiff(const DiffArguments& arguments) {
 
 void AddDiffCommand(CLI::App& app, int& exit_code) {
   const auto [sub, arguments] = AddCommand<DiffArguments>(
-      app, exit_code, RunDiff, "diff", "Say what differs between two traces",
-      {"graphkit diff before.json after.json",
+      app, exit_code, RunDiff, "diff",
+      "Say what differs between the memory and the graphs of two files",
+      {"graphkit diff before.pickle after.pickle", "graphkit diff before.json after.json",
        "graphkit diff before.json after.json --format html -o diff.html",
        "graphkit diff before.json after.json --format dot | dot -Tsvg > diff.svg",
        "graphkit diff rank0.json rank1.json --format json -o diff.json"});
-  sub->add_option("before", arguments->before, "a trace, or - for stdin")->required();
-  sub->add_option("after", arguments->after, "the trace to compare it with")->required();
+  sub->add_option("before", arguments->before, "a trace or a memory snapshot, or - for stdin")
+      ->required();
+  sub->add_option("after", arguments->after, "what to compare it with")->required();
   const CLI::Option* format = AddChoice<DiffFormat>(
       *sub, "--format", arguments->format,
       {{"text", DiffFormat::kText},

@@ -1,6 +1,7 @@
 // The page of `graphkit diff --format html`: figures, findings, and what changed in each graph.
 const SVG = "http://www.w3.org/2000/svg";
 const CELL = {width: 132, height: 30, lane: 64, left: 130, step: 160};
+const HOLDERS = 30;  // shown
 const SIGNS = {removed: "–", added: "+", changed: "~", moved: "~", same: ""};
 
 function shape(tag, attributes, text) {
@@ -18,17 +19,42 @@ function section(title, ...parts) {
 
 function figureText(name, value) { return name.endsWith("_bytes") ? formatBytes(value) : formatCount(value); }
 
-// "+12 MiB", "–3".
+// "+12 MiB", "–3", "0 B".
 function changeText(name, before, after) {
+  if (after === before) return figureText(name, 0);
   return `${after > before ? "+" : "–"}${figureText(name, Math.abs(after - before))}`;
 }
 
 function figureTable(figures) {
   const shown = (title, value, text) => ({title, value, text, className: "num"});
-  return sortableTable([{title: "figure", value: ({figure}) => figure.replaceAll("_", " ")},
+  return sortableTable([{title: "figure", value: ({figure}) => figure.replace(/_bytes$/, "").replaceAll("_", " ")},
     shown("before", ({before}) => before, (value, {figure}) => figureText(figure, value)),
     shown("after", ({after}) => after, (value, {figure}) => figureText(figure, value)),
     shown("change", ({before, after}) => after - before, (_, {figure, before, after}) => changeText(figure, before, after))], figures);
+}
+
+function holderTable(holders) {
+  const bytesOf = (holder) => holder ? holder.bytes : 0;
+  return sortableTable([{title: "who holds it", value: ({title}) => title, className: "mono"},
+    bytesColumn("before", ({before}) => bytesOf(before)), bytesColumn("after", ({after}) => bytesOf(after)),
+    {title: "change", value: (holder) => holder.change_bytes, className: "num",
+     text: (_, {before, after}) => changeText("_bytes", bytesOf(before), bytesOf(after))}], holders, {most: HOLDERS});
+}
+
+// The figures of a device, who held its memory, and what is worth a look, as far as they differ.
+function memorySection({device, figures, holders, worth_a_look: remarks}, titles, several) {
+  const {before: from, after: to} = device, only = from === null ? `device ${to}, only after` : `device ${from}, only before`;
+  const both = from === to ? `device ${from}` : `device ${from} → device ${to}`;
+  const name = several || from !== to ? `: ${from === null || to === null ? only : both}` : "";
+  const known = figures.filter(({before, after}) => before !== null && after !== null && (before > 0 || after > 0));
+  const changed = holders.map((holder, i) => ({...holder, title: titles[i]})).filter((holder) => holder.change_bytes !== 0);
+  const parts = figureTable(known);
+  if (changed.length > 0) parts.push(...holderTable(changed));
+  for (const remark of remarks) {
+    const sign = remark.after === null ? "– no longer: " : remark.before === null ? "+ " : `~ was ${formatBytes(remark.before)}: `;
+    parts.push(element("p", "", sign + remark.text));
+  }
+  return section(`Memory${name}`, ...parts);
 }
 
 function findingTable(findings) {
@@ -159,13 +185,17 @@ function showDiff({diff, page}) {
   const [before, after] = withoutCommon(page.before, page.after);
   byId("program").textContent = `${before} → ${after}`;
   byId("program").title = `${page.before} → ${page.after}`;
-  byId("verdict").textContent = diff.equal ? "equal" : "different";
+  byId("verdict").textContent = diff.equal === null ? "nothing to compare" : diff.equal ? "equal" : "different";
   byId("verdict").classList.toggle("warn", !diff.equal);
   const main = byId("diff");
   for (const side of ["before", "after"]) {
     if (!diff[side].complete) main.append(element("p", "notice", `${page[side]} is incomplete: what is missing may look removed.`));
   }
-  if (diff.equal) main.append(section("Equal", element("p", "", `The ${counted(diff.graphs.length, "graph")} of both traces are equal: nodes, edges, parameters, streams, memory and findings.`)));
+  const nothing = "There is nothing to compare: neither file holds a graph or memory history.";
+  if (diff.equal === null) main.append(element("p", "notice", nothing));
+  if (diff.equal && diff.memory.length > 0) main.append(section("Equal memory", element("p", "", "What was reserved and in use, and who held it, is equal.")));
+  if (diff.equal && diff.graphs.length > 0) main.append(section("Equal", element("p", "", `The ${counted(diff.graphs.length, "graph")} of both traces are equal: nodes, edges, parameters, streams, memory and findings.`)));
+  diff.memory.forEach((memory, i) => { if (!memory.equal) main.append(memorySection(memory, page.holders[i], diff.memory.length > 1)); });
   if (diff.findings.length > 0) main.append(section("Findings", ...findingTable(diff.findings)));
   const different = diff.graphs.filter((graph) => !graph.equal);
   different.forEach((graph, i) => main.append(graphSection(graph, page.drawings[i])));
