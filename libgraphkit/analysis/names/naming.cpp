@@ -19,8 +19,9 @@ std::string ShortKernelName(std::string_view mangled) {
 }
 
 std::string WithName(const Trace& trace, std::string text, StringId name) {
-  if (!trace[name].empty()) text += " '" + std::string(trace[name]) + "'";
-  return text;
+  // A name that says no more isn't repeated.
+  if (trace[name].empty() || trace[name] == text) return text;
+  return text + " '" + std::string(trace[name]) + "'";
 }
 
 // "a, b and c", cut after a few.
