@@ -180,7 +180,7 @@ TEST_CASE("random runs are matched as the slow rule says") {
   const uint64_t seed = RandomSeed();
   CAPTURE(seed);
   Random random(seed);
-  for (int round = 0; round < RandomRounds(500); ++round) {
+  for (int round = 0; round < RandomRounds(100); ++round) {
     CAPTURE(round);
     const Run before(RandomLines(random, false), RandomLines(random, false));
     const Run after(RandomLines(random, true), RandomLines(random, true));
