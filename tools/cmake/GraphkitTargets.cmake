@@ -19,8 +19,9 @@ if(GRAPHKIT_FUZZ)
 endif()
 
 # Compiles the sources of a target up to GRAPHKIT_UNIT_SOURCES of a folder at a time, which halves the time: names local to
-# a file have to be unique in their folder. With GRAPHKIT_FEW_UNITS off, as in the preset 'clang', each is compiled for
-# itself and has to include what it uses. Of tests 8 at a time: they are what is compiled again most.
+# a file have to be unique in their folder, in libgraphkit in their part of it (alloc, analysis, …). With
+# GRAPHKIT_FEW_UNITS off, as in the preset 'clang', each is compiled for itself and has to include what it uses. Of tests 8
+# at a time: they are what is compiled again most.
 function(graphkit_few_units target)
   get_target_property(sources ${target} SOURCES)
   get_target_property(place ${target} SOURCE_DIR)
@@ -31,6 +32,7 @@ function(graphkit_few_units target)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   foreach(source IN LISTS sources)
     get_filename_component(folder "${source}" DIRECTORY)
+    string(REGEX REPLACE "^(${PROJECT_SOURCE_DIR}/libgraphkit/[^/]*)/.*" "\\1" folder "${folder}")
     string(MAKE_C_IDENTIFIER "in_${folder}" folder)
     math(EXPR count "0${count_${folder}} + 1")
     set(count_${folder} ${count})

@@ -8,7 +8,7 @@
 namespace graphkit {
 namespace {
 
-using Kind = PlanViolation::Kind;
+using ViolationKind = PlanViolation::Kind;
 
 // A birth or a death; at equal times deaths come first.
 struct Moment {
@@ -42,11 +42,11 @@ class LiveMap {
     auto after = live_.lower_bound(place);
     bool clean = true;
     if (after != live_.end() && Touches(block, after->second)) {
-      out->push_back({Kind::kOverlap, block, after->second});
+      out->push_back({ViolationKind::kOverlap, block, after->second});
       clean = false;
     }
     if (after != live_.begin() && Touches(block, std::prev(after)->second)) {
-      out->push_back({Kind::kOverlap, block, std::prev(after)->second});
+      out->push_back({ViolationKind::kOverlap, block, std::prev(after)->second});
       clean = false;
     }
     if (clean) live_.emplace(place, block);
@@ -79,10 +79,10 @@ void CheckPlaces(const LifetimeProblem& problem, const Plan& plan,
     const PlanBlock& block = problem.blocks[i];
     if (block.size == 0 || problem.lifetimes[i].empty()) continue;
     if (plan.offsets[i] % block.alignment != 0 && block.fixed == PlanBlock::kAnywhere) {
-      out->push_back({Kind::kMisaligned, i, 0});
+      out->push_back({ViolationKind::kMisaligned, i, 0});
     }
     if (block.fixed != PlanBlock::kAnywhere && plan.offsets[i] != block.fixed) {
-      out->push_back({Kind::kMoved, i, 0});
+      out->push_back({ViolationKind::kMoved, i, 0});
     }
   }
 }
@@ -99,18 +99,18 @@ void CheckPeaks(const LifetimeProblem& problem, const Plan& plan, std::vector<Pl
     sum += arena.peak;
     const auto top = tops.find(arena.arena);
     if (top == tops.end() || top->second != arena.peak)
-      out->push_back({Kind::kWrongPeak, arena.arena, 0});
+      out->push_back({ViolationKind::kWrongPeak, arena.arena, 0});
     if (top != tops.end()) tops.erase(top);
   }
-  for (const auto& [arena, top] : tops) out->push_back({Kind::kWrongPeak, arena, 0});
-  if (sum != plan.peak) out->push_back({Kind::kWrongPeak, 0, 0});
+  for (const auto& [arena, top] : tops) out->push_back({ViolationKind::kWrongPeak, arena, 0});
+  if (sum != plan.peak) out->push_back({ViolationKind::kWrongPeak, 0, 0});
 }
 
 }  // namespace
 
 std::vector<PlanViolation> ValidatePlan(const LifetimeProblem& problem, const Plan& plan) {
   std::vector<PlanViolation> violations;
-  if (plan.offsets.size() != problem.blocks.size()) return {{Kind::kMissing, 0, 0}};
+  if (plan.offsets.size() != problem.blocks.size()) return {{ViolationKind::kMissing, 0, 0}};
   CheckPlaces(problem, plan, &violations);
   CheckPeaks(problem, plan, &violations);
   LiveMap live(problem, plan);
@@ -127,17 +127,17 @@ std::vector<PlanViolation> ValidatePlan(const LifetimeProblem& problem, const Pl
 std::string DescribeViolation(const PlanViolation& violation, const Plan& plan) {
   const std::string block = "block " + std::to_string(violation.block);
   switch (violation.kind) {
-    case Kind::kOverlap:
+    case ViolationKind::kOverlap:
       return block + " overlaps block " + std::to_string(violation.other) + " at offset " +
              std::to_string(std::max(plan.offsets[violation.block], plan.offsets[violation.other]));
-    case Kind::kMisaligned:
+    case ViolationKind::kMisaligned:
       return block + " is misaligned at offset " + std::to_string(plan.offsets[violation.block]);
-    case Kind::kMoved:
+    case ViolationKind::kMoved:
       return block + " isn't at its fixed offset";
-    case Kind::kWrongPeak:
+    case ViolationKind::kWrongPeak:
       return "the peak of arena " + std::to_string(violation.block) +
              " isn't what its blocks reach";
-    case Kind::kMissing:
+    case ViolationKind::kMissing:
       return "the plan is of another problem: the number of blocks differs";
   }
   return {};

@@ -13,7 +13,8 @@
 namespace graphkit {
 namespace {
 
-constexpr size_t kMany = 3;  // failures alike: the program pays for an instantiation each time
+constexpr size_t kManyFailures =
+    3;  // failures alike: the program pays for an instantiation each time
 
 // CUgraphExecUpdateResult.
 enum UpdateResult : int32_t {
@@ -165,7 +166,7 @@ class FailureFinder {
                                 NameOf(trace_, failed.first->graph);
     finding.message += " (cudaGraphExecUpdateError" + std::string(text.name) + "): " + text.meaning;
     finding.advice = text.advice;
-    finding.severity = failed.count >= kMany ? Severity::kWarning : Severity::kNote;
+    finding.severity = failed.count >= kManyFailures ? Severity::kWarning : Severity::kNote;
     if (failed.stale_launches > 0) {
       finding.severity = Severity::kError;
       finding.message += "; it was launched " + Count(failed.stale_launches, "time") +

@@ -8,8 +8,8 @@
 namespace graphkit {
 namespace {
 
-constexpr Bytes kTiny = 512;  // what any allocator takes for the smallest request
-constexpr size_t kMany = 16;  // allocations alike, of one graph
+constexpr Bytes kTiny = 512;             // what any allocator takes for the smallest request
+constexpr size_t kManyAllocations = 16;  // allocations alike, of one graph
 
 std::string PlaceOfStack(const Trace& trace, StackId stack) {
   const CallSite site = CallSiteOf(trace, stack);
@@ -34,7 +34,7 @@ std::vector<Finding> FindRepeatedTinyAllocations(const Facts& facts) {
       }
     }
     for (const auto& [key, blocks] : alike) {
-      if (blocks.size() < kMany) continue;
+      if (blocks.size() < kManyAllocations) continue;
       finding->blocks.insert(finding->blocks.end(), blocks.begin(), blocks.end());
       if (finding->evidence.size() == kShownEvidence) continue;
       finding->evidence.push_back({.text = FormatBytes(std::get<Bytes>(key)) + ", " +

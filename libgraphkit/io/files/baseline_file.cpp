@@ -25,7 +25,7 @@ bool ReadHex(std::string_view text, size_t at, size_t digits, uint64_t& value) {
   return read.ec == std::errc() && read.ptr == begin + digits;
 }
 
-std::string Hex(uint64_t value, int digits) {
+std::string HexDigits(uint64_t value, int digits) {
   char text[17];
   std::snprintf(text, sizeof text, "%0*llx", digits, static_cast<unsigned long long>(value));
   return text;
@@ -47,8 +47,8 @@ std::optional<GraphContent> ParseContent(std::string_view text) {
 }
 
 std::string ContentText(const GraphContent& content) {
-  std::string text = Hex(content.hash, 16) + ":";
-  for (const uint32_t value : content.sample) text += Hex(value, 8);
+  std::string text = HexDigits(content.hash, 16) + ":";
+  for (const uint32_t value : content.sample) text += HexDigits(value, 8);
   return text;
 }
 

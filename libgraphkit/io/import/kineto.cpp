@@ -44,7 +44,7 @@ void ReadDimensions(ondemand::value value, uint32_t out[3]) {
   }
 }
 
-class Reader {
+class ProfileReader {
  public:
   Result<Imported> Run(std::string_view bytes) {
     ondemand::parser parser;
@@ -187,6 +187,6 @@ bool IsKineto(std::string_view head) {
   return json && (has("\"traceEvents\"") || has("\"deviceProperties\"") || has("\"ph\""));
 }
 
-Result<Imported> ReadKineto(std::string_view bytes) { return Reader().Run(bytes); }
+Result<Imported> ReadKineto(std::string_view bytes) { return ProfileReader().Run(bytes); }
 
 }  // namespace graphkit

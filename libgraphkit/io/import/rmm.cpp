@@ -17,9 +17,11 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kDay = 24 * 3600 * kSecond;
 
-enum Column : size_t { kThread, kTime, kAction, kPointer, kSize, kStream, kColumns };
-constexpr std::array<std::string_view, kColumns> kNames = {"Thread",  "Time", "Action",
-                                                           "Pointer", "Size", "Stream"};
+struct LogColumn {
+  enum : size_t { kThread, kTime, kAction, kPointer, kSize, kStream, kColumns };
+};
+constexpr std::array<std::string_view, LogColumn::kColumns> kLogColumns = {
+    "Thread", "Time", "Action", "Pointer", "Size", "Stream"};
 
 // Decimal, or hexadecimal with 0x.
 std::optional<uint64_t> Number(std::string_view text) {
@@ -57,7 +59,7 @@ std::optional<int64_t> TimeOfDay(std::string_view text) {
 
 class LogReader {
  public:
-  explicit LogReader(std::string_view text) : rows_(text, kNames) {}
+  explicit LogReader(std::string_view text) : rows_(text, kLogColumns) {}
 
   Result<Imported> Run() {
     if (!rows_.has_all_columns()) {
@@ -72,28 +74,28 @@ class LogReader {
 
  private:
   void Take() {
-    std::array<std::string_view, kColumns> row;
-    for (size_t column = 0; column < kColumns; ++column) {
+    std::array<std::string_view, LogColumn::kColumns> row;
+    for (size_t column = 0; column < LogColumn::kColumns; ++column) {
       const std::string_view* field = rows_.Find(column);
       if (!field) return ++skipped_, void();
       row[column] = *field;
     }
-    const std::optional<uint64_t> pointer = Number(row[kPointer]);
-    const std::optional<uint64_t> size = Number(row[kSize]);
-    const uint64_t stream = Number(row[kStream]).value_or(0);
-    if (row[kAction] == "allocate failure") {
-      Fail(row[kThread], stream);
+    const std::optional<uint64_t> pointer = Number(row[LogColumn::kPointer]);
+    const std::optional<uint64_t> size = Number(row[LogColumn::kSize]);
+    const uint64_t stream = Number(row[LogColumn::kStream]).value_or(0);
+    if (row[LogColumn::kAction] == "allocate failure") {
+      Fail(row[LogColumn::kThread], stream);
     } else if (!pointer || !size) {
       return ++skipped_, void();
-    } else if (row[kAction] == "allocate") {
+    } else if (row[LogColumn::kAction] == "allocate") {
       Allocate(*pointer, *size, stream);
-    } else if (row[kAction] == "deallocate" || row[kAction] == "free") {
+    } else if (row[LogColumn::kAction] == "deallocate" || row[LogColumn::kAction] == "free") {
       Deallocate(*pointer, stream);
     } else {
       return ++skipped_, void();
     }
     ++read_;
-    SetTime(row[kTime]);
+    SetTime(row[LogColumn::kTime]);
   }
 
   void Allocate(uint64_t pointer, Bytes size, uint64_t stream) {
@@ -166,7 +168,7 @@ class LogReader {
 
 }  // namespace
 
-bool IsRmmLog(std::string_view head) { return CsvReader(head, kNames).has_all_columns(); }
+bool IsRmmLog(std::string_view head) { return CsvReader(head, kLogColumns).has_all_columns(); }
 
 Result<Imported> ReadRmmLog(std::string_view bytes) { return LogReader(bytes).Run(); }
 

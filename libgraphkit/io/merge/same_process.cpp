@@ -9,12 +9,12 @@
 namespace graphkit {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kApart = kSecond;         // clocks of one machine differ by less
-constexpr int64_t kJitter = kSecond / 100;  // delays of one process by less
-constexpr size_t kEnough = 4;               // delays, to judge them
+constexpr int64_t kOneSecond = 1'000'000'000;
+constexpr int64_t kApart = kOneSecond;         // clocks of one machine differ by less
+constexpr int64_t kJitter = kOneSecond / 100;  // delays of one process by less
+constexpr size_t kEnough = 4;                  // delays, to judge them
 
-constexpr const char* kHint =
+constexpr const char* kApartHint =
     "merge joins files of one process; graphkit analyze takes traces of several";
 
 bool IsDriver(const Trace& trace, const Block& block) {
@@ -37,7 +37,7 @@ bool Agree(const std::vector<int64_t>& differences) {
 }
 
 std::string SecondsText(int64_t ns) {
-  return FormatCount(static_cast<uint64_t>(ns / kSecond)) + " s";
+  return FormatCount(static_cast<uint64_t>(ns / kOneSecond)) + " s";
 }
 
 // Why they can't be of one process; empty: they may be.
@@ -78,7 +78,7 @@ Result<void> OfOneProcess(std::span<const MergeInput* const> topologies) {
       return one.program + " (process " + std::to_string(one.pid) + ")";
     };
     return Error{.message = "it is of " + of(process) + ", and " + first->name + " of " + of(known),
-                 .hint = kHint,
+                 .hint = kApartHint,
                  .file = input->name};
   }
   return {};
@@ -102,7 +102,7 @@ Result<std::string> JudgeProcess(const ProcessEvidence& evidence, const ProcessN
   const std::string contradiction = Contradiction(evidence, names.trace);
   if (!contradiction.empty()) {
     return Error{.message = "it is of another process than " + names.trace + ": " + contradiction,
-                 .hint = kHint,
+                 .hint = kApartHint,
                  .file = names.snapshot};
   }
   if (evidence.segments > 0 && evidence.seen == evidence.segments) {
@@ -110,7 +110,7 @@ Result<std::string> JudgeProcess(const ProcessEvidence& evidence, const ProcessN
     const int64_t apart = std::abs(MedianOf(evidence.differences));
     if (apart < kJitter) return std::string();
     return names.snapshot + " has the same memory as " + names.trace + ", but " +
-           FormatCount(static_cast<uint64_t>(apart / (kSecond / 1000))) +
+           FormatCount(static_cast<uint64_t>(apart / (kOneSecond / 1000))) +
            " ms apart: is it of the same process?";
   }
   if (evidence.seen == 0) {

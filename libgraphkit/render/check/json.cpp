@@ -40,7 +40,7 @@ Json MeasureJson(const GateRun& run, const GateMeasure& measure) {
               {"passed", measure.passed}};
 }
 
-Json FindingJson(const GateRun& run, const JudgedFinding& judged) {
+Json JudgedFindingJson(const GateRun& run, const JudgedFinding& judged) {
   const Finding& finding = FindingOf(run, judged);
   const FindingPlace& place = PlaceOf(run, judged);
   Json json{{"check", finding.check},
@@ -68,7 +68,8 @@ void RenderCheckJson(const GateRun& run, std::ostream& out) {
       {"reasons", ListJson(verdict.reasons, [&](const auto& r) { return ReasonJson(run, r); })},
       {"traces", ListJson(run.subjects, SubjectJson)},
       {"measures", ListJson(verdict.measures, [&](const auto& m) { return MeasureJson(run, m); })},
-      {"findings", ListJson(verdict.findings, [&](const auto& f) { return FindingJson(run, f); })},
+      {"findings",
+       ListJson(verdict.findings, [&](const auto& f) { return JudgedFindingJson(run, f); })},
       {"notes", verdict.notes}};
   out << Dump(root, 2) << "\n";
 }

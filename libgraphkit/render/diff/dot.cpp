@@ -38,9 +38,9 @@ std::string Ids(const DiffBox& box) {
   return "#" + std::to_string(box.before.value) + " → #" + std::to_string(box.after.value);
 }
 
-class Writer {
+class DiffWriter {
  public:
-  Writer(const Trace& before, const Trace& after, std::ostream& out)
+  DiffWriter(const Trace& before, const Trace& after, std::ostream& out)
       : before_(before), after_(after), out_(out) {}
 
   void Graph(size_t index, const GraphDiff& diff, const DiffDrawing& drawing) {
@@ -126,7 +126,7 @@ void RenderDiffDot(const TraceDiff& diff, const DiffSide& before, const DiffSide
       << " labelloc=t, labeljust=l, label=" << Legend(diff, before, after) << "];\n"
       << "  node [fontname=" << DotQuoted(kFont) << ", fontsize=11, fontcolor=\"" << kInk
       << "\"];\n  edge [fontname=" << DotQuoted(kFont) << ", fontsize=9, arrowsize=0.7];\n";
-  Writer writer(before.trace, after.trace, out);
+  DiffWriter writer(before.trace, after.trace, out);
   const std::vector<DiffDrawing> drawings = DrawDiff(diff, before.trace, after.trace);
   size_t index = 0, whole = 0;
   for (const GraphDiff& graph : diff.graphs) {

@@ -29,7 +29,7 @@ Json AllJson(const Trace& trace, const std::vector<Id<Tag>>& ids) {
   return ListJson(ids, [&trace](Id<Tag> id) { return OneJson(trace, id); });
 }
 
-Json GraphJson(const Trace& before, const Trace& after, const GraphDiff& diff) {
+Json GraphDiffJson(const Trace& before, const Trace& after, const GraphDiff& diff) {
   const auto pair = [&](const auto& both) {
     return Json{{"before", OneJson(before, both.before)}, {"after", OneJson(after, both.after)}};
   };
@@ -94,7 +94,9 @@ Json SideJson(const DiffSide& side) {
 
 void RenderDiffJson(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                     std::ostream& out) {
-  const auto graph = [&](const GraphDiff& of) { return GraphJson(before.trace, after.trace, of); };
+  const auto graph = [&](const GraphDiff& of) {
+    return GraphDiffJson(before.trace, after.trace, of);
+  };
   const auto memory = [&](const MemoryDiff& of) { return MemoryDiffJson(of, before, after); };
   const Json root = {{"schema", "graphkit-diff"},
                      {"version", 1},

@@ -22,10 +22,10 @@ bool HasHistory(const DiffSide& side) {
   return std::ranges::all_of(side.memory, &MemoryAccount::has_history);
 }
 
-class DeviceText {
+class MemoryDiffText {
  public:
-  DeviceText(const MemoryDiff& diff, const DiffSide& before, const DiffSide& after,
-             const TextStyle& style, std::ostream& out)
+  MemoryDiffText(const MemoryDiff& diff, const DiffSide& before, const DiffSide& after,
+                 const TextStyle& style, std::ostream& out)
       : diff_(diff),
         before_(before),
         after_(after),
@@ -218,7 +218,7 @@ std::string HolderChangeTitle(const HolderChange& change, const MemoryDiff& diff
 void RenderMemoryDiff(const TraceDiff& diff, const DiffSide& before, const DiffSide& after,
                       const TextStyle& style, std::ostream& out) {
   for (const MemoryDiff& memory : diff.memory) {
-    DeviceText text(memory, before, after, style, out);
+    MemoryDiffText text(memory, before, after, style, out);
     if (diff.memory.size() == 1 && memory.equal()) return;
     if (diff.memory.size() > 1 || !text.SameDevice()) {
       out << "\n  " << text.Name() << (memory.equal() ? ": equal\n" : "\n");

@@ -18,7 +18,7 @@ std::string IdField(Id<Tag> id) {
 
 std::string SeqField(Seq seq) { return seq == kNever ? "" : std::to_string(seq); }
 
-void Row(std::initializer_list<std::string> fields, std::ostream& out) {
+void CsvRow(std::initializer_list<std::string> fields, std::ostream& out) {
   bool first = true;
   for (const std::string& field : fields) {
     if (!first) out << ",";
@@ -31,30 +31,32 @@ void Row(std::initializer_list<std::string> fields, std::ostream& out) {
 std::string NumberField(uint64_t number) { return number == 0 ? "" : std::to_string(number); }
 
 void Nodes(const Trace& trace, std::ostream& out) {
-  Row({"node", "graph", "kind", "name", "stream", "seq", "destroyed", "grid", "block_size",
-       "shared_bytes", "block", "duration_ns", "source", "tool_id"},
-      out);
+  CsvRow({"node", "graph", "kind", "name", "stream", "seq", "destroyed", "grid", "block_size",
+          "shared_bytes", "block", "duration_ns", "source", "tool_id"},
+         out);
   const std::vector<uint64_t> tool_ids = OwnToolIds(trace);
   for (size_t i = 0; i < trace.nodes.size(); ++i) {
     const Node& node = trace.nodes[i];
     const bool shaped = node.shape < trace.shapes.size();
     const LaunchShape shape = shaped ? trace.shapes[node.shape] : LaunchShape();
     const std::string name = node.kernel ? Demangle(trace[trace[node.kernel].name]) : "";
-    Row({std::to_string(i), IdField(node.graph), NodeKindName(node.kind), CsvField(name),
-         IdField(node.stream), SeqField(node.seq), SeqField(node.destroyed),
-         shaped ? SizesText(shape.grid) : "", shaped ? SizesText(shape.block) : "",
-         shaped ? std::to_string(shape.shared_bytes) : "", IdField(node.block),
-         NumberField(node.duration_ns), CsvField(StackTitle(trace, node.stack)),
-         NumberField(tool_ids[i])},
-        out);
+    CsvRow({std::to_string(i), IdField(node.graph), NodeKindName(node.kind), CsvField(name),
+            IdField(node.stream), SeqField(node.seq), SeqField(node.destroyed),
+            shaped ? SizesText(shape.grid) : "", shaped ? SizesText(shape.block) : "",
+            shaped ? std::to_string(shape.shared_bytes) : "", IdField(node.block),
+            NumberField(node.duration_ns), CsvField(StackTitle(trace, node.stack)),
+            NumberField(tool_ids[i])},
+           out);
   }
 }
 
 void Edges(const Trace& trace, std::ostream& out) {
-  Row({"edge", "graph", "from", "to", "from_port", "to_port", "edge_type", "seq", "removed"}, out);
+  CsvRow({"edge", "graph", "from", "to", "from_port", "to_port", "edge_type", "seq", "removed"},
+         out);
   for (size_t i = 0; i < trace.edges.size(); ++i) {
     const Edge& edge = trace.edges[i];
-    Row({std::to_string(i), IdField(trace[edge.from].graph), IdField(edge.from), IdField(edge.to),
+    CsvRow(
+        {std::to_string(i), IdField(trace[edge.from].graph), IdField(edge.from), IdField(edge.to),
          std::to_string(edge.from_port), std::to_string(edge.to_port),
          std::to_string(static_cast<int>(edge.type)), SeqField(edge.seq), SeqField(edge.removed)},
         out);
@@ -62,12 +64,13 @@ void Edges(const Trace& trace, std::ostream& out) {
 }
 
 void Blocks(const Trace& trace, std::ostream& out) {
-  Row({"block", "address", "size", "pool", "segment", "stream", "graph", "allocated",
-       "free_requested", "free_completed", "free_stream", "source"},
-      out);
+  CsvRow({"block", "address", "size", "pool", "segment", "stream", "graph", "allocated",
+          "free_requested", "free_completed", "free_stream", "source"},
+         out);
   for (size_t i = 0; i < trace.blocks.size(); ++i) {
     const Block& block = trace.blocks[i];
-    Row({std::to_string(i), HexText(block.address), std::to_string(block.size), IdField(block.pool),
+    CsvRow(
+        {std::to_string(i), HexText(block.address), std::to_string(block.size), IdField(block.pool),
          IdField(block.segment), IdField(block.stream), IdField(block.graph),
          SeqField(block.allocated), SeqField(block.free_requested), SeqField(block.free_completed),
          IdField(block.free_stream), CsvField(StackTitle(trace, block.stack))},
@@ -76,30 +79,30 @@ void Blocks(const Trace& trace, std::ostream& out) {
 }
 
 void ExecNodes(const Trace& trace, std::ostream& out) {
-  Row({"exec", "graph", "node", "tool_id", "exec_tool_id", "recorded"}, out);
+  CsvRow({"exec", "graph", "node", "tool_id", "exec_tool_id", "recorded"}, out);
   const ExecToolIds tool_ids(trace);
   for (size_t i = 0; i < trace.execs.size(); ++i) {
     const Exec& exec = trace.execs[i];
     const std::string recorded = exec.node_ids.count != 0 ? "1" : "0";
     for (const ToolIdRun& run : tool_ids.Of(ExecId(i))) {
       for (uint32_t j = 0; j < run.count; ++j) {
-        Row({std::to_string(i), IdField(exec.graph), std::to_string(run.first.value + j),
-             std::to_string(run.tool_id + j), NumberField(exec.tool_id), recorded},
-            out);
+        CsvRow({std::to_string(i), IdField(exec.graph), std::to_string(run.first.value + j),
+                std::to_string(run.tool_id + j), NumberField(exec.tool_id), recorded},
+               out);
       }
     }
   }
 }
 
 void Launches(const Trace& trace, std::ostream& out) {
-  Row({"launch", "exec", "graph", "stream", "seq", "exec_tool_id", "correlation"}, out);
+  CsvRow({"launch", "exec", "graph", "stream", "seq", "exec_tool_id", "correlation"}, out);
   for (size_t i = 0; i < trace.launches.size(); ++i) {
     const Launch& launch = trace.launches[i];
     const GraphId graph = launch.exec ? trace[launch.exec].graph : GraphId();
     const uint64_t tool_id = launch.exec ? trace[launch.exec].tool_id : 0;
-    Row({std::to_string(i), IdField(launch.exec), IdField(graph), IdField(launch.stream),
-         SeqField(launch.seq), NumberField(tool_id), NumberField(launch.correlation)},
-        out);
+    CsvRow({std::to_string(i), IdField(launch.exec), IdField(graph), IdField(launch.stream),
+            SeqField(launch.seq), NumberField(tool_id), NumberField(launch.correlation)},
+           out);
   }
 }
 

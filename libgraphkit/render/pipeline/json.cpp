@@ -37,7 +37,7 @@ Json MemoryJson(const PipelineMemory& memory, const PipelineView& view) {
   return json;
 }
 
-Json RankJson(const RankPipeline& rank, const PipelineView& view) {
+Json RankPipelineJson(const RankPipeline& rank, const PipelineView& view) {
   const auto memory = [&view](const PipelineMemory& of) { return MemoryJson(of, view); };
   return {{"rank", rank.rank},
           {"warmup", rank.warmup},
@@ -63,7 +63,7 @@ Json FindingJson(const Finding& finding) {
 }  // namespace
 
 void RenderPipelineJson(const PipelineView& view, std::ostream& out) {
-  const auto rank = [&view](const RankPipeline& of) { return RankJson(of, view); };
+  const auto rank = [&view](const RankPipeline& of) { return RankPipelineJson(of, view); };
   const Json root = {{"schema", "graphkit-pipeline"},
                      {"version", 1},
                      {"title", view.title},

@@ -22,7 +22,7 @@ Json PlacementJson(const PlannedMemory& plan, const Placement& placement) {
               {"size", placement.size}};
 }
 
-Json SharedJson(const PlannedMemory& plan, const SharedBytes& shared) {
+Json SharedBytesJson(const PlannedMemory& plan, const SharedBytes& shared) {
   const auto nodes = [&plan](Slice slice) {
     const auto first = plan.proof_nodes.begin() + slice.first;
     return std::vector<NodeId>(first, first + slice.count);
@@ -82,7 +82,7 @@ void RenderPlanJson(const PlannedMemory& plan, std::ostream& out) {
   RenderLines("placements", plan.placements, placement, out);
   if (plan.of_trace) {
     out << ",\n";
-    const auto shared = [&plan](const SharedBytes& of) { return SharedJson(plan, of); };
+    const auto shared = [&plan](const SharedBytes& of) { return SharedBytesJson(plan, of); };
     RenderLines("shared", plan.shared, shared, out);
   }
   if (plan.borrow) {

@@ -21,7 +21,7 @@ void AddFigures(const Names& names, const Figures& figures, Json& json) {
   for (size_t i = 0; i < figures.size(); ++i) json[names[i]] = figures[i];
 }
 
-Json GraphJson(const RankGraph& graph) {
+Json RankGraphJson(const RankGraph& graph) {
   Json json{{"name", graph.name}, {"ordinal", graph.ordinal}};
   AddFigures(kRankGraphFigures, graph.figures, json);
   return json;
@@ -36,7 +36,7 @@ Json RankJson(const RankSummary& rank) {
               {"complete", rank.complete()},
               {"incomplete_because", rank.incomplete_because},
               {"figures", std::move(figures)},
-              {"graphs", ListJson(rank.graphs, GraphJson)}};
+              {"graphs", ListJson(rank.graphs, RankGraphJson)}};
 }
 
 Json FindingChangeJson(const FindingChange& change) {

@@ -10,12 +10,12 @@ namespace graphkit {
 namespace {
 
 constexpr size_t kPairs = 10;         // shown of a graph
-constexpr size_t kTitleColumns = 40;  // of a node
+constexpr size_t kFaultColumns = 40;  // of a node
 
 // "node 9 (kernel Exchange)".
 std::string NodeText(const Trace& trace, NodeId node, const char* none) {
   if (!node) return none;
-  return "node " + std::to_string(node.value) + " (" + NodeTitle(trace, node, kTitleColumns) + ")";
+  return "node " + std::to_string(node.value) + " (" + NodeTitle(trace, node, kFaultColumns) + ")";
 }
 
 std::string PairText(const Trace& trace, const UnsafePair& pair) {

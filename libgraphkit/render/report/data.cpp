@@ -20,7 +20,7 @@ namespace graphkit {
 
 namespace {
 
-constexpr size_t kTitleColumns = 48;
+constexpr size_t kShortNameColumns = 48;
 constexpr size_t kFullNameColumns = 4000;  // of a full name; the middle of longer ones is left out
 
 // Texts by number, in order of appearance.
@@ -60,7 +60,7 @@ NodeTexts NameNodes(const Trace& trace) {
     const uint32_t number = full.Add(Ellipsize(name, kFullNameColumns));
     if (number == texts.names.size()) {
       texts.names.push_back(full.texts().back());
-      texts.short_names.push_back(NodeTitle(trace, id, kTitleColumns));
+      texts.short_names.push_back(NodeTitle(trace, id, kShortNameColumns));
     }
     return number;
   };

@@ -44,9 +44,9 @@ bool HasEdgeData(const PickleValue& node) {
   return false;
 }
 
-class Reader {
+class GraphReader {
  public:
-  explicit Reader(size_t file_size) : budget_(file_size) {}
+  explicit GraphReader(size_t file_size) : budget_(file_size) {}
 
   Result<Imported> Run(const PickleValue& root) {
     if (!Any(root, 0)) return error_;
@@ -167,7 +167,7 @@ bool IsTorchGraph(std::string_view head) {
 Result<Imported> ReadTorchGraph(std::string_view bytes) {
   const Result<PickleDocument> document = ReadPickle(bytes);
   if (!document) return document.error();
-  return Reader(bytes.size()).Run(document->root);
+  return GraphReader(bytes.size()).Run(document->root);
 }
 
 }  // namespace graphkit
