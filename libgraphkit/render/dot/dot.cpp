@@ -47,8 +47,7 @@ DotSummary RenderDot(const Trace& trace, const DotOptions& options, std::ostream
   const Selection selection = Select(trace, options.select);
   const FoldedGraphs folded = FoldGraphs(trace, selection.nodes, options.fold);
   const DotSummary summary{folded.nodes, folded.boxes.size(), folded.fold,
-                           Notes(trace, options, selection, folded),
-                           selection.graphs_left_out};
+                           Notes(trace, options, selection, folded), selection.graphs_left_out};
   const Drawing drawing{trace, folded, selection.graphs, options, ColourNodes(trace, options)};
   WriteDot(drawing, DotLegend(drawing, summary.notes), out);
   return summary;

@@ -313,9 +313,8 @@ Result<std::vector<T>> ReadAll(const Job& job, const std::vector<std::string>& p
 
 Result<std::vector<GateSubject>> ReadSubjects(const Job& job,
                                               const std::vector<std::string>& paths) {
-  auto subjects =
-      ReadAll<GateSubject>(job, paths, {PackSubject, UnpackSubject},
-                           [](const std::string& path) { return ReadOne(path, {}); });
+  auto subjects = ReadAll<GateSubject>(job, paths, {PackSubject, UnpackSubject},
+                                       [](const std::string& path) { return ReadOne(path, {}); });
   if (subjects) AddRankDifferences(*subjects);
   return subjects;
 }
