@@ -39,11 +39,11 @@ class Graphkit:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def run(self, arguments, exit_code=0):
-        """stdout of the command; a Failure with all it said unless it ends with exit_code."""
+        """stdout of the command; a Failure with all it said unless it ends with exit_code, or with one of several."""
         command = [str(self.binary), *map(str, arguments)]
         done = subprocess.run(command, cwd=self.folder, env=environment(), capture_output=True, text=True,
                               timeout=TIMEOUT_S)
-        if done.returncode != exit_code:
+        if done.returncode not in (exit_code if isinstance(exit_code, tuple) else (exit_code,)):
             raise Failure(f"{' '.join(command)}\nended with {done.returncode}, expected {exit_code}\n"
                           f"stdout:\n{done.stdout[-2000:]}\nstderr:\n{done.stderr[-4000:]}")
         return done.stdout

@@ -53,9 +53,10 @@ std::optional<Interval<int64_t>> TimeOf(const std::vector<int64_t>& wall) {
 // What has to be added to the snapshot's times, from how much earlier (negative) or later the trace
 // saw the same allocations. The allocator writes a segment down after the driver gave the memory:
 // the least delay that isn't far from the median is the best reading, and a short one is no
-// difference of the clocks at all.
+// difference of the clocks at all. A few may all be of a thread that had to wait.
 int64_t ClockDifference(std::vector<int64_t> differences) {
-  constexpr int64_t kShort = 1'000'000;
+  constexpr size_t kFew = 3;
+  const int64_t longest_delay = differences.size() > kFew ? 1'000'000 : 1'000'000'000;
   constexpr int64_t kFar = 10'000'000;
   if (differences.empty()) return 0;
   const auto middle = differences.begin() + std::ssize(differences) / 2;
@@ -65,7 +66,7 @@ int64_t ClockDifference(std::vector<int64_t> differences) {
   for (const int64_t difference : differences) {
     if (difference <= median + kFar) best = std::max(best, difference);
   }
-  return best <= 0 && best >= -kShort ? 0 : best;
+  return best <= 0 && best >= -longest_delay ? 0 : best;
 }
 
 bool IsRecorded(const MergeInput* input) {

@@ -14,13 +14,18 @@ namespace graphkit {
 namespace {
 
 // Files of testdata/import, made by make.py there.
-Merged MergeSamples(const std::vector<std::string>& names) {
+std::vector<MergeInput> ReadSamples(const std::vector<std::string>& names) {
   std::vector<MergeInput> inputs;
   for (const std::string& name : names) {
     Result<Imported> imported = ImportFile(std::string(GRAPHKIT_TESTDATA) + "/import/" + name);
     REQUIRE_MESSAGE(imported.has_value(), Describe(imported.error()));
     inputs.push_back({name, std::move(*imported)});
   }
+  return inputs;
+}
+
+Merged MergeSamples(const std::vector<std::string>& names) {
+  std::vector<MergeInput> inputs = ReadSamples(names);
   Result<Merged> merged = Merge(std::move(inputs));
   REQUIRE_MESSAGE(merged.has_value(), Describe(merged.error()));
   const Result<std::string> written = FormatTrace(merged->trace);
@@ -71,6 +76,26 @@ TEST_CASE("a trace, a snapshot and a profile of one process become one trace") {
   CHECK(trace.accesses[3].block == BlockId(0u));
   CHECK(Durations(trace) == std::vector<uint32_t>{5500, 2000, 3250, 0});
   CHECK(merged.not_joined == std::vector<NotJoined>{kFreeAddress});
+}
+
+// The clocks agree, and PyTorch wrote the segment down 20 ms after the driver gave its memory.
+TEST_CASE("a thread that had to wait is no difference of the clocks") {
+  constexpr Nanoseconds kMillisecond = 1'000'000;
+  std::vector<MergeInput> inputs = ReadSamples({"snapshot.pickle", "trace.json"});
+  Trace& trace = inputs[1].imported.trace;
+  trace.clocks[0].wall -= static_cast<int64_t>(30 * kMillisecond) + 700'000;
+  for (size_t seq = 0; seq < trace.times.size(); ++seq) {
+    if (trace.times[seq] == 0) continue;
+    trace.times[seq] += (seq <= trace.blocks[0].allocated ? 10 : 30) * kMillisecond;
+  }
+  const Result<Merged> merged = Merge(std::move(inputs));
+  REQUIRE(merged.has_value());
+  const Trace& joined = merged->trace;
+  REQUIRE(joined.blocks.size() == 3);
+  CHECK(joined.accesses[0].block == BlockId(1u));
+  CHECK(joined.accesses[1].block == BlockId(1u));
+  CHECK(joined.accesses[2].block == BlockId(2u));
+  CHECK(joined.nodes[1].seq < joined.blocks[1].free_requested);
 }
 
 TEST_CASE("PyTorch's graph data and drawings are topology, too") {
