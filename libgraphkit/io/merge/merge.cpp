@@ -75,7 +75,7 @@ bool IsRecorded(const MergeInput* input) {
 
 class Merger {
  public:
-  explicit Merger(std::vector<MergeInput> inputs) : inputs_(std::move(inputs)) {}
+  Merger(std::vector<MergeInput> inputs, MergeOf of) : inputs_(std::move(inputs)), of_(of) {}
 
   Result<Merged> Run() {
     if (Result<void> chosen = ChooseSources(); !chosen) return chosen.error();
@@ -168,7 +168,9 @@ class Merger {
       const int64_t there = base.wall[TraceOf(base)[other].allocated];
       if (here != kAtOnce && there != kAtOnce) differences.push_back(there - here);
     }
-    if (Result<void> one = JudgeSnapshot(differences); !one) return one;
+    if (of_ == MergeOf::kFiles) {
+      if (Result<void> one = JudgeSnapshot(differences); !one) return one;
+    }
     if (const int64_t ahead = ClockDifference(std::move(differences)); ahead != 0) {
       for (int64_t& wall : snapshot_->wall) wall += wall == kAtOnce ? 0 : ahead;
       if (snapshot_->moved.shift) *snapshot_->moved.shift += ahead;
@@ -324,6 +326,7 @@ class Merger {
   }
 
   std::vector<MergeInput> inputs_;
+  MergeOf of_;
   std::vector<MergeSource> sources_;  // topologies, then the snapshot
   MergeSource* snapshot_ = nullptr;
   std::vector<const MergeInput*> profiles_;
@@ -334,6 +337,8 @@ class Merger {
 
 }  // namespace
 
-Result<Merged> Merge(std::vector<MergeInput> inputs) { return Merger(std::move(inputs)).Run(); }
+Result<Merged> Merge(std::vector<MergeInput> inputs, MergeOf of) {
+  return Merger(std::move(inputs), of).Run();
+}
 
 }  // namespace graphkit

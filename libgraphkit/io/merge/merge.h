@@ -39,6 +39,11 @@ struct Merged {
   std::vector<std::string> warnings = {};  // where it can't be told that files are of one process
 };
 
-Result<Merged> Merge(std::vector<MergeInput> inputs);
+enum class MergeOf : uint8_t {
+  kFiles,       // that may be of several processes: refused where they tell
+  kOneProcess,  // known to be
+};
+
+Result<Merged> Merge(std::vector<MergeInput> inputs, MergeOf of = MergeOf::kFiles);
 
 }  // namespace graphkit

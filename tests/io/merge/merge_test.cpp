@@ -237,14 +237,14 @@ TEST_CASE("recordings of two programs are refused") {
 // On the software device processes are given the same addresses.
 TEST_CASE("a snapshot of another program is refused") {
   const std::string folder = std::string(GRAPHKIT_TESTDATA) + "/torch-scenarios/";
-  const auto merge = [&](const char* name) {
+  const auto merge = [&](const char* name, MergeOf of = MergeOf::kFiles) {
     std::vector<MergeInput> inputs;
     for (const char* file : {"bf16_states.json.zst", name}) {
       Result<Imported> imported = ImportFile(folder + file);
       REQUIRE(imported.has_value());
       inputs.push_back({file, std::move(*imported)});
     }
-    return Merge(std::move(inputs));
+    return Merge(std::move(inputs), of);
   };
   const Result<Merged> merged = merge("bf16_states.pickle.zst");
   REQUIRE(merged.has_value());
@@ -254,6 +254,7 @@ TEST_CASE("a snapshot of another program is refused") {
   CHECK(refused.error().message ==
         "it is of another process than bf16_states.json.zst: its history began 8 s after "
         "bf16_states.json.zst had ended");
+  CHECK(merge("bf16_states.fixed.pickle.zst", MergeOf::kOneProcess).has_value());
 }
 
 }  // namespace

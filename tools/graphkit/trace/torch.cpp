@@ -58,7 +58,7 @@ Result<Merged> ReadAndMerge(const std::string& snapshot, Imported traced,
   std::vector<MergeInput> inputs;
   inputs.push_back({trace, std::move(traced)});
   inputs.push_back({snapshot, std::move(*memory)});
-  return Merge(std::move(inputs));
+  return Merge(std::move(inputs), MergeOf::kOneProcess);
 }
 
 void Join(const LeftSnapshot& snapshot, Imported traced, const std::string& trace) {
