@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds, and runs all tests: in the ordinary build, then under AddressSanitizer and
-# UndefinedBehaviorSanitizer; and the Python package. Needs no GPU; tests that want one skip, visibly. Exits 1 when any test failed.
+# UndefinedBehaviorSanitizer; and the Python package. Needs no GPU. Exits 1 when any test failed. With CI=true a test that is
+# skipped for lack of something is a failure, as the set-up should have brought it.
 #
 #   tools/test.sh          what every change must pass
 #   tools/test.sh --all    and ThreadSanitizer for the threaded tests, clang, clang-tidy, long random cross-checks, fuzzing; the HTML
-#                          report in Chromium, where that is installed; jobs of Open MPI
+#                          report in Chromium, where that is installed; jobs of Open MPI; the wheel for aarch64, emulated; the
+#                          documentation's commands, in a bare Debian where tools/fresh.sh can make one
 #   tools/test.sh --clients [NAME...]   programs of PyTorch, newest and 2.8, JAX, numba-cuda, cuda.core and CuPy, which it fetches
 #                          (gigabytes, kept in the cache), and NVIDIA's samples; NAME: only those of tools/setup/clients.txt
 set -euo pipefail
@@ -13,6 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/setup/build.sh
 . tools/setup/python.sh
 . tools/setup/clients.sh
+. tools/setup/aarch64.sh
 
 passed=0 failed=0 skipped=0
 all=no clients=no
@@ -30,7 +33,14 @@ count() {
   printf '%s\n' "${number:-0}"
 }
 
-# run_tests FOLDER CTEST ARGUMENT...: runs them and adds up what came out. ctest names what failed and skipped.
+# lacking NUMBER WHAT: tests that weren't run for lack of something.
+lacking() {
+  [ "$1" -gt 0 ] || return 0
+  say "not run: $2"
+  if [ -n "${CI:-}" ]; then failed=$((failed + $1)); else skipped=$((skipped + $1)); fi
+}
+
+# run_tests FOLDER CTEST ARGUMENT...: runs them and adds up the results. ctest names those that failed or skipped.
 run_tests() {
   local folder="$1" report tests failures skips status=0
   shift
@@ -45,7 +55,8 @@ run_tests() {
   tests="$(count tests "$report")" failures="$(count failures "$report")"
   skips=$(($(count skipped "$report") + $(count disabled "$report")))
   [ "$status" -ne 0 ] && [ "$failures" -eq 0 ] && failures=1 tests=$((tests + 1))
-  passed=$((passed + tests - failures - skips)) failed=$((failed + failures)) skipped=$((skipped + skips))
+  passed=$((passed + tests - failures - skips)) failed=$((failed + failures))
+  lacking "$skips" "$skips tests in $folder, which ctest names above"
 }
 
 # build_or_fail FOLDER [TARGET...]: a build that fails counts as one failed test.
@@ -64,7 +75,7 @@ ordinary() {
 # python_tests FOLDER WHEEL: installs the wheel into FOLDER and tests it there, on the software device that it brings.
 python_tests() {
   local folder="$PWD/$1" python report soft status=0
-  python="$(package_python)/bin/python" report="$folder/junit.xml" soft="$folder/site/graphkit/lib/graphkit/soft_cuda"
+  python="$(package_python)/bin/python" report="$folder/junit.xml" soft="$folder/site/cudagraphkit/lib/graphkit/soft_cuda"
   "$python" -m pip install -q --no-deps --no-index --upgrade --target "$folder/site" "$2" || return 1
   rm -f "$report"
   LD_LIBRARY_PATH="$soft${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PYTHONPATH="$folder/site" \
@@ -76,7 +87,8 @@ python_tests() {
   local tests bad skips
   tests="$(attribute tests)" bad=$(($(attribute failures) + $(attribute errors))) skips="$(attribute skipped)"
   [ "$status" -ne 0 ] && [ "$bad" -eq 0 ] && bad=1 tests=$((tests + 1))
-  passed=$((passed + tests - bad - skips)) failed=$((failed + bad)) skipped=$((skipped + skips))
+  passed=$((passed + tests - bad - skips)) failed=$((failed + bad))
+  lacking "$skips" "$skips tests of the Python package, which pytest counts above"
 }
 
 # python_wheel FOLDER SOURCE [SETTING...]: a wheel in FOLDER, of plugins/python or of an sdist.
@@ -90,8 +102,7 @@ python_wheel() {
 # The Python package as tools/wheel.sh makes it of the ordinary build.
 python_package() {
   if [ ! -e "$(package_python)/ready" ]; then
-    say "not run: the Python package, for lack of what builds it"
-    skipped=$((skipped + 1))
+    lacking 1 "the Python package, for lack of the packages that build it"
     return 0
   fi
   if tools/wheel.sh build/python > build/python.log; then
@@ -105,8 +116,7 @@ python_package() {
 # The documentation as a site: every link and every page has its place.
 site() {
   if [ ! -e "$(site_python)/ready" ]; then
-    say "not run: the documentation as a site, for lack of what builds it"
-    skipped=$((skipped + 1))
+    lacking 1 "the documentation as a site, for lack of the packages that build it"
   elif tools/site.sh build/site > build/site.log; then
     passed=$((passed + 1))
   else
@@ -123,7 +133,7 @@ python_sdist() {
   rm -rf build/sdist
   mkdir -p build/sdist
   if (cd plugins/python && PYTHONPATH=backend "$python" -c \
-    'import sys, graphkit_backend; graphkit_backend.build_sdist(sys.argv[1])' "$folder") > build/sdist.log 2>&1 &&
+    'import sys, cudagraphkit_backend; cudagraphkit_backend.build_sdist(sys.argv[1])' "$folder") > build/sdist.log 2>&1 &&
     python_wheel build/sdist/wheel "$(echo build/sdist/*.tar.gz)"; then
     python_tests build/sdist build/sdist/wheel/*.whl || failed=$((failed + 1))
   else
@@ -163,10 +173,44 @@ fuzz() {
   if build_or_fail build-fuzz fuzz_programs; then run_tests build-fuzz -L fuzz; fi
 }
 
+# The wheel for aarch64, whose command is emulated and compared with the ordinary build's.
+aarch64_wheel() {
+  local line wheels="$PWD/build-aarch64/dist"
+  if [ ! -e "$(aarch64_cache)/sysroot" ] || [ ! -e "$(package_python)/ready" ]; then
+    lacking 1 "the wheel for aarch64, for lack of the packages that build it"
+    return 0
+  fi
+  rm -rf "$wheels"
+  if ! tools/wheel.sh --arch aarch64 "$wheels" > /dev/null; then
+    say "the wheel for aarch64 does not build"
+    failed=$((failed + 1))
+    return 0
+  fi
+  line="$(python3 tests/install/aarch64.py --wheel "$wheels"/*.whl --graphkit build/bin/graphkit --tools "$(aarch64_cache)" \
+    --testdata testdata --out build-aarch64/test | tee >(cat >&2) | tail -n 1)" || true
+  [[ "$line" == "aarch64: "* ]] || line="aarch64: 0 passed, 1 failed"
+  passed=$((passed + $(count_of passed "$line"))) failed=$((failed + $(count_of failed "$line")))
+}
+
 # The command line built with MPI, in jobs of 2 and 4 processes.
 mpi_jobs() {
   configure build-mpi mpi
   if build_or_fail build-mpi graphkit_cli; then run_tests build-mpi -L mpi; fi
+}
+
+# The commands of the documentation, as a reader runs them after the README's first command.
+documented_commands() {
+  local line
+  if tools/fresh.sh --ready; then
+    FRESH_CCACHE="${FRESH_CCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ccache}" \
+      tools/fresh.sh './tools/demo.sh' 'apt-get -q install -y jq' './tests/docs/run_docs.py' > build/docs.log 2>&1 || true
+  else
+    tests/docs/run_docs.py > build/docs.log 2>&1 || true
+  fi
+  line="$(grep '^docs: ' build/docs.log | tail -n 1)" || line="docs: 0 passed, 1 failed"
+  say "$line (build/docs.log)"
+  passed=$((passed + $(count_of passed "$line"))) failed=$((failed + $(count_of failed "$line")))
+  skipped=$((skipped + $(count_of skipped "$line")))
 }
 
 long_random() {
@@ -196,6 +240,7 @@ client_programs() {
     run_client "$name" run.py --python "$(client_python "$name")" --name "$name" "tests/clients/${name%%-*}"
     [[ "$name" == torch* ]] || continue
     run_client "$name" run.py --python "$(client_python "$name")" --name "$name" testdata/clients
+    run_client "$name" memory_figures.py --python "$(client_python "$name")" --name "$name" tests/clients/torch testdata/clients
     run_client "$name" allocator.py --python "$(client_python "$name")" --name "$name"
     run_client "$name" borrowing.py --python "$(client_python "$name")" --name "$name"
     [[ "$name" != torch ]] || # 2.8 lacks one of the settings that are compared
@@ -222,7 +267,7 @@ if [ "$clients" = yes ]; then
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
   exit
 fi
-if [ "$all" = yes ]; then tools/setup.sh build test lint fuzz mpi matrix; else tools/setup.sh build test matrix; fi
+if [ "$all" = yes ]; then tools/setup.sh build test lint fuzz mpi matrix aarch64; else tools/setup.sh build test matrix; fi
 ordinary
 python_package
 site
@@ -234,12 +279,14 @@ if [ "$all" = yes ]; then
   python_sdist
   run_tests build -L browser
   mpi_jobs
+  aarch64_wheel
   fuzz
+  documented_commands
 else
-  say "not run: ThreadSanitizer, clang, clang-tidy, long random cross-checks, fuzzing, the report in a browser, jobs of MPI (tools/test.sh --all); programs of PyTorch, JAX, numba-cuda, cuda.core, CuPy, and NVIDIA's samples (tools/test.sh --clients)"
+  say "not run: ThreadSanitizer, clang, clang-tidy, long random cross-checks, fuzzing, the report in a browser, jobs of MPI, the wheel for aarch64, the documentation's commands (tools/test.sh --all); programs of PyTorch, JAX, numba-cuda, cuda.core, CuPy, and NVIDIA's samples (tools/test.sh --clients)"
 fi
 if grep -q 'no CUDA 13 headers' build/configure.log; then
-  say "not run: everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"
+  lacking 1 "everything that traces a program, for lack of a CUDA 13 toolkit (GRAPHKIT_CUDA_ROOT names one)"
 fi
 
 summary="$passed passed, $failed failed"

@@ -1,6 +1,6 @@
-// libgraphkit_python.so: what graphkit/_native.py calls through ctypes, so that one package serves
-// every Python. Traces are read, analyzed and planned here. Questions come as JSON; answers go back
-// as JSON, and tables as bytes for numpy.
+// libgraphkit_python.so: what cudagraphkit/_native.py calls through ctypes, so that one package
+// serves every Python. Traces are read, analyzed and planned here. Questions come as JSON; answers
+// go back as JSON, and tables as bytes for numpy.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -32,7 +32,7 @@ namespace {
 
 using nlohmann::json;
 
-// What graphkit.Error is made of.
+// What cudagraphkit.Error is made of.
 struct Failed : std::runtime_error {
   explicit Failed(const Error& error) : std::runtime_error(Describe(error)) {}
 };
@@ -182,7 +182,7 @@ Trace Load(const char* const* paths, uint64_t count, const std::string& kind) {
 
 std::string SizeOf(const std::string& text) {
   const std::optional<Bytes> bytes = ParseBytes(text);
-  if (!bytes) throw Failed({.message = "'" + text + "' is no size; write 4096, 1MiB or 1.5GiB"});
+  if (!bytes) throw Failed({.message = "invalid size '" + text + "'; write 4096, 1MiB or 1.5GiB"});
   return std::to_string(*bytes);
 }
 

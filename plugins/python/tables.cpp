@@ -37,6 +37,9 @@ class NumberRow : public EachField<NumberRow> {
   void Field(std::string_view key, Hex<T>& hex) {
     Add(key, static_cast<int64_t>(hex.value), "u8");
   }
+  void Field(std::string_view key, TwoWords& value) {
+    Add(key, static_cast<int64_t>(uint64_t{value}));
+  }
   void Field(std::string_view, StringId&) {}
 };
 
@@ -128,6 +131,10 @@ void FillAccess(size_t node, const Access& access, NumberRow& row) {
   row.Add("mode", static_cast<int64_t>(access.mode));
   row.Add("offset", static_cast<int64_t>(access.offset));
   row.Add("length", known ? static_cast<int64_t>(access.length) : -1);
+  row.Add("width", access.rows.width);
+  row.Add("pitch", access.rows.pitch);
+  row.Add("height", access.rows.height);
+  row.Add("layer", access.rows.layer);
 }
 
 NumberTable Accesses(const Trace& trace) {

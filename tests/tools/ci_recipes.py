@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """tools/ci as CI systems run it: the steps of the action and of GitLab's template, with their inputs and variables.
 
-    ci_recipes.py --bin BUILD/bin --program BUILD/workloads/record_stream
+    ci_recipes.py --bin BUILD/bin --workloads BUILD/workloads
 
-The program holds 72 MiB of deferred frees (testdata/workloads/record_stream.cu).
+`record_stream` holds 72 MiB of deferred frees, `leaky` leaks memory and an exec, and in `programmatic` a kernel reads what
+another one may still write (testdata/workloads).
 """
 
 import argparse
@@ -15,11 +16,30 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 
 import yaml
+from check_places import annotations, places, without
 
-TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools/ci"
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+TOOLS = SOURCE / "tools/ci"
 ARGUMENTS = None
+# What is planted: the check that finds it, and the line of the call.
+PLANTED = {
+    "leaky": [("block-leak", "cudaMalloc(&data, 3 * kMiB)"), ("exec-leak", "cudaGraphInstantiate(&exec, graph, 0)")],
+    "programmatic": [("programmatic-only-order", "cudaLaunchKernelEx(&config, kernel")],
+}
+
+
+def planted(program):
+    """Each as the rule, the file and the line."""
+    name = f"testdata/workloads/{program}.cu"
+    lines = (SOURCE / name).read_text().split("\n")
+    return {(rule, name, next(at for at, line in enumerate(lines, 1) if call in line)) for rule, call in PLANTED[program]}
+
+
+def workload(name):
+    return str(ARGUMENTS.workloads / name)
 
 
 def bash(script, folder, variables):
@@ -38,39 +58,78 @@ class InAFolder(unittest.TestCase):
         return bash(f"graphkit {arguments}", self.folder, {})
 
 
+class Recipes(unittest.TestCase):
+    """What is copied works as it is: a name to be filled in is a variable that ends the command while it isn't set."""
+
+    def test_no_placeholder_is_left_in_them(self):
+        for file in [*filter(pathlib.Path.is_file, TOOLS.rglob("*")), SOURCE / "docs/ci.md"]:
+            self.assertNotRegex(file.read_text(), r"\b(OWNER|GROUP|ORG|USER|YOUR\w*|example\.com)/", file.name)
+
+    def test_the_page_uses_what_is_there(self):
+        steps, job = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", (SOURCE / "docs/ci.md").read_text(), re.DOTALL))
+        used = next(step for step in steps if "third_party" in step.get("uses", ""))
+        self.assertTrue((SOURCE / used["uses"].removeprefix("./third_party/graphkit/") / "action.yml").is_file())
+        self.assertLessEqual(set(used["with"]), set(Github.action["inputs"]))
+        self.assertEqual(job["memory"]["extends"], ".graphkit")
+        self.assertLessEqual(set(job["memory"]["variables"]), set(Gitlab.template["variables"]))
+
+
 class Github(InAFolder):
     action = yaml.safe_load((TOOLS / "github/action.yml").read_text())
 
-    def run_action(self, **inputs):
-        """The step that runs something, with the inputs put in as the runner does."""
+    def run_action(self, step="check", folder=None, **inputs):
+        """A step that runs something, with the inputs put in as the runner does."""
         values = {name: given["default"] for name, given in self.action["inputs"].items()} | inputs
-        steps = [step for step in self.action["runs"]["steps"] if "run" in step]
-        self.assertEqual([step["shell"] for step in steps], ["bash"])
+        steps = {step["id"]: step for step in self.action["runs"]["steps"] if "run" in step}
+        self.assertEqual([(name, step["shell"]) for name, step in steps.items()], [("sources", "bash"), ("check", "bash")])
         filled = {name: re.sub(r"\$\{\{ inputs\.(\S+) \}\}", lambda found: values[found[1]], text)
-                  for name, text in steps[0]["env"].items()}
+                  for name, text in steps[step]["env"].items()} if "env" in steps[step] else {}
         self.summary, self.output = self.folder / "summary.md", self.folder / "output"
-        return bash(steps[0]["run"], self.folder, filled | {
+        return bash(steps[step]["run"], folder or self.folder, filled | {
             "GITHUB_ACTION_PATH": str(TOOLS / "github"), "RUNNER_TEMP": str(self.folder),
             "GITHUB_STEP_SUMMARY": str(self.summary), "GITHUB_OUTPUT": str(self.output)})
 
     def test_a_program_within_its_limits_passes(self):
-        ran = self.run_action(run=f"{ARGUMENTS.program} && true", options="--max-deferred 72MiB")
+        ran = self.run_action(run=workload("record_stream") + " && true", options="--max-deferred 72MiB --fail-on error")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("### graphkit check passed", self.summary.read_text())
         self.assertEqual(self.output.read_text(), "exit-code=0\n")
 
     def test_deferred_frees_fail_the_job_and_are_in_its_summary(self):
-        ran = self.run_action(run=ARGUMENTS.program, options="--max-deferred 0")
+        ran = self.run_action(run=workload("record_stream"), options="--max-deferred 0")
         self.assertEqual(ran.returncode, 1, ran.stderr)
-        self.assertIn("::error title=max-deferred::", ran.stdout)
+        self.assertIn(("max-deferred", "trace.json", 1), annotations(ran.stdout))
         self.assertIn("| ❌ | `max-deferred` | trace.json, graph 0 | 72 MiB | 0 B |", self.summary.read_text())
         results = json.loads((self.folder / "graphkit.sarif").read_text())["runs"][0]["results"]
         self.assertTrue(results)
 
+    def test_what_is_planted_is_shown_at_its_line(self):
+        for program in PLANTED:
+            ran = self.run_action(run=workload(program), trace=str(self.folder / "trace.json"), folder=SOURCE,
+                                  options="--max-leaks 0")
+            self.assertEqual(ran.returncode, 1, ran.stderr)
+            results = places(json.loads((self.folder / "graphkit.sarif").read_text()))
+            for found in (annotations(ran.stdout), results):
+                self.assertEqual([], without(found))
+                self.assertLessEqual(planted(program), set(found))
+
+    def test_without_call_stacks_nothing_has_a_line(self):
+        ran = self.run_action(run=workload("leaky"), **{"trace-options": "--stacks=0"})
+        self.assertEqual({(file, line) for _, file, line in annotations(ran.stdout)}, {("trace.json", 1)})
+
+    def test_the_wheel_in_the_cache_is_that_of_the_sources(self):
+        hashes = []
+        for _ in range(2):
+            self.assertEqual(self.run_action(step="sources").returncode, 0)
+            hashes.append(self.output.read_text())
+            self.output.unlink()
+        self.assertRegex(hashes[0], r"^hash=[0-9a-f]{64}\n$")
+        self.assertEqual(hashes[0], hashes[1])
+
     def test_settings_made_by_init_hold_what_was_there(self):
-        self.assertEqual(self.graphkit(f"trace -o trace.json {ARGUMENTS.program}").returncode, 0)
+        self.assertEqual(self.graphkit("trace --stacks -o trace.json " + workload("record_stream")).returncode, 0)
         self.assertEqual(self.graphkit("check trace.json --init ci/graphkit.json").returncode, 0)
-        ran = self.run_action(run=ARGUMENTS.program, config="ci/graphkit.json")
+        ran = self.run_action(run=workload("record_stream"), config="ci/graphkit.json")
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
 
     def test_a_program_that_records_nothing_is_no_pass(self):
@@ -85,17 +144,38 @@ class Gitlab(InAFolder):
         return bash(script, self.folder, self.template["variables"] | variables)
 
     def test_the_report_is_there_whether_it_passes_or_fails(self):
-        settings = {"schema": "graphkit-config", "version": 1, "check": {"max_deferred": 0}}
-        (self.folder / "gate.json").write_text(json.dumps(settings))
-        for config, status in (("", 0), ("gate.json", 1)):
-            ran = self.run_template(GRAPHKIT_RUN=ARGUMENTS.program, GRAPHKIT_CONFIG=config)
+        for name, limits in (("limit.json", {"max_deferred": 0}), ("none.json", {})):
+            settings = {"schema": "graphkit-config", "version": 1, "check": {"fail_on": ["error"], **limits}}
+            (self.folder / name).write_text(json.dumps(settings))
+        for config, status in (("", 1), ("none.json", 0), ("limit.json", 1)):  # without settings warnings fail
+            ran = self.run_template(GRAPHKIT_RUN=workload("record_stream"), GRAPHKIT_CONFIG=config)
             self.assertEqual(ran.returncode, status, ran.stderr)
             self.assertIn("<testsuites", (self.folder / "graphkit.xml").read_text())
+
+    def test_the_report_has_the_lines_of_what_is_planted(self):
+        settings = {"schema": "graphkit-config", "version": 1, "check": {"fail_on": ["warning"]}}
+        (self.folder / "gate.json").write_text(json.dumps(settings))
+        for program in PLANTED:
+            ran = self.run_template(GRAPHKIT_RUN=workload(program), GRAPHKIT_CONFIG="gate.json")
+            self.assertEqual(ran.returncode, 1, ran.stderr)
+            report = ElementTree.parse(self.folder / "graphkit.xml")
+            failures = [(failure.get("type"), failure.get("message")) for failure in report.iter("failure")]
+            for rule, file, line in planted(program):
+                self.assertTrue(any(kind == rule and f"/{file}:{line} " in message for kind, message in failures), failures)
+
+    def test_without_graphkit_and_a_wheel_nothing_is_installed(self):
+        pip = self.folder / "pip"
+        pip.write_text("#!/bin/sh\ntouch installed\n")
+        pip.chmod(0o755)
+        ran = self.run_template(PATH=f"{self.folder}:/usr/bin:/bin")
+        self.assertEqual((ran.returncode, ran.stderr),
+                         (1, "graphkit: GRAPHKIT_WHEEL is empty; set it to the wheel that tools/wheel.sh makes\n"))
+        self.assertFalse((self.folder / "installed").exists())
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--program", required=True)
+    for folder in ("--bin", "--workloads"):
+        parser.add_argument(folder, type=lambda path: pathlib.Path(path).resolve(), required=True)
     ARGUMENTS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest])

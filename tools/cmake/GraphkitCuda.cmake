@@ -32,10 +32,14 @@ function(graphkit_try_cuda root need_nvcc)
   unset(include)
   unset(cupti)
   unset(nvcc)
-  find_path(include cuda.h PATHS "${root}" PATH_SUFFIXES include targets/x86_64-linux/include
-            NO_DEFAULT_PATH NO_CACHE)
-  find_path(cupti cupti.h PATHS "${root}"
-            PATH_SUFFIXES include extras/CUPTI/include targets/x86_64-linux/include NO_DEFAULT_PATH NO_CACHE)
+  set(target x86_64-linux)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    set(target sbsa-linux)
+  endif()
+  find_path(include cuda.h PATHS "${root}" PATH_SUFFIXES include targets/${target}/include
+            NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH NO_CACHE)
+  find_path(cupti cupti.h PATHS "${root}" PATH_SUFFIXES include extras/CUPTI/include targets/${target}/include
+            NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH NO_CACHE)
   find_program(nvcc nvcc PATHS "${root}/bin" NO_DEFAULT_PATH NO_CACHE)
   if(NOT include OR NOT cupti OR (need_nvcc AND NOT nvcc))
     return()

@@ -115,7 +115,7 @@ def torch_own_allocator(measure):
     """The same step with graphkit's allocator in place of PyTorch's; its figures are printed."""
     import pathlib  # noqa: PLC0415
     checkout = pathlib.Path(__file__).resolve().parents[2]
-    sys.path.insert(0, str(checkout / "plugins/python/graphkit"))
+    sys.path.insert(0, str(checkout / "plugins/python/cudagraphkit"))
     own = need("torch_allocator")
     os.environ.setdefault("GRAPHKIT_TORCH_ALLOCATOR", str(checkout / ".gpu/lib/graphkit" / own.LIBRARY))
     need_torch()

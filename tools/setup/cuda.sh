@@ -60,7 +60,7 @@ try_toolkit() {
   mkdir -p "$folder"
   cat > "$folder/try.cu" <<'CU'
 #include <cupti.h>
-#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtMem.h>
 __global__ void Fill(int* out) { out[threadIdx.x] = 1; }
 int main() { Fill<<<1, 32>>>(nullptr); return cudaGetLastError() == cudaSuccess; }
 CU
@@ -69,13 +69,13 @@ CU
   return $ok
 }
 
-# unpack_wheels FOLDER PINS: downloads the wheels pinned in PINS, of this folder or by its path, into FOLDER/wheels and
-# unpacks them into FOLDER.
+# unpack_wheels FOLDER PINS [ARCHITECTURE]: downloads the wheels pinned in PINS, of this folder or by its path, into
+# FOLDER/wheels and unpacks them into FOLDER.
 unpack_wheels() {
-  local wheel pins="$2"
+  local wheel pins="$2" architecture="${3:-x86_64}"
   [ "${pins#/}" != "$pins" ] || pins="$GRAPHKIT_SETUP/$pins"
   python3 -m pip download --no-deps --only-binary=:all: --require-hashes --progress-bar off --retries 2 \
-    --platform manylinux2014_x86_64 --platform manylinux_2_25_x86_64 \
+    --platform "manylinux2014_$architecture" --platform "manylinux_2_25_$architecture" \
     --dest "$1/wheels" -r "$pins" 2>> "$(graphkit_cache)/setup.log" |
     tee -a "$(graphkit_cache)/setup.log" | sed -un 's/^ *Downloading \([^-]*\)-\([^-]*\).*(/graphkit:   \1 \2 (/p' >&2
   [ "${PIPESTATUS[0]}" -eq 0 ] || return 1

@@ -68,7 +68,7 @@ lay_out_toolkit12() {
   cp -a "$from/lib/nvidia-cuda-toolkit/bin/nvcc" "$from/lib/nvidia-cuda-toolkit/bin/crt" "$to/bin/"
   cp -a "$from/lib/nvidia-cuda-toolkit/bin/cicc" "$to/nvvm/bin/"
   cp -a "$from/lib/nvidia-cuda-toolkit/libdevice" "$to/nvvm/"
-  for part in cuda_runtime cuda_nvcc cuda_cccl cuda_cupti nvtx; do
+  for part in cuda_runtime cuda_nvcc cuda_cccl cuda_cupti cu13; do  # of cu13 only NVTX is pinned
     cp -a "$wheels/$part/include/." "$to/include/"
     [ ! -d "$wheels/$part/lib" ] || cp -a "$wheels/$part/lib/." "$to/lib/"
   done
@@ -91,7 +91,7 @@ try_toolkit12() {
   mkdir -p "$folder"
   cat > "$folder/try.cu" <<'CU'
 #include <cupti.h>
-#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtMem.h>
 __global__ void Fill(int* out) { out[threadIdx.x] = 1; }
 int main() { Fill<<<1, 32>>>(nullptr); return cudaGetLastError() == cudaSuccess; }
 CU
@@ -135,14 +135,17 @@ want_toolkit12() {
   fi
 }
 
-# fetch_headers VERSION FOLDER: the headers of its wheels as FOLDER/VERSION.
+# fetch_headers VERSION FOLDER: the headers of its wheels, and its runtime, as FOLDER/VERSION.
 fetch_headers() {
   local temporary="$2/.$1" part
   rm -rf "$temporary" && mkdir -p "$temporary/include"
   sed -n "s/^$1 //p" "$GRAPHKIT_SETUP/cuda-headers.txt" > "$temporary/pins.txt"
   if unpack_wheels "$temporary" "$temporary/pins.txt"; then
+    mkdir "$temporary/lib"
     for part in "$temporary"/nvidia/*/include; do cp -a "$part/." "$temporary/include/"; done
-    rm -rf "${2:?}/$1" && mkdir "$2/$1" && mv "$temporary/include" "$2/$1/" && rm -rf "$temporary" && return 0
+    cp -a "$temporary"/nvidia/*/lib/libcudart.so.* "$temporary/lib/"
+    rm -rf "${2:?}/$1" && mkdir "$2/$1" && mv "$temporary/include" "$temporary/lib" "$2/$1/" && rm -rf "$temporary" &&
+      return 0
   fi
   rm -rf "$temporary"
   return 1

@@ -6,14 +6,14 @@ import shutil
 import subprocess
 import sys
 
-import graphkit
+import cudagraphkit
 import pytest
 from conftest import FAKE_TORCH, python_path
 
-PACKAGE = pathlib.Path(graphkit.__file__).parent
+PACKAGE = pathlib.Path(cudagraphkit.__file__).parent
 PLUGINS = PACKAGE / "lib/graphkit"
 TRAIN = """
-from graphkit import torch_allocator
+from cudagraphkit import torch_allocator
 torch_allocator.enable()
 import torch
 
@@ -47,31 +47,31 @@ def run(folder, *command, **variables):
 
 
 def test_the_command_is_of_the_same_version(tmp_path):
-    assert run(tmp_path, "-m", "graphkit", "--version").stdout.startswith(f"graphkit {graphkit.__version__}\n")
+    assert run(tmp_path, "-m", "cudagraphkit", "--version").stdout.startswith(f"graphkit {cudagraphkit.__version__}\n")
 
 
 def test_a_program_is_traced_and_analyzed(tmp_path):
     if not (PLUGINS / "libgraphkit_tracer.so").exists():
         pytest.skip("built without CUDA's headers")
     (tmp_path / "train.py").write_text(TRAIN)
-    traced = run(tmp_path, "-m", "graphkit", "trace", "--device", "soft", "--", sys.executable, "train.py")
+    traced = run(tmp_path, "-m", "cudagraphkit", "trace", "--device", "soft", "--", sys.executable, "train.py")
     assert traced.stdout == "1\n"
     assert f"{tmp_path}/trace.json" in traced.stderr
-    assert "graph 0, captured on 2 streams" in run(tmp_path, "-m", "graphkit", "analyze", "trace.json").stdout
-    assert len(graphkit.load(tmp_path / "trace.json").graphs) == 1
+    assert "graph 0, captured on 2 streams" in run(tmp_path, "-m", "cudagraphkit", "analyze", "trace.json").stdout
+    assert len(cudagraphkit.load(tmp_path / "trace.json").graphs) == 1
 
 
 def test_the_doctor_finds_the_plugins_in_the_package(tmp_path):
     if not (PLUGINS / "libgraphkit_tracer.so").exists():
         pytest.skip("built without CUDA's headers")
-    words = run(tmp_path, "-m", "graphkit", "doctor").stdout.split()
+    words = run(tmp_path, "-m", "cudagraphkit", "doctor").stdout.split()
     assert f"the tracer in {PLUGINS}" in " ".join(words)
 
 
 def test_a_drawing_needs_no_graphviz_on_the_machine(tmp_path, testdata):
     drawn = tmp_path / "fork_join.svg"
     trace = str(testdata / "traces/soft/fork_join.json")
-    run(tmp_path, "-m", "graphkit", "dot", trace, "-o", str(drawn), GVBINDIR=str(tmp_path))
+    run(tmp_path, "-m", "cudagraphkit", "dot", trace, "-o", str(drawn), GVBINDIR=str(tmp_path))
     assert "</svg>" in drawn.read_text()
 
 

@@ -1,4 +1,4 @@
-"""graphkit.trace(), with a stand-in for PyTorch on the software device."""
+"""cudagraphkit.trace(), with a stand-in for PyTorch on the software device."""
 
 import os
 import subprocess
@@ -21,9 +21,9 @@ def run(program, **env):
 
 def test_figures_are_of_what_was_allocated_inside(torch):
     out = run("""
-        import graphkit, torch
+        import cudagraphkit, torch
         before = torch.empty(16 << 20)
-        with graphkit.trace() as recording:
+        with cudagraphkit.trace() as recording:
             a, b = torch.empty(2 << 20), torch.empty(3 << 20)
             del before, a
             c = torch.empty(1 << 20)
@@ -35,14 +35,14 @@ def test_figures_are_of_what_was_allocated_inside(torch):
 def test_the_trace_has_graphs_and_stacks_and_is_written(torch, tmp_path):
     path = tmp_path / "step.json"
     out = run(f"""
-        import graphkit, torch
+        import cudagraphkit, torch
         def forward():
             return torch.empty(4 << 20)
-        with graphkit.trace({str(path)!r}) as recording:
+        with cudagraphkit.trace({str(path)!r}) as recording:
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
                 kept = forward()
-        trace = graphkit.load({str(path)!r})
+        trace = cudagraphkit.load({str(path)!r})
         block = recording.leaked[0]
         print(len(trace.graphs), block["graph"], trace.stacks[block["stack"]][0][0], trace.complete, trace.path)
     """)
@@ -51,10 +51,10 @@ def test_the_trace_has_graphs_and_stacks_and_is_written(torch, tmp_path):
 
 def test_several_recordings_of_a_process_are_each_complete(torch):
     out = run("""
-        import graphkit, torch
+        import cudagraphkit, torch
         kept = []
         for size in (1, 2, 3):
-            with graphkit.trace() as recording:
+            with cudagraphkit.trace() as recording:
                 kept.append(torch.empty(size << 20))
             print(recording.peak_bytes >> 20, recording.leaked_blocks, recording.trace.complete)
     """)
@@ -62,11 +62,11 @@ def test_several_recordings_of_a_process_are_each_complete(torch):
 
 
 def test_without_torch_it_is_an_error():
-    pytest.importorskip("graphkit")
+    pytest.importorskip("cudagraphkit")
     if "torch" in sys.modules:
         pytest.skip("there is a torch here")
-    import graphkit
+    import cudagraphkit
 
-    with pytest.raises(graphkit.Error, match="there is no torch here"):
-        with graphkit.trace():
+    with pytest.raises(cudagraphkit.Error, match="there is no torch here"):
+        with cudagraphkit.trace():
             pass

@@ -1,8 +1,16 @@
 #!/usr/bin/env bash
 # The step of action.yml: takes graphkit from the PATH, or installs its wheel; traces; checks. Findings become annotations,
 # the job's summary says what was found, graphkit.sarif has it for code scanning. Exits as graphkit check does.
+#
+#   check.sh --sources     prints hash=…, the name of a wheel of these sources in the job's cache
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+if [ "${1:-}" = --sources ]; then
+  cd "$here/../../.."
+  sum="$(find CMakeLists.txt libgraphkit plugins tools -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)"
+  printf 'hash=%s\n' "${sum%% *}"
+  exit
+fi
 temp="${RUNNER_TEMP:-$(mktemp -d)}"
 
 install_graphkit() {
@@ -19,9 +27,9 @@ command -v graphkit > /dev/null || install_graphkit
 
 # What the inputs say: words are split as in a shell, patterns name several traces.
 # shellcheck disable=SC2206
-traces=(${GRAPHKIT_TRACE:-trace.json}) options=(${GRAPHKIT_OPTIONS:-})
+traces=(${GRAPHKIT_TRACE:-trace.json}) tracing=(${GRAPHKIT_TRACE_OPTIONS-}) options=(${GRAPHKIT_OPTIONS-})
 [ -z "${GRAPHKIT_CONFIG:-}" ] || options+=(--config "$GRAPHKIT_CONFIG")
-[ -z "${GRAPHKIT_RUN:-}" ] || graphkit trace -o "${traces[0]}" -- bash -c "$GRAPHKIT_RUN"
+[ -z "${GRAPHKIT_RUN:-}" ] || graphkit trace "${tracing[@]}" -o "${traces[0]}" -- bash -c "$GRAPHKIT_RUN"
 
 status=0
 graphkit check "${traces[@]}" "${options[@]}" --format github || status=$?

@@ -33,7 +33,7 @@ class Trace:
         self.path = path
 
     def __repr__(self) -> str:
-        return f"<graphkit.Trace {self.path}: {len(self.graphs)} graphs, {len(self.nodes)} nodes, {len(self.blocks)} blocks>"
+        return f"<cudagraphkit.Trace {self.path}: {len(self.graphs)} graphs, {len(self.nodes)} nodes, {len(self.blocks)} blocks>"
 
     @property
     def device(self) -> str:
@@ -94,8 +94,13 @@ class Trace:
 
     @property
     def blocks(self) -> np.ndarray:
-        """One row an allocation."""
+        """One row an allocation, those of the driver that segments are made of included."""
         return self.table("blocks")
+
+    @property
+    def handed_out(self) -> np.ndarray:
+        """The rows of `blocks` that aren't a segment's memory: no byte is in two that are live at once."""
+        return self.blocks[~np.isin(self.blocks["id"], self.segments["block"])]
 
     @property
     def segments(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""graphkit.trace(): PyTorch's memory history of some lines of a program, as a trace."""
+"""cudagraphkit.trace(): PyTorch's memory history of some lines of a program, as a trace."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _torch() -> Any:
     try:
         torch = importlib.import_module("torch")
     except ImportError:
-        raise _native.Error("graphkit.trace() records PyTorch's memory, and there is no torch here") from None
+        raise _native.Error("cudagraphkit.trace() records PyTorch's memory, and there is no torch here") from None
     if torch.version.cuda is None:
         raise _native.Error(f"torch {torch.__version__} is built without CUDA: nothing to record")
     return torch
@@ -101,7 +101,7 @@ def _most(blocks: np.ndarray, begin: str, end: str, adjacent: int = 0) -> int:
 
 
 def trace(path: Optional[Path] = None) -> Recording:
-    """Records PyTorch's memory inside of `with graphkit.trace() as recording:`, and writes it to `path` as a trace.
+    """Records PyTorch's memory inside of `with cudagraphkit.trace() as recording:`, and writes it to `path` as a trace.
 
     PyTorch's memory history is switched on with it, with stacks, and stays on until the process ends: traces hold what
     came before, too, back to the first recording. What the graphs run isn't seen here; `graphkit trace` sees it.

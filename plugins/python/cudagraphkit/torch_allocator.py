@@ -1,6 +1,6 @@
 """graphkit's allocator as PyTorch's: memory that crossed streams is reused inside of captures.
 
-    from graphkit import torch_allocator
+    from cudagraphkit import torch_allocator
     torch_allocator.enable()            # before anything uses CUDA
 
 Needs PyTorch 2.3 or later; nothing else of graphkit. docs/pytorch.md.
@@ -328,6 +328,6 @@ def reset_peaks(device: int = 0) -> None:
 def write_report(path: Path) -> None:
     """What GRAPHKIT_ALLOCATOR_REPORT writes at the end of the process, at once."""
     if _State.library is None:
-        raise RuntimeError("graphkit.torch_allocator isn't enabled")
+        raise RuntimeError("cudagraphkit.torch_allocator isn't enabled")
     if _State.library.graphkit_allocator_report(os.fsencode(os.fspath(path))):
         raise OSError(f"can't write {path}")
